@@ -90,18 +90,18 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 		in.Paths = []string{"."}
 	}
 	c := &compilation{Input: in}
-	request := in.request()
-	return c.guard(ctx, func() (*Result, error) { return c.compile(ctx, request) })
+	request := in.loadInput()
+	return c.runWithinLimits(ctx, func() (*Result, error) { return c.runStages(ctx, request) })
 }
 
-// request returns the part of the input that package load reads. It reads standard
+// loadInput returns the part of the input that package load reads. It reads standard
 // input to its end.
-func (in Input) request() load.Input {
+func (in Input) loadInput() load.Input {
 	return load.Input{Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Stdin: load.ReadStdin(in.Stdin,
 		in.Paths)}
 }
 
-func (c *compilation) compile(ctx context.Context, in load.Input) (*Result, error) {
+func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, error) {
 	res := &Result{}
 	loader, err := load.Read(in, &res.Findings)
 	if err != nil || loader == nil {

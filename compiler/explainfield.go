@@ -29,9 +29,9 @@ func ExplainField(ctx context.Context, in Input, path string) (*blueprint.Field,
 	}
 	in.MaxTime = cmp.Or(in.MaxTime, DefaultMaxTime)
 	in.MaxMemory = cmp.Or(in.MaxMemory, DefaultMaxMemory)
-	request := in.request()
+	request := in.loadInput()
 	filled := make(chan *blueprint.Field, 1) // the guard may leave the function behind
-	res, err := (&compilation{Input: in}).guard(ctx, func() (*Result, error) {
+	res, err := (&compilation{Input: in}).runWithinLimits(ctx, func() (*Result, error) {
 		res := &Result{}
 		loader, err := load.Read(request, &res.Findings)
 		if err != nil || loader == nil {

@@ -35,16 +35,17 @@ type outcome struct {
 	err    error
 }
 
-// guard runs a compilation until it is done, ctx is done, or it exceeds the Input's
-// limits. The last case is a finding, because a dozen lines of CUE can describe more
-// values than there are atoms. Evaluation cannot be stopped from outside: if ctx is
-// done or a limit is exceeded, it goes on in the background until the process ends.
+// runWithinLimits runs a compilation until it is done, ctx is done, or it exceeds
+// the Input's limits. The last case is a finding, because a dozen lines of CUE can
+// describe more values than there are atoms. Evaluation cannot be stopped from
+// outside: if ctx is done or a limit is exceeded, it goes on in the background until
+// the process ends.
 //
 // A panic in the compilation is returned as an error: a parser or evaluator of the
 // libraries has failed on unexpected input.
-func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)) (*Result, error) {
+func (c *compilation) runWithinLimits(ctx context.Context, compile func() (*Result, error)) (*Result, error) {
 	began := time.Now()
-	_, before := held()
+	_, before := heldMemory()
 	done := make(chan outcome, 1)
 	go func() {
 		defer func() {
@@ -72,12 +73,12 @@ func (c *compilation) guard(ctx context.Context, compile func() (*Result, error)
 		case <-expired.C:
 			return c.outOfTime(), nil
 		case <-tick.C:
-			memory, stacks := held()
+			memory, stacks := heldMemory()
 			switch {
 			case memory > uint64(c.MaxMemory):
 				return c.outOfMemory(), nil
 			case stacks > before+maxStack:
-				return c.exceeded("is nested too deeply, or has too long a chain of references",
+				return c.exceededResult("is nested too deeply, or has too long a chain of references",
 					"look for a value at the end of a chain of many thousand references, and for embedded files"), nil
 			}
 		}
@@ -89,7 +90,7 @@ const usualGrowth = "look for values that repeat other values several times, nes
 
 // outOfTime returns the result of a compilation that took too long.
 func (c *compilation) outOfTime() *Result {
-	return c.exceeded(fmt.Sprintf("takes more than %v to compile", c.MaxTime),
+	return c.exceededResult(fmt.Sprintf("takes more than %v to compile", c.MaxTime),
 		usualGrowth+"; if the blueprint needs more time, set --max-time")
 }
 
@@ -115,8 +116,8 @@ func (c *compilation) memoryFinding() diag.Finding {
 	return f
 }
 
-// exceeded returns the result of a compilation that exceeded a limit.
-func (c *compilation) exceeded(message, help string) *Result {
+// exceededResult returns the result of a compilation that exceeded a limit.
+func (c *compilation) exceededResult(message, help string) *Result {
 	res := &Result{}
 	res.Findings.Add(c.limitFinding(message, help))
 	return res
@@ -129,9 +130,9 @@ func (c *compilation) limitFinding(message, help string) diag.Finding {
 	}
 }
 
-// held returns the memory that the process holds, and the part of it that is used
-// for stacks, in bytes.
-func held() (memory, stacks uint64) {
+// heldMemory returns the memory that the process holds, and the part of it that is
+// used for stacks, in bytes.
+func heldMemory() (memory, stacks uint64) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},

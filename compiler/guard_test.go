@@ -52,15 +52,16 @@ func TestGuard(t *testing.T) {
 		},
 		{
 			"stack", t.Context(), generous,
-			func() (*Result, error) { defer close(gone); return nil, deep(maxStack, block) }, "is nested too deep", "",
+			func() (*Result, error) { defer close(gone); return nil, deepenStack(maxStack, block) },
+			"is nested too deep", "",
 		},
 		{"canceled", canceled, generous, block, "", "context canceled"},
-		{"panic", t.Context(), generous, func() (*Result, error) { return nil, oops(nil) },
+		{"panic", t.Context(), generous, func() (*Result, error) { return nil, writeNilMap(nil) },
 			"", "a bug, met with some where: assignment to entry in nil map " +
-				"(github.com/batchwright/batchwright/compiler.oops, line "},
+				"(github.com/batchwright/batchwright/compiler.writeNilMap, line "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res, err := (&compilation{Input: tt.in}).guard(tt.ctx, tt.compile)
+			res, err := (&compilation{Input: tt.in}).runWithinLimits(tt.ctx, tt.compile)
 			if tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) || tt.err == "" && err != nil {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
@@ -85,11 +86,11 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// deep takes a stack of that many bytes, and more, before it calls a function.
-func deep(bytes int, then func() (*Result, error)) error {
+// deepenStack takes a stack of that many bytes, and more, before it calls a function.
+func deepenStack(bytes int, then func() (*Result, error)) error {
 	var frame [64 << 10]byte
 	if bytes > 0 {
-		err := deep(bytes-len(frame), then)
+		err := deepenStack(bytes-len(frame), then)
 		runtime.KeepAlive(&frame)
 		return err
 	}
@@ -97,7 +98,7 @@ func deep(bytes int, then func() (*Result, error)) error {
 	return err
 }
 
-func oops(entries map[string]int) error {
+func writeNilMap(entries map[string]int) error {
 	entries["no"] = 1
 	return nil
 }

@@ -39,17 +39,17 @@ func osDisk() disk {
 	return disk{rename: (*os.Root).Rename, link: (*os.Root).Link, mkdir: (*os.Root).Mkdir, remove: (*os.Root).Remove}
 }
 
-// commit carries out a plan without conflicts. If it fails, it leaves the folder as
-// it was.
+// commitPlan carries out a plan without conflicts. If it fails, it leaves the folder
+// as it was.
 //
 // New contents are staged in the folder itself, so that every rename stays on one
 // file system. They are on the disk before the first rename, and so is the journal:
 // the manifest there is, those of unfinished commits, and last the new manifest.
 // After a crash the journal tells which files are ours, whichever renames were done.
 // The manifest is the last file to change; then the journal is removed.
-func commit(root *os.Root, p plan, disk disk) error {
+func commitPlan(root *os.Root, p plan, disk disk) error {
 	c := &committer{root: root, disk: disk}
-	return c.settle(c.run(p), !p.unfinished)
+	return c.endCommit(c.commitFiles(p), !p.unfinished)
 }
 
 type committer struct {
@@ -62,8 +62,8 @@ type committer struct {
 // savedFile is a file that was saved in the stage and could not be put back.
 type savedFile struct{ name, saved string }
 
-// settle ends a commit, and undoes the commit if err is not nil.
-func (c *committer) settle(err error, dropJournal bool) error {
+// endCommit ends a commit, and undoes the commit if err is not nil.
+func (c *committer) endCommit(err error, dropJournal bool) error {
 	if err == nil {
 		return c.root.RemoveAll(stageDir)
 	}
@@ -102,7 +102,7 @@ func (c *committer) mkdir(name string, mode fs.FileMode) error {
 	return c.disk.mkdir(c.root, name, mode)
 }
 
-func (c *committer) run(p plan) error {
+func (c *committer) commitFiles(p plan) error {
 	var changes []target
 	for _, t := range p.files {
 		if t.action == create || t.action == replace {
@@ -116,64 +116,64 @@ func (c *committer) run(p plan) error {
 		last--
 	}
 
-	if err := c.stage(changes); err != nil {
+	if err := c.stageFiles(changes); err != nil {
 		return err
 	}
 	// The journal comes first, so that after a crash the next Write knows which
 	// empty directories are ours.
-	if err := c.journal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
+	if err := c.writeJournal(slices.Concat(p.past, p.files[manifest].Content)); err != nil {
 		return err
 	}
-	if err := c.directories(changes); err != nil {
+	if err := c.makeDirectories(changes); err != nil {
 		return err
 	}
-	if err := c.move(changes[:last], p.stale); err != nil {
+	if err := c.moveFiles(changes[:last], p.stale); err != nil {
 		return err
 	}
 	for i, t := range changes[last:] {
-		if err := c.put(last+i, t); err != nil {
+		if err := c.putFile(last+i, t); err != nil {
 			return err
 		}
 	}
-	if err := c.sync(map[string]bool{ownDir: true}); err != nil {
+	if err := c.syncDirs(map[string]bool{ownDir: true}); err != nil {
 		return err
 	}
 	c.undo = nil
 	for _, t := range p.stale {
-		c.prune(t.Path)
+		c.pruneParents(t.Path)
 	}
 	if p.unfinished {
 		for name := range p.history {
-			c.prune(name)
+			c.pruneParents(name)
 		}
 	}
 	return c.remove(journalPath)
 }
 
-// move puts staged files in their places and moves stale files out of the folder.
-func (c *committer) move(changes, stale []target) error {
+// moveFiles puts staged files in their places and moves stale files out of the folder.
+func (c *committer) moveFiles(changes, stale []target) error {
 	touched := map[string]bool{}
 	for i, t := range changes {
-		if err := c.put(i, t); err != nil {
+		if err := c.putFile(i, t); err != nil {
 			return err
 		}
-		touch(touched, t.Path)
+		touchParents(touched, t.Path)
 	}
 	for i, t := range stale {
 		if t.action != remove {
 			continue
 		}
-		if err := c.take(i, t); err != nil {
+		if err := c.takeFile(i, t); err != nil {
 			return err
 		}
-		touch(touched, t.Path)
+		touchParents(touched, t.Path)
 	}
-	return c.sync(touched)
+	return c.syncDirs(touched)
 }
 
-// touch adds to dirs the directories that a change of the file may change.
-func touch(dirs map[string]bool, name string) {
-	for dir := range parents(name) {
+// touchParents adds to dirs the directories that a change of the file may change.
+func touchParents(dirs map[string]bool, name string) {
+	for dir := range parentDirs(name) {
 		if dirs[dir] {
 			return
 		}
@@ -182,18 +182,18 @@ func touch(dirs map[string]bool, name string) {
 	dirs["."] = true
 }
 
-func staged(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
+func stagedName(i int) string { return path.Join(stageDir, strconv.Itoa(i)) }
 
-// stage writes the new contents to the stage and syncs them to the disk. Many files
-// are synced at once, which takes little longer than one.
-func (c *committer) stage(changes []target) error {
+// stageFiles writes the new contents to the stage and syncs them to the disk. Many
+// files are synced at once, which takes little longer than one.
+func (c *committer) stageFiles(changes []target) error {
 	if err := c.mkdir(stageDir, 0o700); err != nil {
 		return err
 	}
 	var group errgroup.Group
 	group.SetLimit(workers)
 	for i, t := range changes {
-		group.Go(func() error { return c.stageFile(staged(i), t) })
+		group.Go(func() error { return c.stageFile(stagedName(i), t) })
 	}
 	return group.Wait()
 }
@@ -224,17 +224,17 @@ func (c *committer) stageFile(name string, t target) (err error) {
 // nobody if not.
 func (t target) keptMode() fs.FileMode {
 	mode := t.old &^ 0o111
-	if executable(t.Mode) {
+	if isExecutable(t.Mode) {
 		mode |= mode & 0o444 >> 2
 	}
 	return mode
 }
 
-// directories creates the directories of new files.
-func (c *committer) directories(changes []target) error {
+// makeDirectories creates the directories of new files.
+func (c *committer) makeDirectories(changes []target) error {
 	made := map[string]bool{}
 	for _, t := range changes {
-		dirs := slices.Collect(parents(t.Path))
+		dirs := slices.Collect(parentDirs(t.Path))
 		for _, dir := range slices.Backward(dirs) {
 			if made[dir] {
 				continue
@@ -253,8 +253,8 @@ func (c *committer) directories(changes []target) error {
 	return nil
 }
 
-// journal puts the list of contents that a crash may leave behind in place.
-func (c *committer) journal(content []byte) error {
+// writeJournal puts the list of contents that a crash may leave behind in place.
+func (c *committer) writeJournal(content []byte) error {
 	name := path.Join(stageDir, path.Base(journalPath))
 	if err := c.stageFile(name, target{File: File{Content: content}}); err != nil {
 		return err
@@ -262,36 +262,36 @@ func (c *committer) journal(content []byte) error {
 	if err := c.rename(name, journalPath); err != nil {
 		return err
 	}
-	return c.sync(map[string]bool{ownDir: true})
+	return c.syncDirs(map[string]bool{ownDir: true})
 }
 
-// put moves a staged file to its place. On a file system without links, the old file
-// is missing for a moment.
-func (c *committer) put(i int, t target) error {
+// putFile moves a staged file to its place. On a file system without links, the old
+// file is missing for a moment.
+func (c *committer) putFile(i int, t target) error {
 	if t.action == create {
 		c.undo = append(c.undo, func() error { return c.remove(t.Path) })
 	} else {
-		saved := staged(i) + ".old"
+		saved := stagedName(i) + ".old"
 		if c.link(t.Path, saved) != nil {
 			if err := c.rename(t.Path, saved); err != nil {
 				return err
 			}
 		}
-		c.undo = append(c.undo, func() error { return c.restore(saved, t.Path) })
+		c.undo = append(c.undo, func() error { return c.restoreFile(saved, t.Path) })
 	}
-	return c.rename(staged(i), t.Path)
+	return c.rename(stagedName(i), t.Path)
 }
 
-// take moves a file out of the folder into the stage.
-func (c *committer) take(i int, t target) error {
-	saved := staged(i) + ".stale"
-	c.undo = append(c.undo, func() error { return c.restore(saved, t.Path) })
+// takeFile moves a file out of the folder into the stage.
+func (c *committer) takeFile(i int, t target) error {
+	saved := stagedName(i) + ".stale"
+	c.undo = append(c.undo, func() error { return c.restoreFile(saved, t.Path) })
 	return c.rename(t.Path, saved)
 }
 
-// restore puts a saved file back. A file that was not saved yet is still in its
+// restoreFile puts a saved file back. A file that was not saved yet is still in its
 // place.
-func (c *committer) restore(saved, name string) error {
+func (c *committer) restoreFile(saved, name string) error {
 	err := c.rename(saved, name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -300,18 +300,18 @@ func (c *committer) restore(saved, name string) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// prune removes the directories that became empty when the file was removed.
-func (c *committer) prune(name string) {
-	for dir := range parents(name) {
+// pruneParents removes the directories that became empty when the file was removed.
+func (c *committer) pruneParents(name string) {
+	for dir := range parentDirs(name) {
 		if err := c.remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
 			return
 		}
 	}
 }
 
-// sync writes changes of directories to the disk. Windows has no such operation; its
-// file system keeps a journal.
-func (c *committer) sync(dirs map[string]bool) error {
+// syncDirs writes changes of directories to the disk. Windows has no such operation;
+// its file system keeps a journal.
+func (c *committer) syncDirs(dirs map[string]bool) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}

@@ -20,28 +20,28 @@ import (
 // listed as a conflict; then Create returns ErrConflict and writes nothing. Create
 // supports no mode except 0644.
 func Create(dir string, tree Tree, own string) (Report, error) {
-	report, err := lay(dir, tree, own, osDisk())
+	report, err := layTree(dir, tree, own, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
 	return report, err
 }
 
-// lay is Create with the operations that tests make fail.
-func lay(dir string, tree Tree, own string, disk disk) (Report, error) {
+// layTree is Create with the operations that tests make fail.
+func layTree(dir string, tree Tree, own string, disk disk) (Report, error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
-	root, leave, err := enter(dir)
+	root, leave, err := enterFolder(dir)
 	if err != nil {
 		return Report{}, err
 	}
 	defer leave()
-	p, err := survey(root, tree, own)
+	p, err := surveyDir(root, tree, own)
 	if err != nil {
 		return Report{}, err
 	}
-	report := p.report()
+	report := p.summarizePlan()
 	if len(report.Conflicts) > 0 {
 		return report, ErrConflict
 	}
@@ -49,28 +49,28 @@ func lay(dir string, tree Tree, own string, disk disk) (Report, error) {
 		return report, nil
 	}
 	c := &committer{root: root, disk: disk}
-	return report, c.settle(c.lay(p), false)
+	return report, c.endCommit(c.layFiles(p), false)
 }
 
-// lay carries out a plan that has no history.
-func (c *committer) lay(p plan) error {
+// layFiles carries out a plan that has no history.
+func (c *committer) layFiles(p plan) error {
 	var changes []target
 	for _, t := range p.files {
 		if t.action == create || t.action == replace {
 			changes = append(changes, t)
 		}
 	}
-	if err := c.stage(changes); err != nil {
+	if err := c.stageFiles(changes); err != nil {
 		return err
 	}
-	if err := c.directories(changes); err != nil {
+	if err := c.makeDirectories(changes); err != nil {
 		return err
 	}
-	return c.move(changes, p.stale)
+	return c.moveFiles(changes, p.stale)
 }
 
-// survey compares a directory that has no manifest with a tree.
-func survey(root *os.Root, tree Tree, own string) (plan, error) {
+// surveyDir compares a directory that has no manifest with a tree.
+func surveyDir(root *os.Root, tree Tree, own string) (plan, error) {
 	var p plan
 	below := func(name string) bool { return own != "" && strings.HasPrefix(name, own+"/") }
 	dirs := directories{root: root, seen: map[string]Problem{}}
@@ -78,7 +78,7 @@ func survey(root *os.Root, tree Tree, own string) (plan, error) {
 	for _, f := range tree {
 		inTree[f.Path] = true
 		t := target{File: f}
-		problem, err := dirs.problem(f.Path)
+		problem, err := dirs.dirProblem(f.Path)
 		if err == nil && problem == "" {
 			err = decideFile(root, nil, &t)
 		}
@@ -89,7 +89,7 @@ func survey(root *os.Root, tree Tree, own string) (plan, error) {
 			t.action, t.problem = conflict, problem
 		}
 		if below(f.Path) {
-			t.force(replace)
+			t.forceAction(replace)
 		}
 		p.files = append(p.files, t)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// files makes a tree of paths and contents, without a manifest.
-func files(pairs ...string) Tree {
+// newTree makes a tree of paths and contents, without a manifest.
+func newTree(pairs ...string) Tree {
 	var out Tree
 	for i := 0; i < len(pairs); i += 2 {
 		out = append(out, File{Path: pairs[i], Content: []byte(pairs[i+1])})
@@ -22,7 +22,7 @@ func TestCreate(t *testing.T) {
 		name      string
 		there     []string // paths and contents
 		report    Report
-		want      []string // what list returns after it
+		want      []string // what listFolder returns after it
 		wantError error
 	}{
 		{
@@ -49,18 +49,18 @@ func TestCreate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "made")
 			for i := 0; i < len(test.there); i += 2 {
-				put(t, dir, test.there[i], test.there[i+1])
+				putContent(t, dir, test.there[i], test.there[i+1])
 			}
-			report, err := Create(dir, files("a", "A", "own/new", "N", "x/b", "B"), "own")
+			report, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
 			if !errors.Is(err, test.wantError) {
 				t.Fatal(err)
 			}
-			equal(t, "report", test.report, report)
-			equal(t, "files", test.want, list(t, dir))
+			checkEqual(t, "report", test.report, report)
+			checkEqual(t, "files", test.want, listFolder(t, dir))
 			if test.wantError != nil {
 				return
 			}
-			again, err := Create(dir, files("a", "A", "own/new", "N", "x/b", "B"), "own")
+			again, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
 			if err != nil || again.Changed() {
 				t.Errorf("again: %v, %v", again, err)
 			}
@@ -77,9 +77,9 @@ func TestCreateRollsBack(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "made")
 			var before []string
 			if !fresh {
-				put(t, dir, "own/new", "older")
-				put(t, dir, "own/stale", "s")
-				before = list(t, dir)
+				putContent(t, dir, "own/new", "older")
+				putContent(t, dir, "own/stale", "s")
+				before = listFolder(t, dir)
 			}
 			calls := 0
 			rename := func(root *os.Root, from, to string) error {
@@ -90,7 +90,7 @@ func TestCreateRollsBack(t *testing.T) {
 			}
 			failing := osDisk()
 			failing.rename = rename
-			_, err := lay(dir, files("a", "A", "own/new", "N", "x/b", "B"), "own", failing)
+			_, err := layTree(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", failing)
 			if err == nil {
 				break
 			}
@@ -101,7 +101,7 @@ func TestCreateRollsBack(t *testing.T) {
 				}
 				continue
 			}
-			equal(t, "files", before, list(t, dir))
+			checkEqual(t, "files", before, listFolder(t, dir))
 		}
 		if failures < 3 {
 			t.Errorf("only %d renames failed", failures)
@@ -114,11 +114,11 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "x")); err != nil {
 		t.Skip(err)
 	}
-	report, err := Create(dir, files("x/b", "B"), "")
+	report, err := Create(dir, newTree("x/b", "B"), "")
 	if !errors.Is(err, ErrConflict) || !slices.Equal(report.Conflicts, []Conflict{{"x/b", Linked}}) {
 		t.Errorf("through a link: %v, %v", report, err)
 	}
-	if _, err := Create(dir, files("../b", "B"), ""); err == nil {
+	if _, err := Create(dir, newTree("../b", "B"), ""); err == nil {
 		t.Error("a path leads out")
 	}
 }

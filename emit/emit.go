@@ -41,7 +41,7 @@ func (t Tree) Check() error {
 		files[f.Path] = true
 	}
 	for _, f := range t {
-		for dir := range parents(f.Path) {
+		for dir := range parentDirs(f.Path) {
 			if files[dir] {
 				return fmt.Errorf("%q is both a file and the directory of %q", dir, f.Path)
 			}
@@ -61,9 +61,9 @@ func checkPath(p string) error {
 	return nil
 }
 
-// parents yields the directories that contain a path, the nearest first, without the
-// folder itself.
-func parents(p string) func(yield func(string) bool) {
+// parentDirs yields the directories that contain a path, the nearest first, without
+// the folder itself.
+func parentDirs(p string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 			if !yield(dir) {

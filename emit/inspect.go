@@ -47,8 +47,8 @@ const (
 	conflict
 )
 
-// inspect compares a folder with a tree.
-func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
+// inspectFolder compares a folder with a tree.
+func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	p := plan{history: history{}}
 	keepPath := opt.Only
 	if keepPath == nil {
@@ -59,11 +59,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	// The files that earlier runs wrote.
 	var current manifest
 	for _, name := range []string{ManifestPath, journalPath} {
-		problem, err := dirs.problem(name)
+		problem, err := dirs.dirProblem(name)
 		if err != nil {
 			return plan{}, err
 		}
-		info, own, err := lstat(root, name)
+		info, own, err := fileProblem(root, name)
 		if err != nil {
 			return plan{}, err
 		}
@@ -76,7 +76,7 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 			if all, err = parseManifests(content); err != nil && !opt.Force {
 				problem = Damaged
 			}
-			if !opt.accepts(all) {
+			if !opt.acceptsAll(all) {
 				if all = nil; !opt.Force {
 					problem = Tampered
 				}
@@ -87,7 +87,7 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 			return p, nil
 		}
 		for _, m := range all {
-			p.history.add(m)
+			p.history.addManifest(m)
 			if name == ManifestPath {
 				current = m
 			}
@@ -103,11 +103,11 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	if opt.Only != nil {
 		var err error
 		if p.unfinished {
-			if current, err = p.settled(root, &dirs, current, opt.Only); err != nil {
+			if current, err = p.settledManifest(root, &dirs, current, opt.Only); err != nil {
 				return plan{}, err
 			}
 		}
-		if tree, err = tree.within(current, opt.Only); err != nil {
+		if tree, err = tree.selectTree(current, opt.Only); err != nil {
 			return plan{}, err
 		}
 	}
@@ -126,7 +126,7 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	// files need no lock.
 	for _, list := range [][]target{p.files, p.stale} {
 		for i := range list {
-			problem, err := dirs.problem(list[i].Path)
+			problem, err := dirs.dirProblem(list[i].Path)
 			if err != nil {
 				return plan{}, err
 			}
@@ -151,18 +151,18 @@ func inspect(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	}
 	if opt.Force {
 		for i := range p.files {
-			p.files[i].force(replace)
+			p.files[i].forceAction(replace)
 		}
 		for i := range p.stale {
-			p.stale[i].force(remove)
+			p.stale[i].forceAction(remove)
 		}
 	}
 	return p, nil
 }
 
-// accepts reports whether the manifests list only paths that can have been
+// acceptsAll reports whether the manifests list only paths that can have been
 // generated.
-func (opt WriteOptions) accepts(all []manifest) bool {
+func (opt WriteOptions) acceptsAll(all []manifest) bool {
 	for _, m := range all {
 		for name := range m.Files {
 			if opt.Owns != nil && !opt.Owns(name) {
@@ -173,10 +173,10 @@ func (opt WriteOptions) accepts(all []manifest) bool {
 	return true
 }
 
-// settled returns the manifest of the folder after an unfinished commit. It lists
-// every file that is not selected with its current content, if the content is ours.
-// These files then no longer need the journal.
-func (p plan) settled(root *os.Root, dirs *directories, current manifest,
+// settledManifest returns the manifest of the folder after an unfinished commit. It
+// lists every file that is not selected with its current content, if the content is
+// ours. These files then no longer need the journal.
+func (p plan) settledManifest(root *os.Root, dirs *directories, current manifest,
 	selected func(string) bool) (manifest, error) {
 	m := manifest{manifestVersion, maps.Clone(current.Files)}
 	if m.Files == nil {
@@ -186,10 +186,10 @@ func (p plan) settled(root *os.Root, dirs *directories, current manifest,
 		if selected(name) {
 			continue
 		}
-		if problem, err := dirs.problem(name); err != nil || problem != "" {
+		if problem, err := dirs.dirProblem(name); err != nil || problem != "" {
 			continue // treated like an edited file
 		}
-		info, problem, err := lstat(root, name)
+		info, problem, err := fileProblem(root, name)
 		if err != nil {
 			return manifest{}, err
 		}
@@ -200,23 +200,23 @@ func (p plan) settled(root *os.Root, dirs *directories, current manifest,
 		if err != nil {
 			return manifest{}, err
 		}
-		if sum := hash(content); slices.Contains(sums, sum) {
+		if sum := hashContent(content); slices.Contains(sums, sum) {
 			m.Files[name] = sum
 		}
 	}
 	return m, nil
 }
 
-func (t *target) force(a action) {
+func (t *target) forceAction(a action) {
 	if t.action == conflict && t.problem.Forcible() {
 		t.action, t.problem = a, ""
 	}
 }
 
-// lstat returns the information on a file. It returns a Problem for anything except
-// a regular file. For a file that does not exist, both the information and the
-// Problem are empty.
-func lstat(root *os.Root, name string) (fs.FileInfo, Problem, error) {
+// fileProblem returns the information on a file. It returns a Problem for anything
+// except a regular file. For a file that does not exist, both the information and
+// the Problem are empty.
+func fileProblem(root *os.Root, name string) (fs.FileInfo, Problem, error) {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -233,7 +233,7 @@ func lstat(root *os.Root, name string) (fs.FileInfo, Problem, error) {
 
 // decideFile sets the action for a file of the tree.
 func decideFile(root *os.Root, known history, t *target) error {
-	info, problem, err := lstat(root, t.Path)
+	info, problem, err := fileProblem(root, t.Path)
 	switch {
 	case err != nil:
 		return err
@@ -253,10 +253,10 @@ func decideFile(root *os.Root, known history, t *target) error {
 	switch {
 	case bytes.Equal(content, t.Content):
 		t.action = keep
-		if executable(t.old) != executable(t.Mode) {
+		if isExecutable(t.old) != isExecutable(t.Mode) {
 			t.action = replace
 		}
-	case t.Path == ManifestPath, slices.Contains(sums, hash(content)):
+	case t.Path == ManifestPath, slices.Contains(sums, hashContent(content)):
 		t.action = replace
 	case listed:
 		t.action, t.problem = conflict, Edited
@@ -269,7 +269,7 @@ func decideFile(root *os.Root, known history, t *target) error {
 // decideStale sets the action for a file that the tree no longer has. If it is no
 // longer a regular file, its owner has replaced it, and it stays.
 func decideStale(root *os.Root, known history, t *target) error {
-	info, problem, err := lstat(root, t.Path)
+	info, problem, err := fileProblem(root, t.Path)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func decideStale(root *os.Root, known history, t *target) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(known[t.Path], hash(content)) {
+	if slices.Contains(known[t.Path], hashContent(content)) {
 		t.action = remove
 	} else {
 		t.action, t.problem = conflict, Edited
@@ -289,7 +289,7 @@ func decideStale(root *os.Root, known history, t *target) error {
 	return nil
 }
 
-func executable(mode fs.FileMode) bool { return mode&0o100 != 0 }
+func isExecutable(mode fs.FileMode) bool { return mode&0o100 != 0 }
 
 // directories reports whether files can be in their directories. It examines each
 // directory once.
@@ -298,8 +298,8 @@ type directories struct {
 	seen map[string]Problem
 }
 
-// problem returns the problem of the directories that contain a path, or "".
-func (d *directories) problem(name string) (Problem, error) {
+// dirProblem returns the problem of the directories that contain a path, or "".
+func (d *directories) dirProblem(name string) (Problem, error) {
 	dir := path.Dir(name)
 	if dir == "." {
 		return "", nil
@@ -307,10 +307,10 @@ func (d *directories) problem(name string) (Problem, error) {
 	if problem, ok := d.seen[dir]; ok {
 		return problem, nil
 	}
-	problem, err := d.problem(dir)
+	problem, err := d.dirProblem(dir)
 	if err == nil && problem == "" {
 		var info fs.FileInfo
-		info, problem, err = lstat(d.root, dir)
+		info, problem, err = fileProblem(d.root, dir)
 		switch {
 		case info == nil || info.IsDir():
 			problem = ""
@@ -322,10 +322,10 @@ func (d *directories) problem(name string) (Problem, error) {
 	return problem, err
 }
 
-// within returns the selected files of a tree, together with a manifest. The
+// selectTree returns the selected files of a tree, together with a manifest. The
 // manifest lists these files, and for all other paths the entries of the current
 // manifest.
-func (t Tree) within(current manifest, selected func(string) bool) (Tree, error) {
+func (t Tree) selectTree(current manifest, selected func(string) bool) (Tree, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for p, sum := range current.Files {
 		if !selected(p) {
@@ -334,16 +334,16 @@ func (t Tree) within(current manifest, selected func(string) bool) (Tree, error)
 	}
 	part := t.Select(func(p string) bool { return p != ManifestPath && selected(p) })
 	for _, f := range part {
-		m.Files[f.Path] = hash(f.Content)
+		m.Files[f.Path] = hashContent(f.Content)
 	}
-	file, err := m.file()
+	file, err := m.encodeFile()
 	part = append(part, file)
 	slices.SortFunc(part, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return part, err
 }
 
-// report returns the summary of a plan.
-func (p plan) report() Report {
+// summarizePlan returns the summary of a plan.
+func (p plan) summarizePlan() Report {
 	var r Report
 	for _, t := range slices.Concat(p.files, p.stale) {
 		switch t.action {

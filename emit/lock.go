@@ -20,9 +20,9 @@ const (
 // ErrLocked is returned while another process keeps writing to a folder.
 var ErrLocked = errors.New("another compile is writing to this folder")
 
-// lock keeps other processes from writing to a folder until the caller calls unlock.
-// It creates the directory of batchwright's own files.
-func lock(root *os.Root) (unlock func(), err error) {
+// lockFolder keeps other processes from writing to a folder until the caller calls
+// unlock. It creates the directory of batchwright's own files.
+func lockFolder(root *os.Root) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockInterval) {
 		if err := root.Mkdir(ownDir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err

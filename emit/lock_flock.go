@@ -19,7 +19,7 @@ func tryLock(root *os.Root) (unlock func(), err error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		err = ErrLocked
 	}
-	if err == nil && !current(root, f) {
+	if err == nil && !isCurrentLock(root, f) {
 		err = ErrLocked
 	}
 	if err != nil {
@@ -27,14 +27,14 @@ func tryLock(root *os.Root) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() {
-		root.Remove(lockPath) // while the lock is held: see current
+		root.Remove(lockPath) // while the lock is held: see isCurrentLock
 		f.Close()
 	}, nil
 }
 
-// current reports whether a file that was opened as the lock is still the lock. The
-// holder may have removed the file in between.
-func current(root *os.Root, f *os.File) bool {
+// isCurrentLock reports whether a file that was opened as the lock is still the
+// lock. The holder may have removed the file in between.
+func isCurrentLock(root *os.Root, f *os.File) bool {
 	opened, err := f.Stat()
 	if err != nil {
 		return false

@@ -34,13 +34,13 @@ func Manifest(t Tree) (File, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for _, f := range t {
 		if f.Path != ManifestPath {
-			m.Files[f.Path] = hash(f.Content)
+			m.Files[f.Path] = hashContent(f.Content)
 		}
 	}
-	return m.file()
+	return m.encodeFile()
 }
 
-func (m manifest) file() (File, error) {
+func (m manifest) encodeFile() (File, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -77,7 +77,7 @@ func parseManifests(content []byte) ([]manifest, error) {
 
 const hashPrefix = "sha256:"
 
-func hash(content []byte) string {
+func hashContent(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hashPrefix + hex.EncodeToString(sum[:])
 }
@@ -86,7 +86,7 @@ func hash(content []byte) string {
 // there.
 type history map[string][]string
 
-func (h history) add(m manifest) {
+func (h history) addManifest(m manifest) {
 	for p, sum := range m.Files {
 		if !slices.Contains(h[p], sum) {
 			h[p] = append(h[p], sum)

@@ -41,24 +41,24 @@ type Difference struct {
 // tree. The error is fs.ErrNotExist if there is no folder, and ErrNotFolder if dir
 // is not a directory.
 func Read(dir string, tree Tree) (Folder, error) {
-	folder, err := read(dir, tree)
+	folder, err := readFolder(dir, tree)
 	if err != nil {
 		err = fmt.Errorf("reading %s: %w", dir, err)
 	}
 	return folder, err
 }
 
-func read(dir string, tree Tree) (Folder, error) {
+func readFolder(dir string, tree Tree) (Folder, error) {
 	if err := tree.Check(); err != nil {
 		return Folder{}, err
 	}
-	root, err := open(dir)
+	root, err := openFolder(dir)
 	if err != nil {
 		return Folder{}, err
 	}
 	defer root.Close()
 	var folder Folder
-	p, err := inspect(root, tree, WriteOptions{})
+	p, err := inspectFolder(root, tree, WriteOptions{})
 	if err != nil {
 		return Folder{}, err
 	}
@@ -68,13 +68,13 @@ func read(dir string, tree Tree) (Folder, error) {
 			return Folder{}, fmt.Errorf("%s %s", bad.Path, bad.problem)
 		}
 		folder.Differences = []Difference{{bad.Path, bad.problem}}
-		if p, err = inspect(root, tree, WriteOptions{Force: true}); err != nil {
+		if p, err = inspectFolder(root, tree, WriteOptions{Force: true}); err != nil {
 			return Folder{}, err
 		}
 	}
 	var manifest []Difference
 	for _, t := range slices.Concat(p.files, p.stale) {
-		problem := t.difference()
+		problem := t.fileDifference()
 		if t.Path == ManifestPath {
 			if problem != "" {
 				manifest = []Difference{{t.Path, problem}}
@@ -115,8 +115,8 @@ func read(dir string, tree Tree) (Folder, error) {
 	return folder, nil
 }
 
-// difference returns the Problem of a file, or "".
-func (t target) difference() Problem {
+// fileDifference returns the Problem of a file, or "".
+func (t target) fileDifference() Problem {
 	switch t.action {
 	case create:
 		return Missing

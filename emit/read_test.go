@@ -21,21 +21,21 @@ func mustRead(t *testing.T, dir string, tree Tree) Folder {
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
-	mustWrite(t, dir, tree(t, "a=1", "b/c=2", "edited=3", "gone=4", "late=5", "stale=6", "stale-edited=7"),
+	mustWrite(t, dir, treeOf(t, "a=1", "b/c=2", "edited=3", "gone=4", "late=5", "stale=6", "stale-edited=7"),
 		WriteOptions{})
-	want := tree(t, "a=1", "b/c=2", "edited=3", "foreign=8", "gone=4", "late=new", "obstacle=9")
-	put(t, dir, "edited", "mine")
-	put(t, dir, "foreign", "theirs")
-	put(t, dir, "stale-edited", "mine")
-	put(t, dir, "obstacle/x", "x")
-	put(t, dir, "extra", "x")
+	want := treeOf(t, "a=1", "b/c=2", "edited=3", "foreign=8", "gone=4", "late=new", "obstacle=9")
+	putContent(t, dir, "edited", "mine")
+	putContent(t, dir, "foreign", "theirs")
+	putContent(t, dir, "stale-edited", "mine")
+	putContent(t, dir, "obstacle/x", "x")
+	putContent(t, dir, "extra", "x")
 	if err := os.Remove(filepath.Join(dir, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	before := list(t, dir)
+	before := listFolder(t, dir)
 
 	folder := mustRead(t, dir, want)
-	equal(t, "differences", []Difference{
+	checkEqual(t, "differences", []Difference{
 		{"edited", Edited}, {"foreign", Foreign}, {"gone", Missing}, {"late", Outdated}, {"obstacle", Obstacle},
 		{"stale", Stale}, {"stale-edited", Edited},
 	}, folder.Differences)
@@ -43,36 +43,37 @@ func TestRead(t *testing.T) {
 	for _, f := range folder.Tree {
 		held = append(held, f.Path+"="+string(f.Content))
 	}
-	equal(t, "tree",
+	checkEqual(t, "tree",
 		[]string{"a=1", "b/c=2", "edited=mine", "foreign=theirs", "late=5", "stale=6", "stale-edited=mine"}, held)
-	equal(t, "folder", before, list(t, dir))
+	checkEqual(t, "folder", before, listFolder(t, dir))
 }
 
 func TestReadFresh(t *testing.T) {
 	dir := t.TempDir()
-	want := tree(t, "a=1", "run.sh=2")
+	want := treeOf(t, "a=1", "run.sh=2")
 	mustWrite(t, dir, want, WriteOptions{})
 	folder := mustRead(t, dir, want)
-	equal(t, "differences", nil, folder.Differences)
-	equal(t, "files", 2, len(folder.Tree))
+	checkEqual(t, "differences", nil, folder.Differences)
+	checkEqual(t, "files", 2, len(folder.Tree))
 
 	// The mode is part of it; the manifest is only where nothing else is.
 	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "with another mode", []Difference{{"run.sh", Outdated}}, mustRead(t, dir, want).Differences)
+	checkEqual(t, "with another mode", []Difference{{"run.sh", Outdated}}, mustRead(t, dir, want).Differences)
 	mustWrite(t, dir, want, WriteOptions{})
-	put(t, dir, m, `{"version": 1, "files": {}}`)
-	equal(t, "with an empty manifest", []Difference{{m, Outdated}}, mustRead(t, dir, want).Differences)
+	putContent(t, dir, m, `{"version": 1, "files": {}}`)
+	checkEqual(t, "with an empty manifest", []Difference{{m, Outdated}}, mustRead(t, dir, want).Differences)
 }
 
 func TestReadUnreadable(t *testing.T) {
 	dir := t.TempDir()
-	want := tree(t, "a=1", "b=2")
+	want := treeOf(t, "a=1", "b=2")
 	mustWrite(t, dir, want, WriteOptions{})
-	put(t, dir, m, "{")
-	put(t, dir, "b", "other")
-	equal(t, "with a damaged manifest", []Difference{{m, Damaged}, {"b", Outdated}}, mustRead(t, dir, want).Differences)
+	putContent(t, dir, m, "{")
+	putContent(t, dir, "b", "other")
+	checkEqual(t, "with a damaged manifest", []Difference{{m, Damaged}, {"b", Outdated}},
+		mustRead(t, dir, want).Differences)
 
 	if _, err := Read(filepath.Join(dir, "nowhere"), want); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
@@ -94,9 +95,9 @@ func TestReadUnreadable(t *testing.T) {
 // TestReadLarge: a file that cannot be a generated one is told of, and not read.
 func TestReadLarge(t *testing.T) {
 	dir := t.TempDir()
-	files := tree(t, "a=1", "b=2")
+	files := treeOf(t, "a=1", "b=2")
 	mustWrite(t, dir, files, WriteOptions{})
-	put(t, dir, "b", strings.Repeat("x", 2<<20))
+	putContent(t, dir, "b", strings.Repeat("x", 2<<20))
 	got := mustRead(t, dir, files)
 	if want := []Difference{{"b", Large}}; !slices.Equal(got.Differences, want) || len(got.Tree) != 1 {
 		t.Errorf("%v and %d files, want %v and a", got.Differences, len(got.Tree), want)

@@ -87,15 +87,15 @@ var (
 // are already in place, and completes or replaces them. Concurrent writers take
 // turns.
 func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
-	report, err := write(dir, tree, opt, osDisk())
+	report, err := writeTree(dir, tree, opt, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
 	}
 	return report, err
 }
 
-// write is Write with a disk whose operations tests can make fail.
-func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, err error) {
+// writeTree is Write with a disk whose operations tests can make fail.
+func writeTree(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, err error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
@@ -103,7 +103,7 @@ func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, e
 		return Report{}, errors.New("the tree has no manifest")
 	}
 	if opt.DryRun {
-		root, err := open(dir)
+		root, err := openFolder(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return allNew(tree, opt.Only)
 		}
@@ -111,36 +111,36 @@ func write(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, e
 			return Report{}, err
 		}
 		defer root.Close()
-		p, err := inspect(root, tree, opt)
+		p, err := inspectFolder(root, tree, opt)
 		if err != nil {
 			return Report{}, err
 		}
-		if report = p.report(); len(report.Conflicts) > 0 {
+		if report = p.summarizePlan(); len(report.Conflicts) > 0 {
 			err = ErrConflict
 		}
 		return report, err
 	}
-	root, leave, err := enter(dir)
+	root, leave, err := enterFolder(dir)
 	if err != nil {
 		return Report{}, err
 	}
 	defer leave()
-	p, err := inspect(root, tree, opt)
+	p, err := inspectFolder(root, tree, opt)
 	if err != nil {
 		return Report{}, err
 	}
-	report = p.report()
+	report = p.summarizePlan()
 	if len(report.Conflicts) > 0 {
 		return report, ErrConflict
 	}
 	if !report.Changed() && !p.unfinished {
 		return report, nil
 	}
-	return report, commit(root, p, disk)
+	return report, commitPlan(root, p, disk)
 }
 
-// open opens an existing directory.
-func open(dir string) (*os.Root, error) {
+// openFolder opens an existing directory.
+func openFolder(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
@@ -151,11 +151,11 @@ func open(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// enter opens a directory for writing, and creates it if it does not exist. No other
-// process writes to the directory until the caller calls leave, which also removes
-// directories that enter created and that are still empty.
-func enter(dir string) (root *os.Root, leave func(), err error) {
-	root, err = open(dir)
+// enterFolder opens a directory for writing, and creates it if it does not exist. No
+// other process writes to the directory until the caller calls leave, which also
+// removes directories that enterFolder created and that are still empty.
+func enterFolder(dir string) (root *os.Root, leave func(), err error) {
+	root, err = openFolder(dir)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -166,7 +166,7 @@ func enter(dir string) (root *os.Root, leave func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err := lock(root)
+	unlock, err := lockFolder(root)
 	if err != nil {
 		root.Close()
 		return nil, nil, err
@@ -200,7 +200,7 @@ func clearStage(root *os.Root) error {
 // exist.
 func allNew(tree Tree, only func(string) bool) (report Report, err error) {
 	if only != nil {
-		tree, err = tree.within(manifest{}, only)
+		tree, err = tree.selectTree(manifest{}, only)
 	}
 	for _, f := range tree {
 		report.Written = append(report.Written, f.Path)

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tree makes a tree with its manifest of "path=content" pairs. Paths that end
+// treeOf makes a tree with its manifest of "path=content" pairs. Paths that end
 // in .sh are executable.
-func tree(t testing.TB, pairs ...string) Tree {
+func treeOf(t testing.TB, pairs ...string) Tree {
 	t.Helper()
 	var out Tree
 	for _, pair := range pairs {
@@ -39,9 +39,9 @@ func tree(t testing.TB, pairs ...string) Tree {
 	return out
 }
 
-// list returns what lies in a folder, "path=content", directories as "path/",
+// listFolder returns what lies in a folder, "path=content", directories as "path/",
 // links as "path@", without the manifest.
-func list(t testing.TB, dir string) []string {
+func listFolder(t testing.TB, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -70,7 +70,7 @@ func list(t testing.TB, dir string) []string {
 	return out
 }
 
-func put(t testing.TB, dir, name, content string) {
+func putContent(t testing.TB, dir, name, content string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -90,7 +90,7 @@ func mustWrite(t testing.TB, dir string, tree Tree, opt WriteOptions) Report {
 	return report
 }
 
-func equal[T any](t *testing.T, what string, want, got T) {
+func checkEqual[T any](t *testing.T, what string, want, got T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", what, diff)
@@ -101,11 +101,11 @@ const m = ManifestPath
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "some", "folder")
-	first := tree(t, "a=1", "b/c=2", "b/d/e=3", "run.sh=4")
+	first := treeOf(t, "a=1", "b/c=2", "b/d/e=3", "run.sh=4")
 
 	report := mustWrite(t, dir, first, WriteOptions{})
-	equal(t, "report", Report{Written: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
-	equal(t, "folder", []string{"a=1", "b/", "b/c=2", "b/d/", "b/d/e=3", "run.sh=4"}, list(t, dir))
+	checkEqual(t, "report", Report{Written: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
+	checkEqual(t, "folder", []string{"a=1", "b/", "b/c=2", "b/d/", "b/d/e=3", "run.sh=4"}, listFolder(t, dir))
 	entries, _ := os.ReadDir(filepath.Join(dir, ownDir))
 	if len(entries) != 1 {
 		t.Errorf("more than the manifest in %s: %v", ownDir, entries)
@@ -119,31 +119,31 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	report = mustWrite(t, dir, first, WriteOptions{})
-	equal(t, "second report", Report{Unchanged: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
+	checkEqual(t, "second report", Report{Unchanged: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
 
 	// A change touches what it changes; an extra file stays and keeps its
 	// directory, others go.
-	put(t, dir, "b/mine", "x")
-	report = mustWrite(t, dir, tree(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
-	equal(t, "third report", Report{
+	putContent(t, dir, "b/mine", "x")
+	report = mustWrite(t, dir, treeOf(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
+	checkEqual(t, "third report", Report{
 		Written:   []string{m, "n/w", "run.sh"},
 		Unchanged: []string{"a"},
 		Removed:   []string{"b/c", "b/d/e"},
 	}, report)
-	equal(t, "folder", []string{"a=1", "b/", "b/mine=x", "n/", "n/w=5", "run.sh=6"}, list(t, dir))
+	checkEqual(t, "folder", []string{"a=1", "b/", "b/mine=x", "n/", "n/w=5", "run.sh=6"}, listFolder(t, dir))
 	if info, _ := os.Stat(filepath.Join(dir, "a")); !info.ModTime().Equal(past) {
 		t.Error("an unchanged file was touched")
 	}
 
 	// What was deleted by hand comes back.
 	os.Remove(filepath.Join(dir, "n/w"))
-	report = mustWrite(t, dir, tree(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
-	equal(t, "written", []string{"n/w"}, report.Written)
+	report = mustWrite(t, dir, treeOf(t, "a=1", "n/w=5", "run.sh=6"), WriteOptions{})
+	checkEqual(t, "written", []string{"n/w"}, report.Written)
 }
 
 func TestWriteModes(t *testing.T) {
 	dir := t.TempDir()
-	mustWrite(t, dir, tree(t, "a=1", "b=1", "run.sh=1"), WriteOptions{})
+	mustWrite(t, dir, treeOf(t, "a=1", "b=1", "run.sh=1"), WriteOptions{})
 	mode := func(name string) fs.FileMode {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -157,15 +157,15 @@ func TestWriteModes(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "a"), 0o600)
 	os.Chmod(filepath.Join(dir, "b"), 0o755)
 	os.Chmod(filepath.Join(dir, "run.sh"), 0o640)
-	report := mustWrite(t, dir, tree(t, "a=2", "b=1", "run.sh=1"), WriteOptions{})
-	equal(t, "written", []string{m, "a", "b", "run.sh"}, report.Written)
-	equal(t, "modes", []fs.FileMode{0o600, 0o644, 0o750}, []fs.FileMode{mode("a"), mode("b"), mode("run.sh")})
+	report := mustWrite(t, dir, treeOf(t, "a=2", "b=1", "run.sh=1"), WriteOptions{})
+	checkEqual(t, "written", []string{m, "a", "b", "run.sh"}, report.Written)
+	checkEqual(t, "modes", []fs.FileMode{0o600, 0o644, 0o750}, []fs.FileMode{mode("a"), mode("b"), mode("run.sh")})
 }
 
 // What a user would lose is refused, all of it at once, and nothing is
 // written; what Force overcomes it overcomes.
 func TestWriteConflicts(t *testing.T) {
-	next := tree(t, "a=new", "b/c=2", "d/e=3")
+	next := treeOf(t, "a=new", "b/c=2", "d/e=3")
 	tests := map[string]struct {
 		prepare   func(dir string)
 		conflicts []Conflict
@@ -173,22 +173,22 @@ func TestWriteConflicts(t *testing.T) {
 	}{
 		"edited and foreign": {
 			func(dir string) {
-				put(t, dir, "a", "edited")
-				put(t, dir, "d/e", "foreign")
+				putContent(t, dir, "a", "edited")
+				putContent(t, dir, "d/e", "foreign")
 			},
 			[]Conflict{{"a", Edited}, {"d/e", Foreign}},
 			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3"},
 		},
 		"edited and to be removed": {
-			func(dir string) { put(t, dir, "old/file", "edited") },
+			func(dir string) { putContent(t, dir, "old/file", "edited") },
 			[]Conflict{{"old/file", Edited}},
 			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3"},
 		},
 		"a directory in the way": {
 			func(dir string) {
 				os.Remove(filepath.Join(dir, "a"))
-				put(t, dir, "a/x", "mine")
-				put(t, dir, "d", "mine")
+				putContent(t, dir, "a/x", "mine")
+				putContent(t, dir, "d", "mine")
 			},
 			[]Conflict{{"a", Obstacle}, {"d/e", Obstacle}},
 			nil,
@@ -209,7 +209,7 @@ func TestWriteConflicts(t *testing.T) {
 		"a link that stays in the folder": {
 			func(dir string) {
 				os.RemoveAll(filepath.Join(dir, "b"))
-				put(t, dir, "x/c", "1")
+				putContent(t, dir, "x/c", "1")
 				os.Symlink("x", filepath.Join(dir, "b"))
 			},
 			[]Conflict{{"b/c", Linked}},
@@ -224,18 +224,18 @@ func TestWriteConflicts(t *testing.T) {
 			nil,
 		},
 		"a broken manifest": {
-			func(dir string) { put(t, dir, m, "<<<<<<< ours\n") },
+			func(dir string) { putContent(t, dir, m, "<<<<<<< ours\n") },
 			[]Conflict{{m, Damaged}},
 			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
 		},
 		"an empty manifest": {
-			func(dir string) { put(t, dir, m, "") },
+			func(dir string) { putContent(t, dir, m, "") },
 			[]Conflict{{m, Damaged}},
 			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
 		},
 		"a manifest that leads out of the folder": {
 			func(dir string) {
-				put(t, dir, m, `{"version":1,"files":{"../secret":"`+hash([]byte("s"))+`"}}`)
+				putContent(t, dir, m, `{"version":1,"files":{"../secret":"`+hashContent([]byte("s"))+`"}}`)
 			},
 			[]Conflict{{m, Damaged}},
 			[]string{"a=new", "b/", "b/c=2", "d/", "d/e=3", "old/", "old/file=0"},
@@ -252,32 +252,32 @@ func TestWriteConflicts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
-			put(t, parent, "secret", "s")
+			putContent(t, parent, "secret", "s")
 			dir := filepath.Join(parent, "folder")
-			mustWrite(t, dir, tree(t, "a=1", "b/c=1", "old/file=0"), WriteOptions{})
+			mustWrite(t, dir, treeOf(t, "a=1", "b/c=1", "old/file=0"), WriteOptions{})
 			test.prepare(dir)
-			before := list(t, parent)
+			before := listFolder(t, parent)
 
 			for _, opt := range []WriteOptions{{DryRun: true}, {}} {
 				report, err := Write(dir, next, opt)
 				if !errors.Is(err, ErrConflict) {
 					t.Errorf("got error %v", err)
 				}
-				equal(t, "conflicts", test.conflicts, report.Conflicts)
-				equal(t, "files", before, list(t, parent))
+				checkEqual(t, "conflicts", test.conflicts, report.Conflicts)
+				checkEqual(t, "files", before, listFolder(t, parent))
 			}
 			_, err := Write(dir, next, WriteOptions{Force: true})
 			if test.forced == nil {
 				if !errors.Is(err, ErrConflict) {
 					t.Errorf("forced: got error %v", err)
 				}
-				equal(t, "files", before, list(t, parent))
+				checkEqual(t, "files", before, listFolder(t, parent))
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "forced", test.forced, list(t, dir))
+			checkEqual(t, "forced", test.forced, listFolder(t, dir))
 			if report := mustWrite(t, dir, next, WriteOptions{}); report.Changed() {
 				t.Errorf("the run after force changes %+v", report)
 			}
@@ -289,43 +289,44 @@ func TestWriteConflicts(t *testing.T) {
 // merge that took files and manifest from different sides.
 func TestWriteAdopts(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "a", "1")
-	report := mustWrite(t, dir, tree(t, "a=1", "b=2"), WriteOptions{})
-	equal(t, "report", Report{Written: []string{m, "b"}, Unchanged: []string{"a"}}, report)
-	report = mustWrite(t, dir, tree(t, "b=2"), WriteOptions{})
-	equal(t, "removed", []string{"a"}, report.Removed)
+	putContent(t, dir, "a", "1")
+	report := mustWrite(t, dir, treeOf(t, "a=1", "b=2"), WriteOptions{})
+	checkEqual(t, "report", Report{Written: []string{m, "b"}, Unchanged: []string{"a"}}, report)
+	report = mustWrite(t, dir, treeOf(t, "b=2"), WriteOptions{})
+	checkEqual(t, "removed", []string{"a"}, report.Removed)
 }
 
 func TestWriteOnly(t *testing.T) {
 	dir := t.TempDir()
-	mustWrite(t, dir, tree(t, "a=1", "k/b=1", "k/c=1"), WriteOptions{})
+	mustWrite(t, dir, treeOf(t, "a=1", "k/b=1", "k/c=1"), WriteOptions{})
 	only := func(path string) bool { return strings.HasPrefix(path, "k/") }
-	report := mustWrite(t, dir, tree(t, "k/b=2", "new=2"), WriteOptions{Only: only})
-	equal(t, "report", Report{Written: []string{m, "k/b"}, Removed: []string{"k/c"}}, report)
-	equal(t, "folder", []string{"a=1", "k/", "k/b=2"}, list(t, dir))
+	report := mustWrite(t, dir, treeOf(t, "k/b=2", "new=2"), WriteOptions{Only: only})
+	checkEqual(t, "report", Report{Written: []string{m, "k/b"}, Removed: []string{"k/c"}}, report)
+	checkEqual(t, "folder", []string{"a=1", "k/", "k/b=2"}, listFolder(t, dir))
 	// The manifest still knows the rest: a full run removes and writes it.
-	report = mustWrite(t, dir, tree(t, "k/b=2", "new=2"), WriteOptions{})
-	equal(t, "report", Report{Written: []string{m, "new"}, Unchanged: []string{"k/b"}, Removed: []string{"a"}}, report)
+	report = mustWrite(t, dir, treeOf(t, "k/b=2", "new=2"), WriteOptions{})
+	checkEqual(t, "report", Report{Written: []string{m, "new"}, Unchanged: []string{"k/b"}, Removed: []string{"a"}},
+		report)
 }
 
 func TestWriteDryRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
-	report := mustWrite(t, dir, tree(t, "a=1"), WriteOptions{DryRun: true})
-	equal(t, "written", []string{m, "a"}, report.Written)
+	report := mustWrite(t, dir, treeOf(t, "a=1"), WriteOptions{DryRun: true})
+	checkEqual(t, "written", []string{m, "a"}, report.Written)
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a dry run made the folder")
 	}
-	mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
-	before := list(t, dir)
-	dry := mustWrite(t, dir, tree(t, "a=2", "c=1"), WriteOptions{DryRun: true})
-	equal(t, "files", before, list(t, dir))
-	equal(t, "reports", dry, mustWrite(t, dir, tree(t, "a=2", "c=1"), WriteOptions{}))
+	mustWrite(t, dir, treeOf(t, "a=1", "b=1"), WriteOptions{})
+	before := listFolder(t, dir)
+	dry := mustWrite(t, dir, treeOf(t, "a=2", "c=1"), WriteOptions{DryRun: true})
+	checkEqual(t, "files", before, listFolder(t, dir))
+	checkEqual(t, "reports", dry, mustWrite(t, dir, treeOf(t, "a=2", "c=1"), WriteOptions{}))
 }
 
 func TestWriteRefuses(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "file", "x")
-	good := tree(t, "a=1")
+	putContent(t, dir, "file", "x")
+	good := treeOf(t, "a=1")
 	if _, err := Write(filepath.Join(dir, "file"), good, WriteOptions{}); !errors.Is(err, ErrNotFolder) {
 		t.Errorf("a file as target: %v", err)
 	}
@@ -410,17 +411,17 @@ func announcedDisk(step func(name string) error) disk {
 // Whichever rename fails, or directory cannot be made, the folder is as it was
 // before.
 func TestWriteRollsBack(t *testing.T) {
-	before := tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1")
-	after := tree(t, "a=2", "b/c=1", "new/d/e=2", "run.sh=2")
+	before := treeOf(t, "a=1", "b/c=1", "old/x=1", "run.sh=1")
+	after := treeOf(t, "a=2", "b/c=1", "new/d/e=2", "run.sh=2")
 	for name := range disks {
 		t.Run(name, func(t *testing.T) {
 			failures := 0
 			for {
 				dir := t.TempDir()
 				mustWrite(t, dir, before, WriteOptions{})
-				want := list(t, dir)
+				want := listFolder(t, dir)
 				calls, failed := 0, ""
-				_, err := write(dir, after, WriteOptions{}, disks[name](func(step string) error {
+				_, err := writeTree(dir, after, WriteOptions{}, disks[name](func(step string) error {
 					if strings.HasPrefix(step, "rename") || strings.HasPrefix(step, "mkdir") {
 						if calls++; calls == failures+1 {
 							failed = step
@@ -436,7 +437,7 @@ func TestWriteRollsBack(t *testing.T) {
 					break
 				}
 				failures++
-				equal(t, "after failure of "+failed, want, list(t, dir))
+				checkEqual(t, "after failure of "+failed, want, listFolder(t, dir))
 				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
 					t.Errorf("failure of %s leaves %v", failed, entries)
 				}
@@ -458,10 +459,10 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 		for _, kept := range []string{savedDir, stageDir} {
 			t.Run(name+" "+path.Base(kept), func(t *testing.T) {
 				dir := t.TempDir()
-				mustWrite(t, dir, tree(t, "a=1", "b=1"), WriteOptions{})
-				put(t, dir, "a", "edited")
+				mustWrite(t, dir, treeOf(t, "a=1", "b=1"), WriteOptions{})
+				putContent(t, dir, "a", "edited")
 				gone := false
-				_, err := write(dir, tree(t, "a=2", "b=2"), WriteOptions{Force: true},
+				_, err := writeTree(dir, treeOf(t, "a=2", "b=2"), WriteOptions{Force: true},
 					disks[name](func(step string) error {
 						gone = gone || step == "rename b"
 						if gone && strings.HasPrefix(step, "rename") &&
@@ -475,7 +476,7 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 					t.Errorf("the error does not say where the original is: %v", err)
 				}
 				for _, force := range []bool{false, true} {
-					if _, err := Write(dir, tree(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err,
+					if _, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err,
 						ErrSaved) {
 						t.Errorf("force %t: got error %v", force, err)
 					}
@@ -484,8 +485,8 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 					t.Errorf("the original is %q, %v", content, err)
 				}
 				os.RemoveAll(filepath.Join(dir, kept))
-				mustWrite(t, dir, tree(t, "a=3", "b=3"), WriteOptions{Force: true})
-				equal(t, "folder", []string{"a=3", "b=3"}, list(t, dir))
+				mustWrite(t, dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: true})
+				checkEqual(t, "folder", []string{"a=3", "b=3"}, listFolder(t, dir))
 			})
 		}
 	}
@@ -497,16 +498,16 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 func TestWriteCrashes(t *testing.T) {
 	const crashed = 7 // an exit code
 	trees := []Tree{
-		tree(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),
-		tree(t, "a=2", "b/c=2", "new/d/e=2", "run.sh=2"),
-		tree(t, "a=3", "b/c=3", "other/f=3"),
-		tree(t, "a=4", "b/c=4"),
+		treeOf(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),
+		treeOf(t, "a=2", "b/c=2", "new/d/e=2", "run.sh=2"),
+		treeOf(t, "a=3", "b/c=3", "other/f=3"),
+		treeOf(t, "a=4", "b/c=4"),
 	}
 	if at := os.Getenv("BATCHWRIGHT_TEST_CRASH"); at != "" {
 		var name, dir string
 		var which, n int
 		fmt.Sscanf(at, "%d %d %q %q", &which, &n, &name, &dir)
-		_, err := write(dir, trees[which], WriteOptions{}, disks[name](func(string) error {
+		_, err := writeTree(dir, trees[which], WriteOptions{}, disks[name](func(string) error {
 			if n--; n < 0 {
 				os.Exit(crashed)
 			}
@@ -541,7 +542,7 @@ func TestWriteCrashes(t *testing.T) {
 					if !tt.first {
 						mustWrite(t, dir, trees[0], WriteOptions{})
 					}
-					put(t, dir, "mine", "x")
+					putContent(t, dir, "mine", "x")
 					if !crash(t, tt.disk, dir, 1, n) {
 						if n < 10 {
 							t.Errorf("there were only %d steps", n)
@@ -554,8 +555,8 @@ func TestWriteCrashes(t *testing.T) {
 						mustWrite(t, dir, trees[3], WriteOptions{Only: func(path string) bool { return path == part }})
 					}
 					mustWrite(t, dir, trees[3], WriteOptions{})
-					equal(t, fmt.Sprintf("folder after a crash at step %d", n),
-						[]string{"a=4", "b/", "b/c=4", "mine=x"}, list(t, dir))
+					checkEqual(t, fmt.Sprintf("folder after a crash at step %d", n),
+						[]string{"a=4", "b/", "b/c=4", "mine=x"}, listFolder(t, dir))
 					if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
 						t.Errorf("step %d leaves %v", n, entries)
 					}
@@ -567,12 +568,12 @@ func TestWriteCrashes(t *testing.T) {
 	dir := t.TempDir()
 	mustWrite(t, dir, trees[0], WriteOptions{})
 	crash(t, "links", dir, 1, 6)
-	put(t, dir, "a", "edited")
+	putContent(t, dir, "a", "edited")
 	report, err := Write(dir, trees[3], WriteOptions{})
 	if !errors.Is(err, ErrConflict) {
 		t.Errorf("got error %v", err)
 	}
-	equal(t, "conflicts", []Conflict{{"a", Edited}}, report.Conflicts)
+	checkEqual(t, "conflicts", []Conflict{{"a", Edited}}, report.Conflicts)
 }
 
 func TestWriteConcurrently(t *testing.T) {
@@ -580,17 +581,17 @@ func TestWriteConcurrently(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			mustWrite(t, dir, tree(t, fmt.Sprintf("a=%d", i), fmt.Sprintf("b%d=", i), fmt.Sprintf("c=%d", i)),
+			mustWrite(t, dir, treeOf(t, fmt.Sprintf("a=%d", i), fmt.Sprintf("b%d=", i), fmt.Sprintf("c=%d", i)),
 				WriteOptions{})
 		})
 	}
 	group.Wait()
-	got := list(t, dir)
+	got := listFolder(t, dir)
 	if len(got) != 3 {
 		t.Fatalf("files of several trees: %v", got)
 	}
 	n := strings.TrimPrefix(got[0], "a=")
-	equal(t, "folder", []string{"a=" + n, "b" + n + "=", "c=" + n}, got)
+	checkEqual(t, "folder", []string{"a=" + n, "b" + n + "=", "c=" + n}, got)
 }
 
 func BenchmarkWrite(b *testing.B) {
@@ -598,7 +599,7 @@ func BenchmarkWrite(b *testing.B) {
 	for i := range 10_000 {
 		pairs = append(pairs, fmt.Sprintf("teams/team-%05d/file.yaml=%s", i, strings.Repeat("x", 3000)))
 	}
-	big := tree(b, pairs...)
+	big := treeOf(b, pairs...)
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
 			mustWrite(b, filepath.Join(b.TempDir(), "folder"), big, WriteOptions{})
@@ -614,7 +615,7 @@ func BenchmarkWrite(b *testing.B) {
 	for i := range pairs {
 		pairs[i] += "y"
 	}
-	other := tree(b, pairs...)
+	other := treeOf(b, pairs...)
 	b.Run("all changed", func(b *testing.B) {
 		for b.Loop() {
 			big, other = other, big

@@ -63,14 +63,14 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for name, s := range sorted(made) {
+	for name, s := range sortedEntries(made) {
 		got = append(got, name+" "+s.cidr+" "+s.profile)
 	}
 	if d := cmp.Diff(a3UltraSubnets, got); d != "" {
 		t.Errorf("subnets (-reference +compiled):\n%s", d)
 	}
 	got = nil
-	for _, p := range objects[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml",
+	for _, p := range objectsIn[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml",
 		"GKENetworkParamSet") {
 		got = append(got, p.Name+" "+string(p.Spec.DeviceMode))
 	}
@@ -90,19 +90,20 @@ func TestA3UltraFlexPool(t *testing.T) {
 		t.Fatalf("%d node pools: %v", len(resources), err)
 	}
 	system, pool := resources[0], resources[1]
-	if got := system.block("node_config").text("machine_type"); got != "e2-standard-16" {
+	if got := system.firstBlock("node_config").textOf("machine_type"); got != "e2-standard-16" {
 		t.Errorf("system pool of %s", got)
 	}
-	config, scaling, management := pool.block("node_config"), pool.block("autoscaling"), pool.block("management")
+	config, scaling, management := pool.firstBlock("node_config"), pool.firstBlock("autoscaling"),
+		pool.firstBlock("management")
 	got := map[string]string{
-		"machine": config.text("machine_type"), "accelerator": config.block("guest_accelerator").text("type"),
-		"count":      fmt.Sprint(config.block("guest_accelerator").number("count")),
-		"flex start": config.expression("flex_start"),
-		"queued":     pool.block("queued_provisioning").expression("enabled"),
-		"repair":     management.expression("auto_repair"), "upgrade": management.expression("auto_upgrade"),
-		"least": scaling.expression("total_min_node_count"), "most": scaling.expression("total_max_node_count"),
-		"reservations": config.block("reservation_affinity").text("consume_reservation_type"),
-		"zones":        pool.expression("node_locations"),
+		"machine": config.textOf("machine_type"), "accelerator": config.firstBlock("guest_accelerator").textOf("type"),
+		"count":      fmt.Sprint(config.firstBlock("guest_accelerator").numberOf("count")),
+		"flex start": config.sourceOf("flex_start"),
+		"queued":     pool.firstBlock("queued_provisioning").sourceOf("enabled"),
+		"repair":     management.sourceOf("auto_repair"), "upgrade": management.sourceOf("auto_upgrade"),
+		"least": scaling.sourceOf("total_min_node_count"), "most": scaling.sourceOf("total_max_node_count"),
+		"reservations": config.firstBlock("reservation_affinity").textOf("consume_reservation_type"),
+		"zones":        pool.sourceOf("node_locations"),
 	}
 	want := map[string]string{
 		"machine": "a3-ultragpu-8g", "accelerator": "nvidia-h200-141gb", "count": "8", "flex start": "true",
@@ -131,10 +132,10 @@ func TestA3UltraFlexPool(t *testing.T) {
 	c := clusters[0]
 	// The reference names GKE 1.32. GKE creates no cluster with a version that has
 	// left its release channel, so the channel decides here.
-	if c.text("min_master_version") != "" || c.block("release_channel").text("channel") != "REGULAR" ||
-		!c.isTrue("enable_multi_networking") || c.text("datapath_provider") != "ADVANCED_DATAPATH" ||
-		!c.block("addons_config").block("gcs_fuse_csi_driver_config").isTrue("enabled") ||
-		!strings.Contains(c.block("monitoring_config").expression("enable_components"), `"DCGM"`) {
+	if c.textOf("min_master_version") != "" || c.firstBlock("release_channel").textOf("channel") != "REGULAR" ||
+		!c.isTrue("enable_multi_networking") || c.textOf("datapath_provider") != "ADVANCED_DATAPATH" ||
+		!c.firstBlock("addons_config").firstBlock("gcs_fuse_csi_driver_config").isTrue("enabled") ||
+		!strings.Contains(c.firstBlock("monitoring_config").sourceOf("enable_components"), `"DCGM"`) {
 		t.Error("the cluster has a version of its own, or lacks its release channel, multi-networking, Dataplane V2, " +
 			"the Cloud Storage driver or DCGM metrics")
 	}
@@ -142,9 +143,9 @@ func TestA3UltraFlexPool(t *testing.T) {
 
 func TestA3UltraFlexQueue(t *testing.T) {
 	files := a3UltraFlex(t)
-	flavors := objects[kueue.ResourceFlavor](t, files, "kubernetes/resource-flavors.yaml", "ResourceFlavor")
-	queues := objects[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
-	checks := objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
+	flavors := objectsIn[kueue.ResourceFlavor](t, files, "kubernetes/resource-flavors.yaml", "ResourceFlavor")
+	queues := objectsIn[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
+	checks := objectsIn[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
 		"ProvisioningRequestConfig")
 	if len(flavors) != 1 || len(queues) != 1 || len(checks) != 1 {
 		t.Fatalf("%d flavors, %d queues, %d checks, want one of each", len(flavors), len(queues), len(checks))
@@ -171,14 +172,14 @@ func TestA3UltraFlexQueue(t *testing.T) {
 		t.Errorf("admission checks %+v, want %s", s, checks[0].Name)
 	}
 	var priorities []string
-	for _, c := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
+	for _, c := range objectsIn[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
 		"PriorityClass") {
 		priorities = append(priorities, fmt.Sprintf("%s %d", c.Name, c.Value))
 	}
 	if d := cmp.Diff(a3UltraPriorities, priorities); d != "" {
 		t.Errorf("priorities (-reference +compiled):\n%s", d)
 	}
-	installers := objects[appsv1.DaemonSet](t, files, "kubernetes/system/gpu-installers.yaml", "DaemonSet")
+	installers := objectsIn[appsv1.DaemonSet](t, files, "kubernetes/system/gpu-installers.yaml", "DaemonSet")
 	if len(installers) != 1 || installers[0].Name != "nccl-rdma-installer" {
 		t.Errorf("%d installers, want that of GPUDirect RDMA", len(installers))
 	}
@@ -187,7 +188,7 @@ func TestA3UltraFlexQueue(t *testing.T) {
 func TestA3UltraFlexWorkloads(t *testing.T) {
 	files := a3UltraFlex(t)
 	for _, team := range []string{"products", "research"} {
-		sample := objects[batchv1.Job](t, files, "workloads/"+team+"/sample.yaml", "Job")[0]
+		sample := objectsIn[batchv1.Job](t, files, "workloads/"+team+"/sample.yaml", "Job")[0]
 		pod := sample.Spec.Template.Spec
 		gpus := pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
 		got := []string{
@@ -200,7 +201,7 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 			t.Errorf("sample of %s: %q, want %q", team, got, want)
 		}
 
-		gather := objects[v1alpha2.JobSet](t, files, "workloads/"+team+"/all-gather.yaml", "JobSet")[0]
+		gather := objectsIn[v1alpha2.JobSet](t, files, "workloads/"+team+"/all-gather.yaml", "JobSet")[0]
 		job := gather.Spec.ReplicatedJobs[0].Template.Spec
 		pod = job.Template.Spec
 		gpus = pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
@@ -219,7 +220,7 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 		}
 		got = nil
 		for _, i := range interfaces {
-			got = append(got, i.InterfaceName+" "+value(i.Network, ""))
+			got = append(got, i.InterfaceName+" "+valueOr(i.Network, ""))
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("interfaces of %s (-reference +compiled):\n%s", team, d)
@@ -228,7 +229,7 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"},
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		} {
-			if !tolerates(pod.Tolerations, taint) {
+			if !toleratesTaint(pod.Tolerations, taint) {
 				t.Errorf("all-gather of %s does not tolerate %s", team, taint.ToString())
 			}
 		}

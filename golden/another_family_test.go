@@ -47,7 +47,7 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			paths := directories(filepath.Join(root, "blueprints"), test.name)
+			paths := blueprintDirs(filepath.Join(root, "blueprints"), test.name)
 			before, _, findings := compileMore(t, test.tags, paths)
 			if len(findings) > 0 {
 				t.Errorf("the reference leads to %q", findings)

@@ -71,7 +71,7 @@ var (
 
 func dwsFolder(t *testing.T) fs.FS {
 	t.Helper()
-	return treeFS(compileFolder(t, directories(filepath.Join(root, "blueprints"), "batch-platform-dws")...))
+	return treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform-dws")...))
 }
 
 func TestDWSPools(t *testing.T) {
@@ -97,7 +97,7 @@ func TestDWSPools(t *testing.T) {
 
 func TestDWSQueue(t *testing.T) {
 	files := dwsFolder(t)
-	queues := objects[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
+	queues := objectsIn[kueue.ClusterQueue](t, files, "kubernetes/shared-queues.yaml", "ClusterQueue")
 	if len(queues) != 1 || len(queues[0].Spec.ResourceGroups) != 1 {
 		t.Fatalf("%d shared queues, want one with one group of flavors", len(queues))
 	}
@@ -107,7 +107,7 @@ func TestDWSQueue(t *testing.T) {
 		t.Errorf("%s: %s, cohort %q, preemption %v", cq.Name, cq.Spec.QueueingStrategy, cq.Spec.CohortName,
 			cq.Spec.Preemption)
 	}
-	if got, want := selected(cq.Spec.NamespaceSelector), []string{"team-a", "team-b"}; !slices.Equal(got, want) {
+	if got, want := namespacesOf(cq.Spec.NamespaceSelector), []string{"team-a", "team-b"}; !slices.Equal(got, want) {
 		t.Errorf("shared by %v, want %v", got, want)
 	}
 	checks := map[kueue.ResourceFlavorReference]string{}
@@ -130,21 +130,21 @@ func TestDWSQueue(t *testing.T) {
 	if d := cmp.Diff(dwsQuota, got); d != "" || sum != dwsGPUs || len(checks) != 0 {
 		t.Errorf("%d GPUs, want %d; checks on other flavors: %v (-reference +compiled):\n%s", sum, dwsGPUs, checks, d)
 	}
-	for _, c := range objects[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
+	for _, c := range objectsIn[kueue.ProvisioningRequestConfig](t, files, "kubernetes/admission-checks.yaml",
 		"ProvisioningRequestConfig") {
 		if c.Spec.ProvisioningClassName != "queued-provisioning.gke.io" ||
 			!slices.Equal(c.Spec.ManagedResources, []corev1.ResourceName{"nvidia.com/gpu"}) {
 			t.Errorf("%s asks for %v by %s", c.Name, c.Spec.ManagedResources, c.Spec.ProvisioningClassName)
 		}
 	}
-	for _, c := range objects[kueue.AdmissionCheck](t, files, "kubernetes/admission-checks.yaml", "AdmissionCheck") {
+	for _, c := range objectsIn[kueue.AdmissionCheck](t, files, "kubernetes/admission-checks.yaml", "AdmissionCheck") {
 		if c.Spec.ControllerName != "kueue.x-k8s.io/provisioning-request" || c.Spec.Parameters.Name != c.Name {
 			t.Errorf("%s is %s of %v", c.Name, c.Spec.ControllerName, c.Spec.Parameters)
 		}
 	}
 	var local []string
 	for _, team := range batchPlatformTeams {
-		for _, lq := range objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
+		for _, lq := range objectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
 			if lq.Spec.ClusterQueue == "cq-dws" {
 				local = append(local, lq.Namespace+"/"+lq.Name)
 			}
@@ -189,7 +189,7 @@ func TestDWSJobs(t *testing.T) {
 	for _, name := range []string{
 		"workloads/team-a/finetune-gemma-2b.yaml", "workloads/team-b/finetune-gemma-7b.yaml",
 	} {
-		job := objects[batchv1.Job](t, files, name, "Job")[0]
+		job := objectsIn[batchv1.Job](t, files, name, "Job")[0]
 		pod := job.Spec.Template.Spec
 		container := pod.Containers[0]
 		env := map[string]corev1.EnvVar{}

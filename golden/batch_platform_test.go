@@ -33,7 +33,7 @@ func TestBatchPlatformQuota(t *testing.T) {
 	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
 	for _, team := range batchPlatformTeams {
 		var got []string
-		for _, cq := range objects[kueue.ClusterQueue](t, files, "kubernetes/teams/"+team+".yaml", "ClusterQueue") {
+		for _, cq := range objectsIn[kueue.ClusterQueue](t, files, "kubernetes/teams/"+team+".yaml", "ClusterQueue") {
 			got = append(got, queueRows(t, cq, team)...)
 		}
 		want := slices.Clone(batchPlatformQueues)
@@ -106,7 +106,7 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
 	for _, team := range batchPlatformTeams {
 		var got []string
-		for _, lq := range objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
+		for _, lq := range objectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
 			got = append(got, fmt.Sprintf("%s/%s -> %s", lq.Namespace, lq.Name, lq.Spec.ClusterQueue))
 		}
 		var want []string
@@ -117,7 +117,7 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-reference +compiled):\n%s", team, d)
 		}
-		for _, sa := range objects[corev1.ServiceAccount](t, files, "kubernetes/teams/"+team+".yaml",
+		for _, sa := range objectsIn[corev1.ServiceAccount](t, files, "kubernetes/teams/"+team+".yaml",
 			"ServiceAccount") {
 			want := "wi-" + team + "@my-project.iam.gserviceaccount.com"
 			if got := sa.Annotations["iam.gke.io/gcp-service-account"]; sa.Name != team+"-ksa" || got != want {
@@ -126,7 +126,7 @@ func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, pc := range objects[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
+	for _, pc := range objectsIn[schedulingv1.PriorityClass](t, files, "kubernetes/priority-classes.yaml",
 		"PriorityClass") {
 		got = append(got, fmt.Sprintf("%s %d default=%v %s", pc.Name, pc.Value, pc.GlobalDefault, *pc.PreemptionPolicy))
 	}
@@ -171,8 +171,8 @@ func TestBatchPlatformPools(t *testing.T) {
 	}
 }
 
-// objects decodes the objects of a kind from a file, in order.
-func objects[T any](t *testing.T, files fs.FS, name, kind string) []T {
+// objectsIn decodes the objects of a kind from a file, in order.
+func objectsIn[T any](t *testing.T, files fs.FS, name, kind string) []T {
 	t.Helper()
 	content, err := fs.ReadFile(files, name)
 	if err != nil {

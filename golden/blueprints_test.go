@@ -25,16 +25,16 @@ import (
 // TestBlueprints compiles every blueprint, runs all checks on its folder, and
 // compares the folder with the golden one.
 func TestBlueprints(t *testing.T) {
-	for _, name := range blueprints(t) {
+	for _, name := range blueprintNames(t) {
 		t.Run(name, func(t *testing.T) {
-			tree := compileFolder(t, directories(filepath.Join(root, "blueprints"), name)...)
+			tree := compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
 			files := treeFS(tree)
 			checkFolder(t, files)
 			if _, err := os.Stat(tfSchema); *update && err != nil {
 				t.Error(err) // see TestProviderSchema
 			}
 			if *update && !t.Failed() {
-				conform(t, tree)
+				runConformance(t, tree)
 			}
 			if t.Failed() {
 				return
@@ -70,7 +70,7 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	producers := append(blueprints(t), "cli", "diag", "review", "scale", "testdata")
+	producers := append(blueprintNames(t), "cli", "diag", "review", "scale", "testdata")
 	for _, e := range entries {
 		if e.IsDir() && !slices.Contains(producers, e.Name()) {
 			t.Errorf("golden/%s has no blueprint", e.Name())
@@ -81,13 +81,13 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 // TestDeterminism checks that a blueprint gives the same bytes in another directory,
 // with its files in another order, and in another time zone and locale.
 func TestDeterminism(t *testing.T) {
-	for _, name := range blueprints(t) {
-		here := directories(filepath.Join(root, "blueprints"), name)
+	for _, name := range blueprintNames(t) {
+		here := blueprintDirs(filepath.Join(root, "blueprints"), name)
 		want := compileFolder(t, here...)
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "another place")
 			var files []string
-			for i, there := range directories(dir, name) {
+			for i, there := range blueprintDirs(dir, name) {
 				if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +107,7 @@ func TestDeterminism(t *testing.T) {
 			}
 			for i, f := range got {
 				if f.Path != want[i].Path || f.Mode != want[i].Mode || !bytes.Equal(f.Content, want[i].Content) {
-					t.Fatalf("%s differs:\n%s", f.Path, diff(string(want[i].Content), string(f.Content)))
+					t.Fatalf("%s differs:\n%s", f.Path, diffTexts(string(want[i].Content), string(f.Content)))
 				}
 			}
 		})
@@ -117,11 +117,11 @@ func TestDeterminism(t *testing.T) {
 // TestFromFileSystem checks that a blueprint compiled from a file system gives the
 // same folder as from the disk.
 func TestFromFileSystem(t *testing.T) {
-	for _, name := range blueprints(t) {
+	for _, name := range blueprintNames(t) {
 		t.Run(name, func(t *testing.T) {
-			want, wantFindings := compile(t, directories(filepath.Join(root, "blueprints"), name)...)
+			want, wantFindings := compileBlueprint(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
 			got, gotFindings := compileInput(t,
-				compiler.Input{Files: os.DirFS(root), Paths: directories("blueprints", name)})
+				compiler.Input{Files: os.DirFS(root), Paths: blueprintDirs("blueprints", name)})
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("the folders differ:\n%s", d)
 			}
@@ -140,8 +140,8 @@ func TestFromFileSystem(t *testing.T) {
 	}
 }
 
-// blueprints returns the names of the repository's blueprints.
-func blueprints(t *testing.T) []string {
+// blueprintNames returns the names of the repository's blueprints.
+func blueprintNames(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root, "blueprints"))
 	if err != nil {
@@ -161,9 +161,9 @@ var bases = map[string][]string{
 	"batch-platform-dws": {"batch-platform"},
 }
 
-// directories returns the directories, below folder, from which a blueprint is
+// blueprintDirs returns the directories, below folder, from which a blueprint is
 // compiled: those of the blueprints that it is laid over, and its own.
-func directories(folder, name string) []string {
+func blueprintDirs(folder, name string) []string {
 	var out []string
 	for _, n := range append(slices.Clone(bases[name]), name) {
 		out = append(out, filepath.Join(folder, n))
@@ -174,7 +174,7 @@ func directories(folder, name string) []string {
 // compileFolder compiles a blueprint that must have no errors or warnings.
 func compileFolder(t *testing.T, paths ...string) emit.Tree {
 	t.Helper()
-	tree, findings := compile(t, paths...)
+	tree, findings := compileBlueprint(t, paths...)
 	for _, f := range findings {
 		if f.Severity != diag.Note {
 			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
@@ -183,8 +183,8 @@ func compileFolder(t *testing.T, paths ...string) emit.Tree {
 	return tree
 }
 
-// compile compiles a blueprint that must have no errors.
-func compile(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
+// compileBlueprint compiles a blueprint that must have no errors.
+func compileBlueprint(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -228,9 +228,9 @@ func treeFS(tree emit.Tree) fs.FS {
 	return files
 }
 
-// conform runs the checks whose libraries are too heavy for this module. The
+// runConformance runs the checks whose libraries are too heavy for this module. The
 // conformance module's own test also runs them on the goldens.
-func conform(t *testing.T, tree emit.Tree) {
+func runConformance(t *testing.T, tree emit.Tree) {
 	t.Helper()
 	dir := t.TempDir()
 	if _, err := emit.Write(dir, tree, emit.WriteOptions{}); err != nil {

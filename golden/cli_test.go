@@ -55,26 +55,26 @@ func TestCommandLine(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "small.cue"), small, 0o644)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status":    status,
+			"status":    checkStatus,
 			"append":    appendLine,
-			"fill":      fill,
+			"fill":      fillFile,
 			"bytes":     writeBytes,
-			"touch":     touch,
-			"unchanged": unchanged,
+			"touch":     touchFile,
+			"unchanged": checkUnchanged,
 		},
 	})
 }
 
 var longAgo = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func want(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {
+func wantArgs(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {
 	if neg || len(args) < n {
 		ts.Fatalf("usage: %s", usage)
 	}
 }
 
-func status(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 2, "status CODE PROGRAM ARGS...")
+func checkStatus(ts *testscript.TestScript, neg bool, args []string) {
+	wantArgs(ts, neg, args, 2, "status CODE PROGRAM ARGS...")
 	err := ts.Exec(args[1], args[2:]...)
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
@@ -90,7 +90,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func appendLine(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 2, "append FILE LINE")
+	wantArgs(ts, neg, args, 2, "append FILE LINE")
 	content, err := os.ReadFile(ts.MkAbs(args[0]))
 	if !errors.Is(err, os.ErrNotExist) {
 		ts.Check(err)
@@ -98,27 +98,27 @@ func appendLine(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(content, args[1]+"\n"...), 0o644))
 }
 
-func fill(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 2, "fill FILE BYTES")
+func fillFile(ts *testscript.TestScript, neg bool, args []string) {
+	wantArgs(ts, neg, args, 2, "fill FILE BYTES")
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte(" "), n), 0o644))
 }
 
 func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 2, "bytes FILE HEX")
+	wantArgs(ts, neg, args, 2, "bytes FILE HEX")
 	content, err := hex.DecodeString(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content, 0o644))
 }
 
-func touch(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 1, "touch FILE")
+func touchFile(ts *testscript.TestScript, neg bool, args []string) {
+	wantArgs(ts, neg, args, 1, "touch FILE")
 	ts.Check(os.Chtimes(ts.MkAbs(args[0]), longAgo, longAgo))
 }
 
-func unchanged(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 1, "unchanged FILE")
+func checkUnchanged(ts *testscript.TestScript, neg bool, args []string) {
+	wantArgs(ts, neg, args, 1, "unchanged FILE")
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if !info.ModTime().Equal(longAgo) {

@@ -113,7 +113,7 @@ func (c *kubernetesCheck) computeClass(from objectKey, class *computeClass) {
 			c.errorf("%s: there is no driver version %q", from, p.GPU.DriverVersion)
 		}
 	}
-	flavor, ok := find[*v1beta2.ResourceFlavor](c, from, "ResourceFlavor", "", class.Name)
+	flavor, ok := findObject[*v1beta2.ResourceFlavor](c, from, "ResourceFlavor", "", class.Name)
 	if ok && flavor.Spec.NodeLabels[computeClassLabel] != class.Name {
 		c.errorf("%s: its nodes are not those of %s", from, keyOf(flavor))
 	}
@@ -126,7 +126,7 @@ func (c *kubernetesCheck) classFlavor(from objectKey, f *v1beta2.ResourceFlavor)
 	if !isClass {
 		return
 	}
-	class, ok := find[*computeClass](c, from, "ComputeClass", "", name)
+	class, ok := findObject[*computeClass](c, from, "ComputeClass", "", name)
 	if !ok {
 		return
 	}
@@ -142,7 +142,7 @@ func (c *kubernetesCheck) classFlavor(from objectKey, f *v1beta2.ResourceFlavor)
 			want = append(want, "kubernetes.io/arch=arm64:NoSchedule")
 		}
 	}
-	if got := taints(*f); !equalSets(got, want) {
+	if got := flavorTaints(*f); !equalSets(got, want) {
 		c.errorf("%s: GKE taints its nodes %q, not %q", from, want, got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/rules"
 )
 
-func diff(want, got string) string { return cmp.Diff(want, got) }
+func diffTexts(want, got string) string { return cmp.Diff(want, got) }
 
 // TestFindings runs every archive of golden/diag. Its first line names the code of
 // the only expected finding, or none if only the golden is compared. The following
@@ -103,7 +103,7 @@ func findingsCase(t *testing.T, file string, archive *txtar.Archive) {
 	if err := diag.WriteText(&again, &elsewhere.Findings, diag.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if d := diff(text.String(), again.String()); d != "" {
+	if d := diffTexts(text.String(), again.String()); d != "" {
 		t.Errorf("from a file system the findings differ:\n%s", d)
 	}
 }
@@ -133,7 +133,7 @@ func layCase(t *testing.T, archive *txtar.Archive) (code string, in compiler.Inp
 		if name == "findings.txt" {
 			continue
 		}
-		content, at := unmark(name, content)
+		content, at := removeMarks(name, content)
 		if at.file != "" {
 			want = at
 		}
@@ -168,8 +168,8 @@ func placeOf(f diag.Finding) place {
 	return place{f.Span.Source.Name, f.Span.Start, f.Span.End}
 }
 
-// unmark removes the guillemets from a file and returns the text between them.
-func unmark(name, content string) (string, place) {
+// removeMarks removes the guillemets from a file and returns the text between them.
+func removeMarks(name, content string) (string, place) {
 	start := strings.Index(content, "«")
 	if start < 0 {
 		return content, place{}

@@ -96,7 +96,7 @@ func runDocument(t *testing.T, bin, source string) []string {
 		problems = append(problems, fmt.Sprintf("%d: ", b.line)+fmt.Sprintf(format, args...))
 	}
 	ran := 0
-	for _, b := range blocks(source) {
+	for _, b := range fencedBlocks(source) {
 		if !b.closed {
 			report(b, "the block has no end")
 		}
@@ -125,9 +125,9 @@ func runDocument(t *testing.T, bin, source string) []string {
 					}
 					continue
 				}
-				got := shell(t, dir, bin, strings.ReplaceAll(command, "go run ./cmd/batchwright", "batchwright"))
+				got := runShell(t, dir, bin, strings.ReplaceAll(command, "go run ./cmd/batchwright", "batchwright"))
 				if strings.TrimSpace(got) != strings.TrimSpace(want) {
-					report(b, "%s prints\n%s", command, diff(want, got))
+					report(b, "%s prints\n%s", command, diffTexts(want, got))
 				}
 			}
 		case "yaml":
@@ -136,7 +136,7 @@ func runDocument(t *testing.T, bin, source string) []string {
 				report(b, "%v", err)
 			}
 			for _, step := range regexp.MustCompile(`(?m)^ *-? *run: (.*)$`).FindAllStringSubmatch(b.text, -1) {
-				if out := shell(t, dir, bin, step[1]+" && echo succeeded"); !strings.HasSuffix(out, "succeeded\n") {
+				if out := runShell(t, dir, bin, step[1]+" && echo succeeded"); !strings.HasSuffix(out, "succeeded\n") {
 					report(b, "%s fails:\n%s", step[1], out)
 				}
 			}
@@ -208,7 +208,7 @@ func brokenLinks(files fs.FS, name string) []string {
 	}
 	links := regexp.MustCompile(`\]\(([^()\s]+)\)|(?m:^\[[^]]+\]: *(\S+))`)
 	var problems []string
-	for _, m := range links.FindAllStringSubmatch(prose(string(source)), -1) {
+	for _, m := range links.FindAllStringSubmatch(withoutBlocks(string(source)), -1) {
 		link := m[1] + m[2]
 		if strings.Contains(link, "://") {
 			continue
@@ -226,18 +226,18 @@ func brokenLinks(files fs.FS, name string) []string {
 			continue
 		}
 		text, err := fs.ReadFile(files, target)
-		if err != nil || !slices.Contains(headings(string(text)), heading) {
+		if err != nil || !slices.Contains(headingFragments(string(text)), heading) {
 			problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", name, target, heading))
 		}
 	}
 	return problems
 }
 
-// headings returns the fragments with which GitHub links to the headings of a
+// headingFragments returns the fragments with which GitHub links to the headings of a
 // Markdown file.
-func headings(source string) []string {
+func headingFragments(source string) []string {
 	var out []string
-	for _, m := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(prose(source), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ +(.*)$`).FindAllStringSubmatch(withoutBlocks(source), -1) {
 		fragment := strings.ToLower(strings.TrimSpace(m[1]))
 		fragment = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(fragment, "")
 		fragment = strings.ReplaceAll(fragment, " ", "-")
@@ -250,8 +250,8 @@ func headings(source string) []string {
 	return out
 }
 
-// prose returns a Markdown file without its fenced blocks.
-func prose(source string) string {
+// withoutBlocks returns a Markdown file without its fenced blocks.
+func withoutBlocks(source string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(source, "")
 }
 
@@ -277,9 +277,9 @@ func TestEveryModuleHasAReason(t *testing.T) {
 	}
 }
 
-// shell runs a command line and returns its output. If the command fails, the output
-// shows it, as it would to a reader.
-func shell(t *testing.T, dir, bin, command string) string {
+// runShell runs a command line and returns its output. If the command fails, the
+// output shows it, as it would to a reader.
+func runShell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
@@ -307,8 +307,8 @@ type block struct {
 	closed   bool
 }
 
-// blocks returns the fenced blocks of a Markdown file.
-func blocks(source string) []block {
+// fencedBlocks returns the fenced blocks of a Markdown file.
+func fencedBlocks(source string) []block {
 	var out []block
 	file, open := "", -1
 	n := 0

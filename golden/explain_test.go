@@ -43,13 +43,13 @@ func TestExplainedCommands(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			failing, fixed := commands(text.Failing), commands(text.Fixed)
+			failing, fixed := consoleCommands(text.Failing), consoleCommands(text.Fixed)
 			for i, command := range slices.Concat(failing, fixed) {
 				var got, want []string
 				if i == len(failing)-1 {
 					want = []string{code}
 				}
-				out := shell(t, dir, bin, command)
+				out := runShell(t, dir, bin, command)
 				for _, m := range finding.FindAllStringSubmatch(out, -1) {
 					got = append(got, m[1])
 				}
@@ -64,7 +64,7 @@ func TestExplainedCommands(t *testing.T) {
 	}
 }
 
-// commands returns the commands of a console example, each after "$ ".
-func commands(example string) []string {
+// consoleCommands returns the commands of a console example, each after "$ ".
+func consoleCommands(example string) []string {
 	return strings.Split(strings.TrimPrefix(strings.TrimSpace(example), "$ "), "\n$ ")
 }

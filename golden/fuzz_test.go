@@ -48,7 +48,7 @@ func FuzzMutated(f *testing.F) {
 		if len(steps) > 30 {
 			t.Skip("nothing of the blueprint would be left")
 		}
-		checkSource(t, mutate(t, generate(t, seed), steps))
+		checkSource(t, mutateBlueprint(t, generateBlueprint(t, seed), steps))
 	})
 }
 
@@ -58,7 +58,7 @@ func FuzzGenerated(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64) { checkSource(t, generate(t, seed)) })
+	f.Fuzz(func(t *testing.T, seed uint64) { checkSource(t, generateBlueprint(t, seed)) })
 }
 
 // TestGenerated checks that most random blueprints have no errors. Otherwise
@@ -67,7 +67,7 @@ func TestGenerated(t *testing.T) {
 	const all = 30
 	good := 0
 	for seed := range uint64(all) {
-		if compileSource(t, "-", generate(t, 1000+seed)).Plan != nil {
+		if compileSource(t, "-", generateBlueprint(t, 1000+seed)).Plan != nil {
 			good++
 		}
 	}
@@ -76,9 +76,9 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-func generate(t *testing.T, seed uint64) []byte {
+func generateBlueprint(t *testing.T, seed uint64) []byte {
 	t.Helper()
-	source, err := json.Marshal(generator{rand.New(rand.NewPCG(seed, 0))}.blueprint())
+	source, err := json.Marshal(generator{rand.New(rand.NewPCG(seed, 0))}.randomBlueprint())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,9 +162,10 @@ func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
 // operations is the number of ways to change a field.
 const operations = 8
 
-// mutate changes a blueprint. Of every three bytes in steps, the first selects the
-// operation, the second the field, and the third the other field or the new value.
-func mutate(t *testing.T, source []byte, steps []byte) []byte {
+// mutateBlueprint changes a blueprint. Of every three bytes in steps, the first
+// selects the operation, the second the field, and the third the other field or the
+// new value.
+func mutateBlueprint(t *testing.T, source []byte, steps []byte) []byte {
 	t.Helper()
 	file, err := parser.ParseFile("generated.json", source)
 	if err != nil {
@@ -191,24 +192,24 @@ func mutate(t *testing.T, source []byte, steps []byte) []byte {
 			case 0:
 				c.Delete()
 			case 1:
-				chosen.Value = parse(t, odd)
+				chosen.Value = parseExpr(t, odd)
 			case 2:
-				chosen.Value = copied(t, other.Value)
+				chosen.Value = copyExpr(t, other.Value)
 			case 3:
-				chosen.Label = parse(t, text(t, other.Label)).(ast.Label)
+				chosen.Label = parseExpr(t, formatNode(t, other.Label)).(ast.Label)
 			case 4:
 				chosen.Label = ast.NewString(odd)
 			case 5:
-				c.InsertAfter(&ast.Field{Label: chosen.Label, Value: copied(t, other.Value)})
+				c.InsertAfter(&ast.Field{Label: chosen.Label, Value: copyExpr(t, other.Value)})
 			case 6:
-				chosen.Value = ast.NewList(copied(t, chosen.Value), copied(t, other.Value))
+				chosen.Value = ast.NewList(copyExpr(t, chosen.Value), copyExpr(t, other.Value))
 			case 7:
-				chosen.Value = &ast.BinaryExpr{X: copied(t, chosen.Value), Op: token.AND, Y: copied(t, other.Value)}
+				chosen.Value = &ast.BinaryExpr{X: copyExpr(t, chosen.Value), Op: token.AND, Y: copyExpr(t, other.Value)}
 			}
 			return false
 		}, nil)
 	}
-	return []byte(text(t, file))
+	return []byte(formatNode(t, file))
 }
 
 // oddValues are values of every kind, some of which fit somewhere.
@@ -225,7 +226,7 @@ func oddValues() []string {
 	}
 }
 
-func parse(t *testing.T, source string) ast.Expr {
+func parseExpr(t *testing.T, source string) ast.Expr {
 	t.Helper()
 	e, err := parser.ParseExpr("odd", source)
 	if err != nil {
@@ -234,7 +235,7 @@ func parse(t *testing.T, source string) ast.Expr {
 	return e
 }
 
-func text(t *testing.T, n ast.Node) string {
+func formatNode(t *testing.T, n ast.Node) string {
 	t.Helper()
 	source, err := format.Node(n)
 	if err != nil {
@@ -243,9 +244,9 @@ func text(t *testing.T, n ast.Node) string {
 	return string(source)
 }
 
-// copied returns a copy of an expression. An expression that is in two places could
+// copyExpr returns a copy of an expression. An expression that is in two places could
 // later be inserted into itself.
-func copied(t *testing.T, e ast.Expr) ast.Expr { return parse(t, text(t, e)) }
+func copyExpr(t *testing.T, e ast.Expr) ast.Expr { return parseExpr(t, formatNode(t, e)) }
 
 // addSources adds the repository's blueprints and cases, and some unusual texts, to
 // the corpus.
@@ -276,7 +277,7 @@ func addSources(f *testing.F) {
 				continue
 			}
 			seen[string(file.Data)] = true
-			source, _ := unmark(file.Name, string(file.Data))
+			source, _ := removeMarks(file.Name, string(file.Data))
 			f.Add([]byte(source), filepath.Ext(file.Name) == ".yaml")
 		}
 	}

@@ -20,8 +20,8 @@ type generator struct{ *rand.Rand }
 
 type object = map[string]any
 
-// blueprint returns a random blueprint, ready for JSON.
-func (g generator) blueprint() object {
+// randomBlueprint returns a random blueprint, ready for JSON.
+func (g generator) randomBlueprint() object {
 	region := g.pick("us-central1", "us-east4", "europe-west4")
 	zones := []string{region + "-a", region + "-b", region + "-c"}[:1+g.IntN(3)]
 	b := object{
@@ -37,14 +37,14 @@ func (g generator) blueprint() object {
 		"monitoring": object{
 			"grafana": g.chance(2), "notificationChannels": []string{"projects/my-project/notificationChannels/12"},
 		},
-		"accept": object{"W0203": g.reason()},
+		"accept": object{"W0203": g.hostileReason()},
 	}
 	kai := g.chance(4)
 	if kai {
 		b["scheduler"] = "kai"
 	}
 	if g.chance(2) {
-		b["notes"] = []string{g.reason(), g.reason()}
+		b["notes"] = []string{g.hostileReason(), g.hostileReason()}
 	}
 	if g.chance(4) {
 		b["monitoring"].(object)["tensorBoard"] = object{"region": g.pick("us-central1", "europe-west4")}
@@ -52,7 +52,7 @@ func (g generator) blueprint() object {
 	if g.chance(4) {
 		b["delivery"] = object{"infrastructureManager": true}
 	}
-	classes := g.classes(zones, kai)
+	classes := g.randomClasses(zones, kai)
 	hardware, capacity := object{}, object{}
 	for _, c := range classes {
 		hardware[c.name] = c.hardware
@@ -79,7 +79,7 @@ func (g generator) blueprint() object {
 		c := classes[g.IntN(len(classes))]
 		name := fmt.Sprintf("tier-%d", i)
 		use[name] = c
-		t := object{"default": i == 0, "capacity": c.names(), "accept": object{"W0502": g.reason()}}
+		t := object{"default": i == 0, "capacity": c.names(), "accept": object{"W0502": g.hostileReason()}}
 		if !kai {
 			t["preempts"], t["queueing"] = g.chance(2), g.pick("StrictFIFO", "BestEffortFIFO")
 		}
@@ -110,7 +110,8 @@ func (g generator) blueprint() object {
 	for i := range 1 + g.IntN(5) {
 		name := fmt.Sprintf("team-%c", 'a'+i)
 		bucket := g.chance(2)
-		t := object{"bucket": bucket, "nodesListBucket": bucket && g.chance(2), "accept": object{"W0606": g.reason()}}
+		t := object{"bucket": bucket, "nodesListBucket": bucket && g.chance(2),
+			"accept": object{"W0606": g.hostileReason()}}
 		if g.chance(2) {
 			t["group"] = name + "@example.com"
 		}
@@ -128,7 +129,7 @@ func (g generator) blueprint() object {
 			t["priority"] = g.IntN(300)
 		}
 		quota := object{}
-		for tier, c := range sorted(use) {
+		for tier, c := range sortedEntries(use) {
 			if tiers[tier].(object)["shared"] != nil {
 				quotas[tier] = append(quotas[tier], name)
 				continue
@@ -159,7 +160,7 @@ func (g generator) blueprint() object {
 	for i := range g.IntN(4) {
 		tier := fmt.Sprintf("tier-%d", g.IntN(len(tiers)))
 		if len(quotas[tier]) > 0 && use[tier].hosts <= 1 {
-			w := g.workload(tier, use[tier], quotas[tier])
+			w := g.randomWorkload(tier, use[tier], quotas[tier])
 			if names := classesOf[tier]; names != nil && g.chance(2) {
 				w["priority"] = names[g.IntN(len(names))]
 			}
@@ -183,13 +184,13 @@ type class struct {
 
 func (c class) names() []string {
 	var names []string
-	for name := range sorted(c.capacity) {
+	for name := range sortedEntries(c.capacity) {
 		names = append(names, name)
 	}
 	return names
 }
 
-func (g generator) classes(zones []string, kai bool) []class {
+func (g generator) randomClasses(zones []string, kai bool) []class {
 	machines := slices.DeleteFunc(catalog.All(), func(m catalog.Machine) bool {
 		return m.Withheld != "" || m.VCPUs < 4 || m.MemoryGiB < 8
 	})
@@ -203,7 +204,7 @@ func (g generator) classes(zones []string, kai bool) []class {
 		}
 		c := class{
 			name: fmt.Sprintf("class-%d", i), unit: "cpus", perNode: max(1, m.VCPUs/2), capacity: object{},
-			hardware: object{"machine": m.Type, "accept": object{"W0312": g.reason()}},
+			hardware: object{"machine": m.Type, "accept": object{"W0312": g.hostileReason()}},
 		}
 		if m.Accelerator != "" {
 			c.unit, c.perNode = "accelerators", m.Count
@@ -219,7 +220,7 @@ func (g generator) classes(zones []string, kai bool) []class {
 			shape := shapes[g.IntN(len(shapes))]
 			c.hardware["topology"], c.perNode, c.hosts = shape.Topology, shape.Chips, shape.Hosts
 		}
-		for option, offered := range sorted(map[string]*bool{
+		for option, offered := range sortedEntries(map[string]*bool{
 			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued,
 			"reservation": m.Options.Reservation,
 		}) {
@@ -240,7 +241,8 @@ func (g generator) classes(zones []string, kai bool) []class {
 			}
 			v := object{
 				"hardware": c.name, "consumption": object{option: arm}, "zones": where,
-				"accept": object{"E0602": g.reason(), "W0308": g.reason(), "W0402": g.reason(), "W0208": g.reason()},
+				"accept": object{"E0602": g.hostileReason(), "W0308": g.hostileReason(), "W0402": g.hostileReason(),
+					"W0208": g.hostileReason()},
 			}
 			count, most := "nodes", "maxNodes"
 			if c.hosts > 0 {
@@ -258,12 +260,12 @@ func (g generator) classes(zones []string, kai bool) []class {
 		}
 	}
 	if len(out) == 0 {
-		return g.classes(zones, kai)
+		return g.randomClasses(zones, kai)
 	}
 	return out
 }
 
-func (g generator) workload(tier string, c class, teams []string) object {
+func (g generator) randomWorkload(tier string, c class, teams []string) object {
 	pod := object{"cpu": 1, "memory": "1Gi"}
 	if c.unit == "accelerators" {
 		pod["accelerators"] = c.perNode // all chips of a TPU slice's host, and all of a machine
@@ -275,8 +277,8 @@ func (g generator) workload(tier string, c class, teams []string) object {
 	}
 	env, files := object{}, object{}
 	for i := range g.IntN(3) {
-		env[fmt.Sprintf("_A%d", i)] = g.text()
-		files[fmt.Sprintf("%c.py", 'a'+i)] = g.text()
+		env[fmt.Sprintf("_A%d", i)] = g.hostileText()
+		files[fmt.Sprintf("%c.py", 'a'+i)] = g.hostileText()
 	}
 	w["env"], w["files"] = env, files
 	if g.chance(3) {
@@ -288,7 +290,8 @@ func (g generator) workload(tier string, c class, teams []string) object {
 	if c.unit == "cpus" && w["kind"] == "JobSet" && g.chance(2) {
 		w["auxiliary"] = object{
 			"beside": object{
-				"capacity": c.names()[0], "cpu": 1, "memory": "1Gi", "image": "a/b:1", "env": object{"_A": g.text()},
+				"capacity": c.names()[0], "cpu": 1, "memory": "1Gi", "image": "a/b:1",
+				"env": object{"_A": g.hostileText()},
 			},
 		}
 	}
@@ -296,7 +299,7 @@ func (g generator) workload(tier string, c class, teams []string) object {
 		w["capacity"] = c.names()[:1]
 	}
 	if g.chance(2) {
-		w["command"] = []string{g.text(), g.text(), g.text()}
+		w["command"] = []string{g.hostileText(), g.hostileText(), g.hostileText()}
 	}
 	if g.chance(2) {
 		w["rendezvous"] = object{"port": 2000 + g.IntN(1000)}
@@ -304,8 +307,8 @@ func (g generator) workload(tier string, c class, teams []string) object {
 	return w
 }
 
-// text returns a random sequence of hostile texts.
-func (g generator) text() string {
+// hostileText returns a random sequence of hostile texts.
+func (g generator) hostileText() string {
 	texts := hostile.Texts()
 	var b strings.Builder
 	for range 1 + g.IntN(3) {
@@ -314,10 +317,10 @@ func (g generator) text() string {
 	return strings.ReplaceAll(b.String(), "\ufeff", "") // CUE accepts it only at the start of a file
 }
 
-// reason returns a hostile text that the schema accepts as a reason.
-func (g generator) reason() string {
+// hostileReason returns a hostile text that the schema accepts as a reason.
+func (g generator) hostileReason() string {
 	for {
-		s := strings.ReplaceAll(g.text(), "\n", " ")
+		s := strings.ReplaceAll(g.hostileText(), "\n", " ")
 		if n := utf8.RuneCountInString(s); n >= 3 && n <= 200 && strings.ContainsFunc(s, unicode.IsPrint) {
 			return s
 		}
@@ -329,8 +332,8 @@ func (g generator) pick(from ...string) string { return from[g.IntN(len(from))] 
 // chance returns true with probability 1/n.
 func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
 
-// sorted yields the entries of a map, sorted by key.
-func sorted[T any](m map[string]T) func(func(string, T) bool) {
+// sortedEntries yields the entries of a map, sorted by key.
+func sortedEntries[T any](m map[string]T) func(func(string, T) bool) {
 	return func(yield func(string, T) bool) {
 		keys := make([]string, 0, len(m))
 		for k := range m {

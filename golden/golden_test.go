@@ -41,5 +41,5 @@ func compareFile(t *testing.T, name string, got []byte) {
 		}
 		return
 	}
-	t.Errorf("%s differs; run with -update and review:\n%s", name, diff(string(want), string(got)))
+	t.Errorf("%s differs; run with -update and review:\n%s", name, diffTexts(string(want), string(got)))
 }

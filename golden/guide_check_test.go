@@ -30,11 +30,11 @@ func checkGuide(folder fs.FS) []error {
 		line := c.lines[i]
 		switch {
 		case strings.HasPrefix(line, "```"):
-			i = c.fence(i)
+			i = c.checkFence(i)
 		case strings.HasPrefix(line, "|"):
-			i = c.table(i)
+			i = c.checkTable(i)
 		default:
-			c.text(i)
+			c.checkLine(i)
 		}
 	}
 	for i, line := range c.lines {
@@ -56,8 +56,8 @@ func (c *guideCheck) errorf(line int, format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("README.md:%d: %w", line+1, fmt.Errorf(format, args...)))
 }
 
-// fence checks the block that a fence opens and returns its last line.
-func (c *guideCheck) fence(start int) int {
+// checkFence checks the block that a fence opens and returns its last line.
+func (c *guideCheck) checkFence(start int) int {
 	fence := c.lines[start][:len(c.lines[start])-len(strings.TrimLeft(c.lines[start], "`"))]
 	length := slices.Index(c.lines[start+1:], fence)
 	if length < 0 {
@@ -66,10 +66,10 @@ func (c *guideCheck) fence(start int) int {
 	}
 	switch language := strings.TrimPrefix(c.lines[start], fence); language {
 	case "mermaid":
-		c.mermaid(start+1, c.lines[start+1:start+1+length])
+		c.checkMermaid(start+1, c.lines[start+1:start+1+length])
 	case "sh":
 		for i := range length {
-			c.command(start+1+i, c.lines[start+1+i])
+			c.checkCommand(start+1+i, c.lines[start+1+i])
 		}
 	default:
 		c.errorf(start, "a block in %q", language)
@@ -79,8 +79,8 @@ func (c *guideCheck) fence(start int) int {
 
 var guideRule = regexp.MustCompile(`^(\| ---:? )+\|$`)
 
-// table checks the table that starts at a line and returns its last line.
-func (c *guideCheck) table(start int) int {
+// checkTable checks the table that starts at a line and returns its last line.
+func (c *guideCheck) checkTable(start int) int {
 	end := start
 	for end+1 < len(c.lines) && strings.HasPrefix(c.lines[end+1], "|") {
 		end++
@@ -89,19 +89,19 @@ func (c *guideCheck) table(start int) int {
 		c.errorf(start, "a table is a head, a rule and rows")
 		return end
 	}
-	columns := cells(c.lines[start])
+	columns := countCells(c.lines[start])
 	for i := start; i <= end; i++ {
-		if n := cells(c.lines[i]); n != columns {
+		if n := countCells(c.lines[i]); n != columns {
 			c.errorf(i, "%d cells under a head of %d", n, columns)
 		}
-		c.text(i)
+		c.checkLine(i)
 	}
 	return end
 }
 
-// cells returns the number of cells in a row of a table, or 0 if the row does not
+// countCells returns the number of cells in a row of a table, or 0 if the row does not
 // end with a bar.
-func cells(row string) int {
+func countCells(row string) int {
 	row = strings.ReplaceAll(row, `\|`, "")
 	if !strings.HasSuffix(row, "|") {
 		return 0
@@ -114,15 +114,15 @@ var (
 	guideFile = regexp.MustCompile(`^[\w./-]+(\.(json|md|sh|tf|tfvars|yaml)|/)$`)
 )
 
-// text checks the links and code spans of a line.
-func (c *guideCheck) text(i int) {
+// checkLine checks the links and code spans of a line.
+func (c *guideCheck) checkLine(i int) {
 	line, spans := codeSpans(c.lines[i])
 	for _, span := range spans {
 		switch {
 		case guideFile.MatchString(span):
-			c.path(i, span)
+			c.checkPath(i, span)
 		case strings.HasPrefix(span, "kubectl "), strings.HasPrefix(span, "./"):
-			c.command(i, span)
+			c.checkCommand(i, span)
 		}
 	}
 	for _, link := range guideLink.FindAllStringSubmatch(line, -1) {
@@ -133,7 +133,7 @@ func (c *guideCheck) text(i int) {
 		if err != nil {
 			c.errorf(i, "%w", err)
 		}
-		c.path(i, target)
+		c.checkPath(i, target)
 	}
 	if strings.Contains(guideLink.ReplaceAllString(line, ""), "](") {
 		c.errorf(i, "half a link")
@@ -149,7 +149,7 @@ func codeSpans(line string) (rest string, spans []string) {
 	var b strings.Builder
 	for line != "" {
 		fence := line[:len(line)-len(strings.TrimLeft(line, "`"))]
-		switch end := closing(line[len(fence):], fence); {
+		switch end := closingFence(line[len(fence):], fence); {
 		case fence != "" && end >= 0:
 			spans = append(spans, line[len(fence):len(fence)+end])
 			line = line[end+2*len(fence):]
@@ -166,9 +166,9 @@ func codeSpans(line string) (rest string, spans []string) {
 	return b.String(), spans
 }
 
-// closing returns the index in a line at which a run of exactly as many backticks as
-// in fence starts, or -1.
-func closing(line, fence string) int {
+// closingFence returns the index in a line at which a run of exactly as many
+// backticks as in fence starts, or -1.
+func closingFence(line, fence string) int {
 	for _, run := range guideBackticks.FindAllStringIndex(line, -1) {
 		if run[1]-run[0] == len(fence) {
 			return run[0]
@@ -179,25 +179,25 @@ func closing(line, fence string) int {
 
 var guideBackticks = regexp.MustCompile("`+")
 
-// command checks the files that a shell command reads.
-func (c *guideCheck) command(i int, command string) {
+// checkCommand checks the files that a shell command reads.
+func (c *guideCheck) checkCommand(i int, command string) {
 	before := ""
 	for word := range strings.FieldsSeq(command) {
 		word = strings.Trim(word, "'")
 		switch {
 		case before == "-k":
-			c.path(i, path.Join(word, "kustomization.yaml"))
+			c.checkPath(i, path.Join(word, "kustomization.yaml"))
 		case before == "-f" && word != "-" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
-			c.path(i, word)
+			c.checkPath(i, word)
 		case strings.HasPrefix(word, "-chdir="):
-			c.path(i, strings.TrimPrefix(word, "-chdir=")+"/")
+			c.checkPath(i, strings.TrimPrefix(word, "-chdir=")+"/")
 		}
 		before = word
 	}
 }
 
-// path checks that a file exists, or a folder if the name ends with a slash.
-func (c *guideCheck) path(i int, name string) {
+// checkPath checks that a file exists, or a folder if the name ends with a slash.
+func (c *guideCheck) checkPath(i int, name string) {
 	info, err := fs.Stat(c.folder, path.Clean(name))
 	if err == nil && strings.HasSuffix(name, "/") != info.IsDir() {
 		err = errors.New("a folder's name ends with a slash, and no file's")
@@ -215,10 +215,10 @@ var (
 	mermaidArrow = regexp.MustCompile(`^(\w+) --> (\w+(?: & \w+)*)$`)
 )
 
-// mermaid checks the flowchart that starts at a line: its first line, then groups,
-// nodes and arrows, each on a line of its own. Every label must be quoted and
-// escaped, and every identifier must be declared once, before an arrow uses it.
-func (c *guideCheck) mermaid(start int, lines []string) {
+// checkMermaid checks the flowchart that starts at a line: its first line, then
+// groups, nodes and arrows, each on a line of its own. Every label must be quoted
+// and escaped, and every identifier must be declared once, before an arrow uses it.
+func (c *guideCheck) checkMermaid(start int, lines []string) {
 	if len(lines) == 0 || lines[0] != "flowchart LR" {
 		c.errorf(start, "no flowchart")
 		return

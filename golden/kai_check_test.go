@@ -74,7 +74,7 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 		c.errorf("%s: %d GPUs guaranteed, and %d at most", from, quota, limit)
 	}
 	if q.Spec.ParentQueue != "" {
-		if parent, ok := find[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok &&
+		if parent, ok := findObject[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok &&
 			(parent.Spec.ParentQueue != "" || parent.Labels["team"] != "") {
 			c.errorf("%s: its parent is a team's queue, or has a parent", from)
 		}
@@ -131,7 +131,7 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 	if m.Annotations[kaiMinMember] != gang {
 		c.errorf("%s: %d pods, and it starts with %q", from, pods, m.Annotations[kaiMinMember])
 	}
-	queue, ok := find[*kaiQueue](c, from, "Queue", "", name)
+	queue, ok := findObject[*kaiQueue](c, from, "Queue", "", name)
 	if !ok {
 		return
 	}
@@ -173,7 +173,7 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 			for _, taint := range pool.nodeTaints() {
 				key, rest, _ := strings.Cut(taint, "=")
 				text, effect, _ := strings.Cut(rest, ":")
-				if !tolerates(pod.Tolerations,
+				if !toleratesTaint(pod.Tolerations,
 					corev1.Taint{Key: key, Value: text, Effect: corev1.TaintEffect(effect)}) {
 					c.errorf("%s selects nodes of pool %s, and does not tolerate %s", from, pool.label, taint)
 				}
@@ -259,5 +259,5 @@ func TestCheckKAI(t *testing.T) {
 		},
 		{"more than is guaranteed", "kai", job, "nvidia.com/gpu: \"5\"", "nvidia.com/gpu: \"9\""},
 		{"more than the limit", "KAI, JobSet", train, "parallelism: 2", "parallelism: 3"},
-	}.run(t, checkKubernetes)
+	}.checkEdits(t, checkKubernetes)
 }

@@ -38,7 +38,7 @@ func TestKAIDepartmentsQueues(t *testing.T) {
 	}
 	var got []string
 	for _, file := range append(teams, "kubernetes/cohorts.yaml") {
-		for _, q := range objects[kaiQueue](t, files, file, "Queue") {
+		for _, q := range objectsIn[kaiQueue](t, files, file, "Queue") {
 			gpu, parent := q.Spec.Resources.GPU, q.Spec.ParentQueue
 			if parent == "" {
 				parent = "-"
@@ -81,7 +81,7 @@ func TestKAIDepartmentsJobs(t *testing.T) {
 		if path.Base(file) == "kustomization.yaml" {
 			continue
 		}
-		for _, j := range objects[batchv1.Job](t, files, file, "Job") {
+		for _, j := range objectsIn[batchv1.Job](t, files, file, "Job") {
 			pod := j.Spec.Template.Spec
 			if *j.Spec.Parallelism != 1 || pod.SchedulerName != "kai-scheduler" ||
 				j.Labels["kai.scheduler/queue"] != j.Namespace {
@@ -162,7 +162,7 @@ func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
 		t.Error("PriorityClasses of the chart are applied")
 	}
 	for _, team := range []string{"project-a", "project-d"} {
-		for _, n := range objects[corev1.Namespace](t, files, "kubernetes/teams/"+team+".yaml", "Namespace") {
+		for _, n := range objectsIn[corev1.Namespace](t, files, "kubernetes/teams/"+team+".yaml", "Namespace") {
 			if got, want := n.Annotations["queues"], team+"=train|build"; got != want {
 				t.Errorf("namespace %s lists %q, want %q", n.Name, got, want)
 			}

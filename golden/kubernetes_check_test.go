@@ -49,7 +49,7 @@ func checkKubernetes(dir fs.FS) []error {
 		return []error{err}
 	}
 	for _, o := range c.order {
-		c.references(o)
+		c.checkReferences(o)
 	}
 	return c.errs
 }
@@ -68,10 +68,10 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 			return nil, err
 		}
 	}
-	c.folder("kubernetes")
+	c.readFolder("kubernetes")
 	if teams, err := fs.ReadDir(dir, "workloads"); err == nil {
 		for _, team := range teams {
-			c.folder(path.Join("workloads", team.Name()))
+			c.readFolder(path.Join("workloads", team.Name()))
 		}
 	}
 	return c, nil
@@ -98,8 +98,8 @@ func (c *kubernetesCheck) errorf(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf(format, args...))
 }
 
-// folder reads a folder with a kustomization and all files below it.
-func (c *kubernetesCheck) folder(root string) {
+// readFolder reads a folder with a kustomization and all files below it.
+func (c *kubernetesCheck) readFolder(root string) {
 	var files []string
 	err := fs.WalkDir(c.dir, root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -109,7 +109,7 @@ func (c *kubernetesCheck) folder(root string) {
 			files = append(files, monitoringFolder)
 			return fs.SkipDir
 		case name == path.Join(root, ir.KueueWebhooks):
-			c.component(path.Join(name, "kustomization.yaml"))
+			c.checkComponent(path.Join(name, "kustomization.yaml"))
 			return fs.SkipDir
 		case entry.IsDir():
 			return nil
@@ -123,19 +123,19 @@ func (c *kubernetesCheck) folder(root string) {
 			c.errorf("%s: not a YAML file", name)
 			return nil
 		}
-		c.file(name)
+		c.decodeFile(name)
 		return nil
 	})
 	if err != nil {
 		c.errs = append(c.errs, err)
 		return
 	}
-	c.kustomization(path.Join(root, "kustomization.yaml"), files)
+	c.checkKustomization(path.Join(root, "kustomization.yaml"), files)
 }
 
-// component checks that a kustomize component has no unknown fields. The component
-// changes a release, and the kustomization of the folder does not list it.
-func (c *kubernetesCheck) component(name string) {
+// checkComponent checks that a kustomize component has no unknown fields. The
+// component changes a release, and the kustomization of the folder does not list it.
+func (c *kubernetesCheck) checkComponent(name string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -149,8 +149,8 @@ func (c *kubernetesCheck) component(name string) {
 	c.printsAs(name, text, &component)
 }
 
-// kustomization checks that a kustomization lists the files, each once.
-func (c *kubernetesCheck) kustomization(name string, files []string) {
+// checkKustomization checks that a kustomization lists the files, each once.
+func (c *kubernetesCheck) checkKustomization(name string, files []string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -173,8 +173,8 @@ func (c *kubernetesCheck) kustomization(name string, files []string) {
 	}
 }
 
-// file decodes the documents of a file.
-func (c *kubernetesCheck) file(name string) {
+// decodeFile decodes the documents of a file.
+func (c *kubernetesCheck) decodeFile(name string) {
 	text, err := fs.ReadFile(c.dir, name)
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -184,7 +184,7 @@ func (c *kubernetesCheck) file(name string) {
 	readable := true
 	for i, document := range bytes.Split(text, []byte("\n---\n")) {
 		where := fmt.Sprintf("%s: document %d", name, i+1)
-		object, err := c.decode(document)
+		object, err := c.decodeDocument(document)
 		if err != nil {
 			c.errorf("%s: %w", where, err)
 			readable = false
@@ -204,8 +204,8 @@ func (c *kubernetesCheck) file(name string) {
 	}
 }
 
-// decode decodes a document into the struct of its API version and kind.
-func (c *kubernetesCheck) decode(document []byte) (runtime.Object, error) {
+// decodeDocument decodes a document into the struct of its API version and kind.
+func (c *kubernetesCheck) decodeDocument(document []byte) (runtime.Object, error) {
 	var kind metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &kind); err != nil {
 		return nil, err
@@ -234,8 +234,8 @@ func keyOf(object runtime.Object) objectKey {
 	return objectKey{object.GetObjectKind().GroupVersionKind().Kind, m.GetNamespace(), m.GetName()}
 }
 
-// find returns the object to which another object refers.
-func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace, name string) (_ T, ok bool) {
+// findObject returns the object to which another object refers.
+func findObject[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace, name string) (_ T, ok bool) {
 	object, ok := c.objects[objectKey{kind, namespace, name}].(T)
 	if !ok {
 		c.errorf("%s refers to %s, which is not there", from, objectKey{kind, namespace, name})
@@ -243,42 +243,42 @@ func find[T runtime.Object](c *kubernetesCheck, from objectKey, kind, namespace,
 	return object, ok
 }
 
-// references checks the references of an object.
-func (c *kubernetesCheck) references(from objectKey) {
+// checkReferences checks the references of an object.
+func (c *kubernetesCheck) checkReferences(from objectKey) {
 	if from.namespace != "" && from.namespace != ir.KueueNamespace && from.namespace != metav1.NamespaceSystem {
-		find[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
+		findObject[*corev1.Namespace](c, from, "Namespace", "", from.namespace)
 	}
 	switch o := c.objects[from].(type) {
 	case *admissionv1.ValidatingAdmissionPolicyBinding:
-		find[*admissionv1.ValidatingAdmissionPolicy](c, from, "ValidatingAdmissionPolicy", "", o.Spec.PolicyName)
+		findObject[*admissionv1.ValidatingAdmissionPolicy](c, from, "ValidatingAdmissionPolicy", "", o.Spec.PolicyName)
 	case *rbacv1.RoleBinding:
-		find[runtime.Object](c, from, o.RoleRef.Kind, "", o.RoleRef.Name)
+		findObject[runtime.Object](c, from, o.RoleRef.Kind, "", o.RoleRef.Name)
 	case *v1beta2.AdmissionCheck:
 		if o.Spec.Parameters == nil {
 			c.errorf("%s has no parameters", from)
 			return
 		}
-		find[runtime.Object](c, from, o.Spec.Parameters.Kind, "", o.Spec.Parameters.Name)
+		findObject[runtime.Object](c, from, o.Spec.Parameters.Kind, "", o.Spec.Parameters.Name)
 	case *v1beta2.Cohort:
 		if o.Spec.ParentName != "" {
-			find[*v1beta2.Cohort](c, from, "Cohort", "", string(o.Spec.ParentName))
+			findObject[*v1beta2.Cohort](c, from, "Cohort", "", string(o.Spec.ParentName))
 		}
 	case *v1beta2.LocalQueue:
-		queue, ok := find[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
-		if ok && !slices.Contains(selected(queue.Spec.NamespaceSelector), from.namespace) {
+		queue, ok := findObject[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
+		if ok && !slices.Contains(namespacesOf(queue.Spec.NamespaceSelector), from.namespace) {
 			c.errorf("%s: %s does not admit its namespace", from, keyOf(queue))
 		}
 	case *v1beta2.ClusterQueue:
 		c.clusterQueue(from, o)
 	case *v1beta2.ResourceFlavor:
 		for _, taint := range o.Spec.NodeTaints {
-			if !tolerates(o.Spec.Tolerations, taint) {
+			if !toleratesTaint(o.Spec.Tolerations, taint) {
 				c.errorf("%s does not let pods tolerate %s", from, taint.ToString())
 			}
 		}
 		for _, t := range o.Spec.Tolerations {
 			if !slices.ContainsFunc(o.Spec.NodeTaints, func(taint corev1.Taint) bool {
-				return tolerates([]corev1.Toleration{t}, taint)
+				return toleratesTaint([]corev1.Toleration{t}, taint)
 			}) {
 				c.errorf("%s tolerates %s, which its nodes do not have", from, t.Key)
 			}
@@ -289,7 +289,7 @@ func (c *kubernetesCheck) references(from objectKey) {
 	case *kaiQueue:
 		c.kaiQueue(from, o)
 	case *batchv1.Job:
-		c.workload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
+		c.checkWorkload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
 	case *v1alpha2.JobSet:
 		c.jobSet(from, o)
 	}
@@ -303,16 +303,16 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 	for i, r := range o.Spec.ReplicatedJobs {
 		exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]
-		if n := o.Spec.Network; exclusive != "" && n != nil && !value(n.EnableDNSHostnames, true) {
+		if n := o.Spec.Network; exclusive != "" && n != nil && !valueOr(n.EnableDNSHostnames, true) {
 			c.errorf("%s: the hosts of its slices have no names", from)
 		}
 		if i > 0 {
 			_, accelerated := r.Template.Spec.Template.Spec.Containers[0].Resources.Limits[tpuResource]
-			if r.Replicas != 1 || value(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
+			if r.Replicas != 1 || valueOr(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
 				c.errorf("%s: %s is more than a pod beside its own", from, r.Name)
 			}
 		}
-		c.workload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template, i > 0)
+		c.checkWorkload(from, o.ObjectMeta, o.Spec.Suspend, int64(r.Replicas), r.Template, i > 0)
 	}
 	if p := o.Spec.SuccessPolicy; len(o.Spec.ReplicatedJobs) > 1 &&
 		(p == nil || p.Operator != v1alpha2.OperatorAll ||
@@ -321,9 +321,9 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 }
 
-// selected returns the namespaces that a selector names, or nil if it selects by
+// namespacesOf returns the namespaces that a selector names, or nil if it selects by
 // anything other than names.
-func selected(selector *metav1.LabelSelector) []string {
+func namespacesOf(selector *metav1.LabelSelector) []string {
 	switch {
 	case selector == nil:
 	case len(selector.MatchLabels) == 1 && len(selector.MatchExpressions) == 0:
@@ -340,7 +340,7 @@ func selected(selector *metav1.LabelSelector) []string {
 }
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
-	namespaces := selected(q.Spec.NamespaceSelector)
+	namespaces := namespacesOf(q.Spec.NamespaceSelector)
 	if namespaces == nil {
 		c.errorf("%s does not say by name which namespaces it admits", from)
 	}
@@ -353,13 +353,13 @@ func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) 
 		}
 	}
 	if q.Spec.CohortName != "" {
-		find[*v1beta2.Cohort](c, from, "Cohort", "", string(q.Spec.CohortName))
+		findObject[*v1beta2.Cohort](c, from, "Cohort", "", string(q.Spec.CohortName))
 	}
 	var flavors []v1beta2.ResourceFlavorReference
 	for _, group := range q.Spec.ResourceGroups {
 		for _, f := range group.Flavors {
 			flavors = append(flavors, f.Name)
-			find[*v1beta2.ResourceFlavor](c, from, "ResourceFlavor", "", string(f.Name))
+			findObject[*v1beta2.ResourceFlavor](c, from, "ResourceFlavor", "", string(f.Name))
 			var covered []corev1.ResourceName
 			for _, r := range f.Resources {
 				covered = append(covered, r.Name)
@@ -376,7 +376,7 @@ func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) 
 		return
 	}
 	for _, check := range q.Spec.AdmissionChecksStrategy.AdmissionChecks {
-		find[*v1beta2.AdmissionCheck](c, from, "AdmissionCheck", "", string(check.Name))
+		findObject[*v1beta2.AdmissionCheck](c, from, "AdmissionCheck", "", string(check.Name))
 		if len(check.OnFlavors) == 0 {
 			c.errorf("%s: check %s would hold up every flavor", from, check.Name)
 		}
@@ -384,19 +384,19 @@ func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) 
 			if !slices.Contains(flavors, f) {
 				c.errorf("%s: check %s on flavor %s, which the queue does not have", from, check.Name, f)
 			}
-			c.request(from, string(check.Name), c.flavor(f))
+			c.checkRequest(from, string(check.Name), c.flavorNamed(f))
 		}
 	}
 }
 
-func (c *kubernetesCheck) flavor(name v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor {
+func (c *kubernetesCheck) flavorNamed(name v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor {
 	f, _ := c.objects[objectKey{"ResourceFlavor", "", string(name)}].(*v1beta2.ResourceFlavor)
 	return f
 }
 
-// request checks that the nodes for which an admission check asks are nodes of the
-// flavor.
-func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.ResourceFlavor) {
+// checkRequest checks that the nodes for which an admission check asks are nodes of
+// the flavor.
+func (c *kubernetesCheck) checkRequest(from objectKey, check string, f *v1beta2.ResourceFlavor) {
 	config, ok := c.objects[objectKey{"ProvisioningRequestConfig", "", check}].(*v1beta2.ProvisioningRequestConfig)
 	if !ok || f == nil {
 		return // reported at the check, or the queue
@@ -411,11 +411,11 @@ func (c *kubernetesCheck) request(from objectKey, check string, f *v1beta2.Resou
 	}
 }
 
-// workload checks the references of a Job or of a replicated job in a JobSet. It
+// checkWorkload checks the references of a Job or of a replicated job in a JobSet. It
 // also checks that its pods may use every flavor of the queue that they can reach,
 // and that at least one flavor has room for all of them. Pods beside a workload's
 // own pods must not refer to nodes that are started on request.
-func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64,
+func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, suspend *bool, jobs int64,
 	template batchv1.JobTemplateSpec, beside bool) {
 	spec, pod := template.Spec, template.Spec.Template.Spec
 	if suspend != nil {
@@ -423,20 +423,20 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	}
 	_, kai := m.Labels[kaiQueueLabel]
 	if _, own := kaiClassValues[pod.PriorityClassName]; !kai || !own {
-		find[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
+		findObject[*schedulingv1.PriorityClass](c, from, "PriorityClass", "", pod.PriorityClassName)
 	}
-	find[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
+	findObject[*corev1.ServiceAccount](c, from, "ServiceAccount", m.Namespace, pod.ServiceAccountName)
 	if pod.Subdomain != "" {
-		find[*corev1.Service](c, from, "Service", m.Namespace, pod.Subdomain)
+		findObject[*corev1.Service](c, from, "Service", m.Namespace, pod.Subdomain)
 	}
 	for _, v := range pod.Volumes {
 		if v.ConfigMap != nil {
-			find[*corev1.ConfigMap](c, from, "ConfigMap", m.Namespace, v.ConfigMap.Name)
+			findObject[*corev1.ConfigMap](c, from, "ConfigMap", m.Namespace, v.ConfigMap.Name)
 		}
 	}
 	for _, claim := range pod.ResourceClaims {
-		find[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace,
-			value(claim.ResourceClaimTemplateName, ""))
+		findObject[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace,
+			valueOr(claim.ResourceClaimTemplateName, ""))
 		if !slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool {
 			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool {
 				return used.Name == claim.Name
@@ -449,7 +449,7 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 		c.kaiWorkload(from, m, jobs, spec)
 		return
 	}
-	local, ok := find[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
+	local, ok := findObject[*v1beta2.LocalQueue](c, from, "LocalQueue", m.Namespace, m.Labels[constants.QueueLabel])
 	if !ok {
 		return
 	}
@@ -466,9 +466,9 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	if !ok {
 		return
 	}
-	queue, unreached := c.reached(pod, queue)
-	errs := fits(pod, queue, unreached, c.flavor)
-	if pods := jobs * int64(value(spec.Parallelism, 1)); !admits(queue, pod, pods) {
+	queue, unreached := c.reachedFlavors(pod, queue)
+	errs := checkFlavors(pod, queue, unreached, c.flavorNamed)
+	if pods := jobs * int64(valueOr(spec.Parallelism, 1)); !hasQuota(queue, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
 	queued := queue.Spec.AdmissionChecksStrategy != nil &&
@@ -484,7 +484,7 @@ func (c *kubernetesCheck) workload(from objectKey, m metav1.ObjectMeta, suspend 
 	}
 	for _, group := range queue.Spec.ResourceGroups {
 		for _, quotas := range group.Flavors {
-			if f := c.flavor(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
+			if f := c.flavorNamed(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
 				errs = append(errs,
 					takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec,
 						f.Spec.NodeLabels[topologyLabel])...)
@@ -504,17 +504,17 @@ const (
 	maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 )
 
-// value returns the value of a field, or the API's default if the field is nil.
-func value[T any](field *T, otherwise T) T {
+// valueOr returns the value of a field, or the API's default if the field is nil.
+func valueOr[T any](field *T, otherwise T) T {
 	if field == nil {
 		return otherwise
 	}
 	return *field
 }
 
-// admits reports whether some flavor of a queue has quota for the given number of
+// hasQuota reports whether some flavor of a queue has quota for the given number of
 // pods.
-func admits(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
+func hasQuota(queue *v1beta2.ClusterQueue, pod corev1.PodSpec, pods int64) bool {
 	holds := func(f v1beta2.FlavorQuotas) bool {
 		for _, r := range f.Resources {
 			wanted := resource.Quantity{}
@@ -585,28 +585,28 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	case kind != "JobSet" || exclusive != nodePoolLabel:
 		errs = append(errs,
 			fmt.Errorf("a %s with its hosts by %q does not keep a slice of %d hosts together", kind, exclusive, hosts))
-	case value(spec.Parallelism, 1) != hosts || value(spec.Completions, 1) != hosts:
+	case valueOr(spec.Parallelism, 1) != hosts || valueOr(spec.Completions, 1) != hosts:
 		errs = append(errs,
-			fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", value(spec.Parallelism, 1),
-				value(spec.Completions, 1), topology, hosts))
-	case value(spec.CompletionMode, "") != batchv1.IndexedCompletion || value(spec.BackoffLimit, 6) != 0:
+			fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", valueOr(spec.Parallelism, 1),
+				valueOr(spec.Completions, 1), topology, hosts))
+	case valueOr(spec.CompletionMode, "") != batchv1.IndexedCompletion || valueOr(spec.BackoffLimit, 6) != 0:
 		errs = append(errs, fmt.Errorf("the pods of a slice are not told apart, or restart alone"))
 	}
 	return errs
 }
 
-// reached returns the queue without the flavors that a pod cannot reach, and the
-// names of those flavors. Like Kueue, it compares only labels that a flavor has: the
-// pod must not select another value of such a label (Kueue 0.19,
+// reachedFlavors returns the queue without the flavors that a pod cannot reach, and
+// the names of those flavors. Like Kueue, it compares only labels that a flavor has:
+// the pod must not select another value of such a label (Kueue 0.19,
 // pkg/scheduler/flavorassigner). If the pod reaches no flavor, the queue has none
 // left.
-func (c *kubernetesCheck) reached(pod corev1.PodSpec,
+func (c *kubernetesCheck) reachedFlavors(pod corev1.PodSpec,
 	queue *v1beta2.ClusterQueue) (_ *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference) {
 	queue = queue.DeepCopy()
 	for i := range queue.Spec.ResourceGroups {
 		group := &queue.Spec.ResourceGroups[i]
 		group.Flavors = slices.DeleteFunc(group.Flavors, func(q v1beta2.FlavorQuotas) bool {
-			f := c.flavor(q.Name)
+			f := c.flavorNamed(q.Name)
 			if f == nil {
 				return false
 			}
@@ -622,9 +622,9 @@ func (c *kubernetesCheck) reached(pod corev1.PodSpec,
 	return queue, unreached
 }
 
-// fits checks that Kueue could assign a pod any flavor of a queue, and that the pod
-// has nothing that only unreached flavors require.
-func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference,
+// checkFlavors checks that Kueue could assign a pod any flavor of a queue, and that
+// the pod has nothing that only unreached flavors require.
+func checkFlavors(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.ResourceFlavorReference,
 	flavor func(v1beta2.ResourceFlavorReference) *v1beta2.ResourceFlavor) []error {
 	var errs []error
 	var wanted []corev1.Toleration // for the flavors that the pod reaches
@@ -682,7 +682,7 @@ func fits(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v1beta2.R
 	return errs
 }
 
-func tolerates(tolerations []corev1.Toleration, taint corev1.Taint) bool {
+func toleratesTaint(tolerations []corev1.Toleration, taint corev1.Taint) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		return t.ToleratesTaint(klog.Background(), &taint, false)
 	})

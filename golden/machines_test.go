@@ -23,7 +23,7 @@ type offer struct {
 // the same checks on the folders as on the goldens.
 func TestEveryMachine(t *testing.T) {
 	byZone := map[string][]offer{}
-	for _, o := range offers(t) {
+	for _, o := range machineOffers(t) {
 		byZone[o.zone] = append(byZone[o.zone], o)
 	}
 	const atOnce = 100 // more in one platform save little time
@@ -37,8 +37,8 @@ func TestEveryMachine(t *testing.T) {
 	}
 }
 
-// offers returns every machine with each of its options.
-func offers(t *testing.T) []offer {
+// machineOffers returns every machine with each of its options.
+func machineOffers(t *testing.T) []offer {
 	var out []offer
 	add := func(m catalog.Machine, hardware string) {
 		reserved := m.Options.Reservation // that anybody can make, not only Google on request
@@ -65,10 +65,10 @@ func offers(t *testing.T) []offer {
 			if way.zones == nil {
 				way.zones = m.Zones()
 			}
-			out = append(out, offer{near(way.zones), m, hardware, way.consumption})
-			if !m.HasTPUs() && !linked(m) && !strings.Contains(way.consumption, "create") &&
+			out = append(out, offer{nearZone(way.zones), m, hardware, way.consumption})
+			if !m.HasTPUs() && !isLinked(m) && !strings.Contains(way.consumption, "create") &&
 				!strings.Contains(way.consumption, "queued") {
-				out = append(out, offer{near(way.zones), m, hardware, way.consumption + ", computeClass: true"})
+				out = append(out, offer{nearZone(way.zones), m, hardware, way.consumption + ", computeClass: true"})
 			}
 		}
 	}
@@ -108,12 +108,12 @@ func offers(t *testing.T) []offer {
 	return out
 }
 
-// linked reports whether nodes of the machine are linked with each other.
-func linked(m catalog.Machine) bool { return strings.HasPrefix(m.Type, "a4x-") }
+// isLinked reports whether nodes of the machine are linked with each other.
+func isLinked(m catalog.Machine) bool { return strings.HasPrefix(m.Type, "a4x-") }
 
-// near returns a zone of us-central1 if there is one among zones, otherwise another
-// of them. If zones is empty, it returns any zone of us-central1.
-func near(zones []string) string {
+// nearZone returns a zone of us-central1 if there is one among zones, otherwise
+// another of them. If zones is empty, it returns any zone of us-central1.
+func nearZone(zones []string) string {
 	if zones == nil {
 		return "us-central1-a"
 	}
@@ -130,10 +130,10 @@ func platformOf(zone string, offers []offer) string {
 	for i, o := range offers {
 		name := fmt.Sprintf("c%02d-%s", i, o.machine.Type)
 		size, unit := "maxNodes", "cpus: 1"
-		if strings.Contains(o.consumption, "create") || linked(o.machine) {
+		if strings.Contains(o.consumption, "create") || isLinked(o.machine) {
 			size = "nodes" // cannot scale
 		}
-		if linked(o.machine) {
+		if isLinked(o.machine) {
 			fmt.Fprintf(&b, "capacity: %q: accept: E1016: \"the driver is installed\"\n", name)
 		}
 		if o.machine.Count > 0 {

@@ -17,9 +17,9 @@ import (
 // memoryLimit is the --max-memory of TestMemory, in MiB.
 const memoryLimit = 256
 
-// double returns lines that define _s0 to _s34. Each is built from the one before it
-// with format, in which %[1]d is its number.
-func double(first, format string) string {
+// doubleLines returns lines that define _s0 to _s34. Each is built from the one
+// before it with format, in which %[1]d is its number.
+func doubleLines(first, format string) string {
 	lines := "_s0: " + first + "\n"
 	for i := range 34 {
 		lines += fmt.Sprintf("_s%d: ", i+1) + fmt.Sprintf(format, i) + "\n"
@@ -38,9 +38,9 @@ func TestMemory(t *testing.T) {
 		name, source string
 		line         int // line of the finding; 0 if it is about the blueprint as a whole
 	}{
-		{"concatenation", double(kilobyte, "_s%[1]d + _s%[1]d"), 21},
-		{"interpolation", double(kilobyte, `"\(_s%[1]d)\(_s%[1]d)"`), 21},
-		{"bytes", double(byteLiteral, "_s%[1]d + _s%[1]d"), 21},
+		{"concatenation", doubleLines(kilobyte, "_s%[1]d + _s%[1]d"), 21},
+		{"interpolation", doubleLines(kilobyte, `"\(_s%[1]d)\(_s%[1]d)"`), 21},
+		{"bytes", doubleLines(byteLiteral, "_s%[1]d + _s%[1]d"), 21},
 		{"multiplication", "_s0: 1_000_000 * \"0123456789\"\n_s1: 1000 * _s0\n", 3},
 		{
 			"strings.Repeat",
@@ -53,18 +53,18 @@ func TestMemory(t *testing.T) {
 		},
 		{"strings.Replace", "import \"strings\"\n_s0: 100_000 * \"x\"\n_s1: strings.Replace(_s0, \"x\", _s0, -1)\n", 4},
 		{"regexp.ReplaceAll", "import \"regexp\"\n_s0: 100_000 * \"x\"\n_s1: regexp.ReplaceAll(\"x\", _s0, _s0)\n", 4},
-		{"json.Marshal", "import \"encoding/json\"\n" + double(kilobyte, "json.Marshal([_s%[1]d, _s%[1]d])"), 4},
+		{"json.Marshal", "import \"encoding/json\"\n" + doubleLines(kilobyte, "json.Marshal([_s%[1]d, _s%[1]d])"), 4},
 		{"list.Repeat", "import \"list\"\n_l0: list.Repeat([1], 1_000_000)\n_l1: list.Repeat(_l0, 1_000_000)\n", 3},
 		{
 			"template",
 			"#Twice: {in: string, out: in + in}\n" +
-				strings.ReplaceAll(double(kilobyte, "(#Twice & {in: _s%[1]d}).out"), "x", "\u00e4"), 2,
+				strings.ReplaceAll(doubleLines(kilobyte, "(#Twice & {in: _s%[1]d}).out"), "x", "\u00e4"), 2,
 		},
 		{
 			"loop",
 			"_s0: 1_000_000 * \"x\"\n_s1: [for i in [1, 2, 3, 4, 5] for part in [_s0 * 100] {\"\\(part)\\(i)\"}]\n", 3,
 		},
-		{"structs", double("{x: 1}", "{left: _s%[1]d & {y%[1]d: 1}, right: _s%[1]d & {z%[1]d: 1}}"), 0},
+		{"structs", doubleLines("{x: 1}", "{left: _s%[1]d & {y%[1]d: 1}, right: _s%[1]d & {z%[1]d: 1}}"), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := blueprintWith(t, "package platform\n"+tt.source)
@@ -73,7 +73,7 @@ func TestMemory(t *testing.T) {
 			cmd.Dir = dir
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
-			peak, code := measure(t, cmd)
+			peak, code := measurePeak(t, cmd)
 			if code != 1 || errs.Len() > 0 {
 				t.Errorf("exit code %d, standard error %q", code, errs.String())
 			}
@@ -96,12 +96,12 @@ func TestMemory(t *testing.T) {
 // binary start the command in its arguments and report on descriptor 3.
 const measuredProcess = "BATCHWRIGHT_TEST_MEASURE"
 
-// measure runs the command. It returns the largest amount of memory, in MiB, that
+// measurePeak runs the command. It returns the largest amount of memory, in MiB, that
 // the command or a process that it waited for has used, and the exit code. A process
 // starts with the peak of its parent, which for a test binary with the race detector
 // is hundreds of MiB. Therefore a second, small process of the binary starts the
 // command.
-func measure(t *testing.T, cmd *exec.Cmd) (peak int64, code int) {
+func measurePeak(t *testing.T, cmd *exec.Cmd) (peak int64, code int) {
 	t.Helper()
 	report, write, err := os.Pipe()
 	if err != nil {
@@ -164,7 +164,8 @@ func blueprintWith(t *testing.T, source string) string {
 // when the first process is interrupted.
 func TestConfinedInterrupt(t *testing.T) {
 	dir := blueprintWith(t,
-		"package platform\nimport \"list\"\n"+double("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, _s%[1]d])"))
+		"package platform\nimport \"list\"\n"+doubleLines("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, "+
+			"_s%[1]d])"))
 	cmd := exec.CommandContext(t.Context(), buildBatchwright(t), "vet", "--max-time", "10m", "small.cue", "growing.cue")
 	cmd.Dir = dir
 	var errs bytes.Buffer
@@ -184,8 +185,8 @@ func TestConfinedInterrupt(t *testing.T) {
 
 // TestBoundedBlueprints checks that the reference blueprints need no second process.
 func TestBoundedBlueprints(t *testing.T) {
-	for _, name := range blueprints(t) {
-		paths := directories(filepath.Join(root, "blueprints"), name)
+	for _, name := range blueprintNames(t) {
+		paths := blueprintDirs(filepath.Join(root, "blueprints"), name)
 		for i, p := range paths {
 			absolute, err := filepath.Abs(p)
 			if err != nil {

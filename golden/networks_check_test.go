@@ -70,7 +70,7 @@ func checkNetworks(folder fs.FS) []error {
 			mode = networkv1.RDMA
 		}
 		want := networkv1.GKENetworkParamSetSpec{VPC: subnet.vpc, VPCSubnet: subnet.name, DeviceMode: mode}
-		if params, ok := find[*networkv1.GKENetworkParamSet](c, key, "GKENetworkParamSet", "", ref.Name); ok &&
+		if params, ok := findObject[*networkv1.GKENetworkParamSet](c, key, "GKENetworkParamSet", "", ref.Name); ok &&
 			params.Spec != want {
 			fail("%s: %+v, and Terraform makes %+v", key, params.Spec, want)
 		}
@@ -134,20 +134,20 @@ func checkNetworks(folder fs.FS) []error {
 	for _, key := range c.order {
 		switch o := c.objects[key].(type) {
 		case *batchv1.Job:
-			c.interfaces(key, o.Labels, o.Spec.Template, pools, fail)
+			c.checkInterfaces(key, o.Labels, o.Spec.Template, pools, fail)
 		case *v1alpha2.JobSet:
 			for _, r := range o.Spec.ReplicatedJobs {
-				c.interfaces(key, o.Labels, r.Template.Spec.Template, pools, fail)
+				c.checkInterfaces(key, o.Labels, r.Template.Spec.Template, pools, fail)
 			}
 		}
 	}
 	return append(errs, c.errs...)
 }
 
-// interfaces checks that a pod with interfaces has those of its possible nodes, in
-// the order of their devices, and that its namespace permits what it takes from its
-// node. labels are the job's.
-func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec,
+// checkInterfaces checks that a pod with interfaces has those of its possible nodes,
+// in the order of their devices, and that its namespace permits what it takes from
+// its node. labels are the job's.
+func (c *kubernetesCheck) checkInterfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec,
 	pools []nodePool, fail func(string, ...any)) {
 	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
 		level := namespace.Labels["pod-security.kubernetes.io/enforce"]
@@ -166,7 +166,7 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 	}
 	var networks []string
 	for i, in := range all {
-		networks = append(networks, value(in.Network, ""))
+		networks = append(networks, valueOr(in.Network, ""))
 		if want := fmt.Sprintf("eth%d", i); in.InterfaceName != want {
 			fail("%s: interface %s, want %s", from, in.InterfaceName, want)
 		}
@@ -195,10 +195,10 @@ func (c *kubernetesCheck) interfaces(from objectKey, labels map[string]string, p
 	if !ok {
 		return
 	}
-	cluster, _ = c.reached(pod.Spec, cluster)
+	cluster, _ = c.reachedFlavors(pod.Spec, cluster)
 	for _, group := range cluster.Spec.ResourceGroups {
 		for _, q := range group.Flavors {
-			f := c.flavor(q.Name)
+			f := c.flavorNamed(q.Name)
 			if f == nil {
 				continue // reported elsewhere
 			}
@@ -390,5 +390,5 @@ func TestCheckNetworks(t *testing.T) {
 		{"order of KAI's interfaces", "KAI, TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
 		{"no plugin", "TCPXO", installers, "- some-0", "- some-1"},
 		{"folders of the node", "RDMA", team, "enforce: privileged", "enforce: baseline"},
-	}.run(t, checkNetworks)
+	}.checkEdits(t, checkNetworks)
 }

@@ -54,7 +54,7 @@ func checkNodes(folder fs.FS) []error {
 				fail("ResourceFlavor %s: nodes of its pool have %s=%q, not %q", f.Name, key, got, value)
 			}
 		}
-		if got, want := taints(f), pool.nodeTaints(); !equalSets(got, want) {
+		if got, want := flavorTaints(f), pool.nodeTaints(); !equalSets(got, want) {
 			fail("ResourceFlavor %s has taints %q, and its pool %q", f.Name, got, want)
 		}
 		errs = append(errs, pool.checkOption(f.Spec.NodeLabels["resource-type"])...)
@@ -86,7 +86,7 @@ func checkAutoProvisioned(f kueue.ResourceFlavor, fail func(string, ...any)) {
 	if f.Spec.NodeLabels["cloud.google.com/gke-spot"] == "true" {
 		want = append(want, "cloud.google.com/gke-spot=true:NoSchedule")
 	}
-	if got := taints(f); !equalSets(got, want) {
+	if got := flavorTaints(f); !equalSets(got, want) {
 		fail("ResourceFlavor %s has taints %q, and its nodes will have %q", f.Name, got, want)
 	}
 }
@@ -129,7 +129,7 @@ func resourceFlavors(folder fs.FS) ([]kueue.ResourceFlavor, error) {
 	return out, nil
 }
 
-func taints(f kueue.ResourceFlavor) []string {
+func flavorTaints(f kueue.ResourceFlavor) []string {
 	var out []string
 	for _, t := range f.Spec.NodeTaints {
 		out = append(out, fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect))
@@ -187,16 +187,16 @@ func TestCheckNodes(t *testing.T) {
 			"pool of a ComputeClass", "ComputeClass", pools, "# The nodes for GKE's own pods, Kueue and JobSet.",
 			"resource \"google_container_node_pool\" \"some_0\" {\n  name = \"some-0\"\n}",
 		},
-	}.run(t, checkNodes)
+	}.checkEdits(t, checkNodes)
 }
 
 // breaks are edits of a platform's folder. The platform is the batch platform, the
 // KAI Scheduler reference system, or the platform of an option, given by its name.
 type breaks []struct{ name, platform, file, old, new string }
 
-// run checks that check reports nothing for the unchanged platforms, and an error
-// for each edit.
-func (b breaks) run(t *testing.T, check func(fs.FS) []error) {
+// checkEdits checks that check reports nothing for the unchanged platforms, and an
+// error for each edit.
+func (b breaks) checkEdits(t *testing.T, check func(fs.FS) []error) {
 	for _, test := range b {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +207,7 @@ func (b breaks) run(t *testing.T, check func(fs.FS) []error) {
 			case "kai":
 				tree = compileFolder(t, root+"/blueprints/kai-departments")
 			default:
-				tree = compileText(t, optionNamed(t, test.platform).blueprint())
+				tree = compileText(t, optionNamed(t, test.platform).optionBlueprint())
 			}
 			for _, err := range check(treeFS(tree)) {
 				t.Errorf("before the edit: %v", err)

@@ -272,8 +272,8 @@ var kaiOptions = []option{
 		capacities: []string{`consumption: reservation: name: "ours", nodes: 2`}},
 }
 
-// blueprint returns the blueprint of the option's platform.
-func (o option) blueprint() string {
+// optionBlueprint returns the blueprint of the option's platform.
+func (o option) optionBlueprint() string {
 	or := func(s, otherwise string) string {
 		if s == "" {
 			return otherwise
@@ -330,7 +330,7 @@ func TestEveryOption(t *testing.T) {
 	for _, o := range allOptions() {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
-			checkFolder(t, treeFS(compileText(t, o.blueprint())))
+			checkFolder(t, treeFS(compileText(t, o.optionBlueprint())))
 		})
 	}
 }

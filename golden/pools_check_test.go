@@ -219,13 +219,13 @@ func checkReservations(folder fs.FS, pools []nodePool) []error {
 			fail("not exactly one node pool consumes it")
 			continue
 		}
-		specific := r.block("specific_reservation")
-		got, want := specific.block("instance_properties").hardware("guest_accelerators", "accelerator_type",
+		specific := r.firstBlock("specific_reservation")
+		got, want := specific.firstBlock("instance_properties").hardwareOf("guest_accelerators", "accelerator_type",
 			"accelerator_count"), pools[i].machine
 		if got != want {
 			fail("%+v are reserved, and its pool has %+v", got, want)
 		}
-		if n := specific.number("count"); n != pools[i].nodes {
+		if n := specific.numberOf("count"); n != pools[i].nodes {
 			fail("%d machines are reserved, and its pool has %d", n, pools[i].nodes)
 		}
 		if want := "[" + address + ".zone]"; pools[i].zones != want {
@@ -266,9 +266,9 @@ func tfResources(folder fs.FS, name, kind string) ([]tfBody, error) {
 	return out, nil
 }
 
-// value returns the value of an attribute; NilVal if it is missing or depends on
+// valueOf returns the value of an attribute; NilVal if it is missing or depends on
 // something else.
-func (b tfBody) value(name string) cty.Value {
+func (b tfBody) valueOf(name string) cty.Value {
 	a := b.Attributes[name]
 	if a == nil {
 		return cty.NilVal
@@ -280,16 +280,16 @@ func (b tfBody) value(name string) cty.Value {
 	return v
 }
 
-func (b tfBody) text(name string) string {
-	if v := b.value(name); v != cty.NilVal {
+func (b tfBody) textOf(name string) string {
+	if v := b.valueOf(name); v != cty.NilVal {
 		return v.AsString()
 	}
 	return ""
 }
 
-// number returns a number; -1 if it is missing.
-func (b tfBody) number(name string) int {
-	v := b.value(name)
+// numberOf returns a number; -1 if it is missing.
+func (b tfBody) numberOf(name string) int {
+	v := b.valueOf(name)
 	if v == cty.NilVal {
 		return -1
 	}
@@ -298,21 +298,21 @@ func (b tfBody) number(name string) int {
 }
 
 func (b tfBody) isTrue(name string) bool {
-	v := b.value(name)
+	v := b.valueOf(name)
 	return v != cty.NilVal && v.True()
 }
 
-// expression returns the source text of an attribute; "" if it is missing.
-func (b tfBody) expression(name string) string {
+// sourceOf returns the source text of an attribute; "" if it is missing.
+func (b tfBody) sourceOf(name string) string {
 	if a := b.Attributes[name]; a != nil {
 		return string(a.Expr.Range().SliceBytes(b.source))
 	}
 	return ""
 }
 
-// blocks returns the blocks of a kind, and each dynamic block as often as it is
+// blocksOf returns the blocks of a kind, and each dynamic block as often as it is
 // generated.
-func (b tfBody) blocks(kind string) []tfBody {
+func (b tfBody) blocksOf(kind string) []tfBody {
 	var out []tfBody
 	for _, block := range b.Blocks {
 		switch {
@@ -320,38 +320,38 @@ func (b tfBody) blocks(kind string) []tfBody {
 			out = append(out, tfBody{block.Body, "", b.source, b.ctx})
 		case block.Type == "dynamic" && block.Labels[0] == kind:
 			each := tfBody{block.Body, "", b.source, b.ctx}
-			for range each.value("for_each").LengthInt() {
-				out = append(out, each.block("content"))
+			for range each.valueOf("for_each").LengthInt() {
+				out = append(out, each.firstBlock("content"))
 			}
 		}
 	}
 	return out
 }
 
-// block returns the first block of a kind; an empty block if there is none.
-func (b tfBody) block(kind string) tfBody {
-	for _, found := range b.blocks(kind) {
+// firstBlock returns the first block of a kind; an empty block if there is none.
+func (b tfBody) firstBlock(kind string) tfBody {
+	for _, found := range b.blocksOf(kind) {
 		return found
 	}
 	return tfBody{&hclsyntax.Body{}, "", b.source, b.ctx}
 }
 
-// hardware returns the machine settings of a pool or a reservation. It does not
+// hardwareOf returns the machine settings of a pool or a reservation. It does not
 // count local SSDs whose size or interface differs from the nodes'.
-func (b tfBody) hardware(accelerator, kind, count string) hardware {
-	out := hardware{Type: b.text("machine_type")}
-	if gpu := b.block(accelerator); len(gpu.Attributes) > 0 {
-		out.Accelerator, out.Count = gpu.text(kind), gpu.number(count)
+func (b tfBody) hardwareOf(accelerator, kind, count string) hardware {
+	out := hardware{Type: b.textOf("machine_type")}
+	if gpu := b.firstBlock(accelerator); len(gpu.Attributes) > 0 {
+		out.Accelerator, out.Count = gpu.textOf(kind), gpu.numberOf(count)
 	}
 	m, ok := catalog.Find(out.Type, out.Accelerator, out.Count)
 	if !ok { // part of the machine type, not attached to it
 		m, _ = catalog.Lookup(out.Type)
 	}
-	if n := b.block("ephemeral_storage_local_ssd_config").number("local_ssd_count"); n > 0 {
+	if n := b.firstBlock("ephemeral_storage_local_ssd_config").numberOf("local_ssd_count"); n > 0 {
 		out.SSDs = n
 	}
-	for _, ssd := range b.blocks("local_ssds") {
-		if ssd.text("interface") == "NVME" && ssd.number("disk_size_gb") == m.SSDs.SizeGB {
+	for _, ssd := range b.blocksOf("local_ssds") {
+		if ssd.textOf("interface") == "NVME" && ssd.numberOf("disk_size_gb") == m.SSDs.SizeGB {
 			out.SSDs++
 		}
 	}
@@ -369,45 +369,46 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 	}
 	topologies := map[string]string{}
 	for _, p := range policies {
-		if workload := p.block("workload_policy"); workload.text("type") == "HIGH_THROUGHPUT" {
-			topologies["google_compute_resource_policy."+p.label+".name"] = workload.text("accelerator_topology")
+		if workload := p.firstBlock("workload_policy"); workload.textOf("type") == "HIGH_THROUGHPUT" {
+			topologies["google_compute_resource_policy."+p.label+".name"] = workload.textOf("accelerator_topology")
 		}
 	}
 	var out []nodePool
 	for _, r := range resources {
 		p := nodePool{
-			label: r.label, names: []string{r.text("name")}, nodes: r.number("node_count"), labels: map[string]string{},
+			label: r.label, names: []string{r.textOf("name")}, nodes: r.numberOf("node_count"),
+			labels: map[string]string{},
 		}
-		if forEach := r.value("for_each"); forEach != cty.NilVal {
-			p.each, p.names = true, slices.Sorted(maps.Keys(instances(forEach, cty.DynamicVal).AsValueMap()))
+		if forEach := r.valueOf("for_each"); forEach != cty.NilVal {
+			p.each, p.names = true, slices.Sorted(maps.Keys(instancesValue(forEach, cty.DynamicVal).AsValueMap()))
 			slices.SortStableFunc(p.names, func(a, b string) int { return len(a) - len(b) }) // sort x-2 before x-10
-			if name := r.expression("name"); name != "each.key" {
+			if name := r.sourceOf("name"); name != "each.key" {
 				return nil, fmt.Errorf("node pool %s: all its pools are named %s", r.label, name)
 			}
 		}
-		p.zones = r.expression("node_locations")
-		if scaling := r.block("autoscaling"); len(scaling.Attributes) > 0 {
-			p.perZone = [2]int{scaling.number("min_node_count"), max(scaling.number("max_node_count"), 0)}
+		p.zones = r.sourceOf("node_locations")
+		if scaling := r.firstBlock("autoscaling"); len(scaling.Attributes) > 0 {
+			p.perZone = [2]int{scaling.numberOf("min_node_count"), max(scaling.numberOf("max_node_count"), 0)}
 		}
-		placement := r.block("placement_policy")
-		p.compact, p.topology = placement.text("type") == "COMPACT", placement.text("tpu_topology")
-		if name := placement.expression("policy_name"); name != "" {
+		placement := r.firstBlock("placement_policy")
+		p.compact, p.topology = placement.textOf("type") == "COMPACT", placement.textOf("tpu_topology")
+		if name := placement.sourceOf("policy_name"); name != "" {
 			p.policy = cmp.Or(topologies[name], noPolicy)
 		}
-		p.queued = r.block("queued_provisioning").isTrue("enabled")
+		p.queued = r.firstBlock("queued_provisioning").isTrue("enabled")
 
-		for _, b := range r.block("network_config").Blocks {
+		for _, b := range r.firstBlock("network_config").Blocks {
 			each := tfBody{b.Body, "", r.source, r.ctx}
-			for it := each.value("for_each").ElementIterator(); it.Next(); {
+			for it := each.valueOf("for_each").ElementIterator(); it.Next(); {
 				_, name := it.Element()
 				p.networks = append(p.networks, name.AsString())
 			}
 		}
 
-		config := r.block("node_config")
-		p.machine = config.hardware("guest_accelerator", "type", "count")
+		config := r.firstBlock("node_config")
+		p.machine = config.hardwareOf("guest_accelerator", "type", "count")
 		p.spot, p.flexStart = config.isTrue("spot"), config.isTrue("flex_start")
-		if labels := config.value("labels"); labels != cty.NilVal {
+		if labels := config.valueOf("labels"); labels != cty.NilVal {
 			for key, value := range labels.AsValueMap() {
 				p.labels[key] = value.AsString()
 			}
@@ -415,13 +416,13 @@ func nodePools(folder fs.FS) ([]nodePool, error) {
 		effects := map[string]string{
 			"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 		}
-		for _, t := range config.blocks("taint") {
+		for _, t := range config.blocksOf("taint") {
 			p.taints = append(p.taints,
-				fmt.Sprintf("%s=%s:%s", t.text("key"), t.text("value"), effects[t.text("effect")]))
+				fmt.Sprintf("%s=%s:%s", t.textOf("key"), t.textOf("value"), effects[t.textOf("effect")]))
 		}
-		affinity := config.block("reservation_affinity")
-		p.affinity, p.reservationKey, p.reservation = affinity.text("consume_reservation_type"), affinity.text("key"),
-			affinity.expression("values")
+		affinity := config.firstBlock("reservation_affinity")
+		p.affinity, p.reservationKey, p.reservation = affinity.textOf("consume_reservation_type"),
+			affinity.textOf("key"), affinity.sourceOf("values")
 		out = append(out, p)
 	}
 	return out, nil
@@ -492,5 +493,5 @@ func TestCheckPools(t *testing.T) {
 		{"local SSDs reserved", "reservation, created, local SSDs", reservations, "range(2)", "range(1)"},
 		{"interface of local SSDs", "reservation, created, local SSDs", reservations, `"NVME"`, `"SCSI"`},
 		{"size of local SSDs", "reservation, created, local SSDs", reservations, "375", "3000"},
-	}.run(t, checkPools)
+	}.checkEdits(t, checkPools)
 }

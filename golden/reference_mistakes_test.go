@@ -60,19 +60,19 @@ var referenceMistakes = []struct {
 	},
 	{
 		name:   "a build that owns the project",
-		check:  absent(`roles/(owner|editor)\b`, "terraform", "cloudbuild", "create-platform.sh"),
+		check:  checkAbsent(`roles/(owner|editor)\b`, "terraform", "cloudbuild", "create-platform.sh"),
 		folder: "batch-platform", file: "terraform/identities.tf", old: "roles/", new: "roles/owner ",
 		diag: "basic-role", code: "E0210",
 	},
 	{
 		name:   "Terraform without its lock",
-		check:  absent(`-lock=false`, "cloudbuild", "README.md", "create-platform.sh", "destroy-platform.sh"),
+		check:  checkAbsent(`-lock=false`, "cloudbuild", "README.md", "create-platform.sh", "destroy-platform.sh"),
 		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "-lock-timeout=300s", new: "-lock=false",
 	},
 	{
 		// A || B && C || D runs D if C fails, and hides a failure of B.
 		name: "chains that hide failures",
-		check: absent(`(?m)^[^#\n]*\|\|[^\n]*&&|^[^#\n]*&&[^\n]*\|\|`, "cloudbuild", "create-platform.sh",
+		check: checkAbsent(`(?m)^[^#\n]*\|\|[^\n]*&&|^[^#\n]*&&[^\n]*\|\|`, "cloudbuild", "create-platform.sh",
 			"destroy-platform.sh"),
 		folder: "batch-platform", file: "cloudbuild/provision.yaml", old: "set -euo pipefail\n",
 		new: "set -euo pipefail\n    kubectl get ns x || kubectl create ns x && kubectl get ns x || true\n",
@@ -97,7 +97,7 @@ var referenceMistakes = []struct {
 	},
 	{
 		name: "a language that is retired",
-		check: absent(`(?i)monitoring_?query_?language|timeSeriesQueryLanguage|"fetch |\| align `, "dashboards",
+		check: checkAbsent(`(?i)monitoring_?query_?language|timeSeriesQueryLanguage|"fetch |\| align `, "dashboards",
 			"terraform"),
 		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: `"prometheusQuery"`,
 		new: `"timeSeriesQueryLanguage"`,
@@ -112,7 +112,7 @@ var referenceMistakes = []struct {
 		folder: "batch-platform", file: "dashboards/grafana/admin.json", old: `replica_role!=\"follower\",`, new: "",
 	},
 	{
-		name: "a gauge off by 100", check: percentages,
+		name: "a gauge off by 100", check: checkPercentages,
 		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (node_name",
 		new: "sum by (node_name",
 	},
@@ -131,7 +131,7 @@ var referenceMistakes = []struct {
 func goldenFolders(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, name := range blueprints(t) {
+	for _, name := range blueprintNames(t) {
 		if _, err := os.Stat(name); err == nil {
 			out = append(out, name)
 		}
@@ -186,9 +186,9 @@ func TestReferenceMistakes(t *testing.T) {
 	}
 }
 
-// texts returns the errors that find returns for every file below the given files
+// checkTexts returns the errors that find returns for every file below the given files
 // and folders. It ignores paths that do not exist.
-func texts(folder fs.FS, below []string, find func(name, text string) []error) []error {
+func checkTexts(folder fs.FS, below []string, find func(name, text string) []error) []error {
 	var errs []error
 	for _, root := range below {
 		if _, err := fs.Stat(folder, root); err != nil {
@@ -208,11 +208,11 @@ func texts(folder fs.FS, below []string, find func(name, text string) []error) [
 	return errs
 }
 
-// absent returns a check that no text matches a pattern.
-func absent(pattern string, below ...string) func(fs.FS) []error {
+// checkAbsent returns a check that no text matches a pattern.
+func checkAbsent(pattern string, below ...string) func(fs.FS) []error {
 	re := regexp.MustCompile(pattern)
 	return func(folder fs.FS) []error {
-		return texts(folder, below, func(name, text string) (errs []error) {
+		return checkTexts(folder, below, func(name, text string) (errs []error) {
 			for _, found := range re.FindAllString(text, -1) {
 				errs = append(errs, fmt.Errorf("%s: %q", name, found))
 			}
@@ -221,9 +221,10 @@ func absent(pattern string, below ...string) func(fs.FS) []error {
 	}
 }
 
-// documents is like texts, for the YAML documents of a kind.
-func documents(folder fs.FS, kind string, below []string, find func(name string, document []byte) []error) []error {
-	return texts(folder, below, func(name, text string) (errs []error) {
+// checkDocuments is like checkTexts, for the YAML documents of a kind.
+func checkDocuments(folder fs.FS, kind string, below []string,
+	find func(name string, document []byte) []error) []error {
+	return checkTexts(folder, below, func(name, text string) (errs []error) {
 		if path.Ext(name) != ".yaml" {
 			return nil
 		}
@@ -243,7 +244,7 @@ func documents(folder fs.FS, kind string, below []string, find func(name string,
 // service account names it in full.
 func workloadIdentity(folder fs.FS) []error {
 	address := regexp.MustCompile(`^[a-z][-a-z0-9]{5,29}@[a-z][-a-z0-9]{4,28}[a-z0-9]\.iam\.gserviceaccount\.com$`)
-	return documents(folder, "ServiceAccount", []string{"kubernetes/teams"},
+	return checkDocuments(folder, "ServiceAccount", []string{"kubernetes/teams"},
 		func(name string, document []byte) []error {
 			var account struct {
 				Metadata struct{ Annotations map[string]string }
@@ -268,31 +269,32 @@ func strictQueues(folder fs.FS) []error {
 				f.Name)] = f.Spec.NodeLabels["cloud.google.com/gke-queued"] == "true"
 		}
 	}
-	return documents(folder, "ClusterQueue", []string{"kubernetes"}, func(name string, document []byte) (errs []error) {
-		var q kueue.ClusterQueue
-		if err := yaml.UnmarshalStrict(document, &q); err != nil || q.APIVersion != "kueue.x-k8s.io/v1beta2" {
-			return []error{fmt.Errorf("%s: %s: %w", name, q.APIVersion, err)}
-		}
-		var checked []kueue.ResourceFlavorReference
-		if s := q.Spec.AdmissionChecksStrategy; s != nil {
-			for _, c := range s.AdmissionChecks {
-				if len(c.OnFlavors) == 0 {
-					errs = append(errs, fmt.Errorf("%s: %s: check %s is on no flavor", name, q.Name, c.Name))
-				}
-				checked = append(checked, c.OnFlavors...)
+	return checkDocuments(folder, "ClusterQueue", []string{"kubernetes"},
+		func(name string, document []byte) (errs []error) {
+			var q kueue.ClusterQueue
+			if err := yaml.UnmarshalStrict(document, &q); err != nil || q.APIVersion != "kueue.x-k8s.io/v1beta2" {
+				return []error{fmt.Errorf("%s: %s: %w", name, q.APIVersion, err)}
 			}
-		}
-		for _, g := range q.Spec.ResourceGroups {
-			for _, f := range g.Flavors {
-				if requested[f.Name] != slices.Contains(checked, f.Name) {
-					errs = append(errs,
-						fmt.Errorf("%s: %s: flavor %s starts on request: %v, and has a check: %v", name, q.Name, f.Name,
-							requested[f.Name], !requested[f.Name]))
+			var checked []kueue.ResourceFlavorReference
+			if s := q.Spec.AdmissionChecksStrategy; s != nil {
+				for _, c := range s.AdmissionChecks {
+					if len(c.OnFlavors) == 0 {
+						errs = append(errs, fmt.Errorf("%s: %s: check %s is on no flavor", name, q.Name, c.Name))
+					}
+					checked = append(checked, c.OnFlavors...)
 				}
 			}
-		}
-		return errs
-	})
+			for _, g := range q.Spec.ResourceGroups {
+				for _, f := range g.Flavors {
+					if requested[f.Name] != slices.Contains(checked, f.Name) {
+						errs = append(errs,
+							fmt.Errorf("%s: %s: flavor %s starts on request: %v, and has a check: %v", name, q.Name,
+								f.Name, requested[f.Name], !requested[f.Name]))
+					}
+				}
+			}
+			return errs
+		})
 }
 
 // acceleratorTaints checks that GKE's taint of nodes with accelerators has the value
@@ -360,9 +362,9 @@ type build struct {
 	}
 }
 
-// builds is like texts, for the builds of a folder.
-func builds(folder fs.FS, find func(name string, b build) []error) []error {
-	return texts(folder, []string{"cloudbuild"}, func(name, text string) []error {
+// checkBuilds is like checkTexts, for the builds of a folder.
+func checkBuilds(folder fs.FS, find func(name string, b build) []error) []error {
+	return checkTexts(folder, []string{"cloudbuild"}, func(name, text string) []error {
 		var b build
 		if err := yaml.Unmarshal([]byte(text), &b); err != nil || len(b.Steps) == 0 {
 			return []error{fmt.Errorf("%s: %d steps: %v", name, len(b.Steps), err)}
@@ -376,7 +378,7 @@ func builds(folder fs.FS, find func(name string, b build) []error) []error {
 func strictScripts(folder fs.FS) []error {
 	strict := regexp.MustCompile(
 		`^(#!/usr/bin/env bash\n(?s:.*)\nset -euo pipefail\n|#!/bin/sh\n(?s:.*)\nset -euf?\n[^|]*$)`)
-	return builds(folder, func(name string, b build) (errs []error) {
+	return checkBuilds(folder, func(name string, b build) (errs []error) {
 		for _, s := range b.Steps {
 			if s.Script != "" && !strict.MatchString(s.Script) {
 				errs = append(errs, fmt.Errorf("%s: step %s goes on after errors", name, s.ID))
@@ -396,14 +398,14 @@ func pinnedImages(folder fs.FS) []error {
 		}
 		return nil
 	}
-	ofSteps := builds(folder, func(name string, b build) (errs []error) {
+	ofSteps := checkBuilds(folder, func(name string, b build) (errs []error) {
 		for _, s := range b.Steps {
 			errs = append(errs, check(name, s.Name)...)
 		}
 		return errs
 	})
 	image := regexp.MustCompile(`(?m)^ *(?:- )?image: (\S+)$`)
-	ofPods := texts(folder, []string{"kubernetes", "workloads"}, func(name, text string) (errs []error) {
+	ofPods := checkTexts(folder, []string{"kubernetes", "workloads"}, func(name, text string) (errs []error) {
 		for _, m := range image.FindAllStringSubmatch(text, -1) {
 			errs = append(errs, check(name, m[1])...)
 		}
@@ -416,7 +418,7 @@ func pinnedImages(folder fs.FS) []error {
 // waits until the controllers run and until the API server gets an answer for one of
 // their objects.
 func webhooksFirst(folder fs.FS) []error {
-	return builds(folder, func(name string, b build) (errs []error) {
+	return checkBuilds(folder, func(name string, b build) (errs []error) {
 		if path.Base(name) != "provision.yaml" {
 			return nil
 		}
@@ -447,11 +449,11 @@ type tile struct {
 	queries          [][2]string
 }
 
-// tiles returns the tiles of the dashboards for Cloud Monitoring. Every folder has
-// some.
-func tiles(folder fs.FS) ([]tile, []error) {
+// monitoringTiles returns the tiles of the dashboards for Cloud Monitoring. Every
+// folder has some.
+func monitoringTiles(folder fs.FS) ([]tile, []error) {
 	var out []tile
-	errs := texts(folder, []string{"dashboards/cloud-monitoring"}, func(name, text string) (errs []error) {
+	errs := checkTexts(folder, []string{"dashboards/cloud-monitoring"}, func(name, text string) (errs []error) {
 		var board struct {
 			MosaicLayout struct {
 				Tiles []struct {
@@ -491,7 +493,7 @@ func tiles(folder fs.FS) ([]tile, []error) {
 
 // distinctTiles checks that no two tiles of a dashboard show the same data.
 func distinctTiles(folder fs.FS) []error {
-	all, errs := tiles(folder)
+	all, errs := monitoringTiles(folder)
 	seen := map[string]string{}
 	for _, t := range all {
 		key := fmt.Sprint(t.dashboard, t.queries)
@@ -507,20 +509,21 @@ func distinctTiles(folder fs.FS) []error {
 // Kueue's replicas, except queries for the values of a variable.
 func leadersOnly(folder fs.FS) []error {
 	selector := regexp.MustCompile(`(label_values\()?\bkueue_[a-z_]+\{[^}]*`)
-	return texts(folder, []string{"dashboards", "terraform/monitoring.tf"}, func(name, text string) (errs []error) {
-		for _, found := range selector.FindAllString(text, -1) {
-			if !strings.Contains(found, "replica_role") && !strings.HasPrefix(found, "label_values") {
-				errs = append(errs, fmt.Errorf("%s: %s}", name, found))
+	return checkTexts(folder, []string{"dashboards", "terraform/monitoring.tf"},
+		func(name, text string) (errs []error) {
+			for _, found := range selector.FindAllString(text, -1) {
+				if !strings.Contains(found, "replica_role") && !strings.HasPrefix(found, "label_values") {
+					errs = append(errs, fmt.Errorf("%s: %s}", name, found))
+				}
 			}
-		}
-		return errs
-	})
+			return errs
+		})
 }
 
-// percentages checks that a ratio is multiplied by 100 if its unit is percent, and
-// not if the unit itself implies the factor.
-func percentages(folder fs.FS) []error {
-	all, errs := tiles(folder)
+// checkPercentages checks that a ratio is multiplied by 100 if its unit is percent,
+// and not if the unit itself implies the factor.
+func checkPercentages(folder fs.FS) []error {
+	all, errs := monitoringTiles(folder)
 	for _, t := range all {
 		for _, q := range t.queries {
 			part, hundred := strings.Contains(q[0], ") / "), strings.Contains(q[0], "100 * ")
@@ -535,7 +538,7 @@ func percentages(folder fs.FS) []error {
 // noSecrets checks that Secrets are empty, and that no file has a Hugging Face
 // token.
 func noSecrets(folder fs.FS) []error {
-	filled := documents(folder, "Secret", []string{"kubernetes", "workloads"},
+	filled := checkDocuments(folder, "Secret", []string{"kubernetes", "workloads"},
 		func(name string, document []byte) []error {
 			var secret struct{ Data, StringData map[string]string }
 			if err := yaml.Unmarshal(document, &secret); err != nil || len(secret.Data)+len(secret.StringData) > 0 {
@@ -545,5 +548,5 @@ func noSecrets(folder fs.FS) []error {
 			}
 			return nil
 		})
-	return slices.Concat(filled, absent(`\bhf_[A-Za-z0-9]{30}`, ".")(folder))
+	return slices.Concat(filled, checkAbsent(`\bhf_[A-Za-z0-9]{30}`, ".")(folder))
 }

@@ -23,7 +23,7 @@ func TestRemoveTeam(t *testing.T) {
 		}
 	}
 	after := map[string]emit.File{}
-	tree, _ := compile(t, dir) // the last team of its cohort has nobody from whom to borrow
+	tree, _ := compileBlueprint(t, dir) // the last team of its cohort has nobody from whom to borrow
 	for _, f := range tree {
 		after[f.Path] = f
 	}

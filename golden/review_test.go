@@ -44,7 +44,7 @@ func TestReviewOfEdits(t *testing.T) {
 				states[key] = before
 			}
 			dir := copyBlueprint(t, e.blueprint)
-			e.apply(t, dir)
+			e.applyEdit(t, dir)
 			r := review.Compare(before, compileState(t, dir, e))
 			var summary, replaced, removed []string
 			for _, l := range r.Summary {
@@ -121,12 +121,12 @@ func TestReviewOfOneNumber(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := copyBlueprint(t, blueprint)
-			test.given.apply(t, dir)
+			test.given.applyEdit(t, dir)
 			before := compileState(t, dir, test.given)
 			if same := compileFolder(t, filepath.Join(root, "blueprints", blueprint)); !cmp.Equal(same, before.Tree) {
 				t.Fatal("the number itself makes a difference")
 			}
-			edit{blueprint: blueprint, old: test.old, new: test.new}.apply(t, dir)
+			edit{blueprint: blueprint, old: test.old, new: test.new}.applyEdit(t, dir)
 			after := compileState(t, dir, test.given)
 
 			var lines, others []string
@@ -184,8 +184,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 func copyBlueprint(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	here := directories(filepath.Join(root, "blueprints"), name)
-	for i, there := range directories(dir, name) {
+	here := blueprintDirs(filepath.Join(root, "blueprints"), name)
+	for i, there := range blueprintDirs(dir, name) {
 		if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
 			t.Fatal(err)
 		}
@@ -193,8 +193,8 @@ func copyBlueprint(t *testing.T, name string) string {
 	return dir
 }
 
-// apply changes the blueprint's file in a copy of the blueprints.
-func (e edit) apply(t *testing.T, dir string) {
+// applyEdit changes the blueprint's file in a copy of the blueprints.
+func (e edit) applyEdit(t *testing.T, dir string) {
 	t.Helper()
 	file := e.file
 	if file == "" {
@@ -220,7 +220,7 @@ func compileState(t *testing.T, dir string, e edit) review.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, res := compileResult(t, compiler.Input{Dir: abs, Paths: directories(abs, e.blueprint), Tags: e.tags})
+	tree, res := compileResult(t, compiler.Input{Dir: abs, Paths: blueprintDirs(abs, e.blueprint), Tags: e.tags})
 	return review.State{Label: e.name, Plan: res.Plan, Tree: tree}
 }
 

@@ -60,19 +60,19 @@ func TestSchemaKnowsTheSchedulers(t *testing.T) {
 func TestJSONSchemaAcceptsBlueprints(t *testing.T) {
 	schema := blueprintSchema(t)
 	tags := map[string][][]string{"tpu-training": {{"type=v4", "perTeam"}, {"autoscaled=true", "managed=true"}}}
-	for _, name := range blueprints(t) {
+	for _, name := range blueprintNames(t) {
 		dir := t.TempDir()
-		for _, from := range directories(filepath.Join(root, "blueprints"), name) {
+		for _, from := range blueprintDirs(filepath.Join(root, "blueprints"), name) {
 			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, tags := range append(tags[name], nil) {
-			text, err := exported(compiler.Input{Dir: dir, Tags: tags})
+			text, err := exportJSON(compiler.Input{Dir: dir, Tags: tags})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := validate(t, schema, text); err != nil {
+			if err := validateJSON(t, schema, text); err != nil {
 				t.Errorf("%s %v: %v", name, tags, err)
 			}
 		}
@@ -108,12 +108,12 @@ func TestJSONSchemaAgreesWithFindings(t *testing.T) {
 		if begins("E00", "E0106", "E0107") || name == "shared-references" {
 			continue // its values cannot be exported, or are far too many
 		}
-		text, err := exported(in)
+		text, err := exportJSON(in)
 		if err != nil {
 			continue
 		}
 		wrong := begins("E0101", "E0102", "E0103", "E0104", "E0105")
-		err = validate(t, schema, text)
+		err = validateJSON(t, schema, text)
 		switch {
 		case err != nil && !wrong:
 			t.Errorf("%s fits the grammar, and the JSON Schema refuses it: %v", name, err)
@@ -151,7 +151,7 @@ func blueprintSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
+func validateJSON(t *testing.T, schema *jsonschema.Schema, text []byte) error {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -160,10 +160,10 @@ func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
 	return schema.Validate(doc)
 }
 
-// exported returns a blueprint as JSON, as its user wrote it. It returns an error
+// exportJSON returns a blueprint as JSON, as its user wrote it. It returns an error
 // for a blueprint without such a form: one that is not concrete, or that contains
 // the schema's defaults.
-func exported(in compiler.Input) ([]byte, error) {
+func exportJSON(in compiler.Input) ([]byte, error) {
 	cue, data := []string{}, []string{}
 	for _, p := range in.Paths {
 		if ext := filepath.Ext(p); ext == ".yaml" || ext == ".json" {
@@ -208,12 +208,12 @@ func TestJSONSchemaAcceptsGenerated(t *testing.T) {
 	schema := blueprintSchema(t)
 	held := 0
 	for seed := range uint64(40) {
-		source := generate(t, 2000+seed)
+		source := generateBlueprint(t, 2000+seed)
 		if compileSource(t, "-", source).Plan == nil {
 			continue
 		}
 		held++
-		if err := validate(t, schema, source); err != nil {
+		if err := validateJSON(t, schema, source); err != nil {
 			t.Errorf("%v\n%s", err, source)
 		}
 	}

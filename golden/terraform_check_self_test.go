@@ -294,7 +294,7 @@ func TestTerraformCheckFails(t *testing.T) {
 				if tt.schema && s == nil {
 					continue
 				}
-				errs := (&tfRoot{folder: tfFolder(files), schema: s}).check()
+				errs := (&tfRoot{folder: tfFolder(files), schema: s}).checkRoot()
 				if tt.want == "" && len(errs) > 0 || tt.want != "" && !strings.Contains(fmt.Sprint(errs), tt.want) {
 					t.Errorf("with schema %t: want %q, got %v", s != nil, tt.want, errs)
 				}

@@ -46,7 +46,7 @@ func checkTerraform(t testing.TB, folder fs.FS) []error {
 	} else if err != nil {
 		return []error{err}
 	}
-	return (&tfRoot{folder: folder, schema: schema}).check()
+	return (&tfRoot{folder: folder, schema: schema}).checkRoot()
 }
 
 // tfRoot is a Terraform root that is checked, or a module that it calls.
@@ -78,19 +78,19 @@ type tfResource struct {
 	schema  *tfBlock // nil if it is unavailable
 }
 
-func (r *tfRoot) check() []error {
+func (r *tfRoot) checkRoot() []error {
 	r.dir = tfDir
-	values := r.load()
+	values := r.loadRoot()
 	if len(r.errs) > 0 {
 		return r.errs
 	}
-	r.assign(values)
-	r.older()
+	r.assignVariables(values)
+	r.checkInfraManager()
 	if len(r.errs) > 0 {
 		return r.errs
 	}
-	r.evaluate(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
-	r.evaluate(func(_ string, v *tfVariable) cty.Value { return v.value })
+	r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
+	r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return v.value })
 	seen := map[string]bool{}
 	return slices.DeleteFunc(r.errs, func(err error) bool {
 		again := seen[err.Error()]
@@ -99,17 +99,17 @@ func (r *tfRoot) check() []error {
 	})
 }
 
-// load reads the root or module, and the modules that it calls, and returns the
+// loadRoot reads the root or module, and the modules that it calls, and returns the
 // attributes of the root's tfvars.
-func (r *tfRoot) load() map[string]*hclsyntax.Attribute {
+func (r *tfRoot) loadRoot() map[string]*hclsyntax.Attribute {
 	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
 	r.resources, r.outputs, r.calls = map[string]*tfResource{}, map[string]*hclsyntax.Block{}, map[string]*tfCall{}
-	values := r.parse()
+	values := r.parseRoot()
 	for _, body := range r.bodies {
-		r.declare(body)
+		r.recordDeclarations(body)
 	}
-	r.used()
-	r.acyclic()
+	r.checkUnused()
+	r.checkCycles()
 	return values
 }
 
@@ -124,7 +124,7 @@ func (r *tfRoot) errorf(at hcl.Range, format string, args ...any) {
 	r.fail(fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
 }
 
-func (r *tfRoot) diags(diags hcl.Diagnostics) {
+func (r *tfRoot) addDiagnostics(diags hcl.Diagnostics) {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError {
 			r.fail(d)
@@ -132,10 +132,10 @@ func (r *tfRoot) diags(diags hcl.Diagnostics) {
 	}
 }
 
-// older checks a root for Infrastructure Manager, which has Terraform 1.5 and keeps
-// the state itself. The root must have no backend, and no condition of a variable
-// that refers to another variable, because that requires Terraform 1.9.
-func (r *tfRoot) older() {
+// checkInfraManager checks a root for Infrastructure Manager, which has Terraform
+// 1.5 and keeps the state itself. The root must have no backend, and no condition of
+// a variable that refers to another variable, because that requires Terraform 1.9.
+func (r *tfRoot) checkInfraManager() {
 	var backend *hclsyntax.Block
 	old := false
 	for _, body := range r.bodies {
@@ -172,8 +172,8 @@ func (r *tfRoot) older() {
 	}
 }
 
-// parse parses the root and returns the attributes of its tfvars.
-func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
+// parseRoot parses the root and returns the attributes of its tfvars.
+func (r *tfRoot) parseRoot() map[string]*hclsyntax.Attribute {
 	values := map[string]*hclsyntax.Attribute{}
 	patterns := []string{"*.tf"}
 	if r.caller == nil {
@@ -192,7 +192,7 @@ func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 				continue
 			}
 			file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
-			r.diags(diags)
+			r.addDiagnostics(diags)
 			if diags.HasErrors() {
 				continue
 			}
@@ -213,8 +213,8 @@ func (r *tfRoot) parse() map[string]*hclsyntax.Attribute {
 	return values
 }
 
-// declare records the declarations in a file.
-func (r *tfRoot) declare(body *hclsyntax.Body) {
+// recordDeclarations records the declarations in a file.
+func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 	for _, a := range body.Attributes {
 		r.errorf(a.SrcRange, "an argument outside any block")
 	}
@@ -234,7 +234,7 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 		}
 		switch block.Type {
 		case "module":
-			r.call(block)
+			r.readCall(block)
 		case "provider":
 			if r.caller != nil {
 				r.errorf(block.Range(), "a module that is called has no provider of its own")
@@ -243,7 +243,7 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 			if r.variables[block.Labels[0]] != nil {
 				r.errorf(block.Range(), "variable %s is declared twice", block.Labels[0])
 			}
-			r.variables[block.Labels[0]] = r.variable(block)
+			r.variables[block.Labels[0]] = r.readVariable(block)
 		case "locals":
 			for name, a := range block.Body.Attributes {
 				if r.locals[name] != nil {
@@ -265,7 +265,7 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 				r.errorf(block.Range(), "%s is declared twice", resource.address)
 			}
 			if r.schema != nil {
-				if resource.schema = r.schema.types(block.Type)[resource.kind]; block.Type == "resource" &&
+				if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
 					resource.kind == "terraform_data" {
 					resource.schema = tfData
 				}
@@ -278,7 +278,7 @@ func (r *tfRoot) declare(body *hclsyntax.Body) {
 	}
 }
 
-func (r *tfRoot) variable(block *hclsyntax.Block) *tfVariable {
+func (r *tfRoot) readVariable(block *hclsyntax.Block) *tfVariable {
 	v := &tfVariable{block: block, kind: cty.DynamicPseudoType, value: cty.NilVal}
 	for name := range block.Body.Attributes {
 		if !slices.Contains([]string{"type", "description", "default", "nullable", "sensitive"}, name) {
@@ -288,7 +288,7 @@ func (r *tfRoot) variable(block *hclsyntax.Block) *tfVariable {
 	if a := block.Body.Attributes["type"]; a != nil {
 		var diags hcl.Diagnostics
 		v.kind, v.defaults, diags = typeexpr.TypeConstraintWithDefaults(a.Expr)
-		r.diags(diags)
+		r.addDiagnostics(diags)
 	} else {
 		r.errorf(block.Range(), "variable %s has no type", block.Labels[0])
 	}
@@ -298,8 +298,8 @@ func (r *tfRoot) variable(block *hclsyntax.Block) *tfVariable {
 	return v
 }
 
-// assign gives every variable its value.
-func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
+// assignVariables gives every variable its value.
+func (r *tfRoot) assignVariables(values map[string]*hclsyntax.Attribute) {
 	for name, a := range values {
 		if r.variables[name] == nil {
 			r.errorf(a.SrcRange, "there is no variable %s", name)
@@ -312,7 +312,7 @@ func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
 			continue
 		}
 		value, diags := a.Expr.Value(nil)
-		r.diags(diags)
+		r.addDiagnostics(diags)
 		if v.defaults != nil && !value.IsNull() {
 			value = v.defaults.Apply(value)
 		}
@@ -325,9 +325,9 @@ func (r *tfRoot) assign(values map[string]*hclsyntax.Attribute) {
 	}
 }
 
-// references returns the addresses to which a node refers: "var.x", "local.x",
+// nodeReferences returns the addresses to which a node refers: "var.x", "local.x",
 // "google_x.y", "data.google_x.y", "module.x" and "module.x.y".
-func references(node hclsyntax.Node) map[string]hcl.Range {
+func nodeReferences(node hclsyntax.Node) map[string]hcl.Range {
 	out := map[string]hcl.Range{}
 	hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
@@ -351,15 +351,16 @@ func references(node hclsyntax.Node) map[string]hcl.Range {
 	return out
 }
 
-// used reports variables, locals and outputs of modules to which nothing refers.
-func (r *tfRoot) used() {
+// checkUnused reports variables, locals and outputs of modules to which nothing
+// refers.
+func (r *tfRoot) checkUnused() {
 	used := map[string]bool{}
 	for _, body := range r.bodies {
 		for _, block := range body.Blocks {
 			if block.Type == "variable" {
 				continue
 			}
-			for address := range references(block.Body) {
+			for address := range nodeReferences(block.Body) {
 				used[address] = true
 			}
 		}
@@ -377,8 +378,8 @@ func (r *tfRoot) used() {
 	r.outputsUsed(used)
 }
 
-// acyclic reports cycles of references.
-func (r *tfRoot) acyclic() {
+// checkCycles reports cycles of references.
+func (r *tfRoot) checkCycles() {
 	nodes := map[string]hclsyntax.Node{}
 	for name, a := range r.locals {
 		nodes["local."+name] = a.Expr
@@ -394,7 +395,7 @@ func (r *tfRoot) acyclic() {
 	var visit func(address string)
 	visit = func(address string) {
 		state[address] = open
-		to := references(nodes[address])
+		to := nodeReferences(nodes[address])
 		for _, next := range slices.Sorted(maps.Keys(to)) {
 			switch {
 			case nodes[next] == nil:
@@ -413,29 +414,29 @@ func (r *tfRoot) acyclic() {
 	}
 }
 
-// evaluate checks every expression with the given values of variables, and returns
+// evaluateRoot checks every expression with the given values of variables, and returns
 // the outputs.
-func (r *tfRoot) evaluate(value func(name string, v *tfVariable) cty.Value) cty.Value {
+func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) cty.Value {
 	vars, outputs := map[string]cty.Value{}, map[string]cty.Value{}
 	for name, v := range r.variables {
 		vars[name] = value(name, v)
 	}
 	s := &tfScope{root: r, vars: vars, values: map[string]cty.Value{}}
 	for _, resource := range r.resources {
-		s.value(resource.address)
+		s.addressValue(resource.address)
 	}
 	for name := range r.locals {
-		s.value("local." + name)
+		s.addressValue("local." + name)
 	}
 	for name := range r.calls {
-		s.value("module." + name)
+		s.addressValue("module." + name)
 	}
-	ctx := s.context()
+	ctx := s.evalContext()
 
 	for name, v := range r.variables {
 		for _, validation := range v.block.Body.Blocks {
-			ok := r.expression(validation.Body, "condition", ctx, cty.Bool)
-			r.expression(validation.Body, "error_message", ctx, cty.String)
+			ok := r.evaluateArgument(validation.Body, "condition", ctx, cty.Bool)
+			r.evaluateArgument(validation.Body, "error_message", ctx, cty.String)
 			if ok.IsKnown() && ok.False() {
 				r.errorf(validation.Range(), "variable %s is not valid", name)
 			}
@@ -446,32 +447,32 @@ func (r *tfRoot) evaluate(value func(name string, v *tfVariable) cty.Value) cty.
 			switch block.Type {
 			case "provider":
 				if r.schema != nil {
-					r.block(block.Body, r.schema.provider, ctx)
+					r.checkBlock(block.Body, r.schema.provider, ctx)
 				}
-				r.walk(block.Body, ctx)
+				r.evaluateBody(block.Body, ctx)
 			case "terraform":
-				r.walk(block.Body, nil) // accepts only literals
+				r.evaluateBody(block.Body, nil) // accepts only literals
 			case "output":
-				r.expression(block.Body, "description", ctx, cty.String)
-				outputs[block.Labels[0]] = r.expression(block.Body, "value", ctx, cty.DynamicPseudoType)
+				r.evaluateArgument(block.Body, "description", ctx, cty.String)
+				outputs[block.Labels[0]] = r.evaluateArgument(block.Body, "value", ctx, cty.DynamicPseudoType)
 			}
 		}
 	}
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		r.instances(r.resources[address], ctx)
+		r.checkInstances(r.resources[address], ctx)
 	}
 	return cty.ObjectVal(outputs)
 }
 
-// expression evaluates a required argument.
-func (r *tfRoot) expression(body *hclsyntax.Body, name string, ctx *hcl.EvalContext, kind cty.Type) cty.Value {
+// evaluateArgument evaluates a required argument.
+func (r *tfRoot) evaluateArgument(body *hclsyntax.Body, name string, ctx *hcl.EvalContext, kind cty.Type) cty.Value {
 	a := body.Attributes[name]
 	if a == nil {
 		r.errorf(body.Range(), "%s is missing", name)
 		return cty.UnknownVal(kind)
 	}
 	v, diags := a.Expr.Value(ctx)
-	r.diags(diags)
+	r.addDiagnostics(diags)
 	v, err := convert.Convert(v, kind)
 	if err != nil {
 		r.errorf(a.Expr.Range(), "%s: %v", name, err)
@@ -480,18 +481,18 @@ func (r *tfRoot) expression(body *hclsyntax.Body, name string, ctx *hcl.EvalCont
 	return v
 }
 
-// instances checks a resource once for each key of its for_each.
-func (r *tfRoot) instances(resource *tfResource, ctx *hcl.EvalContext) {
-	r.meta(resource)
+// checkInstances checks a resource once for each key of its for_each.
+func (r *tfRoot) checkInstances(resource *tfResource, ctx *hcl.EvalContext) {
+	r.checkMeta(resource)
 	if resource.schema != nil {
-		r.literals(withoutMeta(resource.body), resource.schema)
+		r.checkLiterals(withoutMeta(resource.body), resource.schema)
 	}
 	check := func(ctx *hcl.EvalContext) {
 		body := withoutMeta(resource.body)
 		if resource.schema != nil {
-			r.block(body, resource.schema, ctx)
+			r.checkBlock(body, resource.schema, ctx)
 		}
-		r.walk(body, ctx)
+		r.evaluateBody(body, ctx)
 	}
 	a := resource.body.Attributes["for_each"]
 	if a == nil {
@@ -499,7 +500,7 @@ func (r *tfRoot) instances(resource *tfResource, ctx *hcl.EvalContext) {
 		return
 	}
 	forEach, diags := a.Expr.Value(ctx)
-	r.diags(diags)
+	r.addDiagnostics(diags)
 	each := func(key, value cty.Value) {
 		child := ctx.NewChild()
 		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
@@ -534,18 +535,18 @@ func withoutMeta(body *hclsyntax.Body) *hclsyntax.Body {
 	return &out
 }
 
-// meta checks depends_on and lifecycle.
-func (r *tfRoot) meta(resource *tfResource) {
+// checkMeta checks depends_on and lifecycle.
+func (r *tfRoot) checkMeta(resource *tfResource) {
 	list := func(a *hclsyntax.Attribute) []hcl.Traversal {
 		if a == nil {
 			return nil
 		}
 		expressions, diags := hcl.ExprList(a.Expr)
-		r.diags(diags)
+		r.addDiagnostics(diags)
 		var out []hcl.Traversal
 		for _, e := range expressions {
 			traversal, diags := hcl.AbsTraversalForExpr(e)
-			r.diags(diags)
+			r.addDiagnostics(diags)
 			if !diags.HasErrors() {
 				out = append(out, traversal)
 			}
@@ -554,7 +555,7 @@ func (r *tfRoot) meta(resource *tfResource) {
 	}
 	if a := resource.body.Attributes["depends_on"]; a != nil {
 		list(a)
-		for address, at := range references(a.Expr) {
+		for address, at := range nodeReferences(a.Expr) {
 			if r.resources[address] == nil && r.calls[strings.TrimPrefix(address, "module.")] == nil {
 				r.errorf(at, "there is no %s", address)
 			}
@@ -580,7 +581,7 @@ func (r *tfRoot) meta(resource *tfResource) {
 					}
 				}
 			case "prevent_destroy", "create_before_destroy":
-				r.expression(block.Body, name, nil, cty.Bool)
+				r.evaluateArgument(block.Body, name, nil, cty.Bool)
 			default:
 				r.errorf(a.SrcRange, "lifecycle has no %s", name)
 			}
@@ -588,39 +589,39 @@ func (r *tfRoot) meta(resource *tfResource) {
 	}
 }
 
-// block checks a body against its schema.
-func (r *tfRoot) block(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
-	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.spec(), ctx)
-	r.diags(diags)
+// checkBlock checks a body against its schema.
+func (r *tfRoot) checkBlock(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
+	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.settableSpec(), ctx)
+	r.addDiagnostics(diags)
 }
 
-// walk evaluates every expression of a body, whatever its schema, including dynamic
-// blocks that are never generated.
-func (r *tfRoot) walk(body *hclsyntax.Body, ctx *hcl.EvalContext) {
+// evaluateBody evaluates every expression of a body, whatever its schema, including
+// dynamic blocks that are never generated.
+func (r *tfRoot) evaluateBody(body *hclsyntax.Body, ctx *hcl.EvalContext) {
 	for _, a := range body.Attributes {
 		_, diags := a.Expr.Value(ctx)
-		r.diags(diags)
+		r.addDiagnostics(diags)
 	}
 	for _, block := range body.Blocks {
 		if block.Type != "dynamic" {
-			r.walk(block.Body, ctx)
+			r.evaluateBody(block.Body, ctx)
 			continue
 		}
-		r.expression(block.Body, "for_each", ctx, cty.DynamicPseudoType)
+		r.evaluateArgument(block.Body, "for_each", ctx, cty.DynamicPseudoType)
 		child := ctx.NewChild()
 		child.Variables = map[string]cty.Value{block.Labels[0]: cty.ObjectVal(map[string]cty.Value{
 			"key": cty.DynamicVal, "value": cty.DynamicVal,
 		})}
 		for _, content := range block.Body.Blocks {
-			r.walk(content.Body, child)
+			r.evaluateBody(content.Body, child)
 		}
 	}
 }
 
-// literals reports mistakes that evaluation would accept: unknown arguments in
+// checkLiterals reports mistakes that evaluation would accept: unknown arguments in
 // dynamic blocks, deprecated arguments, and literals whose type differs from the
 // argument's.
-func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
+func (r *tfRoot) checkLiterals(body *hclsyntax.Body, schema *tfBlock) {
 	for name, a := range body.Attributes {
 		argument := schema.Attributes[name]
 		if argument == nil {
@@ -646,7 +647,7 @@ func (r *tfRoot) literals(body *hclsyntax.Body, schema *tfBlock) {
 			name, content = block.Labels[0], content.Blocks[0].Body
 		}
 		if nested := schema.BlockTypes[name]; nested != nil {
-			r.literals(content, nested.Block)
+			r.checkLiterals(content, nested.Block)
 		}
 	}
 }
@@ -658,15 +659,16 @@ type tfScope struct {
 	values map[string]cty.Value // by address
 }
 
-// value returns the value of an address in expressions. References must be acyclic.
-func (s *tfScope) value(address string) cty.Value {
+// addressValue returns the value of an address in expressions. References must be
+// acyclic.
+func (s *tfScope) addressValue(address string) cty.Value {
 	if v, ok := s.values[address]; ok {
 		return v
 	}
 	if name, ok := strings.CutPrefix(address, "module."); ok {
 		c := s.root.calls[name]
-		s.follow(c.block.Body)
-		s.values[address] = c.evaluate(s.root, s.context())
+		s.followReferences(c.block.Body)
+		s.values[address] = c.evaluateCall(s.root, s.evalContext())
 		return s.values[address]
 	}
 	resource := s.root.resources[address]
@@ -676,7 +678,7 @@ func (s *tfScope) value(address string) cty.Value {
 		e = s.root.locals[strings.TrimPrefix(address, "local.")].Expr
 	} else {
 		if resource.schema != nil {
-			instance = cty.UnknownVal(resource.schema.object())
+			instance = cty.UnknownVal(resource.schema.objectType())
 		}
 		if a := resource.body.Attributes["for_each"]; a != nil {
 			e = a.Expr
@@ -684,31 +686,31 @@ func (s *tfScope) value(address string) cty.Value {
 	}
 	v := instance
 	if e != nil {
-		s.follow(e)
+		s.followReferences(e)
 		var diags hcl.Diagnostics
-		v, diags = e.Value(s.context())
-		s.root.diags(diags)
+		v, diags = e.Value(s.evalContext())
+		s.root.addDiagnostics(diags)
 		if resource != nil {
-			v = instances(v, instance)
+			v = instancesValue(v, instance)
 		}
 	}
 	s.values[address] = v
 	return v
 }
 
-// follow evaluates the values to which a node refers.
-func (s *tfScope) follow(node hclsyntax.Node) {
-	for next := range references(node) {
+// followReferences evaluates the values to which a node refers.
+func (s *tfScope) followReferences(node hclsyntax.Node) {
+	for next := range nodeReferences(node) {
 		kind, name, _ := strings.Cut(next, ".")
 		if s.root.resources[next] != nil || kind == "local" && s.root.locals[name] != nil ||
 			kind == "module" && s.root.calls[name] != nil {
-			s.value(next)
+			s.addressValue(next)
 		}
 	}
 }
 
-// instances returns the value of a resource with for_each in expressions.
-func instances(forEach, instance cty.Value) cty.Value {
+// instancesValue returns the value of a resource with for_each in expressions.
+func instancesValue(forEach, instance cty.Value) cty.Value {
 	if !forEach.IsKnown() || !forEach.CanIterateElements() {
 		if instance == cty.DynamicVal {
 			return cty.DynamicVal
@@ -724,8 +726,8 @@ func instances(forEach, instance cty.Value) cty.Value {
 	return cty.ObjectVal(out)
 }
 
-// context returns a context with everything that was evaluated so far.
-func (s *tfScope) context() *hcl.EvalContext {
+// evalContext returns a context with everything that was evaluated so far.
+func (s *tfScope) evalContext() *hcl.EvalContext {
 	locals, modules, data := map[string]cty.Value{}, map[string]cty.Value{}, map[string]map[string]cty.Value{}
 	resources := map[string]map[string]cty.Value{}
 	put := func(m map[string]map[string]cty.Value, kind, name string, v cty.Value) {
@@ -864,7 +866,7 @@ var tfData = &tfBlock{Attributes: map[string]*tfAttribute{
 	"triggers_replace": {Optional: true, kind: cty.DynamicPseudoType},
 }}
 
-func (p *tfProvider) types(kind string) map[string]*tfBlock {
+func (p *tfProvider) blockTypes(kind string) map[string]*tfBlock {
 	if kind == "data" {
 		return p.data
 	}
@@ -917,22 +919,22 @@ func loadTFSchema(name string) (*tfProvider, error) {
 	blocks := func(entries map[string]entry) map[string]*tfBlock {
 		out := map[string]*tfBlock{}
 		for kind, e := range entries {
-			err = errors.Join(err, e.Block.resolve())
+			err = errors.Join(err, e.Block.resolveTypes())
 			out[kind] = e.Block
 		}
 		return out
 	}
 	p := &tfProvider{provider: google.Provider.Block, resources: blocks(google.Resources), data: blocks(google.Data)}
-	return p, errors.Join(err, p.provider.resolve())
+	return p, errors.Join(err, p.provider.resolveTypes())
 }
 
-// resolve decodes the types of a block's attributes.
-func (b *tfBlock) resolve() (err error) {
+// resolveTypes decodes the types of a block's attributes.
+func (b *tfBlock) resolveTypes() (err error) {
 	for _, a := range b.Attributes {
 		err = errors.Join(err, json.Unmarshal(a.Type, &a.kind))
 	}
 	for _, nested := range b.BlockTypes {
-		err = errors.Join(err, nested.Block.resolve())
+		err = errors.Join(err, nested.Block.resolveTypes())
 	}
 	return err
 }
@@ -941,9 +943,9 @@ func (b *tfBlock) has(name string) bool {
 	return b.Attributes[name] != nil || b.BlockTypes[name] != nil
 }
 
-// spec returns the arguments that may be set in a block. It omits attributes that
-// only the provider computes.
-func (b *tfBlock) spec() hcldec.ObjectSpec {
+// settableSpec returns the arguments that may be set in a block. It omits attributes
+// that only the provider computes.
+func (b *tfBlock) settableSpec() hcldec.ObjectSpec {
 	out := hcldec.ObjectSpec{}
 	for name, a := range b.Attributes {
 		if a.Required || a.Optional {
@@ -953,22 +955,22 @@ func (b *tfBlock) spec() hcldec.ObjectSpec {
 	for name, n := range b.BlockTypes {
 		switch n.Nesting {
 		case "single":
-			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: n.Block.spec()}
+			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: n.Block.settableSpec()}
 		case "set":
 			out[name] = &hcldec.BlockSetSpec{
-				TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
+				TypeName: name, Nested: n.Block.settableSpec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
 			}
 		default:
 			out[name] = &hcldec.BlockListSpec{
-				TypeName: name, Nested: n.Block.spec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
+				TypeName: name, Nested: n.Block.settableSpec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
 			}
 		}
 	}
 	return out
 }
 
-// object returns the type of a block in expressions.
-func (b *tfBlock) object() cty.Type {
+// objectType returns the type of a block in expressions.
+func (b *tfBlock) objectType() cty.Type {
 	out := map[string]cty.Type{}
 	for name, a := range b.Attributes {
 		out[name] = a.kind
@@ -976,11 +978,11 @@ func (b *tfBlock) object() cty.Type {
 	for name, n := range b.BlockTypes {
 		switch n.Nesting {
 		case "single":
-			out[name] = n.Block.object()
+			out[name] = n.Block.objectType()
 		case "set":
-			out[name] = cty.Set(n.Block.object())
+			out[name] = cty.Set(n.Block.objectType())
 		default:
-			out[name] = cty.List(n.Block.object())
+			out[name] = cty.List(n.Block.objectType())
 		}
 	}
 	return cty.Object(out)

@@ -21,15 +21,15 @@ type tfCall struct {
 	module *tfRoot
 }
 
-// call reads the module that a block calls, and checks the block against the
+// readCall reads the module that a block calls, and checks the block against the
 // module's variables.
-func (r *tfRoot) call(block *hclsyntax.Block) {
+func (r *tfRoot) readCall(block *hclsyntax.Block) {
 	name := block.Labels[0]
 	if r.calls[name] != nil {
 		r.errorf(block.Range(), "module %s is called twice", name)
 		return
 	}
-	source := r.expression(block.Body, "source", nil, cty.String)
+	source := r.evaluateArgument(block.Body, "source", nil, cty.String)
 	if !source.IsKnown() || source.IsNull() || !strings.HasPrefix(source.AsString(), "./") {
 		r.errorf(block.Range(), "module %s is not in the folder", name)
 		return
@@ -40,7 +40,7 @@ func (r *tfRoot) call(block *hclsyntax.Block) {
 		return
 	}
 	m := &tfRoot{folder: r.folder, schema: r.schema, dir: dir, caller: r}
-	m.load()
+	m.loadRoot()
 	r.calls[name] = &tfCall{block, m}
 	for _, inner := range block.Body.Blocks {
 		r.errorf(inner.Range(), "a call of a module has no block %s", inner.Type)
@@ -57,10 +57,10 @@ func (r *tfRoot) call(block *hclsyntax.Block) {
 	}
 }
 
-// evaluate checks every expression of the module with the arguments of the call, and
-// returns the module's outputs.
-func (c *tfCall) evaluate(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
-	return c.module.evaluate(func(name string, v *tfVariable) cty.Value {
+// evaluateCall checks every expression of the module with the arguments of the call,
+// and returns the module's outputs.
+func (c *tfCall) evaluateCall(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
+	return c.module.evaluateRoot(func(name string, v *tfVariable) cty.Value {
 		a, ctx := c.block.Body.Attributes[name], ctx
 		if a == nil {
 			a, ctx = v.block.Body.Attributes["default"], nil
@@ -69,7 +69,7 @@ func (c *tfCall) evaluate(caller *tfRoot, ctx *hcl.EvalContext) cty.Value {
 			return cty.UnknownVal(v.kind) // already reported
 		}
 		value, diags := a.Expr.Value(ctx)
-		caller.diags(diags)
+		caller.addDiagnostics(diags)
 		if v.defaults != nil && value.IsKnown() && !value.IsNull() {
 			value = v.defaults.Apply(value)
 		}

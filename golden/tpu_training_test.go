@@ -62,7 +62,7 @@ func TestTPUForms(t *testing.T) {
 			tree := compileTPUs(t, tags...)
 			checkFolder(t, treeFS(tree))
 			if *update {
-				conform(t, tree)
+				runConformance(t, tree)
 			}
 		})
 	}
@@ -204,7 +204,7 @@ workloads: train: {
 				if got := tpuBuild(t, files).Substitutions["_TPU_TYPE"]; got != test.name {
 					t.Errorf("_TPU_TYPE %s, want %s", got, test.name)
 				}
-				set := objects[v1alpha2.JobSet](t, files, "workloads/vision/train.yaml", "JobSet")[0]
+				set := objectsIn[v1alpha2.JobSet](t, files, "workloads/vision/train.yaml", "JobSet")[0]
 				if spec := set.Spec.ReplicatedJobs[0].Template.Spec; int(*spec.Completions) != test.hosts ||
 					int(*spec.Parallelism) != test.hosts {
 					t.Errorf("%d of %d pods at once, want %d", *spec.Parallelism, *spec.Completions, test.hosts)
@@ -219,7 +219,7 @@ workloads: train: {
 func TestTPUQueues(t *testing.T) {
 	shared, perTeam := treeFS(compileTPUs(t)), treeFS(compileTPUs(t, "perTeam"))
 	local := func(files fs.FS, team string) string {
-		return string(objects[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml",
+		return string(objectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml",
 			"LocalQueue")[0].Spec.ClusterQueue)
 	}
 	chips := func(q kueue.ClusterQueue) (rows []string) {
@@ -229,7 +229,7 @@ func TestTPUQueues(t *testing.T) {
 		}
 		return rows
 	}
-	all := objects[kueue.ClusterQueue](t, shared, "kubernetes/shared-queues.yaml", "ClusterQueue")
+	all := objectsIn[kueue.ClusterQueue](t, shared, "kubernetes/shared-queues.yaml", "ClusterQueue")
 	if d := cmp.Diff([]string{"slices google.com/tpu 32", "cpu google.com/tpu 0"}, chips(all[0])); len(all) != 1 ||
 		d != "" {
 		t.Errorf("%d shared ClusterQueues, chips (-reference +compiled):\n%s", len(all), d)
@@ -238,14 +238,14 @@ func TestTPUQueues(t *testing.T) {
 		if got := local(shared, team); got != "cq-train" {
 			t.Errorf("%s submits to %s", team, got)
 		}
-		own := objects[kueue.ClusterQueue](t, perTeam, "kubernetes/teams/"+team+".yaml", "ClusterQueue")[0]
+		own := objectsIn[kueue.ClusterQueue](t, perTeam, "kubernetes/teams/"+team+".yaml", "ClusterQueue")[0]
 		if d := cmp.Diff([]string{"slices google.com/tpu 16", "cpu google.com/tpu 0"}, chips(own)); d != "" ||
 			own.Spec.CohortName != "tpu" || local(perTeam, team) != own.Name {
 			t.Errorf("%s in cohort %q, chips of %s (-want +got):\n%s", own.Name, own.Spec.CohortName, team, d)
 		}
 	}
 	var got []string
-	for _, pc := range objects[schedulingv1.PriorityClass](t, shared, "kubernetes/priority-classes.yaml",
+	for _, pc := range objectsIn[schedulingv1.PriorityClass](t, shared, "kubernetes/priority-classes.yaml",
 		"PriorityClass") {
 		got = append(got, fmt.Sprintf("%s %d %v", pc.Name, pc.Value, pc.GlobalDefault))
 	}
@@ -254,7 +254,7 @@ func TestTPUQueues(t *testing.T) {
 		t.Errorf("priorities (-reference +compiled):\n%s", d)
 	}
 	flavors := map[string]map[string]string{}
-	for _, f := range objects[kueue.ResourceFlavor](t, shared, "kubernetes/resource-flavors.yaml", "ResourceFlavor") {
+	for _, f := range objectsIn[kueue.ResourceFlavor](t, shared, "kubernetes/resource-flavors.yaml", "ResourceFlavor") {
 		flavors[f.Name] = f.Spec.NodeLabels
 	}
 	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v5-lite-podslice" ||
@@ -287,7 +287,7 @@ func TestTPUWorkloads(t *testing.T) {
 			"restarts 1, priority high",
 		},
 	} {
-		set := objects[v1alpha2.JobSet](t, files, "workloads/tpu-training/"+name+".yaml", "JobSet")[0]
+		set := objectsIn[v1alpha2.JobSet](t, files, "workloads/tpu-training/"+name+".yaml", "JobSet")[0]
 		got := describeJobSet(set)
 		if name != "tensorboard" { // the other JobSets do not use them
 			for i := range got {
@@ -380,7 +380,7 @@ func TestTPUIdentities(t *testing.T) {
 	}; slices.ContainsFunc(ranges, func(r string) bool { return !strings.Contains(string(values), r) }) {
 		t.Errorf("not all of the ranges %v:\n%s", ranges, values)
 	}
-	account := objects[corev1.ServiceAccount](t, files, "kubernetes/teams/tpu-training.yaml", "ServiceAccount")[0]
+	account := objectsIn[corev1.ServiceAccount](t, files, "kubernetes/teams/tpu-training.yaml", "ServiceAccount")[0]
 	if as := account.Annotations["iam.gke.io/gcp-service-account"]; account.Namespace != "tpu-training" ||
 		as != "wi-tpu-training@my-project.iam.gserviceaccount.com" {
 		t.Errorf("jobs of namespace %s act as %s", account.Namespace, as)

@@ -82,10 +82,10 @@ type attack struct {
 	prepare func(t *testing.T, r *run)
 }
 
-// attacks returns the ways in which go can be made to build other code. A pull
+// buildAttacks returns the ways in which go can be made to build other code. A pull
 // request can use the first way; the other ways need a variable that something else
 // has set.
-func attacks() []attack {
+func buildAttacks() []attack {
 	return []attack{
 		{"go.work in the workspace", func(t *testing.T, r *run) {}},
 		{"GOWORK in the environment", func(t *testing.T, r *run) {
@@ -121,8 +121,8 @@ func writeFile(t *testing.T, name, content string) {
 	}
 }
 
-// extract writes the files of an archive to a directory.
-func extract(t *testing.T, dir, archive string) {
+// extractArchive writes the files of an archive to a directory.
+func extractArchive(t *testing.T, dir, archive string) {
 	t.Helper()
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		writeFile(t, filepath.Join(dir, f.Name), string(f.Data))
@@ -139,8 +139,8 @@ type builder struct {
 	program      string // relative to the temporary directory, or absolute
 }
 
-// builders returns the builders of all templates and of the hooks.
-func builders(t *testing.T) []builder {
+// templateBuilders returns the builders of all templates and of the hooks.
+func templateBuilders(t *testing.T) []builder {
 	t.Helper()
 	var github workflow
 	readYAML(t, templates+"github.yml", &github)
@@ -199,19 +199,19 @@ func newAttackedRun(t *testing.T) *run {
 	t.Helper()
 	r := newRun(t, nil)
 	source := t.TempDir()
-	extract(t, source, standInSource)
+	extractArchive(t, source, standInSource)
 	hook, err := os.ReadFile(root + "/.pre-commit.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(source, ".pre-commit.sh"), string(hook))
 	for _, name := range []string{"go", "batchwright"} {
-		if err := os.Remove(r.path("bin/" + name)); err != nil {
+		if err := os.Remove(r.runPath("bin/" + name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, r.path("bin/apt-get"), "#!/bin/bash\n")
-	extract(t, r.dir, hostileWorkspace)
+	writeFile(t, r.runPath("bin/apt-get"), "#!/bin/bash\n")
+	extractArchive(t, r.dir, hostileWorkspace)
 	// Use the caches of this machine, so that the standard library is compiled only
 	// once.
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
@@ -221,10 +221,10 @@ func newAttackedRun(t *testing.T) *run {
 		}
 		r.env[name] = strings.TrimSpace(string(value))
 	}
-	r.env["TMPDIR"], r.env["TOOLEXEC_RAN"] = t.TempDir(), r.path("toolexec-ran")
+	r.env["TMPDIR"], r.env["TOOLEXEC_RAN"] = t.TempDir(), r.runPath("toolexec-ran")
 	r.env["BATCHWRIGHT_REPOSITORY"], r.env["BATCHWRIGHT_REF"] = source, "v1.0.0"
 	r.env["_BATCHWRIGHT_REPOSITORY"], r.env["_BATCHWRIGHT_REF"] = source, "v1.0.0"
-	if out, err := r.bash(`
+	if out, err := r.runBash(`
 		cd "$BATCHWRIGHT_REPOSITORY" && git init -q -b main && git add -A &&
 		git commit -qm source && git tag v1.0.0`); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -237,7 +237,7 @@ func newAttackedRun(t *testing.T) *run {
 func (r *run) builtCode(t *testing.T, scripts []string, program string) string {
 	t.Helper()
 	for _, script := range scripts {
-		if out, err := r.bash(script); err != nil {
+		if out, err := r.runBash(script); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -262,12 +262,12 @@ func TestBuildAttack(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed")
 	}
-	all := builders(t)
+	all := templateBuilders(t)
 	if len(all) != 4 {
 		t.Fatalf("%d builders, want 4", len(all))
 	}
 	for _, b := range all {
-		for _, a := range attacks() {
+		for _, a := range buildAttacks() {
 			t.Run(b.name+"/"+a.name, func(t *testing.T) {
 				t.Parallel()
 				r := newAttackedRun(t)

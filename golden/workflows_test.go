@@ -62,9 +62,10 @@ func TestOwnWorkflow(t *testing.T) {
 		t.Errorf("-template +own:\n%s", diff)
 	}
 	var platforms []any
-	for _, name := range blueprints(t) {
+	for _, name := range blueprintNames(t) {
 		platforms = append(platforms,
-			map[string]any{"blueprint": strings.Join(directories("blueprints", name), " "), "folder": "golden/" + name})
+			map[string]any{"blueprint": strings.Join(blueprintDirs("blueprints", name), " "),
+				"folder": "golden/" + name})
 	}
 	byFolder := func(a, b any) int {
 		return strings.Compare(a.(map[string]any)["folder"].(string), b.(map[string]any)["folder"].(string))
@@ -124,10 +125,10 @@ func newRun(t *testing.T, env map[string]string) *run {
 	}
 	r := &run{dir: t.TempDir(), home: t.TempDir()}
 	r.env = map[string]string{
-		"CALLS": r.path("calls"), "COMMENTS": r.path("comments"), "RUNNER_TEMP": r.home,
-		"GITHUB_OUTPUT": r.path("output"), "GITHUB_PATH": r.path("path"), "GITHUB_STEP_SUMMARY": r.path("summary"),
-		"GITHUB_REPOSITORY": "o/r",
-		"HOME":              r.home, "PATH": r.path("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"CALLS": r.runPath("calls"), "COMMENTS": r.runPath("comments"), "RUNNER_TEMP": r.home,
+		"GITHUB_OUTPUT": r.runPath("output"), "GITHUB_PATH": r.runPath("path"),
+		"GITHUB_STEP_SUMMARY": r.runPath("summary"), "GITHUB_REPOSITORY": "o/r",
+		"HOME": r.home, "PATH": r.runPath("bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
 		"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
 		"VET": "0", "COMPILE": "0", "DIFF": "1", "GH": "0", "BLUEPRINT": "-t region=us-east4 .", "FOLDER": "deploy",
@@ -136,19 +137,19 @@ func newRun(t *testing.T, env map[string]string) *run {
 	for key, value := range env {
 		r.env[key] = value
 	}
-	if err := os.Mkdir(r.path("bin"), 0o755); err != nil {
+	if err := os.Mkdir(r.runPath("bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, script := range map[string]string{
 		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/curl": standInCurl, "bin/go": standInGo,
 		"comments": env["COMMENTS"],
 	} {
-		if err := os.WriteFile(r.path(name), []byte(script), 0o755); err != nil {
+		if err := os.WriteFile(r.runPath(name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.env["COMMENTS"] = r.path("comments")
-	if out, err := r.bash(`
+	r.env["COMMENTS"] = r.runPath("comments")
+	if out, err := r.runBash(`
 		git init -q -b main && git commit -q --allow-empty -m base &&
 		git switch -q -c change && git commit -q --allow-empty -m change &&
 		git switch -q main && git commit -q --allow-empty -m later &&
@@ -158,10 +159,10 @@ func newRun(t *testing.T, env map[string]string) *run {
 	return r
 }
 
-func (r *run) path(name string) string { return filepath.Join(r.home, name) }
+func (r *run) runPath(name string) string { return filepath.Join(r.home, name) }
 
-// bash runs a script like a step of a workflow.
-func (r *run) bash(script string) (string, error) {
+// runBash runs a script like a step of a workflow.
+func (r *run) runBash(script string) (string, error) {
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
 	cmd.Dir = r.dir
 	for key, value := range r.env {
@@ -171,15 +172,15 @@ func (r *run) bash(script string) (string, error) {
 	return string(out), err
 }
 
-// read returns the content of a file that scripts have written; "" if it does not
+// readFile returns the content of a file that scripts have written; "" if it does not
 // exist. It replaces revisions and paths that differ between runs by names.
-func (r *run) read(t *testing.T, name string) string {
+func (r *run) readFile(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(r.path(name))
+	content, err := os.ReadFile(r.runPath(name))
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	base, err := r.bash("git rev-parse HEAD^1")
+	base, err := r.runBash("git rev-parse HEAD^1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,9 +188,9 @@ func (r *run) read(t *testing.T, name string) string {
 	return strings.NewReplacer(base, "BASE", base[:12]+" ", "BASE ", r.home, "TEMP").Replace(string(content))
 }
 
-// steps runs the scripts of a workflow's job, and returns the log and the name of
+// runSteps runs the scripts of a workflow's job, and returns the log and the name of
 // the step that failed.
-func (r *run) steps(t *testing.T, pullRequest bool) (log, failed string) {
+func (r *run) runSteps(t *testing.T, pullRequest bool) (log, failed string) {
 	t.Helper()
 	var w workflow
 	readYAML(t, templates+"github.yml", &w)
@@ -210,13 +211,13 @@ func (r *run) steps(t *testing.T, pullRequest bool) (log, failed string) {
 			case "${{ github.event.number }}":
 				value = "7"
 			case "${{ steps.review.outputs.changed }}":
-				value = strings.TrimSpace(strings.TrimPrefix(r.read(t, "output"), "changed="))
+				value = strings.TrimSpace(strings.TrimPrefix(r.readFile(t, "output"), "changed="))
 			default:
 				t.Fatalf("the test does not know the expression %q", value)
 			}
 			r.env[key] = value
 		}
-		out, err := r.bash(step.Run)
+		out, err := r.runBash(step.Run)
 		log += out
 		if err != nil {
 			return log, step.Name
@@ -301,17 +302,17 @@ func TestGitHubWorkflow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, test.env)
-			log, failed := r.steps(t, !test.push)
+			log, failed := r.runSteps(t, !test.push)
 			if failed != test.failed {
 				t.Errorf("%q fails, want %q:\n%s", failed, test.failed, log)
 			}
-			if d := cmp.Diff(test.calls, r.read(t, "calls")); d != "" {
+			if d := cmp.Diff(test.calls, r.readFile(t, "calls")); d != "" {
 				t.Errorf("calls, -want +got:\n%s", d)
 			}
 			if !strings.Contains(log, test.log) || test.log == "" && strings.Contains(log, "::") {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
-			if summary := r.read(t, "summary"); strings.Contains(summary, "### Review") == test.noSummary {
+			if summary := r.readFile(t, "summary"); strings.Contains(summary, "### Review") == test.noSummary {
 				t.Errorf("summary %q", summary)
 			}
 			if files, _ := os.ReadDir(r.dir); len(files) != 1 { // .git
@@ -371,7 +372,7 @@ func TestGitLabScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRun(t, test.env)
-			base, err := r.bash("git rev-parse HEAD^1")
+			base, err := r.runBash("git rev-parse HEAD^1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -380,10 +381,10 @@ func TestGitLabScript(t *testing.T) {
 			if _, set := test.env["CI_MERGE_REQUEST_IID"]; !set {
 				r.env["CI_MERGE_REQUEST_IID"] = "7"
 			}
-			if out, err := r.bash(strings.Join(file.Batchwright.Script, "\n")); (err != nil) != test.fails {
+			if out, err := r.runBash(strings.Join(file.Batchwright.Script, "\n")); (err != nil) != test.fails {
 				t.Errorf("%v\n%s", err, out)
 			}
-			if d := cmp.Diff(test.calls, r.read(t, "calls")); d != "" {
+			if d := cmp.Diff(test.calls, r.readFile(t, "calls")); d != "" {
 				t.Errorf("calls, -want +got:\n%s", d)
 			}
 		})
@@ -411,17 +412,17 @@ func TestCloudBuildScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, map[string]string{"_BLUEPRINT": "-t region=us-east4 .", "_FOLDER": "deploy"})
 			// A clone with one commit of a branch into which main was not merged.
-			if out, err := r.bash(
+			if out, err := r.runBash(
 				`git reset -q --hard HEAD^1 && ` +
 					`git clone -q --depth 1 --branch change "file://$PWD" "$HOME/clone"`); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			base, err := r.bash("git merge-base main change")
+			base, err := r.runBash("git merge-base main change")
 			if err != nil {
 				t.Fatal(err)
 			}
 			origin := r.dir
-			r.dir = r.path("clone")
+			r.dir = r.runPath("clone")
 			if test.branch != "" {
 				r.env["_BASE_BRANCH"] = test.branch
 			}
@@ -434,12 +435,12 @@ func TestCloudBuildScript(t *testing.T) {
 					}
 					script = rest
 				}
-				if out, err := r.bash("set -u\n" + script); err != nil {
+				if out, err := r.runBash("set -u\n" + script); err != nil {
 					t.Fatalf("%s: %v\n%s", step.ID, err, out)
 				}
 			}
 			r.dir = origin
-			content, err := os.ReadFile(r.path("calls"))
+			content, err := os.ReadFile(r.runPath("calls"))
 			if err != nil {
 				t.Fatal(err)
 			}

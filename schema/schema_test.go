@@ -18,8 +18,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// definition compiles the embedded schema and returns #Blueprint.
-func definition(t *testing.T) cue.Value {
+// blueprintDefinition compiles the embedded schema and returns #Blueprint.
+func blueprintDefinition(t *testing.T) cue.Value {
 	t.Helper()
 	inst := build.NewContext().NewInstance("", nil)
 	entries, err := fs.ReadDir(schema.Files, ".")
@@ -53,10 +53,10 @@ func definition(t *testing.T) cue.Value {
 // the same fields everywhere, pointers exactly where a field is optional and
 // has no default, and kinds that fit.
 func TestGoTypesMirrorSchema(t *testing.T) {
-	mirror(t, "blueprint", definition(t), reflect.TypeFor[schema.Blueprint](), false)
+	checkMirror(t, "blueprint", blueprintDefinition(t), reflect.TypeFor[schema.Blueprint](), false)
 }
 
-func mirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional bool) {
+func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional bool) {
 	t.Helper()
 	nillable := typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map
 	if optional && !nillable {
@@ -86,12 +86,12 @@ func mirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional b
 		}
 		mirrorFields(t, path, v, typ)
 	case reflect.Map:
-		element := entity(v)
+		element := entityConstraint(v)
 		if kind != cue.StructKind || !element.Exists() {
 			t.Errorf("%s is a map in Go and not in CUE", path)
 			return
 		}
-		mirror(t, path+"[]", element, typ.Elem(), false)
+		checkMirror(t, path+"[]", element, typ.Elem(), false)
 	case reflect.Slice:
 		if kind != cue.ListKind {
 			t.Errorf("%s is a list in Go and a %v in CUE", path, kind)
@@ -107,8 +107,8 @@ func mirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optional b
 	}
 }
 
-// entity returns the constraint on every entry of a map, such as hardware's.
-func entity(v cue.Value) cue.Value {
+// entityConstraint returns the constraint on every entry of a map, such as hardware's.
+func entityConstraint(v cue.Value) cue.Value {
 	it, err := v.Fields(cue.Patterns(true))
 	if err != nil {
 		return cue.Value{}
@@ -141,7 +141,7 @@ func mirrorFields(t *testing.T, path string, v cue.Value, typ reflect.Type) {
 			continue
 		}
 		delete(goFields, name)
-		mirror(t, path+"."+name, it.Value(), f.Type, it.Selector().ConstraintType() == cue.OptionalConstraint)
+		checkMirror(t, path+"."+name, it.Value(), f.Type, it.Selector().ConstraintType() == cue.OptionalConstraint)
 	}
 	for name := range goFields {
 		t.Errorf("%v has field %q, and %s has not", typ, name, path)
@@ -156,7 +156,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		if depth > 12 {
 			return
 		}
-		if element := entity(v); element.Exists() {
+		if element := entityConstraint(v); element.Exists() {
 			visit(path+"[]", element, depth+1)
 		}
 		it, err := v.Fields(cue.Optional(true))
@@ -174,7 +174,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 			visit(at, it.Value(), depth+1)
 		}
 	}
-	visit("blueprint", definition(t), 0)
+	visit("blueprint", blueprintDefinition(t), 0)
 }
 
 func TestSchemaIsFormatted(t *testing.T) {

@@ -21,7 +21,7 @@ type listing struct {
 	format                                   *choice
 }
 
-func (c Command) catalog() *cobra.Command {
+func (c Command) catalogCommand() *cobra.Command {
 	l := &listing{Command: c}
 	cmd := &cobra.Command{
 		Use:   "catalog [NAME...]",
@@ -41,7 +41,7 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
   batchwright catalog --accelerator nvidia-tesla-t4 --option flexStart
   batchwright catalog --zone us-east5 --topology 4x4
   batchwright catalog --format json | jq -r 'select(.machine.arch == "arm64").machine.type'`,
-		RunE:              c.run(func(_ *cobra.Command, names []string) error { return l.run(names) }),
+		RunE:              c.markRunErrors(func(_ *cobra.Command, names []string) error { return l.run(names) }),
 		ValidArgsFunction: completeMachine,
 	}
 	filter := func(values *[]string, name, usage string, valid func() []string) {
@@ -51,15 +51,15 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 		})
 	}
 	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; if repeated, with any of them",
-		accelerators)
+		acceleratorNames)
 	filter(&l.options, "option",
 		"only machines with this consumption `option`: "+strings.Join(optionNames(), ", ")+
 			"; if repeated, with all of them", optionNames)
 	filter(&l.zones, "zone", "only machines known to be in this `zone` or region; if repeated, in any of them",
-		zones)
+		zoneNames)
 	filter(&l.topologies, "topology",
 		"only machines that form TPU slices of this `topology`; if repeated, of any of them",
-		topologies)
+		topologyNames)
 	l.format = formatFlag(cmd, "output format of the machine types")
 	return cmd
 }
@@ -84,26 +84,26 @@ func (l *listing) run(names []string) error {
 	}
 	for _, n := range names {
 		if _, err := path.Match(n, ""); err != nil || n == "" {
-			return usagef("%q is neither a machine type nor a glob", n)
+			return usageErrorf("%q is neither a machine type nor a glob", n)
 		}
 	}
-	named, missing := nameEntries(entries(), names)
+	named, missing := nameEntries(catalogEntries(), names)
 	var found []entry
 	unverified := 0
 	for _, e := range named {
-		switch l.matches(e) {
+		switch l.matchFilters(e) {
 		case yes:
 			found = append(found, e)
 		case unknown:
 			unverified++
 		}
 	}
-	if err := l.print(names, named, found, unverified); err != nil {
+	if err := l.printEntries(names, named, found, unverified); err != nil {
 		return err
 	}
 	for _, n := range missing {
 		near := ""
-		if m := diag.Nearest(n, suggestions()); m != "" {
+		if m := diag.Nearest(n, suggestNames()); m != "" {
 			near = fmt.Sprintf("; did you mean %q?", m)
 		}
 		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, near)
@@ -114,9 +114,9 @@ func (l *listing) run(names []string) error {
 	return nil
 }
 
-// suggestions returns the values that the shell offers for NAME: machine types that
+// suggestNames returns the values that the shell offers for NAME: machine types that
 // a blueprint can use, and prefixes that several of them share.
-func suggestions() []string {
+func suggestNames() []string {
 	names := catalog.Names()
 	for _, n := range names {
 		for i := range n {
@@ -129,8 +129,8 @@ func suggestions() []string {
 	return slices.Compact(names)
 }
 
-// print prints the entries that were found, in the form that suits the names.
-func (l *listing) print(names []string, named, found []entry, unverified int) error {
+// printEntries prints the entries that were found, in the form that suits the names.
+func (l *listing) printEntries(names []string, named, found []entry, unverified int) error {
 	switch {
 	case l.format.value == formatJSON:
 		return writeEntriesJSON(l.Stdout, found, unverified)
@@ -144,12 +144,12 @@ func (l *listing) print(names []string, named, found []entry, unverified int) er
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(l.Stderr, remark(found, unverified))
+	_, err := fmt.Fprintln(l.Stderr, tableLimits(found, unverified))
 	return err
 }
 
-// remark returns a note on the limits of the table's information.
-func remark(found []entry, unverified int) string {
+// tableLimits returns a note on the limits of the table's information.
+func tableLimits(found []entry, unverified int) string {
 	out := fmt.Sprintf("%d found", len(found))
 	if unverified > 0 {
 		out += fmt.Sprintf("; %d more are unknown for these filters: omit a filter to see them", unverified)
@@ -178,9 +178,9 @@ type entry struct {
 	attachment *catalog.Attachment
 }
 
-// entries returns all rows of the catalogue, sorted by name, with numbers in names
-// compared by value.
-func entries() []entry {
+// catalogEntries returns all rows of the catalogue, sorted by name, with numbers in
+// names compared by value.
+func catalogEntries() []entry {
 	var out []entry
 	for _, m := range catalog.All() {
 		out = append(out, entry{Machine: m})
@@ -192,14 +192,14 @@ func entries() []entry {
 			SSDs: a.SSDs, Options: a.Options, Withheld: a.Withheld, Note: a.Note,
 		}})
 	}
-	slices.SortStableFunc(out, func(a, b entry) int { return naturally(a.Type, b.Type) })
+	slices.SortStableFunc(out, func(a, b entry) int { return compareNatural(a.Type, b.Type) })
 	return out
 }
 
-// naturally compares strings, and numbers in them by value.
-func naturally(a, b string) int {
+// compareNatural compares strings, and numbers in them by value.
+func compareNatural(a, b string) int {
 	for a != "" && b != "" {
-		m, n := digits(a), digits(b)
+		m, n := leadingDigits(a), leadingDigits(b)
 		x, y := a[:max(m, 1)], b[:max(n, 1)]
 		if c := cmp.Compare(x, y); c != 0 {
 			if m > 0 && n > 0 && m != n {
@@ -212,8 +212,8 @@ func naturally(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits returns the number of digits at the start of a string.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+// leadingDigits returns the number of digits at the start of a string.
+func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // nameEntries returns the entries that match the names, or all entries if there are
 // no names, and the names that match nothing. A name that is the complete name of an
@@ -257,8 +257,9 @@ const (
 	no
 )
 
-// matches compares an entry with the filters. A single filter that says no decides.
-func (l *listing) matches(e entry) verdict {
+// matchFilters compares an entry with the filters. A single filter that says no
+// decides.
+func (l *listing) matchFilters(e entry) verdict {
 	out := yes
 	if len(l.accelerators) > 0 && !slices.Contains(l.accelerators, e.Accelerator) {
 		out = no
@@ -322,15 +323,15 @@ func (e entry) knownZones() []string {
 	return slices.Compact(zones)
 }
 
-func accelerators() []string {
-	return gather(func(e entry) []string { return []string{e.Accelerator} })
+func acceleratorNames() []string {
+	return gatherValues(func(e entry) []string { return []string{e.Accelerator} })
 }
 
-// zones returns the regions that occur in any table, and their zones.
-func zones() []string { return append(catalog.Regions(), gather(entry.knownZones)...) }
+// zoneNames returns the regions that occur in any table, and their zones.
+func zoneNames() []string { return append(catalog.Regions(), gatherValues(entry.knownZones)...) }
 
-func topologies() []string {
-	return gather(func(e entry) []string {
+func topologyNames() []string {
+	return gatherValues(func(e entry) []string {
 		var out []string
 		for _, s := range e.Slices() {
 			out = append(out, s.Topology)
@@ -339,15 +340,15 @@ func topologies() []string {
 	})
 }
 
-// gather calls of for each entry and returns the collected values, without duplicates
-// and in natural order.
-func gather(of func(entry) []string) []string {
+// gatherValues calls of for each entry and returns the collected values, without
+// duplicates and in natural order.
+func gatherValues(of func(entry) []string) []string {
 	var out []string
-	for _, e := range entries() {
+	for _, e := range catalogEntries() {
 		out = append(out, of(e)...)
 	}
 	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
-	slices.SortFunc(out, naturally)
+	slices.SortFunc(out, compareNatural)
 	return slices.Compact(out)
 }
 
@@ -359,10 +360,10 @@ func (l *listing) checkFilters() error {
 		values []string
 		valid  func() []string
 	}{
-		{"accelerator", l.accelerators, accelerators},
+		{"accelerator", l.accelerators, acceleratorNames},
 		{"option", l.options, optionNames},
-		{"zone", l.zones, zones},
-		{"topology", l.topologies, topologies},
+		{"zone", l.zones, zoneNames},
+		{"topology", l.topologies, topologyNames},
 	} {
 		if len(f.values) == 0 {
 			continue
@@ -370,15 +371,16 @@ func (l *listing) checkFilters() error {
 		valid := f.valid()
 		for _, v := range f.values {
 			if !slices.Contains(valid, v) {
-				return usagef("--%s %q: %s", f.flag, v, wanted(v, valid))
+				return usageErrorf("--%s %q: %s", f.flag, v, adviseValue(v, valid))
 			}
 		}
 	}
 	return nil
 }
 
-// wanted returns advice with the value that is probably meant, and the valid values.
-func wanted(value string, valid []string) string {
+// adviseValue returns advice with the value that is probably meant, and the valid
+// values.
+func adviseValue(value string, valid []string) string {
 	const most = 32
 	near := ""
 	if n := diag.Nearest(value, valid); n != "" {

@@ -52,12 +52,12 @@ func (e entry) cells() []string {
 	if n := len(e.knownZones()); n > 0 {
 		zones = strconv.Itoa(n)
 	}
-	return append(cells, networks(e.Networks, "-", "?"), zones)
+	return append(cells, describeNetworks(e.Networks, "-", "?"), zones)
 }
 
-// networks describes the networks that a machine can have in addition to the primary
-// network.
-func networks(n catalog.Networks, none, unverified string) string {
+// describeNetworks describes the networks that a machine can have in addition to the
+// primary network.
+func describeNetworks(n catalog.Networks, none, unverified string) string {
 	var out []string
 	if n.GVNIC > 0 {
 		out = append(out, fmt.Sprintf("%d gVNIC", n.GVNIC))
@@ -141,15 +141,15 @@ type page [][2]string
 
 const unverified = "unverified"
 
-// add adds a line, unless its text is empty.
-func (p *page) add(label, text string) {
+// addLine adds a line, unless its text is empty.
+func (p *page) addLine(label, text string) {
 	if text != "" {
 		*p = append(*p, [2]string{label, text})
 	}
 }
 
-// part begins a new section of the page.
-func (p *page) part() { *p = append(*p, [2]string{}) }
+// beginSection begins a new section of the page.
+func (p *page) beginSection() { *p = append(*p, [2]string{}) }
 
 // write writes the page in lines of at most textWidth columns.
 func (p page) write(w io.Writer) error {
@@ -165,56 +165,56 @@ func (p page) write(w io.Writer) error {
 // writeMachine writes all facts of a machine type.
 func writeMachine(w io.Writer, m catalog.Machine) error {
 	var p page
-	p.add("machine type", m.Type)
+	p.addLine("machine type", m.Type)
 	if m.Withheld != "" {
-		p.add("withheld", "no blueprint can use it: "+m.Withheld)
+		p.addLine("withheld", "no blueprint can use it: "+m.Withheld)
 	}
-	p.add("note", m.Note)
-	p.add("family", m.Family+", "+m.Arch)
+	p.addLine("note", m.Note)
+	p.addLine("family", m.Family+", "+m.Arch)
 	milli, mib := m.Allocatable()
-	p.add("vCPUs", fmt.Sprintf("%d, pods get %g", m.VCPUs, float64(milli)/1000))
-	p.add("memory", fmt.Sprintf("%g GiB, pods get %.1f GiB", m.MemoryGiB, float64(mib)/1024))
-	p.add("accelerators", acceleratorText(m))
-	p.add("local SSDs", ssdText(m.SSDs))
-	p.add("boot disks", bootDiskText(m))
-	p.add("compact placement", compactText(m))
-	p.add("networks", networks(m.Networks, "none beside the primary", unverified))
-	p.add("GPUDirect", m.Networks.Direct)
-	p.add("GKE version", versionText(m))
+	p.addLine("vCPUs", fmt.Sprintf("%d, pods get %g", m.VCPUs, float64(milli)/1000))
+	p.addLine("memory", fmt.Sprintf("%g GiB, pods get %.1f GiB", m.MemoryGiB, float64(mib)/1024))
+	p.addLine("accelerators", acceleratorText(m))
+	p.addLine("local SSDs", ssdText(m.SSDs))
+	p.addLine("boot disks", bootDiskText(m))
+	p.addLine("compact placement", compactText(m))
+	p.addLine("networks", describeNetworks(m.Networks, "none beside the primary", unverified))
+	p.addLine("GPUDirect", m.Networks.Direct)
+	p.addLine("GKE version", versionText(m))
 
-	p.part()
+	p.beginSection()
 	for _, o := range catalog.OptionColumns() {
 		text := [...]string{yes: "yes", unknown: unverified, no: "no"}[verdictOf(m.Options.Offered(o.Name))]
 		if zones := m.OptionZones(o.Name); len(zones) > 0 {
 			text += "; Google names " + strings.Join(zones, ", ")
 		}
-		p.add(o.Heading, text)
+		p.addLine(o.Heading, text)
 	}
-	p.add("zones known", cmp.Or(strings.Join(m.Zones(), ", "), "none"))
+	p.addLine("zones known", cmp.Or(strings.Join(m.Zones(), ", "), "none"))
 
-	p.part()
+	p.beginSection()
 	if m.Accelerator != "" {
 		q := catalog.QuotaMetrics(m.Accelerator)
-		p.add("accelerator quota", strings.TrimSuffix(cmp.Or(q.Standard, unverified)+"; "+q.Note, "; "))
-		p.add(strings.Join(ir.NodesByQuota(true), ", "), cmp.Or(q.Preemptible, unverified))
+		p.addLine("accelerator quota", strings.TrimSuffix(cmp.Or(q.Standard, unverified)+"; "+q.Note, "; "))
+		p.addLine(strings.Join(ir.NodesByQuota(true), ", "), cmp.Or(q.Preemptible, unverified))
 	}
-	p.add("vCPU quota", cmp.Or(catalog.CPUQuota(m.Family).Standard, unverified))
-	p.add("boot disk quota", diskQuotaText(m))
+	p.addLine("vCPU quota", cmp.Or(catalog.CPUQuota(m.Family).Standard, unverified))
+	p.addLine("boot disk quota", diskQuotaText(m))
 
-	p.list("GPUs to attach", attachmentTexts(m))
-	p.list("slices", sliceTexts(m))
+	p.addList("GPUs to attach", attachmentTexts(m))
+	p.addList("slices", sliceTexts(m))
 	return p.write(w)
 }
 
-// list adds a section of lines, the first of which has the label. It adds nothing if
-// there are no texts.
-func (p *page) list(label string, texts []string) {
+// addList adds a section of lines, the first of which has the label. It adds nothing
+// if there are no texts.
+func (p *page) addList(label string, texts []string) {
 	for i, text := range texts {
 		if i == 0 {
-			p.part()
-			p.add(label, text)
+			p.beginSection()
+			p.addLine(label, text)
 		} else {
-			p.add("", text)
+			p.addLine("", text)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func TestNaturally(t *testing.T) {
 	}
 	for i, a := range want {
 		for j, b := range want {
-			if got := naturally(a, b); got != cmp.Compare(i, j) {
+			if got := compareNatural(a, b); got != cmp.Compare(i, j) {
 				t.Errorf("naturally(%q, %q) = %d", a, b, got)
 			}
 		}

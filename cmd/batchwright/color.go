@@ -14,10 +14,10 @@ const (
 	colorNever  = "never"
 )
 
-// colored reports whether to write colours to a stream. The order of precedence is
+// useColor reports whether to write colours to a stream. The order of precedence is
 // the flag, NO_COLOR (no-color.org), FORCE_COLOR (force-color.org), TERM=dumb, and
 // the kind of stream.
-func colored(flag string, w io.Writer) bool {
+func useColor(flag string, w io.Writer) bool {
 	switch {
 	case flag != colorAuto:
 		return flag == colorAlways

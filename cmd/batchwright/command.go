@@ -43,7 +43,7 @@ var errFindings = errors.New("findings")
 // usageError is a mistake on the command line.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error {
+func usageErrorf(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
@@ -68,7 +68,7 @@ func (c Command) Main(args []string) (code int) {
 	c, ctx = c.confine(ctx, args)
 
 	out := &checkedWriter{w: c.Stdout}
-	root := c.root(out)
+	root := c.rootCommand(out)
 	root.SetArgs(args)
 	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	var failure trouble
@@ -113,15 +113,15 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 func unknownCommand(root *cobra.Command, args []string) error {
 	i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 	if i < 0 {
-		return usagef("a command is missing")
+		return usageErrorf("a command is missing")
 	}
 	if near := root.SuggestionsFor(args[i]); len(near) > 0 {
-		return usagef("unknown command %q; did you mean %q?", args[i], near[0])
+		return usageErrorf("unknown command %q; did you mean %q?", args[i], near[0])
 	}
-	return usagef("unknown command %q", args[i])
+	return usageErrorf("unknown command %q", args[i])
 }
 
-func (c Command) root(out io.Writer) *cobra.Command {
+func (c Command) rootCommand(out io.Writer) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "batchwright",
@@ -140,14 +140,14 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 		SilenceUsage:       true,
 		DisableSuggestions: true, // unknownCommand makes the suggestions
 		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
-		RunE: c.run(func(cmd *cobra.Command, _ []string) error {
+		RunE: c.markRunErrors(func(cmd *cobra.Command, _ []string) error {
 			if version {
 				_, err := fmt.Fprintln(c.Stdout, thisVersion())
 				return err
 			}
 			cmd.SetOut(c.Stderr)
 			cmd.Help()
-			return usagef("a command is missing")
+			return usageErrorf("a command is missing")
 		}),
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
@@ -155,15 +155,16 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	root.SetOut(out)
 	root.SetErr(c.Stderr)
 	root.SuggestionsMinimumDistance = 2
-	root.SetHelpCommand(c.help())
-	root.AddCommand(c.init(), c.compile(), c.diff(), c.vet(), c.explain(), c.schema(), c.fmt(), c.graph(), c.catalog(),
-		c.version(), c.completion())
+	root.SetHelpCommand(c.helpCommand())
+	root.AddCommand(c.initCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(), c.explainCommand(),
+		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.catalogCommand(), c.versionCommand(),
+		c.completionCommand())
 	return root
 }
 
-// run marks the errors of a command's own work, to distinguish them from errors of
-// the command line.
-func (c Command) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+// markRunErrors marks the errors of a command's own work, to distinguish them from
+// errors of the command line.
+func (c Command) markRunErrors(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := f(cmd, args)
 		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(exitError)) ||

@@ -34,7 +34,7 @@ type compilation struct {
 	color    *choice
 }
 
-func (c Command) compile() *cobra.Command {
+func (c Command) compileCommand() *cobra.Command {
 	o := &compilation{Command: c}
 	cmd := &cobra.Command{
 		Use:   "compile [PATH...]",
@@ -67,7 +67,7 @@ output, and all other text to standard error.`,
   batchwright compile --only kubernetes/teams .
   batchwright compile -o - . | less            # as a txtar archive
   batchwright compile -t region=us-east4 . overlays/prod.cue`,
-		RunE: c.run(func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }),
+		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "",
@@ -85,12 +85,12 @@ output, and all other text to standard error.`,
 }
 
 func (o *compilation) run(cmd *cobra.Command, paths []string) error {
-	keep, err := o.selection(cmd)
+	keep, err := o.selectFiles(cmd)
 	if err != nil {
 		return err
 	}
-	findings, _ := o.streams()
-	tree, res, err := o.build(cmd.Context(), paths, o.input)
+	findings, _ := o.outputStreams()
+	tree, res, err := o.buildFolder(cmd.Context(), paths, o.input)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
 			return err
 		}
-		return o.print(tree, keep)
+		return o.printArchive(tree, keep)
 	}
 	dir := cmp.Or(o.out, res.Plan.Name)
 	if err := checkOutput(dir, o.force); err != nil {
 		return err
 	}
-	report, err := o.write(dir, tree, keep)
+	report, err := o.writeFolder(dir, tree, keep)
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
@@ -120,7 +120,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
 		return err
 	}
-	if err := o.report(dir, report); err != nil {
+	if err := o.reportChanges(dir, report); err != nil {
 		return err
 	}
 	if len(report.Conflicts) > 0 || o.exitCode && report.Changed() {
@@ -129,32 +129,32 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	return nil
 }
 
-// selection checks the flags and returns the filter for --only.
-func (o *compilation) selection(cmd *cobra.Command) (func(string) bool, error) {
+// selectFiles checks the flags and returns the filter for --only.
+func (o *compilation) selectFiles(cmd *cobra.Command) (func(string) bool, error) {
 	if o.out == "" && cmd.Flags().Changed("output") {
-		return nil, usagef("-o: want a directory, or -")
+		return nil, usageErrorf("-o: want a directory, or -")
 	}
 	if o.out == "-" && (o.dryRun || o.exitCode || o.force) {
-		return nil, usagef("-o - prints the folder: it excludes --dry-run, --exit-code and --force")
+		return nil, usageErrorf("-o - prints the folder: it excludes --dry-run, --exit-code and --force")
 	}
 	if o.out == "-" && o.printsFindings() {
 		return nil,
-			usagef("-o - prints the folder: it excludes --format %s, which prints the findings", o.format)
+			usageErrorf("-o - prints the folder: it excludes --format %s, which prints the findings", o.format)
 	}
 	if len(o.only) == 0 {
 		return nil, nil
 	}
 	globs, err := parseGlobs(o.only)
 	if err != nil {
-		return nil, usagef("--only: %w", err)
+		return nil, usageErrorf("--only: %w", err)
 	}
 	return globs.match, nil
 }
 
-// streams returns the stream for findings and the stream for the report on the
+// outputStreams returns the stream for findings and the stream for the report on the
 // folder. With workflow commands and SARIF, the findings are the product, so they go
 // to standard output.
-func (o *compilation) streams() (findings, report io.Writer) {
+func (o *compilation) outputStreams() (findings, report io.Writer) {
 	if o.printsFindings() {
 		return o.Stdout, o.Stderr
 	}
@@ -165,8 +165,8 @@ func (o *compilation) printsFindings() bool {
 	return o.format.value == formatGitHub || o.format.value == formatSARIF
 }
 
-// check compiles a blueprint. The caller must show the result's findings.
-func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*compiler.Result, error) {
+// compileBlueprint compiles a blueprint. The caller must show the result's findings.
+func (c Command) compileBlueprint(ctx context.Context, paths []string, in *inputFlags) (*compiler.Result, error) {
 	if err := cmp.Or(checkPaths(paths), in.check()); err != nil {
 		return nil, err
 	}
@@ -175,19 +175,19 @@ func (c Command) check(ctx context.Context, paths []string, in *inputFlags) (*co
 		return nil, err
 	}
 	collectLess(1)
-	return in.compile(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
+	return in.compileInput(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
 }
 
-// compile compiles a blueprint with the options of the flags.
-func (in *inputFlags) compile(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
+// compileInput compiles a blueprint with the options of the flags.
+func (in *inputFlags) compileInput(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
 	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
-	return in.confinement.compile(ctx, input)
+	return in.confinement.compileConfined(ctx, input)
 }
 
-// build compiles a blueprint and renders its folder. The tree is nil if the findings
-// have errors.
-func (c Command) build(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
-	res, err := c.check(ctx, paths, in)
+// buildFolder compiles a blueprint and renders its folder. The tree is nil if the
+// findings have errors.
+func (c Command) buildFolder(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
+	res, err := c.compileBlueprint(ctx, paths, in)
 	if err != nil || res.Plan == nil {
 		return nil, res, err
 	}
@@ -207,8 +207,8 @@ func collectLess(blueprints int64) {
 	}
 }
 
-// print writes the folder as a txtar archive to standard output.
-func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
+// printArchive writes the folder as a txtar archive to standard output.
+func (o *compilation) printArchive(tree emit.Tree, keep func(string) bool) error {
 	if keep != nil {
 		tree = tree.Select(keep)
 		if len(tree) == 0 {
@@ -227,8 +227,8 @@ func (o *compilation) print(tree emit.Tree, keep func(string) bool) error {
 	return err
 }
 
-// write updates the folder.
-func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
+// writeFolder updates the folder.
+func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
 	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns}
 	if keep != nil && len(tree.Select(keep)) == 0 {
 		// --only must then select the files to remove.
@@ -241,19 +241,19 @@ func (o *compilation) write(dir string, tree emit.Tree, keep func(string) bool) 
 	}
 	report, err := emit.Write(dir, tree, opt)
 	if errors.Is(err, emit.ErrNotFolder) {
-		return report, usagef("%s is not a directory", dir)
+		return report, usageErrorf("%s is not a directory", dir)
 	}
 	return report, err
 }
 
 func (o *compilation) nothingMatches() error {
-	return usagef("--only %q matches nothing in the folder", o.only)
+	return usageErrorf("--only %q matches nothing in the folder", o.only)
 }
 
-// report writes the changes to the folder: as JSON with --format json, and otherwise
-// as a one-line message on standard error. In a dry run it also lists the files, on
-// the stream that streams returns.
-func (o *compilation) report(dir string, r emit.Report) error {
+// reportChanges writes the changes to the folder: as JSON with --format json, and
+// otherwise as a one-line message on standard error. In a dry run it also lists the
+// files, on the stream that outputStreams returns.
+func (o *compilation) reportChanges(dir string, r emit.Report) error {
 	if len(r.Conflicts) > 0 {
 		r.Written, r.Removed = nil, nil
 	}
@@ -261,7 +261,7 @@ func (o *compilation) report(dir string, r emit.Report) error {
 		return o.reportJSON(dir, r)
 	}
 	if o.dryRun {
-		_, product := o.streams()
+		_, product := o.outputStreams()
 		for _, p := range r.Written {
 			if _, err := fmt.Fprintf(product, "write %s\n", inFolder(dir, p)); err != nil {
 				return err

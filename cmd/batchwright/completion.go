@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c Command) completion() *cobra.Command {
+func (c Command) completionCommand() *cobra.Command {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
@@ -19,12 +19,12 @@ func (c Command) completion() *cobra.Command {
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usagef("want one of the shells %s", strings.Join(shells, ", "))
+				return usageErrorf("want one of the shells %s", strings.Join(shells, ", "))
 			}
 			return nil
 		},
 		DisableFlagsInUseLine: true,
-		RunE: c.run(func(cmd *cobra.Command, args []string) error {
+		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(c.Stdout, true)

@@ -93,10 +93,10 @@ func (c Command) confine(ctx context.Context, args []string) (Command, context.C
 	return c, ctx
 }
 
-// compile compiles a blueprint, in the confined process if the blueprint needs one.
-// That process does the whole work of the command, and the error is then an
-// exitError.
-func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
+// compileConfined compiles a blueprint, in the confined process if the blueprint
+// needs one. That process does the whole work of the command, and the error is then
+// an exitError.
+func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
 	if c != nil && c.inside {
 		c.once.Do(func() { c.end.err = limitMemory(in.MaxMemory) })
 		if c.end.err != nil {
@@ -109,7 +109,7 @@ func (c *confinement) compile(ctx context.Context, in compiler.Input) (*compiler
 	if !errors.As(err, &unbounded) {
 		return res, err
 	}
-	c.once.Do(func() { c.end = c.run(ctx, in.MaxMemory) }) // one run serves all blueprints of the command
+	c.once.Do(func() { c.end = c.runConfined(ctx, in.MaxMemory) }) // one run serves all blueprints of the command
 	switch {
 	case c.end.err != nil:
 		return res, c.end.err
@@ -136,8 +136,8 @@ func ranOutOfMemory(lastWords string, peak, limit int64) bool {
 	return peak > limit/2
 }
 
-// run runs the command in a process with a memory limit, in bytes.
-func (c *confinement) run(ctx context.Context, limit int64) ending {
+// runConfined runs the command in a process with a memory limit, in bytes.
+func (c *confinement) runConfined(ctx context.Context, limit int64) ending {
 	lifeline, hold, err := os.Pipe()
 	if err != nil {
 		return ending{err: err}

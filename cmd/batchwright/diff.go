@@ -35,7 +35,7 @@ type comparison struct {
 	color  *choice
 }
 
-func (c Command) diff() *cobra.Command {
+func (c Command) diffCommand() *cobra.Command {
 	d := &comparison{Command: c}
 	cmd := &cobra.Command{
 		Use:   "diff [PATH...]",
@@ -62,7 +62,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
   batchwright diff --base HEAD blueprints/prod            # what have I changed?
   batchwright diff --base origin/main blueprints/prod     # what does my branch change?
   batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod`,
-		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.base, "base", "", "compare with this `revision`, not with the folder")
@@ -82,16 +82,16 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	changed := cmd.Flags().Changed
 	if changed("output") && d.out == "" || d.out == "-" {
-		return usagef("-o: want a directory")
+		return usageErrorf("-o: want a directory")
 	}
 	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
 		return err
 	}
 	if !changed("base") {
 		if changed("head") {
-			return usagef("--head needs --base, the revision to compare it with")
+			return usageErrorf("--head needs --base, the revision to compare it with")
 		}
-		return d.drift(cmd.Context(), paths)
+		return d.compareFolder(cmd.Context(), paths)
 	}
 	if err := checkRevision("base", d.base); err != nil {
 		return err
@@ -102,18 +102,18 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
-		return usagef("standard input has no revisions: pass the files of the blueprint")
+		return usageErrorf("standard input has no revisions: pass the files of the blueprint")
 	}
-	return d.revisions(cmd.Context(), paths)
+	return d.compareRevisions(cmd.Context(), paths)
 }
 
 // checkRevision rejects revisions that git would read as an option.
 func checkRevision(flag, revision string) error {
 	switch {
 	case revision == "":
-		return usagef("--%s: the revision is empty; is a variable unset?", flag)
+		return usageErrorf("--%s: the revision is empty; is a variable unset?", flag)
 	case strings.HasPrefix(revision, "-"):
-		return usagef("--%s %s: a revision cannot start with -", flag, revision)
+		return usageErrorf("--%s %s: a revision cannot start with -", flag, revision)
 	}
 	return nil
 }
@@ -124,28 +124,28 @@ func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer r.Close()
-	return append(r.revisions(), "HEAD"), cobra.ShellCompDirectiveNoFileComp
+	return append(r.revisionNames(), "HEAD"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// drift compares the folder on the disk with the folder that the blueprint compiles
-// to.
-func (d *comparison) drift(ctx context.Context, paths []string) error {
+// compareFolder compares the folder on the disk with the folder that the blueprint
+// compiles to.
+func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	collectLess(1)
 	after := workingTree(paths)
-	if err := d.compile(ctx, after); err != nil {
+	if err := d.compileSide(ctx, after); err != nil {
 		return err
 	}
 	if after.Plan == nil {
-		return d.refuse(after)
+		return d.showFindings(after)
 	}
-	dir := d.folder(after.Plan)
+	dir := d.folderPath(after.Plan)
 	have, err := emit.Read(dir, after.Tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s: write it with batchwright compile, or give a revision with --base",
 			dir)
 	case errors.Is(err, emit.ErrNotFolder):
-		return usagef("%s is not a directory", dir)
+		return usageErrorf("%s is not a directory", dir)
 	case err != nil:
 		return err
 	}
@@ -155,12 +155,12 @@ func (d *comparison) drift(ctx context.Context, paths []string) error {
 		return f.Problem != emit.Edited && f.Problem != emit.Outdated
 	})
 	if r.Same() && onlyContent {
-		return d.print(r, dir, true)
+		return d.printReview(r, dir, true)
 	}
 	if err := d.printFiles(dir, have.Differences); err != nil {
 		return err
 	}
-	return d.print(r, dir, false)
+	return d.printReview(r, dir, false)
 }
 
 // jsonFiles is the JSON form of the differences between the files of a folder. Paths
@@ -197,11 +197,11 @@ func (d *comparison) printFiles(dir string, files []emit.Difference) error {
 	return err
 }
 
-// folder returns the path of the deploy folder.
-func (d *comparison) folder(plan *ir.Platform) string { return cmp.Or(d.out, plan.Name) }
+// folderPath returns the path of the deploy folder.
+func (d *comparison) folderPath(plan *ir.Platform) string { return cmp.Or(d.out, plan.Name) }
 
-// refuse shows the findings of the sides that do not compile.
-func (d *comparison) refuse(sides ...*side) error {
+// showFindings shows the findings of the sides that do not compile.
+func (d *comparison) showFindings(sides ...*side) error {
 	var labels []string
 	for _, s := range sides {
 		if !s.findings.HasErrors() {
@@ -230,9 +230,9 @@ func (d *comparison) refuse(sides ...*side) error {
 	return fmt.Errorf("the blueprint does not compile in %s%s", strings.Join(labels, " and in "), hint)
 }
 
-// print writes a review, and ends the command with exit code 1 unless everything is
-// the same.
-func (d *comparison) print(r *review.Review, dir string, same bool) error {
+// printReview writes a review, and ends the command with exit code 1 unless
+// everything is the same.
+func (d *comparison) printReview(r *review.Review, dir string, same bool) error {
 	var err error
 	switch {
 	case d.format.value == formatMarkdown:
@@ -247,7 +247,7 @@ func (d *comparison) print(r *review.Review, dir string, same bool) error {
 			err = review.GitHub(d.Stdout, r, fromRepository(here)(dir))
 		}
 	default:
-		err = review.Text(d.Stdout, r, colored(d.color.value, d.Stdout))
+		err = review.Text(d.Stdout, r, useColor(d.color.value, d.Stdout))
 	}
 	if err == nil && !same {
 		return errFindings

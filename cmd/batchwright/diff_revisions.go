@@ -40,8 +40,8 @@ func workingTree(paths []string) *side {
 	return &side{paths: paths, State: review.State{Label: "the working tree"}}
 }
 
-// revisions compares two revisions, or one revision with the working tree.
-func (d *comparison) revisions(ctx context.Context, paths []string) error {
+// compareRevisions compares two revisions, or one revision with the working tree.
+func (d *comparison) compareRevisions(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -50,17 +50,17 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 		return err
 	}
 	defer repository.Close()
-	before, err := revision(repository, d.base, paths)
+	before, err := revisionSide(repository, d.base, paths)
 	if err != nil {
 		return err
 	}
 	after := workingTree(paths)
 	if d.head != "" {
-		if after, err = revision(repository, d.head, paths); err != nil {
+		if after, err = revisionSide(repository, d.head, paths); err != nil {
 			return err
 		}
 	}
-	if err := d.present(before, after, paths); err != nil {
+	if err := d.dropMissingPaths(before, after, paths); err != nil {
 		return err
 	}
 
@@ -68,13 +68,13 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	collectLess(2)
 	var group errgroup.Group
 	for _, s := range sides {
-		group.Go(func() error { return d.compile(ctx, s) })
+		group.Go(func() error { return d.compileSide(ctx, s) })
 	}
-	if err := cmp.Or(group.Wait(), repository.trouble()); err != nil {
+	if err := cmp.Or(group.Wait(), repository.readError()); err != nil {
 		return err
 	}
 	if before.findings.HasErrors() || after.findings.HasErrors() {
-		return d.refuse(before, after)
+		return d.showFindings(before, after)
 	}
 	plan := cmp.Or(after.Plan, before.Plan)
 	for _, s := range sides {
@@ -86,18 +86,18 @@ func (d *comparison) revisions(ctx context.Context, paths []string) error {
 	if before.absent || after.absent { // properties that every platform has did not change
 		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
 	}
-	return d.print(r, d.folder(plan), r.Same())
+	return d.printReview(r, d.folderPath(plan), r.Same())
 }
 
-// revision returns the side for a revision, with the same paths.
-func revision(r *repository, name string, paths []string) (*side, error) {
-	tree, err := r.tree(name)
+// revisionSide returns the side for a revision, with the same paths.
+func revisionSide(r *repository, name string, paths []string) (*side, error) {
+	tree, err := r.readTree(name)
 	if err != nil {
 		return nil, err
 	}
 	s := &side{files: tree, State: review.State{Label: name}}
 	for _, p := range paths {
-		p, err := r.path(p)
+		p, err := r.revisionPath(p)
 		if err != nil {
 			return nil, err
 		}
@@ -106,17 +106,17 @@ func revision(r *repository, name string, paths []string) (*side, error) {
 	return s, nil
 }
 
-// present removes the paths that a side does not have, and prints a message: those
-// of a blueprint that is new or was removed, and overlays that the base does not
-// have yet. A path that neither side has stays in one of them, so that the compiler
-// reports it.
-func (d *comparison) present(before, after *side, paths []string) error {
+// dropMissingPaths removes the paths that a side does not have, and prints a
+// message: those of a blueprint that is new or was removed, and overlays that the
+// base does not have yet. A path that neither side has stays in one of them, so that
+// the compiler reports it.
+func (d *comparison) dropMissingPaths(before, after *side, paths []string) error {
 	var had, has []int
 	for i := range paths {
-		if before.holds(i) {
+		if before.hasPath(i) {
 			had = append(had, i)
 		}
-		if after.holds(i) {
+		if after.hasPath(i) {
 			has = append(has, i)
 		}
 	}
@@ -145,9 +145,9 @@ func (d *comparison) present(before, after *side, paths []string) error {
 	return err
 }
 
-// holds reports whether there is a file, or a directory of CUE files, at path i. It
+// hasPath reports whether there is a file, or a directory of CUE files, at path i. It
 // reports true for an unreadable path, so that the compiler explains the error.
-func (s *side) holds(i int) bool {
+func (s *side) hasPath(i int) bool {
 	files, name := s.files, s.paths[i]
 	if files == nil {
 		absolute, err := filepath.Abs(name)
@@ -164,8 +164,8 @@ func (s *side) holds(i int) bool {
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".cue" })
 }
 
-// compile compiles a side and renders its folder.
-func (d *comparison) compile(ctx context.Context, s *side) (err error) {
+// compileSide compiles a side and renders its folder.
+func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 	// Main does not recover a panic in another goroutine.
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -183,7 +183,7 @@ func (d *comparison) compile(ctx context.Context, s *side) (err error) {
 		}
 		in.Dir, in.Stdin = dir, interruptible{ctx, d.Stdin}
 	}
-	res, err := d.input.compile(ctx, in)
+	res, err := d.input.compileInput(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/explain"
 )
 
-func (c Command) explain() *cobra.Command {
+func (c Command) explainCommand() *cobra.Command {
 	var input *inputFlags
 	var format, color *choice
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ directory, if it has CUE files.`,
   batchwright explain teams.team-a.quota.lp blueprints/batch-platform`,
 		ValidArgsFunction: completeExplain,
 	}
-	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return c.explainField(cmd.Context(), ".", nil, input, format, color)
@@ -100,7 +100,7 @@ func (e explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s\n", e.Severity, e.Code, e.Title, e.Why)
 	for _, example := range e.Examples() {
-		fmt.Fprintf(&b, "%s\n\n%s\n", example.Heading, indented(example.Source))
+		fmt.Fprintf(&b, "%s\n\n%s\n", example.Heading, indentExample(example.Source))
 	}
 	for _, s := range e.Sources {
 		fmt.Fprintf(&b, "Source: %s\n", s)
@@ -108,9 +108,9 @@ func (e explanation) String() string {
 	return b.String()
 }
 
-// indented returns an example, indented. Tabs become spaces, because a terminal
+// indentExample returns an example, indented. Tabs become spaces, because a terminal
 // shows them wider than the texts assume.
-func indented(example string) string {
+func indentExample(example string) string {
 	const margin = "    "
 	var b strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(example, "\t", "    ")) {
@@ -129,9 +129,9 @@ var codePattern = regexp.MustCompile(`^[A-Z][0-9]{4}$`)
 func explainCode(arg string) (explanation, error) {
 	code := strings.ToUpper(arg)
 	if !codePattern.MatchString(code) {
-		return explanation{}, usagef("%q is not the code of a finding, such as E0602", arg)
+		return explanation{}, usageErrorf("%q is not the code of a finding, such as E0602", arg)
 	}
-	known := codes()
+	known := findingCodes()
 	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // all numbers are unique
 	text, ok := explain.Lookup(code)
 	if !ok || i < 0 {
@@ -140,9 +140,9 @@ func explainCode(arg string) (explanation, error) {
 			near = known[i].ID
 		}
 		if near != "" {
-			return explanation{}, usagef("there is no code %s; did you mean %s?", code, near)
+			return explanation{}, usageErrorf("there is no code %s; did you mean %s?", code, near)
 		}
-		return explanation{}, usagef("there is no code %s", code)
+		return explanation{}, usageErrorf("there is no code %s", code)
 	}
 	return explanation{
 		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,
@@ -177,7 +177,7 @@ func completeExplain(_ *cobra.Command, args []string, begun string) ([]string, c
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var offers []string
-	for _, c := range codes() {
+	for _, c := range findingCodes() {
 		if strings.HasPrefix(c.ID, strings.ToUpper(begun)) {
 			offers = append(offers, cobra.CompletionWithDesc(c.ID, c.Title))
 		}

@@ -54,7 +54,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 	if format.value == formatJSON {
 		err = writeFieldJSON(c.Stdout, f)
 	} else {
-		err = writeField(c.Stdout, f, colored(color.value, c.Stdout))
+		err = writeField(c.Stdout, f, useColor(color.value, c.Stdout))
 	}
 	if err != nil {
 		return err
@@ -75,14 +75,14 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 	if name == "" || name == "." {
 		name = "a blueprint"
 	}
-	fill(&b, "", name+": "+f.Accepts)
+	fillParagraph(&b, "", name+": "+f.Accepts)
 	for _, p := range f.Doc {
 		b.WriteString("\n")
-		fill(&b, "", p)
+		fillParagraph(&b, "", p)
 	}
 	if f.Names != "" {
 		b.WriteString("\n")
-		fill(&b, "", "Each name: "+f.Names+".")
+		fillParagraph(&b, "", "Each name: "+f.Names+".")
 	}
 	switch {
 	case f.Required:
@@ -91,30 +91,30 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 		b.WriteString("\nIt is optional.\n")
 	case f.Default != nil:
 		b.WriteString("\n")
-		fill(&b, "", "The default is "+string(f.Default)+".")
+		fillParagraph(&b, "", "The default is "+string(f.Default)+".")
 	}
 	if len(f.Fields) > 0 {
 		b.WriteString("\nFields:\n")
 	}
 	for _, m := range f.Fields {
 		b.WriteString("\n")
-		fill(&b, "  ", m.Name+": "+m.Accepts+otherwise(m))
+		fillParagraph(&b, "  ", m.Name+": "+m.Accepts+unsetMeaning(m))
 		if m.Doc != "" {
-			fill(&b, "      ", m.Doc)
+			fillParagraph(&b, "      ", m.Doc)
 		}
 		if m.Value != nil {
-			b.WriteString("      Here: " + brief(m.Value) + "\n")
+			b.WriteString("      Here: " + summarizeValue(m.Value) + "\n")
 		}
 	}
-	if _, err := io.WriteString(w, printable(b.String())); err != nil {
+	if _, err := io.WriteString(w, escapeControls(b.String())); err != nil {
 		return err
 	}
 	return writeValue(w, f, color)
 }
 
-// printable replaces characters that could control a terminal, because a blueprint
-// can contain any character.
-func printable(text string) string {
+// escapeControls replaces characters that could control a terminal, because a
+// blueprint can contain any character.
+func escapeControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
 			return r
@@ -123,8 +123,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// otherwise returns the meaning of a field that is not written.
-func otherwise(m blueprint.Member) string {
+// unsetMeaning returns the meaning of a field that is not written.
+func unsetMeaning(m blueprint.Member) string {
 	switch {
 	case m.Required:
 		return " (required)"
@@ -134,14 +134,14 @@ func otherwise(m blueprint.Member) string {
 	return ""
 }
 
-// brief returns a value on one line, with the place that decides the value.
-func brief(v *blueprint.Value) string {
+// summarizeValue returns a value on one line, with the place that decides the value.
+func summarizeValue(v *blueprint.Value) string {
 	text := v.Text
 	switch {
 	case v.Origin == blueprint.Unknown:
 		text = "invalid"
 	case len(v.Names) > 0:
-		text = some(v.Names)
+		text = firstNames(v.Names)
 	case strings.Contains(text, "\n") || len(text) > 2*textWidth:
 		text = "see the file"
 	}
@@ -166,17 +166,17 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	case v.Absent != "":
 		text := "This blueprint has no " + v.Absent
 		if len(v.Names) > 0 {
-			text += "; it has " + some(v.Names)
+			text += "; it has " + firstNames(v.Names)
 		}
-		fill(&b, "", text+".")
+		fillParagraph(&b, "", text+".")
 	case v.Origin == blueprint.Container && f.Names != "":
 		text := "This blueprint has none."
 		if len(v.Names) > 0 {
-			text = fmt.Sprintf("This blueprint has %d: %s.", len(v.Names), some(v.Names))
+			text = fmt.Sprintf("This blueprint has %d: %s.", len(v.Names), firstNames(v.Names))
 		}
-		fill(&b, "", text)
+		fillParagraph(&b, "", text)
 	case len(v.Places) > 0 && v.Origin != blueprint.Unknown && strings.Contains(v.Text, "\n"):
-		b.WriteString("In this blueprint the value is\n\n" + beginning(indented(v.Text+"\n")))
+		b.WriteString("In this blueprint the value is\n\n" + firstLines(indentExample(v.Text+"\n")))
 	case len(v.Places) > 0 && v.Origin != blueprint.Unknown:
 		b.WriteString("In this blueprint the value is " + v.Text + ".\n")
 	case v.Origin == blueprint.Defaulted:
@@ -188,7 +188,7 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	default:
 		b.Reset()
 	}
-	if _, err := io.WriteString(w, printable(b.String())); err != nil {
+	if _, err := io.WriteString(w, escapeControls(b.String())); err != nil {
 		return err
 	}
 	for i, p := range v.Places {
@@ -206,8 +206,8 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 	return nil
 }
 
-// beginning returns the first lines of a text, as many as people read.
-func beginning(text string) string {
+// firstLines returns the first lines of a text, as many as people read.
+func firstLines(text string) string {
 	const most = 40
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) > most {
@@ -216,14 +216,14 @@ func beginning(text string) string {
 	return text
 }
 
-// some returns a list of the first names, as many as people read.
-func some(names []string) string {
+// firstNames returns a list of the first names, as many as people read.
+func firstNames(names []string) string {
 	const most = 12
 	return words.First(names, most)
 }
 
-// fill appends a paragraph in lines of at most textWidth columns.
-func fill(b *strings.Builder, indent, text string) { fillAfter(b, indent, indent, text) }
+// fillParagraph appends a paragraph in lines of at most textWidth columns.
+func fillParagraph(b *strings.Builder, indent, text string) { fillAfter(b, indent, indent, text) }
 
 // fillAfter is fill with another start of the first line.
 func fillAfter(b *strings.Builder, start, indent, text string) {

@@ -21,7 +21,7 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 		return diag.WriteJSON(w, l)
 	case formatText:
 		return diag.WriteText(w, l, diag.TextOptions{
-			Color: colored(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
+			Color: useColor(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
 		})
 	}
 	// Readers of these formats know the repository, not the working directory.
@@ -33,13 +33,13 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	if format.value == formatGitHub {
 		return diag.WriteGitHub(w, l)
 	}
-	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: codes(), Help: ruleHelp})
+	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: findingCodes(), Help: ruleHelp})
 }
 
 // repositoryRoot returns the root of the repository around a directory, which is the
 // nearest directory with a .git, and reports whether there is one.
 func repositoryRoot(dir string) (root string, found bool) {
-	for root = dir; !exists(filepath.Join(root, ".git")); root = filepath.Dir(root) {
+	for root = dir; !fileExists(filepath.Join(root, ".git")); root = filepath.Dir(root) {
 		if root == filepath.Dir(root) {
 			return "", false
 		}
@@ -69,7 +69,7 @@ func fromRepository(dir string) func(name string) string {
 	}
 }
 
-func exists(name string) bool {
+func fileExists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
 }
@@ -113,8 +113,8 @@ type conflictCode struct {
 	help string
 }
 
-// codes returns every code that a command can show, sorted by number.
-func codes() []diag.Code {
+// findingCodes returns every code that a command can show, sorted by number.
+func findingCodes() []diag.Code {
 	all := compiler.Codes()
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)

@@ -94,14 +94,14 @@ func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
 func (in *inputFlags) check() error {
 	for _, t := range in.tags {
 		if t == "" || t[0] == '=' {
-			return usagef("-t %q: want key=value, or the name of a condition", t)
+			return usageErrorf("-t %q: want key=value, or the name of a condition", t)
 		}
 	}
 	if in.maxTime <= 0 {
-		return usagef("--max-time %v: want a duration, such as 5m", in.maxTime)
+		return usageErrorf("--max-time %v: want a duration, such as 5m", in.maxTime)
 	}
 	if in.maxMemory.Value() <= 0 {
-		return usagef("--max-memory %s: want an amount, such as 8Gi", in.maxMemory.String())
+		return usageErrorf("--max-memory %s: want an amount, such as 8Gi", in.maxMemory.String())
 	}
 	return nil
 }

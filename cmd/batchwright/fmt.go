@@ -29,7 +29,7 @@ type formatter struct {
 	differs  bool
 }
 
-func (c Command) fmt() *cobra.Command {
+func (c Command) fmtCommand() *cobra.Command {
 	f := &formatter{Command: c}
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH...]",
@@ -45,7 +45,7 @@ formatted are findings, on standard error.`,
   batchwright fmt -l .          # list what is not formatted, and fail
   batchwright fmt -d prod.cue   # show what would change, and fail
   batchwright fmt < prod.cue`,
-		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return f.run(cmd.Context(), paths) }),
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return f.run(cmd.Context(), paths) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
@@ -64,7 +64,7 @@ func (f *formatter) run(ctx context.Context, paths []string) error {
 		paths = []string{"-"}
 	}
 	for _, p := range paths {
-		if err := f.path(ctx, p); err != nil {
+		if err := f.formatPath(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -77,46 +77,46 @@ func (f *formatter) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// path formats the files that one argument names.
-func (f *formatter) path(ctx context.Context, name string) error {
+// formatPath formats the files that one argument names.
+func (f *formatter) formatPath(ctx context.Context, name string) error {
 	if name == "-" {
 		if f.write {
-			return usagef("-w: standard input cannot be written to")
+			return usageErrorf("-w: standard input cannot be written to")
 		}
 		content, err := io.ReadAll(io.LimitReader(interruptible{ctx, f.Stdin}, load.MaxFile+1))
 		if err != nil {
 			return err
 		}
-		return f.file("-", content)
+		return f.formatFile("-", content)
 	}
 	return filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			f.fail(p, "cannot be read: "+reason(err), "pass a CUE file, or a directory")
+			f.reportFailure(p, "cannot be read: "+errorReason(err), "pass a CUE file, or a directory")
 			return nil
 		case d.IsDir() && d.Name() == "cue.mod":
 			return fs.SkipDir
 		case d.IsDir(), p != name && filepath.Ext(p) != ".cue":
 			return nil
 		case filepath.Ext(p) != ".cue":
-			f.fail(p, "is not a CUE file", "pass .cue files only")
+			f.reportFailure(p, "is not a CUE file", "pass .cue files only")
 			return nil
 		}
 		if p != name && d.Type()&fs.ModeSymlink != 0 && leadsOut(p, name) {
-			f.fail(p, "is a symbolic link to a file outside the directory",
+			f.reportFailure(p, "is a symbolic link to a file outside the directory",
 				"pass the target of the link, or remove the link")
 			return nil
 		}
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
-			f.fail(p, "is not a regular file", "pass regular files only")
+			f.reportFailure(p, "is not a regular file", "pass regular files only")
 			return nil
 		}
 		content, err := readFile(p)
 		if err != nil {
-			f.fail(p, "cannot be read: "+reason(err), "make it readable, or do not pass it")
+			f.reportFailure(p, "cannot be read: "+errorReason(err), "make it readable, or do not pass it")
 			return nil
 		}
-		return f.file(p, content)
+		return f.formatFile(p, content)
 	})
 }
 
@@ -140,8 +140,8 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, load.MaxFile+1))
 }
 
-// reason returns the text of an error without the name of the file.
-func reason(err error) string {
+// errorReason returns the text of an error without the name of the file.
+func errorReason(err error) string {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		return failed.Err.Error()
@@ -149,15 +149,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func (f *formatter) fail(name, message, help string) {
+func (f *formatter) reportFailure(name, message, help string) {
 	f.findings.Add(diag.Finding{
 		Code: "E0001", Severity: diag.Error, Message: message, Help: help,
 		Span: diag.Span{Source: &diag.Source{Name: name}},
 	})
 }
 
-// file formats one file.
-func (f *formatter) file(name string, content []byte) error {
+// formatFile formats one file.
+func (f *formatter) formatFile(name string, content []byte) error {
 	formatted, findings, err := blueprint.Format(name, content)
 	if err != nil {
 		return err
@@ -189,14 +189,14 @@ func (f *formatter) file(name string, content []byte) error {
 		}
 	}
 	if f.write {
-		return rewrite(name, formatted)
+		return rewriteFile(name, formatted)
 	}
 	return nil
 }
 
-// rewrite replaces a file atomically and keeps its mode. For a symbolic link, it
+// rewriteFile replaces a file atomically and keeps its mode. For a symbolic link, it
 // replaces the link's target.
-func rewrite(name string, content []byte) (err error) {
+func rewriteFile(name string, content []byte) (err error) {
 	name, err = filepath.EvalSymlinks(name)
 	if err != nil {
 		return err

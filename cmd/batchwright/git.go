@@ -47,7 +47,7 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 		return nil, err
 	}
 	r := &repository{ctx: ctx, dir: dir, top: dir, objects: map[string]gitObject{}}
-	out, err := r.git("rev-parse", "--is-inside-work-tree", "--show-cdup")
+	out, err := r.runGit("rev-parse", "--is-inside-work-tree", "--show-cdup")
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +62,19 @@ func (r *repository) Close() {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	if r.cat != nil {
-		r.cat.end()
+		r.cat.stopProcess()
 	}
 }
 
-// trouble returns the reason why objects could not be read, or nil.
-func (r *repository) trouble() error {
+// readError returns the reason why objects could not be read, or nil.
+func (r *repository) readError() error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	return r.failed
 }
 
-// path returns the path of a file within a revision. The file need not exist.
-func (r *repository) path(name string) (string, error) {
+// revisionPath returns the path of a file within a revision. The file need not exist.
+func (r *repository) revisionPath(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
 	if filepath.IsAbs(name) {
 		absolute = name
@@ -84,14 +84,14 @@ func (r *repository) path(name string) (string, error) {
 	}
 	rel, err := filepath.Rel(r.top, absolute)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", usagef("%s is outside the repository at %s", name, r.top)
+		return "", usageErrorf("%s is outside the repository at %s", name, r.top)
 	}
 	return filepath.ToSlash(rel), nil
 }
 
-// tree returns the files of a revision.
-func (r *repository) tree(revision string) (gitTree, error) {
-	id, err := r.git("rev-parse", "--verify", "--end-of-options", revision+"^{tree}")
+// readTree returns the files of a revision.
+func (r *repository) readTree(revision string) (gitTree, error) {
+	id, err := r.runGit("rev-parse", "--verify", "--end-of-options", revision+"^{tree}")
 	id = strings.TrimSpace(id)
 	switch {
 	case err == nil && !strings.HasPrefix(id, "^"): // git prints ^ID for the revision ^REVISION
@@ -99,34 +99,35 @@ func (r *repository) tree(revision string) (gitTree, error) {
 	case err != nil && !strings.Contains(err.Error(), "Needed a single revision"):
 		return gitTree{}, err
 	}
-	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, r.missing(revision))
+	return gitTree{}, fmt.Errorf("the repository has no revision %q%s", revision, r.adviseRevision(revision))
 }
 
-// missing returns the advice about a revision that the repository does not have.
-func (r *repository) missing(revision string) string {
+// adviseRevision returns the advice about a revision that the repository does not
+// have.
+func (r *repository) adviseRevision(revision string) string {
 	if strings.Contains(revision, "..") {
 		return "; this is a range: write its ends as --base and --head"
 	}
-	if out, _ := r.git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
+	if out, _ := r.runGit("rev-parse", "--is-shallow-repository"); strings.TrimSpace(out) == "true" {
 		return "; this is a shallow clone, so fetch the revision first: git fetch --unshallow, or a CI checkout of " +
 			"full depth (fetch-depth: 0)"
 	}
-	if near := diag.Nearest(revision, r.revisions()); near != "" {
+	if near := diag.Nearest(revision, r.revisionNames()); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
 }
 
-// revisions returns the names of branches and tags, or nothing if git fails.
-func (r *repository) revisions() []string {
-	out, _ := r.git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+// revisionNames returns the names of branches and tags, or nothing if git fails.
+func (r *repository) revisionNames() []string {
+	out, _ := r.runGit("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
 	return strings.Fields(out)
 }
 
-// git runs git and returns its output. The error contains git's own message.
-func (r *repository) git(args ...string) (string, error) {
+// runGit runs git and returns its output. The error contains git's own message.
+func (r *repository) runGit(args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := r.command(args...)
+	cmd := r.gitCommand(args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return "", r.gitError(err, stderr.String())
@@ -134,8 +135,9 @@ func (r *repository) git(args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// command returns a git command whose messages do not depend on the user's language.
-func (r *repository) command(args ...string) *exec.Cmd {
+// gitCommand returns a git command whose messages do not depend on the user's
+// language.
+func (r *repository) gitCommand(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
@@ -176,22 +178,22 @@ type gitObject struct {
 	entries []gitEntry // of a tree, sorted by name
 }
 
-// object reads an object from the repository.
-func (r *repository) object(id string) (gitObject, error) {
+// readObject reads an object from the repository.
+func (r *repository) readObject(id string) (gitObject, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	if o, ok := r.objects[id]; ok || r.failed != nil {
 		return o, r.failed
 	}
 	if r.cat == nil {
-		r.cat, r.failed = startCatFile(r.command("cat-file", "--batch"))
+		r.cat, r.failed = startCatFile(r.gitCommand("cat-file", "--batch"))
 		if r.failed != nil {
 			return gitObject{}, r.failed
 		}
 	}
-	o, err := r.cat.read(id)
+	o, err := r.cat.readObject(id)
 	if err != nil {
-		r.failed = r.gitError(err, r.cat.end())
+		r.failed = r.gitError(err, r.cat.stopProcess())
 		return gitObject{}, r.failed
 	}
 	if o.kind == "tree" {
@@ -231,8 +233,8 @@ func startCatFile(cmd *exec.Cmd) (*catFile, error) {
 	return c, cmd.Start()
 }
 
-// read requests an object and reads it. Source: git-cat-file(1), "Batch output".
-func (c *catFile) read(id string) (o gitObject, err error) {
+// readObject requests an object and reads it. Source: git-cat-file(1), "Batch output".
+func (c *catFile) readObject(id string) (o gitObject, err error) {
 	if _, err := io.WriteString(c.in, id+"\n"); err != nil {
 		return o, err
 	}
@@ -262,8 +264,8 @@ func (c *catFile) read(id string) (o gitObject, err error) {
 	return o, err
 }
 
-// end ends the process and returns its error output.
-func (c *catFile) end() string {
+// stopProcess ends the process and returns its error output.
+func (c *catFile) stopProcess() string {
 	c.in.Close()
 	c.cmd.Wait() // its exit status does not matter
 	return c.stderr.String()

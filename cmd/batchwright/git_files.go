@@ -61,9 +61,9 @@ var (
 // mostLinks is the number of symbolic links that are followed in a row, as in Linux.
 const mostLinks = 40
 
-// lookup finds a file. If follow is true, it follows a symbolic link at the end of
+// findFile finds a file. If follow is true, it follows a symbolic link at the end of
 // the path.
-func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
+func (t gitTree) findFile(name string, follow bool) (gitEntry, error) {
 	if !fs.ValidPath(name) {
 		return gitEntry{}, fs.ErrInvalid
 	}
@@ -73,7 +73,7 @@ func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 		step := rest[0]
 		rest = rest[1:]
 		here := way[len(way)-1]
-		entries, err := t.entries(here)
+		entries, err := t.readDir(here)
 		if err != nil {
 			return gitEntry{}, err
 		}
@@ -101,7 +101,7 @@ func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 		if links++; links > mostLinks {
 			return gitEntry{}, errors.New("too many levels of symbolic links")
 		}
-		o, err := t.repository.object(next.id)
+		o, err := t.repository.readObject(next.id)
 		if err != nil {
 			return gitEntry{}, err
 		}
@@ -113,48 +113,48 @@ func (t gitTree) lookup(name string, follow bool) (gitEntry, error) {
 	return way[len(way)-1], nil
 }
 
-// entries returns the entries of a directory, sorted by name.
-func (t gitTree) entries(dir gitEntry) ([]gitEntry, error) {
+// readDir returns the entries of a directory, sorted by name.
+func (t gitTree) readDir(dir gitEntry) ([]gitEntry, error) {
 	switch {
 	case dir.mode&gitKind == gitSubmodule:
 		return nil, errSubmodule
 	case !dir.isDir():
 		return nil, syscall.ENOTDIR
 	}
-	o, err := t.repository.object(dir.id)
+	o, err := t.repository.readObject(dir.id)
 	return o.entries, err
 }
 
 // Open opens a file or a directory.
 func (t gitTree) Open(name string) (fs.File, error) {
-	f, err := t.open(name)
+	f, err := t.openFile(name)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return f, nil
 }
 
-func (t gitTree) open(name string) (fs.File, error) {
-	e, err := t.lookup(name, true)
+func (t gitTree) openFile(name string) (fs.File, error) {
+	e, err := t.findFile(name, true)
 	if err != nil {
 		return nil, err
 	}
 	e.name = path.Base(name)
 	file := &gitFile{gitInfo: gitInfo{e, t}}
 	if e.isDir() {
-		file.entries, err = t.entries(e)
+		file.entries, err = t.readDir(e)
 		return file, err
 	}
-	o, err := t.repository.object(e.id)
+	o, err := t.repository.readObject(e.id)
 	file.content.Reset(o.content)
 	return file, err
 }
 
 // Sub returns a directory as a file system. No symbolic link leads out of it.
 func (t gitTree) Sub(dir string) (fs.FS, error) {
-	e, err := t.lookup(dir, true)
+	e, err := t.findFile(dir, true)
 	if err == nil {
-		_, err = t.entries(e)
+		_, err = t.readDir(e)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
@@ -174,12 +174,12 @@ func (i gitInfo) IsDir() bool        { return i.isDir() }
 func (i gitInfo) Sys() any           { return nil }
 
 // Size returns the size of a file, and 0 for a directory or an object that cannot be
-// read. See repository.trouble.
+// read. See repository.readError.
 func (i gitInfo) Size() int64 {
 	if i.isDir() {
 		return 0
 	}
-	o, _ := i.tree.repository.object(i.id)
+	o, _ := i.tree.repository.readObject(i.id)
 	return o.size
 }
 

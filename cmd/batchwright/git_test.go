@@ -37,7 +37,7 @@ func newRepository(t *testing.T, args ...string) (dir string, git func(args ...s
 	return dir, git
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
+func writeFiles(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		name = filepath.Join(dir, name)
@@ -58,7 +58,7 @@ func openTree(t *testing.T, dir, revision string) (*repository, gitTree) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
-	tree, err := r.tree(revision)
+	tree, err := r.readTree(revision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestGitTree(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			dir, git := newRepository(t, "--object-format="+format)
-			write(t, dir, map[string]string{
+			writeFiles(t, dir, map[string]string{
 				"a.cue": "a", "a/b/c.cue": "c", "a-b": "sorts between", "empty": "", "line\nbreak ünïcode": "odd",
 			})
 			for link, target := range map[string]string{
@@ -125,7 +125,7 @@ func TestGitTree(t *testing.T) {
 // nothing of links that lead nowhere.
 func TestGitTreeIsAFileSystem(t *testing.T) {
 	dir, git := newRepository(t)
-	write(t, dir, map[string]string{"a.cue": "a", "a/b/c.cue": "c", "a-b": "", "z/z": "z"})
+	writeFiles(t, dir, map[string]string{"a.cue": "a", "a/b/c.cue": "c", "a-b": "", "z/z": "z"})
 	git("add", "-A")
 	git("commit", "-q", "-m", "one")
 	_, tree := openTree(t, dir, "HEAD")
@@ -136,7 +136,7 @@ func TestGitTreeIsAFileSystem(t *testing.T) {
 
 func TestGitLargeFile(t *testing.T) {
 	dir, git := newRepository(t)
-	write(t, dir, map[string]string{"large.cue": strings.Repeat(" ", 16<<20+1), "small.cue": "x"})
+	writeFiles(t, dir, map[string]string{"large.cue": strings.Repeat(" ", 16<<20+1), "small.cue": "x"})
 	git("add", "-A")
 	git("commit", "-q", "-m", "one")
 	_, tree := openTree(t, dir, "HEAD")
@@ -153,7 +153,7 @@ func TestGitLargeFile(t *testing.T) {
 
 func TestGitPaths(t *testing.T) {
 	dir, _ := newRepository(t)
-	write(t, dir, map[string]string{"a/b/c.cue": "c"})
+	writeFiles(t, dir, map[string]string{"a/b/c.cue": "c"})
 	if err := os.Symlink("a/b", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestGitPaths(t *testing.T) {
 			".": "a/b", "c.cue": "a/b/c.cue", "../x/y.cue": "a/x/y.cue", "../..": ".", "../../../x": "",
 			filepath.Join(dir, "link", "c.cue"): "a/b/c.cue", "/nowhere": "",
 		} {
-			if got, err := r.path(name); got != want || (err != nil) != (want == "") {
+			if got, err := r.revisionPath(name); got != want || (err != nil) != (want == "") {
 				t.Errorf("%s from %s: %q, %v, want %q", name, from, got, err, want)
 			}
 		}
@@ -176,7 +176,7 @@ func TestGitPaths(t *testing.T) {
 
 func TestGitTrouble(t *testing.T) {
 	dir, git := newRepository(t)
-	write(t, dir, map[string]string{"a.cue": "a"})
+	writeFiles(t, dir, map[string]string{"a.cue": "a"})
 	git("add", "-A")
 	git("commit", "-q", "-m", "one")
 	git("branch", "feature")
@@ -192,7 +192,7 @@ func TestGitTrouble(t *testing.T) {
 		"a\nb":   `the repository has no revision "a\nb"`,
 		"HEAD~3": `the repository has no revision "HEAD~3"`,
 	} {
-		if _, err := r.tree(revision); err == nil || err.Error() != want {
+		if _, err := r.readTree(revision); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", revision, err, want)
 		}
 	}
@@ -221,11 +221,11 @@ func TestGitTrouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := cat.read("x"); err == nil {
+		if o, err := cat.readObject("x"); err == nil {
 			t.Errorf("%s: %+v", script, o)
 		}
 		cat.cmd.Process.Kill()
-		cat.end()
+		cat.stopProcess()
 	}
 
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
@@ -250,8 +250,8 @@ func TestGitInterrupt(t *testing.T) {
 	}
 	t.Setenv("PATH", fake+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for name, run := range map[string]func(*repository) error{
-		"a command":       func(r *repository) error { _, err := r.git("rev-parse"); return err },
-		"that of objects": func(r *repository) error { _, err := r.object("x"); return err },
+		"a command":       func(r *repository) error { _, err := r.runGit("rev-parse"); return err },
+		"that of objects": func(r *repository) error { _, err := r.readObject("x"); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()

@@ -23,7 +23,7 @@ const (
 	formatDot     = "dot"
 )
 
-func (c Command) graph() *cobra.Command {
+func (c Command) graphCommand() *cobra.Command {
 	d := &drawing{Command: c}
 	cmd := &cobra.Command{
 		Use:   "graph [PATH...]",
@@ -38,7 +38,7 @@ with the sum of their quotas, unless --full is set.`,
 		Example: "  batchwright graph blueprints/batch-platform\n  batchwright graph --format dot . | dot -Tsvg > " +
 			"platform.svg\n  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == " +
 			"\"queue\").name'",
-		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
 	}
 	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")
 	d.input = c.addInputFlags(cmd)
@@ -48,7 +48,7 @@ with the sum of their quotas, unless --full is set.`,
 }
 
 func (d *drawing) run(ctx context.Context, paths []string) error {
-	res, err := d.check(ctx, paths, d.input)
+	res, err := d.compileBlueprint(ctx, paths, d.input)
 	if err != nil {
 		return err
 	}

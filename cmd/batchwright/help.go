@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-func (c Command) help() *cobra.Command {
+func (c Command) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the description, flags and examples of a command",
@@ -10,7 +10,7 @@ func (c Command) help() *cobra.Command {
 		Example: `  batchwright help
   batchwright help compile`,
 		DisableFlagsInUseLine: true,
-		RunE: c.run(func(cmd *cobra.Command, args []string) error {
+		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
 				return unknownCommand(cmd.Root(), args)

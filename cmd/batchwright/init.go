@@ -39,7 +39,7 @@ type example struct {
 	directories []string // below blueprints; the files of all directories make one package
 }
 
-func examples() []example {
+func exampleBlueprints() []example {
 	return []example{
 		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
 		{"batch-platform", "four teams, L4 and A100 GPUs: reserved, on demand, Spot", []string{"batch-platform"}},
@@ -60,8 +60,8 @@ const (
 	ciNone       = "none"
 )
 
-// workflows maps the values of --ci to a template and the path of its file.
-func workflows() map[string][2]string {
+// workflowTemplates maps the values of --ci to a template and the path of its file.
+func workflowTemplates() map[string][2]string {
 	return map[string][2]string{
 		ciGitHub:     {"github.yml", ".github/workflows/batchwright.yml"},
 		ciGitLab:     {"gitlab-ci.yml", ".gitlab-ci.yml"},
@@ -77,10 +77,10 @@ type initiation struct {
 	ci, color           *choice
 }
 
-func (c Command) init() *cobra.Command {
+func (c Command) initCommand() *cobra.Command {
 	o := &initiation{Command: c}
 	var list strings.Builder
-	for _, e := range examples() {
+	for _, e := range exampleBlueprints() {
 		fmt.Fprintf(&list, "\n  %-20s%s", e.name, e.about)
 	}
 	cmd := &cobra.Command{
@@ -104,7 +104,7 @@ lists it, writes nothing and exits with 1. Only README.md and
   batchwright init --pre-commit  # add its configuration`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	cmd.RunE = c.run(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, args []string) error {
 		return o.run(cmd, append(args, ".")[0])
 	})
 	flags := cmd.Flags()
@@ -124,7 +124,7 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usagef("%s is not a directory", dir)
+		return usageErrorf("%s is not a directory", dir)
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -138,14 +138,14 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if !m.Found && o.from == "" {
-		return usagef("%s contains no blueprint; start one with --from and one of %s", dir,
+		return usageErrorf("%s contains no blueprint; start one with --from and one of %s", dir,
 			strings.Join(exampleNames(), ", "))
 	}
 	if m.Language != "" && semver.Compare(m.Language, load.SchemaLanguage) < 0 {
-		return usagef("the CUE module at %s has language version %s, which cannot read the schema: raise it to %s in "+
-			"its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
+		return usageErrorf("the CUE module at %s has language version %s, which cannot read the schema: raise it to "+
+			"%s in "+"its cue.mod/module.cue", m.Root, m.Language, load.SchemaLanguage)
 	}
-	tree, err := o.tree(cmd.Context(), m)
+	tree, err := o.filesToWrite(cmd.Context(), m)
 	if err != nil {
 		return err
 	}
@@ -153,12 +153,12 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
-	return o.report(cmd, dir, m, report)
+	return o.printNextSteps(cmd, dir, m, report)
 }
 
 func exampleNames() []string {
 	var names []string
-	for _, e := range examples() {
+	for _, e := range exampleBlueprints() {
 		names = append(names, e.name)
 	}
 	return names
@@ -170,18 +170,18 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
 	for _, f := range []struct{ name, value string }{{"name", o.name}, {"project", o.project}} {
 		if given(f.name) && f.value == "" {
-			return usagef("--%s is empty; is a variable unset?", f.name)
+			return usageErrorf("--%s is empty; is a variable unset?", f.name)
 		}
 	}
 	root, below := repositoryRoot(dir)
 	below = below && root != dir
 	switch {
 	case o.from == "" && (given("name") || given("project")):
-		return usagef("--name and --project need --from: without it, the blueprint sets them")
+		return usageErrorf("--name and --project need --from: without it, the blueprint sets them")
 	case given("from") && !slices.Contains(exampleNames(), o.from):
-		return usagef("--from %q: want one of %s", o.from, strings.Join(exampleNames(), ", "))
+		return usageErrorf("--from %q: want one of %s", o.from, strings.Join(exampleNames(), ", "))
 	case below && (o.preCommit || o.ci.value != ciNone):
-		return usagef("--pre-commit and --ci work only in the root of the repository, %s", root)
+		return usageErrorf("--pre-commit and --ci work only in the root of the repository, %s", root)
 	}
 	if o.from != "" && !below {
 		if !given("pre-commit") {
@@ -194,13 +194,13 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// tree returns the files to write, relative to the root of the module.
-func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error) {
+// filesToWrite returns the files to write, relative to the root of the module.
+func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree, error) {
 	files, name := m.Files, ""
 	add := func(name string, content []byte) { files[path.Join(m.Dir, name)] = content }
 	switch {
 	case o.from != "":
-		example, err := o.example(ctx)
+		example, err := o.exampleFiles(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -228,14 +228,14 @@ func (o *initiation) tree(ctx context.Context, m load.Module) (emit.Tree, error)
 		return err
 	}
 	var err error
-	if w, ok := workflows()[o.ci.value]; ok {
+	if w, ok := workflowTemplates()[o.ci.value]; ok {
 		err = template(w[0], w[1])
 	}
 	if o.preCommit {
 		err = errors.Join(err, template("pre-commit.yaml", ".pre-commit-config.yaml"))
 	}
 	for _, f := range [][2]string{{"README.md", "README.md"}, {"gitignore", ".gitignore"}} {
-		if o.from != "" && !exists(filepath.Join(m.Root, m.Dir, f[1])) {
+		if o.from != "" && !fileExists(filepath.Join(m.Root, m.Dir, f[1])) {
 			err = errors.Join(err, template(f[0], f[1]))
 		}
 	}
@@ -253,11 +253,11 @@ func valueOf(field string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(` + field + `: *\*?)"([^"]*)"`)
 }
 
-// example returns the files of the example, with the requested name and project.
-func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
+// exampleFiles returns the files of the example, with the requested name and project.
+func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	i := slices.IndexFunc(examples(), func(e example) bool { return e.name == o.from })
-	for _, dir := range examples()[i].directories {
+	i := slices.IndexFunc(exampleBlueprints(), func(e example) bool { return e.name == o.from })
+	for _, dir := range exampleBlueprints()[i].directories {
 		sub, err := fs.Sub(blueprints.Files, dir)
 		if err != nil {
 			return nil, err
@@ -276,7 +276,7 @@ func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 		if f.value == "" {
 			continue
 		}
-		if err := o.valid(ctx, f.field, f.value); err != nil {
+		if err := o.checkField(ctx, f.field, f.value); err != nil {
 			return nil, err
 		}
 		files["platform.cue"] = valueOf(f.field).ReplaceAll(files["platform.cue"], []byte(`${1}"`+f.value+`"`))
@@ -286,8 +286,8 @@ func (o *initiation) example(ctx context.Context) (map[string][]byte, error) {
 	return files, err
 }
 
-// valid rejects a value that a field of the blueprint cannot have.
-func (o *initiation) valid(ctx context.Context, field, value string) error {
+// checkField rejects a value that a field of the blueprint cannot have.
+func (o *initiation) checkField(ctx context.Context, field, value string) error {
 	blueprint, err := json.Marshal(map[string]string{field: value})
 	if err != nil {
 		return err
@@ -298,14 +298,14 @@ func (o *initiation) valid(ctx context.Context, field, value string) error {
 	}
 	for _, f := range res.Findings.Sorted() {
 		if f.Path == field {
-			return usagef("--%s %q: %s", field, value, f.Label)
+			return usageErrorf("--%s %q: %s", field, value, f.Label)
 		}
 	}
 	return nil
 }
 
-// report prints the changes and the next steps.
-func (o *initiation) report(cmd *cobra.Command, dir string, m load.Module, r emit.Report) error {
+// printNextSteps prints the changes and the next steps.
+func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Module, r emit.Report) error {
 	working, err := os.Getwd()
 	if err != nil {
 		return err

@@ -35,11 +35,11 @@ func (i interruptible) Read(p []byte) (int, error) {
 // checkPaths rejects arguments that are certainly a mistake.
 func checkPaths(paths []string) error {
 	if slices.Contains(paths, "") {
-		return usagef("a path is empty; is a variable unset?")
+		return usageErrorf("a path is empty; is a variable unset?")
 	}
 	stdin := func(p string) bool { return p == "-" || p == "yaml:-" }
 	if first := slices.IndexFunc(paths, stdin); first >= 0 && slices.ContainsFunc(paths[first+1:], stdin) {
-		return usagef("standard input is given twice")
+		return usageErrorf("standard input is given twice")
 	}
 	return nil
 }

@@ -22,14 +22,14 @@ func checkOutput(dir string, force bool) error {
 		target = resolved
 	}
 	if target == filepath.Dir(target) {
-		return usagef("%s is the root of the file system: choose a directory for the folder alone", dir)
+		return usageErrorf("%s is the root of the file system: choose a directory for the folder alone", dir)
 	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		if resolved, err := filepath.EvalSymlinks(home); err == nil {
 			home = resolved
 		}
 		if isBelow(home, target) {
-			return usagef("%s is the home directory, or contains it: choose a directory for the folder alone", dir)
+			return usageErrorf("%s is the home directory, or contains it: choose a directory for the folder alone", dir)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force ||
@@ -38,12 +38,12 @@ func checkOutput(dir string, force bool) error {
 	}
 	const cure = "choose a directory below it, or write there with --force"
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-		return usagef("%s is the top of a Git repository: %s", dir, cure)
+		return usageErrorf("%s is the top of a Git repository: %s", dir, cure)
 	}
 	entries, _ := os.ReadDir(dir) // most often the directory does not exist
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".cue" || e.Name() == "cue.mod" {
-			return usagef("%s contains %s, a file of a blueprint: %s", dir, e.Name(), cure)
+			return usageErrorf("%s contains %s, a file of a blueprint: %s", dir, e.Name(), cure)
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c Command) schema() *cobra.Command {
+func (c Command) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a blueprint, for editors of YAML and JSON",
@@ -21,7 +21,7 @@ changes another one. Blueprints in CUE do not need it: see batchwright init.`,
 		Example: `  batchwright schema > blueprint.schema.json
   batchwright schema | jq .properties.tiers`,
 		Args: cobra.NoArgs,
-		RunE: c.run(func(*cobra.Command, []string) error {
+		RunE: c.markRunErrors(func(*cobra.Command, []string) error {
 			schema, err := blueprint.JSONSchema()
 			if err != nil {
 				return err

@@ -14,8 +14,8 @@ type selection struct {
 	disable, enable []string
 }
 
-// flags adds the flags --disable and --enable.
-func (s *selection) flags(cmd *cobra.Command) {
+// addFlags adds the flags --disable and --enable.
+func (s *selection) addFlags(cmd *cobra.Command) {
 	for _, flag := range []struct {
 		name, usage string
 		values      *[]string
@@ -31,37 +31,37 @@ func (s *selection) flags(cmd *cobra.Command) {
 	}
 }
 
-// check converts the codes to upper case, and rejects values that are no code or
+// checkCodes converts the codes to upper case, and rejects values that are no code or
 // that cannot be omitted.
-func (s *selection) check() error {
+func (s *selection) checkCodes() error {
 	for i, code := range s.disable {
 		s.disable[i] = strings.ToUpper(code)
-		if err := known("--disable", s.disable[i]); err != nil {
+		if err := checkKnownCode("--disable", s.disable[i]); err != nil {
 			return err
 		}
 		if s.disable[i][:1] == "E" {
-			return undisableable(s.disable[i])
+			return disableError(s.disable[i])
 		}
 	}
 	for i, code := range s.enable {
 		s.enable[i] = strings.ToUpper(code)
-		if err := known("--enable", s.enable[i]); err != nil {
+		if err := checkKnownCode("--enable", s.enable[i]); err != nil {
 			return err
 		}
 		if slices.Contains(s.disable, s.enable[i]) {
-			return usagef("%s is both disabled and enabled", s.enable[i])
+			return usageErrorf("%s is both disabled and enabled", s.enable[i])
 		}
 	}
 	return nil
 }
 
-// known rejects a value that is not the prefix of any code.
-func known(flag, code string) error {
+// checkKnownCode rejects a value that is not the prefix of any code.
+func checkKnownCode(flag, code string) error {
 	if code == "" {
-		return usagef("%s: a code is empty", flag)
+		return usageErrorf("%s: a code is empty", flag)
 	}
 	var hideable []string
-	for _, c := range codes() {
+	for _, c := range findingCodes() {
 		if strings.HasPrefix(c.ID, code) {
 			return nil
 		}
@@ -70,20 +70,20 @@ func known(flag, code string) error {
 		}
 	}
 	if near := diag.Nearest(code, hideable); near != "" {
-		return usagef("%s: no code starts with %q; did you mean %s?", flag, code, near)
+		return usageErrorf("%s: no code starts with %q; did you mean %s?", flag, code, near)
 	}
-	return usagef("%s: no code starts with %q; vet --list lists all codes", flag, code)
+	return usageErrorf("%s: no code starts with %q; vet --list lists all codes", flag, code)
 }
 
-// undisableable returns the error for a code whose findings cannot be omitted.
-func undisableable(code string) error {
-	for _, c := range codes() {
+// disableError returns the error for a code whose findings cannot be omitted.
+func disableError(code string) error {
+	for _, c := range findingCodes() {
 		if c.ID == code && !c.Acceptable {
-			return usagef("--disable %s: errors cannot be hidden: correct the finding", code)
+			return usageErrorf("--disable %s: errors cannot be hidden: correct the finding", code)
 		}
 	}
-	return usagef("--disable %s: errors cannot be hidden: correct the finding, or accept it in the blueprint, with a "+
-		"reason", code)
+	return usageErrorf("--disable %s: errors cannot be hidden: correct the finding, or accept it in the blueprint, "+
+		"with a "+"reason", code)
 }
 
 // shows reports whether a finding is shown. If both lists have a matching entry, the
@@ -109,7 +109,7 @@ func longestPrefix(entries []string, code string) int {
 func completeHideable(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	before := begun[:strings.LastIndex(begun, ",")+1]
 	var offers []string
-	for _, c := range codes() {
+	for _, c := range findingCodes() {
 		if c.Severity != diag.Error && strings.HasPrefix(c.ID, strings.ToUpper(begun[len(before):])) {
 			offers = append(offers, cobra.CompletionWithDesc(before+c.ID, c.Title))
 		}

@@ -21,7 +21,7 @@ type buildVersion struct {
 	Arch     string `json:"arch"`
 }
 
-func (c Command) version() *cobra.Command {
+func (c Command) versionCommand() *cobra.Command {
 	var format *choice
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -31,7 +31,7 @@ func (c Command) version() *cobra.Command {
   batchwright version --format json | jq -r .version`,
 		Args: cobra.NoArgs,
 	}
-	cmd.RunE = c.run(func(*cobra.Command, []string) error {
+	cmd.RunE = c.markRunErrors(func(*cobra.Command, []string) error {
 		v := thisVersion()
 		if format.value == formatJSON {
 			return json.NewEncoder(c.Stdout).Encode(v)

@@ -21,7 +21,7 @@ type vetting struct {
 	color     *choice
 }
 
-func (c Command) vet() *cobra.Command {
+func (c Command) vetCommand() *cobra.Command {
 	v := &vetting{Command: c}
 	cmd := &cobra.Command{
 		Use:   "vet [PATH...]",
@@ -45,12 +45,12 @@ paths of files start at the root of the repository, the nearest directory with a
   batchwright vet --format sarif . > results.sarif
   batchwright vet --list
   cat prod.yaml | batchwright vet yaml:-`,
-		RunE: c.run(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
-	v.selection.flags(cmd)
+	v.selection.addFlags(cmd)
 	v.input = c.addInputFlags(cmd)
 	v.format = findingsFormatFlag(cmd, "output format of the findings")
 	v.color = colorFlag(cmd)
@@ -58,13 +58,13 @@ paths of files start at the root of the repository, the nearest directory with a
 }
 
 func (v *vetting) run(cmd *cobra.Command, paths []string) error {
-	if err := v.selection.check(); err != nil {
+	if err := v.selection.checkCodes(); err != nil {
 		return err
 	}
 	if v.list {
 		return v.listCodes(paths)
 	}
-	res, err := v.check(cmd.Context(), paths, v.input)
+	res, err := v.compileBlueprint(cmd.Context(), paths, v.input)
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ type jsonCode struct {
 // listCodes prints the table of codes. It omits the codes that the flags disable.
 func (v *vetting) listCodes(paths []string) error {
 	if len(paths) > 0 {
-		return usagef("--list checks nothing, so it takes no PATH")
+		return usageErrorf("--list checks nothing, so it takes no PATH")
 	}
 	if v.format.value != formatText && v.format.value != formatJSON {
-		return usagef("--list prints no findings: want --format %s or %s", formatText, formatJSON)
+		return usageErrorf("--list prints no findings: want --format %s or %s", formatText, formatJSON)
 	}
 	table := tabwriter.NewWriter(v.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range codes() {
+	for _, c := range findingCodes() {
 		if !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity}) {
 			continue
 		}

@@ -50,10 +50,10 @@ type Checked struct {
 // Place returns the span of a field or, if the field is not written, of its nearest
 // parent that is. If key is true, it is the span of the label, otherwise of the
 // value.
-func (c *Checked) Place(key bool, path ...string) diag.Span { return c.locate.place(key, path...) }
+func (c *Checked) Place(key bool, path ...string) diag.Span { return c.locate.fieldSpan(key, path...) }
 
 // Written reports whether the blueprint itself contains the field.
-func (c *Checked) Written(path ...string) bool { return c.locate.written(path...) }
+func (c *Checked) Written(path ...string) bool { return c.locate.isWritten(path...) }
 
 // Check compares an instance with the schema, and adds a finding for each mistake.
 // The error is a failure of the compiler.
@@ -83,8 +83,9 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, ctx: ctx, out: out, decoders: decoders(blueprint), Whole: true, known: !files.Partial}
-	if err := c.fields(definition, value, conditions); err != nil {
+	c := &checker{grammar: g, ctx: ctx, out: out, decoders: fieldDecoders(blueprint), Whole: true,
+		known: !files.Partial}
+	if err := c.checkFields(definition, value, conditions); err != nil {
 		return nil, err
 	}
 	if g.unexplained > 0 {
@@ -110,8 +111,9 @@ type checker struct {
 	known    bool // the set of entities is known
 }
 
-// fields reads every field of the blueprint, and reports unknown and missing ones.
-func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) error {
+// checkFields reads every field of the blueprint, and reports unknown and missing
+// ones.
+func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr) error {
 	known, err := fieldNames(definition)
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) err
 			}
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
-			meant[c.unknown(name, known, []string{name})] = true
+			meant[c.reportUnknown(name, known, []string{name})] = true
 		}
 	}
 	lacking := map[string]cue.Value{}
@@ -138,28 +140,28 @@ func (c *checker) fields(definition, value cue.Value, conditions []ast.Expr) err
 			c.Whole = false
 			continue
 		}
-		if err := c.field(name, constraint, field); err != nil {
+		if err := c.checkField(name, constraint, field); err != nil {
 			return err
 		}
 	}
 	c.checkHidden(hidden)
 	c.checkConditions(value, conditions)
-	if c.own(cue.Value{}, value, nil) {
+	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
 	for _, name := range slices.Sorted(maps.Keys(lacking)) {
 		if c.known && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
-			c.missing(lacking[name], name, nil)
+			c.reportMissing(lacking[name], name, nil)
 		}
 	}
 	return nil
 }
 
-// field reads one field of the blueprint. A missing field gets its default.
-func (c *checker) field(name string, constraint, value cue.Value) error {
+// checkField reads one field of the blueprint. A missing field gets its default.
+func (c *checker) checkField(name string, constraint, value cue.Value) error {
 	entity, label := patternOf(constraint)
 	if !entity.Exists() || value.Exists() && !isStruct(value) {
-		if c.fit(constraint, value, c.decoders[name], name) {
+		if c.decodeChecked(constraint, value, c.decoders[name], name) {
 			return nil
 		}
 		c.Whole = false
@@ -173,9 +175,9 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 	if !value.Exists() {
 		return nil
 	}
-	matches := matcher(label)
+	matches := labelMatcher(label)
 	given := map[string]bool{}
-	for entities, ok := fields(value); ok && entities.Next(); {
+	for entities, ok := iterateFields(value); ok && entities.Next(); {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
@@ -183,7 +185,7 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 			continue
 		}
 		if !entities.Selector().IsString() {
-			c.aside(entities.Value(), []string{name, entities.Selector().String()})
+			c.reportHidden(entities.Value(), []string{name, entities.Selector().String()})
 			continue
 		}
 		key := entities.Selector().Unquoted()
@@ -193,14 +195,14 @@ func (c *checker) field(name string, constraint, value cue.Value) error {
 		if !good {
 			c.badKey(label, key, path)
 		}
-		if !good || !c.fit(entity, entities.Value(), c.decoders[name], path...) {
+		if !good || !c.decodeChecked(entity, entities.Value(), c.decoders[name], path...) {
 			c.out.Broken[[2]string{name, key}] = true
 			if err := c.decoders[name](key, []byte("null")); err != nil {
 				return err
 			}
 		}
 	}
-	if c.own(constraint, value, []string{name}) || c.demanded(value, given, nil, []string{name}) {
+	if c.reportStruct(constraint, value, []string{name}) || c.reportRequired(value, given, nil, []string{name}) {
 		c.known = false
 	}
 	return nil
@@ -219,10 +221,10 @@ func fieldNames(v cue.Value) ([]string, error) {
 	return names, nil
 }
 
-// fit decodes a value that satisfies its constraint, and reports one that does not.
-// For a missing value it decodes the constraint's default. It returns whether the
-// value fits.
-func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...string) bool {
+// decodeChecked decodes a value that satisfies its constraint, and reports one that
+// does not. For a missing value it decodes the constraint's default. It returns
+// whether the value fits.
+func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, path ...string) bool {
 	merged := constraint
 	if value.Exists() {
 		merged = constraint.Unify(value)
@@ -247,13 +249,13 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 			g.explained++
 		}
 	}()
-	g.walk(constraint, g.asWritten(value, path), path)
+	g.walkValue(constraint, g.asWritten(value, path), path)
 	if g.mistakes == before { // CUE found a mistake that the walk did not
-		g.evaluation(err, constraint, path)
+		g.reportEvaluation(err, constraint, path)
 	}
 	if g.mistakes == before {
-		g.add(diag.Finding{
-			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+		g.addFinding(diag.Finding{
+			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 			Message: diag.Path(path) + " does not match the schema: " + load.Message(cueerrors.Errors(err)[0]),
 			Help:    "compare the value with the schema: batchwright explain " + diag.Path(path),
 		})
@@ -265,24 +267,24 @@ func (g *grammar) fit(constraint, value cue.Value, decode decoder, path ...strin
 // or "" for a field that is not a map of entities.
 type decoder func(key string, text []byte) error
 
-// decoders returns the decoder of every field of a blueprint.
-func decoders(b *schema.Blueprint) map[string]decoder {
+// fieldDecoders returns the decoder of every field of a blueprint.
+func fieldDecoders(b *schema.Blueprint) map[string]decoder {
 	return map[string]decoder{
-		"name": one(&b.Name), "project": one(&b.Project), "region": one(&b.Region), "zones": one(&b.Zones),
-		"cluster": one(&b.Cluster), "network": one(&b.Network), "security": one(&b.Security),
-		"versions":   one(&b.Versions),
-		"monitoring": one(&b.Monitoring), "delivery": one(&b.Delivery), "notes": one(&b.Notes),
-		"scheduler": one(&b.Scheduler), "accept": entry(&b.Accept),
-		"hardware": entry(&b.Hardware), "capacity": entry(&b.Capacity), "tiers": entry(&b.Tiers),
-		"cohorts": entry(&b.Cohorts), "teams": entry(&b.Teams), "workloads": entry(&b.Workloads),
+		"name": decodeOne(&b.Name), "project": decodeOne(&b.Project), "region": decodeOne(&b.Region),
+		"zones": decodeOne(&b.Zones), "cluster": decodeOne(&b.Cluster), "network": decodeOne(&b.Network),
+		"security": decodeOne(&b.Security), "versions": decodeOne(&b.Versions),
+		"monitoring": decodeOne(&b.Monitoring), "delivery": decodeOne(&b.Delivery), "notes": decodeOne(&b.Notes),
+		"scheduler": decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),
+		"hardware": decodeEntry(&b.Hardware), "capacity": decodeEntry(&b.Capacity), "tiers": decodeEntry(&b.Tiers),
+		"cohorts": decodeEntry(&b.Cohorts), "teams": decodeEntry(&b.Teams), "workloads": decodeEntry(&b.Workloads),
 	}
 }
 
-func one(field any) decoder {
+func decodeOne(field any) decoder {
 	return func(_ string, text []byte) error { return json.Unmarshal(text, field) }
 }
 
-func entry[T any](field *map[string]T) decoder {
+func decodeEntry[T any](field *map[string]T) decoder {
 	*field = map[string]T{}
 	return func(key string, text []byte) error {
 		var entity T
@@ -334,9 +336,10 @@ func patternOf(v cue.Value) (constraint, label cue.Value) {
 	return cue.Value{}, cue.Value{}
 }
 
-// matcher returns a function that reports whether a name satisfies the constraint on
-// the labels of a map. In the schema, the constraint is a regular expression.
-func matcher(label cue.Value) func(string) bool {
+// labelMatcher returns a function that reports whether a name satisfies the
+// constraint on the labels of a map. In the schema, the constraint is a regular
+// expression.
+func labelMatcher(label cue.Value) func(string) bool {
 	if op, args := label.Expr(); op == cue.RegexMatchOp {
 		if text, err := args[len(args)-1].String(); err == nil {
 			if re, err := regexp.Compile(text); err == nil {
@@ -353,7 +356,7 @@ func matcher(label cue.Value) func(string) bool {
 // tens of thousands of hidden fields takes longer than evaluating them.
 func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
 	if value.Err() != nil {
-		return fields(value)
+		return iterateFields(value)
 	}
 	it, err := value.Fields(cue.Optional(true))
 	return it, err == nil
@@ -365,7 +368,7 @@ func (c *checker) checkHidden(fields map[string]cue.Value) {
 		if c.mistakes > 0 && c.bare().Exists() {
 			continue // every use of it was compared with the schema
 		}
-		c.aside(fields[name], []string{name})
+		c.reportHidden(fields[name], []string{name})
 	}
 }
 
@@ -376,7 +379,7 @@ func (c *checker) checkConditions(blueprint cue.Value, conditions []ast.Expr) {
 		value := blueprint.LookupPath(cue.MakePath(name))
 		truth, _ := value.Default()
 		if _, undecided := truth.Bool(); undecided != nil && !truth.IsConcrete() && value.Validate() == nil {
-			c.undecided(value.Validate(cue.Concrete(true)), c.locate.span(condition))
+			c.reportUndecided(value.Validate(cue.Concrete(true)), c.locate.nodeSpan(condition))
 		}
 	}
 }

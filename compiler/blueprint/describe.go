@@ -10,9 +10,10 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// want returns a description of the values that a constraint of the schema accepts.
-func want(schema cue.Value) string {
-	if m := members(schema); len(m) > 0 {
+// describeWanted returns a description of the values that a constraint of the schema
+// accepts.
+func describeWanted(schema cue.Value) string {
+	if m := enumMembers(schema); len(m) > 0 {
 		return oneOf(m)
 	}
 	switch kind := schema.IncompleteKind(); kind {
@@ -25,7 +26,7 @@ func want(schema cue.Value) string {
 		return "a struct: { ... }"
 	case cue.ListKind:
 		if element := elementOf(schema); element.Exists() {
-			return "a list, each " + want(element)
+			return "a list, each " + describeWanted(element)
 		}
 		return "a list"
 	case cue.BottomKind: // a one-of, which does not have a field yet
@@ -43,9 +44,9 @@ func want(schema cue.Value) string {
 		if kind == cue.IntKind {
 			noun = "a whole number"
 		}
-		return noun + bounds(schema)
+		return noun + describeBounds(schema)
 	case cue.IntKind | cue.StringKind: // a number, or a word instead of a number
-		return "a whole number" + bounds(schema) + ` or ` + oneOf(stringsOf(schema))
+		return "a whole number" + describeBounds(schema) + ` or ` + oneOf(stringsOf(schema))
 	default:
 		return kind.String()
 	}
@@ -106,15 +107,15 @@ func openList(list cue.Value) cue.Value {
 
 // wantLabel returns a description of the names that a constraint accepts.
 func wantLabel(label cue.Value) string {
-	if d := doc(label); d != "" {
+	if d := docSentence(label); d != "" {
 		return strings.ToLower(d[:1]) + d[1:]
 	}
-	return want(label)
+	return describeWanted(label)
 }
 
-// members returns the values of an enumeration of strings, and nil for any other
+// enumMembers returns the values of an enumeration of strings, and nil for any other
 // constraint.
-func members(schema cue.Value) []string {
+func enumMembers(schema cue.Value) []string {
 	op, args := cue.Dereference(schema).Expr()
 	if op != cue.OrOp {
 		return nil
@@ -122,7 +123,7 @@ func members(schema cue.Value) []string {
 	var out []string
 	for _, a := range args {
 		if op, _ := cue.Dereference(a).Expr(); op == cue.OrOp {
-			out = append(out, members(a)...)
+			out = append(out, enumMembers(a)...)
 			continue
 		}
 		s, err := a.String()
@@ -134,8 +135,8 @@ func members(schema cue.Value) []string {
 	return out
 }
 
-// bounds returns the bounds of a number, such as " from 0 to 16", or "".
-func bounds(schema cue.Value) string {
+// describeBounds returns the bounds of a number, such as " from 0 to 16", or "".
+func describeBounds(schema cue.Value) string {
 	low, high, over := "", "", ""
 	var visit func(v cue.Value)
 	visit = func(v cue.Value) {
@@ -178,7 +179,7 @@ func bounds(schema cue.Value) string {
 // returns "" if the constraint refers to no definition.
 func definitionDoc(schema cue.Value) string {
 	if root, path := schema.ReferencePath(); len(path.Selectors()) > 0 {
-		if d := doc(root.LookupPath(path)); d != "" {
+		if d := docSentence(root.LookupPath(path)); d != "" {
 			return strings.ToLower(d[:1]) + d[1:]
 		}
 	}
@@ -192,8 +193,9 @@ func definitionDoc(schema cue.Value) string {
 	return ""
 }
 
-// doc returns the first sentence of a field's documentation, "" if it has none.
-func doc(schema cue.Value) string {
+// docSentence returns the first sentence of a field's documentation, "" if it has
+// none.
+func docSentence(schema cue.Value) string {
 	for _, c := range schema.Doc() {
 		text := strings.Join(strings.Fields(c.Text()), " ")
 		first, _, _ := strings.Cut(text, ". ")

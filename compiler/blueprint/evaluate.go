@@ -30,17 +30,17 @@ const (
 	bottomLiteral  = "literal) in source"
 )
 
-// evaluation reports mistakes of the blueprint's own CUE at a path: one finding for
-// each field, however many errors CUE has for it. schema is the field's constraint,
-// and may not exist.
-func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
+// reportEvaluation reports mistakes of the blueprint's own CUE at a path: one
+// finding for each field, however many errors CUE has for it. schema is the field's
+// constraint, and may not exist.
+func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 	var order []string
 	byPath := map[string][]cueerrors.Error{}
 	arms, inDisjunction := 0, ""
 	for _, e := range cueerrors.Errors(err) {
 		format, args := e.Msg()
 		if strings.Contains(format, requiredField) {
-			continue // object reports it
+			continue // walkObject reports it
 		}
 		at := diag.Path(pathOf(e, path))
 		switch {
@@ -51,7 +51,7 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 			arms, _ = args[0].(int)
 			inDisjunction = at
 		}
-		if g.follows(e) {
+		if g.followsCutOut(e) {
 			g.mistakes++
 			continue
 		}
@@ -67,20 +67,20 @@ func (g *grammar) evaluation(err error, schema cue.Value, path []string) {
 			schema = cue.Value{}
 		}
 		format, _ := errs[0].Msg()
-		f := g.finding(errs, schema, where)
+		f := g.fieldFinding(errs, schema, where)
 		if format == "" || ownCheck(f.Span) {
 			format = f.Message
 		}
-		if g.again(f.Span.Spot(format)) {
+		if g.alreadyFound(f.Span.Spot(format)) {
 			continue
 		}
-		g.add(f)
+		g.addFinding(f)
 	}
 }
 
-// follows reports whether an error is a consequence of a part that was reported and
-// cut out.
-func (g *grammar) follows(e cueerrors.Error) bool {
+// followsCutOut reports whether an error is a consequence of a part that was
+// reported and cut out.
+func (g *grammar) followsCutOut(e cueerrors.Error) bool {
 	return slices.ContainsFunc(append(e.InputPositions(), e.Position()), func(pos token.Pos) bool {
 		if !pos.IsValid() {
 			return false
@@ -97,18 +97,18 @@ func (g *grammar) inside(e cueerrors.Error, path []string) bool {
 	if len(at) > len(path) {
 		return true
 	}
-	if format, _ := e.Msg(); !strings.Contains(format, bottomLiteral) && !g.follows(e) {
+	if format, _ := e.Msg(); !strings.Contains(format, bottomLiteral) && !g.followsCutOut(e) {
 		return false
 	}
 	// CUE keeps no path for these errors.
-	return slices.ContainsFunc(g.spans(e), func(s diag.Span) bool {
+	return slices.ContainsFunc(g.errorSpans(e), func(s diag.Span) bool {
 		at := g.locate.fieldAt(s)
 		return at != nil && at.depth > len(path)
 	})
 }
 
-// finding returns the finding for CUE's errors about one field.
-func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
+// fieldFinding returns the finding for CUE's errors about one field.
+func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []string) diag.Finding {
 	format, args := errs[0].Msg()
 	if strings.Count(format, "%") > len(args) {
 		format = "" // the message is a text of the blueprint itself
@@ -117,24 +117,24 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	m := &mistake{
 		Finding: diag.Finding{Code: "E0107", Severity: diag.Error, Path: diag.Path(path),
 			Message: withoutStructs(load.Message(errs[0]))},
-		spans: g.spans(errs...), others: "see also here",
+		spans: g.errorSpans(errs...), others: "see also here",
 	}
 	switch {
 	case len(m.spans) > 0 && ownCheck(m.spans[0]):
 		m.Help = "correct what this check of the blueprint requires"
 	case strings.Contains(format, noArmFits):
-		m.alternatives(name, errs[1:])
+		m.describeAlternatives(name, errs[1:])
 	case strings.HasPrefix(format, conflicting):
-		m.conflict(name, errs, schema, g.locate.later)
+		m.describeConflict(name, errs, schema, g.locate.compareOrder)
 	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
-		m.bound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
-			return g.locate.place(key, path...)
+		m.describeBound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
+			return g.locate.fieldSpan(key, path...)
 		})
 	case strings.HasPrefix(format, notAllowed):
-		m.Message = fmt.Sprintf("a definition in the blueprint does not allow the field %q", last(path))
+		m.Message = fmt.Sprintf("a definition in the blueprint does not allow the field %q", lastElement(path))
 		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
 	case strings.HasPrefix(format, undefinedField):
-		field := element(fmt.Sprint(args[0]))
+		field := pathElement(fmt.Sprint(args[0]))
 		m.Message = fmt.Sprintf("reference to undefined field %q", field)
 		m.Help = "correct the reference, or write the field: a reference cannot use a default of the schema"
 		if near := g.locate.nearField(errs[0].Position(), field); near != "" {
@@ -143,17 +143,17 @@ func (g *grammar) finding(errs []cueerrors.Error, schema cue.Value, path []strin
 	case strings.HasPrefix(format, listLengths):
 		m.Message = fmt.Sprintf("%s is both a list of %v and a list of %v elements", name, args[0], args[1])
 		m.Help, m.others = "keep one of the lists", "another list"
-		m.spans = g.locate.values(path)
-		slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return g.locate.later(b, a) })
+		m.spans = g.locate.valueSpans(path)
+		slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return g.locate.compareOrder(b, a) })
 	case strings.Contains(format, "cycle"), strings.Contains(format, "cyclic"):
 		m.Help = "give one of the fields a value that does not refer to the others"
 	case strings.Contains(format, bottomLiteral):
 		m.Message, m.Help = name+" is explicitly set to an error", "replace the error with a value"
 	default:
-		m.Message, m.Help = expression(m.Message, format, args)
+		m.Message, m.Help = describeExpression(m.Message, format, args)
 	}
 	if len(m.spans) == 0 || !m.spans[0].Valid() {
-		m.spans = []diag.Span{g.locate.place(false, path...)}
+		m.spans = []diag.Span{g.locate.fieldSpan(false, path...)}
 	}
 	if at := g.locate.fieldAt(m.spans[0]); at != nil && at.tag != "" {
 		m.Help += "; or set it with -t " + at.tag + "=VALUE"
@@ -172,9 +172,11 @@ type mistake struct {
 	others string      // description of the further places
 }
 
-// conflict describes that a field has several values. The wrong value is the one
-// that the schema does not accept; if there is none, the one that was written last.
-func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value, later func(a, b diag.Span) int) {
+// describeConflict describes that a field has several values. The wrong value is the
+// one that the schema does not accept; if there is none, the one that was written
+// last.
+func (m *mistake) describeConflict(name string, errs []cueerrors.Error, schema cue.Value,
+	later func(a, b diag.Span) int) {
 	var values []string
 	for _, e := range errs {
 		_, args := e.Msg()
@@ -185,15 +187,15 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 		}
 	}
 	_, args := errs[0].Msg()
-	if wrong := misfit(schema, args); wrong != "" {
-		if at := first(m.spans, wrong); len(at) > 0 && text(at[0]) == wrong {
-			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+want(schema)
+	if wrong := misfitValue(schema, args); wrong != "" {
+		if at := moveToFront(m.spans, wrong); len(at) > 0 && sourceText(at[0]) == wrong {
+			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
 			m.Help, m.others, m.spans = "keep one value", "another value", at
 			return
 		}
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
-		strings.HasPrefix(last(strings.Split(name, ".")), "_") {
+		strings.HasPrefix(lastElement(strings.Split(name, ".")), "_") {
 		m.Message, m.Help = "the check "+name+" of the blueprint fails", "correct the value that it checks, or the "+
 			"check"
 		m.others = "the check"
@@ -202,17 +204,17 @@ func (m *mistake) conflict(name string, errs []cueerrors.Error, schema cue.Value
 	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(values))
 	m.Help = "keep one value, or mark one as a default with *"
 	m.others = "another value"
-	isValue := func(s diag.Span) bool { return slices.Contains(values, text(s)) }
+	isValue := func(s diag.Span) bool { return slices.Contains(values, sourceText(s)) }
 	if slices.ContainsFunc(m.spans, isValue) {
 		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
 	}
 	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
 }
 
-// alternatives describes that no arm of a disjunction fits, with the reasons that
-// CUE gives.
-func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
-	value, arms, ok := disjunction(reasons)
+// describeAlternatives describes that no arm of a disjunction fits, with the reasons
+// that CUE gives.
+func (m *mistake) describeAlternatives(name string, reasons []cueerrors.Error) {
+	value, arms, ok := disjunctionConflict(reasons)
 	if !ok {
 		m.Message = name + " matches none of its alternatives"
 		m.Help, m.others = "choose one of the alternatives", "an alternative"
@@ -224,27 +226,27 @@ func (m *mistake) alternatives(name string, reasons []cueerrors.Error) {
 	}
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, value), "want one of "+strings.Join(arms, ", ")
 	m.Help, m.others = "choose one of the alternatives", "the alternatives"
-	m.spans = first(m.spans, value)
+	m.spans = moveToFront(m.spans, value)
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
 
-// bound describes that a value does not satisfy a constraint of the blueprint
+// describeBound describes that a value does not satisfy a constraint of the blueprint
 // itself. The first position of CUE's error is the constraint.
-func (m *mistake) bound(name, value, constraint string, place func(key bool) diag.Span) {
+func (m *mistake) describeBound(name, value, constraint string, place func(key bool) diag.Span) {
 	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shortenValue(value)), "want "+constraint
 	if strings.HasPrefix(value, "{") {
 		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
 		m.spans = append([]diag.Span{place(true)}, m.spans...)
-	} else if m.spans = first(m.spans, value); len(m.spans) > 0 && text(m.spans[0]) != value {
+	} else if m.spans = moveToFront(m.spans, value); len(m.spans) > 0 && sourceText(m.spans[0]) != value {
 		m.spans = append([]diag.Span{place(false)}, m.spans...)
 	}
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
 
-// expression returns a description of the mistake in an expression, and the
+// describeExpression returns a description of the mistake in an expression, and the
 // correction.
-func expression(message, format string, args []any) (string, string) {
+func describeExpression(message, format string, args []any) (string, string) {
 	is := func(part string) bool { return strings.Contains(format, part) }
 	switch {
 	case is("bounds %v and %v"):
@@ -274,10 +276,10 @@ func expression(message, format string, args []any) (string, string) {
 
 // ownCheck reports whether the blueprint itself raises the error at a span, with
 // error().
-func ownCheck(at diag.Span) bool { return at.Valid() && text(at) == "error" }
+func ownCheck(at diag.Span) bool { return at.Valid() && sourceText(at) == "error" }
 
-// spans returns the spans of errors in the user's files, without duplicates.
-func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
+// errorSpans returns the spans of errors in the user's files, without duplicates.
+func (g *grammar) errorSpans(errs ...cueerrors.Error) []diag.Span {
 	var spans []diag.Span
 	for _, e := range errs {
 		for _, pos := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
@@ -289,25 +291,25 @@ func (g *grammar) spans(errs ...cueerrors.Error) []diag.Span {
 	return spans
 }
 
-// first moves the span with the given text to the front.
-func first(spans []diag.Span, what string) []diag.Span {
-	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return text(s) == what }); i > 0 {
+// moveToFront moves the span with the given text to the front.
+func moveToFront(spans []diag.Span, what string) []diag.Span {
+	if i := slices.IndexFunc(spans, func(s diag.Span) bool { return sourceText(s) == what }); i > 0 {
 		spans = slices.Concat(spans[i:i+1], spans[:i], spans[i+1:])
 	}
 	return spans
 }
 
-// text returns the source text of a span.
-func text(s diag.Span) string {
+// sourceText returns the source text of a span.
+func sourceText(s diag.Span) string {
 	if !s.Valid() {
 		return ""
 	}
 	return string(s.Source.Content[s.Start:s.End])
 }
 
-// misfit returns the one of two conflicting values whose type the schema does not
+// misfitValue returns the one of two conflicting values whose type the schema does not
 // accept, or "" if that is unclear.
-func misfit(schema cue.Value, args []any) string {
+func misfitValue(schema cue.Value, args []any) string {
 	if !schema.Exists() || len(args) < 4 {
 		return ""
 	}
@@ -321,9 +323,9 @@ func misfit(schema cue.Value, args []any) string {
 	return ""
 }
 
-// disjunction returns the value that conflicts with every arm of a disjunction, and
-// the arms.
-func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) {
+// disjunctionConflict returns the value that conflicts with every arm of a
+// disjunction, and the arms.
+func disjunctionConflict(errs []cueerrors.Error) (value string, arms []string, ok bool) {
 	var pairs [][2]string
 	for _, e := range errs {
 		format, args := e.Msg()
@@ -348,8 +350,8 @@ func disjunction(errs []cueerrors.Error) (value string, arms []string, ok bool) 
 	return "", nil, false
 }
 
-// clash reports whether a value consists of two conflicting values.
-func clash(v cue.Value) bool {
+// isConflict reports whether a value consists of two conflicting values.
+func isConflict(v cue.Value) bool {
 	errs := cueerrors.Errors(v.Err())
 	if len(errs) == 0 {
 		return false
@@ -366,7 +368,7 @@ func pathOf(e cueerrors.Error, otherwise []string) []string {
 		return otherwise
 	}
 	for i := range at {
-		at[i] = element(at[i])
+		at[i] = pathElement(at[i])
 	}
 	return at
 }
@@ -380,9 +382,9 @@ func withoutStructs(text string) string {
 	return text[:open] + "{...}" + text[end+1:]
 }
 
-// element converts an element of a CUE error's path into an element of a finding's
+// pathElement converts an element of a CUE error's path into an element of a finding's
 // path.
-func element(e string) string {
+func pathElement(e string) string {
 	if i, err := strconv.Atoi(e); err == nil {
 		return diag.Index(i)
 	}
@@ -392,7 +394,7 @@ func element(e string) string {
 	return e
 }
 
-func last(path []string) string {
+func lastElement(path []string) string {
 	if len(path) == 0 {
 		return ""
 	}

@@ -93,7 +93,7 @@ func FindField(path string) (*FoundField, error) {
 	if err != nil {
 		return nil, err
 	}
-	constraint, presence, err := follow(definition, elements)
+	constraint, presence, err := constraintAt(definition, elements)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +118,10 @@ func (f *FoundField) DescribeIn(l *load.Loader) *Field {
 		definition: f.definition, value: value, locate: &locator{sources: l.Sources, inst: l.Instance, value: value},
 		bare: sync.OnceValue(func() cue.Value { return l.BuildBare(f.cc) }),
 	}
-	out.Value = e.at(f.elements)
+	out.Value = e.valueAt(f.elements)
 	out.Fields = slices.Clone(out.Fields)
 	for i, m := range out.Fields {
-		v := e.at(append(slices.Clip(f.elements), m.Name))
+		v := e.valueAt(append(slices.Clip(f.elements), m.Name))
 		if v != nil && (v.Origin == Written || v.Origin == Unknown || len(v.Places) > 0) {
 			out.Fields[i].Value = v
 		}
@@ -178,9 +178,9 @@ func parsePath(path string) ([]string, error) {
 	return elements, nil
 }
 
-// follow returns the constraint on the field at a path, and whether the field is
+// constraintAt returns the constraint on the field at a path, and whether the field is
 // required.
-func follow(definition cue.Value, path []string) (constraint cue.Value, presence cue.SelectorType, err error) {
+func constraintAt(definition cue.Value, path []string) (constraint cue.Value, presence cue.SelectorType, err error) {
 	constraint = definition
 	for i, name := range path {
 		above := diag.Path(path[:i])
@@ -205,7 +205,7 @@ func follow(definition cue.Value, path []string) (constraint cue.Value, presence
 		case strings.HasPrefix(name, "["):
 			return refuse("is no list")
 		case len(names) == 0:
-			return refuse("has no fields: it is %s; a name with dots stands in quotes", accepts(constraint))
+			return refuse("has no fields: it is %s; a name with dots stands in quotes", acceptedValues(constraint))
 		default:
 			if near := diag.Nearest(name, names); near != "" {
 				return refuse("has no field %q; did you mean %s?", name, diag.Path(append(slices.Clip(path[:i]), near)))
@@ -239,7 +239,7 @@ func entityOf(v cue.Value) cue.Value {
 
 // describeField returns the description of a constraint.
 func describeField(constraint cue.Value) *Field {
-	f := &Field{Accepts: accepts(constraint), Default: defaultOf(constraint), Doc: paragraphs(constraint)}
+	f := &Field{Accepts: acceptedValues(constraint), Default: defaultOf(constraint), Doc: docParagraphs(constraint)}
 	if entityOf(constraint).Exists() {
 		_, label := patternOf(constraint)
 		f.Names = wantLabel(label)
@@ -258,26 +258,26 @@ func membersOf(constraint cue.Value, prefix string) []Member {
 	for err == nil && it.Next() {
 		v := it.Value()
 		m := Member{
-			Name: prefix + it.Selector().Unquoted(), Accepts: accepts(v), Default: defaultOf(v),
+			Name: prefix + it.Selector().Unquoted(), Accepts: acceptedValues(v), Default: defaultOf(v),
 			Required: it.Selector().ConstraintType() == cue.RequiredConstraint,
 		}
-		if all := paragraphs(v); len(all) > 0 {
-			m.Doc = sentence(all[0])
+		if all := docParagraphs(v); len(all) > 0 {
+			m.Doc = firstSentence(all[0])
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// accepts returns a description of the values that a constraint accepts.
-func accepts(constraint cue.Value) string {
+// acceptedValues returns a description of the values that a constraint accepts.
+func acceptedValues(constraint cue.Value) string {
 	names := 0
 	for entity := entityOf(constraint); entity.Exists(); entity = entityOf(constraint) {
 		constraint = entity
 		names++
 	}
 	by := [...]string{"", "by name: ", "by two names: "}[min(names, 2)]
-	return by + strings.TrimSuffix(want(constraint), ": { ... }")
+	return by + strings.TrimSuffix(describeWanted(constraint), ": { ... }")
 }
 
 // defaultOf returns the value of a field that is not written, nil for none. The
@@ -294,9 +294,9 @@ func defaultOf(constraint cue.Value) json.RawMessage {
 	return text
 }
 
-// paragraphs returns the documentation of a field, and of the definition that the
+// docParagraphs returns the documentation of a field, and of the definition that the
 // field refers to.
-func paragraphs(constraint cue.Value) []string {
+func docParagraphs(constraint cue.Value) []string {
 	var out []string
 	comments := constraint.Doc()
 	// For a scalar, the definition only describes the accepted values.
@@ -313,8 +313,8 @@ func paragraphs(constraint cue.Value) []string {
 	return out
 }
 
-// sentence returns the first sentence of a paragraph.
-func sentence(paragraph string) string {
+// firstSentence returns the first sentence of a paragraph.
+func firstSentence(paragraph string) string {
 	first, _, more := strings.Cut(paragraph, ". ")
 	if more {
 		return first + "."
@@ -329,8 +329,8 @@ type explainer struct {
 	bare              func() cue.Value // see grammar
 }
 
-// at returns the value of the field at a path, or nil if the path contains "*".
-func (e *explainer) at(path []string) *Value {
+// valueAt returns the value of the field at a path, or nil if the path contains "*".
+func (e *explainer) valueAt(path []string) *Value {
 	if slices.ContainsFunc(path, func(name string) bool { return strings.Contains(name, "*") }) {
 		return nil
 	}
@@ -339,26 +339,26 @@ func (e *explainer) at(path []string) *Value {
 		written = bare
 	}
 	out := &Value{Origin: Unset}
-	if given := lookup(written, path); given.Exists() {
+	if given := lookupPath(written, path); given.Exists() {
 		out.Origin = Written
 	}
 	if len(path) == 0 {
 		out.Origin = Container
 		return out
 	}
-	if out.Absent, out.Names = e.absent(path); out.Absent != "" {
+	if out.Absent, out.Names = e.absentEntity(path); out.Absent != "" {
 		return out
 	}
-	constraint, _, err := follow(e.definition, path)
+	constraint, _, err := constraintAt(e.definition, path)
 	if err != nil {
 		return nil
 	}
 	if entity := entityOf(constraint); entity.Exists() {
-		out.Origin, out.Names = Container, entityNames(lookup(e.value, path))
-		e.cite(out, path, true)
+		out.Origin, out.Names = Container, entityNames(lookupPath(e.value, path))
+		e.citePlaces(out, path, true)
 		return out
 	}
-	value, ok := e.unified(path)
+	value, ok := e.unifiedValue(path)
 	switch {
 	case !ok:
 		if out.Origin == Written {
@@ -366,7 +366,7 @@ func (e *explainer) at(path []string) *Value {
 		}
 	case value.IncompleteKind() == cue.StructKind || value.IncompleteKind() == cue.BottomKind && isStruct(value):
 		if out.Origin == Written {
-			out.Origin, out.Text = Container, cueText(lookup(written, path))
+			out.Origin, out.Text = Container, cueText(lookupPath(written, path))
 		}
 		if value.Validate(cue.Concrete(true), cue.Final()) == nil {
 			out.JSON, _ = value.MarshalJSON()
@@ -383,7 +383,7 @@ func (e *explainer) at(path []string) *Value {
 		}
 	}
 	if out.Origin != Unset {
-		e.cite(out, path, out.Origin == Container)
+		e.citePlaces(out, path, out.Origin == Container)
 	}
 	return out
 }
@@ -395,7 +395,7 @@ const mostInline = 100
 // several.
 func cueText(v cue.Value) string {
 	var b strings.Builder
-	if compact(&b, v) {
+	if writeCompact(&b, v) {
 		return b.String()
 	}
 	text, err := format.Node(v.Syntax(cue.Final()))
@@ -405,8 +405,9 @@ func cueText(v cue.Value) string {
 	return string(text)
 }
 
-// compact appends a value on one line, and reports whether the line is short enough.
-func compact(b *strings.Builder, v cue.Value) bool {
+// writeCompact appends a value on one line, and reports whether the line is short
+// enough.
+func writeCompact(b *strings.Builder, v cue.Value) bool {
 	v, _ = v.Default()
 	separate := func(i int) {
 		if i > 0 {
@@ -420,7 +421,7 @@ func compact(b *strings.Builder, v cue.Value) bool {
 		for i := 0; err == nil && it.Next(); i++ {
 			separate(i)
 			b.WriteString(it.Selector().String() + ": ")
-			if !compact(b, it.Value()) {
+			if !writeCompact(b, it.Value()) {
 				return false
 			}
 		}
@@ -430,7 +431,7 @@ func compact(b *strings.Builder, v cue.Value) bool {
 		it, err := v.List()
 		for i := 0; err == nil && it.Next(); i++ {
 			separate(i)
-			if !compact(b, it.Value()) {
+			if !writeCompact(b, it.Value()) {
 				return false
 			}
 		}
@@ -441,16 +442,16 @@ func compact(b *strings.Builder, v cue.Value) bool {
 	return b.Len() <= mostInline && !strings.Contains(b.String(), "\n")
 }
 
-// absent returns the entity on a path that the blueprint does not have, and the
+// absentEntity returns the entity on a path that the blueprint does not have, and the
 // names of the existing entities. It returns "" if no entity is missing.
-func (e *explainer) absent(path []string) (string, []string) {
+func (e *explainer) absentEntity(path []string) (string, []string) {
 	for i := range path {
-		constraint, _, err := follow(e.definition, path[:i])
+		constraint, _, err := constraintAt(e.definition, path[:i])
 		if err != nil {
 			break
 		}
-		if entity := entityOf(constraint); entity.Exists() && !lookup(e.value, path[:i+1]).Exists() {
-			return diag.Path(path[:i+1]), entityNames(lookup(e.value, path[:i]))
+		if entity := entityOf(constraint); entity.Exists() && !lookupPath(e.value, path[:i+1]).Exists() {
+			return diag.Path(path[:i+1]), entityNames(lookupPath(e.value, path[:i]))
 		}
 	}
 	return "", nil
@@ -459,7 +460,7 @@ func (e *explainer) absent(path []string) (string, []string) {
 // entityNames returns the names of the entities in a map.
 func entityNames(v cue.Value) []string {
 	var names []string
-	for it, ok := fields(v); ok && it.Next(); {
+	for it, ok := iterateFields(v); ok && it.Next(); {
 		if it.Selector().IsString() && !isConstraint(it.Selector()) {
 			names = append(names, it.Selector().Unquoted())
 		}
@@ -467,16 +468,16 @@ func entityNames(v cue.Value) []string {
 	return names
 }
 
-// unified returns the value at a path unified with the schema, and reports whether
-// the value exists.
-func (e *explainer) unified(path []string) (cue.Value, bool) {
-	constraint, _, err := follow(e.definition, path[:1])
+// unifiedValue returns the value at a path unified with the schema, and reports
+// whether the value exists.
+func (e *explainer) unifiedValue(path []string) (cue.Value, bool) {
+	constraint, _, err := constraintAt(e.definition, path[:1])
 	if err != nil {
 		return cue.Value{}, false
 	}
-	value, rest := lookup(e.value, path[:1]), path[1:]
+	value, rest := lookupPath(e.value, path[:1]), path[1:]
 	if entity := entityOf(constraint); entity.Exists() && len(rest) > 0 {
-		if value = lookup(value, rest[:1]); !value.Exists() {
+		if value = lookupPath(value, rest[:1]); !value.Exists() {
 			return value, false
 		}
 		constraint, rest = entity, rest[1:]
@@ -484,18 +485,18 @@ func (e *explainer) unified(path []string) (cue.Value, bool) {
 	if value.Exists() {
 		constraint = constraint.Unify(value)
 	}
-	out, _ := lookup(constraint, rest).Default()
+	out, _ := lookupPath(constraint, rest).Default()
 	return out, out.Exists()
 }
 
-// cite adds the places where a value is written: its literals or, if keys is true,
-// the names of a struct.
-func (e *explainer) cite(v *Value, path []string, keys bool) {
+// citePlaces adds the places where a value is written: its literals or, if keys is
+// true, the names of a struct.
+func (e *explainer) citePlaces(v *Value, path []string, keys bool) {
 	var spans []diag.Span
 	if keys {
-		spans = e.locate.keys(path)
+		spans = e.locate.keySpans(path)
 	} else {
-		spans = append([]diag.Span{e.locate.literal(v.Text, path)}, e.locate.values(path)...)
+		spans = append([]diag.Span{e.locate.literalSpan(v.Text, path)}, e.locate.valueSpans(path)...)
 	}
 	seen, fields := map[diag.Span]bool{}, map[diag.Span]bool{}
 	for _, span := range spans {

@@ -31,15 +31,15 @@ type grammar struct {
 	bare                   func() cue.Value   // value of the files without the schema, if they refer to it
 }
 
-// add reports a mistake.
-func (g *grammar) add(f diag.Finding) {
+// addFinding reports a mistake.
+func (g *grammar) addFinding(f diag.Finding) {
 	g.mistakes++
 	g.findings.Add(f)
 }
 
-// again reports whether the spot already has a finding. If so, it also counts the
-// mistake.
-func (g *grammar) again(here diag.Spot) bool {
+// alreadyFound reports whether the spot already has a finding. If so, it also counts
+// the mistake.
+func (g *grammar) alreadyFound(here diag.Spot) bool {
 	if g.reported[here] {
 		g.mistakes++
 		return true
@@ -50,25 +50,25 @@ func (g *grammar) again(here diag.Spot) bool {
 
 // notAStruct reports a blueprint that is not a struct.
 func (g *grammar) notAStruct(value cue.Value) {
-	g.add(diag.Finding{
-		Code: "E0003", Severity: diag.Error, Span: g.locate.place(false),
+	g.addFinding(diag.Finding{
+		Code: "E0003", Severity: diag.Error, Span: g.locate.fieldSpan(false),
 		Message: "is not a blueprint, but " + describeValue(value),
 		Help:    "write a struct with fields such as name and teams",
 	})
 }
 
-// walk reports every mistake of a value at a path and below. schema is the
+// walkValue reports every mistake of a value at a path and below. schema is the
 // constraint. value is the value of the user's files without the schema.
-func (g *grammar) walk(schema, value cue.Value, path []string) {
+func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 	// A one-of is bottom by itself, because it has no field yet.
 	structural := schema.IncompleteKind()&^cue.StructKind == 0
 	switch {
 	case structural && isStruct(value):
-		g.object(schema, value, path)
+		g.walkObject(schema, value, path)
 	case schema.IncompleteKind() == cue.ListKind && isList(value):
-		g.list(schema, value, path)
+		g.walkList(schema, value, path)
 	default:
-		g.scalar(schema, value, path)
+		g.checkScalar(schema, value, path)
 	}
 }
 
@@ -76,15 +76,15 @@ func (g *grammar) walk(schema, value cue.Value, path []string) {
 // the schema, the value is evaluated without the schema.
 func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
 	if bare := g.bare(); bare.Exists() {
-		if bare = lookup(bare, path); bare.Exists() {
+		if bare = lookupPath(bare, path); bare.Exists() {
 			return bare
 		}
 	}
 	return value
 }
 
-// lookup returns the value at a path in the form that findings use.
-func lookup(v cue.Value, path []string) cue.Value {
+// lookupPath returns the value at a path in the form that findings use.
+func lookupPath(v cue.Value, path []string) cue.Value {
 	var sel []cue.Selector
 	for _, name := range path {
 		if i, err := strconv.Atoi(strings.Trim(name, "[]")); err == nil && name == diag.Index(i) {
@@ -101,7 +101,7 @@ func isStruct(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.StructKind && v.IsConcrete()
 	}
-	it, ok := fields(v)
+	it, ok := iterateFields(v)
 	return ok && it.Next() && it.Selector().LabelType() != cue.IndexLabel
 }
 
@@ -110,14 +110,14 @@ func isList(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.ListKind
 	}
-	it, ok := fields(v)
+	it, ok := iterateFields(v)
 	return ok && it.Next() && it.Selector().LabelType() == cue.IndexLabel
 }
 
-// fields returns an iterator over the fields of a struct or the elements of a list,
-// including hidden fields, definitions and constraints. It works even if the value
-// contains a mistake.
-func fields(v cue.Value) (*cue.Iterator, bool) {
+// iterateFields returns an iterator over the fields of a struct or the elements of a
+// list, including hidden fields, definitions and constraints. It works even if the
+// value contains a mistake.
+func iterateFields(v cue.Value) (*cue.Iterator, bool) {
 	it, err := v.Fields(cue.Optional(true), cue.Hidden(true), cue.Definitions(true))
 	return it, err == nil
 }
@@ -128,14 +128,14 @@ func isConstraint(sel cue.Selector) bool {
 	return sel.ConstraintType() == cue.OptionalConstraint || sel.ConstraintType() == cue.RequiredConstraint
 }
 
-func (g *grammar) object(schema, value cue.Value, path []string) {
+func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	known, required := map[string]cue.Value{}, []string{}
 	names := []string{}
 	pattern, label := patternOf(schema)
-	matches := matcher(label)
+	matches := labelMatcher(label)
 	it, err := schema.Fields(cue.Optional(true))
 	if err != nil {
-		g.evaluation(err, schema, path)
+		g.reportEvaluation(err, schema, path)
 		return
 	}
 	for it.Next() {
@@ -150,63 +150,63 @@ func (g *grammar) object(schema, value cue.Value, path []string) {
 
 	before := g.mistakes
 	given, meant := map[string]bool{}, map[string]bool{}
-	fields, ok := fields(value)
+	fields, ok := iterateFields(value)
 	for ok && fields.Next() {
 		if isConstraint(fields.Selector()) {
 			continue
 		}
 		if !fields.Selector().IsString() {
-			g.aside(fields.Value(), append(slices.Clip(path), fields.Selector().String()))
+			g.reportHidden(fields.Value(), append(slices.Clip(path), fields.Selector().String()))
 			continue
 		}
 		name := fields.Selector().Unquoted()
 		given[name] = true
 		at := append(slices.Clip(path), name)
 		switch {
-		case (known[name].Exists() || pattern.Exists()) && g.disallowed(fields.Value(), at):
+		case (known[name].Exists() || pattern.Exists()) && g.reportDisallowed(fields.Value(), at):
 		case known[name].Exists():
-			g.walk(known[name], fields.Value(), at)
+			g.walkValue(known[name], fields.Value(), at)
 		case pattern.Exists():
 			if !matches(name) {
 				g.badKey(label, name, at)
 				continue
 			}
-			g.walk(pattern, fields.Value(), at)
+			g.walkValue(pattern, fields.Value(), at)
 		default:
-			meant[g.unknown(name, names, at)] = true
+			meant[g.reportUnknown(name, names, at)] = true
 		}
 	}
-	if g.own(schema, value, path) || g.partial {
+	if g.reportStruct(schema, value, path) || g.partial {
 		return // the part that cannot be evaluated may contain the missing field
 	}
 	for _, name := range required {
 		if !given[name] && !meant[name] {
-			g.missing(known[name], name, path)
+			g.reportMissing(known[name], name, path)
 		}
 	}
-	g.demanded(value, given, required, path)
+	g.reportRequired(value, given, required, path)
 	oneOf := schema.IncompleteKind() == cue.BottomKind
 	chosen := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !given[n] })
 	if oneOf && (len(chosen) > 1 || len(chosen) == 0 && g.mistakes == before) {
-		g.choice(names, chosen, path)
+		g.checkOneOf(names, chosen, path)
 	}
 }
 
-// disallowed reports a field that a closed definition of the user does not allow,
-// and returns whether there is one.
-func (g *grammar) disallowed(value cue.Value, path []string) bool {
+// reportDisallowed reports a field that a closed definition of the user does not
+// allow, and returns whether there is one.
+func (g *grammar) reportDisallowed(value cue.Value, path []string) bool {
 	for _, e := range cueerrors.Errors(value.Err()) {
 		if format, _ := e.Msg(); strings.HasPrefix(format, notAllowed) && slices.Equal(pathOf(e, path), path) {
-			g.evaluation(e, cue.Value{}, path)
+			g.reportEvaluation(e, cue.Value{}, path)
 			return true
 		}
 	}
 	return false
 }
 
-// own reports mistakes of a struct itself, not of its fields, and returns whether
-// there are any.
-func (g *grammar) own(schema, value cue.Value, path []string) bool {
+// reportStruct reports mistakes of a struct itself, not of its fields, and returns
+// whether there are any.
+func (g *grammar) reportStruct(schema, value cue.Value, path []string) bool {
 	var definite, incomplete cueerrors.Error
 	inner := false
 	for _, e := range cueerrors.Errors(value.Err()) {
@@ -224,25 +224,25 @@ func (g *grammar) own(schema, value cue.Value, path []string) bool {
 		}
 	}
 	if definite != nil {
-		g.evaluation(definite, schema, path)
+		g.reportEvaluation(definite, schema, path)
 	}
 	if incomplete != nil {
-		g.indefinite(incomplete, schema, path)
+		g.reportIndefinite(incomplete, schema, path)
 	}
 	return definite != nil || incomplete != nil
 }
 
-// aside reports mistakes in a hidden field or a definition, such as a check of the
-// blueprint itself.
-func (g *grammar) aside(value cue.Value, path []string) {
+// reportHidden reports mistakes in a hidden field or a definition, such as a check
+// of the blueprint itself.
+func (g *grammar) reportHidden(value cue.Value, path []string) {
 	if err := value.Validate(); err != nil {
-		g.evaluation(err, cue.Value{}, path)
+		g.reportEvaluation(err, cue.Value{}, path)
 	}
 }
 
-// demanded reports fields that the blueprint itself requires and does not give, and
-// returns whether there are any.
-func (g *grammar) demanded(value cue.Value, given map[string]bool, required []string, path []string) bool {
+// reportRequired reports fields that the blueprint itself requires and does not
+// give, and returns whether there are any.
+func (g *grammar) reportRequired(value cue.Value, given map[string]bool, required []string, path []string) bool {
 	it, err := value.Fields(cue.Optional(true))
 	if err != nil {
 		return false
@@ -253,58 +253,58 @@ func (g *grammar) demanded(value cue.Value, given map[string]bool, required []st
 		if it.Selector().ConstraintType() != cue.RequiredConstraint || given[name] || slices.Contains(required, name) {
 			continue
 		}
-		f := lacks(name, path)
-		f.Span = g.locate.place(true, path...)
+		f := missingField(name, path)
+		f.Span = g.locate.fieldSpan(true, path...)
 		f.Help = "add the field, or remove the constraint"
-		if span := g.locate.place(true, append(slices.Clip(path), name)...); len(path) < 2 {
+		if span := g.locate.fieldSpan(true, append(slices.Clip(path), name)...); len(path) < 2 {
 			f.Span = span
 		} else {
 			f.Related = []diag.Related{{Span: span, Message: "required here"}}
 		}
-		if !g.again(f.Span.Spot(name)) {
-			g.add(f)
+		if !g.alreadyFound(f.Span.Spot(name)) {
+			g.addFinding(f)
 		}
 	}
 	return g.mistakes > before
 }
 
-func (g *grammar) list(schema, value cue.Value, path []string) {
-	if g.own(schema, value, path) {
+func (g *grammar) walkList(schema, value cue.Value, path []string) {
+	if g.reportStruct(schema, value, path) {
 		return // its elements come from several lists
 	}
 	before := g.mistakes
 	element := elementOf(schema)
-	items, ok := fields(value)
+	items, ok := iterateFields(value)
 	for i := 0; ok && element.Exists() && items.Next(); i++ {
 		at := append(slices.Clip(path), diag.Index(i))
-		g.walk(element, items.Value(), at)
-		if clash(items.Value()) {
+		g.walkValue(element, items.Value(), at)
+		if isConflict(items.Value()) {
 			break // a mistake merged two lists into one
 		}
 	}
 	if g.mistakes == before {
-		g.scalar(schema, value, path)
+		g.checkScalar(schema, value, path)
 	}
 }
 
-// scalar reports a value that does not satisfy its constraint.
-func (g *grammar) scalar(schema, value cue.Value, path []string) {
+// checkScalar reports a value that does not satisfy its constraint.
+func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if !value.IsConcrete() && g.bare().Exists() { // the value can refer to a default of the schema
-		evaluated, _ := lookup(g.locate.value, path).Default()
+		evaluated, _ := lookupPath(g.locate.value, path).Default()
 		err := evaluated.Validate()
 		switch {
 		case err == nil && evaluated.IsConcrete():
 			value = evaluated
 		case err != nil && !cue.IsIncomplete(err):
-			g.add(diag.Finding{
-				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
-				Message: diag.Path(path) + " refers to an invalid value", Label: "want " + want(schema),
+			g.addFinding(diag.Finding{
+				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(false, path...),
+				Message: diag.Path(path) + " refers to an invalid value", Label: "want " + describeWanted(schema),
 			})
 			return
 		}
 	}
 	if err := value.Validate(); err != nil {
-		g.evaluation(err, schema, path)
+		g.reportEvaluation(err, schema, path)
 		return
 	}
 	err := schema.Unify(value).Validate(cue.Concrete(true), cue.Final())
@@ -313,44 +313,44 @@ func (g *grammar) scalar(schema, value cue.Value, path []string) {
 	}
 	if !value.IsConcrete() &&
 		(value.IncompleteKind() == cue.BottomKind || value.IncompleteKind()&schema.IncompleteKind() != 0) {
-		g.indefinite(value.Validate(cue.Concrete(true)), schema, path)
+		g.reportIndefinite(value.Validate(cue.Concrete(true)), schema, path)
 		return
 	}
 	shown := describeValue(value)
 	f := diag.Finding{
-		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literal(shown, path),
-		Message: fmt.Sprintf("%s cannot be %s", diag.Path(path), shown), Label: "want " + want(schema),
+		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literalSpan(shown, path),
+		Message: fmt.Sprintf("%s cannot be %s", diag.Path(path), shown), Label: "want " + describeWanted(schema),
 	}
-	if doc := doc(schema); doc != "" {
+	if doc := docSentence(schema); doc != "" {
 		f.Help = diag.Path(path) + ": " + doc
 	}
-	if g.again(f.Span.Spot(path[len(path)-1])) {
+	if g.alreadyFound(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
-	if guess := g.guess(schema, value); guess != "" {
+	if guess := g.guessValue(schema, value); guess != "" {
 		f.Help = "did you mean " + guess + "?"
 		f.Edit = &diag.Edit{Span: f.Span, Text: guess}
 	}
-	g.add(f)
+	g.addFinding(f)
 }
 
 // badKey reports a name that is not a valid label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
-	g.add(diag.Finding{
-		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+	g.addFinding(diag.Finding{
+		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
 	})
 }
 
-// unknown reports a field that the schema does not have. It returns the name of the
-// field that is probably meant, or "".
-func (g *grammar) unknown(name string, names []string, path []string) string {
+// reportUnknown reports a field that the schema does not have. It returns the name
+// of the field that is probably meant, or "".
+func (g *grammar) reportUnknown(name string, names []string, path []string) string {
 	parent := diag.Path(path[:len(path)-1])
 	if parent == "" {
 		parent = "a blueprint"
 	}
 	f := diag.Finding{
-		Code: "E0101", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+		Code: "E0101", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("unknown field %q", name),
 		Label:   "want one of " + strings.Join(names, ", "),
 		Help:    fmt.Sprintf("remove the field or correct its name: %s does not have it", parent),
@@ -367,26 +367,27 @@ func (g *grammar) unknown(name string, names []string, path []string) string {
 			f.Edit.Text = strconv.Quote(near)
 		}
 	}
-	g.add(f)
+	g.addFinding(f)
 	return near
 }
 
-func (g *grammar) missing(schema cue.Value, name string, path []string) {
+func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 	at := append(slices.Clip(path), name)
-	if g.locate.written(at...) {
-		g.indefinite(nil, schema, at)
+	if g.locate.isWritten(at...) {
+		g.reportIndefinite(nil, schema, at)
 		return
 	}
-	f := lacks(name, path)
-	f.Span, f.Help = g.locate.place(true, at...), "add "+name+", "+want(schema)
-	if f.Span.Valid() && g.again(f.Span.Spot(name)) {
+	f := missingField(name, path)
+	f.Span, f.Help = g.locate.fieldSpan(true, at...), "add "+name+", "+describeWanted(schema)
+	if f.Span.Valid() && g.alreadyFound(f.Span.Spot(name)) {
 		return // a template lacks the field, and many entities are made from the template
 	}
-	g.add(f)
+	g.addFinding(f)
 }
 
-// lacks returns the finding that the struct at a path does not have the named field.
-func lacks(name string, path []string) diag.Finding {
+// missingField returns the finding that the struct at a path does not have the named
+// field.
+func missingField(name string, path []string) diag.Finding {
 	where := "the blueprint"
 	if len(path) > 0 {
 		where = diag.Path(path)
@@ -397,14 +398,14 @@ func lacks(name string, path []string) diag.Finding {
 	}
 }
 
-// choice reports a one-of in which none or several of the fields are set.
-func (g *grammar) choice(names, chosen, path []string) {
+// checkOneOf reports a one-of in which none or several of the fields are set.
+func (g *grammar) checkOneOf(names, chosen, path []string) {
 	message := fmt.Sprintf("%s sets no option", diag.Path(path))
 	if len(chosen) > 1 {
 		message = fmt.Sprintf("%s sets more than one option: %s", diag.Path(path), strings.Join(chosen, " and "))
 	}
 	f := diag.Finding{
-		Code: "E0104", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(true, path...),
+		Code: "E0104", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: message, Label: "want exactly one of " + strings.Join(names, ", "), Help: "keep one option",
 	}
 	if len(chosen) == 0 {
@@ -412,7 +413,7 @@ func (g *grammar) choice(names, chosen, path []string) {
 	}
 	for _, n := range chosen {
 		f.Related = append(f.Related,
-			diag.Related{Span: g.locate.place(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
+			diag.Related{Span: g.locate.fieldSpan(true, append(slices.Clip(path), n)...), Message: n + " is set here"})
 	}
-	g.add(f)
+	g.addFinding(f)
 }

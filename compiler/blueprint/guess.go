@@ -9,13 +9,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// guess returns CUE source of the value that is probably meant instead of a wrong
+// guessValue returns CUE source of the value that is probably meant instead of a wrong
 // one: a value of the right type, or a member of the enumeration. It returns "" if
 // there is no such value that the schema accepts.
-func (g *grammar) guess(schema, value cue.Value) string {
+func (g *grammar) guessValue(schema, value cue.Value) string {
 	var guesses []string
 	if s, err := value.String(); err == nil {
-		if near := diag.Nearest(s, members(schema)); near != "" {
+		if near := diag.Nearest(s, enumMembers(schema)); near != "" {
 			return strconv.Quote(near)
 		}
 		switch strings.ToLower(s) {

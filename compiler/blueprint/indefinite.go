@@ -12,51 +12,51 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// indefinite reports a field that is written and has no definite value. If the field
-// depends on another field, the finding is at that field, once for all dependent
-// fields. err is CUE's error, or nil.
-func (g *grammar) indefinite(err error, schema cue.Value, path []string) {
+// reportIndefinite reports a field that is written and has no definite value. If the
+// field depends on another field, the finding is at that field, once for all
+// dependent fields. err is CUE's error, or nil.
+func (g *grammar) reportIndefinite(err error, schema cue.Value, path []string) {
 	errs := cueerrors.Errors(err)
-	if slices.ContainsFunc(errs, g.follows) || g.partial {
+	if slices.ContainsFunc(errs, g.followsCutOut) || g.partial {
 		g.mistakes++
 		return
 	}
 	for _, e := range errs {
 		if format, _ := e.Msg(); strings.HasPrefix(format, undefinedField) {
-			g.evaluation(e, schema, path)
+			g.reportEvaluation(e, schema, path)
 			return
 		}
 	}
 	f := diag.Finding{
-		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.place(false, path...),
+		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(false, path...),
 		Message: diag.Path(path) + " has no concrete value", Help: "write one value",
 	}
 	if schema.Exists() {
-		f.Label = "want " + want(schema)
+		f.Label = "want " + describeWanted(schema)
 	}
-	g.unsettled(f, f.Path, errs)
+	g.addUnsettled(f, f.Path, errs)
 }
 
-// undecided reports a condition that is neither true nor false.
-func (g *grammar) undecided(err error, condition diag.Span) {
+// reportUndecided reports a condition that is neither true nor false.
+func (g *grammar) reportUndecided(err error, condition diag.Span) {
 	errs := cueerrors.Errors(err)
-	if slices.ContainsFunc(errs, g.follows) || g.partial {
+	if slices.ContainsFunc(errs, g.followsCutOut) || g.partial {
 		g.mistakes++
 		return
 	}
-	g.unsettled(diag.Finding{
+	g.addUnsettled(diag.Finding{
 		Code: "E0106", Severity: diag.Error, Span: condition,
 		Message: "this condition is neither true nor false",
 		Help:    "give a value to the fields in the condition: write one, add a default with *, or set a tag with -t",
 	}, "this condition", errs)
 }
 
-// unsettled adds a finding about something without a definite value. The finding is
+// addUnsettled adds a finding about something without a definite value. The finding is
 // at the value that it depends on, if CUE's errors point there.
-func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error) {
+func (g *grammar) addUnsettled(f diag.Finding, what string, errs []cueerrors.Error) {
 	here := g.locate.fieldAt(f.Span)
 	var cause, clause *field
-	for _, span := range g.spans(errs...) {
+	for _, span := range g.errorSpans(errs...) {
 		switch at := g.locate.fieldAt(span); {
 		case at == nil || here != nil && at.value == here.value:
 		case at.clause:
@@ -67,7 +67,7 @@ func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error)
 			cause = cmp.Or(cause, at)
 		}
 	}
-	if g.again(f.Span.Spot("")) {
+	if g.alreadyFound(f.Span.Spot("")) {
 		return
 	}
 	if cause = cmp.Or(cause, clause); cause != nil {
@@ -81,9 +81,9 @@ func (g *grammar) unsettled(f diag.Finding, what string, errs []cueerrors.Error)
 		if cause.tag != "" {
 			f.Help = fmt.Sprintf("set a value with -t %s=VALUE", cause.tag)
 		}
-		if g.again(f.Span.Spot("")) {
+		if g.alreadyFound(f.Span.Spot("")) {
 			return
 		}
 	}
-	g.add(f)
+	g.addFinding(f)
 }

@@ -78,7 +78,7 @@ func jsonSchemaOf(constraint cue.Value) *jsonSchema {
 	default:
 		s = jsonScalar(constraint)
 	}
-	s.Description = strings.Join(paragraphs(constraint), "\n\n")
+	s.Description = strings.Join(docParagraphs(constraint), "\n\n")
 	s.Default = defaultOf(constraint)
 	return s
 }
@@ -108,7 +108,7 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 // jsonScalar converts a constraint on strings, numbers or booleans.
 func jsonScalar(constraint cue.Value) *jsonSchema {
 	var constants, others []cue.Value
-	for _, arm := range arms(constraint) {
+	for _, arm := range disjunctionArms(constraint) {
 		if arm.IsConcrete() {
 			constants = append(constants, arm)
 		} else {
@@ -136,15 +136,15 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 	return &jsonSchema{AnyOf: alternatives}
 }
 
-// arms returns the arms of a disjunction, or the constraint itself.
-func arms(constraint cue.Value) []cue.Value {
+// disjunctionArms returns the arms of a disjunction, or the constraint itself.
+func disjunctionArms(constraint cue.Value) []cue.Value {
 	op, args := cue.Dereference(constraint).Expr()
 	if op != cue.OrOp {
 		return []cue.Value{constraint}
 	}
 	var out []cue.Value
 	for _, a := range args {
-		out = append(out, arms(a)...)
+		out = append(out, disjunctionArms(a)...)
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func jsonConjuncts(constraint cue.Value) *jsonSchema {
 			}
 		case cue.RegexMatchOp:
 			s.Pattern, _ = args[len(args)-1].String()
-			s.PatternErrorMessage = "want " + want(constraint)
+			s.PatternErrorMessage = "want " + describeWanted(constraint)
 		case cue.GreaterThanEqualOp:
 			s.Minimum = jsonNumber(args[0])
 		case cue.LessThanEqualOp:

@@ -67,18 +67,18 @@ type ref struct {
 	path string // elements joined by dots, "" for the name itself
 }
 
-// place returns the span where a field is written or, if it is written nowhere, the
-// span of its nearest parent. If key is true, it is the span of the label;
+// fieldSpan returns the span where a field is written or, if it is written nowhere,
+// the span of its nearest parent. If key is true, it is the span of the label;
 // otherwise, for a scalar, the span of the value.
 //
-// If the files alone do not show the place, because the field is computed, place
+// If the files alone do not show the place, because the field is computed, fieldSpan
 // returns the span where CUE found its value.
-func (l *locator) place(key bool, path ...string) diag.Span {
-	span, exact := l.find(key, path)
+func (l *locator) fieldSpan(key bool, path ...string) diag.Span {
+	span, exact := l.findSpan(key, path)
 	if exact {
 		return span
 	}
-	found := l.sources.Span(cue.Dereference(lookup(l.value, path)).Pos())
+	found := l.sources.Span(cue.Dereference(lookupPath(l.value, path)).Pos())
 	if !found.Valid() {
 		return span
 	}
@@ -88,16 +88,16 @@ func (l *locator) place(key bool, path ...string) diag.Span {
 	return found
 }
 
-// find does the same as place, and reports whether the span belongs to the field
+// findSpan does the same as fieldSpan, and reports whether the span belongs to the field
 // itself.
-func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
+func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool) {
 	if l.root == nil {
-		l.build()
+		l.readFiles()
 	}
 	found := []*place{l.root}
 	exact = true
 	for i, name := range path {
-		next := l.step(found, name)
+		next := l.stepInto(found, name)
 		if len(next) == 0 {
 			exact = false
 			break
@@ -121,62 +121,62 @@ func (l *locator) find(key bool, path []string) (span diag.Span, exact bool) {
 		}
 	}
 	if !span.Valid() && len(l.inst.Files) > 0 {
-		span, exact = l.start(), false
+		span, exact = l.firstLine(), false
 	}
 	return span, exact
 }
 
-// literal returns the span of the value that is written with the given text. A field
-// may be written several times. If no value has the text, literal returns the
-// field's place.
-func (l *locator) literal(as string, path []string) diag.Span {
+// literalSpan returns the span of the value that is written with the given text. A
+// field may be written several times. If no value has the text, literalSpan returns
+// the field's place.
+func (l *locator) literalSpan(as string, path []string) diag.Span {
 	plain, err := literal.Unquote(as)
-	for _, span := range l.values(path) {
-		if t := text(span); t == as || err == nil && t == plain {
+	for _, span := range l.valueSpans(path) {
+		if t := sourceText(span); t == as || err == nil && t == plain {
 			return span
 		}
 	}
-	return l.place(false, path...)
+	return l.fieldSpan(false, path...)
 }
 
-// values returns all spans of the value of a field, and of the values that it refers
-// to.
-func (l *locator) values(path []string) []diag.Span {
+// valueSpans returns all spans of the value of a field, and of the values that it
+// refers to.
+func (l *locator) valueSpans(path []string) []diag.Span {
 	var spans []diag.Span
-	for _, p := range l.reach(l.places(path)) {
+	for _, p := range l.reachPlaces(l.fieldPlaces(path)) {
 		spans = append(spans, p.values...)
 	}
 	return spans
 }
 
-// keys returns all spans of the name of a field.
-func (l *locator) keys(path []string) []diag.Span {
+// keySpans returns all spans of the name of a field.
+func (l *locator) keySpans(path []string) []diag.Span {
 	var spans []diag.Span
-	for _, p := range l.places(path) {
+	for _, p := range l.fieldPlaces(path) {
 		spans = append(spans, p.keys...)
 	}
 	return spans
 }
 
-// places returns the places of a field.
-func (l *locator) places(path []string) []*place {
+// fieldPlaces returns the places of a field.
+func (l *locator) fieldPlaces(path []string) []*place {
 	if l.root == nil {
-		l.build()
+		l.readFiles()
 	}
 	found := []*place{l.root}
 	for _, name := range path {
-		found = l.step(found, name)
+		found = l.stepInto(found, name)
 	}
 	return found
 }
 
-// written reports whether the files contain a field.
-func (l *locator) written(path ...string) bool { return len(l.places(path)) > 0 }
+// isWritten reports whether the files contain a field.
+func (l *locator) isWritten(path ...string) bool { return len(l.fieldPlaces(path)) > 0 }
 
-// step returns the fields with the given name: exact ones first, then patterns.
-func (l *locator) step(from []*place, name string) []*place {
+// stepInto returns the fields with the given name: exact ones first, then patterns.
+func (l *locator) stepInto(from []*place, name string) []*place {
 	var exact, any []*place
-	for _, p := range l.reach(from) {
+	for _, p := range l.reachPlaces(from) {
 		if f := p.fields[name]; f != nil {
 			exact = append(exact, f)
 		}
@@ -185,24 +185,24 @@ func (l *locator) step(from []*place, name string) []*place {
 	return append(exact, any...)
 }
 
-// reach adds the places that the given places refer to, each once: references can
-// have much in common, and can form circles.
-func (l *locator) reach(from []*place) []*place {
+// reachPlaces adds the places that the given places refer to, each once: references
+// can have much in common, and can form circles.
+func (l *locator) reachPlaces(from []*place) []*place {
 	seen := map[ref]bool{}
 	for i := 0; i < len(from); i++ {
 		for _, r := range from[i].refs {
 			if !seen[r] {
 				seen[r] = true
-				from = append(slices.Clip(from), l.follow(r)...)
+				from = append(slices.Clip(from), l.followRef(r)...)
 			}
 		}
 	}
 	return from
 }
 
-// follow returns the places that a reference refers to.
-func (l *locator) follow(r ref) []*place {
-	found := []*place{l.target(r.pkg, r.name)}
+// followRef returns the places that a reference refers to.
+func (l *locator) followRef(r ref) []*place {
+	found := []*place{l.targetPlace(r.pkg, r.name)}
 	if r.path == "" {
 		return found
 	}
@@ -218,21 +218,21 @@ func (l *locator) follow(r ref) []*place {
 	return found
 }
 
-func (l *locator) target(in *pkg, name string) *place {
+func (l *locator) targetPlace(in *pkg, name string) *place {
 	p := in.targets[name]
 	if p == nil {
 		p = &place{}
 		in.targets[name] = p
 		for _, w := range in.names[name] {
-			l.expr(w.file, p, w.expr)
+			l.readExpr(w.file, p, w.expr)
 		}
 	}
 	return p
 }
 
-// start returns the first line of the first file, which is the place of mistakes
+// firstLine returns the first line of the first file, which is the place of mistakes
 // without a place of their own.
-func (l *locator) start() diag.Span {
+func (l *locator) firstLine() diag.Span {
 	f := l.inst.Files[0]
 	src := l.sources.Get(f.Filename)
 	for _, d := range f.Decls {
@@ -243,8 +243,8 @@ func (l *locator) start() diag.Span {
 	return diag.Span{Source: src, End: load.TokenEnd(src.Content, 0)}
 }
 
-// span returns the range of a node, at most to the end of its first line.
-func (l *locator) span(n ast.Node) diag.Span {
+// nodeSpan returns the range of a node, at most to the end of its first line.
+func (l *locator) nodeSpan(n ast.Node) diag.Span {
 	s := l.sources.Span(n.Pos())
 	if !s.Valid() {
 		return s

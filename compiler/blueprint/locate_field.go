@@ -38,15 +38,15 @@ func (l *locator) fieldAt(span diag.Span) *field {
 			case *ast.Field:
 				name, _, err := ast.LabelName(n.Label)
 				if err != nil {
-					name = text(l.span(n.Label))
+					name = sourceText(l.nodeSpan(n.Label))
 				}
 				if strings.HasPrefix(name, load.ConditionPrefix) {
 					return false
 				}
 				path = append(path, name)
-				found = &field{name: diag.Path(path), value: l.span(n.Value), depth: len(path)}
+				found = &field{name: diag.Path(path), value: l.nodeSpan(n.Value), depth: len(path)}
 				if err != nil && span.Start < n.Label.End().Offset() {
-					found = &field{name: "this name", value: l.span(n.Label), clause: true, depth: len(path) - 1}
+					found = &field{name: "this name", value: l.nodeSpan(n.Label), clause: true, depth: len(path) - 1}
 				}
 				for _, a := range n.Attrs {
 					if name, body := a.Split(); name == "tag" {
@@ -54,11 +54,11 @@ func (l *locator) fieldAt(span diag.Span) *field {
 					}
 				}
 			case *ast.LetClause:
-				found = &field{name: n.Ident.Name, value: l.span(n.Expr), depth: len(path) + 1}
+				found = &field{name: n.Ident.Name, value: l.nodeSpan(n.Expr), depth: len(path) + 1}
 			case *ast.IfClause:
-				found = &field{name: "this condition", value: l.span(n.Condition), clause: true, depth: len(path)}
+				found = &field{name: "this condition", value: l.nodeSpan(n.Condition), clause: true, depth: len(path)}
 			case *ast.ForClause:
-				found = &field{name: "the source of this for clause", value: l.span(n.Source), clause: true,
+				found = &field{name: "the source of this for clause", value: l.nodeSpan(n.Source), clause: true,
 					depth: len(path)}
 			}
 			return true
@@ -67,9 +67,9 @@ func (l *locator) fieldAt(span diag.Span) *field {
 	return found
 }
 
-// later compares two places by the order in which the files are read. The result is
-// positive if a is later.
-func (l *locator) later(a, b diag.Span) int {
+// compareOrder compares two places by the order in which the files are read. The
+// result is positive if a is later.
+func (l *locator) compareOrder(a, b diag.Span) int {
 	file := func(s diag.Span) int {
 		return slices.IndexFunc(l.inst.Files, func(f *ast.File) bool { return l.sources.Get(f.Filename) == s.Source })
 	}
@@ -81,14 +81,14 @@ func (l *locator) later(a, b diag.Span) int {
 // there is no such field.
 func (l *locator) nearField(pos token.Pos, name string) string {
 	if l.root == nil {
-		l.build()
+		l.readFiles()
 	}
 	near := ""
 	for _, f := range l.inst.Files {
 		if f.Filename != pos.Filename() {
 			continue
 		}
-		in := l.scope(l.packages[l.inst], l.inst, f)
+		in := l.fileScope(l.packages[l.inst], l.inst, f)
 		ast.Walk(f, func(n ast.Node) bool {
 			var of ast.Expr
 			switch n := n.(type) {
@@ -104,9 +104,9 @@ func (l *locator) nearField(pos token.Pos, name string) string {
 			p := &place{}
 			var names []string
 			if id, ok := of.(*ast.Ident); ok && in.imports[id.Name] != nil {
-				names = slices.Sorted(maps.Keys(l.load(in.imports[id.Name]).names))
-			} else if of != nil && l.refer(in, p, of) {
-				for _, q := range l.reach([]*place{p}) {
+				names = slices.Sorted(maps.Keys(l.readPackage(in.imports[id.Name]).names))
+			} else if of != nil && l.recordRef(in, p, of) {
+				for _, q := range l.reachPlaces([]*place{p}) {
 					names = append(names, slices.Sorted(maps.Keys(q.fields))...)
 				}
 			}

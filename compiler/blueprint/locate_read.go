@@ -17,18 +17,18 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// build reads the blueprint's files.
-func (l *locator) build() {
+// readFiles reads the blueprint's files.
+func (l *locator) readFiles() {
 	l.root = &place{}
 	l.packages = map[*build.Instance]*pkg{}
-	p := l.load(l.inst)
+	p := l.readPackage(l.inst)
 	for _, f := range l.inst.Files {
-		l.decls(l.scope(p, l.inst, f), l.root, f.Decls)
+		l.readDecls(l.fileScope(p, l.inst, f), l.root, f.Decls)
 	}
 }
 
-// load reads a package.
-func (l *locator) load(inst *build.Instance) *pkg {
+// readPackage reads a package.
+func (l *locator) readPackage(inst *build.Instance) *pkg {
 	p := l.packages[inst]
 	if p != nil {
 		return p
@@ -36,7 +36,7 @@ func (l *locator) load(inst *build.Instance) *pkg {
 	p = &pkg{names: map[string][]written{}, targets: map[string]*place{}}
 	l.packages[inst] = p
 	for _, f := range inst.Files {
-		in := l.scope(p, inst, f)
+		in := l.fileScope(p, inst, f)
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.Field:
@@ -51,7 +51,7 @@ func (l *locator) load(inst *build.Instance) *pkg {
 	return p
 }
 
-func (l *locator) scope(p *pkg, inst *build.Instance, f *ast.File) scope {
+func (l *locator) fileScope(p *pkg, inst *build.Instance, f *ast.File) scope {
 	in := scope{pkg: p, imports: map[string]*build.Instance{}, dir: filepath.Dir(f.Filename)}
 	for spec := range f.ImportSpecs() {
 		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
@@ -66,7 +66,7 @@ func (l *locator) scope(p *pkg, inst *build.Instance, f *ast.File) scope {
 	return in
 }
 
-func (l *locator) decls(in scope, into *place, decls []ast.Decl) {
+func (l *locator) readDecls(in scope, into *place, decls []ast.Decl) {
 	for _, d := range decls {
 		switch d := d.(type) {
 		case *ast.Field:
@@ -85,21 +85,21 @@ func (l *locator) decls(in scope, into *place, decls []ast.Decl) {
 				p.computedKey = !pattern
 				into.any = append(into.any, p)
 			}
-			p.keys = append(p.keys, l.span(d.Label))
-			l.expr(in, p, d.Value)
+			p.keys = append(p.keys, l.nodeSpan(d.Label))
+			l.readExpr(in, p, d.Value)
 			for _, a := range d.Attrs {
-				l.embedded(in, p, a)
+				l.readEmbedded(in, p, a)
 			}
 		case *ast.EmbedDecl:
-			l.expr(in, into, d.Expr)
+			l.readExpr(in, into, d.Expr)
 		case *ast.Comprehension:
-			l.expr(in, into, d.Value)
+			l.readExpr(in, into, d.Value)
 		}
 	}
 }
 
-// embedded reads the files that @embed(file=...) or @embed(glob=...) refers to.
-func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
+// readEmbedded reads the files that @embed(file=...) or @embed(glob=...) refers to.
+func (l *locator) readEmbedded(in scope, into *place, a *ast.Attribute) {
 	m := embedArgument.FindStringSubmatch(a.Text)
 	if m == nil {
 		return
@@ -133,66 +133,66 @@ func (l *locator) embedded(in scope, into *place, a *ast.Attribute) {
 			}
 			into.fields[strings.TrimPrefix(name, dir+"/")] = p
 		}
-		l.decls(in, p, file.Decls)
+		l.readDecls(in, p, file.Decls)
 	}
 }
 
 var embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+)"?`)
 
-func (l *locator) expr(in scope, into *place, e ast.Expr) {
+func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		l.decls(in, into, e.Elts)
+		l.readDecls(in, into, e.Elts)
 	case *ast.BinaryExpr:
 		if e.Op == token.AND || e.Op == token.OR {
-			l.expr(in, into, e.X)
-			l.expr(in, into, e.Y)
+			l.readExpr(in, into, e.X)
+			l.readExpr(in, into, e.Y)
 			return
 		}
-		into.values = append(into.values, l.span(e))
+		into.values = append(into.values, l.nodeSpan(e))
 	case *ast.ParenExpr:
-		l.expr(in, into, e.X)
+		l.readExpr(in, into, e.X)
 	case *ast.Comprehension:
-		l.expr(in, into, e.Value)
+		l.readExpr(in, into, e.Value)
 	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
 		if s, ok := e.(*ast.SelectorExpr); ok && in.schema != "" {
 			if x, ok := s.X.(*ast.Ident); ok && x.Name == in.schema {
 				return // the user wrote no such value
 			}
 		}
-		into.computed = !l.refer(in, into, e) || into.computed
-		into.values = append(into.values, l.span(e))
+		into.computed = !l.recordRef(in, into, e) || into.computed
+		into.values = append(into.values, l.nodeSpan(e))
 	case *ast.Alias:
-		l.expr(in, into, e.Expr)
+		l.readExpr(in, into, e.Expr)
 	case *ast.ListLit:
-		into.values = append(into.values, l.span(e))
+		into.values = append(into.values, l.nodeSpan(e))
 		for i, item := range e.Elts {
 			if into.fields == nil {
 				into.fields = map[string]*place{}
 			}
 			p := &place{}
 			into.fields[diag.Index(i)] = p
-			l.expr(in, p, item)
+			l.readExpr(in, p, item)
 			if len(p.values) == 0 {
-				p.values = append(p.values, l.span(item))
+				p.values = append(p.values, l.nodeSpan(item))
 			}
 		}
 	case nil:
 	default:
-		into.values = append(into.values, l.span(e))
+		into.values = append(into.values, l.nodeSpan(e))
 	}
 }
 
-// refer records that a value refers to a top-level name or to a field below it. It
+// recordRef records that a value refers to a top-level name or to a field below it. It
 // reports whether the reference describes the value completely.
-func (l *locator) refer(in scope, into *place, e ast.Expr) bool {
+func (l *locator) recordRef(in scope, into *place, e ast.Expr) bool {
 	var path []string
 	for {
 		switch x := e.(type) {
 		case *ast.Ident:
 			from, name := in.pkg, x.Name
 			if imported := in.imports[name]; imported != nil && len(path) > 0 {
-				from, name, path = l.load(imported), path[0], path[1:]
+				from, name, path = l.readPackage(imported), path[0], path[1:]
 			}
 			_, known := from.names[name]
 			if known {

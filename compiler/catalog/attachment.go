@@ -45,8 +45,8 @@ func Attachments(machineType string) []Attachment {
 		return nil
 	}
 	var out []Attachment
-	for row := range strings.Lines(rows(attachments, "family", m.Family)) {
-		a := decode[Attachment](row)
+	for row := range strings.Lines(findRows(attachments, "family", m.Family)) {
+		a := decodeRow[Attachment](row)
 		if a.Withheld == "" && m.VCPUs <= a.MaxVCPUs && m.MemoryGiB <= a.MaxMemoryGiB {
 			out = append(out, a)
 		}
@@ -59,7 +59,7 @@ func Attachments(machineType string) []Attachment {
 func AllAttachments() []Attachment {
 	var out []Attachment
 	for row := range strings.Lines(attachments) {
-		out = append(out, decode[Attachment](row))
+		out = append(out, decodeRow[Attachment](row))
 	}
 	return out
 }

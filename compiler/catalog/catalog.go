@@ -116,7 +116,7 @@ type Networks struct {
 // Lookup returns the machine type of the given name, even if it is withheld. It
 // reads a single row, so a blueprint with two machine types costs two rows.
 func Lookup(name string) (Machine, bool) {
-	row := rows(machines, "type", name)
+	row := findRows(machines, "type", name)
 	if row == "" {
 		return Machine{}, false
 	}
@@ -174,7 +174,7 @@ func Accelerators() []string {
 func (m Machine) HasTPUs() bool { return strings.HasPrefix(m.Accelerator, "tpu") }
 
 func decodeMachine(row string) Machine {
-	m := decode[Machine](row)
+	m := decodeRow[Machine](row)
 	if m.Arch == "" {
 		m.Arch = "amd64"
 	}
@@ -189,8 +189,8 @@ func decodeMachine(row string) Machine {
 // memory, it reserves 25% of the first 4 GiB, 20% of the next 4, 10% of the next 8,
 // 6% of the next 112 and 2% of the rest, and 100 MiB for eviction.
 func (m Machine) Allocatable() (milliCPU, memoryMiB int64) {
-	reservedCPU := bands(float64(m.VCPUs), []band{{1, .06}, {1, .01}, {2, .005}, {0, .0025}})
-	reservedGiB := bands(m.MemoryGiB, []band{{4, .25}, {4, .20}, {8, .10}, {112, .06}, {0, .02}})
+	reservedCPU := sumBands(float64(m.VCPUs), []band{{1, .06}, {1, .01}, {2, .005}, {0, .0025}})
+	reservedGiB := sumBands(m.MemoryGiB, []band{{4, .25}, {4, .20}, {8, .10}, {112, .06}, {0, .02}})
 	return int64(1000 * (float64(m.VCPUs) - reservedCPU)), int64(1024*(m.MemoryGiB-reservedGiB)) - 100
 }
 
@@ -198,7 +198,7 @@ func (m Machine) Allocatable() (milliCPU, memoryMiB int64) {
 // means the rest.
 type band struct{ width, share float64 }
 
-func bands(amount float64, bs []band) float64 {
+func sumBands(amount float64, bs []band) float64 {
 	reserved := 0.0
 	for _, b := range bs {
 		width := min(b.width, amount)

@@ -80,7 +80,7 @@ var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+\d+-(ai\d)?[a-f]$`)
 
 func TestZoneRows(t *testing.T) {
 	for _, r := range readFile(t, "zones.jsonl", zones, func(a, b zoneRow) int { return cmp.Compare(a.Of, b.Of) }) {
-		if !slices.ContainsFunc(All(), func(m Machine) bool { return m.zones().Of == r.Of }) &&
+		if !slices.ContainsFunc(All(), func(m Machine) bool { return m.zoneRow().Of == r.Of }) &&
 			!slices.ContainsFunc(AllAttachments(), func(a Attachment) bool { return a.Accelerator == r.Of }) {
 			t.Errorf("zones of %q, which nothing has", r.Of)
 		}

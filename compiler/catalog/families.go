@@ -51,8 +51,8 @@ type Family struct {
 // FamilyOf returns the family of the given name. If the catalogue has no such
 // family, every fact is zero.
 func FamilyOf(name string) Family {
-	if row := rows(families, "family", name); row != "" {
-		return decode[Family](row)
+	if row := findRows(families, "family", name); row != "" {
+		return decodeRow[Family](row)
 	}
 	return Family{Family: name}
 }

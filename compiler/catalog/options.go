@@ -46,4 +46,4 @@ func (o Options) Offered(column string) *bool {
 
 // OptionZones returns the sorted zones for which Google documents the option of the
 // named column with the machine type's TPUs. It returns nil if Google documents none.
-func (m Machine) OptionZones(column string) []string { return m.zones().Options[column] }
+func (m Machine) OptionZones(column string) []string { return m.zoneRow().Options[column] }

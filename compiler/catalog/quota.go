@@ -35,11 +35,11 @@ type quotaRow struct {
 }
 
 func quotaOf(kind, name string) Quota {
-	row := rows(quotas, kind, name)
+	row := findRows(quotas, kind, name)
 	if row == "" {
 		return Quota{}
 	}
-	return decode[quotaRow](row).Quota
+	return decodeRow[quotaRow](row).Quota
 }
 
 // QuotaMetrics returns the quota metrics of a GKE accelerator type.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// rows returns the rows of a data file whose first field has the given value, "" if
-// there are none. It searches the text by bisection, which is possible because the
-// files are sorted. A compile therefore pays only for the few rows it needs.
-func rows(file, field, value string) string {
+// findRows returns the rows of a data file whose first field has the given value, ""
+// if there are none. It searches the text by bisection, which is possible because
+// the files are sorted. A compile therefore pays only for the few rows it needs.
+func findRows(file, field, value string) string {
 	if value == "" || strings.ContainsAny(value, "\"\\\n") {
 		return ""
 	}
@@ -28,9 +28,9 @@ func rows(file, field, value string) string {
 	return file[start:end]
 }
 
-// decode decodes a row of an embedded file. The files are part of the program, so a
+// decodeRow decodes a row of an embedded file. The files are part of the program, so a
 // row that does not decode is a bug, and the package's tests would find it.
-func decode[T any](row string) T {
+func decodeRow[T any](row string) T {
 	var v T
 	if err := json.Unmarshal([]byte(row), &v); err != nil {
 		panic("catalog: " + err.Error() + ": " + row)

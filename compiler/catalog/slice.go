@@ -30,8 +30,8 @@ type sliceRow struct {
 // by topology. It returns nil if the machine has no TPUs or if no shape is verified.
 func (m Machine) Slices() []Slice {
 	var out []Slice
-	for row := range strings.Lines(rows(tpuSlices, "type", m.Type)) {
-		out = append(out, decode[sliceRow](row).Slice)
+	for row := range strings.Lines(findRows(tpuSlices, "type", m.Type)) {
+		out = append(out, decodeRow[sliceRow](row).Slice)
 	}
 	return out
 }
@@ -39,9 +39,9 @@ func (m Machine) Slices() []Slice {
 // Slice returns the slice with the given topology, and reports whether the machine
 // type can form it.
 func (m Machine) Slice(topology string) (Slice, bool) {
-	for row := range strings.Lines(rows(tpuSlices, "type", m.Type)) {
+	for row := range strings.Lines(findRows(tpuSlices, "type", m.Type)) {
 		if strings.Contains(row, `"topology":"`+topology+`"`) {
-			return decode[sliceRow](row).Slice, true
+			return decodeRow[sliceRow](row).Slice, true
 		}
 	}
 	return Slice{}, false

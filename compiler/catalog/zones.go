@@ -26,14 +26,14 @@ type zoneRow struct {
 
 func zonesOf(subjects ...string) zoneRow {
 	for _, s := range subjects {
-		if row := rows(zones, "of", s); row != "" {
-			return decode[zoneRow](row)
+		if row := findRows(zones, "of", s); row != "" {
+			return decodeRow[zoneRow](row)
 		}
 	}
 	return zoneRow{}
 }
 
-func (m Machine) zones() zoneRow {
+func (m Machine) zoneRow() zoneRow {
 	series := m.Type[:max(strings.LastIndexByte(m.Type, '-'), 0)]
 	return zonesOf(m.Type, series, m.Accelerator)
 }
@@ -41,7 +41,7 @@ func (m Machine) zones() zoneRow {
 // Zones returns the zones that are known to have the machine type, sorted. It
 // returns nil if no table has the machine type. The tables are partial: a missing
 // zone proves nothing.
-func (m Machine) Zones() []string { return m.zones().Zones }
+func (m Machine) Zones() []string { return m.zoneRow().Zones }
 
 // Zones returns the sorted zones that are known to have the GPU, with the same
 // limits as Machine.Zones.
@@ -51,7 +51,7 @@ func (a Attachment) Zones() []string { return zonesOf(a.Accelerator).Zones }
 func Regions() []string {
 	var regions []string
 	for row := range strings.Lines(zones) {
-		r := decode[zoneRow](row)
+		r := decodeRow[zoneRow](row)
 		all := r.Zones
 		for _, documented := range r.Options {
 			all = append(all, documented...)

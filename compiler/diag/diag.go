@@ -80,14 +80,14 @@ type Position struct {
 // content is moved to the nearest end.
 func (s *Source) Position(offset int) Position {
 	offset = max(0, min(offset, len(s.Content)))
-	s.index()
+	s.indexLines()
 	line := sort.SearchInts(s.lines, offset+1)
 	start := s.lines[line-1]
-	return Position{Line: line, Column: 1 + s.characters(offset) - s.characters(start)}
+	return Position{Line: line, Column: 1 + s.countCharacters(offset) - s.countCharacters(start)}
 }
 
-// characters returns the number of characters that begin before a byte offset.
-func (s *Source) characters(offset int) int {
+// countCharacters returns the number of characters that begin before a byte offset.
+func (s *Source) countCharacters(offset int) int {
 	n := s.before[offset/stride]
 	for _, b := range s.Content[offset/stride*stride : offset] {
 		if utf8.RuneStart(b) {
@@ -108,7 +108,7 @@ func (s *Source) Shown() string {
 // Line returns the text of line n, from 1, with secrets masked as in Shown and
 // without the line end. It returns "" if the source has no such line.
 func (s *Source) Line(n int) string {
-	s.index()
+	s.indexLines()
 	if n < 1 || n > len(s.lines) {
 		return ""
 	}
@@ -123,7 +123,7 @@ func (s *Source) Line(n int) string {
 	return s.Shown()[start:end]
 }
 
-func (s *Source) index() {
+func (s *Source) indexLines() {
 	if s.lines != nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (s Span) String() string {
 	if !s.Valid() {
 		return ""
 	}
-	return place(s)
+	return compilerPlace(s)
 }
 
 // Spot is a field together with the place where it is written. A pattern writes a
@@ -278,9 +278,9 @@ func (l *List) Named(name func(string) string) *List {
 	return out
 }
 
-// gravest returns the findings of the highest severities, at most most of them.
-// Findings of one severity keep their order.
-func gravest(findings []Finding, most int) []Finding {
+// gravestFindings returns the findings of the highest severities, at most most of
+// them. Findings of one severity keep their order.
+func gravestFindings(findings []Finding, most int) []Finding {
 	out := slices.Clone(findings)
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	return out[:min(most, len(out))]
@@ -291,13 +291,13 @@ func gravest(findings []Finding, most int) []Finding {
 // first stays. Findings without a place come first.
 func (l *List) Sorted() []Finding {
 	out := slices.Clone(l.findings)
-	slices.SortStableFunc(out, compare)
-	return slices.CompactFunc(out, func(a, b Finding) bool { return compare(a, b) == 0 })
+	slices.SortStableFunc(out, compareFindings)
+	return slices.CompactFunc(out, func(a, b Finding) bool { return compareFindings(a, b) == 0 })
 }
 
-func compare(a, b Finding) int {
+func compareFindings(a, b Finding) int {
 	return cmp.Or(
-		cmp.Compare(a.Span.name(), b.Span.name()),
+		cmp.Compare(a.Span.sourceName(), b.Span.sourceName()),
 		cmp.Compare(a.Span.Start, b.Span.Start),
 		cmp.Compare(a.Code, b.Code),
 		cmp.Compare(a.Message, b.Message),
@@ -305,7 +305,7 @@ func compare(a, b Finding) int {
 	)
 }
 
-func (s Span) name() string {
+func (s Span) sourceName() string {
 	if s.Source == nil {
 		return ""
 	}

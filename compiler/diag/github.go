@@ -22,19 +22,20 @@ func WriteGitHub(w io.Writer, l *List) error {
 	if len(all) == 0 {
 		return nil
 	}
-	shown := gravest(all, console.MostAnnotations)
+	shown := gravestFindings(all, console.MostAnnotations)
 	var buf bytes.Buffer
 	for _, f := range shown {
-		buf.WriteString(f.command().String())
+		buf.WriteString(f.workflowCommand().String())
 	}
 	buf.WriteString(countLine(shown, len(all)-len(shown)))
 	_, err := w.Write(buf.Bytes())
 	return err
 }
 
-// command returns the workflow command of one finding.
-func (f Finding) command() console.Command {
-	c := console.Command{Name: f.Severity.String(), File: f.Span.name(), Title: f.Code, Message: f.lines()}
+// workflowCommand returns the workflow command of one finding.
+func (f Finding) workflowCommand() console.Command {
+	c := console.Command{Name: f.Severity.String(), File: f.Span.sourceName(), Title: f.Code,
+		Message: f.annotationLines()}
 	if f.Severity == Note {
 		c.Name = "notice"
 	}
@@ -49,9 +50,10 @@ func (f Finding) command() console.Command {
 	return c
 }
 
-// lines returns the message of the finding's annotation: all its texts, one a line.
-func (f Finding) lines() string {
-	lines := []string{f.Span.at() + console.Inline(f.Message)}
+// annotationLines returns the message of the finding's annotation: all its texts,
+// one a line.
+func (f Finding) annotationLines() string {
+	lines := []string{f.Span.startPrefix() + console.Inline(f.Message)}
 	add := func(before, text string) {
 		for line := range strings.Lines(text) {
 			lines = append(lines, before+console.Inline(strings.TrimSuffix(line, "\n")))
@@ -61,19 +63,19 @@ func (f Finding) lines() string {
 	add("", f.Label)
 	add("help: ", f.Help)
 	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
-		add("edit: ", suggestion(*f.Edit, f.Span))
+		add("edit: ", describeEdit(*f.Edit, f.Span))
 	}
 	add("accepted: ", f.Accepted)
 	for _, r := range f.Related {
-		lines = append(lines, r.Span.at()+"note: "+console.Inline(r.Message))
+		lines = append(lines, r.Span.startPrefix()+"note: "+console.Inline(r.Message))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// at returns the start of a span as a prefix for a message.
-func (s Span) at() string {
+// startPrefix returns the start of a span as a prefix for a message.
+func (s Span) startPrefix() string {
 	if !s.Valid() {
 		return ""
 	}
-	return place(s) + ": "
+	return compilerPlace(s) + ": "
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 )
 
-func github(t testing.TB, findings ...Finding) string {
+func renderGitHub(t testing.TB, findings ...Finding) string {
 	t.Helper()
 	var l List
 	for _, f := range findings {
@@ -26,8 +26,8 @@ func github(t testing.TB, findings ...Finding) string {
 }
 
 func TestWriteGitHub(t *testing.T) {
-	topology := source("blueprints/train.cue", "package train\n\nv5p: {\n    topology: \"2x2x3\"\n}\n")
-	emoji := source("b.cue", "# 🚀 é\n🚀: 1\n")
+	topology := newSource("blueprints/train.cue", "package train\n\nv5p: {\n    topology: \"2x2x3\"\n}\n")
+	emoji := newSource("b.cue", "# 🚀 é\n🚀: 1\n")
 	tests := map[string]struct {
 		finding Finding
 		want    string
@@ -35,10 +35,10 @@ func TestWriteGitHub(t *testing.T) {
 		"everything": {
 			Finding{
 				Code: "E0104", Severity: Error, Message: `topology "2x2x3" is not available for v5p`,
-				Span: at(t, topology, `"2x2x3"`), Label: `want one of "2x2x1", "2x2x2"`,
+				Span: spanOf(t, topology, `"2x2x3"`), Label: `want one of "2x2x1", "2x2x2"`,
 				Help:    "use \"2x2x2\" for 8 chips\nor less: 100%",
-				Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x2"`},
-				Related: []Related{{at(t, emoji, "1"), "chips"}, {Span{}, "nowhere"}},
+				Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`},
+				Related: []Related{{spanOf(t, emoji, "1"), "chips"}, {Span{}, "nowhere"}},
 			},
 			`::error file=blueprints/train.cue,line=4,endLine=4,col=15,title=E0104::blueprints/train.cue:4:15: ` +
 				`topology "2x2x3" is not available for v5p%0Awant one of "2x2x1", "2x2x2"%0A` +
@@ -48,8 +48,8 @@ func TestWriteGitHub(t *testing.T) {
 		},
 		"an edit without help": {
 			Finding{
-				Code: "W1", Severity: Warning, Message: "m", Span: at(t, topology, `"2x2x3"`),
-				Edit: &Edit{at(t, topology, "v5p"), "v6e"},
+				Code: "W1", Severity: Warning, Message: "m", Span: spanOf(t, topology, `"2x2x3"`),
+				Edit: &Edit{spanOf(t, topology, "v5p"), "v6e"},
 			},
 			"::warning file=blueprints/train.cue,line=4,endLine=4,col=15,title=W1::blueprints/train.cue:4:15: " +
 				"m%0Aedit: replace `v5p` with `v6e` at blueprints/train.cue:3:1\n1 warning\n",
@@ -63,25 +63,26 @@ func TestWriteGitHub(t *testing.T) {
 			"::error::no input\n1 error\n",
 		},
 		"a file as a whole": {
-			Finding{Code: "E1", Severity: Error, Message: "is empty", Span: Span{Source: source("x.cue", "")}},
+			Finding{Code: "E1", Severity: Error, Message: "is empty", Span: Span{Source: newSource("x.cue", "")}},
 			"::error file=x.cue,title=E1::x.cue: is empty\n1 error\n",
 		},
 		"several lines": {
-			Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, topology, "{\n    topology: \"2x2x3\"\n}")},
+			Finding{Code: "E1", Severity: Error, Message: "m", Span: spanOf(t, topology, "{\n    topology: "+
+				"\"2x2x3\"\n}")},
 			"::error file=blueprints/train.cue,line=3,endLine=5,title=E1::blueprints/train.cue:3:6: m\n1 error\n",
 		},
 		"the end of a line": {
-			Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, topology, "train\n")},
+			Finding{Code: "E1", Severity: Error, Message: "m", Span: spanOf(t, topology, "train\n")},
 			"::error file=blueprints/train.cue,line=1,endLine=1,col=9,title=E1::blueprints/train.cue:1:9: m\n1 error\n",
 		},
 		"characters beyond the basic plane": {
-			Finding{Code: "E1", Severity: Error, Message: "🚀", Span: at(t, emoji, "é")},
+			Finding{Code: "E1", Severity: Error, Message: "🚀", Span: spanOf(t, emoji, "é")},
 			"::error file=b.cue,line=1,endLine=1,col=5,title=E1::b.cue:1:5: 🚀\n1 error\n",
 		},
 		"hostile": {
 			Finding{
 				Code: "E1,file=b::x", Severity: Error, Message: "%0A::add-mask::x\n::stop-commands::y\r\x1b[31m\xff",
-				Span: Span{source("a,line=9:%2C\n\x1b.cue", "x"), 0, 1},
+				Span: Span{newSource("a,line=9:%2C\n\x1b.cue", "x"), 0, 1},
 				Help: "::error::z\r\n##[error]w",
 			},
 			"::error file=a%2Cline=9%3A%252C ␛.cue,line=1,endLine=1,col=1,title=E1%2Cfile=b%3A%3Ax::a,line=9:%252C " +
@@ -91,25 +92,25 @@ func TestWriteGitHub(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, github(t, test.finding)); diff != "" {
+			if diff := cmp.Diff(test.want, renderGitHub(t, test.finding)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}
-	if got := github(t); got != "" {
+	if got := renderGitHub(t); got != "" {
 		t.Errorf("no findings: %q", got)
 	}
 }
 
 // The gravest ten are shown; the last line counts all.
 func TestWriteGitHubLimit(t *testing.T) {
-	src := source("a.cue", strings.Repeat("a\n", 20))
+	src := newSource("a.cue", strings.Repeat("a\n", 20))
 	var findings []Finding
 	for i := range 14 {
 		findings = append(findings, Finding{Severity: Severity(i % 3), Message: "m", Span: Span{src, 2 * i, 2*i + 1}})
 	}
 	var got []string
-	for line := range strings.Lines(github(t, findings...)) {
+	for line := range strings.Lines(renderGitHub(t, findings...)) {
 		command, _, _ := strings.Cut(line, ",endLine")
 		got = append(got, command)
 	}
@@ -148,7 +149,8 @@ func FuzzWriteGitHub(f *testing.F) {
 	f.Add("a.cue", "E1", "message")
 	f.Add("a,line=2::.cue", "%3A,%2C", "\n::error::x\r")
 	f.Fuzz(func(t *testing.T, file, code, message string) {
-		got := github(t, Finding{Code: code, Severity: Error, Message: message, Span: Span{source(file, "x"), 0, 1}})
+		got := renderGitHub(t,
+			Finding{Code: code, Severity: Error, Message: message, Span: Span{newSource(file, "x"), 0, 1}})
 		lines := slices.Collect(strings.Lines(got))
 		if len(lines) != 2 || lines[1] != "1 error\n" {
 			t.Fatalf("want one command and a count, got %q", got)
@@ -175,22 +177,22 @@ func FuzzWriteGitHub(f *testing.F) {
 }
 
 func TestNamed(t *testing.T) {
-	a, b := source("a.cue", "x: 1\n"), source("b.cue", "y: 2\n")
+	a, b := newSource("a.cue", "x: 1\n"), newSource("b.cue", "y: 2\n")
 	var l List
 	l.Add(Finding{
-		Message: "m", Span: at(t, a, "1"), Related: []Related{{at(t, b, "2"), "r"}, {Span{}, "nowhere"}},
-		Edit: &Edit{at(t, a, "x"), "z"},
+		Message: "m", Span: spanOf(t, a, "1"), Related: []Related{{spanOf(t, b, "2"), "r"}, {Span{}, "nowhere"}},
+		Edit: &Edit{spanOf(t, a, "x"), "z"},
 	})
 	l.Add(Finding{Message: "nowhere"})
 	got := l.Named(func(name string) string { return "dir/" + name })
 	var names []string
 	for _, f := range got.Sorted() {
-		names = append(names, f.Span.name())
+		names = append(names, f.Span.sourceName())
 		for _, r := range f.Related {
-			names = append(names, r.Span.name())
+			names = append(names, r.Span.sourceName())
 		}
 		if f.Edit != nil {
-			names = append(names, f.Edit.Span.name())
+			names = append(names, f.Edit.Span.sourceName())
 		}
 	}
 	if diff := cmp.Diff([]string{"", "dir/a.cue", "dir/b.cue", "", "dir/a.cue"}, names); diff != "" {

@@ -66,7 +66,7 @@ func WriteJSON(w io.Writer, l *List) error {
 	count := make(map[Severity]int)
 	for _, f := range all {
 		count[f.Severity]++
-		if err := console.EncodeJSON(&buf, f.json(), ""); err != nil {
+		if err := console.EncodeJSON(&buf, f.toJSON(), ""); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func WriteJSON(w io.Writer, l *List) error {
 	return err
 }
 
-func (f Finding) json() jsonFinding {
+func (f Finding) toJSON() jsonFinding {
 	out := jsonFinding{
 		Version:  jsonVersion,
 		Type:     "finding",
@@ -89,20 +89,20 @@ func (f Finding) json() jsonFinding {
 		Label:    f.Label,
 		Help:     f.Help,
 		Accepted: f.Accepted,
-		jsonSpan: f.Span.json(),
+		jsonSpan: f.Span.toJSON(),
 	}
 	for _, r := range f.Related {
-		out.Related = append(out.Related, jsonRelated{r.Message, r.Span.json()})
+		out.Related = append(out.Related, jsonRelated{r.Message, r.Span.toJSON()})
 	}
 	if f.Edit != nil {
-		out.Edit = &jsonEdit{f.Edit.Span.json(), f.Edit.Text}
+		out.Edit = &jsonEdit{f.Edit.Span.toJSON(), f.Edit.Text}
 	}
 	return out
 }
 
 // MarshalJSON returns the span in the form that WriteJSON writes: its file, start
 // and end. The zero Span is null.
-func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
+func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(s.toJSON()) }
 
 // MarshalJSON returns the message and the place.
 func (r Related) MarshalJSON() ([]byte, error) {
@@ -112,7 +112,7 @@ func (r Related) MarshalJSON() ([]byte, error) {
 	}{r.Message, r.Span})
 }
 
-func (s Span) json() *jsonSpan {
+func (s Span) toJSON() *jsonSpan {
 	if !s.Valid() {
 		return nil
 	}

@@ -10,18 +10,19 @@ import (
 )
 
 func TestWriteJSON(t *testing.T) {
-	src := source("a.cue", "name: \"ä\"\nzones: [1]\n")
+	src := newSource("a.cue", "name: \"ä\"\nzones: [1]\n")
 	var l List
 	l.Add(Finding{
 		Code: "E0104", Severity: Error, Path: "zones", Message: "not <a> zone",
-		Span:    at(t, src, "1"),
+		Span:    spanOf(t, src, "1"),
 		Label:   "want a string",
 		Help:    "quote it",
-		Related: []Related{{at(t, src, `"ä"`), "like this"}, {Span{}, "nowhere"}},
-		Edit:    &Edit{at(t, src, "[1]"), `["1"]`},
+		Related: []Related{{spanOf(t, src, `"ä"`), "like this"}, {Span{}, "nowhere"}},
+		Edit:    &Edit{spanOf(t, src, "[1]"), `["1"]`},
 	})
 	l.Add(Finding{Code: "W1", Severity: Warning, Message: "\x1b[1m\u009b\u202e\U000e0001\xff\n", Accepted: "for now"})
-	l.Add(Finding{Code: "E0001", Severity: Error, Message: "cannot be read", Span: Span{Source: source("missing", "")}})
+	l.Add(Finding{Code: "E0001", Severity: Error, Message: "cannot be read",
+		Span: Span{Source: newSource("missing", "")}})
 	var b strings.Builder
 	if err := WriteJSON(&b, &l); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type SARIFOptions struct {
 // GitHub documentation, "SARIF support for code scanning".
 func WriteSARIF(w io.Writer, l *List, opt SARIFOptions) error {
 	var buf bytes.Buffer
-	if err := console.EncodeJSON(&buf, opt.log(l), "  "); err != nil {
+	if err := console.EncodeJSON(&buf, opt.buildLog(l), "  "); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())
@@ -144,7 +144,7 @@ type (
 	}
 )
 
-func (opt SARIFOptions) log(l *List) sarifLog {
+func (opt SARIFOptions) buildLog(l *List) sarifLog {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: opt.Tool, Rules: []sarifRule{}}},
 		SourceRoots: map[string]sarifArtifact{
@@ -156,11 +156,11 @@ func (opt SARIFOptions) log(l *List) sarifLog {
 	index := map[string]int{}
 	for i, c := range opt.Codes {
 		index[c.ID] = i
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, opt.rule(c))
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, opt.describeRule(c))
 	}
 	seen := map[string]int{}
 	for _, f := range l.Sorted() {
-		r := f.sarif()
+		r := f.toSARIF()
 		if i, ok := index[f.Code]; ok {
 			r.RuleIndex = &i
 		}
@@ -173,9 +173,9 @@ func (opt SARIFOptions) log(l *List) sarifLog {
 	return sarifLog{Schema: sarifSchema, Version: sarifVersion, Runs: []sarifRun{run}}
 }
 
-// rule returns the SARIF rule of a code. GitHub demands all three texts, and shows
-// the first two on one line each.
-func (opt SARIFOptions) rule(c Code) sarifRule {
+// describeRule returns the SARIF rule of a code. GitHub demands all three texts, and
+// shows the first two on one line each.
+func (opt SARIFOptions) describeRule(c Code) sarifRule {
 	r := sarifRule{
 		ID: c.ID, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.Title}, Help: sarifText{Text: c.Title},
 		Default: sarifConfiguration{c.Severity.String()},
@@ -189,40 +189,40 @@ func (opt SARIFOptions) rule(c Code) sarifRule {
 	return r
 }
 
-func (f Finding) sarif() sarifResult {
+func (f Finding) toSARIF() sarifResult {
 	out := sarifResult{
 		RuleID:       f.Code,
 		Level:        f.Severity.String(),
-		Locations:    []sarifLocation{{Physical: f.Span.sarif()}},
+		Locations:    []sarifLocation{{Physical: f.Span.toLocation()}},
 		Suppressions: []sarifSuppression{},
 	}
 	if f.Path != "" {
 		out.Locations[0].Logical = []sarifLogical{{f.Path, "property"}}
 	}
-	text := unlinked(f.Message)
+	text := removeLinks(f.Message)
 	if f.Label != "" {
-		text += ": " + unlinked(f.Label)
+		text += ": " + removeLinks(f.Label)
 	}
 	text += "."
 	if f.Help != "" {
-		text += "\nhelp: " + unlinked(f.Help)
+		text += "\nhelp: " + removeLinks(f.Help)
 	}
 	for _, r := range f.Related {
 		if !r.Span.Valid() {
-			text += "\nnote: " + unlinked(r.Message)
+			text += "\nnote: " + removeLinks(r.Message)
 			continue
 		}
 		// GitHub shows a related location only if the message links to it.
 		id := len(out.Related) + 1
 		text += fmt.Sprintf("\nnote: [%s](%d)", linkText(r.Message), id)
 		out.Related = append(out.Related,
-			sarifLocation{ID: id, Physical: r.Span.sarif(), Message: &sarifText{Text: r.Message}})
+			sarifLocation{ID: id, Physical: r.Span.toLocation(), Message: &sarifText{Text: r.Message}})
 	}
 	out.Message.Text = text
 	if f.Edit != nil && f.Edit.Span.hasText() {
-		at := f.Edit.Span.sarif()
+		at := f.Edit.Span.toLocation()
 		out.Fixes = []sarifFix{{
-			Description: sarifText{Text: suggestion(*f.Edit, f.Span)},
+			Description: sarifText{Text: describeEdit(*f.Edit, f.Span)},
 			Changes:     []sarifChange{{at.Artifact, []sarifReplacement{{at.Region, sarifText{Text: f.Edit.Text}}}}},
 		}}
 	}
@@ -232,14 +232,14 @@ func (f Finding) sarif() sarifResult {
 	return out
 }
 
-// sarif returns the location of a span. For a span without a place it is the source
-// root, because GitHub rejects a whole log if one result has no location. Source:
-// github/codeql-action, issue 1738.
-func (s Span) sarif() sarifPhysical {
+// toLocation returns the location of a span. For a span without a place it is the
+// source root, because GitHub rejects a whole log if one result has no location.
+// Source: github/codeql-action, issue 1738.
+func (s Span) toLocation() sarifPhysical {
 	if !s.Valid() {
-		return sarifPhysical{Artifact: artifact(".")}
+		return sarifPhysical{Artifact: artifactLocation(".")}
 	}
-	out := sarifPhysical{Artifact: artifact(s.Source.Name)}
+	out := sarifPhysical{Artifact: artifactLocation(s.Source.Name)}
 	if s.hasText() {
 		start, end := s.Source.Position(s.Start), s.Source.Position(s.End)
 		out.Region = &sarifRegion{start.Line, start.Column, end.Line, end.Column}
@@ -247,9 +247,9 @@ func (s Span) sarif() sarifPhysical {
 	return out
 }
 
-// artifact returns the location of a source: relative to the source root for a
+// artifactLocation returns the location of a source: relative to the source root for a
 // relative name, a complete URI for an absolute one.
-func artifact(name string) sarifArtifact {
+func artifactLocation(name string) sarifArtifact {
 	if path.IsAbs(name) {
 		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: name}).String()}
 	}
@@ -262,14 +262,14 @@ func artifact(name string) sarifArtifact {
 func (f Finding) fingerprint() string {
 	about := f.Code + "\x00" + f.Path
 	if f.Path == "" {
-		about += "\x00" + f.Span.name() + "\x00" + f.Message
+		about += "\x00" + f.Span.sourceName() + "\x00" + f.Message
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(about)))[:16]
 }
 
-// unlinked returns the text without links for use in a message, in which
+// removeLinks returns the text without links for use in a message, in which
 // "[text](place)" would be a link.
-func unlinked(s string) string { return strings.ReplaceAll(s, "](", "] (") }
+func removeLinks(s string) string { return strings.ReplaceAll(s, "](", "] (") }
 
 // linkText returns the text escaped for use between the brackets of a link.
 func linkText(s string) string {

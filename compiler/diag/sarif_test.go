@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func sarif(t testing.TB, opt SARIFOptions, findings ...Finding) string {
+func renderSARIF(t testing.TB, opt SARIFOptions, findings ...Finding) string {
 	t.Helper()
 	var l List
 	for _, f := range findings {
@@ -22,7 +22,7 @@ func sarif(t testing.TB, opt SARIFOptions, findings ...Finding) string {
 }
 
 func TestWriteSARIF(t *testing.T) {
-	topology := source("blueprints/train a.cue", "package train\n\nv5p: {\n    /* 🚀 */ topology: \"2x2x3\"\n}\n")
+	topology := newSource("blueprints/train a.cue", "package train\n\nv5p: {\n    /* 🚀 */ topology: \"2x2x3\"\n}\n")
 	opt := SARIFOptions{
 		Tool: "tool",
 		Codes: []Code{
@@ -36,15 +36,15 @@ func TestWriteSARIF(t *testing.T) {
 			return "A name like this.\n\nChange it.", "A name like *this*."
 		},
 	}
-	got := sarif(t, opt,
+	got := renderSARIF(t, opt,
 		Finding{
 			Code: "E0104", Severity: Error, Path: "v5p.topology", Message: `topology "2x2x3" is not available`,
-			Span: at(t, topology, `"2x2x3"`), Label: `want "2x2x2"`, Help: "use \"2x2x2\"\nor less",
-			Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x2"`},
-			Related: []Related{{Span{}, "nowhere"}, {at(t, topology, "v5p"), `of [this] \`}},
+			Span: spanOf(t, topology, `"2x2x3"`), Label: `want "2x2x2"`, Help: "use \"2x2x2\"\nor less",
+			Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x2"`},
+			Related: []Related{{Span{}, "nowhere"}, {spanOf(t, topology, "v5p"), `of [this] \`}},
 		},
 		Finding{
-			Code: "W0105", Severity: Note, Message: "m", Span: Span{Source: source("/abs/ä%.cue", "")},
+			Code: "W0105", Severity: Note, Message: "m", Span: Span{Source: newSource("/abs/ä%.cue", "")},
 			Accepted: "as agreed",
 		},
 	)
@@ -230,8 +230,8 @@ func hideFingerprints(log string) string {
 	return strings.Join(lines, "")
 }
 
-// results reads the results of a log back.
-func results(t testing.TB, log string) []sarifResult {
+// readResults reads the results of a log back.
+func readResults(t testing.TB, log string) []sarifResult {
 	t.Helper()
 	var out sarifLog
 	d := json.NewDecoder(strings.NewReader(log))
@@ -245,7 +245,7 @@ func results(t testing.TB, log string) []sarifResult {
 // No findings are no results, rather than no list of results, which would mean
 // that the check did not run.
 func TestWriteSARIFEmpty(t *testing.T) {
-	got := sarif(t, SARIFOptions{Tool: "tool"})
+	got := renderSARIF(t, SARIFOptions{Tool: "tool"})
 	for _, want := range []string{`"results": []`, `"rules": []`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
@@ -260,40 +260,41 @@ func TestSARIFPlaces(t *testing.T) {
 	}{
 		"nowhere": {Span{}, sarifPhysical{Artifact: sarifArtifact{URI: ".", BaseID: sourceRoot}}},
 		"a colon": {
-			Span{Source: source("a:b", "")}, sarifPhysical{Artifact: sarifArtifact{URI: "./a:b", BaseID: sourceRoot}},
+			Span{Source: newSource("a:b", "")},
+			sarifPhysical{Artifact: sarifArtifact{URI: "./a:b", BaseID: sourceRoot}},
 		},
 		"hostile": {
-			Span{Source: source("a?b#c\x1b\xff", "")},
+			Span{Source: newSource("a?b#c\x1b\xff", "")},
 			sarifPhysical{Artifact: sarifArtifact{URI: "a%3Fb%23c%1B%FF", BaseID: sourceRoot}},
 		},
 		"above": {
-			Span{Source: source("../a.cue", "")},
+			Span{Source: newSource("../a.cue", "")},
 			sarifPhysical{Artifact: sarifArtifact{URI: "../a.cue", BaseID: sourceRoot}},
 		},
 		"standard input": {
-			Span{source("-", "a: 1"), 3, 4},
+			Span{newSource("-", "a: 1"), 3, 4},
 			sarifPhysical{sarifArtifact{URI: "-", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}},
 		},
 		"several lines": {
-			Span{source("a", "x: {\n}\n"), 3, 6},
+			Span{newSource("a", "x: {\n}\n"), 3, 6},
 			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 2, 2}},
 		},
 		"an empty span": {
-			Span{source("a", "xyz"), 1, 1},
+			Span{newSource("a", "xyz"), 1, 1},
 			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 2, 1, 2}},
 		},
 		"beyond the end": {
-			Span{source("a", "xyz"), 7, 9},
+			Span{newSource("a", "xyz"), 7, 9},
 			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 4}},
 		},
 		"code points only": {
-			Span{source("a", "e\u0301🚀x"), 7, 8},
+			Span{newSource("a", "e\u0301🚀x"), 7, 8},
 			sarifPhysical{sarifArtifact{URI: "a", BaseID: sourceRoot}, &sarifRegion{1, 4, 1, 5}},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.span.sarif()); diff != "" {
+			if diff := cmp.Diff(test.want, test.span.toLocation()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -305,17 +306,17 @@ func TestSARIFPlaces(t *testing.T) {
 func TestFingerprints(t *testing.T) {
 	fingerprints := func(findings ...Finding) []string {
 		var out []string
-		for _, r := range results(t, sarif(t, SARIFOptions{}, findings...)) {
+		for _, r := range readResults(t, renderSARIF(t, SARIFOptions{}, findings...)) {
 			out = append(out, r.Fingerprints[fingerprint])
 		}
 		return out
 	}
-	a, moved := source("a.cue", "x: 1\nx: 2\n"), source("a.cue", "\n\nx: 1\nx: 2\n")
+	a, moved := newSource("a.cue", "x: 1\nx: 2\n"), newSource("a.cue", "\n\nx: 1\nx: 2\n")
 	first := func(src *Source) Finding {
-		return Finding{Code: "E1", Path: "x", Message: "1 of 2", Span: at(t, src, "1")}
+		return Finding{Code: "E1", Path: "x", Message: "1 of 2", Span: spanOf(t, src, "1")}
 	}
 	second := func(src *Source) Finding {
-		return Finding{Code: "E1", Path: "x", Message: "2 of 2", Span: at(t, src, "2")}
+		return Finding{Code: "E1", Path: "x", Message: "2 of 2", Span: spanOf(t, src, "2")}
 	}
 	changed := first(moved)
 	changed.Message = "1 of 3"
@@ -340,11 +341,11 @@ func TestFingerprints(t *testing.T) {
 // What a blueprint holds comes back as it was, and makes no links.
 func TestWriteSARIFHostile(t *testing.T) {
 	message := "[click](https://example.com) \x1b[31m \u202e \xff </script>"
-	log := sarif(t, SARIFOptions{}, Finding{Message: message, Help: "[a](1)\r\n", Label: "](", Accepted: message})
+	log := renderSARIF(t, SARIFOptions{}, Finding{Message: message, Help: "[a](1)\r\n", Label: "](", Accepted: message})
 	if strings.ContainsAny(log, "\x1b\u202e\r") || strings.Contains(log, "\xff") {
 		t.Errorf("control characters in %q", log)
 	}
-	got := results(t, log)
+	got := readResults(t, log)
 	want := "[click] (https://example.com) \x1b[31m \u202e \ufffd </script>: ] (.\nhelp: [a] (1)\r\n"
 	if len(got) != 1 || got[0].Message.Text != want {
 		t.Errorf("got %+v, want %q", got, want)

@@ -32,12 +32,12 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 	}
 	shown := all
 	if opt.Limit > 0 && len(all) > opt.Limit {
-		shown = gravest(all, opt.Limit)
-		slices.SortStableFunc(shown, compare)
+		shown = gravestFindings(all, opt.Limit)
+		slices.SortStableFunc(shown, compareFindings)
 	}
 	p := printer{color: opt.Color, explain: opt.Explain, explained: map[string]bool{"": true}}
 	for _, f := range shown {
-		p.finding(f)
+		p.printFinding(f)
 		p.buf.WriteByte('\n')
 	}
 	p.buf.WriteString(countLine(shown, len(all)-len(shown)))
@@ -48,9 +48,9 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 // WriteExcerpt writes the excerpt of a span with a remark, in the form that
 // WriteText uses for a finding.
 func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
-	p := printer{color: color, gutter: gutter(Finding{Span: at})}
-	p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " " + console.Inline(remark) + "\n")
-	p.excerpt(at, Note, "", false)
+	p := printer{color: color, gutter: gutterWidth(Finding{Span: at})}
+	p.buf.WriteString(p.paint(console.Bold, compilerPlace(at)+":") + " " + console.Inline(remark) + "\n")
+	p.printExcerpt(at, Note, "", false)
 	_, err := w.Write(p.buf.Bytes())
 	return err
 }
@@ -98,31 +98,31 @@ type printer struct {
 
 func (p *printer) paint(s console.Style, text string) string { return s.Paint(p.color, text) }
 
-func (p *printer) finding(f Finding) {
-	p.gutter = gutter(f)
+func (p *printer) printFinding(f Finding) {
+	p.gutter = gutterWidth(f)
 	title := f.Severity.String()
 	if f.Code != "" {
 		title += "[" + console.Inline(f.Code) + "]"
 	}
-	p.headline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
-	p.excerpt(f.Span, f.Severity, f.Label, f.Secret)
-	p.footer("help", f.Help)
+	p.printHeadline(f.Span, p.paint(f.Severity.style(), title), p.paint(console.Bold, console.Inline(f.Message)))
+	p.printExcerpt(f.Span, f.Severity, f.Label, f.Secret)
+	p.printRemark("help", f.Help)
 	if f.Edit != nil && f.Help == "" { // Help, if set, describes the edit in words
-		p.footer("edit", suggestion(*f.Edit, f.Span))
+		p.printRemark("edit", describeEdit(*f.Edit, f.Span))
 	}
-	p.footer("accepted", f.Accepted)
+	p.printRemark("accepted", f.Accepted)
 	if p.explain != "" && f.Accepted == "" && !p.explained[f.Code] {
 		p.explained[f.Code] = true
-		p.footer("explain", p.explain+" "+f.Code)
+		p.printRemark("explain", p.explain+" "+f.Code)
 	}
 	for _, r := range f.Related {
-		p.headline(r.Span, p.paint(console.Cyan, Note.String()), console.Inline(r.Message))
-		p.excerpt(r.Span, Note, "", false)
+		p.printHeadline(r.Span, p.paint(console.Cyan, Note.String()), console.Inline(r.Message))
+		p.printExcerpt(r.Span, Note, "", false)
 	}
 }
 
-// gutter returns the width of the longest line number that a finding shows.
-func gutter(f Finding) int {
+// gutterWidth returns the width of the longest line number that a finding shows.
+func gutterWidth(f Finding) int {
 	last := 1
 	if f.Span.hasText() {
 		last = f.Span.Source.Position(f.Span.Start).Line
@@ -139,15 +139,15 @@ func gutter(f Finding) int {
 // is empty or unreadable refers to the file as a whole.
 func (s Span) hasText() bool { return s.Valid() && len(s.Source.Content) > 0 }
 
-func (p *printer) headline(at Span, title, message string) {
+func (p *printer) printHeadline(at Span, title, message string) {
 	if at.Valid() {
-		p.buf.WriteString(p.paint(console.Bold, place(at)+":") + " ")
+		p.buf.WriteString(p.paint(console.Bold, compilerPlace(at)+":") + " ")
 	}
 	fmt.Fprintf(&p.buf, "%s: %s\n", title, message)
 }
 
-// place returns a span's start in the form of compilers: file:line:column.
-func place(at Span) string {
+// compilerPlace returns a span's start in the form of compilers: file:line:column.
+func compilerPlace(at Span) string {
 	if !at.hasText() {
 		return console.Inline(at.Source.Name)
 	}
@@ -155,13 +155,13 @@ func place(at Span) string {
 	return fmt.Sprintf("%s:%d:%d", console.Inline(at.Source.Name), pos.Line, pos.Column)
 }
 
-// excerpt writes the line in which a span starts, with carets under the part of the
-// span that is on the line. If secret is true, that part is masked unless Shown
+// printExcerpt writes the line in which a span starts, with carets under the part of
+// the span that is on the line. If secret is true, that part is masked unless Shown
 // already masks it.
-func (p *printer) excerpt(at Span, severity Severity, label string, secret bool) {
+func (p *printer) printExcerpt(at Span, severity Severity, label string, secret bool) {
 	if !at.hasText() {
 		if label != "" {
-			p.footer("note", label)
+			p.printRemark("note", label)
 		}
 		return
 	}
@@ -173,16 +173,16 @@ func (p *printer) excerpt(at Span, severity Severity, label string, secret bool)
 	if secret && start < end && content[start:end] == string(src.Content[at.Start:at.Start+end-start]) {
 		content = content[:start] + strings.Repeat("*", end-start) + content[end:]
 	}
-	text, column, run := fit(content, start, start+at.End-at.Start)
+	text, column, run := fitLine(content, start, start+at.End-at.Start)
 
-	p.margin("", "|")
+	p.printMargin("", "|")
 	p.buf.WriteByte('\n')
-	p.margin(strconv.Itoa(line), "|")
+	p.printMargin(strconv.Itoa(line), "|")
 	if text != "" {
 		p.buf.WriteString(" " + text)
 	}
 	p.buf.WriteByte('\n')
-	p.margin("", "|")
+	p.printMargin("", "|")
 	mark := strings.Repeat("^", run)
 	if label != "" {
 		mark += " " + console.Inline(label)
@@ -190,16 +190,16 @@ func (p *printer) excerpt(at Span, severity Severity, label string, secret bool)
 	p.buf.WriteString(" " + strings.Repeat(" ", column) + p.paint(severity.style(), mark) + "\n")
 }
 
-func (p *printer) margin(number, sign string) {
+func (p *printer) printMargin(number, sign string) {
 	p.buf.WriteString(p.paint(console.Blue, fmt.Sprintf("%*s %s", p.gutter, number, sign)))
 }
 
-// footer writes a remark of one or several lines. For "" it writes nothing.
-func (p *printer) footer(name, text string) {
+// printRemark writes a remark of one or several lines. For "" it writes nothing.
+func (p *printer) printRemark(name, text string) {
 	if text == "" {
 		return
 	}
-	p.margin("", "=")
+	p.printMargin("", "=")
 	p.buf.WriteString(" " + p.paint(console.Green, name) + ": ")
 	indent := strings.Repeat(" ", p.gutter+len(" = ")+len(name)+len(": "))
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -210,15 +210,15 @@ func (p *printer) footer(name, text string) {
 	}
 }
 
-// suggestion describes an edit in words, with its place if that differs from the
+// describeEdit describes an edit in words, with its place if that differs from the
 // finding's.
-func suggestion(e Edit, finding Span) string {
+func describeEdit(e Edit, finding Span) string {
 	if !e.Span.hasText() {
 		return ""
 	}
 	where := ""
 	if e.Span.Source != finding.Source || e.Span.Start != finding.Start {
-		where = " at " + place(e.Span)
+		where = " at " + compilerPlace(e.Span)
 	}
 	content := e.Span.Source.Shown()
 	start := min(max(e.Span.Start, 0), len(content))
@@ -226,16 +226,16 @@ func suggestion(e Edit, finding Span) string {
 	old := content[start:end]
 	switch {
 	case old == "":
-		return "insert " + quote(e.Text) + where
+		return "insert " + quoteBeginning(e.Text) + where
 	case e.Text == "":
-		return "delete " + quote(old) + where
+		return "delete " + quoteBeginning(old) + where
 	default:
-		return "replace " + quote(old) + " with " + quote(e.Text) + where
+		return "replace " + quoteBeginning(old) + " with " + quoteBeginning(e.Text) + where
 	}
 }
 
-// quote returns the beginning of a source text between backquotes.
-func quote(s string) string {
+// quoteBeginning returns the beginning of a source text between backquotes.
+func quoteBeginning(s string) string {
 	const most = 61
 	if first, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
 		s = first + "…"
@@ -245,11 +245,11 @@ func quote(s string) string {
 
 const excerptWidth = 100 // columns
 
-// fit shortens a line to at most excerptWidth columns, with an ellipsis at each end
-// that it cuts. start and end are byte offsets in the line, and may lie beyond it.
-// column, from 0, and run, at least 1, are their place and width in the result, in
-// columns.
-func fit(line string, start, end int) (text string, column, run int) {
+// fitLine shortens a line to at most excerptWidth columns, with an ellipsis at each
+// end that it cuts. start and end are byte offsets in the line, and may lie beyond
+// it. column, from 0, and run, at least 1, are their place and width in the result,
+// in columns.
+func fitLine(line string, start, end int) (text string, column, run int) {
 	start = min(max(start, 0), len(line))
 	end = min(max(end, start), len(line))
 

@@ -13,8 +13,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 )
 
-// at returns the span of the first occurrence of text in a source.
-func at(t *testing.T, src *Source, text string) Span {
+// spanOf returns the span of the first occurrence of text in a source.
+func spanOf(t *testing.T, src *Source, text string) Span {
 	t.Helper()
 	i := bytes.Index(src.Content, []byte(text))
 	if i < 0 {
@@ -23,7 +23,7 @@ func at(t *testing.T, src *Source, text string) Span {
 	return Span{src, i, i + len(text)}
 }
 
-func render(t *testing.T, opt TextOptions, findings ...Finding) string {
+func renderText(t *testing.T, opt TextOptions, findings ...Finding) string {
 	t.Helper()
 	var l List
 	for _, f := range findings {
@@ -36,14 +36,14 @@ func render(t *testing.T, opt TextOptions, findings ...Finding) string {
 	return b.String()
 }
 
-func source(name, content string) *Source { return &Source{Name: name, Content: []byte(content)} }
+func newSource(name, content string) *Source { return &Source{Name: name, Content: []byte(content)} }
 
 func TestWriteText(t *testing.T) {
-	topology := source("blueprints/train.cue", "package train\n\nv5p: {\n    topology: \"2x2x3\"\n}\n")
-	tabs := source("a.cue", "a: {\n\tb:\t\"ä\" // x\n}\n")
-	other := source("b.cue", strings.Repeat("\n", 99)+"capacity: \"l4\": nodes: 4\r\n")
-	wide := source("c.cue", "名前: \"日本\"\ne\u0301: 1\n")
-	multi := source("d.cue", "a: {\n\tb: 1\n}\n")
+	topology := newSource("blueprints/train.cue", "package train\n\nv5p: {\n    topology: \"2x2x3\"\n}\n")
+	tabs := newSource("a.cue", "a: {\n\tb:\t\"ä\" // x\n}\n")
+	other := newSource("b.cue", strings.Repeat("\n", 99)+"capacity: \"l4\": nodes: 4\r\n")
+	wide := newSource("c.cue", "名前: \"日本\"\ne\u0301: 1\n")
+	multi := newSource("d.cue", "a: {\n\tb: 1\n}\n")
 
 	tests := map[string]struct {
 		finding Finding
@@ -53,10 +53,10 @@ func TestWriteText(t *testing.T) {
 			Finding{
 				Code: "E0104", Severity: Error,
 				Message: `topology "2x2x3" is not available for v5p`,
-				Span:    at(t, topology, `"2x2x3"`),
+				Span:    spanOf(t, topology, `"2x2x3"`),
 				Label:   `want one of "2x2x1", "2x2x2", "2x2x4"`,
 				Help:    "use \"2x2x4\" for 16 chips\nor \"2x2x1\" for 4",
-				Edit:    &Edit{at(t, topology, `"2x2x3"`), `"2x2x4"`},
+				Edit:    &Edit{spanOf(t, topology, `"2x2x3"`), `"2x2x4"`},
 			},
 			`blueprints/train.cue:4:15: error[E0104]: topology "2x2x3" is not available for v5p
   |
@@ -80,8 +80,8 @@ func TestWriteText(t *testing.T) {
 		"tabs, related and a common gutter": {
 			Finding{
 				Code: "W1", Severity: Warning, Message: "m",
-				Span:    at(t, tabs, `"ä"`),
-				Related: []Related{{at(t, other, `nodes: 4`), "the nodes are counted here"}, {Span{}, "nowhere"}},
+				Span:    spanOf(t, tabs, `"ä"`),
+				Related: []Related{{spanOf(t, other, `nodes: 4`), "the nodes are counted here"}, {Span{}, "nowhere"}},
 				Edit:    &Edit{Span{other, 99, 99}, "x: "},
 			},
 			`a.cue:2:5: warning[W1]: m
@@ -99,7 +99,7 @@ note: nowhere
 `,
 		},
 		"wide characters": {
-			Finding{Severity: Note, Message: "m", Span: at(t, wide, `"日本"`), Label: "here"},
+			Finding{Severity: Note, Message: "m", Span: spanOf(t, wide, `"日本"`), Label: "here"},
 			`c.cue:1:5: note: m
   |
 1 | 名前: "日本"
@@ -109,13 +109,13 @@ note: nowhere
 `,
 		},
 		"combining characters": {
-			Finding{Severity: Error, Message: "m", Span: at(t, wide, "1\n")},
+			Finding{Severity: Error, Message: "m", Span: spanOf(t, wide, "1\n")},
 			"c.cue:2:5: error: m\n  |\n2 | e\u0301: 1\n  |    ^\n\n1 error\n",
 		},
 		"several lines": {
 			Finding{
-				Severity: Error, Message: "m", Span: at(t, multi, "{\n\tb: 1\n}"),
-				Edit: &Edit{at(t, multi, "{\n\tb: 1\n}"), ""},
+				Severity: Error, Message: "m", Span: spanOf(t, multi, "{\n\tb: 1\n}"),
+				Edit: &Edit{spanOf(t, multi, "{\n\tb: 1\n}"), ""},
 			},
 			`d.cue:1:4: error: m
   |
@@ -127,7 +127,7 @@ note: nowhere
 `,
 		},
 		"a file as a whole": {
-			Finding{Severity: Error, Message: "is empty", Span: Span{Source: source("x.cue", "")}, Help: "h"},
+			Finding{Severity: Error, Message: "is empty", Span: Span{Source: newSource("x.cue", "")}, Help: "h"},
 			"x.cue: error: is empty\n  = help: h\n\n1 error\n",
 		},
 		"end of file": {
@@ -142,7 +142,7 @@ note: nowhere
 			Finding{
 				Code: "E\x1b[2J", Severity: Error,
 				Message: "\x1b[31mred\x07\nnext\u202eline \xff",
-				Span:    Span{source("\x1b]0;title\x07", "a: \x1b[1m\u009b\u202e\x00\x7f\xff\xfe // x"), 3, 7},
+				Span:    Span{newSource("\x1b]0;title\x07", "a: \x1b[1m\u009b\u202e\x00\x7f\xff\xfe // x"), 3, 7},
 				Label:   "\r\x1b[A",
 				Help:    "a\x1b[0m\n\x1b[0m",
 			},
@@ -159,7 +159,7 @@ note: nowhere
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, render(t, TextOptions{}, test.finding)); diff != "" {
+			if diff := cmp.Diff(test.want, renderText(t, TextOptions{}, test.finding)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -167,9 +167,9 @@ note: nowhere
 }
 
 func TestWriteTextColor(t *testing.T) {
-	src := source("a.cue", "a: 1\n")
-	got := render(t, TextOptions{Color: true},
-		Finding{Code: "E1", Severity: Error, Message: "m", Span: at(t, src, "1"), Help: "h"})
+	src := newSource("a.cue", "a: 1\n")
+	got := renderText(t, TextOptions{Color: true},
+		Finding{Code: "E1", Severity: Error, Message: "m", Span: spanOf(t, src, "1"), Help: "h"})
 	want := "\x1b[1ma.cue:1:4:\x1b[0m \x1b[1;31merror[E1]\x1b[0m: \x1b[1mm\x1b[0m\n\x1b[1;34m  |\x1b[0m\n\x1b[1;34m1 " +
 		"|\x1b[0m a: 1\n\x1b[1;34m  |\x1b[0m    \x1b[1;31m^\x1b[0m\n\x1b[1;34m  =\x1b[0m \x1b[1;32mhelp\x1b[0m: " +
 		"h\n\n1 error\n"
@@ -179,7 +179,7 @@ func TestWriteTextColor(t *testing.T) {
 }
 
 func TestWriteTextExplain(t *testing.T) {
-	got := render(t, TextOptions{Explain: "tool explain"},
+	got := renderText(t, TextOptions{Explain: "tool explain"},
 		Finding{Code: "E1", Severity: Error, Message: "a", Help: "h"},
 		Finding{Code: "E1", Severity: Error, Message: "b"},
 		Finding{Code: "N2", Message: "c", Accepted: "as agreed\nin May"},
@@ -208,12 +208,12 @@ note[N2]: cc
 }
 
 func TestWriteTextLimit(t *testing.T) {
-	src := source("a.cue", "a\nb\nc\nd\ne\n")
+	src := newSource("a.cue", "a\nb\nc\nd\ne\n")
 	var findings []Finding
 	for i, s := range []Severity{Warning, Error, Note, Error, Warning} {
 		findings = append(findings, Finding{Severity: s, Message: "m", Span: Span{src, 2 * i, 2*i + 1}})
 	}
-	got := render(t, TextOptions{Limit: 3}, findings...)
+	got := renderText(t, TextOptions{Limit: 3}, findings...)
 	var places []string
 	for line := range strings.Lines(got) {
 		if strings.HasPrefix(line, "a.cue:") {
@@ -227,11 +227,11 @@ func TestWriteTextLimit(t *testing.T) {
 	if want := "\n2 errors, 1 warning; 2 more not shown\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got the end of %q, want %q", got, want)
 	}
-	if got := render(t, TextOptions{Limit: 5}, findings...); !strings.HasSuffix(got,
+	if got := renderText(t, TextOptions{Limit: 5}, findings...); !strings.HasSuffix(got,
 		"\n2 errors, 2 warnings, 1 note\n") {
 		t.Errorf("at the limit: %q", got)
 	}
-	if got := render(t, TextOptions{}); got != "" {
+	if got := renderText(t, TextOptions{}); got != "" {
 		t.Errorf("no findings: %q", got)
 	}
 }
@@ -255,7 +255,7 @@ func TestFit(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			text, column, run := fit(test.line, test.start, test.end)
+			text, column, run := fitLine(test.line, test.start, test.end)
 			if text != test.text || column != test.column || run != test.run {
 				t.Errorf("got %q, %d, %d\nwant %q, %d, %d", text, column, run, test.text, test.column, test.run)
 			}
@@ -268,7 +268,7 @@ func TestFitMegabytes(t *testing.T) {
 	for _, unit := range []string{"x", "\t", "日", "e\u0301", "\xff", "\x1b"} {
 		line := strings.Repeat(unit, 5<<20)
 		middle := len(line) / 2 / len(unit) * len(unit)
-		text, column, run := fit(line, middle, middle+len(unit))
+		text, column, run := fitLine(line, middle, middle+len(unit))
 		columns := 0
 		for _, r := range text {
 			_, n := console.Glyph(r)
@@ -308,7 +308,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("a: \x1b[1m", 1, 3, "message\x9b")
 	f.Add(strings.Repeat("\t日\u202e", 200), 500, 700, "\xff")
 	f.Fuzz(func(t *testing.T, content string, start, end int, message string) {
-		src := source(message, content)
+		src := newSource(message, content)
 		span := Span{src, min(start, end), max(start, end)}
 		var l List
 		l.Add(Finding{Code: "E1", Message: message, Span: span, Label: message, Help: message,

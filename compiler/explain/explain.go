@@ -62,7 +62,7 @@ func Lookup(code string) (Text, bool) {
 	if err != nil {
 		return Text{}, false
 	}
-	text, err := parse(content)
+	text, err := parseText(content)
 	return text, err == nil // the package's test reads every file
 }
 
@@ -77,7 +77,7 @@ func Codes() []string {
 	return codes
 }
 
-func parse(content []byte) (Text, error) {
+func parseText(content []byte) (Text, error) {
 	archive := txtar.Parse(content)
 	why, sources, ok := strings.Cut(string(archive.Comment), "\n\nSource: ")
 	if !ok {

@@ -29,14 +29,14 @@ var alongside = map[string]string{
 // golden's TestExplainedCommands.
 func TestExamples(t *testing.T) {
 	for _, code := range Codes() {
-		text := lookup(t, code)
+		text := lookupText(t, code)
 		if text.Language == "console" {
 			continue
 		}
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, f := range compile(t, text.Language, text.Failing) {
+			for _, f := range compileExample(t, text.Language, text.Failing) {
 				if f.Code != alongside[code] {
 					got = append(got, f.Code)
 				}
@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 			if d := cmp.Diff([]string{code}, got); d != "" {
 				t.Errorf("findings of the mistake:\n%s", d)
 			}
-			for _, f := range compile(t, text.Language, text.Fixed) {
+			for _, f := range compileExample(t, text.Language, text.Fixed) {
 				t.Errorf("finding of the cure: %s: %s", f.Code, f.Message)
 			}
 		})
@@ -62,14 +62,14 @@ func TestAcceptedExamples(t *testing.T) {
 		can[c.ID] = c.Acceptable
 	}
 	for _, code := range Codes() {
-		text := lookup(t, code)
+		text := lookupText(t, code)
 		if can[code] != (text.Accepted != "") {
 			t.Errorf("%s can be accepted: %v, and its text shows how: %v", code, can[code], !can[code])
 		}
 		if text.Accepted == "" {
 			continue
 		}
-		for _, f := range compile(t, text.Language, text.Failing+text.Accepted) {
+		for _, f := range compileExample(t, text.Language, text.Failing+text.Accepted) {
 			if f.Code == alongside[code] {
 				continue
 			}
@@ -83,8 +83,8 @@ func TestAcceptedExamples(t *testing.T) {
 // base is the file that holds what an example leaves out.
 const base = "base.cue"
 
-// compile returns the findings of an example.
-func compile(t *testing.T, language, example string) []diag.Finding {
+// compileExample returns the findings of an example.
+func compileExample(t *testing.T, language, example string) []diag.Finding {
 	t.Helper()
 	parts, err := txtar.ParseFile("testdata/base.txtar")
 	if err != nil {
@@ -141,7 +141,7 @@ var authorities = []string{
 func TestLayout(t *testing.T) {
 	const columns, margin = 80, 4
 	for _, code := range Codes() {
-		text := lookup(t, code)
+		text := lookupText(t, code)
 		checkLines(t, code, text.Why, columns)
 		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
 		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
@@ -173,7 +173,7 @@ func TestProse(t *testing.T) {
 	const telling = 25 // characters; shorter sentences may come again
 	said := map[string]string{}
 	for _, code := range Codes() {
-		text := lookup(t, code)
+		text := lookupText(t, code)
 		prose := strings.Join(strings.Fields(text.Why), " ")
 		sentences := regexp.MustCompile(`[.?!:] `).Split(prose, -1)
 		if len(sentences) < 2 || !strings.HasSuffix(prose, ".") {
@@ -198,13 +198,13 @@ func TestProse(t *testing.T) {
 	}
 }
 
-func lookup(t *testing.T, code string) Text {
+func lookupText(t *testing.T, code string) Text {
 	t.Helper()
 	content, err := files.ReadFile(code + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := parse(content)
+	text, err := parseText(content)
 	if err != nil {
 		t.Fatalf("%s.txtar: %v", code, err)
 	}

@@ -60,7 +60,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		AutoProvisioned: in.AutoProvisioned,
 		ComputeClass:    in.ComputeClass,
 		Compact:         in.Placement == "compact",
-		DiskType:        value(hardware.Disk.Type, defaultDisk(machine)),
+		DiskType:        valueOr(hardware.Disk.Type, defaultDisk(machine)),
 		DiskSizeGiB:     hardware.Disk.SizeGiB,
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.OvercommitReason(),
@@ -88,7 +88,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	if option.Booked { // its nodes exist for a booked number of days
 		upgrades = "endOfSupport"
 	}
-	c.KeepsVersion = value(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
+	c.KeepsVersion = valueOr(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
 	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
 	return c
@@ -103,7 +103,7 @@ func sizeCapacity(c *ir.Capacity, in schema.Capacity) {
 		fixed, most, least = in.Slices, in.MaxSlices, 0
 		hosts = slice.Hosts
 	}
-	count := value(fixed, value(most, 0))
+	count := valueOr(fixed, valueOr(most, 0))
 	c.Static = fixed != nil
 	c.MinNodes, c.MaxNodes = least, count*hosts
 	if c.Static {
@@ -130,7 +130,7 @@ func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
 	switch {
 	case m.HasTPUs():
 		out.Resource = ir.TPU
-		if slice, ok := m.Slice(value(h.Topology, "")); ok {
+		if slice, ok := m.Slice(valueOr(h.Topology, "")); ok {
 			out.Slice = &ir.Slice{Topology: slice.Topology, Chips: slice.Chips, Hosts: slice.Hosts}
 		}
 	case m.Accelerator != "":
@@ -248,7 +248,7 @@ func perUnitShare(h schema.Hardware, m ir.Machine) []ir.Amount {
 		{Resource: m.Resource, Quantity: wholeQuantity(1)},
 	}
 	if per := h.PerAccelerator; per != nil {
-		out[0].Quantity = vcpus(per.CPU)
+		out[0].Quantity = vcpuAmount(per.CPU)
 		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only valid quantities
 	}
 	return out
@@ -267,7 +267,7 @@ func wholeQuantity(n int) resource.Quantity {
 	return *resource.NewQuantity(int64(n), resource.DecimalSI)
 }
 
-func vcpus(n float64) resource.Quantity {
+func vcpuAmount(n float64) resource.Quantity {
 	return *resource.NewMilliQuantity(int64(math.Round(n*1000)), resource.DecimalSI)
 }
 
@@ -275,7 +275,7 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
-		DiskType: value(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
+		DiskType: valueOr(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
 		NodesPerZone: in.NodesPerZone, CountsNoSSDs: catalog.FamilyOf(machine.Family).CountsNoSSDs,
 	}
 }
@@ -303,8 +303,8 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoPr
 	out.Create = len(created) > 0 || len(limits) > 0
 	vcpus, memoryGiB := autoProvisioningNeed(p)
 	out.Limits = []ir.ResourceLimit{
-		{Type: ir.CPU, Min: 4, Max: value(in.MaxCPU, max(1000, vcpus))},
-		{Type: ir.Memory, Min: 16, Max: value(in.MaxMemoryGiB, max(4000, memoryGiB))},
+		{Type: ir.CPU, Min: 4, Max: valueOr(in.MaxCPU, max(1000, vcpus))},
+		{Type: ir.Memory, Min: 16, Max: valueOr(in.MaxMemoryGiB, max(4000, memoryGiB))},
 	}
 	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
 		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})

@@ -18,10 +18,10 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 			c.Option = ir.Calendar
 		}
 		c.Reservation = &ir.ReservationUse{
-			Name: r.Name, Create: r.Create, Block: value(r.Block, ""), SubBlock: value(r.SubBlock, ""), Kind: r.Kind,
-			Days: value(r.Days, 0),
+			Name: r.Name, Create: r.Create, Block: valueOr(r.Block, ""), SubBlock: valueOr(r.SubBlock, ""),
+			Kind: r.Kind, Days: valueOr(r.Days, 0),
 		}
-		if owner := value(r.Project, b.Project); owner != b.Project {
+		if owner := valueOr(r.Project, b.Project); owner != b.Project {
 			c.Reservation.Owner = owner
 		}
 		c.Waiting = !r.Active

@@ -8,11 +8,11 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// delivery completes the description of how a platform is built. The blueprint gives
-// the region, the bucket, and who runs Terraform. delivery decides where in the
-// bucket the state is, and derives the rights of the build from the parts of the
-// plan that the build creates.
-func delivery(p *ir.Platform) ir.Delivery {
+// lowerDelivery completes the description of how a platform is built. The blueprint
+// gives the region, the bucket, and who runs Terraform. lowerDelivery decides where
+// in the bucket the state is, and derives the rights of the build from the parts of
+// the plan that the build creates.
+func lowerDelivery(p *ir.Platform) ir.Delivery {
 	d := p.Delivery
 	d.StatePrefix = p.Name + "/terraform" // keeps platforms that share a bucket apart
 	d.Account = ir.ServiceAccount{ID: p.Name + "-build", Display: "Builds " + p.Name, Roles: buildRoles(p)}
@@ -21,7 +21,7 @@ func delivery(p *ir.Platform) ir.Delivery {
 	d.CustomRoles = customRoles(p)
 	d.GrantableRoles = grantableRoles(p)
 	d.Repository = p.Name
-	d.APIs = apis(p)
+	d.APIs = requiredAPIs(p)
 	return d
 }
 
@@ -248,10 +248,10 @@ func grantableRoles(p *ir.Platform) []string {
 	return sortedUnique(granted)
 }
 
-// apis returns the services that the platform needs (GKE documentation: "Use Image
-// streaming", "Access Filestore instances with the Filestore CSI driver"; for the
-// others, the documentation of their products).
-func apis(p *ir.Platform) []string {
+// requiredAPIs returns the services that the platform needs (GKE documentation: "Use
+// Image streaming", "Access Filestore instances with the Filestore CSI driver"; for
+// the others, the documentation of their products).
+func requiredAPIs(p *ir.Platform) []string {
 	names := []string{
 		"artifactregistry.googleapis.com",
 		"cloudbuild.googleapis.com",

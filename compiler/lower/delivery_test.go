@@ -20,7 +20,7 @@ func TestDelivery(t *testing.T) {
 		},
 	}
 	p.Delivery.StateBucket = "state"
-	got := delivery(p)
+	got := lowerDelivery(p)
 	if got.StateBucket != "state" || got.StatePrefix != "a/terraform" || got.Repository != "a" ||
 		got.Account.ID != "a-build" {
 		t.Errorf("delivery = %+v", got)
@@ -40,11 +40,11 @@ func TestGroupsAreGrantable(t *testing.T) {
 		Teams:   []ir.Team{{Name: "one"}, {Name: "two"}},
 		Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"},
 	}
-	if got := delivery(p).GrantableRoles; got != nil {
+	if got := lowerDelivery(p).GrantableRoles; got != nil {
 		t.Errorf("without a group: %q", got)
 	}
 	p.Teams[0].Group, p.Teams[1].Group = "one@example.com", "two@example.com"
-	if got := delivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
+	if got := lowerDelivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
 		t.Errorf("with groups: %q", got)
 	}
 }
@@ -99,13 +99,13 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 			p.Capacities = []ir.Capacity{{ComputeClass: true, Machine: ir.Machine{PlacementTopology: "1x72"}}}
 		}, nil},
 	}
-	least := rights(delivery(&ir.Platform{Name: "p"}))
+	least := buildRights(lowerDelivery(&ir.Platform{Name: "p"}))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &ir.Platform{Name: "p"}
 			tt.with(p)
 			var added []string
-			for _, right := range rights(delivery(p)) {
+			for _, right := range buildRights(lowerDelivery(p)) {
 				if !slices.Contains(least, right) {
 					added = append(added, right)
 				}
@@ -117,7 +117,7 @@ func TestDeliveryFollowsThePlan(t *testing.T) {
 	}
 }
 
-func rights(d ir.Delivery) []string {
+func buildRights(d ir.Delivery) []string {
 	all := slices.Concat(d.Account.Roles, d.Permissions, d.APIs)
 	for _, r := range d.NarrowRoles {
 		all = append(all, r.Role)
@@ -132,7 +132,7 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 		Teams:      []ir.Team{{Bucket: "b"}},
 		Capacities: []ir.Capacity{{Reservation: &ir.ReservationUse{Create: true}}},
 	}
-	d := delivery(p)
+	d := lowerDelivery(p)
 	for name, list := range map[string][]string{
 		"roles": d.Account.Roles, "permissions": d.Permissions, "APIs": d.APIs,
 	} {
@@ -174,7 +174,7 @@ func TestNarrowRoles(t *testing.T) {
 			Condition: `resource.name.startsWith("projects/_/buckets/p-a-")`,
 		},
 	}
-	if diff := cmp.Diff(want, delivery(p).NarrowRoles); diff != "" {
+	if diff := cmp.Diff(want, lowerDelivery(p).NarrowRoles); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// demand returns the Google Cloud quota that a platform needs in its region,
+// lowerDemand returns the Google Cloud quota that a platform needs in its region,
 // computed from its capacities, its system pool and the limits of node
 // auto-provisioning.
 //
@@ -20,7 +20,7 @@ import (
 // else), then by metric, then by what is counted; rows without a metric come last.
 // If no source names the metric, it stays empty and the row says so: the amount is
 // known even if the name is not. Disk types whose metric is uncertain have no row.
-func demand(p *ir.Platform) ir.Demand {
+func lowerDemand(p *ir.Platform) ir.Demand {
 	var t demandTally
 	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
 		n := countNodes(p, c)
@@ -174,9 +174,9 @@ func (m *demandMetric) addNote(s string) {
 // demandTally collects metrics.
 type demandTally struct{ metrics []*demandMetric }
 
-// metric returns the metric with the given name, and creates it on first use.
+// findMetric returns the metric with the given name, and creates it on first use.
 // Metrics without a name are distinguished by their subject.
-func (t *demandTally) metric(k demandKind, name, subject string) *demandMetric {
+func (t *demandTally) findMetric(k demandKind, name, subject string) *demandMetric {
 	for _, m := range t.metrics {
 		if m.kind == k && m.row.Metric == name && (name != "" || slices.Contains(m.subjects, subject)) {
 			if !slices.Contains(m.subjects, subject) {
@@ -208,7 +208,7 @@ func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
 	if preemptible {
 		name = metrics.Preemptible
 	}
-	m := t.metric(demandAccelerators, name, a+", "+words.And(ir.NodesByQuota(preemptible)))
+	m := t.findMetric(demandAccelerators, name, a+", "+words.And(ir.NodesByQuota(preemptible)))
 	m.limit = a
 	m.gpu = c.HasGPUs()
 	m.row.Unit = "chips"
@@ -253,7 +253,7 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	}
 	family := c.Machine.Family
 	quota := catalog.CPUQuota(family)
-	m := t.metric(demandCPUs, quota.Standard, family)
+	m := t.findMetric(demandCPUs, quota.Standard, family)
 	m.limit = ir.CPU
 	m.row.Unit = "vCPUs"
 	m.addNodes(n, c.Machine.VCPUs)
@@ -279,7 +279,7 @@ func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
 	if name == "" || n.ceiling == 0 {
 		return
 	}
-	m := t.metric(demandDisks, name, c.DiskType)
+	m := t.findMetric(demandDisks, name, c.DiskType)
 	m.row.Unit = "GB"
 	m.addNodes(n, c.DiskSizeGiB)
 }
@@ -291,7 +291,7 @@ func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
 	if c.SSDs() == 0 || n.ceiling == 0 {
 		return
 	}
-	m := t.metric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
+	m := t.findMetric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)
 	m.row.Unit = "GB"
 	m.addNodes(n, c.SSDs()*c.Machine.SSDSizeGB)
 	m.addNote("if the project has the quota local_ssd_total_storage_per_vm_family, they count there instead")
@@ -320,7 +320,8 @@ func (t *demandTally) addResizeRequests(c ir.Capacity) {
 			most = int(g.Quantity.Value()) / smallest
 		}
 	}
-	m := t.metric(demandOthers, "active_resize_requests", "open requests of "+c.Option.Facts().Name+", one for each workload")
+	m := t.findMetric(demandOthers, "active_resize_requests",
+		"open requests of "+c.Option.Facts().Name+", one for each workload")
 	m.row.Unit = "requests"
 	m.row.Admitted += most
 	m.row.Ceiling += most
@@ -341,7 +342,7 @@ func (t *demandTally) addAllRegions() {
 	if sum.Ceiling == 0 {
 		return
 	}
-	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
+	m := t.findMetric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
 	m.addNote("newer projects do not have this quota; whether " + words.Or(ir.PreemptedNodes()) + " GPUs count is not verified")
@@ -355,7 +356,7 @@ func (t *demandTally) addNetworks(p *ir.Platform) {
 		return
 	}
 	n := 1 + len(p.Network.GPUs)
-	m := t.metric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
+	m := t.findMetric(demandOthers, "NETWORKS", "VPC networks of the project in all regions")
 	m.row.Standing, m.row.Admitted, m.row.Ceiling, m.row.Unit = n, n, n, "networks"
 	m.addNote("the network named default also counts, if the project has it")
 }

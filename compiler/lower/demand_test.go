@@ -118,7 +118,7 @@ func TestDemandOfBatchPlatform(t *testing.T) {
 			Ceiling: 228, Unit: "GPUs",
 			Note: "newer projects do not have this quota; whether Spot GPUs count is not verified"},
 	}
-	if diff := cmp.Diff(want, demand(demandPlatform()).Rows); diff != "" {
+	if diff := cmp.Diff(want, lowerDemand(demandPlatform()).Rows); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 }
@@ -131,7 +131,7 @@ func TestAutoProvisioningNeed(t *testing.T) {
 	if vcpus, memory := autoProvisioningNeed(p); vcpus != wantCPUs || memory != wantMemory {
 		t.Errorf("autoProvisioningNeed = %d vCPUs, %d GiB, want %d, %d", vcpus, memory, wantCPUs, wantMemory)
 	}
-	if d := demand(p); d.VCPUs != wantCPUs || d.MemoryGiB != wantMemory {
+	if d := lowerDemand(p); d.VCPUs != wantCPUs || d.MemoryGiB != wantMemory {
 		t.Errorf("demand = %d vCPUs, %d GiB, want %d, %d", d.VCPUs, d.MemoryGiB, wantCPUs, wantMemory)
 	}
 }
@@ -377,7 +377,7 @@ func TestDemandMetrics(t *testing.T) {
 	}
 	for _, tt := range tests {
 		found := false
-		for _, row := range demand(&ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{tt.c}}).Rows {
+		for _, row := range lowerDemand(&ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{tt.c}}).Rows {
 			if row.Metric == tt.want.Metric && row.What == tt.want.What {
 				found = true
 				if diff := cmp.Diff(tt.want, row); diff != "" {
@@ -404,7 +404,7 @@ func TestDemandOfCalendarReservations(t *testing.T) {
 			Unit: "GB",
 		},
 	}
-	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
+	if diff := cmp.Diff(want, lowerDemand(p).Rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -434,7 +434,7 @@ func TestDemandOfCPUMachinesHasNoGPUs(t *testing.T) {
 			Ceiling: 100, Unit: "GB",
 		},
 	}
-	if diff := cmp.Diff(want, demand(p).Rows); diff != "" {
+	if diff := cmp.Diff(want, lowerDemand(p).Rows); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 }
@@ -450,7 +450,7 @@ func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 			Create: true, Limits: []ir.ResourceLimit{{Type: "nvidia-tesla-a100", Max: 5}},
 		},
 	}
-	row := demand(p).Rows[0]
+	row := lowerDemand(p).Rows[0]
 	if row.Standing != 10 || row.Admitted != 10 || row.Ceiling != 10 {
 		t.Errorf("row = %+v, want 10, 10, 10", row)
 	}
@@ -459,7 +459,7 @@ func TestDemandLimitNeverCutsWhatStands(t *testing.T) {
 func TestDemandOfNetworks(t *testing.T) {
 	p := &ir.Platform{Scheduler: ir.Kueue, Zones: []string{"us-central1-a"}}
 	row := func() *ir.DemandRow {
-		for _, r := range demand(p).Rows {
+		for _, r := range lowerDemand(p).Rows {
 			if r.Metric == "NETWORKS" {
 				return &r
 			}

@@ -58,7 +58,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		},
 		Cluster: lowerCluster(b, len(gpuNetworks) > 0),
 		Security: ir.Security{
-			KMSKey:              value(b.Security.KMSKey, ""),
+			KMSKey:              valueOr(b.Security.KMSKey, ""),
 			BinaryAuthorization: b.Security.BinaryAuthorization,
 			FlowLogs:            b.Security.FlowLogs,
 			Posture:             b.Security.Posture,
@@ -80,26 +80,26 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			TensorBoard:          tensorBoard,
 		},
 		Delivery: ir.Delivery{
-			Region:                value(b.Delivery.Region, b.Region),
-			StateBucket:           value(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
+			Region:                valueOr(b.Delivery.Region, b.Region),
+			StateBucket:           valueOr(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
 			InfrastructureManager: b.Delivery.InfrastructureManager,
 		},
 		Notes: b.Notes,
 	}
 	p.Workloads = lowerWorkloads(b, p)
-	derive(b, p)
+	deriveFacts(b, p)
 	return p, nil
 }
 
-// derive adds to a platform what follows from the whole of it. The order matters:
+// deriveFacts adds to a platform what follows from the whole of it. The order matters:
 // the delivery and the demand read all that stands before them.
-func derive(b *schema.Blueprint, p *ir.Platform) {
+func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	if b.Monitoring.OpenToMembers && p.HasGroups() {
 		p.Monitoring.MemberRoles = memberRoles(p)
 	}
-	p.Delivery = delivery(p)
-	p.Demand = demand(p)
+	p.Delivery = lowerDelivery(p)
+	p.Demand = lowerDemand(p)
 }
 
 // lowerTensorBoard returns the region of the platform's TensorBoard, "" for none,
@@ -107,7 +107,7 @@ func derive(b *schema.Blueprint, p *ir.Platform) {
 func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
 	podRoles = jobRoles()
 	if t := b.Monitoring.TensorBoard; t != nil {
-		region = value(t.Region, b.Region)
+		region = valueOr(t.Region, b.Region)
 		podRoles = sortedUnique(append(podRoles, tensorBoardWriter(b.Name).Name(b.Project)))
 	}
 	return region, podRoles
@@ -120,14 +120,14 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 	out := ir.Cluster{
 		Name:               b.Name,
 		ReleaseChannel:     c.ReleaseChannel,
-		MinVersion:         value(c.MinVersion, ""),
+		MinVersion:         valueOr(c.MinVersion, ""),
 		DNSEndpoint:        c.DNSEndpoint,
-		SecurityGroup:      value(c.SecurityGroup, ""),
+		SecurityGroup:      valueOr(c.SecurityGroup, ""),
 		DeletionProtection: c.DeletionProtection,
 		ImageStreaming:     c.ImageStreaming,
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,
-		MultiNetworking:    value(c.MultiNetworking, gpuNetworks),
+		MultiNetworking:    valueOr(c.MultiNetworking, gpuNetworks),
 		Maintenance: ir.Maintenance{
 			Days: uniqueInOrder(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
 		},
@@ -198,7 +198,7 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	for name, c := range cohorts {
 		if depth(name) >= 0 {
 			out = append(out,
-				ir.Cohort{Name: name, Parent: value(c.Parent, ""), Priority: value(c.Priority, queuePriority)})
+				ir.Cohort{Name: name, Parent: valueOr(c.Parent, ""), Priority: valueOr(c.Priority, queuePriority)})
 		}
 	}
 	slices.SortFunc(out, func(a, b ir.Cohort) int {
@@ -207,8 +207,8 @@ func lowerCohorts(cohorts map[string]schema.Cohort) []ir.Cohort {
 	return out
 }
 
-// value returns the value that a pointer points to, or the default for nil.
-func value[T any](p *T, otherwise T) T {
+// valueOr returns the value that a pointer points to, or the default for nil.
+func valueOr[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
 	}

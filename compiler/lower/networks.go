@@ -103,10 +103,10 @@ func partOfRange(cidr string, cut ir.Cut) string {
 	return netip.PrefixFrom(netip.AddrFrom4(a), length).String()
 }
 
-// interfaces returns the interfaces of a pod that uses all networks of its node. The
-// first additional interface has number 1, because the pod's first interface is in
-// the cluster's own network.
-func interfaces(networks []string) []ir.Interface {
+// podInterfaces returns the interfaces of a pod that uses all networks of its node.
+// The first additional interface has number 1, because the pod's first interface is
+// in the cluster's own network.
+func podInterfaces(networks []string) []ir.Interface {
 	var out []ir.Interface
 	for i, n := range networks {
 		out = append(out, ir.Interface{Name: fmt.Sprintf("eth%d", i+1), Network: n})

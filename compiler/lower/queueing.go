@@ -13,10 +13,10 @@ import (
 // defaultgrouper.
 const kaiPreemptibility = "kai.scheduler/preemptibility"
 
-// queueing returns the labels and annotations by which the platform's scheduler
+// schedulerLabels returns the labels and annotations by which the platform's scheduler
 // recognises a workload. The workload must be complete except for its name; on holds
 // the capacities that it can run on.
-func queueing(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
+func schedulerLabels(p *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing {
 	return ir.Choose(p.Scheduler, kueueQueueing, kaiQueueing)(p, w, on)
 }
 

@@ -21,8 +21,8 @@ type offer struct {
 	share    []ir.Amount
 }
 
-// units returns the most units of quota that a capacity ever holds.
-func (o offer) units() int {
+// quotaUnits returns the most units of quota that a capacity ever holds.
+func (o offer) quotaUnits() int {
 	c := o.capacity
 	if c.HasAccelerators() {
 		return c.MaxNodes * c.Machine.AcceleratorCount
@@ -101,10 +101,10 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		in := b.Teams[name]
 		team := ir.Team{
 			Name:            name,
-			Namespace:       value(in.Namespace, name),
-			Cohort:          value(in.Cohort, ""),
-			Priority:        value(in.Priority, queuePriority),
-			Group:           value(in.Group, ""),
+			Namespace:       valueOr(in.Namespace, name),
+			Cohort:          valueOr(in.Cohort, ""),
+			Priority:        valueOr(in.Priority, queuePriority),
+			Group:           valueOr(in.Group, ""),
 			KubeAccount:     name + "-ksa",
 			Roles:           sortedUnique(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
@@ -122,7 +122,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			if !ok || t.Shared != nil {
 				continue
 			}
-			if q := lowerQueue(t, tier, quota, value(in.Cohort, ""), offers); len(q.Flavors) > 0 {
+			if q := lowerQueue(t, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
@@ -160,14 +160,14 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 			if _, given := quota[name]; given || offers[name] == nil || offers[name].share == nil {
 				continue
 			}
-			all := new(offers[name].units())
+			all := new(offers[name].quotaUnits())
 			if offers[name].capacity.HasAccelerators() {
 				quota[name] = schema.Quota{Accelerators: all}
 			} else {
 				quota[name] = schema.Quota{CPUs: all}
 			}
 		}
-		q := ir.SharedQueue{Queue: lowerQueue(t, tier, quota, value(t.Shared.Cohort, ""), offers)}
+		q := ir.SharedQueue{Queue: lowerQueue(t, tier, quota, valueOr(t.Shared.Cohort, ""), offers)}
 		if len(q.Flavors) == 0 {
 			continue
 		}
@@ -178,7 +178,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 		}
 		for _, name := range teams {
 			if team, ok := b.Teams[name]; ok {
-				q.Teams = append(q.Teams, ir.SharingTeam{Name: name, Namespace: value(team.Namespace, name)})
+				q.Teams = append(q.Teams, ir.SharingTeam{Name: name, Namespace: valueOr(team.Namespace, name)})
 			}
 		}
 		out = append(out, q)
@@ -209,9 +209,9 @@ func lowerQueue(
 		if !given || o == nil || o.share == nil {
 			continue
 		}
-		nominal := value(in.Accelerators, 0)
+		nominal := valueOr(in.Accelerators, 0)
 		if o.capacity.Machine.Resource == "" {
-			nominal = value(in.CPUs, 0)
+			nominal = valueOr(in.CPUs, 0)
 		}
 		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
 		for _, res := range q.Resources {

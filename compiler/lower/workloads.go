@@ -81,8 +81,8 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		Namespace:     team.Namespace,
 		KubeAccount:   team.KubeAccount,
 		Queue:         q.LocalQueue,
-		Pods:          value(in.Pods, 1),
-		Requests:      requests(in.PerPod.CPU, in.PerPod.Memory),
+		Pods:          valueOr(in.Pods, 1),
+		Requests:      podRequests(in.PerPod.CPU, in.PerPod.Memory),
 		Image:         in.Image,
 		Command:       in.Command,
 		Env:           keyValues(in.Env),
@@ -91,10 +91,10 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		Files:         keyValues(in.Files),
 		Retries:       in.Retries,
 		HostNetwork:   in.HostNetwork,
-		MaxRunSeconds: value(in.MaxRunSeconds, 0),
+		MaxRunSeconds: valueOr(in.MaxRunSeconds, 0),
 	}
 	if len(q.Classes) > 0 {
-		w.PriorityClass = value(in.Priority, q.Classes[0])
+		w.PriorityClass = valueOr(in.Priority, q.Classes[0])
 	}
 	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
 		w.SecretEnv = append(w.SecretEnv,
@@ -109,7 +109,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	for _, c := range on {
 		if c.Sliced() {
 			w.Slices = in.Slices
-			w.Pods = value(in.Pods, in.Slices*c.Machine.Slice.Hosts)
+			w.Pods = valueOr(in.Pods, in.Slices*c.Machine.Slice.Hosts)
 			break // all slices are alike, or the rules reject the workload
 		}
 	}
@@ -125,7 +125,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		w.GraceSeconds = lowerBound(w.GraceSeconds, c.Option.Facts().GraceSeconds)
 		w.MaxRunSeconds = lowerBound(w.MaxRunSeconds, c.MaxRunSeconds)
 	}
-	w.Queueing = queueing(p, w, on)
+	w.Queueing = schedulerLabels(p, w, on)
 	return w
 }
 
@@ -148,8 +148,8 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 			continue
 		}
 		a := ir.Auxiliary{
-			Name: name, Capacity: c.Name, Requests: requests(in.CPU, in.Memory), Image: in.Image, Command: in.Command,
-			Env: keyValues(in.Env),
+			Name: name, Capacity: c.Name, Requests: podRequests(in.CPU, in.Memory), Image: in.Image,
+			Command: in.Command, Env: keyValues(in.Env),
 		}
 		a.NodeSelector, a.Tolerations = nodeReach([]*ir.Capacity{c})
 		a.GraceSeconds = c.Option.Facts().GraceSeconds
@@ -158,11 +158,11 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 	return out
 }
 
-// requests returns amounts of cpu and memory. The schema has already checked that
+// podRequests returns amounts of cpu and memory. The schema has already checked that
 // they parse.
-func requests(cpu float64, memory string) []ir.Amount {
+func podRequests(cpu float64, memory string) []ir.Amount {
 	return []ir.Amount{
-		{Resource: ir.CPU, Quantity: vcpus(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)},
+		{Resource: ir.CPU, Quantity: vcpuAmount(cpu)}, {Resource: ir.Memory, Quantity: resource.MustParse(memory)},
 	}
 }
 
@@ -182,7 +182,7 @@ func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 		w.GPUDirect = sameGPUDirect(on)
 	}
 	if w.GPUDirect != "" {
-		w.Interfaces = interfaces(on[0].Networks)
+		w.Interfaces = podInterfaces(on[0].Networks)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 func acceptRules() []Rule {
 	return []Rule{
-		{Code: "E0211", Severity: diag.Error, Title: "finding cannot be accepted", check: acceptable},
+		{Code: "E0211", Severity: diag.Error, Title: "finding cannot be accepted", check: checkAcceptable},
 		{
 			Code: "W0212", Severity: diag.Warning, Title: "accepted finding does not exist",
 			check: idleAcceptances, whole: true, resolved: true, last: true,
@@ -47,8 +47,8 @@ func (a acceptance) path() []string {
 	return append(path, "accept", a.code)
 }
 
-// acceptances returns the acceptances of the blueprint, with their reasons.
-func acceptances(b *schema.Blueprint) map[acceptance]string {
+// blueprintAcceptances returns the acceptances of the blueprint, with their reasons.
+func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 	out := map[acceptance]string{}
 	add := func(field, entity string, reasons map[string]string) {
 		for code, reason := range reasons {
@@ -97,9 +97,9 @@ func accepterOf(path []string) accepter {
 	return accepter{}
 }
 
-// accepts returns the blueprint's reason for accepting the rule's finding on a
+// acceptedReason returns the blueprint's reason for accepting the rule's finding on a
 // field, "" if the blueprint does not accept it.
-func (r *report) accepts(path []string) string {
+func (r *report) acceptedReason(path []string) string {
 	a := acceptance{accepterOf(path), r.rule.Code}
 	reason, ok := r.reasons[a]
 	if !ok || !r.rule.CanAccept() {
@@ -130,18 +130,18 @@ func acceptableCodes() (can, all []string) {
 	return can, all
 }
 
-func acceptable(r *report) {
+func checkAcceptable(r *report) {
 	can, all := acceptableCodes()
 	for _, a := range r.sortedAcceptances() {
 		switch {
-		case has(can, a.code):
-		case has(all, a.code):
+		case hasName(can, a.code):
+		case hasName(all, a.code):
 			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
-				help("correct the finding, and remove this acceptance"))
+				withHelp("correct the finding, and remove this acceptance"))
 		default:
-			cure := help("run batchwright vet --list for the codes that can be accepted")
+			cure := withHelp("run batchwright vet --list for the codes that can be accepted")
 			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {
-				cure = help("did you mean %q?", can[i])
+				cure = withHelp("did you mean %q?", can[i])
 			}
 			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), cure)
 		}
@@ -163,9 +163,9 @@ func idleAcceptances(r *report) {
 		used[r.Place(true, a.path()...).Spot(a.code)] = true
 	}
 	for _, a := range r.sortedAcceptances() {
-		if !r.accepted[a] && has(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
+		if !r.accepted[a] && hasName(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
 			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code),
-				help("remove this acceptance"))
+				withHelp("remove this acceptance"))
 		}
 	}
 }

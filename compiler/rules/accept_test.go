@@ -46,7 +46,7 @@ func TestAcceptances(t *testing.T) {
 			accept(field, name)
 		}
 	}
-	if diff := cmp.Diff(want, acceptances(&b), cmp.AllowUnexported(acceptance{}, accepter{})); diff != "" {
+	if diff := cmp.Diff(want, blueprintAcceptances(&b), cmp.AllowUnexported(acceptance{}, accepter{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(want) != 13 {

@@ -43,22 +43,23 @@ func auxiliaryRules() []Rule {
 func auxiliariesOfJobs(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		// wholeSlices reports workloads on slices
 		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) &&
 			!slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) {
 			r.addKey(at("workloads", name, "auxiliary"),
-				fmt.Sprintf("workload %q is a Job, which cannot have auxiliary pods", name), help(`set kind: "JobSet"`))
+				fmt.Sprintf("workload %q is a Job, which cannot have auxiliary pods", name),
+				withHelp(`set kind: "JobSet"`))
 		}
 	}
 }
 
 func auxiliaryCapacity(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		tier := r.Blueprint.Tiers[w.Tier]
-		for _, a := range names(w.Auxiliary) {
+		for _, a := range sortedKeys(w.Auxiliary) {
 			capacity := w.Auxiliary[a].Capacity
 			path := at("workloads", name, "auxiliary", a, "capacity")
 			switch {
@@ -71,18 +72,18 @@ func auxiliaryCapacity(r *report) {
 					}
 				}
 				options := []option{
-					related(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
-					help("add the capacity to the tier: one queue admits all pods of a workload"),
+					withRelated(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
+					withHelp("add the capacity to the tier: one queue admits all pods of a workload"),
 				}
 				if plain != nil {
-					options = append(options, label("want one of %s", quoted(plain)))
+					options = append(options, withLabel("want one of %s", quoteNames(plain)))
 				}
 				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
 			case capacities[capacity].HasAccelerators():
 				r.add(path,
 					fmt.Sprintf("nodes of %q have %s, which auxiliary pod %q does not use", capacity,
 						capacities[capacity].Machine.Resource, a),
-					help("choose a capacity of machines without accelerators"))
+					withHelp("choose a capacity of machines without accelerators"))
 			}
 		}
 	}
@@ -92,8 +93,8 @@ func auxiliaryCapacity(r *report) {
 // submits them. It skips pods whose capacity another rule reports.
 func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Capacity)) {
 	capacities := capacitiesByName(r.Plan)
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
 			for _, a := range s.workload.Auxiliaries {
 				c := capacities[a.Capacity]
@@ -107,10 +108,10 @@ func (r *report) eachAuxiliary(visit func(s submission, a ir.Auxiliary, c ir.Cap
 
 func auxiliaryFitsNode(r *report) {
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
-		if lack, ok := fits(a.Requests, 1, node(c)); !ok {
+		if lack, ok := fitsAmounts(a.Requests, 1, nodeAmount(c)); !ok {
 			r.addKey(at("workloads", s.workload.Template, "auxiliary", a.Name),
 				fmt.Sprintf("auxiliary pod %q fits no node of %q", a.Name, c.Name),
-				label("per node: %s", lack), help("request less, or use hardware with larger machines"))
+				withLabel("per node: %s", lack), withHelp("request less, or use hardware with larger machines"))
 		}
 	})
 }
@@ -122,7 +123,7 @@ func auxiliaryFitsQuota(r *report) {
 	pool := cohortPools(r.Plan)
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		path := at("workloads", s.workload.Template, "auxiliary", a.Name)
-		if _, ok := fits(a.Requests, 1, node(c)); !ok {
+		if _, ok := fitsAmounts(a.Requests, 1, nodeAmount(c)); !ok {
 			return
 		}
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
@@ -136,7 +137,7 @@ func auxiliaryFitsQuota(r *report) {
 				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team",
 					s.team.Name,
 					c.Name, s.workload.Template),
-				related(r.quotaPath(s, ""), "the team's quota"), help("%s", cure))
+				withRelated(r.quotaPath(s, ""), "the team's quota"), withHelp("%s", cure))
 			return
 		}
 		if slices.Contains(s.workload.Capacities, c.Name) || !scheduler.CountsCPU {
@@ -145,20 +146,20 @@ func auxiliaryFitsQuota(r *report) {
 		var requests []ir.Amount
 		for _, other := range s.workload.Auxiliaries {
 			if other.Capacity == c.Name {
-				requests = sum(requests, other.Requests)
+				requests = sumAmounts(requests, other.Requests)
 			}
 		}
-		if lack, ok := fits(requests, 1, quota(s, s.queue.Flavors[i], pool)); !ok {
+		if lack, ok := fitsAmounts(requests, 1, reachableQuota(s, s.queue.Flavors[i], pool)); !ok {
 			r.addKey(at("workloads", s.workload.Template, "auxiliary"),
 				fmt.Sprintf("workload %q can never be admitted for %q with its auxiliary pods", s.workload.Template,
 					s.team.Name),
-				label("within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
+				withLabel("within quota: %s", lack), withHelp("request less, or raise the quota on %q", c.Name))
 		}
 	})
 }
 
-// sum returns the sums of two lists of amounts, by resource.
-func sum(a, b []ir.Amount) []ir.Amount {
+// sumAmounts returns the sums of two lists of amounts, by resource.
+func sumAmounts(a, b []ir.Amount) []ir.Amount {
 	out := slices.Clone(a)
 	for _, add := range b {
 		i := slices.IndexFunc(out, func(have ir.Amount) bool { return have.Resource == add.Resource })
@@ -177,10 +178,10 @@ func sum(a, b []ir.Amount) []ir.Amount {
 // port that one of them uses is not available to the others.
 func sharedHostNetwork(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		w := r.Blueprint.Workloads[name]
-		if on := r.runsOn(w, capacities); !w.HostNetwork || r.anyBroken(on) || unequipped(w, on, capacities) {
+		if on := r.runsOn(w, capacities); !w.HostNetwork || r.anyBroken(on) || lacksAccelerators(w, on, capacities) {
 			continue
 		}
 		for _, c := range all[name][0].workload.Capacities {
@@ -191,10 +192,11 @@ func sharedHostNetwork(r *report) {
 			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
 				continue
 			}
-			options := []option{help("remove hostNetwork: each pod then has its own address")}
+			options := []option{withHelp("remove hostNetwork: each pod then has its own address")}
 			if m.AcceleratorCount > 0 {
 				options = append(options,
-					label("with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount, c))
+					withLabel("with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount,
+						c))
 			}
 			r.add(at("workloads", name, "hostNetwork"),
 				fmt.Sprintf("several pods of workload %q can run on one node of %q, where they would share its ports",
@@ -217,7 +219,7 @@ const (
 
 func takenPorts(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		if w.Rendezvous == nil {
 			continue
@@ -234,7 +236,7 @@ func takenPorts(r *report) {
 		if who := taken[w.Rendezvous.Port]; who != "" {
 			r.add(at("workloads", name, "rendezvous", "port"),
 				fmt.Sprintf("port %d is already used by %s", w.Rendezvous.Port, who),
-				help("choose another port, such as 29500"))
+				withHelp("choose another port, such as 29500"))
 		}
 	}
 }
@@ -244,8 +246,8 @@ func takenPorts(r *report) {
 // which knows only the identity of the node. Source: GKE documentation, "About
 // Workload Identity Federation for GKE", restrictions.
 func nodeIdentity(r *report) {
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		if !r.Blueprint.Workloads[name].HostNetwork {
 			continue
 		}
@@ -261,8 +263,8 @@ func nodeIdentity(r *report) {
 			r.add(at("workloads", name, "hostNetwork"),
 				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
 					"and cannot use its %s", name, s.team.Name, what),
-				related(at("teams", s.team.Name), "the team"),
-				help("remove hostNetwork if the pods use Google Cloud; if not, add accept: W0836: \"REASON\""))
+				withRelated(at("teams", s.team.Name), "the team"),
+				withHelp("remove hostNetwork if the pods use Google Cloud; if not, add accept: W0836: \"REASON\""))
 			break
 		}
 	}

@@ -31,20 +31,20 @@ func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []
 }
 
 func capacityOutsideTier(r *report) {
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		known, ok := r.capacitiesOf(w.Tier)
 		if !ok {
 			continue
 		}
 		for i, c := range w.Capacity {
-			r.resolve(at("workloads", name, "capacity", diag.Index(i)), "capacity of tier "+w.Tier, c, known)
+			r.resolveName(at("workloads", name, "capacity", diag.Index(i)), "capacity of tier "+w.Tier, c, known)
 		}
 	}
 }
 
 func priorityOutsideTier(r *report) {
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		var known []string
 		for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
@@ -52,7 +52,7 @@ func priorityOutsideTier(r *report) {
 		}
 		if w.Priority != nil && known != nil {
 			slices.Sort(known)
-			r.resolve(at("workloads", name, "priority"), "priority of tier "+w.Tier, *w.Priority, known)
+			r.resolveName(at("workloads", name, "priority"), "priority of tier "+w.Tier, *w.Priority, known)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func priorityOutsideTier(r *report) {
 // chosenQuota reports a chosen capacity of which the team has no quota: the workload
 // would wait forever.
 func chosenQuota(r *report) {
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		has := func(s submission, c string) bool {
 			return slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c })
@@ -74,14 +74,14 @@ func chosenQuota(r *report) {
 			}
 			r.add(at("workloads", name, "capacity", diag.Index(i)),
 				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
-				help("give one of the teams quota on it, or remove the capacity"))
+				withHelp("give one of the teams quota on it, or remove the capacity"))
 		}
 		for _, s := range all[name] {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
 				r.addKey(at("workloads", name, "capacity"),
-					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoted(chosen)),
-					related(r.quotaPath(s, ""), "the team's quota"),
-					help("give the team quota on one of them, or remove the team from the workload's teams"))
+					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoteNames(chosen)),
+					withRelated(r.quotaPath(s, ""), "the team's quota"),
+					withHelp("give the team quota on one of them, or remove the team from the workload's teams"))
 			}
 		}
 	}
@@ -91,33 +91,35 @@ func chosenQuota(r *report) {
 // choose. Pods select the node labels that all chosen capacities have in common;
 // auxiliary pods select the labels of their one capacity.
 func chosenApart(r *report) {
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		chosen := r.Blueprint.Workloads[name].Capacity
 		for _, s := range all[name] {
 			// otherwise the team has no quota of the chosen capacities, or none is
 			// chosen
 			if slices.Contains(chosen, s.workload.Capacities[0]) {
-				r.apart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests, s.workload.NodeSelector)
+				r.reportApart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests,
+					s.workload.NodeSelector)
 			}
 		}
 	}
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
-		r.apart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name}, a.Requests,
-			a.NodeSelector)
+		r.reportApart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name},
+			a.Requests, a.NodeSelector)
 	})
 }
 
-// apart reports the queue's other capacities to which pods for the chosen ones could
-// be sent. Kueue compares a pod's node selector only with those labels that the
-// flavor has, and ignores the other labels, although the nodes then lack them. KAI
-// Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
+// reportApart reports the queue's other capacities to which pods for the chosen ones
+// could be sent. Kueue compares a pod's node selector only with those labels that
+// the flavor has, and ignores the other labels, although the nodes then lack them.
+// KAI Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
 // pkg/scheduler/flavorassigner.
-func (r *report) apart(s submission, path []string, chosen []string, requests []ir.Amount, selector []ir.KeyValue) {
+func (r *report) reportApart(s submission, path []string, chosen []string, requests []ir.Amount,
+	selector []ir.KeyValue) {
 	capacities, facts := capacitiesByName(r.Plan), r.Plan.Scheduler.Facts()
 	for _, f := range s.queue.Flavors {
 		c := capacities[f.Flavor]
-		if slices.Contains(chosen, f.Flavor) || !offers(c, requests) {
+		if slices.Contains(chosen, f.Flavor) || !offersAccelerators(c, requests) {
 			continue
 		}
 		told := slices.ContainsFunc(selector, func(l ir.KeyValue) bool {
@@ -133,14 +135,14 @@ func (r *report) apart(s submission, path []string, chosen []string, requests []
 		}
 		r.addKey(path,
 			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",
-				quoted(chosen),
-				f.Flavor), help("%s", cure))
+				quoteNames(chosen),
+				f.Flavor), withHelp("%s", cure))
 	}
 }
 
-// offers reports whether a capacity's nodes have the accelerators that pods request.
-// If they have none, there is no quota of them either.
-func offers(c ir.Capacity, requests []ir.Amount) bool {
+// offersAccelerators reports whether a capacity's nodes have the accelerators that
+// pods request. If they have none, there is no quota of them either.
+func offersAccelerators(c ir.Capacity, requests []ir.Amount) bool {
 	return !slices.ContainsFunc(requests, func(a ir.Amount) bool {
 		return (a.Resource == ir.GPU || a.Resource == ir.TPU) && a.Resource != c.Machine.Resource
 	})

@@ -16,10 +16,10 @@ import (
 func consumptionRules() []Rule {
 	return []Rule{
 		{Code: "E0401", Severity: diag.Error, Title: "consumption option is unavailable for the machine",
-			check: offered},
+			check: checkOffered},
 		{
 			Code: "W0402", Severity: diag.Warning, Title: "consumption option is not verified for the machine",
-			check: unverified, whole: true,
+			check: reportUnverified, whole: true,
 		},
 		{Code: "E0403", Severity: diag.Error, Title: "reservation without zones", check: reservationZones},
 		{
@@ -31,7 +31,7 @@ func consumptionRules() []Rule {
 			Code: "E0406", Severity: diag.Error, Title: "auto-provisioning is unavailable for the capacity",
 			check: autoProvisioned,
 		},
-		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: compact},
+		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: checkCompact},
 		{
 			Code: "E0408", Severity: diag.Error, Title: "nodes of two capacities look the same to Kueue",
 			check: sameNodes,
@@ -59,9 +59,9 @@ func consumptionRules() []Rule {
 	}
 }
 
-// supports reports whether Google offers a machine with an option; nil means
+// supportsOption reports whether Google offers a machine with an option; nil means
 // unverified.
-func supports(option ir.Option, m catalog.Machine) *bool {
+func supportsOption(option ir.Option, m catalog.Machine) *bool {
 	facts := option.Facts()
 	if facts.AnyReservation {
 		return anyReservation(facts, m)
@@ -78,22 +78,22 @@ func supports(option ir.Option, m catalog.Machine) *bool {
 func anyReservation(option ir.OptionFacts, m catalog.Machine) *bool {
 	reserved := m.Options.Offered(option.Column)
 	switch {
-	case is(reserved, false):
-	case is(m.Options.OnDemand, false) && !option.OnlyReserved:
+	case knownToBe(reserved, false):
+	case knownToBe(m.Options.OnDemand, false) && !option.OnlyReserved:
 		return m.Options.OnDemand
-	case is(m.Options.OnDemand, false), m.HasTPUs():
+	case knownToBe(m.Options.OnDemand, false), m.HasTPUs():
 		return nil
 	}
 	return reserved
 }
 
-// is reports whether known is set and equals so.
-func is(known *bool, so bool) bool { return known != nil && *known == so }
+// knownToBe reports whether known is set and equals so.
+func knownToBe(known *bool, so bool) bool { return known != nil && *known == so }
 
 // eachCapacity calls visit for the capacities whose machines the catalogue knows.
 func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 	for _, c := range r.Plan.Capacities {
-		if m, ok := find(r.Blueprint.Hardware[c.Hardware]); ok {
+		if m, ok := findMachine(r.Blueprint.Hardware[c.Hardware]); ok {
 			visit(c, m)
 		}
 	}
@@ -110,28 +110,29 @@ func optionSpan(c ir.Capacity) (path []string, words string) {
 	return path, option.How
 }
 
-func offered(r *report) {
+func checkOffered(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if is(supports(c.Option, m), false) {
+		if knownToBe(supportsOption(c.Option, m), false) {
 			var others []string
 			for _, o := range ir.Options() {
-				if o.Parameter == "" && !o.AnyReservation && is(supports(o.Option, m), true) {
+				if o.Parameter == "" && !o.AnyReservation && knownToBe(supportsOption(o.Option, m), true) {
 					others = append(others, o.Field)
 				}
 			}
 			path, words := optionSpan(c)
-			r.addKey(path, fmt.Sprintf("%s is unavailable %s", m.Type, words), label("want one of %s", quoted(others)))
+			r.addKey(path, fmt.Sprintf("%s is unavailable %s", m.Type, words),
+				withLabel("want one of %s", quoteNames(others)))
 		}
 	})
 }
 
-func unverified(r *report) {
+func reportUnverified(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if supports(c.Option, m) == nil {
+		if supportsOption(c.Option, m) == nil {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
-				help("check in the GKE documentation that the option supports this machine, then add accept: W0402: "+
-					"\"REASON\""))
+				withHelp("check in the GKE documentation that the option supports this machine, then add accept: "+
+					"W0402: "+"\"REASON\""))
 		}
 	})
 }
@@ -141,11 +142,11 @@ func unverified(r *report) {
 // other, linkedZone reports it.
 func reservationZones(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if c.Reservation != nil && !linked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
+		if c.Reservation != nil && !nodesLinked(c) && len(r.Blueprint.Capacity[c.Name].Zones) == 0 &&
 			len(c.Zones) > 1 {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("capacity %q has a reservation but no zones", c.Name),
-				help("add zones, the zones in which the reservation exists: the node pool uses all of them"))
+				withHelp("add zones, the zones in which the reservation exists: the node pool uses all of them"))
 		}
 	}
 }
@@ -153,7 +154,8 @@ func reservationZones(r *report) {
 func createdReservations(r *report) {
 	creator := map[zonal]string{}
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 || is(supports(c.Option, m), false) {
+		if c.Reservation == nil || !c.Reservation.Create || len(c.Zones) == 0 ||
+			knownToBe(supportsOption(c.Option, m), false) {
 			return
 		}
 		path := at("capacity", c.Name, "consumption", "reservation", "create")
@@ -165,40 +167,41 @@ func createdReservations(r *report) {
 				fmt.Sprintf("reservation %q belongs to project %q, so the platform cannot create it",
 					c.Reservation.Name,
 					c.Reservation.Owner),
-				help("remove create: the owner project creates a shared reservation"))
+				withHelp("remove create: the owner project creates a shared reservation"))
 		case m.HasTPUs():
 			r.add(path, "the platform cannot create reservations of TPUs",
-				help("create the reservation outside the platform, write its name here, and remove create"))
-		case is(m.Options.OnDemand, false):
+				withHelp("create the reservation outside the platform, write its name here, and remove create"))
+		case knownToBe(m.Options.OnDemand, false):
 			r.add(path, fmt.Sprintf("reservations of %s machines must be requested from Google", m.Type),
-				help("request the reservation, write its name here, and remove create"))
+				withHelp("request the reservation, write its name here, and remove create"))
 		case c.Reservation.Kind != "standard":
 			r.add(path,
 				fmt.Sprintf("a %s reservation must be requested from Google, and begins on its date",
 					c.Reservation.Kind),
-				help("request the reservation, write the name that it gets, and remove create"))
+				withHelp("request the reservation, write the name that it gets, and remove create"))
 		case c.Reservation.Block != "":
-			r.add(path, "block is unavailable for a reservation that the platform creates", help("remove block"))
+			r.add(path, "block is unavailable for a reservation that the platform creates", withHelp("remove block"))
 		case c.Waiting:
 			r.add(path, "active is unnecessary: a reservation that the platform creates begins at once",
-				help("remove active"))
-		case unsized(c):
+				withHelp("remove active"))
+		case lacksSize(c):
 		case !c.Static:
 			r.add(path,
 				fmt.Sprintf("a reservation that the platform creates needs a fixed size, but capacity %q scales",
 					c.Name),
-				help("set nodes instead of maxNodes: reserved machines cost the same whether they run or not"))
+				withHelp("set nodes instead of maxNodes: reserved machines cost the same whether they run or not"))
 		case c.MaxNodes == 0:
 			r.add(at("capacity", c.Name, "nodes"), "a reservation needs at least 1 machine",
-				label("want at least 1"))
+				withLabel("want at least 1"))
 		case len(c.Zones) > 1 && len(r.Blueprint.Capacity[c.Name].Zones) == 0: // reservationZones reports it
 		case len(c.Zones) > 1:
 			r.add(path,
 				fmt.Sprintf("a reservation is in one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
-				help("split the capacity into one capacity per zone"))
+				withHelp("split the capacity into one capacity per zone"))
 		case taken:
 			r.add(path, fmt.Sprintf("capacity %q already creates reservation %q", first, c.Reservation.Name),
-				related(at("capacity", first), "the other capacity"), help("choose another name for the reservation"))
+				withRelated(at("capacity", first), "the other capacity"),
+				withHelp("choose another name for the reservation"))
 		default:
 			creator[here] = c.Name
 		}
@@ -218,8 +221,8 @@ func usedUp(r *report, creator map[zonal]string) {
 				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
 					fmt.Sprintf("reservation %q is created for capacity %q, whose nodes use all of it",
 						c.Reservation.Name, first),
-					related(at("capacity", first), "the other capacity"),
-					help("merge the two capacities, or choose another reservation"))
+					withRelated(at("capacity", first), "the other capacity"),
+					withHelp("merge the two capacities, or choose another reservation"))
 			}
 		}
 	}
@@ -231,19 +234,19 @@ type zonal struct{ name, zone string }
 
 // reservationParts checks the fields of a reservation other than its name.
 func reservationParts(r *report) {
-	for _, name := range names(r.Blueprint.Capacity) {
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		in := r.Blueprint.Capacity[name].Consumption.Reservation
 		if in == nil {
 			continue
 		}
 		path := at("capacity", name, "consumption", "reservation")
 		if in.SubBlock != nil && in.Block == nil {
-			r.addKey(below(path, "subBlock"), "subBlock needs block",
-				help("add block, or remove subBlock"))
+			r.addKey(pathBelow(path, "subBlock"), "subBlock needs block",
+				withHelp("add block, or remove subBlock"))
 		}
 		if in.Days != nil && in.Kind != ir.CalendarReservation {
-			r.addKey(below(path, "days"), fmt.Sprintf("days is unavailable for a %s reservation", in.Kind),
-				help(`set kind: "calendar", or remove days`))
+			r.addKey(pathBelow(path, "days"), fmt.Sprintf("days is unavailable for a %s reservation", in.Kind),
+				withHelp(`set kind: "calendar", or remove days`))
 		}
 	}
 }
@@ -255,15 +258,16 @@ func optionZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		option := c.Option.Facts()
 		known, all := m.OptionZones(option.Zones), m.Zones()
-		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
+		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), func(z string) bool {
 			return all != nil && !slices.Contains(all, z)
 		})
 		if known == nil || len(unknown) == 0 {
 			return
 		}
 		r.unknownZones(c, unknown, m.Type+" is not known to be available "+option.How+" in ",
-			label("known zones: %s", quoted(known)),
-			help("choose one of these, or check Google's table of zones for %s: it may have new zones", option.Name))
+			withLabel("known zones: %s", quoteNames(known)),
+			withHelp("choose one of these, or check Google's table of zones for %s: it may have new zones",
+				option.Name))
 	})
 }
 
@@ -281,9 +285,10 @@ func flexCounts(r *report) {
 			}
 			r.add(at("capacity", c.Name, fixed),
 				option.Nodes+" starts nodes on demand, so their number cannot be fixed",
-				help("set %s instead", most))
+				withHelp("set %s instead", most))
 		} else if c.MinNodes > 0 {
-			r.add(at("capacity", c.Name, "minNodes"), "a "+option.Nodes+" node pool scales down to 0", label("want 0"))
+			r.add(at("capacity", c.Name, "minNodes"), "a "+option.Nodes+" node pool scales down to 0",
+				withLabel("want 0"))
 		}
 	}
 }
@@ -297,27 +302,27 @@ func autoProvisioned(r *report) {
 		case c.ComputeClass:
 			r.add(at("capacity", c.Name, "autoProvisioned"),
 				"autoProvisioned and computeClass exclude each other",
-				related(at("capacity", c.Name, "computeClass"), "the ComputeClass"),
-				help("remove one of them"))
+				withRelated(at("capacity", c.Name, "computeClass"), "the ComputeClass"),
+				withHelp("remove one of them"))
 		case c.HasTPUs():
 			r.add(at("capacity", c.Name, "autoProvisioned"), "autoProvisioned is unavailable for TPU slices",
-				help("remove autoProvisioned"))
+				withHelp("remove autoProvisioned"))
 		case c.LocalSSDs > 0:
 			r.add(at("hardware", c.Hardware, "localSSDs"),
 				fmt.Sprintf("auto-provisioning attaches no local SSDs, but capacity %q is auto-provisioned", c.Name),
-				help("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
+				withHelp("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
 		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
 				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", c.Option.Facts().How),
-				help("remove autoProvisioned, which gives the capacity its own node pool"))
+				withHelp("remove autoProvisioned, which gives the capacity its own node pool"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
 				"nodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
-				help("set maxNodes instead"))
+				withHelp("set maxNodes instead"))
 		case c.MinNodes > 0:
 			r.add(at("capacity", c.Name, "minNodes"),
 				"minNodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
-				label("want 0"))
+				withLabel("want 0"))
 		}
 	}
 }
@@ -342,45 +347,45 @@ func computeClasses(r *report) {
 		switch {
 		case ownClass(c.Name):
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is reserved for GKE", c.Name),
-				help(`rename the capacity; the name must not be "default" and must not start with "gke" or `+
+				withHelp(`rename the capacity; the name must not be "default" and must not start with "gke" or `+
 					`"autopilot"`))
 		case c.HasTPUs():
-			r.add(path, "computeClass is unavailable for TPU slices", help("remove computeClass"))
+			r.add(path, "computeClass is unavailable for TPU slices", withHelp("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
 			r.add(path,
 				fmt.Sprintf("computeClass is unavailable for %s, because its nodes need a placement policy",
-					c.Machine.Type), help("%s", own))
+					c.Machine.Type), withHelp("%s", own))
 		case !c.Option.Facts().HasComputeClass():
 			advice := own
 			if parameter := c.Option.Facts().Parameter; parameter != "" {
 				advice += "; or remove " + parameter
 			}
-			r.add(path, "computeClass is unavailable for "+c.Option.Facts().Name, help("%s", advice))
+			r.add(path, "computeClass is unavailable for "+c.Option.Facts().Name, withHelp("%s", advice))
 		case c.Reservation != nil && c.Reservation.Create:
-			r.add(path, "computeClass is unavailable for a reservation that the platform creates", help("%s", own))
+			r.add(path, "computeClass is unavailable for a reservation that the platform creates", withHelp("%s", own))
 		case c.Waiting:
 			r.add(path, "computeClass is unavailable for a reservation that has not begun",
-				help("%s; or set active: true once it has begun", own))
+				withHelp("%s; or set active: true once it has begun", own))
 		case c.Compact:
-			r.add(path, "compact placement is unavailable with computeClass", help("%s; or remove placement", own))
+			r.add(path, "compact placement is unavailable with computeClass", withHelp("%s; or remove placement", own))
 		case c.GPUDriver == "DISABLED":
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
 				fmt.Sprintf("GPU nodes of a ComputeClass always get a driver, but gpuDriver of capacity %q sets none",
 					c.Name),
-				label(`want "DEFAULT" or "LATEST"`), help("choose one of these; or %s", own))
+				withLabel(`want "DEFAULT" or "LATEST"`), withHelp("choose one of these; or %s", own))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
 				"nodes is unavailable with computeClass, because GKE creates and deletes the node pools",
-				help("set maxNodes instead"))
+				withHelp("set maxNodes instead"))
 		case c.MinNodes > 0:
 			r.add(at("capacity", c.Name, "minNodes"),
 				"minNodes is unavailable with computeClass, because GKE creates and deletes the node pools",
-				label("want 0"))
+				withLabel("want 0"))
 		}
 	}
 }
 
-func compact(r *report) {
+func checkCompact(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		if !c.Compact {
 			return
@@ -390,34 +395,34 @@ func compact(r *report) {
 		case c.ComputeClass: // computeClasses reports it
 		case m.HasTPUs():
 			r.add(path, "placement is unnecessary: GKE always places the nodes of a TPU slice together",
-				help("remove placement"))
+				withHelp("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
 			r.add(path, fmt.Sprintf("compact placement is unavailable for %s", m.Type),
-				help(`remove placement, or choose another machine type`))
+				withHelp(`remove placement, or choose another machine type`))
 		case c.Reservation != nil && c.Reservation.Create:
 			// The provider cannot create a reservation with a placement policy, and
 			// GKE creates a policy of its own for the pool.
 			r.add(path,
 				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation",
 					c.Name),
-				label("the new reservation has no placement policy"), help("remove placement"))
+				withLabel("the new reservation has no placement policy"), withHelp("remove placement"))
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
-				help("remove placement, or queued"))
+				withHelp("remove placement, or queued"))
 		case c.Option == ir.FlexStart && !m.CompactFlexStart:
 			r.add(path,
 				fmt.Sprintf("compact placement with flex-start is available for A3 Ultra, A4 and H4D only, not for %s",
 					m.Type),
-				help("remove placement"))
+				withHelp("remove placement"))
 		case !c.AutoProvisioned && len(c.Zones) > 1:
 			r.add(path,
 				fmt.Sprintf("compact placement needs one zone, but capacity %q has %d zones", c.Name, len(c.Zones)),
-				help("give the capacity one zone: zones: [%q]", c.Zones[0]))
+				withHelp("give the capacity one zone: zones: [%q]", c.Zones[0]))
 		case m.CompactNodes != nil && c.MaxNodes > *m.CompactNodes:
 			r.add(path,
 				fmt.Sprintf("a compact placement of %s holds %d nodes, but capacity %q has up to %d", m.Family,
 					*m.CompactNodes, c.Name, c.MaxNodes),
-				help("split the capacity, or lower its nodes"))
+				withHelp("split the capacity, or lower its nodes"))
 		}
 	})
 }
@@ -434,8 +439,9 @@ func sameNodes(r *report) {
 		if other, taken := first[key]; taken {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("Kueue cannot distinguish the auto-provisioned nodes of %q and %q", other, c.Name),
-				related(at("capacity", other), "the other capacity"),
-				help("merge the two capacities; or remove autoProvisioned from one, which gives it its own node pool"))
+				withRelated(at("capacity", other), "the other capacity"),
+				withHelp("merge the two capacities; or remove autoProvisioned from one, which gives it its own node "+
+					"pool"))
 			continue
 		}
 		first[key] = c.Name
@@ -452,7 +458,7 @@ func sharedByAutoProvisioning(r *report) {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
-		cure := help("remove this field; or remove autoProvisioned, which gives the capacity its own node pool")
+		cure := withHelp("remove this field; or remove autoProvisioned, which gives the capacity its own node pool")
 		if len(c.Zones) < len(r.Plan.Zones) {
 			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes can be in every zone of the platform",
 				cure)
@@ -461,7 +467,7 @@ func sharedByAutoProvisioning(r *report) {
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
 				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, but the hardware of capacity %q sets %s",
 					c.Name,
-					c.GPUDriver), label(`want "DEFAULT"`), cure)
+					c.GPUDriver), withLabel(`want "DEFAULT"`), cure)
 		}
 		if first.Name == "" {
 			first = c
@@ -470,9 +476,9 @@ func sharedByAutoProvisioning(r *report) {
 				fmt.Sprintf("all auto-provisioned nodes have the same boot disk, but it is %s of %d GiB for %q and "+
 					"%s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
 					c.Name),
-				related(at("hardware", first.Hardware), "the other hardware"),
-				help("make the disks the same; or remove autoProvisioned from one capacity, which gives it its own "+
-					"node pool"))
+				withRelated(at("hardware", first.Hardware), "the other hardware"),
+				withHelp("make the disks the same; or remove autoProvisioned from one capacity, which gives it its "+
+					"own "+"node pool"))
 		}
 	}
 }
@@ -481,11 +487,11 @@ func sharedByAutoProvisioning(r *report) {
 // workload at once, and evicts it if its pods are not ready in time.
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Option == ir.FlexStart && !is(m.Options.FlexStart, false) {
+		if c.Option == ir.FlexStart && !knownToBe(m.Options.FlexStart, false) {
 			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
 				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for them "+
 					"within %d minutes", c.Name, ir.PodsReadyMinutes),
-				help("set queued: true: jobs then wait for their nodes before Kueue admits them"))
+				withHelp("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 // zones would allow every zone.
 func TestOptionsAreInTheCatalogue(t *testing.T) {
 	for _, o := range ir.Options() {
-		supports(o.Option, catalog.Machine{})
+		supportsOption(o.Option, catalog.Machine{})
 		if o.Zones != "" && !slices.ContainsFunc(catalog.All(), func(m catalog.Machine) bool {
 			return m.OptionZones(o.Zones) != nil
 		}) {

@@ -28,9 +28,9 @@ func countRules() []Rule {
 // and all other machines in nodes, and the count is either a fixed number or a
 // maximum.
 func oneCount(r *report) {
-	for _, name := range names(r.Blueprint.Capacity) {
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		c := r.Blueprint.Capacity[name]
-		machine, known := find(r.Blueprint.Hardware[c.Hardware])
+		machine, known := findMachine(r.Blueprint.Hardware[c.Hardware])
 		if !known {
 			continue
 		}
@@ -51,31 +51,31 @@ func oneCount(r *report) {
 		case wrong >= 0:
 			r.addKey(at("capacity", name, others[wrong].field),
 				fmt.Sprintf("capacity %q is counted in %s: %s", name, unit, way),
-				label("want %s or %s", fixed.field, most.field))
+				withLabel("want %s or %s", fixed.field, most.field))
 		case !fixed.given && !most.given:
 			r.addKey(at("capacity", name), fmt.Sprintf("capacity %q has no size", name),
-				help("add %s for a fixed number, or %s for a number that scales", fixed.field, most.field))
+				withHelp("add %s for a fixed number, or %s for a number that scales", fixed.field, most.field))
 		case fixed.given && most.given:
 			r.addKey(at("capacity", name, most.field),
 				fmt.Sprintf("capacity %q has both a fixed and a scaling number of %s", name, unit),
-				related(at("capacity", name, fixed.field), "the fixed number"),
-				help("remove %s or %s", fixed.field, most.field))
+				withRelated(at("capacity", name, fixed.field), "the fixed number"),
+				withHelp("remove %s or %s", fixed.field, most.field))
 		case c.Nodes != nil && c.MinNodes > 0:
 			r.addKey(at("capacity", name, "minNodes"),
 				fmt.Sprintf("capacity %q has both a fixed number of nodes and a minimum", name),
-				related(at("capacity", name, "nodes"), "the fixed number"),
-				help("remove minNodes, or set maxNodes instead of nodes"))
+				withRelated(at("capacity", name, "nodes"), "the fixed number"),
+				withHelp("remove minNodes, or set maxNodes instead of nodes"))
 		}
 	}
 }
 
 func minAboveMax(r *report) {
-	for _, name := range names(r.Blueprint.Capacity) {
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		c := r.Blueprint.Capacity[name]
 		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
 			r.add(at("capacity", name, "minNodes"),
 				fmt.Sprintf("minNodes is %d, but maxNodes is %d", c.MinNodes, *c.MaxNodes),
-				label("want at most %d", *c.MaxNodes), related(at("capacity", name, "maxNodes"),
+				withLabel("want at most %d", *c.MaxNodes), withRelated(at("capacity", name, "maxNodes"),
 					"maxNodes is set here"))
 		}
 	}
@@ -94,19 +94,20 @@ func evenNodes(r *report) {
 			r.add(at("capacity", c.Name, field),
 				fmt.Sprintf("%s cannot be divided evenly over %s", words.Count(c.MaxNodes, "node"),
 					words.Count(n, "zone")),
-				label("want a multiple of %d", n),
-				help("change %s, or the capacity's zones: GKE creates the same number of nodes in each zone", field))
+				withLabel("want a multiple of %d", n),
+				withHelp("change %s, or the capacity's zones: GKE creates the same number of nodes in each zone",
+					field))
 		}
 	}
 }
 
-// linked reports whether a capacity's nodes are linked by a network of their own.
-func linked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
+// nodesLinked reports whether a capacity's nodes are linked by a network of their own.
+func nodesLinked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
 
 // linkedZone reports linked nodes in several zones: they must be in one zone.
 func linkedZone(r *report) {
 	for _, c := range r.Plan.Capacities {
-		if !linked(c) || len(c.Zones) < 2 {
+		if !nodesLinked(c) || len(c.Zones) < 2 {
 			continue
 		}
 		path := at("capacity", c.Name, "zones")
@@ -117,7 +118,7 @@ func linkedZone(r *report) {
 			fmt.Sprintf("%s machines are linked only within one zone, but capacity %q has %d zones", c.Machine.Type,
 				c.Name,
 				len(c.Zones)),
-			help("write zones: [%q], and define another capacity for another zone", c.Zones[0]))
+			withHelp("write zones: [%q], and define another capacity for another zone", c.Zones[0]))
 	}
 }
 
@@ -132,12 +133,12 @@ func linkedNodes(r *report) {
 		case !c.Static:
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("%s machines are linked with each other, so their number must be fixed", c.Machine.Type),
-				help("set nodes instead of maxNodes"))
+				withHelp("set nodes instead of maxNodes"))
 		case c.MaxNodes > c.Machine.LinkedNodes:
 			r.add(at("capacity", c.Name, "nodes"),
 				fmt.Sprintf("%d %s machines, but at most %d can be linked with each other", c.MaxNodes, c.Machine.Type,
-					c.Machine.LinkedNodes), label("want at most %d", c.Machine.LinkedNodes),
-				help("lower nodes, and define another capacity for the other machines"))
+					c.Machine.LinkedNodes), withLabel("want at most %d", c.Machine.LinkedNodes),
+				withHelp("lower nodes, and define another capacity for the other machines"))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func unsetVariables(r *report) {
 			without[w.Template] = w.Team
 		}
 	}
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		var beside []option
 		missing := map[string]unset{}
@@ -33,7 +33,7 @@ func unsetVariables(r *report) {
 				fmt.Sprintf("team %q has no bucket", team),
 				"set bucket: true for the team, or remove the team from the workload's teams",
 			}
-			beside = append(beside, related(at("teams", team), "the team"))
+			beside = append(beside, withRelated(at("teams", team), "the team"))
 		}
 		if r.Plan.Monitoring.TensorBoard == "" {
 			missing[ir.EnvTensorBoard] = unset{
@@ -52,10 +52,10 @@ func unsetVariables(r *report) {
 			}
 		}
 		said := map[string]bool{} // one mistake, however many references
-		r.unset(at("workloads", name), w.Command, w.Env, w.SecretEnv, missing, beside, said)
-		for _, a := range names(w.Auxiliary) {
-			r.unset(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, nil, aux, beside,
-				said)
+		r.reportUnset(at("workloads", name), w.Command, w.Env, w.SecretEnv, missing, beside, said)
+		for _, a := range sortedKeys(w.Auxiliary) {
+			r.reportUnset(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, nil, aux,
+				beside, said)
 		}
 	}
 }
@@ -64,19 +64,19 @@ func unsetVariables(r *report) {
 // that the variable is set.
 type unset struct{ why, cure string }
 
-// unset reports the variables that a container refers to and that are not set,
+// reportUnset reports the variables that a container refers to and that are not set,
 // except those in said.
-func (r *report) unset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey,
+func (r *report) reportUnset(container, command []string, env map[string]string, secrets map[string]schema.SecretKey,
 	missing map[string]unset, beside []option, said map[string]bool) {
 	check := func(path []string, text string) {
-		for _, v := range names(missing) {
+		for _, v := range sortedKeys(missing) {
 			_, given := env[v]
 			_, secret := secrets[v]
-			if given || secret || said[missing[v].why] || missing[v].why == "" || !refers(text, v) {
+			if given || secret || said[missing[v].why] || missing[v].why == "" || !refersTo(text, v) {
 				continue
 			}
 			said[missing[v].why] = true
-			options := []option{help("%s", missing[v].cure)}
+			options := []option{withHelp("%s", missing[v].cure)}
 			if v == ir.EnvBucket {
 				options = append(options, beside...)
 			}
@@ -86,14 +86,14 @@ func (r *report) unset(container, command []string, env map[string]string, secre
 	for i, text := range command {
 		check(append(slices.Clip(container), "command", diag.Index(i)), text)
 	}
-	for _, v := range names(env) {
+	for _, v := range sortedKeys(env) {
 		check(append(slices.Clip(container), "env", v), env[v])
 	}
 }
 
-// refers reports whether a text has a reference that Kubernetes would replace with
+// refersTo reports whether a text has a reference that Kubernetes would replace with
 // the variable. It would not replace $$(NAME).
-func refers(text, variable string) bool {
+func refersTo(text, variable string) bool {
 	reference := "$(" + variable + ")"
 	for {
 		before, after, found := strings.Cut(text, reference)
@@ -114,14 +114,14 @@ var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
 // a workload has files, the directory contains only these. If it has none, the
 // directory can be part of the image.
 func missingFiles(r *report) {
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		if len(w.Files) == 0 {
 			continue
 		}
-		r.commandFiles(at("workloads", name), w.Command, names(w.Files))
-		for _, a := range names(w.Auxiliary) {
-			r.commandFiles(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, names(w.Files))
+		r.commandFiles(at("workloads", name), w.Command, sortedKeys(w.Files))
+		for _, a := range sortedKeys(w.Auxiliary) {
+			r.commandFiles(at("workloads", name, "auxiliary", a), w.Auxiliary[a].Command, sortedKeys(w.Files))
 		}
 	}
 }
@@ -130,16 +130,16 @@ func (r *report) commandFiles(container, command, known []string) {
 	for i, text := range command {
 		for _, m := range mounted.FindAllStringSubmatch(text, -1) {
 			file := strings.TrimRight(m[1], ".")
-			if has(known, file) {
+			if hasName(known, file) {
 				continue
 			}
-			cure := help("add the file to files, or choose another file")
-			if near := r.nearest(file, known); near != "" {
-				cure = help("did you mean %q?", near)
+			cure := withHelp("add the file to files, or choose another file")
+			if near := r.nearestName(file, known); near != "" {
+				cure = withHelp("did you mean %q?", near)
 			}
 			r.add(append(slices.Clip(container), "command", diag.Index(i)),
 				fmt.Sprintf("file %q does not exist: /workload holds only the workload's files", file),
-				label("want one of %s", quoted(known)), cure)
+				withLabel("want one of %s", quoteNames(known)), cure)
 		}
 	}
 }

@@ -77,8 +77,8 @@ func minVersionTooOld(r *report) {
 	if need, found := r.newerNeed(r.oldestStart(channel)); found {
 		message := fmt.Sprintf("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason)
 		r.add(at("cluster", "minVersion"), message,
-			label("want %s or later", need.version), related(at("capacity", need.capacity), "the capacity"),
-			help("%s", startWith(need.version, channel)))
+			withLabel("want %s or later", need.version), withRelated(at("capacity", need.capacity), "the capacity"),
+			withHelp("%s", startWith(need.version, channel)))
 	}
 }
 
@@ -91,9 +91,9 @@ func channelTooOld(r *report) {
 	if !found {
 		return
 	}
-	options := []option{help("%s", startWith(need.version, channel))}
+	options := []option{withHelp("%s", startWith(need.version, channel))}
 	if r.Written("cluster", "releaseChannel") {
-		options = append(options, related(at("cluster", "releaseChannel"), "the channel"))
+		options = append(options, withRelated(at("cluster", "releaseChannel"), "the channel"))
 	}
 	message := fmt.Sprintf("capacity %q needs GKE %s, because %s, but the default version of channel %s is %s",
 		need.capacity, need.version, need.reason, channel.Name, channel.Default)
@@ -131,12 +131,12 @@ func minVersionOfChannel(r *report) {
 	switch {
 	case catalog.OlderGKE(version, channel.Oldest):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s no longer has GKE %s", channel.Name, version),
-			label("want %q or later", channel.Oldest),
-			help("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
+			withLabel("want %q or later", channel.Oldest),
+			withHelp("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			label("known versions: %s to %s", channel.Oldest, channel.Newest),
-			help(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
+			withLabel("known versions: %s to %s", channel.Oldest, channel.Newest),
+			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
 				`if the channel has it, add accept: W1011: "REASON"`, r.Plan.Region))
 	}
 }
@@ -156,8 +156,8 @@ func missingMetrics(r *report) {
 		if m.From != "" && catalog.OlderGKE(version, m.From) {
 			message := fmt.Sprintf("GKE %s does not collect metrics of component %s for the dashboards", version,
 				m.Component)
-			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
-				help("raise minVersion, even if GKE has already upgraded the cluster: "+
+			r.add(at("cluster", "minVersion"), message, withLabel("want %s or later", m.From),
+				withHelp("raise minVersion, even if GKE has already upgraded the cluster: "+
 					"Terraform then adds the component"))
 			return
 		}

@@ -40,7 +40,7 @@ func gpuNetworkRules() []Rule {
 }
 
 func noGPUDirect(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
 		m, known := catalog.Usable(h.Machine)
 		if !h.GPUDirect || !known || m.Networks.Direct != "" {
@@ -52,7 +52,7 @@ func noGPUDirect(r *report) {
 		}
 		r.add(at("hardware", name, "gpuDirect"),
 			fmt.Sprintf("GPUDirect is unavailable for %s, which has %s", h.Machine, what),
-			help("remove gpuDirect, or choose one of %s", quoted(directMachines())))
+			withHelp("remove gpuDirect, or choose one of %s", quoteNames(directMachines())))
 	}
 }
 
@@ -83,8 +83,8 @@ func createdWithoutNetworks(r *report) {
 			field = "computeClass"
 		}
 		r.add(at("capacity", c.Name, field), "node pools that GKE creates do not have the networks for GPUDirect",
-			related(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
-			help("remove %s, or use hardware without gpuDirect", field))
+			withRelated(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
+			withHelp("remove %s, or use hardware without gpuDirect", field))
 	})
 }
 
@@ -107,20 +107,20 @@ func oneRDMAZone(r *report) {
 			say(path,
 				fmt.Sprintf("capacity %q is in %s, but an RDMA network is in one zone", c.Name,
 					words.Count(len(c.Zones), "zone")),
-				help("choose one of the zones: zones: [%q]", likeliest(c.Zones, m.Zones())))
+				withHelp("choose one of the zones: zones: [%q]", likeliestZone(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones
 		case !slices.Equal(c.Zones, zone):
 			say(path, fmt.Sprintf("capacity %q is in %s, but the RDMA network is in %s", c.Name, c.Zones[0], zone[0]),
-				related(at("capacity", first), "this capacity determines the zone of the network"),
-				help("choose one zone for both, or define a platform for each zone"))
+				withRelated(at("capacity", first), "this capacity determines the zone of the network"),
+				withHelp("choose one zone for both, or define a platform for each zone"))
 		}
 	})
 }
 
-// likeliest returns the first zone that is also among known, or otherwise the first
-// zone.
-func likeliest(zones, known []string) string {
+// likeliestZone returns the first zone that is also among known, or otherwise the
+// first zone.
+func likeliestZone(zones, known []string) string {
 	if i := slices.IndexFunc(zones, func(z string) bool { return slices.Contains(known, z) }); i >= 0 {
 		return zones[i]
 	}
@@ -136,8 +136,8 @@ func multiNetworkingOff(r *report) {
 		if len(c.Networks) > 0 {
 			r.add(at("cluster", "multiNetworking"),
 				fmt.Sprintf("multi-networking is off, but nodes of capacity %q have additional networks", c.Name),
-				related(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks"),
-				help("remove multiNetworking: its default is on if a capacity needs it"))
+				withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks"),
+				withHelp("remove multiNetworking: its default is on if a capacity needs it"))
 			return
 		}
 	}
@@ -175,8 +175,8 @@ func unconnectedPods(r *report) {
 		}
 		r.add(path,
 			fmt.Sprintf("its pods can run on %q, so they get no interfaces in the networks of %q", other, connected),
-			related(at("capacity", other), "these nodes do not have the networks"),
-			help("choose one capacity: capacity: [%q]", connected))
+			withRelated(at("capacity", other), "these nodes do not have the networks"),
+			withHelp("choose one capacity: capacity: [%q]", connected))
 	}
 }
 
@@ -194,7 +194,7 @@ func noComputeDomains(r *report) {
 		r.addKey(at("capacity", c.Name),
 			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: the folder installs neither "+
 				"NVIDIA's DRA driver nor a ComputeDomain", c.Name),
-			help("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), then "+
-				"add accept: E1016: \"REASON\""))
+			withHelp("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
+				"then "+"add accept: E1016: \"REASON\""))
 	}
 }

@@ -51,7 +51,7 @@ func hardwareRules() []Rule {
 		},
 		{
 			Code: "E0311", Severity: diag.Error, Title: "TPU topology is unavailable for the machine",
-			check: topologies, basic: true,
+			check: checkTopologies, basic: true,
 		},
 		{
 			Code: "E0313", Severity: diag.Error, Title: "system pool cannot run system pods",
@@ -60,41 +60,41 @@ func hardwareRules() []Rule {
 	}
 }
 
-// machine reports a machine type that is not in the catalogue. It calls all, which
-// returns the known names, only in that case.
-func (r *report) machine(path []string, name string, all func() []string) {
+// checkMachine reports a machine type that is not in the catalogue. It calls all,
+// which returns the known names, only in that case.
+func (r *report) checkMachine(path []string, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
 			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
-				help("choose another machine type"))
+				withHelp("choose another machine type"))
 		}
 		return
 	}
 	family, _, _ := strings.Cut(name, "-")
 	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{help("run batchwright catalog for a list of the machine types")}
+	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
 	if len(kin) > 0 {
-		options = append(options, label("want one of %s", quoted(kin)))
+		options = append(options, withLabel("want one of %s", quoteNames(kin)))
 	}
-	if near := r.nearest(name, kin); near != "" {
-		options[0] = help("did you mean %q?", near)
+	if near := r.nearestName(name, kin); near != "" {
+		options[0] = withHelp("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
 }
 
 func machineTypes(r *report) {
 	all := sync.OnceValue(catalog.Names)
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		if !r.Broken[[2]string{"hardware", name}] {
-			r.machine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
+			r.checkMachine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
 		}
 	}
-	r.machine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
+	r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
 }
 
-// find returns the catalogue's facts of a hardware class's machine with its attached
-// GPUs, and reports whether the catalogue has them.
-func find(h schema.Hardware) (catalog.Machine, bool) {
+// findMachine returns the catalogue's facts of a hardware class's machine with its
+// attached GPUs, and reports whether the catalogue has them.
+func findMachine(h schema.Hardware) (catalog.Machine, bool) {
 	accelerator, count := h.Attached()
 	return catalog.Find(h.Machine, accelerator, count)
 }
@@ -113,13 +113,13 @@ func systemPool(r *report) {
 	}
 	r.add(at("cluster", "systemPool", "machine"),
 		fmt.Sprintf("%s %s, and GKE taints such nodes, so that system pods cannot run there", name, what),
-		help("choose an x86 machine without accelerators, such as e2-standard-4"))
+		withHelp("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
 // attachedGPUs checks the number of GPUs on machine types whose number can be
 // chosen.
 func attachedGPUs(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
 		m, known := catalog.Lookup(h.Machine)
 		if !known || h.GPUs == nil {
@@ -136,33 +136,33 @@ func attachedGPUs(r *report) {
 				counts = append(counts, strconv.Itoa(a.Count))
 			}
 		}
-		_, fits := find(h)
+		_, fits := findMachine(h)
 		switch {
 		case fits:
 		case m.Accelerator != "":
 			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator),
-				help("remove gpus: the machine type includes them"))
+				withHelp("remove gpus: the machine type includes them"))
 		case len(choices) == 0:
 			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
-				help("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
+				withHelp("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
 		case len(counts) == 0:
 			near := diag.Nearest(h.GPUs.Type, types)
-			cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
+			cure := withHelp("choose another GPU or machine type: batchwright catalog %s", m.Type)
 			if near != "" {
-				cure = help("did you mean %q?", near)
+				cure = withHelp("did you mean %q?", near)
 			}
-			r.add(below(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
-				label("want one of %s", quoted(types)), cure)
+			r.add(pathBelow(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
+				withLabel("want one of %s", quoteNames(types)), cure)
 		default:
-			r.add(below(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
-				label("want one of %s", strings.Join(counts, ", ")))
+			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
+				withLabel("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
 }
 
-// topologies checks that a TPU machine type has a topology that it can form.
-func topologies(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+// checkTopologies checks that a TPU machine type has a topology that it can form.
+func checkTopologies(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
 		m, known := catalog.Lookup(h.Machine)
 		if !known {
@@ -171,21 +171,21 @@ func topologies(r *report) {
 		path := at("hardware", name, "topology")
 		switch {
 		case !m.HasTPUs() && h.Topology != nil:
-			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), help("remove topology"))
+			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), withHelp("remove topology"))
 		case m.HasTPUs() && h.Topology == nil:
 			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of its TPU slice", m.Type),
-				shapes(m.Slices(), 0), help("add topology; batchwright catalog %s describes each one", m.Type))
+				labelShapes(m.Slices(), 0), withHelp("add topology; batchwright catalog %s describes each one", m.Type))
 		case m.HasTPUs():
 			if _, ok := m.Slice(*h.Topology); !ok {
-				r.topology(path, m, *h.Topology)
+				r.checkTopology(path, m, *h.Topology)
 			}
 		}
 	}
 }
 
-// topology reports a topology that a machine type cannot form, and names the nearest
-// ones that it can.
-func (r *report) topology(path []string, m catalog.Machine, topology string) {
+// checkTopology reports a topology that a machine type cannot form, and names the
+// nearest ones that it can.
+func (r *report) checkTopology(path []string, m catalog.Machine, topology string) {
 	all := m.Slices()
 	chips := 1
 	var sides []int
@@ -196,21 +196,21 @@ func (r *report) topology(path []string, m catalog.Machine, topology string) {
 	}
 	slices.Sort(sides)
 	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
-	cure := help("batchwright catalog %s lists all topologies", m.Type)
+	cure := withHelp("batchwright catalog %s lists all topologies", m.Type)
 	if _, ok := m.Slice(canonical); ok {
-		cure = help("did you mean %q? sides are written in ascending order", canonical)
+		cure = withHelp("did you mean %q? sides are written in ascending order", canonical)
 	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
-		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
+		cure = withHelp("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
 	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int {
 		return cmp.Compare(s.Chips, chips)
 	})
-	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), shapes(all, near-3), cure)
+	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), labelShapes(all, near-3), cure)
 }
 
-// shapes returns a label that names the topologies of slices. If there are too many,
-// it names a few of them, beginning at index from.
-func shapes(all []catalog.Slice, from int) option {
+// labelShapes returns a label that names the topologies of slices. If there are too
+// many, it names a few of them, beginning at index from.
+func labelShapes(all []catalog.Slice, from int) option {
 	const most = 8
 	var topologies []string
 	from = max(0, min(from, len(all)-most))
@@ -218,17 +218,17 @@ func shapes(all []catalog.Slice, from int) option {
 		topologies = append(topologies, s.Topology)
 	}
 	if len(topologies) < len(all) {
-		return label("want one such as %s", quoted(topologies))
+		return withLabel("want one such as %s", quoteNames(topologies))
 	}
-	return label("want one of %s", quoted(topologies))
+	return withLabel("want one of %s", quoteNames(topologies))
 }
 
 // localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
 // or one of a few values.
 func localSSDs(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, known := find(h)
+		m, known := findMachine(h)
 		if !known || h.LocalSSDs == 0 || slices.Contains(m.SSDs.Allowed, h.LocalSSDs) {
 			continue
 		}
@@ -236,17 +236,17 @@ func localSSDs(r *report) {
 		switch {
 		case m.SSDs.Bundled > 0:
 			r.add(path, fmt.Sprintf("%s always has %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
-				help("remove localSSDs"))
+				withHelp("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
 			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type),
-				help("remove localSSDs, or choose another machine type"))
+				withHelp("remove localSSDs, or choose another machine type"))
 		default:
 			var counts []string
 			for _, n := range m.SSDs.Allowed {
 				counts = append(counts, strconv.Itoa(n))
 			}
 			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(h.LocalSSDs, "local SSD")),
-				label("want one of %s", strings.Join(counts, ", ")))
+				withLabel("want one of %s", strings.Join(counts, ", ")))
 		}
 	}
 }
@@ -256,12 +256,12 @@ func localSSDs(r *report) {
 func knownRegion(r *report) {
 	check := func(region string, path ...string) {
 		known := catalog.Regions()
-		if has(known, region) {
+		if hasName(known, region) {
 			return
 		}
-		cure := help("check the spelling; if the region exists, add accept: W0307: \"REASON\"")
+		cure := withHelp("check the spelling; if the region exists, add accept: W0307: \"REASON\"")
 		if near := diag.Nearest(region, known); near != "" {
-			cure = help("did you mean %q? if %q exists, add accept: W0307: \"REASON\"", near, region)
+			cure = withHelp("did you mean %q? if %q exists, add accept: W0307: \"REASON\"", near, region)
 		}
 		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
 	}
@@ -281,7 +281,7 @@ func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
 		// zonesInRegion reports zones of another region
-		unknown := slices.DeleteFunc(without(c.Zones, known), func(z string) bool {
+		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), func(z string) bool {
 			return !strings.HasPrefix(z, r.Plan.Region+"-")
 		})
 		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
@@ -290,9 +290,9 @@ func machineZones(r *report) {
 		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool {
 			return !strings.HasPrefix(z, r.Plan.Region+"-")
 		})
-		wanted := label("known zones: %s", quoted(here))
+		wanted := withLabel("known zones: %s", quoteNames(here))
 		if len(here) == 0 {
-			wanted = label("no zone of %s is known to have it", r.Plan.Region)
+			wanted = withLabel("no zone of %s is known to have it", r.Plan.Region)
 		}
 		what, kind := m.Type, "machine-types"
 		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
@@ -304,7 +304,7 @@ func machineZones(r *report) {
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			cure = "give the capacity zones that have it, or " + cure
 		}
-		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, help("%s", cure))
+		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, withHelp("%s", cure))
 	})
 }
 
@@ -318,53 +318,53 @@ func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, o
 		}
 	}
 	if len(written) == 0 {
-		r.addKey(at("capacity", c.Name), message+quoted(unknown), options...)
+		r.addKey(at("capacity", c.Name), message+quoteNames(unknown), options...)
 	}
 }
 
-// without returns the names that are not in others, in their order.
-func without(names, others []string) []string {
+// withoutNames returns the names that are not in others, in their order.
+func withoutNames(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }
 
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
 		if slices.Contains(r.Blueprint.Zones[:i], z) {
-			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z), help("keep one"))
+			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z), withHelp("keep one"))
 			continue
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				label("want a zone such as %q", r.Blueprint.Region+"-a"), related(at("region"), "the region"),
-				help("choose zones of the region"))
+				withLabel("want a zone such as %q", r.Blueprint.Region+"-a"), withRelated(at("region"), "the region"),
+				withHelp("choose zones of the region"))
 		}
 	}
 }
 
 func capacityZones(r *report) {
-	for _, name := range names(r.Blueprint.Capacity) {
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		zones := r.Blueprint.Capacity[name].Zones
 		for i, z := range zones {
 			if slices.Contains(zones[:i], z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z),
-					help("keep one"))
+					withHelp("keep one"))
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)),
 					fmt.Sprintf("zone %q is not one of the platform's zones", z),
-					label("want one of %s", quoted(r.Blueprint.Zones)),
-					help("add it to the platform's zones, or choose another"))
+					withLabel("want one of %s", quoteNames(r.Blueprint.Zones)),
+					withHelp("add it to the platform's zones, or choose another"))
 			}
 		}
 	}
 }
 
 func bootDisks(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := find(h)
+		m, ok := findMachine(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
-				label("want one of %s", quoted(m.Disks)))
+				withLabel("want one of %s", quoteNames(m.Disks)))
 		}
 	}
 	pool := r.Blueprint.Cluster.SystemPool
@@ -372,14 +372,14 @@ func bootDisks(r *report) {
 		!slices.Contains(m.Disks, *pool.Disk.Type) {
 		r.add(at("cluster", "systemPool", "disk", "type"),
 			fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
-			label("want one of %s", quoted(m.Disks)))
+			withLabel("want one of %s", quoteNames(m.Disks)))
 	}
 }
 
 func perAccelerator(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		m, ok := find(h)
+		m, ok := findMachine(h)
 		if !ok || h.PerAccelerator == nil || m.Count == 0 {
 			continue
 		}
@@ -393,25 +393,25 @@ func perAccelerator(r *report) {
 				fmt.Sprintf("%g vCPUs per accelerator of %s with %s, but a node has only %.3g for each",
 					h.PerAccelerator.CPU,
 					m.Type, words.Count(m.Count, "accelerator"), most),
-				label("want at most %.3g", most))
+				withLabel("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
 			r.add(at("hardware", name, "perAccelerator", "memory"),
 				fmt.Sprintf("%s per accelerator of %s with %s, but a node has only %dMi for each",
 					h.PerAccelerator.Memory,
 					m.Type, words.Count(m.Count, "accelerator"), most),
-				label("want at most %dGi", most/1024))
+				withLabel("want at most %dGi", most/1024))
 		}
 	}
 }
 
 func perAcceleratorWithout(r *report) {
-	for _, name := range names(r.Blueprint.Hardware) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
-		if m, ok := find(h); ok && m.Count == 0 && h.PerAccelerator != nil {
+		if m, ok := findMachine(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
-				help("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of the "+
-					"machine's memory"))
+				withHelp("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of "+
+					"the "+"machine's memory"))
 		}
 	}
 }

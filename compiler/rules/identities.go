@@ -17,7 +17,7 @@ func identityRules() []Rule {
 		{Code: "E0220", Severity: diag.Error, Title: "service account is used twice", check: sharedAccounts},
 		{
 			Code: "E0221", Severity: diag.Error,
-			Title: "more principals than the project's allow policy can hold", check: principals, whole: true,
+			Title: "more principals than the project's allow policy can hold", check: checkPrincipals, whole: true,
 		},
 		{
 			Code: "W0222", Severity: diag.Warning,
@@ -110,12 +110,12 @@ func handsOver(families []wideRole, role string) string {
 
 func wideRoles(r *report) {
 	families := wideRoleFamilies()
-	for _, name := range names(r.Blueprint.Teams) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		for i, role := range r.Blueprint.Teams[name].Roles {
 			if gives := handsOver(families, role); gives != "" {
 				r.add(at("teams", name, "roles", diag.Index(i)),
 					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
-					help("choose a role with only the permissions that the jobs need, such as "+
+					withHelp("choose a role with only the permissions that the jobs need, such as "+
 						"roles/bigquery.jobUser, or grant this role on the resource itself"))
 			}
 		}
@@ -135,16 +135,16 @@ func sharedAccounts(r *report) {
 		if owner, taken := owners[t.Account.ID]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
 				fmt.Sprintf("service account %q already is %s", t.Account.ID, owner),
-				help("write serviceAccount: %q", "wi-"+t.Name))
+				withHelp("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
 		owners[t.Account.ID] = fmt.Sprintf("the account of team %q", t.Name)
 	}
 }
 
-// principals checks the project's allow policy against the limits of IAM, which
+// checkPrincipals checks the project's allow policy against the limits of IAM, which
 // cannot be raised.
-func principals(r *report) {
+func checkPrincipals(r *report) {
 	d := r.Plan.Demand.IAM
 	if d.Principals <= ir.MaxPrincipals {
 		return
@@ -164,7 +164,7 @@ func principals(r *report) {
 	r.addKey(at("teams"),
 		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, but IAM "+
 			"allows %d", d.Principals, ir.MaxPrincipals),
-		help("%s", advice))
+		withHelp("%s", advice))
 }
 
 func serviceAccounts(r *report) {
@@ -172,7 +172,7 @@ func serviceAccounts(r *report) {
 		r.addKey(at("teams"),
 			fmt.Sprintf("the platform has %d service accounts, but the default quota of a project is %d", n,
 				ir.DefaultServiceAccounts),
-			help(`raise the quota "Service Account Count" `+
+			withHelp(`raise the quota "Service Account Count" `+
 				`(iam.googleapis.com/quota/service-account-count) to at least %d, `+
 				"or remove serviceAccount from some teams: jobs have the same permissions without it", n))
 	}
@@ -189,7 +189,7 @@ func grantableRoles(r *report) {
 		r.addKey(at("teams"),
 			fmt.Sprintf("the build would grant %d different roles, but its IAM condition can list at most %d", n,
 				ir.MaxGrantableRoles),
-			help("%d of them are roles of teams: replace them in teams.TEAM.roles with a custom role, "+
+			withHelp("%d of them are roles of teams: replace them in teams.TEAM.roles with a custom role, "+
 				`"projects/PROJECT/roles/ID"`, own))
 	}
 }

@@ -26,7 +26,7 @@ func kaiRules() []Rule {
 		},
 		{
 			Code: "E1003", Severity: diag.Error, Title: "KAI Scheduler does not order capacities",
-			check: unordered, only: ir.KAI, resolved: true, Acceptable: true,
+			check: reportUnordered, only: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
 			Code: "W1004", Severity: diag.Warning,
@@ -34,8 +34,8 @@ func kaiRules() []Rule {
 			check: countedTogether, only: ir.KAI, resolved: true,
 		},
 		{
-			Code: "E1005", Severity: diag.Error, Title: "KAI Scheduler does not count the quota", check: uncounted,
-			only: ir.KAI, resolved: true, Acceptable: true,
+			Code: "E1005", Severity: diag.Error, Title: "KAI Scheduler does not count the quota",
+			check: reportUncounted, only: ir.KAI, resolved: true, Acceptable: true,
 		},
 		{
 			Code: "E1006", Severity: diag.Error, Title: "priority of a queue without KAI Scheduler",
@@ -60,11 +60,11 @@ func kaiRules() []Rule {
 // queue, in which jobs differ by priority, so it would be unclear to which tier a
 // quota belongs.
 func oneTier(r *report) {
-	if tiers := names(r.Blueprint.Tiers); len(tiers) > 1 {
+	if tiers := sortedKeys(r.Blueprint.Tiers); len(tiers) > 1 {
 		r.addKey(at("tiers", tiers[1]),
 			fmt.Sprintf("KAI Scheduler gives a team one queue, but there are %d tiers", len(tiers)),
-			related(at("tiers", tiers[0]), "the first tier"),
-			help("merge the tiers, and give the tier several priorities: priorities"))
+			withRelated(at("tiers", tiers[0]), "the first tier"),
+			withHelp("merge the tiers, and give the tier several priorities: priorities"))
 	}
 }
 
@@ -73,38 +73,39 @@ func oneTier(r *report) {
 // own filters is not supported ("About node pool auto-creation").
 func noEquivalent(r *report) {
 	b, facts := r.Blueprint, r.Plan.Scheduler.Facts()
-	for _, name := range names(b.Tiers) {
+	for _, name := range sortedKeys(b.Tiers) {
 		t := b.Tiers[name]
 		if t.Shared != nil {
 			r.addKey(at("tiers", name, "shared"),
 				"shared is unavailable with KAI Scheduler, where every team has its own queue",
-				help("remove shared, and give each team its own quota"))
+				withHelp("remove shared, and give each team its own quota"))
 		}
 		if t.Preempts {
 			r.addKey(at("tiers", name, "preempts"),
 				"preempts is unavailable with KAI Scheduler, which preempts by the value of the PriorityClass alone",
-				help("remove preempts: jobs evict jobs of a lower value in the same queue, except jobs with a value "+
-					"of %d or more", ir.KAINonPreemptible))
+				withHelp("remove preempts: jobs evict jobs of a lower value in the same queue, except jobs with a "+
+					"value "+"of %d or more", ir.KAINonPreemptible))
 		}
 		if r.Written("tiers", name, "queueing") {
 			r.addKey(at("tiers", name, "queueing"),
 				"queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does not fit",
-				help("remove queueing"))
+				withHelp("remove queueing"))
 		}
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
 			if _, own := facts.ClassValue(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),
 					fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, so it cannot be the default",
 						classes[0].Name),
-					help("remove default: KAI Scheduler gives jobs without a class the class %q", facts.DefaultClass))
+					withHelp("remove default: KAI Scheduler gives jobs without a class the class %q",
+						facts.DefaultClass))
 			}
 		}
 	}
-	for _, name := range names(b.Cohorts) {
+	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),
 				"parent is unavailable with KAI Scheduler, which has two levels of queues: cohorts and their teams",
-				help("remove parent"))
+				withHelp("remove parent"))
 		}
 	}
 	for _, c := range r.Plan.Capacities {
@@ -113,7 +114,7 @@ func noEquivalent(r *report) {
 			r.addKey(at("capacity", c.Name, "consumption", option.Field, option.Parameter),
 				option.Parameter+" is unavailable with KAI Scheduler, which does not request nodes before it "+
 					"starts a job",
-				help("remove %s", option.Parameter))
+				withHelp("remove %s", option.Parameter))
 		}
 		for _, created := range []struct {
 			field string
@@ -122,32 +123,32 @@ func noEquivalent(r *report) {
 			if created.set {
 				r.addKey(at("capacity", c.Name, created.field),
 					"GKE does not create node pools for pods of KAI Scheduler",
-					help("remove %s, which gives the capacity its own node pool", created.field))
+					withHelp("remove %s, which gives the capacity its own node pool", created.field))
 			}
 		}
 	}
-	for _, name := range names(b.Teams) {
-		for _, tier := range names(b.Teams[name].Quota) {
-			for _, c := range names(b.Teams[name].Quota[tier]) {
+	for _, name := range sortedKeys(b.Teams) {
+		for _, tier := range sortedKeys(b.Teams[name].Quota) {
+			for _, c := range sortedKeys(b.Teams[name].Quota[tier]) {
 				if b.Teams[name].Quota[tier][c].Lend != nil {
 					r.addKey(at("teams", name, "quota", tier, c, "lend"),
 						"lend is unavailable with KAI Scheduler: a queue lends everything that it does not use",
-						help("remove lend"))
+						withHelp("remove lend"))
 				}
 			}
 		}
 	}
 }
 
-// unordered reports a tier whose order of capacities has no effect: KAI Scheduler
-// places a pod on the fullest node that it can run on.
-func unordered(r *report) {
+// reportUnordered reports a tier whose order of capacities has no effect: KAI
+// Scheduler places a pod on the fullest node that it can run on.
+func reportUnordered(r *report) {
 	for _, w := range r.Plan.Workloads {
 		if len(w.Capacities) > 1 {
 			r.addKey(at("workloads", w.Template),
 				fmt.Sprintf("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
-					quoted(w.Capacities)),
-				help("choose one of them: capacity: [%q]", w.Capacities[0]))
+					quoteNames(w.Capacities)),
+				withHelp("choose one of them: capacity: [%q]", w.Capacities[0]))
 		}
 	}
 }
@@ -162,23 +163,23 @@ func (r *report) gpuCapacities(tier string) []string {
 }
 
 func countedTogether(r *report) {
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if together := r.gpuCapacities(name); len(together) > 1 {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("a queue of KAI Scheduler counts the GPUs of %s together", quoted(together)),
-				help("a team can use all of its quota on any of them; jobs choose the nodes by their labels"))
+				fmt.Sprintf("a queue of KAI Scheduler counts the GPUs of %s together", quoteNames(together)),
+				withHelp("a team can use all of its quota on any of them; jobs choose the nodes by their labels"))
 		}
 	}
 }
 
-// uncounted reports capacities without GPUs of which a team has quota: KAI
+// reportUncounted reports capacities without GPUs of which a team has quota: KAI
 // Scheduler's queues limit only GPUs, and leave everything else unlimited.
-func uncounted(r *report) {
+func reportUncounted(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	reported := map[string]bool{} // one mistake, however many teams
-	for _, name := range names(r.Blueprint.Teams) {
-		for _, tier := range names(r.Blueprint.Teams[name].Quota) {
-			for _, c := range names(r.Blueprint.Teams[name].Quota[tier]) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		for _, tier := range sortedKeys(r.Blueprint.Teams[name].Quota) {
+			for _, c := range sortedKeys(r.Blueprint.Teams[name].Quota[tier]) {
 				if capacity, known := capacities[c]; !known || capacity.Machine.VCPUs == 0 || capacity.HasGPUs() ||
 					reported[c] {
 					continue
@@ -186,8 +187,9 @@ func uncounted(r *report) {
 				reported[c] = true
 				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none",
 					c),
-					related(at("teams", name, "quota", tier, c), "the quota"),
-					help("remove the quota; if every team may use all of the capacity, add accept: E1005: \"REASON\""))
+					withRelated(at("teams", name, "quota", tier, c), "the quota"),
+					withHelp("remove the quota; if every team may use all of the capacity, add accept: E1005: "+
+						"\"REASON\""))
 			}
 		}
 	}
@@ -197,12 +199,12 @@ func uncounted(r *report) {
 // many queues have one: most likely the wrong scheduler was chosen.
 func queuePriorities(r *report) {
 	var paths [][]string
-	for _, name := range names(r.Blueprint.Cohorts) {
+	for _, name := range sortedKeys(r.Blueprint.Cohorts) {
 		if r.Blueprint.Cohorts[name].Priority != nil {
 			paths = append(paths, at("cohorts", name, "priority"))
 		}
 	}
-	for _, name := range names(r.Blueprint.Teams) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Priority != nil {
 			paths = append(paths, at("teams", name, "priority"))
 		}
@@ -210,10 +212,10 @@ func queuePriorities(r *report) {
 	if len(paths) == 0 {
 		return
 	}
-	options := []option{help(`remove priority, or set scheduler: "kai"`)}
+	options := []option{withHelp(`remove priority, or set scheduler: "kai"`)}
 	for _, path := range paths[1:] {
 		if r.Place(true, path...) != r.Place(true, paths[0]...) {
-			options = append(options, related(path, "another priority"))
+			options = append(options, withRelated(path, "another priority"))
 		}
 	}
 	r.addKey(paths[0], "priority of a queue is unavailable with "+r.Plan.Scheduler.Facts().Name, options...)
@@ -221,7 +223,7 @@ func queuePriorities(r *report) {
 
 func ownClasses(r *report) {
 	facts := r.Plan.Scheduler.Facts()
-	for _, tier := range names(r.Blueprint.Tiers) {
+	for _, tier := range sortedKeys(r.Blueprint.Tiers) {
 		t := r.Blueprint.Tiers[tier]
 		for _, class := range t.PriorityClasses(tier) {
 			value, own := facts.ClassValue(class.Name)
@@ -234,7 +236,7 @@ func ownClasses(r *report) {
 			}
 			r.add(path, fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value",
 				class.Name),
-				label("want %d", value), help("use this value, or another name"))
+				withLabel("want %d", value), withHelp("use this value, or another name"))
 		}
 	}
 }
@@ -245,17 +247,17 @@ func queueNames(r *report) {
 	for _, kind := range []struct {
 		field string
 		names []string
-	}{{"cohorts", names(r.Blueprint.Cohorts)}, {"teams", names(r.Blueprint.Teams)}} {
+	}{{"cohorts", sortedKeys(r.Blueprint.Cohorts)}, {"teams", sortedKeys(r.Blueprint.Teams)}} {
 		for _, name := range kind.names {
 			_, cohort := r.Blueprint.Cohorts[name]
 			switch {
 			case ir.KAIDefaultQueue(name):
 				r.addKey(at(kind.field, name), fmt.Sprintf("queue %q is reserved for KAI Scheduler", name),
-					help("rename the %s", strings.TrimSuffix(kind.field, "s")))
+					withHelp("rename the %s", strings.TrimSuffix(kind.field, "s")))
 			case kind.field == "teams" && cohort:
 				r.addKey(at("teams", name),
 					fmt.Sprintf("queue %q would also belong to the cohort of the same name", name),
-					related(at("cohorts", name), "the cohort"), help("rename one of them"))
+					withRelated(at("cohorts", name), "the cohort"), withHelp("rename one of them"))
 			}
 		}
 	}
@@ -269,16 +271,16 @@ func idleNodes(r *report) {
 		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
 			r.addKey(at("capacity", c.Name, "maxNodes"),
 				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
-				help("set nodes for a fixed number; if unused nodes are acceptable, add accept: W1009: \"REASON\""))
+				withHelp("set nodes for a fixed number; if unused nodes are acceptable, add accept: W1009: \"REASON\""))
 		}
 	}
 }
 
-// startable reports whether a copy of a workload can ever start: all its GPUs must
+// canStart reports whether a copy of a workload can ever start: all its GPUs must
 // be available at the same time, within the limit of its queue in KAI Scheduler and
 // within the platform's total. If not, short says what is missing. A capacity
 // without nodes or without a valid size counts as startable.
-func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (short []string, ok bool) {
+func canStart(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (short []string, ok bool) {
 	var most, all resource.Quantity
 	unlimited := false
 	for _, f := range s.queue.Flavors {
@@ -298,7 +300,7 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 	}
 	for _, name := range s.workload.Capacities {
 		c := capacities[name]
-		if emptied(c) || unsized(c) {
+		if isEmptied(c) || lacksSize(c) {
 			return nil, true
 		}
 		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))
@@ -307,6 +309,6 @@ func startable(p *ir.Platform, s submission, capacities map[string]ir.Capacity) 
 		most = all
 	}
 	gpus := slices.DeleteFunc(slices.Clone(s.workload.Requests), func(a ir.Amount) bool { return a.Resource != ir.GPU })
-	lack, ok := fits(gpus, int64(s.workload.Pods), func(string) (resource.Quantity, bool) { return most, true })
+	lack, ok := fitsAmounts(gpus, int64(s.workload.Pods), func(string) (resource.Quantity, bool) { return most, true })
 	return []string{lack}, ok
 }

@@ -33,7 +33,8 @@ func maintenanceTime(r *report) {
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
 		r.addKey(at("cluster", "maintenance"),
 			fmt.Sprintf("the maintenance window is open for %d hours in 32 days, but GKE needs 48", hours),
-			help("add a day to cluster: maintenance: days, or raise hours to %d", (48+4*len(m.Days)-1)/(4*len(m.Days))))
+			withHelp("add a day to cluster: maintenance: days, or raise hours to %d",
+				(48+4*len(m.Days)-1)/(4*len(m.Days))))
 	}
 }
 
@@ -53,45 +54,45 @@ const noUpgrades = "NO_UPGRADES"
 // dates are the days of an exclusion: from start, and before end.
 type dates struct{ start, end time.Time }
 
-// holds reports whether a day is in the exclusion.
-func (d dates) holds(day time.Time) bool { return !day.Before(d.start) && day.Before(d.end) }
+// containsDay reports whether a day is in the exclusion.
+func (d dates) containsDay(day time.Time) bool { return !day.Before(d.start) && day.Before(d.end) }
 
 func exclusionLimits(r *report) {
 	exclusions := r.Blueprint.Cluster.Maintenance.Exclusions
 	path := at("cluster", "maintenance", "exclusions")
 	if len(exclusions) > mostExclusions {
 		r.addKey(path, fmt.Sprintf("the cluster has %d maintenance exclusions", len(exclusions)),
-			label("want at most %d", mostExclusions), help("remove exclusions that have ended"))
+			withLabel("want at most %d", mostExclusions), withHelp("remove exclusions that have ended"))
 	}
 	var full []dates
 	wrong := false
-	for _, name := range names(exclusions) {
-		e, here := exclusions[name], below(path, name)
+	for _, name := range sortedKeys(exclusions) {
+		e, here := exclusions[name], pathBelow(path, name)
 		start, err := time.Parse(time.DateOnly, e.Start)
 		if err != nil {
-			r.add(below(here, "start"), fmt.Sprintf("%s is not a date", e.Start),
-				help("write a date such as \"2026-12-20\""))
+			r.add(pathBelow(here, "start"), fmt.Sprintf("%s is not a date", e.Start),
+				withHelp("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		end, err := time.Parse(time.DateOnly, e.End)
 		if err != nil {
-			r.add(below(here, "end"), fmt.Sprintf("%s is not a date", e.End),
-				help("write a date such as \"2026-12-20\""))
+			r.add(pathBelow(here, "end"), fmt.Sprintf("%s is not a date", e.End),
+				withHelp("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		days := int(end.Sub(start).Hours() / 24)
 		switch {
 		case days <= 0:
-			r.add(below(here, "end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
-				label("want a date after %s", e.Start),
-				help("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
+			r.add(pathBelow(here, "end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
+				withLabel("want a date after %s", e.Start),
+				withHelp("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
 			wrong = true
 		case e.Scope == noUpgrades && days > mostFullDays:
-			r.add(below(here, "end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
-				label("want at most %d days", mostFullDays),
-				help(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			r.add(pathBelow(here, "end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
+				withLabel("want at most %d days", mostFullDays),
+				withHelp(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 			wrong = true
 		}
 		if e.Scope == noUpgrades {
@@ -102,14 +103,14 @@ func exclusionLimits(r *report) {
 	case wrong:
 	case len(full) > mostFullExclusions:
 		r.addKey(path, fmt.Sprintf("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
-			label("want at most %d", mostFullExclusions),
-			help(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			withLabel("want at most %d", mostFullExclusions),
+			withHelp(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 	default:
 		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
 			message := fmt.Sprintf(
 				"in the %d days from %s the maintenance window is open for %d hours, but GKE needs %d",
 				leastIn, from.Format(time.DateOnly), hours, leastHours)
-			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the maintenance window"))
+			r.addKey(path, message, withHelp("shorten an exclusion, or add days or hours to the maintenance window"))
 		}
 	}
 }
@@ -125,7 +126,7 @@ func shortestMaintenance(m ir.Maintenance, exclusions []dates) (from time.Time, 
 			open := 0
 			for i := range leastIn {
 				day := first.AddDate(0, 0, i)
-				excluded := slices.ContainsFunc(exclusions, func(e dates) bool { return e.holds(day) })
+				excluded := slices.ContainsFunc(exclusions, func(e dates) bool { return e.containsDay(day) })
 				if !excluded && slices.Contains(m.Days, weekday[day.Weekday()]) {
 					open += m.Hours
 				}
@@ -155,13 +156,13 @@ func upgradesOfOwnPools(r *report) {
 			r.addKey(path,
 				fmt.Sprintf("upgrades is unavailable for %s: GKE does not upgrade its running nodes",
 					c.Option.Facts().Nodes),
-				help("remove upgrades"))
+				withHelp("remove upgrades"))
 		case !c.OwnsPools():
 			r.addKey(path,
 				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself",
 					c.Name),
-				help("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its own "+
-					"node pool"))
+				withHelp("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its "+
+					"own "+"node pool"))
 		}
 	}
 }
@@ -171,7 +172,7 @@ func upgradesOfOwnPools(r *report) {
 func runsBeyondWindows(r *report) {
 	between := timeBetweenWindows(r.Plan.Cluster.Maintenance)
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		if w.MaxRunSeconds == nil || time.Duration(*w.MaxRunSeconds)*time.Second <= between {
 			continue
@@ -190,8 +191,8 @@ func runsBeyondWindows(r *report) {
 			r.add(at("workloads", name, "maxRunSeconds"),
 				fmt.Sprintf("a run of %s overlaps a maintenance window, in which GKE can upgrade nodes of %q",
 					printHours(*w.MaxRunSeconds), capacity),
-				label("want at most %d: the time between windows is %s", most, printHours(most)),
-				related(at("capacity", capacity), "the nodes"), help("%s", cure))
+				withLabel("want at most %d: the time between windows is %s", most, printHours(most)),
+				withRelated(at("capacity", capacity), "the nodes"), withHelp("%s", cure))
 			break
 		}
 	}

@@ -16,19 +16,19 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{Code: "E0201", Severity: diag.Error, Title: "undefined name", check: references, basic: true},
+		{Code: "E0201", Severity: diag.Error, Title: "undefined name", check: checkReferences, basic: true},
 		{
 			Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use",
 			check: quotaOutsideTier, basic: true,
 		},
 		{
-			Code: "W0203", Severity: diag.Warning, Title: "unused definition", check: unused,
+			Code: "W0203", Severity: diag.Warning, Title: "unused definition", check: reportUnused,
 			whole: true, resolved: true,
 		},
 		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a cycle", check: cohortCircle},
-		{Code: "E0205", Severity: diag.Error, Title: "namespace is reserved or already used", check: namespaces},
+		{Code: "E0205", Severity: diag.Error, Title: "namespace is reserved or already used", check: checkNamespaces},
 		{Code: "E0206", Severity: diag.Error, Title: "derived name is too long", check: derivedNames},
-		{Code: "E0207", Severity: diag.Error, Title: "derived name is not unique", check: collisions},
+		{Code: "E0207", Severity: diag.Error, Title: "derived name is not unique", check: checkCollisions},
 		{
 			Code: "W0208", Severity: diag.Warning, Title: "instances of two node pools have the same name prefix",
 			check: poolPrefixes, whole: true,
@@ -41,87 +41,88 @@ func nameRules() []Rule {
 	}
 }
 
-// resolve reports a reference whose name is not in known, which must be sorted.
-func (r *report) resolve(path []string, kind, name string, known []string) {
-	if !has(known, name) {
-		message, options := r.dangling(kind, name, known)
+// resolveName reports a reference whose name is not in known, which must be sorted.
+func (r *report) resolveName(path []string, kind, name string, known []string) {
+	if !hasName(known, name) {
+		message, options := r.describeDangling(kind, name, known)
 		r.add(path, message, options...)
 	}
 }
 
-// resolveKey does the same as resolve for a reference that is the name of a field.
+// resolveKey does the same as resolveName for a reference that is the name of a field.
 func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	if !has(known, name) {
-		message, options := r.dangling(kind, name, known)
+	if !hasName(known, name) {
+		message, options := r.describeDangling(kind, name, known)
 		r.addKey(path, message, options...)
 	}
 }
 
-func (r *report) dangling(kind, name string, known []string) (string, []option) {
+func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
 	options := []option{
-		label("want one of %s", quoted(known)),
-		help("define %s %q, or choose another name", kind, name),
+		withLabel("want one of %s", quoteNames(known)),
+		withHelp("define %s %q, or choose another name", kind, name),
 	}
 	if _, tier, ok := strings.Cut(kind, " of tier "); ok {
-		options[1] = help("add it to tier %q, or choose another name", tier)
+		options[1] = withHelp("add it to tier %q, or choose another name", tier)
 	}
 	if len(known) == 0 {
-		options[0] = label("no %s is defined", kind)
+		options[0] = withLabel("no %s is defined", kind)
 	}
-	if near := r.nearest(name, known); near != "" {
-		options[1] = help("did you mean %q?", near)
+	if near := r.nearestName(name, known); near != "" {
+		options[1] = withHelp("did you mean %q?", near)
 	}
 	return fmt.Sprintf("there is no %s named %q", kind, name), options
 }
 
-// has reports whether sorted contains name.
-func has(sorted []string, name string) bool {
+// hasName reports whether sorted contains name.
+func hasName(sorted []string, name string) bool {
 	_, ok := slices.BinarySearch(sorted, name)
 	return ok
 }
 
-func references(r *report) {
+func checkReferences(r *report) {
 	b := r.Blueprint
-	hardware, capacity, tiers, cohorts, teams := names(b.Hardware), names(b.Capacity), names(b.Tiers), names(b.Cohorts),
-		names(b.Teams)
+	hardware, capacity, tiers, cohorts, teams := sortedKeys(b.Hardware), sortedKeys(b.Capacity), sortedKeys(b.Tiers),
+		sortedKeys(b.Cohorts), sortedKeys(b.Teams)
 	for _, name := range capacity {
-		r.resolve(at("capacity", name, "hardware"), "hardware", b.Capacity[name].Hardware, hardware)
+		r.resolveName(at("capacity", name, "hardware"), "hardware", b.Capacity[name].Hardware, hardware)
 	}
 	for _, name := range tiers {
 		for i, c := range b.Tiers[name].Capacity {
-			r.resolve(at("tiers", name, "capacity", diag.Index(i)), "capacity", c, capacity)
+			r.resolveName(at("tiers", name, "capacity", diag.Index(i)), "capacity", c, capacity)
 		}
 		if shared := b.Tiers[name].Shared; shared != nil {
 			for i, t := range shared.Teams {
-				r.resolve(at("tiers", name, "shared", "teams", diag.Index(i)), "team", t, teams)
+				r.resolveName(at("tiers", name, "shared", "teams", diag.Index(i)), "team", t, teams)
 			}
 			if shared.Cohort != nil {
-				r.resolve(at("tiers", name, "shared", "cohort"), "cohort", *shared.Cohort, cohorts)
+				r.resolveName(at("tiers", name, "shared", "cohort"), "cohort", *shared.Cohort, cohorts)
 			}
 		}
 	}
 	for _, name := range cohorts {
 		if parent := b.Cohorts[name].Parent; parent != nil {
-			r.resolve(at("cohorts", name, "parent"), "cohort", *parent, cohorts)
+			r.resolveName(at("cohorts", name, "parent"), "cohort", *parent, cohorts)
 		}
 	}
 	for _, name := range teams {
 		team := b.Teams[name]
 		if team.Cohort != nil {
-			r.resolve(at("teams", name, "cohort"), "cohort", *team.Cohort, cohorts)
+			r.resolveName(at("teams", name, "cohort"), "cohort", *team.Cohort, cohorts)
 		}
-		for _, tier := range names(team.Quota) {
+		for _, tier := range sortedKeys(team.Quota) {
 			r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
 		}
 	}
-	for _, name := range names(b.Workloads) {
+	for _, name := range sortedKeys(b.Workloads) {
 		w := b.Workloads[name]
-		r.resolve(at("workloads", name, "tier"), "tier", w.Tier, tiers)
+		r.resolveName(at("workloads", name, "tier"), "tier", w.Tier, tiers)
 		for i, t := range w.Teams {
-			r.resolve(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
+			r.resolveName(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
 		}
-		for _, a := range names(w.Auxiliary) {
-			r.resolve(at("workloads", name, "auxiliary", a, "capacity"), "capacity", w.Auxiliary[a].Capacity, capacity)
+		for _, a := range sortedKeys(w.Auxiliary) {
+			r.resolveName(at("workloads", name, "auxiliary", a, "capacity"), "capacity", w.Auxiliary[a].Capacity,
+				capacity)
 		}
 	}
 }
@@ -130,17 +131,17 @@ func quotaOutsideTier(r *report) {
 	b := r.Blueprint
 	check := func(path []string, tier string, quota map[string]schema.Quota) {
 		if known, ok := r.capacitiesOf(tier); ok {
-			for _, c := range names(quota) {
-				r.resolveKey(below(path, c), "capacity of tier "+tier, c, known)
+			for _, c := range sortedKeys(quota) {
+				r.resolveKey(pathBelow(path, c), "capacity of tier "+tier, c, known)
 			}
 		}
 	}
-	for _, name := range names(b.Teams) {
-		for _, tier := range names(b.Teams[name].Quota) {
+	for _, name := range sortedKeys(b.Teams) {
+		for _, tier := range sortedKeys(b.Teams[name].Quota) {
 			check(at("teams", name, "quota", tier), tier, b.Teams[name].Quota[tier])
 		}
 	}
-	for _, tier := range names(b.Tiers) {
+	for _, tier := range sortedKeys(b.Tiers) {
 		if shared := b.Tiers[tier].Shared; shared != nil {
 			check(at("tiers", tier, "shared", "quota"), tier, shared.Quota)
 		}
@@ -159,7 +160,7 @@ func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
 	return slices.Sorted(slices.Values(t.Capacity)), true
 }
 
-func unused(r *report) {
+func reportUnused(r *report) {
 	b := r.Blueprint
 	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
 	granted := map[string]bool{}   // capacities of which some team has quota
@@ -205,28 +206,28 @@ func unused(r *report) {
 		field, noun, user string
 		defined           []string
 	}{
-		{"hardware", "hardware", "capacity", names(b.Hardware)},
-		{"capacity", "capacity", "tier", names(b.Capacity)},
-		{"tiers", "tier", "team", names(b.Tiers)},
-		{"cohorts", "cohort", "team", names(b.Cohorts)},
+		{"hardware", "hardware", "capacity", sortedKeys(b.Hardware)},
+		{"capacity", "capacity", "tier", sortedKeys(b.Capacity)},
+		{"tiers", "tier", "team", sortedKeys(b.Tiers)},
+		{"cohorts", "cohort", "team", sortedKeys(b.Cohorts)},
 	} {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
 				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n),
-					help("use it, or remove it"))
+					withHelp("use it, or remove it"))
 			}
 		}
 	}
-	for _, tier := range names(b.Tiers) {
+	for _, tier := range sortedKeys(b.Tiers) {
 		if !uses["tiers"][tier] {
 			continue
 		}
 		for _, c := range b.Tiers[tier].Capacity {
 			if !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
-					related(at("tiers", tier), "this tier uses it"),
-					help("give a team quota on it, or remove it"))
+					withRelated(at("tiers", tier), "this tier uses it"),
+					withHelp("give a team quota on it, or remove it"))
 			}
 		}
 	}
@@ -235,7 +236,7 @@ func unused(r *report) {
 func cohortCircle(r *report) {
 	cohorts := r.Blueprint.Cohorts
 	seen := map[string]string{} // maps each visited cohort to the cohort at which its chain started
-	for _, start := range names(cohorts) {
+	for _, start := range sortedKeys(cohorts) {
 		var chain []string
 		name := start
 		for seen[name] == "" {
@@ -254,13 +255,13 @@ func cohortCircle(r *report) {
 		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
 		r.add(at("cohorts", chain[last], "parent"),
 			"the parents of these cohorts form a cycle: "+strings.Join(circle, " -> "),
-			help("remove parent from one of them"))
+			withHelp("remove parent from one of them"))
 	}
 }
 
-// reserved reports whether a namespace belongs to the cluster itself, or has a
+// isReserved reports whether a namespace belongs to the cluster itself, or has a
 // prefix that Kubernetes or GKE reserves.
-func reserved(namespace string) bool {
+func isReserved(namespace string) bool {
 	return namespace == "default" || namespace == ir.JobSetNamespace ||
 		slices.ContainsFunc(ir.Schedulers(), func(s ir.Scheduler) bool {
 			return slices.Contains(s.Facts().Namespaces, namespace)
@@ -269,10 +270,10 @@ func reserved(namespace string) bool {
 		strings.HasPrefix(namespace, "gmp-")
 }
 
-func namespaces(r *report) {
-	if g := r.Plan.Monitoring.GrafanaNamespace; reserved(g) {
+func checkNamespaces(r *report) {
+	if g := r.Plan.Monitoring.GrafanaNamespace; isReserved(g) {
 		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q is reserved for the cluster", g),
-			help("write the namespace of your Grafana"))
+			withHelp("write the namespace of your Grafana"))
 	}
 	owner := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -282,17 +283,17 @@ func namespaces(r *report) {
 		}
 		first, taken := owner[t.Namespace]
 		switch {
-		case reserved(t.Namespace):
+		case isReserved(t.Namespace):
 			r.add(path,
 				fmt.Sprintf("namespace %q is reserved for the cluster, as are the prefixes kube-, gke- and gmp-",
-					t.Namespace), help("give the team another namespace"))
+					t.Namespace), withHelp("give the team another namespace"))
 		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
 			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
-				help("give the team another namespace, or set monitoring.grafanaNamespace"))
+				withHelp("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
 			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, first),
-				related(at("teams", first), "the other team"),
-				help("give each team its own namespace: "+
+				withRelated(at("teams", first), "the other team"),
+				withHelp("give each team its own namespace: "+
 					"in one namespace they could use each other's quota and identity"))
 		default:
 			owner[t.Namespace] = t.Name
@@ -310,7 +311,7 @@ func derivedNames(r *report) {
 			r.addKey(path,
 				fmt.Sprintf("%s would be named %q: %d characters, but at most %d are allowed", what, name, len(name),
 					most),
-				help("shorten the names that this name contains"))
+				withHelp("shorten the names that this name contains"))
 		}
 	}
 	for _, c := range r.Plan.Capacities {
@@ -353,10 +354,10 @@ func derivedNames(r *report) {
 	}
 }
 
-func collisions(r *report) {
+func checkCollisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
 		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is reserved for the cluster", name),
-			help("rename the capacity"))
+			withHelp("rename the capacity"))
 	}
 	pools := map[string]string{}
 	for _, c := range r.Plan.Capacities {
@@ -364,7 +365,7 @@ func collisions(r *report) {
 			if other, taken := pools[pool]; taken {
 				r.addKey(at("capacity", c.Name),
 					fmt.Sprintf("node pool %q would also belong to capacity %q", pool, other),
-					related(at("capacity", other), "the other capacity"), help("rename one of them"))
+					withRelated(at("capacity", other), "the other capacity"), withHelp("rename one of them"))
 			}
 			pools[pool] = c.Name
 		}
@@ -382,7 +383,7 @@ func collisions(r *report) {
 				kind := strings.TrimSuffix(other[0], "s")
 				r.addKey(at("teams", t.Name, "quota", q.Tier),
 					fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
-					related(other, "the other %s", kind), help("rename one of the teams or tiers"))
+					withRelated(other, "the other %s", kind), withHelp("rename one of the teams or tiers"))
 			}
 			queues[q.ClusterQueue] = at("teams", t.Name)
 		}
@@ -396,7 +397,7 @@ func collisions(r *report) {
 			if other, taken := templates[key]; taken && name != "" && other != w.Template {
 				r.addKey(at("workloads", w.Template),
 					fmt.Sprintf("workload %q already has an object named %q", other, name),
-					related(at("workloads", other), "the other workload"), help("rename one of them"))
+					withRelated(at("workloads", other), "the other workload"), withHelp("rename one of them"))
 				return
 			}
 			templates[key] = w.Template
@@ -405,12 +406,12 @@ func collisions(r *report) {
 			if a.Name == w.ReplicatedJob() {
 				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
 					fmt.Sprintf("%q is the name that the JobSet gives the workload's main pods", a.Name),
-					help("rename the auxiliary pod"))
+					withHelp("rename the auxiliary pod"))
 			}
 		}
 		if w.Name == "kustomization" {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
-				help("rename the workload: kustomization.yaml is the file that lists the workloads"))
+				withHelp("rename the workload: kustomization.yaml is the file that lists the workloads"))
 			return
 		}
 	}
@@ -429,8 +430,8 @@ func poolPrefixes(r *report) {
 		if other, taken := first[prefix]; taken {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("instances of %q and %q have the same name prefix", other, c.Name),
-				related(at("capacity", other), "the other pool"),
-				help("rename one of them, so that the first %d characters differ", seen))
+				withRelated(at("capacity", other), "the other pool"),
+				withHelp("rename one of them, so that the first %d characters differ", seen))
 		}
 		first[prefix] = c.Name
 	}
@@ -440,22 +441,22 @@ func securityGroup(r *report) {
 	if r.Blueprint.Cluster.SecurityGroup != nil {
 		return
 	}
-	for _, name := range names(r.Blueprint.Teams) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"),
 				"the cluster ignores Google groups without cluster.securityGroup",
-				help(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
+				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
 		}
 	}
 }
 
 func listedBuckets(r *report) {
-	for _, name := range names(r.Blueprint.Teams) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if t := r.Blueprint.Teams[name]; t.NodesListBucket && !t.Bucket {
 			r.add(at("teams", name, "nodesListBucket"),
 				fmt.Sprintf("team %q has no bucket for nodes to list", name),
-				help("set bucket: true, or remove nodesListBucket"))
+				withHelp("set bucket: true, or remove nodesListBucket"))
 		}
 	}
 }

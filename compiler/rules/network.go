@@ -39,9 +39,9 @@ type namedRange struct {
 	prefix netip.Prefix // invalid if the text is not a range
 }
 
-// ranges returns the address ranges of the platform. It includes the ranges between
-// GPUs only if there are such networks.
-func (r *report) ranges() []namedRange {
+// addressRanges returns the address ranges of the platform. It includes the ranges
+// between GPUs only if there are such networks.
+func (r *report) addressRanges() []namedRange {
 	n := r.Blueprint.Network
 	out := []namedRange{
 		{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}},
@@ -65,26 +65,26 @@ var private = []netip.Prefix{
 	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
 }
 
-// cidr reports a text that is not a valid range, and returns whether it is valid.
-func (r *report) cidr(path []string, text string) bool {
+// checkCIDR reports a text that is not a valid range, and returns whether it is valid.
+func (r *report) checkCIDR(path []string, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		r.add(path, fmt.Sprintf("%q is not an address range", text),
-			help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
+			withHelp("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
 		return false
 	}
 	if p != p.Masked() {
 		r.add(path, fmt.Sprintf("address range %q does not start at its first address", text),
-			label("want %q", p.Masked()))
+			withLabel("want %q", p.Masked()))
 		return false
 	}
 	return true
 }
 
 func privateRanges(r *report) {
-	for _, n := range r.ranges() {
+	for _, n := range r.addressRanges() {
 		path := at("network", n.field)
-		if !r.cidr(path, n.text) {
+		if !r.checkCIDR(path, n.text) {
 			continue
 		}
 		inside := false
@@ -93,13 +93,13 @@ func privateRanges(r *report) {
 		}
 		if !inside {
 			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
-				label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
+				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
 		}
 	}
 }
 
 func overlappingRanges(r *report) {
-	all := r.ranges()
+	all := r.addressRanges()
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if !a.prefix.IsValid() || !b.prefix.IsValid() || !a.prefix.Overlaps(b.prefix) {
@@ -108,9 +108,9 @@ func overlappingRanges(r *report) {
 			if !r.Written("network", a.field) { // point at a range that the user wrote
 				a, b = b, a
 			}
-			options := []option{help("choose ranges that do not overlap")}
+			options := []option{withHelp("choose ranges that do not overlap")}
 			if r.Written("network", b.field) {
-				options = append(options, related(at("network", b.field), "the other range"))
+				options = append(options, withRelated(at("network", b.field), "the other range"))
 			}
 			r.add(at("network", a.field),
 				fmt.Sprintf("network.%s, %s, overlaps network.%s, %s", a.field, a.text, b.field, b.text), options...)
@@ -136,7 +136,7 @@ func rangeSizes(r *report) {
 			cuts[s.Cut.Of] = s.Cut.Bits
 		}
 	}
-	for _, n := range r.ranges() {
+	for _, n := range r.addressRanges() {
 		if !n.prefix.IsValid() {
 			continue
 		}
@@ -148,7 +148,7 @@ func rangeSizes(r *report) {
 			if nodes > addresses-4 {
 				r.add(at("network", n.field),
 					fmt.Sprintf("network.nodes, %s, has room for %d nodes, but the platform can have %d", n.text,
-						max(0, addresses-4), nodes), help("set a larger range: network: nodes: \"ADDRESS/BITS\""))
+						max(0, addresses-4), nodes), withHelp("set a larger range: network: nodes: \"ADDRESS/BITS\""))
 			}
 		case "pods":
 			// A node needs a /24 for up to 110 pods.
@@ -156,7 +156,7 @@ func rangeSizes(r *report) {
 				r.add(at("network", n.field),
 					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
 						n.text, room, nodes),
-					help("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
+					withHelp("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -165,13 +165,13 @@ func rangeSizes(r *report) {
 		case "services":
 			if bits > 27 {
 				r.add(at("network", n.field), "the range of Services must be a /27 or larger",
-					help("choose a larger range"))
+					withHelp("choose a larger range"))
 			}
 		case "controlPlane":
 			if bits != 28 {
 				r.add(at("network", n.field), fmt.Sprintf("the range of the control plane must be a /28, not a /%d",
 					bits),
-					label("want a /28"))
+					withLabel("want a /28"))
 			}
 		}
 	}
@@ -190,22 +190,22 @@ func (r *report) subnetSize(n namedRange, parts, nodes int) {
 		r.add(at("network", n.field),
 			fmt.Sprintf("network.%s, %s, %s room for %d nodes, but %d nodes can have GPUDirect", n.field, n.text, of,
 				room, nodes),
-			help("set a larger range: network: %s: \"ADDRESS/BITS\"", n.field))
+			withHelp("set a larger range: network: %s: \"ADDRESS/BITS\"", n.field))
 	}
 }
 
 func authorizedRanges(r *report) {
-	for _, name := range names(r.Blueprint.Cluster.AuthorizedNetworks) {
-		r.cidr(at("cluster", "authorizedNetworks", name), r.Blueprint.Cluster.AuthorizedNetworks[name])
+	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {
+		r.checkCIDR(at("cluster", "authorizedNetworks", name), r.Blueprint.Cluster.AuthorizedNetworks[name])
 	}
 }
 
 func openControlPlane(r *report) {
-	for _, name := range names(r.Blueprint.Cluster.AuthorizedNetworks) {
+	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {
 		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
 			r.add(at("cluster", "authorizedNetworks", name),
 				fmt.Sprintf("%s lets most of the internet reach the control plane", p),
-				help("list your own networks only; the DNS endpoint needs no list"))
+				withHelp("list your own networks only; the DNS endpoint needs no list"))
 		}
 	}
 }
@@ -217,9 +217,9 @@ func autoProvisioningLimits(r *report) {
 		return
 	}
 	known := catalog.Accelerators()
-	for _, name := range names(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
+	for _, name := range sortedKeys(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
 		path := at("cluster", "autoProvisioning", "accelerators", name)
-		if !has(known, name) {
+		if !hasName(known, name) {
 			r.resolveKey(path, "accelerator type", name, known)
 			continue
 		}
@@ -231,7 +231,7 @@ func autoProvisioningLimits(r *report) {
 		}
 		if most := r.Blueprint.Cluster.AutoProvisioning.Accelerators[name]; most < need {
 			r.add(path, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need, name, most),
-				label("want at least %d", need))
+				withLabel("want at least %d", need))
 		}
 	}
 }
@@ -255,8 +255,8 @@ func clusterLimits(r *report) {
 			r.add(at("cluster", "autoProvisioning", l.field),
 				fmt.Sprintf("the nodes for all guarantees have %d %s, but the limit of the cluster is %d", l.need,
 					l.what, *l.most),
-				label("want at least %d to keep all guarantees at once", l.need),
-				help("raise the limit; or remove it, and it follows from the guarantees"))
+				withLabel("want at least %d to keep all guarantees at once", l.need),
+				withHelp("raise the limit; or remove it, and it follows from the guarantees"))
 		}
 	}
 }

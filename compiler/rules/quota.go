@@ -20,7 +20,7 @@ func quotaRules() []Rule {
 		{Code: "E0601", Severity: diag.Error, Title: "borrowing or lending without a cohort", check: loneBorrowers},
 		{
 			Code: schema.Overcommitted, Severity: diag.Error, Title: "guarantees exceed the capacity",
-			check: overcommit,
+			check: checkOvercommit,
 			whole: true, Acceptable: true,
 		},
 		{Code: "E0603", Severity: diag.Error, Title: "lending limit exceeds the guarantee", check: lendAboveNominal},
@@ -52,23 +52,23 @@ type grant struct {
 func (r *report) eachQuota(visit func(grant)) {
 	b := r.Blueprint
 	all := func(g grant, tier string, quota map[string]schema.Quota, path []string) {
-		for _, c := range names(quota) {
+		for _, c := range sortedKeys(quota) {
 			if slices.Contains(b.Tiers[tier].Capacity, c) {
-				g.Quota, g.path, g.tier, g.capacity = quota[c], below(path, c), tier, c
+				g.Quota, g.path, g.tier, g.capacity = quota[c], pathBelow(path, c), tier, c
 				visit(g)
 			}
 		}
 	}
-	for _, name := range names(b.Teams) {
+	for _, name := range sortedKeys(b.Teams) {
 		team := b.Teams[name]
-		for _, tier := range names(team.Quota) {
+		for _, tier := range sortedKeys(team.Quota) {
 			if b.Tiers[tier].Shared == nil {
 				all(grant{holder: at("teams", name), who: fmt.Sprintf("team %q", name), cohort: team.Cohort},
 					tier, team.Quota[tier], at("teams", name, "quota", tier))
 			}
 		}
 	}
-	for _, tier := range names(b.Tiers) {
+	for _, tier := range sortedKeys(b.Tiers) {
 		if s := b.Tiers[tier].Shared; s != nil {
 			all(grant{
 				holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier),
@@ -79,8 +79,8 @@ func (r *report) eachQuota(visit func(grant)) {
 	}
 }
 
-// nominal returns the guaranteed part of a quota, in its own unit.
-func nominal(q schema.Quota) int {
+// nominalQuota returns the guaranteed part of a quota, in its own unit.
+func nominalQuota(q schema.Quota) int {
 	n := 0
 	if q.Accelerators != nil {
 		n = *q.Accelerators
@@ -91,7 +91,7 @@ func nominal(q schema.Quota) int {
 	return n
 }
 
-func below(path []string, field string) []string { return append(slices.Clip(path), field) }
+func pathBelow(path []string, field string) []string { return append(slices.Clip(path), field) }
 
 func loneBorrowers(r *report) {
 	reported := map[string]bool{} // one mistake, however many limits it affects
@@ -105,15 +105,16 @@ func loneBorrowers(r *report) {
 			verb, field = "borrow from", "borrow"
 		}
 		r.addKey(q.holder, fmt.Sprintf("%s has no cohort to %s", q.who, verb),
-			related(below(q.path, field), "the limit"), help("give it a cohort, or remove its limits"))
+			withRelated(pathBelow(q.path, field), "the limit"), withHelp("give it a cohort, or remove its limits"))
 	})
 }
 
 func lendAboveNominal(r *report) {
 	r.eachQuota(func(q grant) {
-		if q.Lend != nil && *q.Lend > nominal(q.Quota) {
-			r.add(below(q.path, "lend"), fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominal(q.Quota)),
-				label("want at most %d", nominal(q.Quota)))
+		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
+			r.add(pathBelow(q.path, "lend"),
+				fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
+				withLabel("want at most %d", nominalQuota(q.Quota)))
 		}
 	})
 }
@@ -125,21 +126,22 @@ func quotaUnit(r *report) {
 		switch {
 		case m.VCPUs == 0: // the machine is unknown
 		case m.Accelerator == "" && q.Accelerators != nil:
-			r.addKey(below(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type), label("want cpus"))
+			r.addKey(pathBelow(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type),
+				withLabel("want cpus"))
 		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(below(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
-				label("want accelerators"),
-				help("cpu and memory follow from hardware.%s.perAccelerator",
+			r.addKey(pathBelow(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
+				withLabel("want accelerators"),
+				withHelp("cpu and memory follow from hardware.%s.perAccelerator",
 					r.Blueprint.Capacity[q.capacity].Hardware))
 		}
 	})
 }
 
-func overcommit(r *report) {
+func checkOvercommit(r *report) {
 	guarantees := map[string][]option{} // by capacity, the first few guarantees
 	guarantee := func(capacity string, path []string, format string, args ...any) {
 		if len(guarantees[capacity]) < 3 {
-			guarantees[capacity] = append(guarantees[capacity], related(path, format, args...))
+			guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
 		}
 	}
 	for _, q := range r.Plan.SharedQueues {
@@ -152,13 +154,13 @@ func overcommit(r *report) {
 		}
 	}
 	r.eachQuota(func(q grant) {
-		if n := nominal(q.Quota); n > 0 {
+		if n := nominalQuota(q.Quota); n > 0 {
 			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
 		}
 	})
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if !ok || !sized(c, r.Blueprint.Capacity[c.Name]) {
+		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
 		n, unit := c.MaxNodes, "node" // a slice of one host is one node
@@ -172,14 +174,14 @@ func overcommit(r *report) {
 		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
 			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
-		options := []option{help("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"",
+		options := []option{withHelp("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"",
 			unit)}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
 
-// sized reports whether the blueprint gives a capacity's size, which can be zero.
-func sized(c ir.Capacity, in schema.Capacity) bool {
+// hasSize reports whether the blueprint gives a capacity's size, which can be zero.
+func hasSize(c ir.Capacity, in schema.Capacity) bool {
 	if c.HasTPUs() {
 		return c.Machine.Slice != nil && (in.Slices != nil || in.MaxSlices != nil)
 	}
@@ -212,42 +214,42 @@ func firstExcess(c ir.Capacity) (excess, bool) {
 
 func deadQueues(r *report) {
 	b := r.Blueprint
-	for _, name := range names(b.Teams) {
-		for _, tier := range names(b.Teams[name].Quota) {
+	for _, name := range sortedKeys(b.Teams) {
+		for _, tier := range sortedKeys(b.Teams[name].Quota) {
 			quota := b.Teams[name].Quota[tier]
 			switch {
 			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil:
 			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier),
 					fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
-					help("add quota, or remove the tier from the team's quota"))
-			case dead(b.Tiers[tier], quota):
+					withHelp("add quota, or remove the tier from the team's quota"))
+			case isDeadQuota(b.Tiers[tier], quota):
 				r.addKey(at("teams", name, "quota", tier),
 					fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
-					help("add a guarantee or a borrowing limit"))
+					withHelp("add a guarantee or a borrowing limit"))
 			}
 		}
 	}
-	for _, tier := range names(b.Tiers) {
+	for _, tier := range sortedKeys(b.Tiers) {
 		t := b.Tiers[tier]
 		if t.Shared == nil ||
 			slices.ContainsFunc(t.Capacity, func(c string) bool { _, given := t.Shared.Quota[c]; return !given }) {
 			continue // the quota covers all of a capacity
 		}
-		if dead(t, t.Shared.Quota) {
+		if isDeadQuota(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
 				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
-				help("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its "+
+				withHelp("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its "+
 					"capacities"))
 		}
 	}
 }
 
-// dead reports whether a quota in a tier gives nothing. A quota that names
+// isDeadQuota reports whether a quota in a tier gives nothing. A quota that names
 // capacities outside the tier is not dead.
-func dead(t schema.Tier, quota map[string]schema.Quota) bool {
+func isDeadQuota(t schema.Tier, quota map[string]schema.Quota) bool {
 	for c, q := range quota {
-		if nominal(q) > 0 || q.Borrow != 0 || !slices.Contains(t.Capacity, c) {
+		if nominalQuota(q) > 0 || q.Borrow != 0 || !slices.Contains(t.Capacity, c) {
 			return false
 		}
 	}
@@ -259,19 +261,19 @@ func dead(t schema.Tier, quota map[string]schema.Quota) bool {
 func sliceQuota(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	r.eachQuota(func(q grant) {
-		slice, own := capacities[q.capacity].Machine.Slice, nominal(q.Quota)
+		slice, own := capacities[q.capacity].Machine.Slice, nominalQuota(q.Quota)
 		if slice == nil || q.Borrow == schema.BorrowAll || own+int(q.Borrow) == 0 {
 			return
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
 			r.addKey(q.path,
 				fmt.Sprintf("quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
-					slice.Chips), help("write a multiple of %d", slice.Chips))
+					slice.Chips), withHelp("write a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(q.path,
 				fmt.Sprintf("quota of %d chips, but slices of %q have %d each: %d of the chips cannot be used", own,
 					q.capacity,
-					slice.Chips, rest), help("write a multiple of %d", slice.Chips))
+					slice.Chips, rest), withHelp("write a multiple of %d", slice.Chips))
 		}
 	})
 }
@@ -281,13 +283,13 @@ func nothingToBorrow(r *report) {
 	check := func(path []string, q ir.Queue) {
 		for _, f := range q.Flavors {
 			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
-			if i < 0 || emptied(capacities[f.Flavor]) {
+			if i < 0 || isEmptied(capacities[f.Flavor]) {
 				continue
 			}
-			if others := pool.others(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
+			if others := pool.lentByOthers(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
 				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
 					fmt.Sprintf("no other queue of cohort %q lends %q", q.Cohort, f.Flavor),
-					help("remove borrow, or let another queue lend"))
+					withHelp("remove borrow, or let another queue lend"))
 			}
 		}
 	}
@@ -324,7 +326,7 @@ func cohortPools(p *ir.Platform) pools {
 			for _, rq := range f.Quotas {
 				key := poolKey{out.root[q.Cohort], f.Flavor, rq.Resource}
 				sum := out.lent[key]
-				sum.Add(lendable(rq))
+				sum.Add(lendableQuota(rq))
 				out.lent[key] = sum
 			}
 		}
@@ -342,18 +344,18 @@ func cohortPools(p *ir.Platform) pools {
 	return out
 }
 
-// lendable returns the most that a queue lends.
-func lendable(q ir.ResourceQuota) resource.Quantity {
+// lendableQuota returns the most that a queue lends.
+func lendableQuota(q ir.ResourceQuota) resource.Quantity {
 	if q.Lending != nil && q.Lending.Cmp(q.Nominal) < 0 {
 		return *q.Lending
 	}
 	return q.Nominal
 }
 
-// others returns the amount that the other queues under a cohort's root lend to the
-// queue with the given quota.
-func (p pools) others(cohort, flavor string, own ir.ResourceQuota) resource.Quantity {
+// lentByOthers returns the amount that the other queues under a cohort's root lend
+// to the queue with the given quota.
+func (p pools) lentByOthers(cohort, flavor string, own ir.ResourceQuota) resource.Quantity {
 	sum := p.lent[poolKey{p.root[cohort], flavor, own.Resource}].DeepCopy()
-	sum.Sub(lendable(own))
+	sum.Sub(lendableQuota(own))
 	return sum
 }

@@ -89,7 +89,7 @@ type Pass struct {
 // Run runs every rule and adds the findings. The rules on the meaning of names run
 // first, because findings that depend on a misspelt name are not worth reporting.
 func Run(p *Pass) {
-	p.reasons, p.accepted = acceptances(p.Blueprint), map[acceptance]bool{}
+	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -102,18 +102,18 @@ func Run(p *Pass) {
 		}
 	}
 	before := p.Findings.Count(diag.Error)
-	p.run(basic, true)
+	p.runRules(basic, true)
 	if p.NamesOnly {
 		return
 	}
 	resolved := p.Findings.Count(diag.Error) == before
-	p.run(others, resolved)
-	p.run(last, resolved)
+	p.runRules(others, resolved)
+	p.runRules(last, resolved)
 }
 
-// run runs the given rules. It skips those that need resolved names unless resolved
-// is true.
-func (p *Pass) run(rules []Rule, resolved bool) {
+// runRules runs the given rules. It skips those that need resolved names unless
+// resolved is true.
+func (p *Pass) runRules(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
 			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
@@ -142,9 +142,9 @@ type remark struct {
 // and nobody reads so many findings.
 const maxGuesses = 100
 
-// nearest returns the name that is probably meant, "" if there is none or after
+// nearestName returns the name that is probably meant, "" if there is none or after
 // maxGuesses searches.
-func (r *report) nearest(name string, known []string) string {
+func (r *report) nearestName(name string, known []string) string {
 	if r.guesses++; r.guesses > maxGuesses {
 		return ""
 	}
@@ -157,19 +157,19 @@ func at(path ...string) []string { return path }
 // add reports a finding at the value of a field. The options add further parts to
 // the finding.
 func (r *report) add(path []string, message string, options ...option) {
-	r.finding(r.Place(false, path...), path, message, options)
+	r.newFinding(r.Place(false, path...), path, message, options)
 }
 
 // addKey reports a finding at the name of a field.
 func (r *report) addKey(path []string, message string, options ...option) {
-	r.finding(r.Place(true, path...), path, message, options)
+	r.newFinding(r.Place(true, path...), path, message, options)
 }
 
-func (r *report) finding(span diag.Span, path []string, message string, options []option) {
+func (r *report) newFinding(span diag.Span, path []string, message string, options []option) {
 	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
 		return
 	}
-	reason := r.accepts(path)
+	reason := r.acceptedReason(path)
 	here := remark{span.Spot(path[len(path)-1]), reason != ""}
 	if span.Valid() && r.said[here] {
 		return
@@ -188,18 +188,18 @@ func (r *report) finding(span diag.Span, path []string, message string, options 
 // option sets a part of a finding.
 type option func(*report, *diag.Finding)
 
-// label sets the text beside the caret, which names the valid values.
-func label(format string, args ...any) option {
+// withLabel sets the text beside the caret, which names the valid values.
+func withLabel(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
 }
 
-// help sets the text that says what to do.
-func help(format string, args ...any) option {
+// withHelp sets the text that says what to do.
+func withHelp(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }
 }
 
-// related adds a reference to the name of another field.
-func related(path []string, format string, args ...any) option {
+// withRelated adds a reference to the name of another field.
+func withRelated(path []string, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {
 		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
 		if !slices.Contains(f.Related, add) { // a pattern writes many fields at one place
@@ -208,11 +208,11 @@ func related(path []string, format string, args ...any) option {
 	}
 }
 
-// names returns the keys of a map, sorted.
-func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// sortedKeys returns the keys of a map, sorted.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// quoted returns the names as a list for a message.
-func quoted(names []string) string {
+// quoteNames returns the names as a list for a message.
+func quoteNames(names []string) string {
 	const most = 12
 	return words.Quoted(names, most)
 }

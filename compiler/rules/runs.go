@@ -16,17 +16,17 @@ import (
 // its slices.
 func wholeSlices(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		on := r.runsOn(w, capacities)
-		if r.anyBroken(on) || unequipped(w, on, capacities) {
+		if r.anyBroken(on) || lacksAccelerators(w, on, capacities) {
 			continue
 		}
 		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier),
-					help("remove slices; pods is the number of pods that run at once"))
+					withHelp("remove slices; pods is the number of pods that run at once"))
 			}
 			continue
 		}
@@ -38,7 +38,7 @@ func wholeSlices(r *report) {
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"),
 				fmt.Sprintf("a host of %q has %d chips, and a pod must use all of them", c.Name, perHost),
-				label("want %d", perHost))
+				withLabel("want %d", perHost))
 		}
 		queued := slices.IndexFunc(on, func(c string) bool {
 			named, known := capacities[c]
@@ -47,22 +47,22 @@ func wholeSlices(r *report) {
 		switch {
 		case hosts == 1 && w.Slices > 1:
 			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name),
-				help("remove slices; pods is the number of pods that run at once"))
+				withHelp("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
 		case w.Slices > 1 && queued >= 0:
 			option := capacities[on[queued]].Option.Facts()
 			r.add(at("workloads", name, "slices"), option.Name+" starts only one slice for a workload",
-				label("want 1"),
-				help("submit each slice as a separate copy, or use a capacity that is not queued"))
+				withLabel("want 1"),
+				withHelp("submit each slice as a separate copy, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name),
 				fmt.Sprintf("workload %q runs on slices of %d hosts, which needs a JobSet", name, hosts),
-				help(`set kind: "JobSet"`))
+				withHelp(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
 			r.add(at("workloads", name, "pods"),
 				fmt.Sprintf("%s of %d hosts needs %d pods, one for each host", words.Count(w.Slices, "slice"), hosts,
 					w.Slices*hosts),
-				label("want %d", w.Slices*hosts), help("remove pods: slices determines its value"))
+				withLabel("want %d", w.Slices*hosts), withHelp("remove pods: slices determines its value"))
 		}
 	}
 }
@@ -77,22 +77,22 @@ func (r *report) mixedShapes(name string, w schema.Workload, on []string, capaci
 		case s == nil:
 		case first == "":
 			first = c
-		case shape(s) != shape(capacities[first].Machine.Slice):
+		case sliceShape(s) != sliceShape(capacities[first].Machine.Slice):
 			path := at("workloads", name, "tier")
 			if len(w.Capacity) > 0 {
 				path = at("workloads", name, "capacity")
 			}
 			r.add(path,
-				fmt.Sprintf("slices of %q have %s, but slices of %q have %s", c, shape(s), first,
-					shape(capacities[first].Machine.Slice)),
-				help("choose capacities with the same shape of slice: capacity: [%q]", first))
+				fmt.Sprintf("slices of %q have %s, but slices of %q have %s", c, sliceShape(s), first,
+					sliceShape(capacities[first].Machine.Slice)),
+				withHelp("choose capacities with the same shape of slice: capacity: [%q]", first))
 			return true
 		}
 	}
 	return false
 }
 
-func shape(s *ir.Slice) string {
+func sliceShape(s *ir.Slice) string {
 	return fmt.Sprintf("%d chips on %s", s.Chips, words.Count(s.Hosts, "host"))
 }
 
@@ -100,7 +100,7 @@ func shape(s *ir.Slice) string {
 // bounded, and they end even if pods run on them.
 func runTimes(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		if w.MaxRunSeconds == nil {
 			continue
@@ -111,9 +111,9 @@ func runTimes(r *report) {
 				option := c.Option.Facts()
 				r.add(at("workloads", name, "maxRunSeconds"),
 					fmt.Sprintf("nodes of %q run for at most %d seconds", capacity, c.MaxRunSeconds),
-					label("want at most %d", c.MaxRunSeconds),
-					related(at("capacity", capacity, "consumption", option.Field), "the nodes"),
-					help("lower maxRunSeconds: %s ends a node after that time, even if a job runs on it",
+					withLabel("want at most %d", c.MaxRunSeconds),
+					withRelated(at("capacity", capacity, "consumption", option.Field), "the nodes"),
+					withHelp("lower maxRunSeconds: %s ends a node after that time, even if a job runs on it",
 						option.Nodes))
 				break
 			}
@@ -129,9 +129,9 @@ func (r *report) anyBroken(capacities []string) bool {
 	})
 }
 
-// unequipped reports whether a workload asks for accelerators on capacities without
-// any. podFitsNode reports such a workload.
-func unequipped(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+// lacksAccelerators reports whether a workload asks for accelerators on capacities
+// without any. podFitsNode reports such a workload.
+func lacksAccelerators(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
 	return w.PerPod.Accelerators > 0 &&
 		!slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
 }

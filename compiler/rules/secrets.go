@@ -61,18 +61,18 @@ func (r *report) eachFreeText(visit func(freeText)) {
 				flag = strings.TrimLeft(text, "-")
 			}
 		}
-		for _, name := range names(env) {
+		for _, name := range sortedKeys(env) {
 			what := "variable " + name
 			visit(freeText{append(slices.Clip(path), "env", name), env[name], name, what, cure(name)})
 		}
 	}
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w, path := r.Blueprint.Workloads[name], at("workloads", name)
 		container(path, w.Command, w.Env, true)
-		for _, a := range names(w.Auxiliary) {
+		for _, a := range sortedKeys(w.Auxiliary) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
 		}
-		for _, file := range names(w.Files) {
+		for _, file := range sortedKeys(w.Files) {
 			cure := "move the secret to a Secret in the team's namespace, and let the program read it from a " +
 				"variable of secretEnv" + revoke
 			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
@@ -85,7 +85,7 @@ func shapedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
 		for _, m := range secret.Find(f.text) {
 			if m.Shaped {
-				r.add(f.path, fmt.Sprintf("%s holds %s", f.place(m), m.What), help("%s", f.cure), hidden())
+				r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(m), m.What), withHelp("%s", f.cure), hideSecret())
 				return
 			}
 		}
@@ -105,26 +105,26 @@ func namedSecrets(r *report) {
 		case secret.IsValue(f.name, f.text):
 			what = "the value of " + f.name
 		case len(matches) > 0:
-			what = matches[0].What + " in " + f.place(matches[0])
+			what = matches[0].What + " in " + f.fieldPlace(matches[0])
 		default:
 			return
 		}
 		cure := f.cure + `; if it is not a secret, add accept: W0861: "REASON"`
-		r.add(f.path, what+" looks like a secret", help("%s", cure), hidden())
+		r.add(f.path, what+" looks like a secret", withHelp("%s", cure), hideSecret())
 	})
 }
 
-// place returns the name of the field with a secret and, for a text of several
+// fieldPlace returns the name of the field with a secret and, for a text of several
 // lines, the line.
-func (f freeText) place(m secret.Match) string {
+func (f freeText) fieldPlace(m secret.Match) string {
 	if lines := strings.Count(strings.TrimSuffix(f.text, "\n"), "\n"); lines == 0 {
 		return f.what
 	}
 	return fmt.Sprintf("line %d of %s", 1+strings.Count(f.text[:m.Start], "\n"), f.what)
 }
 
-// hidden marks the text at the finding's span as a secret, so that no excerpt shows
-// it.
-func hidden() option {
+// hideSecret marks the text at the finding's span as a secret, so that no excerpt
+// shows it.
+func hideSecret() option {
 	return func(_ *report, f *diag.Finding) { f.Secret = true }
 }

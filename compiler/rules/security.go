@@ -31,6 +31,6 @@ func keyLocation(r *report) {
 	}
 	r.add(at("security", "kmsKey"),
 		fmt.Sprintf("the encryption key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
-		label("want locations/%s", r.Blueprint.Region), related(at("region"), "the region"),
-		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
+		withLabel("want locations/%s", r.Blueprint.Region), withRelated(at("region"), "the region"),
+		withHelp("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
 }

@@ -48,7 +48,7 @@ func tierRules() []Rule {
 func defaultTier(r *report) {
 	tiers := r.Blueprint.Tiers
 	var defaults []string
-	for _, name := range names(tiers) {
+	for _, name := range sortedKeys(tiers) {
 		if tiers[name].Default {
 			defaults = append(defaults, name)
 		}
@@ -58,12 +58,12 @@ func defaultTier(r *report) {
 	case len(defaults) == 0 && r.Plan.Scheduler.Facts().DefaultClass != "":
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
-			help("set default: true in the tier whose priority these pods get"))
+			withHelp("set default: true in the tier whose priority these pods get"))
 	case len(defaults) > 1:
 		for _, name := range defaults[1:] {
 			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is already the default", defaults[0]),
-				related(at("tiers", defaults[0], "default"), "the other default"),
-				help("keep one default: Kubernetes allows one global default"))
+				withRelated(at("tiers", defaults[0], "default"), "the other default"),
+				withHelp("keep one default: Kubernetes allows one global default"))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func preemptsNothing(r *report) {
 		}
 		lowest = min(lowest, classes[0].Value)
 	}
-	for _, name := range names(tiers) {
+	for _, name := range sortedKeys(tiers) {
 		classes := tiers[name].PriorityClasses(name)
 		if !tiers[name].Preempts || len(tiers) == 1 {
 			continue
@@ -89,7 +89,7 @@ func preemptsNothing(r *report) {
 		if classes[len(classes)-1].Value <= lowest {
 			r.add(at("tiers", name, "preempts"),
 				fmt.Sprintf("tier %q has the lowest priority, so it cannot preempt anything", name),
-				help("raise its priority, or remove preempts"))
+				withHelp("raise its priority, or remove preempts"))
 		}
 	}
 }
@@ -101,12 +101,12 @@ func namedTwice(r *report) {
 		seen := map[string]bool{}
 		for i, name := range list {
 			if seen[name] {
-				r.add(below(path, diag.Index(i)), fmt.Sprintf(format, name), help("remove one of them"))
+				r.add(pathBelow(path, diag.Index(i)), fmt.Sprintf(format, name), withHelp("remove one of them"))
 			}
 			seen[name] = true
 		}
 	}
-	for _, name := range names(b.Tiers) {
+	for _, name := range sortedKeys(b.Tiers) {
 		t := b.Tiers[name]
 		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q lists capacity %%q twice", name))
 		if t.Shared != nil {
@@ -114,7 +114,7 @@ func namedTwice(r *report) {
 				fmt.Sprintf("the shared queue of tier %q lists team %%q twice", name))
 		}
 	}
-	for _, name := range names(b.Workloads) {
+	for _, name := range sortedKeys(b.Workloads) {
 		w := b.Workloads[name]
 		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q lists capacity %%q twice", name))
 		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q lists team %%q twice", name))
@@ -125,14 +125,14 @@ func namedTwice(r *report) {
 // capacities. A pod requests its placement group with a node selector, which matches
 // no node of another capacity.
 func compactAlone(r *report) {
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		tier := r.Blueprint.Tiers[name]
 		for i, c := range tier.Capacity {
 			capacity := r.Blueprint.Capacity[c]
 			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
 					fmt.Sprintf("pods that select a placement group of %q cannot run on another capacity", c),
-					help("define a tier that uses only this capacity"))
+					withHelp("define a tier that uses only this capacity"))
 			}
 		}
 	}
@@ -140,10 +140,10 @@ func compactAlone(r *report) {
 
 func flavorLimit(r *report) {
 	const most = 64 // flavors in a resource group of a ClusterQueue, kueue v1beta2
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("%d capacities, but a ClusterQueue allows %d flavors", n, most), help("split the tier"))
+				fmt.Sprintf("%d capacities, but a ClusterQueue allows %d flavors", n, most), withHelp("split the tier"))
 		}
 	}
 }
@@ -157,17 +157,18 @@ func reservedPriority(r *report) {
 		case strings.HasPrefix(class, "system-"):
 			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes",
 				class),
-				help("%s", cure))
+				withHelp("%s", cure))
 		case class == "gmp-critical":
-			r.addKey(path, fmt.Sprintf("PriorityClass %q is reserved for Managed Prometheus", class), help("%s", cure))
+			r.addKey(path, fmt.Sprintf("PriorityClass %q is reserved for Managed Prometheus", class),
+				withHelp("%s", cure))
 		}
 	}
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		t := r.Blueprint.Tiers[name]
 		if t.Priorities == nil {
 			check(at("tiers", name), name, "rename the tier")
 		}
-		for _, class := range names(t.Priorities) {
+		for _, class := range sortedKeys(t.Priorities) {
 			check(at("tiers", name, "priorities", class), class, "rename the priority")
 		}
 	}
@@ -178,7 +179,7 @@ func reservedPriority(r *report) {
 // can have either GPUs or TPUs, together with machines without accelerators.
 func mixedAccelerators(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		first := ""
 		for i, capacity := range r.Blueprint.Tiers[name].Capacity {
 			switch c := capacities[capacity]; {
@@ -189,7 +190,7 @@ func mixedAccelerators(r *report) {
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
 					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first,
 						c.Machine.Resource),
-					help("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
+					withHelp("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
 						"all have the same accelerator"))
 			}
 		}
@@ -197,18 +198,18 @@ func mixedAccelerators(r *report) {
 }
 
 func onePriority(r *report) {
-	for _, name := range names(r.Blueprint.Tiers) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		t := r.Blueprint.Tiers[name]
 		switch {
 		case t.Priority == nil && t.Priorities == nil:
 			r.addKey(at("tiers", name), fmt.Sprintf("tier %q has no priority", name),
-				help("add priority, the value of its PriorityClass, or priorities, several values by name"))
+				withHelp("add priority, the value of its PriorityClass, or priorities, several values by name"))
 		case t.Priority != nil && t.Priorities != nil:
 			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q already has a priority", name),
-				related(at("tiers", name, "priority"), "the priority"), help("remove priority or priorities"))
+				withRelated(at("tiers", name, "priority"), "the priority"), withHelp("remove priority or priorities"))
 		case t.Priority == nil && len(t.Priorities) == 0:
 			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name),
-				help("add at least one name with its value"))
+				withHelp("add at least one name with its value"))
 		}
 	}
 }
@@ -220,20 +221,20 @@ func sameClass(r *report) {
 	claim := func(class string, path []string) {
 		if other, taken := first[class]; taken {
 			r.addKey(path, fmt.Sprintf("PriorityClass %q already belongs to tier %q", class, other[1]),
-				related(other, "the other tier"),
-				help("rename one of them"))
+				withRelated(other, "the other tier"),
+				withHelp("rename one of them"))
 			return
 		}
 		first[class] = path
 	}
 	tiers := r.Blueprint.Tiers
-	for _, name := range names(tiers) { // first, because their names are more specific
+	for _, name := range sortedKeys(tiers) { // first, because their names are more specific
 		if tiers[name].Priorities == nil {
 			claim(name, at("tiers", name))
 		}
 	}
-	for _, name := range names(tiers) {
-		for _, class := range names(tiers[name].Priorities) {
+	for _, name := range sortedKeys(tiers) {
+		for _, class := range sortedKeys(tiers[name].Priorities) {
 			claim(class, at("tiers", name, "priorities", class))
 		}
 	}
@@ -241,14 +242,15 @@ func sameClass(r *report) {
 
 func ownQuotaInShared(r *report) {
 	b := r.Blueprint
-	for _, name := range names(b.Teams) {
-		for _, tier := range names(b.Teams[name].Quota) {
+	for _, name := range sortedKeys(b.Teams) {
+		for _, tier := range sortedKeys(b.Teams[name].Quota) {
 			if b.Tiers[tier].Shared != nil {
 				r.addKey(at("teams", name, "quota", tier),
 					fmt.Sprintf("the teams share the queue of tier %q, so a team cannot have its own quota in it",
 						tier),
-					related(at("tiers", tier, "shared"), "shared here"),
-					help("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together", tier))
+					withRelated(at("tiers", tier, "shared"), "shared here"),
+					withHelp("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together",
+						tier))
 			}
 		}
 	}
@@ -258,7 +260,7 @@ func sharedByNobody(r *report) {
 	for _, q := range r.Plan.SharedQueues {
 		if shared := r.Blueprint.Tiers[q.Tier].Shared; len(q.Teams) == 0 && shared.Teams == nil {
 			r.addKey(at("tiers", q.Tier, "shared"), fmt.Sprintf("no team shares the queue of tier %q", q.Tier),
-				help("define a team, or remove shared"))
+				withHelp("define a team, or remove shared"))
 		}
 	}
 }

@@ -41,19 +41,19 @@ func versionFloors(r *report) {
 		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},
 		{"googleProvider", "the google provider", v.GoogleProvider, "7.45.0", "8.0.0"},
 	} {
-		if older(f.version, f.floor) || f.below != "" && !older(f.version, f.below) {
+		if isOlder(f.version, f.floor) || f.below != "" && !isOlder(f.version, f.below) {
 			want := f.floor + " or later"
 			if f.below != "" {
 				want += ", before " + f.below
 			}
 			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version),
-				label("want %s", want))
+				withLabel("want %s", want))
 		}
 	}
 	// These two releases are older than 0.12, and were withdrawn.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
 		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was retracted after its release", v.KAI),
-			label("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
+			withLabel("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
 	}
 }
 
@@ -77,7 +77,7 @@ func unpinnedVersions(r *report) {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {
 			r.add(at("versions", version.field),
 				fmt.Sprintf("the SHA-256 of this version of %s is not known", version.field),
-				help("set versions: sha256: %s: \"SHA256\": the build then refuses any other file", version.field))
+				withHelp("set versions: sha256: %s: \"SHA256\": the build then refuses any other file", version.field))
 		}
 	}
 }
@@ -89,8 +89,9 @@ func unusedTerraform(r *report) {
 		r.add(at("versions", "terraform"),
 			fmt.Sprintf("Infrastructure Manager runs Terraform %s, not %s", ir.InfrastructureManagerTerraform,
 				r.Blueprint.Versions.Terraform),
-			related(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
-			help("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform itself"))
+			withRelated(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
+			withHelp("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform "+
+				"itself"))
 	}
 }
 
@@ -100,7 +101,7 @@ func managerRegion(r *report) {
 	region := r.Plan.Delivery.Region
 	// knownRegion reports unknown regions
 	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) ||
-		!has(catalog.Regions(), region) {
+		!hasName(catalog.Regions(), region) {
 		return
 	}
 	path := at("delivery", "region")
@@ -108,13 +109,13 @@ func managerRegion(r *report) {
 		path = at("delivery", "infrastructureManager")
 	}
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
-		help("choose another region, such as delivery: region: \"us-central1\"; if it is available, add accept: "+
+		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add accept: "+
 			"W0838: \"REASON\""))
 }
 
-// older reports whether release a is older than b. Each release consists of three
+// isOlder reports whether release a is older than b. Each release consists of three
 // numbers; the schema admits no other form.
-func older(a, b string) bool {
+func isOlder(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {
 		m, _ := strconv.Atoi(x[i])

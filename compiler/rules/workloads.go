@@ -78,8 +78,8 @@ type submission struct {
 	queue    *ir.Queue
 }
 
-// flavors returns the quotas of the capacities that the workload can run on.
-func (s submission) flavors() []ir.FlavorQuota {
+// usableQuotas returns the quotas of the capacities that the workload can run on.
+func (s submission) usableQuotas() []ir.FlavorQuota {
 	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool {
 		return !slices.Contains(s.workload.Capacities, f.Flavor)
 	})
@@ -106,9 +106,9 @@ func (r *report) quotaPath(s submission, capacity string) []string {
 	return at("tiers", s.queue.Tier, "capacity") // all capacities that it can have
 }
 
-// submissions returns, by template, the first copy of each workload for each team.
+// firstCopies returns, by template, the first copy of each workload for each team.
 // The copies of a template are sorted by team.
-func (r *report) submissions() map[string][]submission {
+func (r *report) firstCopies() map[string][]submission {
 	p := r.Plan
 	teams := map[string]*ir.Team{}
 	for i := range p.Teams {
@@ -138,9 +138,9 @@ func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
 	return out
 }
 
-// fits reports whether times copies of the requests are within the offered amounts.
-// If not, short names the resource that is too scarce.
-func fits(requests []ir.Amount, times int64,
+// fitsAmounts reports whether times copies of the requests are within the offered
+// amounts. If not, short names the resource that is too scarce.
+func fitsAmounts(requests []ir.Amount, times int64,
 	offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
 	for _, a := range slices.Backward(requests) {
 		need := a.Quantity.DeepCopy()
@@ -154,7 +154,7 @@ func fits(requests []ir.Amount, times int64,
 	return "", true
 }
 
-func node(c ir.Capacity) func(string) (resource.Quantity, bool) {
+func nodeAmount(c ir.Capacity) func(string) (resource.Quantity, bool) {
 	return func(res string) (resource.Quantity, bool) {
 		i := slices.IndexFunc(c.PerNode, func(a ir.Amount) bool { return a.Resource == res })
 		if i < 0 {
@@ -166,13 +166,13 @@ func node(c ir.Capacity) func(string) (resource.Quantity, bool) {
 
 func podFitsNode(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
 			var short []string
 			fitting := false
-			for _, f := range s.flavors() {
-				lack, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor]))
+			for _, f := range s.usableQuotas() {
+				lack, ok := fitsAmounts(s.workload.Requests, 1, nodeAmount(capacities[f.Flavor]))
 				fitting = fitting || ok
 				if r.Blueprint.Workloads[name].PerPod.Accelerators > 0 && !capacities[f.Flavor].HasAccelerators() {
 					lack = "no accelerators" // whichever accelerators they would be
@@ -182,8 +182,8 @@ func podFitsNode(r *report) {
 			if !fitting {
 				r.addKey(at("workloads", name, "perPod"),
 					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
-					label("per node: %s", strings.Join(short, "; ")),
-					help("request less, or choose another tier"))
+					withLabel("per node: %s", strings.Join(short, "; ")),
+					withHelp("request less, or choose another tier"))
 				break
 			}
 		}
@@ -198,21 +198,21 @@ func copyFitsQuota(r *report) {
 	}
 	scheduler := ir.Choose(r.Plan.Scheduler,
 		admission{
-			func(s submission) ([]string, bool) { return admissible(s, capacities, pool) },
+			func(s submission) ([]string, bool) { return canAdmit(s, capacities, pool) },
 			"all pods of a copy run at once on one capacity",
 		},
 		admission{
-			func(s submission) ([]string, bool) { return startable(r.Plan, s, capacities) },
+			func(s submission) ([]string, bool) { return canStart(r.Plan, s, capacities) },
 			fmt.Sprintf("all pods of a copy run at once, and within the guarantee if the priority is %d or more",
 				ir.KAINonPreemptible),
 		})
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		var stuck []string
 		var first submission // of the first team in stuck
 		var short []string
 		for _, s := range all[name] {
-			if r.spoilt(s) {
+			if r.isSpoilt(s) {
 				continue
 			}
 			if lacks, ok := scheduler.admits(s); !ok {
@@ -223,27 +223,27 @@ func copyFitsQuota(r *report) {
 		}
 		if len(stuck) > 0 {
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q can never be admitted for %s", name, quoted(stuck)),
-				label("within quota: %s", strings.Join(short, "; ")),
-				related(r.quotaPath(first, ""), "the quota"),
-				help("use fewer or smaller pods, or raise the quota or the borrowing limit: %s", scheduler.limit))
+				fmt.Sprintf("workload %q can never be admitted for %s", name, quoteNames(stuck)),
+				withLabel("within quota: %s", strings.Join(short, "; ")),
+				withRelated(r.quotaPath(first, ""), "the quota"),
+				withHelp("use fewer or smaller pods, or raise the quota or the borrowing limit: %s", scheduler.limit))
 		}
 	}
 }
 
-// spoilt reports whether a queue has no quota, or would borrow without a cohort.
+// isSpoilt reports whether a queue has no quota, or would borrow without a cohort.
 // deadQueues and loneBorrowers report these mistakes.
-func (r *report) spoilt(s submission) bool {
+func (r *report) isSpoilt(s submission) bool {
 	t := r.Blueprint.Tiers[s.queue.Tier]
 	if s.queue.Shared {
-		return len(t.Shared.Quota) == len(t.Capacity) && dead(t, t.Shared.Quota) ||
-			t.Shared.Cohort == nil && borrows(t.Shared.Quota)
+		return len(t.Shared.Quota) == len(t.Capacity) && isDeadQuota(t, t.Shared.Quota) ||
+			t.Shared.Cohort == nil && canBorrow(t.Shared.Quota)
 	}
 	team := r.Blueprint.Teams[s.team.Name]
-	return dead(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && borrows(team.Quota[s.queue.Tier])
+	return isDeadQuota(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && canBorrow(team.Quota[s.queue.Tier])
 }
 
-func borrows(quota map[string]schema.Quota) bool {
+func canBorrow(quota map[string]schema.Quota) bool {
 	for _, q := range quota {
 		if q.Borrow != 0 {
 			return true
@@ -252,21 +252,21 @@ func borrows(quota map[string]schema.Quota) bool {
 	return false
 }
 
-// admissible reports whether a copy fits its quota, including everything that it
+// canAdmit reports whether a copy fits its quota, including everything that it
 // could borrow, on a capacity whose nodes can run its pods. It also reports true for
 // a capacity that has been emptied, for which the copy waits. short says, for each
 // capacity, what is missing.
-func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
+func canAdmit(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
 	anyNode := false
-	for _, f := range s.flavors() {
-		if _, ok := fits(s.workload.Requests, 1, node(capacities[f.Flavor])); !ok {
+	for _, f := range s.usableQuotas() {
+		if _, ok := fitsAmounts(s.workload.Requests, 1, nodeAmount(capacities[f.Flavor])); !ok {
 			continue
 		}
 		anyNode = true
-		if c := capacities[f.Flavor]; emptied(c) || unsized(c) {
+		if c := capacities[f.Flavor]; isEmptied(c) || lacksSize(c) {
 			return nil, true
 		}
-		lack, ok := fits(s.workload.Requests, int64(s.workload.Pods), quota(s, f, pool))
+		lack, ok := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
 		if ok {
 			return nil, true
 		}
@@ -275,16 +275,16 @@ func admissible(s submission, capacities map[string]ir.Capacity, pool pools) (sh
 	return short, !anyNode // podFitsNode reports pods that fit no node
 }
 
-// emptied reports whether a capacity has no nodes for the time being. Its workloads
+// isEmptied reports whether a capacity has no nodes for the time being. Its workloads
 // wait until it has nodes again.
-func emptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
+func isEmptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
 
-// unsized reports whether a capacity has no size, which oneCount reports.
-func unsized(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
+// lacksSize reports whether a capacity has no size, which oneCount reports.
+func lacksSize(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
 
-// quota returns a function that returns the most of a resource that a queue can ever
-// have of one capacity, including everything that it could borrow.
-func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Quantity, bool) {
+// reachableQuota returns a function that returns the most of a resource that a queue
+// can ever have of one capacity, including everything that it could borrow.
+func reachableQuota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Quantity, bool) {
 	return func(res string) (resource.Quantity, bool) {
 		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
 		if i < 0 {
@@ -292,7 +292,7 @@ func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Qu
 		}
 		most := f.Quotas[i].Nominal.DeepCopy()
 		if q := f.Quotas[i]; q.Borrows() {
-			lent := pool.others(s.queue.Cohort, f.Flavor, q)
+			lent := pool.lentByOthers(s.queue.Cohort, f.Flavor, q)
 			if !q.BorrowsAll && lent.Cmp(*q.Borrowing) > 0 {
 				lent = *q.Borrowing
 			}
@@ -306,17 +306,17 @@ func quota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Qu
 // the first capacity with free quota, however small its nodes are.
 func strandedPods(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
-	all := r.submissions()
-	for _, name := range names(all) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
 			requests := s.workload.Requests
-			fitting := slices.ContainsFunc(s.flavors(), func(f ir.FlavorQuota) bool {
-				_, ok := fits(requests, 1, node(capacities[f.Flavor]))
+			fitting := slices.ContainsFunc(s.usableQuotas(), func(f ir.FlavorQuota) bool {
+				_, ok := fitsAmounts(requests, 1, nodeAmount(capacities[f.Flavor]))
 				return ok
 			})
-			for _, f := range s.flavors() {
-				lack, fitsNode := fits(requests, 1, node(capacities[f.Flavor]))
-				_, admitted := fits(requests, int64(s.workload.Pods), quota(s, f, pool))
+			for _, f := range s.usableQuotas() {
+				lack, fitsNode := fitsAmounts(requests, 1, nodeAmount(capacities[f.Flavor]))
+				_, admitted := fitsAmounts(requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
 				if !fitting || fitsNode || !admitted { // podFitsNode reports pods that fit no node
 					continue
 				}
@@ -324,9 +324,9 @@ func strandedPods(r *report) {
 					fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity",
 						name,
 						f.Flavor),
-					label("per node: %s", lack),
-					related(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					help("request less, or define a tier for each size of node: Kueue does not compare pods with "+
+					withLabel("per node: %s", lack),
+					withRelated(r.quotaPath(s, f.Flavor), "the quota that admits it"),
+					withHelp("request less, or define a tier for each size of node: Kueue does not compare pods with "+
 						"nodes, and would evict the workload and queue it again without end"))
 			}
 		}
@@ -341,7 +341,7 @@ func workloadTeams(r *report) {
 			served[tier] = true
 		}
 	}
-	for _, name := range names(b.Workloads) {
+	for _, name := range sortedKeys(b.Workloads) {
 		w := b.Workloads[name]
 		if _, ok := b.Tiers[w.Tier]; !ok {
 			continue
@@ -351,7 +351,7 @@ func workloadTeams(r *report) {
 			if !idle[w.Tier] {
 				r.add(at("workloads", name, "tier"),
 					fmt.Sprintf("no team has quota in tier %q, so no team can submit workload %q", w.Tier, name),
-					help("give a team quota in the tier, or remove the workload"))
+					withHelp("give a team quota in the tier, or remove the workload"))
 			}
 			idle[w.Tier] = true // one mistake, however many workloads
 			continue
@@ -366,30 +366,30 @@ func workloadTeams(r *report) {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
 				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
-					help("give the team quota in the tier, or remove the team from the workload"))
-			case shared != nil && shared.Teams != nil && !has(sharing, t):
+					withHelp("give the team quota in the tier, or remove the team from the workload"))
+			case shared != nil && shared.Teams != nil && !hasName(sharing, t):
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
-					related(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
-					help("add the team to the tier's shared queue, or remove the team from the workload"))
+					withRelated(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
+					withHelp("add the team to the tier's shared queue, or remove the team from the workload"))
 			}
 		}
 	}
 }
 
 func pinnedImages(r *report) {
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
-		r.pinned(at("workloads", name, "image"), w.Image)
-		for _, a := range names(w.Auxiliary) {
-			r.pinned(at("workloads", name, "auxiliary", a, "image"), w.Auxiliary[a].Image)
+		r.checkPinned(at("workloads", name, "image"), w.Image)
+		for _, a := range sortedKeys(w.Auxiliary) {
+			r.checkPinned(at("workloads", name, "auxiliary", a, "image"), w.Auxiliary[a].Image)
 		}
 	}
 }
 
-func (r *report) pinned(path []string, image string) {
+func (r *report) checkPinned(path []string, image string) {
 	if strings.HasSuffix(image, ":latest") {
 		r.add(path, fmt.Sprintf("image %q has no fixed version, so it can change between runs", image),
-			help("pin the image by a version tag or a digest"))
+			withHelp("pin the image by a version tag or a digest"))
 	}
 }
 
@@ -402,7 +402,7 @@ func setTwice(r *report) {
 			buckets[w.Template] = w.Team
 		}
 	}
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w := r.Blueprint.Workloads[name]
 		type setter struct{ by, cure string }
 		set := map[string]setter{}
@@ -421,26 +421,26 @@ func setTwice(r *report) {
 		if r.Plan.Monitoring.TensorBoard != "" {
 			set[ir.EnvTensorBoard] = setter{"monitoring.tensorBoard", "rename the variable"}
 		}
-		for _, v := range names(w.Env) {
+		for _, v := range sortedKeys(w.Env) {
 			if s, twice := set[v]; twice {
-				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, help("%s", s.cure))
+				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, withHelp("%s", s.cure))
 			}
 		}
-		for _, a := range names(w.Auxiliary) { // auxiliary pods take no part in a rendezvous
+		for _, a := range sortedKeys(w.Auxiliary) { // auxiliary pods take no part in a rendezvous
 			for _, v := range []string{ir.EnvBucket, ir.EnvTensorBoard} {
 				if _, given := w.Auxiliary[a].Env[v]; given && set[v].by != "" {
 					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by,
-						help("%s", set[v].cure))
+						withHelp("%s", set[v].cure))
 				}
 			}
 		}
-		for _, v := range names(w.SecretEnv) {
+		for _, v := range sortedKeys(w.SecretEnv) {
 			path := at("workloads", name, "secretEnv", v)
 			if s, twice := set[v]; twice {
-				r.addKey(path, v+" is set by "+s.by, help("%s", s.cure))
+				r.addKey(path, v+" is set by "+s.by, withHelp("%s", s.cure))
 			} else if _, twice := w.Env[v]; twice {
-				r.addKey(path, v+" is also set in env", related(at("workloads", name, "env", v), "set here"),
-					help("keep one of them"))
+				r.addKey(path, v+" is also set in env", withRelated(at("workloads", name, "env", v), "set here"),
+					withHelp("keep one of them"))
 			}
 		}
 	}
@@ -450,7 +450,7 @@ func setTwice(r *report) {
 // MiB.
 func fileSizes(r *report) {
 	const most = 1 << 20
-	for _, name := range names(r.Blueprint.Workloads) {
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		total := 0
 		for file, content := range r.Blueprint.Workloads[name].Files {
 			total += len(file) + len(content)
@@ -458,7 +458,7 @@ func fileSizes(r *report) {
 		if total > most {
 			r.addKey(at("workloads", name, "files"),
 				fmt.Sprintf("the files of workload %q take %d KiB, but a ConfigMap holds 1024 KiB", name, total>>10),
-				help("move large files to the image or to a bucket"))
+				withHelp("move large files to the image or to a bucket"))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func Find(text string) []Match {
 			at = key.End
 			continue
 		}
-		start, end := s.word(at)
+		start, end := s.wordAt(at)
 		if start == end {
 			at++
 			continue
@@ -80,9 +80,9 @@ func isAlphanumeric(c byte) bool {
 
 func isWord(c byte) bool { return isAlphanumeric(c) || c == '_' }
 
-// word returns the word that begins at an offset: letters, digits and the characters
+// wordAt returns the word that begins at an offset: letters, digits and the characters
 // that join them. An escape such as "\n" before "ghp_" is not part of the word.
-func (s *scanner) word(at int) (start, end int) {
+func (s *scanner) wordAt(at int) (start, end int) {
 	if at > 0 && s.text[at-1] == '\\' || !isWord(s.text[at]) {
 		return at, at
 	}
@@ -146,15 +146,15 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	if !saysSecret(name) {
 		return Match{}, false
 	}
-	at := s.skip(s.skip(end, `\"']`, 4), " \t", 4)
+	at := s.skipBytes(s.skipBytes(end, `\"']`, 4), " \t", 4)
 	switch {
 	case at < len(s.text) && (s.text[at] == ':' || s.text[at] == '='):
-		at = s.skip(at, ":=>", 2)
+		at = s.skipBytes(at, ":=>", 2)
 	case at > end && (start > 0 && s.text[start-1] == '-' || name == "Bearer"):
 	default:
 		return Match{}, false
 	}
-	at = s.skip(s.skip(at, " \t", 4), `\"'#`, 4)
+	at = s.skipBytes(s.skipBytes(at, " \t", 4), `\"'#`, 4)
 	if _, ok := shapeAt(s.text, at); ok {
 		return Match{}, false // already found by its shape
 	}
@@ -168,8 +168,8 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	return Match{at, last, "the value of " + name, false}, true
 }
 
-// skip returns the offset after at most most of the given bytes.
-func (s *scanner) skip(at int, bytes string, most int) int {
+// skipBytes returns the offset after at most most of the given bytes.
+func (s *scanner) skipBytes(at int, bytes string, most int) int {
 	for ; most > 0 && at < len(s.text) && strings.IndexByte(bytes, s.text[at]) >= 0; most-- {
 		at++
 	}
@@ -280,7 +280,7 @@ func isRandomRun(run string) bool {
 		leastBits   = 3.0 // bits of entropy per byte; 16 hexadecimal digits have 3.4 on average
 		leastChange = 4   // changes between digits and letters, and between lower and upper case
 	)
-	if len(run) < shortest || entropy(run) < leastBits {
+	if len(run) < shortest || byteEntropy(run) < leastBits {
 		return false
 	}
 	changes, digits := 0, false
@@ -313,8 +313,8 @@ func isPlaceholder(value string) bool {
 	return false
 }
 
-// entropy returns Shannon's entropy of a text in bits per byte.
-func entropy(text string) float64 {
+// byteEntropy returns Shannon's entropy of a text in bits per byte.
+func byteEntropy(text string) float64 {
 	var counts [256]int
 	for i := range len(text) {
 		counts[text[i]]++

@@ -14,9 +14,9 @@ const (
 	hex     = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"
 )
 
-// key returns a private key up to its last line, with line ends as they stand in a
-// text.
-func key(label, lineEnd string) string {
+// privateKey returns a private key up to its last line, with line ends as they stand
+// in a text.
+func privateKey(label, lineEnd string) string {
 	line := strings.Repeat(mixed, 2)[:64] + lineEnd
 	return "-----BEGIN " + label + "-----" + lineEnd + line + line
 }
@@ -54,19 +54,19 @@ func TestFind(t *testing.T) {
 		},
 		"a header": {"-H 'Authorization: Bearer " + mixed + "'", mixed + " is the value of Bearer"},
 		"a private key": {
-			"x" + key("PRIVATE KEY", "\n") + "-----END PRIVATE KEY-----",
-			key("PRIVATE KEY", "\n") + isKey,
+			"x" + privateKey("PRIVATE KEY", "\n") + "-----END PRIVATE KEY-----",
+			privateKey("PRIVATE KEY", "\n") + isKey,
 		},
 		"a service account": {
-			`"private_key": "` + key("PRIVATE KEY", `\n`) + `-----END PRIVATE KEY-----\n"`,
-			key("PRIVATE KEY", `\n`) + isKey,
+			`"private_key": "` + privateKey("PRIVATE KEY", `\n`) + `-----END PRIVATE KEY-----\n"`,
+			privateKey("PRIVATE KEY", `\n`) + isKey,
 		},
 		"SSH": {
-			key("OPENSSH PRIVATE KEY", "\n") + "-----END OPENSSH PRIVATE KEY-----",
-			key("OPENSSH PRIVATE KEY", "\n") + isKey,
+			privateKey("OPENSSH PRIVATE KEY", "\n") + "-----END OPENSSH PRIVATE KEY-----",
+			privateKey("OPENSSH PRIVATE KEY", "\n") + isKey,
 		},
 		"a search for a key":  {"grep -- '-----BEGIN PRIVATE KEY-----' file", ""},
-		"a certificate":       {key("CERTIFICATE", "\n"), ""},
+		"a certificate":       {privateKey("CERTIFICATE", "\n"), ""},
 		"a placeholder":       {"ghp_" + strings.Repeat("x", 36), ""},
 		"AWS's example":       {"AKIAIOSFODNN7EXAMPLE", ""},
 		"another word":        {"hf_transfer_and_a_very_long_name_without_any_end", ""},
@@ -136,7 +136,7 @@ func TestShapes(t *testing.T) {
 // TestLinear: no text takes more than its length, whatever is repeated in it.
 func TestLinear(t *testing.T) {
 	for _, part := range []string{
-		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", key("PRIVATE KEY", "\n"),
+		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", privateKey("PRIVATE KEY", "\n"),
 		"--token ", `"token": "`,
 	} {
 		text := strings.Repeat(part, 1<<20/len(part))
@@ -149,7 +149,7 @@ func TestLinear(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	f.Add("DB_PASSWORD=" + mixed + "\nghp_" + mixed[:36] + key("PRIVATE KEY", "\n"))
+	f.Add("DB_PASSWORD=" + mixed + "\nghp_" + mixed[:36] + privateKey("PRIVATE KEY", "\n"))
 	f.Add(`\`)
 	f.Fuzz(func(t *testing.T, text string) {
 		at := 0

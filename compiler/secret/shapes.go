@@ -117,7 +117,7 @@ func shapeAt(text string, at int) (Match, bool) {
 			continue
 		}
 		token := after[:n]
-		if n >= s.least && entropy(token) >= leastBits && !isPlaceholder(token) {
+		if n >= s.least && byteEntropy(token) >= leastBits && !isPlaceholder(token) {
 			return Match{at, at + len(s.prefix) + n, s.what, true}, true
 		}
 	}

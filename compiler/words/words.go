@@ -55,31 +55,31 @@ func Amount(q resource.Quantity, unit string) string {
 }
 
 // And lists items as an enumeration: "a", "a and b", "a, b and c".
-func And[S ~string](items []S) S { return enumerate(items, " and ") }
+func And[S ~string](items []S) S { return joinLast(items, " and ") }
 
 // Or lists items as alternatives: "a", "a or b", "a, b or c".
-func Or[S ~string](items []S) S { return enumerate(items, " or ") }
+func Or[S ~string](items []S) S { return joinLast(items, " or ") }
 
-// enumerate joins items with commas, and the last two with a conjunction.
-func enumerate[S ~string](items []S, conjunction S) S {
+// joinLast joins items with commas, and the last two with a conjunction.
+func joinLast[S ~string](items []S, conjunction S) S {
 	if len(items) < 2 {
-		return join(items)
+		return joinCommas(items)
 	}
 	last := len(items) - 1
-	return join(items[:last]) + conjunction + items[last]
+	return joinCommas(items[:last]) + conjunction + items[last]
 }
 
 // First lists the first items, and counts the others if there are more than
 // most: "a, b and 3 more".
 func First[S ~string](items []S, most int) S {
 	if hidden := len(items) - most; hidden > 0 {
-		return join(items[:most]) + " and " + S(strconv.Itoa(hidden)) + " more"
+		return joinCommas(items[:most]) + " and " + S(strconv.Itoa(hidden)) + " more"
 	}
-	return join(items)
+	return joinCommas(items)
 }
 
-// join separates items with commas.
-func join[S ~string](items []S) S {
+// joinCommas separates items with commas.
+func joinCommas[S ~string](items []S) S {
 	var b strings.Builder
 	for i, item := range items {
 		if i > 0 {
@@ -102,7 +102,7 @@ func Quoted(names []string, most int) string {
 	if hidden := len(names) - most; hidden > 0 {
 		items = append(items, "and "+strconv.Itoa(hidden)+" more")
 	}
-	return join(items)
+	return joinCommas(items)
 }
 
 // Truncate returns s if it has at most most characters. Of a longer text it

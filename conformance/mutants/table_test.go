@@ -36,7 +36,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "undeclared substitution", file: "emit/cloudbuild/build.go",
-		old: "Substitutions: substitutions(p),", new: "Substitutions: map[string]string{},",
+		old: "Substitutions: buildSubstitutions(p),", new: "Substitutions: map[string]string{},",
 		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
 	},
 	{
@@ -247,7 +247,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "label of a pool", file: "emit/terraform/node_pools.go",
-		old: "entry{l.Key, literal(l.Value)}", new: "entry{l.Value, literal(l.Key)}",
+		old: "entry{l.Key, stringTokens(l.Value)}", new: "entry{l.Value, stringTokens(l.Key)}",
 		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
 	},
 	{

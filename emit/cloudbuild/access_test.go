@@ -31,8 +31,8 @@ func TestAccessTestsEveryRole(t *testing.T) {
 	unused := untestedRoles()
 	for _, provision := range folders {
 		folder := filepath.Dir(filepath.Dir(provision))
-		access := find(t, decodeBuild(t, readGolden(t, provision)), "access")
-		tested := strings.Fields(environment(t, access, "PERMISSIONS"))
+		access := findStep(t, decodeBuild(t, readGolden(t, provision)), "access")
+		tested := strings.Fields(stepVariable(t, access, "PERMISSIONS"))
 		script := string(readGolden(t, filepath.Join(folder, "create-platform.sh")).Content)
 		roles := scriptList(t, script, "BUILD_ROLES")
 		if !slices.Contains(roles, "roles/container.admin") {
@@ -68,8 +68,8 @@ func readGolden(t *testing.T, path string) emit.File {
 	return emit.File{Path: path, Content: content}
 }
 
-// environment returns the value of a variable of a step.
-func environment(t *testing.T, s step, name string) string {
+// stepVariable returns the value of a variable of a step.
+func stepVariable(t *testing.T, s step, name string) string {
 	t.Helper()
 	for _, v := range s.Env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -68,27 +68,28 @@ type task struct {
 // reports the task that hangs.
 func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 	b := build{
-		ServiceAccount: literal("projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)),
+		ServiceAccount: escapeDollars("projects/" + p.Project + "/serviceAccounts/" +
+			p.Delivery.Account.Email(p.Project)),
 		// A build with an account of its own must say where its log goes.
 		Options:       options{Logging: "CLOUD_LOGGING_ONLY"},
-		Substitutions: substitutions(p),
-		Tags:          []string{"batchwright", literal(p.Name), kind},
+		Substitutions: buildSubstitutions(p),
+		Tags:          []string{"batchwright", escapeDollars(p.Name), kind},
 	}
 	total := 0
 	for _, t := range tasks {
-		t.step.Timeout = duration(t.seconds)
+		t.step.Timeout = buildDuration(t.seconds)
 		total += t.seconds
 		b.Steps = append(b.Steps, t.step)
 	}
-	b.Timeout = duration(total)
+	b.Timeout = buildDuration(total)
 	return b
 }
 
-// terraform returns a step that runs Terraform in the folder terraform.
-func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
+// terraformStep returns a step that runs Terraform in the folder terraform.
+func terraformStep(p *ir.Platform, seconds int, id string, args ...string) task {
 	return task{seconds, step{
 		ID:   id,
-		Name: literal(p.Versions.TerraformImage()),
+		Name: escapeDollars(p.Versions.TerraformImage()),
 		Dir:  "terraform",
 		Args: args,
 		Env:  []string{"TF_IN_AUTOMATION=true"},
@@ -98,7 +99,7 @@ func terraform(p *ir.Platform, seconds int, id string, args ...string) task {
 // terraformInit returns the step that initialises Terraform with the location of the
 // state.
 func terraformInit(p *ir.Platform) task {
-	return terraform(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket,
+	return terraformStep(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket,
 		"-backend-config=prefix=$"+statePrefix)
 }
 
@@ -107,7 +108,7 @@ func terraformInit(p *ir.Platform) task {
 func infrastructureManager(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
 	account := "projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
 	body = strings.Replace(body, deploymentMark, deploymentScript, 1)
-	return script(p, seconds, id, body, append([]variable{
+	return scriptStep(p, seconds, id, body, append([]variable{
 		{"PROJECT", p.Project}, {"BUILD_REGION", p.Delivery.Region},
 		{"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
 	}, variables...)...)
@@ -117,14 +118,14 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 // contain manifestMark. If sha256 is "", any content of the manifest is accepted.
 func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables ...variable) task {
 	body = strings.Replace(body, manifestMark, manifestScript, 1)
-	return script(p, 1200, id, body, append([]variable{
+	return scriptStep(p, 1200, id, body, append([]variable{
 		{"MANIFEST", manifest}, {"MANIFEST_SHA256", sha256},
 	}, variables...)...)
 }
 
 // takeTurn returns the step that waits for older builds of the platform to end.
 func takeTurn(p *ir.Platform) task {
-	t := script(p, 3600, "turn", turnScript,
+	t := scriptStep(p, 3600, "turn", turnScript,
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
 	t.Env = append(t.Env, "BUILD=$BUILD_ID")
 	return t
@@ -133,28 +134,28 @@ func takeTurn(p *ir.Platform) task {
 // unlockState returns the step that removes the lock of a build that has ended
 // from the Terraform state.
 func unlockState(p *ir.Platform) task {
-	t := script(p, 300, "unlock", unlockScript,
+	t := scriptStep(p, 300, "unlock", unlockScript,
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
 	t.Env = append(t.Env, "STATE=gs://$"+stateBucket+"/$"+statePrefix)
 	return t
 }
 
-// command returns a step that runs a program in the Google Cloud CLI's image. The
+// commandStep returns a step that runs a program in the Google Cloud CLI's image. The
 // image has gcloud, kubectl and GKE's credential plugin for kubectl.
-func command(p *ir.Platform, seconds int, id, program string, args ...string) task {
-	t := task{seconds, step{ID: id, Name: cli(p), Entrypoint: program}}
+func commandStep(p *ir.Platform, seconds int, id, program string, args ...string) task {
+	t := task{seconds, step{ID: id, Name: gcloudImage(p), Entrypoint: program}}
 	for _, arg := range args {
-		t.Args = append(t.Args, literal(arg))
+		t.Args = append(t.Args, escapeDollars(arg))
 	}
 	return t
 }
 
-// script returns a step that runs a bash script in the Google Cloud CLI's
+// scriptStep returns a step that runs a bash script in the Google Cloud CLI's
 // image, with variables in its environment.
-func script(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
-	t := task{seconds, step{ID: id, Name: cli(p), Script: body}}
+func scriptStep(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
+	t := task{seconds, step{ID: id, Name: gcloudImage(p), Script: body}}
 	for _, v := range variables {
-		t.Env = append(t.Env, literal(v.name+"="+v.value))
+		t.Env = append(t.Env, escapeDollars(v.name+"="+v.value))
 	}
 	return t
 }
@@ -162,23 +163,23 @@ func script(p *ir.Platform, seconds int, id, body string, variables ...variable)
 // variable is an environment variable of a step.
 type variable struct{ name, value string }
 
-func cli(p *ir.Platform) string {
-	return literal(p.Versions.GcloudImage())
+func gcloudImage(p *ir.Platform) string {
+	return escapeDollars(p.Versions.GcloudImage())
 }
 
-// endpoint returns the flag of "gcloud container clusters get-credentials" that
+// endpointFlag returns the flag of "gcloud container clusters get-credentials" that
 // selects the control plane's endpoint for the build. Without the DNS endpoint it is
 // the control plane's private address, and the build must run in a worker pool
 // inside the network.
-func endpoint(p *ir.Platform) string {
+func endpointFlag(p *ir.Platform) string {
 	if p.Cluster.DNSEndpoint {
 		return "--dns-endpoint"
 	}
 	return "--internal-ip"
 }
 
-// literal escapes s so that Cloud Build's substitution yields s. Cloud Build
+// escapeDollars escapes s so that Cloud Build's substitution yields s. Cloud Build
 // substitutes everywhere except in scripts.
-func literal(s string) string { return strings.ReplaceAll(s, "$", "$$") }
+func escapeDollars(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 
-func duration(seconds int) string { return strconv.Itoa(seconds) + "s" }
+func buildDuration(seconds int) string { return strconv.Itoa(seconds) + "s" }

@@ -25,11 +25,11 @@ var ignore []byte
 // Files returns cloudbuild/provision.yaml, cloudbuild/destroy.yaml, the two
 // scripts, which are executable, and .gcloudignore.
 func Files(p *ir.Platform) ([]emit.File, error) {
-	provision, err := yaml.Marshal(provision(p))
+	provision, err := yaml.Marshal(provisionBuild(p))
 	if err != nil {
 		return nil, err
 	}
-	destroy, err := yaml.Marshal(destroy(p))
+	destroy, err := yaml.Marshal(destroyBuild(p))
 	if err != nil {
 		return nil, err
 	}

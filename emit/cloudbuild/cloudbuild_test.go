@@ -13,8 +13,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// platform returns a plan with everything that this package reads.
-func platform() *ir.Platform {
+// fullPlatform returns a plan with everything that this package reads.
+func fullPlatform() *ir.Platform {
 	return &ir.Platform{
 		Scheduler:   ir.Kueue,
 		Name:        "gke-batch",
@@ -46,14 +46,14 @@ func platform() *ir.Platform {
 
 // kaiPlatform is platform with KAI Scheduler.
 func kaiPlatform() *ir.Platform {
-	p := platform()
+	p := fullPlatform()
 	p.Scheduler = ir.KAI
 	p.Versions.KAI, p.Versions.Helm = "0.17.0", "3.19.0"
 	return p
 }
 
-// files returns the emitted files by path.
-func files(t testing.TB, p *ir.Platform) map[string]emit.File {
+// emittedFiles returns the emitted files by path.
+func emittedFiles(t testing.TB, p *ir.Platform) map[string]emit.File {
 	t.Helper()
 	list, err := Files(p)
 	if err != nil {
@@ -76,7 +76,7 @@ func decodeBuild(t *testing.T, f emit.File) build {
 	return b
 }
 
-func ids(b build) []string {
+func stepIDs(b build) []string {
 	var out []string
 	for _, s := range b.Steps {
 		out = append(out, s.ID)
@@ -84,7 +84,7 @@ func ids(b build) []string {
 	return out
 }
 
-func find(t *testing.T, b build, id string) step {
+func findStep(t *testing.T, b build, id string) step {
 	t.Helper()
 	i := slices.IndexFunc(b.Steps, func(s step) bool { return s.ID == id })
 	if i < 0 {
@@ -94,23 +94,24 @@ func find(t *testing.T, b build, id string) step {
 }
 
 func TestSteps(t *testing.T) {
-	out := files(t, platform())
+	out := emittedFiles(t, fullPlatform())
 	want := []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
 		"credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues", "dashboards",
 	}
-	if diff := cmp.Diff(want, ids(decodeBuild(t, out["cloudbuild/provision.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want, stepIDs(decodeBuild(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
 	want = []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-apply",
 		"credentials", "helm", "kai", "jobset", "priorities", "manifests", "queues", "dashboards",
 	}
-	if diff := cmp.Diff(want, ids(decodeBuild(t, files(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want,
+		stepIDs(decodeBuild(t, emittedFiles(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision with KAI Scheduler (-want +got):\n%s", diff)
 	}
 	want = []string{"settings", "access", "turn", "unlock", "terraform-init", "drain", "unprotect", "terraform-destroy"}
-	if diff := cmp.Diff(want, ids(decodeBuild(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
+	if diff := cmp.Diff(want, stepIDs(decodeBuild(t, out["cloudbuild/destroy.yaml"]))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
 	modes := map[string]uint32{"create-platform.sh": 0o755, "destroy-platform.sh": 0o755, ".gcloudignore": 0}
@@ -122,10 +123,10 @@ func TestSteps(t *testing.T) {
 }
 
 func TestWithoutGrafana(t *testing.T) {
-	p := platform()
+	p := fullPlatform()
 	p.Monitoring.Grafana = false
-	b := decodeBuild(t, files(t, p)["cloudbuild/provision.yaml"])
-	if slices.Contains(ids(b), "dashboards") {
+	b := decodeBuild(t, emittedFiles(t, p)["cloudbuild/provision.yaml"])
+	if slices.Contains(stepIDs(b), "dashboards") {
 		t.Error("a step applies dashboards that are not there")
 	}
 }
@@ -140,14 +141,14 @@ func TestEndpoint(t *testing.T) {
 		{true, "--dns-endpoint", "NEEDS_WORKER_POOL='false'\n"},
 		{false, "--internal-ip", "NEEDS_WORKER_POOL='true'\n"},
 	} {
-		p := platform()
+		p := fullPlatform()
 		p.Cluster.DNSEndpoint = tt.dns
-		out := files(t, p)
-		args := find(t, decodeBuild(t, out["cloudbuild/provision.yaml"]), "credentials").Args
+		out := emittedFiles(t, p)
+		args := findStep(t, decodeBuild(t, out["cloudbuild/provision.yaml"]), "credentials").Args
 		if !slices.Contains(args, tt.flag) {
 			t.Errorf("DNSEndpoint %t: provision gets credentials with %q", tt.dns, args)
 		}
-		env := find(t, decodeBuild(t, out["cloudbuild/destroy.yaml"]), "drain").Env
+		env := findStep(t, decodeBuild(t, out["cloudbuild/destroy.yaml"]), "drain").Env
 		if !slices.Contains(env, "ENDPOINT="+tt.flag) {
 			t.Errorf("DNSEndpoint %t: destroy has %q", tt.dns, env)
 		}
@@ -163,20 +164,21 @@ func TestEndpoint(t *testing.T) {
 // substitution. What becomes of them in a shell, the script tests hold.
 func TestHostileValues(t *testing.T) {
 	const hostile = "a'\"$PROJECT_ID ${_X} $(id) $$ `id`\n- b: c #"
-	p := platform()
+	p := fullPlatform()
 	p.Name, p.Project, p.Region, p.Cluster.Name = hostile, hostile, hostile, hostile
 	p.Delivery.StateBucket, p.Monitoring.GrafanaNamespace = hostile, hostile
 	p.Versions = ir.Versions{
 		Kueue: hostile, JobSet: hostile, KAI: hostile, Helm: hostile, Terraform: hostile, Gcloud: hostile,
 	}
-	out := files(t, p)
+	out := emittedFiles(t, p)
 
 	provision := decodeBuild(t, out["cloudbuild/provision.yaml"])
 	escaped := strings.ReplaceAll(hostile, "$", "$$")
-	if got := find(t, provision, "access").Env; !cmp.Equal(got[0], "PROJECT="+escaped) {
+	if got := findStep(t, provision, "access").Env; !cmp.Equal(got[0], "PROJECT="+escaped) {
 		t.Errorf("environment %q", got)
 	}
-	if got := find(t, provision, "state-bucket").Args[3]; substitute(got, provision.Substitutions) != "gs://"+hostile {
+	if got := findStep(t, provision, "state-bucket").Args[3]; substituteText(got, provision.Substitutions) != "gs://"+
+		hostile {
 		t.Errorf("argument %q", got)
 	}
 	ours := regexp.MustCompile(`\$(_[A-Z_]+|BUILD_ID)`)
@@ -220,7 +222,7 @@ func TestGrantCondition(t *testing.T) {
 }
 
 func TestBuildTime(t *testing.T) {
-	b := newBuild(platform(), "test", task{60, step{ID: "a"}}, task{3600, step{ID: "b"}})
+	b := newBuild(fullPlatform(), "test", task{60, step{ID: "a"}}, task{3600, step{ID: "b"}})
 	if b.Steps[0].Timeout != "60s" || b.Steps[1].Timeout != "3600s" || b.Timeout != "3660s" {
 		t.Errorf("timeouts %s, %s and %s", b.Steps[0].Timeout, b.Steps[1].Timeout, b.Timeout)
 	}

@@ -21,15 +21,15 @@ var unprotectScript string
 // queues.
 const stopMark = "# STOP\n"
 
-// destroy returns the build that empties the cluster and deletes everything that
+// destroyBuild returns the build that empties the cluster and deletes everything that
 // Terraform has created. It also works for a platform that was built only in part.
 // It keeps the bucket of the state.
-func destroy(p *ir.Platform) build {
+func destroyBuild(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	// "--prepare", because the script without it would build the platform again.
 	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
-	drain := script(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
-		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpoint(p)},
+	drain := scriptStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
+		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpointFlag(p)},
 		{"TEAMS", teamSelector(p)},
 	}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
@@ -37,11 +37,11 @@ func destroy(p *ir.Platform) build {
 			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region},
 				variable{"CLUSTER", p.Cluster.Name}))
 	}
-	unprotect := terraform(p, 3600, "unprotect")
+	unprotect := terraformStep(p, 3600, "unprotect")
 	unprotect.Script = unprotectScript
 	return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p), drain,
 		unprotect,
-		terraform(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
+		terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
 			"-var=deletion_protection=false"),
 	)
 }

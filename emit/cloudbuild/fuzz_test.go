@@ -17,11 +17,11 @@ import (
 func FuzzBuilds(f *testing.F) {
 	hostile.Seed(f)
 	read := func(t testing.TB, text string) any {
-		kueue, kai := filled(text), filled(text)
+		kueue, kai := filledPlan(text), filledPlan(text)
 		kai.Scheduler = ir.KAI
 		var builds []any
-		for _, f := range []emit.File{files(t, kueue)["cloudbuild/provision.yaml"],
-			files(t, kueue)["cloudbuild/destroy.yaml"], files(t, kai)["cloudbuild/provision.yaml"]} {
+		for _, f := range []emit.File{emittedFiles(t, kueue)["cloudbuild/provision.yaml"],
+			emittedFiles(t, kueue)["cloudbuild/destroy.yaml"], emittedFiles(t, kai)["cloudbuild/provision.yaml"]} {
 			build := hostile.Documents(t, string(f.Content))[0].(map[string]any)
 			values := map[string]string{}
 			for name, value := range build["substitutions"].(map[string]any) {
@@ -29,7 +29,7 @@ func FuzzBuilds(f *testing.F) {
 			}
 			for key, part := range build {
 				if key != "substitutions" {
-					build[key] = substituted(part, values)
+					build[key] = substituteParts(part, values)
 				}
 			}
 			builds = append(builds, build)
@@ -44,20 +44,20 @@ func FuzzBuilds(f *testing.F) {
 	})
 }
 
-// substituted returns a part of a build after Cloud Build's substitution, which
+// substituteParts returns a part of a build after Cloud Build's substitution, which
 // leaves scripts alone.
-func substituted(part any, values map[string]string) any {
+func substituteParts(part any, values map[string]string) any {
 	switch part := part.(type) {
 	case string:
-		return substitute(part, values)
+		return substituteText(part, values)
 	case []any:
 		for i := range part {
-			part[i] = substituted(part[i], values)
+			part[i] = substituteParts(part[i], values)
 		}
 	case map[string]any:
 		for key := range part {
 			if key != "script" {
-				part[key] = substituted(part[key], values)
+				part[key] = substituteParts(part[key], values)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func substituted(part any, values map[string]string) any {
 func FuzzScripts(f *testing.F) {
 	hostile.Seed(f)
 	const create, destroy = "create-platform.sh", "destroy-platform.sh"
-	harmless := files(f, filled(hostile.Mark))
+	harmless := emittedFiles(f, filledPlan(hostile.Mark))
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s, "\x00") // which no program can be given
 		hostile.WantPrintable(t, s)
@@ -78,7 +78,7 @@ func FuzzScripts(f *testing.F) {
 		if want := strings.Join([]string{s, s, "-", s, ""}, "\x00"); err != nil || string(out) != want {
 			t.Errorf("bash reads %q, want %q; %v", out, want, err)
 		}
-		got := files(t, filled(s))
+		got := emittedFiles(t, filledPlan(s))
 		for _, name := range []string{create, destroy} {
 			// Every value stands between single quotes.
 			want := strings.ReplaceAll(string(harmless[name].Content), hostile.Mark, strings.ReplaceAll(s, "'", `'\''`))
@@ -89,9 +89,9 @@ func FuzzScripts(f *testing.F) {
 	})
 }
 
-// filled is a plan with a text wherever a build or a script takes one.
-func filled(s string) *ir.Platform {
-	p := platform()
+// filledPlan is a plan with a text wherever a build or a script takes one.
+func filledPlan(s string) *ir.Platform {
+	p := fullPlatform()
 	p.Name, p.Project, p.Region, p.Cluster.Name = s, s, s, s
 	p.Delivery.StateBucket, p.Delivery.Repository, p.Delivery.Region, p.Monitoring.GrafanaNamespace = s, s, s, s
 	p.Delivery.Account = ir.ServiceAccount{ID: "id", Display: s, Roles: []string{s}}

@@ -141,7 +141,7 @@ type player struct {
 func newPlayer(t *testing.T, p *ir.Platform) *player {
 	s := newSandbox(t, p)
 	s.answer(world)
-	play := &player{s, provision(p).Steps, destroy(p).Steps}
+	play := &player{s, provisionBuild(p).Steps, destroyBuild(p).Steps}
 	// This step copies a file of its image.
 	play.provision = slices.DeleteFunc(play.provision, func(st step) bool { return st.ID == "helm" })
 	play.reset()
@@ -166,12 +166,12 @@ func (p *player) interrupt(call int) {
 	if err := os.Remove(filepath.Join(p.root, "dead")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.t.Fatal(err)
 	}
-	p.write("count", "0\n", 0o644)
-	p.write("interrupt", strconv.Itoa(call)+"\n", 0o644)
+	p.writeFile("count", "0\n", 0o644)
+	p.writeFile("interrupt", strconv.Itoa(call)+"\n", 0o644)
 }
 
-// things lists what exists in the world.
-func (p *player) things() []string {
+// listThings lists what exists in the world.
+func (p *player) listThings() []string {
 	p.t.Helper()
 	entries, err := os.ReadDir(filepath.Join(p.root, "world"))
 	if err != nil {
@@ -188,8 +188,8 @@ func (p *player) things() []string {
 func (p *player) snapshot() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
-	for _, name := range p.things() {
-		all[name] = p.read(filepath.Join("world", name))
+	for _, name := range p.listThings() {
+		all[name] = p.readFile(filepath.Join("world", name))
 	}
 	return all
 }
@@ -198,7 +198,7 @@ func (p *player) restore(all map[string]string) {
 	p.t.Helper()
 	p.reset()
 	for name, content := range all {
-		p.write(filepath.Join("world", name), content, 0o644)
+		p.writeFile(filepath.Join("world", name), content, 0o644)
 	}
 }
 
@@ -206,29 +206,29 @@ func (p *player) restore(all map[string]string) {
 // returns what failed with its output, or "".
 func (p *player) run(script string, args []string, steps []step) string {
 	p.t.Helper()
-	if r := p.script(script, "", args...); r.code != 0 {
+	if r := p.runScript(script, "", args...); r.code != 0 {
 		return fmt.Sprintf("%s: exit code %d\n%s", script, r.code, r.output)
 	}
 	for _, st := range steps {
-		if r := p.step(st); r.code != 0 {
+		if r := p.runStep(st); r.code != 0 {
 			return fmt.Sprintf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
 		}
 	}
 	return ""
 }
 
-// build builds the platform, and destroyAll destroys it, as a person does who was
-// told to prepare the project once more.
-func (p *player) build() string { return p.run("create-platform.sh", nil, p.provision) }
+// buildPlatform builds the platform, and destroyAll destroys it, as a person does
+// who was told to prepare the project once more.
+func (p *player) buildPlatform() string { return p.run("create-platform.sh", nil, p.provision) }
 
 func (p *player) destroyAll() string {
 	p.t.Helper()
-	r := p.script("destroy-platform.sh", "", "--yes")
+	r := p.runScript("destroy-platform.sh", "", "--yes")
 	if r.code != 0 && strings.Contains(r.output, "create-platform.sh --prepare") {
 		if problem := p.run("create-platform.sh", []string{"--prepare"}, nil); problem != "" {
 			return problem
 		}
-		r = p.script("destroy-platform.sh", "", "--yes")
+		r = p.runScript("destroy-platform.sh", "", "--yes")
 	}
 	if r.code != 0 {
 		return fmt.Sprintf("destroy-platform.sh: exit code %d\n%s", r.code, r.output)
@@ -237,7 +237,7 @@ func (p *player) destroyAll() string {
 		return ""
 	}
 	for _, st := range p.destroy {
-		if r := p.step(st); r.code != 0 {
+		if r := p.runStep(st); r.code != 0 {
 			return fmt.Sprintf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
 		}
 	}
@@ -248,10 +248,10 @@ func (p *player) destroyAll() string {
 // from whatever there is, and that nothing is in the way afterwards.
 func (p *player) mustBuild(after string) {
 	p.t.Helper()
-	if problem := p.build(); problem != "" {
+	if problem := p.buildPlatform(); problem != "" {
 		p.t.Errorf("after %s the platform is not built: %s", after, problem)
 	}
-	p.holds(after, "cluster")
+	p.checkLeft(after, "cluster")
 }
 
 func (p *player) mustDestroy(after string) {
@@ -259,14 +259,14 @@ func (p *player) mustDestroy(after string) {
 	if problem := p.destroyAll(); problem != "" {
 		p.t.Errorf("after %s the platform is not destroyed: %s", after, problem)
 	}
-	p.holds(after, "")
+	p.checkLeft(after, "")
 }
 
-// holds holds that, of all that can be in the way of a build, there is only the
+// checkLeft holds that, of all that can be in the way of a build, there is only the
 // cluster, or nothing.
-func (p *player) holds(after, cluster string) {
+func (p *player) checkLeft(after, cluster string) {
 	p.t.Helper()
-	things := p.things()
+	things := p.listThings()
 	for _, name := range []string{"lock", "pending", "works"} {
 		if slices.Contains(things, name) {
 			p.t.Errorf("after %s there is still a %s", after, name)
@@ -317,8 +317,8 @@ func TestInterrupted(t *testing.T) {
 		// provision and destroy are the steps that are interrupted, nil for all.
 		provision, destroy []string
 	}{
-		{"Terraform", platform(), nil, nil},
-		{"Infrastructure Manager", managed(), []string{"infrastructure"}, []string{"infrastructure"}},
+		{"Terraform", fullPlatform(), nil, nil},
+		{"Infrastructure Manager", managedPlan(), []string{"infrastructure"}, []string{"infrastructure"}},
 		{"KAI Scheduler", kaiPlatform(), []string{"kai"}, []string{"drain"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -326,7 +326,7 @@ func TestInterrupted(t *testing.T) {
 			chosen := func(list []string, id string) bool { return list == nil || slices.Contains(list, id) }
 			if tt.provision == nil {
 				p.interruptEvery("create-platform.sh", nil, func() result {
-					return p.script("create-platform.sh", "",
+					return p.runScript("create-platform.sh", "",
 						"--prepare")
 				},
 					func(after string) {
@@ -345,7 +345,7 @@ func TestInterrupted(t *testing.T) {
 			for _, st := range p.provision {
 				before := p.snapshot()
 				if chosen(tt.provision, st.ID) {
-					p.interruptEvery("step "+st.ID, before, func() result { return p.step(st) }, func(after string) {
+					p.interruptEvery("step "+st.ID, before, func() result { return p.runStep(st) }, func(after string) {
 						half := p.snapshot()
 						p.mustBuild(after)
 						p.restore(half)
@@ -353,7 +353,7 @@ func TestInterrupted(t *testing.T) {
 					})
 					p.restore(before)
 				}
-				if r := p.step(st); r.code != 0 {
+				if r := p.runStep(st); r.code != 0 {
 					t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
 				}
 			}
@@ -361,7 +361,7 @@ func TestInterrupted(t *testing.T) {
 			for _, st := range p.destroy {
 				before := p.snapshot()
 				if chosen(tt.destroy, st.ID) {
-					p.interruptEvery("step "+st.ID, before, func() result { return p.step(st) }, func(after string) {
+					p.interruptEvery("step "+st.ID, before, func() result { return p.runStep(st) }, func(after string) {
 						half := p.snapshot()
 						p.mustDestroy(after)
 						p.restore(half)
@@ -369,11 +369,11 @@ func TestInterrupted(t *testing.T) {
 					})
 					p.restore(before)
 				}
-				if r := p.step(st); r.code != 0 {
+				if r := p.runStep(st); r.code != 0 {
 					t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
 				}
 			}
-			p.holds("a whole run", "")
+			p.checkLeft("a whole run", "")
 			p.restore(built)
 			p.mustDestroy("a build")
 		})

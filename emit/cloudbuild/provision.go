@@ -26,13 +26,13 @@ var infrastructureScript string
 //go:embed scripts/tensorboard.sh
 var tensorBoardScript string
 
-// provision returns the build that creates the platform, or changes it to match the
-// deploy folder.
+// provisionBuild returns the build that creates the platform, or changes it to match
+// the deploy folder.
 //
 // The bucket of the state must exist: creating a bucket takes a permission on the
 // whole project. The person who runs create-platform.sh has it; the build does not
 // need it. The build ensures that the bucket is safe for keeping state.
-func provision(p *ir.Platform) build {
+func provisionBuild(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
 		awaitAccess(p, testedPermissions(p, rolePermissions), "./create-platform.sh"),
@@ -41,16 +41,18 @@ func provision(p *ir.Platform) build {
 	if p.Delivery.InfrastructureManager {
 		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
 	} else {
-		bucket := command(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
+		bucket := commandStep(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
 		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access",
 			"--public-access-prevention")
 		tasks = append(tasks, bucket, unlockState(p), terraformInit(p),
-			terraform(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s", "-out=platform.tfplan"),
-			terraform(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s", "platform.tfplan"))
+			terraformStep(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s",
+				"-out=platform.tfplan"),
+			terraformStep(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s",
+				"platform.tfplan"))
 	}
-	tasks = append(tasks, command(p, 300, "credentials",
+	tasks = append(tasks, commandStep(p, 300, "credentials",
 		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
-		"--location="+p.Region, endpoint(p)))
+		"--location="+p.Region, endpointFlag(p)))
 	// The scheduler comes before JobSet: a scheduler that is down or partly
 	// installed may refuse the Deployment of JobSet, and this step repairs the
 	// scheduler. Kueue waits for kinds that do not exist yet.
@@ -59,21 +61,21 @@ func provision(p *ir.Platform) build {
 	tasks = append(tasks,
 		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetManifest(), p.Versions.SHA256.JobSet,
 			variable{"NAMESPACE", ir.JobSetNamespace}),
-		script(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
+		scriptStep(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
-		command(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts",
+		commandStep(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts",
 			"--field-manager=batchwright", "-k", "kubernetes"),
 		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {
-		tasks = append(tasks, script(p, 600, "tensorboard", tensorBoardScript,
+		tasks = append(tasks, scriptStep(p, 600, "tensorboard", tensorBoardScript,
 			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
 			variable{"DISPLAY_NAME", p.Cluster.Name},
 			variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
 			variable{"KEY", ir.TensorBoardKey}))
 	}
 	if p.Monitoring.Grafana {
-		tasks = append(tasks, script(p, 300, "dashboards", dashboardsScript,
+		tasks = append(tasks, scriptStep(p, 300, "dashboards", dashboardsScript,
 			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
 	}
 	return newBuild(p, "provision", tasks...)
@@ -95,7 +97,7 @@ var rolePermissions = map[string]string{
 // awaitAccess returns the step that waits until the build has the permissions.
 // command is the command that grants them.
 func awaitAccess(p *ir.Platform, permissions []string, command string) task {
-	return script(p, 900, "access", accessScript,
+	return scriptStep(p, 900, "access", accessScript,
 		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")},
 		variable{"COMMAND", command})
 }

@@ -43,24 +43,24 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
-	s := &sandbox{t: t, root: t.TempDir(), substitutions: substitutions(p)}
+	s := &sandbox{t: t, root: t.TempDir(), substitutions: buildSubstitutions(p)}
 	s.substitutions["BUILD_ID"] = "this-build"
 	s.folder = filepath.Join(s.root, "deploy folder")
 	s.answer("")
-	for path, f := range files(t, p) {
-		s.write(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
+	for path, f := range emittedFiles(t, p) {
+		s.writeFile(filepath.Join("deploy folder", path), string(f.Content), max(f.Mode, 0o644))
 	}
-	s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
-	s.write("deploy folder/kubernetes/system/kueue-webhooks/kustomization.yaml", "kind: Component\n", 0o644)
-	s.write("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
-	s.write("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
-	s.write("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
-	s.write("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
-	s.write("deploy folder/terraform/main.tf", "", 0o644)
+	s.writeFile("deploy folder/kubernetes/system/kueue-configuration.yaml", "kind: ConfigMap\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/system/kueue-webhooks/kustomization.yaml", "kind: Component\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
+	s.writeFile("deploy folder/terraform/main.tf", "", 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
-		s.write(filepath.Join("bin", program), stub, 0o755)
+		s.writeFile(filepath.Join("bin", program), stub, 0o755)
 	}
-	s.write("deploy folder/helm", stub, 0o755) // where a step before puts it
+	s.writeFile("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{
 		"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs",
 	} {
@@ -75,7 +75,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	return s
 }
 
-func (s *sandbox) write(path, content string, mode os.FileMode) {
+func (s *sandbox) writeFile(path, content string, mode os.FileMode) {
 	s.t.Helper()
 	path = filepath.Join(s.root, path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -86,7 +86,7 @@ func (s *sandbox) write(path, content string, mode os.FileMode) {
 	}
 }
 
-func (s *sandbox) read(path string) string {
+func (s *sandbox) readFile(path string) string {
 	content, err := os.ReadFile(filepath.Join(s.root, path))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.t.Fatal(err)
@@ -96,7 +96,7 @@ func (s *sandbox) read(path string) string {
 
 // answer sets what the stubs do: shell, in which $call is the command with its
 // arguments, and $line the same as it is recorded.
-func (s *sandbox) answer(script string) { s.write("answers", script+"\n", 0o644) }
+func (s *sandbox) answer(script string) { s.writeFile("answers", script+"\n", 0o644) }
 
 // result is the outcome of a run: the exit code, both streams together, and
 // the calls of the stubs.
@@ -106,9 +106,9 @@ type result struct {
 	calls  []string
 }
 
-// run runs a program of the deploy folder or of the PATH, in a directory other
+// runProgram runs a program of the deploy folder or of the PATH, in a directory other
 // than the folder unless dir says so.
-func (s *sandbox) run(dir string, env []string, stdin, program string, args ...string) result {
+func (s *sandbox) runProgram(dir string, env []string, stdin, program string, args ...string) result {
 	s.t.Helper()
 	for _, record := range []string{"calls", "words"} {
 		if err := os.RemoveAll(filepath.Join(s.root, record)); err != nil {
@@ -131,19 +131,19 @@ func (s *sandbox) run(dir string, env []string, stdin, program string, args ...s
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		s.t.Fatal(err)
 	}
-	return result{cmd.ProcessState.ExitCode(), output.String(), splitLines(s.read("calls"))}
+	return result{cmd.ProcessState.ExitCode(), output.String(), splitLines(s.readFile("calls"))}
 }
 
-// script runs a script at the root of the deploy folder.
-func (s *sandbox) script(name, stdin string, args ...string) result {
+// runScript runs a script at the root of the deploy folder.
+func (s *sandbox) runScript(name, stdin string, args ...string) result {
 	s.t.Helper()
-	return s.run(s.root, nil, stdin, filepath.Join(s.folder, name), args...)
+	return s.runProgram(s.root, nil, stdin, filepath.Join(s.folder, name), args...)
 }
 
 var reference = regexp.MustCompile(`\$\$|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}`)
 
-// substitute does what Cloud Build does to every text of a build but scripts.
-func substitute(s string, values map[string]string) string {
+// substituteText does what Cloud Build does to every text of a build but scripts.
+func substituteText(s string, values map[string]string) string {
 	return reference.ReplaceAllStringFunc(s, func(ref string) string {
 		if ref == "$$" {
 			return "$"
@@ -152,32 +152,32 @@ func substitute(s string, values map[string]string) string {
 	})
 }
 
-// step runs a step of a build as Cloud Build does.
-func (s *sandbox) step(st step) result {
+// runStep runs a step of a build as Cloud Build does.
+func (s *sandbox) runStep(st step) result {
 	s.t.Helper()
 	var env []string
 	for _, e := range st.Env {
-		env = append(env, substitute(e, s.substitutions))
+		env = append(env, substituteText(e, s.substitutions))
 	}
 	dir := filepath.Join(s.folder, st.Dir)
 	if st.Script != "" {
-		s.write("step", st.Script, 0o755)
-		return s.run(dir, env, "", filepath.Join(s.root, "step"))
+		s.writeFile("step", st.Script, 0o755)
+		return s.runProgram(dir, env, "", filepath.Join(s.root, "step"))
 	}
 	var args []string
 	for _, a := range st.Args {
-		args = append(args, substitute(a, s.substitutions))
+		args = append(args, substituteText(a, s.substitutions))
 	}
 	program := st.Entrypoint
 	if program == "" && strings.HasPrefix(st.Name, "hashicorp/terraform:") {
 		program = "terraform"
 	}
-	return s.run(dir, env, "", program, args...)
+	return s.runProgram(dir, env, "", program, args...)
 }
 
-// words returns the arguments of all calls of the last run, whatever is in
+// callArguments returns the arguments of all calls of the last run, whatever is in
 // them.
-func (s *sandbox) words() []string { return strings.Split(s.read("words"), "\x00") }
+func (s *sandbox) callArguments() []string { return strings.Split(s.readFile("words"), "\x00") }
 
 // continuation matches a line break inside a call, with the indent of the next line.
 var continuation = regexp.MustCompile(`\\\n *`)
@@ -190,8 +190,8 @@ func splitLines(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return line == "" })
 }
 
-// matching returns the calls that begin with a prefix.
-func (r result) matching(prefix string) []string {
+// callsWith returns the calls that begin with a prefix.
+func (r result) callsWith(prefix string) []string {
 	var out []string
 	for _, call := range r.calls {
 		if strings.HasPrefix(call, prefix) {

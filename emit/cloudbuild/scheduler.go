@@ -44,34 +44,34 @@ type scheduler struct {
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
-	return ir.Choose(p.Scheduler, kueue, kai)(p)
+	return ir.Choose(p.Scheduler, kueueScheduler, kaiScheduler)(p)
 }
 
-func kueue(p *ir.Platform) scheduler {
+func kueueScheduler(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
 		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
-		prepare:   []task{script(p, 600, "local-queues", localQueuesScript, platform)},
-		queues:    script(p, 1800, "queues", queuesScript, platform),
+		prepare:   []task{scriptStep(p, 600, "local-queues", localQueuesScript, platform)},
+		queues:    scriptStep(p, 1800, "queues", queuesScript, platform),
 		stop:      stopKueue,
 		variables: []variable{{"KUEUE", ir.KueueNamespace}, platform},
 	}
 }
 
-func kai(p *ir.Platform) scheduler {
+func kaiScheduler(p *ir.Platform) scheduler {
 	// Helm is a single program without libraries. The CLI's image has the
 	// credentials for the cluster but no Helm; Helm's image has no credentials.
 	helm := task{300, step{
-		ID: "helm", Name: literal(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm",
+		ID: "helm", Name: escapeDollars(p.Versions.HelmImage()), Entrypoint: "cp", Args: []string{"/usr/bin/helm",
 			"/workspace/helm"},
 	}}
-	install := script(p, 2400, "kai", kaiScript,
+	install := scriptStep(p, 2400, "kai", kaiScript,
 		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})
 	return scheduler{
 		version: setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI},
 		install: []task{helm, install},
-		queues:  script(p, 600, "queues", kaiQueuesScript, variable{"PLATFORM", platformSelector(p)}),
+		queues:  scriptStep(p, 600, "queues", kaiQueuesScript, variable{"PLATFORM", platformSelector(p)}),
 	}
 }

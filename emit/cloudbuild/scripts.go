@@ -48,16 +48,16 @@ func createScript(p *ir.Platform) []byte {
 		assignString("DISPLAY_NAME", d.Account.Display),
 		assignString("NODE_ACCOUNT", p.NodeAccount.ID),
 		assignString("NODE_DISPLAY_NAME", p.NodeAccount.Display),
-		assignArray("TEAM_DISPLAY_NAMES", column(accounts, func(t ir.Team) string { return t.Account.Display })),
-		assignArray("TEAM_SUBJECTS", column(accounts, func(t ir.Team) string {
+		assignArray("TEAM_DISPLAY_NAMES", mapElements(accounts, func(t ir.Team) string { return t.Account.Display })),
+		assignArray("TEAM_SUBJECTS", mapElements(accounts, func(t ir.Team) string {
 			return t.Namespace + "/" + t.KubeAccount
 		})),
-		assignArray("CUSTOM_TITLES", column(roles, func(r ir.CustomRole) string { return r.Title })),
-		assignArray("CUSTOM_PERMISSIONS", column(roles, func(r ir.CustomRole) string {
+		assignArray("CUSTOM_TITLES", mapElements(roles, func(r ir.CustomRole) string { return r.Title })),
+		assignArray("CUSTOM_PERMISSIONS", mapElements(roles, func(r ir.CustomRole) string {
 			return strings.Join(r.Permissions, ",")
 		})),
-		assignArray("BUILD_CONDITIONS", column(rights, func(r ir.NarrowRole) string { return r.Condition })),
-		assignArray("BUILD_TITLES", column(rights, func(r ir.NarrowRole) string { return r.Title })),
+		assignArray("BUILD_CONDITIONS", mapElements(rights, func(r ir.NarrowRole) string { return r.Condition })),
+		assignArray("BUILD_TITLES", mapElements(rights, func(r ir.NarrowRole) string { return r.Title })),
 		assignString("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
@@ -82,14 +82,14 @@ func commonAssignments(p *ir.Platform) []string {
 		assignString("REPOSITORY", d.Repository),
 		assignString("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		assignArray("APIS", d.APIs),
-		assignArray("TEAM_ACCOUNTS", column(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
-		assignArray("CUSTOM_ROLES", column(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
-		assignArray("BUILD_ROLES", column(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
+		assignArray("TEAM_ACCOUNTS", mapElements(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
+		assignArray("CUSTOM_ROLES", mapElements(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
+		assignArray("BUILD_ROLES", mapElements(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
 	}
 }
 
-// column returns the result of value for each element, in order.
-func column[E any](elements []E, value func(E) string) []string {
+// mapElements returns the result of value for each element, in order.
+func mapElements[E any](elements []E, value func(E) string) []string {
 	out := make([]string, len(elements))
 	for i, e := range elements {
 		out[i] = value(e)

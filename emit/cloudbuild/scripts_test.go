@@ -34,9 +34,9 @@ case $call in
 esac`
 
 func TestCreate(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.answer(fresh)
-	first := s.script("create-platform.sh", "")
+	first := s.runScript("create-platform.sh", "")
 	want := splitCalls(`
 gcloud services enable compute.googleapis.com container.googleapis.com --project=my-project
 gcloud iam service-accounts describe gke-batch-build@my-project.iam.gserviceaccount.com --project=my-project
@@ -86,7 +86,7 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 	}
 
 	s.answer(prepared)
-	second := s.script("create-platform.sh", "")
+	second := s.runScript("create-platform.sh", "")
 	if second.code != 0 {
 		t.Errorf("second run: exit code %d\n%s", second.code, second.output)
 	}
@@ -96,10 +96,10 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 			t.Errorf("second run: %s", call)
 		}
 	}
-	if len(second.matching("gcloud builds submit")) != 1 {
+	if len(second.callsWith("gcloud builds submit")) != 1 {
 		t.Errorf("second run submitted no build: %q", second.calls)
 	}
-	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || strings.Contains(r.output, "revoke") {
+	if r := s.runScript("create-platform.sh", "", "--prepare"); r.code != 0 || strings.Contains(r.output, "revoke") {
 		t.Errorf("nothing to revoke: exit code %d\n%s", r.code, r.output)
 	}
 }
@@ -107,15 +107,15 @@ gcloud builds submit . --project=my-project --region=us-central1 --config=cloudb
 // TestCreateStopsAtTheFirstError fails every call in turn, and expects nothing
 // to come after it.
 func TestCreateStopsAtTheFirstError(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.answer(fresh)
-	calls := s.script("create-platform.sh", "").calls
+	calls := s.runScript("create-platform.sh", "").calls
 	for _, failing := range calls {
 		if strings.Contains(failing, " describe ") {
 			continue // to fail is its answer
 		}
 		s.answer(fresh + "\nif [[ $line == " + words.ShellString(failing) + " ]]; then echo refused >&2; exit 1; fi")
-		r := s.script("create-platform.sh", "")
+		r := s.runScript("create-platform.sh", "")
 		if r.code == 0 || !strings.Contains(r.output, "refused") {
 			t.Errorf("exit code %d and output %q after a failure of %s", r.code, r.output, failing)
 		}
@@ -129,14 +129,14 @@ func TestCreateStopsAtTheFirstError(t *testing.T) {
 // which no account has any more, that it can no longer be granted afterwards, and
 // that the right binding is never removed, not even for a moment.
 func TestCreateReplacesTheCondition(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	const (
 		admin = "roles/resourcemanager.projectIamAdmin\t"
 		title = "Roles of nodes, jobs and members\t\n"
 		old   = admin + "api.old()\t" + title
 		bare  = admin + "\t\t\n"
 	)
-	condition := grantCondition(platform().Delivery.GrantableRoles)
+	condition := grantCondition(fullPlatform().Delivery.GrantableRoles)
 	current, retitled := admin+condition+"\t"+title, admin+condition+"\tBefore\tBy hand\n"
 	const add, remove, submit = "add-iam-policy-binding", "remove-iam-policy-binding", "submit"
 	const removeOld = remove + " ^;^title=Roles of nodes, jobs and members;expression=api.old()"
@@ -158,9 +158,9 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 	} {
 		s.answer("case $call in\n*get-iam-policy*) printf %s " + words.ShellString(tt.policy) + " ;;\n*' submit '*) " +
 			tt.build + " ;;\nesac")
-		r := s.script("create-platform.sh", "", tt.args...)
+		r := s.runScript("create-platform.sh", "", tt.args...)
 		var got []string
-		words := s.words()
+		words := s.callArguments()
 		for i, word := range words {
 			switch {
 			case word == submit, word == add && slices.Contains(words[i:i+4],
@@ -180,7 +180,7 @@ func TestCreateReplacesTheCondition(t *testing.T) {
 // end with the build that no longer needs them, and not before; --prepare prints
 // the commands that end them.
 func TestCreateRevokesWhatTheBuildNoLongerNeeds(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	const earlier = `
 case $call in
 *"projects get-iam-policy"*)
@@ -205,13 +205,13 @@ esac`
 		}
 		return out
 	}
-	r := s.script("create-platform.sh", "")
+	r := s.runScript("create-platform.sh", "")
 	if got := changes(r.calls); r.code != 0 || !slices.Equal(got, want) {
 		t.Errorf("exit code %d, %q, want %q\n%s", r.code, got, want, r.output)
 	}
-	removals := r.matching("gcloud projects remove-iam-policy-binding")
+	removals := r.callsWith("gcloud projects remove-iam-policy-binding")
 
-	r = s.script("create-platform.sh", "", "--prepare")
+	r = s.runScript("create-platform.sh", "", "--prepare")
 	_, printed, _ := strings.Cut(r.output, "revoke the roles that the build no longer needs:\n")
 	got := changes(r.calls)
 	if r.code != 0 || !slices.Equal(got, want[:3]) || printed != "  "+strings.Join(removals, "\n  ")+"\n" {
@@ -219,7 +219,7 @@ esac`
 	}
 
 	s.answer(earlier + "\nif [[ $call == *'builds submit'* ]]; then exit 1; fi")
-	if r := s.script("create-platform.sh", ""); r.code == 0 || !slices.Equal(changes(r.calls), want[:4]) {
+	if r := s.runScript("create-platform.sh", ""); r.code == 0 || !slices.Equal(changes(r.calls), want[:4]) {
 		t.Errorf("the build fails: exit code %d, %q, want %q", r.code, changes(r.calls), want[:4])
 	}
 }
@@ -227,7 +227,7 @@ esac`
 // teamPlatform is platform with a team whose jobs act as a Google service account,
 // and with a custom role of the jobs.
 func teamPlatform() *ir.Platform {
-	p := platform()
+	p := fullPlatform()
 	p.Teams = []ir.Team{
 		{Name: "a", Namespace: "space-a", KubeAccount: "a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a",
 			Display: "Jobs of a in gke-batch"}},
@@ -248,7 +248,7 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 		`--role=roles/iam.workloadIdentityUser --condition=None`
 	s := newSandbox(t, teamPlatform())
 	s.answer(fresh)
-	r := s.script("create-platform.sh", "")
+	r := s.runScript("create-platform.sh", "")
 	made := slices.Index(r.calls, `gcloud iam service-accounts create wi-team-a --project=my-project `+
 		`--display-name=Jobs\ of\ a\ in\ gke-batch`)
 	role := slices.Index(r.calls, `gcloud iam roles create gke_batch_writer --project=my-project --stage=GA `+
@@ -263,7 +263,7 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 	}
 
 	// Without a build the cluster may not be there: the command is printed.
-	r = s.script("create-platform.sh", "", "--prepare")
+	r = s.runScript("create-platform.sh", "", "--prepare")
 	if slices.Contains(r.calls, bind) || !strings.Contains(r.output, bind) {
 		t.Errorf("--prepare: %q\n%s", r.calls, r.output)
 	}
@@ -273,20 +273,20 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 	const there = "case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in gke-batch' ;;\n*'service-accounts " +
 		"get-iam-policy'*) echo '%s' ;;\nesac"
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[space-a/a-ksa]", 1))
-	if r := s.script("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.matching(
+	if r := s.runScript("create-platform.sh", ""); r.code != 0 || slices.Contains(r.calls, bind) || len(r.callsWith(
 		"gcloud iam service-accounts remove")) > 0 {
 		t.Errorf("second run: exit code %d, %q", r.code, r.calls)
 	}
 	s.answer(strings.Replace(there, "%s", "serviceAccount:my-project.svc.id.goog[old/a-ksa]", 1))
 	for _, args := range [][]string{nil, {"--prepare"}} {
-		r = s.script("create-platform.sh", "", args...)
+		r = s.runScript("create-platform.sh", "", args...)
 		revoke := `  gcloud iam service-accounts remove-iam-policy-binding ` + account + ` --project=my-project ` +
 			`--member=serviceAccount:my-project.svc.id.goog\[old/a-ksa\] --role=roles/iam.workloadIdentityUser --all` +
 			"\n"
 		if r.code != 0 || slices.Contains(r.calls, bind) != (args == nil) || strings.Count(r.output, revoke) != 1 {
 			t.Errorf("moved namespace, %q: exit code %d, %q\n%s", args, r.code, r.calls, r.output)
 		}
-		if gone := r.matching("gcloud iam service-accounts remove"); gone != nil {
+		if gone := r.callsWith("gcloud iam service-accounts remove"); gone != nil {
 			t.Errorf("moved namespace, %q: removed %q", args, gone)
 		}
 	}
@@ -297,8 +297,8 @@ func TestCreateMakesTeamAccounts(t *testing.T) {
 func TestCreateKeepsOffOthersAccounts(t *testing.T) {
 	s := newSandbox(t, teamPlatform())
 	s.answer("case $call in\n*'describe wi-team-a'*) echo 'Jobs of a in other' ;;\nesac")
-	r := s.script("create-platform.sh", "")
-	if r.code != 1 || len(r.matching("gcloud builds")) > 0 ||
+	r := s.runScript("create-platform.sh", "")
+	if r.code != 1 || len(r.callsWith("gcloud builds")) > 0 ||
 		!strings.Contains(r.output, `is called "Jobs of a in other"`) ||
 		!strings.Contains(r.output, "teams.TEAM.serviceAccount") {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
@@ -310,7 +310,7 @@ func TestCreateKeepsOffOthersAccounts(t *testing.T) {
 func TestDestroyNamesTheAccounts(t *testing.T) {
 	s := newSandbox(t, teamPlatform())
 	s.answer(prepared)
-	r := s.script("destroy-platform.sh", "", "--yes")
+	r := s.runScript("destroy-platform.sh", "", "--yes")
 	for _, want := range []string{
 		"  gcloud iam service-accounts delete gke-batch-nodes@my-project.iam.gserviceaccount.com " +
 			"--project=my-project\n",
@@ -326,15 +326,15 @@ func TestDestroyNamesTheAccounts(t *testing.T) {
 // TestCreateRevivesTheRole holds that the platform can be built again after its
 // custom role was deleted.
 func TestCreateRevivesTheRole(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	for deleted, want := range map[string][]string{
 		"":     {"describe", "update"},
 		"True": {"describe", "undelete", "update"},
 	} {
 		s.answer("case $call in\n*'roles describe'*) echo " + deleted + " ;;\nesac")
-		r := s.script("create-platform.sh", "", "--prepare")
+		r := s.runScript("create-platform.sh", "", "--prepare")
 		var got []string
-		for _, call := range r.matching("gcloud iam roles") {
+		for _, call := range r.callsWith("gcloud iam roles") {
 			got = append(got, strings.Fields(call)[3])
 		}
 		if r.code != 0 || !slices.Equal(got, want) {
@@ -344,7 +344,7 @@ func TestCreateRevivesTheRole(t *testing.T) {
 }
 
 func TestCreateWaitsForANewAccount(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.answer(fresh + `
 case $call in
 *"service-accounts add-iam-policy-binding"*)
@@ -354,8 +354,8 @@ case $call in
   fi
   ;;
 esac`)
-	r := s.script("create-platform.sh", "")
-	if got := r.matching("sleep"); r.code != 0 || !slices.Equal(got, []string{"sleep 10"}) {
+	r := s.runScript("create-platform.sh", "")
+	if got := r.callsWith("sleep"); r.code != 0 || !slices.Equal(got, []string{"sleep 10"}) {
 		t.Errorf("exit code %d, waits %q\n%s", r.code, got, r.output)
 	}
 }
@@ -363,7 +363,7 @@ esac`)
 // TestCreateWaitsForANewAPI refuses each creation once, as an API does that was
 // just enabled, and a second time because the first has succeeded after all.
 func TestCreateWaitsForANewAPI(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	for _, answers := range []string{
 		fresh + `
 case $call in
@@ -386,8 +386,8 @@ case $call in
 esac`,
 	} {
 		s.answer(answers)
-		r := s.script("create-platform.sh", "", "--prepare")
-		if got := r.matching("sleep"); r.code != 0 || len(got) == 0 || len(got) > 5 {
+		r := s.runScript("create-platform.sh", "", "--prepare")
+		if got := r.callsWith("sleep"); r.code != 0 || len(got) == 0 || len(got) > 5 {
 			t.Errorf("exit code %d, waits %q\n%s", r.code, got, r.output)
 		}
 	}
@@ -402,7 +402,7 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		t.Skip("python3 is not installed")
 	}
 	python := strings.TrimSpace(string(found))
-	p := platform()
+	p := fullPlatform()
 	p.Security.DataAccessLogs = true
 	s := newSandbox(t, p)
 	const (
@@ -432,18 +432,18 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		{"partly of all services", half + ", " + all, half + ", " + all + ", " + reads},
 		{"all there", gke + ", " + storage, ""},
 	} {
-		s.write("written", "", 0o644)
+		s.writeFile("written", "", 0o644)
 		policy := bindings + "}"
 		if tt.configs != "" {
 			policy = bindings + `, "auditConfigs": [` + tt.configs + "]}"
 		}
 		s.answer(answers(policy, "true"))
-		r := s.script("create-platform.sh", "", "--prepare")
+		r := s.runScript("create-platform.sh", "", "--prepare")
 		want := ""
 		if tt.want != "" {
 			want = bindings + `, "auditConfigs": [` + tt.want + "]}\n"
 		}
-		if got := s.read("written"); r.code != 0 || got != want {
+		if got := s.readFile("written"); r.code != 0 || got != want {
 			t.Errorf("%s: exit code %d, writes\n%swant\n%s%s", tt.name, r.code, got, want, r.output)
 		}
 	}
@@ -455,23 +455,23 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		`{"etag": "e"}`:                 "bindings",
 		`{"bindings": [], "etag": "e"}`: "incompletely",
 	} {
-		s.write("written", "", 0o644)
+		s.writeFile("written", "", 0o644)
 		s.answer(answers(policy, "true"))
-		r := s.script("create-platform.sh", "", "--prepare")
-		if r.code != 1 || s.read("written") != "" || !strings.Contains(r.output, says) {
-			t.Errorf("%s: exit code %d, writes %s\n%s", policy, r.code, s.read("written"), r.output)
+		r := s.runScript("create-platform.sh", "", "--prepare")
+		if r.code != 1 || s.readFile("written") != "" || !strings.Contains(r.output, says) {
+			t.Errorf("%s: exit code %d, writes %s\n%s", policy, r.code, s.readFile("written"), r.output)
 		}
 	}
 	// A policy that somebody has changed in between is read again.
 	s.answer(answers(bindings+"}", `if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`))
-	r := s.script("create-platform.sh", "", "--prepare")
-	if got := r.matching(`gcloud projects get-iam-policy my-project --format=json`); r.code != 0 || len(got) != 2 {
+	r := s.runScript("create-platform.sh", "", "--prepare")
+	if got := r.callsWith(`gcloud projects get-iam-policy my-project --format=json`); r.code != 0 || len(got) != 2 {
 		t.Errorf("changed in between: exit code %d, reads %q\n%s", r.code, got, r.output)
 	}
-	if r := s.script("create-platform.sh", "", "--help"); !strings.Contains(r.output, logsUsage) {
+	if r := s.runScript("create-platform.sh", "", "--help"); !strings.Contains(r.output, logsUsage) {
 		t.Errorf("the help lacks the logs:\n%s", r.output)
 	}
-	script := string(createScript(platform()))
+	script := string(createScript(fullPlatform()))
 	if strings.Contains(script, "DATA") || strings.Contains(script, "Data Access") {
 		t.Errorf("a platform without the option turns logs on:\n%s", script)
 	}
@@ -480,7 +480,7 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 // TestSubmitFails holds what a person is told when the build was not submitted,
 // or failed.
 func TestSubmitFails(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	for _, tt := range []struct{ problem, says string }{
 		{
 			"ERROR: (gcloud.builds.submit) FAILED_PRECONDITION: due to quota restrictions, cannot run builds in this " +
@@ -493,7 +493,7 @@ func TestSubmitFails(t *testing.T) {
 		s.answer(prepared + "\nif [[ $call == *' submit '* ]]; then echo the log; echo " +
 			words.ShellString(tt.problem) + " >&2; exit 1; fi")
 		for script, args := range map[string][]string{"create-platform.sh": nil, "destroy-platform.sh": {"--yes"}} {
-			r := s.script(script, "", args...)
+			r := s.runScript(script, "", args...)
 			if r.code != 1 || strings.Count(r.output, tt.problem) != 1 ||
 				!strings.Contains(r.output, "the log\n") || !strings.Contains(r.output, tt.says) {
 				t.Errorf("%s: exit code %d, want %q\n%s", script, r.code, tt.says, r.output)
@@ -504,21 +504,21 @@ func TestSubmitFails(t *testing.T) {
 
 func TestCreateOptions(t *testing.T) {
 	const pool = "projects/p/locations/r/workerPools/w"
-	inside := platform()
+	inside := fullPlatform()
 	inside.Cluster.DNSEndpoint = false
 	s := newSandbox(t, inside)
 	s.answer(fresh)
 
-	if r := s.script("create-platform.sh", ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
+	if r := s.runScript("create-platform.sh", ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
 		"--worker-pool=POOL") {
 		t.Errorf("without a pool: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
-	r := s.script("create-platform.sh", "", "--worker-pool="+pool)
-	if got := r.matching("gcloud builds submit"); r.code != 0 || len(got) != 1 || !strings.HasSuffix(got[0],
+	r := s.runScript("create-platform.sh", "", "--worker-pool="+pool)
+	if got := r.callsWith("gcloud builds submit"); r.code != 0 || len(got) != 1 || !strings.HasSuffix(got[0],
 		" --worker-pool="+pool) {
 		t.Errorf("with a pool: exit code %d, %q", r.code, got)
 	}
-	if r := s.script("create-platform.sh", "", "--prepare"); r.code != 0 || len(r.calls) < 10 || len(r.matching(
+	if r := s.runScript("create-platform.sh", "", "--prepare"); r.code != 0 || len(r.calls) < 10 || len(r.callsWith(
 		"gcloud builds")) > 0 {
 		t.Errorf("--prepare: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
@@ -526,16 +526,16 @@ func TestCreateOptions(t *testing.T) {
 
 // TestScriptsBothKnow holds what the two scripts have in common.
 func TestScriptsBothKnow(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
 		for _, flag := range []string{"-h", "--help"} {
-			if r := s.script(name, "", flag); r.code != 0 || len(r.calls) > 0 || !strings.HasPrefix(r.output,
+			if r := s.runScript(name, "", flag); r.code != 0 || len(r.calls) > 0 || !strings.HasPrefix(r.output,
 				"Usage: "+name) {
 				t.Errorf("%s %s: exit code %d, calls %q\n%s", name, flag, r.code, r.calls, r.output)
 			}
 		}
 		for _, bad := range []string{"--worker-pool=", "--worker-pool", "extra", ""} {
-			if r := s.script(name, "", bad); r.code != 2 || len(r.calls) > 0 {
+			if r := s.runScript(name, "", bad); r.code != 2 || len(r.calls) > 0 {
 				t.Errorf("%s %q: exit code %d, calls %q", name, bad, r.code, r.calls)
 			}
 		}
@@ -544,7 +544,7 @@ func TestScriptsBothKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"create-platform.sh", "destroy-platform.sh"} {
-		if r := s.script(name, ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
+		if r := s.runScript(name, ""); r.code != 1 || len(r.calls) > 0 || !strings.Contains(r.output,
 			"gcloud is not installed") {
 			t.Errorf("%s without gcloud: exit code %d\n%s", name, r.code, r.output)
 		}
@@ -552,7 +552,7 @@ func TestScriptsBothKnow(t *testing.T) {
 }
 
 func TestDestroy(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	const question = "Type the name of the platform"
 	for _, tt := range []struct {
 		name, answers, stdin string
@@ -574,17 +574,17 @@ func TestDestroy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s.t = t
 			s.answer(tt.answers)
-			r := s.script("destroy-platform.sh", tt.stdin, tt.args...)
+			r := s.runScript("destroy-platform.sh", tt.stdin, tt.args...)
 			if r.code != tt.code || !strings.Contains(r.output, tt.says) {
 				t.Errorf("exit code %d, want %d and %q:\n%s", r.code, tt.code, tt.says, r.output)
 			}
 			want := "gcloud builds submit . --project=my-project --region=us-central1 " +
 				"--config=cloudbuild/destroy.yaml " +
 				"--gcs-source-staging-dir=gs://my-project-gke-batch-tfstate/gke-batch/source"
-			if got := r.matching("gcloud builds"); tt.submits != slices.Equal(got, []string{want}) {
+			if got := r.callsWith("gcloud builds"); tt.submits != slices.Equal(got, []string{want}) {
 				t.Errorf("submitted %q", got)
 			}
-			if strings.Contains(r.output, question) == slices.Contains(tt.args, "--yes") && len(r.matching(
+			if strings.Contains(r.output, question) == slices.Contains(tt.args, "--yes") && len(r.callsWith(
 				"gcloud builds")) > 0 {
 				t.Errorf("asked with %q:\n%s", tt.args, r.output)
 			}
@@ -614,7 +614,7 @@ func TestDestroy(t *testing.T) {
 // trace if a shell read it, and expects it back unchanged.
 func TestScriptsTakeNoValueForShell(t *testing.T) {
 	const hostile = "a'b\"c$(touch trace)`touch trace`\\d; touch trace\n* ${HOME} $$ !x"
-	p := platform()
+	p := fullPlatform()
 	p.Name, p.Project, p.Region = hostile, hostile, hostile
 	p.Delivery.StateBucket, p.Delivery.Repository, p.Delivery.Region = hostile, hostile, hostile
 	p.Delivery.Account.ID, p.Delivery.Account.Display = hostile, hostile
@@ -628,8 +628,8 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	p.Teams = []ir.Team{{Namespace: hostile, KubeAccount: hostile, Account: account}}
 	s := newSandbox(t, p)
 	s.answer(fresh)
-	r := s.script("create-platform.sh", "")
-	words := s.words()
+	r := s.runScript("create-platform.sh", "")
+	words := s.callArguments()
 	for _, want := range []string{
 		hostile, "--project=" + hostile, "--location=" + hostile, "--region=" + hostile, "--role=" + hostile,
 		"--role=--flag",
@@ -645,13 +645,13 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	}
 
 	s.answer("case $call in\n*'buckets list'*) echo b ;;\nesac")
-	if r := s.script("destroy-platform.sh", "", "--yes"); r.code != 0 || len(r.matching("gcloud builds")) != 1 {
+	if r := s.runScript("destroy-platform.sh", "", "--yes"); r.code != 0 || len(r.callsWith("gcloud builds")) != 1 {
 		t.Errorf("destroy: exit code %d\n%s", r.code, r.output)
 	}
 	for _, name := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
-		b := decodeBuild(t, files(t, p)[name])
+		b := decodeBuild(t, emittedFiles(t, p)[name])
 		for _, st := range b.Steps {
-			s.step(st)
+			s.runStep(st)
 		}
 	}
 	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
@@ -674,7 +674,7 @@ func TestScriptsAreClean(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
-	p := platform()
+	p := fullPlatform()
 	p.Security.DataAccessLogs = true
 	s := newSandbox(t, p)
 	scripts = append(scripts, filepath.Join(s.folder, "create-platform.sh"), filepath.Join(s.folder,

@@ -19,12 +19,12 @@ var temporary = regexp.MustCompile(`/\S*/tmp\.\w+`)
 
 // TestProvision runs the whole build, step by step.
 func TestProvision(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.answer(`if [[ $call == *"objects describe"* ]]; then exit 1; fi`)
-	b := decodeBuild(t, files(t, platform())["cloudbuild/provision.yaml"])
+	b := decodeBuild(t, emittedFiles(t, fullPlatform())["cloudbuild/provision.yaml"])
 	var calls []string
 	for _, st := range b.Steps {
-		r := s.step(st)
+		r := s.runStep(st)
 		if r.code != 0 {
 			t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
 		}
@@ -109,15 +109,15 @@ kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch 
 // TestProvisionWithKAI runs what is different of the build with KAI Scheduler.
 func TestProvisionWithKAI(t *testing.T) {
 	s := newSandbox(t, kaiPlatform())
-	b := provision(kaiPlatform())
-	helm := find(t, b, "helm")
+	b := provisionBuild(kaiPlatform())
+	helm := findStep(t, b, "helm")
 	if helm.Name != "alpine/helm:3.19.0" || helm.Entrypoint != "cp" || !slices.Equal(helm.Args,
 		[]string{"/usr/bin/helm", "/workspace/helm"}) {
 		t.Errorf("Helm is taken out of its image by %+v", helm)
 	}
 	var got []string
 	for _, id := range []string{"kai", "priorities", "queues"} {
-		r := s.step(find(t, b, id))
+		r := s.runStep(findStep(t, b, id))
 		if r.code != 0 {
 			t.Fatalf("step %s: exit code %d\n%s", id, r.code, r.output)
 		}
@@ -150,13 +150,13 @@ kubectl get queues.scheduling.run.ai -l app.kubernetes.io/part-of=gke-batch -o \
 // up when it never does.
 func TestKAIWaits(t *testing.T) {
 	s := newSandbox(t, kaiPlatform())
-	st := find(t, provision(kaiPlatform()), "kai")
+	st := findStep(t, provisionBuild(kaiPlatform()), "kai")
 	s.answer(`if [[ $call == "kubectl create"* && ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; exit 1; fi`)
-	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
+	if r := s.runStep(st); r.code != 0 || len(r.callsWith("sleep")) != 1 {
 		t.Errorf("exit code %d, calls %q", r.code, r.calls)
 	}
 	s.answer(`if [[ $call == "kubectl create"* ]]; then echo refused >&2; exit 1; fi`)
-	if r := s.step(st); r.code != 1 || len(r.matching("kubectl create")) != 60 ||
+	if r := s.runStep(st); r.code != 1 || len(r.callsWith("kubectl create")) != 60 ||
 		!strings.Contains(r.output, "refused") {
 		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
 	}
@@ -166,7 +166,7 @@ func TestKAIWaits(t *testing.T) {
 // are named before the cohorts they are in, and nothing is deleted.
 func TestKAIQueues(t *testing.T) {
 	s := newSandbox(t, kaiPlatform())
-	st := find(t, provision(kaiPlatform()), "queues")
+	st := findStep(t, provisionBuild(kaiPlatform()), "queues")
 	const (
 		wanted = `
 case $call in
@@ -179,8 +179,8 @@ case $call in
 	)
 	s.answer(wanted + `*get*) printf 'queue.scheduling.run.ai/%s\n' 'former ' 'department ' 'b b' 'a a' ;;
 esac`)
-	r := s.step(st)
-	if diff := cmp.Diff([]string{stop}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
+	r := s.runStep(st)
+	if diff := cmp.Diff([]string{stop}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
 	const ended = "ended:\n  kubectl delete queue.scheduling.run.ai/b\n" +
@@ -188,13 +188,13 @@ esac`)
 	if !strings.Contains(r.output, ended) {
 		t.Errorf("output lacks %q:\n%s", ended, r.output)
 	}
-	if got := r.matching("kubectl delete"); got != nil {
+	if got := r.callsWith("kubectl delete"); got != nil {
 		t.Errorf("called %q", got)
 	}
 
 	s.answer(wanted + `*get*) printf 'queue.scheduling.run.ai/%s\n' 'department ' 'a a' ;;
 esac`)
-	if r := s.step(st); r.code != 0 || r.output != "" || r.matching("kubectl patch") != nil {
+	if r := s.runStep(st); r.code != 0 || r.output != "" || r.callsWith("kubectl patch") != nil {
 		t.Errorf("no change: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 }
@@ -207,9 +207,9 @@ func TestKAIPrioritiesOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.answer(`case $call in *"get priorityclasses"*) echo 'old 1 Never ' ;; esac`)
-	r := s.step(find(t, provision(kaiPlatform()), "priorities"))
+	r := s.runStep(findStep(t, provisionBuild(kaiPlatform()), "priorities"))
 	if want := []string{"kubectl delete priorityclasses.scheduling.k8s.io old"}; r.code != 0 || !slices.Equal(
-		r.matching("kubectl delete"), want) {
+		r.callsWith("kubectl delete"), want) {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 }
@@ -217,7 +217,7 @@ func TestKAIPrioritiesOfItsOwn(t *testing.T) {
 // TestLocalQueuesMove holds that a LocalQueue goes where it is to lead to another
 // ClusterQueue, and nowhere else.
 func TestLocalQueuesMove(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.answer(`case $call in
 *"-f kubernetes/teams"*)
   printf '%s\n' 'Namespace  a ' 'ClusterQueue  cq-a-hp '
@@ -227,10 +227,10 @@ func TestLocalQueuesMove(t *testing.T) {
   printf 'LocalQueue %s\n' 'a lq-a-lp cq-a-lp' 'a lq-a-hp cq-a-hp' 'b lq-b-lp cq-b-lp' 'former lq-a-lp cq-former-lp'
   ;;
 esac`)
-	r := s.step(find(t, provision(platform()), "local-queues"))
+	r := s.runStep(findStep(t, provisionBuild(fullPlatform()), "local-queues"))
 	want := []string{"kubectl delete localqueues.kueue.x-k8s.io -n a lq-a-lp",
 		"kubectl delete localqueues.kueue.x-k8s.io -n b lq-b-lp"}
-	if diff := cmp.Diff(want, r.matching("kubectl delete")); diff != "" || r.code != 0 {
+	if diff := cmp.Diff(want, r.callsWith("kubectl delete")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, deletions (-want +got):\n%s\n%s", r.code, diff, r.output)
 	}
 }
@@ -238,7 +238,7 @@ esac`)
 func TestDrainWithKAI(t *testing.T) {
 	s := newSandbox(t, kaiPlatform())
 	s.answer(`case $call in *"clusters list"*) echo RUNNING ;; esac`)
-	r := s.step(find(t, destroy(kaiPlatform()), "drain"))
+	r := s.runStep(findStep(t, destroyBuild(kaiPlatform()), "drain"))
 	end := `kubectl delete namespaces -l team\,app.kubernetes.io/part-of=gke-batch --wait=false`
 	if r.code != 0 || !slices.Contains(r.calls, end) || strings.Contains(strings.Join(r.calls, "\n"), "queue") {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
@@ -251,7 +251,7 @@ func TestStepsStop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test runs it")
 	}
-	for _, p := range []*ir.Platform{platform(), managed(), kaiPlatform()} {
+	for _, p := range []*ir.Platform{fullPlatform(), managedPlan(), kaiPlatform()} {
 		stepsStop(t, p)
 	}
 }
@@ -259,19 +259,19 @@ func TestStepsStop(t *testing.T) {
 func stepsStop(t *testing.T, p *ir.Platform) {
 	s := newSandbox(t, p)
 	for _, path := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
-		for _, st := range decodeBuild(t, files(t, p)[path]).Steps {
+		for _, st := range decodeBuild(t, emittedFiles(t, p)[path]).Steps {
 			if st.ID == "helm" {
 				continue // copies a file of its image
 			}
 			s.answer(running)
-			for _, failing := range s.step(st).calls {
+			for _, failing := range s.runStep(st).calls {
 				if strings.Contains(failing, "objects describe") {
 					continue // to fail is its answer
 				}
 				pattern := strings.ReplaceAll(words.ShellString(temporary.ReplaceAllString(failing, "TEMP")), "TEMP",
 					"'*'")
 				s.answer(running + "\nif [[ $line == " + pattern + " ]]; then echo refused >&2; exit 1; fi")
-				if r := s.step(st); r.code == 0 || !strings.Contains(r.output, "refused") {
+				if r := s.runStep(st); r.code == 0 || !strings.Contains(r.output, "refused") {
 					t.Errorf("%s, step %s: exit code %d after a failure of %s\n%s", path, st.ID, r.code, failing,
 						r.output)
 				}
@@ -299,7 +299,7 @@ esac`
 // TestAccessWaits holds that both builds wait for what they need, and name what
 // they lack in the end.
 func TestAccessWaits(t *testing.T) {
-	p := platform()
+	p := fullPlatform()
 	p.Delivery.Permissions = []string{
 		"cloudbuild.builds.list",
 		"compute.reservations.create", "compute.reservations.delete", "compute.reservations.resize",
@@ -312,18 +312,18 @@ func TestAccessWaits(t *testing.T) {
 		grants string
 	}{
 		{
-			"provision", provision(p),
+			"provision", provisionBuild(p),
 			"cloudbuild.builds.list compute.reservations.create compute.reservations.delete " +
 				"compute.reservations.resize container.clusters.create",
 			"Run ./create-platform.sh again",
 		},
 		{
-			"destroy", destroy(p),
+			"destroy", destroyBuild(p),
 			"cloudbuild.builds.list compute.reservations.delete container.clusters.list",
 			"Run ./create-platform.sh --prepare again",
 		},
 	} {
-		accessWaits(t, s, tt.name, find(t, tt.build, "access"), tt.lacks, tt.grants)
+		accessWaits(t, s, tt.name, findStep(t, tt.build, "access"), tt.lacks, tt.grants)
 	}
 }
 
@@ -350,12 +350,12 @@ fi`,
 			t.Fatal(err)
 		}
 		s.answer(tt.late)
-		if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 {
+		if r := s.runStep(st); r.code != 0 || len(r.callsWith("sleep")) != 1 {
 			t.Errorf("%s, %s: exit code %d, calls %q", build, tt.name, r.code, r.calls)
 		}
 		s.answer(tt.never)
-		r := s.step(st)
-		if r.code != 1 || len(r.matching("gcloud projects")) != 60 ||
+		r := s.runStep(st)
+		if r.code != 1 || len(r.callsWith("gcloud projects")) != 60 ||
 			!strings.Contains("\n"+r.output, tt.says) || !strings.Contains(r.output, grants) {
 			t.Errorf("%s, %s: exit code %d, %d calls\n%s", build, tt.name, r.code, len(r.calls), r.output)
 		}
@@ -365,8 +365,8 @@ fi`,
 // TestTurn holds that a build waits for older ones of the platform, and only for
 // these, and names the one that does not end.
 func TestTurn(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "turn")
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "turn")
 	const (
 		older = `2026-01-01T10:00:00.5Z\tolder\n`
 		own   = `2026-01-01T10:00:01Z\tthis-build\n`
@@ -377,19 +377,19 @@ func TestTurn(t *testing.T) {
 		{"one has not started", `\tapproval\n` + own},
 	} {
 		s.answer(`printf '` + tt.list + `'`)
-		if r := s.step(st); r.code != 0 || len(r.calls) != 1 {
+		if r := s.runStep(st); r.code != 0 || len(r.calls) != 1 {
 			t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
 		}
 	}
 	s.answer(`if [[ ! -e $SANDBOX/second ]]; then : >"$SANDBOX/second"; ` +
 		`printf '` + newer + own + older + `'; else printf '` + own + `'; fi`)
-	if r := s.step(st); r.code != 0 || len(r.matching("sleep")) != 1 || !strings.Contains(r.output,
+	if r := s.runStep(st); r.code != 0 || len(r.callsWith("sleep")) != 1 || !strings.Contains(r.output,
 		"Waiting for build older") {
 		t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 	}
 	s.answer(`printf '` + own + older + `'`)
 	want := "gcloud builds cancel older --project=my-project --region=us-central1"
-	if r := s.step(st); r.code != 1 || len(r.matching("gcloud")) != 100 || !strings.Contains(r.output, want) {
+	if r := s.runStep(st); r.code != 1 || len(r.callsWith("gcloud")) != 100 || !strings.Contains(r.output, want) {
 		t.Errorf("exit code %d, %d calls\n%s", r.code, len(r.calls), r.output)
 	}
 }
@@ -415,9 +415,9 @@ func TestUnlock(t *testing.T) {
 		return `{"ID":"f9763602","Operation":"OperationTypeApply","Info":"","Who":"` + owner +
 			`","Version":"1.14.0","Created":"2026-01-01T10:00:00.516271834Z"}`
 	}
-	s := newSandbox(t, platform())
-	for _, b := range []build{provision(platform()), destroy(platform())} {
-		st := find(t, b, "unlock")
+	s := newSandbox(t, fullPlatform())
+	for _, b := range []build{provisionBuild(fullPlatform()), destroyBuild(fullPlatform())} {
+		st := findStep(t, b, "unlock")
 		for _, tt := range []struct {
 			name, holder, builds, says string
 			removes                    bool
@@ -440,12 +440,12 @@ func TestUnlock(t *testing.T) {
 			}
 			s.answer("case $call in\n*'objects describe'*) " + describe + " ;;\n*cat*) echo " +
 				words.ShellString(tt.holder) + " ;;\n*'builds list'*) printf '" + tt.builds + "' ;;\nesac")
-			r := s.step(st)
+			r := s.runStep(st)
 			if r.code != 0 || !strings.Contains(strings.ReplaceAll(r.output, `\#`, "#"), tt.says) ||
-				(r.matching("gcloud storage rm") != nil) != tt.removes {
+				(r.callsWith("gcloud storage rm") != nil) != tt.removes {
 				t.Errorf("%s: exit code %d, calls %q\n%s", tt.name, r.code, r.calls, r.output)
 			}
-			if got := r.matching("gcloud builds"); got != nil && !slices.Equal(got, []string{list}) {
+			if got := r.callsWith("gcloud builds"); got != nil && !slices.Equal(got, []string{list}) {
 				t.Errorf("%s: asks %q, want %q", tt.name, got, list)
 			}
 		}
@@ -455,19 +455,19 @@ func TestUnlock(t *testing.T) {
 // TestKueueRestart holds that the pod template, and with it the controller,
 // changes when the configuration does, and only then.
 func TestKueueRestart(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "kueue")
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "kueue")
 	s.answer(`
 case $call in
 curl*) : >"$8" ;;
 *"field-manager=kueue-release"*) cat "$6/kustomization.yaml" >"$SANDBOX/kustomization" ;;
 esac`)
 	apply := func(configuration string) string {
-		s.write("deploy folder/kubernetes/system/kueue-configuration.yaml", configuration, 0o644)
-		if r := s.step(st); r.code != 0 {
+		s.writeFile("deploy folder/kubernetes/system/kueue-configuration.yaml", configuration, 0o644)
+		if r := s.runStep(st); r.code != 0 {
 			t.Fatalf("exit code %d\n%s", r.code, r.output)
 		}
-		return s.read("kustomization")
+		return s.readFile("kustomization")
 	}
 	first := apply("one")
 	want := `apiVersion: kustomize.config.k8s.io/v1beta1
@@ -504,16 +504,16 @@ patches:
 // TestKueueStopsNobodyElse holds that a release is not installed whose webhooks
 // for jobs see every namespace.
 func TestKueueStopsNobodyElse(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "kueue")
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "kueue")
 	s.answer(`
 case $call in
 curl*) : >"$8" ;;
 *" -k "*template*) printf '%s\n' 'mclusterqueue.kb.io|kueue.x-k8s.io,' 'mnew.kb.io|new.example.com,' 'vbare.kb.io|,' ;;
 esac`)
-	r := s.step(st)
+	r := s.runStep(st)
 	want := "see every namespace:\nmnew.kb.io\nvbare.kb.io\n"
-	if r.code != 1 || !strings.Contains(r.output, want) || r.matching("kubectl apply") != nil {
+	if r.code != 1 || !strings.Contains(r.output, want) || r.callsWith("kubectl apply") != nil {
 		t.Errorf("exit code %d, calls %q, want %q:\n%s", r.code, r.calls, want, r.output)
 	}
 }
@@ -532,12 +532,12 @@ func TestManifestDigest(t *testing.T) {
 		"another one": {strings.Repeat("0", 64), 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := platform()
+			p := fullPlatform()
 			p.Versions.SHA256 = ir.Pins{Kueue: test.pinned, JobSet: test.pinned}
 			s := newSandbox(t, p)
 			for _, id := range []string{"kueue", "jobset"} {
-				r := s.step(find(t, provision(p), id))
-				applied := len(r.matching(
+				r := s.runStep(findStep(t, provisionBuild(p), id))
+				applied := len(r.callsWith(
 					"kubectl apply --server-side --force-conflicts --field-manager=" + id + "-release"))
 				if r.code != test.code || applied != test.applied || !strings.Contains(r.output, empty) {
 					t.Errorf("%s: exit code %d, applied %d times\n%s", id, r.code, applied, r.output)
@@ -551,8 +551,8 @@ func TestManifestDigest(t *testing.T) {
 // and no other.
 func TestPriorities(t *testing.T) {
 	const wanted = "hp 20 PreemptLowerPriority true\nlp 10 Never \n"
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "priorities")
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "priorities")
 	for _, tt := range []struct{ name, live, deletes string }{
 		{"first build", "", ""},
 		{"no change", "lp 10 Never \nhp 20 PreemptLowerPriority true\n", ""},
@@ -563,12 +563,12 @@ func TestPriorities(t *testing.T) {
 	} {
 		s.answer("case $call in\n*create*) printf %s " + words.ShellString(wanted) + " ;;\n*get*) printf %s " +
 			words.ShellString(tt.live) + " ;;\nesac")
-		r := s.step(st)
+		r := s.runStep(st)
 		var want []string
 		if tt.deletes != "" {
 			want = []string{"kubectl delete priorityclasses.scheduling.k8s.io " + tt.deletes}
 		}
-		if got := r.matching("kubectl delete"); r.code != 0 || !slices.Equal(got, want) {
+		if got := r.callsWith("kubectl delete"); r.code != 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: exit code %d, %q, want %q\n%s", tt.name, r.code, got, want, r.output)
 		}
 	}
@@ -577,8 +577,8 @@ func TestPriorities(t *testing.T) {
 // TestQueues holds that the queues which are gone are stopped, that a stop is
 // lifted only where it is the platform's own, and that nothing is deleted.
 func TestQueues(t *testing.T) {
-	s := newSandbox(t, platform())
-	st := find(t, provision(platform()), "queues")
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "queues")
 	const (
 		wanted = `
 case $call in
@@ -601,15 +601,15 @@ esac`
 			`clusterqueue.kueue.x-k8s.io/cq-a clusterqueue.kueue.x-k8s.io/cq-b`
 	)
 	s.answer(stopped)
-	r := s.step(st)
-	if diff := cmp.Diff([]string{stop, lift}, r.matching("kubectl patch")); diff != "" || r.code != 0 {
+	r := s.runStep(st)
+	if diff := cmp.Diff([]string{stop, lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
 	}
 	if want := "They are stopped. To delete them, run:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n  kubectl delete " +
 		"clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
 		t.Errorf("output lacks %q:\n%s", want, r.output)
 	}
-	if got := r.matching("kubectl delete"); got != nil {
+	if got := r.callsWith("kubectl delete"); got != nil {
 		t.Errorf("called %q", got)
 	}
 
@@ -617,12 +617,12 @@ esac`
 *'batchwright/drained}'*) printf 'clusterqueue.kueue.x-k8s.io/cq-%s\n' 'a ' 'b ' 'c ' 'shared ' ;;
 *'stopPolicy=="None"'*) printf "cq-a True \ncq-b False Can't admit new workloads\ncq-c  \n" ;;
 esac`)
-	r = s.step(st)
+	r = s.runStep(st)
 	if r.code != 1 || !strings.Contains(r.output, "cq-b False Can't admit new workloads\ncq-c") ||
 		strings.Contains(r.output, "cq-a") {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
 	}
-	if got := r.matching("kubectl patch"); got != nil {
+	if got := r.callsWith("kubectl patch"); got != nil {
 		t.Errorf("patches what runs: %q", got)
 	}
 
@@ -631,8 +631,8 @@ esac`)
 	if err := os.RemoveAll(filepath.Join(s.folder, "kubernetes", "teams")); err != nil {
 		t.Fatal(err)
 	}
-	r = s.step(st)
-	if got := r.matching("kubectl patch"); r.code != 0 || len(got) != 1 ||
+	r = s.runStep(st)
+	if got := r.callsWith("kubectl patch"); r.code != 0 || len(got) != 1 ||
 		!strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-older") {
 		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
 	}
@@ -683,9 +683,9 @@ func TestDrain(t *testing.T) {
 *"get namespaces"*) echo namespace/team-a ;;`, 0, "They are deleted with the cluster:\nnamespace/team-a", []string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSandbox(t, platform())
+			s := newSandbox(t, fullPlatform())
 			s.answer("case $call in\n" + tt.answers + "\nesac")
-			r := s.step(find(t, destroy(platform()), "drain"))
+			r := s.runStep(findStep(t, destroyBuild(fullPlatform()), "drain"))
 			if r.code != tt.code || !strings.Contains(r.output, tt.says) {
 				t.Errorf("exit code %d, want %d and %q:\n%s", r.code, tt.code, tt.says, r.output)
 			}
@@ -698,7 +698,7 @@ func TestDrain(t *testing.T) {
 			if diff := cmp.Diff(tt.does, got); diff != "" {
 				t.Errorf("does (-want +got):\n%s", diff)
 			}
-			if tt.does == nil && len(r.matching("kubectl")) > 0 {
+			if tt.does == nil && len(r.callsWith("kubectl")) > 0 {
 				t.Errorf("asks a cluster that is not there: %q", r.calls)
 			}
 		})
@@ -732,9 +732,9 @@ func TestUnprotect(t *testing.T) {
 			[]string{pull, list, show, untaint, apply}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSandbox(t, platform())
+			s := newSandbox(t, fullPlatform())
 			s.answer("case $call in\n" + tt.answers + "\nesac")
-			r := s.step(find(t, destroy(platform()), "unprotect"))
+			r := s.runStep(findStep(t, destroyBuild(fullPlatform()), "unprotect"))
 			if diff := cmp.Diff(tt.want, r.calls); diff != "" || r.code != 0 {
 				t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
 			}

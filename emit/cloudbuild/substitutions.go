@@ -26,9 +26,9 @@ type setting struct {
 	value string
 }
 
-// settings returns the platform's settings. A setting is omitted if the platform has
-// no single value for it, for example with several teams.
-func settings(p *ir.Platform) []setting {
+// platformSettings returns the platform's settings. A setting is omitted if the
+// platform has no single value for it, for example with several teams.
+func platformSettings(p *ir.Platform) []setting {
 	out := []setting{
 		{"_CLUSTER_NAME", "name", p.Cluster.Name},
 		{"_JOBSET_VERSION", "versions.jobset", p.Versions.JobSet},
@@ -73,21 +73,21 @@ func tpuSettings(p *ir.Platform) []setting {
 // checkSettings returns the step that compares the build's substitutions with the
 // values for which its folder was compiled.
 func checkSettings(p *ir.Platform) task {
-	t := script(p, 60, "settings", settingsScript)
-	for _, s := range settings(p) {
-		t.Env = append(t.Env, "SETTING"+s.name+"="+s.field+"|"+literal(s.value)+"|$"+s.name)
+	t := scriptStep(p, 60, "settings", settingsScript)
+	for _, s := range platformSettings(p) {
+		t.Env = append(t.Env, "SETTING"+s.name+"="+s.field+"|"+escapeDollars(s.value)+"|$"+s.name)
 	}
 	return t
 }
 
-// substitutions returns the substitutions of both builds, with the deploy folder's
-// values as defaults.
-func substitutions(p *ir.Platform) map[string]string {
+// buildSubstitutions returns the substitutions of both builds, with the deploy
+// folder's values as defaults.
+func buildSubstitutions(p *ir.Platform) map[string]string {
 	out := map[string]string{}
 	if !p.Delivery.InfrastructureManager {
 		out[stateBucket], out[statePrefix] = p.Delivery.StateBucket, p.Delivery.StatePrefix
 	}
-	for _, s := range settings(p) {
+	for _, s := range platformSettings(p) {
 		out[s.name] = s.value
 	}
 	return out

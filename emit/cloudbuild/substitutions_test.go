@@ -16,7 +16,7 @@ import (
 
 // slicesOf returns a platform of one team with TPU slices of a topology.
 func slicesOf(tpuType string, slice ir.Slice, count int) *ir.Platform {
-	p := platform()
+	p := fullPlatform()
 	p.Zones = []string{"us-central1-a"}
 	p.Teams = []ir.Team{{Name: "a", Namespace: "tpu-training"}}
 	p.Capacities = []ir.Capacity{{
@@ -43,7 +43,7 @@ func TestSubstitutions(t *testing.T) {
 	two.Capacities = append(two.Capacities,
 		slicesOf("v5litepod-32", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
 	two.Teams = append(two.Teams, ir.Team{Name: "b"})
-	kai, managed := kaiPlatform(), platform()
+	kai, managed := kaiPlatform(), fullPlatform()
 	managed.Delivery.InfrastructureManager = true
 	one := map[string]string{"_ZONE": "us-central1-a", "_NAMESPACE": "tpu-training"}
 	for _, test := range []struct {
@@ -51,7 +51,7 @@ func TestSubstitutions(t *testing.T) {
 		platform *ir.Platform
 		want     map[string]string
 	}{
-		{"any", platform(), with(nil)},
+		{"any", fullPlatform(), with(nil)},
 		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
 			"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
 		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
@@ -61,7 +61,7 @@ func TestSubstitutions(t *testing.T) {
 		{"Infrastructure Manager", managed, with(map[string]string{"_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for _, b := range []build{provision(test.platform), destroy(test.platform)} {
+			for _, b := range []build{provisionBuild(test.platform), destroyBuild(test.platform)} {
 				if diff := cmp.Diff(test.want, b.Substitutions); diff != "" {
 					t.Errorf("substitutions (-want +got):\n%s", diff)
 				}
@@ -75,17 +75,17 @@ func TestSubstitutions(t *testing.T) {
 func TestSettingsStop(t *testing.T) {
 	p := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
 	s := newSandbox(t, p)
-	for _, b := range []build{provision(p), destroy(p)} {
+	for _, b := range []build{provisionBuild(p), destroyBuild(p)} {
 		if b.Steps[0].ID != "settings" {
 			t.Errorf("%s comes before what is built is compared", b.Steps[0].ID)
 		}
 		for name, value := range b.Substitutions {
 			s.substitutions = maps.Clone(b.Substitutions)
-			if r := s.step(b.Steps[0]); r.code != 0 {
+			if r := s.runStep(b.Steps[0]); r.code != 0 {
 				t.Fatalf("exit code %d with the folder's own values\n%s", r.code, r.output)
 			}
 			s.substitutions[name] = "other | $(id) '"
-			r := s.step(b.Steps[0])
+			r := s.runStep(b.Steps[0])
 			if strings.HasPrefix(name, "_TF_") {
 				if r.code != 0 {
 					t.Errorf("%s may be another: exit code %d\n%s", name, r.code, r.output)
@@ -103,13 +103,13 @@ func TestSettingsStop(t *testing.T) {
 // TestStateIsElsewhere: the bucket and the prefix of the state are those that
 // the build is given, wherever it looks for them.
 func TestStateIsElsewhere(t *testing.T) {
-	s := newSandbox(t, platform())
+	s := newSandbox(t, fullPlatform())
 	s.substitutions[stateBucket], s.substitutions[statePrefix] = "elsewhere", "a/b"
 	var calls []string
-	for _, b := range []build{provision(platform()), destroy(platform())} {
+	for _, b := range []build{provisionBuild(fullPlatform()), destroyBuild(fullPlatform())} {
 		for _, st := range b.Steps {
 			if st.ID == "state-bucket" || st.ID == "terraform-init" {
-				calls = append(calls, s.step(st).calls...)
+				calls = append(calls, s.runStep(st).calls...)
 			}
 		}
 	}
@@ -121,32 +121,32 @@ func TestStateIsElsewhere(t *testing.T) {
 	}
 }
 
-func managed() *ir.Platform {
-	p := platform()
+func managedPlan() *ir.Platform {
+	p := fullPlatform()
 	p.Delivery.InfrastructureManager = true
 	p.Monitoring.TensorBoard = "europe-west4"
 	return p
 }
 
 func TestInfrastructureManagerSteps(t *testing.T) {
-	p := managed()
+	p := managedPlan()
 	want := []string{
 		"settings", "access", "turn", "infrastructure", "credentials", "kueue", "jobset", "priorities", "local-queues",
 		"manifests", "queues",
 		"tensorboard", "dashboards",
 	}
-	if diff := cmp.Diff(want, ids(provision(p))); diff != "" {
+	if diff := cmp.Diff(want, stepIDs(provisionBuild(p))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
 	destroys := []string{"settings", "access", "turn", "drain", "infrastructure"}
-	if diff := cmp.Diff(destroys, ids(destroy(p))); diff != "" {
+	if diff := cmp.Diff(destroys, stepIDs(destroyBuild(p))); diff != "" {
 		t.Errorf("destroy (-want +got):\n%s", diff)
 	}
 }
 
-// states answers to one list of deployments after the other with these states,
+// answerStates answers to one list of deployments after the other with these states,
 // and to all that follow with the last one. An empty one is no deployment.
-func states(list ...string) string {
+func answerStates(list ...string) string {
 	answer := "if [[ $call == *\"deployments list\"* ]]; then\nn=$(cat \"$SANDBOX/lists\" 2>/dev/null || echo 0); " +
 		"echo $((n + 1)) >\"$SANDBOX/lists\"\necho other FAILED\nstates=("
 	for _, state := range list {
@@ -165,7 +165,7 @@ func TestInfrastructureManagerApplies(t *testing.T) {
 		"--service-account=projects/my-project/serviceAccounts/gke-batch-build@my-project.iam.gserviceaccount.com " +
 		"--tf-version-constraint==1.5.7 --local-source=terraform --inputs-file=terraform/terraform.tfvars --quiet"
 	const fails = "if [[ $call == *' apply '* ]]; then echo refused >&2; exit 1; fi\n"
-	p := managed()
+	p := managedPlan()
 	s := newSandbox(t, p)
 	for _, tt := range []struct {
 		name   string
@@ -187,10 +187,10 @@ func TestInfrastructureManagerApplies(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(s.root, "lists")); err != nil {
 			t.Fatal(err)
 		}
-		s.answer(states(tt.states...) + tt.apply)
-		r := s.step(find(t, provision(p), "infrastructure"))
-		if r.code != tt.code || len(r.matching("sleep")) != tt.waits {
-			t.Errorf("%s: exit code %d, %d waits, want %d\n%s", tt.name, r.code, len(r.matching("sleep")), tt.waits,
+		s.answer(answerStates(tt.states...) + tt.apply)
+		r := s.runStep(findStep(t, provisionBuild(p), "infrastructure"))
+		if r.code != tt.code || len(r.callsWith("sleep")) != tt.waits {
+			t.Errorf("%s: exit code %d, %d waits, want %d\n%s", tt.name, r.code, len(r.callsWith("sleep")), tt.waits,
 				r.output)
 		}
 		if tt.waits < 199 && !slices.Contains(r.calls, apply) {
@@ -212,7 +212,7 @@ func TestInfrastructureManagerDeletes(t *testing.T) {
 		there   = "if [[ $call == *\"clusters list\"* ]]; then echo gke-batch; fi\n"
 		fails   = "if [[ $call == *'deployments delete'* ]]; then echo timed out >&2; exit 1; fi\n"
 	)
-	p := managed()
+	p := managedPlan()
 	s := newSandbox(t, p)
 	for _, tt := range []struct {
 		name    string
@@ -237,8 +237,8 @@ func TestInfrastructureManagerDeletes(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(s.root, "lists")); err != nil {
 			t.Fatal(err)
 		}
-		s.answer(states(tt.states...) + tt.answers)
-		r := s.step(find(t, destroy(p), "infrastructure"))
+		s.answer(answerStates(tt.states...) + tt.answers)
+		r := s.runStep(findStep(t, destroyBuild(p), "infrastructure"))
 		var got []string
 		for _, call := range r.calls {
 			if strings.Contains(call, " delete ") || strings.Contains(call, " apply ") {
@@ -253,11 +253,11 @@ func TestInfrastructureManagerDeletes(t *testing.T) {
 
 // TestTensorBoard: there is one of the name, or the build stops.
 func TestTensorBoard(t *testing.T) {
-	s := newSandbox(t, managed())
-	st := find(t, provision(managed()), "tensorboard")
+	s := newSandbox(t, managedPlan())
+	st := findStep(t, provisionBuild(managedPlan()), "tensorboard")
 	const name = "projects/1/locations/europe-west4/tensorboards/2"
 	s.answer(`case $call in *"tensorboards list"*) echo ` + name + ` ;; *"get namespaces"*) printf '%s\n' a b ;; esac`)
-	r := s.step(st)
+	r := s.runStep(st)
 	want := []string{
 		`gcloud ai tensorboards list --project=my-project --region=europe-west4 ` +
 			`--filter=displayName=\"gke-batch\" --format=value\(name\)`,
@@ -272,7 +272,8 @@ func TestTensorBoard(t *testing.T) {
 	}
 	for _, answer := range []string{"", "printf '%s\\n' x y"} {
 		s.answer(`case $call in *"tensorboards list"*) ` + answer + ` ;; esac`)
-		if r := s.step(st); r.code != 1 || len(r.calls) != 1 || !strings.Contains(r.output, "exactly one TensorBoard") {
+		if r := s.runStep(st); r.code != 1 || len(r.calls) != 1 ||
+			!strings.Contains(r.output, "exactly one TensorBoard") {
 			t.Errorf("exit code %d, calls %q\n%s", r.code, r.calls, r.output)
 		}
 	}

@@ -114,7 +114,7 @@ func cloudDashboard(b monitoring.Board) cloudBoard {
 	tiles := []tile{}
 	line := 0
 	for _, s := range b.Sections {
-		places, end := flow(s.Panels, line)
+		places, end := placeBoxes(s.Panels, line)
 		tiles = append(tiles,
 			tileAt(box{0, line, columns, end - line}, widget{Title: s.Title, CollapsibleGroup: &collapsibleGroup{}}))
 		for i, panel := range s.Panels {

@@ -19,7 +19,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	boards := monitoring.Boards(p)
 	var files []emit.File
 	for _, b := range boards {
-		content, err := indented(cloudDashboard(b))
+		content, err := indentJSON(cloudDashboard(b))
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.File, err)
 		}
@@ -40,9 +40,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	return files, nil
 }
 
-// indented returns a value as indented JSON. It does not escape < and >, which are
+// indentJSON returns a value as indented JSON. It does not escape < and >, which are
 // frequent in PromQL and valid in JSON.
-func indented(value any) ([]byte, error) {
+func indentJSON(value any) ([]byte, error) {
 	var out bytes.Buffer
 	printer := json.NewEncoder(&out)
 	printer.SetEscapeHTML(false)

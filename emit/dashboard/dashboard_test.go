@@ -12,8 +12,8 @@ import (
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// plan is a small platform that has something of everything.
-func plan() *ir.Platform {
+// smallPlan is a small platform that has something of everything.
+func smallPlan() *ir.Platform {
 	return &ir.Platform{
 		Name:      "gke-batch",
 		Project:   "my-project",
@@ -38,8 +38,8 @@ func plan() *ir.Platform {
 	}
 }
 
-// bare is a platform of cpu machines alone: no checks, cohorts or teams.
-func bare() *ir.Platform {
+// barePlan is a platform of cpu machines alone: no checks, cohorts or teams.
+func barePlan() *ir.Platform {
 	return &ir.Platform{
 		Name:       "plain",
 		Scheduler:  ir.Kueue,
@@ -50,13 +50,13 @@ func bare() *ir.Platform {
 
 // kaiPlan is plan with KAI Scheduler.
 func kaiPlan() *ir.Platform {
-	p := plan()
+	p := smallPlan()
 	p.Scheduler = ir.KAI
 	p.Teams[1].Queues = []ir.Queue{{LocalQueue: "team-b"}}
 	return p
 }
 
-func render(t testing.TB, p *ir.Platform) map[string]string {
+func renderFiles(t testing.TB, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
@@ -87,13 +87,13 @@ func TestFiles(t *testing.T) {
 		plan *ir.Platform
 		want []string
 	}{
-		"with Grafana":       {plan(), append(slices.Clone(always), grafana...)},
-		"without Grafana":    {bare(), always},
+		"with Grafana":       {smallPlan(), append(slices.Clone(always), grafana...)},
+		"without Grafana":    {barePlan(), always},
 		"with KAI Scheduler": {kaiPlan(), append(slices.Clone(always), grafana...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for path, content := range render(t, test.plan) {
+			for path, content := range renderFiles(t, test.plan) {
 				got = append(got, path)
 				if strings.Contains(content, "@") {
 					t.Errorf("%s has a placeholder nobody filled", path)
@@ -111,12 +111,12 @@ func TestFiles(t *testing.T) {
 // TestNothingOfKueueWithKAI: a panel on metrics that nothing exports is empty for
 // ever.
 func TestNothingOfKueueWithKAI(t *testing.T) {
-	for path, content := range render(t, kaiPlan()) {
+	for path, content := range renderFiles(t, kaiPlan()) {
 		if strings.Contains(strings.ToLower(content), "kueue") {
 			t.Errorf("%s speaks of Kueue", path)
 		}
 	}
-	for path, content := range render(t, plan()) {
+	for path, content := range renderFiles(t, smallPlan()) {
 		if strings.Contains(content, "kai_") {
 			t.Errorf("%s speaks of KAI Scheduler", path)
 		}
@@ -124,17 +124,19 @@ func TestNothingOfKueueWithKAI(t *testing.T) {
 }
 
 func TestSamePlanSameBytes(t *testing.T) {
-	if diff := cmp.Diff(render(t, plan()), render(t, plan())); diff != "" {
+	if diff := cmp.Diff(renderFiles(t, smallPlan()), renderFiles(t, smallPlan())); diff != "" {
 		t.Errorf("second run differs (-first +second):\n%s", diff)
 	}
 }
 
 func TestCloudVariables(t *testing.T) {
 	var got, kai cloudBoard
-	if err := json.Unmarshal([]byte(render(t, plan())["dashboards/cloud-monitoring/team.json"]), &got); err != nil {
+	if err := json.Unmarshal([]byte(renderFiles(t, smallPlan())["dashboards/cloud-monitoring/team.json"]),
+		&got); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(render(t, kaiPlan())["dashboards/cloud-monitoring/team.json"]), &kai); err != nil {
+	if err := json.Unmarshal([]byte(renderFiles(t, kaiPlan())["dashboards/cloud-monitoring/team.json"]),
+		&kai); err != nil {
 		t.Fatal(err)
 	}
 	want := []cloudFilter{
@@ -160,7 +162,7 @@ func TestCloudVariables(t *testing.T) {
 // TestNothingIsZero holds that no number is written that the API drops: every
 // Terraform plan would put it back.
 func TestNothingIsZero(t *testing.T) {
-	for path, content := range render(t, plan()) {
+	for path, content := range renderFiles(t, smallPlan()) {
 		if strings.HasPrefix(path, "dashboards/cloud-monitoring/") && strings.Contains(content, ": 0") {
 			t.Errorf("%s writes a zero", path)
 		}
@@ -188,7 +190,7 @@ func TestNotations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var matchers []string
 			value := ""
-			for _, v := range monitoring.Boards(plan())[1].Variables {
+			for _, v := range monitoring.Boards(smallPlan())[1].Variables {
 				matchers = append(matchers, test.notation.Matcher(v))
 				value = test.notation.Value(v)
 			}
@@ -205,7 +207,7 @@ func TestNotations(t *testing.T) {
 // TestHeatmapIsLinesInCloudMonitoring holds that a heatmap is three lines.
 func TestHeatmapIsLinesInCloudMonitoring(t *testing.T) {
 	heatmaps := 0
-	for _, s := range monitoring.Boards(plan())[0].Sections {
+	for _, s := range monitoring.Boards(smallPlan())[0].Sections {
 		for _, p := range s.Panels {
 			if p.Shape != monitoring.Heatmap {
 				continue
@@ -232,7 +234,7 @@ func TestFlow(t *testing.T) {
 		{Shape: monitoring.Number}, {Shape: monitoring.Number}, {Shape: monitoring.Lines}, {Shape: monitoring.Lines},
 		{Shape: monitoring.Table}, {Shape: monitoring.Stack},
 	}
-	got, end := flow(panels, 3)
+	got, end := placeBoxes(panels, 3)
 	want := []box{{0, 3, 4, 4}, {4, 3, 4, 4}, {8, 3, 12, 8}, {0, 11, 12, 8}, {0, 19, 24, 8}, {0, 27, 12, 8}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(box{})); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
@@ -283,7 +285,7 @@ func TestRules(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	for seconds, want := range map[int]string{0: "", 45: "45s", 90: "90s", 300: "5m", 3600: "1h", 5400: "90m"} {
-		if got := duration(seconds); got != want {
+		if got := promDuration(seconds); got != want {
 			t.Errorf("duration(%d) = %q, want %q", seconds, got, want)
 		}
 	}
@@ -297,7 +299,8 @@ func TestGrafanaNeedsNoKnownDataSource(t *testing.T) {
 				Targets    []struct{ Datasource struct{ UID string } }
 			}
 		}
-		if err := json.Unmarshal([]byte(render(t, plan())["dashboards/grafana/"+board+".json"]), &got); err != nil {
+		if err := json.Unmarshal([]byte(renderFiles(t, smallPlan())["dashboards/grafana/"+board+".json"]),
+			&got); err != nil {
 			t.Fatal(err)
 		}
 		targets := 0
@@ -316,7 +319,7 @@ func TestGrafanaNeedsNoKnownDataSource(t *testing.T) {
 }
 
 func TestConfigMaps(t *testing.T) {
-	got := render(t, plan())["dashboards/kustomization.yaml"]
+	got := renderFiles(t, smallPlan())["dashboards/kustomization.yaml"]
 	want := `apiVersion: kustomize.config.k8s.io/v1beta1
 configMapGenerator:
 - files:

@@ -13,27 +13,27 @@ import (
 // FuzzFiles: the texts of a plan are strings in dashboards, rules and objects.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
-	harmless := read(f, hostile.Mark)
+	harmless := readFiles(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {
 		if labelReference.MatchString(s) {
 			t.Skip() // an alert's reference to a label
 		}
 		hostile.Want(t, s, "@") // which marks what depends on the dialect, and is in no name
-		hostile.Compare(t, s, harmless, read(t, s), nil)
+		hostile.Compare(t, s, harmless, readFiles(t, s), nil)
 	})
 }
 
-// read returns the content of every file of a plan that holds a text.
-func read(t testing.TB, text string) any {
+// readFiles returns the content of every file of a plan that holds a text.
+func readFiles(t testing.TB, text string) any {
 	t.Helper()
-	p := plan()
+	p := smallPlan()
 	p.Name, p.Project = text, text
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Monitoring.GrafanaNamespace = text, text, "g"+text
 	p.Capacities[0].Name, p.Capacities[0].Reservation = text, &ir.ReservationUse{Name: text}
 	kai := *p
 	kai.Scheduler = ir.KAI
 	kai.Cohorts = []ir.Cohort{{Name: text}}
-	out, files := map[string]any{}, render(t, p)
+	out, files := map[string]any{}, renderFiles(t, p)
 	rules, err := ruleFile([]monitoring.Alert{{
 		Name: text, Group: "g" + text, Expr: text + " > 0", Summary: text, Action: "Look.\n" + text, Severity: "s" + text,
 	}})
@@ -41,7 +41,7 @@ func read(t testing.TB, text string) any {
 		t.Fatal(err)
 	}
 	files["any-"+path.Base(rules.Path)] = string(rules.Content)
-	for name, content := range render(t, &kai) {
+	for name, content := range renderFiles(t, &kai) {
 		files["kai/"+name] = content
 	}
 	for name, content := range files {

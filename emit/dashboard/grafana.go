@@ -56,7 +56,7 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board) ([]byte, error) {
 	for _, s := range b.Sections {
 		id++
 		builder.WithRow(dashboard.NewRowBuilder(s.Title).Id(id).GridPos(gridPos(box{0, line, columns, 1})))
-		places, end := flow(s.Panels, line+1)
+		places, end := placeBoxes(s.Panels, line+1)
 		for i, panel := range s.Panels {
 			id++
 			builder.WithPanel(grafanaPanel(panel, id, places[i]))
@@ -79,7 +79,7 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board) ([]byte, error) {
 	if err := decoder.Decode(&plain); err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	return indented(plain)
+	return indentJSON(plain)
 }
 
 // grafanaVariables returns the variables that the reader sets above a dashboard. The
@@ -116,7 +116,7 @@ func labelValues(v monitoring.Variable, series string) *dashboard.QueryVariableB
 	query, value := "label_values("+series+", "+v.Label+")", chosenValue(v)
 	builder := dashboard.NewQueryVariableBuilder(v.Name).
 		Label(v.Title).
-		Datasource(datasource()).
+		Datasource(promDatasource()).
 		Query(dashboard.StringOrMap{String: &query}).
 		Definition(query).
 		Current(dashboard.VariableOption{Text: value, Value: value}).
@@ -142,12 +142,12 @@ func grafanaPanel(p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.P
 		return withCommon(stat.NewPanelBuilder().
 			GraphMode(common.BigValueGraphModeArea).
 			Orientation(common.VizOrientationAuto).
-			ReduceOptions(latest()), p, id, at)
+			ReduceOptions(lastValue()), p, id, at)
 	case monitoring.Gauge:
 		return withCommon(gaugepanel.NewPanelBuilder().
 			Min(0).Max(1).
 			Orientation(common.VizOrientationAuto).
-			ReduceOptions(latest()), p, id, at)
+			ReduceOptions(lastValue()), p, id, at)
 	case monitoring.Heatmap:
 		return withCommon(heatmappanel.NewPanelBuilder().
 			Calculate(true).
@@ -155,20 +155,20 @@ func grafanaPanel(p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.P
 	case monitoring.Table:
 		return withCommon(tableBuilder(p), p, id, at)
 	case monitoring.Stack:
-		return withCommon(chart().
+		return withCommon(newChart().
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).
 			FillOpacity(30), p, id, at)
 	default:
-		return withCommon(chart(), p, id, at)
+		return withCommon(newChart(), p, id, at)
 	}
 }
 
-// latest reduces a series to one number: its last value.
-func latest() *common.ReduceDataOptionsBuilder {
+// lastValue reduces a series to one number: its last value.
+func lastValue() *common.ReduceDataOptionsBuilder {
 	return common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})
 }
 
-func chart() *timeseries.PanelBuilder {
+func newChart() *timeseries.PanelBuilder {
 	return timeseries.NewPanelBuilder().
 		Legend(common.NewVizLegendOptionsBuilder().
 			ShowLegend(true).
@@ -212,10 +212,10 @@ func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at 
 	for i, q := range p.Queries {
 		target := prometheus.NewDataqueryBuilder().
 			RefId(refID(i)).
-			Datasource(datasource()).
+			Datasource(promDatasource()).
 			EditorMode(prometheus.QueryEditorModeCode).
 			Expr(q.PromQL(grafanaNotation)).
-			LegendFormat(legend(q))
+			LegendFormat(legendFormat(q))
 		if p.Shape == monitoring.Table {
 			target.Instant().Format(prometheus.PromQueryFormatTable)
 		} else {
@@ -223,7 +223,7 @@ func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at 
 		}
 		targets = append(targets, target)
 	}
-	builder = builder.Id(id).Title(p.Title).Unit(p.Unit.Grafana).Datasource(datasource()).GridPos(gridPos(at)).Targets(
+	builder = builder.Id(id).Title(p.Title).Unit(p.Unit.Grafana).Datasource(promDatasource()).GridPos(gridPos(at)).Targets(
 		targets)
 	if p.Note != "" {
 		builder = builder.Description(p.Note)
@@ -231,8 +231,8 @@ func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at 
 	return builder
 }
 
-// legend returns the legend of a series: its query and labels.
-func legend(q monitoring.Query) string {
+// legendFormat returns the legend of a series: its query and labels.
+func legendFormat(q monitoring.Query) string {
 	var parts []string
 	if q.Name != "" {
 		parts = append(parts, q.Name)
@@ -246,7 +246,7 @@ func legend(q monitoring.Query) string {
 // refID returns Grafana's name for the i-th query of a panel.
 func refID(i int) string { return string(rune('A' + i)) }
 
-func datasource() common.DataSourceRef {
+func promDatasource() common.DataSourceRef {
 	kind, variable := "prometheus", "${datasource}"
 	return common.DataSourceRef{Type: &kind, Uid: &variable}
 }

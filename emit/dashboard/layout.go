@@ -20,10 +20,10 @@ func panelSize(s monitoring.Shape) (w, h int) {
 	}
 }
 
-// flow places boxes side by side, from left to right and from top to bottom,
+// placeBoxes places boxes side by side, from left to right and from top to bottom,
 // starting at the given line. It returns the boxes in the order of the panels, and
 // the first free line.
-func flow(panels []monitoring.Panel, line int) ([]box, int) {
+func placeBoxes(panels []monitoring.Panel, line int) ([]box, int) {
 	places := make([]box, len(panels))
 	x, height := 0, 0
 	for i, p := range panels {

@@ -43,7 +43,7 @@ func ruleFile(alerts []monitoring.Alert) (emit.File, error) {
 		file.Groups[last].Rules = append(file.Groups[last].Rules, rule{
 			Alert:  a.Name,
 			Expr:   a.Expr,
-			For:    duration(a.For),
+			For:    promDuration(a.For),
 			Labels: map[string]string{"severity": a.Severity},
 			Annotations: map[string]string{
 				"summary":     a.Summary,
@@ -59,9 +59,9 @@ func ruleFile(alerts []monitoring.Alert) (emit.File, error) {
 // text of an alert.
 var labelReference = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
-// duration returns seconds in the largest unit of Prometheus that gives a whole
+// promDuration returns seconds in the largest unit of Prometheus that gives a whole
 // number. For 0 it returns "".
-func duration(seconds int) string {
+func promDuration(seconds int) string {
 	switch {
 	case seconds == 0:
 		return ""

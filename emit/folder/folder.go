@@ -31,7 +31,7 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 	if err := p.Scheduler.Check(); err != nil {
 		return nil, err
 	}
-	tree, err := build(p, []emitter{
+	tree, err := runEmitters(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},
 		{"guide", guide.Files},
@@ -47,10 +47,10 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 	return tree, err
 }
 
-// build runs the emitters one after the other. Most of the work is in one emitter,
-// and quantities of the plan may cache their text on first use, which would be a
-// data race.
-func build(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
+// runEmitters runs the emitters one after the other. Most of the work is in one
+// emitter, and quantities of the plan may cache their text on first use, which would
+// be a data race.
+func runEmitters(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
 	var tree emit.Tree
 	for _, e := range emitters {
 		files, err := e.files(p)

@@ -11,7 +11,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-func fake(name string, paths ...string) emitter {
+func fakeEmitter(name string, paths ...string) emitter {
 	return emitter{name, func(*ir.Platform) ([]emit.File, error) {
 		var files []emit.File
 		for _, p := range paths {
@@ -33,7 +33,7 @@ func TestUnknownScheduler(t *testing.T) {
 }
 
 func TestBuild(t *testing.T) {
-	tree, err := build(nil, []emitter{fake("x", "c", "a/b"), fake("y", "b"), fake("none")})
+	tree, err := runEmitters(nil, []emitter{fakeEmitter("x", "c", "a/b"), fakeEmitter("y", "b"), fakeEmitter("none")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,18 +64,18 @@ func TestOwns(t *testing.T) {
 
 func TestBuildRefuses(t *testing.T) {
 	tests := map[string][]emitter{
-		"a path twice":               {fake("x", "a"), fake("y", "a")},
-		"a file that is a directory": {fake("x", "a"), fake("y", "a/b")},
-		"a path out of the folder":   {fake("x", "../a")},
-		"an absolute path":           {fake("x", "/a")},
-		"a manifest of their own":    {fake("x", emit.ManifestPath)},
+		"a path twice":               {fakeEmitter("x", "a"), fakeEmitter("y", "a")},
+		"a file that is a directory": {fakeEmitter("x", "a"), fakeEmitter("y", "a/b")},
+		"a path out of the folder":   {fakeEmitter("x", "../a")},
+		"an absolute path":           {fakeEmitter("x", "/a")},
+		"a manifest of their own":    {fakeEmitter("x", emit.ManifestPath)},
 		"a failure": {
-			fake("x", "a"), {"y", func(*ir.Platform) ([]emit.File, error) { return nil, errors.New("y") }},
+			fakeEmitter("x", "a"), {"y", func(*ir.Platform) ([]emit.File, error) { return nil, errors.New("y") }},
 		},
 	}
 	for name, emitters := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := build(nil, emitters); err == nil {
+			if _, err := runEmitters(nil, emitters); err == nil {
 				t.Error("built")
 			}
 		})

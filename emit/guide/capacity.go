@@ -11,32 +11,32 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// capacities lists the capacities: their hardware and how it is obtained.
-func capacities(d *document, p *ir.Platform) {
+// listCapacities lists the capacities: their hardware and how it is obtained.
+func listCapacities(d *document, p *ir.Platform) {
 	d.Heading(2, "Capacities")
 	schedulerOf(p).named(d, p)
-	users := users(p)
+	users := capacityUses(p)
 	var rows [][]markup
 	for _, c := range p.Capacities {
-		zones := codes(c.Zones)
+		zones := codeList(c.Zones)
 		if slices.Equal(c.Zones, p.Zones) {
 			zones = "all"
 		}
 		accelerators := markup("none")
 		if c.Machine.Accelerator != "" {
-			accelerators = digits(c.MaxNodes*c.Machine.AcceleratorCount) + " " + code(c.Machine.Accelerator)
+			accelerators = formatNumber(c.MaxNodes*c.Machine.AcceleratorCount) + " " + codeSpan(c.Machine.Accelerator)
 		}
 		rows = append(rows, []markup{
-			code(c.Name), code(c.Hardware), machine(c), obtained(c), zones, nodes(c), accelerators,
-			usedBy(users[c.Name], len(p.Teams)),
+			codeSpan(c.Name), codeSpan(c.Hardware), describeMachine(c), describeOption(c), zones, describeNodes(c),
+			accelerators, usedBy(users[c.Name], len(p.Teams)),
 		})
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
 		"Used by"}, rows)
-	d.Para("The node pool ", code(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"),
+	d.Para("The node pool ", codeSpan(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"),
 		" of type ",
-		code(p.SystemPool.Machine), " in each zone. It runs everything except the teams' jobs.")
-	remarks(d, p)
+		codeSpan(p.SystemPool.Machine), " in each zone. It runs everything except the teams' jobs.")
+	explainCapacity(d, p)
 }
 
 // kueueNamed explains which objects have the name of a capacity.
@@ -55,12 +55,12 @@ type use struct {
 	teams []string
 }
 
-// users returns the uses of every capacity, by the priority of their tiers.
-func users(p *ir.Platform) map[string][]use {
+// capacityUses returns the uses of every capacity, by the priority of their tiers.
+func capacityUses(p *ir.Platform) map[string][]use {
 	found := map[string][]use{}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			for _, flavor := range flavors(q) {
+			for _, flavor := range quotaFlavors(q) {
 				i := slices.IndexFunc(found[flavor], func(u use) bool { return u.tier == q.Tier })
 				if i < 0 {
 					i = len(found[flavor])
@@ -71,16 +71,17 @@ func users(p *ir.Platform) map[string][]use {
 		}
 	}
 	for _, uses := range found {
-		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(priority(p, a.tier), priority(p, b.tier)) })
+		slices.SortStableFunc(uses,
+			func(a, b use) int { return cmp.Compare(tierPosition(p, a.tier), tierPosition(p, b.tier)) })
 	}
 	return found
 }
 
-// usable reports whether a queue can use a resource: it has quota or can borrow it.
-func usable(q ir.ResourceQuota) bool { return !q.Nominal.IsZero() || q.Borrows() }
+// isUsable reports whether a queue can use a resource: it has quota or can borrow it.
+func isUsable(q ir.ResourceQuota) bool { return !q.Nominal.IsZero() || q.Borrows() }
 
-// priority returns the position of a tier among the tiers.
-func priority(p *ir.Platform, tier string) int {
+// tierPosition returns the position of a tier among the tiers.
+func tierPosition(p *ir.Platform, tier string) int {
 	return slices.IndexFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Tier == tier })
 }
 
@@ -100,26 +101,27 @@ func usedBy(uses []use, all int) markup {
 		})
 		who := markup("every team")
 		if len(teams) < all {
-			who = some(teams)
+			who = firstNames(teams)
 		}
-		parts = append(parts, string(codes(tiers)+" of "+who))
+		parts = append(parts, string(codeList(tiers)+" of "+who))
 	}
 	return cmp.Or(markup(strings.Join(parts, "; ")), "nobody")
 }
 
-// guarantees compares the teams' quota with the hardware.
-func guarantees(d *document, p *ir.Platform) {
+// compareGuarantees compares the teams' quota with the hardware.
+func compareGuarantees(d *document, p *ir.Platform) {
 	d.Heading(2, "What is guaranteed and what exists")
 	schedulerOf(p).guarantees(d)
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		counted := c.CountedIn()
-		guaranteed := find(c.Guaranteed, counted)
-		existing := find(c.PerNode, counted)
+		guaranteed := findAmount(c.Guaranteed, counted)
+		existing := findAmount(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
-			code(c.Name), code(counted), text(ir.PrintQuantity(counted, guaranteed)),
-			text(ir.PrintQuantity(counted, existing)), balance(p, counted, guaranteed, existing), text(c.Overcommit),
+			codeSpan(c.Name), codeSpan(counted), escapeText(ir.PrintQuantity(counted, guaranteed)),
+			escapeText(ir.PrintQuantity(counted, existing)), balanceText(p, counted, guaranteed, existing),
+			escapeText(c.Overcommit),
 		})
 	}
 	d.Table([]markup{"Capacity", "Counted in", "Guaranteed", "Exist at most", "Balance",
@@ -138,8 +140,8 @@ func kueueGuarantees(d *document) {
 		"between queues.")
 }
 
-// find returns the amount of a resource, or 0 if the list does not have it.
-func find(amounts []ir.Amount, resourceName string) resource.Quantity {
+// findAmount returns the amount of a resource, or 0 if the list does not have it.
+func findAmount(amounts []ir.Amount, resourceName string) resource.Quantity {
 	for _, a := range amounts {
 		if a.Resource == resourceName {
 			return a.Quantity.DeepCopy()
@@ -148,44 +150,45 @@ func find(amounts []ir.Amount, resourceName string) resource.Quantity {
 	return resource.Quantity{}
 }
 
-// balance returns a text for the difference between the hardware and the guarantees.
-func balance(p *ir.Platform, counted string, guaranteed, existing resource.Quantity) markup {
+// balanceText returns a text for the difference between the hardware and the
+// guarantees.
+func balanceText(p *ir.Platform, counted string, guaranteed, existing resource.Quantity) markup {
 	rest := existing.DeepCopy()
 	rest.Sub(guaranteed)
 	switch {
 	case rest.Sign() == 0:
 		return "even"
 	case rest.Sign() > 0:
-		return text(ir.PrintQuantity(counted, rest)) + schedulerOf(p).spare
+		return escapeText(ir.PrintQuantity(counted, rest)) + schedulerOf(p).spare
 	default:
 		rest.Neg()
-		return text(ir.PrintQuantity(counted, rest)) + schedulerOf(p).lacking
+		return escapeText(ir.PrintQuantity(counted, rest)) + schedulerOf(p).lacking
 	}
 }
 
 // googleQuota lists the quota to request from Google Cloud.
 func googleQuota(d *document, p *ir.Platform) {
 	d.Heading(2, "Google Cloud quota to request")
-	d.Para("Request this quota for region ", code(p.Region), " on the ",
-		console("Quotas page", "iam-admin/quotas", p.Project), ". ",
+	d.Para("Request this quota for region ", codeSpan(p.Region), " on the ",
+		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". ",
 		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, ",
 		"in whole nodes: request at least this amount. ",
 		schedulerOf(p).ceiling)
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
-			orElse(r.Metric, "not verified"), text(r.What), digits(r.Standing), digits(r.Admitted), digits(r.Ceiling),
-			text(r.Unit), text(r.Note),
+			orElse(r.Metric, "not verified"), escapeText(r.What), formatNumber(r.Standing), formatNumber(r.Admitted),
+			formatNumber(r.Ceiling), escapeText(r.Unit), escapeText(r.Note),
 		})
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
-	limits(d, p)
+	warnLimits(d, p)
 	iamQuota(d, p)
 }
 
-// limits warns if the quotas admit more than the limits of node auto-provisioning
+// warnLimits warns if the quotas admit more than the limits of node auto-provisioning
 // allow.
-func limits(d *document, p *ir.Platform) {
+func warnLimits(d *document, p *ir.Platform) {
 	if !p.AutoProvisioning.Create {
 		return
 	}
@@ -199,17 +202,17 @@ func limits(d *document, p *ir.Platform) {
 			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
 		}
 		if need > l.Max {
-			d.Para("Node auto-provisioning limits the whole cluster to ", digits(l.Max), " ", unit,
+			d.Para("Node auto-provisioning limits the whole cluster to ", formatNumber(l.Max), " ", unit,
 				". The nodes of the ",
-				"system pool and of all jobs that the quotas admit need ", digits(need), " ", unit,
+				"system pool and of all jobs that the quotas admit need ", formatNumber(need), " ", unit,
 				". Jobs beyond the limit ",
 				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
 		}
 	}
 }
 
-// console returns a link to a page of the Google Cloud console.
-func console(label markup, page, project string) markup {
+// consoleLink returns a link to a page of the Google Cloud console.
+func consoleLink(label markup, page, project string) markup {
 	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" +
 		markup(url.QueryEscape(project)) + ")"
 }

@@ -23,16 +23,16 @@ func FuzzInline(f *testing.F) {
 		if strings.ContainsAny(want, "\n\r\v\f") {
 			t.Errorf("OneLine(%q) has more than one line", s)
 		}
-		if got := readText(t, string(text(s))); got != want {
-			t.Errorf("text(%q) is %q and reads as %q", s, text(s), got)
+		if got := readText(t, string(escapeText(s))); got != want {
+			t.Errorf("text(%q) is %q and reads as %q", s, escapeText(s), got)
 		}
-		if got := readText(t, string(plain(s))); got != strings.Trim(want, " ") {
-			t.Errorf("plain(%q) is %q and reads as %q", s, plain(s), got)
+		if got := readText(t, string(paragraphStart(s))); got != strings.Trim(want, " ") {
+			t.Errorf("plain(%q) is %q and reads as %q", s, paragraphStart(s), got)
 		}
-		if got := readCode(t, string(code(s))); got != want {
-			t.Errorf("code(%q) is %q and reads as %q", s, code(s), got)
+		if got := readCode(t, string(codeSpan(s))); got != want {
+			t.Errorf("code(%q) is %q and reads as %q", s, codeSpan(s), got)
 		}
-		out, err := exec.Command("sh", "-c", command("printf", `%s\0`, want, want)).CombinedOutput()
+		out, err := exec.Command("sh", "-c", shellCommand("printf", `%s\0`, want, want)).CombinedOutput()
 		if err != nil || string(out) != want+"\x00"+want+"\x00" {
 			t.Errorf("a shell reads %q, want %q twice; %v", out, want, err)
 		}
@@ -101,7 +101,7 @@ func readCode(t *testing.T, m string) string {
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
 	read := func(t testing.TB, s string) (lines []string, artefact any) {
-		p := platform(2)
+		p := newPlatform(2)
 		p.Name, p.Project, p.Region = s, s, s
 		p.Capacities[0].Name, p.Capacities[0].Overcommit = s, s
 		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
@@ -113,7 +113,7 @@ func FuzzFiles(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return kinds(string(files[1].Content)), hostile.Documents(t, string(files[0].Content))
+		return lineKinds(string(files[1].Content)), hostile.Documents(t, string(files[0].Content))
 	}
 	lines, artefact := read(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -127,8 +127,8 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// kinds returns the kind of each line of a Markdown document.
-func kinds(document string) []string {
+// lineKinds returns the kind of each line of a Markdown document.
+func lineKinds(document string) []string {
 	var out []string
 	fence := ""
 	for line := range strings.Lines(document) {

@@ -10,12 +10,12 @@ import (
 // refers to it.
 const gclusterHeading = "With Cluster Toolkit"
 
-// gcluster explains what `gcluster deploy` builds, and which commands must follow.
-// The section is absent if Infrastructure Manager keeps the state, because gcluster
-// would create a second state.
+// explainGcluster explains what `gcluster deploy` builds, and which commands must
+// follow. The section is absent if Infrastructure Manager keeps the state, because
+// gcluster would create a second state.
 //
 // Source: Cluster Toolkit, cmd/deploy.go and pkg/shell/terraform.go.
-func gcluster(d *document, p *ir.Platform) {
+func explainGcluster(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
 	}
@@ -43,7 +43,7 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 	d.Para("The script also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes only the ",
 		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can "+
 			"delete ",
-		"them: use `gcluster destroy` only if nobody has submitted a job yet.", protection(p))
+		"them: use `gcluster destroy` only if nobody has submitted a job yet.", explainProtection(p))
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
 		lines = append([]string{
@@ -54,23 +54,23 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 	d.Code("sh", lines...)
 }
 
-// protection explains why the deletion protection must be switched off first.
+// explainProtection explains why the deletion protection must be switched off first.
 // Source: documentation of the Terraform provider hashicorp/google,
 // google_container_cluster (the provider reads the value from the state), and
 // documentation of Terraform (terraform.tfvars takes precedence over environment
 // variables).
-func protection(p *ir.Platform) markup {
+func explainProtection(p *ir.Platform) markup {
 	if !p.Cluster.DeletionProtection {
 		return ""
 	}
 	return " It fails while the cluster's deletion protection is on, so switch the protection off first. " +
-		"`TF_VAR_deletion_protection` has no effect, because " + file("terraform/terraform.tfvars") + " takes " +
+		"`TF_VAR_deletion_protection` has no effect, because " + fileLink("terraform/terraform.tfvars") + " takes " +
 		"precedence over it."
 }
 
-// instructions returns instructions.txt. `gcluster deploy` prints its path at the
+// instructionsFile returns instructions.txt. `gcluster deploy` prints its path at the
 // end.
-func instructions(p *ir.Platform) []byte {
+func instructionsFile(p *ir.Platform) []byte {
 	lines := []string{
 		"Deploy folder of " + p.Name,
 		"",

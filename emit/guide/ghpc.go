@@ -25,9 +25,9 @@ type toolkitModule struct {
 	Source string `json:"source"`
 }
 
-// ghpc returns the artefact that makes gcluster accept the platform's folder as one
-// of its own deploy folders.
-func ghpc(name, project, region string) ([]byte, error) {
+// ghpcArtifact returns the artefact that makes gcluster accept the platform's folder
+// as one of its own deploy folders.
+func ghpcArtifact(name, project, region string) ([]byte, error) {
 	return yaml.Marshal(expandedBlueprint{
 		BlueprintName: name,
 		Vars: map[string]string{

@@ -12,13 +12,13 @@ import (
 // Files returns .ghpc/artifacts/expanded_blueprint.yaml, README.md and
 // instructions.txt. The README refers to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
-	artefact, err := ghpc(p.Name, p.Project, p.Region)
+	artefact, err := ghpcArtifact(p.Name, p.Project, p.Region)
 	if err != nil {
 		return nil, err
 	}
 	return []emit.File{
 		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
-		{Path: "README.md", Content: readme(p)},
-		{Path: "instructions.txt", Content: instructions(p)},
+		{Path: "README.md", Content: readmeFile(p)},
+		{Path: "instructions.txt", Content: instructionsFile(p)},
 	}, nil
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-func quantity(s string) resource.Quantity { return resource.MustParse(s) }
+func parseQuantity(s string) resource.Quantity { return resource.MustParse(s) }
 
-// gpus returns the accelerators, the cpu and the memory of a node or of a quota.
-func gpus(gpu, cpu, memory string) []ir.Amount {
+// gpuAmounts returns the accelerators, the cpu and the memory of a node or of a quota.
+func gpuAmounts(gpu, cpu, memory string) []ir.Amount {
 	return []ir.Amount{
-		{Resource: "cpu", Quantity: quantity(cpu)},
-		{Resource: "memory", Quantity: quantity(memory)},
-		{Resource: ir.GPU, Quantity: quantity(gpu)},
+		{Resource: "cpu", Quantity: parseQuantity(cpu)},
+		{Resource: "memory", Quantity: parseQuantity(memory)},
+		{Resource: ir.GPU, Quantity: parseQuantity(gpu)},
 	}
 }
 
-// share returns a team's quota on a capacity: accelerators, with one cpu for each.
-func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
+// capacityShare returns a team's quota on a capacity: accelerators, with one cpu for
+// each.
+func capacityShare(flavor string, nominal, borrow int64) ir.FlavorQuota {
 	f := ir.FlavorQuota{Flavor: flavor}
 	for _, r := range []string{"cpu", ir.GPU} {
 		f.Quotas = append(f.Quotas, ir.ResourceQuota{
@@ -37,7 +38,7 @@ func share(flavor string, nominal, borrow int64) ir.FlavorQuota {
 	return f
 }
 
-func team(name, cohort string) ir.Team {
+func newTeam(name, cohort string) ir.Team {
 	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
 		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier,
 			LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
@@ -46,14 +47,14 @@ func team(name, cohort string) ir.Team {
 		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa",
 		Account: &ir.TeamAccount{ID: "wi-" + name},
 		Queues: []ir.Queue{
-			queue("hp", share("l4-reserved", 4, 0)),
-			queue("lp", share("l4-reserved", 0, 4), share("l4-spot", 12, 4)),
+			queue("hp", capacityShare("l4-reserved", 4, 0)),
+			queue("lp", capacityShare("l4-reserved", 0, 4), capacityShare("l4-spot", 12, 4)),
 		},
 	}
 }
 
-// platform returns a platform of n teams, with two teams in each cohort.
-func platform(n int) *ir.Platform {
+// newPlatform returns a platform of n teams, with two teams in each cohort.
+func newPlatform(n int) *ir.Platform {
 	l4 := ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU}
 	p := &ir.Platform{
 		Scheduler: ir.Kueue,
@@ -66,10 +67,11 @@ func platform(n int) *ir.Platform {
 			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation,
 				Zones: []string{"us-central1-c"}, Static: true, MaxNodes: 4,
 				Reservation: &ir.ReservationUse{Name: "machine-reservation", Create: true},
-				PerNode:     gpus("2", "22", "80Gi"), Guaranteed: gpus("16", "16", "80Gi"), Overcommit: "some wait"},
+				PerNode:     gpuAmounts("2", "22", "80Gi"), Guaranteed: gpuAmounts("16", "16", "80Gi"),
+				Overcommit: "some wait"},
 			{Name: "l4-spot", Hardware: "l4", Machine: l4, Option: ir.Spot, Zones: []string{"us-central1-a",
 				"us-central1-c"}, MaxNodes: 36,
-				PerNode: gpus("2", "22", "80Gi"), Guaranteed: gpus("48", "48", "240Gi")},
+				PerNode: gpuAmounts("2", "22", "80Gi"), Guaranteed: gpuAmounts("48", "48", "240Gi")},
 		},
 		PriorityClasses: []ir.PriorityClass{{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true}},
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate",
@@ -86,21 +88,21 @@ func platform(n int) *ir.Platform {
 		if i%2 == 0 {
 			p.Cohorts = append(p.Cohorts, ir.Cohort{Name: cohort})
 		}
-		t := team(fmt.Sprintf("team-%03d", i), cohort)
+		t := newTeam(fmt.Sprintf("team-%03d", i), cohort)
 		p.Teams = append(p.Teams, t)
 		for _, name := range []string{"low-priority-1", "low-priority-2"} {
 			p.Workloads = append(p.Workloads, ir.Workload{
 				Template: "low-priority", Name: name, Kind: ir.Job, Team: t.Name, Namespace: t.Namespace,
-				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2, Requests: gpus("2", "2",
-					"10Gi"), Image: "pytorch/pytorch:2.8.0",
+				PriorityClass: "lp", Capacities: []string{"l4-reserved", "l4-spot"}, Pods: 2,
+				Requests: gpuAmounts("2", "2", "10Gi"), Image: "pytorch/pytorch:2.8.0",
 			})
 		}
 	}
 	return p
 }
 
-// render returns the README of a platform.
-func render(t *testing.T, p *ir.Platform) string {
+// renderReadme returns the README of a platform.
+func renderReadme(t *testing.T, p *ir.Platform) string {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
@@ -113,7 +115,7 @@ func render(t *testing.T, p *ir.Platform) string {
 }
 
 func TestFewTeamsEachByItself(t *testing.T) {
-	got := render(t, platform(4))
+	got := renderReadme(t, newPlatform(4))
 	for _, want := range []string{
 		"| `team-003` | `lq-team-003-lp` | `lp` | `l4-spot` | 12 + 4 | 12 + 4 |\n",
 		"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 can be admitted without a node | some wait |\n",
@@ -137,7 +139,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 
 func TestSectionsInOrder(t *testing.T) {
 	var got []string
-	for line := range strings.Lines(render(t, platform(4))) {
+	for line := range strings.Lines(renderReadme(t, newPlatform(4))) {
 		if strings.HasPrefix(line, "## ") {
 			got = append(got, strings.TrimSpace(line[3:]))
 		}
@@ -154,11 +156,11 @@ func TestSectionsInOrder(t *testing.T) {
 }
 
 func TestManyTeamsFold(t *testing.T) {
-	p := platform(400)
+	p := newPlatform(400)
 	for _, i := range []int{7, 9} { // a group of two that stand apart
-		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{share("l4-reserved", 6, 0)}
+		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{capacityShare("l4-reserved", 6, 0)}
 	}
-	got := render(t, p)
+	got := renderReadme(t, p)
 	for _, want := range []string{
 		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` " +
 			"|\n",
@@ -169,7 +171,8 @@ func TestManyTeamsFold(t *testing.T) {
 			t.Errorf("README lacks %q", want)
 		}
 	}
-	small, large := strings.Count(render(t, platform(13)), "\n"), strings.Count(render(t, platform(400)), "\n")
+	small, large := strings.Count(renderReadme(t, newPlatform(13)), "\n"),
+		strings.Count(renderReadme(t, newPlatform(400)), "\n")
 	if small != large {
 		t.Errorf("README of 13 equal teams has %d lines, of 400 equal teams %d: want as many", small, large)
 	}
@@ -178,19 +181,19 @@ func TestManyTeamsFold(t *testing.T) {
 // withShared returns a platform in which two teams share the queue of a tier. The
 // tier has two PriorityClasses and machines of two types.
 func withShared(n int) *ir.Platform {
-	p := platform(n)
+	p := newPlatform(n)
 	big := p.Capacities[1]
 	big.Name, big.Machine.Type = "h100", "a3-highgpu-8g"
 	p.Capacities = append(p.Capacities, big)
 	p.PriorityClasses = append(p.PriorityClasses, ir.PriorityClass{Name: "low", Tier: "dws", Value: 30},
 		ir.PriorityClass{Name: "high", Tier: "dws", Value: 40})
-	all := share("l4-spot", 16, 0)
+	all := capacityShare("l4-spot", 16, 0)
 	for i := range all.Quotas {
 		all.Quotas[i].Borrowing, all.Quotas[i].BorrowsAll = nil, true
 	}
 	q := ir.Queue{
 		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Cohort: "cohort-000",
-		Resources: []string{"cpu", ir.GPU}, Flavors: []ir.FlavorQuota{share("h100", 8, 0), all},
+		Resources: []string{"cpu", ir.GPU}, Flavors: []ir.FlavorQuota{capacityShare("h100", 8, 0), all},
 	}
 	shared := ir.SharedQueue{Queue: q}
 	for i := range 2 {
@@ -211,7 +214,7 @@ func withShared(n int) *ir.Platform {
 // TestSharedTier holds that the README shows a shared queue and its quota once, and
 // not again for each team.
 func TestSharedTier(t *testing.T) {
-	got := render(t, withShared(4))
+	got := renderReadme(t, withShared(4))
 	for _, want := range []string{
 		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In " +
 			"each tier that is not shared, a team",
@@ -234,7 +237,7 @@ func TestSharedTier(t *testing.T) {
 	if n := strings.Count(got, "queue_cq_dws["); n != 1 {
 		t.Errorf("the picture has the queue %d times", n)
 	}
-	many := render(t, withShared(20))
+	many := renderReadme(t, withShared(20))
 	if want := "tier_dws[\"dws: 1 queue of 2 teams\"]\n"; !strings.Contains(many, want) || strings.Count(many,
 		"tier_dws[") != 1 {
 		t.Errorf("README lacks %q, or has it twice", want)
@@ -248,7 +251,7 @@ func TestPriorities(t *testing.T) {
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
 	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the " +
 		"highest priority); a PriorityClass of another tier is refused\n"
-	if got := render(t, p); !strings.Contains(got, want) {
+	if got := renderReadme(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
@@ -260,7 +263,7 @@ func TestSecrets(t *testing.T) {
 	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"},
 		{Name: "B",
 			Secret: "hub", Key: "it's"}}
-	got := render(t, p)
+	got := renderReadme(t, p)
 	for _, want := range []string{
 		"| `hub` | `read` | `team-000` | `tune` |\n| `hub` | `it's`, `read` | `team-001` | `tune` |\n",
 		"tr -d '\\n' | kubectl create secret generic hub -n team-000 --from-file=read=/dev/stdin\n",
@@ -271,14 +274,14 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("README lacks %q", want)
 		}
 	}
-	p = platform(20)
-	if strings.Contains(render(t, p), "create secret") {
+	p = newPlatform(20)
+	if strings.Contains(renderReadme(t, p), "create secret") {
 		t.Error("README of a platform without Secrets makes some")
 	}
 	for i := range p.Workloads {
 		p.Workloads[i].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "it's"}}
 	}
-	got = render(t, p)
+	got = renderReadme(t, p)
 	const want = `tr -d '\n' | kubectl create secret generic hub -n NAMESPACE '--from-file=it'\''s=/dev/stdin'` + "\n"
 	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got,
 		"several values") {
@@ -287,19 +290,19 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestManyGroupsAreCut(t *testing.T) {
-	p := platform(maxGroups + 5)
+	p := newPlatform(maxGroups + 5)
 	for i := range p.Teams {
-		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{share("l4-reserved", int64(i), 0)}
+		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{capacityShare("l4-reserved", int64(i), 0)}
 	}
-	if got := render(t, p); !strings.Contains(got, "The tables omit 5 smaller groups.") {
+	if got := renderReadme(t, p); !strings.Contains(got, "The tables omit 5 smaller groups.") {
 		t.Error("README does not say that groups were left out")
 	}
 }
 
 func TestBarePlatform(t *testing.T) {
-	p := platform(0)
+	p := newPlatform(0)
 	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
-	got := render(t, p)
+	got := renderReadme(t, p)
 	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group",
 		"get localqueues"} {
 		if strings.Contains(got, unwanted) {
@@ -334,7 +337,7 @@ func TestOptions(t *testing.T) {
 			"flex-start, all nodes of a job at once, for 600 s at most"},
 	}
 	for _, tt := range tests {
-		if got := obtained(tt.c); got != tt.want {
+		if got := describeOption(tt.c); got != tt.want {
 			t.Errorf("obtained(%+v) = %q, want %q", tt.c, got, tt.want)
 		}
 	}
@@ -362,10 +365,10 @@ func TestMachinesAndNodes(t *testing.T) {
 			"0 to 2, auto-provisioned"},
 	}
 	for _, tt := range tests {
-		if got := machine(tt.c); got != tt.machine {
+		if got := describeMachine(tt.c); got != tt.machine {
 			t.Errorf("machine(%+v) = %q, want %q", tt.c, got, tt.machine)
 		}
-		if got := nodes(tt.c); got != tt.nodes {
+		if got := describeNodes(tt.c); got != tt.nodes {
 			t.Errorf("nodes(%+v) = %q, want %q", tt.c, got, tt.nodes)
 		}
 	}
@@ -397,10 +400,10 @@ func TestRemarks(t *testing.T) {
 		{"Arm", ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Arm: true}}, all[7:8]},
 		{"local SSDs", ir.Capacity{Option: ir.OnDemand, LocalSSDs: 1}, all[8:]},
 	} {
-		p := platform(1)
+		p := newPlatform(1)
 		tt.c.Name = "the-one"
 		p.Capacities = []ir.Capacity{tt.c, {Option: ir.OnDemand, Name: "another"}}
-		got := render(t, p)
+		got := renderReadme(t, p)
 		for _, remark := range all {
 			lines := 0
 			for line := range strings.Lines(got) {
@@ -422,14 +425,14 @@ func TestRemarks(t *testing.T) {
 
 func TestSlicesByHand(t *testing.T) {
 	const annotation = "`alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool`"
-	p := platform(1)
-	if strings.Contains(render(t, p), annotation) {
+	p := newPlatform(1)
+	if strings.Contains(renderReadme(t, p), annotation) {
 		t.Errorf("README names %s without TPU slices", annotation)
 	}
 	p.Capacities[1].Slices = 2
 	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU,
 		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
-	got := render(t, p)
+	got := renderReadme(t, p)
 	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4 chips).", "at most 2 slices of 4 nodes",
 		"the node pools of TPU slices also have a number in their names"} {
 		if !strings.Contains(got, want) {
@@ -439,8 +442,8 @@ func TestSlicesByHand(t *testing.T) {
 }
 
 func TestQuotaLimits(t *testing.T) {
-	f := share("l4-spot", 12, 4)
-	f.Quotas[1].Lending = new(quantity("2"))
+	f := capacityShare("l4-spot", 12, 4)
+	f.Quotas[1].Lending = new(parseQuantity("2"))
 	if got, want := quotaCell(f, ir.GPU), markup("12 + 4, lends 2"); got != want {
 		t.Errorf("quotaCell = %q, want %q", got, want)
 	}
@@ -462,12 +465,12 @@ func TestAutoProvisioningLimits(t *testing.T) {
 		{"just enough", true, 1000, 4000, nil},
 		{"off", false, 1001, 4001, nil},
 	} {
-		p := platform(2)
+		p := newPlatform(2)
 		p.AutoProvisioning = ir.AutoProvisioning{Create: tt.create, Limits: []ir.ResourceLimit{
 			{Type: ir.CPU, Max: 1000}, {Type: ir.Memory, Max: 4000}, {Type: "nvidia-l4"},
 		}}
 		p.Demand.VCPUs, p.Demand.MemoryGiB = tt.vcpus, tt.memoryGiB
-		got := render(t, p)
+		got := renderReadme(t, p)
 		for _, field := range []string{"maxCPU", "maxMemoryGiB"} {
 			warns := strings.Contains(got, "cluster.autoProvisioning."+field)
 			if warns != slices.Contains(tt.want, field) {
@@ -480,13 +483,13 @@ func TestAutoProvisioningLimits(t *testing.T) {
 // TestJobByHand holds that the example is of the default tier, unless its jobs need
 // a placement group and the jobs of another tier do not.
 func TestJobByHand(t *testing.T) {
-	p := platform(2)
-	if got, want := render(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
+	p := newPlatform(2)
+	if got, want := renderReadme(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 	p.Capacities[1].AutoProvisioned, p.Capacities[1].Compact = true, true // l4-spot, of tier lp
 	p.Workloads[1].PlacementGroup = "group"
-	got := render(t, p)
+	got := renderReadme(t, p)
 	for _, want := range []string{
 		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n",
 		"`serviceAccountName: team-000-ksa`",
@@ -499,11 +502,11 @@ func TestJobByHand(t *testing.T) {
 }
 
 func TestSubmitOneWithItsFiles(t *testing.T) {
-	p := platform(1)
+	p := newPlatform(1)
 	p.Workloads[0].ConfigMap = "low-priority-files"
 	want := "kubectl apply --server-side -f workloads/team-000/low-priority-files.yaml -f " +
 		"workloads/team-000/low-priority-1.yaml\n"
-	if got := render(t, p); !strings.Contains(got, want) {
+	if got := renderReadme(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
@@ -511,9 +514,9 @@ func TestSubmitOneWithItsFiles(t *testing.T) {
 // TestConfigurationFollowsRelease holds that the platform's configuration is applied
 // after the release, so that a repeated installation ends with it.
 func TestConfigurationFollowsRelease(t *testing.T) {
-	p := platform(1)
+	p := newPlatform(1)
 	p.Monitoring.Grafana, p.Monitoring.GrafanaNamespace = true, "monitoring"
-	rest := render(t, p)
+	rest := renderReadme(t, p)
 	for _, want := range []string{
 		p.Versions.KueueManifest(), "-f kubernetes/system/kueue-configuration.yaml", "rollout restart",
 		"-k kubernetes\n",
@@ -530,22 +533,22 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 // TestDecimalsStandRight holds that columns of numbers are aligned to the right, even
 // if one number is a decimal.
 func TestDecimalsStandRight(t *testing.T) {
-	p := platform(1)
+	p := newPlatform(1)
 	p.Capacities = []ir.Capacity{
-		{Option: ir.OnDemand, Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("7910m")}}, MaxNodes: 20,
-			Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: quantity("100")}}},
+		{Option: ir.OnDemand, Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: parseQuantity("7910m")}},
+			MaxNodes: 20, Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: parseQuantity("100")}}},
 	}
 	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 beyond all quotas |  |\n"
-	if got := render(t, p); !strings.Contains(got, want) {
+	if got := renderReadme(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
 
 // TestUsedBy holds that the users of a capacity are the teams that have quota on it.
 func TestUsedBy(t *testing.T) {
-	p := platform(6)
+	p := newPlatform(6)
 	p.Teams[1].Queues = p.Teams[1].Queues[:1] // without lp
-	found := users(p)
+	found := capacityUses(p)
 	for _, tt := range []struct {
 		uses []use
 		all  int
@@ -553,7 +556,7 @@ func TestUsedBy(t *testing.T) {
 	}{
 		{found["l4-reserved"], 6,
 			"`lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team"},
-		{users(platform(2))["l4-reserved"], 2, "`lp`, `hp` of every team"},
+		{capacityUses(newPlatform(2))["l4-reserved"], 2, "`lp`, `hp` of every team"},
 		{[]use{{"std", []string{"chem"}}, {"urgent", []string{"bio"}}}, 2, "`std` of `chem`; `urgent` of `bio`"},
 		{nil, 2, "nobody"},
 	} {
@@ -566,28 +569,29 @@ func TestUsedBy(t *testing.T) {
 // TestQueuedCapacity holds that the README names the annotation only if jobs need it.
 func TestQueuedCapacity(t *testing.T) {
 	const annotation = "`provreq.kueue.x-k8s.io/maxRunDurationSeconds`"
-	p := platform(2)
-	if strings.Contains(render(t, p), annotation) {
+	p := newPlatform(2)
+	if strings.Contains(renderReadme(t, p), annotation) {
 		t.Errorf("README names %s without a queued capacity", annotation)
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
 	p.Capacities[1].MaxRunSeconds = 600
-	if want := "has `l4-spot` the object also needs the annotation " + annotation; !strings.Contains(render(t, p), want) {
+	if want := "has `l4-spot` the object also needs the annotation " +
+		annotation; !strings.Contains(renderReadme(t, p), want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
 
 func TestGroupsMustExist(t *testing.T) {
-	p := platform(3)
+	p := newPlatform(3)
 	p.Teams[1].Group, p.Teams[2].Group = p.Teams[0].Group, ""
 	for _, tt := range []struct {
 		p    *ir.Platform
 		want string
 	}{
 		{p, "are members\n- the group `team-000@example.com`\n\nRun one command"},
-		{platform(400), "`team-003@example.com` and 396 more\n"},
+		{newPlatform(400), "`team-003@example.com` and 396 more\n"},
 	} {
-		_, got, found := strings.Cut(render(t, tt.p), "## Build it\n\nThese groups must exist first")
+		_, got, found := strings.Cut(renderReadme(t, tt.p), "## Build it\n\nThese groups must exist first")
 		const group = "- the group `gke-security-groups@example.com`"
 		if !found || !strings.Contains(got, group) || !strings.Contains(got, tt.want) {
 			t.Errorf("README lacks %q or %q at the top of Build it", group, tt.want)
@@ -597,9 +601,9 @@ func TestGroupsMustExist(t *testing.T) {
 
 // TestRemoveInOrder holds that an object is deleted before the objects that it uses.
 func TestRemoveInOrder(t *testing.T) {
-	p := platform(1)
+	p := newPlatform(1)
 	p.Teams[0].Bucket = "bucket"
-	_, rest, _ := strings.Cut(render(t, p), "## Remove a team, a tier or a capacity\n")
+	_, rest, _ := strings.Cut(renderReadme(t, p), "## Remove a team, a tier or a capacity\n")
 	for _, want := range []string{
 		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
 		`{"spec":{"stopPolicy":"HoldAndDrain"}}`, "./create-platform.sh\n", `{"spec":{"stopPolicy":"None"}}`,
@@ -615,27 +619,29 @@ func TestRemoveInOrder(t *testing.T) {
 }
 
 func TestNestedCohorts(t *testing.T) {
-	if got := render(t, platform(4)); strings.Contains(got, "Cohorts in it") || strings.Contains(got, "cohorts under") {
+	if got := renderReadme(t, newPlatform(4)); strings.Contains(got, "Cohorts in it") ||
+		strings.Contains(got, "cohorts under") {
 		t.Error("README shows a tree where no cohort is in another")
 	}
-	p := platform(2)
+	p := newPlatform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
-	if got, want := render(t, p), "  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort "+
-		"cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
+	if got, want := renderReadme(t, p),
+		"  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort "+
+			"cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
-	p = platform(4)
+	p = newPlatform(4)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}, {Name: "cohort-001", Parent: "all"}}
 	for _, want := range []string{"4 teams, in 2 cohorts under `all`, share",
 		"| `all` | `cohort-000`, `cohort-001` | none |\n"} {
-		if got := render(t, p); !strings.Contains(got, want) {
+		if got := renderReadme(t, p); !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
 	}
 	p.Teams[0].Cohort = "all"
 	for _, want := range []string{"4 teams, in 3 cohorts, share",
 		"| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"} {
-		if got := render(t, p); !strings.Contains(got, want) {
+		if got := renderReadme(t, p); !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
 		}
 	}
@@ -645,14 +651,14 @@ func TestNestedCohorts(t *testing.T) {
 // names, but the guide does not rely on the schema.
 func TestValuesStayValues(t *testing.T) {
 	const evil = "x`|<img src=x>](http://e.com) $(id) ; \"] --> n1\n# h\n```\n![a](b)"
-	p := platform(2)
+	p := newPlatform(2)
 	p.Name, p.Project, p.Cluster.Name = evil, evil, evil
 	p.Capacities[0].Name, p.Capacities[0].Overcommit = evil, evil
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Queues[0].ClusterQueue = evil, evil, evil
 	p.Workloads[0].Team, p.Workloads[0].Image = evil, evil
-	got := render(t, p)
+	got := renderReadme(t, p)
 
-	plain := render(t, platform(2))
+	plain := renderReadme(t, newPlatform(2))
 	for _, block := range []string{"\n# ", "\n## ", "\n```", "\n\n"} {
 		if strings.Count(got, block) != strings.Count(plain, block) {
 			t.Errorf("a value made or broke a block: %d of %q, want %d", strings.Count(got, block), block,
@@ -678,7 +684,7 @@ func TestValuesStayValues(t *testing.T) {
 }
 
 func TestExpandedBlueprint(t *testing.T) {
-	files, err := Files(platform(1))
+	files, err := Files(newPlatform(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -726,7 +732,7 @@ func TestGcluster(t *testing.T) {
 		{"unprotected", false, false, []string{deploy}, []string{"```sh\n" + destroy}, []string{unprotect, "TF_VAR"}},
 		{"managed", true, true, nil, nil, []string{"gcluster deploy", "gcluster destroy"}},
 	} {
-		p := platform(2)
+		p := newPlatform(2)
 		p.Cluster.DeletionProtection, p.Delivery.InfrastructureManager = test.protected, test.managed
 		files, err := Files(p)
 		if err != nil {
@@ -758,7 +764,7 @@ func TestGcluster(t *testing.T) {
 
 // kaiPlatform returns a platform of n teams with KAI Scheduler.
 func kaiPlatform(n int) *ir.Platform {
-	p := platform(n)
+	p := newPlatform(n)
 	p.Scheduler = ir.KAI
 	p.Versions.KAI = "0.17.0"
 	p.PriorityClasses = []ir.PriorityClass{
@@ -770,7 +776,7 @@ func kaiPlatform(n int) *ir.Platform {
 		t.Queues = []ir.Queue{{
 			Tier: "gpu", Classes: []string{"train", "build"},
 			ClusterQueue: t.Name, LocalQueue: t.Name, Cohort: t.Cohort,
-			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{share("l4-reserved", 4, 2)},
+			Resources: []string{ir.GPU}, Flavors: []ir.FlavorQuota{capacityShare("l4-reserved", 4, 2)},
 		}}
 	}
 	p.Workloads = nil
@@ -790,15 +796,15 @@ func TestKAI(t *testing.T) {
 		return out
 	}
 	for _, n := range []int{2, fewTeams + 1} {
-		got := render(t, kaiPlatform(n))
-		if diff := cmp.Diff(headings(render(t, platform(n))), headings(got)); diff != "" {
+		got := renderReadme(t, kaiPlatform(n))
+		if diff := cmp.Diff(headings(renderReadme(t, newPlatform(n))), headings(got)); diff != "" {
 			t.Errorf("%d teams: sections (-kueue +kai):\n%s", n, diff)
 		}
 		if i := strings.Index(strings.ToLower(got), "kueue"); i >= 0 {
 			t.Errorf("%d teams: speaks of Kueue: %s", n, got[max(0, i-100):i+100])
 		}
 	}
-	got := render(t, kaiPlatform(2))
+	got := renderReadme(t, kaiPlatform(2))
 	for _, want := range []string{
 		"KAI Scheduler 0.17.0 starts them",
 		"| `gpu` | `build` | 100 | never, so such jobs cannot exceed the guarantee of their team |",
@@ -813,19 +819,19 @@ func TestKAI(t *testing.T) {
 	}
 	p := kaiPlatform(2)
 	p.Teams[0].Queues[0].Flavors[0].Quotas[1].BorrowsAll = true
-	if want := "| 4 | no limit |"; !strings.Contains(render(t, p), want) {
+	if want := "| 4 | no limit |"; !strings.Contains(renderReadme(t, p), want) {
 		t.Errorf("README lacks %q", want)
 	}
 }
 
 func TestNotes(t *testing.T) {
-	p := platform(2)
-	if strings.Contains(render(t, p), "## Notes") {
+	p := newPlatform(2)
+	if strings.Contains(renderReadme(t, p), "## Notes") {
 		t.Error("notes without any")
 	}
 	p.Notes = []string{"1. First.", "# Second *one*"}
-	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n\n## "; !strings.Contains(render(t, p), want) {
-		t.Errorf("README lacks %q:\n%s", want, render(t, p))
+	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n\n## "; !strings.Contains(renderReadme(t, p), want) {
+		t.Errorf("README lacks %q:\n%s", want, renderReadme(t, p))
 	}
 }
 

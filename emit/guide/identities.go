@@ -9,9 +9,9 @@ import (
 // runsAs names the account as which the jobs of a team run.
 func runsAs(p *ir.Platform, t ir.Team) markup {
 	if t.Account != nil {
-		return code(t.Account.Email(p.Project))
+		return codeSpan(t.Account.Email(p.Project))
 	}
-	return code(t.KubeAccount)
+	return codeSpan(t.KubeAccount)
 }
 
 // actsAs explains which field of a pod gives it the rights of its team.
@@ -20,12 +20,12 @@ func actsAs(t ir.Team) markup {
 	if t.Account != nil {
 		rights = " to act as the team's Google service account"
 	}
-	return "in its pods, " + code("serviceAccountName: "+t.KubeAccount) + rights
+	return "in its pods, " + codeSpan("serviceAccountName: "+t.KubeAccount) + rights
 }
 
-// identities explains which rights the teams' jobs and members have in Google
+// explainIdentities explains which rights the teams' jobs and members have in Google
 // Cloud, and how to extend them.
-func identities(d *document, p *ir.Platform) {
+func explainIdentities(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
 		return
 	}
@@ -37,21 +37,21 @@ func identities(d *document, p *ir.Platform) {
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
 	d.Para("Jobs need no keys: with Workload Identity Federation for GKE, Google Cloud identifies a pod by its ",
 		"Kubernetes service account. Every pod of the cluster has these roles, to write logs and metrics: ",
-		codes(p.JobRoles), ".")
+		codeList(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
-		d.Para("To give the jobs of ", code(t.Name),
+		d.Para("To give the jobs of ", codeSpan(t.Name),
 			" access to another resource, such as a bucket of another project, ",
 			"grant a role on the resource to this member, with the project's number for NUMBER: ",
-			code("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
+			codeSpan("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
 		if !p.Delivery.InfrastructureManager {
 			d.Para("This command shows the members of all teams:")
 			d.Code("sh", "terraform -chdir=terraform output team_principals")
 		}
 	}
 	if accounts != nil {
-		d.Para("The jobs of ", some(accounts), " act as a Google service account, because the blueprint asks for one. ",
-			file("create-platform.sh"),
+		d.Para("The jobs of ", firstNames(accounts), " act as a Google service account, because the blueprint asks "+
+			"for one. ", fileLink("create-platform.sh"),
 			" creates the account, and only the team's Kubernetes service account may act as ",
 			"it. If the blueprint no longer asks for the account, it stays until somebody deletes it.")
 	} else {
@@ -59,13 +59,13 @@ func identities(d *document, p *ir.Platform) {
 			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
 			"needs them, give the team a Google service account with `teams.TEAM.serviceAccount` in the blueprint.")
 	}
-	d.Para("All clusters of a project share these identities. In another cluster of ", code(p.Project),
+	d.Para("All clusters of a project share these identities. In another cluster of ", codeSpan(p.Project),
 		", the same namespace and Kubernetes service account are the same identity, with the same rights. Give the ",
 		"namespace in the other cluster another name, or build each platform in its own project.")
 	if p.HasGroups() && len(p.Monitoring.MemberRoles) > 0 {
 		d.Para("The members of the teams' groups may open the dashboards", inTensorBoard(p),
 			", because Terraform grants ",
-			codes(p.Monitoring.MemberRoles), " to ", code(p.Cluster.SecurityGroup),
+			codeList(p.Monitoring.MemberRoles), " to ", codeSpan(p.Cluster.SecurityGroup),
 			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` ",
 			"in the blueprint.")
 	}
@@ -81,7 +81,7 @@ func inTensorBoard(p *ir.Platform) markup {
 
 // accountOwners names the owners of the service accounts of the platform.
 func accountOwners(p *ir.Platform) markup {
-	build := "the build (" + code(p.Delivery.Account.Email(p.Project)) + ")"
+	build := "the build (" + codeSpan(p.Delivery.Account.Email(p.Project)) + ")"
 	if len(p.TeamsWithAccount()) == 0 {
 		return build + " and of the nodes"
 	}
@@ -99,7 +99,7 @@ func actAs(d *document, p *ir.Platform) {
 		"as the teams' Google service accounts. `./create-platform.sh --prepare` prints these commands for every team:")
 	var lines []string
 	for _, t := range teams[:min(len(teams), fewTeams)] {
-		lines = append(lines, command("gcloud", "iam", "service-accounts", "add-iam-policy-binding",
+		lines = append(lines, shellCommand("gcloud", "iam", "service-accounts", "add-iam-policy-binding",
 			t.Account.Email(p.Project), "--project="+p.Project,
 			"--member=serviceAccount:"+p.Project+".svc.id.goog["+t.Namespace+"/"+t.KubeAccount+"]",
 			"--role=roles/iam.workloadIdentityUser"))
@@ -112,32 +112,33 @@ func actAs(d *document, p *ir.Platform) {
 func buildRights(d *document, p *ir.Platform) {
 	a := p.Delivery
 	d.Para("The build has these rights. It cannot administer service accounts:")
-	runs := "it may run nodes as " + code(p.NodeAccount.Email(p.Project)) + " and as no other account"
+	runs := "it may run nodes as " + codeSpan(p.NodeAccount.Email(p.Project)) + " and as no other account"
 	if a.InfrastructureManager {
-		runs = "it may run nodes as " + code(p.NodeAccount.Email(p.Project)) +
+		runs = "it may run nodes as " + codeSpan(p.NodeAccount.Email(p.Project)) +
 			" and Infrastructure Manager as its own account; it may use no other account"
 	}
 	items := []markup{
 		runs,
-		code("roles/storage.admin") + " on the bucket " + code(a.StateBucket),
+		codeSpan("roles/storage.admin") + " on the bucket " + codeSpan(a.StateBucket),
 	}
 	for _, r := range a.NarrowRoles {
 		switch r.Scope {
 		case ir.ClusterScope:
-			items = append(items, code(r.Role)+" on the cluster "+code(p.Cluster.Name)+"; GKE checks some "+
+			items = append(items, codeSpan(r.Role)+" on the cluster "+codeSpan(p.Cluster.Name)+"; GKE checks some "+
 				"permissions on the project instead, so the build can also create and list other clusters and read "+
 				"operations")
 		case ir.BucketScope:
-			items = append(items, code(r.Role)+" on buckets whose names begin with "+code(p.Project+"-"+p.Name+"-"))
+			items = append(items,
+				codeSpan(r.Role)+" on buckets whose names begin with "+codeSpan(p.Project+"-"+p.Name+"-"))
 		}
 	}
-	items = append(items, codes(a.Account.Roles)+" on the whole project, which includes networks, firewall rules, "+
+	items = append(items, codeList(a.Account.Roles)+" on the whole project, which includes networks, firewall rules, "+
 		"dashboards and alert policies that do not belong to the platform")
 	if len(a.Permissions) > 0 {
-		items = append(items, "by a custom role, on the whole project: "+codes(a.Permissions))
+		items = append(items, "by a custom role, on the whole project: "+codeList(a.Permissions))
 	}
-	items = append(items, code("roles/resourcemanager.projectIamAdmin")+", limited to granting and revoking these "+
-		"roles: "+codes(a.GrantableRoles))
+	items = append(items, codeSpan("roles/resourcemanager.projectIamAdmin")+", limited to granting and revoking these "+
+		"roles: "+codeList(a.GrantableRoles))
 	d.List(items...)
 }
 
@@ -145,15 +146,17 @@ func buildRights(d *document, p *ir.Platform) {
 func iamQuota(d *document, p *ir.Platform) {
 	i := p.Demand.IAM
 	d.Para("IAM limits the whole project, and everything in the project counts. A member counts once for each of ",
-		"its roles. You can request a higher limit only for service accounts: ", code("Service Account Count"),
+		"its roles. You can request a higher limit only for service accounts: ", codeSpan("Service Account Count"),
 		" on the same page.")
-	rows := [][]markup{{"members in the project's allow policy", digits(i.Principals), digits(ir.MaxPrincipals)}}
+	rows := [][]markup{{"members in the project's allow policy", formatNumber(i.Principals),
+		formatNumber(ir.MaxPrincipals)}}
 	if i.Groups > 0 {
-		rows = append(rows, []markup{"Google groups among them", digits(i.Groups), digits(ir.MaxGroups)})
+		rows = append(rows, []markup{"Google groups among them", formatNumber(i.Groups), formatNumber(ir.MaxGroups)})
 	}
-	rows = append(rows, []markup{"service accounts", digits(i.ServiceAccounts), digits(ir.DefaultServiceAccounts)})
+	rows = append(rows, []markup{"service accounts", formatNumber(i.ServiceAccounts),
+		formatNumber(ir.DefaultServiceAccounts)})
 	if i.CustomRoles > 0 {
-		rows = append(rows, []markup{"custom roles", digits(i.CustomRoles), digits(ir.MaxCustomRoles)})
+		rows = append(rows, []markup{"custom roles", formatNumber(i.CustomRoles), formatNumber(ir.MaxCustomRoles)})
 	}
 	d.Table([]markup{"Counts", "This platform", "Limit of the project"}, rows)
 }

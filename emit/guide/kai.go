@@ -11,7 +11,7 @@ import (
 
 // kaiStarts explains how KAI Scheduler starts the teams' jobs.
 func kaiStarts(p *ir.Platform) markup {
-	return "A team submits Jobs and JobSets to its own queue. KAI Scheduler " + text(p.Versions.KAI) +
+	return "A team submits Jobs and JobSets to its own queue. KAI Scheduler " + escapeText(p.Versions.KAI) +
 		" starts them as quota allows, packs them onto nodes, and gives the unused GPUs of a team to other teams."
 }
 
@@ -42,11 +42,11 @@ func kaiTeams(d *document, p *ir.Platform) {
 		if c.Value >= ir.KAINonPreemptible {
 			evicted = "never, so such jobs cannot exceed the guarantee of their team"
 		}
-		classes = append(classes, []markup{code(c.Tier), code(c.Name), digits(int(c.Value)), evicted})
+		classes = append(classes, []markup{codeSpan(c.Tier), codeSpan(c.Name), formatNumber(int(c.Value)), evicted})
 	}
 	d.Table([]markup{"Tier", "PriorityClass", "Value", "A job of it is evicted"}, classes)
 
-	members := members(p)
+	members := cohortMembers(p)
 	guaranteed := map[string]int64{} // by cohort
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -55,20 +55,21 @@ func kaiTeams(d *document, p *ir.Platform) {
 	}
 	var cohorts [][]markup
 	for _, c := range p.Cohorts[:min(len(p.Cohorts), maxGroups)] {
-		cohorts = append(cohorts, []markup{code(c.Name), digits(c.Priority), digits(int(guaranteed[c.Name])),
-			cmp.Or(some(members[c.Name]), "none")})
+		cohorts = append(cohorts,
+			[]markup{codeSpan(c.Name), formatNumber(c.Priority), formatNumber(int(guaranteed[c.Name])),
+				cmp.Or(firstNames(members[c.Name]), "none")})
 	}
 	d.Table([]markup{"Cohort", "Priority", "GPUs guaranteed", "Teams"}, cohorts)
 	if more := len(p.Cohorts) - maxGroups; more > 0 {
-		d.Para(file("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more cohort"), ".")
+		d.Para(fileLink("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more cohort"), ".")
 	}
 	if len(p.Teams) <= fewTeams {
 		kaiEachTeam(d, p)
 	} else {
-		teamGroups(d, p, []string{ir.GPU}, []markup{"Tier", "Capacity", code(ir.GPU)})
+		teamGroups(d, p, []string{ir.GPU}, []markup{"Tier", "Capacity", codeSpan(ir.GPU)})
 	}
-	access(d, p)
-	separation(d, p)
+	explainAccess(d, p)
+	explainSeparation(d, p)
 	d.Para("KAI Scheduler gives unused GPUs to teams that ask for more than their guarantee, up to the maximum of "+
 		"each ",
 		"team. The cohort with the highest priority comes first, and in a cohort the team with the highest priority. ",
@@ -80,18 +81,18 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
 		people = append(people, []markup{
-			code(t.Name), code(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t),
+			codeSpan(t.Name), codeSpan(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t),
 			orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
 			g := q.GPUs()
-			most := digits(int(g.Most))
+			most := formatNumber(int(g.Most))
 			if g.All {
 				most = "no limit"
 			}
 			quota = append(quota, []markup{
-				code(t.Name), code(q.LocalQueue), orNone(t.Cohort), digits(t.Priority), digits(int(g.Guaranteed)), most,
-				codes(flavors(q)),
+				codeSpan(t.Name), codeSpan(q.LocalQueue), orNone(t.Cohort), formatNumber(t.Priority),
+				formatNumber(int(g.Guaranteed)), most, codeList(quotaFlavors(q)),
 			})
 		}
 	}
@@ -105,7 +106,7 @@ func kaiInstall(d *document, p *ir.Platform) {
 		"queue. ",
 		"Without this queue, a job that names no queue waits; with it, such a job would bypass every quota.")
 	d.Code("sh",
-		command("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI,
+		shellCommand("helm", "upgrade", "kai-scheduler", ir.KAIChart, "--install", "--version=v"+p.Versions.KAI,
 			"--namespace="+ir.KAINamespace, "--create-namespace",
 			"--set=defaultQueue.createDefaultQueue=false", "--wait"),
 		"kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s")
@@ -114,14 +115,14 @@ func kaiInstall(d *document, p *ir.Platform) {
 // kaiByHand explains what a job of a team needs that is not in the blueprint.
 func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 	q := t.Queues[0]
-	d.Para("Any other Job or JobSet of ", code(t.Name), " needs these settings:")
+	d.Para("Any other Job or JobSet of ", codeSpan(t.Name), " needs these settings:")
 	d.List(
-		"on the object, the label "+code(ir.LabelKAIQueue+": "+q.LocalQueue)+"; a job without the queue of its "+
+		"on the object, the label "+codeSpan(ir.LabelKAIQueue+": "+q.LocalQueue)+"; a job without the queue of its "+
 			"team is refused",
-		"in its pods, "+code("schedulerName: "+ir.KAISchedulerName),
-		"in its pods, "+code("priorityClassName")+" with one of these values: "+codes(q.Classes),
-		"in its containers, requests of cpu, memory and "+code(ir.GPU),
-		"on a Job whose pods must start together, the annotation "+code(ir.AnnotationKAIMembers)+" with the "+
+		"in its pods, "+codeSpan("schedulerName: "+ir.KAISchedulerName),
+		"in its pods, "+codeSpan("priorityClassName")+" with one of these values: "+codeList(q.Classes),
+		"in its containers, requests of cpu, memory and "+codeSpan(ir.GPU),
+		"on a Job whose pods must start together, the annotation "+codeSpan(ir.AnnotationKAIMembers)+" with the "+
 			"number of these pods, as a string; the pods of a JobSet always start together",
 		actsAs(t),
 		"in its pods, the node selector and the tolerations of its capacity, because KAI Scheduler adds none")
@@ -138,17 +139,17 @@ func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
 		for _, taint := range p.Capacities[i].NodeTaints {
 			tolerations = append(tolerations, taint.Key+"="+taint.Value+":"+taint.Effect)
 		}
-		rows = append(rows, []markup{code(f.Flavor), codes(selector), codes(tolerations)})
+		rows = append(rows, []markup{codeSpan(f.Flavor), codeList(selector), codeList(tolerations)})
 	}
 	d.Table([]markup{"Capacity", "Node selector", "Tolerations"}, rows)
 	d.Para(
 		"KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
 		"node. The Job or JobSet then creates new pods, which can count as a retry: let jobs save their progress.")
-	cannot(d)
+	listForbidden(d)
 }
 
-// cannot lists what the members of a team cannot do.
-func cannot(d *document) {
+// listForbidden lists what the members of a team cannot do.
+func listForbidden(d *document) {
 	d.Para(
 		"A team cannot create Secrets, PersistentVolumeClaims, or pods without a job in its namespace, and cannot run ",
 		"`kubectl exec`: ask an administrator. The admission policies refuse two things to everybody, administrators ",
@@ -165,19 +166,19 @@ func cannot(d *document) {
 func kaiLook(p *ir.Platform) [][]markup {
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{admin, code("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
-		{admin, code("kubectl describe queues.scheduling.run.ai"),
+		{admin, codeSpan("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
+		{admin, codeSpan("kubectl describe queues.scheduling.run.ai"),
 			"the guarantee, the use and the requests of every queue"},
-		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
+		{admin, codeSpan("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace
 		rows = append(rows,
-			[]markup{team, code(command("kubectl", "get", "podgroups.scheduling.run.ai", "-n", ns)),
+			[]markup{team, codeSpan(shellCommand("kubectl", "get", "podgroups.scheduling.run.ai", "-n", ns)),
 				"a team's jobs, as KAI Scheduler sees them"},
-			[]markup{team, code(command("kubectl", "describe", "podgroups.scheduling.run.ai", "-n", ns)),
+			[]markup{team, codeSpan(shellCommand("kubectl", "describe", "podgroups.scheduling.run.ai", "-n", ns)),
 				"why a job waits"},
-			[]markup{team, code(command("kubectl", "get", "pods", "-n", ns, "-o", "wide")),
+			[]markup{team, codeSpan(shellCommand("kubectl", "get", "pods", "-n", ns, "-o", "wide")),
 				"the pods, and the nodes on which they run"},
 		)
 	}
@@ -192,7 +193,7 @@ func kaiRemove(d *document, p *ir.Platform) {
 		"deletes the node pool of a removed capacity with every pod on it. The build starts nothing more in queues "+
 			"that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
-		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", buckets(p))
+		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))
 	d.Para("Before you build without a capacity, cordon its nodes, and wait until their jobs have ended:")
 	d.Code("sh",
 		"kubectl cordon -l "+ir.LabelNodePool+"=CAPACITY",

@@ -8,7 +8,7 @@ type (
 	markup   = markdown.Markup
 )
 
-func text(s string) markup        { return markdown.Text(s) }
-func code(s string) markup        { return markdown.Code(s) }
-func codes(names []string) markup { return markdown.Codes(names) }
-func file(path string) markup     { return markdown.File(path) }
+func escapeText(s string) markup     { return markdown.Text(s) }
+func codeSpan(s string) markup       { return markdown.Code(s) }
+func codeList(names []string) markup { return markdown.Codes(names) }
+func fileLink(path string) markup    { return markdown.File(path) }

@@ -24,27 +24,29 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, "Networks between GPUs")
 	if connected != nil {
-		d.Para("Nodes of ", codes(connected), " have a network for each of their network devices, in addition to the ",
-			"network of the cluster. Over these networks the GPUs of different nodes exchange data without passing "+
-				"through the ",
-			"CPUs. Pods request a network by the name of its `Network` object in ", file("kubernetes/networks.yaml"),
-			". ",
-			file("terraform/gpu_networks.tf"), " sets the address ranges.")
+		d.Para("Nodes of ", codeList(connected), " have a network for each of their network devices, in addition to "+
+			"the ", "network of the cluster. Over these networks the GPUs of different nodes exchange data without "+
+			"passing "+
+			"through the ",
+			"CPUs. Pods request a network by the name of its `Network` object in ",
+			fileLink("kubernetes/networks.yaml"), ". ",
+			fileLink("terraform/gpu_networks.tf"), " sets the address ranges.")
 		var rows [][]markup
 		for _, n := range p.Network.GPUs {
 			for _, s := range n.Subnets {
 				kind := markup("gVNIC")
 				if s.RDMA {
-					kind = "RDMA, bound to " + code(n.Profile)
+					kind = "RDMA, bound to " + codeSpan(n.Profile)
 				}
-				rows = append(rows, []markup{code(s.Network), code(n.Name), code(s.Name), code(s.Range), kind,
-					digits(n.MTU)})
+				rows = append(rows,
+					[]markup{codeSpan(s.Network), codeSpan(n.Name), codeSpan(s.Name), codeSpan(s.Range), kind,
+						formatNumber(n.MTU)})
 			}
 		}
 		d.Table([]markup{"Network", "VPC network", "Subnet", "Range", "Kind", "MTU"}, rows)
 	}
 	if claimed != nil {
-		d.Para("GKE itself attaches such networks to the nodes of ", codes(claimed), ", and pods claim them.")
+		d.Para("GKE itself attaches such networks to the nodes of ", codeList(claimed), ", and pods claim them.")
 	}
 	d.Para("A pod gets these networks if its workload in the blueprint has several pods and each of them requests all ",
 		"GPUs of a node. The pod then has the network interfaces, in the order of the devices, and the libraries, to ",
@@ -67,7 +69,7 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.GPUDirect != "" }); i >= 0 {
 		w := p.Workloads[i]
 		d.Para("If you write such a job by hand, copy the annotations, volumes and mounts of ",
-			file("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
+			fileLink("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
 	}
 }
 

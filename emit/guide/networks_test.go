@@ -46,9 +46,9 @@ func TestGPUNetworks(t *testing.T) {
 			[]string{"Networks between GPUs"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := platform(2)
+			p := newPlatform(2)
 			test.edit(p)
-			got := string(readme(p))
+			got := string(readmeFile(p))
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q", want)

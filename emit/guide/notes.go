@@ -6,21 +6,21 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// notes prints the notes of the blueprint.
-func notes(d *document, p *ir.Platform) {
+// printNotes prints the notes of the blueprint.
+func printNotes(d *document, p *ir.Platform) {
 	if len(p.Notes) == 0 {
 		return
 	}
 	d.Heading(2, "Notes")
 	for _, n := range p.Notes {
-		d.Para(plain(n))
+		d.Para(paragraphStart(n))
 	}
 }
 
-// plain returns a text that can begin a paragraph: it escapes a first word that
-// would start another kind of block.
-func plain(s string) markup {
-	m := strings.Trim(string(text(s)), " ")
+// paragraphStart returns a text that can begin a paragraph: it escapes a first word
+// that would start another kind of block.
+func paragraphStart(s string) markup {
+	m := strings.Trim(string(escapeText(s)), " ")
 	rest := strings.TrimLeft(m, "0123456789")
 	switch {
 	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item

@@ -4,26 +4,26 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// machine describes the machine of a node.
-func machine(c ir.Capacity) markup {
-	m := code(c.Machine.Type)
+// describeMachine describes the machine of a node.
+func describeMachine(c ir.Capacity) markup {
+	m := codeSpan(c.Machine.Type)
 	if slice := c.Machine.Slice; slice != nil {
-		m += ", TPU topology " + code(slice.Topology)
+		m += ", TPU topology " + codeSpan(slice.Topology)
 	}
 	if n := c.SSDs(); n > 0 {
-		m += ", " + countNoun(n, "local SSD") + " of " + digits(c.Machine.SSDSizeGB) + " GB"
+		m += ", " + countNoun(n, "local SSD") + " of " + formatNumber(c.Machine.SSDSizeGB) + " GB"
 	}
 	return m
 }
 
-// obtained describes how a capacity is obtained.
-func obtained(c ir.Capacity) markup {
+// describeOption describes how a capacity is obtained.
+func describeOption(c ir.Capacity) markup {
 	m := markup(c.Option.Facts().Summary)
 	if c.Reservation != nil {
-		m = reservation(c)
+		m = describeReservation(c)
 	}
 	if c.MaxRunSeconds > 0 {
-		m += ", for " + digits(c.MaxRunSeconds) + " s at most"
+		m += ", for " + formatNumber(c.MaxRunSeconds) + " s at most"
 	}
 	if c.Compact {
 		m += ", close together"
@@ -31,19 +31,19 @@ func obtained(c ir.Capacity) markup {
 	return m
 }
 
-// reservation names a capacity's reservation, and the block of it that the capacity
-// uses.
-func reservation(c ir.Capacity) markup {
+// describeReservation names a capacity's reservation, and the block of it that the
+// capacity uses.
+func describeReservation(c ir.Capacity) markup {
 	r := c.Reservation
-	m := "reservation " + code(r.Name)
+	m := "reservation " + codeSpan(r.Name)
 	if r.Owner != "" {
-		m += " of project " + code(r.Owner)
+		m += " of project " + codeSpan(r.Owner)
 	}
 	if r.Block != "" {
-		m += ", block " + code(r.Block)
+		m += ", block " + codeSpan(r.Block)
 	}
 	if r.SubBlock != "" {
-		m += ", sub-block " + code(r.SubBlock)
+		m += ", sub-block " + codeSpan(r.SubBlock)
 	}
 	switch {
 	case r.Create:
@@ -63,14 +63,14 @@ func reservation(c ir.Capacity) markup {
 	return m
 }
 
-// nodes describes how many nodes a capacity has.
-func nodes(c ir.Capacity) markup {
-	m := digits(c.MaxNodes)
+// describeNodes describes how many nodes a capacity has.
+func describeNodes(c ir.Capacity) markup {
+	m := formatNumber(c.MaxNodes)
 	if !c.Static {
-		m = digits(c.MinNodes) + " to " + m
+		m = formatNumber(c.MinNodes) + " to " + m
 	}
 	if c.Sliced() {
-		m += ", in slices of " + digits(c.Machine.Slice.Hosts)
+		m += ", in slices of " + formatNumber(c.Machine.Slice.Hosts)
 	}
 	switch {
 	case c.AutoProvisioned:
@@ -83,9 +83,9 @@ func nodes(c ir.Capacity) markup {
 	return m
 }
 
-// remarks explains what an administrator must know about the kinds of capacity that
-// the platform has.
-func remarks(d *document, p *ir.Platform) {
+// explainCapacity explains what an administrator must know about the kinds of
+// capacity that the platform has.
+func explainCapacity(d *document, p *ir.Platform) {
 	var items []markup
 	about := func(is func(c ir.Capacity) bool, parts ...markup) {
 		var names []string
@@ -97,7 +97,7 @@ func remarks(d *document, p *ir.Platform) {
 		if names == nil {
 			return
 		}
-		item := "For " + codes(names) + ": "
+		item := "For " + codeList(names) + ": "
 		for _, part := range parts {
 			item += part
 		}
@@ -115,7 +115,7 @@ func remarks(d *document, p *ir.Platform) {
 		"accelerators and local SSDs, and only for instances that name it. A node that differs gets no machine of the ",
 		"reservation.")
 	about(kind(func(_ ir.Capacity, r *ir.ReservationUse) bool { return r.Owner != "" }),
-		"the project that owns the reservation must share it with ", code(p.Project), ".")
+		"the project that owns the reservation must share it with ", codeSpan(p.Project), ".")
 	about(func(c ir.Capacity) bool { return c.Waiting },
 		"the reservation has not begun, so there are no nodes and no quota yet. Jobs wait, or run on the other ",
 		"capacities of their tier. When the reservation has begun, set `active: true` on it in the blueprint, compile ",

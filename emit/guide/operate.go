@@ -15,30 +15,31 @@ import (
 // podsReadyTimeout returns ir.PodsReadyMinutes with its unit.
 func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes) + " minutes") }
 
-// build explains how to build the platform.
-func build(d *document, p *ir.Platform) {
+// explainBuild explains how to build the platform.
+func explainBuild(d *document, p *ir.Platform) {
 	d.Heading(2, "Build it")
-	groups(d, p)
-	d.Para("Run one command, with the Google Cloud CLI signed in to project ", code(p.Project),
+	listGroups(d, p)
+	d.Para("Run one command, with the Google Cloud CLI signed in to project ", codeSpan(p.Project),
 		". The command enables the services that the platform needs. It creates the service accounts of ",
 		accountOwners(p),
-		", ", holds(p), " (", code(p.Delivery.StateBucket), ") and the repository of the teams' images (",
-		code(p.Delivery.Repository), "). Then it submits ", file("cloudbuild/provision.yaml"),
+		", ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket), ") and the repository of the teams' images (",
+		codeSpan(p.Delivery.Repository), "). Then it submits ", fileLink("cloudbuild/provision.yaml"),
 		", which builds the rest. ",
 		"The command stops at the first error. You can run it again at any time, also to apply a change.")
 	d.Code("sh", "./create-platform.sh")
-	interrupted(d, p)
+	explainInterrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
-		d.Para("A new cluster starts with GKE ", text(v), ", and release channel ", text(p.Cluster.ReleaseChannel),
+		d.Para("A new cluster starts with GKE ", escapeText(v), ", and release channel ",
+			escapeText(p.Cluster.ReleaseChannel),
 			" upgrades it from this version. If you raise `minVersion`, the next build upgrades the control plane of "+
 				"an ",
 			"existing cluster. If you lower it, nothing changes.")
 	}
-	demanded(d, p)
-	logged(d, p)
-	upgrades(d, p)
+	explainDemanded(d, p)
+	explainLogging(d, p)
+	listUpgrades(d, p)
 	buildRights(d, p)
-	substitutions(d, p)
+	explainSubstitutions(d, p)
 	if kept := schedulerOf(p).kept; kept != "" {
 		d.Para(kept)
 	}
@@ -57,21 +58,21 @@ func build(d *document, p *ir.Platform) {
 	d.Para("These commands do the same by hand. Run them in this folder. You need ", tools,
 		"First prepare the project. This command does everything above except the build:")
 	d.Code("sh", "./create-platform.sh --prepare")
-	infrastructure(d, p)
+	explainTerraform(d, p)
 	actAs(d, p)
 	d.Para("Connect `kubectl` to the cluster:")
-	d.Code("sh", credentials(p))
+	d.Code("sh", credentialsCommand(p))
 	const jobset = "deployment/jobset-controller-manager"
 	// The commands have the field managers of the build, so that the commands and the
 	// build can follow each other.
 	schedulerOf(p).install(d, p)
 	d.Para("Install JobSet, and wait until it runs:")
 	d.Code("sh",
-		download(p.Versions.JobSetManifest(), "jobset-release.yaml"),
+		downloadCommand(p.Versions.JobSetManifest(), "jobset-release.yaml"),
 		ifIntact("jobset-release.yaml", p.Versions.SHA256.JobSet,
 			"kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f - <jobset-release.yaml"),
 		"rm jobset-release.yaml",
-		command("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
+		shellCommand("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		moved, does := schedulerOf(p).moved, markup("this")
 		if moved != "" {
@@ -79,25 +80,26 @@ func build(d *document, p *ir.Platform) {
 		}
 		d.Para(
 			"If a tier's priority or preemption has changed, first delete its PriorityClass, because it is immutable: ",
-			"`kubectl delete priorityclasses ", class(p), "`. Existing pods keep their priority. ", moved,
+			"`kubectl delete priorityclasses ", classPlaceholder(p), "`. Existing pods keep their priority. ", moved,
 			"The build does ", does, " automatically.")
 	}
 	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
 	if p.Monitoring.Grafana {
-		d.Para("Put the dashboards into namespace ", code(p.Monitoring.GrafanaNamespace),
+		d.Para("Put the dashboards into namespace ", codeSpan(p.Monitoring.GrafanaNamespace),
 			", where a Grafana in the cluster looks for them:")
 		d.Code("sh",
-			command("kubectl", "create", "namespace", p.Monitoring.GrafanaNamespace, "--dry-run=client", "-o", "yaml")+
+			shellCommand("kubectl", "create", "namespace", p.Monitoring.GrafanaNamespace, "--dry-run=client", "-o",
+				"yaml")+
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
 			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
-	gcluster(d, p)
+	explainGcluster(d, p)
 }
 
-// interrupted explains what happens after a cancelled build.
-func interrupted(d *document, p *ir.Platform) {
+// explainInterrupted explains what happens after a cancelled build.
+func explainInterrupted(d *document, p *ir.Platform) {
 	m := markup("A build waits until all older builds of the platform have ended, and repairs what a cancelled build " +
 		"has left behind. ")
 	if p.Delivery.InfrastructureManager {
@@ -109,23 +111,25 @@ func interrupted(d *document, p *ir.Platform) {
 	d.Para(m)
 }
 
-// upgrades lists the upgrades that GKE holds back.
-func upgrades(d *document, p *ir.Platform) {
+// listUpgrades lists the upgrades that GKE holds back.
+func listUpgrades(d *document, p *ir.Platform) {
 	var held []markup
 	for _, e := range p.Cluster.Maintenance.Exclusions {
-		held = append(held, "exclusion "+code(e.Name)+": "+text(e.Scope)+" from "+text(e.Start)+" to "+text(e.End))
+		held = append(held,
+			"exclusion "+codeSpan(e.Name)+": "+escapeText(e.Scope)+" from "+escapeText(e.Start)+" to "+
+				escapeText(e.End))
 	}
 	for _, c := range p.Capacities {
 		if c.KeepsVersion {
-			held = append(held, "nodes of "+code(c.Name)+": their version stays until its support ends")
+			held = append(held, "nodes of "+codeSpan(c.Name)+": their version stays until its support ends")
 		}
 	}
 	if held == nil {
 		return
 	}
 	m := p.Cluster.Maintenance
-	d.Para("GKE upgrades the cluster and its nodes in the window on ", text(strings.Join(m.Days, ", ")),
-		" from ", text(m.Start), " UTC, except:")
+	d.Para("GKE upgrades the cluster and its nodes in the window on ", escapeText(strings.Join(m.Days, ", ")),
+		" from ", escapeText(m.Start), " UTC, except:")
 	d.List(held...)
 }
 
@@ -134,13 +138,13 @@ func kueueInstall(d *document, p *ir.Platform) {
 	const kueue = "deployment/kueue-controller-manager"
 	d.Para("Install Kueue, then the platform's configuration of Kueue. The release overwrites this configuration with ",
 		"its own, and Kueue reads the configuration only when it starts: always run all commands, in this order. ",
-		file("kubernetes/"+ir.KueueWebhooks+"/"),
+		fileLink("kubernetes/"+ir.KueueWebhooks+"/"),
 		" limits Kueue's webhooks to the teams' namespaces. With the webhooks of ",
 		"the release, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
-		download(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
-		command("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" "+
+		downloadCommand(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
+		shellCommand("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" "+
 			">kueue-release/kustomization.yaml",
 		ifIntact("kueue-release/manifests.yaml", p.Versions.SHA256.Kueue,
 			"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts "+
@@ -148,13 +152,13 @@ func kueueInstall(d *document, p *ir.Platform) {
 		"rm -r kueue-release",
 		"kubectl apply --server-side --force-conflicts --field-manager=kueue-release -f "+
 			"kubernetes/system/kueue-configuration.yaml",
-		command("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
-		command("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
+		shellCommand("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
+		shellCommand("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
 }
 
-// download returns the command that downloads a release's manifest to a file.
-func download(manifest, file string) string {
-	return command("curl", "--fail", "--location", "--output", file, manifest)
+// downloadCommand returns the command that downloads a release's manifest to a file.
+func downloadCommand(manifest, file string) string {
+	return shellCommand("curl", "--fail", "--location", "--output", file, manifest)
 }
 
 // ifIntact returns a command that runs only if a file has the given SHA-256. If none
@@ -163,11 +167,11 @@ func ifIntact(file, sha256, run string) string {
 	if sha256 == "" {
 		return run
 	}
-	return command("echo", sha256+"  "+file) + " | sha256sum --check && " + run
+	return shellCommand("echo", sha256+"  "+file) + " | sha256sum --check && " + run
 }
 
-// groups lists the Google groups that must exist before the build.
-func groups(d *document, p *ir.Platform) {
+// listGroups lists the Google groups that must exist before the build.
+func listGroups(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
 	}
@@ -179,12 +183,13 @@ func groups(d *document, p *ir.Platform) {
 			names = append(names, t.Group)
 		}
 	}
-	items := []markup{"the group " + code(p.Cluster.SecurityGroup) + ", of which the teams' groups are members"}
+	items := []markup{"the group " + codeSpan(p.Cluster.SecurityGroup) + ", of which the teams' groups are members"}
 	if len(names) > fewTeams {
-		items = append(items, "the teams' groups, which "+file("terraform/terraform.tfvars")+" names: "+some(names))
+		items = append(items,
+			"the teams' groups, which "+fileLink("terraform/terraform.tfvars")+" names: "+firstNames(names))
 	} else {
 		for _, name := range names {
-			items = append(items, "the group "+code(name))
+			items = append(items, "the group "+codeSpan(name))
 		}
 	}
 	d.Para("These groups must exist first. Google Cloud does not grant a role to a Google group that does not exist, " +
@@ -192,26 +197,26 @@ func groups(d *document, p *ir.Platform) {
 	d.List(items...)
 }
 
-// credentials returns the command that connects kubectl to the cluster.
-func credentials(p *ir.Platform) string {
+// credentialsCommand returns the command that connects kubectl to the cluster.
+func credentialsCommand(p *ir.Platform) string {
 	words := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
 		"--project=" + p.Project}
 	if p.Cluster.DNSEndpoint {
 		words = append(words, "--dns-endpoint")
 	}
-	return command(words...)
+	return shellCommand(words...)
 }
 
-// submit explains how a developer submits a job.
-func submit(d *document, p *ir.Platform) {
+// explainSubmit explains how a developer submits a job.
+func explainSubmit(d *document, p *ir.Platform) {
 	d.Heading(2, "Submit a job")
 	who := markup("")
 	if p.HasGroups() {
 		who = " You must be a member of your team's Google group, and this group must be a member of " +
-			code(p.Cluster.SecurityGroup) + "."
+			codeSpan(p.Cluster.SecurityGroup) + "."
 	}
 	d.Para("You need `kubectl` with `gke-gcloud-auth-plugin`.", who, " Get credentials once:")
-	d.Code("sh", credentials(p))
+	d.Code("sh", credentialsCommand(p))
 	if len(p.Workloads) > 0 {
 		w := p.Workloads[0]
 		folder := path.Join("workloads", w.Team)
@@ -221,11 +226,11 @@ func submit(d *document, p *ir.Platform) {
 		}
 		one = append(one, "-f", path.Join(folder, w.Name+".yaml"))
 		d.Para("Then submit your team's workloads: all of them, or one by name with the files that it mounts.")
-		d.Code("sh", command("kubectl", "apply", "--server-side", "-k", folder), command(one...))
+		d.Code("sh", shellCommand("kubectl", "apply", "--server-side", "-k", folder), shellCommand(one...))
 		d.Para("Before you submit a Job again, delete it: run `kubectl delete` with the same `-k` or `-f` arguments.")
-		workloads(d, p)
-		beside(d, p)
-		secrets(d, p)
+		listWorkloads(d, p)
+		explainHostNetwork(d, p)
+		explainSecrets(d, p)
 	}
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return len(t.Queues) > 0 }); i >= 0 {
 		schedulerOf(p).byHand(d, p, p.Teams[i])
@@ -249,50 +254,51 @@ func kueueByHand(d *document, p *ir.Platform, t ir.Team) {
 		return n
 	}
 	q := slices.MaxFunc(t.Queues, func(a, b ir.Queue) int { return cmp.Compare(rank(a), rank(b)) })
-	d.Para("Any other Job or JobSet of ", code(t.Name), " in tier ", code(q.Tier), " needs these settings:")
+	d.Para("Any other Job or JobSet of ", codeSpan(t.Name), " in tier ", codeSpan(q.Tier), " needs these settings:")
 	d.List(
-		"on the object, the label "+code(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its team "+
+		"on the object, the label "+codeSpan(p.QueueLabel()+": "+q.LocalQueue)+"; a job without a queue of its team "+
 			"is refused",
-		"in its pods, "+priorities(q)+"; a PriorityClass of another tier is refused",
-		"in its containers, requests for these resources: "+codes(q.Resources),
+		"in its pods, "+explainPriorities(q)+"; a PriorityClass of another tier is refused",
+		"in its containers, requests for these resources: "+codeList(q.Resources),
 		actsAs(t))
-	queued(d, p)
+	explainQueued(d, p)
 	slicesByHand(d, p)
 	d.Para(
 		"Do not set `suspend`, node selectors or tolerations: Kueue starts the job when quota is free, and sends its ",
-		"pods to the capacity that it has chosen.", chosen(p))
+		"pods to the capacity that it has chosen.", explainChoice(p))
 	if len(grouped) > 0 {
 		example := markup("")
 		if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.PlacementGroup != "" }); i >= 0 {
 			w := p.Workloads[i]
-			example = ", as in " + file(path.Join("workloads", w.Team, w.Name+".yaml"))
+			example = ", as in " + fileLink(path.Join("workloads", w.Team, w.Name+".yaml"))
 		}
-		d.Para("On auto-provisioned nodes that are close together (", codes(grouped),
+		d.Para("On auto-provisioned nodes that are close together (", codeList(grouped),
 			") each job has its own placement ",
-			"group, which its pods select and tolerate by the key ", code(ir.LabelPlacementGroup), example, ".")
+			"group, which its pods select and tolerate by the key ", codeSpan(ir.LabelPlacementGroup), example, ".")
 	}
 	d.Para("If the pods of a job are not all ready ", podsReadyTimeout(),
 		" after its admission, for example because no ",
 		"nodes are available, Kueue evicts the job and queues it again.")
-	cannot(d)
+	listForbidden(d)
 }
 
-// priorities explains which PriorityClass the jobs of a queue name.
-func priorities(q ir.Queue) markup {
+// explainPriorities explains which PriorityClass the jobs of a queue name.
+func explainPriorities(q ir.Queue) markup {
 	var names []string
 	for _, c := range q.Classes {
 		names = append(names, "priorityClassName: "+c)
 	}
 	if len(names) < 2 {
-		return codes(names)
+		return codeList(names)
 	}
-	return "one of " + codes(names) + " (the last has the highest priority)"
+	return "one of " + codeList(names) + " (the last has the highest priority)"
 }
 
-// chosen explains how a job chooses a capacity, if some queue leads to node pools of
-// several machine types. Queues with nodes that GKE creates by itself do not count:
-// their flavors lack the label of node pools, so Kueue could choose these nodes.
-func chosen(p *ir.Platform) markup {
+// explainChoice explains how a job chooses a capacity, if some queue leads to node
+// pools of several machine types. Queues with nodes that GKE creates by itself do
+// not count: their flavors lack the label of node pools, so Kueue could choose these
+// nodes.
+func explainChoice(p *ir.Platform) markup {
 	capacities := map[string]ir.Capacity{}
 	for _, c := range p.Capacities {
 		capacities[c.Name] = c
@@ -307,26 +313,26 @@ func chosen(p *ir.Platform) markup {
 			}
 			if pools && several {
 				return " Only a job that needs one certain capacity of its tier sets a node selector, with the node " +
-					"labels of this capacity in " + file("kubernetes/resource-flavors.yaml") + ". Kueue then skips " +
-					"the other capacities."
+					"labels of this capacity in " + fileLink("kubernetes/resource-flavors.yaml") +
+					". Kueue then skips the other capacities."
 			}
 		}
 	}
 	return ""
 }
 
-// class returns the placeholder of a PriorityClass in commands.
-func class(p *ir.Platform) markup {
+// classPlaceholder returns the placeholder of a PriorityClass in commands.
+func classPlaceholder(p *ir.Platform) markup {
 	if manyClasses(p) {
 		return "CLASS"
 	}
 	return "TIER"
 }
 
-// queued explains what a job needs if all its nodes start at once. Source for the
-// times of the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The
+// explainQueued explains what a job needs if all its nodes start at once. Source for
+// the times of the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The
 // platform uses its defaults.
-func queued(d *document, p *ir.Platform) {
+func explainQueued(d *document, p *ir.Platform) {
 	var names []string
 	for _, c := range p.Capacities {
 		if c.Queued() {
@@ -334,8 +340,8 @@ func queued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codes(names), " the object also needs the annotation ",
-			code(ir.AnnotationMaxRun),
+		d.Para("In a queue that has ", codeList(names), " the object also needs the annotation ",
+			codeSpan(ir.AnnotationMaxRun),
 			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at "+
 				"once, ",
 			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are "+
@@ -352,7 +358,7 @@ func slicesByHand(d *document, p *ir.Platform) {
 	for _, c := range p.Capacities {
 		if c.Sliced() {
 			shapes = append(shapes, string(
-				code(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+
+				codeSpan(c.Name)+": "+countNoun(c.Machine.Slice.Hosts, "pod")+" of "+
 					countNoun(c.Machine.AcceleratorCount, "chip")))
 		}
 	}
@@ -377,8 +383,8 @@ func placementGroups(p *ir.Platform) []string {
 	return names
 }
 
-// workloads lists the workload templates of the blueprint, by name.
-func workloads(d *document, p *ir.Platform) {
+// listWorkloads lists the workload templates of the blueprint, by name.
+func listWorkloads(d *document, p *ir.Platform) {
 	type template struct {
 		ir.Workload
 		objects int
@@ -394,9 +400,9 @@ func workloads(d *document, p *ir.Platform) {
 	}
 	tier := map[string]markup{} // by PriorityClass
 	for _, c := range p.PriorityClasses {
-		tier[c.Name] = code(c.Tier)
+		tier[c.Name] = codeSpan(c.Tier)
 		if c.Name != c.Tier {
-			tier[c.Name] += ": " + code(c.Name)
+			tier[c.Name] += ": " + codeSpan(c.Name)
 		}
 	}
 	var rows [][]markup
@@ -406,30 +412,31 @@ func workloads(d *document, p *ir.Platform) {
 			requests = append(requests, ir.PrintQuantity(a.Resource, a.Quantity)+" "+a.Resource)
 		}
 		rows = append(rows, []markup{
-			code(t.Template), text(string(t.Kind)), tier[t.PriorityClass], codes(t.Capacities), digits(t.objects),
-			digits(t.Pods), codes(requests), code(t.Image),
+			codeSpan(t.Template), escapeText(string(t.Kind)), tier[t.PriorityClass], codeList(t.Capacities),
+			formatNumber(t.objects), formatNumber(t.Pods), codeList(requests), codeSpan(t.Image),
 		})
 	}
 	d.Table([]markup{"Workload", "Kind", "Tier", "Can run on", "In all teams", "Pods", "Each pod requests", "Image"},
 		rows)
 }
 
-// look shows commands, dashboards and alerts for the running platform.
-func look(d *document, p *ir.Platform) {
+// showRunning shows commands, dashboards and alerts for the running platform.
+func showRunning(d *document, p *ir.Platform) {
 	d.Heading(2, "Look at it")
 	d.Table([]markup{"Who", "Command", "Shows"}, schedulerOf(p).look(p))
-	d.Para("Dashboards for the administrator and for the teams are in ", console("Cloud Monitoring",
-		"monitoring/dashboards", p.Project), ". Their files are in ", file(p.CloudDashboards()+"/"), ".", grafana(p))
+	d.Para("Dashboards for the administrator and for the teams are in ", consoleLink("Cloud Monitoring",
+		"monitoring/dashboards", p.Project), ". Their files are in ", fileLink(p.CloudDashboards()+"/"), ".",
+		grafanaFolder(p))
 	if p.Monitoring.TensorBoard != "" {
-		d.Para("The TensorBoard data of jobs is in ", console("Vertex AI", "vertex-ai/experiments/experiments",
+		d.Para("The TensorBoard data of jobs is in ", consoleLink("Vertex AI", "vertex-ai/experiments/experiments",
 			p.Project),
-			", region ", code(p.Monitoring.TensorBoard), ". Every team can read and write the data of all teams.")
+			", region ", codeSpan(p.Monitoring.TensorBoard), ". Every team can read and write the data of all teams.")
 	}
-	d.Para("These alerts are policies of Cloud Monitoring; ", file("dashboards/alert-rules.yaml"),
+	d.Para("These alerts are policies of Cloud Monitoring; ", fileLink("dashboards/alert-rules.yaml"),
 		" has the same alerts for a Prometheus server.")
 	var alerts [][]markup
 	for _, a := range monitoring.Alerts(p) {
-		alerts = append(alerts, []markup{code(a.Name), text(a.Severity), text(a.Summary)})
+		alerts = append(alerts, []markup{codeSpan(a.Name), escapeText(a.Severity), escapeText(a.Summary)})
 	}
 	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
 }
@@ -438,38 +445,38 @@ func look(d *document, p *ir.Platform) {
 func kueueLook(p *ir.Platform) [][]markup {
 	const admin, team = "administrators", "the team"
 	rows := [][]markup{
-		{admin, code("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads"},
-		{admin, code("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
-		{admin, code("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
+		{admin, codeSpan("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads"},
+		{admin, codeSpan("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
+		{admin, codeSpan("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		rows = append(rows, []markup{admin, code("kubectl describe computeclasses"),
+		rows = append(rows, []markup{admin, codeSpan("kubectl describe computeclasses"),
 			"the ComputeClasses, and whether GKE accepts them"})
 	}
 	if len(p.Teams) > 0 {
 		ns := p.Teams[0].Namespace
 		rows = append(rows,
-			[]markup{team, code(command("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
-			[]markup{team, code(command("kubectl", "get", "workloads", "-n", ns)),
+			[]markup{team, codeSpan(shellCommand("kubectl", "get", "localqueues", "-n", ns)), "a team's queues"},
+			[]markup{team, codeSpan(shellCommand("kubectl", "get", "workloads", "-n", ns)),
 				"a team's jobs, and the queue in which each waits or runs"},
-			[]markup{team, code(command("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
+			[]markup{team, codeSpan(shellCommand("kubectl", "describe", "workloads", "-n", ns)), "why a job waits"},
 		)
 	}
 	return rows
 }
 
-// grafana names the folder of the dashboards for Grafana.
-func grafana(p *ir.Platform) markup {
+// grafanaFolder names the folder of the dashboards for Grafana.
+func grafanaFolder(p *ir.Platform) markup {
 	if !p.Monitoring.Grafana {
 		return ""
 	}
-	return " The same dashboards for Grafana, in namespace " + code(p.Monitoring.GrafanaNamespace) + ", are in " +
-		file("dashboards/grafana/") + "."
+	return " The same dashboards for Grafana, in namespace " + codeSpan(p.Monitoring.GrafanaNamespace) + ", are in " +
+		fileLink("dashboards/grafana/") + "."
 }
 
-// remove explains how to remove a team or a capacity. It is needed because the build
-// applies the folder without pruning.
-func remove(d *document, p *ir.Platform) {
+// explainRemoval explains how to remove a team or a capacity. It is needed because
+// the build applies the folder without pruning.
+func explainRemoval(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		schedulerOf(p).remove(d, p)
 	}
@@ -486,12 +493,12 @@ func kueueRemove(d *document, p *ir.Platform) {
 			"folder no ",
 		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no "+
 			"Kubernetes ",
-		"object of the removed team, tier or capacity.", buckets(p))
+		"object of the removed team, tier or capacity.", explainBuckets(p))
 	d.Para(
 		"Before you build without a capacity, drain the queues that use it. The first command shows which queues use ",
 		"it. A queue is drained when it has 0 admitted:")
 	d.Code("sh",
-		command("kubectl", "get", "clusterqueues", "-o",
+		shellCommand("kubectl", "get", "clusterqueues", "-o",
 			"custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,"+
 				"CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
 		patch+words.ShellArgument(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
@@ -501,7 +508,7 @@ func kueueRemove(d *document, p *ir.Platform) {
 		patch+words.ShellArgument(`{"spec":{"stopPolicy":"None"}}`))
 	shared := markup("")
 	if len(p.SharedQueues) > 0 {
-		shared = " (for teams that share it, one ClusterQueue, " + code(ir.ClusterQueuePrefix+"TIER") + ")"
+		shared = " (for teams that share it, one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER") + ")"
 	}
 	d.Para("After the build an administrator deletes the objects that remain, in this order. Choose the commands that ",
 		"apply. A removed team leaves its namespace, with everything in it, and its queues. A removed tier leaves its "+
@@ -513,24 +520,24 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
 		"kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER...",
 		"kubectl delete cohorts COHORT",
-		"kubectl delete priorityclasses "+string(class(p)),
+		"kubectl delete priorityclasses "+string(classPlaceholder(p)),
 		"kubectl delete resourceflavors CAPACITY")
 }
 
-// undo explains how to destroy the platform, and lists what remains.
-func undo(d *document, p *ir.Platform) {
+// explainDestroy explains how to destroy the platform, and lists what remains.
+func explainDestroy(d *document, p *ir.Platform) {
 	d.Heading(2, "Undo it")
 	d.Code("sh", "./destroy-platform.sh")
 	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")
 	if p.Delivery.InfrastructureManager {
 		cluster = "and deletes the resources of Terraform, including a cluster with deletion protection"
 	}
-	d.Para("The script asks for confirmation. Then it submits ", file("cloudbuild/destroy.yaml"), ", which ",
-		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", buckets(p),
+	d.Para("The script asks for confirmation. Then it submits ", fileLink("cloudbuild/destroy.yaml"), ", which ",
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", explainBuckets(p),
 		" These remain:")
 	d.List(
-		holds(p)+", "+code(p.Delivery.StateBucket)+", with everything in it",
-		"the repository of images, "+code(p.Delivery.Repository),
+		bucketPurpose(p)+", "+codeSpan(p.Delivery.StateBucket)+", with everything in it",
+		"the repository of images, "+codeSpan(p.Delivery.Repository),
 		"the service accounts of "+accountOwners(p)+"; only the build's still has roles",
 		"the enabled services",
 		"logs and metrics, until their retention ends")
@@ -538,8 +545,8 @@ func undo(d *document, p *ir.Platform) {
 	gclusterDestroy(d, p)
 }
 
-// buckets explains how to delete or keep the teams' buckets.
-func buckets(p *ir.Platform) markup {
+// explainBuckets explains how to delete or keep the teams' buckets.
+func explainBuckets(p *ir.Platform) markup {
 	if !p.HasBuckets() {
 		return ""
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/emit/mermaid"
 )
 
-// picture draws cohorts, queues and capacities.
-func picture(d *document, p *ir.Platform) {
+// drawQueues draws cohorts, queues and capacities.
+func drawQueues(d *document, p *ir.Platform) {
 	d.Heading(2, "Picture")
 	d.Para("Arrows lead from a queue to the capacities on which it has quota.")
 	var chart drawing
@@ -26,9 +26,9 @@ func picture(d *document, p *ir.Platform) {
 // one node does not change the lines of the others.
 type drawing struct{ mermaid.Flowchart }
 
-// identify returns the identifier of a node. It replaces dashes, which names can
+// nodeID returns the identifier of a node. It replaces dashes, which names can
 // have, because Mermaid reads a dash as part of an arrow.
-func identify(kind, name string) string {
+func nodeID(kind, name string) string {
 	return kind + "_" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -37,22 +37,22 @@ func identify(kind, name string) string {
 	}, name)
 }
 
-// box adds a node and returns its identifier.
-func (d *drawing) box(kind, name, label string) string {
-	id := identify(kind, name)
+// addNode adds a node and returns its identifier.
+func (d *drawing) addNode(kind, name, label string) string {
+	id := nodeID(kind, name)
 	d.Node(id, mermaid.Box, label)
 	return id
 }
 
-// capacities adds a node for every capacity and returns them by name.
-func (d *drawing) capacities(p *ir.Platform) map[string]string {
+// addCapacities adds a node for every capacity and returns them by name.
+func (d *drawing) addCapacities(p *ir.Platform) map[string]string {
 	ids := map[string]string{}
 	for _, c := range p.Capacities {
 		most := fmt.Sprintf("%d nodes", c.MaxNodes)
 		if c.Sliced() {
 			most = fmt.Sprintf("%d slices of %d nodes", c.Slices, c.Machine.Slice.Hosts)
 		}
-		ids[c.Name] = d.box("capacity", c.Name, fmt.Sprintf("%s: %s, at most %s", c.Name, c.Machine.Type, most))
+		ids[c.Name] = d.addNode("capacity", c.Name, fmt.Sprintf("%s: %s, at most %s", c.Name, c.Machine.Type, most))
 	}
 	return ids
 }
@@ -71,14 +71,14 @@ func (d *drawing) eachQueue(p *ir.Platform) {
 			}
 			for _, q := range t.Queues {
 				if !q.Shared {
-					arrows = append(arrows, arrow{d.box("queue", q.ClusterQueue, q.ClusterQueue), flavors(q)})
+					arrows = append(arrows, arrow{d.addNode("queue", q.ClusterQueue, q.ClusterQueue), quotaFlavors(q)})
 				}
 			}
 		}
 		for _, q := range p.SharedQueues {
 			if q.Cohort == cohort {
 				label := q.ClusterQueue + " of " + string(countNoun(len(q.Teams), "team"))
-				arrows = append(arrows, arrow{d.box("queue", q.ClusterQueue, label), flavors(q.Queue)})
+				arrows = append(arrows, arrow{d.addNode("queue", q.ClusterQueue, label), quotaFlavors(q.Queue)})
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (d *drawing) eachQueue(p *ir.Platform) {
 	cohorts = func(parent string) {
 		for _, c := range p.Cohorts {
 			if c.Parent == parent {
-				d.OpenGroup(identify("cohort", c.Name), "cohort "+c.Name)
+				d.OpenGroup(nodeID("cohort", c.Name), "cohort "+c.Name)
 				cohorts(c.Name)
 				queues(c.Name)
 				d.CloseGroup()
@@ -95,9 +95,9 @@ func (d *drawing) eachQueue(p *ir.Platform) {
 	}
 	cohorts("")
 	queues("")
-	capacities := d.capacities(p)
+	capacities := d.addCapacities(p)
 	for _, a := range arrows {
-		d.Arrows(a.from, pick(capacities, a.flavors)...)
+		d.Arrows(a.from, pickIDs(capacities, a.flavors)...)
 	}
 }
 
@@ -110,7 +110,7 @@ func (d *drawing) eachTier(p *ir.Platform) {
 		for _, q := range t.Queues {
 			queues[q.Tier]++
 			shared[q.Tier] = q.Shared
-			for _, f := range flavors(q) {
+			for _, f := range quotaFlavors(q) {
 				if !slices.Contains(reached[q.Tier], f) {
 					reached[q.Tier] = append(reached[q.Tier], f)
 				}
@@ -118,7 +118,7 @@ func (d *drawing) eachTier(p *ir.Platform) {
 		}
 	}
 	cohorts, _ := inCohorts(p)
-	teams := d.box("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
+	teams := d.addNode("all", "teams", fmt.Sprintf("%d teams in %d cohorts", len(p.Teams), cohorts))
 	var tiers, ids []string
 	for _, c := range p.PriorityClasses {
 		if queues[c.Tier] == 0 || slices.Contains(tiers, c.Tier) {
@@ -129,28 +129,28 @@ func (d *drawing) eachTier(p *ir.Platform) {
 			label = fmt.Sprintf("%s: 1 queue of %d teams", c.Tier, queues[c.Tier])
 		}
 		tiers = append(tiers, c.Tier)
-		ids = append(ids, d.box("tier", c.Tier, label))
+		ids = append(ids, d.addNode("tier", c.Tier, label))
 	}
-	capacities := d.capacities(p)
+	capacities := d.addCapacities(p)
 	d.Arrows(teams, ids...)
 	for i, tier := range tiers {
-		d.Arrows(ids[i], pick(capacities, reached[tier])...)
+		d.Arrows(ids[i], pickIDs(capacities, reached[tier])...)
 	}
 }
 
-// flavors names the capacities on which a queue has quota.
-func flavors(q ir.Queue) []string {
+// quotaFlavors names the capacities on which a queue has quota.
+func quotaFlavors(q ir.Queue) []string {
 	var names []string
 	for _, f := range q.Flavors {
-		if slices.ContainsFunc(f.Quotas, usable) {
+		if slices.ContainsFunc(f.Quotas, isUsable) {
 			names = append(names, f.Flavor)
 		}
 	}
 	return names
 }
 
-// pick returns the identifiers of names.
-func pick(ids map[string]string, names []string) []string {
+// pickIDs returns the identifiers of names.
+func pickIDs(ids map[string]string, names []string) []string {
 	picked := make([]string, len(names))
 	for i, name := range names {
 		picked[i] = ids[name]

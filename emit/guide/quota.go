@@ -13,8 +13,8 @@ import (
 // README shows. It also limits the tables of cohorts.
 const maxGroups = 40
 
-// teams lists the teams and their quota.
-func teams(d *document, p *ir.Platform) {
+// listTeams lists the teams and their quota.
+func listTeams(d *document, p *ir.Platform) {
 	d.Heading(2, "Teams, tiers and quota")
 	schedulerOf(p).teams(d, p)
 }
@@ -31,12 +31,12 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	d.Para("A tier is a class of service. ", classes, ". ", queues, ", which holds its quota, ",
 		"and one LocalQueue in its namespace, which its jobs name.")
-	tiers(d, p)
+	listTiers(d, p)
 
-	resources := resources(p)
+	resources := quotaResources(p)
 	head := []markup{"Tier", "Capacity, in the order tried"}
 	for _, r := range resources {
-		head = append(head, code(r))
+		head = append(head, codeSpan(r))
 	}
 	if len(p.Teams) <= fewTeams {
 		eachTeam(d, p, resources, head)
@@ -44,10 +44,10 @@ func kueueTeams(d *document, p *ir.Platform) {
 		teamGroups(d, p, resources, head)
 	}
 	sharedQueues(d, p, resources, head)
-	access(d, p)
-	separation(d, p)
-	nesting(d, p)
-	if !lends(p) {
+	explainAccess(d, p)
+	explainSeparation(d, p)
+	listNesting(d, p)
+	if !queuesLend(p) {
 		return
 	}
 	all := markup("")
@@ -61,8 +61,8 @@ func kueueTeams(d *document, p *ir.Platform) {
 		"borrowing jobs end. If a queue lends only part of its guarantee, the table shows the limit.")
 }
 
-// tiers lists the tiers with their PriorityClasses.
-func tiers(d *document, p *ir.Platform) {
+// listTiers lists the tiers with their PriorityClasses.
+func listTiers(d *document, p *ir.Platform) {
 	head := []markup{"Tier", "Priority", "Evicts lower priorities", "Default"}
 	named := manyClasses(p)
 	if named {
@@ -70,9 +70,9 @@ func tiers(d *document, p *ir.Platform) {
 	}
 	var rows [][]markup
 	for _, c := range p.PriorityClasses {
-		row := []markup{code(c.Tier), digits(int(c.Value)), yes(c.Preempts), yes(c.Default)}
+		row := []markup{codeSpan(c.Tier), formatNumber(int(c.Value)), yesNo(c.Preempts), yesNo(c.Default)}
 		if named {
-			row = slices.Insert(row, 1, code(c.Name))
+			row = slices.Insert(row, 1, codeSpan(c.Name))
 		}
 		rows = append(rows, row)
 	}
@@ -91,7 +91,7 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 		return
 	}
 	d.Para("In a shared tier, teams use one ClusterQueue and its quota together. Each team submits jobs to its own ",
-		"LocalQueue, ", code(ir.LocalQueuePrefix+"TEAM-TIER"), ", which leads to this ClusterQueue.")
+		"LocalQueue, ", codeSpan(ir.LocalQueuePrefix+"TEAM-TIER"), ", which leads to this ClusterQueue.")
 	var rows [][]markup
 	for _, q := range p.SharedQueues {
 		var names []string
@@ -100,9 +100,9 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 		}
 		who := markup("every team")
 		if len(names) < len(p.Teams) {
-			who = some(names)
+			who = firstNames(names)
 		}
-		rows = append(rows, quotaRows(q.Queue, resources, []markup{code(q.ClusterQueue), who, orNone(q.Cohort)})...)
+		rows = append(rows, quotaRows(q.Queue, resources, []markup{codeSpan(q.ClusterQueue), who, orNone(q.Cohort)})...)
 	}
 	d.Table(append([]markup{"ClusterQueue", "Shared by", "Cohort"}, head...), rows)
 }
@@ -112,12 +112,12 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	var people, quota [][]markup
 	for _, t := range p.Teams {
 		people = append(people, []markup{
-			code(t.Name), code(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
+			codeSpan(t.Name), codeSpan(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
 			runsAs(p, t), orNone(t.Bucket),
 		})
 		for _, q := range t.Queues {
 			if !q.Shared {
-				quota = append(quota, quotaRows(q, resources, []markup{code(t.Name), code(q.LocalQueue)})...)
+				quota = append(quota, quotaRows(q, resources, []markup{codeSpan(t.Name), codeSpan(q.LocalQueue)})...)
 			}
 		}
 	}
@@ -125,23 +125,23 @@ func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
 	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
 }
 
-// access explains how the members of a team get access.
-func access(d *document, p *ir.Platform) {
+// explainAccess explains how the members of a team get access.
+func explainAccess(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
 	}
 	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes this group a ",
-		"member of ", code(p.Cluster.SecurityGroup),
+		"member of ", codeSpan(p.Cluster.SecurityGroup),
 		", because GKE ignores groups that are not members of it. The role ",
-		code(ir.MemberRole), " of ", code(p.Cluster.SecurityGroup),
+		codeSpan(ir.MemberRole), " of ", codeSpan(p.Cluster.SecurityGroup),
 		" lets them connect to the cluster. The RoleBinding ",
 		"in the team's namespace lets them submit jobs.")
 }
 
-// separation explains how the network separates the teams. Source for the exceptions:
-// Kubernetes documentation, "Network Policies" (pods with hostNetwork), and GKE
-// documentation, "About multi-network network policies".
-func separation(d *document, p *ir.Platform) {
+// explainSeparation explains how the network separates the teams. Source for the
+// exceptions: Kubernetes documentation, "Network Policies" (pods with hostNetwork),
+// and GKE documentation, "About multi-network network policies".
+func explainSeparation(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
 		return
 	}
@@ -178,14 +178,14 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 		for _, t := range group {
 			names = append(names, t.Name)
 		}
-		members = append(members, []markup{digits(i + 1), digits(len(group)), some(names)})
+		members = append(members, []markup{formatNumber(i + 1), formatNumber(len(group)), firstNames(names)})
 		for _, q := range group[0].Queues {
 			if !q.Shared {
-				quota = append(quota, quotaRows(q, resources, []markup{digits(i + 1)})...)
+				quota = append(quota, quotaRows(q, resources, []markup{formatNumber(i + 1)})...)
 			}
 		}
 	}
-	d.Para("The tables show teams of equal quota as one group. ", file("kubernetes/teams/"),
+	d.Para("The tables show teams of equal quota as one group. ", fileLink("kubernetes/teams/"),
 		" has one file per team, with its namespace, members and identities.")
 	d.Table([]markup{"Group", "Teams", "Which"}, members)
 	if more := len(order) - maxGroups; more > 0 {
@@ -194,27 +194,28 @@ func teamGroups(d *document, p *ir.Platform, resources []string, head []markup) 
 	d.Table(append([]markup{"Group"}, head...), quota)
 }
 
-// some returns a text of the first few names and the number of the others.
-func some(names []string) markup {
+// firstNames returns a text of the first few names and the number of the others.
+func firstNames(names []string) markup {
 	const few = 4
 	spans := make([]markup, len(names))
 	for i, name := range names {
-		spans[i] = code(name)
+		spans[i] = codeSpan(name)
 	}
 	return words.First(spans, few)
 }
 
-// nesting lists the cohorts that contain other cohorts.
-func nesting(d *document, p *ir.Platform) {
+// listNesting lists the cohorts that contain other cohorts.
+func listNesting(d *document, p *ir.Platform) {
 	inside := map[string][]string{}
 	for _, c := range p.Cohorts {
 		inside[c.Parent] = append(inside[c.Parent], c.Name)
 	}
-	members := members(p)
+	members := cohortMembers(p)
 	var rows [][]markup
 	for _, c := range p.Cohorts {
 		if len(inside[c.Name]) > 0 {
-			rows = append(rows, []markup{code(c.Name), some(inside[c.Name]), cmp.Or(some(members[c.Name]), "none")})
+			rows = append(rows,
+				[]markup{codeSpan(c.Name), firstNames(inside[c.Name]), cmp.Or(firstNames(members[c.Name]), "none")})
 		}
 	}
 	if len(rows) == 0 {
@@ -222,7 +223,7 @@ func nesting(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Cohort", "Cohorts in it", "Teams of its own"}, rows[:min(len(rows), maxGroups)])
 	if more := len(rows) - maxGroups; more > 0 {
-		d.Para(file("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more such cohort"), ".")
+		d.Para(fileLink("kubernetes/cohorts.yaml"), " has ", countNoun(more, "more such cohort"), ".")
 	}
 	d.Para("Lending follows this tree: cohorts with the same parent can borrow the unused quota of each other.")
 }
@@ -231,7 +232,7 @@ func nesting(d *document, p *ir.Platform) {
 // cohort that contains all others. The name is "" if there is no such cohort, or if
 // it has teams itself.
 func inCohorts(p *ir.Platform) (count int, top string) {
-	members := members(p)
+	members := cohortMembers(p)
 	var tops []string
 	for _, c := range p.Cohorts {
 		if c.Parent == "" {
@@ -244,17 +245,17 @@ func inCohorts(p *ir.Platform) (count int, top string) {
 	return len(members), top
 }
 
-// lends reports whether queues can lend quota: teams have their own ClusterQueues, or
-// a shared ClusterQueue has a cohort.
-func lends(p *ir.Platform) bool {
+// queuesLend reports whether queues can lend quota: teams have their own
+// ClusterQueues, or a shared ClusterQueue has a cohort.
+func queuesLend(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" }) ||
 		slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
 			return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
 		})
 }
 
-// members returns the teams of every cohort that has teams.
-func members(p *ir.Platform) map[string][]string {
+// cohortMembers returns the teams of every cohort that has teams.
+func cohortMembers(p *ir.Platform) map[string][]string {
 	teams := map[string][]string{}
 	for _, t := range p.Teams {
 		if t.Cohort != "" {
@@ -269,7 +270,7 @@ func members(p *ir.Platform) map[string][]string {
 func quotaRows(q ir.Queue, resources []string, lead []markup) [][]markup {
 	var rows [][]markup
 	for _, f := range q.Flavors {
-		row := append(slices.Clone(lead), code(q.Tier), code(f.Flavor))
+		row := append(slices.Clone(lead), codeSpan(q.Tier), codeSpan(f.Flavor))
 		for _, r := range resources {
 			row = append(row, quotaCell(f, r))
 		}
@@ -300,15 +301,15 @@ func quotaCell(f ir.FlavorQuota, resourceName string) markup {
 		return ""
 	}
 	q := f.Quotas[i]
-	cell := text(ir.PrintQuantity(resourceName, q.Nominal))
+	cell := escapeText(ir.PrintQuantity(resourceName, q.Nominal))
 	switch {
 	case q.BorrowsAll:
 		cell += " + all"
 	case q.Borrows():
-		cell += " + " + text(ir.PrintQuantity(resourceName, *q.Borrowing))
+		cell += " + " + escapeText(ir.PrintQuantity(resourceName, *q.Borrowing))
 	}
 	if q.Lending != nil {
-		cell += ", lends " + text(ir.PrintQuantity(resourceName, *q.Lending))
+		cell += ", lends " + escapeText(ir.PrintQuantity(resourceName, *q.Lending))
 	}
 	return cell
 }
@@ -329,8 +330,8 @@ func quotaKey(t ir.Team) string {
 	return strings.Join(words, "\n")
 }
 
-// resources returns the resources that have quota, in the order of the queues.
-func resources(p *ir.Platform) []string {
+// quotaResources returns the resources that have quota, in the order of the queues.
+func quotaResources(p *ir.Platform) []string {
 	var names []string
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -344,8 +345,8 @@ func resources(p *ir.Platform) []string {
 	return names
 }
 
-// yes returns "yes" or "no".
-func yes(b bool) markup {
+// yesNo returns "yes" or "no".
+func yesNo(b bool) markup {
 	if b {
 		return "yes"
 	}
@@ -360,5 +361,5 @@ func orElse(name string, without markup) markup {
 	if name == "" {
 		return without
 	}
-	return code(name)
+	return codeSpan(name)
 }

@@ -12,52 +12,52 @@ import (
 // variety of the platform, not on its size.
 const fewTeams = 12
 
-// readme returns README.md.
-func readme(p *ir.Platform) []byte {
+// readmeFile returns README.md.
+func readmeFile(p *ir.Platform) []byte {
 	d := &document{}
-	intro(d, p)
-	teams(d, p)
-	capacities(d, p)
+	describePlatform(d, p)
+	listTeams(d, p)
+	listCapacities(d, p)
 	gpuNetworks(d, p)
-	guarantees(d, p)
-	picture(d, p)
-	notes(d, p)
+	compareGuarantees(d, p)
+	drawQueues(d, p)
+	printNotes(d, p)
 	googleQuota(d, p)
-	identities(d, p)
-	build(d, p)
-	submit(d, p)
+	explainIdentities(d, p)
+	explainBuild(d, p)
+	explainSubmit(d, p)
 	podSecurity(d, p)
-	look(d, p)
-	remove(d, p)
-	undo(d, p)
-	edit(d)
-	files(d, p)
+	showRunning(d, p)
+	explainRemoval(d, p)
+	explainDestroy(d, p)
+	explainEdit(d)
+	listFiles(d, p)
 	return d.Bytes()
 }
 
-// intro describes the platform in one paragraph.
-func intro(d *document, p *ir.Platform) {
-	d.Heading(1, code(p.Name))
+// describePlatform describes the platform in one paragraph.
+func describePlatform(d *document, p *ir.Platform) {
+	d.Heading(1, codeSpan(p.Name))
 	cohorts, top := inCohorts(p)
 	grouped := markup("")
 	if cohorts > 0 {
 		grouped = ", in " + countNoun(cohorts, "cohort")
 		if top != "" {
-			grouped += " under " + code(top)
+			grouped += " under " + codeSpan(top)
 		}
 		grouped += ","
 	}
-	d.Para("This is ", code(p.Name), ", a batch platform on Google Kubernetes Engine, in project ", code(p.Project),
-		" and region ", code(p.Region), " (", codes(p.Zones), "). ",
+	d.Para("This is ", codeSpan(p.Name), ", a batch platform on Google Kubernetes Engine, in project ",
+		codeSpan(p.Project), " and region ", codeSpan(p.Region), " (", codeList(p.Zones), "). ",
 		countNoun(len(p.Teams), "team"), grouped, " share ",
 		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p),
-		" The version of JobSet is ", text(p.Versions.JobSet),
+		" The version of JobSet is ", escapeText(p.Versions.JobSet),
 		". Everything in this folder is compiled from one blueprint.")
 }
 
 // kueueStarts explains how Kueue starts the teams' jobs.
 func kueueStarts(p *ir.Platform) markup {
-	kueue := "A team submits Jobs and JobSets to its own queues. Kueue " + text(p.Versions.Kueue) +
+	kueue := "A team submits Jobs and JobSets to its own queues. Kueue " + escapeText(p.Versions.Kueue) +
 		" starts them as quota allows"
 	if cohorts, _ := inCohorts(p); cohorts == 0 {
 		return kueue + "."
@@ -65,8 +65,8 @@ func kueueStarts(p *ir.Platform) markup {
 	return kueue + ", and lends the unused quota of a team to the other teams of its cohort."
 }
 
-// edit explains which files of the folder may be edited.
-func edit(d *document) {
+// explainEdit explains which files of the folder may be edited.
+func explainEdit(d *document) {
 	d.Heading(2, "What may be edited by hand")
 	d.Para("No generated file. Change the blueprint and run `batchwright compile` again: it writes only the files ",
 		"that the change affects. If somebody has edited a generated file, `batchwright compile` stops and names the ",
@@ -74,8 +74,8 @@ func edit(d *document) {
 		"them alone.")
 }
 
-// files lists the files of the folder.
-func files(d *document, p *ir.Platform) {
+// listFiles lists the files of the folder.
+func listFiles(d *document, p *ir.Platform) {
 	d.Heading(2, "Files")
 	classes := markup("")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
@@ -86,27 +86,27 @@ func files(d *document, p *ir.Platform) {
 		toolkit += ", with a state of its own: do not use `gcluster` for a platform of Infrastructure Manager"
 	}
 	rows := [][]markup{
-		{file("create-platform.sh"), "builds or updates the platform"},
-		{file("destroy-platform.sh"), "destroys the platform"},
-		{file("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
-		{file("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
-		{file("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
-		{file("terraform/modules/network/"),
+		{fileLink("create-platform.sh"), "builds or updates the platform"},
+		{fileLink("destroy-platform.sh"), "destroys the platform"},
+		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
+		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
+		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
+		{fileLink("terraform/modules/network/"),
 			"the root's module of the cluster's network, for a network team to review"},
-		{file("terraform/terraform.tfvars"), "the values of the root's variables"},
-		{file("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
+		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
+		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
 	}
 	if len(p.Teams) > 0 {
-		rows = append(rows, []markup{file("kubernetes/teams/"),
+		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
 			"one file per team: namespace, identities, roles, queues"})
 	}
 	if len(p.Workloads) > 0 {
-		rows = append(rows, []markup{file("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
+		rows = append(rows, []markup{fileLink("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
 	}
 	rows = append(rows,
-		[]markup{file("dashboards/"), "dashboards and alert rules"},
-		[]markup{file(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
-		[]markup{file("instructions.txt"), "the instructions to which `gcluster` points; they refer to this file"},
+		[]markup{fileLink("dashboards/"), "dashboards and alert rules"},
+		[]markup{fileLink(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
+		[]markup{fileLink("instructions.txt"), "the instructions to which `gcluster` points; they refer to this file"},
 	)
 	d.Table([]markup{"Path", "What it is"}, rows)
 }
@@ -116,8 +116,8 @@ func kueueApplied(classes markup) markup {
 	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
 }
 
-// digits returns a number as markup.
-func digits(n int) markup { return markup(strconv.Itoa(n)) }
+// formatNumber returns a number as markup.
+func formatNumber(n int) markup { return markup(strconv.Itoa(n)) }
 
 // countNoun returns a number with its noun, in the plural unless the number is 1.
 // The noun is trusted text of this package.

@@ -16,8 +16,8 @@ type secret struct {
 	workloads  []string // templates, sorted
 }
 
-// secrets explains how to create the Secrets, which are not in the folder.
-func secrets(d *document, p *ir.Platform) {
+// explainSecrets explains how to create the Secrets, which are not in the folder.
+func explainSecrets(d *document, p *ir.Platform) {
 	all := secretsOf(p)
 	if all == nil {
 		return
@@ -26,16 +26,17 @@ func secrets(d *document, p *ir.Platform) {
 	var commands []string
 	lines := markup("")
 	for _, s := range all {
-		rows = append(rows, []markup{code(s.name), codes(s.keys), some(s.namespaces), codes(s.workloads)})
+		rows = append(rows,
+			[]markup{codeSpan(s.name), codeList(s.keys), firstNames(s.namespaces), codeList(s.workloads)})
 		if len(s.keys) > 1 {
 			lines = " For a Secret with several values, type one line `KEY=VALUE` for each value."
 		}
 		if len(s.namespaces) > fewTeams {
-			commands = append(commands, s.create("NAMESPACE"))
+			commands = append(commands, s.createCommand("NAMESPACE"))
 			continue
 		}
 		for _, namespace := range s.namespaces {
-			commands = append(commands, s.create(namespace))
+			commands = append(commands, s.createCommand(namespace))
 		}
 	}
 	d.Para("Some workloads take values from Secrets, which are not in this folder:")
@@ -61,7 +62,7 @@ func secretsOf(p *ir.Platform) []secret {
 				place[[2]string{w.Namespace, e.Secret}] = i
 				each = append(each, secret{name: e.Secret, namespaces: []string{w.Namespace}})
 			}
-			each[i].keys, each[i].workloads = with(each[i].keys, e.Key), with(each[i].workloads, w.Template)
+			each[i].keys, each[i].workloads = withName(each[i].keys, e.Key), withName(each[i].workloads, w.Template)
 		}
 	}
 	var all []secret
@@ -76,15 +77,15 @@ func secretsOf(p *ir.Platform) []secret {
 		}
 		all[i].namespaces = append(all[i].namespaces, s.namespaces...)
 		for _, w := range s.workloads {
-			all[i].workloads = with(all[i].workloads, w)
+			all[i].workloads = withName(all[i].workloads, w)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b secret) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 
-// with adds a name to sorted names, unless they already have it.
-func with(names []string, name string) []string {
+// withName adds a name to sorted names, unless they already have it.
+func withName(names []string, name string) []string {
 	at, found := slices.BinarySearch(names, name)
 	if found {
 		return names
@@ -92,12 +93,12 @@ func with(names []string, name string) []string {
 	return slices.Insert(names, at, name)
 }
 
-// create returns the command that creates the Secret in a namespace from its
+// createCommand returns the command that creates the Secret in a namespace from its
 // standard input: one value without its line end, or lines of keys and values.
-func (s secret) create(namespace string) string {
+func (s secret) createCommand(namespace string) string {
 	words := []string{"kubectl", "create", "secret", "generic", s.name, "-n", namespace}
 	if len(s.keys) > 1 {
-		return command(append(words, "--from-env-file=/dev/stdin")...)
+		return shellCommand(append(words, "--from-env-file=/dev/stdin")...)
 	}
-	return `tr -d '\n' | ` + command(append(words, "--from-file="+s.keys[0]+"=/dev/stdin")...)
+	return `tr -d '\n' | ` + shellCommand(append(words, "--from-file="+s.keys[0]+"=/dev/stdin")...)
 }

@@ -16,7 +16,7 @@ func TestDemanded(t *testing.T) {
 	p := &ir.Platform{Project: "my-project", Scheduler: ir.Kueue}
 	guide := func() string {
 		d := &document{}
-		demanded(d, p)
+		explainDemanded(d, p)
 		return string(d.Bytes())
 	}
 	if got := guide(); got != "" {
@@ -39,11 +39,11 @@ func TestDemanded(t *testing.T) {
 func TestLogged(t *testing.T) {
 	p := &ir.Platform{Project: "my-project"}
 	d := &document{}
-	if logged(d, p); len(d.Bytes()) > 0 {
+	if explainLogging(d, p); len(d.Bytes()) > 0 {
 		t.Errorf("without the logs: %s", d.Bytes())
 	}
 	p.Security.DataAccessLogs = true
-	logged(d, p)
+	explainLogging(d, p)
 	for _, want := range []string{"`my-project`", "bills", "stay on", "iam-admin/audit?project=my-project"} {
 		if got := string(d.Bytes()); !strings.Contains(got, want) {
 			t.Errorf("the guide lacks %q:\n%s", want, got)
@@ -74,7 +74,7 @@ func TestUpgrades(t *testing.T) {
 		{Name: "freeze", Start: "2026-12-18", End: "2027-01-06", Scope: "NO_UPGRADES"},
 	}}
 	d := &document{}
-	upgrades(d, p)
+	listUpgrades(d, p)
 	for _, want := range []string{"`freeze`", "2027-01-06", "`h200`"} {
 		if got := string(d.Bytes()); !strings.Contains(got, want) || strings.Contains(got, "`l4`") {
 			t.Errorf("want %q, and nothing of l4:\n%s", want, got)

@@ -6,16 +6,16 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// holds describes the purpose of the platform's own bucket.
-func holds(p *ir.Platform) markup {
+// bucketPurpose describes the purpose of the platform's own bucket.
+func bucketPurpose(p *ir.Platform) markup {
 	if p.Delivery.InfrastructureManager {
 		return "the bucket of the builds' sources"
 	}
 	return "the versioned bucket of the Terraform state"
 }
 
-// infrastructure shows how to run Terraform by hand.
-func infrastructure(d *document, p *ir.Platform) {
+// explainTerraform shows how to run Terraform by hand.
+func explainTerraform(d *document, p *ir.Platform) {
 	if !p.Delivery.InfrastructureManager {
 		d.Para("Create the network, the cluster, its node pools, the identities, the dashboards and the alerts:")
 		d.Code("sh",
@@ -28,33 +28,34 @@ func infrastructure(d *document, p *ir.Platform) {
 	const source, inputs = "--local-source=terraform", "--inputs-file=terraform/terraform.tfvars"
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
-	d.Para("Infrastructure Manager runs Terraform ", text(ir.InfrastructureManagerTerraform),
+	d.Para("Infrastructure Manager runs Terraform ", escapeText(ir.InfrastructureManagerTerraform),
 		" and keeps the state. It creates the network, the cluster, its node pools, the identities, the dashboards "+
 			"and ",
 		"the alerts. If there is already a deployment, a preview shows what would change. The exported preview is a "+
 			"plan ",
 		"in JSON:")
 	d.Code("sh",
-		command("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(),
+		shellCommand("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(),
 			account, source, inputs),
-		command("gcloud", "infra-manager", "previews", "export", preview),
-		command("gcloud", "infra-manager", "previews", "delete", preview, "--quiet"))
+		shellCommand("gcloud", "infra-manager", "previews", "export", preview),
+		shellCommand("gcloud", "infra-manager", "previews", "delete", preview, "--quiet"))
 	d.Para("Create or change the deployment:")
-	d.Code("sh", command("gcloud", "infra-manager", "deployments", "apply", p.Deployment(), account, version,
+	d.Code("sh", shellCommand("gcloud", "infra-manager", "deployments", "apply", p.Deployment(), account, version,
 		source, inputs))
 }
 
-// substitutions explains the substitutions of a build.
-func substitutions(d *document, p *ir.Platform) {
+// explainSubstitutions explains the substitutions of a build.
+func explainSubstitutions(d *document, p *ir.Platform) {
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "The other substitutions of both builds"
 		d.Para("Optional: keep the state in a bucket of your own, which the build's account may administer. First run ",
-			code("./create-platform.sh --prepare"), ". Then run this command instead of ", code("./create-platform.sh"),
+			codeSpan("./create-platform.sh --prepare"), ". Then run this command instead of ",
+			codeSpan("./create-platform.sh"),
 			", with the bucket and a prefix. Destroy the platform by the same command with ",
-			file("cloudbuild/destroy.yaml"), ":")
-		d.Code("sh", command("gcloud", "builds", "submit", ".", "--project="+p.Project, "--region="+p.Delivery.Region,
-			"--config=cloudbuild/provision.yaml",
+			fileLink("cloudbuild/destroy.yaml"), ":")
+		d.Code("sh", shellCommand("gcloud", "builds", "submit", ".", "--project="+p.Project,
+			"--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
 			"--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
 	}
@@ -72,10 +73,11 @@ func tensorBoard(d *document, p *ir.Platform) {
 		"name from a ConfigMap in the namespace of their team. Look up the name, and write it into each ConfigMap:")
 	apply := " | kubectl apply --server-side --force-conflicts --field-manager=batchwright -f -"
 	write := func(namespace string) string {
-		return command("kubectl", "create", "configmap", ir.TensorBoardConfig, "-n", namespace) + " --from-literal=" +
+		return shellCommand("kubectl", "create", "configmap", ir.TensorBoardConfig, "-n", namespace) +
+			" --from-literal=" +
 			ir.TensorBoardKey + "=NAME --dry-run=client -o yaml" + apply
 	}
-	lines := []string{command("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
+	lines := []string{shellCommand("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
 		"--region="+p.Monitoring.TensorBoard,
 		"--filter=displayName="+strconv.Quote(p.Cluster.Name), "--format=value(name)")}
 	for _, t := range p.Teams {
@@ -88,27 +90,27 @@ func tensorBoard(d *document, p *ir.Platform) {
 	d.Code("sh", lines...)
 }
 
-// beside explains workloads that use the network of their nodes, and workloads with
-// auxiliary pods.
-func beside(d *document, p *ir.Platform) {
+// explainHostNetwork explains workloads that use the network of their nodes, and
+// workloads with auxiliary pods.
+func explainHostNetwork(d *document, p *ir.Platform) {
 	var hosts, accompanied []string
 	for _, w := range p.Workloads {
 		if w.HostNetwork {
-			hosts = with(hosts, w.Template)
+			hosts = withName(hosts, w.Template)
 		}
 		if w.Auxiliaries != nil {
-			accompanied = with(accompanied, w.Template)
+			accompanied = withName(accompanied, w.Template)
 		}
 	}
 	if hosts != nil {
-		d.Para("Pods of ", codes(hosts),
+		d.Para("Pods of ", codeList(hosts),
 			" use the network of their nodes. For Google Cloud they have the identity of the ",
-			"nodes, ", code(p.NodeAccount.Email(p.Project)),
+			"nodes, ", codeSpan(p.NodeAccount.Email(p.Project)),
 			", and not of their team: they can neither read nor write the ",
 			"team's bucket.")
 	}
 	if accompanied != nil {
-		d.Para("Auxiliary pods run beside the pods of ", codes(accompanied),
+		d.Para("Auxiliary pods run beside the pods of ", codeList(accompanied),
 			". They are admitted together with the pods of ",
 			"the workload. When those have succeeded, the auxiliary pods are stopped and get half a minute to end.")
 	}

@@ -88,7 +88,7 @@ func Compare(t *testing.T, s string, harmless, got any, edit func(string) string
 	if edit == nil {
 		edit = func(s string) string { return s }
 	}
-	want := replace(harmless, s, edit)
+	want := replaceText(harmless, s, edit)
 	if !reflect.DeepEqual(want, got) { // far faster than to print a difference
 		t.Errorf("%q is more, or less, than text:\n%s", s, cmp.Diff(want, got))
 	}
@@ -113,7 +113,7 @@ func Documents(t testing.TB, content string) []any {
 	return out
 }
 
-func replace(tree any, s string, edit func(string) string) any {
+func replaceText(tree any, s string, edit func(string) string) any {
 	switch tree := tree.(type) {
 	case string:
 		if strings.Contains(tree, Mark) {
@@ -123,13 +123,13 @@ func replace(tree any, s string, edit func(string) string) any {
 	case []any:
 		out := make([]any, len(tree))
 		for i, v := range tree {
-			out[i] = replace(v, s, edit)
+			out[i] = replaceText(v, s, edit)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(tree))
 		for k, v := range tree {
-			out[replace(k, s, edit).(string)] = replace(v, s, edit)
+			out[replaceText(k, s, edit).(string)] = replaceText(v, s, edit)
 		}
 		return out
 	default:

@@ -17,7 +17,7 @@ func System(*ir.Platform) ([]kubeyaml.Manifest, error) { return nil, nil }
 // Queues returns the queues of the cohorts. They are the parents of the teams'
 // queues.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
-	return []kubeyaml.Manifest{{Name: "cohorts.yaml", Objects: cohorts(p)}}
+	return []kubeyaml.Manifest{{Name: "cohorts.yaml", Objects: cohortQueues(p)}}
 }
 
 // Team returns the queue of a team, which has only one tier.

@@ -67,9 +67,9 @@ func newQueue(p *ir.Platform, name, parent string, priority int, gpu share) *que
 	}
 }
 
-// cohorts returns the queues of the cohorts. Each is guaranteed the sum of its
+// cohortQueues returns the queues of the cohorts. Each is guaranteed the sum of its
 // teams' guarantees, and has no limit.
-func cohorts(p *ir.Platform) []any {
+func cohortQueues(p *ir.Platform) []any {
 	guaranteed := map[string]int64{}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {

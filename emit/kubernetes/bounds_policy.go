@@ -130,31 +130,31 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		// An amount in a JobSet can be a number. Without dyn, CEL would expect only
 		// strings.
 		{Name: "uncounted",
-			Expression: flatten("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
+			Expression: flattenCEL("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
 				"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))" +
 				".isGreaterThan(quantity('0'))))\n" +
 				".map(c, c.name)")},
 		{Name: "elsewhere",
-			Expression: flatten(
+			Expression: flattenCEL(
 				"['nodeName', 'runtimeClassName'].filter(f, p[?f].orValue('') != '' && !(f in variables.allow))" +
-					s.otherScheduler + claims(p))},
+					s.otherScheduler + claimsCEL(p))},
 		// A pod that tolerates an unresponsive node for a while does not thereby get
 		// to other nodes.
 		{Name: "tolerated",
-			Expression: flatten("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
+			Expression: flattenCEL("p.?tolerations.orValue([]).filter(t, t.?effect.orValue('') != 'NoExecute'\n" +
 				"|| !(t.?key.orValue('') in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']))\n" +
 				".filter(t, !variables.taints.exists(x,\n" +
 				"x == t.?key.orValue('') + '=' + t.?value.orValue('') || x == t.?key.orValue('') + '='\n" +
 				"|| t.?operator.orValue('') == 'Exists' && x.startsWith(t.?key.orValue('') + '=')))\n" +
 				".map(t, t.?key.orValue('everything'))")},
-		{Name: "selected", Expression: flatten("(p.?nodeSelector.orValue({}).map(k, k + '=' + p.nodeSelector[k])\n" +
+		{Name: "selected", Expression: flattenCEL("(p.?nodeSelector.orValue({}).map(k, k + '=' + p.nodeSelector[k])\n" +
 			"+ p.?affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution" +
 			".nodeSelectorTerms.orValue([])\n" +
 			".map(t, t.?matchExpressions.orValue([]).filter(e, e.operator == 'In')\n" +
 			".map(e, e.values.map(v, e.key + '=' + v).join('\\n')).join('\\n')).join('\\n').split('\\n'))\n" +
 			".filter(l, " + celList(guardedLabels(tiers, p)) +
 			".exists(k, l.startsWith(k + '=')) && !(l in variables.labels))")},
-		{Name: "volumes", Expression: flatten("p.?volumes.orValue([]).filter(v, v.exists(k,\n" +
+		{Name: "volumes", Expression: flattenCEL("p.?volumes.orValue([]).filter(v, v.exists(k,\n" +
 			"!(k in " + celList(append([]string{"name"}, freeVolumes...)) + " || k in variables.allow" +
 			nodeFolders(p) + "\n" +
 			"|| k == 'csi' && v.csi.driver == '" + bucketDriver +
@@ -203,9 +203,9 @@ func podSpecs(object string) string {
 		".filter(j, has(j.template)).map(j, j.template.spec)\n", object)
 }
 
-// flatten returns a CEL expression that joins the lists of strings that perPod
+// flattenCEL returns a CEL expression that joins the lists of strings that perPod
 // yields for each pod p. CEL has no other way to join lists.
-func flatten(perPod string) string {
+func flattenCEL(perPod string) string {
 	return "variables.pods.map(p, (" + perPod +
 		").join('\\n')).filter(s, s != '').join('\\n').split('\\n').filter(s, s != '')\n"
 }
@@ -250,9 +250,9 @@ func nodeFolders(p *ir.Platform) string {
 	return "\n|| k == 'hostPath' && v.hostPath.path in " + celList(folders)
 }
 
-// claims returns the CEL term that lists resourceClaims, which Kueue does not count.
-// It returns "" if pods claim the networks of their GPUs.
-func claims(p *ir.Platform) string {
+// claimsCEL returns the CEL term that lists resourceClaims, which Kueue does not
+// count. It returns "" if pods claim the networks of their GPUs.
+func claimsCEL(p *ir.Platform) string {
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		return ""
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// classed is a plan with one capacity that GKE obtains by a ComputeClass.
-func classed(edit func(*ir.Capacity)) *ir.Platform {
+// classedPlan is a plan with one capacity that GKE obtains by a ComputeClass.
+func classedPlan(edit func(*ir.Capacity)) *ir.Platform {
 	c := ir.Capacity{
 		Name: "l4-class", ComputeClass: true, Option: ir.OnDemand, Zones: []string{"us-central1-a", "us-central1-b"},
 		Machine:  ir.Machine{Type: "g2-standard-24", Accelerator: "nvidia-l4", AcceleratorCount: 2, Resource: ir.GPU},
@@ -142,7 +142,7 @@ spec:
 ` + storage + "      localSSDCount: 4\n" + tail},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := renderFiles(t, classed(test.edit))
+			got := renderFiles(t, classedPlan(test.edit))
 			if diff := cmp.Diff(test.want, got["kubernetes/compute-classes.yaml"]); diff != "" {
 				t.Errorf("compute class (-want +got):\n%s", diff)
 			}

@@ -47,9 +47,9 @@ type hostPath struct{ name, host, path string }
 func gpuInstallers(p *ir.Platform) []any {
 	var all []installer
 	for _, arm := range []bool{false, true} {
-		all = append(all, gib(p, arm))
+		all = append(all, gibInstaller(p, arm))
 	}
-	all = append(all, tcpx(p), tcpxo(p), injector(p))
+	all = append(all, tcpxInstaller(p), tcpxoInstaller(p), gpuInjector(p))
 	var objects []any
 	for _, i := range all {
 		if len(i.pools) > 0 {
@@ -59,9 +59,9 @@ func gpuInstallers(p *ir.Platform) []any {
 	return objects
 }
 
-// pools returns the names of the node pools that use one of the given kinds of
-// GPUDirect, either on Arm or on other machines.
-func pools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
+// gpuDirectPools returns the names of the node pools that use one of the given kinds
+// of GPUDirect, either on Arm or on other machines.
+func gpuDirectPools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
 	var out []string
 	for _, c := range p.Capacities {
 		if c.Machine.Arm == arm && slices.Contains(ways, c.GPUDirect) {
@@ -71,17 +71,17 @@ func pools(p *ir.Platform, arm bool, ways ...ir.GPUDirect) []string {
 	return out
 }
 
-// gib installs the NCCL plugin of GPUDirect RDMA. It also stops the kernel from
-// logging packets on the RDMA interfaces that the kernel takes for stray packets. On
-// a new node the plugin appears all at once, because the first pods can start before
-// it is installed.
-func gib(p *ir.Platform, arm bool) installer {
+// gibInstaller installs the NCCL plugin of GPUDirect RDMA. It also stops the kernel
+// from logging packets on the RDMA interfaces that the kernel takes for stray
+// packets. On a new node the plugin appears all at once, because the first pods can
+// start before it is installed.
+func gibInstaller(p *ir.Platform, arm bool) installer {
 	name := "nccl-rdma-installer"
 	if arm {
 		name += "-arm64"
 	}
 	return installer{
-		name: name, pools: pools(p, arm, ir.RDMA), sharesNet: true,
+		name: name, pools: gpuDirectPools(p, arm, ir.RDMA), sharesNet: true,
 		hostPaths: []hostPath{{"bin", hostBin, "/host"}},
 		steps: []corev1.Container{shellContainer("install", p.Versions.GIBImage(arm), `set -eu
 for martians in /proc/sys/net/ipv4/conf/gpu*rdma*/log_martians; do
@@ -101,17 +101,17 @@ fi
 	}
 }
 
-// tcpx installs the NCCL plugin of GPUDirect-TCPX.
-func tcpx(p *ir.Platform) installer {
+// tcpxInstaller installs the NCCL plugin of GPUDirect-TCPX.
+func tcpxInstaller(p *ir.Platform) installer {
 	return installer{
-		name: "nccl-tcpx-installer", pools: pools(p, false, ir.TCPX), sharesNet: true, hostPaths: pluginPaths(),
-		steps: []corev1.Container{plugin(ir.TCPXPlugin, "/var/lib/tcpx")},
+		name: "nccl-tcpx-installer", pools: gpuDirectPools(p, false, ir.TCPX), sharesNet: true,
+		hostPaths: pluginPaths(), steps: []corev1.Container{pluginContainer(ir.TCPXPlugin, "/var/lib/tcpx")},
 	}
 }
 
-// tcpxo installs the NCCL plugin of GPUDirect-TCPXO, after it has made the node's
-// kernel show pods the devices that send the data.
-func tcpxo(p *ir.Platform) installer {
+// tcpxoInstaller installs the NCCL plugin of GPUDirect-TCPXO, after it has made the
+// node's kernel show pods the devices that send the data.
+func tcpxoInstaller(p *ir.Platform) installer {
 	prepare := shellContainer("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
 iptables -C INPUT -p tcp -j ACCEPT 2>/dev/null || iptables -I INPUT -p tcp -j ACCEPT
 modprobe import-helper
@@ -124,16 +124,16 @@ chmod -R a+r `+ir.HostApertures+`
 chmod a+rw `+ir.HostApertures+`/*/resource*'
 `)
 	return installer{
-		name: "nccl-tcpxo-installer", pools: pools(p, false, ir.TCPXO), sharesNet: true, sharesPIDs: true,
+		name: "nccl-tcpxo-installer", pools: gpuDirectPools(p, false, ir.TCPXO), sharesNet: true, sharesPIDs: true,
 		hostPaths: pluginPaths(),
-		steps:     []corev1.Container{prepare, plugin(ir.TCPXOPlugin, "/var/lib/tcpxo")},
+		steps:     []corev1.Container{prepare, pluginContainer(ir.TCPXOPlugin, "/var/lib/tcpxo")},
 	}
 }
 
-// injector gives the daemon in a pod access to the pod's GPUs.
-func injector(p *ir.Platform) installer {
+// gpuInjector gives the daemon in a pod access to the pod's GPUs.
+func gpuInjector(p *ir.Platform) installer {
 	return installer{
-		name: "device-injector", pools: pools(p, false, ir.TCPX, ir.TCPXO), sharesNet: true, sharesPIDs: true,
+		name: "device-injector", pools: gpuDirectPools(p, false, ir.TCPX, ir.TCPXO), sharesNet: true, sharesPIDs: true,
 		hostPaths: []hostPath{{"dev", "/dev", "/dev"}, {"nri", "/var/run/nri", "/var/run/nri"}},
 		stays:     &corev1.Container{Name: "device-injector", Image: injectorImage},
 	}
@@ -144,7 +144,7 @@ func pluginPaths() []hostPath {
 	return []hostPath{{"bin", hostBin, "/usr/local"}, {"var-lib", "/var/lib", "/var/lib"}}
 }
 
-func plugin(image, installed string) corev1.Container {
+func pluginContainer(image, installed string) corev1.Container {
 	return shellContainer("install", image, `set -eu
 chmod 755 /scripts/container_entry.sh
 /scripts/container_entry.sh install --install-nccl

@@ -10,8 +10,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// connected is a plan whose team-a has quota on nodes with GPUDirect.
-func connected(way ir.GPUDirect, arm bool) *ir.Platform {
+// connectedPlan is a plan whose team-a has quota on nodes with GPUDirect.
+func connectedPlan(way ir.GPUDirect, arm bool) *ir.Platform {
 	p := testPlan()
 	p.Versions.GIB = "1.1.0"
 	p.Capacities[0].GPUDirect, p.Capacities[0].Machine.Arm = way, arm
@@ -20,7 +20,7 @@ func connected(way ir.GPUDirect, arm bool) *ir.Platform {
 }
 
 func TestNetworks(t *testing.T) {
-	p := connected(ir.RDMA, false)
+	p := connectedPlan(ir.RDMA, false)
 	p.Network.GPUs = []ir.GPUNetwork{
 		{Name: "demo-rdma", Subnets: []ir.GPUSubnet{{Name: "demo-rdma-0", Network: "rdma-0", RDMA: true}}},
 	}
@@ -88,7 +88,7 @@ func TestInstallers(t *testing.T) {
 		{"", false, nil, nil},
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
-			got, there := renderFiles(t, connected(test.way, test.arm))["kubernetes/system/gpu-installers.yaml"]
+			got, there := renderFiles(t, connectedPlan(test.way, test.arm))["kubernetes/system/gpu-installers.yaml"]
 			if there != (test.want != nil) {
 				t.Fatalf("installers:\n%s", got)
 			}
@@ -125,19 +125,19 @@ func TestOnTheNode(t *testing.T) {
 	}{
 		{"nothing", testPlan(), false, nil, nil},
 		{
-			"RDMA", connected(ir.RDMA, false), true,
+			"RDMA", connectedPlan(ir.RDMA, false), true,
 			[]string{
 				"hostNetwork.orValue(false)", "'IPC_LOCK'",
 				"['/home/kubernetes/bin/gib', '/home/kubernetes/bin/nvidia']",
 			}, []string{"NET_ADMIN", "/proc/sys"},
 		},
 		{
-			"TCPX", connected(ir.TCPX, false), true,
+			"TCPX", connectedPlan(ir.TCPX, false), true,
 			[]string{"k in ['NET_ADMIN'] && c.image in ['" + ir.TCPXDaemon + "']", "'/sys', '/proc/sys'", "'IPC_LOCK'"},
 			[]string{"bin/gib", "aperture"},
 		},
 		{
-			"TCPXO", connected(ir.TCPXO, false), true,
+			"TCPXO", connectedPlan(ir.TCPXO, false), true,
 			[]string{"'/dev/aperture_devices'", "c.image in ['" + ir.TCPXODaemon + "']"}, []string{"'IPC_LOCK'"},
 		},
 		{"network of the node", host, true, []string{"variables.folders == []"}, []string{"hostNetwork", "readOnly"}},

@@ -37,14 +37,14 @@ const (
 // teamObjects returns a team's objects except its queues: namespace, network policy,
 // service account, and the binding of the team's group if it has one.
 func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	objects := []any{namespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
+	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
 	if t.Group != "" {
-		objects = append(objects, submitters(p, t))
+		objects = append(objects, submitterBinding(p, t))
 	}
 	return objects
 }
 
-func namespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
+func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
 	n := &corev1.Namespace{
 		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
@@ -142,9 +142,9 @@ func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 	return a
 }
 
-// submitters returns the binding that lets the team's group submit jobs to the
+// submitterBinding returns the binding that lets the team's group submit jobs to the
 // team's namespace, and to no other.
-func submitters(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
+func submitterBinding(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
 		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, jobSubmitterName),

@@ -7,9 +7,9 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// cohorts returns the Cohorts, parents first. They have no quota of their own: a
+// cohortObjects returns the Cohorts, parents first. They have no quota of their own: a
 // team can borrow only the quota that other teams do not use.
-func cohorts(p *ir.Platform) []any {
+func cohortObjects(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Cohorts {
 		objects = append(objects, &v1beta2.Cohort{

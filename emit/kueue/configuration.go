@@ -95,12 +95,12 @@ func featureGates(p *ir.Platform) map[string]bool {
 	return gates
 }
 
-// configuration returns the ConfigMap that Kueue's controller reads when it starts.
+// configMap returns the ConfigMap that Kueue's controller reads when it starts.
 // It replaces the release's ConfigMap and sets the same values (Kueue 0.19:
 // config/components/manager/controller_manager_config.yaml), except for the
 // frameworks, the metrics, the managed jobs, the resources that are not counted, and
 // how long Kueue waits for pods.
-func configuration(p *ir.Platform) (*corev1.ConfigMap, error) {
+func configMap(p *ir.Platform) (*corev1.ConfigMap, error) {
 	text, err := kubeyaml.Marshal(&managerConfiguration{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
 		Health:         health{HealthProbeBindAddress: ":8081"},

@@ -13,7 +13,7 @@ import (
 
 // System returns Kueue's configuration.
 func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	c, err := configuration(p)
+	c, err := configMap(p)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{
 		{Name: "resource-flavors.yaml", Objects: resourceFlavors(p)},
 		{Name: "admission-checks.yaml", Objects: admissionChecks(p)},
-		{Name: "cohorts.yaml", Objects: cohorts(p)},
+		{Name: "cohorts.yaml", Objects: cohortObjects(p)},
 		{Name: "shared-queues.yaml", Objects: sharedQueues(p)},
 	}
 }

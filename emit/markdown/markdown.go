@@ -101,8 +101,8 @@ func longestRun(s string, c rune) int {
 // into another kind of block.
 type Document struct{ b strings.Builder }
 
-// block starts a block. Empty lines separate blocks.
-func (d *Document) block() {
+// startBlock starts a block. Empty lines separate blocks.
+func (d *Document) startBlock() {
 	if d.b.Len() > 0 {
 		d.b.WriteByte('\n')
 	}
@@ -110,13 +110,13 @@ func (d *Document) block() {
 
 // Heading adds a heading, of level 1 to 6.
 func (d *Document) Heading(level int, title Markup) {
-	d.block()
+	d.startBlock()
 	d.b.WriteString(strings.Repeat("#", level) + " " + string(title) + "\n")
 }
 
 // Para adds a paragraph. Its parts form one line.
 func (d *Document) Para(parts ...Markup) {
-	d.block()
+	d.startBlock()
 	for _, p := range parts {
 		d.b.WriteString(string(p))
 	}
@@ -125,7 +125,7 @@ func (d *Document) Para(parts ...Markup) {
 
 // List adds a bulleted list.
 func (d *Document) List(items ...Markup) {
-	d.block()
+	d.startBlock()
 	for _, item := range items {
 		d.b.WriteString("- " + string(item) + "\n")
 	}
@@ -138,22 +138,22 @@ func (d *Document) Table(head []Markup, rows [][]Markup) {
 	if len(rows) == 0 {
 		return
 	}
-	d.block()
-	d.row(head)
+	d.startBlock()
+	d.writeRow(head)
 	rule := make([]Markup, len(head))
 	for i := range head {
 		rule[i] = "---"
-		if !slices.ContainsFunc(rows, func(row []Markup) bool { return !number(row[i]) }) {
+		if !slices.ContainsFunc(rows, func(row []Markup) bool { return !isNumber(row[i]) }) {
 			rule[i] = "---:"
 		}
 	}
-	d.row(rule)
+	d.writeRow(rule)
 	for _, row := range rows {
-		d.row(row)
+		d.writeRow(row)
 	}
 }
 
-func (d *Document) row(cells []Markup) {
+func (d *Document) writeRow(cells []Markup) {
 	for _, cell := range cells {
 		// Escape bars in code spans: otherwise the table splits the cell there.
 		d.b.WriteString("| " + strings.ReplaceAll(string(cell), "|", `\|`) + " ")
@@ -161,13 +161,13 @@ func (d *Document) row(cells []Markup) {
 	d.b.WriteString("|\n")
 }
 
-func number(cell Markup) bool {
+func isNumber(cell Markup) bool {
 	return cell != "" && strings.Trim(string(cell), "0123456789.") == ""
 }
 
 // Code adds a fenced code block in the given language.
 func (d *Document) Code(language string, lines ...string) {
-	d.block()
+	d.startBlock()
 	longest := 2
 	for i := range lines {
 		lines[i] = strings.TrimRight(words.OneLine(lines[i]), " ")

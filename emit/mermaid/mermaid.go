@@ -22,8 +22,8 @@ const (
 	Cylinder
 )
 
-// brackets returns the text before and after a label in a node of the shape.
-func (s Shape) brackets() (before, after string) {
+// labelBrackets returns the text before and after a label in a node of the shape.
+func (s Shape) labelBrackets() (before, after string) {
 	switch s {
 	case Stadium:
 		return "([", "])"
@@ -44,33 +44,33 @@ type Flowchart struct {
 	depth int // the number of open groups
 }
 
-func (f *Flowchart) line(s string) {
+func (f *Flowchart) writeLine(s string) {
 	f.lines = append(f.lines, strings.Repeat("  ", f.depth+1)+s)
 }
 
 // Node adds a node, with a label of one or more lines, to the innermost open group.
 func (f *Flowchart) Node(id string, shape Shape, label ...string) {
-	before, after := shape.brackets()
-	f.line(id + before + quoteLabel(label) + after)
+	before, after := shape.labelBrackets()
+	f.writeLine(id + before + quoteLabel(label) + after)
 }
 
 // OpenGroup begins a group inside the innermost open group. CloseGroup ends it.
 func (f *Flowchart) OpenGroup(id string, label ...string) {
-	f.line("subgraph " + id + "[" + quoteLabel(label) + "]")
+	f.writeLine("subgraph " + id + "[" + quoteLabel(label) + "]")
 	f.depth++
 }
 
 // CloseGroup ends the innermost open group.
 func (f *Flowchart) CloseGroup() {
 	f.depth--
-	f.line("end")
+	f.writeLine("end")
 }
 
 // Arrows adds an arrow from one node to each of the other nodes. Without other nodes
 // it adds nothing.
 func (f *Flowchart) Arrows(from string, to ...string) {
 	if len(to) > 0 {
-		f.line(from + " --> " + strings.Join(to, " & "))
+		f.writeLine(from + " --> " + strings.Join(to, " & "))
 	}
 }
 
@@ -81,7 +81,7 @@ func (f *Flowchart) LabelledArrow(from, to, label string) {
 		f.Arrows(from, to)
 		return
 	}
-	f.line(from + " -->|" + quoteLabel([]string{label}) + "| " + to)
+	f.writeLine(from + " -->|" + quoteLabel([]string{label}) + "| " + to)
 }
 
 // Lines returns the lines of the drawing.

@@ -16,8 +16,8 @@ import (
 // arrow separates the old value from the new one.
 const arrow = "->"
 
-// sign returns the sign that marks an operation at the start of a line.
-func sign(op delta.Op) string {
+// operationSign returns the sign that marks an operation at the start of a line.
+func operationSign(op delta.Op) string {
 	switch op {
 	case delta.Added:
 		return "+"
@@ -50,11 +50,11 @@ type group struct {
 	same []string // names of the other objects
 }
 
-// groups returns the changed objects in groups with the same changes, each named by
-// its first object: one number in a pattern changes a queue of every team. Files
-// that are compared as a whole come last, because a guide repeats the contents of
-// other files.
-func (r *Review) groups() []group {
+// changedGroups returns the changed objects in groups with the same changes, each
+// named by its first object: one number in a pattern changes a queue of every team.
+// Files that are compared as a whole come last, because a guide repeats the contents
+// of other files.
+func (r *Review) changedGroups() []group {
 	var out []group
 	first := map[string]int{}
 	for _, o := range r.Objects {
@@ -80,8 +80,8 @@ func (r *Review) groups() []group {
 	return out
 }
 
-// size returns the number of objects in groups.
-func size(groups []group) int {
+// countObjects returns the number of objects in groups.
+func countObjects(groups []group) int {
 	n := len(groups)
 	for _, g := range groups {
 		n += len(g.same)
@@ -89,13 +89,13 @@ func size(groups []group) int {
 	return n
 }
 
-// alike returns a text that names the other objects of a group, at most most of
+// otherNames returns a text that names the other objects of a group, at most most of
 // them; "" if there are none.
-func (g group) alike(most int) string {
+func (g group) otherNames(most int) string {
 	if len(g.same) == 0 {
 		return ""
 	}
-	shown, hidden := some(g.same, most)
+	shown, hidden := firstItems(g.same, most)
 	s := fmt.Sprintf("the same in %d more: %s", len(g.same), strings.Join(shown, ", "))
 	if hidden > 0 {
 		s += ", …"
@@ -122,21 +122,21 @@ func byFile(groups []group) []file {
 	return out
 }
 
-// tally returns the numbers of objects in the file, by operation.
-func (f file) tally() string {
+// tallyOperations returns the numbers of objects in the file, by operation.
+func (f file) tallyOperations() string {
 	var own []objects.Object
 	for _, g := range f.groups {
 		own = append(own, g.Object)
 	}
-	s := tally(own)
-	if others := size(f.groups) - len(own); others > 0 {
+	s := tallyObjects(own)
+	if others := countObjects(f.groups) - len(own); others > 0 {
 		s += fmt.Sprintf(", and %d more in the same way", others)
 	}
 	return s
 }
 
-// tally returns the numbers of objects by operation; "" if there are none.
-func tally(all []objects.Object) string {
+// tallyObjects returns the numbers of objects by operation; "" if there are none.
+func tallyObjects(all []objects.Object) string {
 	n := map[delta.Op]int{}
 	for _, o := range all {
 		n[o.Op]++
@@ -173,8 +173,8 @@ func (r *Review) toRemove() string {
 const moved = "Unless the state is moved there first, Terraform makes everything a second time beside what is there, " +
 	"or fails where a name is taken. What follows holds only once it is moved."
 
-// totals returns the totals of a review, each as a text; none if nothing differs.
-func (r *Review) totals() []string {
+// totalTexts returns the totals of a review, each as a text; none if nothing differs.
+func (r *Review) totalTexts() []string {
 	var parts []string
 	if r.StateTo != "" {
 		parts = append(parts, "Terraform's state is elsewhere")
@@ -184,7 +184,7 @@ func (r *Review) totals() []string {
 			parts = append(parts, s)
 		}
 	}
-	if s := tally(r.Objects); s != "" {
+	if s := tallyObjects(r.Objects); s != "" {
 		parts = append(parts, "objects: "+s)
 	}
 	if r.Formatting > 0 {
@@ -197,7 +197,7 @@ func (r *Review) totals() []string {
 // the key of an instance, to true.
 type replaced map[string]bool
 
-func (r *Review) replaced() replaced {
+func (r *Review) replacedResources() replaced {
 	out := replaced{}
 	for _, x := range r.Replacements {
 		out[x.Address] = true
@@ -207,21 +207,21 @@ func (r *Review) replaced() replaced {
 	return out
 }
 
-// refers reports whether a reason for a replacement is a reference to another
+// refersReplaced reports whether a reason for a replacement is a reference to another
 // resource that must be replaced.
-func (r replaced) refers(f objects.Field) bool { return f.From == "" && r[f.To] }
+func (r replaced) refersReplaced(f objects.Field) bool { return f.From == "" && r[f.To] }
 
-// reason returns the text of a reason for a replacement.
-func (r replaced) reason(f objects.Field) string {
-	if r.refers(f) {
+// reasonText returns the text of a reason for a replacement.
+func (r replaced) reasonText(f objects.Field) string {
+	if r.refersReplaced(f) {
 		return "because " + f.Path + " refers to " + f.To
 	}
 	return "because " + f.Path + ": " + cmp.Or(f.From, absent) + " " + arrow + " " + cmp.Or(f.To, absent)
 }
 
-// affected returns what depends on a resource that is replaced or removed, and what
-// protects the resource; "" if there is neither.
-func affected(x objects.Replacement, most int) string {
+// affectedText returns what depends on a resource that is replaced or removed, and
+// what protects the resource; "" if there is neither.
+func affectedText(x objects.Replacement, most int) string {
 	var parts []string
 	if x.Nodes > 0 {
 		parts = append(parts, "up to "+words.Count(x.Nodes, "node"))
@@ -230,16 +230,16 @@ func affected(x objects.Replacement, most int) string {
 		parts = append(parts, "workloads "+words.First(x.Workloads, most))
 	}
 	if x.Guard != "" {
-		parts = append(parts, refused(x))
+		parts = append(parts, refusalReason(x))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// refused returns the reason why the resource cannot be destroyed.
-func refused(x objects.Replacement) string { return "refused " + x.Guard }
+// refusalReason returns the reason why the resource cannot be destroyed.
+func refusalReason(x objects.Replacement) string { return "refused " + x.Guard }
 
-// change returns the change of a field as text.
-func change(f objects.Field) string {
+// changeText returns the change of a field as text.
+func changeText(f objects.Field) string {
 	switch opOf(f) {
 	case delta.Added:
 		return f.Path + ": " + f.To
@@ -250,8 +250,8 @@ func change(f objects.Field) string {
 	}
 }
 
-// some returns the first most items and the number of the others.
-func some[T any](items []T, most int) (shown []T, hidden int) {
+// firstItems returns the first most items and the number of the others.
+func firstItems[T any](items []T, most int) (shown []T, hidden int) {
 	if len(items) <= most {
 		return items, 0
 	}

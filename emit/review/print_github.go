@@ -30,40 +30,40 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		left--
 		buf.WriteString(console.Command{
 			Name: "warning", Title: "Terraform's state is elsewhere",
-			Message: joined([]string{
+			Message: joinLines([]string{
 				"Terraform's state is elsewhere: " + r.StateFrom + " " + arrow + " " + r.StateTo, moved,
 			}),
 		}.String())
 	}
-	shown, hidden := some(r.Replacements, left)
-	replaced := r.replaced()
+	shown, hidden := firstItems(r.Replacements, left)
+	replaced := r.replacedResources()
 	for _, x := range shown {
 		file := path.Join(folder, x.File)
 		// The workflow's log shows only the message.
 		lines := []string{fmt.Sprintf("%s:%d: must be replaced when applied: %s", file, x.Line, x.Address)}
 		for _, f := range x.Because {
-			lines = append(lines, replaced.reason(f))
+			lines = append(lines, replaced.reasonText(f))
 		}
-		if s := affected(x, annotationWorkloads); s != "" {
+		if s := affectedText(x, annotationWorkloads); s != "" {
 			lines = append(lines, s)
 		}
 		buf.WriteString(console.Command{
-			Name: "warning", File: file, Line: x.Line, Title: x.Address, Message: joined(lines),
+			Name: "warning", File: file, Line: x.Line, Title: x.Address, Message: joinLines(lines),
 		}.String())
 	}
 	// A resource that left the folder has no line there.
-	gone, notShown := some(r.Removals, left-len(shown))
+	gone, notShown := firstItems(r.Removals, left-len(shown))
 	for _, x := range gone {
 		lines := []string{"removed from configuration: " + x.Address}
-		if s := affected(x, annotationWorkloads); s != "" {
+		if s := affectedText(x, annotationWorkloads); s != "" {
 			lines = append(lines, s)
 		}
-		buf.WriteString(console.Command{Name: "warning", Title: x.Address, Message: joined(lines)}.String())
+		buf.WriteString(console.Command{Name: "warning", Title: x.Address, Message: joinLines(lines)}.String())
 	}
 	hidden += notShown
 	if len(r.Summary) > 0 {
 		var lines []string
-		all, more := some(r.Summary, annotationLines)
+		all, more := firstItems(r.Summary, annotationLines)
 		for _, l := range all {
 			lines = append(lines, fmt.Sprintf("%s: %s", l.Topic, l))
 		}
@@ -74,9 +74,9 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		if r.Platform != "" {
 			title += " in " + r.Platform
 		}
-		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joined(lines)}.String())
+		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joinLines(lines)}.String())
 	}
-	if totals := r.totals(); len(totals) > 0 {
+	if totals := r.totalTexts(); len(totals) > 0 {
 		if hidden > 0 {
 			totals = append(totals, words.Count(hidden, "resource")+" not annotated")
 		}
@@ -86,8 +86,8 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	return err
 }
 
-// joined joins lines into one text, without line breaks inside a line.
-func joined(lines []string) string {
+// joinLines joins lines into one text, without line breaks inside a line.
+func joinLines(lines []string) string {
 	for i, l := range lines {
 		lines[i] = console.Inline(l)
 	}

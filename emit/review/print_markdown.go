@@ -46,27 +46,28 @@ const (
 // Text from a blueprint is never more than text: it cannot become markup, a link or
 // a mention.
 func Markdown(w io.Writer, r *Review) error {
-	d := marker(r.Platform) + "\n\n" + headline(r)
+	d := commentMarker(r.Platform) + "\n\n" + reviewTitle(r)
 	if r.StateTo != "" {
-		d += elsewhere(r)
+		d += elsewhereText(r)
 	}
-	d += longest(markdownReplacements-len(d), len(r.Replacements), func(n int) string {
-		return alert(r.toReplace(), r.Replacements[:n], len(r.Replacements)-n, r.replaced())
+	d += longestFitting(markdownReplacements-len(d), len(r.Replacements), func(n int) string {
+		return alertBlock(r.toReplace(), r.Replacements[:n], len(r.Replacements)-n, r.replacedResources())
 	})
-	d += longest(markdownReplacements-len(d), len(r.Removals), func(n int) string {
-		return alert(r.toRemove(), r.Removals[:n], len(r.Removals)-n, nil)
+	d += longestFitting(markdownReplacements-len(d), len(r.Removals), func(n int) string {
+		return alertBlock(r.toRemove(), r.Removals[:n], len(r.Removals)-n, nil)
 	})
-	d += longest(markdownSummary-len(d), len(r.Summary), func(n int) string { return summaryTable(r.Summary, n) })
-	groups := r.groups()
-	d += longest(markdownLimit-len(d), len(groups), func(n int) string { return details(groups, n) })
+	d += longestFitting(markdownSummary-len(d), len(r.Summary),
+		func(n int) string { return summaryTable(r.Summary, n) })
+	groups := r.changedGroups()
+	d += longestFitting(markdownLimit-len(d), len(groups), func(n int) string { return detailBlocks(groups, n) })
 	_, err := io.WriteString(w, d)
 	return err
 }
 
-// marker returns the first line of every comment on a platform's review: an
+// commentMarker returns the first line of every comment on a platform's review: an
 // invisible HTML comment. No other comment starts with it, and platforms have
 // different markers.
-func marker(platform string) string {
+func commentMarker(platform string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 			return r
@@ -79,9 +80,9 @@ func marker(platform string) string {
 	return "<!-- batchwright review: " + name + " -->"
 }
 
-// longest returns as many of n items as fit. If not even the remark with the number
-// of omitted items fits, it returns "".
-func longest(limit, n int, render func(n int) string) string {
+// longestFitting returns as many of n items as fit. If not even the remark with the
+// number of omitted items fits, it returns "".
+func longestFitting(limit, n int, render func(n int) string) string {
 	if n == 0 {
 		return ""
 	}
@@ -95,23 +96,23 @@ func longest(limit, n int, render func(n int) string) string {
 	return render(fit)
 }
 
-// rest adds the number of omitted items and the place where they are listed.
-func rest(d *markdown.Document, hidden int, noun string) {
+// addOmitted adds the number of omitted items and the place where they are listed.
+func addOmitted(d *markdown.Document, hidden int, noun string) {
 	if hidden > 0 {
 		d.Para("… and ", markdown.Markup(words.Count(hidden, noun)), " more: ",
 			markdown.Code("batchwright diff --format json"), " has all.")
 	}
 }
 
-func headline(r *Review) string {
+func reviewTitle(r *Review) string {
 	d := new(markdown.Document)
 	title := markdown.Markup("Review")
 	if r.Platform != "" {
-		title += " of " + value(r.Platform)
+		title += " of " + codeMarkup(r.Platform)
 	}
 	d.Heading(3, title)
-	sides := value(r.Before) + " → " + value(r.After) + ": "
-	totals := r.totals()
+	sides := codeMarkup(r.Before) + " → " + codeMarkup(r.After) + ": "
+	totals := r.totalTexts()
 	if len(totals) == 0 {
 		d.Para(sides, "nothing changes.")
 	} else {
@@ -120,29 +121,29 @@ func headline(r *Review) string {
 	return string(d.Bytes())
 }
 
-func elsewhere(r *Review) string {
+func elsewhereText(r *Review) string {
 	d := new(markdown.Document)
-	d.Para("**Terraform's state is elsewhere.** ", value(r.StateFrom), " → ", value(r.StateTo))
+	d.Para("**Terraform's state is elsewhere.** ", codeMarkup(r.StateFrom), " → ", codeMarkup(r.StateTo))
 	d.Para(moved)
-	return caution(d)
+	return cautionBlock(d)
 }
 
-// alert returns a block that stands out and lists resources. hidden is the number of
-// omitted resources.
-func alert(title string, all []objects.Replacement, hidden int, replaced replaced) string {
+// alertBlock returns a block that stands out and lists resources. hidden is the
+// number of omitted resources.
+func alertBlock(title string, all []objects.Replacement, hidden int, replaced replaced) string {
 	d := new(markdown.Document)
 	d.Para("**", markdown.Markup(title), ".**")
 	var items []markdown.Markup
 	for _, x := range all {
-		item := value(x.Address) + " (" + value(fmt.Sprintf("%s:%d", x.File, x.Line)) + ")"
+		item := codeMarkup(x.Address) + " (" + codeMarkup(fmt.Sprintf("%s:%d", x.File, x.Line)) + ")"
 		for i, f := range x.Because {
 			if i > 0 {
 				item += ","
 			}
-			if replaced.refers(f) {
-				item += " because " + value(f.Path) + " refers to " + value(f.To)
+			if replaced.refersReplaced(f) {
+				item += " because " + codeMarkup(f.Path) + " refers to " + codeMarkup(f.To)
 			} else {
-				item += " because " + value(f.Path) + ": " + presentValue(f.From) + " → " + presentValue(f.To)
+				item += " because " + codeMarkup(f.Path) + ": " + presentValue(f.From) + " → " + presentValue(f.To)
 			}
 		}
 		if x.Nodes > 0 {
@@ -151,26 +152,26 @@ func alert(title string, all []objects.Replacement, hidden int, replaced replace
 		if len(x.Workloads) > 0 {
 			names := make([]markdown.Markup, len(x.Workloads))
 			for i, name := range x.Workloads {
-				names[i] = value(name)
+				names[i] = codeMarkup(name)
 			}
 			item += "; workloads " + words.First(names, markdownWorkloads)
 		}
 		if x.Guard != "" {
-			item += "; " + prose(refused(x))
+			item += "; " + proseMarkup(refusalReason(x))
 		}
 		items = append(items, item)
 	}
 	if len(items) > 0 {
 		d.List(items...)
 	}
-	rest(d, hidden, "resource")
-	return caution(d)
+	addOmitted(d, hidden, "resource")
+	return cautionBlock(d)
 }
 
-// caution returns a document as a block that stands out. Source: GitHub
+// cautionBlock returns a document as a block that stands out. Source: GitHub
 // documentation, "Basic writing and formatting syntax", Alerts; GitLab
 // documentation, "GitLab Flavored Markdown", Alerts.
-func caution(d *markdown.Document) string {
+func cautionBlock(d *markdown.Document) string {
 	var b strings.Builder
 	b.WriteString("\n> [!CAUTION]\n")
 	for line := range strings.Lines(string(d.Bytes())) {
@@ -183,27 +184,28 @@ func summaryTable(lines []summary.Line, n int) string {
 	d := new(markdown.Document)
 	rows := make([][]markdown.Markup, n)
 	for i, l := range lines[:n] {
-		what := prose(l.Subject)
+		what := proseMarkup(l.Subject)
 		if l.What != "" {
-			what += ": " + prose(l.What)
+			what += ": " + proseMarkup(l.What)
 		}
 		rows[i] = []markdown.Markup{
-			markdown.Markup(l.Topic), markdown.Markup(l.Op), what, value(l.From), value(l.To), prose(l.Note),
+			markdown.Markup(l.Topic), markdown.Markup(l.Op), what, codeMarkup(l.From), codeMarkup(l.To),
+			proseMarkup(l.Note),
 		}
 	}
 	d.Table([]markdown.Markup{"Topic", "", "What", "From", "To", "Note"}, rows)
-	rest(d, len(lines)-n, "line")
+	addOmitted(d, len(lines)-n, "line")
 	return "\n" + string(d.Bytes())
 }
 
-// details returns the first n groups of objects by file. Each file is a block that
-// the reader can open. Its changes are a diff, which GitHub and GitLab colour.
-func details(groups []group, n int) string {
+// detailBlocks returns the first n groups of objects by file. Each file is a block
+// that the reader can open. Its changes are a diff, which GitHub and GitLab colour.
+func detailBlocks(groups []group, n int) string {
 	var b strings.Builder
 	whole := byFile(groups)
 	for i, f := range byFile(groups[:n]) {
-		lines := f.lines()
-		if hidden := size(whole[i].groups) - size(f.groups); hidden > 0 {
+		lines := f.diffLines()
+		if hidden := countObjects(whole[i].groups) - countObjects(f.groups); hidden > 0 {
 			lines = append(lines, fmt.Sprintf("… %d more", hidden))
 		}
 		d := new(markdown.Document)
@@ -213,27 +215,27 @@ func details(groups []group, n int) string {
 		name := words.OneLine(words.Truncate(f.name, markdownValue))
 		b.WriteString("\n<details><summary><code>" + html.EscapeString(name) +
 			"</code>: " +
-			whole[i].tally() + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
+			whole[i].tallyOperations() + "</summary>\n\n" + string(d.Bytes()) + "\n</details>\n")
 	}
 	d := new(markdown.Document)
-	rest(d, size(groups[n:]), "object")
+	addOmitted(d, countObjects(groups[n:]), "object")
 	if d := string(d.Bytes()); d != "" {
 		b.WriteString("\n" + d)
 	}
 	return b.String()
 }
 
-// lines returns a file's objects as lines of a diff.
-func (f file) lines() []string {
+// diffLines returns a file's objects as lines of a diff.
+func (f file) diffLines() []string {
 	var out []string
 	for _, o := range f.groups {
 		name := words.Truncate(o.Kind+" "+o.Name, markdownValue)
 		if o.Op != delta.Changed {
-			out = append(out, sign(o.Op)+" "+name)
+			out = append(out, operationSign(o.Op)+" "+name)
 			continue
 		}
 		out = append(out, "@@ "+name+" @@")
-		fields, hidden := some(o.Fields, markdownFields)
+		fields, hidden := firstItems(o.Fields, markdownFields)
 		for _, f := range fields {
 			path := words.Truncate(f.Path, markdownValue) + ": "
 			if f.From != "" {
@@ -246,22 +248,22 @@ func (f file) lines() []string {
 		if hidden > 0 {
 			out = append(out, fmt.Sprintf("  … %d more", hidden))
 		}
-		if s := o.alike(markdownAlike); s != "" {
+		if s := o.otherNames(markdownAlike); s != "" {
 			out = append(out, "  "+words.Truncate(s, 2*markdownValue))
 		}
 	}
 	return out
 }
 
-// value returns a name or a value as code; "" for "". In code neither GitHub nor
+// codeMarkup returns a name or a value as code; "" for "". In code neither GitHub nor
 // GitLab looks for names of people and issues.
-func value(s string) markdown.Markup { return markdown.Code(words.Truncate(s, markdownValue)) }
+func codeMarkup(s string) markdown.Markup { return markdown.Code(words.Truncate(s, markdownValue)) }
 
 func presentValue(s string) markdown.Markup {
 	if s == "" {
 		return absent
 	}
-	return value(s)
+	return codeMarkup(s)
 }
 
 // plainWord reports whether GitHub and GitLab read a word as plain text, whatever is
@@ -279,9 +281,9 @@ func plainWord(s string) bool {
 	return true
 }
 
-// prose returns a sentence that may contain names and values. Everything except
+// proseMarkup returns a sentence that may contain names and values. Everything except
 // plain words and separators becomes code.
-func prose(s string) markdown.Markup {
+func proseMarkup(s string) markdown.Markup {
 	words := strings.Fields(words.OneLine(words.Truncate(s, 2*markdownValue)))
 	out := make([]string, len(words))
 	for i, word := range words {

@@ -22,7 +22,7 @@ import (
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
-func printed(t testing.TB, write func(io.Writer) error) string {
+func printString(t testing.TB, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -32,11 +32,11 @@ func printed(t testing.TB, write func(io.Writer) error) string {
 }
 
 func markdownOf(t testing.TB, r *Review) string {
-	return printed(t, func(w io.Writer) error { return Markdown(w, r) })
+	return printString(t, func(w io.Writer) error { return Markdown(w, r) })
 }
 
-// full is a review with s in every place, n times.
-func full(s string, n int) *Review {
+// fullReview is a review with s in every place, n times.
+func fullReview(s string, n int) *Review {
 	r := &Review{Platform: s, Before: s, After: s, StateFrom: s, StateTo: s, Formatting: 1}
 	for i := range n {
 		r.Replacements = append(r.Replacements, objects.Replacement{
@@ -79,7 +79,7 @@ func TestMarkdownSize(t *testing.T) {
 				Address: fmt.Sprintf("google_container_node_pool.p%d", i), File: "terraform/node_pools.tf", Line: i,
 			})
 	}
-	oneFile := full("x", 5_000)
+	oneFile := fullReview("x", 5_000)
 	fields := &Review{
 		Objects: []objects.Object{
 			{File: "a", Kind: "ClusterQueue", Name: "q", Op: delta.Changed, Fields: make([]objects.Field, 5_000)},
@@ -93,12 +93,12 @@ func TestMarkdownSize(t *testing.T) {
 		least       int // bytes
 		wantOmitted []string
 	}{
-		"small":        {full("x", 1), 500, nil},
+		"small":        {fullReview("x", 1), 500, nil},
 		"many files":   {many, 55_000, []string{"resources more", "lines more", "objects more"}},
 		"one file":     {oneFile, 55_000, []string{"resources more", "lines more", "objects more"}},
 		"many fields":  {fields, 300, []string{"… 4980 more"}},
-		"long values":  {full(strings.Repeat("long value ", 10_000), 3), 5_000, nil},
-		"wide letters": {full(strings.Repeat("日本`|", 100), 300), 30_000, []string{"objects more"}},
+		"long values":  {fullReview(strings.Repeat("long value ", 10_000), 3), 5_000, nil},
+		"wide letters": {fullReview(strings.Repeat("日本`|", 100), 300), 30_000, []string{"objects more"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := markdownOf(t, test.review)
@@ -127,11 +127,11 @@ func TestMarkdownSize(t *testing.T) {
 
 // A terminal shows a screenful or some, however much changes.
 func TestTextLength(t *testing.T) {
-	r := full("x", 5_000)
+	r := fullReview("x", 5_000)
 	for i := range r.Objects {
 		r.Objects[i].File = fmt.Sprint(i / 5)
 	}
-	got := printed(t, func(w io.Writer) error { return Text(w, r, false) })
+	got := printString(t, func(w io.Writer) error { return Text(w, r, false) })
 	if n := strings.Count(got, "\n"); n > 700 {
 		t.Errorf("%d lines", n)
 	}
@@ -142,8 +142,8 @@ func TestTextLength(t *testing.T) {
 			t.Errorf("does not say %q", want)
 		}
 	}
-	if small := printed(t, func(w io.Writer) error {
-		return Text(w, full("x", 1), false)
+	if small := printString(t, func(w io.Writer) error {
+		return Text(w, fullReview("x", 1), false)
 	}); strings.Contains(small, "…") || strings.Contains(small, "see all") {
 		t.Errorf("a small review is cut:\n%s", small)
 	}
@@ -175,7 +175,7 @@ z.yaml
 
 objects: 33 changed
 `
-	if diff := cmp.Diff(want, printed(t, func(w io.Writer) error { return Text(w, r, false) })); diff != "" {
+	if diff := cmp.Diff(want, printString(t, func(w io.Writer) error { return Text(w, r, false) })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	got := markdownOf(t, r)
@@ -198,7 +198,7 @@ func TestTextColor(t *testing.T) {
 	}}
 	want := "\x1b[1ma\x1b[0m\n  \x1b[1;32m+\x1b[0m Secret n\n  \x1b[1;31m-\x1b[0m Secret o\n  \x1b[1;33m~\x1b[0m " +
 		"Secret p\n\nobjects: 1 added, 1 changed, 1 removed from configuration\n"
-	if diff := cmp.Diff(want, printed(t, func(w io.Writer) error { return Text(w, r, true) })); diff != "" {
+	if diff := cmp.Diff(want, printString(t, func(w io.Writer) error { return Text(w, r, true) })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -210,7 +210,7 @@ func TestMarker(t *testing.T) {
 		"--><b>@all": "<!-- batchwright review: --ball -->",
 		"\n\u202e|":  "<!-- batchwright review -->",
 	} {
-		if got := marker(platform); got != want {
+		if got := commentMarker(platform); got != want {
 			t.Errorf("marker(%q) = %s, want %s", platform, got, want)
 		}
 	}
@@ -240,7 +240,7 @@ func TestProse(t *testing.T) {
 		"":                                        "",
 		`" (`:                                     "`\"` (",
 	} {
-		if got := prose(in); string(got) != want {
+		if got := proseMarkup(in); string(got) != want {
 			t.Errorf("prose(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -249,10 +249,10 @@ func TestProse(t *testing.T) {
 // own are the lines of Markdown that are not text, and the beginnings of others.
 var own = regexp.MustCompile(`^(### |> \[!CAUTION\]$|> (- |\*\*)?|>$|\| --- .*\|$|\| |</details>$|<details><summary>)`)
 
-// skeleton reads Markdown as far as a review has it, and returns what stands
+// markdownSkeleton reads Markdown as far as a review has it, and returns what stands
 // outside of code, without the lines' own marks. It fails where code does not
 // end.
-func skeleton(t *testing.T, md string) string {
+func markdownSkeleton(t *testing.T, md string) string {
 	t.Helper()
 	var out []string
 	fence := ""
@@ -332,15 +332,15 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := markdownOf(t, full(s, 3))
+		got := markdownOf(t, fullReview(s, 3))
 		if len(got) >= 60_000 || !utf8.ValidString(got) {
 			t.Errorf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
-		if lines := strings.Split(markdownOf(t, full("x", 3)), "\n"); s != "" &&
+		if lines := strings.Split(markdownOf(t, fullReview("x", 3)), "\n"); s != "" &&
 			len(lines) != strings.Count(got, "\n")+1 {
 			t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n")+1, len(lines), got)
 		}
-		for _, r := range skeleton(t, got) {
+		for _, r := range markdownSkeleton(t, got) {
 			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" \n.,:;()'-→…", r) {
 				t.Fatalf("%q stands outside of code:\n%s", r, got)
 			}
@@ -359,10 +359,10 @@ func FuzzConsole(f *testing.F) {
 	f.Add("")
 	f.Add("\n::error::x\r::stop-commands::y")
 	f.Fuzz(func(t *testing.T, s string) {
-		r := full(s, 2)
-		text := printed(t, func(w io.Writer) error { return Text(w, r, false) })
-		github := printed(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
-		encoded := printed(t, func(w io.Writer) error { return JSON(w, r) })
+		r := fullReview(s, 2)
+		text := printString(t, func(w io.Writer) error { return Text(w, r, false) })
+		github := printString(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
+		encoded := printString(t, func(w io.Writer) error { return JSON(w, r) })
 		for _, out := range []string{text, github, encoded} {
 			for _, r := range out {
 				if r != '\n' && r != utf8.RuneError && !unicode.IsGraphic(r) {
@@ -370,7 +370,8 @@ func FuzzConsole(f *testing.F) {
 				}
 			}
 		}
-		want := strings.Count(printed(t, func(w io.Writer) error { return Text(w, full("x", 2), false) }), "\n")
+		want := strings.Count(printString(t, func(w io.Writer) error { return Text(w, fullReview("x", 2), false) }),
+			"\n")
 		if got := strings.Count(text, "\n"); s != "" && got != want {
 			t.Errorf("%d lines, want %d:\n%s", got, want, text)
 		}
@@ -385,7 +386,7 @@ func FuzzConsole(f *testing.F) {
 		if r.StateFrom != "" {
 			warnings++
 		}
-		totals := strings.Join(r.totals(), "; ")
+		totals := strings.Join(r.totalTexts(), "; ")
 		firstWord, _, _ := strings.Cut(totals, " ")
 		wantNames := append(slices.Repeat([]string{"warning"}, warnings), "notice", firstWord)
 		if !slices.Equal(wantNames, names) || !strings.HasSuffix(github, "\n"+totals+"\n") {
@@ -399,8 +400,8 @@ func FuzzConsole(f *testing.F) {
 }
 
 func TestGitHubLimit(t *testing.T) {
-	r := full("x", 14)
-	got := printed(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
+	r := fullReview("x", 14)
+	got := printString(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
 	if n := strings.Count(got, "::warning "); n != 10 {
 		t.Errorf("%d warnings", n)
 	}
@@ -408,7 +409,7 @@ func TestGitHubLimit(t *testing.T) {
 		t.Errorf("ends with %q", got[max(0, len(got)-80):])
 	}
 	r.Summary = append(r.Summary, make([]summary.Line, 100)...)
-	got = printed(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
+	got = printString(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
 	if !strings.Contains(got, "%0A… 88 more\n") || strings.Count(got, "::notice ") != 1 {
 		t.Errorf("the summary is not cut:\n%s", got)
 	}
@@ -416,8 +417,8 @@ func TestGitHubLimit(t *testing.T) {
 
 func TestPrintersFail(t *testing.T) {
 	for name, err := range map[string]error{
-		"Text": Text(failing{}, full("x", 1), false), "Markdown": Markdown(failing{}, full("x", 1)),
-		"JSON": JSON(failing{}, full("x", 1)), "GitHub": GitHub(failing{}, full("x", 1), ""),
+		"Text": Text(failing{}, fullReview("x", 1), false), "Markdown": Markdown(failing{}, fullReview("x", 1)),
+		"JSON": JSON(failing{}, fullReview("x", 1)), "GitHub": GitHub(failing{}, fullReview("x", 1), ""),
 	} {
 		if err == nil {
 			t.Errorf("%s loses a write error", name)

@@ -32,20 +32,20 @@ const (
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
 	if r.StateTo != "" {
-		p.section("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),
+		p.startSection("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),
 			console.Inline(r.StateFrom), arrow, p.bold(r.StateTo))
-		p.line("  %s", moved)
+		p.printLine("  %s", moved)
 	}
-	replaced := r.replaced()
-	p.resources("must be replaced when applied:", "-/+", r.Replacements, replaced)
-	p.resources("removed from configuration:", "-", r.Removals, replaced)
-	p.summary(r.Summary)
-	p.files(byFile(r.groups()))
-	if totals := r.totals(); len(totals) > 0 {
-		p.section("%s", strings.Join(totals, "; "))
+	replaced := r.replacedResources()
+	p.printResources("must be replaced when applied:", "-/+", r.Replacements, replaced)
+	p.printResources("removed from configuration:", "-", r.Removals, replaced)
+	p.printSummary(r.Summary)
+	p.printFiles(byFile(r.changedGroups()))
+	if totals := r.totalTexts(); len(totals) > 0 {
+		p.startSection("%s", strings.Join(totals, "; "))
 	}
 	if p.cut {
-		p.line("see all: --format json")
+		p.printLine("see all: --format json")
 	}
 	_, err := w.Write(p.buf.Bytes())
 	return err
@@ -57,24 +57,24 @@ type textPrinter struct {
 	cut   bool // something was omitted
 }
 
-func (p *textPrinter) line(format string, args ...any) {
+func (p *textPrinter) printLine(format string, args ...any) {
 	fmt.Fprintf(&p.buf, format+"\n", args...)
 }
 
-// section starts a section with a title line, after an empty line if it is not the
-// first.
-func (p *textPrinter) section(format string, args ...any) {
+// startSection starts a section with a title line, after an empty line if it is not
+// the first.
+func (p *textPrinter) startSection(format string, args ...any) {
 	if p.buf.Len() > 0 {
 		p.buf.WriteByte('\n')
 	}
-	p.line(format, args...)
+	p.printLine(format, args...)
 }
 
-// more prints the number of omitted items.
-func (p *textPrinter) more(indent string, hidden int) {
+// printOmitted prints the number of omitted items.
+func (p *textPrinter) printOmitted(indent string, hidden int) {
 	if hidden > 0 {
 		p.cut = true
-		p.line("%s… %d more", indent, hidden)
+		p.printLine("%s… %d more", indent, hidden)
 	}
 }
 
@@ -85,82 +85,83 @@ func (p *textPrinter) sign(op delta.Op) string {
 	if style == "" {
 		style = console.Yellow
 	}
-	return style.Paint(p.color, sign(op))
+	return style.Paint(p.color, operationSign(op))
 }
 
-// resources lists Terraform resources under a title.
-func (p *textPrinter) resources(title, sign string, all []objects.Replacement, replaced replaced) {
+// printResources lists Terraform resources under a title.
+func (p *textPrinter) printResources(title, sign string, all []objects.Replacement, replaced replaced) {
 	if len(all) == 0 {
 		return
 	}
-	p.section("%s", console.Red.Paint(p.color, title))
-	shown, hidden := some(all, textReplacements)
+	p.startSection("%s", console.Red.Paint(p.color, title))
+	shown, hidden := firstItems(all, textReplacements)
 	for _, x := range shown {
-		p.line("  %s %s (%s:%d)", console.Red.Paint(p.color, sign), p.bold(x.Address), console.Inline(x.File), x.Line)
+		p.printLine("  %s %s (%s:%d)", console.Red.Paint(p.color, sign), p.bold(x.Address), console.Inline(x.File),
+			x.Line)
 		for _, f := range x.Because {
-			p.line("      %s", console.Inline(replaced.reason(f)))
+			p.printLine("      %s", console.Inline(replaced.reasonText(f)))
 		}
-		if s := affected(x, textWorkloads); s != "" {
-			p.line("      %s", console.Inline(s))
+		if s := affectedText(x, textWorkloads); s != "" {
+			p.printLine("      %s", console.Inline(s))
 		}
 	}
-	p.more("  ", hidden)
+	p.printOmitted("  ", hidden)
 }
 
-func (p *textPrinter) summary(lines []summary.Line) {
+func (p *textPrinter) printSummary(lines []summary.Line) {
 	if len(lines) == 0 {
 		return
 	}
-	p.section("%s", p.bold("summary:"))
+	p.startSection("%s", p.bold("summary:"))
 	for len(lines) > 0 {
 		n := 1
 		for n < len(lines) && lines[n].Topic == lines[0].Topic {
 			n++
 		}
-		p.line("  %s", p.bold(string(lines[0].Topic)))
-		shown, hidden := some(lines[:n], textLines)
+		p.printLine("  %s", p.bold(string(lines[0].Topic)))
+		shown, hidden := firstItems(lines[:n], textLines)
 		for _, l := range shown {
-			p.line("    %s %s", p.sign(l.Op), console.Inline(l.String()))
+			p.printLine("    %s %s", p.sign(l.Op), console.Inline(l.String()))
 		}
-		p.more("    ", hidden)
+		p.printOmitted("    ", hidden)
 		lines = lines[n:]
 	}
 }
 
-func (p *textPrinter) files(files []file) {
+func (p *textPrinter) printFiles(files []file) {
 	details := 0
 	for i, f := range files {
 		if details >= textDetails {
-			p.names(files[i:])
+			p.printNames(files[i:])
 			return
 		}
-		p.section("%s", p.bold(f.name))
+		p.startSection("%s", p.bold(f.name))
 		for j, o := range f.groups {
 			if details >= textDetails {
-				p.more("  ", size(f.groups[j:]))
+				p.printOmitted("  ", countObjects(f.groups[j:]))
 				break
 			}
-			p.line("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
-			fields, hidden := some(o.Fields, textFields)
+			p.printLine("  %s %s %s", p.sign(o.Op), console.Inline(o.Kind), console.Inline(o.Name))
+			fields, hidden := firstItems(o.Fields, textFields)
 			for _, f := range fields {
-				p.line("      %s %s", p.sign(opOf(f)), console.Inline(change(f)))
+				p.printLine("      %s %s", p.sign(opOf(f)), console.Inline(changeText(f)))
 			}
-			p.more("      ", hidden)
-			if s := o.alike(textAlike); s != "" {
-				p.line("      %s", console.Inline(s))
+			p.printOmitted("      ", hidden)
+			if s := o.otherNames(textAlike); s != "" {
+				p.printLine("      %s", console.Inline(s))
 			}
 			details += 1 + len(fields)
 		}
 	}
 }
 
-// names lists files without their objects.
-func (p *textPrinter) names(files []file) {
+// printNames lists files without their objects.
+func (p *textPrinter) printNames(files []file) {
 	p.cut = true
-	p.section("%s", p.bold("and also:"))
-	shown, hidden := some(files, textFiles)
+	p.startSection("%s", p.bold("and also:"))
+	shown, hidden := firstItems(files, textFiles)
 	for _, f := range shown {
-		p.line("  %s: %s", console.Inline(f.name), f.tally())
+		p.printLine("  %s: %s", console.Inline(f.name), f.tallyOperations())
 	}
-	p.more("  ", hidden)
+	p.printOmitted("  ", hidden)
 }

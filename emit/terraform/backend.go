@@ -2,10 +2,10 @@ package terraform
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
-// backend writes the location of the state. With Infrastructure Manager it writes
+// writeBackend writes the location of the state. With Infrastructure Manager it writes
 // none: Infrastructure Manager keeps the state itself, and rejects a root that names
 // a location.
-func backend(b *body, p *ir.Platform) {
+func writeBackend(b *body, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
 	}

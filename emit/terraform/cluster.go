@@ -12,7 +12,7 @@ import (
 // documentation: "About GKE logs").
 var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
-func cluster(b *body, p *ir.Platform) {
+func writeCluster(b *body, p *ir.Platform) {
 	c := b.resource("google_container_cluster", "main")
 	c.setExpr("name", "var.cluster_name")
 	c.setExpr("location", "var.region")
@@ -36,12 +36,12 @@ func cluster(b *body, p *ir.Platform) {
 
 	c.block("release_channel").setString("channel", p.Cluster.ReleaseChannel)
 	privateNetwork(c)
-	access(c, p)
-	security(c, p.Security)
-	addons(c, p)
+	writeAccess(c, p)
+	writeSecurity(c, p.Security)
+	writeAddons(c, p)
 	autoProvisioning(c, p)
-	observability(c, p.Cluster.Metrics)
-	maintenance(c, p.Cluster.Maintenance)
+	writeObservability(c, p.Cluster.Metrics)
+	writeMaintenance(c, p.Cluster.Maintenance)
 
 	lifecycle := c.block("lifecycle")
 	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
@@ -75,7 +75,7 @@ func privateNetwork(c *body) {
 	content.setExpr("cidr_block", "cidr_blocks.value")
 }
 
-func access(c *body, p *ir.Platform) {
+func writeAccess(c *body, p *ir.Platform) {
 	if p.Cluster.DNSEndpoint {
 		c.note("IAM decides who may use the DNS endpoint. Through it, the Cloud Build builds reach",
 			"the control plane from outside the VPC.")
@@ -108,11 +108,12 @@ func firstNodes(c *body, s ir.Security) {
 	node := c.block("node_config")
 	bootDiskKey(node, s)
 	nodeIdentity(node)
-	shielded(node)
+	writeShielded(node)
 }
 
-// security enables the optional security features that an organisation may require.
-func security(c *body, s ir.Security) {
+// writeSecurity enables the optional security features that an organisation may
+// require.
+func writeSecurity(c *body, s ir.Security) {
 	if s.KMSKey != "" {
 		c.note("This key encrypts the Secrets in etcd.")
 		encryption := c.block("database_encryption")
@@ -135,7 +136,7 @@ func bootDiskKey(b *body, s ir.Security) {
 	}
 }
 
-func addons(c *body, p *ir.Platform) {
+func writeAddons(c *body, p *ir.Platform) {
 	a := c.block("addons_config")
 	a.block("gce_persistent_disk_csi_driver_config").setBool("enabled", true)
 	a.block("gcp_filestore_csi_driver_config").setBool("enabled", p.Cluster.Filestore)
@@ -171,24 +172,24 @@ func autoProvisioning(c *body, p *ir.Platform) {
 		l.setNumber("maximum", limit.Max)
 	}
 	defaults := auto.block("auto_provisioning_defaults")
-	disk(defaults, "disk_size", p.Capacities)
+	writeBootDisk(defaults, "disk_size", p.Capacities)
 	defaults.setString("image_type", "COS_CONTAINERD")
 	bootDiskKey(defaults, p.Security)
 	nodeIdentity(defaults)
-	management(defaults, true)
+	writeManagement(defaults, true)
 	// Source: GKE documentation, "Configure node pool auto-creation".
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
 		defaults.note("The nodes of ComputeClasses do not use the upgrade and Shielded VM settings below.")
 	}
 	defaults.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
-	upgrades(defaults, 0, 1)
-	shielded(defaults)
+	writeUpgrades(defaults, 0, 1)
+	writeShielded(defaults)
 }
 
-// disk sets the one boot disk that all auto-provisioned nodes share: the largest
-// size that any capacity asks for, and the disk type if all capacities agree on one.
-// A ComputeClass sets the disk of its own nodes.
-func disk(b *body, size string, capacities []ir.Capacity) {
+// writeBootDisk sets the one boot disk that all auto-provisioned nodes share: the
+// largest size that any capacity asks for, and the disk type if all capacities agree
+// on one. A ComputeClass sets the disk of its own nodes.
+func writeBootDisk(b *body, size string, capacities []ir.Capacity) {
 	largest := 0
 	var types []string
 	for _, c := range capacities {
@@ -208,7 +209,7 @@ func disk(b *body, size string, capacities []ir.Capacity) {
 	}
 }
 
-func observability(c *body, metrics []string) {
+func writeObservability(c *body, metrics []string) {
 	c.block("logging_config").setTokens("enable_components", lineTuple(loggingComponents))
 	monitoring := c.block("monitoring_config")
 	monitoring.setTokens("enable_components", lineTuple(metrics))
@@ -217,8 +218,8 @@ func observability(c *body, metrics []string) {
 	c.block("cost_management_config").setBool("enabled", true)
 }
 
-func maintenance(c *body, m ir.Maintenance) {
-	start, end := window(m)
+func writeMaintenance(c *body, m ir.Maintenance) {
+	start, end := firstWindow(m)
 	c.note("Times are in UTC. The dates set only the first window; recurrence names its weekdays.")
 	policy := c.block("maintenance_policy")
 	w := policy.block("recurring_window")
@@ -238,10 +239,10 @@ func maintenance(c *body, m ir.Maintenance) {
 // Monday.
 var weekdays = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
 
-// window returns the start and end of the first window as RFC 3339: in the week of 1
-// January 2024, on the earliest of the window's days. The week is fixed because the
-// output depends only on the plan.
-func window(m ir.Maintenance) (start, end string) {
+// firstWindow returns the start and end of the first window as RFC 3339: in the week
+// of 1 January 2024, on the earliest of the window's days. The week is fixed because
+// the output depends only on the plan.
+func firstWindow(m ir.Maintenance) (start, end string) {
 	day := slices.IndexFunc(weekdays, func(d string) bool { return slices.Contains(m.Days, d) })
 	var hour, minute int
 	fmt.Sscanf(m.Start, "%d:%d", &hour, &minute)

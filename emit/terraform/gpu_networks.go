@@ -21,22 +21,23 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	for _, n := range p.Network.GPUs {
 		profile := hclwrite.TokensForIdentifier("null")
 		if n.Profile != "" {
-			profile = literal(n.Profile)
+			profile = stringTokens(n.Profile)
 		}
 		network := inlineObject([]entry{{"mtu", numberTokens(n.MTU)}, {"profile", profile}})
 		networks = append(networks, entry{n.Short, network})
 		for _, s := range n.Subnets {
 			subnets = append(subnets,
-				entry{s.Network, inlineObject([]entry{{"network", literal(n.Short)}, {"range", subnetCall(s.Cut)}})})
+				entry{s.Network,
+					inlineObject([]entry{{"network", stringTokens(n.Short)}, {"range", subnetCall(s.Cut)}})})
 		}
 	}
 	locals := b.block("locals")
 	locals.note("VPC networks of GPU nodes, in addition to the cluster's network. A network with a",
 		"profile carries RDMA within one zone and supports no firewall rules.")
-	locals.setTokens("gpu_networks", object(networks))
+	locals.setTokens("gpu_networks", objectTokens(networks))
 	locals.note("The subnets of these networks. Each name is also the name of the Kubernetes Network",
 		"through which pods use the subnet.")
-	locals.setTokens("gpu_subnets", object(subnets))
+	locals.setTokens("gpu_subnets", objectTokens(subnets))
 
 	vpc := b.resource("google_compute_network", "gpu")
 	vpc.setExpr("for_each", "local.gpu_networks")
@@ -81,7 +82,7 @@ func deviceNetworks(networks *body, c ir.Capacity) {
 
 // subnetCall returns an expression for a part of an address range.
 func subnetCall(c ir.Cut) hclwrite.Tokens {
-	whole := reference("var", c.Of+"_range")
+	whole := traversalTokens("var", c.Of+"_range")
 	if c.Bits == 0 {
 		return whole
 	}
@@ -90,19 +91,19 @@ func subnetCall(c ir.Cut) hclwrite.Tokens {
 
 // numberTokens returns the tokens of a whole number.
 func numberTokens(n int) hclwrite.Tokens {
-	return hclwrite.Tokens{mark(hclsyntax.TokenNumberLit, strconv.Itoa(n))}
+	return hclwrite.Tokens{newToken(hclsyntax.TokenNumberLit, strconv.Itoa(n))}
 }
 
 // inlineObject returns the tokens of an object on one line.
 func inlineObject(entries []entry) hclwrite.Tokens {
-	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{")}
+	tokens := hclwrite.Tokens{newToken(hclsyntax.TokenOBrace, "{")}
 	for i, e := range entries {
 		if i > 0 {
-			tokens = append(tokens, mark(hclsyntax.TokenComma, ","))
+			tokens = append(tokens, newToken(hclsyntax.TokenComma, ","))
 		}
 		tokens = append(tokens, hclwrite.TokensForIdentifier(e.key)...)
-		tokens = append(tokens, mark(hclsyntax.TokenEqual, "="))
+		tokens = append(tokens, newToken(hclsyntax.TokenEqual, "="))
 		tokens = append(tokens, e.value...)
 	}
-	return append(tokens, mark(hclsyntax.TokenCBrace, "}"))
+	return append(tokens, newToken(hclsyntax.TokenCBrace, "}"))
 }

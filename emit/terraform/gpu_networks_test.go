@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// connected is a plan of nodes with a network of gVNIC and two of RDMA.
-func connected() *ir.Platform {
+// connectedPlan is a plan of nodes with a network of gVNIC and two of RDMA.
+func connectedPlan() *ir.Platform {
 	return editedPlan(func(p *ir.Platform) {
 		p.Cluster.MultiNetworking = true
 		p.Network.GPURanges = []ir.NamedRange{
@@ -28,7 +28,7 @@ func connected() *ir.Platform {
 }
 
 func TestGPUNetworks(t *testing.T) {
-	files := emitFiles(t, connected())
+	files := emitFiles(t, connectedPlan())
 	const tables = `locals {
   # VPC networks of GPU nodes, in addition to the cluster's network. A network with a
   # profile carries RDMA within one zone and supports no firewall rules.
@@ -65,7 +65,7 @@ func TestGPUNetworks(t *testing.T) {
 			"cluster.tf", []string{"google_container_cluster", "main"},
 			map[string]string{"enable_multi_networking": "true", "datapath_provider": `"ADVANCED_DATAPATH"`},
 		},
-		{"node_pools.tf", []string{"google_container_node_pool", resourceLabel(connected().Capacities[1].Name)},
+		{"node_pools.tf", []string{"google_container_node_pool", resourceLabel(connectedPlan().Capacities[1].Name)},
 			map[string]string{
 				"network_config.dynamic.for_each": `["gvnic-1", "rdma-0", "rdma-1"]`,
 				"network_config.dynamic.content.subnetwork": "google_compute_subnetwork.gpu" +
@@ -81,7 +81,7 @@ func TestGPUNetworks(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", block.labels, diff)
 		}
 	}
-	without := emitFiles(t, batch())
+	without := emitFiles(t, batchPlan())
 	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") ||
 		strings.Contains(string(without["variables.tf"]), "rdma_range") {
 		t.Error("networks between GPUs, with no GPUs in any")

@@ -27,8 +27,8 @@ const (
 	block
 )
 
-// space adds the blank line that is needed before the next item, if any.
-func (b *body) space(next item) {
+// addSpace adds the blank line that is needed before the next item, if any.
+func (b *body) addSpace(next item) {
 	switch {
 	case b.last == nothing, b.last == comment:
 	case b.last == attribute && next == attribute:
@@ -40,7 +40,7 @@ func (b *body) space(next item) {
 
 // note adds a comment above the next item, with one comment line for each string.
 func (b *body) note(lines ...constant) {
-	b.space(comment)
+	b.addSpace(comment)
 	for _, line := range lines {
 		b.AppendUnstructuredTokens(hclwrite.Tokens{{
 			Type:  hclsyntax.TokenComment,
@@ -51,7 +51,7 @@ func (b *body) note(lines ...constant) {
 
 // block adds a block and returns its content.
 func (b *body) block(kind string, labels ...string) *body {
-	b.space(block)
+	b.addSpace(block)
 	return &body{Body: b.AppendNewBlock(kind, labels).Body()}
 }
 
@@ -63,12 +63,12 @@ func (b *body) data(kind, name string) *body { return b.block("data", kind, name
 
 // setTokens sets an attribute to an expression.
 func (b *body) setTokens(name string, tokens hclwrite.Tokens) {
-	b.space(attribute)
+	b.addSpace(attribute)
 	b.SetAttributeRaw(name, tokens)
 }
 
 // setExpr sets an attribute to an expression that is written in this package.
-func (b *body) setExpr(name string, source constant) { b.setTokens(name, expression(source)) }
+func (b *body) setExpr(name string, source constant) { b.setTokens(name, parseExpression(source)) }
 
 // setLiteral sets an attribute to a literal.
 func (b *body) setLiteral(name string, v cty.Value) { b.setTokens(name, hclwrite.TokensForValue(v)) }
@@ -82,9 +82,9 @@ func (b *body) setNumber(name string, v int) {
 // setStrings sets an attribute to a list of literals on one line.
 func (b *body) setStrings(name string, v []string) { b.setLiteral(name, stringTuple(v)) }
 
-// expression parses HCL source from this package. It panics on a syntax error, which
-// is a bug in this package.
-func expression(source constant) hclwrite.Tokens {
+// parseExpression parses HCL source from this package. It panics on a syntax error,
+// which is a bug in this package.
+func parseExpression(source constant) hclwrite.Tokens {
 	f, diags := hclwrite.ParseConfig([]byte("x = "+source+"\n"), "", hcl.InitialPos)
 	if diags.HasErrors() {
 		panic(diags)
@@ -92,8 +92,8 @@ func expression(source constant) hclwrite.Tokens {
 	return f.Body().GetAttribute("x").Expr().BuildTokens(nil)
 }
 
-// reference returns the tokens of a traversal such as a.b.c.
-func reference(root string, steps ...string) hclwrite.Tokens {
+// traversalTokens returns the tokens of a traversal such as a.b.c.
+func traversalTokens(root string, steps ...string) hclwrite.Tokens {
 	traversal := hcl.Traversal{hcl.TraverseRoot{Name: root}}
 	for _, step := range steps {
 		traversal = append(traversal, hcl.TraverseAttr{Name: step})
@@ -101,8 +101,8 @@ func reference(root string, steps ...string) hclwrite.Tokens {
 	return hclwrite.TokensForTraversal(traversal)
 }
 
-// tuple returns the tokens of a list on one line.
-func tuple(elements ...hclwrite.Tokens) hclwrite.Tokens {
+// tupleTokens returns the tokens of a list on one line.
+func tupleTokens(elements ...hclwrite.Tokens) hclwrite.Tokens {
 	return hclwrite.TokensForTuple(elements)
 }
 
@@ -110,14 +110,14 @@ func tuple(elements ...hclwrite.Tokens) hclwrite.Tokens {
 // so that a change of one literal is a change of one line.
 func lineTuple(v []string) hclwrite.Tokens {
 	if len(v) == 0 {
-		return tuple()
+		return tupleTokens()
 	}
-	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrack, "["), newline()}
+	tokens := hclwrite.Tokens{newToken(hclsyntax.TokenOBrack, "["), newlineToken()}
 	for _, s := range v {
-		tokens = append(tokens, literal(s)...)
-		tokens = append(tokens, mark(hclsyntax.TokenComma, ","), newline())
+		tokens = append(tokens, stringTokens(s)...)
+		tokens = append(tokens, newToken(hclsyntax.TokenComma, ","), newlineToken())
 	}
-	return append(tokens, mark(hclsyntax.TokenCBrack, "]"))
+	return append(tokens, newToken(hclsyntax.TokenCBrack, "]"))
 }
 
 // entry is one line of an object.
@@ -126,38 +126,38 @@ type entry struct {
 	value hclwrite.Tokens
 }
 
-// object returns the tokens of an object with its entries in order. It replaces
+// objectTokens returns the tokens of an object with its entries in order. It replaces
 // hclwrite.TokensForObject, which formats its result: with teams as objects in an
 // object, it would format every token several times.
-func object(entries []entry) hclwrite.Tokens {
+func objectTokens(entries []entry) hclwrite.Tokens {
 	if len(entries) == 0 {
-		return hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), mark(hclsyntax.TokenCBrace, "}")}
+		return hclwrite.Tokens{newToken(hclsyntax.TokenOBrace, "{"), newToken(hclsyntax.TokenCBrace, "}")}
 	}
-	tokens := hclwrite.Tokens{mark(hclsyntax.TokenOBrace, "{"), newline()}
+	tokens := hclwrite.Tokens{newToken(hclsyntax.TokenOBrace, "{"), newlineToken()}
 	for _, e := range entries {
 		// A first key named "for" would begin a for expression.
 		if hclsyntax.ValidIdentifier(e.key) && e.key != "for" {
 			tokens = append(tokens, hclwrite.TokensForIdentifier(e.key)...)
 		} else {
-			tokens = append(tokens, literal(e.key)...)
+			tokens = append(tokens, stringTokens(e.key)...)
 		}
-		tokens = append(tokens, mark(hclsyntax.TokenEqual, "="))
+		tokens = append(tokens, newToken(hclsyntax.TokenEqual, "="))
 		tokens = append(tokens, e.value...)
-		tokens = append(tokens, newline())
+		tokens = append(tokens, newlineToken())
 	}
-	return append(tokens, mark(hclsyntax.TokenCBrace, "}"))
+	return append(tokens, newToken(hclsyntax.TokenCBrace, "}"))
 }
 
-// mark returns a new token. Tokens are never shared, because formatting changes
+// newToken returns a new token. Tokens are never shared, because formatting changes
 // them.
-func mark(kind hclsyntax.TokenType, source string) *hclwrite.Token {
+func newToken(kind hclsyntax.TokenType, source string) *hclwrite.Token {
 	return &hclwrite.Token{Type: kind, Bytes: []byte(source)}
 }
 
-func newline() *hclwrite.Token { return mark(hclsyntax.TokenNewline, "\n") }
+func newlineToken() *hclwrite.Token { return newToken(hclsyntax.TokenNewline, "\n") }
 
-// literal returns the tokens of a string.
-func literal(s string) hclwrite.Tokens { return hclwrite.TokensForValue(cty.StringVal(s)) }
+// stringTokens returns the tokens of a string.
+func stringTokens(s string) hclwrite.Tokens { return hclwrite.TokensForValue(cty.StringVal(s)) }
 
 func stringTuple(v []string) cty.Value {
 	values := make([]cty.Value, len(v))

@@ -17,7 +17,7 @@ func hasRoles(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return len(t.Roles) > 0 })
 }
 
-func identities(b *body, p *ir.Platform) {
+func writeIdentities(b *body, p *ir.Platform) {
 	b.note("Roles of the nodes' service account. create-platform.sh creates the account, because",
 		"the build that runs Terraform may not create service accounts.")
 	projectRoles(b, "nodes", p.NodeAccount.Roles, nodeMember)
@@ -25,7 +25,7 @@ func identities(b *body, p *ir.Platform) {
 		teamIdentities(b, p)
 	}
 	if p.HasGroups() {
-		members(b, p)
+		writeMembers(b, p)
 	}
 }
 
@@ -39,12 +39,12 @@ func projectRoles(b *body, name string, roles []string, member constant) *body {
 	return grant
 }
 
-// members lets the members of the teams' groups reach the cluster, and open the
+// writeMembers lets the members of the teams' groups reach the cluster, and open the
 // dashboards and the TensorBoard instance that the platform has. Each binding has a
 // condition that is specific to this platform. Without it, the binding could also
 // belong to another platform with the same group: IAM distinguishes bindings of one
 // role by their conditions (IAM documentation: "Allow policies").
-func members(b *body, p *ir.Platform) {
+func writeMembers(b *body, p *ir.Platform) {
 	b.note("The group contains the groups of all teams. This role lets their members connect to",
 		"the cluster. RBAC in each team's namespace decides what they may do there.")
 	member := b.resource("google_project_iam_member", "members")

@@ -58,10 +58,10 @@ func capacityOfPool(c ir.Capacity) pool {
 	}
 }
 
-// lifecycle writes the changes of a pool that Terraform ignores. Unless trigger is
-// "", it also makes a change of trigger replace the pool, although the provider
+// writeLifecycle writes the changes of a pool that Terraform ignores. Unless trigger
+// is "", it also makes a change of trigger replace the pool, although the provider
 // would not.
-func lifecycle(np *body, p pool, trigger constant) {
+func writeLifecycle(np *body, p pool, trigger constant) {
 	var ignored []string
 	var notes []constant
 	for _, a := range ignoredArguments {

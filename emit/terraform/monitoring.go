@@ -13,7 +13,8 @@ import (
 
 func monitoringResources(b *body, p *ir.Platform) {
 	dashboard := b.resource("google_monitoring_dashboard", "main")
-	dashboard.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", tuple(literal("admin"), literal("team"))))
+	dashboard.setTokens("for_each",
+		hclwrite.TokensForFunctionCall("toset", tupleTokens(stringTokens("admin"), stringTokens("team"))))
 	path := constant(`file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")`)
 	if p.Delivery.InfrastructureManager {
 		path = `file("${path.module}/dashboards/${each.key}.json")`
@@ -34,16 +35,16 @@ func monitoringResources(b *body, p *ir.Platform) {
 func alertPolicies(b *body, alerts []monitoring.Alert) {
 	entries := make([]entry, len(alerts))
 	for i, a := range alerts {
-		entries[i] = entry{a.Name, object([]entry{
-			{"group", literal(a.Group)},
-			{"severity", literal(strings.ToUpper(a.Severity))},
-			{"duration", literal(strconv.Itoa(a.For) + "s")},
-			{"query", literal(a.Expr)},
-			{"summary", literal(labelVariables(a.Summary))},
-			{"action", literal(labelVariables(a.Action))},
+		entries[i] = entry{a.Name, objectTokens([]entry{
+			{"group", stringTokens(a.Group)},
+			{"severity", stringTokens(strings.ToUpper(a.Severity))},
+			{"duration", stringTokens(strconv.Itoa(a.For) + "s")},
+			{"query", stringTokens(a.Expr)},
+			{"summary", stringTokens(labelVariables(a.Summary))},
+			{"action", stringTokens(labelVariables(a.Action))},
 		})}
 	}
-	b.block("locals").setTokens("alerts", object(entries))
+	b.block("locals").setTokens("alerts", objectTokens(entries))
 
 	policy := b.resource("google_monitoring_alert_policy", "main")
 	policy.setExpr("for_each", "local.alerts")

@@ -24,17 +24,17 @@ type networkInput struct {
 func networkInputs(p *ir.Platform) []networkInput {
 	return []networkInput{
 		{"name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
-			literal(p.Network.Name)},
-		{"subnet", "Name of the subnet.", literal(p.Network.Subnet)},
-		{"region", "Region of the subnet, the router and the NAT.", reference("var", "region")},
-		{"node_range", "Primary range of the subnet, for the nodes.", reference("var", "node_range")},
-		{"pod_range", "Secondary range of the subnet, for the pods.", reference("var", "pod_range")},
-		{"service_range", "Secondary range of the subnet, for the Services.", reference("var", "service_range")},
+			stringTokens(p.Network.Name)},
+		{"subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)},
+		{"region", "Region of the subnet, the router and the NAT.", traversalTokens("var", "region")},
+		{"node_range", "Primary range of the subnet, for the nodes.", traversalTokens("var", "node_range")},
+		{"pod_range", "Secondary range of the subnet, for the pods.", traversalTokens("var", "pod_range")},
+		{"service_range", "Secondary range of the subnet, for the Services.", traversalTokens("var", "service_range")},
 		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
-			reference("var", "control_plane_range")},
+			traversalTokens("var", "control_plane_range")},
 		{"node_service_account",
 			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
-			reference("var", "node_account")},
+			traversalTokens("var", "node_account")},
 	}
 }
 
@@ -53,7 +53,7 @@ func network(b *body, p *ir.Platform) {
 // Terraform and of the provider.
 func networkVersions(b *body, _ *ir.Platform) {
 	b.block("terraform").block("required_providers").setTokens("google",
-		object([]entry{{"source", literal(googleProvider)}}))
+		objectTokens([]entry{{"source", stringTokens(googleProvider)}}))
 }
 
 func networkVariables(b *body, p *ir.Platform) {
@@ -67,11 +67,11 @@ func networkVariables(b *body, p *ir.Platform) {
 
 func networkOutputs(b *body, _ *ir.Platform) {
 	const ranges = "google_compute_subnetwork.main.secondary_ip_range"
-	output(b, "id", "ID of the VPC network.", "google_compute_network.main.id")
-	output(b, "name", "Name of the VPC network.", "google_compute_network.main.name")
-	output(b, "subnet_id", "ID of the subnet.", "google_compute_subnetwork.main.id")
-	output(b, "pod_range_name", "Name of the pods' range.", ranges+"[0].range_name")
-	output(b, "service_range_name", "Name of the Services' range.", ranges+"[1].range_name")
+	writeOutput(b, "id", "ID of the VPC network.", "google_compute_network.main.id")
+	writeOutput(b, "name", "Name of the VPC network.", "google_compute_network.main.name")
+	writeOutput(b, "subnet_id", "ID of the subnet.", "google_compute_subnetwork.main.id")
+	writeOutput(b, "pod_range_name", "Name of the pods' range.", ranges+"[0].range_name")
+	writeOutput(b, "service_range_name", "Name of the Services' range.", ranges+"[1].range_name")
 }
 
 // networkMain writes the resources of the module.

@@ -51,14 +51,14 @@ func systemPool(b *body, p *ir.Platform) {
 	np.setExpr("node_locations", "var.zones")
 	np.note("The number of nodes in each zone.")
 	np.setNumber("node_count", p.SystemPool.NodesPerZone)
-	management(np, true)
-	upgrades(np, 1, 0)
+	writeManagement(np, true)
+	writeUpgrades(np, 1, 0)
 	privateNodes(np)
 	node := np.block("node_config")
-	machine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
+	writeMachine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
-	lifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, "")
+	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, "")
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
@@ -71,22 +71,22 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	} else {
 		np = onePool(b, c.Name)
 	}
-	np.setTokens("node_locations", zones(p, c))
+	np.setTokens("node_locations", zoneTokens(p, c))
 	setNodeCount(np, c)
 	if option.NoRepair {
 		np.note("GKE repairs a node by replacing it, but "+constant(option.Nodes)+" cannot promise another node. GKE",
 			"does not upgrade running "+constant(option.Nodes)+" nodes: only new nodes get the new version.")
 	}
-	management(np, !option.NoRepair)
+	writeManagement(np, !option.NoRepair)
 	if !option.ShortLived {
 		np.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
-		upgrades(np, 0, 1)
+		writeUpgrades(np, 0, 1)
 	}
 	if c.KeepsVersion {
 		np.note("GKE does not upgrade the nodes before the support of their version ends.")
 		np.block("maintenance_policy").block("exclusion_until_end_of_support").setBool("enabled", true)
 	}
-	placement(np, c)
+	writePlacement(np, c)
 	networks := privateNodes(np)
 	switch {
 	case c.Machine.AcceleratorNetworks:
@@ -101,7 +101,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 
 	node := np.block("node_config")
-	machine(node, c.Machine.Type, c.DiskType, c.DiskSizeGiB)
+	writeMachine(node, c.Machine.Type, c.DiskType, c.DiskSizeGiB)
 	if option.NodeConfig != "" {
 		node.setBool(option.NodeConfig, true)
 	}
@@ -110,20 +110,21 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 	nodeIdentity(node)
 	setLabels(node, c.PoolLabels)
-	for _, t := range taints(c) {
+	for _, t := range poolTaints(c) {
 		taint := node.block("taint")
 		taint.setString("key", t.Key)
 		taint.setString("value", t.Value)
 		taint.setString("effect", effect[t.Effect])
 	}
-	accelerators(node, c)
+	writeAccelerators(node, c)
 	localSSDs(node, c)
-	affinity(node, c)
+	writeAffinity(node, c)
 	nodeDefaults(node, p)
 
-	lifecycle(np, capacityOfPool(c), trigger)
+	writeLifecycle(np, capacityOfPool(c), trigger)
 	np.note("The system pool comes first, because GKE's own pods need nodes.")
-	np.setTokens("depends_on", tuple(reference("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
+	np.setTokens("depends_on",
+		tupleTokens(traversalTokens("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
 }
 
 // optionNote returns a comment that says how an option's nodes are obtained. The
@@ -136,15 +137,15 @@ func optionNote(option ir.OptionFacts) []constant {
 	return out
 }
 
-// zones returns the node locations of a capacity. They are a reference to the zone
-// of the reservation that the platform creates, or to the platform's zones, if they
-// are the same; otherwise they are literals.
-func zones(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
+// zoneTokens returns the node locations of a capacity. They are a reference to the
+// zone of the reservation that the platform creates, or to the platform's zones, if
+// they are the same; otherwise they are literals.
+func zoneTokens(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
 	switch {
 	case createsReservation(c):
-		return tuple(reference("google_compute_reservation", resourceLabel(c.Name), "zone"))
+		return tupleTokens(traversalTokens("google_compute_reservation", resourceLabel(c.Name), "zone"))
 	case slices.Equal(c.Zones, p.Zones):
-		return reference("var", "zones")
+		return traversalTokens("var", "zones")
 	default:
 		return hclwrite.TokensForValue(stringTuple(c.Zones))
 	}
@@ -190,12 +191,12 @@ func setNodeCount(np *body, c ir.Capacity) {
 	scaling.setString("location_policy", "ANY")
 }
 
-// taints returns the taints that a pool declares: the plan's taints, and the
+// poolTaints returns the taints that a pool declares: the plan's taints, and the
 // accelerator's. GKE adds the accelerator's taint itself, but only to a pool that is
 // created beside a pool without accelerators; a declared taint does not depend on
 // that order. The provider tracks only declared keys, so that a plan stays clean in
 // both cases.
-func taints(c ir.Capacity) []ir.Taint {
+func poolTaints(c ir.Capacity) []ir.Taint {
 	out := slices.Clone(c.PoolTaints)
 	for _, t := range c.NodeTaints {
 		if c.HasAccelerators() && t.Key == c.Machine.Resource && !slices.Contains(out, t) {
@@ -218,13 +219,13 @@ func setLabels(node *body, labels []ir.KeyValue) {
 	}
 	entries := make([]entry, len(labels))
 	for i, l := range labels {
-		entries[i] = entry{l.Key, literal(l.Value)}
+		entries[i] = entry{l.Key, stringTokens(l.Value)}
 	}
-	node.setTokens("labels", object(entries))
+	node.setTokens("labels", objectTokens(entries))
 }
 
-// accelerators writes a node's GPUs. TPUs come with the machine type.
-func accelerators(node *body, c ir.Capacity) {
+// writeAccelerators writes a node's GPUs. TPUs come with the machine type.
+func writeAccelerators(node *body, c ir.Capacity) {
 	if !c.HasGPUs() {
 		return
 	}
@@ -253,15 +254,15 @@ func localSSDs(node *body, c ir.Capacity) {
 // documentation: "Consume a reserved instance").
 const reservationKey = "compute.googleapis.com/reservation-name"
 
-// affinity sets which reservations a pool may consume: the reservation for which it
-// was made, any open reservation, or none. With none, the pool never consumes a
-// reservation that somebody else made.
-func affinity(node *body, c ir.Capacity) {
+// writeAffinity sets which reservations a pool may consume: the reservation for
+// which it was made, any open reservation, or none. With none, the pool never
+// consumes a reservation that somebody else made.
+func writeAffinity(node *body, c ir.Capacity) {
 	a := node.block("reservation_affinity")
 	a.setString("consume_reservation_type", c.Option.Facts().ReservationAffinity)
 	if c.Reservation != nil {
 		a.setString("key", reservationKey)
-		a.setTokens("values", tuple(reservationName(c)))
+		a.setTokens("values", tupleTokens(reservationName(c)))
 	}
 }
 
@@ -272,7 +273,7 @@ func affinity(node *body, c ir.Capacity) {
 func reservationName(c ir.Capacity) hclwrite.Tokens {
 	r := c.Reservation
 	if r.Create {
-		return reference("google_compute_reservation", resourceLabel(c.Name), "name")
+		return traversalTokens("google_compute_reservation", resourceLabel(c.Name), "name")
 	}
 	path := r.Name
 	if r.Owner != "" {
@@ -284,11 +285,11 @@ func reservationName(c ir.Capacity) hclwrite.Tokens {
 	if r.SubBlock != "" {
 		path += "/reservationSubBlocks/" + r.SubBlock
 	}
-	return literal(path)
+	return stringTokens(path)
 }
 
-// machine sets the machine type, the image and the boot disk.
-func machine(node *body, kind, diskType string, diskSizeGiB int) {
+// writeMachine sets the machine type, the image and the boot disk.
+func writeMachine(node *body, kind, diskType string, diskSizeGiB int) {
 	node.setString("machine_type", kind)
 	node.setString("image_type", "COS_CONTAINERD")
 	if diskType != "" {
@@ -311,10 +312,10 @@ func nodeDefaults(node *body, p *ir.Platform) {
 	node.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
 	node.block("gvnic").setBool("enabled", true)
 	node.block("workload_metadata_config").setString("mode", "GKE_METADATA")
-	shielded(node)
+	writeShielded(node)
 }
 
-func shielded(node *body) {
+func writeShielded(node *body) {
 	s := node.block("shielded_instance_config")
 	s.setBool("enable_secure_boot", true)
 	s.setBool("enable_integrity_monitoring", true)
@@ -335,15 +336,15 @@ func privateNodes(np *body) *body {
 	return networks
 }
 
-// management sets automatic repair and upgrades. Every cluster has a release
+// writeManagement sets automatic repair and upgrades. Every cluster has a release
 // channel, which requires automatic upgrades of every pool.
-func management(b *body, repair bool) {
+func writeManagement(b *body, repair bool) {
 	m := b.block("management")
 	m.setBool("auto_repair", repair)
 	m.setBool("auto_upgrade", true)
 }
 
-func upgrades(b *body, surge, unavailable int) {
+func writeUpgrades(b *body, surge, unavailable int) {
 	u := b.block("upgrade_settings")
 	u.setString("strategy", "SURGE")
 	u.setNumber("max_surge", surge)

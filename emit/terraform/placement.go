@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// placements writes the workload policies that link nodes with each other, one for
-// each topology: pools of several capacities can share a policy. Compute Engine
+// writePlacements writes the workload policies that link nodes with each other, one
+// for each topology: pools of several capacities can share a policy. Compute Engine
 // changes no policy in place, and deletes no policy that is in use. Therefore the
 // topology is part of the policy's name: with another topology the pool moves to
 // another policy. The rest of the name is the cluster's name, and a policy is
@@ -15,7 +15,7 @@ import (
 // of a policy with the new name, which does not exist.
 //
 // Source: GoogleCloudPlatform/magic-modules, products/compute/ResourcePolicy.yaml.
-func placements(b *body, p *ir.Platform) {
+func writePlacements(b *body, p *ir.Platform) {
 	var written []string
 	for _, c := range p.Capacities {
 		topology := c.Machine.PlacementTopology
@@ -58,14 +58,15 @@ func placementTrigger(b *body, c ir.Capacity) constant {
 	return constant("terraform_data." + name + ".input")
 }
 
-// placement writes how close together a pool's nodes must be.
-func placement(np *body, c ir.Capacity) {
+// writePlacement writes how close together a pool's nodes must be.
+func writePlacement(np *body, c ir.Capacity) {
 	switch topology := c.Machine.PlacementTopology; {
 	case topology != "":
 		np.note("The nodes are linked with each other in the topology that the policy names.")
 		policy := np.block("placement_policy")
 		policy.setString("type", "COMPACT")
-		policy.setTokens("policy_name", reference("google_compute_resource_policy", policyLabel(topology), "name"))
+		policy.setTokens("policy_name",
+			traversalTokens("google_compute_resource_policy", policyLabel(topology), "name"))
 	case c.Sliced():
 		np.note("The chips of the slice are linked with each other in this topology.")
 		policy := np.block("placement_policy")

@@ -4,9 +4,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// batch is a plan like the batch reference platform: a reserved, an on-demand
+// batchPlan is a plan like the batch reference platform: a reserved, an on-demand
 // and a spot pool of L4, auto-provisioned A100, four teams.
-func batch() *ir.Platform {
+func batchPlan() *ir.Platform {
 	l4 := ir.Machine{
 		Type: "g2-standard-24", Family: "g2", VCPUs: 24, MemoryGiB: 96, Accelerator: "nvidia-l4", AcceleratorCount: 2,
 		Resource: "nvidia.com/gpu",

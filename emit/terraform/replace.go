@@ -37,9 +37,9 @@ func ReplacingArguments(kind string) []Argument { return replacingArguments[kind
 //
 // Source: the schema of the provider hashicorp/google 7.45.0, ForceNew.
 var replacingArguments = map[string][]Argument{
-	"google_compute_firewall": slices.Concat(forced("name"), computed("direction")),
-	"google_compute_network":  forced("auto_create_subnetworks", "name", "network_profile"),
-	"google_compute_reservation": forced(
+	"google_compute_firewall": slices.Concat(forcedArguments("name"), computedArguments("direction")),
+	"google_compute_network":  forcedArguments("auto_create_subnetworks", "name", "network_profile"),
+	"google_compute_reservation": forcedArguments(
 		"name", "zone", "specific_reservation_required",
 		"specific_reservation.instance_properties",
 		"specific_reservation.instance_properties.machine_type",
@@ -51,24 +51,24 @@ var replacingArguments = map[string][]Argument{
 		"specific_reservation.instance_properties.local_ssds.disk_size_gb",
 	),
 	"google_compute_resource_policy": slices.Concat(
-		forced("workload_policy.type", "workload_policy.accelerator_topology"),
-		computed("region"),
-		triggered("name"),
+		forcedArguments("workload_policy.type", "workload_policy.accelerator_topology"),
+		computedArguments("region"),
+		triggeredArguments("name"),
 	),
-	"google_compute_router":     slices.Concat(forced("name", "network"), computed("region")),
-	"google_compute_router_nat": slices.Concat(forced("name", "router"), computed("region")),
+	"google_compute_router":     slices.Concat(forcedArguments("name", "network"), computedArguments("region")),
+	"google_compute_router_nat": slices.Concat(forcedArguments("name", "router"), computedArguments("region")),
 	"google_compute_subnetwork": slices.Concat(
-		forced("name", "network"),
-		computed("region"),
+		forcedArguments("name", "network"),
+		computedArguments("region"),
 		// The range can grow in place.
 		// Source: the provider's own code, resource_compute_subnetwork.go.
 		[]Argument{{
 			Path: "ip_cidr_range", Computed: true,
-			Forces: func(from, to string) bool { return !covers(to, from) },
+			Forces: func(from, to string) bool { return !coversRange(to, from) },
 		}},
 	),
 	"google_container_cluster": slices.Concat(
-		forced(
+		forcedArguments(
 			"name", "network", "initial_node_count", "ip_allocation_policy",
 			"master_auth.client_certificate_config",
 			"master_auth.client_certificate_config.issue_client_certificate",
@@ -79,7 +79,7 @@ var replacingArguments = map[string][]Argument{
 			"node_config.shielded_instance_config.enable_secure_boot",
 			"node_config.shielded_instance_config.enable_integrity_monitoring",
 		),
-		computed(
+		computedArguments(
 			"location", "subnetwork", "networking_mode", "datapath_provider",
 			"ip_allocation_policy.cluster_secondary_range_name",
 			"ip_allocation_policy.services_secondary_range_name",
@@ -88,7 +88,7 @@ var replacingArguments = map[string][]Argument{
 		),
 	),
 	"google_container_node_pool": slices.Concat(
-		forced(
+		forcedArguments(
 			"cluster",
 			"network_config.accelerator_network_profile",
 			"network_config.additional_node_network_configs",
@@ -112,21 +112,21 @@ var replacingArguments = map[string][]Argument{
 			"node_config.shielded_instance_config.enable_secure_boot",
 			"node_config.shielded_instance_config.enable_integrity_monitoring",
 		),
-		forced(optionArguments()...),
-		computed(
+		forcedArguments(optionArguments()...),
+		computedArguments(
 			"name", "location", "initial_node_count",
 			"network_config.additional_node_network_configs.network",
 			"network_config.additional_node_network_configs.subnetwork",
 			"node_config.service_account", "node_config.oauth_scopes",
 		),
-		triggered("placement_policy.type", "placement_policy.tpu_topology"),
+		triggeredArguments("placement_policy.type", "placement_policy.tpu_topology"),
 	),
-	"google_project_iam_member": forced(
+	"google_project_iam_member": forcedArguments(
 		"project", "role", "member", "condition", "condition.title", "condition.expression",
 	),
-	"google_storage_bucket":            forced("name", "location"),
-	"google_storage_bucket_iam_member": forced("bucket", "role", "member"),
-	"google_vertex_ai_tensorboard":     computed("region"),
+	"google_storage_bucket":            forcedArguments("name", "location"),
+	"google_storage_bucket_iam_member": forcedArguments("bucket", "role", "member"),
+	"google_vertex_ai_tensorboard":     computedArguments("region"),
 }
 
 // optionArguments returns the paths of the arguments that ask for the nodes of a
@@ -142,8 +142,8 @@ func optionArguments() []string {
 	return paths
 }
 
-// forced returns arguments of which every change replaces the resource.
-func forced(paths ...string) []Argument {
+// forcedArguments returns arguments of which every change replaces the resource.
+func forcedArguments(paths ...string) []Argument {
 	out := make([]Argument, len(paths))
 	for i, p := range paths {
 		out[i] = Argument{Path: p}
@@ -151,34 +151,34 @@ func forced(paths ...string) []Argument {
 	return out
 }
 
-// computed returns arguments of which every change except unsetting them replaces
-// the resource.
-func computed(paths ...string) []Argument {
-	out := forced(paths...)
+// computedArguments returns arguments of which every change except unsetting them
+// replaces the resource.
+func computedArguments(paths ...string) []Argument {
+	out := forcedArguments(paths...)
 	for i := range out {
 		out[i].Computed = true
 	}
 	return out
 }
 
-// triggered returns arguments that the provider's update omits, although their
-// change does not replace the resource: every plan shows the change, and no apply
-// makes it.
+// triggeredArguments returns arguments that the provider's update omits, although
+// their change does not replace the resource: every plan shows the change, and no
+// apply makes it.
 //
 // Source: hashicorp/terraform-provider-google, nodePoolUpdate in
 // resource_container_node_pool.go, and the update of
 // resource_compute_resource_policy.go, which asks for a policy of the new name.
-func triggered(paths ...string) []Argument {
-	out := forced(paths...)
+func triggeredArguments(paths ...string) []Argument {
+	out := forcedArguments(paths...)
 	for i := range out {
 		out[i].Triggered = true
 	}
 	return out
 }
 
-// covers reports whether the address range outer contains the address range inner.
-// It returns false if either is not an address range.
-func covers(outer, inner string) bool {
+// coversRange reports whether the address range outer contains the address range
+// inner. It returns false if either is not an address range.
+func coversRange(outer, inner string) bool {
 	o, err := netip.ParsePrefix(outer)
 	if err != nil {
 		return false

@@ -7,18 +7,18 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-func reservations(b *body, p *ir.Platform) {
+func writeReservations(b *body, p *ir.Platform) {
 	for _, c := range p.Capacities {
 		if createsReservation(c) {
-			reservation(b, c)
+			writeReservation(b, c)
 		}
 	}
 }
 
-// reservation writes a reservation for exactly the machines of a capacity's pool, in
-// the pool's only zone. A pool whose nodes differ from the reservation in machine
-// type, accelerators or local SSDs cannot consume it.
-func reservation(b *body, c ir.Capacity) {
+// writeReservation writes a reservation for exactly the machines of a capacity's
+// pool, in the pool's only zone. A pool whose nodes differ from the reservation in
+// machine type, accelerators or local SSDs cannot consume it.
+func writeReservation(b *body, c ir.Capacity) {
 	b.note("Google Cloud bills the reservation from its creation on, even if no node uses it.")
 	r := b.resource("google_compute_reservation", resourceLabel(c.Name))
 	r.setString("name", c.Reservation.Name)

@@ -11,7 +11,7 @@ func nodesListBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket })
 }
 
-func storage(b *body, p *ir.Platform) {
+func writeStorage(b *body, p *ir.Platform) {
 	if !p.HasBuckets() {
 		return
 	}

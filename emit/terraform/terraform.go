@@ -34,10 +34,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		name  string
 		write func(*body, *ir.Platform)
 	}{
-		{"versions.tf", versions},
-		{"providers.tf", providers},
-		{"backend.tf", backend},
-		{"variables.tf", variables},
+		{"versions.tf", writeVersions},
+		{"providers.tf", writeProviders},
+		{"backend.tf", writeBackend},
+		{"variables.tf", writeVariables},
 		{"terraform.tfvars", writeValues},
 		{"network.tf", network},
 		{networkModule + "/main.tf", networkMain},
@@ -45,14 +45,14 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{networkModule + "/variables.tf", networkVariables},
 		{networkModule + "/versions.tf", networkVersions},
 		{"gpu_networks.tf", gpuNetworks},
-		{"cluster.tf", cluster},
+		{"cluster.tf", writeCluster},
 		{"node_pools.tf", nodePools},
-		{"placement.tf", placements},
-		{"reservations.tf", reservations},
-		{"identities.tf", identities},
-		{"storage.tf", storage},
+		{"placement.tf", writePlacements},
+		{"reservations.tf", writeReservations},
+		{"identities.tf", writeIdentities},
+		{"storage.tf", writeStorage},
 		{"monitoring.tf", monitoringResources},
-		{"outputs.tf", outputs},
+		{"outputs.tf", writeOutputs},
 	} {
 		file := hclwrite.NewEmptyFile()
 		f.write(&body{Body: file.Body()}, p)

@@ -98,15 +98,15 @@ func keepWanted(got, want map[string]string) map[string]string {
 }
 
 func editedPlan(change func(p *ir.Platform)) *ir.Platform {
-	p := batch()
+	p := batchPlan()
 	change(p)
 	return p
 }
 
-// plans are the shapes a platform can take.
-func plans() map[string]*ir.Platform {
+// planShapes are the shapes a platform can take.
+func planShapes() map[string]*ir.Platform {
 	return map[string]*ir.Platform{
-		"batch": batch(),
+		"batch": batchPlan(),
 		"bare": editedPlan(func(p *ir.Platform) {
 			p.Capacities, p.Teams = nil, nil
 			p.AutoProvisioning = ir.AutoProvisioning{Profile: "BALANCED"}
@@ -135,43 +135,46 @@ func plans() map[string]*ir.Platform {
 			p.Capacities[slices.IndexFunc(p.Capacities, ir.Capacity.OwnsPools)].KeepsVersion = true
 		}),
 		"flex": editedPlan(func(p *ir.Platform) {
-			p.Capacities = []ir.Capacity{flex("flex", false), flex("queued", true)}
+			p.Capacities = []ir.Capacity{flexCapacity("flex", false), flexCapacity("queued", true)}
 		}),
 		"reservations": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
-				reserved("existing", 2, ir.ReservationUse{Name: "old"}),
-				reserved("created", 1, ir.ReservationUse{Name: "new", Create: true}),
-				reserved("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
-				reserved("block", 1, ir.ReservationUse{Name: "old", Block: "b"}),
-				reserved("sub-block", 1,
+				reservedCapacity("existing", 2, ir.ReservationUse{Name: "old"}),
+				reservedCapacity("created", 1, ir.ReservationUse{Name: "new", Create: true}),
+				reservedCapacity("shared", 1, ir.ReservationUse{Name: "theirs", Owner: "other-project"}),
+				reservedCapacity("block", 1, ir.ReservationUse{Name: "old", Block: "b"}),
+				reservedCapacity("sub-block", 1,
 					ir.ReservationUse{Name: "theirs", Owner: "other-project", Block: "b", SubBlock: "s"}),
-				waitingCapacity(reserved("waiting", 2, ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
-				waitingCapacity(scaling(reserved("waiting-scaling", 2, ir.ReservationUse{Name: "later"}))),
-				ssds(reserved("ssds", 1, ir.ReservationUse{Name: "fast", Create: true}), 2),
+				waitingCapacity(reservedCapacity("waiting", 2,
+					ir.ReservationUse{Name: "later", Kind: ir.CalendarReservation})),
+				waitingCapacity(scalingCapacity(reservedCapacity("waiting-scaling", 2,
+					ir.ReservationUse{Name: "later"}))),
+				withSSDs(reservedCapacity("ssds", 1, ir.ReservationUse{Name: "fast", Create: true}), 2),
 			}
 		}),
 		"any": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{anyReservation("any", true), anyReservation("any-only", false)}
 		}),
-		"connected": connected(),
+		"connected": connectedPlan(),
 		"machines": editedPlan(func(p *ir.Platform) {
-			bundled := ssds(batch().Capacities[1], 0)
+			bundled := withSSDs(batchPlan().Capacities[1], 0)
 			bundled.Name, bundled.Machine.BundledSSDs = "linked", 4
 			bundled.Machine.AcceleratorNetworks, bundled.Machine.PlacementTopology = true, "1x72"
 			p.Capacities = []ir.Capacity{bundled}
 		}),
 		"tpus": editedPlan(func(p *ir.Platform) {
 			p.Capacities = []ir.Capacity{
-				tpus("hosts", 4, 1), scaling(tpus("hosts-scaling", 4, 1)),
-				twoZones(scaling(tpus("hosts-in-zones", 5, 1))),
-				tpus("slices", 3, 4), scaling(tpus("slices-scaling", 3, 4)),
-				waitingCapacity(tpus("slices-waiting", 3, 4)),
-				tpus("slices-none", 0, 4),
-				placedCapacity(tpus("slices-linked", 1, 4)), placedCapacity(tpus("slices-linked-too", 2, 4)),
+				tpuCapacity("hosts", 4, 1), scalingCapacity(tpuCapacity("hosts-scaling", 4, 1)),
+				twoZones(scalingCapacity(tpuCapacity("hosts-in-zones", 5, 1))),
+				tpuCapacity("slices", 3, 4), scalingCapacity(tpuCapacity("slices-scaling", 3, 4)),
+				waitingCapacity(tpuCapacity("slices-waiting", 3, 4)),
+				tpuCapacity("slices-none", 0, 4),
+				placedCapacity(tpuCapacity("slices-linked", 1, 4)),
+				placedCapacity(tpuCapacity("slices-linked-too", 2, 4)),
 			}
 		}),
 		"classes": editedPlan(func(p *ir.Platform) {
-			class := batch().Capacities[1]
+			class := batchPlan().Capacities[1]
 			class.ComputeClass = true
 			p.Capacities = []ir.Capacity{class}
 		}),
@@ -179,7 +182,7 @@ func plans() map[string]*ir.Platform {
 }
 
 func twoZones(c ir.Capacity) ir.Capacity {
-	c.Zones = batch().Zones[:2]
+	c.Zones = batchPlan().Zones[:2]
 	return c
 }
 
@@ -188,19 +191,19 @@ func waitingCapacity(c ir.Capacity) ir.Capacity {
 	return c
 }
 
-func scaling(c ir.Capacity) ir.Capacity {
+func scalingCapacity(c ir.Capacity) ir.Capacity {
 	c.Static, c.MinNodes = false, 0
 	return c
 }
 
-// ssds is a capacity with so many local SSDs asked for.
-func ssds(c ir.Capacity, n int) ir.Capacity {
+// withSSDs is a capacity with so many local SSDs asked for.
+func withSSDs(c ir.Capacity, n int) ir.Capacity {
 	c.LocalSSDs, c.Machine.SSDSizeGB = n, 375
 	return c
 }
 
 func anyReservation(name string, onDemand bool) ir.Capacity {
-	c := batch().Capacities[1]
+	c := batchPlan().Capacities[1]
 	c.Name, c.Option = name, ir.AnyReservationOnly
 	if onDemand {
 		c.Option = ir.AnyReservation
@@ -208,10 +211,10 @@ func anyReservation(name string, onDemand bool) ir.Capacity {
 	return c
 }
 
-// tpus is a fixed number of TPU slices of so many hosts.
-func tpus(name string, n, hosts int) ir.Capacity {
+// tpuCapacity is a fixed number of TPU slices of so many hosts.
+func tpuCapacity(name string, n, hosts int) ir.Capacity {
 	c := ir.Capacity{
-		Name: name, Option: ir.OnDemand, Zones: batch().Zones[:1], Static: true, MinNodes: n * hosts,
+		Name: name, Option: ir.OnDemand, Zones: batchPlan().Zones[:1], Static: true, MinNodes: n * hosts,
 		MaxNodes: n * hosts, DiskType: "hyperdisk-balanced",
 		Machine: ir.Machine{
 			Type: "ct6e-standard-4t", Accelerator: "tpu-v6e-slice", AcceleratorCount: 4, Resource: ir.TPU,
@@ -230,8 +233,8 @@ func placedCapacity(c ir.Capacity) ir.Capacity {
 	return c
 }
 
-func flex(name string, queued bool) ir.Capacity {
-	c := batch().Capacities[1]
+func flexCapacity(name string, queued bool) ir.Capacity {
+	c := batchPlan().Capacities[1]
 	c.Name, c.Option, c.Compact = name, ir.FlexStart, !queued
 	c.MaxRunSeconds = 604800
 	if queued {
@@ -241,10 +244,10 @@ func flex(name string, queued bool) ir.Capacity {
 	return c
 }
 
-// reserved is six static nodes from a reservation in some zones.
-func reserved(name string, zones int, use ir.ReservationUse) ir.Capacity {
-	c := batch().Capacities[2]
-	c.Name, c.Zones, c.MinNodes, c.MaxNodes, c.Reservation = name, batch().Zones[:zones], 6, 6, &use
+// reservedCapacity is six static nodes from a reservation in some zones.
+func reservedCapacity(name string, zones int, use ir.ReservationUse) ir.Capacity {
+	c := batchPlan().Capacities[2]
+	c.Name, c.Zones, c.MinNodes, c.MaxNodes, c.Reservation = name, batchPlan().Zones[:zones], 6, 6, &use
 	return c
 }
 
@@ -256,7 +259,7 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Log("terraform is not installed: only parsing")
 	}
-	for name, p := range plans() {
+	for name, p := range planShapes() {
 		t.Run(name, func(t *testing.T) {
 			files := emitFiles(t, p)
 			for name, content := range files {
@@ -428,7 +431,7 @@ func TestNodePools(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
-			files := emitFiles(t, plans()[tt.plan])
+			files := emitFiles(t, planShapes()[tt.plan])
 			got := flatBlock(t, files, "node_pools.tf", "google_container_node_pool", tt.pool)
 			if diff := cmp.Diff(tt.want, keepWanted(got, tt.want)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
@@ -449,7 +452,7 @@ func mergeMaps(a, b map[string]string) map[string]string {
 
 func TestAutoProvisionedHasNoPool(t *testing.T) {
 	for plan, name := range map[string]string{"batch": "a100", "classes": "l4"} {
-		if got := string(emitFiles(t, plans()[plan])["node_pools.tf"]); strings.Contains(got, name) {
+		if got := string(emitFiles(t, planShapes()[plan])["node_pools.tf"]); strings.Contains(got, name) {
 			t.Errorf("%s: capacity %s, whose pools GKE creates, has one of its own", plan, name)
 		}
 	}
@@ -459,7 +462,7 @@ func TestAutoProvisionedHasNoPool(t *testing.T) {
 // line, which a reviewer sees at once.
 func TestSlicesChangeOneLine(t *testing.T) {
 	pools := func(n int) []string {
-		p := editedPlan(func(p *ir.Platform) { p.Capacities = []ir.Capacity{tpus("v6e", n, 4)} })
+		p := editedPlan(func(p *ir.Platform) { p.Capacities = []ir.Capacity{tpuCapacity("v6e", n, 4)} })
 		return strings.Split(string(emitFiles(t, p)["node_pools.tf"]), "\n")
 	}
 	for _, n := range []int{0, 1, 11} {
@@ -519,7 +522,7 @@ func TestPlacement(t *testing.T) {
 			map[string]string{"name": `"gke-batch-4x4"`, "workload_policy.accelerator_topology": `"4x4"`},
 		},
 	} {
-		files := emitFiles(t, plans()[tt.plan])
+		files := emitFiles(t, planShapes()[tt.plan])
 		tt.want["region"], tt.want["workload_policy.type"] = "var.region", `"HIGH_THROUGHPUT"`
 		tt.want["lifecycle.replace_triggered_by"] = "[google_container_cluster.main.name]"
 		got := flatBlock(t, files, "placement.tf", "google_compute_resource_policy", tt.label)
@@ -533,7 +536,7 @@ func TestPlacement(t *testing.T) {
 }
 
 func TestReservations(t *testing.T) {
-	files := emitFiles(t, plans()["reservations"])
+	files := emitFiles(t, planShapes()["reservations"])
 	got := flatBlock(t, files, "reservations.tf", "google_compute_reservation", "created")
 	want := map[string]string{
 		"zone":                          `"us-central1-a"`,
@@ -609,7 +612,7 @@ func TestCluster(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.plan, func(t *testing.T) {
-			got := flatBlock(t, emitFiles(t, plans()[tt.plan]), "cluster.tf", "google_container_cluster", "main")
+			got := flatBlock(t, emitFiles(t, planShapes()[tt.plan]), "cluster.tf", "google_container_cluster", "main")
 			if diff := cmp.Diff(tt.want, keepWanted(got, tt.want)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -623,7 +626,7 @@ const kmsKey = "projects/keys-project/locations/us-central1/keyRings/gke/cryptoK
 // TestKeyOfEveryPool holds that no pool's boot disks are left to another key, and
 // that flow logs are the subnet's.
 func TestKeyOfEveryPool(t *testing.T) {
-	files := emitFiles(t, plans()["secured"])
+	files := emitFiles(t, planShapes()["secured"])
 	pools := string(files["node_pools.tf"])
 	want := strings.Count(pools, `resource "google_container_node_pool"`)
 	if n := strings.Count(pools, "boot_disk_kms_key"); n != want || n < 2 {
@@ -638,7 +641,7 @@ func TestKeyOfEveryPool(t *testing.T) {
 // TestKeepsVersion holds that a pool whose nodes keep their version says so, and
 // no other does.
 func TestKeepsVersion(t *testing.T) {
-	pools := string(emitFiles(t, plans()["maintenance"])["node_pools.tf"])
+	pools := string(emitFiles(t, planShapes()["maintenance"])["node_pools.tf"])
 	if n := strings.Count(pools, "exclusion_until_end_of_support"); n != 1 {
 		t.Errorf("%d pools keep their version, want 1", n)
 	}
@@ -648,10 +651,10 @@ func TestKeepsVersion(t *testing.T) {
 // has no resource, variable or value of them.
 func TestNothingOfTheKind(t *testing.T) {
 	teams := regexp.MustCompile(`(var|local)\.teams?\b|"teams"|(?m)^\s*teams\s*=`)
-	if !teams.Match(emitFiles(t, batch())["terraform.tfvars"]) {
+	if !teams.Match(emitFiles(t, batchPlan())["terraform.tfvars"]) {
 		t.Error("the expression finds no teams in a platform that has some")
 	}
-	files := emitFiles(t, plans()["bare"])
+	files := emitFiles(t, planShapes()["bare"])
 	for _, name := range []string{"reservations.tf", "storage.tf"} {
 		if files[name] != nil {
 			t.Errorf("%s is emitted for a platform that has none", name)
@@ -664,9 +667,9 @@ func TestNothingOfTheKind(t *testing.T) {
 	}
 }
 
-// attributes evaluates a body's attributes without any variable, which fails
+// literalAttributes evaluates a body's attributes without any variable, which fails
 // if something in them is not a literal.
-func attributes(t *testing.T, b *hclsyntax.Body) map[string]cty.Value {
+func literalAttributes(t *testing.T, b *hclsyntax.Body) map[string]cty.Value {
 	t.Helper()
 	out := map[string]cty.Value{}
 	for name, a := range b.Attributes {
@@ -687,7 +690,7 @@ func TestKeys(t *testing.T) {
 			p.Teams = append(p.Teams, ir.Team{Name: name})
 		}
 	}))
-	teams := attributes(t, parseFile(t, files, "terraform.tfvars"))["teams"]
+	teams := literalAttributes(t, parseFile(t, files, "terraform.tfvars"))["teams"]
 	for _, name := range names {
 		if !teams.Type().HasAttribute(name) {
 			t.Errorf("team %s is lost", name)
@@ -712,7 +715,7 @@ func TestTextStaysText(t *testing.T) {
 			files["alerts.tf"] = alertFile(monitoring.Alert{Name: "Stuck", Expr: hostile})
 			want := cty.StringVal(hostile)
 
-			vars := attributes(t, parseFile(t, files, "terraform.tfvars"))
+			vars := literalAttributes(t, parseFile(t, files, "terraform.tfvars"))
 			if got := vars["teams"].GetAttr("team-a").GetAttr("roles").AsValueSlice(); len(got) != 1 ||
 				!got[0].RawEquals(want) {
 				t.Errorf("roles of a team are %#v", got)
@@ -781,7 +784,7 @@ func TestWindow(t *testing.T) {
 			"2024-01-08T00:05:00Z",
 		},
 	} {
-		if start, end := window(tt.m); start != tt.start || end != tt.end {
+		if start, end := firstWindow(tt.m); start != tt.start || end != tt.end {
 			t.Errorf("window(%v) = %s, %s, want %s, %s", tt.m, start, end, tt.start, tt.end)
 		}
 	}
@@ -807,7 +810,7 @@ func TestInitialNodes(t *testing.T) {
 
 func TestIndivisibleNodes(t *testing.T) {
 	p := editedPlan(func(p *ir.Platform) {
-		p.Capacities = []ir.Capacity{reserved("old", 2, ir.ReservationUse{Name: "old"})}
+		p.Capacities = []ir.Capacity{reservedCapacity("old", 2, ir.ReservationUse{Name: "old"})}
 	})
 	p.Capacities[0].MaxNodes = 5
 	if _, err := Files(p); err == nil || !strings.Contains(err.Error(), "5 nodes cannot be divided over 2 zones") {
@@ -819,7 +822,7 @@ func TestIndivisibleNodes(t *testing.T) {
 // through the one group that holds them, by bindings that no other platform of the
 // project shares, and that there are none if no team has a group.
 func TestMembers(t *testing.T) {
-	if files := emitFiles(t, batch()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
+	if files := emitFiles(t, batchPlan()); bytes.Contains(files["identities.tf"], []byte(ir.MemberRole)) {
 		t.Error("a role for members, and no team has a group")
 	}
 	files := emitFiles(t, editedPlan(func(p *ir.Platform) {
@@ -884,7 +887,7 @@ func TestTeamsCostNothing(t *testing.T) {
 
 func BenchmarkFiles(b *testing.B) {
 	for _, teams := range []int{4, 1000, 10000} {
-		p := batch()
+		p := batchPlan()
 		for i := len(p.Teams); i < teams; i++ {
 			t := p.Teams[0]
 			t.Name = fmt.Sprintf("team-%05d", i)

@@ -17,9 +17,9 @@ type variable struct {
 	message     string                 // shown for a value that fails the condition
 }
 
-// inputs returns the root's variables in the order of variables.tf and
+// rootVariables returns the root's variables in the order of variables.tf and
 // terraform.tfvars. It omits unused variables.
-func inputs(p *ir.Platform) []variable {
+func rootVariables(p *ir.Platform) []variable {
 	// Before version 1.9 Terraform does not let a condition refer to another
 	// variable.
 	zones, message := constant(
@@ -51,9 +51,9 @@ func inputs(p *ir.Platform) []variable {
 			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
 			"A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes.",
 		},
-		cidr("node_range", "Primary range of the subnet. Each node takes one address.", p.Network.Nodes),
-		cidr("pod_range", "Secondary range of the pods. Each node takes a /24.", p.Network.Pods),
-		cidr("service_range", "Secondary range of the Services.", p.Network.Services),
+		cidrVariable("node_range", "Primary range of the subnet. Each node takes one address.", p.Network.Nodes),
+		cidrVariable("pod_range", "Secondary range of the pods. Each node takes a /24.", p.Network.Pods),
+		cidrVariable("service_range", "Secondary range of the Services.", p.Network.Services),
 		{
 			"control_plane_range", "string", "Range of the control plane, a /28.", stringValue(p.Network.ControlPlane),
 			`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
@@ -69,7 +69,7 @@ func inputs(p *ir.Platform) []variable {
 		},
 	}
 	for _, r := range p.Network.GPURanges {
-		vars = append(vars, cidr(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
+		vars = append(vars, cidrVariable(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
 	}
 	vars = append(vars, variable{
 		"node_account", "string", "Email address of the nodes' service account, which create-platform.sh creates.",
@@ -110,7 +110,7 @@ func inputs(p *ir.Platform) []variable {
 	if len(p.Teams) > 0 {
 		vars = append(vars, variable{
 			"teams", teamType(p), teamsDescription(p),
-			func() hclwrite.Tokens { return teams(p) },
+			func() hclwrite.Tokens { return teamTokens(p) },
 			`alltrue([for team in values(var.teams) : ` +
 				`can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
 			"A namespace has at most 63 lower-case letters, digits and dashes.",
@@ -168,11 +168,11 @@ func teamsDescription(p *ir.Platform) string {
 
 // stringValue returns a function for the value of a string variable.
 func stringValue(s string) func() hclwrite.Tokens {
-	return func() hclwrite.Tokens { return literal(s) }
+	return func() hclwrite.Tokens { return stringTokens(s) }
 }
 
-// cidr returns a variable for an address range.
-func cidr(name, description, value string) variable {
+// cidrVariable returns a variable for an address range.
+func cidrVariable(name, description, value string) variable {
 	return variable{
 		name, "string", description, stringValue(value),
 		constant("can(cidrhost(var." + name + ", 0))"),
@@ -183,37 +183,37 @@ func cidr(name, description, value string) variable {
 func authorizedNetworks(ranges []ir.NamedRange) hclwrite.Tokens {
 	entries := make([]entry, len(ranges))
 	for i, r := range ranges {
-		entries[i] = entry{r.Name, literal(r.CIDR)}
+		entries[i] = entry{r.Name, stringTokens(r.CIDR)}
 	}
-	return object(entries)
+	return objectTokens(entries)
 }
 
-func teams(p *ir.Platform) hclwrite.Tokens {
+func teamTokens(p *ir.Platform) hclwrite.Tokens {
 	entries := make([]entry, len(p.Teams))
 	for i, t := range p.Teams {
 		fields := []entry{
-			{"namespace", literal(t.Namespace)},
-			{"kube_account", literal(t.KubeAccount)},
+			{"namespace", stringTokens(t.Namespace)},
+			{"kube_account", stringTokens(t.KubeAccount)},
 		}
 		if t.Account != nil {
-			fields = append(fields, entry{"account", literal(t.Account.Email(p.Project))})
+			fields = append(fields, entry{"account", stringTokens(t.Account.Email(p.Project))})
 		}
 		if len(t.Roles) > 0 {
 			fields = append(fields, entry{"roles", lineTuple(t.Roles)})
 		}
 		if t.Bucket != "" {
-			fields = append(fields, entry{"bucket", literal(t.Bucket)})
+			fields = append(fields, entry{"bucket", stringTokens(t.Bucket)})
 		}
 		if t.NodesListBucket {
 			fields = append(fields, entry{"nodes_list_bucket", hclwrite.TokensForValue(cty.True)})
 		}
-		entries[i] = entry{t.Name, object(fields)}
+		entries[i] = entry{t.Name, objectTokens(fields)}
 	}
-	return object(entries)
+	return objectTokens(entries)
 }
 
-func variables(b *body, p *ir.Platform) {
-	for _, v := range inputs(p) {
+func writeVariables(b *body, p *ir.Platform) {
+	for _, v := range rootVariables(p) {
 		block := b.block("variable", v.name)
 		block.setString("description", v.description)
 		block.setExpr("type", v.kind)
@@ -227,7 +227,7 @@ func variables(b *body, p *ir.Platform) {
 }
 
 func writeValues(b *body, p *ir.Platform) {
-	for _, v := range inputs(p) {
+	for _, v := range rootVariables(p) {
 		b.setTokens(v.name, v.value())
 	}
 }

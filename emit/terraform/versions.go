@@ -9,7 +9,7 @@ import (
 // googleProvider is the provider's address in the Terraform Registry.
 const googleProvider = "hashicorp/google"
 
-func versions(b *body, p *ir.Platform) {
+func writeVersions(b *body, p *ir.Platform) {
 	terraform := b.block("terraform")
 	if p.Delivery.InfrastructureManager {
 		terraform.note("Infrastructure Manager supports no later version.")
@@ -21,8 +21,8 @@ func versions(b *body, p *ir.Platform) {
 	// A provider stays compatible within a major version. The minor version is the
 	// first that has every argument used here.
 	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
-	terraform.block("required_providers").setTokens("google", object([]entry{
-		{"source", literal(googleProvider)},
-		{"version", literal("~> " + minor)},
+	terraform.block("required_providers").setTokens("google", objectTokens([]entry{
+		{"source", stringTokens(googleProvider)},
+		{"version", stringTokens("~> " + minor)},
 	}))
 }

@@ -20,7 +20,7 @@ const (
 func networkClaim(p *ir.Platform, w ir.Workload) *resourcev1.ResourceClaimTemplate {
 	return &resourcev1.ResourceClaimTemplate{
 		TypeMeta:   metav1.TypeMeta{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: "ResourceClaimTemplate"},
-		ObjectMeta: meta(p, w, w.Name),
+		ObjectMeta: objectMeta(p, w, w.Name),
 		Spec: resourcev1.ResourceClaimTemplateSpec{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
 			Requests: []resourcev1.DeviceRequest{{
 				Name: networks,

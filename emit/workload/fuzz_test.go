@@ -11,17 +11,17 @@ import (
 // are nothing else.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
-	harmless := read(f, hostile.Mark)
+	harmless := readWorkloads(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s)
-		hostile.Compare(t, s, harmless, read(t, s), nil)
+		hostile.Compare(t, s, harmless, readWorkloads(t, s), nil)
 	})
 }
 
-// read returns the documents of every file of workloads that hold a text.
-func read(t testing.TB, text string) any {
+// readWorkloads returns the documents of every file of workloads that hold a text.
+func readWorkloads(t testing.TB, text string) any {
 	t.Helper()
-	job, set := train("train-1"), train("set-1")
+	job, set := trainingJob("train-1"), trainingJob("set-1")
 	set.Kind = ir.JobSet
 	for _, w := range []*ir.Workload{&job, &set} {
 		w.Command = []string{text, "--flag=" + text, text + text}
@@ -30,7 +30,7 @@ func read(t testing.TB, text string) any {
 		w.Files = []ir.KeyValue{{Key: "a", Value: text}, {Key: "b", Value: "#!/bin/sh\n" + text + "\n"}}
 	}
 	out := map[string]any{}
-	for name, content := range render(t, job, set) {
+	for name, content := range renderWorkloads(t, job, set) {
 		out[name] = hostile.Documents(t, content)
 	}
 	return out

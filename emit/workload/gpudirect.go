@@ -55,7 +55,7 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 			},
 			VolumeMounts: []corev1.VolumeMount{{Name: "tcpx-socket", MountPath: socketPath}},
 		}
-		receive(pod, daemon, "NET_ADMIN")
+		addSidecar(pod, daemon, "NET_ADMIN")
 	case ir.TCPXO:
 		mountHost(pod, worker, "aperture-devices", ir.HostApertures, ir.HostApertures, false)
 		setDefault(worker, "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", ir.HostApertures)
@@ -64,14 +64,14 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 			Command: []string{"/bin/sh", "-c", "chmod 755 /fts/entrypoint_rxdm_container.sh\nexec " +
 				"/fts/entrypoint_rxdm_container.sh --num_hops=2 --num_nics=8 --uid= --alsologtostderr\n"},
 		}
-		receive(pod, daemon, "NET_ADMIN", "NET_BIND_SERVICE")
+		addSidecar(pod, daemon, "NET_ADMIN", "NET_BIND_SERVICE")
 	}
 }
 
-// receive adds a daemon to a pod as a sidecar. The daemon starts before the pod's
+// addSidecar adds a daemon to a pod as a sidecar. The daemon starts before the pod's
 // container and ends after it, so that a job can end. It sees and tunes the kernel
 // of its node.
-func receive(pod *corev1.PodSpec, daemon corev1.Container, capabilities ...corev1.Capability) {
+func addSidecar(pod *corev1.PodSpec, daemon corev1.Container, capabilities ...corev1.Capability) {
 	daemon.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	daemon.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: capabilities}}
 	daemon.VolumeMounts = append(daemon.VolumeMounts,
@@ -122,13 +122,13 @@ func podAnnotations(w ir.Workload) map[string]string {
 	}
 	out := map[string]string{
 		networkv1.DefaultInterfaceAnnotationKey: firstInterface,
-		networkv1.InterfaceAnnotationKey:        list(interfaces),
+		networkv1.InterfaceAnnotationKey:        jsonLines(interfaces),
 	}
 	switch w.GPUDirect {
 	case ir.TCPX:
-		out[injectAnnotation+tcpxDaemon] = list(devices(w))
+		out[injectAnnotation+tcpxDaemon] = jsonLines(gpuDevices(w))
 	case ir.TCPXO:
-		out[injectAnnotation+tcpxoDaemon] = list(append(devices(w), device{"/dev/dmabuf_import_helper"}))
+		out[injectAnnotation+tcpxoDaemon] = jsonLines(append(gpuDevices(w), device{"/dev/dmabuf_import_helper"}))
 	}
 	return out
 }
@@ -144,8 +144,8 @@ type device struct {
 	Path string `json:"path"`
 }
 
-// devices returns the GPUs of a pod and the control devices of their driver.
-func devices(w ir.Workload) []device {
+// gpuDevices returns the GPUs of a pod and the control devices of their driver.
+func gpuDevices(w ir.Workload) []device {
 	var out []device
 	for _, a := range w.Requests {
 		if a.Resource == ir.GPU {
@@ -157,8 +157,8 @@ func devices(w ir.Workload) []device {
 	return append(out, device{"/dev/nvidiactl"}, device{"/dev/nvidia-uvm"})
 }
 
-// list returns a JSON list with each element on a line of its own.
-func list[T any](elements []T) string {
+// jsonLines returns a JSON list with each element on a line of its own.
+func jsonLines[T any](elements []T) string {
 	lines := make([]string, len(elements))
 	for i, e := range elements {
 		text, _ := json.Marshal(e) // the elements hold only strings, so that marshalling cannot fail

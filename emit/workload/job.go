@@ -9,15 +9,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// job returns a workload as an Indexed Job. Kubernetes replaces pods that fail and
-// counts each as a retry, except pods that are evicted or lose their node. Their
-// peers, which fail with them, do count.
+// indexedJob returns a workload as an Indexed Job. Kubernetes replaces pods that
+// fail and counts each as a retry, except pods that are evicted or lose their node.
+// Their peers, which fail with them, do count.
 //
 // Kueue suspends the Job when it is created, and without Kueue the API server admits
 // no Job (failurePolicy of Kueue's webhooks). A suspend field here would stop a
 // running Job that is applied again. KAI Scheduler leaves the Job's pods pending
 // instead.
-func job(p *ir.Platform, w ir.Workload) *batchv1.Job {
+func indexedJob(p *ir.Platform, w ir.Workload) *batchv1.Job {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: queuedMeta(p, w),
@@ -54,12 +54,12 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 	return spec
 }
 
-// service returns the headless Service through which the pods of a Job find each
-// other by name, even before they are ready. It has the name of the Job.
-func service(p *ir.Platform, w ir.Workload) *corev1.Service {
+// headlessService returns the headless Service through which the pods of a Job find
+// each other by name, even before they are ready. It has the name of the Job.
+func headlessService(p *ir.Platform, w ir.Workload) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},
-		ObjectMeta: meta(p, w, w.Name),
+		ObjectMeta: objectMeta(p, w, w.Name),
 		Spec: corev1.ServiceSpec{
 			ClusterIP:                corev1.ClusterIPNone,
 			PublishNotReadyAddresses: true,

@@ -35,7 +35,7 @@ func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 		},
 	}
 	for _, a := range w.Auxiliaries {
-		j.Spec.ReplicatedJobs = append(j.Spec.ReplicatedJobs, auxiliary(w, a))
+		j.Spec.ReplicatedJobs = append(j.Spec.ReplicatedJobs, auxiliaryJob(w, a))
 	}
 	if len(w.Auxiliaries) > 0 {
 		// Pods of auxiliaries may run for ever: JobSet ends them when the workload's
@@ -68,12 +68,12 @@ func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
 	return out
 }
 
-// auxiliary returns the Job that runs a pod beside a workload. The Job replaces a
+// auxiliaryJob returns the Job that runs a pod beside a workload. The Job replaces a
 // failed pod as often as the workload may retry, and always replaces a pod that was
 // evicted or lost its node, without restarting the workload's own pods. If the
 // retries are used up, the failure is the JobSet's: it restarts, and fails when its
 // own retries are used up.
-func auxiliary(w ir.Workload, a ir.Auxiliary) v1alpha2.ReplicatedJob {
+func auxiliaryJob(w ir.Workload, a ir.Auxiliary) v1alpha2.ReplicatedJob {
 	beside := ir.Workload{
 		Name: w.Name, Namespace: w.Namespace, KubeAccount: w.KubeAccount, PriorityClass: w.PriorityClass,
 		Queueing: w.Queueing,

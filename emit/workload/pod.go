@@ -27,12 +27,12 @@ var tpuPorts = [...]int32{8471, 8080}
 // podSpec returns the pod of a workload. first is the host name of the first pod,
 // which has an address if the workload has a rendezvous.
 func podSpec(w ir.Workload, first string) corev1.PodSpec {
-	resources, accelerator := requirements(w)
+	resources, accelerator := podResources(w)
 	container := corev1.Container{
 		Name:      containerName,
 		Image:     w.Image,
 		Command:   w.Command,
-		Env:       environment(w, first),
+		Env:       podEnvironment(w, first),
 		Resources: resources,
 		// These fields restrict what the baseline Pod Security Standard permits.
 		// Images that run as root are common and stay possible.
@@ -97,11 +97,11 @@ func podSpec(w ir.Workload, first string) corev1.PodSpec {
 	return pod
 }
 
-// requirements returns the requests of each pod, and the name of its accelerator
+// podResources returns the requests of each pod, and the name of its accelerator
 // resource, which is "" without accelerators. Memory and accelerators are limited to
 // the request. CPU has no limit, because a limit would slow a pod down while cores
 // are idle.
-func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator string) {
+func podResources(w ir.Workload) (_ corev1.ResourceRequirements, accelerator string) {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, a := range w.Requests {
 		name, quantity := corev1.ResourceName(a.Resource), kubeyaml.Canonical(a.Quantity)
@@ -118,10 +118,10 @@ func requirements(w ir.Workload) (_ corev1.ResourceRequirements, accelerator str
 	return corev1.ResourceRequirements{Requests: requests, Limits: limits}, accelerator
 }
 
-// environment returns the platform's variables, then the variables from Secrets,
+// podEnvironment returns the platform's variables, then the variables from Secrets,
 // then the workload's own variables. The workload's variables can refer to the
 // others.
-func environment(w ir.Workload, first string) []corev1.EnvVar {
+func podEnvironment(w ir.Workload, first string) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Port != 0 {
 		// The full name, as the pod knows itself: PyTorch starts the rendezvous on
@@ -140,7 +140,7 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 			}})
 		}
 	}
-	out = append(out, storage(w)...)
+	out = append(out, storageVariables(w)...)
 	for _, e := range w.SecretEnv {
 		out = append(out, corev1.EnvVar{Name: e.Name, ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{
@@ -154,9 +154,9 @@ func environment(w ir.Workload, first string) []corev1.EnvVar {
 	return out
 }
 
-// storage returns the variables that name the team's bucket and the platform's
-// TensorBoard instance, if they exist.
-func storage(w ir.Workload) []corev1.EnvVar {
+// storageVariables returns the variables that name the team's bucket and the
+// platform's TensorBoard instance, if they exist.
+func storageVariables(w ir.Workload) []corev1.EnvVar {
 	var out []corev1.EnvVar
 	if w.Bucket != "" {
 		out = append(out, corev1.EnvVar{Name: ir.EnvBucket, Value: w.Bucket})
@@ -176,7 +176,7 @@ func storage(w ir.Workload) []corev1.EnvVar {
 func configMap(p *ir.Platform, w ir.Workload) *corev1.ConfigMap {
 	c := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "ConfigMap"},
-		ObjectMeta: meta(p, w, w.ConfigMap),
+		ObjectMeta: objectMeta(p, w, w.ConfigMap),
 		Data:       make(map[string]string, len(w.Files)),
 	}
 	for _, f := range w.Files {

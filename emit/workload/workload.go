@@ -74,7 +74,7 @@ func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
 		}
 	}
 	for _, w := range workloads {
-		if err := add(w.Name, objects(p, w)...); err != nil {
+		if err := add(w.Name, workloadDocuments(p, w)...); err != nil {
 			return nil, err
 		}
 	}
@@ -85,8 +85,8 @@ func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
 	return append(files, emit.File{Path: path.Join(dir, kustomization), Content: content}), nil
 }
 
-// objects returns the documents of a workload's file, the job last.
-func objects(p *ir.Platform, w ir.Workload) []any {
+// workloadDocuments returns the documents of a workload's file, the job last.
+func workloadDocuments(p *ir.Platform, w ir.Workload) []any {
 	var out []any
 	if w.Networks {
 		out = append(out, networkClaim(p, w))
@@ -95,19 +95,19 @@ func objects(p *ir.Platform, w ir.Workload) []any {
 		return append(out, jobSet(p, w))
 	}
 	if w.Port != 0 {
-		out = append(out, service(p, w))
+		out = append(out, headlessService(p, w))
 	}
-	return append(out, job(p, w))
+	return append(out, indexedJob(p, w))
 }
 
-// meta returns the metadata of an object that a workload needs.
-func meta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
+// objectMeta returns the metadata of an object that a workload needs.
+func objectMeta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.Namespace, Name: name, Labels: kubeyaml.Labels(p.Name)}
 }
 
 // queuedMeta returns the metadata of the object that the scheduler queues.
 func queuedMeta(p *ir.Platform, w ir.Workload) metav1.ObjectMeta {
-	m := meta(p, w, w.Name)
+	m := objectMeta(p, w, w.Name)
 	for _, l := range w.Queueing.Labels {
 		m.Labels[l.Key] = l.Value
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/emit/workload"
 )
 
-// train is a job of two pods that meet, on GPUs.
-func train(name string) ir.Workload {
+// trainingJob is a job of two pods that meet, on GPUs.
+func trainingJob(name string) ir.Workload {
 	return ir.Workload{
 		Template: "train", Name: name, Kind: ir.Job, Team: "team-a", Namespace: "ns-a", KubeAccount: "team-a-ksa",
 		Queue: "lq-team-a-lp", PriorityClass: "lp", Pods: 2, Retries: 20, Port: 29500,
@@ -40,8 +40,8 @@ func train(name string) ir.Workload {
 	}
 }
 
-// render returns the files of workloads by path.
-func render(t testing.TB, workloads ...ir.Workload) map[string]string {
+// renderWorkloads returns the files of workloads by path.
+func renderWorkloads(t testing.TB, workloads ...ir.Workload) map[string]string {
 	t.Helper()
 	files, err := workload.Files(&ir.Platform{Name: "demo", Workloads: workloads})
 	if err != nil {
@@ -156,13 +156,13 @@ spec:
           medium: Memory
         name: shared-memory
 `
-	if diff := cmp.Diff(want, render(t, train("train-1"))["workloads/team-a/train-1.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderWorkloads(t, trainingJob("train-1"))["workloads/team-a/train-1.yaml"]); diff != "" {
 		t.Errorf("job (-want +got):\n%s", diff)
 	}
 }
 
 func TestJobSet(t *testing.T) {
-	w := train("set-1")
+	w := trainingJob("set-1")
 	w.Kind, w.Env, w.ConfigMap, w.Files, w.NodeSelector, w.Tolerations, w.MaxRunSeconds, w.GraceSeconds = ir.JobSet,
 		nil, "", nil, nil, nil, 0, 0
 	w.Queueing.Annotations = nil
@@ -231,14 +231,14 @@ spec:
             restartPolicy: Never
             serviceAccountName: team-a-ksa
 `
-	if diff := cmp.Diff(want, render(t, w)["workloads/team-a/set-1.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderWorkloads(t, w)["workloads/team-a/set-1.yaml"]); diff != "" {
 		t.Errorf("jobset (-want +got):\n%s", diff)
 	}
 }
 
 // onSlices is a JobSet on two TPU slices of two hosts each.
 func onSlices() ir.Workload {
-	w := train("pretrain")
+	w := trainingJob("pretrain")
 	w.Kind, w.Pods, w.Slices = ir.JobSet, 4, 2
 	w.Requests[2] = ir.Amount{Resource: "google.com/tpu", Quantity: resource.MustParse("4")}
 	w.NodeSelector = []ir.KeyValue{
@@ -340,7 +340,7 @@ spec:
                 medium: Memory
               name: shared-memory
 `
-	if diff := cmp.Diff(want, render(t, onSlices())["workloads/team-a/pretrain.yaml"]); diff != "" {
+	if diff := cmp.Diff(want, renderWorkloads(t, onSlices())["workloads/team-a/pretrain.yaml"]); diff != "" {
 		t.Errorf("jobset on slices (-want +got):\n%s", diff)
 	}
 }
@@ -472,7 +472,7 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := onSlices()
 			test.edit(&w)
-			got := render(t, w)["workloads/team-a/pretrain.yaml"]
+			got := renderWorkloads(t, w)["workloads/team-a/pretrain.yaml"]
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -523,7 +523,7 @@ func TestGPUDirect(t *testing.T) {
 			[]string{lock, "value: /dev/aperture_devices"}},
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
-			w := train("train")
+			w := trainingJob("train")
 			w.Kind, w.GPUDirect = ir.JobSet, test.way
 			w.Env = []ir.KeyValue{{Key: "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", Value: "mine"}}
 			want := test.want
@@ -536,7 +536,7 @@ func TestGPUDirect(t *testing.T) {
 						"{\"interfaceName\":\"eth2\",\"network\":\"net-a\"}\n                ]\n",
 					"- name: LD_LIBRARY_PATH\n                value: /usr/local/nvidia/lib64\n")
 			}
-			got := render(t, w)["workloads/team-a/train.yaml"]
+			got := renderWorkloads(t, w)["workloads/team-a/train.yaml"]
 			for _, want := range want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no\n%s\nin\n%s", want, got)
@@ -552,7 +552,7 @@ func TestGPUDirect(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	w := train("train-1")
+	w := trainingJob("train-1")
 	w.Bucket, w.TensorBoard = "my-project-demo-team-a", true
 	w.SecretEnv = []ir.SecretEnv{{Name: "TOKEN", Secret: "hub", Key: "read"}}
 	w.Env = []ir.KeyValue{{Key: "ARGS", Value: "--to=gs://$(BUCKET) --token=$(TOKEN)"}}
@@ -573,7 +573,7 @@ func TestEnvironment(t *testing.T) {
         - name: ARGS
           value: --to=gs://$(BUCKET) --token=$(TOKEN)
         image: `
-	if got := render(t, w)["workloads/team-a/train-1.yaml"]; !strings.Contains(got, want) {
+	if got := renderWorkloads(t, w)["workloads/team-a/train-1.yaml"]; !strings.Contains(got, want) {
 		t.Errorf("no\n%s\nin\n%s", want, got)
 	}
 }
@@ -581,11 +581,11 @@ func TestEnvironment(t *testing.T) {
 // TestFolders: copies share one ConfigMap, teams share nothing, and what a
 // workload does not have leaves no trace.
 func TestFolders(t *testing.T) {
-	plain := train("plain")
+	plain := trainingJob("plain")
 	plain.Team, plain.Namespace, plain.ConfigMap, plain.Files, plain.Port, plain.MaxRunSeconds = "team-b", "team-b", "",
 		nil, 0, 0
 	plain.Queueing.Annotations = nil
-	got := render(t, train("train-1"), train("train-2"), plain)
+	got := renderWorkloads(t, trainingJob("train-1"), trainingJob("train-2"), plain)
 
 	if want := `apiVersion: v1
 data:
@@ -627,9 +627,9 @@ sortOptions:
 
 func TestFilesRefusesTwoOfAName(t *testing.T) {
 	for name, workloads := range map[string][]ir.Workload{
-		"two jobs":              {train("train-1"), train("train-1")},
-		"a job and its files":   {train("train-files")},
-		"a job's kustomization": {train("kustomization")},
+		"two jobs":              {trainingJob("train-1"), trainingJob("train-1")},
+		"a job and its files":   {trainingJob("train-files")},
+		"a job's kustomization": {trainingJob("kustomization")},
 	} {
 		if _, err := workload.Files(&ir.Platform{Name: "demo", Workloads: workloads}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -640,7 +640,7 @@ func TestFilesRefusesTwoOfAName(t *testing.T) {
 func BenchmarkFiles(b *testing.B) {
 	p := &ir.Platform{Name: "demo"}
 	for range 1000 {
-		p.Workloads = append(p.Workloads, train("train-1"))
+		p.Workloads = append(p.Workloads, trainingJob("train-1"))
 	}
 	for i := range p.Workloads {
 		p.Workloads[i].Team = "team-" + strings.Repeat("x", i%7)

@@ -63,7 +63,7 @@ func benchProcess(b *testing.B, status int, command func() *exec.Cmd) {
 	b.ReportMetric(peak, "peak-MiB")
 }
 
-func build(b *testing.B) string {
+func buildBinary(b *testing.B) string {
 	b.Helper()
 	bin := filepath.Join(b.TempDir(), "batchwright")
 	if out, err := exec.Command("go", "build", "-o", bin, root+"/cmd/batchwright").CombinedOutput(); err != nil {
@@ -74,14 +74,14 @@ func build(b *testing.B) string {
 
 // BenchmarkVet checks a blueprint.
 func BenchmarkVet(b *testing.B) {
-	bin := build(b)
+	bin := buildBinary(b)
 	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "vet", dir) })
 }
 
 // BenchmarkVetMistakes checks blueprints with some twelve mistakes in each of
 // many teams, and shows the first of them or, as JSON, all.
 func BenchmarkVetMistakes(b *testing.B) {
-	bin := build(b)
+	bin := buildBinary(b)
 	for _, kind := range scale.Mistakes {
 		for _, format := range []string{"text", "json"} {
 			for _, teams := range scale.Sizes[1:] {
@@ -104,13 +104,13 @@ func BenchmarkVetMistakes(b *testing.B) {
 // BenchmarkPrint compiles a blueprint and prints the folder instead of writing
 // it: what batchwright takes without the file system.
 func BenchmarkPrint(b *testing.B) {
-	bin := build(b)
+	bin := buildBinary(b)
 	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd { return exec.Command(bin, "compile", "-o", "-", dir) })
 }
 
 // BenchmarkPrintJobs does the same where all teams submit jobs.
 func BenchmarkPrintJobs(b *testing.B) {
-	bin := build(b)
+	bin := buildBinary(b)
 	for _, scheduler := range scale.Schedulers {
 		for _, teams := range scale.Sizes {
 			b.Run(fmt.Sprintf("%s/teams=%d", scheduler, teams), func(b *testing.B) {
@@ -126,7 +126,7 @@ func BenchmarkPrintJobs(b *testing.B) {
 
 // BenchmarkCompile writes the folder anew each time.
 func BenchmarkCompile(b *testing.B) {
-	bin := build(b)
+	bin := buildBinary(b)
 	n := 0
 	benchProcesses(b, func(_ *testing.B, dir string) *exec.Cmd {
 		n++
@@ -141,9 +141,9 @@ func BenchmarkDiff(b *testing.B) {
 	if _, err := exec.LookPath("git"); err != nil {
 		b.Skip("git is not installed")
 	}
-	bin := build(b)
+	bin := buildBinary(b)
 	for _, teams := range []int{100, 1000} {
-		dir := history(b, teams, 200)
+		dir := makeHistory(b, teams, 200)
 		for _, change := range []struct {
 			name, base string
 			status     int
@@ -151,8 +151,8 @@ func BenchmarkDiff(b *testing.B) {
 			b.Run(fmt.Sprintf("teams=%d/%s", teams, change.name), func(b *testing.B) {
 				var compile, diff spent
 				for b.Loop() {
-					compile.run(b, 0, dir, bin, "compile", "-o", "-")
-					diff.run(b, change.status, dir, bin, "diff", "--base", change.base)
+					compile.addProcess(b, 0, dir, bin, "compile", "-o", "-")
+					diff.addProcess(b, change.status, dir, bin, "diff", "--base", change.base)
 				}
 				b.ReportMetric(float64(compile.wall.Milliseconds())/float64(b.N), "compile-ms/op")
 				b.ReportMetric(float64(diff.wall.Milliseconds())/float64(b.N), "diff-ms/op")
@@ -163,9 +163,9 @@ func BenchmarkDiff(b *testing.B) {
 	}
 }
 
-// history makes a repository whose commits each change one number of a
+// makeHistory makes a repository whose commits each change one number of a
 // blueprint, and the first one besides every team.
-func history(b *testing.B, teams, commits int) string {
+func makeHistory(b *testing.B, teams, commits int) string {
 	b.Helper()
 	dir := b.TempDir()
 	git := func(args ...string) {
@@ -205,8 +205,8 @@ func history(b *testing.B, teams, commits int) string {
 // spent is the time that processes take, and their CPU time.
 type spent struct{ wall, cpu time.Duration }
 
-// run adds a process that must exit with a status.
-func (s *spent) run(b *testing.B, status int, dir string, command ...string) {
+// addProcess adds a process that must exit with a status.
+func (s *spent) addProcess(b *testing.B, status int, dir string, command ...string) {
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir

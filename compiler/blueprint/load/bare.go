@@ -26,7 +26,7 @@ func (l *Loader) BuildBare(cc *cue.Context) cue.Value {
 	}
 	bare := *l
 	bare.bare, bare.findings = true, &diag.List{}
-	if bare.Instance = bare.instance(); bare.Instance == nil {
+	if bare.Instance = bare.buildInstance(); bare.Instance == nil {
 		return cue.Value{}
 	}
 	value, _, _ := bare.Build(cc)
@@ -101,7 +101,7 @@ func (l *Loader) unknownDefinitions(file *ast.File, names map[string]bool) {
 			f.Label, f.Help = "", "did you mean "+near+"?"
 		}
 		l.findings.Add(f)
-		l.cut(s.Pos(), cutName)
+		l.markCut(s.Pos(), cutName)
 		return false
 	}, nil)
 }

@@ -107,7 +107,7 @@ func ImportName(s *ast.ImportSpec) string {
 // them to be cut out. It returns whether any part was marked.
 func (l *Loader) compileErrors(err error) bool {
 	again, echoes := false, l.Partial || len(l.Sources.Cuts) > 0
-	written, fields := l.names(), l.blueprintFields()
+	written, fields := l.topLevelNames(), l.blueprintFields()
 	for _, e := range cueerrors.Errors(err) {
 		pos := e.Position()
 		format, args := e.Msg()
@@ -120,7 +120,7 @@ func (l *Loader) compileErrors(err error) bool {
 			quiet = l.Partial // the name may be defined in a file that does not parse
 			name, _ := args[0].(string)
 			f.Span.End = f.Span.Start + len(name)
-			f.Help = l.unresolved(name, pos.Filename(), written, fields)
+			f.Help = l.adviseUndefined(name, pos.Filename(), written, fields)
 		case strings.HasPrefix(format, "imported and not used"):
 			kind = cutImport
 			quiet = echoes // its use may have been cut out
@@ -148,9 +148,9 @@ func (l *Loader) compileErrors(err error) bool {
 			f.Help = "correct the CUE expression here"
 		}
 		if !f.Span.Valid() {
-			f.Message = l.say(e)
+			f.Message = l.errorText(e)
 		}
-		if l.cut(pos, kind) {
+		if l.markCut(pos, kind) {
 			again = true
 		}
 		if !quiet {
@@ -160,10 +160,10 @@ func (l *Loader) compileErrors(err error) bool {
 	return again
 }
 
-// cut marks a part to be cut out, and returns whether the mark is new.
-func (l *Loader) cut(pos token.Pos, kind cut) bool {
+// markCut marks a part to be cut out, and returns whether the mark is new.
+func (l *Loader) markCut(pos token.Pos, kind cut) bool {
 	name := pos.Filename()
-	if !pos.IsValid() || name == "" || ours(name) {
+	if !pos.IsValid() || name == "" || isOurs(name) {
 		return false
 	}
 	cuts := l.Sources.Cuts[name]
@@ -181,10 +181,11 @@ func (l *Loader) cut(pos token.Pos, kind cut) bool {
 	return true
 }
 
-// unresolved returns the advice about an undefined name in a file. written are the
-// names that the input's files define, sorted. fields are the fields of a blueprint.
-func (l *Loader) unresolved(name, file string, written, fields []string) string {
-	for _, path := range builtins() {
+// adviseUndefined returns the advice about an undefined name in a file. written are
+// the names that the input's files define, sorted. fields are the fields of a
+// blueprint.
+func (l *Loader) adviseUndefined(name, file string, written, fields []string) string {
+	for _, path := range builtinPackages() {
 		if ast.ParseImportPath(path).Qualifier == name {
 			return "add import " + strconv.Quote(path)
 		}
@@ -204,8 +205,9 @@ func (l *Loader) unresolved(name, file string, written, fields []string) string 
 	return "define the name in this package, or write quotes if it is a string"
 }
 
-// names returns the names that the input's files define at their top level, sorted.
-func (l *Loader) names() []string {
+// topLevelNames returns the names that the input's files define at their top level,
+// sorted.
+func (l *Loader) topLevelNames() []string {
 	known := map[string]bool{}
 	for _, f := range l.Instance.Files {
 		for _, d := range f.Decls {
@@ -222,8 +224,8 @@ func (l *Loader) names() []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// builtins returns CUE's own packages that can be useful in a blueprint.
-func builtins() []string {
+// builtinPackages returns CUE's own packages that can be useful in a blueprint.
+func builtinPackages() []string {
 	return []string{
 		"crypto/sha256", "encoding/base64", "encoding/json", "encoding/yaml", "list", "math", "net", "path", "regexp",
 		"strconv", "strings", "struct", "text/template", "time",

@@ -15,23 +15,23 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// decode parses a file that CUE's loader does not read by itself.
-func (l *Loader) decode(format, path, name string, content []byte) {
+// decodeFile parses a file that CUE's loader does not read by itself.
+func (l *Loader) decodeFile(format, path, name string, content []byte) {
 	display := path
 	if path != "-" {
-		display = l.Sources.display(name)
+		display = l.Sources.displayName(name)
 	}
-	l.Sources.add(name, display, content)
-	if !l.text(path, content) {
+	l.Sources.addSource(name, display, content)
+	if !l.isText(path, content) {
 		return
 	}
 	file, err := ParseData(format, name, content)
 	if err != nil {
 		l.Partial = true
-		l.syntax(name, err)
+		l.reportSyntax(name, err)
 		return
 	}
-	file.Decls = l.duplicates(file.Decls, nil)
+	file.Decls = l.removeDuplicates(file.Decls, nil)
 	if !isMapping(file) {
 		if at := secondDocument(content); at >= 0 {
 			l.findings.Add(diag.Finding{
@@ -42,7 +42,7 @@ func (l *Loader) decode(format, path, name string, content []byte) {
 			l.failed = true
 			return
 		}
-		l.fail("E0003", path, "is not a blueprint",
+		l.failFile("E0003", path, "is not a blueprint",
 			"write a mapping with fields such as name and teams")
 		return
 	}
@@ -117,10 +117,10 @@ func isMapping(f *ast.File) bool {
 	return true
 }
 
-// duplicates reports keys that occur twice in a YAML or JSON mapping: CUE would
+// removeDuplicates reports keys that occur twice in a YAML or JSON mapping: CUE would
 // merge the values, and other readers take the last one. It returns the fields
 // without the duplicates.
-func (l *Loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
+func (l *Loader) removeDuplicates(decls []ast.Decl, above *trail) []ast.Decl {
 	first := map[string]*ast.Field{}
 	return slices.DeleteFunc(decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.Field)
@@ -143,18 +143,18 @@ func (l *Loader) duplicates(decls []ast.Decl, above *trail) []ast.Decl {
 			return true
 		}
 		first[name] = f
-		l.nested(f.Value, at)
+		l.removeNested(f.Value, at)
 		return false
 	})
 }
 
-func (l *Loader) nested(e ast.Expr, at *trail) {
+func (l *Loader) removeNested(e ast.Expr, at *trail) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		e.Elts = l.duplicates(e.Elts, at)
+		e.Elts = l.removeDuplicates(e.Elts, at)
 	case *ast.ListLit:
 		for _, item := range e.Elts {
-			l.nested(item, at)
+			l.removeNested(item, at)
 		}
 	}
 }

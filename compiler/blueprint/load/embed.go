@@ -53,7 +53,7 @@ func (m moduleFiles) Open(name string) (fs.File, error) {
 	if m.at != "" {
 		name = path.Join(".", strings.TrimPrefix(strings.TrimPrefix(name, m.at), "/"))
 	}
-	fsys, dir, err := m.files.below(m.dir)
+	fsys, dir, err := m.files.openBelow(m.dir)
 	if err != nil {
 		return nil, err
 	}

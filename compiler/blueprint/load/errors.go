@@ -20,9 +20,9 @@ func Message(e cueerrors.Error) string {
 	return strings.TrimPrefix(cueerrors.String(e), strings.Join(e.Path(), ".")+": ")
 }
 
-// say returns the text of an error for a finding, without file paths of this
+// errorText returns the text of an error for a finding, without file paths of this
 // machine.
-func (l *Loader) say(e cueerrors.Error) string {
+func (l *Loader) errorText(e cueerrors.Error) string {
 	text := strings.ReplaceAll(Message(e), l.in.Dir+string(filepath.Separator), "")
 	return invalidJSON.ReplaceAllString(text, "")
 }
@@ -36,13 +36,13 @@ func (l *Loader) unusedTag(tag string) {
 		Code: "E0004", Severity: diag.Error, Message: fmt.Sprintf("the blueprint has no @tag or @if named %q", name),
 		Help: "declare it on a field, as in region: string @tag(region), or remove -t",
 	}
-	if known := l.tags(); len(known) > 0 {
+	if known := l.declaredTags(); len(known) > 0 {
 		f.Label = "want one of " + strings.Join(known, ", ")
 		if near := diag.Nearest(name, known); near != "" {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
-	switch known := slices.Contains(l.tags(), name); {
+	switch known := slices.Contains(l.declaredTags(), name); {
 	case known && valued:
 		f.Message, f.Label = fmt.Sprintf("%q is the name of an @if, which has no value", name), ""
 		f.Help = "remove the value: -t " + name
@@ -55,8 +55,8 @@ func (l *Loader) unusedTag(tag string) {
 	l.findings.Add(f)
 }
 
-// tags returns the tags that the input's files declare.
-func (l *Loader) tags() []string {
+// declaredTags returns the tags that the input's files declare.
+func (l *Loader) declaredTags() []string {
 	var known []string
 	for _, name := range l.cue {
 		for _, m := range tagAttribute.FindAllSubmatch(l.Sources.Get(name).Content, -1) {
@@ -73,8 +73,8 @@ func (l *Loader) tags() []string {
 	return slices.Compact(known)
 }
 
-// tagged returns the place where a field takes the value of a tag.
-func (l *Loader) tagged(tag string) diag.Span {
+// tagSpan returns the place where a field takes the value of a tag.
+func (l *Loader) tagSpan(tag string) diag.Span {
 	for _, name := range l.cue {
 		src := l.Sources.Get(name)
 		for _, m := range tagAttribute.FindAllSubmatchIndex(src.Content, -1) {
@@ -98,7 +98,7 @@ func (l *Loader) loadErrors(err error) bool {
 	again, fatal := false, false
 	seen := map[string]bool{}
 	for _, e := range cueerrors.Errors(err) {
-		text := l.say(e)
+		text := l.errorText(e)
 		if seen[text] {
 			continue
 		}
@@ -120,7 +120,7 @@ func (l *Loader) loadErrors(err error) bool {
 		case strings.Contains(text, "no package name"):
 			if !l.Partial { // otherwise a file that does not parse may declare it
 				for _, name := range l.cue {
-					l.fail("E0004", l.Sources.display(name), "has no package clause",
+					l.failFile("E0004", l.Sources.displayName(name), "has no package clause",
 						"start the file with a clause such as package platform, or pass the file itself as a PATH")
 				}
 			}
@@ -144,7 +144,7 @@ func (l *Loader) loadErrors(err error) bool {
 		case strings.Contains(text, "module.cue"),
 			f.Span.Valid() && strings.HasSuffix(f.Span.Source.Name, "cue.mod/module.cue"):
 			if !f.Span.Valid() {
-				name := l.Sources.display(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))
+				name := l.Sources.displayName(filepath.Join(l.moduleRoot(), "cue.mod", "module.cue"))
 				f.Span.Source = &diag.Source{Name: name}
 			}
 			f.Help = `write a module.cue such as module: "example.com/platform@v0", language: version: "v0.17.0"`
@@ -152,7 +152,7 @@ func (l *Loader) loadErrors(err error) bool {
 			f.Help = "join the conditions: @if(a && b)"
 		case strings.Contains(text, "invalid number for injection tag"):
 			if m := tagName.FindStringSubmatch(text); m != nil {
-				f.Span, f.Help = l.tagged(m[1]), "set a number: -t "+m[1]+"=3"
+				f.Span, f.Help = l.tagSpan(m[1]), "set a number: -t "+m[1]+"=3"
 			}
 		case strings.Contains(text, "previous declaration here"):
 			continue
@@ -160,7 +160,7 @@ func (l *Loader) loadErrors(err error) bool {
 			f.Message, f.Span = "this condition cannot be read: "+text, l.badCondition()
 			f.Help = "use only names, &&, ||, ! and parentheses in a condition"
 		}
-		if cut && l.cut(e.Position(), cutImport) {
+		if cut && l.markCut(e.Position(), cutImport) {
 			again = true
 		} else {
 			fatal = true

@@ -42,9 +42,9 @@ func (f files) readFile(name string) ([]byte, error) {
 	return readFrom(f, name, os.ReadFile, fs.ReadFile)
 }
 
-// below returns the files below a directory as a file system that no symbolic link
+// openBelow returns the files below a directory as a file system that no symbolic link
 // leads out of. The caller must close it.
-func (f files) below(dir string) (fs.FS, io.Closer, error) {
+func (f files) openBelow(dir string) (fs.FS, io.Closer, error) {
 	if f.fsys == nil {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -56,11 +56,11 @@ func (f files) below(dir string) (fs.FS, io.Closer, error) {
 	return sub, io.NopCloser(nil), err
 }
 
-// nowhere returns the name of a directory that does not exist on the disk, to use as
-// the root of Input.Files. CUE's loader can read a file system other than the disk,
-// but then finds no package below cue.mod/pkg. In an overlay it finds everything, and
-// it sees nothing else if the directories do not exist on the disk.
-func nowhere() (string, error) {
+// missingDir returns the name of a directory that does not exist on the disk, to use
+// as the root of Input.Files. CUE's loader can read a file system other than the
+// disk, but then finds no package below cue.mod/pkg. In an overlay it finds
+// everything, and it sees nothing else if the directories do not exist on the disk.
+func missingDir() (string, error) {
 	name, err := filepath.Abs(string(filepath.Separator) + "batchwright") // on Windows, with the name of a volume
 	for err == nil {
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func (l *Loader) layFile(name string) bool {
 	}
 	content, err := l.files.readFile(name)
 	if err != nil {
-		l.unreadable(l.Sources.display(name), err)
+		l.failUnreadable(l.Sources.displayName(name), err)
 		return false
 	}
 	l.overlay[name] = content

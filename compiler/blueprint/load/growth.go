@@ -83,7 +83,7 @@ func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
 	var files []*ast.File
 	for _, i := range append(l.Instance.Dependencies(), l.Instance) {
 		for _, f := range i.Files {
-			if !ours(f.Filename) {
+			if !isOurs(f.Filename) {
 				files = append(files, f)
 			}
 		}
@@ -92,16 +92,16 @@ func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
 		return diag.Span{}
 	}
 	for _, f := range files {
-		g.collect(f)
+		g.collectValues(f)
 	}
 	for range maxRounds {
 		g.changed = false
 		for _, inner := range []bool{false, true} {
 			for _, name := range g.names {
-				g.raise(bounded{name, inner}, g.longest(g.named[name], inner))
+				g.raiseBound(bounded{name, inner}, g.longestBound(g.named[name], inner))
 			}
-			g.raise(bounded{dynamicName, inner}, g.longest(g.dynamic, inner))
-			g.raise(bounded{labelsName, inner}, g.longest(g.labels, inner))
+			g.raiseBound(bounded{dynamicName, inner}, g.longestBound(g.dynamic, inner))
+			g.raiseBound(bounded{labelsName, inner}, g.longestBound(g.labels, inner))
 		}
 		if !g.changed {
 			break
@@ -139,8 +139,8 @@ func isGrowth(n ast.Node) bool {
 	return false
 }
 
-// collect records the values of each name in a file.
-func (g *growth) collect(f *ast.File) {
+// collectValues records the values of each name in a file.
+func (g *growth) collectValues(f *ast.File) {
 	for s := range f.ImportSpecs() {
 		if written, err := strconv.Unquote(s.Path.Value); err == nil {
 			g.imports[ImportName(s)] = ast.ParseImportPath(written).Path
@@ -236,26 +236,27 @@ type knownLength struct {
 	length float64
 }
 
-// raise raises a bound. A bound never falls.
-func (g *growth) raise(of bounded, bound float64) {
+// raiseBound raises a bound. A bound never falls.
+func (g *growth) raiseBound(of bounded, bound float64) {
 	if bound > g.bounds[of] {
 		g.bounds[of] = bound
 		g.changed = true
 	}
 }
 
-// longest returns the highest bound of some values.
-func (g *growth) longest(values []ast.Expr, inner bool) float64 {
+// longestBound returns the highest bound of some values.
+func (g *growth) longestBound(values []ast.Expr, inner bool) float64 {
 	bound := 0.0
 	for _, v := range values {
-		bound = max(bound, g.bound(v, inner))
+		bound = max(bound, g.boundExpr(v, inner))
 	}
 	return bound
 }
 
-// bound returns the most bytes that a text can have, according to the rounds so far.
-// The text is the value itself or, if inner is true, also any text inside the value.
-func (g *growth) bound(e ast.Expr, inner bool) float64 {
+// boundExpr returns the most bytes that a text can have, according to the rounds so
+// far. The text is the value itself or, if inner is true, also any text inside the
+// value.
+func (g *growth) boundExpr(e ast.Expr, inner bool) float64 {
 	switch e := e.(type) {
 	case nil, *ast.BottomLit, *ast.BadExpr:
 		return 0
@@ -268,32 +269,32 @@ func (g *growth) bound(e ast.Expr, inner bool) float64 {
 	case *ast.SelectorExpr:
 		return g.boundSelector(e, inner)
 	case *ast.IndexExpr:
-		return g.bound(e.X, true)
+		return g.boundExpr(e.X, true)
 	case *ast.SliceExpr:
-		return g.bound(e.X, true)
+		return g.boundExpr(e.X, true)
 	case *ast.ParenExpr:
-		return g.bound(e.X, inner)
+		return g.boundExpr(e.X, inner)
 	case *ast.UnaryExpr:
-		return g.bound(e.X, inner)
+		return g.boundExpr(e.X, inner)
 	case *ast.PostfixExpr:
-		return g.bound(e.X, inner)
+		return g.boundExpr(e.X, inner)
 	case *ast.Alias:
-		return g.bound(e.Expr, inner)
+		return g.boundExpr(e.Expr, inner)
 	case *ast.BinaryExpr:
 		return g.boundBinary(e, inner)
 	case *ast.Interpolation:
 		sum := 0.0
 		for _, part := range e.Elts {
-			sum += g.bound(part, false)
+			sum += g.boundExpr(part, false)
 		}
 		return sum
 	case *ast.ListLit:
 		if !inner {
 			return 0
 		}
-		return g.longest(e.Elts, inner)
+		return g.longestBound(e.Elts, inner)
 	case *ast.Ellipsis:
-		return g.bound(e.Type, inner)
+		return g.boundExpr(e.Type, inner)
 	case *ast.Comprehension:
 		return g.boundComprehension(e, inner)
 	case *ast.StructLit:
@@ -327,7 +328,8 @@ func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
 		return math.Inf(1)
 	}
 	if x, ok := e.X.(*ast.Ident); ok && g.named[x.Name] == nil {
-		if imported, ok := g.imports[x.Name]; ok && ours(imported+"/") || slices.Contains(builtins(), imported) {
+		if imported, ok := g.imports[x.Name]; ok && isOurs(imported+"/") ||
+			slices.Contains(builtinPackages(), imported) {
 			return maxDefault
 		}
 	}
@@ -337,18 +339,18 @@ func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
 
 func (g *growth) boundBinary(e *ast.BinaryExpr, inner bool) float64 {
 	if e.Op == token.AND || e.Op == token.OR {
-		return max(g.bound(e.X, inner), g.bound(e.Y, inner))
+		return max(g.boundExpr(e.X, inner), g.boundExpr(e.Y, inner))
 	}
-	x, y := g.bound(e.X, false), g.bound(e.Y, false)
+	x, y := g.boundExpr(e.X, false), g.boundExpr(e.Y, false)
 	if e.Op == token.MUL {
-		return max(x+y, x*repetitions(e.Y), y*repetitions(e.X))
+		return max(x+y, x*countRepetitions(e.Y), y*countRepetitions(e.X))
 	}
 	return x + y
 }
 
-// repetitions returns the most times that an expression repeats another one as a
+// countRepetitions returns the most times that an expression repeats another one as a
 // factor.
-func repetitions(e ast.Expr) float64 {
+func countRepetitions(e ast.Expr) float64 {
 	if lit, ok := e.(*ast.BasicLit); ok {
 		var number literal.NumInfo
 		if lit.Kind != token.INT || literal.ParseNum(lit.Value, &number) != nil {
@@ -362,9 +364,9 @@ func repetitions(e ast.Expr) float64 {
 }
 
 func (g *growth) boundComprehension(e *ast.Comprehension, inner bool) float64 {
-	bound := g.bound(e.Value, inner)
+	bound := g.boundExpr(e.Value, inner)
 	if e.Fallback != nil {
-		bound = max(bound, g.bound(e.Fallback.Body, inner))
+		bound = max(bound, g.boundExpr(e.Fallback.Body, inner))
 	}
 	return bound
 }
@@ -375,19 +377,19 @@ func (g *growth) boundDecls(decls []ast.Decl, inner bool) float64 {
 		switch d := d.(type) {
 		case *ast.Field:
 			if inner {
-				bound = max(bound, g.bound(d.Value, inner))
+				bound = max(bound, g.boundExpr(d.Value, inner))
 			}
 			if inner && len(d.Attrs) > 0 {
 				bound = max(bound, MaxFile)
 			}
 		case *ast.EmbedDecl:
-			bound = max(bound, g.bound(d.Expr, inner))
+			bound = max(bound, g.boundExpr(d.Expr, inner))
 		case *ast.Attribute: // can embed a file
 			bound = max(bound, MaxFile)
 		case *ast.Comprehension:
 			bound = max(bound, g.boundComprehension(d, inner))
 		case *ast.Ellipsis:
-			bound = max(bound, g.bound(d.Type, inner))
+			bound = max(bound, g.boundExpr(d.Type, inner))
 		}
 	}
 	return bound
@@ -396,7 +398,7 @@ func (g *growth) boundDecls(decls []ast.Decl, inner bool) float64 {
 // boundCall returns the bound of the result of a function. The bound is infinite if
 // the result can be longer than the arguments.
 func (g *growth) boundCall(e *ast.CallExpr) float64 {
-	longest := g.longest(e.Args, true)
+	longest := g.longestBound(e.Args, true)
 	switch fun := e.Fun.(type) {
 	case *ast.Ident:
 		return longest // no function in CUE's own scope returns a longer text
@@ -409,7 +411,7 @@ func (g *growth) boundCall(e *ast.CallExpr) float64 {
 		called := path.Base(g.imports[pkg.Name]) + "." + name
 		switch {
 		case called == "strings.Repeat" && len(e.Args) == 2:
-			return longest * repetitions(e.Args[1])
+			return longest * countRepetitions(e.Args[1])
 		case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
 			return longest
 		case slices.Contains(shortFunctions(), called),
@@ -451,20 +453,20 @@ func shortFunctions() []string {
 // bound exceeds a limit, and is at most most, although the bound of none of its
 // operands does.
 func (g *growth) findCrossing(files []*ast.File, limit, most float64) {
-	g.find(files, func(e ast.Expr) bool {
+	g.recordFirst(files, func(e ast.Expr) bool {
 		_, isCall := e.(*ast.CallExpr)
-		bound := g.bound(e, false)
-		return bound > limit && bound <= most && g.longest(operands(e), isCall) <= limit
+		bound := g.boundExpr(e, false)
+		return bound > limit && bound <= most && g.longestBound(growingOperands(e), isCall) <= limit
 	})
 }
 
 // findLonger records, unless one is recorded already, the first expression that can
 // grow and whose bound exceeds a limit.
 func (g *growth) findLonger(files []*ast.File, limit float64) {
-	g.find(files, func(e ast.Expr) bool { return g.bound(e, false) > limit })
+	g.recordFirst(files, func(e ast.Expr) bool { return g.boundExpr(e, false) > limit })
 }
 
-func (g *growth) find(files []*ast.File, matches func(ast.Expr) bool) {
+func (g *growth) recordFirst(files []*ast.File, matches func(ast.Expr) bool) {
 	for _, f := range files {
 		ast.Walk(f, func(n ast.Node) bool {
 			if e, ok := n.(ast.Expr); ok && !g.crossing.Valid() && isGrowth(n) && matches(e) {
@@ -475,8 +477,8 @@ func (g *growth) find(files []*ast.File, matches func(ast.Expr) bool) {
 	}
 }
 
-// operands returns the operands of an expression that can grow.
-func operands(e ast.Expr) []ast.Expr {
+// growingOperands returns the operands of an expression that can grow.
+func growingOperands(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
 		return []ast.Expr{e.X, e.Y}

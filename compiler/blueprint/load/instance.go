@@ -30,14 +30,14 @@ func (l *Loader) Build(cc *cue.Context) (cue.Value, []ast.Expr, bool) {
 		if !l.compileErrors(l.Instance.Err) {
 			return cue.Value{}, nil, false
 		}
-		if l.Instance = l.instance(); l.Instance == nil {
+		if l.Instance = l.buildInstance(); l.Instance == nil {
 			return cue.Value{}, nil, false
 		}
 	}
 }
 
-// instance returns one CUE instance of all files.
-func (l *Loader) instance() *build.Instance {
+// buildInstance returns one CUE instance of all files.
+func (l *Loader) buildInstance() *build.Instance {
 	root := l.moduleRoot()
 	l.layModule(root)
 	if len(l.cue) == 0 {
@@ -57,7 +57,7 @@ func (l *Loader) instance() *build.Instance {
 		dir, args = l.dirs[0], []string{"."}
 		l.hideDevices(dir, root)
 	}
-	cfg := l.config(root)
+	cfg := l.cueConfig(root)
 	cfg.Dir = dir
 	inst := cueload.Instances(args, cfg)[0]
 	if others := l.filesOutside(dir); inst.Err == nil && len(l.dirs) == 1 && len(others) > 0 {
@@ -65,11 +65,11 @@ func (l *Loader) instance() *build.Instance {
 		for _, f := range inst.BuildFiles {
 			args = append(args, f.Filename)
 		}
-		inst = cueload.Instances(args, l.config(root))[0]
+		inst = cueload.Instances(args, l.cueConfig(root))[0]
 	}
 	if inst.Err != nil {
 		if l.loadErrors(inst.Err) {
-			return l.instance()
+			return l.buildInstance()
 		}
 		return nil
 	}
@@ -99,22 +99,22 @@ func (l *Loader) instance() *build.Instance {
 
 // ParseCUE parses CUE source, unless it is nested too deeply.
 func ParseCUE(name string, content []byte, option parser.Option) (*ast.File, error) {
-	if err := nesting(name, content); err != nil {
+	if err := checkNesting(name, content); err != nil {
 		return nil, err
 	}
 	return parser.ParseFile(name, content, option)
 }
 
-// config returns CUE's configuration for the files and the overlay. It has no
+// cueConfig returns CUE's configuration for the files and the overlay. It has no
 // environment, so that the result depends on the blueprint alone, and no registry,
 // so that nothing is downloaded.
-func (l *Loader) config(root string) *cueload.Config {
+func (l *Loader) cueConfig(root string) *cueload.Config {
 	cfg := &cueload.Config{
 		Dir:        root,
 		ModuleRoot: root,
 		Overlay:    make(map[string]cueload.Source, len(l.overlay)),
 		Tags:       l.in.Tags,
-		ParseFile:  l.parse,
+		ParseFile:  l.parseFile,
 		Env:        []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + filepath.Join(root, "cue.mod", "none")},
 	}
 	for name, content := range l.overlay {
@@ -135,7 +135,7 @@ func (l *Loader) hideDevices(dir, root string) {
 		}
 		if _, laid := l.overlay[name]; !laid && filepath.Ext(name) == ".cue" && l.leadsOut(name, dir) {
 			l.overlay[name] = nil
-			l.foreignLink(l.Sources.display(name))
+			l.foreignLink(l.Sources.displayName(name))
 		}
 	}
 	if dir != root && dir != filepath.Dir(dir) {
@@ -205,7 +205,7 @@ func (l *Loader) layModule(root string) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,
 			Message: "the vendored schema is not the version of this batchwright",
-			Span:    diag.Span{Source: &diag.Source{Name: l.Sources.display(dir)}},
+			Span:    diag.Span{Source: &diag.Source{Name: l.Sources.displayName(dir)}},
 			Help:    "run batchwright init, so that editors use the same schema; this run used the built-in schema",
 		})
 	}

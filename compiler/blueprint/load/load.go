@@ -71,7 +71,7 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 	}
 	from := files{fsys: in.Files}
 	if in.Files != nil {
-		if from.root, err = nowhere(); err != nil {
+		if from.root, err = missingDir(); err != nil {
 			return nil, err
 		}
 		in.Dir = from.root
@@ -82,12 +82,12 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 		parsing: &sync.Mutex{}, parsed: map[string]bool{},
 	}
 	for _, p := range in.Paths {
-		l.read(p)
+		l.readPath(p)
 	}
 	if l.failed || len(l.cue) == 0 && len(l.data) == 0 {
 		return nil, nil
 	}
-	if l.Instance = l.instance(); l.Instance == nil {
+	if l.Instance = l.buildInstance(); l.Instance == nil {
 		return nil, nil
 	}
 	return l, nil
@@ -116,8 +116,8 @@ type Loader struct {
 	data    []*ast.File       // parsed YAML and JSON files
 }
 
-// fail reports an error about a file as a whole.
-func (l *Loader) fail(code, display, message, help string) {
+// failFile reports an error about a file as a whole.
+func (l *Loader) failFile(code, display, message, help string) {
 	l.failed = true
 	l.findings.Add(diag.Finding{
 		Code: code, Severity: diag.Error, Message: message, Help: help,
@@ -125,8 +125,8 @@ func (l *Loader) fail(code, display, message, help string) {
 	})
 }
 
-// read adds one path of the input.
-func (l *Loader) read(path string) {
+// readPath adds one path of the input.
+func (l *Loader) readPath(path string) {
 	switch path {
 	case "-":
 		l.standardInput("cue")
@@ -142,21 +142,21 @@ func (l *Loader) read(path string) {
 	name = filepath.Clean(name)
 	info, err := l.files.stat(name)
 	if err != nil {
-		l.unreadable(path, err)
+		l.failUnreadable(path, err)
 		return
 	}
 	if info.IsDir() {
-		l.directory(path, name)
+		l.addDirectory(path, name)
 		return
 	}
 	if !info.Mode().IsRegular() {
-		l.fail("E0001", path, "is not a regular file", "pass a directory, or a .cue, .yaml or .json file")
+		l.failFile("E0001", path, "is not a regular file", "pass a directory, or a .cue, .yaml or .json file")
 		return
 	}
-	l.file(path, name, info.Size())
+	l.addFile(path, name, info.Size())
 }
 
-func (l *Loader) unreadable(path string, err error) {
+func (l *Loader) failUnreadable(path string, err error) {
 	var pathErr *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -164,15 +164,15 @@ func (l *Loader) unreadable(path string, err error) {
 	case errors.As(err, &pathErr):
 		err = pathErr.Err
 	}
-	l.fail("E0001", path, "cannot be read: "+err.Error(),
+	l.failFile("E0001", path, "cannot be read: "+err.Error(),
 		"pass a directory that contains a blueprint, or the files of a blueprint")
 }
 
-// directory adds the CUE files of a directory.
-func (l *Loader) directory(path, dir string) {
+// addDirectory adds the CUE files of a directory.
+func (l *Loader) addDirectory(path, dir string) {
 	entries, err := l.files.readDir(dir)
 	if err != nil {
-		l.unreadable(path, err)
+		l.failUnreadable(path, err)
 		return
 	}
 	found, data := 0, ""
@@ -186,7 +186,7 @@ func (l *Loader) directory(path, dir string) {
 				l.foreignLink(filepath.Join(path, name))
 				continue
 			}
-			l.read(filepath.Join(path, name))
+			l.readPath(filepath.Join(path, name))
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && data == "":
 			data = name
 		}
@@ -196,7 +196,7 @@ func (l *Loader) directory(path, dir string) {
 		if data != "" {
 			help = fmt.Sprintf("pass the file itself: %s", filepath.Join(path, data))
 		}
-		l.fail("E0001", path, "has no .cue files", help)
+		l.failFile("E0001", path, "has no .cue files", help)
 		return
 	}
 	l.dirs = append(l.dirs, dir)
@@ -225,35 +225,35 @@ func (l *Loader) leadsOut(name, dir string) bool {
 }
 
 func (l *Loader) foreignLink(display string) {
-	l.fail("E0001", display, "is a symbolic link to a file outside the blueprint's module",
+	l.failFile("E0001", display, "is a symbolic link to a file outside the blueprint's module",
 		"copy the file here, or pass the target of the link as a separate PATH")
 }
 
-// file adds one regular file.
-func (l *Loader) file(path, name string, size int64) {
+// addFile adds one regular file.
+func (l *Loader) addFile(path, name string, size int64) {
 	if size > MaxFile {
 		l.tooLarge(path)
 		return
 	}
 	content, err := l.files.readFile(name)
 	if err != nil {
-		l.unreadable(path, err)
+		l.failUnreadable(path, err)
 		return
 	}
 	content = bytes.TrimPrefix(content, byteOrderMark)
 	switch ext := filepath.Ext(name); ext {
 	case ".cue":
-		l.Sources.add(name, l.Sources.display(name), content)
-		if l.text(path, content) {
+		l.Sources.addSource(name, l.Sources.displayName(name), content)
+		if l.isText(path, content) {
 			l.overlay[name] = content
 			if !slices.Contains(l.cue, name) {
 				l.cue = append(l.cue, name)
 			}
 		}
 	case ".yaml", ".yml", ".json":
-		l.decode(ext[1:], path, name, content)
+		l.decodeFile(ext[1:], path, name, content)
 	default:
-		l.fail("E0001", path, fmt.Sprintf("a blueprint cannot be a %q file", ext),
+		l.failFile("E0001", path, fmt.Sprintf("a blueprint cannot be a %q file", ext),
 			"want .cue, .yaml, .yml or .json")
 	}
 }
@@ -277,7 +277,7 @@ func ReadStdin(r io.Reader, paths []string) (s Stdin) {
 func (l *Loader) standardInput(format string) {
 	content := l.in.Stdin.content
 	if l.in.Stdin.err != nil {
-		l.unreadable("-", l.in.Stdin.err)
+		l.failUnreadable("-", l.in.Stdin.err)
 		return
 	}
 	if len(content) > MaxFile {
@@ -289,32 +289,32 @@ func (l *Loader) standardInput(format string) {
 		format = "json"
 	}
 	if format != "cue" {
-		l.decode(format, "-", filepath.Join(l.in.Dir, "-"), content)
+		l.decodeFile(format, "-", filepath.Join(l.in.Dir, "-"), content)
 		return
 	}
 	// As a file of the working directory, standard input can import, embed and be
 	// selected by tags like any other file.
 	name := filepath.Join(l.in.Dir, "-.cue")
-	l.Sources.add(name, "-", content)
-	if l.text("-", content) {
+	l.Sources.addSource(name, "-", content)
+	if l.isText("-", content) {
 		l.overlay[name] = content
 		l.cue = append(l.cue, name)
 	}
 }
 
 func (l *Loader) tooLarge(path string) {
-	l.fail("E0002", path, fmt.Sprintf("is larger than %d MiB", MaxFile>>20),
+	l.failFile("E0002", path, fmt.Sprintf("is larger than %d MiB", MaxFile>>20),
 		"check that this is the right file: even a blueprint of ten thousand teams is smaller")
 }
 
-// text reports whether content is text that can be parsed. If it is not, text adds a
-// finding.
-func (l *Loader) text(path string, content []byte) bool {
+// isText reports whether content is text that can be parsed. If it is not, isText
+// adds a finding.
+func (l *Loader) isText(path string, content []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
-		l.fail("E0002", path, "is empty", `start with name: "my-platform"`)
+		l.failFile("E0002", path, "is empty", `start with name: "my-platform"`)
 	case !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0:
-		l.fail("E0002", path, "is not a text file", "write the blueprint as UTF-8 text")
+		l.failFile("E0002", path, "is not a text file", "write the blueprint as UTF-8 text")
 	default:
 		return true
 	}

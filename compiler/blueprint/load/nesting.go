@@ -20,12 +20,12 @@ const (
 	maxAttribute = 16 << 10
 )
 
-// nesting returns an error with its position if CUE source is nested too deeply for
-// the parser. CUE's parser counts brackets and the operators before an operand.
-// nesting also counts nesting without either: a: b: c: 1, a.b.c, a[0][0] and 1 + 1 +
-// 1. Mismatched brackets are an error, too, because the count after them would be
-// wrong.
-func nesting(name string, content []byte) error {
+// checkNesting returns an error with its position if CUE source is nested too deeply
+// for the parser. CUE's parser counts brackets and the operators before an operand.
+// checkNesting also counts nesting without either: a: b: c: 1, a.b.c, a[0][0] and 1
+// + 1 + 1. Mismatched brackets are an error, too, because the count after them would
+// be wrong.
+func checkNesting(name string, content []byte) error {
 	file := token.NewFile(name, -1, len(content))
 	levels := []level{{}}
 	depth := 0 // number of open levels and links

@@ -23,7 +23,7 @@ func TestNestingCounts(t *testing.T) {
 		"attributes":      strings.Repeat("a: 1 @tag(a,short=b|c)\n", many),
 		"addresses":       `x: "` + strings.Repeat("a@b ", many) + `"`,
 	} {
-		if err := nesting("x.cue", []byte(source)); err != nil {
+		if err := checkNesting("x.cue", []byte(source)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// parse reads a CUE file for CUE's loader: a file of the input, or of an imported
+// parseFile reads a CUE file for CUE's loader: a file of the input, or of an imported
 // package. A file that is not valid CUE is reported and becomes empty. Parts that do
 // not compile are cut out. Neither then hides other mistakes.
-func (l *Loader) parse(name string, source any, cfg parser.Config) (*ast.File, error) {
+func (l *Loader) parseFile(name string, source any, cfg parser.Config) (*ast.File, error) {
 	content, ok := source.([]byte)
 	if !ok {
 		return nil, fmt.Errorf("%s: source of type %T", name, source)
 	}
 	file, err := ParseCUE(name, content, cfg)
-	if ours(name) {
+	if isOurs(name) {
 		return file, err
 	}
 	l.parsing.Lock()
@@ -32,7 +32,7 @@ func (l *Loader) parse(name string, source any, cfg parser.Config) (*ast.File, e
 	if err != nil {
 		l.Partial = true
 		if first {
-			l.syntax(name, err)
+			l.reportSyntax(name, err)
 		}
 		if file == nil {
 			return &ast.File{Filename: name}, nil
@@ -96,7 +96,7 @@ func (l *Loader) lostAttributes(file *ast.File) {
 	ast.Walk(file, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Attribute); ok && a.Name() == "embed" {
 			lost(a, "in a file without @extern(embed)", "write @extern(embed) above the package clause")
-			l.cut(a.Pos(), cutAttr)
+			l.markCut(a.Pos(), cutAttr)
 		}
 		return true
 	}, nil)
@@ -113,7 +113,7 @@ func (l *Loader) refusedImports(file *ast.File) {
 				Message: "a blueprint cannot use math/bits",
 				Help:    "write a shift as a multiplication by a power of two",
 			})
-			l.cut(s.Pos(), cutImport)
+			l.markCut(s.Pos(), cutImport)
 		}
 	}
 }

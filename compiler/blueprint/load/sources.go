@@ -19,8 +19,8 @@ type Sources struct {
 	Cuts   map[string]map[int]cut // parts that do not compile, by file and offset
 }
 
-// add registers a file with its content.
-func (s *Sources) add(name, display string, content []byte) *diag.Source {
+// addSource registers a file with its content.
+func (s *Sources) addSource(name, display string, content []byte) *diag.Source {
 	if s.byName == nil {
 		s.byName = map[string]*diag.Source{}
 	}
@@ -36,12 +36,12 @@ func (s *Sources) Get(name string) *diag.Source {
 		return src
 	}
 	content, _ := s.files.readFile(name) // without content, the excerpt is omitted
-	return s.add(name, s.display(name), content)
+	return s.addSource(name, s.displayName(name), content)
 }
 
-// display returns a file name as the user would write it: relative to the working
+// displayName returns a file name as the user would write it: relative to the working
 // directory, unless that path leads far away.
-func (s *Sources) display(name string) string {
+func (s *Sources) displayName(name string) string {
 	rel, err := filepath.Rel(s.dir, name)
 	if err != nil || strings.HasPrefix(rel, filepath.Join("..", "..", "..")) {
 		return filepath.ToSlash(name)
@@ -49,15 +49,15 @@ func (s *Sources) display(name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// ours reports whether a file belongs to the schema, and not to the user.
-func ours(name string) bool {
+// isOurs reports whether a file belongs to the schema, and not to the user.
+func isOurs(name string) bool {
 	return strings.Contains(filepath.ToSlash(name), SchemaMarker)
 }
 
 // Span returns the token at a position. It returns the zero Span if there is no
 // token, or if the position is in the schema.
 func (s *Sources) Span(pos token.Pos) diag.Span {
-	if !pos.IsValid() || pos.Filename() == "" || ours(pos.Filename()) {
+	if !pos.IsValid() || pos.Filename() == "" || isOurs(pos.Filename()) {
 		return diag.Span{}
 	}
 	src := s.Get(pos.Filename())
@@ -65,8 +65,8 @@ func (s *Sources) Span(pos token.Pos) diag.Span {
 	return diag.Span{Source: src, Start: start, End: TokenEnd(src.Content, start)}
 }
 
-// line returns the span of a line of a file, counted from 1.
-func (s *Sources) line(name string, n int) diag.Span {
+// lineSpan returns the span of a line of a file, counted from 1.
+func (s *Sources) lineSpan(name string, n int) diag.Span {
 	src := s.Get(name)
 	lines := bytes.SplitAfter(src.Content, []byte("\n"))
 	n = max(1, min(n, len(lines)))

@@ -15,17 +15,17 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// syntax reports the syntax errors of a file: only the first one of each line,
+// reportSyntax reports the syntax errors of a file: only the first one of each line,
 // because the others are mostly its consequences. name is the file of errors that
 // name no file.
-func (l *Loader) syntax(name string, err error) {
+func (l *Loader) reportSyntax(name string, err error) {
 	last := 0
 	for _, e := range cueerrors.Errors(err) {
 		pos := e.Position()
 		if last > 0 && pos.Line() <= last {
 			continue
 		}
-		text, span := l.say(e), l.Sources.Span(pos)
+		text, span := l.errorText(e), l.Sources.Span(pos)
 		if last > 0 && strings.Contains(text, "found 'EOF'") {
 			continue
 		}
@@ -37,7 +37,7 @@ func (l *Loader) syntax(name string, err error) {
 			if strings.HasPrefix(m[3], "did not find expected") {
 				line++ // for these errors, the YAML parser counts lines from 0
 			}
-			text, span = m[3], l.Sources.line(filepath.Join(l.in.Dir, m[1]), line)
+			text, span = m[3], l.Sources.lineSpan(filepath.Join(l.in.Dir, m[1]), line)
 		} else if m := yamlAnchor.FindStringSubmatch(text); m != nil && !span.Valid() {
 			src := l.Sources.Get(filepath.Join(l.in.Dir, m[1]))
 			if at := bytes.Index(src.Content, []byte("*"+m[3])); at >= 0 {
@@ -89,7 +89,7 @@ func SyntaxFinding(text string, span diag.Span) diag.Finding {
 			Source: src, Start: m[2], End: m[3],
 		}
 		f.Help = "write a colon after the field's name"
-	} else if at := unclosed(src.Content, text, span.Start); at >= 0 {
+	} else if at := unclosedBracket(src.Content, text, span.Start); at >= 0 {
 		f.Message = fmt.Sprintf("syntax error: this %q is not closed", src.Content[at])
 		f.Span, f.Help = diag.Span{Source: src, Start: at, End: at + 1}, "close it"
 	} else if hint := syntaxHint(text, span); hint != "" {
@@ -148,10 +148,10 @@ func syntaxHint(text string, span diag.Span) string {
 // dashed matches a name that must be quoted because of its dashes.
 var dashed = regexp.MustCompile(`[A-Za-z0-9_]+(-[A-Za-z0-9_]+)+$`)
 
-// unclosed returns the offset of the bracket in a CUE file that is never closed,
-// judged by the indentation of the lines. It returns -1 if the mistake is a
+// unclosedBracket returns the offset of the bracket in a CUE file that is never
+// closed, judged by the indentation of the lines. It returns -1 if the mistake is a
 // different one. text and end are the message and the position of CUE's error.
-func unclosed(content []byte, text string, end int) int {
+func unclosedBracket(content []byte, text string, end int) int {
 	atEnd := strings.Contains(text, "found 'EOF'") && strings.Contains(text, "expected '")
 	atField := strings.Contains(text, "missing ',' in list") && end < len(content) && content[end] == ':'
 	if !atEnd && !atField {
@@ -176,7 +176,7 @@ func unclosed(content []byte, text string, end int) int {
 		case token.INTERPOLATION:
 			open = append(open, bracket{-1, 0})
 		case token.LBRACE, token.LBRACK, token.LPAREN:
-			open = append(open, bracket{at, indent(content, at)})
+			open = append(open, bracket{at, indentWidth(content, at)})
 		case token.RBRACE, token.RBRACK, token.RPAREN:
 			if len(open) == 0 {
 				return -1
@@ -188,7 +188,7 @@ func unclosed(content []byte, text string, end int) int {
 				}
 				continue
 			}
-			if first := indent(content, at); lineStart(content, at)+first == at && first < last.indent {
+			if first := indentWidth(content, at); lineStart(content, at)+first == at && first < last.indent {
 				return last.offset
 			}
 			open = open[:len(open)-1]
@@ -199,9 +199,9 @@ func unclosed(content []byte, text string, end int) int {
 // lineStart returns the offset of the start of the line that contains an offset.
 func lineStart(content []byte, at int) int { return bytes.LastIndexByte(content[:at], '\n') + 1 }
 
-// indent returns the number of spaces and tabs at the start of the line that
+// indentWidth returns the number of spaces and tabs at the start of the line that
 // contains an offset.
-func indent(content []byte, at int) int {
+func indentWidth(content []byte, at int) int {
 	line := content[lineStart(content, at):]
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
 }

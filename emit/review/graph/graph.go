@@ -73,9 +73,9 @@ func Of(p *ir.Platform, full bool) *Graph {
 	for _, c := range p.Capacities {
 		b.counted[c.Name] = c.CountedIn()
 	}
-	b.group(full)
-	b.queues()
-	b.capacities()
+	b.groupAlike(full)
+	b.addQueues()
+	b.addCapacities()
 	return &Graph{Platform: p.Name, Nodes: b.nodes, Edges: b.edges}
 }
 
@@ -97,13 +97,13 @@ type group struct {
 	members []ir.Team
 }
 
-// group sets the groups of cohorts and teams that share a node.
-func (b *builder) group(full bool) {
+// groupAlike sets the groups of cohorts and teams that share a node.
+func (b *builder) groupAlike(full bool) {
 	p := b.platform
 	shapes := make([]string, len(p.Teams))
 	held := map[string][]string{} // shapes of the teams, by cohort
 	for i, t := range p.Teams {
-		shapes[i] = shape(t)
+		shapes[i] = teamShape(t)
 		if !slices.Contains(held[t.Cohort], shapes[i]) {
 			held[t.Cohort] = append(held[t.Cohort], shapes[i])
 		}
@@ -156,8 +156,8 @@ func (b *builder) group(full bool) {
 	}
 }
 
-// shape returns a text that is the same for teams that are drawn alike.
-func shape(t ir.Team) string {
+// teamShape returns a text that is the same for teams that are drawn alike.
+func teamShape(t ir.Team) string {
 	var s strings.Builder
 	for _, q := range t.Queues {
 		fmt.Fprintf(&s, "%q %v", q.Tier, q.Shared)
@@ -172,29 +172,29 @@ func shape(t ir.Team) string {
 	return s.String()
 }
 
-// node adds the node of a group.
-func (b *builder) node(g *group, kind Kind) {
+// addNode adds the node of a group.
+func (b *builder) addNode(g *group, kind Kind) {
 	n := Node{ID: g.id, Kind: kind, Name: g.names[0], Parent: g.parent}
 	if len(g.names) > 1 {
 		n.Name = words.Count(len(g.names), string(kind))
 		n.Names = g.names
-		n.Lines = []string{few(g.names)}
+		n.Lines = []string{fewNames(g.names)}
 	}
 	b.nodes = append(b.nodes, n)
 }
 
-// few returns a list of names, shortened to the first and last of them.
-func few(names []string) string {
+// fewNames returns a list of names, shortened to the first and last of them.
+func fewNames(names []string) string {
 	if len(names) <= 3 {
 		return strings.Join(names, ", ")
 	}
 	return names[0] + ", " + names[1] + " … " + names[len(names)-1]
 }
 
-// queues adds the nodes of cohorts, teams and their queues.
-func (b *builder) queues() {
+// addQueues adds the nodes of cohorts, teams and their queues.
+func (b *builder) addQueues() {
 	for _, g := range b.order {
-		b.node(g, Cohort)
+		b.addNode(g, Cohort)
 	}
 	shared := map[string]string{} // IDs of the shared queues' nodes, by tier
 	for _, q := range b.platform.SharedQueues {
@@ -202,17 +202,17 @@ func (b *builder) queues() {
 		if c := b.cohorts[q.Cohort]; c != nil {
 			parent = c.id
 		}
-		shared[q.Tier] = b.queue(parent, []ir.Queue{q.Queue})
+		shared[q.Tier] = b.addQueue(parent, []ir.Queue{q.Queue})
 	}
 	for _, g := range b.teams {
-		b.node(g, Team)
+		b.addNode(g, Team)
 		for i, q := range g.members[0].Queues {
 			all := make([]ir.Queue, len(g.members))
 			for j, t := range g.members {
 				all[j] = t.Queues[i]
 			}
 			if !q.Shared {
-				b.queue(g.id, all)
+				b.addQueue(g.id, all)
 				continue
 			}
 			n := Node{
@@ -231,9 +231,9 @@ func (b *builder) queues() {
 	}
 }
 
-// queue adds the node of queues that are alike, with its arrows, and returns the
+// addQueue adds the node of queues that are alike, with its arrows, and returns the
 // node's ID.
-func (b *builder) queue(parent string, all []ir.Queue) string {
+func (b *builder) addQueue(parent string, all []ir.Queue) string {
 	first := all[0]
 	n := Node{
 		ID: "queue " + first.ClusterQueue, Kind: Queue, Name: first.ClusterQueue, Parent: parent,
@@ -251,14 +251,15 @@ func (b *builder) queue(parent string, all []ir.Queue) string {
 		for j, q := range all {
 			quotas[j] = q.Flavors[i]
 		}
-		b.edges = append(b.edges, Edge{From: n.ID, To: "flavor " + f.Flavor, Label: quota(quotas, b.counted[f.Flavor])})
+		b.edges = append(b.edges,
+			Edge{From: n.ID, To: "flavor " + f.Flavor, Label: quotaLabel(quotas, b.counted[f.Flavor])})
 	}
 	return n.ID
 }
 
-// quota returns the sum of some queues' quotas of a flavor, in the resource in which
-// the flavor is counted, as the label of an arrow.
-func quota(quotas []ir.FlavorQuota, counted string) string {
+// quotaLabel returns the sum of some queues' quotas of a flavor, in the resource in
+// which the flavor is counted, as the label of an arrow.
+func quotaLabel(quotas []ir.FlavorQuota, counted string) string {
 	if quotas[0].Waiting {
 		return "not yet"
 	}
@@ -295,8 +296,8 @@ func printAmount(q resource.Quantity, resourceName string) string {
 	return ir.PrintAmount(resourceName, q)
 }
 
-// capacities adds the nodes of the flavors and of their node pools.
-func (b *builder) capacities() {
+// addCapacities adds the nodes of the flavors and of their node pools.
+func (b *builder) addCapacities() {
 	var pools []Node
 	for _, c := range b.platform.Capacities {
 		flavor := Node{ID: "flavor " + c.Name, Kind: Flavor, Name: c.Name, Lines: []string{string(c.Option)}}
@@ -311,7 +312,7 @@ func (b *builder) capacities() {
 				pool.Name = names[0] + " … " + names[len(names)-1]
 				pool.Names = names
 			}
-			pool.Lines = append(pool.Lines, nodes(c))
+			pool.Lines = append(pool.Lines, describeNodes(c))
 		} else if c.ComputeClass {
 			pool.Lines = append(pool.Lines, "ComputeClass "+c.Name)
 		}
@@ -321,8 +322,8 @@ func (b *builder) capacities() {
 	b.nodes = append(b.nodes, pools...)
 }
 
-// nodes returns a description of how many nodes the pools of a capacity have.
-func nodes(c ir.Capacity) string {
+// describeNodes returns a description of how many nodes the pools of a capacity have.
+func describeNodes(c ir.Capacity) string {
 	switch {
 	case c.Sliced():
 		of := fmt.Sprintf("%s of %s", words.Count(c.Slices, "slice"), words.Count(c.Machine.Slice.Hosts, "node"))

@@ -11,8 +11,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// platform has teams with one queue each, of cohorts in turn.
-func platform(teams, cohorts int, change func(i int, t *ir.Team)) *ir.Platform {
+// newPlatform has teams with one queue each, of cohorts in turn.
+func newPlatform(teams, cohorts int, change func(i int, t *ir.Team)) *ir.Platform {
 	p := &ir.Platform{
 		Name: "p", Capacities: []ir.Capacity{{Name: "l4", MaxNodes: 4, Machine: ir.Machine{Resource: ir.GPU}}},
 	}
@@ -35,8 +35,8 @@ func platform(teams, cohorts int, change func(i int, t *ir.Team)) *ir.Platform {
 	return p
 }
 
-// drawn lists the boxes of cohorts and teams, and the arrows to flavors.
-func drawn(g *Graph) []string {
+// drawnLines lists the boxes of cohorts and teams, and the arrows to flavors.
+func drawnLines(g *Graph) []string {
 	var out []string
 	for _, n := range g.Nodes {
 		if n.Kind.holds() {
@@ -59,48 +59,48 @@ func TestFold(t *testing.T) {
 		want     []string
 	}{
 		{
-			"a dozen teams are drawn", platform(12, 1, nil), false,
-			append(append([]string{"c00 in"}, each(12, "t%03d in cohort c00")...),
-				each(12, "queue cq-t%03d-batch: 2 GPUs")...),
+			"a dozen teams are drawn", newPlatform(12, 1, nil), false,
+			append(append([]string{"c00 in"}, formatEach(12, "t%03d in cohort c00")...),
+				formatEach(12, "queue cq-t%03d-batch: 2 GPUs")...),
 		},
 		{
-			"more are not", platform(13, 1, nil), false,
+			"more are not", newPlatform(13, 1, nil), false,
 			[]string{"c00 in", "13 teams in cohort c00", "queue cq-t000-batch: 26 GPUs"},
 		},
 		{
-			"unless asked for", platform(13, 1, nil), true,
-			append(append([]string{"c00 in"}, each(13, "t%03d in cohort c00")...),
-				each(13, "queue cq-t%03d-batch: 2 GPUs")...),
+			"unless asked for", newPlatform(13, 1, nil), true,
+			append(append([]string{"c00 in"}, formatEach(13, "t%03d in cohort c00")...),
+				formatEach(13, "queue cq-t%03d-batch: 2 GPUs")...),
 		},
-		{"teams of several cohorts stay apart", platform(13, 2, nil), false, []string{
+		{"teams of several cohorts stay apart", newPlatform(13, 2, nil), false, []string{
 			"c00 in", "c01 in", "7 teams in cohort c00", "6 teams in cohort c01", "queue cq-t000-batch: 14 GPUs",
 			"queue cq-t001-batch: 12 GPUs",
 		}},
 		{
-			"cohorts that are alike do not, if they are many", platform(400, 20, nil), false,
+			"cohorts that are alike do not, if they are many", newPlatform(400, 20, nil), false,
 			[]string{"20 cohorts in", "400 teams in cohort c00", "queue cq-t000-batch: 800 GPUs"},
 		},
 		{"a team that borrows is another",
-			platform(13, 1, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
+			newPlatform(13, 1, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
 			[]string{
 				"c00 in", "12 teams in cohort c00", "t004 in cohort c00", "queue cq-t000-batch: 24 GPUs",
 				"queue cq-t004-batch: 2 GPUs, borrows all",
 			}},
 		{"and its cohort too",
-			platform(26, 13, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
-			[]string{
+			newPlatform(26, 13, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }),
+			false, []string{
 				"12 cohorts in", "c04 in", "24 teams in cohort c00", "t004 in cohort c04", "t017 in cohort c04",
 				"queue cq-t000-batch: 48 GPUs", "queue cq-t004-batch: 2 GPUs, borrows all",
 				"queue cq-t017-batch: 2 GPUs",
 			}},
 	} {
-		if d := cmp.Diff(test.want, drawn(Of(test.platform, test.full))); d != "" {
+		if d := cmp.Diff(test.want, drawnLines(Of(test.platform, test.full))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, d)
 		}
 	}
 }
 
-func each(n int, format string) []string {
+func formatEach(n int, format string) []string {
 	var out []string
 	for i := range n {
 		out = append(out, fmt.Sprintf(format, i))

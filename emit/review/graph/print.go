@@ -14,15 +14,15 @@ import (
 // is in a Markdown code block of the language mermaid.
 func (g *Graph) Mermaid() []byte {
 	var chart mermaid.Flowchart
-	short := g.short()
-	g.boxes(func(n Node, _ int, opens bool) {
+	short := g.shortIDs()
+	g.visitBoxes(func(n Node, _ int, opens bool) {
 		switch {
 		case !opens:
 			chart.CloseGroup()
 		case n.Kind.holds():
-			chart.OpenGroup(short[n.ID], n.text()...)
+			chart.OpenGroup(short[n.ID], n.boxLines()...)
 		default:
-			chart.Node(short[n.ID], n.Kind.outline(), n.text()...)
+			chart.Node(short[n.ID], n.Kind.mermaidShape(), n.boxLines()...)
 		}
 	})
 	for _, e := range g.Edges {
@@ -31,8 +31,8 @@ func (g *Graph) Mermaid() []byte {
 	return []byte(strings.Join(chart.Lines(), "\n") + "\n")
 }
 
-// outline returns the shape of a node in Mermaid.
-func (k Kind) outline() mermaid.Shape {
+// mermaidShape returns the shape of a node in Mermaid.
+func (k Kind) mermaidShape() mermaid.Shape {
 	switch k {
 	case Flavor:
 		return mermaid.Stadium
@@ -51,9 +51,9 @@ func (g *Graph) Dot() []byte {
 	for _, n := range g.Nodes {
 		filled[n.Parent] = true
 	}
-	g.boxes(func(n Node, depth int, opens bool) {
+	g.visitBoxes(func(n Node, depth int, opens bool) {
 		indent := strings.Repeat("  ", depth+1)
-		label := dotQuote(strings.Join(n.text(), "\n"))
+		label := dotQuote(strings.Join(n.boxLines(), "\n"))
 		switch {
 		case !opens:
 			fmt.Fprintf(&out, "%s}\n", indent)
@@ -92,10 +92,10 @@ func (g *Graph) JSON() ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// boxes visits the nodes in order. It calls draw for every node with opens set to
+// visitBoxes visits the nodes in order. It calls draw for every node with opens set to
 // true, and for a node that contains others a second time with opens set to false,
 // after the nodes inside it. depth is the number of nodes around it.
-func (g *Graph) boxes(draw func(n Node, depth int, opens bool)) {
+func (g *Graph) visitBoxes(draw func(n Node, depth int, opens bool)) {
 	inside := map[string][]Node{}
 	for _, n := range g.Nodes {
 		inside[n.Parent] = append(inside[n.Parent], n)
@@ -113,8 +113,8 @@ func (g *Graph) boxes(draw func(n Node, depth int, opens bool)) {
 	walk("", 0)
 }
 
-// text returns the lines of text in a box.
-func (n Node) text() []string {
+// boxLines returns the lines of text in a box.
+func (n Node) boxLines() []string {
 	first := n.Name
 	if n.Kind.holds() && len(n.Names) == 0 {
 		first = string(n.Kind) + " " + n.Name
@@ -122,9 +122,9 @@ func (n Node) text() []string {
 	return append([]string{first}, n.Lines...)
 }
 
-// short maps the IDs of nodes to short identifiers. Mermaid reserves some words and
+// shortIDs maps the IDs of nodes to short identifiers. Mermaid reserves some words and
 // most characters, so that IDs cannot be its identifiers.
-func (g *Graph) short() map[string]string {
+func (g *Graph) shortIDs() map[string]string {
 	ids := make(map[string]string, len(g.Nodes))
 	for i, n := range g.Nodes {
 		ids[n.ID] = "n" + strconv.Itoa(i)

@@ -19,9 +19,9 @@ const (
 	workPerByte = 4
 )
 
-// weight returns the size of a value: one unit for each value in it, and more for
+// valueWeight returns the size of a value: one unit for each value in it, and more for
 // long texts. It stops counting at limit.
-func weight(v cty.Value, limit int) int {
+func valueWeight(v cty.Value, limit int) int {
 	switch {
 	case v == cty.NilVal || v.IsNull() || !v.IsKnown():
 		return 1
@@ -33,7 +33,7 @@ func weight(v cty.Value, limit int) int {
 	n := 1
 	for it := v.ElementIterator(); it.Next() && n <= limit; {
 		_, e := it.Element()
-		n += weight(e, limit-n)
+		n += valueWeight(e, limit-n)
 	}
 	return n
 }
@@ -49,15 +49,15 @@ type counted struct {
 func (c counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.root.budget >= 0 {
 		v, diags := c.Expression.Value(ctx)
-		if c.root.budget -= weight(v, c.root.budget); c.root.budget >= 0 {
+		if c.root.budget -= valueWeight(v, c.root.budget); c.root.budget >= 0 {
 			return v, diags
 		}
 	}
 	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "too much to evaluate"}}
 }
 
-// count charges expressions that repeat, join or convert values to the budget.
-func (r *root) count(body *hclsyntax.Body) {
+// chargeBody charges expressions that repeat, join or convert values to the budget.
+func (r *root) chargeBody(body *hclsyntax.Body) {
 	wrap := func(e *hclsyntax.Expression) {
 		if *e != nil {
 			// The parentheses let a walk through the expression visit the

@@ -78,18 +78,18 @@ type arguments struct {
 // openRoot parses a root. It returns nil if Terraform cannot read the root.
 func openRoot(t emit.Tree, earlier *root) *root {
 	r := &root{
-		sources: map[string]source{}, functions: functions(t), resources: map[string]*managed{},
+		sources: map[string]source{}, functions: usedFunctions(t), resources: map[string]*managed{},
 		data:    map[string]bool{},
 		earlier: earlier, budget: work,
 	}
 	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
 	values := &hclsyntax.Body{}
 	if f, ok := byPath(t)[path.Join(terraformDir, "terraform.tfvars")]; ok {
-		if values = o.parse(f); values == nil {
+		if values = o.parseFile(f); values == nil {
 			return nil
 		}
 	}
-	if r.main = o.open("", []string{terraformDir}); r.main == nil {
+	if r.main = o.openModule("", []string{terraformDir}); r.main == nil {
 		return nil
 	}
 	for name, in := range r.main.variables {
@@ -102,8 +102,8 @@ func openRoot(t emit.Tree, earlier *root) *root {
 	return r
 }
 
-// asked returns the names of the attributes to which expressions refer.
-func asked(body *hclsyntax.Body) []string {
+// attributesUsed returns the names of the attributes to which expressions refer.
+func attributesUsed(body *hclsyntax.Body) []string {
 	var out []string
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		var steps hcl.Traversal
@@ -123,25 +123,25 @@ func asked(body *hclsyntax.Body) []string {
 	return out
 }
 
-// evaluate evaluates all resources.
-func (r *root) evaluate() {
+// evaluateResources evaluates all resources.
+func (r *root) evaluateResources() {
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		r.resource(address)
+		r.evaluateResource(address)
 	}
 }
 
-// value evaluates an expression. If it cannot be evaluated, value returns its source
-// text, marked as opaque.
-func (r *root) value(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
+// evaluateExpr evaluates an expression. If it cannot be evaluated, evaluateExpr
+// returns its source text, marked as opaque.
+func (r *root) evaluateExpr(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
 	v, diags := e.Value(ctx)
-	if r.budget -= weight(v, r.budget); r.budget < 0 || diags.HasErrors() || !v.IsWhollyKnown() {
-		return cty.StringVal(mark + opaque + mark + r.sources[file].tokens(e).text + mark)
+	if r.budget -= valueWeight(v, r.budget); r.budget < 0 || diags.HasErrors() || !v.IsWhollyKnown() {
+		return cty.StringVal(mark + opaque + mark + r.sources[file].tokensNode(e).text + mark)
 	}
 	return v
 }
 
-// resource evaluates the instances of a resource.
-func (r *root) resource(address string) {
+// evaluateResource evaluates the instances of a resource.
+func (r *root) evaluateResource(address string) {
 	s := r.resources[address]
 	if s == nil || s.visited {
 		return
@@ -154,12 +154,12 @@ func (r *root) resource(address string) {
 		}
 		return nil
 	})
-	ctx := s.module.need(references)
+	ctx := s.module.needValues(references)
 	s.instances = map[string]*instance{}
 	if each := s.body.Attributes["for_each"]; each == nil {
-		r.instance(s, "", address, ctx)
+		r.evaluateInstance(s, "", address, ctx)
 	} else {
-		for key, value := range elements(r.value(each.Expr, s.file, ctx)) {
+		for key, value := range forEachElements(r.evaluateExpr(each.Expr, s.file, ctx)) {
 			if key.Type() != cty.String || key.IsNull() {
 				continue
 			}
@@ -167,16 +167,16 @@ func (r *root) resource(address string) {
 			child.Variables = map[string]cty.Value{
 				"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value}),
 			}
-			r.instance(s, key.AsString(), fmt.Sprintf("%s[%q]", address, key.AsString()), child)
+			r.evaluateInstance(s, key.AsString(), fmt.Sprintf("%s[%q]", address, key.AsString()), child)
 		}
 	}
 	s.done = true
 }
 
-// object returns the value of a resource's address in expressions. It returns NilVal
-// if there is no such resource, or while the resource is being evaluated.
-func (r *root) object(address string) cty.Value {
-	r.resource(address)
+// resourceValue returns the value of a resource's address in expressions. It returns
+// NilVal if there is no such resource, or while the resource is being evaluated.
+func (r *root) resourceValue(address string) cty.Value {
+	r.evaluateResource(address)
 	s := r.resources[address]
 	switch {
 	case s == nil:
@@ -186,7 +186,7 @@ func (r *root) object(address string) cty.Value {
 	}
 	values := map[string]cty.Value{}
 	for key, i := range s.instances {
-		v := i.object()
+		v := i.attributeValues()
 		for _, name := range r.names {
 			if set, ok := v[name]; !ok || set.IsNull() {
 				v[name] = cty.StringVal(mark + i.how + i.address + mark + name + mark)
@@ -200,9 +200,9 @@ func (r *root) object(address string) cty.Value {
 	return s.value
 }
 
-// elements yields the keys and values of a for_each argument, in Terraform's order.
-// For a set, key and value are both the element.
-func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
+// forEachElements yields the keys and values of a for_each argument, in Terraform's
+// order. For a set, key and value are both the element.
+func forEachElements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 	return func(yield func(k, v cty.Value) bool) {
 		if v.IsNull() || !v.CanIterateElements() {
 			return
@@ -220,25 +220,26 @@ func elements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 	}
 }
 
-// instance evaluates an instance of a resource, and decides whether it is replaced.
-func (r *root) instance(s *managed, key, address string, ctx *hcl.EvalContext) {
-	i := &instance{key: key, address: address, how: stays, arguments: r.arguments(s.body, s.file, ctx, true)}
+// evaluateInstance evaluates an instance of a resource, and decides whether it is
+// replaced.
+func (r *root) evaluateInstance(s *managed, key, address string, ctx *hcl.EvalContext) {
+	i := &instance{key: key, address: address, how: stays, arguments: r.evaluateBlock(s.body, s.file, ctx, true)}
 	s.instances[key] = i
 	if r.earlier == nil {
 		return
 	}
-	was := r.earlier.find(s.address, key)
+	was := r.earlier.findInstance(s.address, key)
 	if was != nil {
-		i.because = replaced(s, was, i, r.triggered(s))
+		i.because = replacingFields(s, was, i, r.triggerDiffers(s))
 	}
 	if was == nil || len(i.because) > 0 {
 		i.how = changes
 	}
 }
 
-// find returns the instance with a key, or nil if there is none.
-func (r *root) find(address, key string) *instance {
-	r.resource(address)
+// findInstance returns the instance with a key, or nil if there is none.
+func (r *root) findInstance(address, key string) *instance {
+	r.evaluateResource(address)
 	if s := r.resources[address]; s != nil {
 		return s.instances[key]
 	}
@@ -248,28 +249,28 @@ func (r *root) find(address, key string) *instance {
 // meta lists the arguments and blocks that belong to Terraform itself.
 var meta = []string{"for_each", "count", "depends_on", "provider", "lifecycle", "provisioner", "connection", "timeouts"}
 
-// arguments evaluates the arguments and nested blocks of a block.
-func (r *root) arguments(body *hclsyntax.Body, file string, ctx *hcl.EvalContext, top bool) arguments {
+// evaluateBlock evaluates the arguments and nested blocks of a block.
+func (r *root) evaluateBlock(body *hclsyntax.Body, file string, ctx *hcl.EvalContext, top bool) arguments {
 	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
 	for name, a := range body.Attributes {
 		if !top || !slices.Contains(meta, name) {
-			out.values[name] = r.value(a.Expr, file, ctx)
+			out.values[name] = r.evaluateExpr(a.Expr, file, ctx)
 		}
 	}
 	for _, b := range body.Blocks {
 		switch {
 		case top && slices.Contains(meta, b.Type):
 		case b.Type == "dynamic" && len(b.Labels) == 1:
-			out.blocks[b.Labels[0]] = append(out.blocks[b.Labels[0]], r.dynamic(b, file, ctx)...)
+			out.blocks[b.Labels[0]] = append(out.blocks[b.Labels[0]], r.evaluateDynamic(b, file, ctx)...)
 		default:
-			out.blocks[b.Type] = append(out.blocks[b.Type], r.arguments(b.Body, file, ctx, false))
+			out.blocks[b.Type] = append(out.blocks[b.Type], r.evaluateBlock(b.Body, file, ctx, false))
 		}
 	}
 	return out
 }
 
-// dynamic evaluates the blocks that a dynamic block generates.
-func (r *root) dynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []arguments {
+// evaluateDynamic evaluates the blocks that a dynamic block generates.
+func (r *root) evaluateDynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []arguments {
 	each := b.Body.Attributes["for_each"]
 	if each == nil {
 		return nil
@@ -279,34 +280,34 @@ func (r *root) dynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []
 		name = hcl.ExprAsKeyword(a.Expr)
 	}
 	var out []arguments
-	for k, v := range elements(r.value(each.Expr, file, ctx)) {
+	for k, v := range forEachElements(r.evaluateExpr(each.Expr, file, ctx)) {
 		child := ctx.NewChild()
 		child.Variables = map[string]cty.Value{name: cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})}
 		for _, content := range b.Body.Blocks {
 			if content.Type == "content" {
-				out = append(out, r.arguments(content.Body, file, child, false))
+				out = append(out, r.evaluateBlock(content.Body, file, child, false))
 			}
 		}
 	}
 	return out
 }
 
-// object returns the arguments as attributes for expressions.
-func (a arguments) object() map[string]cty.Value {
+// attributeValues returns the arguments as attributes for expressions.
+func (a arguments) attributeValues() map[string]cty.Value {
 	out := maps.Clone(a.values)
 	for name, blocks := range a.blocks {
 		list := make([]cty.Value, len(blocks))
 		for i, b := range blocks {
-			list[i] = cty.ObjectVal(b.object())
+			list[i] = cty.ObjectVal(b.attributeValues())
 		}
 		out[name] = cty.TupleVal(list)
 	}
 	return out
 }
 
-// functions returns those of Terraform's functions that the folders use in relevant
-// expressions.
-func functions(t emit.Tree) map[string]function.Function {
+// usedFunctions returns those of Terraform's functions that the folders use in
+// relevant expressions.
+func usedFunctions(t emit.Tree) map[string]function.Function {
 	files := byPath(t)
 	return map[string]function.Function{
 		"length": stdlib.LengthFunc,
@@ -332,15 +333,15 @@ func functions(t emit.Tree) map[string]function.Function {
 			},
 			Type: function.StaticReturnType(cty.String),
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				s, err := subnet(args[0].AsString(), args[1], args[2])
+				s, err := cidrSubnet(args[0].AsString(), args[1], args[2])
 				return cty.StringVal(s), err
 			},
 		}),
 	}
 }
 
-// subnet returns a part of an IPv4 range, like Terraform's cidrsubnet.
-func subnet(prefix string, newBits, number cty.Value) (string, error) {
+// cidrSubnet returns a part of an IPv4 range, like Terraform's cidrsubnet.
+func cidrSubnet(prefix string, newBits, number cty.Value) (string, error) {
 	p, err := netip.ParsePrefix(prefix)
 	if err != nil {
 		return "", err
@@ -356,8 +357,8 @@ func subnet(prefix string, newBits, number cty.Value) (string, error) {
 	return netip.PrefixFrom(netip.AddrFrom4(a), length).String(), nil
 }
 
-// known returns a value for readers, without the marks of unknown values.
-func known(s string) string {
+// readableValue returns a value for readers, without the marks of unknown values.
+func readableValue(s string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(s, mark)

@@ -69,9 +69,9 @@ type moduleFile struct {
 	body *hclsyntax.Body
 }
 
-// read parses the files of a module, once for all calls. It returns nil if Terraform
-// cannot read them.
-func (o *opener) read(dir string) *moduleDir {
+// readModule parses the files of a module, once for all calls. It returns nil if
+// Terraform cannot read them.
+func (o *opener) readModule(dir string) *moduleDir {
 	if d, ok := o.dirs[dir]; ok {
 		return d
 	}
@@ -81,7 +81,7 @@ func (o *opener) read(dir string) *moduleDir {
 		if path.Dir(f.Path) != dir || path.Ext(f.Path) != ".tf" {
 			continue
 		}
-		body := o.parse(f)
+		body := o.parseFile(f)
 		if body == nil {
 			return nil
 		}
@@ -89,8 +89,8 @@ func (o *opener) read(dir string) *moduleDir {
 		d.bytes += len(f.Content)
 		for _, b := range body.Blocks {
 			if slices.Contains([]string{"locals", "resource", "module", "output"}, b.Type) {
-				o.root.names = append(o.root.names, asked(b.Body)...)
-				o.root.count(b.Body)
+				o.root.names = append(o.root.names, attributesUsed(b.Body)...)
+				o.root.chargeBody(b.Body)
 			}
 		}
 	}
@@ -98,9 +98,9 @@ func (o *opener) read(dir string) *moduleDir {
 	return d
 }
 
-// parse parses a file, whose size adds to the root's budget. It returns nil if the
+// parseFile parses a file, whose size adds to the root's budget. It returns nil if the
 // file cannot be parsed.
-func (o *opener) parse(f emit.File) *hclsyntax.Body {
+func (o *opener) parseFile(f emit.File) *hclsyntax.Body {
 	body, err := parseTerraform(f)
 	if err != nil {
 		return nil
@@ -110,12 +110,12 @@ func (o *opener) parse(f emit.File) *hclsyntax.Body {
 	return body
 }
 
-// open returns the module in a folder, which is the last of dirs; the folders before
-// it are those of its callers. Every call of a module is charged to the budget. open
-// returns nil if Terraform cannot read the module.
-func (o *opener) open(prefix string, dirs []string) *module {
+// openModule returns the module in a folder, which is the last of dirs; the folders
+// before it are those of its callers. Every call of a module is charged to the
+// budget. open returns nil if Terraform cannot read the module.
+func (o *opener) openModule(prefix string, dirs []string) *module {
 	dir := dirs[len(dirs)-1]
-	read := o.read(dir)
+	read := o.readModule(dir)
 	callers := dirs[:len(dirs)-1]
 	if read == nil || slices.Contains(callers, dir) || len(read.files) == 0 && len(callers) > 0 {
 		return nil
@@ -129,10 +129,10 @@ func (o *opener) open(prefix string, dirs []string) *module {
 	}
 	for _, f := range read.files {
 		for _, b := range f.body.Blocks {
-			if !m.declare(f.path, b) {
+			if !m.addDeclarations(f.path, b) {
 				return nil
 			}
-			if b.Type == "module" && !o.call(m, f.path, b, dirs) {
+			if b.Type == "module" && !o.openCall(m, f.path, b, dirs) {
 				return nil
 			}
 		}
@@ -140,8 +140,9 @@ func (o *opener) open(prefix string, dirs []string) *module {
 	return m
 }
 
-// declare adds the declarations of a block, and reports whether their names are new.
-func (m *module) declare(file string, b *hclsyntax.Block) bool {
+// addDeclarations adds the declarations of a block, and reports whether their names
+// are new.
+func (m *module) addDeclarations(file string, b *hclsyntax.Block) bool {
 	switch {
 	case b.Type == "locals":
 		for name, a := range b.Body.Attributes {
@@ -167,11 +168,11 @@ func (m *module) declare(file string, b *hclsyntax.Block) bool {
 	return true
 }
 
-// call opens the module that a block of m calls, and reports whether Terraform can
+// openCall opens the module that a block of m calls, and reports whether Terraform can
 // read it. It does not open a module that is missing in the folder, or that is
 // called with for_each or count: expressions that refer to such a module cannot be
 // evaluated.
-func (o *opener) call(m *module, file string, b *hclsyntax.Block, dirs []string) bool {
+func (o *opener) openCall(m *module, file string, b *hclsyntax.Block, dirs []string) bool {
 	from := b.Body.Attributes["source"]
 	if len(b.Labels) != 1 || from == nil || b.Body.Attributes["for_each"] != nil || b.Body.Attributes["count"] != nil {
 		return true
@@ -188,7 +189,8 @@ func (o *opener) call(m *module, file string, b *hclsyntax.Block, dirs []string)
 	if m.calls[name] != nil {
 		return false
 	}
-	called := o.open(m.prefix+"module."+name+".", append(slices.Clone(dirs), path.Join(dirs[len(dirs)-1], source)))
+	called := o.openModule(m.prefix+"module."+name+".",
+		append(slices.Clone(dirs), path.Join(dirs[len(dirs)-1], source)))
 	if called == nil {
 		return false
 	}
@@ -213,9 +215,9 @@ func modulePath(dir string) string {
 	return path.Join("..", dir)
 }
 
-// need evaluates the values to which expressions refer, and returns the context for
-// evaluating the expressions.
-func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
+// needValues evaluates the values to which expressions refer, and returns the
+// context for evaluating the expressions.
+func (m *module) needValues(references []hcl.Traversal) *hcl.EvalContext {
 	found := map[string]map[string]cty.Value{"var": {}, "local": {}}
 	put := func(kind, name string, v cty.Value) {
 		if v == cty.NilVal {
@@ -238,16 +240,16 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 		}
 		switch kind, name := t.RootName(), step.Name; kind {
 		case "var":
-			put(kind, name, m.variable(name))
+			put(kind, name, m.variableValue(name))
 		case "local":
-			put(kind, name, m.named(m.locals[name]))
+			put(kind, name, m.namedValue(m.locals[name]))
 		case "module":
 			called := m.calls[name]
 			if called == nil || len(t) < 3 {
 				continue
 			}
 			if output, ok := t[2].(hcl.TraverseAttr); ok {
-				if v := called.named(called.outputs[output.Name]); v != cty.NilVal {
+				if v := called.namedValue(called.outputs[output.Name]); v != cty.NilVal {
 					if outputs[name] == nil {
 						outputs[name] = map[string]cty.Value{}
 					}
@@ -257,7 +259,7 @@ func (m *module) need(references []hcl.Traversal) *hcl.EvalContext {
 		case "data":
 			m.readSource(t, sources)
 		default:
-			put(kind, name, m.root.object(m.prefix+kind+"."+name))
+			put(kind, name, m.root.resourceValue(m.prefix+kind+"."+name))
 		}
 	}
 	for name, values := range outputs {
@@ -301,39 +303,39 @@ func (m *module) readSource(t hcl.Traversal, sources map[string]map[string]cty.V
 	sources[kind.Name][name.Name] = cty.ObjectVal(attributes)
 }
 
-// named returns the value of a local value or an output. It returns NilVal for nil,
-// or while n is being evaluated.
-func (m *module) named(n *named) cty.Value {
+// namedValue returns the value of a local value or an output. It returns NilVal for
+// nil, or while n is being evaluated.
+func (m *module) namedValue(n *named) cty.Value {
 	if n == nil {
 		return cty.NilVal
 	}
 	if !n.visited {
 		n.visited = true
-		n.value = m.root.value(n.expression, n.file, m.need(n.expression.Variables()))
+		n.value = m.root.evaluateExpr(n.expression, n.file, m.needValues(n.expression.Variables()))
 	}
 	return n.value
 }
 
-// variable returns the value of a variable, converted to the variable's type: the
+// variableValue returns the value of a variable, converted to the variable's type: the
 // given value or else the default. It returns NilVal for an undeclared variable, or
 // while the variable is being evaluated.
-func (m *module) variable(name string) cty.Value {
+func (m *module) variableValue(name string) cty.Value {
 	in := m.variables[name]
 	if in == nil {
 		return cty.NilVal
 	}
 	if !in.visited {
 		in.visited = true
-		in.value = m.typed(name, in)
+		in.value = m.typedValue(name, in)
 	}
 	return in.value
 }
 
-func (m *module) typed(name string, in *input) cty.Value {
+func (m *module) typedValue(name string, in *input) cty.Value {
 	var v cty.Value
 	switch a := in.body.Attributes["default"]; {
 	case in.given != nil && in.caller != nil:
-		v = m.root.value(in.given, in.file, in.caller.need(in.given.Variables()))
+		v = m.root.evaluateExpr(in.given, in.file, in.caller.needValues(in.given.Variables()))
 	case in.given == nil && a == nil:
 		return m.unknown(name)
 	default:

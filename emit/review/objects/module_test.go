@@ -78,7 +78,7 @@ output "subnet" {
 	"modules/network/suffix": "-logs",
 }
 
-func modular(change func(file, content string) string) emit.Tree {
+func modularTree(change func(file, content string) string) emit.Tree {
 	var out emit.Tree
 	for _, name := range []string{"main.tf", "modules/network/main.tf", "modules/network/suffix", "terraform.tfvars"} {
 		out = append(out, emit.File{Path: "terraform/" + name, Content: []byte(change(name, modularBefore[name]))})
@@ -138,8 +138,8 @@ removed: module.network.google_storage_bucket.logs (terraform/modules/network/ma
 		{"no Terraform", "modules/network/main.tf", "locals {", "locals {{", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before := modular(func(_, content string) string { return content })
-			after := modular(func(file, content string) string {
+			before := modularTree(func(_, content string) string { return content })
+			after := modularTree(func(file, content string) string {
 				if file != test.file {
 					return content
 				}
@@ -176,7 +176,7 @@ func TestModulesNotFollowed(t *testing.T) {
 		"source = \"./modules/network\"\n  count = 2",
 	} {
 		tree := func(name string) emit.Tree {
-			return modular(func(_, content string) string {
+			return modularTree(func(_, content string) string {
 				return strings.NewReplacer(`source = "./modules/network"`, call, `"c"`, name).Replace(content)
 			})
 		}

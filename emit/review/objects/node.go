@@ -48,11 +48,11 @@ type node struct {
 	line   int // in the file, from 1; 0 if it is unknown
 }
 
-// text returns a scalar node for a string.
-func text(s string) *node { return &node{text: s, id: "s" + s} }
+// textNode returns a scalar node for a string.
+func textNode(s string) *node { return &node{text: s, id: "s" + s} }
 
-// add adds a kid. If the name is already used, add appends a number to it.
-func (n *node) add(name string, kid *node) {
+// addKid adds a kid. If the name is already used, addKid appends a number to it.
+func (n *node) addKid(name string, kid *node) {
 	if n.kids == nil {
 		n.kids = map[string]*node{}
 	}
@@ -70,34 +70,34 @@ func (n *node) add(name string, kid *node) {
 	n.names = append(n.names, name)
 }
 
-// compare returns the fields in which two values differ. Their paths are those of
+// compareNodes returns the fields in which two values differ. Their paths are those of
 // the later value.
-func compare(before, after *node) []Field {
+func compareNodes(before, after *node) []Field {
 	c := comparison{}
-	c.nodes("", before, after)
+	c.compareAt("", before, after)
 	return c.out
 }
 
 type comparison struct{ out []Field }
 
-func (c *comparison) field(path string, from, to *node) {
-	f, t := brief(from), brief(to)
+func (c *comparison) addField(path string, from, to *node) {
+	f, t := briefText(from), briefText(to)
 	if from != nil && to != nil && f == t && from.shape == scalar && to.shape == scalar {
 		// The string "1" differs from the number 1.
 		f, t = from.typed(), to.typed()
 	}
-	c.values(path, f, t)
+	c.compareValues(path, f, t)
 }
 
-func (c *comparison) values(path, from, to string) {
-	from, to = shorten(from, to)
+func (c *comparison) compareValues(path, from, to string) {
+	from, to = shortenPair(from, to)
 	c.out = append(c.out, Field{Path: console.Inline(strings.TrimPrefix(path, ".")), From: from, To: to})
 }
 
-// nodes compares two nodes at a path. A nil node means that nothing is there.
-func (c *comparison) nodes(path string, a, b *node) {
+// compareAt compares two nodes at a path. A nil node means that nothing is there.
+func (c *comparison) compareAt(path string, a, b *node) {
 	if a == nil || b == nil {
-		c.field(path, a, b)
+		c.addField(path, a, b)
 		return
 	}
 	if a.shape == scalar && b.shape == scalar {
@@ -105,20 +105,20 @@ func (c *comparison) nodes(path string, a, b *node) {
 		case a.id == b.id:
 		case strings.Contains(a.text, "\n") || strings.Contains(b.text, "\n"):
 			// For example a file in a ConfigMap.
-			if x, y := structured(a.text), structured(b.text); x != nil && y != nil {
-				c.nodes(path, x, y)
+			if x, y := structuredNode(a.text), structuredNode(b.text); x != nil && y != nil {
+				c.compareAt(path, x, y)
 				return
 			}
-			c.texts(path, a.text, b.text)
+			c.compareTexts(path, a.text, b.text)
 		default:
-			c.field(path, a, b)
+			c.addField(path, a, b)
 		}
 		return
 	}
 	// An empty list can have either list shape.
 	if a.shape == sequence || b.shape == sequence || a.shape != b.shape {
-		if !same(a, b) {
-			c.field(path, a, b)
+		if !sameNodes(a, b) {
+			c.addField(path, a, b)
 		}
 		return
 	}
@@ -142,19 +142,19 @@ func (c *comparison) nodes(path string, a, b *node) {
 		if a.set || a.blocks && len(a.kids) <= 1 && len(b.kids) <= 1 && name == "[0]" {
 			at = path
 		}
-		c.nodes(at, a.kids[name], b.kids[name])
+		c.compareAt(at, a.kids[name], b.kids[name])
 	}
 	if a.ordered || b.ordered {
 		in := func(other *node) func(string) bool { return func(name string) bool { return other.kids[name] == nil } }
 		was, is := slices.DeleteFunc(slices.Clone(a.names), in(b)), slices.DeleteFunc(slices.Clone(b.names), in(a))
 		if !slices.Equal(was, is) {
-			c.values(path, order(was), order(is))
+			c.compareValues(path, orderText(was), orderText(is))
 		}
 	}
 }
 
-// order returns the keys of items as one text.
-func order(names []string) string {
+// orderText returns the keys of items as one text.
+func orderText(names []string) string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		out[i] = strings.Trim(name, "[]")
@@ -162,9 +162,9 @@ func order(names []string) string {
 	return "order: " + strings.Join(out, ", ")
 }
 
-// same reports whether two values are equal. Empty values are equal whatever their
-// shapes.
-func same(a, b *node) bool {
+// sameNodes reports whether two values are equal. Empty values are equal whatever
+// their shapes.
+func sameNodes(a, b *node) bool {
 	if a.shape == scalar || b.shape == scalar {
 		return a.shape == b.shape && a.id == b.id
 	}
@@ -173,7 +173,7 @@ func same(a, b *node) bool {
 	}
 	for name, kid := range a.kids {
 		other := b.kids[name]
-		if other == nil || !same(kid, other) {
+		if other == nil || !sameNodes(kid, other) {
 			return false
 		}
 	}
@@ -184,10 +184,10 @@ func same(a, b *node) bool {
 // lines of a changed script, a reader should compare the files.
 const mostLines = 8
 
-// texts compares texts of several lines and adds the lines that differ. Each is
+// compareTexts compares texts of several lines and adds the lines that differ. Each is
 // identified by its number in the later text or, if it was removed, in the earlier
 // text.
-func (c *comparison) texts(path, from, to string) {
+func (c *comparison) compareTexts(path, from, to string) {
 	shown, removed, added := 0, 0, 0
 	for _, run := range changedLines(from, to) {
 		for i := range max(len(run.from), len(run.to)) {
@@ -203,7 +203,7 @@ func (c *comparison) texts(path, from, to string) {
 			case shown < mostLines:
 				shown++
 				line := run.at + min(i, max(0, len(run.to)-1))
-				c.values(join(path, "line "+strconv.Itoa(max(1, line))), f, t)
+				c.compareValues(joinPath(path, "line "+strconv.Itoa(max(1, line))), f, t)
 			default:
 				removed += min(1, len(f))
 				added += min(1, len(t))
@@ -211,9 +211,9 @@ func (c *comparison) texts(path, from, to string) {
 		}
 	}
 	if removed+added > 0 {
-		c.values(join(path, "more lines"), strconv.Itoa(removed), strconv.Itoa(added))
+		c.compareValues(joinPath(path, "more lines"), strconv.Itoa(removed), strconv.Itoa(added))
 	} else if shown == 0 {
-		c.values(join(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")),
+		c.compareValues(joinPath(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")),
 			strconv.Itoa(strings.Count(to, "\n")))
 	}
 }
@@ -262,8 +262,8 @@ func changedLines(from, to string) []changedRun {
 	return runs
 }
 
-// join appends words to a path.
-func join(path, words string) string {
+// joinPath appends words to a path.
+func joinPath(path, words string) string {
 	if path == "" {
 		return words
 	}
@@ -277,9 +277,9 @@ const (
 	lead = 30
 )
 
-// shorten returns two values, each as one printable line of at most most characters
-// that contains the first difference.
-func shorten(from, to string) (string, string) {
+// shortenPair returns two values, each as one printable line of at most most
+// characters that contains the first difference.
+func shortenPair(from, to string) (string, string) {
 	f, t := console.Inline(from), console.Inline(to)
 	if f == t && from != to {
 		f, t = strconv.QuoteToASCII(from), strconv.QuoteToASCII(to)
@@ -295,12 +295,12 @@ func shorten(from, to string) (string, string) {
 			start--
 		}
 	}
-	return cut(f, start), cut(t, start)
+	return cutText(f, start), cutText(t, start)
 }
 
-// cut returns most characters of a text, from the byte start on, with an ellipsis at
-// each end that is cut off.
-func cut(s string, start int) string {
+// cutText returns most characters of a text, from the byte start on, with an
+// ellipsis at each end that is cut off.
+func cutText(s string, start int) string {
 	lost := start > 0 && s != ""
 	s = s[min(start, len(s)):]
 	if lost {
@@ -317,9 +317,9 @@ func (n *node) typed() string {
 	return n.text
 }
 
-// brief returns a value on one line. It may be cut off, because only the beginning
+// briefText returns a value on one line. It may be cut off, because only the beginning
 // is shown.
-func brief(n *node) string {
+func briefText(n *node) string {
 	if n == nil {
 		return ""
 	}
@@ -365,10 +365,10 @@ func (n *node) write(b *strings.Builder, depth int) {
 	}
 }
 
-// list returns a node for the items of a list: a sequence if all items are scalars;
-// otherwise items, each identified by its key or, without a key, by its number.
-// field is the name of the field that holds the list.
-func list(field string, kids []*node) *node {
+// listNode returns a node for the items of a list: a sequence if all items are
+// scalars; otherwise items, each identified by its key or, without a key, by its
+// number. field is the name of the field that holds the list.
+func listNode(field string, kids []*node) *node {
 	if !slices.ContainsFunc(kids, func(k *node) bool { return k.shape != scalar }) {
 		n := &node{shape: sequence}
 		if slices.Contains(sets, field) {
@@ -379,13 +379,13 @@ func list(field string, kids []*node) *node {
 			if n.set {
 				name = kid.text
 			}
-			n.add("["+name+"]", kid)
+			n.addKid("["+name+"]", kid)
 		}
 		return n
 	}
 	n := &node{shape: items, ordered: slices.Contains(inOrder, field)}
 	for i, kid := range kids {
-		n.add("["+cmp.Or(key(kid), strconv.Itoa(i))+"]", kid)
+		n.addKid("["+cmp.Or(itemKey(kid), strconv.Itoa(i))+"]", kid)
 	}
 	return n
 }
@@ -415,22 +415,22 @@ var sets = []string{
 	"finalizers",
 }
 
-// key returns the text that identifies an item of a list, or "".
-func key(n *node) string {
+// itemKey returns the text that identifies an item of a list, or "".
+func itemKey(n *node) string {
 	if n.shape != fields {
 		return ""
 	}
 	// A tile of a Cloud Monitoring dashboard consists of a widget and its position.
 	if widget := n.kids[".widget"]; widget != nil {
-		return widget.field("title")
+		return widget.scalarField("title")
 	}
 	for _, group := range keys {
-		if n.field(group[0]) == "" {
+		if n.scalarField(group[0]) == "" {
 			continue
 		}
 		var parts []string
 		for _, name := range group {
-			if v := n.field(name); v != "" {
+			if v := n.scalarField(name); v != "" {
 				parts = append(parts, v)
 			}
 		}
@@ -439,16 +439,16 @@ func key(n *node) string {
 	return ""
 }
 
-// field returns a scalar among a node's fields, or "".
-func (n *node) field(name string) string {
+// scalarField returns a scalar among a node's fields, or "".
+func (n *node) scalarField(name string) string {
 	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == scalar {
 		return kid.text
 	}
 	return ""
 }
 
-// step returns the part of a path for a field. Some names cannot follow a dot.
-func step(name string) string {
+// pathStep returns the part of a path for a field. Some names cannot follow a dot.
+func pathStep(name string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$"
 	if name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-") == "" {
 		return "." + name

@@ -56,7 +56,7 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	for _, f := range slices.Concat(before, after) {
 		a, had := was[f.Path]
 		b, has := is[f.Path]
-		same := had && has && string(a.Content) == string(b.Content) && executable(a) == executable(b)
+		same := had && has && string(a.Content) == string(b.Content) && isExecutable(a) == isExecutable(b)
 		// Ignore the manifest, which lists hashes of the other files.
 		if !same && f.Path != emit.ManifestPath {
 			differ[f.Path] = true
@@ -67,7 +67,8 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 	now, brokenNow := readAll(after, differ, was)
 	for p := range differ {
 		whole := func(line int, field Field) {
-			o := Object{File: p, Line: line, Kind: "file", Name: p, Op: op(was, is, p), Fields: []Field{field}}
+			o := Object{File: p, Line: line, Kind: "file", Name: p, Op: fileOperation(was, is, p),
+				Fields: []Field{field}}
 			changed = append(changed, o)
 		}
 		a, b := broken[p], brokenNow[p]
@@ -75,8 +76,8 @@ func Compare(before, after emit.Tree) (changed []Object, formatting int) {
 			whole(at.line, Field{Path: "unreadable", From: a.String(), To: b.String()})
 		}
 		from, to := was[p], is[p]
-		if op(was, is, p) == delta.Changed && executable(from) != executable(to) {
-			whole(1, Field{Path: "mode", From: mode(from), To: mode(to)})
+		if fileOperation(was, is, p) == delta.Changed && isExecutable(from) != isExecutable(to) {
+			whole(1, Field{Path: "mode", From: fileMode(from), To: fileMode(to)})
 		}
 	}
 	// If a file can be read on only one side, its changes are unknown.
@@ -102,18 +103,18 @@ func byPath(t emit.Tree) map[string]emit.File {
 	return out
 }
 
-// executable reports whether a file is executable, which is the only part of its
+// isExecutable reports whether a file is executable, which is the only part of its
 // mode that git keeps.
-func executable(f emit.File) bool { return f.Mode&0o100 != 0 }
+func isExecutable(f emit.File) bool { return f.Mode&0o100 != 0 }
 
-func mode(f emit.File) string {
-	if executable(f) {
+func fileMode(f emit.File) string {
+	if isExecutable(f) {
 		return "executable"
 	}
 	return "not executable"
 }
 
-func op(before, after map[string]emit.File, p string) delta.Op {
+func fileOperation(before, after map[string]emit.File, p string) delta.Op {
 	if _, ok := before[p]; !ok {
 		return delta.Added
 	}
@@ -132,8 +133,8 @@ func readAll(t emit.Tree, want map[string]bool, others map[string]emit.File) ([]
 		if !want[f.Path] {
 			continue
 		}
-		f.Content = apart(f, others[f.Path])
-		objects, err := read(f)
+		f.Content = changedDocuments(f, others[f.Path])
+		objects, err := readObjects(f)
 		if err != nil {
 			broken[f.Path] = err
 		}
@@ -142,10 +143,10 @@ func readAll(t emit.Tree, want map[string]bool, others map[string]emit.File) ([]
 	return out, broken
 }
 
-// apart returns a file without the YAML documents that other also contains, byte for
-// byte. Usually only one of a team's dozen documents has changed, and parsing them
-// is most of the work. Line numbers stay the same.
-func apart(f, other emit.File) []byte {
+// changedDocuments returns a file without the YAML documents that other also
+// contains, byte for byte. Usually only one of a team's dozen documents has changed,
+// and parsing them is most of the work. Line numbers stay the same.
+func changedDocuments(f, other emit.File) []byte {
 	separator := []byte("\n---\n")
 	if path.Ext(f.Path) != ".yaml" || !bytes.Contains(f.Content, separator) {
 		return f.Content
@@ -164,7 +165,7 @@ func apart(f, other emit.File) []byte {
 	return bytes.Join(documents, separator)
 }
 
-func read(f emit.File) ([]object, *unreadable) {
+func readObjects(f emit.File) ([]object, *unreadable) {
 	var objects []object
 	var err *unreadable
 	switch path.Ext(f.Path) {
@@ -175,7 +176,7 @@ func read(f emit.File) ([]object, *unreadable) {
 	case ".json":
 		objects, err = readJSON(f)
 	default:
-		objects = []object{{kind: "file", name: f.Path, line: 1, scope: f.Path, value: text(string(f.Content))}}
+		objects = []object{{kind: "file", name: f.Path, line: 1, scope: f.Path, value: textNode(string(f.Content))}}
 	}
 	for i := range objects {
 		objects[i].file = f.Path
@@ -218,7 +219,7 @@ func compareObjects(before, after []object) []Object {
 		now, ok := is[k]
 		if !ok {
 			change(o, delta.Removed, nil)
-		} else if fields := compare(o.value, now.value); len(fields) > 0 {
+		} else if fields := compareNodes(o.value, now.value); len(fields) > 0 {
 			change(now, delta.Changed, fields)
 		}
 	}

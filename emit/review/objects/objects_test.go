@@ -279,15 +279,15 @@ func TestObjects(t *testing.T) {
 			case "nothing":
 				test.want = ""
 			}
-			if d := cmp.Diff(test.want, listing(objects)); d != "" || formatting != want {
+			if d := cmp.Diff(test.want, listObjects(objects)); d != "" || formatting != want {
 				t.Errorf("%d files of another layout; -want +got:\n%s", formatting, d)
 			}
 		})
 	}
 }
 
-// listing writes objects for tests.
-func listing(objects []Object) string {
+// listObjects writes objects for tests.
+func listObjects(objects []Object) string {
 	var b strings.Builder
 	for _, o := range objects {
 		fmt.Fprintf(&b, "\n%s:%d %s %q %s", o.File, o.Line, o.Kind, o.Name, o.Op)
@@ -341,7 +341,7 @@ cloudbuild/b.yaml:1 step "x" changed
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			objects, formatting := Compare(test.before, test.after)
-			if d := cmp.Diff(test.want, listing(objects)); d != "" || formatting != test.formatting {
+			if d := cmp.Diff(test.want, listObjects(objects)); d != "" || formatting != test.formatting {
 				t.Errorf("%d files of another layout; -want +got:\n%s", formatting, d)
 			}
 		})
@@ -358,7 +358,7 @@ func TestShorten(t *testing.T) {
 		{"a\x00", "a\x01", "a␀", "a␁"},
 		{"a\u202a", "a\u202b", `"a\u202a"`, `"a\u202b"`},
 	} {
-		if from, to := shorten(test.from, test.to); from != test.wantFrom || to != test.wantTo {
+		if from, to := shortenPair(test.from, test.to); from != test.wantFrom || to != test.wantTo {
 			t.Errorf("shorten(%q, %q) = %q, %q", test.from, test.to, from, to)
 		}
 	}

@@ -43,18 +43,18 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 	describe := func(s *managed, i, old *instance) Replacement {
 		r := Replacement{
 			Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because,
-			Guard: guard(s.kind, old),
+			Guard: destroyGuard(s.kind, old),
 		}
 		if earlier != nil {
-			r.Nodes, r.Workloads = hanging(earlier, s.kind, old.text("name"))
+			r.Nodes, r.Workloads = dependentsOf(earlier, s.kind, old.argumentText("name"))
 		}
 		return r
 	}
-	is.evaluate()
+	is.evaluateResources()
 	for address, s := range is.resources {
 		for _, i := range s.instances {
 			if len(i.because) > 0 {
-				replaced = append(replaced, describe(s, i, was.find(address, i.key)))
+				replaced = append(replaced, describe(s, i, was.findInstance(address, i.key)))
 			}
 		}
 	}
@@ -62,9 +62,9 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 		if !slices.Contains(grave, s.kind) {
 			continue
 		}
-		was.resource(address)
+		was.evaluateResource(address)
 		for _, i := range s.instances {
-			if is.find(address, i.key) == nil {
+			if is.findInstance(address, i.key) == nil {
 				removed = append(removed, describe(s, i, i))
 			}
 		}
@@ -74,23 +74,24 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 	}
 	for _, list := range [][]Replacement{replaced, removed} {
 		slices.SortFunc(list, func(a, b Replacement) int {
-			return cmp.Or(cmp.Compare(rank(a.Address), rank(b.Address)), cmp.Compare(a.Address, b.Address))
+			return cmp.Or(cmp.Compare(typeRank(a.Address), typeRank(b.Address)), cmp.Compare(a.Address, b.Address))
 		})
 	}
 	return replaced, removed
 }
 
-// guard returns the condition under which a resource cannot be destroyed, or "".
+// destroyGuard returns the condition under which a resource cannot be destroyed, or
+// "".
 //
 // Source: documentation of the Terraform provider hashicorp/google.
 // google_container_cluster: deletion protection must be false in the state before
 // the cluster can be destroyed. google_storage_bucket: without force_destroy
 // Terraform fails to delete a bucket that has objects.
-func guard(kind string, i *instance) string {
+func destroyGuard(kind string, i *instance) string {
 	switch {
-	case kind == "google_container_cluster" && i.text("deletion_protection") == "true":
+	case kind == "google_container_cluster" && i.argumentText("deletion_protection") == "true":
 		return "while deletion protection is on"
-	case kind == "google_storage_bucket" && i.text("force_destroy") != "true":
+	case kind == "google_storage_bucket" && i.argumentText("force_destroy") != "true":
 		return "while it holds anything"
 	}
 	return ""
@@ -106,9 +107,9 @@ func rootOf(t emit.Tree) emit.Tree {
 	return t.Select(func(p string) bool { return strings.HasPrefix(p, terraformDir+"/") })
 }
 
-// rank returns the position of a resource's type in grave, or len(grave) for other
+// typeRank returns the position of a resource's type in grave, or len(grave) for other
 // types.
-func rank(address string) int {
+func typeRank(address string) int {
 	if i := slices.Index(grave, kindOf(address)); i >= 0 {
 		return i
 	}
@@ -126,9 +127,9 @@ func kindOf(address string) string {
 	}
 }
 
-// replaced returns the arguments that replace an instance. If triggered is set,
+// replacingFields returns the arguments that replace an instance. If triggered is set,
 // these include arguments that replace it only because of a trigger.
-func replaced(s *managed, was, is *instance, triggered bool) []Field {
+func replacingFields(s *managed, was, is *instance, triggered bool) []Field {
 	ignored, all := ignoredChanges(s.body)
 	if all {
 		return nil
@@ -141,7 +142,7 @@ func replaced(s *managed, was, is *instance, triggered bool) []Field {
 		if !slices.ContainsFunc(ignored, func(path string) bool {
 			return a.Path == path || strings.HasPrefix(a.Path, path+".")
 		}) {
-			out = append(out, differences(a, &was.arguments, &is.arguments, strings.Split(a.Path, "."), "")...)
+			out = append(out, argumentDifferences(a, &was.arguments, &is.arguments, strings.Split(a.Path, "."), "")...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
@@ -151,9 +152,9 @@ func replaced(s *managed, was, is *instance, triggered bool) []Field {
 	})
 }
 
-// triggered reports whether an argument that the resource's replace_triggered_by
+// triggerDiffers reports whether an argument that the resource's replace_triggered_by
 // names exists before and after the change, and differs.
-func (r *root) triggered(s *managed) bool {
+func (r *root) triggerDiffers(s *managed) bool {
 	for _, b := range s.body.Blocks {
 		a := b.Body.Attributes["replace_triggered_by"]
 		if b.Type != "lifecycle" || a == nil {
@@ -166,8 +167,8 @@ func (r *root) triggered(s *managed) bool {
 			name, _ := t[1].(hcl.TraverseAttr)
 			argument, _ := t[2].(hcl.TraverseAttr)
 			address := s.module.prefix + t.RootName() + "." + name.Name
-			if was, is := r.earlier.find(address, ""), r.find(address, ""); was != nil && is != nil &&
-				was.text(argument.Name) != is.text(argument.Name) {
+			if was, is := r.earlier.findInstance(address, ""), r.findInstance(address, ""); was != nil && is != nil &&
+				was.argumentText(argument.Name) != is.argumentText(argument.Name) {
 				return true
 			}
 		}
@@ -201,16 +202,16 @@ func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
 	return paths, false
 }
 
-// differences returns the differences of two blocks in the argument a. rest is the
-// path from the blocks to the argument, and at the path of the blocks. A nil block
-// is a missing one.
-func differences(a terraform.Argument, was, is *arguments, rest []string, at string) []Field {
+// argumentDifferences returns the differences of two blocks in the argument a. rest
+// is the path from the blocks to the argument, and at the path of the blocks. A nil
+// block is a missing one.
+func argumentDifferences(a terraform.Argument, was, is *arguments, rest []string, at string) []Field {
 	name := rest[0]
 	if at != "" {
 		at += "."
 	}
 	at += name
-	from, to := was.block(name), is.block(name)
+	from, to := was.nestedBlocks(name), is.nestedBlocks(name)
 	if len(rest) > 1 {
 		var out []Field
 		for i := range max(len(from), len(to)) {
@@ -221,7 +222,7 @@ func differences(a terraform.Argument, was, is *arguments, rest []string, at str
 			if i < len(to) {
 				t = &to[i]
 			}
-			out = append(out, differences(a, f, t, rest[1:], at)...)
+			out = append(out, argumentDifferences(a, f, t, rest[1:], at)...)
 		}
 		return out
 	}
@@ -229,58 +230,58 @@ func differences(a terraform.Argument, was, is *arguments, rest []string, at str
 		if len(from) == len(to) {
 			return nil
 		}
-		return []Field{{Path: at, From: blocks(from), To: blocks(to)}}
+		return []Field{{Path: at, From: blocksText(from), To: blocksText(to)}}
 	}
-	f, t := was.text(name), is.text(name)
+	f, t := was.argumentText(name), is.argumentText(name)
 	switch {
 	case f == t, t == "" && a.Computed, a.Forces != nil && !a.Forces(f, t):
 		return nil
 	}
-	field := Field{Path: at, To: created(t)}
+	field := Field{Path: at, To: unknownUntil(t)}
 	if field.To == "" {
-		field.From, field.To = shorten(known(f), known(t))
+		field.From, field.To = shortenPair(readableValue(f), readableValue(t))
 	}
 	return []Field{field}
 }
 
-// blocks returns a list of blocks as text for readers.
-func blocks(list []arguments) string {
+// blocksText returns a list of blocks as text for readers.
+func blocksText(list []arguments) string {
 	if len(list) == 0 {
 		return ""
 	}
-	n := list[0].node()
+	n := list[0].toNode()
 	if len(list) > 1 {
 		n = &node{shape: items}
 		for i, b := range list {
-			n.add(strconv.Itoa(i), b.node())
+			n.addKid(strconv.Itoa(i), b.toNode())
 		}
 	}
-	out, _ := shorten(brief(n), "")
+	out, _ := shortenPair(briefText(n), "")
 	return out
 }
 
-func (a arguments) node() *node {
+func (a arguments) toNode() *node {
 	n := &node{shape: fields}
 	for name, v := range a.values {
 		if s := scalarText(v); s != "" {
-			n.add("."+name, text(known(s)))
+			n.addKid("."+name, textNode(readableValue(s)))
 		}
 	}
 	slices.Sort(n.names)
 	return n
 }
 
-func (a *arguments) block(name string) []arguments {
+func (a *arguments) nestedBlocks(name string) []arguments {
 	if a == nil {
 		return nil
 	}
 	return a.blocks[name]
 }
 
-// text returns the value of an argument as text; "" if it is not set. Equal values
-// have equal texts, whatever the type in which they are written, because Terraform
-// converts them to the provider's type.
-func (a *arguments) text(name string) string {
+// argumentText returns the value of an argument as text; "" if it is not set. Equal
+// values have equal texts, whatever the type in which they are written, because
+// Terraform converts them to the provider's type.
+func (a *arguments) argumentText(name string) string {
 	if a == nil {
 		return ""
 	}
@@ -317,9 +318,9 @@ func scalarText(v cty.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// created returns the addresses of the resources that must be created before the
+// unknownUntil returns the addresses of the resources that must be created before the
 // value is known; "" if there are none.
-func created(s string) string {
+func unknownUntil(s string) string {
 	var out []string
 	for rest := s; ; {
 		_, tail, ok := strings.Cut(rest, mark+changes)
@@ -333,9 +334,9 @@ func created(s string) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-// hanging returns what depends on a resource: the largest number of nodes, and the
-// teams' workloads.
-func hanging(p *ir.Platform, kind, name string) (nodes int, workloads []string) {
+// dependentsOf returns what depends on a resource: the largest number of nodes, and
+// the teams' workloads.
+func dependentsOf(p *ir.Platform, kind, name string) (nodes int, workloads []string) {
 	var capacities []string
 	switch kind {
 	case "google_container_cluster":

@@ -27,12 +27,12 @@ func TestReplacingArguments(t *testing.T) {
 	schema := readSchema(t)
 
 	used := map[string]map[string]bool{}
-	for name, tree := range folders(t) {
+	for name, tree := range goldenFolders(t) {
 		r := openRoot(tree, nil)
 		if r == nil {
 			t.Fatalf("%s cannot be read", name)
 		}
-		r.evaluate()
+		r.evaluateResources()
 		for _, s := range r.resources {
 			if used[s.kind] == nil {
 				used[s.kind] = map[string]bool{}
@@ -77,9 +77,9 @@ func TestReplacingArguments(t *testing.T) {
 // TestEvaluate: every expression of the golden folders that Terraform needs for
 // its resources comes to something.
 func TestEvaluate(t *testing.T) {
-	for name, tree := range folders(t) {
+	for name, tree := range goldenFolders(t) {
 		r := openRoot(tree, nil)
-		r.evaluate()
+		r.evaluateResources()
 		for _, s := range r.resources {
 			if len(s.instances) == 0 && s.body.Attributes["for_each"] == nil {
 				t.Errorf("%s: %s has no instance", name, s.address)
@@ -87,7 +87,7 @@ func TestEvaluate(t *testing.T) {
 			for _, i := range s.instances {
 				i.all(func(v string) {
 					if strings.Contains(v, mark+opaque) {
-						t.Errorf("%s: %s: %s", name, i.address, known(v))
+						t.Errorf("%s: %s: %s", name, i.address, readableValue(v))
 					}
 				})
 			}
@@ -159,8 +159,8 @@ func readFact(t *testing.T, name string, v any) {
 	}
 }
 
-// folders returns the golden folders by name.
-func folders(t testing.TB) map[string]emit.Tree {
+// goldenFolders returns the golden folders by name.
+func goldenFolders(t testing.TB) map[string]emit.Tree {
 	t.Helper()
 	roots, err := filepath.Glob("../../../golden/*/terraform")
 	if err != nil || len(roots) < 5 {
@@ -189,7 +189,7 @@ func folders(t testing.TB) map[string]emit.Tree {
 // TestGoldens: a folder is the same as itself, and as itself with other comments
 // and order.
 func TestGoldens(t *testing.T) {
-	for name, tree := range folders(t) {
+	for name, tree := range goldenFolders(t) {
 		t.Run(name, func(t *testing.T) {
 			if objects, formatting := Compare(tree, tree); len(objects) > 0 || formatting > 0 {
 				t.Errorf("%v", objects)
@@ -197,7 +197,7 @@ func TestGoldens(t *testing.T) {
 			changed := 0
 			other := slices.Clone(tree)
 			for i, f := range other {
-				content := layout(f)
+				content := otherLayout(f)
 				if content != string(f.Content) {
 					changed++
 				}
@@ -217,8 +217,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// layout writes a file in another way.
-func layout(f emit.File) string {
+// otherLayout writes a file in another way.
+func otherLayout(f emit.File) string {
 	content := string(f.Content)
 	switch filepath.Ext(f.Path) {
 	case ".tf", ".tfvars":

@@ -27,13 +27,13 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 	single := func(kind, name string, line int, v *node) {
 		n := &node{shape: fields}
 		first, _, _ := strings.Cut(name, " ") // the type without labels
-		n.add(step(first), v)
+		n.addKid(pathStep(first), v)
 		out = append(out, object{kind: kind, name: name, line: line, value: n})
 	}
 	attributes := func(kind string, body *hclsyntax.Body) {
 		for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
 			a := body.Attributes[name]
-			single(kind, name, a.NameRange.Start.Line, s.expression(a.Expr))
+			single(kind, name, a.NameRange.Start.Line, s.expressionNode(a.Expr))
 		}
 	}
 	if strings.HasSuffix(f.Path, ".tfvars") {
@@ -49,10 +49,10 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 			attributes("terraform", b.Body)
 			for _, inner := range b.Body.Blocks {
 				name := strings.Join(append([]string{inner.Type}, inner.Labels...), " ")
-				single("terraform", name, inner.DefRange().Start.Line, s.body(inner.Body))
+				single("terraform", name, inner.DefRange().Start.Line, s.bodyNode(inner.Body))
 			}
 		default:
-			o := object{kind: b.Type, line: line, value: s.body(b.Body)}
+			o := object{kind: b.Type, line: line, value: s.bodyNode(b.Body)}
 			if last := len(b.Labels) - 1; last >= 0 {
 				o.kind = strings.Join(append([]string{b.Type}, b.Labels[:last]...), " ")
 				o.name = b.Labels[last]
@@ -65,7 +65,7 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 
 // parseTerraform parses a Terraform file.
 func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
-	if line := deep(f.Content); line > 0 {
+	if line := deepLine(f.Content); line > 0 {
 		return nil, &unreadable{line, "nested too deep"}
 	}
 	file, diags := hclsyntax.ParseConfig(f.Content, f.Path, hcl.InitialPos)
@@ -83,11 +83,11 @@ func parseTerraform(f emit.File) (*hclsyntax.Body, *unreadable) {
 	return body, nil
 }
 
-// deep returns the line at which the file is nested deeper than anybody would write,
-// or 0. The parser would recurse as deep as the file is nested: brackets, operators
-// in a row, conditions in conditions. deep also counts characters in strings, which
-// is accurate enough.
-func deep(content []byte) int {
+// deepLine returns the line at which the file is nested deeper than anybody would
+// write, or 0. The parser would recurse as deep as the file is nested: brackets,
+// operators in a row, conditions in conditions. deepLine also counts characters in
+// strings, which is accurate enough.
+func deepLine(content []byte) int {
 	const longest = 64 << 10 // bytes without "=" or ","
 	line, brackets, run, operators := 1, 0, 0, 0
 	for _, c := range content {
@@ -128,11 +128,11 @@ var blockKeys = map[string]string{
 // source is the content of a file.
 type source []byte
 
-// body returns a node for the content between braces.
-func (s source) body(body *hclsyntax.Body) *node {
+// bodyNode returns a node for the content between braces.
+func (s source) bodyNode(body *hclsyntax.Body) *node {
 	n := &node{shape: fields}
 	for name, a := range body.Attributes {
-		n.add("."+name, s.expression(a.Expr))
+		n.addKid("."+name, s.expressionNode(a.Expr))
 	}
 	for _, b := range body.Blocks {
 		name := "." + b.Type
@@ -141,36 +141,36 @@ func (s source) body(body *hclsyntax.Body) *node {
 			name += "#"
 		}
 		if n.kids[name] == nil {
-			n.add(name, &node{shape: items, blocks: true})
+			n.addKid(name, &node{shape: items, blocks: true})
 		}
-		list, inner := n.kids[name], s.body(b.Body)
+		list, inner := n.kids[name], s.bodyNode(b.Body)
 		k := strings.Join(b.Labels, " ")
 		if k == "" {
-			k = inner.field(blockKeys[b.Type])
+			k = inner.scalarField(blockKeys[b.Type])
 		}
 		if k != "" {
 			k = strconv.Quote(k)
 		}
-		list.add("["+cmp.Or(k, strconv.Itoa(len(list.names)))+"]", inner)
+		list.addKid("["+cmp.Or(k, strconv.Itoa(len(list.names)))+"]", inner)
 	}
 	slices.Sort(n.names)
 	return n
 }
 
-// expression returns a node for an expression: for constant parts their values, for
-// other parts their tokens.
-func (s source) expression(e hclsyntax.Expression) *node {
+// expressionNode returns a node for an expression: for constant parts their values,
+// for other parts their tokens.
+func (s source) expressionNode(e hclsyntax.Expression) *node {
 	switch e := e.(type) {
 	case *hclsyntax.ObjectConsExpr:
 		n := &node{shape: fields}
 		for _, item := range e.Items {
-			k := constant(item.KeyExpr)
+			k := constantValue(item.KeyExpr)
 			if k == cty.NilVal || k.Type() != cty.String {
-				n.add("["+s.tokens(item.KeyExpr).text+"]", s.expression(item.ValueExpr))
+				n.addKid("["+s.tokensNode(item.KeyExpr).text+"]", s.expressionNode(item.ValueExpr))
 			} else if name := k.AsString(); hclsyntax.ValidIdentifier(name) && !strings.Contains(name, "-") {
-				n.add("."+name, s.expression(item.ValueExpr))
+				n.addKid("."+name, s.expressionNode(item.ValueExpr))
 			} else {
-				n.add("["+strconv.Quote(name)+"]", s.expression(item.ValueExpr))
+				n.addKid("["+strconv.Quote(name)+"]", s.expressionNode(item.ValueExpr))
 			}
 		}
 		slices.Sort(n.names)
@@ -178,19 +178,19 @@ func (s source) expression(e hclsyntax.Expression) *node {
 	case *hclsyntax.TupleConsExpr:
 		kids := make([]*node, len(e.Exprs))
 		for i, item := range e.Exprs {
-			kids[i] = s.expression(item)
+			kids[i] = s.expressionNode(item)
 		}
-		return list("", kids)
+		return listNode("", kids)
 	case *hclsyntax.ParenthesesExpr:
-		return s.expression(e.Expression)
+		return s.expressionNode(e.Expression)
 	}
-	switch v := constant(e); {
+	switch v := constantValue(e); {
 	case v == cty.NilVal:
-		return s.tokens(e)
+		return s.tokensNode(e)
 	case v.IsNull():
 		return &node{text: "null", id: "null"}
 	case v.Type() == cty.String:
-		return text(v.AsString())
+		return textNode(v.AsString())
 	case v.Type() == cty.Number:
 		f := v.AsBigFloat()
 		t := f.Text('g', -1)
@@ -204,9 +204,9 @@ func (s source) expression(e hclsyntax.Expression) *node {
 	}
 }
 
-// constant returns the value of an expression that is a literal: null, a string, a
-// number or a bool. It returns NilVal for any other expression.
-func constant(e hclsyntax.Expression) cty.Value {
+// constantValue returns the value of an expression that is a literal: null, a
+// string, a number or a bool. It returns NilVal for any other expression.
+func constantValue(e hclsyntax.Expression) cty.Value {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		if t := e.Val.Type(); e.Val.IsNull() ||
@@ -227,9 +227,9 @@ func constant(e hclsyntax.Expression) cty.Value {
 		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
 			return cty.StringVal(name)
 		}
-		return constant(e.Wrapped)
+		return constantValue(e.Wrapped)
 	case *hclsyntax.UnaryOpExpr:
-		if v := constant(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() &&
+		if v := constantValue(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() &&
 			v.Type() == cty.Number {
 			return v.Negate()
 		}
@@ -237,8 +237,8 @@ func constant(e hclsyntax.Expression) cty.Value {
 	return cty.NilVal
 }
 
-// tokens returns an expression as it is written, without layout and comments.
-func (s source) tokens(e hclsyntax.Expression) *node {
+// tokensNode returns an expression as it is written, without layout and comments.
+func (s source) tokensNode(e hclsyntax.Expression) *node {
 	r := e.Range()
 	if r.Start.Byte < 0 || r.End.Byte > len(s) || r.Start.Byte > r.End.Byte {
 		return &node{id: "e"}
@@ -250,7 +250,7 @@ func (s source) tokens(e hclsyntax.Expression) *node {
 		switch {
 		case t.Type == hclsyntax.TokenNewline, t.Type == hclsyntax.TokenComment, t.Type == hclsyntax.TokenEOF:
 			continue
-		case t.Type == hclsyntax.TokenComma && last(tokens[i+1:]):
+		case t.Type == hclsyntax.TokenComma && endsList(tokens[i+1:]):
 			continue
 		}
 		id.Write(t.Bytes)
@@ -259,9 +259,9 @@ func (s source) tokens(e hclsyntax.Expression) *node {
 	return &node{text: strings.Join(strings.Fields(string(written)), " "), id: "e" + id.String()}
 }
 
-// last reports whether the next of the tokens is a closing bracket, before which a
+// endsList reports whether the next of the tokens is a closing bracket, before which a
 // comma is optional.
-func last(tokens hclsyntax.Tokens) bool {
+func endsList(tokens hclsyntax.Tokens) bool {
 	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenNewline, hclsyntax.TokenComment:

@@ -29,18 +29,18 @@ func readYAML(f emit.File) ([]object, *unreadable) {
 	}
 	var out []object
 	for _, doc := range docs {
-		out = append(out, document(f.Path, doc)...)
+		out = append(out, documentObjects(f.Path, doc)...)
 	}
 	return out, nil
 }
 
-// document returns the objects in a YAML document, depending on its type.
-func document(file string, n *node) []object {
+// documentObjects returns the objects in a YAML document, depending on its type.
+func documentObjects(file string, n *node) []object {
 	whole := object{kind: "file", name: file, line: n.line, scope: file, value: n}
-	kind, name := n.field("kind"), ""
+	kind, name := n.scalarField("kind"), ""
 	if metadata := n.kids[".metadata"]; n.shape == fields && metadata != nil {
-		if name = metadata.field("name"); name != "" && metadata.field("namespace") != "" {
-			name = metadata.field("namespace") + "/" + name
+		if name = metadata.scalarField("name"); name != "" && metadata.scalarField("namespace") != "" {
+			name = metadata.scalarField("namespace") + "/" + name
 		}
 	}
 	switch {
@@ -49,19 +49,19 @@ func document(file string, n *node) []object {
 		whole.kind, whole.name = cmp.Or(kind, "Kustomization"), path.Dir(file)
 	case kind != "" && name != "":
 		whole.kind, whole.name, whole.scope = kind, name, ""
-	case n.list("steps") != nil:
-		return build(whole)
-	case n.list("groups") != nil:
-		return alerts(whole)
+	case n.listField("steps") != nil:
+		return buildObjects(whole)
+	case n.listField("groups") != nil:
+		return alertObjects(whole)
 	}
 	return []object{whole}
 }
 
-// build returns an object for each step, and one for the other fields of the build
-// and the order of the steps.
-func build(whole object) []object {
+// buildObjects returns an object for each step, and one for the other fields of the
+// build and the order of the steps.
+func buildObjects(whole object) []object {
 	whole.kind, whole.name = "build", strings.TrimSuffix(path.Base(whole.scope), path.Ext(whole.scope))
-	steps := whole.value.list("steps")
+	steps := whole.value.listField("steps")
 	out := []object{whole}
 	for _, name := range steps.names {
 		step := steps.kids[name]
@@ -72,21 +72,21 @@ func build(whole object) []object {
 	return out
 }
 
-// alerts returns an object for each rule, which includes the fields of its group,
-// and one for the rest of the file.
-func alerts(whole object) []object {
-	groups := whole.value.list("groups")
+// alertObjects returns an object for each rule, which includes the fields of its
+// group, and one for the rest of the file.
+func alertObjects(whole object) []object {
+	groups := whole.value.listField("groups")
 	out := []object{whole}
-	out[0].value = whole.value.without(".groups")
+	out[0].value = whole.value.withoutKid(".groups")
 	for _, name := range groups.names {
-		rules := groups.kids[name].list("rules")
+		rules := groups.kids[name].listField("rules")
 		if rules == nil {
 			return []object{whole}
 		}
-		group := groups.kids[name].without(".rules")
+		group := groups.kids[name].withoutKid(".rules")
 		for _, name := range rules.names {
-			rule := rules.kids[name].without(".group")
-			rule.add(".group", group)
+			rule := rules.kids[name].withoutKid(".group")
+			rule.addKid(".group", group)
 			slices.Sort(rule.names)
 			out = append(out,
 				object{kind: "alert", name: strings.Trim(name, "[]"), line: rule.line, scope: whole.scope, value: rule})
@@ -95,8 +95,8 @@ func alerts(whole object) []object {
 	return out
 }
 
-// without returns a copy of a node without one of its kids.
-func (n *node) without(name string) *node {
+// withoutKid returns a copy of a node without one of its kids.
+func (n *node) withoutKid(name string) *node {
 	out := *n
 	out.kids = maps.Clone(n.kids)
 	delete(out.kids, name)
@@ -104,8 +104,8 @@ func (n *node) without(name string) *node {
 	return &out
 }
 
-// list returns a field that is a list with elements other than scalars, or nil.
-func (n *node) list(name string) *node {
+// listField returns a field that is a list with elements other than scalars, or nil.
+func (n *node) listField(name string) *node {
 	if kid := n.kids["."+name]; n.shape == fields && kid != nil && kid.shape == items {
 		return kid
 	}
@@ -124,7 +124,7 @@ func parseYAML(content []byte) ([]*node, *unreadable) {
 		} else if err != nil {
 			return nil, yamlError(err)
 		}
-		n, err := r.node(&doc, "", "", 0)
+		n, err := r.readNode(&doc, "", "", 0)
 		if err != nil {
 			return nil, &unreadable{max(1, r.line), err.Error()}
 		}
@@ -153,10 +153,10 @@ const deepest = 1000
 // could describe a huge value.
 type reader struct{ budget, line int }
 
-// node returns the node for a YAML node; nil for null, because Kubernetes treats a
+// readNode returns the node for a YAML node; nil for null, because Kubernetes treats a
 // null field as absent. field is the name of the field that holds the value, and
 // parent the name of the field that holds field.
-func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, error) {
+func (r *reader) readNode(y *yaml.Node, field, parent string, depth int) (*node, error) {
 	r.line = y.Line
 	if r.budget--; r.budget < 0 || depth > deepest {
 		return nil, errors.New("nested too deep, or aliases of aliases")
@@ -166,9 +166,9 @@ func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, err
 		if len(y.Content) == 0 {
 			return nil, nil
 		}
-		return r.node(y.Content[0], field, parent, depth+1)
+		return r.readNode(y.Content[0], field, parent, depth+1)
 	case yaml.AliasNode:
-		return r.node(y.Alias, field, parent, depth+1)
+		return r.readNode(y.Alias, field, parent, depth+1)
 	case yaml.MappingNode:
 		n := &node{shape: fields, line: y.Line}
 		for i := 0; i+1 < len(y.Content); i += 2 {
@@ -176,17 +176,17 @@ func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, err
 			if k.Kind != yaml.ScalarNode {
 				return nil, errors.New("a key that is no text")
 			}
-			v, err := r.node(y.Content[i+1], k.Value, field, depth+1)
+			v, err := r.readNode(y.Content[i+1], k.Value, field, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			name := step(k.Value)
+			name := pathStep(k.Value)
 			if _, ok := n.kids[name]; ok {
 				r.line = k.Line
 				return nil, fmt.Errorf("%q is there twice", k.Value)
 			}
 			if v != nil {
-				n.add(name, v)
+				n.addKid(name, v)
 			}
 		}
 		slices.Sort(n.names)
@@ -194,7 +194,7 @@ func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, err
 	case yaml.SequenceNode:
 		var kids []*node
 		for _, item := range y.Content {
-			v, err := r.node(item, "", field, depth+1)
+			v, err := r.readNode(item, "", field, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -203,7 +203,7 @@ func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, err
 			}
 			kids = append(kids, v)
 		}
-		n := list(field, kids)
+		n := listNode(field, kids)
 		n.line = y.Line
 		return n, nil
 	}
@@ -215,8 +215,8 @@ func (r *reader) node(y *yaml.Node, field, parent string, depth int) (*node, err
 }
 
 func yamlScalar(y *yaml.Node, field, parent string) *node {
-	if quantities(field, parent) {
-		if n := quantity(y.Value); n != nil {
+	if isQuantity(field, parent) {
+		if n := quantityNode(y.Value); n != nil {
 			return n
 		}
 	}
@@ -226,16 +226,16 @@ func yamlScalar(y *yaml.Node, field, parent string) *node {
 	case "!!bool":
 		return &node{text: y.Value, id: "b" + strings.ToLower(y.Value)}
 	case "!!int", "!!float":
-		return number(y.Value)
+		return numberNode(y.Value)
 	case "!!str", "!!timestamp": // Kubernetes reads a timestamp as a string
-		return text(y.Value)
+		return textNode(y.Value)
 	default:
 		return &node{text: y.Value, id: tag + y.Value}
 	}
 }
 
-// number returns a scalar node for a number.
-func number(s string) *node {
+// numberNode returns a scalar node for a number.
+func numberNode(s string) *node {
 	id := s
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
 		id = strconv.FormatInt(i, 10)
@@ -245,8 +245,8 @@ func number(s string) *node {
 	return &node{text: s, id: "n" + id}
 }
 
-// quantities reports whether a field is an amount of a resource.
-func quantities(field, parent string) bool {
+// isQuantity reports whether a field is an amount of a resource.
+func isQuantity(field, parent string) bool {
 	switch field {
 	case "nominalQuota", "borrowingLimit", "lendingLimit", "sizeLimit":
 		return true
@@ -254,10 +254,10 @@ func quantities(field, parent string) bool {
 	return parent == "requests" || parent == "limits"
 }
 
-// quantity returns a scalar node for an amount; equal amounts have equal nodes, for
-// example 1000m and 1. It returns nil if s is not an amount, or if the exponent has
-// more than two digits, because a short text would then produce a huge number.
-func quantity(s string) *node {
+// quantityNode returns a scalar node for an amount; equal amounts have equal nodes,
+// for example 1000m and 1. It returns nil if s is not an amount, or if the exponent
+// has more than two digits, because a short text would then produce a huge number.
+func quantityNode(s string) *node {
 	digits, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	if len(digits) > 40 || len(strings.TrimLeft(exponent, "+-")) > 2 {
 		return nil
@@ -273,9 +273,9 @@ func quantity(s string) *node {
 	return &node{text: s, id: "q" + exact.RatString()}
 }
 
-// structured returns the node for a text of several lines that is a map in JSON or
+// structuredNode returns the node for a text of several lines that is a map in JSON or
 // YAML; nil for any other text.
-func structured(s string) *node {
+func structuredNode(s string) *node {
 	var n *node
 	if strings.HasPrefix(strings.TrimSpace(s), "{") {
 		n, _ = parseJSON([]byte(s))
@@ -296,7 +296,7 @@ func readJSON(f emit.File) ([]object, *unreadable) {
 		return nil, err
 	}
 	o := object{kind: "file", name: f.Path, line: 1, scope: f.Path, value: n}
-	if title := cmp.Or(n.field("title"), n.field("displayName")); title != "" {
+	if title := cmp.Or(n.scalarField("title"), n.scalarField("displayName")); title != "" {
 		o.kind, o.name = "dashboard", title
 	}
 	return []object{o}, nil
@@ -336,7 +336,7 @@ func jsonNode(v any, field string) *node {
 		n := &node{shape: fields}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if !slices.Contains(place, name) {
-				n.add(step(name), jsonNode(v[name], name))
+				n.addKid(pathStep(name), jsonNode(v[name], name))
 			}
 		}
 		slices.Sort(n.names)
@@ -346,11 +346,11 @@ func jsonNode(v any, field string) *node {
 		for i, item := range v {
 			kids[i] = jsonNode(item, "")
 		}
-		return list(field, kids)
+		return listNode(field, kids)
 	case json.Number:
-		return number(v.String())
+		return numberNode(v.String())
 	case string:
-		return text(v)
+		return textNode(v)
 	default: // true, false, null
 		s := fmt.Sprint(v)
 		return &node{text: s, id: "b" + s}

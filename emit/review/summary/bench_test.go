@@ -9,7 +9,7 @@ import (
 // BenchmarkOf compares two platforms of a thousand teams, of which one has
 // more quota.
 func BenchmarkOf(b *testing.B) {
-	before := plans(b)["batch"]
+	before := summaryPlans(b)["batch"]
 	team, jobs := before.Teams[0], before.Workloads[:len(before.Workloads)/len(before.Teams)]
 	before.Teams, before.Workloads = nil, nil
 	for i := range 1000 {

@@ -12,15 +12,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// capacities adds the facts about the hardware and how it is obtained.
-func (s *sheet) capacities() {
+// addCapacities adds the facts about the hardware and how it is obtained.
+func (s *sheet) addCapacities() {
 	for i := range s.plan.Capacities {
-		s.capacity(&s.plan.Capacities[i])
+		s.addCapacity(&s.plan.Capacities[i])
 	}
 	s.autoProvisioning()
 	for _, check := range s.plan.AdmissionChecks {
 		// Checks follow from the capacities, and have their names.
-		c := s.subject(TopicCapacity, kindCheck, check.Name)
+		c := s.newSubject(TopicCapacity, kindCheck, check.Name)
 		c.has("", fact{form: being, follows: []string{kindCapacity}})
 		c.part = &key{kindCheck, check.Name, ""}
 		c.follows("provisioning class", check.Class, kindCapacity)
@@ -29,10 +29,10 @@ func (s *sheet) capacities() {
 	}
 }
 
-func (s *sheet) capacity(c *ir.Capacity) {
-	this := s.subject(TopicCapacity, kindCapacity, c.Name)
-	this.exists(fmt.Sprintf("%s, %s, %s", size(c), machine(c.Machine), option(c)))
-	self := path(kindCapacity, c.Name)
+func (s *sheet) addCapacity(c *ir.Capacity) {
+	this := s.newSubject(TopicCapacity, kindCapacity, c.Name)
+	this.exists(fmt.Sprintf("%s, %s, %s", capacitySize(c), machineText(c.Machine), optionText(c)))
+	self := factPath(kindCapacity, c.Name)
 	platform := []string{self, platformName, platformProject, platformRegion}
 
 	this.is("hardware class", c.Hardware)
@@ -45,13 +45,14 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		change = []string{anew}
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
-	this.is("machine", machine(c.Machine), append([]string{perNode}, change...)...)
+	this.is("machine", machineText(c.Machine), append([]string{perNode}, change...)...)
 	this.has("machine's hardware",
-		fact{form: opaque, value: hardware(c.Machine), follows: []string{path(kindCapacity, c.Name, "machine")}})
-	this.has("size", fact{value: size(c), notes: func() []string { return s.queues.total(c) }})
-	this.is("consumption", option(c))
+		fact{form: opaque, value: hardwareText(c.Machine),
+			follows: []string{factPath(kindCapacity, c.Name, "machine")}})
+	this.has("size", fact{value: capacitySize(c), notes: func() []string { return s.queues.totalNote(c) }})
+	this.is("consumption", optionText(c))
 	if c.MaxRunSeconds > 0 {
-		this.is("longest run of a node", duration(c.MaxRunSeconds))
+		this.is("longest run of a node", durationText(c.MaxRunSeconds))
 	}
 	this.is("zones", choose(slices.Equal(c.Zones, s.plan.Zones), "all of the platform", strings.Join(c.Zones, ", ")))
 	pools := "made by the platform"
@@ -73,42 +74,42 @@ func (s *sheet) capacity(c *ir.Capacity) {
 		upgrades = "never while it runs"
 	}
 	this.is("GKE upgrades a node", upgrades)
-	this.is("boot disk", disk(c.DiskType, c.DiskSizeGiB), change...)
+	this.is("boot disk", diskText(c.DiskType, c.DiskSizeGiB), change...)
 	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
 	this.is("GPU driver", cmp.Or(c.GPUDriver, none))
 	this.is("GPUDirect", cmp.Or(string(c.GPUDirect), none))
 	this.follows("networks", strings.Join(c.Networks, ", "), platform...)
-	this.follows("labels of the node pools", labels(c.PoolLabels), platform...)
-	this.follows("node labels", labels(c.NodeLabels), platform...)
-	this.follows("taints of the node pools", taints(c.PoolTaints), platform...)
-	this.follows("node taints", taints(c.NodeTaints), platform...)
-	this.follows("admission check", c.AdmissionCheck, path(kindCapacity, c.Name, "consumption"))
+	this.follows("labels of the node pools", labelsText(c.PoolLabels), platform...)
+	this.follows("node labels", labelsText(c.NodeLabels), platform...)
+	this.follows("taints of the node pools", taintsText(c.PoolTaints), platform...)
+	this.follows("node taints", taintsText(c.NodeTaints), platform...)
+	this.follows("admission check", c.AdmissionCheck, factPath(kindCapacity, c.Name, "consumption"))
 	for _, a := range c.PerNode {
 		this.follows(resourceName(a.Resource)+" of a node for pods", ir.PrintAmount(a.Resource, a.Quantity),
-			path(kindCapacity, c.Name, "machine"))
+			factPath(kindCapacity, c.Name, "machine"))
 	}
 
 	quota := this
 	quota.topic = TopicQuota
-	quota.is("reason to guarantee more than there is", cmp.Or(excerpt(c.Overcommit), none))
+	quota.is("reason to guarantee more than there is", cmp.Or(excerptLine(c.Overcommit), none))
 	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
 		f := fact{value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
 		if a.Resource == c.CountedIn() {
-			f.notes = func() []string { return []string{against(a.Quantity, s.queues.there(c))} }
+			f.notes = func() []string { return []string{compareExisting(a.Quantity, s.queues.largestAmount(c))} }
 			quota.has(of, f)
 			continue
 		}
-		f.follows = append(f.follows, path(kindCapacity, c.Name, of), each(c, a.Resource),
-			path(kindCapacity, c.Name, "machine"))
+		f.follows = append(f.follows, factPath(kindCapacity, c.Name, of), amountEach(c, a.Resource),
+			factPath(kindCapacity, c.Name, "machine"))
 		quota.has(of+", "+resourceName(a.Resource), f)
 	}
 	for _, r := range []string{ir.CPU, ir.Memory} {
-		if q, ok := s.queues.each(c, r); ok {
+		if q, ok := s.queues.amountEach(c, r); ok {
 			quota.has(eachWhat(c, r),
 				fact{
 					form: ratio, value: ir.PrintAmount(r, q), tag: tagRatio,
-					follows: []string{path(kindCapacity, c.Name, "machine")},
+					follows: []string{factPath(kindCapacity, c.Name, "machine")},
 				})
 		}
 	}
@@ -124,7 +125,9 @@ func eachWhat(c *ir.Capacity, r string) string {
 	return resourceName(r) + " with each " + ir.Unit(c.CountedIn()) + " of quota"
 }
 
-func each(c *ir.Capacity, r string) string { return path(kindCapacity, c.Name, eachWhat(c, r)) }
+func amountEach(c *ir.Capacity, r string) string {
+	return factPath(kindCapacity, c.Name, eachWhat(c, r))
+}
 
 func resourceName(r string) string {
 	if r == ir.CPU || r == ir.Memory {
@@ -133,9 +136,9 @@ func resourceName(r string) string {
 	return ir.Unit(r) + "s"
 }
 
-// size returns the number of nodes of a capacity, and of their accelerators, in
-// words.
-func size(c *ir.Capacity) string {
+// capacitySize returns the number of nodes of a capacity, and of their accelerators,
+// in words.
+func capacitySize(c *ir.Capacity) string {
 	upTo := func(least, most int, noun string) string {
 		switch {
 		case !c.Static:
@@ -159,8 +162,8 @@ func size(c *ir.Capacity) string {
 	return nodes
 }
 
-// machine returns a machine type with its accelerators.
-func machine(m ir.Machine) string {
+// machineText returns a machine type with its accelerators.
+func machineText(m ir.Machine) string {
 	words := m.Type
 	if m.Accelerator != "" {
 		words += fmt.Sprintf(" with %d %s", m.AcceleratorCount, m.Accelerator)
@@ -171,8 +174,8 @@ func machine(m ir.Machine) string {
 	return words
 }
 
-// hardware returns all facts of the catalogue about a machine.
-func hardware(m ir.Machine) string {
+// hardwareText returns all facts of the catalogue about a machine.
+func hardwareText(m ir.Machine) string {
 	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs,
 		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks, m.LinkedNodes, m.SteadyGPUs, m.CountsNoSSDs,
 		m.TPUType)
@@ -182,11 +185,11 @@ func hardware(m ir.Machine) string {
 	return words
 }
 
-// option returns a description of how a capacity's machines are obtained.
-func option(c *ir.Capacity) string {
+// optionText returns a description of how a capacity's machines are obtained.
+func optionText(c *ir.Capacity) string {
 	parts := []string{c.Option.Facts().Summary}
 	if r := c.Reservation; r != nil {
-		parts[0] += " " + quote(r.Name)
+		parts[0] += " " + quoteName(r.Name)
 		if r.Owner != "" {
 			parts[0] += " of project " + r.Owner
 		}
@@ -212,7 +215,7 @@ func option(c *ir.Capacity) string {
 	return strings.Join(parts, ", ")
 }
 
-func labels(all []ir.KeyValue) string {
+func labelsText(all []ir.KeyValue) string {
 	var words []string
 	for _, l := range all {
 		words = append(words, l.Key+"="+l.Value)
@@ -220,7 +223,7 @@ func labels(all []ir.KeyValue) string {
 	return strings.Join(words, ", ")
 }
 
-func taints(all []ir.Taint) string {
+func taintsText(all []ir.Taint) string {
 	var words []string
 	for _, t := range all {
 		words = append(words, t.Key+"="+t.Value+":"+t.Effect)
@@ -233,10 +236,10 @@ func (s *sheet) autoProvisioning() {
 	a := s.plan.AutoProvisioning
 	var words, all []string
 	for _, l := range a.Limits {
-		words = append(words, limit(l.Type, l.Max))
-		all = append(all, fmt.Sprintf("%d to %s", l.Min, limit(l.Type, l.Max)))
+		words = append(words, limitText(l.Type, l.Max))
+		all = append(all, fmt.Sprintf("%d to %s", l.Min, limitText(l.Type, l.Max)))
 	}
-	this := s.subject(TopicLimits, kindAutoscaling, "")
+	this := s.newSubject(TopicLimits, kindAutoscaling, "")
 	if !a.Create {
 		this.has("limits, without effect",
 			fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
@@ -244,8 +247,8 @@ func (s *sheet) autoProvisioning() {
 	}
 	this.exists("at most " + strings.Join(words, ", "))
 	for _, l := range a.Limits {
-		this.is("most "+limitType(l.Type)+" in the cluster", limit(l.Type, l.Max))
-		this.is("fewest "+limitType(l.Type)+" in the cluster", limit(l.Type, l.Min))
+		this.is("most "+limitType(l.Type)+" in the cluster", limitText(l.Type, l.Max))
+		this.is("fewest "+limitType(l.Type)+" in the cluster", limitText(l.Type, l.Min))
 	}
 }
 
@@ -256,7 +259,7 @@ func limitType(t string) string {
 	return t
 }
 
-func limit(t string, n int) string {
+func limitText(t string, n int) string {
 	switch t {
 	case ir.CPU:
 		return words.Count(n, "vCPU")
@@ -315,13 +318,13 @@ func (t tally) add(q *ir.Queue) {
 			t.cohorts[k] = &resource.Quantity{}
 		}
 		t.cohorts[k].Add(most.Nominal)
-		t.learn(c, f, most)
+		t.learnRatio(c, f, most)
 	}
 }
 
-// learn records how much of the other resources goes with each unit of the counted
-// resource. The first queue that has some of them decides.
-func (t tally) learn(c *ir.Capacity, f *ir.FlavorQuota, most *ir.ResourceQuota) {
+// learnRatio records how much of the other resources goes with each unit of the
+// counted resource. The first queue that has some of them decides.
+func (t tally) learnRatio(c *ir.Capacity, f *ir.FlavorQuota, most *ir.ResourceQuota) {
 	for _, r := range []string{ir.CPU, ir.Memory} {
 		k := [2]string{c.Name, r}
 		other := quotaOf(f, r)
@@ -330,57 +333,57 @@ func (t tally) learn(c *ir.Capacity, f *ir.FlavorQuota, most *ir.ResourceQuota) 
 		}
 		switch {
 		case !most.Nominal.IsZero():
-			t.ratios[k] = divide(other.Nominal, most.Nominal.Value())
+			t.ratios[k] = divideQuantity(other.Nominal, most.Nominal.Value())
 		case most.Borrowing != nil && other.Borrowing != nil && !most.Borrowing.IsZero():
-			t.ratios[k] = divide(*other.Borrowing, most.Borrowing.Value())
+			t.ratios[k] = divideQuantity(*other.Borrowing, most.Borrowing.Value())
 		}
 	}
 }
 
-func divide(q resource.Quantity, by int64) resource.Quantity {
+func divideQuantity(q resource.Quantity, by int64) resource.Quantity {
 	if q.Format == resource.BinarySI {
 		return *resource.NewQuantity(q.Value()/max(by, 1), q.Format)
 	}
 	return *resource.NewMilliQuantity(q.MilliValue()/max(by, 1), q.Format)
 }
 
-func (t tally) each(c *ir.Capacity, r string) (resource.Quantity, bool) {
+func (t tally) amountEach(c *ir.Capacity, r string) (resource.Quantity, bool) {
 	q, ok := t.ratios[[2]string{c.Name, r}]
 	return q, ok
 }
 
-// total returns the note that compares the guarantees of all queues with the size of
-// a capacity.
-func (t tally) total(c *ir.Capacity) []string {
+// totalNote returns the note that compares the guarantees of all queues with the
+// size of a capacity.
+func (t tally) totalNote(c *ir.Capacity) []string {
 	r := c.CountedIn()
-	return []string{"all queues guarantee " + held(amountOf(c.Guaranteed, r), t.there(c), r)}
+	return []string{"all queues guarantee " + compareHeld(amountOf(c.Guaranteed, r), t.largestAmount(c), r)}
 }
 
-// there returns the largest amount that a capacity can have, in the resource in
-// which it is counted.
-func (t tally) there(c *ir.Capacity) resource.Quantity {
+// largestAmount returns the largest amount that a capacity can have, in the resource
+// in which it is counted.
+func (t tally) largestAmount(c *ir.Capacity) resource.Quantity {
 	q := amountOf(c.PerNode, c.CountedIn())
 	q.Mul(int64(c.MaxNodes))
 	return q
 }
 
-// cohort returns the notes that compare the guarantees of a cohort's queues, and
+// cohortNotes returns the notes that compare the guarantees of a cohort's queues, and
 // then of all queues, with the size of a capacity.
-func (t tally) cohort(cohort string, c *ir.Capacity) []string {
-	total := t.total(c)
+func (t tally) cohortNotes(cohort string, c *ir.Capacity) []string {
+	total := t.totalNote(c)
 	q := t.cohorts[[2]string{cohort, c.Name}]
 	if cohort == "" || q == nil {
 		return total
 	}
 	r := c.CountedIn()
 	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
-		return []string{"cohort " + cohort + " guarantees " + held(*q, t.there(c), r)}
+		return []string{"cohort " + cohort + " guarantees " + compareHeld(*q, t.largestAmount(c), r)}
 	}
 	return append([]string{"cohort " + cohort + " guarantees " + ir.PrintAmount(r, *q)}, total...)
 }
 
-// held returns text that compares a guaranteed amount with the existing amount.
-func held(all, there resource.Quantity, r string) string {
+// compareHeld returns text that compares a guaranteed amount with the existing amount.
+func compareHeld(all, there resource.Quantity, r string) string {
 	share := words.Decimal(all) + " of the " + ir.PrintAmount(r, there)
 	if all.Cmp(there) > 0 {
 		share += ", more than there are"
@@ -388,9 +391,9 @@ func held(all, there resource.Quantity, r string) string {
 	return share
 }
 
-// against returns text that compares an amount, which is printed before it, with the
-// existing amount.
-func against(all, there resource.Quantity) string {
+// compareExisting returns text that compares an amount, which is printed before it,
+// with the existing amount.
+func compareExisting(all, there resource.Quantity) string {
 	if all.Cmp(there) > 0 {
 		return "more than the " + words.Decimal(there) + " there are"
 	}

@@ -21,16 +21,16 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	var lines, follow []Line
 	for _, is := range after {
 		name := rowName(is)
-		line := Line{Topic: TopicCloudQuota, Subject: called(kindCloudQuota, name)}
+		line := Line{Topic: TopicCloudQuota, Subject: subjectName(kindCloudQuota, name)}
 		old, known := was[name]
 		delete(was, name)
 		switch {
 		case !known:
-			line.Op, line.To = delta.Added, need(is, nil)
-		case counts(old) == counts(is):
+			line.Op, line.To = delta.Added, neededAmounts(is, nil)
+		case rowAmounts(old) == rowAmounts(is):
 			continue
 		default:
-			line.Op, line.From, line.To = delta.Changed, need(old, &is), need(is, &old)
+			line.Op, line.From, line.To = delta.Changed, neededAmounts(old, &is), neededAmounts(is, &old)
 			if byQueues(old, is) {
 				follow = append(follow, line)
 				continue
@@ -42,8 +42,8 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 		if _, gone := was[rowName(old)]; gone {
 			lines = append(lines,
 				Line{
-					Topic: TopicCloudQuota, Subject: called(kindCloudQuota, rowName(old)), Op: delta.Removed,
-					From: need(old, nil),
+					Topic: TopicCloudQuota, Subject: subjectName(kindCloudQuota, rowName(old)), Op: delta.Removed,
+					From: neededAmounts(old, nil),
 				})
 		}
 	}
@@ -54,7 +54,7 @@ func cloudQuota(before, after []ir.DemandRow) []Line {
 	for _, l := range follow[1:] {
 		others = append(others, strings.TrimPrefix(strings.TrimPrefix(l.String(), kindCloudQuota+" "), "of "))
 	}
-	follow[0].Note = prefixed("and with it ", strings.Join(others, "; "))
+	follow[0].Note = withPrefix("and with it ", strings.Join(others, "; "))
 	return append(lines, follow[0])
 }
 
@@ -69,17 +69,18 @@ func allAdmitted(a, b ir.DemandRow) bool {
 	return a.Ceiling == a.Admitted && b.Ceiling == b.Admitted
 }
 
-// demand adds the other facts about the rows, all of which follow from the plan.
-func (s *sheet) demand() {
+// addDemand adds the other facts about the rows, all of which follow from the plan.
+func (s *sheet) addDemand() {
 	d := s.plan.Demand
 	for _, r := range d.Rows {
-		row := s.subject(TopicCloudQuota, kindCloudQuota, rowName(r))
+		row := s.newSubject(TopicCloudQuota, kindCloudQuota, rowName(r))
 		row.has("what is counted", fact{form: ratio, value: r.What + " in " + r.Unit, follows: []string{anything}})
-		row.has("remarks", fact{form: ratio, value: excerpt(r.Note), follows: []string{anything}})
+		row.has("remarks", fact{form: ratio, value: excerptLine(r.Note), follows: []string{anything}})
 		row.has("end of the remarks",
-			fact{form: ratio, value: r.Note, follows: []string{anything, path(kindCloudQuota, rowName(r), "remarks")}})
+			fact{form: ratio, value: r.Note,
+				follows: []string{anything, factPath(kindCloudQuota, rowName(r), "remarks")}})
 	}
-	all := s.subject(TopicCloudQuota, kindCluster, "")
+	all := s.newSubject(TopicCloudQuota, kindCluster, "")
 	i := d.IAM
 	all.follows("demand on IAM",
 		fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", words.Count(i.Principals, "principal"),
@@ -89,17 +90,17 @@ func (s *sheet) demand() {
 		fmt.Sprintf("%s, %d GiB of memory", words.Count(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 
-// counts returns the amounts for which a row asks.
-func counts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r.Ceiling} }
+// rowAmounts returns the amounts for which a row asks.
+func rowAmounts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r.Ceiling} }
 
 func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
 
-// need returns the amounts of a row that differ from those of other, or all amounts
-// if other is nil.
-func need(r ir.DemandRow, other *ir.DemandRow) string {
+// neededAmounts returns the amounts of a row that differ from those of other, or all
+// amounts if other is nil.
+func neededAmounts(r ir.DemandRow, other *ir.DemandRow) string {
 	all := func(r ir.DemandRow) bool { return r.Standing == r.Admitted && r.Admitted == r.Ceiling }
 	if all(r) && (other == nil || all(*other)) {
-		return units(r.Ceiling, r.Unit)
+		return countUnits(r.Ceiling, r.Unit)
 	}
 	var words []string
 	say := func(n int, was func(*ir.DemandRow) int, when string) {
@@ -108,7 +109,7 @@ func need(r ir.DemandRow, other *ir.DemandRow) string {
 		}
 		amount := fmt.Sprint(n)
 		if words == nil {
-			amount = units(n, r.Unit)
+			amount = countUnits(n, r.Unit)
 		}
 		words = append(words, amount+" "+when)
 	}
@@ -120,8 +121,8 @@ func need(r ir.DemandRow, other *ir.DemandRow) string {
 	return strings.Join(words, ", ")
 }
 
-// units returns a number with its unit. The unit is given in the plural.
-func units(n int, unit string) string {
+// countUnits returns a number with its unit. The unit is given in the plural.
+func countUnits(n int, unit string) string {
 	if n == 1 {
 		unit = strings.TrimSuffix(unit, "s")
 	}

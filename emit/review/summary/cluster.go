@@ -12,26 +12,26 @@ import (
 
 // Facts from which others follow.
 var (
-	platformName    = path(kindPlatform, "", "name")
-	platformProject = path(kindPlatform, "", "project")
-	platformRegion  = path(kindPlatform, "", "region")
-	scheduler       = path(kindPlatform, "", "scheduler")
+	platformName    = factPath(kindPlatform, "", "name")
+	platformProject = factPath(kindPlatform, "", "project")
+	platformRegion  = factPath(kindPlatform, "", "region")
+	scheduler       = factPath(kindPlatform, "", "scheduler")
 )
 
-// platform adds the facts about the parts that exist only once.
-func (s *sheet) platform() {
+// addPlatform adds the facts about the parts that exist only once.
+func (s *sheet) addPlatform() {
 	p := s.plan
-	top := s.subject(TopicCluster, kindPlatform, "")
+	top := s.newSubject(TopicCluster, kindPlatform, "")
 	top.is("name", p.Name, "another name makes another platform")
 	top.is("project", p.Project, "another project makes another platform")
 	top.is("region", p.Region, "another region makes another cluster")
 	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
 	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
-	top.all("notes for the administrator", excerpts(p.Notes))
+	top.all("notes for the administrator", excerptAll(p.Notes))
 	top.has("order and text of the notes",
 		fact{
 			form: opaque, value: strings.Join(p.Notes, "\n"),
-			follows: []string{path(kindPlatform, "", "notes for the administrator")},
+			follows: []string{factPath(kindPlatform, "", "notes for the administrator")},
 		})
 
 	v := p.Versions
@@ -40,29 +40,29 @@ func (s *sheet) platform() {
 		{"Helm", v.Helm, v.SHA256.Helm}, {"NCCL plugin gIB", v.GIB, ""}, {"Terraform", v.Terraform, v.SHA256.Terraform},
 		{"Terraform provider hashicorp/google", v.GoogleProvider, ""}, {"Google Cloud CLI", v.Gcloud, v.SHA256.Gcloud},
 	} {
-		release := s.subject(TopicCluster, kindRelease, r.name)
+		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
 		if r.sha256 != "" {
-			release.follows("pinned SHA-256", r.sha256, path(kindRelease, r.name, "version"))
+			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"))
 		}
 	}
-	s.cluster()
+	s.addCluster()
 	s.systemPool()
-	s.account(TopicAccess, "the nodes", p.NodeAccount)
-	jobs := s.subject(TopicAccess, kindCluster, "")
+	s.addAccount(TopicAccess, "the nodes", p.NodeAccount)
+	jobs := s.newSubject(TopicAccess, kindCluster, "")
 	jobs.all("roles of every job", p.JobRoles, tagRoles)
 	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
 }
 
-func (s *sheet) cluster() {
+func (s *sheet) addCluster() {
 	c := s.plan.Cluster
-	cluster := s.subject(TopicCluster, kindCluster, "")
+	cluster := s.newSubject(TopicCluster, kindCluster, "")
 	cluster.follows("name", c.Name, platformName)
 	cluster.is("release channel", c.ReleaseChannel)
 	const start = "GKE version of a new cluster"
 	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
 		"a higher one upgrades a standing control plane at once")
-	cluster.all("components whose metrics are collected", c.Metrics, path(kindCluster, "", start))
+	cluster.all("components whose metrics are collected", c.Metrics, factPath(kindCluster, "", start))
 	cluster.is("deletion protection", onOff(c.DeletionProtection),
 		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
 			"dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"))
@@ -74,7 +74,7 @@ func (s *sheet) cluster() {
 	cluster.is("maintenance window",
 		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, words.Count(m.Hours, "hour")))
 	for _, e := range m.Exclusions {
-		cluster.is("maintenance exclusion "+quote(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
+		cluster.is("maintenance exclusion "+quoteName(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
 	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
@@ -85,13 +85,13 @@ func (s *sheet) cluster() {
 	cluster.is("security posture", onOff(s.plan.Security.Posture))
 	cluster.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
-	access := s.subject(TopicAccess, kindCluster, "")
+	access := s.newSubject(TopicAccess, kindCluster, "")
 	for _, n := range c.AuthorizedNetworks {
 		var notes []string
 		if strings.HasSuffix(n.CIDR, "/0") {
 			notes = []string{"dangerous: any address may reach the control plane's IP endpoint"}
 		}
-		access.is("authorised network "+quote(n.Name), n.CIDR, notes...)
+		access.is("authorised network "+quoteName(n.Name), n.CIDR, notes...)
 	}
 	access.is("control plane's IP endpoint", choose(len(c.AuthorizedNetworks) > 0,
 		"a public address, for the authorised networks", "no public address"))
@@ -106,16 +106,16 @@ func (s *sheet) cluster() {
 
 func (s *sheet) systemPool() {
 	p := s.plan.SystemPool
-	pool := s.subject(TopicCluster, kindSystemPool, "")
+	pool := s.newSubject(TopicCluster, kindSystemPool, "")
 	pool.is("name", p.Name)
 	pool.is("machine", p.Machine, anew)
 	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
-		path(kindSystemPool, "", "machine"))
-	pool.is("boot disk", disk(p.DiskType, p.DiskSizeGiB), anew)
+		factPath(kindSystemPool, "", "machine"))
+	pool.is("boot disk", diskText(p.DiskType, p.DiskSizeGiB), anew)
 	pool.is("size", words.Count(p.NodesPerZone, "node")+" in each zone")
 }
 
-func disk(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
+func diskText(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
 
 // inUse is a note on secondary ranges, whose use Terraform does not know.
 //
@@ -134,10 +134,10 @@ const anew = "GKE makes the nodes anew for it"
 // topology.
 const replacedWithTopology = "with another topology Terraform replaces the pools"
 
-// network adds the facts about address ranges and the networks between GPUs.
-func (s *sheet) network() {
+// addNetwork adds the facts about address ranges and the networks between GPUs.
+func (s *sheet) addNetwork() {
 	n := s.plan.Network
-	vpc := s.subject(TopicCluster, kindNetwork, "")
+	vpc := s.newSubject(TopicCluster, kindNetwork, "")
 	vpc.follows("name of the VPC network", n.Name, platformName)
 	vpc.follows("name of the subnet", n.Subnet, platformName)
 	vpc.is("range of the nodes", n.Nodes)
@@ -145,22 +145,22 @@ func (s *sheet) network() {
 	vpc.is("range of the Services", n.Services, inUse)
 	vpc.is("range of the control plane", n.ControlPlane)
 	for _, r := range n.GPURanges {
-		vpc.is("range "+quote(r.Name)+" between GPUs", r.CIDR)
+		vpc.is("range "+quoteName(r.Name)+" between GPUs", r.CIDR)
 	}
 	var shorts []string
 	for _, g := range n.GPUs {
 		shorts = append(shorts, g.Short)
-		gpu := s.subject(TopicCluster, kindGPUNetwork, g.Short)
+		gpu := s.newSubject(TopicCluster, kindGPUNetwork, g.Short)
 		gpu.exists(words.Count(len(g.Subnets), "subnet"))
 		gpu.is("MTU", words.Count(g.MTU, "byte"))
 		gpu.follows("name", g.Name, platformName)
-		gpu.follows("profile", g.Profile, path(kindPlatform, "", "zones of the nodes"), kindCapacity)
-		gpu.follows("subnets", subnets(g.Subnets), platformName, kindNetwork)
+		gpu.follows("profile", g.Profile, factPath(kindPlatform, "", "zones of the nodes"), kindCapacity)
+		gpu.follows("subnets", subnetsText(g.Subnets), platformName, kindNetwork)
 	}
 	vpc.has("order of the GPU networks", fact{form: order, list: shorts})
 }
 
-func subnets(all []ir.GPUSubnet) string {
+func subnetsText(all []ir.GPUSubnet) string {
 	var words []string
 	for _, n := range all {
 		words = append(words,
@@ -170,30 +170,30 @@ func subnets(all []ir.GPUSubnet) string {
 	return strings.Join(words, ", ")
 }
 
-// delivery adds the facts about how the platform is built, and the permissions of
+// addDelivery adds the facts about how the platform is built, and the permissions of
 // the build.
-func (s *sheet) delivery() {
+func (s *sheet) addDelivery() {
 	d := s.plan.Delivery
-	built := s.subject(TopicCluster, kindDelivery, "")
+	built := s.newSubject(TopicCluster, kindDelivery, "")
 	built.follows("region", d.Region, platformRegion)
 	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
 	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
 	built.is("Terraform run by", choose(d.InfrastructureManager, "Infrastructure Manager", "the build"))
 	built.follows("repository of the images", d.Repository, platformName)
 	built.all("APIs", d.APIs)
-	s.account(TopicAccess, "the build", d.Account)
-	build := s.subject(TopicAccess, kindAccount, "the build")
+	s.addAccount(TopicAccess, "the build", d.Account)
+	build := s.newSubject(TopicAccess, kindAccount, "the build")
 	build.all("permissions", d.Permissions)
 	build.all("roles that it may grant", d.GrantableRoles, tagRoles)
 	var narrow []string
 	for _, r := range d.NarrowRoles {
 		narrow = append(narrow, r.Role)
 		build.follows("condition of "+r.Role, r.Title+": "+r.Condition, platformName, platformProject, platformRegion,
-			path(kindAccount, "the build", "roles with a condition"))
+			factPath(kindAccount, "the build", "roles with a condition"))
 	}
 	build.all("roles with a condition", narrow)
 	for _, r := range d.CustomRoles {
-		role := s.subject(TopicAccess, kindCustomRole, r.ID)
+		role := s.newSubject(TopicAccess, kindCustomRole, r.ID)
 		role.exists("")
 		role.follows("title", r.Title, platformName)
 		role.all("permissions", r.Permissions)
@@ -203,28 +203,28 @@ func (s *sheet) delivery() {
 // tagRoles is the tag of the facts about the roles of the platform's accounts.
 const tagRoles = "roles"
 
-func (s *sheet) account(topic Topic, of string, a ir.ServiceAccount) {
-	account := s.subject(topic, kindAccount, of)
+func (s *sheet) addAccount(topic Topic, of string, a ir.ServiceAccount) {
+	account := s.newSubject(topic, kindAccount, of)
 	account.follows("ID", a.ID, platformName)
 	account.follows("display name", a.Display, platformName)
 	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
 }
 
-// monitoring adds the facts about dashboards and alerts. The alerts follow from the
+// addMonitoring adds the facts about dashboards and alerts. The alerts follow from the
 // rest of the plan, and their texts are batchwright's own.
-func (s *sheet) monitoring() {
+func (s *sheet) addMonitoring() {
 	m := s.plan.Monitoring
-	watch := s.subject(TopicCluster, kindMonitoring, "")
+	watch := s.newSubject(TopicCluster, kindMonitoring, "")
 	watch.all("notification channels", m.NotificationChannels)
 	watch.is("Grafana dashboards", onOff(m.Grafana))
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
-	watch.is("Vertex AI TensorBoard", cmp.Or(prefixed("in ", m.TensorBoard), none))
+	watch.is("Vertex AI TensorBoard", cmp.Or(withPrefix("in ", m.TensorBoard), none))
 	for _, a := range monitoring.Alerts(s.plan) {
-		alert := s.subject(TopicAlerts, kindAlert, a.Name)
+		alert := s.newSubject(TopicAlerts, kindAlert, a.Name)
 		alert.exists("")
 		alert.has("condition", fact{form: opaque, value: a.Expr, follows: []string{anything}})
 		alert.follows("rule group", a.Group, anything)
-		alert.follows("has to hold for", duration(a.For), anything)
+		alert.follows("has to hold for", durationText(a.For), anything)
 		alert.follows("severity", a.Severity, anything)
 		alert.has("text", fact{form: opaque, value: a.Summary + "\n" + a.Action, follows: []string{anything}})
 		alert.follows("stands in",
@@ -232,10 +232,10 @@ func (s *sheet) monitoring() {
 	}
 }
 
-func excerpts(all []string) []string {
+func excerptAll(all []string) []string {
 	var out []string
 	for _, s := range all {
-		out = append(out, quote(excerpt(s)))
+		out = append(out, quoteName(excerptLine(s)))
 	}
 	return out
 }

@@ -24,23 +24,23 @@ import (
 // linear in the size of the plans.
 func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
-	changes := compareFacts(tell(before, same), tell(after, same))
-	return slices.Concat(fold(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
+	changes := compareFacts(planFacts(before, same), planFacts(after, same))
+	return slices.Concat(foldChanges(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 
-// tell returns the facts of a plan, except those of the teams in same, of which
+// planFacts returns the facts of a plan, except those of the teams in same, of which
 // nothing changed.
-func tell(p *ir.Platform, same map[string]bool) *sheet {
+func planFacts(p *ir.Platform, same map[string]bool) *sheet {
 	s := &sheet{plan: p, same: same, at: map[key]int{}, subjects: map[key]int{}, queues: newTally(p)}
-	s.platform()
-	s.network()
-	s.delivery()
-	s.monitoring()
-	s.capacities()
-	s.teams()
-	s.priorities()
-	s.workloads()
-	s.demand()
+	s.addPlatform()
+	s.addNetwork()
+	s.addDelivery()
+	s.addMonitoring()
+	s.addCapacities()
+	s.addTeams()
+	s.addPriorities()
+	s.addWorkloads()
+	s.addDemand()
 	return s
 }
 
@@ -48,9 +48,9 @@ func tell(p *ir.Platform, same map[string]bool) *sheet {
 // subject, which is "" for the subject as a whole.
 type key struct{ kind, name, what string }
 
-// path returns the name of a key in fact.follows. The name of a subject is a prefix of
-// the names of its parts.
-func path(parts ...string) string { return strings.Join(parts, "\x00") }
+// factPath returns the name of a key in fact.follows. The name of a subject is a
+// prefix of the names of its parts.
+func factPath(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // sameTeams returns the teams that are equal in both plans, together with all their
 // workloads. On a platform with many teams, most are equal.
@@ -64,7 +64,7 @@ func sameTeams(before, after *ir.Platform) map[string]bool {
 		for i := range p.Teams {
 			out[p.Teams[i].Name] = &tenant{team: &p.Teams[i]}
 		}
-		for jobs := range chunks(p.Workloads, func(w *ir.Workload) string { return w.Team }) {
+		for jobs := range keyRuns(p.Workloads, func(w *ir.Workload) string { return w.Team }) {
 			if t := out[jobs[0].Team]; t != nil {
 				t.jobs = jobs
 			}
@@ -78,8 +78,8 @@ func sameTeams(before, after *ir.Platform) map[string]bool {
 	return same
 }
 
-// chunks cuts a slice into runs of neighbours with the same key.
-func chunks[T any](all []T, by func(*T) string) iter.Seq[[]T] {
+// keyRuns cuts a slice into runs of neighbours with the same key.
+func keyRuns[T any](all []T, by func(*T) string) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for len(all) > 0 {
 			n := 1
@@ -146,9 +146,9 @@ type sheet struct {
 	queues tally
 }
 
-// add adds a fact. It replaces an earlier fact with the same key; plans of the
+// addFact adds a fact. It replaces an earlier fact with the same key; plans of the
 // compiler have no two facts with one key.
-func (s *sheet) add(f fact) {
+func (s *sheet) addFact(f fact) {
 	if i, known := s.at[f.key]; known {
 		s.facts[i] = f
 		return
@@ -157,7 +157,7 @@ func (s *sheet) add(f fact) {
 	s.facts = append(s.facts, f)
 }
 
-func (s *sheet) get(k key) *fact {
+func (s *sheet) factOf(k key) *fact {
 	if i, ok := s.at[k]; ok {
 		return &s.facts[i]
 	}
@@ -173,14 +173,14 @@ type subject struct {
 	part       *key
 }
 
-func (s *sheet) subject(topic Topic, kind, name string) subject {
+func (s *sheet) newSubject(topic Topic, kind, name string) subject {
 	return subject{sheet: s, topic: topic, kind: kind, name: name}
 }
 
 // exists adds the fact that the subject exists. All facts that are added later are
 // part of it.
 func (s *subject) exists(description string) {
-	s.add(fact{
+	s.addFact(fact{
 		key: key{s.kind, s.name, ""}, topic: s.topic, form: being, value: description, group: s.group, part: s.part,
 	})
 	s.part = &key{s.kind, s.name, ""}
@@ -194,7 +194,7 @@ func (s subject) has(what string, f fact) {
 	if f.part == nil {
 		f.part = s.part
 	}
-	s.add(f)
+	s.addFact(f)
 }
 
 // is adds a value, with or without notes.
@@ -230,21 +230,21 @@ type change struct {
 func compareFacts(before, after *sheet) []change {
 	var found []change
 	for i := range after.facts {
-		found = append(found, differ(before.get(after.facts[i].key), &after.facts[i])...)
+		found = append(found, factChanges(before.factOf(after.facts[i].key), &after.facts[i])...)
 	}
 	for i := range before.facts {
-		if after.get(before.facts[i].key) == nil {
-			found = append(found, differ(&before.facts[i], nil)...)
+		if after.factOf(before.facts[i].key) == nil {
+			found = append(found, factChanges(&before.facts[i], nil)...)
 		}
 	}
 	found = slices.DeleteFunc(found, func(c change) bool {
 		return cameOrWent(c.fact.part, before, after)
 	})
-	told := index(found)
+	told := indexCauses(found)
 	found = slices.DeleteFunc(found, func(c change) bool {
 		return told.explains(c, before, after)
 	})
-	subjects := count(before, after)
+	subjects := countSubjects(before, after)
 	for i := range found {
 		c := &found[i]
 		if c.fact.form != being || c.fact.what != "" {
@@ -287,15 +287,16 @@ func noteRenames(changes []change) {
 	}
 	for k, gone := range went {
 		if come := came[k]; len(gone) == 1 && len(come) == 1 {
-			gone[0].Note = quote(come[0].fact.name) + " is added with the same: another name makes another " + k.kind
-			come[0].Note = "the same as " + quote(gone[0].fact.name) + ", which is removed"
+			gone[0].Note = quoteName(come[0].fact.name) + " is added with the same: another name makes another " +
+				k.kind
+			come[0].Note = "the same as " + quoteName(gone[0].fact.name) + ", which is removed"
 		}
 	}
 }
 
-// differ returns the changes of a fact between two plans. One of the facts may be
+// factChanges returns the changes of a fact between two plans. One of the facts may be
 // nil.
-func differ(before, after *fact) []change {
+func factChanges(before, after *fact) []change {
 	one := cmp.Or(after, before)
 	line := Line{Topic: one.topic, What: one.what}
 	only := func(op delta.Op, from, to string) []change {
@@ -308,18 +309,18 @@ func differ(before, after *fact) []change {
 	switch {
 	case one.form == set:
 		var out []change
-		if gone := without(listOf(before), listOf(after)); len(gone) > 0 {
-			out = append(out, only(delta.Removed, names(gone), "")...)
+		if gone := withoutElements(listOf(before), listOf(after)); len(gone) > 0 {
+			out = append(out, only(delta.Removed, shortNames(gone), "")...)
 		}
-		if come := without(listOf(after), listOf(before)); len(come) > 0 {
-			out = append(out, only(delta.Added, "", names(come))...)
+		if come := withoutElements(listOf(after), listOf(before)); len(come) > 0 {
+			out = append(out, only(delta.Added, "", shortNames(come))...)
 		}
 		return out
 	case one.form == order:
 		if before == nil || after == nil {
 			return nil
 		}
-		was, is := within(before.list, after.list), within(after.list, before.list)
+		was, is := commonElements(before.list, after.list), commonElements(after.list, before.list)
 		if slices.Equal(was, is) {
 			return nil
 		}
@@ -345,8 +346,8 @@ func listOf(f *fact) []string {
 	return f.list
 }
 
-// without returns the elements of list that are not in other, each once.
-func without(list, other []string) []string {
+// withoutElements returns the elements of list that are not in other, each once.
+func withoutElements(list, other []string) []string {
 	known := map[string]bool{}
 	for _, s := range other {
 		known[s] = true
@@ -361,8 +362,8 @@ func without(list, other []string) []string {
 	return out
 }
 
-// within returns the elements that are in both lists, in the order of list.
-func within(list, other []string) []string {
+// commonElements returns the elements that are in both lists, in the order of list.
+func commonElements(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })
 }
 
@@ -370,7 +371,7 @@ func within(list, other []string) []string {
 // only one of the plans.
 func cameOrWent(whole *key, before, after *sheet) bool {
 	for whole != nil {
-		was, is := before.get(*whole), after.get(*whole)
+		was, is := before.factOf(*whole), after.factOf(*whole)
 		if was == nil || is == nil {
 			return true
 		}
@@ -382,16 +383,16 @@ func cameOrWent(whole *key, before, after *sheet) bool {
 // causes holds the changed facts under all their names in fact.follows.
 type causes map[string]bool
 
-func index(changes []change) causes {
+func indexCauses(changes []change) causes {
 	out := causes{}
 	for _, c := range changes {
 		k := c.fact.key
-		out[path(k.kind, k.name, k.what)] = true
+		out[factPath(k.kind, k.name, k.what)] = true
 		if c.fact.tag != "" {
 			out[c.fact.tag] = true
 		}
 		if c.fact.follows == nil {
-			out[k.kind], out[path(k.kind, k.name)], out[anything] = true, true, true
+			out[k.kind], out[factPath(k.kind, k.name)], out[anything] = true, true, true
 		}
 	}
 	return out
@@ -402,7 +403,7 @@ func (told causes) explains(c change, before, after *sheet) bool {
 	if c.fact.follows == nil {
 		return false
 	}
-	for _, f := range []*fact{before.get(c.fact.key), after.get(c.fact.key)} {
+	for _, f := range []*fact{before.factOf(c.fact.key), after.factOf(c.fact.key)} {
 		if f != nil && slices.ContainsFunc(f.follows, func(cause string) bool { return told[cause] }) {
 			return true
 		}
@@ -410,26 +411,27 @@ func (told causes) explains(c change, before, after *sheet) bool {
 	return false
 }
 
-// count returns the number of subjects that are in both plans, by kind and group.
-func count(before, after *sheet) map[key]int {
+// countSubjects returns the number of subjects that are in both plans, by kind and
+// group.
+func countSubjects(before, after *sheet) map[key]int {
 	out := maps.Clone(after.subjects)
 	for i := range after.facts {
 		f := &after.facts[i]
-		if f.form == being && f.what == "" && before.get(f.key) != nil {
+		if f.form == being && f.what == "" && before.factOf(f.key) != nil {
 			out[key{f.kind, f.group, ""}]++
 		}
 	}
 	return out
 }
 
-// fold returns changes as lines. Subjects that changed alike share one line, in the
-// place of the first of them.
-func fold(changes []change) []Line {
+// foldChanges returns changes as lines. Subjects that changed alike share one line,
+// in the place of the first of them.
+func foldChanges(changes []change) []Line {
 	type alike struct {
 		kind, group string
 		Line        // without its subject and note
 	}
-	heaps := gather(changes, func(c change) (alike, bool) {
+	heaps := gatherChanges(changes, func(c change) (alike, bool) {
 		line := c.Line
 		line.Note = ""
 		return alike{c.fact.kind, c.fact.group, line}, !c.fact.alone && slices.Contains(folded, c.fact.kind)
@@ -438,37 +440,37 @@ func fold(changes []change) []Line {
 	var out []Line
 	for _, heap := range heaps {
 		line := heap[0].Line
-		line.Note = common(heap)
+		line.Note = commonNotes(heap)
 		if heap[0].fact.kind == kindWorkload {
 			// The line covers several templates that changed alike, for the same
 			// teams.
-			line.Subject = owners(heap)
+			line.Subject = ownerNames(heap)
 			workloads = append(workloads, change{Line: line, fact: heap[0].fact})
 			continue
 		}
-		line.Subject = title(heap)
+		line.Subject = subjectsTitle(heap)
 		out = append(out, line)
 	}
-	for _, heap := range gather(workloads, func(c change) (Line, bool) { return c.Line, true }) {
+	for _, heap := range gatherChanges(workloads, func(c change) (Line, bool) { return c.Line, true }) {
 		line := heap[0].Line
 		var templates []string
 		for _, c := range heap {
-			templates = append(templates, quote(c.fact.group))
+			templates = append(templates, quoteName(c.fact.group))
 		}
 		what := kindWorkload
 		if len(templates) > 1 {
 			what = words.Count(len(templates), kindWorkload) + ":"
 		}
-		line.Subject = what + " " + names(templates) + " of " + heap[0].Subject
+		line.Subject = what + " " + shortNames(templates) + " of " + heap[0].Subject
 		out = append(out, line)
 	}
 	return out
 }
 
-// gather returns changes in groups with the same key, in the order of each group's
-// first change. by returns the key of a change, and whether the change may share a
-// group.
-func gather[K comparable](changes []change, by func(change) (K, bool)) [][]change {
+// gatherChanges returns changes in groups with the same key, in the order of each
+// group's first change. by returns the key of a change, and whether the change may
+// share a group.
+func gatherChanges[K comparable](changes []change, by func(change) (K, bool)) [][]change {
 	var heaps [][]change
 	at := map[K]int{}
 	for _, c := range changes {
@@ -484,8 +486,8 @@ func gather[K comparable](changes []change, by func(change) (K, bool)) [][]chang
 	return heaps
 }
 
-// common returns the notes that all of the changes have.
-func common(changes []change) string {
+// commonNotes returns the notes that all of the changes have.
+func commonNotes(changes []change) string {
 	if len(changes) == 1 {
 		return changes[0].Note
 	}
@@ -497,30 +499,30 @@ func common(changes []change) string {
 		if len(notes) == 0 {
 			break
 		}
-		notes = within(notes, c.fact.notes())
+		notes = commonElements(notes, c.fact.notes())
 	}
 	return strings.Join(notes, "; ")
 }
 
-// title returns the subjects of changes: as a total if all subjects changed,
+// subjectsTitle returns the subjects of changes: as a total if all subjects changed,
 // otherwise by name.
-func title(changes []change) string {
+func subjectsTitle(changes []change) string {
 	if first := changes[0].fact; len(changes) == 1 {
-		return called(first.kind, first.name)
+		return subjectName(first.kind, first.name)
 	}
-	return several(changes, changes[0].fact.kind)
+	return severalSubjects(changes, changes[0].fact.kind)
 }
 
-// owners returns the names of the teams whose copies of one template changed.
-func owners(changes []change) string {
+// ownerNames returns the names of the teams whose copies of one template changed.
+func ownerNames(changes []change) string {
 	if len(changes) == 1 {
 		team, _, _ := strings.Cut(changes[0].fact.name, "/")
-		return called(kindTeam, team)
+		return subjectName(kindTeam, team)
 	}
-	return several(changes, kindTeam)
+	return severalSubjects(changes, kindTeam)
 }
 
-func several(changes []change, noun string) string {
+func severalSubjects(changes []change, noun string) string {
 	if len(changes) == changes[0].alike {
 		if len(changes) == 2 {
 			return "both " + strings.TrimPrefix(words.Count(2, noun), "2 ")
@@ -532,5 +534,5 @@ func several(changes []change, noun string) string {
 		member, _, _ := strings.Cut(c.fact.name, "/") // for a workload its team
 		members = append(members, member)
 	}
-	return words.Count(len(members), noun) + ": " + names(members)
+	return words.Count(len(members), noun) + ": " + shortNames(members)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
-// plans are those of the repository's blueprints, and one that has all which
+// summaryPlans are those of the repository's blueprints, and one that has all which
 // those leave out.
-func plans(t testing.TB) map[string]*ir.Platform {
+func summaryPlans(t testing.TB) map[string]*ir.Platform {
 	t.Helper()
 	dir, err := filepath.Abs("../../../blueprints")
 	if err != nil {
@@ -43,33 +43,33 @@ func plans(t testing.TB) map[string]*ir.Platform {
 		}
 		out[name] = res.Plan
 	}
-	complete(reflect.ValueOf(out["full"]).Elem())
+	completePlan(reflect.ValueOf(out["full"]).Elem())
 	return out
 }
 
 var quantity = reflect.TypeFor[resource.Quantity]()
 
-// complete gives a plan one of everything that it has none of.
-func complete(v reflect.Value) {
+// completePlan gives a plan one of everything that it has none of.
+func completePlan(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
-		complete(v.Elem())
+		completePlan(v.Elem())
 	case reflect.Slice:
 		if v.Len() == 0 {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		}
 		for i := range v.Len() {
-			complete(v.Index(i))
+			completePlan(v.Index(i))
 		}
 	case reflect.Struct:
 		if v.Type() == quantity {
 			return
 		}
 		for i := range v.NumField() {
-			complete(v.Field(i))
+			completePlan(v.Field(i))
 		}
 	}
 }
@@ -80,17 +80,17 @@ type leaf struct {
 	value reflect.Value
 }
 
-func leaves(path string, v reflect.Value) []leaf {
+func planLeaves(path string, v reflect.Value) []leaf {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
-		return leaves(path, v.Elem())
+		return planLeaves(path, v.Elem())
 	case reflect.Slice:
 		var out []leaf
 		for i := range v.Len() {
-			out = append(out, leaves(path, v.Index(i))...)
+			out = append(out, planLeaves(path, v.Index(i))...)
 		}
 		return out
 	case reflect.Struct:
@@ -99,15 +99,15 @@ func leaves(path string, v reflect.Value) []leaf {
 		}
 		var out []leaf
 		for i := range v.NumField() {
-			out = append(out, leaves(strings.TrimPrefix(path+"."+v.Type().Field(i).Name, "."), v.Field(i))...)
+			out = append(out, planLeaves(strings.TrimPrefix(path+"."+v.Type().Field(i).Name, "."), v.Field(i))...)
 		}
 		return out
 	}
 	return []leaf{{path, v}}
 }
 
-// mutate changes a leaf.
-func mutate(t *testing.T, l leaf) {
+// mutateLeaf changes a leaf.
+func mutateLeaf(t *testing.T, l leaf) {
 	t.Helper()
 	switch v := l.value; {
 	case v.Type() == quantity:
@@ -148,16 +148,16 @@ var unsaid = map[string]string{
 // of the places that it is in, and demands that something is said of it.
 func TestSummaryIsComplete(t *testing.T) {
 	silent := map[string]string{}
-	for name, plan := range plans(t) {
+	for name, plan := range summaryPlans(t) {
 		before := copyOf(plan)
 		times := map[string]int{}
-		for _, l := range leaves("", reflect.ValueOf(plan).Elem()) {
+		for _, l := range planLeaves("", reflect.ValueOf(plan).Elem()) {
 			if times[l.path]++; times[l.path] > 3 {
 				continue
 			}
 			old := reflect.New(l.value.Type()).Elem()
 			old.Set(l.value)
-			mutate(t, l)
+			mutateLeaf(t, l)
 			lines := Of(before, plan)
 			if len(lines) == 0 {
 				silent[l.path] = name
@@ -241,7 +241,7 @@ func TestSummaryMirrors(t *testing.T) {
 		})
 		return out
 	}
-	all := plans(t)
+	all := summaryPlans(t)
 	for a, before := range all {
 		for b, after := range all {
 			there, back := Of(before, after), Of(after, before)
@@ -263,7 +263,7 @@ func TestSummaryMirrors(t *testing.T) {
 
 // TestSummaryLeavesPlans makes sure that plans are not changed by comparing them.
 func TestSummaryLeavesPlans(t *testing.T) {
-	all := plans(t)
+	all := summaryPlans(t)
 	before := copyOf(all["batch"])
 	for name, plan := range all {
 		is := copyOf(plan)

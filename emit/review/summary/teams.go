@@ -11,15 +11,15 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// teams adds the facts about the teams, their queues and their quota.
-func (s *sheet) teams() {
+// addTeams adds the facts about the teams, their queues and their quota.
+func (s *sheet) addTeams() {
 	members := map[string][]string{}
 	for _, t := range s.plan.Teams {
 		members[t.Cohort] = append(members[t.Cohort], t.Name)
 	}
 	for _, c := range s.plan.Cohorts {
-		cohort := s.subject(TopicTeams, kindCohort, c.Name)
-		cohort.exists(cmp.Or(prefixed("in cohort ", c.Parent), words.Count(len(members[c.Name]), "team")))
+		cohort := s.newSubject(TopicTeams, kindCohort, c.Name)
+		cohort.exists(cmp.Or(withPrefix("in cohort ", c.Parent), words.Count(len(members[c.Name]), "team")))
 		cohort.is("parent cohort", cmp.Or(c.Parent, none))
 		cohort.topic = TopicPriority
 		cohort.is("priority of its queue", strconv.Itoa(c.Priority))
@@ -37,22 +37,22 @@ func (s *sheet) teams() {
 			s.subjects[key{kindTeam, "", ""}]++
 			continue
 		}
-		s.team(t, jobs[t.Name], members[t.Cohort])
+		s.addTeam(t, jobs[t.Name], members[t.Cohort])
 	}
 }
 
-func prefixed(prefix, s string) string {
+func withPrefix(prefix, s string) string {
 	if s == "" {
 		return ""
 	}
 	return prefix + s
 }
 
-func (s *sheet) team(t *ir.Team, jobs int, members []string) {
-	team := s.subject(TopicTeams, kindTeam, t.Name)
-	team.exists(s.describe(t, jobs))
+func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
+	team := s.newSubject(TopicTeams, kindTeam, t.Name)
+	team.exists(s.describeTeam(t, jobs))
 	team.is("namespace", t.Namespace, "what its people made in the old one does not move")
-	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lending(t, members) }})
+	team.has("cohort", fact{value: cmp.Or(t.Cohort, none), notes: func() []string { return lendingNote(t, members) }})
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
@@ -88,16 +88,16 @@ func (s *sheet) team(t *ir.Team, jobs int, members []string) {
 		owner := team
 		owner.topic = TopicQueues
 		what := "queue of tier " + q.Tier
-		owner.has(what, fact{form: being, value: s.quotas(q)})
+		owner.has(what, fact{form: being, value: s.describeQuotas(q)})
 		owner.part = &key{kindTeam, t.Name, what}
 		owner.follows("ClusterQueue of "+q.Tier, q.ClusterQueue, scheduler)
 		owner.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
-		s.queue(owner, q, " in "+q.Tier, path(kindTeam, t.Name, "cohort"))
+		s.addQueue(owner, q, " in "+q.Tier, factPath(kindTeam, t.Name, "cohort"))
 	}
 }
 
-// describe returns a description of a team.
-func (s *sheet) describe(t *ir.Team, jobs int) string {
+// describeTeam returns a description of a team.
+func (s *sheet) describeTeam(t *ir.Team, jobs int) string {
 	var parts, tiers []string
 	if t.Namespace != t.Name {
 		parts = append(parts, "namespace "+t.Namespace)
@@ -127,7 +127,7 @@ func (s *sheet) describe(t *ir.Team, jobs int) string {
 	case 1:
 		parts = append(parts, "tier "+tiers[0])
 	default:
-		parts = append(parts, "tiers "+names(tiers))
+		parts = append(parts, "tiers "+shortNames(tiers))
 	}
 	for _, r := range []string{ir.GPU, ir.TPU, ir.CPU} {
 		if q := sums[r]; q != nil && !q.IsZero() {
@@ -143,19 +143,19 @@ func (s *sheet) describe(t *ir.Team, jobs int) string {
 	return strings.Join(parts, ", ")
 }
 
-// lending returns the note on the teams with which a team lends and borrows.
-func lending(t *ir.Team, members []string) []string {
+// lendingNote returns the note on the teams with which a team lends and borrows.
+func lendingNote(t *ir.Team, members []string) []string {
 	if t.Cohort == "" {
 		return []string{"it neither lends nor borrows"}
 	}
-	others := without(members[:min(len(members), listed+2)], []string{t.Name})
+	others := withoutElements(members[:min(len(members), listed+2)], []string{t.Name})
 	if len(others) == 0 {
 		return []string{"no other team lends to it there"}
 	}
 	if len(members) > listed+1 {
 		return []string{"it lends to, and borrows from, " + words.Count(len(members)-1, "other team")}
 	}
-	return []string{"it lends to, and borrows from, " + names(others)}
+	return []string{"it lends to, and borrows from, " + shortNames(others)}
 }
 
 // localQueue adds the facts about a team's use of a shared queue. Everything else
@@ -163,10 +163,10 @@ func lending(t *ir.Team, members []string) []string {
 func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.topic = TopicQueues
 	what := "share of the queue of tier " + q.Tier
-	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{path(kindTier, q.Tier, "")}})
+	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{factPath(kindTier, q.Tier, "")}})
 	team.part = &key{kindTeam, team.name, what}
 	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
-	terms := s.quotas(q) + "\n" +
+	terms := s.describeQuotas(q) + "\n" +
 		strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts), strconv.Itoa(q.MaxGraceSeconds)},
 			"\n")
 	for _, list := range [][]string{q.Classes, q.Resources} {
@@ -179,44 +179,45 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 		}
 	}
 	team.has("terms of the shared queue of "+q.Tier,
-		fact{form: opaque, value: terms, follows: []string{path(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
+		fact{form: opaque, value: terms,
+			follows: []string{factPath(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
 }
 
 // tagShare returns the tag of the facts about teams' shares of a tier's queue.
 func tagShare(tier string) string { return "share of " + tier }
 
 func (s *sheet) sharedQueue(q *ir.SharedQueue) {
-	tier := s.subject(TopicQueues, kindTier, q.Tier)
+	tier := s.newSubject(TopicQueues, kindTier, q.Tier)
 	var teams, spaces []string
 	for _, t := range q.Teams {
 		teams = append(teams, t.Name)
 		spaces = append(spaces, t.Namespace)
 	}
-	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.quotas(&q.Queue))
+	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.describeQuotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
 	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam,
-		path(kindTier, q.Tier, "teams that share its queue"))
+		factPath(kindTier, q.Tier, "teams that share its queue"))
 	tier.is("ClusterQueue", q.ClusterQueue)
 	tier.is("LocalQueue", q.LocalQueue)
 	tier.is("its queue is shared", onOff(q.Shared))
 	tier.is("cohort", cmp.Or(q.Cohort, none))
-	s.queue(tier, &q.Queue, "", path(kindTier, q.Tier, "cohort"))
+	s.addQueue(tier, &q.Queue, "", factPath(kindTier, q.Tier, "cohort"))
 }
 
-// queue adds the facts about a queue and its quota. The owner is the team, or the
+// addQueue adds the facts about a queue and its quota. The owner is the team, or the
 // tier if teams share the queue. in is the end of the names of a team's facts, and
 // "" for a tier.
-func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
+func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	if in != "" {
 		owner.follows("cohort"+in, q.Cohort, cohort)
 	}
 	var classes, flavors, quotas []string
 	for _, class := range q.Classes {
-		classes = append(classes, path(kindClass, class))
+		classes = append(classes, factPath(kindClass, class))
 	}
 	for _, f := range q.Flavors {
 		flavors = append(flavors, f.Flavor)
-		quotas = append(quotas, path(owner.kind, owner.name, "quota of "+f.Flavor+in))
+		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
@@ -224,19 +225,19 @@ func (s *sheet) queue(owner subject, q *ir.Queue, in, cohort string) {
 	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)
 	priority := owner
 	priority.topic = TopicPriority
-	priority.follows("preemption"+in, preemption(q.Preempts), classes...)
+	priority.follows("preemption"+in, preemptionText(q.Preempts), classes...)
 	priority.follows("PriorityClasses"+in, strings.Join(q.Classes, ", "), kindClass)
 	for i := range q.Flavors {
-		s.flavor(owner, q, &q.Flavors[i], in)
+		s.addFlavor(owner, q, &q.Flavors[i], in)
 	}
 }
 
-func preemption(on bool) string { return choose(on, "evicts lower priorities", "evicts nobody") }
+func preemptionText(on bool) string { return choose(on, "evicts lower priorities", "evicts nobody") }
 
 // tagNominal returns the tag of the facts about nominal quotas of a capacity.
 func tagNominal(capacity string) string { return "nominal quota of " + capacity }
 
-func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string) {
+func (s *sheet) addFlavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string) {
 	owner.topic = TopicQuota
 	what := "quota of " + f.Flavor + in
 	c := s.queues.capacities[f.Flavor]
@@ -245,13 +246,13 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string)
 		if c == nil {
 			return nil
 		}
-		return s.queues.cohort(q.Cohort, c)
+		return s.queues.cohortNotes(q.Cohort, c)
 	}
 	owner.has(what, fact{form: being, value: s.flavorWords(f), notes: total, tag: tagNominal(f.Flavor)})
 	owner.part = &key{owner.kind, owner.name, what}
-	owner.follows("admission check of "+f.Flavor+in, f.AdmissionCheck, path(kindCapacity, f.Flavor))
+	owner.follows("admission check of "+f.Flavor+in, f.AdmissionCheck, factPath(kindCapacity, f.Flavor))
 	owner.follows("start of the quota of "+f.Flavor+in, choose(f.Waiting, "when its reservation begins", "now"),
-		path(kindCapacity, f.Flavor))
+		factPath(kindCapacity, f.Flavor))
 	for i := range f.Quotas {
 		own := &f.Quotas[i]
 		of, counts := " of "+f.Flavor+in, own.Resource == r
@@ -261,17 +262,17 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string)
 				return nil
 			}
 			from := []string{
-				path(owner.kind, owner.name, limit+of), path(kindCapacity, f.Flavor, "machine"),
-				path(kindCapacity, f.Flavor, "hardware class"),
+				factPath(owner.kind, owner.name, limit+of), factPath(kindCapacity, f.Flavor, "machine"),
+				factPath(kindCapacity, f.Flavor, "hardware class"),
 			}
 			if c != nil {
-				from = append(from, each(c, own.Resource))
+				from = append(from, amountEach(c, own.Resource))
 			}
 			return from
 		}
 		nominal := fact{value: ir.PrintAmount(own.Resource, own.Nominal), follows: follow("nominal quota")}
-		borrowing := fact{value: borrows(own), follows: follow("borrowing limit")}
-		lending := fact{value: lends(own), follows: follow("lending limit")}
+		borrowing := fact{value: borrowText(own), follows: follow("borrowing limit")}
+		lending := fact{value: lendText(own), follows: follow("lending limit")}
 		if counts {
 			nominal.tag, nominal.notes = tagNominal(f.Flavor), total
 		} else {
@@ -283,7 +284,7 @@ func (s *sheet) flavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in string)
 	}
 }
 
-func borrows(q *ir.ResourceQuota) string {
+func borrowText(q *ir.ResourceQuota) string {
 	switch {
 	case q.BorrowsAll:
 		return "all that is idle"
@@ -293,15 +294,15 @@ func borrows(q *ir.ResourceQuota) string {
 	return ir.PrintAmount(q.Resource, *q.Borrowing)
 }
 
-func lends(q *ir.ResourceQuota) string {
+func lendText(q *ir.ResourceQuota) string {
 	if q.Lending == nil {
 		return "all"
 	}
 	return ir.PrintAmount(q.Resource, *q.Lending)
 }
 
-// quotas returns a description of a queue's quota of each capacity.
-func (s *sheet) quotas(q *ir.Queue) string {
+// describeQuotas returns a description of a queue's quota of each capacity.
+func (s *sheet) describeQuotas(q *ir.Queue) string {
 	var words []string
 	for i := range q.Flavors {
 		words = append(words, q.Flavors[i].Flavor+" "+s.flavorWords(&q.Flavors[i]))
@@ -332,23 +333,23 @@ func quotaWords(q *ir.ResourceQuota) string {
 	return quota
 }
 
-// priorities adds the facts about the PriorityClasses.
-func (s *sheet) priorities() {
+// addPriorities adds the facts about the PriorityClasses.
+func (s *sheet) addPriorities() {
 	for _, c := range s.plan.PriorityClasses {
-		class := s.subject(TopicPriority, kindClass, c.Name)
+		class := s.newSubject(TopicPriority, kindClass, c.Name)
 		class.exists("value " + strconv.Itoa(int(c.Value)) + " of tier " + c.Tier)
-		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rank(c) }})
+		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rankNote(c) }})
 		class.is("default of pods that name no PriorityClass", choose(c.Default, "yes", "no"))
-		class.is("preemption", preemption(c.Preempts))
+		class.is("preemption", preemptionText(c.Preempts))
 		class.is("tier", c.Tier)
 		class.follows("description", c.Note, anything)
 		class.follows("made by", choose(c.BuiltIn, "the scheduler", "the platform"), scheduler,
-			path(kindClass, c.Name, "value"))
+			factPath(kindClass, c.Name, "value"))
 	}
 }
 
-// rank returns the note that lists the PriorityClasses above a class.
-func (s *sheet) rank(class ir.PriorityClass) []string {
+// rankNote returns the note that lists the PriorityClasses above a class.
+func (s *sheet) rankNote(class ir.PriorityClass) []string {
 	var above []string
 	for _, c := range s.plan.PriorityClasses {
 		if c.Value > class.Value {
@@ -358,5 +359,5 @@ func (s *sheet) rank(class ir.PriorityClass) []string {
 	if above == nil {
 		return []string{"the highest"}
 	}
-	return []string{"below " + names(above)}
+	return []string{"below " + shortNames(above)}
 }

@@ -49,8 +49,8 @@ var folded = []string{
 // named lists the kinds whose subjects can be told apart by their descriptions.
 var named = []string{kindCapacity, kindTeam, kindClass}
 
-// called returns the name of a subject in a line.
-func called(kind, name string) string {
+// subjectName returns the name of a subject in a line.
+func subjectName(kind, name string) string {
 	switch {
 	case name == "":
 		return kind
@@ -59,7 +59,7 @@ func called(kind, name string) string {
 	case kind == kindAccount, kind == kindCloudQuota:
 		return strings.TrimSuffix(kind, " ") + " " + name
 	}
-	return kind + " " + quote(name)
+	return kind + " " + quoteName(name)
 }
 
 // none is printed for a missing value.
@@ -68,17 +68,17 @@ const none = "none"
 // listed is the largest number of names in a line.
 const listed = 8
 
-// names returns a list of names, shortened to the first of them if there are many. A
-// list that is one name too long is not shortened, because "and 1 more" would be as
-// long.
-func names(all []string) string {
+// shortNames returns a list of names, shortened to the first of them if there are
+// many. A list that is one name too long is not shortened, because "and 1 more"
+// would be as long.
+func shortNames(all []string) string {
 	if len(all) == listed+1 {
 		return words.First(all, listed+1)
 	}
 	return words.First(all, listed)
 }
 
-func quote(s string) string { return strconv.Quote(s) }
+func quoteName(s string) string { return strconv.Quote(s) }
 
 func onOff(b bool) string { return choose(b, "on", "off") }
 
@@ -90,8 +90,8 @@ func choose(condition bool, yes, no string) string {
 	return no
 }
 
-// amounts returns the requests of a pod in words, accelerators first.
-func amounts(all []ir.Amount) string {
+// amountsText returns the requests of a pod in words, accelerators first.
+func amountsText(all []ir.Amount) string {
 	var parts []string
 	for _, a := range slices.Backward(all) {
 		parts = append(parts, ir.PrintAmount(a.Resource, a.Quantity))
@@ -99,8 +99,8 @@ func amounts(all []ir.Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// duration returns seconds in the largest unit that gives a whole number.
-func duration(seconds int) string {
+// durationText returns seconds in the largest unit that gives a whole number.
+func durationText(seconds int) string {
 	for _, u := range []struct {
 		seconds int
 		noun    string
@@ -112,8 +112,8 @@ func duration(seconds int) string {
 	return words.Count(seconds, "second")
 }
 
-// excerpt returns the beginning of a long text, on one line.
-func excerpt(s string) string {
+// excerptLine returns the beginning of a long text, on one line.
+func excerptLine(s string) string {
 	const most = 80
 	return words.Truncate(strings.Join(strings.Fields(s), " "), most)
 }

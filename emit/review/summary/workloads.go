@@ -11,16 +11,16 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// workloads adds the facts about the teams' workloads. All copies of a template for
+// addWorkloads adds the facts about the teams' workloads. All copies of a template for
 // a team count as one workload.
-func (s *sheet) workloads() {
+func (s *sheet) addWorkloads() {
 	tiers := map[[2]string]string{}
 	for _, t := range s.plan.Teams {
 		for _, q := range t.Queues {
 			tiers[[2]string{t.Name, q.LocalQueue}] = q.Tier
 		}
 	}
-	for all := range chunks(s.plan.Workloads, func(w *ir.Workload) string { return w.Team + "/" + w.Template }) {
+	for all := range keyRuns(s.plan.Workloads, func(w *ir.Workload) string { return w.Team + "/" + w.Template }) {
 		first := &all[0]
 		if s.same[first.Team] {
 			s.subjects[key{kindWorkload, first.Template, ""}]++
@@ -30,7 +30,7 @@ func (s *sheet) workloads() {
 		if !known {
 			tier = first.Queue
 		}
-		s.workload(copies{s.subject(TopicWorkloads, kindWorkload, first.Team+"/"+first.Template), all}, tier)
+		s.addWorkload(copies{s.newSubject(TopicWorkloads, kindWorkload, first.Team+"/"+first.Template), all}, tier)
 	}
 }
 
@@ -41,8 +41,8 @@ type copies struct {
 	all []ir.Workload
 }
 
-// value returns the different values of the copies, each once.
-func (c copies) value(of func(*ir.Workload) string) string {
+// copyValues returns the different values of the copies, each once.
+func (c copies) copyValues(of func(*ir.Workload) string) string {
 	var values []string
 	for i := range c.all {
 		if v := of(&c.all[i]); !slices.Contains(values, v) {
@@ -53,46 +53,47 @@ func (c copies) value(of func(*ir.Workload) string) string {
 }
 
 func (c copies) is(what string, of func(*ir.Workload) string) {
-	c.has(what, fact{value: cmp.Or(c.value(of), none)})
+	c.has(what, fact{value: cmp.Or(c.copyValues(of), none)})
 }
 
 func (c copies) follows(what string, of func(*ir.Workload) string, from ...string) {
-	c.has(what, fact{form: opaque, value: c.value(of), follows: from})
+	c.has(what, fact{form: opaque, value: c.copyValues(of), follows: from})
 }
 
-func (s *sheet) workload(w copies, tier string) {
+func (s *sheet) addWorkload(w copies, tier string) {
 	first := &w.all[0]
 	w.group = first.Template
-	team := path(kindTeam, first.Team)
+	team := factPath(kindTeam, first.Team)
 	whole := key{kindTeam, first.Team, ""}
 	w.part = &whole
 	w.exists(fmt.Sprintf("%s, tier %s, %s", words.Count(len(w.all), string(first.Kind)), tier, first.Image))
 
-	own := path(kindWorkload, w.name)
+	own := factPath(kindWorkload, w.name)
 	place := []string{
-		kindCapacity, path(own, "queue"), path(own, "capacities"), path(own, "copies"), team, scheduler, platformName,
+		kindCapacity, factPath(own, "queue"), factPath(own, "capacities"), factPath(own, "copies"), team, scheduler,
+		platformName,
 	}
 
 	w.has("copies", fact{value: strconv.Itoa(len(w.all))})
-	w.follows("names", func(w *ir.Workload) string { return w.Name }, path(own, "copies"))
+	w.follows("names", func(w *ir.Workload) string { return w.Name }, factPath(own, "copies"))
 	w.is("kind", func(w *ir.Workload) string { return string(w.Kind) })
 	w.has("queue", fact{value: "tier " + tier})
-	w.follows("LocalQueue", func(w *ir.Workload) string { return w.Queue }, team, scheduler, path(own, "queue"))
+	w.follows("LocalQueue", func(w *ir.Workload) string { return w.Queue }, team, scheduler, factPath(own, "queue"))
 	w.is("PriorityClass", func(w *ir.Workload) string { return w.PriorityClass })
 	w.has("capacities", fact{
-		value:   cmp.Or(w.value(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") }), none),
-		follows: []string{team, path(kindTier, tier), path(own, "queue")},
+		value:   cmp.Or(w.copyValues(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") }), none),
+		follows: []string{team, factPath(kindTier, tier), factPath(own, "queue")},
 	})
 	w.is("pods of each", func(w *ir.Workload) string { return strconv.Itoa(w.Pods) })
 	w.is("TPU slices of each", func(w *ir.Workload) string { return strconv.Itoa(w.Slices) })
-	w.is("requests of a pod", func(w *ir.Workload) string { return amounts(w.Requests) })
+	w.is("requests of a pod", func(w *ir.Workload) string { return amountsText(w.Requests) })
 	w.is("image", func(w *ir.Workload) string { return w.Image })
-	w.is("command", func(w *ir.Workload) string { return excerpt(strings.Join(w.Command, " ")) })
+	w.is("command", func(w *ir.Workload) string { return excerptLine(strings.Join(w.Command, " ")) })
 	w.follows("end of its command", func(w *ir.Workload) string { return strings.Join(w.Command, "\n") },
-		path(own, "command"))
+		factPath(own, "command"))
 	for i := range w.all {
 		c := &w.all[i]
-		w.variables("environment variable ", c.Env)
+		w.addVariables("environment variable ", c.Env)
 		for _, e := range c.SecretEnv {
 			w.has("environment variable "+e.Name, fact{value: "key " + e.Key + " of Secret " + e.Secret})
 		}
@@ -102,10 +103,10 @@ func (s *sheet) workload(w copies, tier string) {
 	}
 	w.follows("bucket", func(w *ir.Workload) string { return w.Bucket }, team, platformName, platformProject)
 	w.follows("TensorBoard", func(w *ir.Workload) string { return onOff(w.TensorBoard) },
-		path(kindMonitoring, "", "Vertex AI TensorBoard"))
+		factPath(kindMonitoring, "", "Vertex AI TensorBoard"))
 	var files []string
 	for _, f := range first.Files {
-		files = append(files, path(own, "file "+f.Key))
+		files = append(files, factPath(own, "file "+f.Key))
 	}
 	w.follows("ConfigMap", func(w *ir.Workload) string { return w.ConfigMap }, files...)
 	w.is("rendezvous", func(w *ir.Workload) string {
@@ -115,11 +116,12 @@ func (s *sheet) workload(w copies, tier string) {
 		return "port " + strconv.Itoa(w.Port)
 	})
 	w.is("retries", func(w *ir.Workload) string { return strconv.Itoa(w.Retries) })
-	w.follows("node selector", func(w *ir.Workload) string { return labels(w.NodeSelector) }, place...)
-	w.follows("tolerations", func(w *ir.Workload) string { return taints(w.Tolerations) }, place...)
+	w.follows("node selector", func(w *ir.Workload) string { return labelsText(w.NodeSelector) }, place...)
+	w.follows("tolerations", func(w *ir.Workload) string { return taintsText(w.Tolerations) }, place...)
 	w.follows("placement group", func(w *ir.Workload) string { return w.PlacementGroup }, place...)
 	nodes := slices.Concat(place,
-		[]string{path(own, "requests of a pod"), path(own, "pods of each"), path(own, "network of the nodes")})
+		[]string{factPath(own, "requests of a pod"), factPath(own, "pods of each"), factPath(own, "network of the "+
+			"nodes")})
 	w.follows("claim on the accelerators' networks", func(w *ir.Workload) string { return onOff(w.Networks) }, nodes...)
 	w.follows("GPUDirect", func(w *ir.Workload) string { return string(w.GPUDirect) }, nodes...)
 	w.follows("network interfaces", func(w *ir.Workload) string {
@@ -128,61 +130,62 @@ func (s *sheet) workload(w copies, tier string) {
 			parts = append(parts, i.Name+"="+i.Network)
 		}
 		return strings.Join(parts, ", ")
-	}, slices.Concat(nodes, []string{path(own, "GPUDirect")})...)
+	}, slices.Concat(nodes, []string{factPath(own, "GPUDirect")})...)
 	w.is("network of the nodes", func(w *ir.Workload) string { return onOff(w.HostNetwork) })
 	w.is("longest run", func(w *ir.Workload) string {
 		if w.MaxRunSeconds == 0 {
 			return "as long as it takes"
 		}
-		return duration(w.MaxRunSeconds)
+		return durationText(w.MaxRunSeconds)
 	})
-	w.follows("time to stop", func(w *ir.Workload) string { return duration(w.GraceSeconds) }, place...)
+	w.follows("time to stop", func(w *ir.Workload) string { return durationText(w.GraceSeconds) }, place...)
 	w.follows("namespace", func(w *ir.Workload) string { return w.Namespace }, team)
 	w.follows("Kubernetes service account", func(w *ir.Workload) string { return w.KubeAccount }, team)
-	w.follows("labels and annotations for the scheduler", queueing,
+	w.follows("labels and annotations for the scheduler", queueLabels,
 		slices.Concat(place,
 			[]string{
-				path(own, "longest run"), path(own, "PriorityClass"), path(own, "kind"), path(own, "pods of each"),
-				kindClass,
+				factPath(own, "longest run"), factPath(own, "PriorityClass"), factPath(own, "kind"),
+				factPath(own, "pods of each"), kindClass,
 			})...)
 	for i := range w.all {
 		for _, a := range w.all[i].Auxiliaries {
-			w.auxiliary(a, place)
+			w.addAuxiliary(a, place)
 		}
 	}
 }
 
-func queueing(w *ir.Workload) string {
+func queueLabels(w *ir.Workload) string {
 	q := w.Queueing
-	return strings.Join([]string{labels(q.Labels), labels(q.Annotations), labels(q.PodLabels), q.SchedulerName}, "\n")
+	return strings.Join([]string{labelsText(q.Labels), labelsText(q.Annotations), labelsText(q.PodLabels),
+		q.SchedulerName}, "\n")
 }
 
-// variables adds the facts about the variables of an environment.
-func (c copies) variables(what string, all []ir.KeyValue) {
+// addVariables adds the facts about the variables of an environment.
+func (c copies) addVariables(what string, all []ir.KeyValue) {
 	for _, e := range all {
-		value := quote(excerpt(e.Value))
+		value := quoteName(excerptLine(e.Value))
 		c.has(what+e.Key, fact{value: value})
 		c.has("end of "+what+e.Key,
-			fact{form: opaque, value: e.Value, follows: []string{path(kindWorkload, c.name, what+e.Key)}})
+			fact{form: opaque, value: e.Value, follows: []string{factPath(kindWorkload, c.name, what+e.Key)}})
 	}
 }
 
-// auxiliary adds the facts about a pod that runs beside a workload's own pods.
-func (c copies) auxiliary(a ir.Auxiliary, place []string) {
-	of := "pod beside it " + quote(a.Name)
+// addAuxiliary adds the facts about a pod that runs beside a workload's own pods.
+func (c copies) addAuxiliary(a ir.Auxiliary, place []string) {
+	of := "pod beside it " + quoteName(a.Name)
 	c.has(of, fact{form: being, value: "on " + a.Capacity + ", " + a.Image})
 	c.part = &key{kindWorkload, c.name, of}
 	of += ", "
-	own := func(what string) string { return path(kindWorkload, c.name, of+what) }
+	own := func(what string) string { return factPath(kindWorkload, c.name, of+what) }
 	c.has(of+"capacity", fact{value: a.Capacity})
-	c.has(of+"requests", fact{value: amounts(a.Requests)})
+	c.has(of+"requests", fact{value: amountsText(a.Requests)})
 	c.has(of+"image", fact{value: a.Image})
-	c.has(of+"command", fact{value: cmp.Or(excerpt(strings.Join(a.Command, " ")), none)})
+	c.has(of+"command", fact{value: cmp.Or(excerptLine(strings.Join(a.Command, " ")), none)})
 	c.has(of+"end of its command",
 		fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
-	c.variables(of+"environment variable ", a.Env)
+	c.addVariables(of+"environment variable ", a.Env)
 	place = slices.Concat(place, []string{own("capacity")})
-	c.has(of+"node selector", fact{form: opaque, value: labels(a.NodeSelector), follows: place})
-	c.has(of+"tolerations", fact{form: opaque, value: taints(a.Tolerations), follows: place})
-	c.has(of+"time to stop", fact{form: opaque, value: duration(a.GraceSeconds), follows: place})
+	c.has(of+"node selector", fact{form: opaque, value: labelsText(a.NodeSelector), follows: place})
+	c.has(of+"tolerations", fact{form: opaque, value: taintsText(a.Tolerations), follows: place})
+	c.has(of+"time to stop", fact{form: opaque, value: durationText(a.GraceSeconds), follows: place})
 }
