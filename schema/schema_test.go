@@ -18,20 +18,28 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// blueprintDefinition compiles the embedded schema and returns #Blueprint.
-func blueprintDefinition(t *testing.T) cue.Value {
+// schemaFiles returns the embedded files by name.
+func schemaFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	inst := build.NewContext().NewInstance("", nil)
 	entries, err := fs.ReadDir(schema.Files, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := map[string][]byte{}
 	for _, e := range entries {
-		content, err := fs.ReadFile(schema.Files, e.Name())
-		if err != nil {
+		if files[e.Name()], err = fs.ReadFile(schema.Files, e.Name()); err != nil {
 			t.Fatal(err)
 		}
-		file, err := parser.ParseFile(e.Name(), content, parser.ParseComments)
+	}
+	return files
+}
+
+// blueprintDefinition compiles the embedded schema and returns #Blueprint.
+func blueprintDefinition(t *testing.T) cue.Value {
+	t.Helper()
+	inst := build.NewContext().NewInstance("", nil)
+	for name, content := range schemaFiles(t) {
+		file, err := parser.ParseFile(name, content, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,21 +186,13 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 }
 
 func TestSchemaIsFormatted(t *testing.T) {
-	entries, err := fs.ReadDir(schema.Files, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		content, err := fs.ReadFile(schema.Files, e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, content := range schemaFiles(t) {
 		formatted, err := format.Source(content)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if string(formatted) != string(content) {
-			t.Errorf("%s is not formatted as cue fmt does", e.Name())
+			t.Errorf("%s is not formatted as cue fmt does", name)
 		}
 	}
 }
