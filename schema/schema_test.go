@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"encoding/json"
-	"io/fs"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,21 +14,16 @@ import (
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/schema"
 )
 
 // schemaFiles returns the embedded files by name.
 func schemaFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	entries, err := fs.ReadDir(schema.Files, ".")
+	files, err := load.SchemaFiles()
 	if err != nil {
 		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for _, e := range entries {
-		if files[e.Name()], err = fs.ReadFile(schema.Files, e.Name()); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return files
 }
