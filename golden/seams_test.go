@@ -181,7 +181,8 @@ func TestSchedulersAreChosenOnce(t *testing.T) {
 		}
 		naming, comparing := schedulerMentions(string(text))
 		if named[name] = len(naming)+len(comparing) > 0; named[name] && schedulerFiles[name] == "" {
-			t.Errorf("%s names a scheduler: %q; ask for its facts, or call ir.Choose", name, append(naming, comparing...))
+			t.Errorf("%s names a scheduler: %q; ask for its facts, or call ir.Choose", name,
+				append(naming, comparing...))
 		}
 		if len(comparing) > 0 && name != "compiler/ir/scheduler.go" {
 			t.Errorf("%s compares schedulers: %q; ask for a fact, or call ir.Choose", name, comparing)

@@ -408,7 +408,8 @@ func tfPlan() *ir.Platform {
 				Resource: "nvidia.com/gpu",
 			},
 			PoolLabels: []ir.KeyValue{
-				{Key: "cloud.google.com/gke-queued", Value: "true"}, {Key: "resource-type", Value: option.Facts().ResourceType},
+				{Key: "cloud.google.com/gke-queued", Value: "true"},
+				{Key: "resource-type", Value: option.Facts().ResourceType},
 			},
 			PoolTaints: []ir.Taint{{Key: "option", Value: string(option), Effect: "NoExecute"}},
 			NodeTaints: []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},

@@ -161,7 +161,9 @@ var options = []OptionFacts{
 		Option: AnyReservation, Field: "anyReservation",
 		Name: "any reservation, or else on demand", How: "from any reservation, or else on demand",
 		Nodes: "reserved", Summary: "any reservation that matches, else on demand",
-		Note:         []string{"Nodes come from any matching reservation, or on demand if no reservation has any left."},
+		Note: []string{
+			"Nodes come from any matching reservation, or on demand if no reservation has any left.",
+		},
 		ResourceType: "any-reservation", Taint: "any-reservation",
 		ReservationAffinity: "ANY_RESERVATION", ClassAffinity: "AnyBestEffort", AnyReservation: true,
 		Column: "reservation",

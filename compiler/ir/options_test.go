@@ -20,7 +20,8 @@ func TestOptions(t *testing.T) {
 		}
 		seen[f.Option] = true
 		for _, column := range []string{
-			"Field", "Name", "How", "Nodes", "Summary", "Note", "ResourceType", "Taint", "ReservationAffinity", "Column",
+			"Field", "Name", "How", "Nodes", "Summary", "Note", "ResourceType", "Taint",
+			"ReservationAffinity", "Column",
 		} {
 			if reflect.ValueOf(f).FieldByName(column).Len() == 0 {
 				t.Errorf("%s has no %s", f.Option, column)

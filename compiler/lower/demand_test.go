@@ -369,7 +369,9 @@ func TestDemandMetrics(t *testing.T) {
 				Note: "if the project has the quota local_ssd_total_storage_per_vm_family, they count there instead; " +
 					"Spot machines count in PREEMPTIBLE_LOCAL_SSD_GB if the project has this quota"}},
 		{"disk",
-			ir.Capacity{Option: ir.OnDemand, Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150},
+			ir.Capacity{
+				Option: ir.OnDemand, Machine: h200, MaxNodes: 2, DiskType: "hyperdisk-balanced", DiskSizeGiB: 150,
+			},
 			ir.DemandRow{
 				Metric: "HYPERDISK_BALANCED_TOTAL_GB", What: "boot disks of type hyperdisk-balanced", Ceiling: 300,
 				Unit: "GB",

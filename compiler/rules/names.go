@@ -445,7 +445,8 @@ func securityGroup(r *report) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"),
 				"the cluster ignores Google groups without cluster.securityGroup",
-				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that holds the teams' groups`))
+				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", `+
+					`a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group
 		}
 	}

@@ -605,8 +605,8 @@ esac`
 	if diff := cmp.Diff([]string{stop, lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
 	}
-	if want := "They are stopped. To delete them, run:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n  kubectl delete " +
-		"clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
+	if want := "They are stopped. To delete them, run:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n" +
+		"  kubectl delete clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
 		t.Errorf("output lacks %q:\n%s", want, r.output)
 	}
 	if got := r.callsWith("kubectl delete"); got != nil {
@@ -670,7 +670,8 @@ func TestDrain(t *testing.T) {
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
 *"deployments list"*) echo gke-batch ACTIVE ;;
 *"get persistentvolumes"*) echo 'PersistentVolume pv-1, claim team-a/data' ;;`, 1,
-			"would outlive the cluster. Delete them, then run destroy-platform.sh again:\n\nPersistentVolume pv-1", []string{end}},
+			"would outlive the cluster. Delete them, then run destroy-platform.sh again:\n\nPersistentVolume pv-1",
+			[]string{end}},
 		{"a load balancer remains", `
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
@@ -680,7 +681,8 @@ func TestDrain(t *testing.T) {
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
 *"deployments list"*) echo gke-batch ACTIVE ;;
-*"get namespaces"*) echo namespace/team-a ;;`, 0, "They are deleted with the cluster:\nnamespace/team-a", []string{end}},
+*"get namespaces"*) echo namespace/team-a ;;`, 0,
+			"They are deleted with the cluster:\nnamespace/team-a", []string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSandbox(t, fullPlatform())

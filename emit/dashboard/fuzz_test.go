@@ -35,7 +35,8 @@ func readFiles(t testing.TB, text string) any {
 	kai.Cohorts = []ir.Cohort{{Name: text}}
 	out, files := map[string]any{}, renderFiles(t, p)
 	rules, err := ruleFile([]monitoring.Alert{{
-		Name: text, Group: "g" + text, Expr: text + " > 0", Summary: text, Action: "Look.\n" + text, Severity: "s" + text,
+		Name: text, Group: "g" + text, Expr: text + " > 0", Summary: text, Action: "Look.\n" + text,
+		Severity: "s" + text,
 	}})
 	if err != nil {
 		t.Fatal(err)

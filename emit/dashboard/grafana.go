@@ -223,8 +223,8 @@ func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at 
 		}
 		targets = append(targets, target)
 	}
-	builder = builder.Id(id).Title(p.Title).Unit(p.Unit.Grafana).Datasource(promDatasource()).GridPos(gridPos(at)).Targets(
-		targets)
+	builder = builder.Id(id).Title(p.Title).Unit(p.Unit.Grafana).Datasource(promDatasource()).
+		GridPos(gridPos(at)).Targets(targets)
 	if p.Note != "" {
 		builder = builder.Description(p.Note)
 	}

@@ -73,7 +73,9 @@ func newPlatform(n int) *ir.Platform {
 				"us-central1-c"}, MaxNodes: 36,
 				PerNode: gpuAmounts("2", "22", "80Gi"), Guaranteed: gpuAmounts("48", "48", "240Gi")},
 		},
-		PriorityClasses: []ir.PriorityClass{{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true}},
+		PriorityClasses: []ir.PriorityClass{
+			{Name: "lp", Tier: "lp", Value: 10, Default: true}, {Name: "hp", Tier: "hp", Value: 20, Preempts: true},
+		},
 		Delivery: ir.Delivery{StateBucket: "my-project-gke-batch-tfstate",
 			Account:    ir.ServiceAccount{ID: "gke-batch-build"},
 			Repository: "gke-batch", APIs: []string{"compute.googleapis.com", "container.googleapis.com"}},
@@ -352,15 +354,18 @@ func TestMachinesAndNodes(t *testing.T) {
 		c              ir.Capacity
 		machine, nodes markup
 	}{
-		{ir.Capacity{Option: ir.OnDemand, Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`", "0 to 4"},
-		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, Static: true, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
-			"12, in slices of 4"},
-		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, MaxNodes: 12}, "`ct6e-standard-4t`, TPU topology `4x4`",
-			"0 to 12, in slices of 4"},
-		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375}, MaxNodes: 2, ComputeClass: true},
+		{ir.Capacity{Option: ir.OnDemand, Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`",
+			"0 to 4"},
+		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, Static: true, MaxNodes: 12},
+			"`ct6e-standard-4t`, TPU topology `4x4`", "12, in slices of 4"},
+		{ir.Capacity{Option: ir.OnDemand, Machine: slice, Slices: 3, MaxNodes: 12},
+			"`ct6e-standard-4t`, TPU topology `4x4`", "0 to 12, in slices of 4"},
+		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", BundledSSDs: 1, SSDSizeGB: 375},
+			MaxNodes: 2, ComputeClass: true},
 			"`a`, 1 local SSD of 375 GB", "0 to 2, by a ComputeClass"},
-		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4, Static: true, MaxNodes: 2, Waiting: true}, "`a`, " +
-			"4 local SSDs of 375 GB", "2, none yet"},
+		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a", SSDSizeGB: 375}, LocalSSDs: 4,
+			Static: true, MaxNodes: 2, Waiting: true},
+			"`a`, 4 local SSDs of 375 GB", "2, none yet"},
 		{ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Type: "a"}, MaxNodes: 2, AutoProvisioned: true}, "`a`",
 			"0 to 2, auto-provisioned"},
 	}
@@ -386,12 +391,15 @@ func TestRemarks(t *testing.T) {
 		c    ir.Capacity
 		want []string
 	}{
-		{"slices", ir.Capacity{Option: ir.OnDemand, Slices: 2, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Hosts: 4}}}, all[:1]},
-		{"one host", ir.Capacity{Option: ir.OnDemand, Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Hosts: 1}}}, nil},
+		{"slices", ir.Capacity{Option: ir.OnDemand, Slices: 2,
+			Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "4x4", Hosts: 4}}}, all[:1]},
+		{"one host", ir.Capacity{Option: ir.OnDemand,
+			Machine: ir.Machine{Resource: ir.TPU, Slice: &ir.Slice{Topology: "2x4", Hosts: 1}}}, nil},
 		{"created reservation", reservation(ir.ReservationUse{Name: "r", Create: true}), nil},
 		{"reservation", reservation(ir.ReservationUse{Name: "r"}), all[1:2]},
 		{"shared reservation", reservation(ir.ReservationUse{Name: "r", Owner: "other"}), all[1:3]},
-		{"reservation that has not begun", ir.Capacity{Option: ir.Reservation, Reservation: &ir.ReservationUse{Name: "r"}, Waiting: true}, all[3:4]},
+		{"reservation that has not begun", ir.Capacity{Option: ir.Reservation,
+			Reservation: &ir.ReservationUse{Name: "r"}, Waiting: true}, all[3:4]},
 		{"calendar reservation that has not begun", ir.Capacity{
 			Option:      ir.Calendar,
 			Reservation: &ir.ReservationUse{Name: "r", Kind: "calendar"}, Waiting: true}, all[3:5]},

@@ -56,8 +56,8 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	d.Para(
 		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
-		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort. To get it back, a job evicts ",
-		"borrowing jobs of a lower priority if its tier evicts lower priorities; otherwise it waits until the ",
+		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort. To get it back, a job ",
+		"evicts borrowing jobs of a lower priority if its tier evicts lower priorities; otherwise it waits until the ",
 		"borrowing jobs end. If a queue lends only part of its guarantee, the table shows the limit.")
 }
 

@@ -74,7 +74,8 @@ var (
 func Boards(p *ir.Platform) []Board {
 	s := schedulerOf(p)
 	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source must be a Prometheus " +
-		"that scrapes " + p.Scheduler.Facts().Name + " and JobSet. Panels on nodes, pods and reservations need Google Managed Prometheus."
+		"that scrapes " + p.Scheduler.Facts().Name + " and JobSet. Panels on nodes, pods and " +
+		"reservations need Google Managed Prometheus."
 	return []Board{
 		{
 			File: "admin", Title: p.Name + ": platform", Description: description,

@@ -225,7 +225,8 @@ func TestVariables(t *testing.T) {
 // TestPlaceholders holds every placeholder, and that a notation without a variable leaves
 // the variable's placeholder alone.
 func TestPlaceholders(t *testing.T) {
-	const expr = `a{@kueue,@resource,@team}[@window] + b{@scraped,@queue,@job,@steady,namespace="@namespace"} + c{@system}`
+	const expr = `a{@kueue,@resource,@team}[@window] + ` +
+		`b{@scraped,@queue,@job,@steady,namespace="@namespace"} + c{@system}`
 	whole := Notation{
 		Matcher: func(v Variable) string { return v.Label + "=$" + v.Name },
 		Value:   func(v Variable) string { return "$" + v.Name },

@@ -33,7 +33,8 @@ tiers: {
 	together: {priority: 20, shared: {}, capacity: ["h100"]}
 }
 workloads: tune: {
-	tier: "own", kind: "JobSet", image: "tune:1", pods: 2, perPod: {accelerators: 1, cpu: 1, memory: "1Gi"}, rendezvous: {}
+	tier: "own", kind: "JobSet", image: "tune:1", pods: 2
+	perPod: {accelerators: 1, cpu: 1, memory: "1Gi"}, rendezvous: {}
 	secretEnv: TOKEN: {secret: "hub", key: "token"}
 	auxiliary: watch: {capacity: "cpu", image: "watch:1", cpu: 1, memory: "1Gi"}
 }

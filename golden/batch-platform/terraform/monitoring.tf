@@ -169,7 +169,7 @@ resource "google_monitoring_alert_policy" "main" {
       rule_group          = each.value.group
       alert_rule          = each.key
 
-      # At the first apply nothing has been measured yet.
+      # At the first apply the metrics do not exist yet, so their validation would fail.
       disable_metric_validation = true
     }
   }
@@ -179,7 +179,7 @@ resource "google_monitoring_alert_policy" "main" {
     content   = "${each.value.summary}\n\n${each.value.action}"
   }
 
-  # Seven days without data: the condition is gone.
+  # Cloud Monitoring closes an incident after seven days without data.
   alert_strategy {
     auto_close = "604800s"
   }

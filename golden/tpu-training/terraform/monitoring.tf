@@ -3,7 +3,8 @@ resource "google_monitoring_dashboard" "main" {
   dashboard_json = file("${path.module}/../dashboards/cloud-monitoring/${each.key}.json")
 }
 
-# What the build looks it up by is this name: Google Cloud numbers it.
+# The build finds the TensorBoard by its display name, because Google Cloud assigns the
+# ID.
 resource "google_vertex_ai_tensorboard" "main" {
   display_name = var.cluster_name
   region       = var.tensorboard_region
@@ -159,7 +160,7 @@ resource "google_monitoring_alert_policy" "main" {
       rule_group          = each.value.group
       alert_rule          = each.key
 
-      # At the first apply nothing has been measured yet.
+      # At the first apply the metrics do not exist yet, so their validation would fail.
       disable_metric_validation = true
     }
   }
@@ -169,7 +170,7 @@ resource "google_monitoring_alert_policy" "main" {
     content   = "${each.value.summary}\n\n${each.value.action}"
   }
 
-  # Seven days without data: the condition is gone.
+  # Cloud Monitoring closes an incident after seven days without data.
   alert_strategy {
     auto_close = "604800s"
   }
