@@ -58,8 +58,8 @@ func alerts(p *ir.Platform) []ir.Alert {
 	if standing := standingSlices(p); standing != nil {
 		list = append(list, tpuAlerts(standing)...)
 	}
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Option.Facts().Preempted }) {
-		list = append(list, preemptionAlerts()...)
+	if preempted := p.PreemptedNodes(); preempted != nil {
+		list = append(list, preemptionAlerts(words.Or(preempted))...)
 	}
 	if p.AnyCapacity(ir.Capacity.HasReservationMetrics) {
 		list = append(list, reservationAlerts()...)
@@ -329,8 +329,7 @@ func tpuAlerts(standing []string) []ir.Alert {
 	}}
 }
 
-func preemptionAlerts() []ir.Alert {
-	nodes := words.Or(ir.PreemptedNodes())
+func preemptionAlerts(nodes string) []ir.Alert {
 	return []ir.Alert{{
 		Name: "SpotPreemptionBurst", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
 		Expr: `sum(sum_over_time(kubernetes_io:node_interruption_count` +

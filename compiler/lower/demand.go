@@ -345,7 +345,7 @@ func (t *demandTally) addAllRegions() {
 	m := t.metric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
-	m.addNote("newer projects do not have it; whether " + words.Or(ir.PreemptedNodes()) + " counts is not verified")
+	m.addNote("newer projects do not have it; whether Spot counts is not verified")
 }
 
 // addNetworks counts VPC networks if nodes have several, because the default quota

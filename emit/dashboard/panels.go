@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // section is a titled group of panels.
@@ -318,7 +317,7 @@ func churn() section {
 func interruptions() panel {
 	return panel{
 		title: "Node interruptions per hour",
-		note:  "A PreemptionEvent is a " + words.Or(ir.PreemptedNodes()) + " node taken back.", shape: stack,
+		note:  "A PreemptionEvent is a Spot node taken back.", shape: stack,
 		unit: count,
 		queries: []query{{
 			by: []string{"interruption_type", "interruption_reason"},
