@@ -316,8 +316,7 @@ func churn() section {
 
 func interruptions() panel {
 	return panel{
-		title: "Node interruptions per hour",
-		note:  "A PreemptionEvent is a Spot node taken back.", shape: stack,
+		title: "Node interruptions per hour", note: "A PreemptionEvent is a Spot node taken back.", shape: stack,
 		unit: count,
 		queries: []query{{
 			by: []string{"interruption_type", "interruption_reason"},
