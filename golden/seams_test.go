@@ -57,9 +57,9 @@ var optionFiles = map[string]string{
 	"compiler/catalog/options.go":   "the columns of the catalogue",
 
 	"compiler/rules/consumption.go":     "rules on the parameters of one option, and on its machines",
-	"compiler/lower/demand.go":          "the system pool is on demand",
+	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
 	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
-	"emit/monitoring/panels.go":         "explains the values of a label of GKE",
+	"emit/monitoring/panels.go":         "explains the values of a label and a metric of GKE",
 	"emit/guide/obtain.go":              "what to do before a calendar reservation ends",
 
 	"cmd/batchwright/catalog.go":       "an example in the help",

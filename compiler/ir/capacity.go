@@ -99,6 +99,18 @@ func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)
 }
 
+// PreemptedNodes returns the words for the platform's nodes that Compute Engine can
+// take back at any time, in the order of the capacities.
+func (p *Platform) PreemptedNodes() []string {
+	var out []string
+	for _, c := range p.Capacities {
+		if option := c.Option.Facts(); option.Preempted && !slices.Contains(out, option.Nodes) {
+			out = append(out, option.Nodes)
+		}
+	}
+	return out
+}
+
 // NonPreemptible reports whether KAI Scheduler never evicts jobs of a PriorityClass.
 func (p *Platform) NonPreemptible(class string) bool {
 	i := slices.IndexFunc(p.PriorityClasses, func(c PriorityClass) bool { return c.Name == class })

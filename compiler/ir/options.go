@@ -236,17 +236,9 @@ func (f OptionFacts) TakesReservations() bool { return f.AnyReservation || f.Onl
 // NodesByQuota returns the words for the nodes whose accelerators count against
 // preemptible quota, or against standard quota.
 func NodesByQuota(preemptible bool) []string {
-	return nodesWith(func(f OptionFacts) bool { return f.PreemptibleQuota == preemptible })
-}
-
-// PreemptedNodes returns the words for the nodes that Compute Engine can take back
-// at any time.
-func PreemptedNodes() []string { return nodesWith(func(f OptionFacts) bool { return f.Preempted }) }
-
-func nodesWith(fact func(OptionFacts) bool) []string {
 	var out []string
 	for _, f := range options {
-		if fact(f) && !slices.Contains(out, f.Nodes) {
+		if f.PreemptibleQuota == preemptible && !slices.Contains(out, f.Nodes) {
 			out = append(out, f.Nodes)
 		}
 	}

@@ -345,8 +345,7 @@ func (t *demandTally) addAllRegions() {
 	m := t.findMetric(demandOthers, "GPUS_ALL_REGIONS", "GPUs of the project in all regions")
 	sum.Metric, sum.Unit = m.row.Metric, "GPUs"
 	m.row = sum
-	m.addNote("newer projects do not have this quota; whether " + words.Or(ir.PreemptedNodes()) +
-		" GPUs count is not verified")
+	m.addNote("newer projects do not have this quota; whether Spot GPUs count is not verified")
 }
 
 // addNetworks counts VPC networks if nodes have several, because the default quota

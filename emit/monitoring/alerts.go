@@ -240,7 +240,7 @@ func jobSetAlerts(*ir.Platform) []Alert {
 
 // capacityAlerts returns the alerts on nodes, accelerators and reservations.
 func capacityAlerts(p *ir.Platform) []Alert {
-	standing, preempted := standingSlices(p), words.Or(ir.PreemptedNodes())
+	standing, preempted := standingSlices(p), words.Or(p.PreemptedNodes())
 	return []Alert{
 		{
 			Name: "HostErrors", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,
@@ -286,7 +286,7 @@ func capacityAlerts(p *ir.Platform) []Alert {
 			Summary: "Compute Engine took back more than 10 " + preempted + " nodes within an hour.",
 			Action: "Compute Engine is short of this hardware, and jobs on it restart. Move urgent jobs to a tier " +
 				"without " + preempted + " capacity.",
-			skip: !p.AnyCapacity(func(c ir.Capacity) bool { return c.Option.Facts().Preempted }),
+			skip: preempted == "",
 		},
 		{
 			Name: "ReservationIdle", Group: alertsCapacity, Severity: alertWarning, CloudOnly: true,

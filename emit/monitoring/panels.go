@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // adminSections returns the administrator's sections, with only the panels for which
@@ -240,7 +239,7 @@ func churnSection(*ir.Platform) Section {
 func interruptionPanel() Panel {
 	return Panel{
 		Title: "Node interruptions per hour",
-		Note:  "A PreemptionEvent means that Compute Engine took back a " + words.Or(ir.PreemptedNodes()) + " node.",
+		Note:  "A PreemptionEvent means that Compute Engine took back a Spot node.",
 		Shape: Stack, Unit: count,
 		Queries: []Query{{
 			By: []string{"interruption_type", "interruption_reason"},
