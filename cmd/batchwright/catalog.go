@@ -152,7 +152,7 @@ func (l *listing) printEntries(names []string, named, found []entry, unverified 
 func tableLimits(found []entry, unverified int) string {
 	out := fmt.Sprintf("%d found", len(found))
 	if unverified > 0 {
-		out += fmt.Sprintf("; %d more are unknown for these filters: omit a filter to see them", unverified)
+		out += fmt.Sprintf("; %d not known for these filters: omit a filter to see them", unverified)
 	}
 	var reasons []string
 	for _, e := range found {
