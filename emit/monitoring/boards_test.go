@@ -35,7 +35,7 @@ func testPlan() *ir.Platform {
 // barePlan is a platform of cpu machines alone: no checks, cohorts or teams.
 func barePlan() *ir.Platform {
 	return &ir.Platform{
-		Name:       "plain",
+		Name: "plain", Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
 	}
 }

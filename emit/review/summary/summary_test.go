@@ -117,6 +117,8 @@ func mutateLeaf(t *testing.T, l leaf) {
 		v.Set(reflect.ValueOf(changed))
 	case v.Type() == reflect.TypeFor[ir.Option]():
 		v.SetString(string(anotherOption(ir.Option(v.String()))))
+	case v.Type() == reflect.TypeFor[ir.Scheduler]():
+		v.SetString(string(ir.Choose(ir.Scheduler(v.String()), ir.KAI, ir.Kueue)))
 	case v.Kind() == reflect.String:
 		v.SetString(v.String() + "x")
 	case v.Kind() == reflect.Bool:
