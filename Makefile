@@ -45,7 +45,7 @@ check:
 	test -z "$$(gofmt -l .)"
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
-	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./schema/...
+	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
 	for module in . conformance conformance/cluster conformance/mutants conformance/repository conformance/terraform conformance/workflows; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
