@@ -321,7 +321,10 @@ var batchPlatformFull = []figure{
 		want: map[string]float64{"InCohortReclamation": 4},
 	},
 	{board: "admin", panel: "Evictions per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 4}},
-	{board: "team", panel: "Evictions of my workloads per hour", by: []string{"reason"}, want: map[string]float64{"Preempted": 1}},
+	{
+		board: "team", panel: "Evictions of my workloads per hour", by: []string{"reason"},
+		want: map[string]float64{"Preempted": 1},
+	},
 	{
 		expr: `kueue_evicted_workloads_total`, by: []string{"cluster_queue", "reason"},
 		want: perTeam(map[string]float64{"cq-TEAM-lp Preempted": 1}),

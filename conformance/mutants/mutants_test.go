@@ -119,9 +119,14 @@ func TestHarmless(t *testing.T) {
 				new: "Nothing until the reservation", blueprint: "batch-platform", by: "plan",
 			}, errSame,
 		},
-		{mutant{name: "a longer comment", file: "emit/terraform/node_pools.go", old: `np.note("The number of nodes in each zone.")
-	np.setNumber("node_count", p`, new: `np.note("The number of nodes in each of the zones.")
-	np.setNumber("node_count", p`, blueprint: "batch-platform", by: "plan"}, errSurvived},
+		{
+			mutant{
+				name: "a longer comment", file: "emit/terraform/node_pools.go",
+				old:       "np.note(\"The number of nodes in each zone.\")\n\tnp.setNumber(\"node_count\", p",
+				new:       "np.note(\"The number of nodes in each of the zones.\")\n\tnp.setNumber(\"node_count\", p",
+				blueprint: "batch-platform", by: "plan",
+			}, errSurvived,
+		},
 		{
 			mutant{
 				name: "a title", file: "emit/monitoring/panels.go", old: `Title: "Requested quota"`,

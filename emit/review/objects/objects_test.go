@@ -263,7 +263,7 @@ a.sh:1 file "a.sh" changed
   line 6: x -> y
   line 7: x -> y
   line 8: x -> y
-  more lines: 12 -> 7`},
+  lines not shown: 12 removed -> 7 added`},
 	{"the manifest", ".batchwright/manifest.json", "{}", "{\"a\": 1}", "nothing"},
 }
 
