@@ -60,7 +60,8 @@ const (
 	ciNone       = "none"
 )
 
-// workflowTemplates maps the values of --ci to a template and the path of its file.
+// workflowTemplates maps each value of --ci to the name of a template and the path of
+// the file that init writes.
 func workflowTemplates() map[string][2]string {
 	return map[string][2]string{
 		ciGitHub:     {"github.yml", ".github/workflows/batchwright.yml"},

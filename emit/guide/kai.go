@@ -27,8 +27,8 @@ func kaiNamed(d *document, _ *ir.Platform) {
 func kaiGuarantees(d *document) {
 	d.Para(
 		"Guaranteed is the sum of the quotas of all teams. KAI Scheduler starts a job only if nodes have room for it. ",
-		"If the guarantees exceed the nodes, guaranteed jobs wait for each other. If the nodes exceed the guarantees, ",
-		"the rest goes to teams that ask for more than their guarantee.")
+		"If the guarantees exceed the nodes, guaranteed jobs wait for each other. If the nodes have more GPUs than ",
+		"all guarantees together, teams that ask for more than their guarantee get the remaining GPUs.")
 }
 
 // kaiTeams lists the teams and their guarantees.

@@ -101,8 +101,8 @@ func queueAlerts(p *ir.Platform) []Alert {
 			Expr:    `max by (cluster_queue, status) (kueue_cluster_queue_status{@kueue,status!="active"}) == 1`,
 			Summary: "A ClusterQueue is inactive and admits no workloads.",
 			Action: "ClusterQueue {{cluster_queue}} is {{status}}. Read its condition Active with kubectl " +
-				"describe: a ResourceFlavor or AdmissionCheck that it names is missing or inactive, or somebody " +
-				"stopped the queue.",
+				"describe: a ResourceFlavor or AdmissionCheck of the queue is missing or inactive, or an " +
+				"administrator stopped the queue.",
 		},
 		{
 			Name: "KueueLocalQueueInactive", Group: alertsQueues, For: 10 * 60, Severity: alertWarning,
@@ -116,7 +116,7 @@ func queueAlerts(p *ir.Platform) []Alert {
 			Expr: `sum by (cluster_queue) (kueue_pending_workloads{@kueue,status="active"}) > 0` +
 				` unless on (cluster_queue) count by (cluster_queue) (` +
 				bornOrRisen(`kueue_quota_reserved_workloads_total{@kueue}`) + `)`,
-			Summary: "Workloads wait, and their queue reserved quota for none of them within the last hour.",
+			Summary: "Workloads wait, and their queue has reserved no quota for an hour.",
 			Action: "Find the oldest pending workload of ClusterQueue {{cluster_queue}}. Its condition " +
 				"QuotaReserved says why it waits. With StrictFIFO, it blocks all younger workloads.",
 		},
@@ -139,8 +139,8 @@ func queueAlerts(p *ir.Platform) []Alert {
 				` - sum by (cluster_queue, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource}))`,
 			Summary: "Workloads wait although the unused guaranteed quota of their queue is enough for all of them.",
 			Action: "Workloads of ClusterQueue {{cluster_queue}} wait for {{resource}}. Read the condition " +
-				"QuotaReserved of one of them. Possible causes: another queue has borrowed the quota and this queue " +
-				"may not preempt it, no single flavor has enough, or cpu or memory is short.",
+				"QuotaReserved of one of them. Possible causes: another queue has borrowed the quota, and this queue " +
+				"cannot preempt the borrower; no single flavor has enough quota; or cpu or memory is short.",
 		},
 		{
 			// There is no alert on workloads with reserved quota that are not admitted,
@@ -166,8 +166,8 @@ func serviceAlerts(*ir.Platform) []Alert {
 			Expr: `histogram_quantile(0.95, sum by (le, cluster_queue) (rate(` +
 				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > 7200`,
 			Summary: "One workload in twenty waits longer than two hours for admission.",
-			Action: "ClusterQueue {{cluster_queue}} has too little quota for the submitted workloads. Raise its " +
-				"quota or borrowing limit, or add capacity.",
+			Action: "The workloads of ClusterQueue {{cluster_queue}} wait for quota, or for an admission check. " +
+				"Raise the quota or the borrowing limit, or add capacity.",
 		},
 		{
 			Name: "KueuePreemptionChurn", Group: alertsService, Severity: alertWarning,
@@ -205,7 +205,7 @@ func controllerAlerts(*ir.Platform) []Alert {
 		{
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
 			Expr:    `absent(up{@job,@scraped} == 1)`,
-			Summary: "Prometheus cannot scrape any Kueue controller.",
+			Summary: "Prometheus can scrape no Kueue controller.",
 			Action: "While Kueue is down, it admits no workloads, and the teams cannot create jobs. Check the pods " +
 				"of namespace " + ir.KueueNamespace + ". " + checkScraping,
 		},
@@ -263,8 +263,8 @@ func capacityAlerts(p *ir.Platform) []Alert {
 		{
 			Name: "GPUSilentThrottle", Group: alertsCapacity, For: 5 * 60, Severity: alertWarning,
 			Expr:    throttledGPUs,
-			Summary: "A busy GPU runs below 1 GHz.",
-			Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is throttled. Check its temperature and " +
+			Summary: "A busy GPU is throttled: its clock is below 1 GHz.",
+			Action: "GPU {{gpu}} ({{modelName}}) of node {{Hostname}} is slow. Check its temperature and " +
 				"power. One slow GPU delays every worker of a training job.",
 			skip: !p.AnyCapacity(ir.Capacity.HasSteadyGPUs),
 		},

@@ -48,8 +48,8 @@ func presentSections(p *ir.Platform, all []Section) []Section {
 }
 
 // inadmissibleNote explains the label status of a pending workload.
-const inadmissibleNote = "Kueue could not admit the inadmissible workloads. It tries again when quota becomes free " +
-	"or a queue changes."
+const inadmissibleNote = "Inadmissible: Kueue tried to admit these workloads and failed. It tries again when quota " +
+	"becomes free or a queue changes."
 
 func overviewSection(*ir.Platform) Section {
 	return Section{"Overview", []Panel{
@@ -530,7 +530,7 @@ func myJobsSection(p *ir.Platform) Section {
 		},
 		{
 			Title: "JobSet restarts and failures",
-			Note:  "The series failures counts the JobSets that failed within the last hour.",
+			Note:  "The series \"failures\" counts the JobSets that failed within the last hour.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{

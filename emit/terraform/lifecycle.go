@@ -34,7 +34,7 @@ var ignoredArguments = []ignoredArgument{
 	// GKE sets threads_per_core to 1 on ct6e machines; other TPU machines are alike.
 	// https://github.com/GoogleCloudPlatform/cloud-foundation-fabric/pull/3972
 	{"node_config[0].advanced_machine_features",
-		"GKE sets threads_per_core on TPU machines. Terraform must not take it for a change.",
+		"GKE sets threads_per_core on TPU machines. Terraform must not treat this as a change.",
 		func(p pool) bool { return p.tpus }},
 	// https://github.com/GoogleCloudPlatform/magic-modules/pull/17643
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691

@@ -292,8 +292,8 @@ grant() { # role, expression, title of the condition
 }
 
 # stale prints the build's bindings that this folder does not need, in the format of
-# rights. Google Cloud distinguishes the bindings of a role by their conditions, so
-# that removing a stale binding never interrupts the valid binding of the same role.
+# rights. Google Cloud distinguishes the bindings of a role by their conditions.
+# Therefore, removing a stale binding never interrupts the valid binding of the role.
 stale() {
   local line
   while IFS= read -r line; do
@@ -354,7 +354,7 @@ gcloud services enable "${APIS[@]}" --project="$PROJECT"
 echo "- service account $EMAIL"
 attempt account "$ACCOUNT" "$EMAIL" "$DISPLAY_NAME"
 
-# The build may attach this service account to machines, and no other.
+# This is the only service account that the build may attach to machines.
 echo "- service account $NODE_EMAIL"
 attempt account "$NODE_ACCOUNT" "$NODE_EMAIL" "$NODE_DISPLAY_NAME"
 attempt gcloud iam service-accounts add-iam-policy-binding "$NODE_EMAIL" --project="$PROJECT" \

@@ -37,8 +37,9 @@ patches:
             batchwright/configuration: ${digest%% *}
 END
 
-# While Kueue is down, a webhook that sees every namespace stops the whole cluster. The
-# component limits only webhooks that have a namespaceSelector in the release.
+# While Kueue is down, a webhook that sees every namespace blocks its requests in all of
+# them, including kube-system. The component limits only webhooks that have a
+# namespaceSelector in the release.
 template='{{range .webhooks}}{{if not .namespaceSelector}}{{.name}}|{{range .rules}}{{range .apiGroups}}{{.}},{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
 broad=$(kubectl create --dry-run=client --validate=false -k "$work" -o "go-template=$template" |
   awk -F'|' 'NF && $2 !~ /^(kueue\.x-k8s\.io,)+$/ { print $1 }')

@@ -1,6 +1,6 @@
 curl --fail --silent --show-error --location --retry 5 --output "$work/release.yaml" "$MANIFEST"
 
-# The digest keeps somebody who can change the release's files from changing the
+# The step compares the digest, so that a changed release file never reaches the
 # cluster.
 received=$(sha256sum <"$work/release.yaml")
 printf 'SHA-256 of %s: %s\n' "$MANIFEST" "${received%% *}"

@@ -14,7 +14,8 @@ for manifests in kubernetes/shared-queues.yaml kubernetes/teams; do
     wanted+=$(kubectl create --dry-run=client --validate=false -f "$manifests" -o name)$'\n'
   fi
 done
-# A line holds a queue and, if this step or a destroying build has stopped it, "true".
+# Each line holds the name of a queue, and "true" if this step or a destroying build has
+# stopped the queue.
 live=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}clusterqueue.kueue.x-k8s.io/{.metadata.name} {.metadata.annotations.batchwright/drained}{"\n"}{end}')
 

@@ -19,9 +19,9 @@ fi
 # is another version, and stays.
 remove=(gcloud storage rm "$lock#$generation")
 
-# A lock is a build's lock if it has two properties. Its owner is root at the ID of a
-# container, because Terraform writes its user and its host name. And the lock was
-# created while a build ran that has since ended without success.
+# A build left the lock if both are true: the owner is root@CONTAINER-ID, because
+# Terraform writes its user and its host name; and the lock was created during a build
+# that has since ended without success.
 build=
 if [[ $who =~ ^root@[0-9a-f]{12}$ && $holder =~ \"Created\":\ *\"([0-9-]{10}T[0-9:]{8})[.0-9]*Z\" ]]; then
   build=$(gcloud builds list --project="$PROJECT" --region="$BUILD_REGION" \

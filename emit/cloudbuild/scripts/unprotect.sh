@@ -1,8 +1,8 @@
 #!/bin/sh
-# Switches off the cluster's deletion protection. Terraform uses the value in its state
-# and not the value in the configuration, so that this step must apply the value before
-# Terraform destroys the cluster. It applies only the cluster, so that Terraform builds
-# no other resource that is missing.
+# Switches off the cluster's deletion protection. Terraform reads the protection from
+# its state, not from the configuration. This step must therefore apply the new value
+# before Terraform destroys the cluster. It applies only the cluster, so that Terraform
+# creates no other resource that is missing.
 set -euf
 
 state=$(terraform state pull)

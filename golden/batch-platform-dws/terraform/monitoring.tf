@@ -18,8 +18,8 @@ locals {
       severity = "WARNING"
       duration = "300s"
       query    = "(DCGM_FI_PROF_GR_ENGINE_ACTIVE{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"gke-batch|\"} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"gke-batch|\"} < 1000)"
-      summary  = "A busy GPU runs below 1 GHz."
-      action   = "GPU $${metric_or_resource.label.gpu} ($${metric_or_resource.label.modelName}) of node $${metric_or_resource.label.Hostname} is throttled. Check its temperature and power. One slow GPU delays every worker of a training job."
+      summary  = "A busy GPU is throttled: its clock is below 1 GHz."
+      action   = "GPU $${metric_or_resource.label.gpu} ($${metric_or_resource.label.modelName}) of node $${metric_or_resource.label.Hostname} is slow. Check its temperature and power. One slow GPU delays every worker of a training job."
     }
     HostErrors = {
       group    = "capacity"
@@ -58,7 +58,7 @@ locals {
       severity = "CRITICAL"
       duration = "300s"
       query    = "absent(up{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"} == 1)"
-      summary  = "Prometheus cannot scrape any Kueue controller."
+      summary  = "Prometheus can scrape no Kueue controller."
       action   = "While Kueue is down, it admits no workloads, and the teams cannot create jobs. Check the pods of namespace kueue-system. If they run, check the objects of the folder kubernetes/monitoring, which let Prometheus scrape them."
     }
     KueueNoLeader = {
@@ -91,7 +91,7 @@ locals {
       duration = "600s"
       query    = "max by (cluster_queue, status) (kueue_cluster_queue_status{replica_role!=\"follower\",cluster=~\"gke-batch|\",status!=\"active\"}) == 1"
       summary  = "A ClusterQueue is inactive and admits no workloads."
-      action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} is $${metric_or_resource.label.status}. Read its condition Active with kubectl describe: a ResourceFlavor or AdmissionCheck that it names is missing or inactive, or somebody stopped the queue."
+      action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} is $${metric_or_resource.label.status}. Read its condition Active with kubectl describe: a ResourceFlavor or AdmissionCheck of the queue is missing or inactive, or an administrator stopped the queue."
     }
     KueueIdleQuotaWhileWaiting = {
       group    = "kueue-queues"
@@ -99,7 +99,7 @@ locals {
       duration = "1800s"
       query    = "(sum by (cluster_queue, resource) (kueue_cluster_queue_resource_pending{replica_role!=\"follower\",cluster=~\"gke-batch|\",resource=~\"nvidia.com/gpu\"}) > 0) <= on (cluster_queue, resource) (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{replica_role!=\"follower\",cluster=~\"gke-batch|\",resource=~\"nvidia.com/gpu\"}) - sum by (cluster_queue, resource) (kueue_cluster_queue_resource_reservation{replica_role!=\"follower\",cluster=~\"gke-batch|\",resource=~\"nvidia.com/gpu\"}))"
       summary  = "Workloads wait although the unused guaranteed quota of their queue is enough for all of them."
-      action   = "Workloads of ClusterQueue $${metric_or_resource.label.cluster_queue} wait for $${metric_or_resource.label.resource}. Read the condition QuotaReserved of one of them. Possible causes: another queue has borrowed the quota and this queue may not preempt it, no single flavor has enough, or cpu or memory is short."
+      action   = "Workloads of ClusterQueue $${metric_or_resource.label.cluster_queue} wait for $${metric_or_resource.label.resource}. Read the condition QuotaReserved of one of them. Possible causes: another queue has borrowed the quota, and this queue cannot preempt the borrower; no single flavor has enough quota; or cpu or memory is short."
     }
     KueueLocalQueueInactive = {
       group    = "kueue-queues"
@@ -114,7 +114,7 @@ locals {
       severity = "WARNING"
       duration = "1800s"
       query    = "sum by (cluster_queue) (kueue_pending_workloads{replica_role!=\"follower\",cluster=~\"gke-batch|\",status=\"active\"}) > 0 unless on (cluster_queue) count by (cluster_queue) ((kueue_quota_reserved_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"} unless kueue_quota_reserved_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"} offset 1h) or (increase(kueue_quota_reserved_workloads_total{replica_role!=\"follower\",cluster=~\"gke-batch|\"}[1h]) > 0))"
-      summary  = "Workloads wait, and their queue reserved quota for none of them within the last hour."
+      summary  = "Workloads wait, and their queue has reserved no quota for an hour."
       action   = "Find the oldest pending workload of ClusterQueue $${metric_or_resource.label.cluster_queue}. Its condition QuotaReserved says why it waits. With StrictFIFO, it blocks all younger workloads."
     }
     KueueWorkloadNeverFits = {
@@ -131,7 +131,7 @@ locals {
       duration = "900s"
       query    = "histogram_quantile(0.95, sum by (le, cluster_queue) (rate(kueue_admission_wait_time_seconds_bucket{replica_role!=\"follower\",cluster=~\"gke-batch|\"}[1h]))) > 7200"
       summary  = "One workload in twenty waits longer than two hours for admission."
-      action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} has too little quota for the submitted workloads. Raise its quota or borrowing limit, or add capacity."
+      action   = "The workloads of ClusterQueue $${metric_or_resource.label.cluster_queue} wait for quota, or for an admission check. Raise the quota or the borrowing limit, or add capacity."
     }
     KueueEvictionsByFailure = {
       group    = "kueue-slo"

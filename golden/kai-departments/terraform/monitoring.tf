@@ -18,8 +18,8 @@ locals {
       severity = "WARNING"
       duration = "300s"
       query    = "(DCGM_FI_PROF_GR_ENGINE_ACTIVE{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"kai-departments|\"} > 0.5) and (DCGM_FI_DEV_SM_CLOCK{modelName=~\"NVIDIA (A100|H100|H200).*\",cluster=~\"kai-departments|\"} < 1000)"
-      summary  = "A busy GPU runs below 1 GHz."
-      action   = "GPU $${metric_or_resource.label.gpu} ($${metric_or_resource.label.modelName}) of node $${metric_or_resource.label.Hostname} is throttled. Check its temperature and power. One slow GPU delays every worker of a training job."
+      summary  = "A busy GPU is throttled: its clock is below 1 GHz."
+      action   = "GPU $${metric_or_resource.label.gpu} ($${metric_or_resource.label.modelName}) of node $${metric_or_resource.label.Hostname} is slow. Check its temperature and power. One slow GPU delays every worker of a training job."
     }
     HostErrors = {
       group    = "capacity"

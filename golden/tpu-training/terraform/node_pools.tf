@@ -216,7 +216,7 @@ resource "google_container_node_pool" "slices" {
   }
 
   lifecycle {
-    # GKE sets threads_per_core on TPU machines. Terraform must not take it for a change.
+    # GKE sets threads_per_core on TPU machines. Terraform must not treat this as a change.
     ignore_changes       = [node_config[0].advanced_machine_features]
     replace_triggered_by = [terraform_data.slices_topology.input]
   }
