@@ -91,8 +91,9 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
 			Code: "N0109", Severity: diag.Note,
-			Message: fmt.Sprintf("%d more entities do not match the schema and are not explained", g.unexplained),
-			Help:    "correct the entities above first",
+			Message: fmt.Sprintf("%d more entities do not match the schema, and their findings are omitted",
+				g.unexplained),
+			Help: "correct the entities in the other findings, then run batchwright again",
 		})
 	}
 	if c.known {

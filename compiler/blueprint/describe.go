@@ -26,7 +26,7 @@ func describeWanted(schema cue.Value) string {
 		return "a struct: { ... }"
 	case cue.ListKind:
 		if element := elementOf(schema); element.Exists() {
-			return "a list, each " + describeWanted(element)
+			return "a list of values, each " + describeWanted(element)
 		}
 		return "a list"
 	case cue.BottomKind: // a one-of, which does not have a field yet
@@ -233,9 +233,5 @@ func shortenValue(s string) string {
 
 // oneOf returns the strings as a list of alternatives.
 func oneOf(names []string) string {
-	list := words.Quoted(names, len(names))
-	if len(names) == 1 {
-		return list
-	}
-	return "one of " + list
+	return words.OneOf(len(names), words.Quoted(names, len(names)))
 }

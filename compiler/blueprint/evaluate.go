@@ -121,7 +121,7 @@ func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []
 	}
 	switch {
 	case len(m.spans) > 0 && ownCheck(m.spans[0]):
-		m.Help = "correct what this check of the blueprint requires"
+		m.Help = "change the blueprint so that this check succeeds"
 	case strings.Contains(format, noArmFits):
 		m.describeAlternatives(name, errs[1:])
 	case strings.HasPrefix(format, conflicting):
@@ -261,7 +261,7 @@ func describeExpression(message, format string, args []any) (string, string) {
 	case is("cannot range over"):
 		return message, "write a list or a struct after in"
 	case is("index out of range"):
-		return fmt.Sprintf("the list has no element %v: it has %v, counted from 0", args[0], args[1]),
+		return fmt.Sprintf("the list has %v elements, counted from 0, so element %v does not exist", args[1], args[0]),
 			"correct the index"
 	case is("as type %s") && fmt.Sprint(args[len(args)-1]) == "bool":
 		return fmt.Sprintf("%v is neither true nor false", args[0]), `write a comparison, such as x == "prod"`

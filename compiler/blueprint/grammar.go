@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // grammar explains why a blueprint does not fit the schema. CUE itself reports a
@@ -352,7 +353,7 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 	f := diag.Finding{
 		Code: "E0101", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("unknown field %q", name),
-		Label:   "want one of " + strings.Join(names, ", "),
+		Label:   "want " + words.OneOf(len(names), strings.Join(names, ", ")),
 		Help:    fmt.Sprintf("remove the field or correct its name: %s does not have it", parent),
 	}
 	if len(names) == 0 {

@@ -159,7 +159,7 @@ var options = []OptionFacts{
 	},
 	{
 		Option: AnyReservation, Field: "anyReservation",
-		Name: "any reservation, or else on demand", How: "from any reservation, or else on demand",
+		Name: `anyReservation with otherwise: "onDemand"`, How: `through anyReservation with otherwise: "onDemand"`,
 		Nodes: "reserved", Summary: "any reservation that matches, else on demand",
 		Note: []string{
 			"Nodes come from any matching reservation, or on demand if no reservation has any left.",
@@ -170,7 +170,7 @@ var options = []OptionFacts{
 	},
 	{
 		Option: AnyReservationOnly, Field: "anyReservation",
-		Name: "any reservation and no other option", How: "from any reservation",
+		Name: `anyReservation with otherwise: "none"`, How: `through anyReservation with otherwise: "none"`,
 		Nodes: "reserved", Summary: "any reservation that matches",
 		Note:         []string{"Nodes come from any matching reservation, and never on demand."},
 		ResourceType: "any-reservation", Taint: "any-reservation",

@@ -47,6 +47,20 @@ func (a acceptance) path() []string {
 	return append(path, "accept", a.code)
 }
 
+// acceptSource returns the CUE source that accepts a finding on a field, without a
+// reason.
+func acceptSource(code string, path []string) string {
+	a := acceptance{accepterOf(path), code}
+	source := fmt.Sprintf(`accept: %s: "REASON"`, a.code)
+	if a.by.entity != "" {
+		source = fmt.Sprintf("%q: %s", a.by.entity, source)
+	}
+	if a.by.field != "" {
+		source = a.by.field + ": " + source
+	}
+	return source
+}
+
 // blueprintAcceptances returns the acceptances of the blueprint, with their reasons.
 func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 	out := map[acceptance]string{}
@@ -137,7 +151,7 @@ func checkAcceptable(r *report) {
 		case hasName(can, a.code):
 		case hasName(all, a.code):
 			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
-				withHelp("correct the finding, and remove this acceptance"))
+				withHelp("correct the blueprint, and remove this acceptance"))
 		default:
 			cure := withHelp("run batchwright vet --list for the codes that can be accepted")
 			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {

@@ -76,7 +76,7 @@ func auxiliaryCapacity(r *report) {
 					withHelp("add the capacity to the tier: one queue admits all pods of a workload"),
 				}
 				if plain != nil {
-					options = append(options, withLabel("want one of %s", quoteNames(plain)))
+					options = append(options, withChoices(len(plain), quoteNames(plain)))
 				}
 				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
 			case capacities[capacity].HasAccelerators():
@@ -128,10 +128,11 @@ func auxiliaryFitsQuota(r *report) {
 		}
 		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
 		if i < 0 {
-			cure := "give the team quota on this capacity, in cpus"
+			cure := "give quota on this capacity, in cpus, to the team"
 			if !scheduler.CountsCPU {
 				cure += "; " + scheduler.Name +
-					` does not count this quota, so also add to the capacity accept: E1005: "REASON"`
+					" does not count this quota, so also add " +
+					acceptSource("E1005", at("capacity", c.Name))
 			}
 			r.add(append(path, "capacity"),
 				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team",
@@ -260,11 +261,13 @@ func nodeIdentity(r *report) {
 			if team.Bucket {
 				what = "bucket"
 			}
-			r.add(at("workloads", name, "hostNetwork"),
+			path := at("workloads", name, "hostNetwork")
+			r.add(path,
 				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
 					"and cannot use its %s", name, s.team.Name, what),
 				withRelated(at("teams", s.team.Name), "the team"),
-				withHelp("remove hostNetwork if the pods use Google Cloud; if not, add accept: W0836: \"REASON\""))
+				withHelp("remove hostNetwork if the pods use Google Cloud; if not, add %s",
+					acceptSource(r.rule.Code, path)))
 			break
 		}
 	}

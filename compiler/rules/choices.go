@@ -74,14 +74,14 @@ func chosenQuota(r *report) {
 			}
 			r.add(at("workloads", name, "capacity", diag.Index(i)),
 				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
-				withHelp("give one of the teams quota on it, or remove the capacity"))
+				withHelp("give quota on it to one of the teams, or remove the capacity"))
 		}
 		for _, s := range all[name] {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
 				r.addKey(at("workloads", name, "capacity"),
 					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoteNames(chosen)),
 					withRelated(r.quotaPath(s, ""), "the team's quota"),
-					withHelp("give the team quota on one of them, or remove the team from the workload's teams"))
+					withHelp("give quota on one of them to the team, or remove the team from the workload's teams"))
 			}
 		}
 	}
@@ -131,7 +131,8 @@ func (r *report) reportApart(s submission, path []string, chosen []string, reque
 		}
 		cure := "choose one capacity, or define a tier of the capacities that the workload can run on"
 		if len(chosen) == 1 { // node pools always have different labels
-			cure = "remove autoProvisioned and computeClass, which gives both capacities their own node pools"
+			cure = fmt.Sprintf("remove autoProvisioned and computeClass from %q and %q: each of them then has its own "+
+				"node pool", chosen[0], f.Flavor)
 		}
 		r.addKey(path,
 			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",

@@ -121,7 +121,7 @@ func checkOffered(r *report) {
 			}
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is unavailable %s", m.Type, words),
-				withLabel("want one of %s", quoteNames(others)))
+				withChoices(len(others), quoteNames(others)))
 		}
 	})
 }
@@ -131,8 +131,8 @@ func reportUnverified(r *report) {
 		if supportsOption(c.Option, m) == nil {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
-				withHelp("check in the GKE documentation that the option supports this machine, then add accept: "+
-					"W0402: "+"\"REASON\""))
+				withHelp("check in the GKE documentation that the option supports this machine, then add %s",
+					acceptSource(r.rule.Code, path)))
 		}
 	})
 }
@@ -180,9 +180,10 @@ func createdReservations(r *report) {
 					c.Reservation.Kind),
 				withHelp("request the reservation, write the name that it gets, and remove create"))
 		case c.Reservation.Block != "":
-			r.add(path, "block is unavailable for a reservation that the platform creates", withHelp("remove block"))
+			r.add(path, "field block is unavailable for a reservation that the platform creates",
+				withHelp("remove block"))
 		case c.Waiting:
-			r.add(path, "active is unnecessary: a reservation that the platform creates begins at once",
+			r.add(path, "field active is unnecessary: a reservation that the platform creates begins at once",
 				withHelp("remove active"))
 		case lacksSize(c):
 		case !c.Static:
@@ -241,11 +242,11 @@ func reservationParts(r *report) {
 		}
 		path := at("capacity", name, "consumption", "reservation")
 		if in.SubBlock != nil && in.Block == nil {
-			r.addKey(pathBelow(path, "subBlock"), "subBlock needs block",
+			r.addKey(pathBelow(path, "subBlock"), "field subBlock needs field block",
 				withHelp("add block, or remove subBlock"))
 		}
 		if in.Days != nil && in.Kind != ir.CalendarReservation {
-			r.addKey(pathBelow(path, "days"), fmt.Sprintf("days is unavailable for a %s reservation", in.Kind),
+			r.addKey(pathBelow(path, "days"), fmt.Sprintf("field days is unavailable for a %s reservation", in.Kind),
 				withHelp(`set kind: "calendar", or remove days`))
 		}
 	}
@@ -284,7 +285,7 @@ func flexCounts(r *report) {
 				fixed, most = "slices", "maxSlices"
 			}
 			r.add(at("capacity", c.Name, fixed),
-				option.Nodes+" starts nodes on demand, so their number cannot be fixed",
+				option.Nodes+" starts nodes when jobs request them, so their number cannot be fixed",
 				withHelp("set %s instead", most))
 		} else if c.MinNodes > 0 {
 			r.add(at("capacity", c.Name, "minNodes"), "a "+option.Nodes+" node pool scales down to 0",
@@ -305,27 +306,31 @@ func autoProvisioned(r *report) {
 				withRelated(at("capacity", c.Name, "computeClass"), "the ComputeClass"),
 				withHelp("remove one of them"))
 		case c.HasTPUs():
-			r.add(at("capacity", c.Name, "autoProvisioned"), "autoProvisioned is unavailable for TPU slices",
+			r.add(at("capacity", c.Name, "autoProvisioned"), "field autoProvisioned is unavailable for TPU slices",
 				withHelp("remove autoProvisioned"))
 		case c.LocalSSDs > 0:
 			r.add(at("hardware", c.Hardware, "localSSDs"),
 				fmt.Sprintf("auto-provisioning attaches no local SSDs, but capacity %q is auto-provisioned", c.Name),
-				withHelp("remove localSSDs; or remove autoProvisioned, which gives the capacity its own node pool"))
+				withHelp("remove localSSDs; or "+givesOwnPool, "autoProvisioned"))
 		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				fmt.Sprintf("auto-provisioning is unavailable for nodes %s", c.Option.Facts().How),
-				withHelp("remove autoProvisioned, which gives the capacity its own node pool"))
+				"auto-provisioning is unavailable for "+c.Option.Facts().Name,
+				withHelp(givesOwnPool, "autoProvisioned"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
-				"nodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
+				"field nodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
 				withHelp("set maxNodes instead"))
 		case c.MinNodes > 0:
 			r.add(at("capacity", c.Name, "minNodes"),
-				"minNodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
+				"field minNodes is unavailable with autoProvisioned, because GKE creates and deletes the node pools",
 				withLabel("want 0"))
 		}
 	}
 }
+
+// givesOwnPool is the help for a capacity whose node pools GKE creates. It takes the
+// field that asks for that.
+const givesOwnPool = "remove %s: the capacity then gets its own node pool"
 
 // ownClass reports whether GKE reserves the name of a ComputeClass: a prefix, or the
 // name of the class for pods without one (GKE documentation: "About custom
@@ -343,28 +348,29 @@ func computeClasses(r *report) {
 			continue
 		}
 		path := at("capacity", c.Name, "computeClass")
-		own := "remove computeClass, which gives the capacity its own node pool"
+		own := fmt.Sprintf(givesOwnPool, "computeClass")
 		switch {
 		case ownClass(c.Name):
 			r.addKey(at("capacity", c.Name), fmt.Sprintf("ComputeClass %q is reserved for GKE", c.Name),
 				withHelp(`rename the capacity; the name must not be "default" and must not start with "gke" or `+
 					`"autopilot"`))
 		case c.HasTPUs():
-			r.add(path, "computeClass is unavailable for TPU slices", withHelp("remove computeClass"))
+			r.add(path, "field computeClass is unavailable for TPU slices", withHelp("remove computeClass"))
 		case c.Machine.PlacementTopology != "":
 			r.add(path,
-				fmt.Sprintf("computeClass is unavailable for %s, because its nodes need a placement policy",
+				fmt.Sprintf("field computeClass is unavailable for %s, because its nodes need a placement policy",
 					c.Machine.Type), withHelp("%s", own))
 		case !c.Option.Facts().HasComputeClass():
 			advice := own
 			if parameter := c.Option.Facts().Parameter; parameter != "" {
 				advice += "; or remove " + parameter
 			}
-			r.add(path, "computeClass is unavailable for "+c.Option.Facts().Name, withHelp("%s", advice))
+			r.add(path, "field computeClass is unavailable for "+c.Option.Facts().Name, withHelp("%s", advice))
 		case c.Reservation != nil && c.Reservation.Create:
-			r.add(path, "computeClass is unavailable for a reservation that the platform creates", withHelp("%s", own))
+			r.add(path, "field computeClass is unavailable for a reservation that the platform creates",
+				withHelp("%s", own))
 		case c.Waiting:
-			r.add(path, "computeClass is unavailable for a reservation that has not begun",
+			r.add(path, "field computeClass is unavailable for a reservation that has not begun",
 				withHelp("%s; or set active: true once it has begun", own))
 		case c.Compact:
 			r.add(path, "compact placement is unavailable with computeClass", withHelp("%s; or remove placement", own))
@@ -375,11 +381,11 @@ func computeClasses(r *report) {
 				withLabel(`want "DEFAULT" or "LATEST"`), withHelp("choose one of these; or %s", own))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
-				"nodes is unavailable with computeClass, because GKE creates and deletes the node pools",
+				"field nodes is unavailable with computeClass, because GKE creates and deletes the node pools",
 				withHelp("set maxNodes instead"))
 		case c.MinNodes > 0:
 			r.add(at("capacity", c.Name, "minNodes"),
-				"minNodes is unavailable with computeClass, because GKE creates and deletes the node pools",
+				"field minNodes is unavailable with computeClass, because GKE creates and deletes the node pools",
 				withLabel("want 0"))
 		}
 	}
@@ -394,7 +400,7 @@ func checkCompact(r *report) {
 		switch {
 		case c.ComputeClass: // computeClasses reports it
 		case m.HasTPUs():
-			r.add(path, "placement is unnecessary: GKE always places the nodes of a TPU slice together",
+			r.add(path, "field placement is unnecessary: GKE always places the nodes of a TPU slice together",
 				withHelp("remove placement"))
 		case m.CompactNodes != nil && *m.CompactNodes == 0:
 			r.add(path, fmt.Sprintf("compact placement is unavailable for %s", m.Type),
@@ -422,7 +428,7 @@ func checkCompact(r *report) {
 			r.add(path,
 				fmt.Sprintf("a compact placement of %s holds %d nodes, but capacity %q has up to %d", m.Family,
 					*m.CompactNodes, c.Name, c.MaxNodes),
-				withHelp("split the capacity, or lower its nodes"))
+				withHelp("split the capacity, or reduce the number of its nodes"))
 		}
 	})
 }
@@ -440,8 +446,8 @@ func sameNodes(r *report) {
 			r.addKey(at("capacity", c.Name),
 				fmt.Sprintf("Kueue cannot distinguish the auto-provisioned nodes of %q and %q", other, c.Name),
 				withRelated(at("capacity", other), "the other capacity"),
-				withHelp("merge the two capacities; or remove autoProvisioned from one, which gives it its own node "+
-					"pool"))
+				withHelp("merge the two capacities; or remove autoProvisioned from one: it then gets its own "+
+					"node pool"))
 			continue
 		}
 		first[key] = c.Name
@@ -458,7 +464,7 @@ func sharedByAutoProvisioning(r *report) {
 			continue
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
-		cure := withHelp("remove this field; or remove autoProvisioned, which gives the capacity its own node pool")
+		cure := withHelp("remove this field; or "+givesOwnPool, "autoProvisioned")
 		if len(c.Zones) < len(r.Plan.Zones) {
 			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes can be in every zone of the platform",
 				cure)
@@ -477,8 +483,8 @@ func sharedByAutoProvisioning(r *report) {
 					"%s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,
 					c.Name),
 				withRelated(at("hardware", first.Hardware), "the other hardware"),
-				withHelp("make the disks the same; or remove autoProvisioned from one capacity, which gives it its "+
-					"own "+"node pool"))
+				withHelp("make the disks the same; or remove autoProvisioned from one capacity: it then gets its "+
+					"own node pool"))
 		}
 	}
 }

@@ -136,9 +136,10 @@ func linkedNodes(r *report) {
 				withHelp("set nodes instead of maxNodes"))
 		case c.MaxNodes > c.Machine.LinkedNodes:
 			r.add(at("capacity", c.Name, "nodes"),
-				fmt.Sprintf("%d %s machines, but at most %d can be linked with each other", c.MaxNodes, c.Machine.Type,
-					c.Machine.LinkedNodes), withLabel("want at most %d", c.Machine.LinkedNodes),
-				withHelp("lower nodes, and define another capacity for the other machines"))
+				fmt.Sprintf("capacity %q has %d %s machines, but at most %d can be linked with each other", c.Name,
+					c.MaxNodes, c.Machine.Type, c.Machine.LinkedNodes),
+				withLabel("want at most %d", c.Machine.LinkedNodes),
+				withHelp("reduce nodes, and define another capacity for the other machines"))
 		}
 	}
 }

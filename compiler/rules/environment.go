@@ -139,7 +139,7 @@ func (r *report) commandFiles(container, command, known []string) {
 			}
 			r.add(append(slices.Clip(container), "command", diag.Index(i)),
 				fmt.Sprintf("file %q does not exist: /workload holds only the workload's files", file),
-				withLabel("want one of %s", quoteNames(known)), cure)
+				withChoices(len(known), quoteNames(known)), cure)
 		}
 	}
 }

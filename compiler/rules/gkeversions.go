@@ -137,7 +137,7 @@ func minVersionOfChannel(r *report) {
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
 			withLabel("known versions: %s to %s", channel.Oldest, channel.Newest),
 			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
-				`if the channel has it, add accept: W1011: "REASON"`, r.Plan.Region))
+				`if the channel has it, add %s`, r.Plan.Region, acceptSource(r.rule.Code, at("cluster"))))
 	}
 }
 

@@ -174,7 +174,8 @@ func unconnectedPods(r *report) {
 			path = at("workloads", w.Template, "capacity")
 		}
 		r.add(path,
-			fmt.Sprintf("its pods can run on %q, so they get no interfaces in the networks of %q", other, connected),
+			fmt.Sprintf("pods of workload %q can run on %q, so they get no interfaces in the networks of %q",
+				w.Template, other, connected),
 			withRelated(at("capacity", other), "these nodes do not have the networks"),
 			withHelp("choose one capacity: capacity: [%q]", connected))
 	}
@@ -195,6 +196,6 @@ func noComputeDomains(r *report) {
 			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: the folder installs neither "+
 				"NVIDIA's DRA driver nor a ComputeDomain", c.Name),
 			withHelp("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
-				"then "+"add accept: E1016: \"REASON\""))
+				"then add %s", acceptSource(r.rule.Code, at("capacity", c.Name))))
 	}
 }

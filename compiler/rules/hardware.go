@@ -74,7 +74,7 @@ func (r *report) checkMachine(path []string, name string, all func() []string) {
 	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
 	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
 	if len(kin) > 0 {
-		options = append(options, withLabel("want one of %s", quoteNames(kin)))
+		options = append(options, withChoices(len(kin), quoteNames(kin)))
 	}
 	if near := r.nearestName(name, kin); near != "" {
 		options[0] = withHelp("did you mean %q?", near)
@@ -112,7 +112,7 @@ func systemPool(r *report) {
 		what = "is an Arm machine"
 	}
 	r.add(at("cluster", "systemPool", "machine"),
-		fmt.Sprintf("%s %s, and GKE taints such nodes, so that system pods cannot run there", name, what),
+		fmt.Sprintf("%s %s, and GKE taints such nodes, so system pods cannot run there", name, what),
 		withHelp("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
@@ -140,7 +140,8 @@ func attachedGPUs(r *report) {
 		switch {
 		case fits:
 		case m.Accelerator != "":
-			r.addKey(path, fmt.Sprintf("%s comes with %d %s", m.Type, m.Count, m.Accelerator),
+			r.addKey(path, fmt.Sprintf("field gpus cannot be set for %s, which always has %d %s", m.Type, m.Count,
+				m.Accelerator),
 				withHelp("remove gpus: the machine type includes them"))
 		case len(choices) == 0:
 			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
@@ -152,10 +153,10 @@ func attachedGPUs(r *report) {
 				cure = withHelp("did you mean %q?", near)
 			}
 			r.add(pathBelow(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
-				withLabel("want one of %s", quoteNames(types)), cure)
+				withChoices(len(types), quoteNames(types)), cure)
 		default:
 			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
-				withLabel("want one of %s", strings.Join(counts, ", ")))
+				withChoices(len(counts), strings.Join(counts, ", ")))
 		}
 	}
 }
@@ -220,7 +221,7 @@ func labelShapes(all []catalog.Slice, from int) option {
 	if len(topologies) < len(all) {
 		return withLabel("want one such as %s", quoteNames(topologies))
 	}
-	return withLabel("want one of %s", quoteNames(topologies))
+	return withChoices(len(topologies), quoteNames(topologies))
 }
 
 // localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
@@ -246,7 +247,7 @@ func localSSDs(r *report) {
 				counts = append(counts, strconv.Itoa(n))
 			}
 			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(h.LocalSSDs, "local SSD")),
-				withLabel("want one of %s", strings.Join(counts, ", ")))
+				withChoices(len(counts), strings.Join(counts, ", ")))
 		}
 	}
 }
@@ -259,9 +260,10 @@ func knownRegion(r *report) {
 		if hasName(known, region) {
 			return
 		}
-		cure := withHelp("check the spelling; if the region exists, add accept: W0307: \"REASON\"")
+		accept := acceptSource(r.rule.Code, path)
+		cure := withHelp("check the spelling; if the region exists, add %s", accept)
 		if near := diag.Nearest(region, known); near != "" {
-			cure = withHelp("did you mean %q? if %q exists, add accept: W0307: \"REASON\"", near, region)
+			cure = withHelp("did you mean %q? if %q exists, add %s", near, region, accept)
 		}
 		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
 	}
@@ -299,8 +301,7 @@ func machineZones(r *report) {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
 		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
-			`if it is available, add accept: W0308: "REASON"`, kind,
-			what)
+			`if it is available, add %s`, kind, what, acceptSource(r.rule.Code, at("capacity", c.Name)))
 		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			cure = "give the capacity zones that have it, or " + cure
 		}
@@ -351,7 +352,7 @@ func capacityZones(r *report) {
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)),
 					fmt.Sprintf("zone %q is not one of the platform's zones", z),
-					withLabel("want one of %s", quoteNames(r.Blueprint.Zones)),
+					withChoices(len(r.Blueprint.Zones), quoteNames(r.Blueprint.Zones)),
 					withHelp("add it to the platform's zones, or choose another"))
 			}
 		}
@@ -364,7 +365,7 @@ func bootDisks(r *report) {
 		m, ok := findMachine(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
-				withLabel("want one of %s", quoteNames(m.Disks)))
+				withChoices(len(m.Disks), quoteNames(m.Disks)))
 		}
 	}
 	pool := r.Blueprint.Cluster.SystemPool
@@ -372,7 +373,7 @@ func bootDisks(r *report) {
 		!slices.Contains(m.Disks, *pool.Disk.Type) {
 		r.add(at("cluster", "systemPool", "disk", "type"),
 			fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
-			withLabel("want one of %s", quoteNames(m.Disks)))
+			withChoices(len(m.Disks), quoteNames(m.Disks)))
 	}
 }
 
@@ -388,18 +389,20 @@ func perAccelerator(r *report) {
 		if err != nil {
 			continue // the grammar reports it
 		}
+		each := "its accelerator"
+		if m.Count > 1 {
+			each = fmt.Sprintf("each of its %d accelerators", m.Count)
+		}
 		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
 			r.add(at("hardware", name, "perAccelerator", "cpu"),
-				fmt.Sprintf("%g vCPUs per accelerator of %s with %s, but a node has only %.3g for each",
-					h.PerAccelerator.CPU,
-					m.Type, words.Count(m.Count, "accelerator"), most),
+				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %.3g vCPUs for %s",
+					h.PerAccelerator.CPU, m.Type, most, each),
 				withLabel("want at most %.3g", most))
 		}
 		if most := mib / int64(m.Count); memory.Value()>>20 > most {
 			r.add(at("hardware", name, "perAccelerator", "memory"),
-				fmt.Sprintf("%s per accelerator of %s with %s, but a node has only %dMi for each",
-					h.PerAccelerator.Memory,
-					m.Type, words.Count(m.Count, "accelerator"), most),
+				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %dMi for %s",
+					h.PerAccelerator.Memory, m.Type, most, each),
 				withLabel("want at most %dGi", most/1024))
 		}
 	}

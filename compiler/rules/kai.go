@@ -64,7 +64,7 @@ func oneTier(r *report) {
 		r.addKey(at("tiers", tiers[1]),
 			fmt.Sprintf("KAI Scheduler gives a team one queue, but there are %d tiers", len(tiers)),
 			withRelated(at("tiers", tiers[0]), "the first tier"),
-			withHelp("merge the tiers, and give the tier several priorities: priorities"))
+			withHelp("merge the tiers into one, and set its field priorities"))
 	}
 }
 
@@ -77,18 +77,20 @@ func noEquivalent(r *report) {
 		t := b.Tiers[name]
 		if t.Shared != nil {
 			r.addKey(at("tiers", name, "shared"),
-				"shared is unavailable with KAI Scheduler, where every team has its own queue",
+				"field shared is unavailable with KAI Scheduler, where every team has its own queue",
 				withHelp("remove shared, and give each team its own quota"))
 		}
 		if t.Preempts {
 			r.addKey(at("tiers", name, "preempts"),
-				"preempts is unavailable with KAI Scheduler, which preempts by the value of the PriorityClass alone",
-				withHelp("remove preempts: jobs evict jobs of a lower value in the same queue, except jobs with a "+
-					"value "+"of %d or more", ir.KAINonPreemptible))
+				"field preempts is unavailable with KAI Scheduler, which preempts by the value of the "+
+					"PriorityClass alone",
+				withHelp("remove preempts: jobs evict jobs of a lower value in the same queue; jobs with a value of "+
+					"%d or more are never evicted", ir.KAINonPreemptible))
 		}
 		if r.Written("tiers", name, "queueing") {
 			r.addKey(at("tiers", name, "queueing"),
-				"queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does not fit",
+				"field queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does "+
+					"not fit",
 				withHelp("remove queueing"))
 		}
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
@@ -104,7 +106,8 @@ func noEquivalent(r *report) {
 	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),
-				"parent is unavailable with KAI Scheduler, which has two levels of queues: cohorts and their teams",
+				"field parent is unavailable with KAI Scheduler, which has two levels of queues: cohorts and their "+
+					"teams",
 				withHelp("remove parent"))
 		}
 	}
@@ -112,7 +115,7 @@ func noEquivalent(r *report) {
 		if c.Queued() {
 			option := c.Option.Facts()
 			r.addKey(at("capacity", c.Name, "consumption", option.Field, option.Parameter),
-				option.Parameter+" is unavailable with KAI Scheduler, which does not request nodes before it "+
+				"field "+option.Parameter+" is unavailable with KAI Scheduler, which does not request nodes before it "+
 					"starts a job",
 				withHelp("remove %s", option.Parameter))
 		}
@@ -123,7 +126,7 @@ func noEquivalent(r *report) {
 			if created.set {
 				r.addKey(at("capacity", c.Name, created.field),
 					"GKE does not create node pools for pods of KAI Scheduler",
-					withHelp("remove %s, which gives the capacity its own node pool", created.field))
+					withHelp(givesOwnPool, created.field))
 			}
 		}
 	}
@@ -132,7 +135,7 @@ func noEquivalent(r *report) {
 			for _, c := range sortedKeys(b.Teams[name].Quota[tier]) {
 				if b.Teams[name].Quota[tier][c].Lend != nil {
 					r.addKey(at("teams", name, "quota", tier, c, "lend"),
-						"lend is unavailable with KAI Scheduler: a queue lends everything that it does not use",
+						"field lend is unavailable with KAI Scheduler: a queue lends everything that it does not use",
 						withHelp("remove lend"))
 				}
 			}
@@ -188,8 +191,8 @@ func reportUncounted(r *report) {
 				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none",
 					c),
 					withRelated(at("teams", name, "quota", tier, c), "the quota"),
-					withHelp("remove the quota; if every team may use all of the capacity, add accept: E1005: "+
-						"\"REASON\""))
+					withHelp("remove the quota; if every team may use all of the capacity, add %s",
+						acceptSource(r.rule.Code, at("capacity", c))))
 			}
 		}
 	}
@@ -256,7 +259,7 @@ func queueNames(r *report) {
 					withHelp("rename the %s", strings.TrimSuffix(kind.field, "s")))
 			case kind.field == "teams" && cohort:
 				r.addKey(at("teams", name),
-					fmt.Sprintf("queue %q would also belong to the cohort of the same name", name),
+					fmt.Sprintf("team %q and cohort %q would have the same queue name", name, name),
 					withRelated(at("cohorts", name), "the cohort"), withHelp("rename one of them"))
 			}
 		}
@@ -271,7 +274,8 @@ func idleNodes(r *report) {
 		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
 			r.addKey(at("capacity", c.Name, "maxNodes"),
 				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
-				withHelp("set nodes for a fixed number; if unused nodes are acceptable, add accept: W1009: \"REASON\""))
+				withHelp("set nodes for a fixed number; if unused nodes are acceptable, add %s",
+					acceptSource(r.rule.Code, at("capacity", c.Name))))
 		}
 	}
 }

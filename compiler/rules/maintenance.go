@@ -20,7 +20,7 @@ func maintenanceRules() []Rule {
 		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
 			Title: "invalid maintenance exclusion"},
 		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
-			Title: "upgrades is unavailable for nodes that GKE creates or never upgrades"},
+			Title: "field upgrades is unavailable for nodes that GKE creates or never upgrades"},
 		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
 			Title: "run can be longer than the time between maintenance windows"},
 	}
@@ -154,15 +154,19 @@ func upgradesOfOwnPools(r *report) {
 		switch {
 		case c.Option.Facts().ShortLived:
 			r.addKey(path,
-				fmt.Sprintf("upgrades is unavailable for %s: GKE does not upgrade its running nodes",
+				fmt.Sprintf("field upgrades is unavailable for %s: GKE does not upgrade its running nodes",
 					c.Option.Facts().Nodes),
 				withHelp("remove upgrades"))
 		case !c.OwnsPools():
+			created := "autoProvisioned"
+			if c.ComputeClass {
+				created = "computeClass"
+			}
 			r.addKey(path,
-				fmt.Sprintf("upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself",
+				fmt.Sprintf("field upgrades is unavailable for capacity %q: GKE creates and upgrades its node "+
+					"pools itself",
 					c.Name),
-				withHelp("remove upgrades; or remove autoProvisioned and computeClass, which gives the capacity its "+
-					"own "+"node pool"))
+				withHelp("remove upgrades; or "+givesOwnPool, created))
 		}
 	}
 }
@@ -185,7 +189,8 @@ func runsBeyondWindows(r *report) {
 			cure := fmt.Sprintf(`postpone the upgrades of the nodes: capacity: %q: upgrades: "endOfSupport"; `+
 				"or remove days from the maintenance window", capacity)
 			if !c.OwnsPools() {
-				cure = "remove days from the maintenance window; or save checkpoints, and add accept: W1015: \"REASON\""
+				cure = "remove days from the maintenance window; or save checkpoints, and add " +
+					acceptSource(r.rule.Code, at("workloads", name))
 			}
 			most := int(between.Seconds())
 			r.add(at("workloads", name, "maxRunSeconds"),

@@ -59,11 +59,16 @@ func (r *report) resolveKey(path []string, kind, name string, known []string) {
 
 func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
 	options := []option{
-		withLabel("want one of %s", quoteNames(known)),
+		withChoices(len(known), quoteNames(known)),
 		withHelp("define %s %q, or choose another name", kind, name),
 	}
-	if _, tier, ok := strings.Cut(kind, " of tier "); ok {
+	message := fmt.Sprintf("there is no %s named %q", kind, name)
+	if part, tier, ok := strings.Cut(kind, " of tier "); ok {
 		options[1] = withHelp("add it to tier %q, or choose another name", tier)
+		message = fmt.Sprintf("tier %q does not use capacity %q", tier, name)
+		if part == "priority" {
+			message = fmt.Sprintf("tier %q has no priority named %q", tier, name)
+		}
 	}
 	if len(known) == 0 {
 		options[0] = withLabel("no %s is defined", kind)
@@ -71,7 +76,7 @@ func (r *report) describeDangling(kind, name string, known []string) (string, []
 	if near := r.nearestName(name, known); near != "" {
 		options[1] = withHelp("did you mean %q?", near)
 	}
-	return fmt.Sprintf("there is no %s named %q", kind, name), options
+	return message, options
 }
 
 // hasName reports whether sorted contains name.
@@ -227,7 +232,7 @@ func reportUnused(r *report) {
 			if !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
 					withRelated(at("tiers", tier), "this tier uses it"),
-					withHelp("give a team quota on it, or remove it"))
+					withHelp("give quota on it to a team, or remove it"))
 			}
 		}
 	}
@@ -309,26 +314,28 @@ func derivedNames(r *report) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
 			r.addKey(path,
-				fmt.Sprintf("%s would be named %q: %d characters, but at most %d are allowed", what, name, len(name),
-					most),
+				fmt.Sprintf("%s would be named %q, with %d characters, but at most %d are allowed", what, name,
+					len(name), most),
 				withHelp("shorten the names that this name contains"))
 		}
 	}
 	for _, c := range r.Plan.Capacities {
 		if pools := c.Pools(); c.Sliced() && len(pools) > 0 {
-			tooLong(at("capacity", c.Name), "its last node pool", pools[len(pools)-1], 40)
+			tooLong(at("capacity", c.Name), fmt.Sprintf("the last node pool of capacity %q", c.Name),
+				pools[len(pools)-1], 40)
 		}
 	}
 	for _, t := range r.Plan.Teams {
-		tooLong(at("teams", t.Name), "its bucket", t.Bucket, 63)
+		tooLong(at("teams", t.Name), fmt.Sprintf("the bucket of team %q", t.Name), t.Bucket, 63)
 		for _, q := range t.Queues {
 			path := at("teams", t.Name, "quota", q.Tier)
+			what := fmt.Sprintf("the LocalQueue of team %q for tier %q", t.Name, q.Tier)
 			if q.Shared {
-				path = at("tiers", q.Tier)
+				path, what = at("tiers", q.Tier), fmt.Sprintf("the LocalQueue of tier %q", q.Tier)
 			}
 			// The name of a LocalQueue is used as the value of a label. The name of
 			// the ClusterQueue is not longer.
-			tooLong(path, "the LocalQueue", q.LocalQueue, 63)
+			tooLong(path, what, q.LocalQueue, 63)
 		}
 	}
 	if r.Blueprint.Delivery.StateBucket == nil {
@@ -343,14 +350,16 @@ func derivedNames(r *report) {
 			jobs := max(1, w.Slices)
 			host = fmt.Sprintf("%s-%s-%d-%d-abcde", w.Name, w.ReplicatedJob(), jobs-1, w.Pods/jobs-1)
 		}
-		tooLong(at("workloads", w.Template), "its last pod", host, 63)
+		tooLong(at("workloads", w.Template), fmt.Sprintf("the last pod of workload %q", w.Template), host, 63)
 		for _, a := range w.Auxiliaries {
 			if len(host) > 63 {
 				break // the workload's own name must be shortened first
 			}
-			tooLong(at("workloads", w.Template, "auxiliary", a.Name), "its pod", w.Name+"-"+a.Name+"-0-0-abcde", 63)
+			tooLong(at("workloads", w.Template, "auxiliary", a.Name), fmt.Sprintf("auxiliary pod %q", a.Name),
+				w.Name+"-"+a.Name+"-0-0-abcde", 63)
 		}
-		tooLong(at("workloads", w.Template), "its placement group", w.PlacementGroup, 40)
+		tooLong(at("workloads", w.Template), fmt.Sprintf("the placement group of workload %q", w.Template),
+			w.PlacementGroup, 40)
 	}
 }
 
@@ -405,7 +414,7 @@ func checkCollisions(r *report) {
 		for _, a := range w.Auxiliaries {
 			if a.Name == w.ReplicatedJob() {
 				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
-					fmt.Sprintf("%q is the name that the JobSet gives the workload's main pods", a.Name),
+					fmt.Sprintf("the JobSet uses the name %q for the main pods", a.Name),
 					withHelp("rename the auxiliary pod"))
 			}
 		}
@@ -444,7 +453,7 @@ func securityGroup(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"),
-				"the cluster ignores Google groups without cluster.securityGroup",
+				"GKE ignores the teams' Google groups, because cluster.securityGroup is not set",
 				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", `+
 					`a group that holds the teams' groups`))
 			return // one mistake, however many teams have a group

@@ -203,8 +203,12 @@ func authorizedRanges(r *report) {
 func openControlPlane(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {
 		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
+			who := "most of the internet"
+			if p.Bits() == 0 {
+				who = "the whole internet"
+			}
 			r.add(at("cluster", "authorizedNetworks", name),
-				fmt.Sprintf("%s lets most of the internet reach the control plane", p),
+				fmt.Sprintf("%s lets %s reach the public IP address of the control plane", p, who),
 				withHelp("list your own networks only; the DNS endpoint needs no list"))
 		}
 	}

@@ -174,8 +174,8 @@ func checkOvercommit(r *report) {
 		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
 			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
-		options := []option{withHelp("lower the quotas, or add %ss; if this is intended, add accept: E0602: \"REASON\"",
-			unit)}
+		options := []option{withHelp("reduce the quotas, or add %ss; if this is intended, add %s", unit,
+			acceptSource(r.rule.Code, at("capacity", c.Name)))}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
 }
@@ -239,8 +239,8 @@ func deadQueues(r *report) {
 		if isDeadQuota(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
 				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
-				withHelp("add a guarantee or a borrowing limit; or remove quota, which gives the queue all of its "+
-					"capacities"))
+				withHelp("add a guarantee or a borrowing limit; or remove quota: the queue is then guaranteed all "+
+					"of its capacities"))
 		}
 	}
 }
@@ -267,13 +267,12 @@ func sliceQuota(r *report) {
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
 			r.addKey(q.path,
-				fmt.Sprintf("quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
+				fmt.Sprintf("the quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
 					slice.Chips), withHelp("write a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(q.path,
-				fmt.Sprintf("quota of %d chips, but slices of %q have %d each: %d of the chips cannot be used", own,
-					q.capacity,
-					slice.Chips, rest), withHelp("write a multiple of %d", slice.Chips))
+				fmt.Sprintf("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
+					own, rest, q.capacity, slice.Chips), withHelp("write a multiple of %d", slice.Chips))
 		}
 	})
 }

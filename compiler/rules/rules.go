@@ -193,6 +193,15 @@ func withLabel(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
 }
 
+// withChoices sets the label that names the valid values: n of them, in a list. If
+// there is none, the finding has no label.
+func withChoices(n int, list string) option {
+	if n == 0 {
+		return withLabel("")
+	}
+	return withLabel("want %s", words.OneOf(n, list))
+}
+
 // withHelp sets the text that says what to do.
 func withHelp(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }

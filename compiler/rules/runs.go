@@ -46,7 +46,8 @@ func wholeSlices(r *report) {
 		})
 		switch {
 		case hosts == 1 && w.Slices > 1:
-			r.add(at("workloads", name, "slices"), fmt.Sprintf("a slice of %q is one host", c.Name),
+			r.add(at("workloads", name, "slices"),
+				fmt.Sprintf("field slices is unavailable: each slice of %q has only one host", c.Name),
 				withHelp("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
 		case w.Slices > 1 && queued >= 0:
@@ -56,7 +57,8 @@ func wholeSlices(r *report) {
 				withHelp("submit each slice as a separate copy, or use a capacity that is not queued"))
 		case w.Kind != string(ir.JobSet):
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q runs on slices of %d hosts, which needs a JobSet", name, hosts),
+				fmt.Sprintf("workload %q is a %s, but a workload on slices of %d hosts must be a JobSet", name, w.Kind,
+					hosts),
 				withHelp(`set kind: "JobSet"`))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
 			r.add(at("workloads", name, "pods"),
@@ -113,7 +115,7 @@ func runTimes(r *report) {
 					fmt.Sprintf("nodes of %q run for at most %d seconds", capacity, c.MaxRunSeconds),
 					withLabel("want at most %d", c.MaxRunSeconds),
 					withRelated(at("capacity", capacity, "consumption", option.Field), "the nodes"),
-					withHelp("lower maxRunSeconds: %s ends a node after that time, even if a job runs on it",
+					withHelp("reduce maxRunSeconds: %s ends a node after that time, even if a job runs on it",
 						option.Nodes))
 				break
 			}

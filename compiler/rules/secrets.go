@@ -109,7 +109,7 @@ func namedSecrets(r *report) {
 		default:
 			return
 		}
-		cure := f.cure + `; if it is not a secret, add accept: W0861: "REASON"`
+		cure := f.cure + "; if it is not a secret, add " + acceptSource(r.rule.Code, f.path)
 		r.add(f.path, what+" looks like a secret", withHelp("%s", cure), hideSecret())
 	})
 }

@@ -143,7 +143,8 @@ func flavorLimit(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("%d capacities, but a ClusterQueue allows %d flavors", n, most), withHelp("split the tier"))
+				fmt.Sprintf("tier %q has %d capacities, but a ClusterQueue allows %d flavors", name, n, most),
+				withHelp("split the tier"))
 		}
 	}
 }

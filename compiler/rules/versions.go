@@ -109,8 +109,8 @@ func managerRegion(r *report) {
 		path = at("delivery", "infrastructureManager")
 	}
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
-		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add accept: "+
-			"W0838: \"REASON\""))
+		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add %s",
+			acceptSource(r.rule.Code, path)))
 }
 
 // isOlder reports whether release a is older than b. Each release consists of three

@@ -351,7 +351,7 @@ func workloadTeams(r *report) {
 			if !idle[w.Tier] {
 				r.add(at("workloads", name, "tier"),
 					fmt.Sprintf("no team has quota in tier %q, so no team can submit workload %q", w.Tier, name),
-					withHelp("give a team quota in the tier, or remove the workload"))
+					withHelp("give quota in the tier to a team, or remove the workload"))
 			}
 			idle[w.Tier] = true // one mistake, however many workloads
 			continue
@@ -366,7 +366,7 @@ func workloadTeams(r *report) {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
 				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
-					withHelp("give the team quota in the tier, or remove the team from the workload"))
+					withHelp("give quota in the tier to the team, or remove the team from the workload"))
 			case shared != nil && shared.Teams != nil && !hasName(sharing, t):
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
 					withRelated(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),

@@ -105,6 +105,15 @@ func Quoted(names []string, most int) string {
 	return joinCommas(items)
 }
 
+// OneOf returns a list of n items as the object of "want": "one of " precedes the list
+// if it has several items.
+func OneOf(n int, list string) string {
+	if n == 1 {
+		return list
+	}
+	return "one of " + list
+}
+
 // Truncate returns s if it has at most most characters. Of a longer text it
 // returns the beginning and an ellipsis, together most characters. The limit
 // must be at least 1.

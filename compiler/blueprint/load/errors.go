@@ -38,6 +38,9 @@ func (l *Loader) unusedTag(tag string) {
 	}
 	if known := l.declaredTags(); len(known) > 0 {
 		f.Label = "want one of " + strings.Join(known, ", ")
+		if len(known) == 1 {
+			f.Label = "want " + known[0]
+		}
 		if near := diag.Nearest(name, known); near != "" {
 			f.Help = fmt.Sprintf("did you mean %q?", near)
 		}

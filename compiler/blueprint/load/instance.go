@@ -204,7 +204,7 @@ func (l *Loader) layModule(root string) {
 	}) {
 		l.findings.Add(diag.Finding{
 			Code: "W0006", Severity: diag.Warning,
-			Message: "the vendored schema is not the version of this batchwright",
+			Message: "the schema in cue.mod differs from the schema of this batchwright",
 			Span:    diag.Span{Source: &diag.Source{Name: l.Sources.displayName(dir)}},
 			Help:    "run batchwright init, so that editors use the same schema; this run used the built-in schema",
 		})
