@@ -211,7 +211,8 @@ func (c *comparison) compareTexts(path, from, to string) {
 		}
 	}
 	if removed+added > 0 {
-		c.compareValues(joinPath(path, "lines not shown"), strconv.Itoa(removed)+" removed", strconv.Itoa(added)+" added")
+		c.compareValues(joinPath(path, "lines not shown"), strconv.Itoa(removed)+" removed",
+			strconv.Itoa(added)+" added")
 	} else if shown == 0 {
 		c.compareValues(joinPath(path, "blank lines"), strconv.Itoa(strings.Count(from, "\n")),
 			strconv.Itoa(strings.Count(to, "\n")))
