@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -332,6 +334,25 @@ func TestEveryOption(t *testing.T) {
 			t.Parallel()
 			checkFolder(t, treeFS(compileText(t, o.optionBlueprint())))
 		})
+	}
+}
+
+// TestEveryOptionIsCompiled checks that the blueprints of TestEveryOption use each row
+// of the table of consumption options.
+func TestEveryOptionIsCompiled(t *testing.T) {
+	used, dir := map[ir.Option]bool{}, t.TempDir()
+	for _, o := range allOptions() {
+		_, res := compileResult(t, compiler.Input{
+			Dir: dir, Paths: []string{"-"}, Stdin: strings.NewReader(o.optionBlueprint()),
+		})
+		for _, c := range res.Plan.Capacities {
+			used[c.Option] = true
+		}
+	}
+	for _, o := range ir.Options() {
+		if !used[o.Option] {
+			t.Errorf("no blueprint uses the option %q", o.Option)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,26 +72,70 @@ var optionFiles = map[string]string{
 // constant, by the name of a schema's field, or by its words in a text. Everything
 // else about an option is a column of its row.
 func TestOptionsAreRows(t *testing.T) {
+	listed := maps.Clone(optionFiles)
 	for _, name := range sourceFiles(t) {
-		named := namedOptions(t, name)
-		reason := optionFiles[name]
-		switch {
-		case len(named) > 0 && reason == "":
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch named := namedOptions(t, string(text)); {
+		case len(named) > 0 && listed[name] == "":
 			t.Errorf("%s names the consumption options %v", name, named)
-		case len(named) == 0 && reason != "":
-			t.Errorf("%s names no consumption option: take it from the list", name)
+		case len(named) > 0:
+			delete(listed, name)
+		}
+	}
+	for name := range listed {
+		t.Errorf("%s names no consumption option: take it from the list", name)
+	}
+}
+
+// optionFields are the fields of Go structs that stand for one consumption option, and
+// that are no column of the table.
+var optionFields = map[string]bool{
+	"OnDemand": true, "Spot": true, "FlexStart": true, "Calendar": true,
+}
+
+// TestNamedOptions checks which code counts as naming a consumption option.
+func TestNamedOptions(t *testing.T) {
+	for code, want := range map[string]bool{
+		`if c.Option == ir.Spot {}`:                 true,
+		`if c.Option == facts.Spot {}`:              true,
+		`if in := c.Consumption; in.Spot != nil {}`: true,
+		`if m.Options.FlexStart != nil {}`:          true,
+		`f := "flexStart"`:                          true,
+		`f := "with flex start"`:                    true,
+		`if c.Option.Facts().Preempted {}`:          false,
+		`if c.Option.Facts().Queued {}`:             false,
+		`s := diag.Spot{}`:                          false,
+		`s := span.Spot("name")`:                    false,
+		`s := "the name of a reservation"`:          false,
+	} {
+		imports := `import "` + module + `compiler/ir"`
+		if strings.Contains(code, "facts.") {
+			imports = `import facts "` + module + `compiler/ir"`
+		}
+		got := namedOptions(t, "package p\n"+imports+"\nfunc f() {\n"+code+"\n}")
+		if (len(got) > 0) != want {
+			t.Errorf("%s names %v, want some: %v", code, got, want)
 		}
 	}
 }
 
-// namedOptions returns what a file names consumption options by, sorted.
-func namedOptions(t *testing.T, name string) []string {
+// namedOptions returns what a Go source names consumption options by, sorted.
+func namedOptions(t *testing.T, source string) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	identifiers, texts := optionIdentifiers(t), optionWords()
+	imported := "ir"
+	for _, i := range file.Imports {
+		if i.Path.Value == strconv.Quote(module+"compiler/ir") && i.Name != nil {
+			imported = i.Name.Name
+		}
+	}
 	found := map[string]bool{}
 	compared := func(operands ...ast.Expr) { // in compiler/ir itself
 		for _, operand := range operands {
@@ -99,18 +144,22 @@ func namedOptions(t *testing.T, name string) []string {
 			}
 		}
 	}
+	called := map[ast.Node]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.CallExpr:
+			called[n.Fun] = true // such as the method Spot of a span
 		case *ast.BinaryExpr:
 			compared(n.X, n.Y)
 		case *ast.CaseClause:
 			compared(n.List...)
 		case *ast.SelectorExpr:
-			if of, ok := n.X.(*ast.Ident); ok && of.Name == "ir" && identifiers[n.Sel.Name] {
+			of, _ := n.X.(*ast.Ident)
+			switch {
+			case of != nil && of.Name == imported && identifiers[n.Sel.Name]:
 				found["ir."+n.Sel.Name] = true
-			}
-			if of, ok := n.X.(*ast.SelectorExpr); ok && (of.Sel.Name == "Consumption" || of.Sel.Name == "Options") {
-				found[of.Sel.Name+"."+n.Sel.Name] = true
+			case optionFields[n.Sel.Name] && (of == nil || of.Name != "diag") && !called[n]:
+				found["."+n.Sel.Name] = true
 			}
 		case *ast.BasicLit:
 			for _, words := range texts.FindAllString(n.Value, -1) {
@@ -170,8 +219,8 @@ var schedulerFiles = map[string]string{
 }
 
 // TestSchedulersAreChosenOnce checks that only schedulerFiles name a scheduler, and
-// that only ir.Choose compares schedulers. A new scheduler then cannot be taken for
-// an old one.
+// that only ir.Choose compares schedulers in one of the usual ways; see
+// TestSchedulerMentions.
 func TestSchedulersAreChosenOnce(t *testing.T) {
 	named := map[string]bool{}
 	for _, name := range sourceFiles(t) {

@@ -94,6 +94,10 @@ func (q ResourceQuota) Borrows() bool {
 	return q.BorrowsAll || q.Borrowing != nil && !q.Borrowing.IsZero()
 }
 
+// Absent reports whether the plan stands for a platform that does not exist, such as
+// one side of a comparison. Such a plan has only a name.
+func (p *Platform) Absent() bool { return p.Project == "" }
+
 // AnyCapacity reports whether f is true for at least one capacity of the platform.
 func (p *Platform) AnyCapacity(f func(Capacity) bool) bool {
 	return slices.ContainsFunc(p.Capacities, f)

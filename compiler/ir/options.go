@@ -223,6 +223,16 @@ func (o Option) Facts() OptionFacts {
 	return options[i]
 }
 
+// NameWithout returns the words for the option in a finding on a property that the
+// option lacks: its name, or only its field if no option of the field has the property.
+// Then nobody removes a parameter in vain.
+func (f OptionFacts) NameWithout(property func(OptionFacts) bool) string {
+	if slices.ContainsFunc(options, func(o OptionFacts) bool { return o.Field == f.Field && property(o) }) {
+		return f.Name
+	}
+	return f.Field
+}
+
 // HasAutoProvisioning reports whether node auto-provisioning has the option.
 func (f OptionFacts) HasAutoProvisioning() bool { return f.AutoLabel.Key != "" }
 

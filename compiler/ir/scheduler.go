@@ -40,7 +40,7 @@ func Choose[T any](s Scheduler, kueue, kai T) T {
 	case KAI:
 		return kai
 	}
-	panic(s.Check())
+	panic(fmt.Sprintf("scheduler %q has no argument of Choose", s))
 }
 
 // SchedulerFacts are the properties of a scheduler that matter to code that all
@@ -99,27 +99,30 @@ func (f SchedulerFacts) ClassValue(name string) (value int, known bool) {
 }
 
 // Facts returns the facts of a known scheduler.
-func (s Scheduler) Facts() SchedulerFacts {
-	return Choose(s,
-		SchedulerFacts{
-			Name:             "Kueue",
-			Namespaces:       []string{KueueNamespace},
-			Downloads:        []string{"kueue"},
-			QueueLabel:       LabelKueueQueue,
-			QuotaPerCapacity: true,
-			CountsCPU:        true,
-		},
-		SchedulerFacts{
-			Name:               "KAI Scheduler",
-			Namespaces:         []string{KAINamespace, KAIReservationNamespace},
-			Downloads:          []string{"helm"},
-			QueueLabel:         LabelKAIQueue,
-			OneQueue:           true,
-			MatchesAllLabels:   true,
-			PreemptsByPriority: true,
-			// Source: KAI Scheduler's documentation, "Workload priority".
-			DefaultClass: "train",
-			Classes:      []BuiltInClass{{"train", 50}, {"build-preemptible", 75}, {"build", 100}, {"inference", 125}},
-		},
-	)
+func (s Scheduler) Facts() SchedulerFacts { return Choose(s, kueueFacts, kaiFacts)() }
+
+func kueueFacts() SchedulerFacts {
+	return SchedulerFacts{
+		Name:             "Kueue",
+		Namespaces:       []string{KueueNamespace},
+		Downloads:        []string{"kueue"},
+		QueueLabel:       LabelKueueQueue,
+		QuotaPerCapacity: true,
+		CountsCPU:        true,
+	}
+}
+
+func kaiFacts() SchedulerFacts {
+	return SchedulerFacts{
+		Name:               "KAI Scheduler",
+		Namespaces:         []string{KAINamespace, KAIReservationNamespace},
+		Downloads:          []string{"helm"},
+		QueueLabel:         LabelKAIQueue,
+		OneQueue:           true,
+		MatchesAllLabels:   true,
+		PreemptsByPriority: true,
+		// Source: KAI Scheduler's documentation, "Workload priority".
+		DefaultClass: "train",
+		Classes:      []BuiltInClass{{"train", 50}, {"build-preemptible", 75}, {"build", 100}, {"inference", 125}},
+	}
 }

@@ -393,7 +393,7 @@ func TestDemandMetrics(t *testing.T) {
 	}
 }
 
-// TestDemandOfCalendarReservations: Google charges them no quota but for disks.
+// TestDemandOfCalendarReservations checks that Google counts only their disks.
 func TestDemandOfCalendarReservations(t *testing.T) {
 	p := &ir.Platform{Scheduler: ir.Kueue, Capacities: []ir.Capacity{{
 		Machine: demandL4, Option: ir.Calendar, Static: true, MinNodes: 2, MaxNodes: 2, DiskType: "pd-balanced",

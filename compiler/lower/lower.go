@@ -4,7 +4,7 @@
 // ir.Platform goes out, with every name, amount and reference resolved. Blueprint is
 // the only way in. It first resolves each part of the platform from the blueprint
 // and from parts that are passed on as arguments. From the resolved platform it then
-// derives the admission limits, the alerts, the rights and the quota of the project.
+// derives the admission limits, the rights and the quota of the project.
 // No function changes a part that another one has returned. Lower reads no file, and
 // reports no findings: package rules judges the plan.
 package lower

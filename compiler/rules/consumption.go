@@ -314,7 +314,7 @@ func autoProvisioned(r *report) {
 				withHelp("remove localSSDs; or "+givesOwnPool, "autoProvisioned"))
 		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				"auto-provisioning is unavailable for "+c.Option.Facts().Name,
+				"auto-provisioning is unavailable for "+c.Option.Facts().NameWithout(ir.OptionFacts.HasAutoProvisioning),
 				withHelp(givesOwnPool, "autoProvisioned"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
@@ -415,7 +415,7 @@ func checkCompact(r *report) {
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
 				withHelp("remove placement, or queued"))
-		case c.Option == ir.FlexStart && !m.CompactFlexStart:
+		case c.Option.Facts().OnRequest && !m.CompactFlexStart:
 			r.add(path,
 				fmt.Sprintf("compact placement with flex-start is available for A3 Ultra, A4 and H4D only, not for %s",
 					m.Type),
@@ -493,8 +493,9 @@ func sharedByAutoProvisioning(r *report) {
 // workload at once, and evicts it if its pods are not ready in time.
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		if c.Option == ir.FlexStart && !knownToBe(m.Options.FlexStart, false) {
-			r.addKey(at("capacity", c.Name, "consumption", "flexStart"),
+		option := c.Option.Facts()
+		if option.OnRequest && !option.Queued && !knownToBe(m.Options.Offered(option.Column), false) {
+			r.addKey(at("capacity", c.Name, "consumption", option.Field),
 				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for them "+
 					"within %d minutes", c.Name, ir.PodsReadyMinutes),
 				withHelp("set queued: true: jobs then wait for their nodes before Kueue admits them"))

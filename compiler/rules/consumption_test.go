@@ -9,7 +9,7 @@ import (
 )
 
 // TestOptionsAreInTheCatalogue checks that the columns of the catalogue to which the
-// options refer exist: supports panics at a missing column, and a missing column of
+// options refer exist: supportsOption panics at a missing column, and a missing column of
 // zones would allow every zone.
 func TestOptionsAreInTheCatalogue(t *testing.T) {
 	for _, o := range ir.Options() {

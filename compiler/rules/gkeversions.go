@@ -42,7 +42,8 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 			need(c, catalog.SameMinorGKE(version, m.AutoFrom), m.Type+" is auto-provisioned")
 		}
 		option := c.Option.Facts()
-		need(c, option.MinVersion, "it uses "+option.Name)
+		older := func(o ir.OptionFacts) bool { return o.MinVersion != option.MinVersion }
+		need(c, option.MinVersion, "it uses "+option.NameWithout(older))
 		if c.HasTPUs() {
 			need(c, option.TPUMinVersion, "it uses "+option.Name+" for TPUs")
 		}

@@ -264,18 +264,21 @@ func cohortCircle(r *report) {
 	}
 }
 
-// isReserved reports whether a namespace belongs to the cluster itself, or has a
-// prefix that Kubernetes or GKE reserves.
-func isReserved(namespace string) bool {
-	return namespace == "default" || namespace == ir.JobSetNamespace ||
-		slices.ContainsFunc(ir.Schedulers(), func(s ir.Scheduler) bool {
-			return slices.Contains(s.Facts().Namespaces, namespace)
-		}) ||
-		strings.HasPrefix(namespace, "kube-") || strings.HasPrefix(namespace, "gke-") ||
-		strings.HasPrefix(namespace, "gmp-")
+// reservedNamespaces returns a function that reports whether a namespace belongs to
+// the cluster itself or to a scheduler, or has a prefix that Kubernetes or GKE reserves.
+func reservedNamespaces() func(namespace string) bool {
+	names := []string{"default", ir.JobSetNamespace}
+	for _, s := range ir.Schedulers() {
+		names = append(names, s.Facts().Namespaces...)
+	}
+	return func(namespace string) bool {
+		return slices.Contains(names, namespace) || strings.HasPrefix(namespace, "kube-") ||
+			strings.HasPrefix(namespace, "gke-") || strings.HasPrefix(namespace, "gmp-")
+	}
 }
 
 func checkNamespaces(r *report) {
+	isReserved := reservedNamespaces()
 	if g := r.Plan.Monitoring.GrafanaNamespace; isReserved(g) {
 		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q is reserved for the cluster", g),
 			withHelp("write the namespace of your Grafana"))

@@ -48,8 +48,8 @@ func kaiPlan() *ir.Platform {
 	return p
 }
 
-// TestKAIQueues: what a cohort's queue has is what its teams have, and must not be
-// added to it.
+// TestKAIQueues checks that a sum over queues counts either the queue of a cohort or the
+// queues of its teams, not both.
 func TestKAIQueues(t *testing.T) {
 	p := kaiPlan()
 	p.Cohorts = []ir.Cohort{{Name: "a"}, {Name: "b"}}

@@ -82,7 +82,8 @@ func Compare(before, after State) *Review {
 	var beside sync.WaitGroup
 	if before.Plan != nil && after.Plan != nil {
 		beside.Go(func() { r.Summary = summary.Of(before.Plan, after.Plan) })
-		if from, to := terraformState(before.Plan), terraformState(after.Plan); from != to {
+		from, to := terraformState(before.Plan), terraformState(after.Plan)
+		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to
 		}
 	}

@@ -219,7 +219,7 @@ func (s *sheet) addMonitoring() {
 	watch.is("Grafana dashboards", onOff(m.Grafana))
 	watch.is("namespace of the Grafana dashboards", m.GrafanaNamespace)
 	watch.is("Vertex AI TensorBoard", cmp.Or(withPrefix("in ", m.TensorBoard), none))
-	if isAbsent(s.plan) {
+	if s.plan.Absent() {
 		return
 	}
 	for _, a := range monitoring.Alerts(s.plan) {
@@ -234,10 +234,6 @@ func (s *sheet) addMonitoring() {
 			choose(a.CloudOnly, "Cloud Monitoring alone", "Cloud Monitoring and Prometheus"), anything)
 	}
 }
-
-// isAbsent reports whether the platform does not exist on this side of the comparison.
-// Its plan then has only a name.
-func isAbsent(p *ir.Platform) bool { return p.Project == "" }
 
 func excerptAll(all []string) []string {
 	var out []string
