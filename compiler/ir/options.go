@@ -230,7 +230,7 @@ func (f OptionFacts) NameWithout(property func(OptionFacts) bool) string {
 	if slices.ContainsFunc(options, func(o OptionFacts) bool { return o.Field == f.Field && property(o) }) {
 		return f.Name
 	}
-	return f.Field
+	return "consumption: " + f.Field
 }
 
 // HasAutoProvisioning reports whether node auto-provisioning has the option.

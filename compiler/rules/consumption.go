@@ -314,7 +314,8 @@ func autoProvisioned(r *report) {
 				withHelp("remove localSSDs; or "+givesOwnPool, "autoProvisioned"))
 		case !c.Option.Facts().HasAutoProvisioning():
 			r.add(at("capacity", c.Name, "autoProvisioned"),
-				"auto-provisioning is unavailable for "+c.Option.Facts().NameWithout(ir.OptionFacts.HasAutoProvisioning),
+				"auto-provisioning is unavailable for "+
+					c.Option.Facts().NameWithout(ir.OptionFacts.HasAutoProvisioning),
 				withHelp(givesOwnPool, "autoProvisioned"))
 		case c.Static:
 			r.add(at("capacity", c.Name, "nodes"),
