@@ -6,6 +6,17 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
+// AmountOf returns a copy of the quantity of a resource, or 0 if the list does not have
+// the resource.
+func AmountOf(amounts []Amount, resourceName string) resource.Quantity {
+	for _, a := range amounts {
+		if a.Resource == resourceName {
+			return a.Quantity.DeepCopy()
+		}
+	}
+	return resource.Quantity{}
+}
+
 // Unit returns the name of one unit of a resource: "CPU", "GPU" or "TPU chip". For
 // any other resource it returns the resource's own name.
 func Unit(resourceName string) string {

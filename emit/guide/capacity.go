@@ -115,8 +115,8 @@ func compareGuarantees(d *document, p *ir.Platform) {
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		counted := c.CountedIn()
-		guaranteed := findAmount(c.Guaranteed, counted)
-		existing := findAmount(c.PerNode, counted)
+		guaranteed := ir.AmountOf(c.Guaranteed, counted)
+		existing := ir.AmountOf(c.PerNode, counted)
 		existing.Mul(int64(c.MaxNodes))
 		rows = append(rows, []markup{
 			codeSpan(c.Name), codeSpan(counted), escapeText(ir.PrintQuantity(counted, guaranteed)),
@@ -138,16 +138,6 @@ func kueueGuarantees(d *document) {
 		" Kueue evicts them and queues them again. If the guarantees are below its maximum, the rest of the ",
 		"pool never runs a job: Kueue admits no more than the sum of all quotas, and borrowing only moves quota ",
 		"between queues.")
-}
-
-// findAmount returns the amount of a resource, or 0 if the list does not have it.
-func findAmount(amounts []ir.Amount, resourceName string) resource.Quantity {
-	for _, a := range amounts {
-		if a.Resource == resourceName {
-			return a.Quantity.DeepCopy()
-		}
-	}
-	return resource.Quantity{}
 }
 
 // balanceText returns a text for the difference between the hardware and the

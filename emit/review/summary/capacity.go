@@ -356,13 +356,13 @@ func (t tally) amountEach(c *ir.Capacity, r string) (resource.Quantity, bool) {
 // size of a capacity.
 func (t tally) totalNote(c *ir.Capacity) []string {
 	r := c.CountedIn()
-	return []string{"all queues guarantee " + compareHeld(amountOf(c.Guaranteed, r), t.largestAmount(c), r)}
+	return []string{"all queues guarantee " + compareHeld(ir.AmountOf(c.Guaranteed, r), t.largestAmount(c), r)}
 }
 
 // largestAmount returns the largest amount that a capacity can have, in the resource
 // in which it is counted.
 func (t tally) largestAmount(c *ir.Capacity) resource.Quantity {
-	q := amountOf(c.PerNode, c.CountedIn())
+	q := ir.AmountOf(c.PerNode, c.CountedIn())
 	q.Mul(int64(c.MaxNodes))
 	return q
 }
@@ -376,7 +376,7 @@ func (t tally) cohortNotes(cohort string, c *ir.Capacity) []string {
 		return total
 	}
 	r := c.CountedIn()
-	if all := amountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
+	if all := ir.AmountOf(c.Guaranteed, r); q.Cmp(all) == 0 {
 		return []string{"cohort " + cohort + " guarantees " + compareHeld(*q, t.largestAmount(c), r)}
 	}
 	return append([]string{"cohort " + cohort + " guarantees " + ir.PrintAmount(r, *q)}, total...)
@@ -398,15 +398,6 @@ func compareExisting(all, there resource.Quantity) string {
 		return "more than the " + words.Decimal(there) + " there are"
 	}
 	return "of the " + words.Decimal(there) + " there are"
-}
-
-func amountOf(all []ir.Amount, r string) resource.Quantity {
-	for _, a := range all {
-		if a.Resource == r {
-			return a.Quantity.DeepCopy()
-		}
-	}
-	return resource.Quantity{}
 }
 
 func quotaOf(f *ir.FlavorQuota, r string) *ir.ResourceQuota {
