@@ -60,7 +60,8 @@ type Input struct {
 	RefuseUnbounded bool
 }
 
-// compilation is one run of Compile. The guard reads it while compile runs.
+// compilation is one run of Compile. The goroutine that watches the memory reads it
+// during the run.
 type compilation struct {
 	Input
 	suspect atomic.Pointer[diag.Span] // a text that can outgrow MaxMemory

@@ -268,7 +268,7 @@ type Capacity struct {
 	NodeLabels []KeyValue
 	// PoolTaints are the taints that the pool sets itself.
 	PoolTaints []Taint
-	// NodeTaints are all taints of the nodes. They are the ResourceFlavor's taints.
+	// NodeTaints are all taints of the nodes. The ResourceFlavor lists the same taints.
 	NodeTaints []Taint
 
 	// AdmissionCheck is the name of the check that a workload must pass before it
@@ -281,8 +281,8 @@ type Capacity struct {
 	// Guaranteed is the sum of all teams' nominal quotas, in the resources and the
 	// order of PerNode.
 	Guaranteed []Amount
-	// Overcommit is the administrator's reason for a Guaranteed that exceeds the
-	// nodes, or "".
+	// Overcommit is the administrator's reason why Guaranteed may exceed what the nodes
+	// hold, or "" if there is none.
 	Overcommit string
 }
 

@@ -263,7 +263,7 @@ func knownRegion(r *report) {
 		accept := acceptSource(r.rule.Code, path)
 		cure := withHelp("check the spelling; if the region exists, add %s", accept)
 		if near := diag.Nearest(region, known); near != "" {
-			cure = withHelp("did you mean %q? if %q exists, add %s", near, region, accept)
+			cure = withHelp("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
 		}
 		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
 	}

@@ -257,10 +257,10 @@ func clusterLimits(r *report) {
 	} {
 		if l.most != nil && l.need > *l.most {
 			r.add(at("cluster", "autoProvisioning", l.field),
-				fmt.Sprintf("the nodes for all guarantees have %d %s, but the limit of the cluster is %d", l.need,
+				fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need,
 					l.what, *l.most),
 				withLabel("want at least %d to keep all guarantees at once", l.need),
-				withHelp("raise the limit; or remove it, and it follows from the guarantees"))
+				withHelp("raise the limit; or remove it: batchwright then computes it from the guarantees"))
 		}
 	}
 }

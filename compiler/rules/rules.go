@@ -33,7 +33,7 @@ type Rule struct {
 	check      func(*report)
 	whole      bool         // needs every entity of the blueprint
 	basic      bool         // checks the meaning of names
-	resolved   bool         // runs only if all basic rules found no mistake
+	resolved   bool         // runs only if no basic rule found a mistake
 	last       bool         // checks the findings of the other rules
 	only       ir.Scheduler // runs only for this scheduler; "" means any
 	except     schedulers   // does not hold for these schedulers

@@ -35,7 +35,8 @@ func listCapacities(d *document, p *ir.Platform) {
 		"Used by"}, rows)
 	d.Para("The node pool ", codeSpan(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"),
 		" of type ",
-		codeSpan(p.SystemPool.Machine), " in each zone. It runs everything except the teams' jobs.")
+		codeSpan(p.SystemPool.Machine), " in each zone. It runs ", escapeText(p.Scheduler.Facts().Name),
+		", JobSet and GKE's own pods; the teams' jobs run on other nodes.")
 	explainCapacity(d, p)
 }
 

@@ -168,7 +168,7 @@ func alertBlock(title string, all []objects.Replacement, hidden int, replaced re
 	return cautionBlock(d)
 }
 
-// cautionBlock returns a document as a block that stands out. Source: GitHub
+// cautionBlock returns a document as an alert of the kind CAUTION. Source: GitHub
 // documentation, "Basic writing and formatting syntax", Alerts; GitLab
 // documentation, "GitLab Flavored Markdown", Alerts.
 func cautionBlock(d *markdown.Document) string {

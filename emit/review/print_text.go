@@ -18,7 +18,7 @@ const (
 	textReplacements = 50
 	textWorkloads    = 5   // of a replacement
 	textLines        = 20  // of a topic
-	textDetails      = 200 // objects and fields; if there are more, only files are listed
+	textDetails      = 200 // objects and fields together; above this, only files are listed
 	textFields       = 20  // of an object
 	textAlike        = 5   // objects with the same changes as another
 	textFiles        = 40  // listed without details

@@ -6,11 +6,11 @@
 // the resources that Terraform must replace. Compare joins the results in one
 // Review, and a printer for each format writes it: text, JSON, Markdown and
 // annotations for GitHub. A Review reports which resources left the configuration
-// and which must be replaced when the change is applied. It reports nothing that
-// only Google Cloud knows.
+// and which must be replaced when the change is applied. It cannot report
+// what only Google Cloud knows, because it compares plans and folders.
 //
-// Nothing in this room adds a file to the deploy folder. Package graph draws one
-// plan for readers.
+// Package graph, beside it, draws one plan. No package below emit/review adds a file to
+// the deploy folder.
 package review
 
 import (

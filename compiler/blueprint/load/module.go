@@ -42,10 +42,10 @@ type Module struct {
 	Language string
 }
 
-// FindModule returns the files that CUE's own tools need to check the blueprint of a
-// directory: the schema of this version, a module if there is none, and a file of
-// the blueprint's package that refers to the schema if no file does. The directory
-// need not exist.
+// FindModule returns the files to add to a directory so that CUE's own tools can check
+// its blueprint: the schema of this version; a module, if the directory has none; and a
+// file that refers to the schema, if no file of the blueprint's package does. The
+// directory need not exist.
 func FindModule(dir string) (Module, error) {
 	root, found := moduleRoot(dir, os.Stat)
 	m := Module{Root: root, Found: found}

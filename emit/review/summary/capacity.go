@@ -36,7 +36,7 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	platform := []string{self, platformName, platformProject, platformRegion}
 
 	this.is("hardware class", c.Hardware)
-	var change []string // notes on the nodes of pools that the platform creates
+	var change []string // what a change does to nodes, if the platform creates the pool
 	switch {
 	case !c.OwnsPools():
 	case c.Sliced() || c.Machine.PlacementTopology != "":
