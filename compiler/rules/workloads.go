@@ -326,8 +326,8 @@ func strandedPods(r *report) {
 						f.Flavor),
 					withLabel("per node: %s", lack),
 					withRelated(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					withHelp("request less, or define a tier for each size of node; Kueue does not check whether pods fit "+
-						"a node, so it would admit, evict and requeue the workload without end"))
+					withHelp("request less, or define a tier for each size of node; Kueue does not check whether "+
+						"pods fit a node, so it would admit, evict and requeue the workload without end"))
 			}
 		}
 	}

@@ -189,8 +189,8 @@ func kaiLook(p *ir.Platform) [][]markup {
 func kaiRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a cohort or a capacity")
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
-		"mention of it in other files. For a removed team, the next build revokes the team's roles and deletes its ",
-		"bucket. For a removed capacity, it deletes the node pool with every pod on it. The build starts nothing more in queues "+
+		"mention of it in other files. For a removed team, the next build revokes the team's roles and ",
+		"deletes its bucket. For a removed capacity, it deletes the node pool with every pod on it. The build starts nothing more in queues "+
 			"that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
 		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))

@@ -488,8 +488,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a tier or a capacity")
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
-		"of it in other files. For a removed team, the next build revokes the team's roles and deletes its bucket. ",
-		"For a removed capacity, it deletes the node pool with every pod on it. The build stops the ClusterQueues that this "+
+		"of it in other files. For a removed team, the next build revokes the team's roles and deletes ",
+		"its bucket. For a removed capacity, it deletes the node pool with every pod on it. The build stops the ClusterQueues that this "+
 			"folder no ",
 		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no "+
 			"Kubernetes ",
@@ -555,5 +555,6 @@ func explainBuckets(p *ir.Platform) markup {
 	if p.Delivery.InfrastructureManager {
 		return empty
 	}
-	return empty + " To keep the bucket instead, remove it from the Terraform state: `terraform state rm 'google_storage_bucket.team[\"TEAM\"]'`."
+	return empty + " To keep the bucket instead, remove it from the Terraform state: " +
+		"`terraform state rm 'google_storage_bucket.team[\"TEAM\"]'`."
 }
