@@ -190,8 +190,8 @@ func kaiRemove(d *document, p *ir.Platform) {
 	d.Heading(2, "Remove a team, a cohort or a capacity")
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
 		"mention of it in other files. For a removed team, the next build revokes the team's roles and ",
-		"deletes its bucket. For a removed capacity, it deletes the node pool with every pod on it. The build starts nothing more in queues "+
-			"that ",
+		"deletes its bucket. For a removed capacity, it deletes the node pool with every pod on it. ",
+		"The build starts nothing more in queues that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
 		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))
 	d.Para("Before you build without a capacity, cordon its nodes, and wait until their jobs have ended:")

@@ -489,8 +489,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
 		"of it in other files. For a removed team, the next build revokes the team's roles and deletes ",
-		"its bucket. For a removed capacity, it deletes the node pool with every pod on it. The build stops the ClusterQueues that this "+
-			"folder no ",
+		"its bucket. For a removed capacity, it deletes the node pool with every pod on it. ",
+		"The build stops the ClusterQueues that this folder no ",
 		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no "+
 			"Kubernetes ",
 		"object of the removed team, tier or capacity.", explainBuckets(p))
