@@ -106,9 +106,9 @@ func revisionSide(r *repository, name string, paths []string) (*side, error) {
 	return s, nil
 }
 
-// dropMissingPaths removes the paths that a side does not have, and prints a
-// message: those of a blueprint that is new or was removed, and overlays that the
-// base does not have yet. A path that neither side has stays in one of them, so that
+// dropMissingPaths removes the paths that a side does not have, and prints a message.
+// A path is missing if the blueprint is new or was removed, or if the base does not
+// have an overlay yet. A path that neither side has stays in one of them, so that
 // the compiler reports it.
 func (d *comparison) dropMissingPaths(before, after *side, paths []string) error {
 	var had, has []int

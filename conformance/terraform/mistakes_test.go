@@ -152,7 +152,10 @@ func TestMistakes(t *testing.T) {
 			"Every zone must be in the region.",
 		},
 		{"range that is none", edit{"terraform.tfvars", "10.0.0.0/20", "10.0.0.0"}, "Write the range in CIDR notation"},
-		{"control plane's range", edit{"terraform.tfvars", `/28"`, `/27"`}, "The range of the control plane must be a /28"},
+		{
+			"control plane's range", edit{"terraform.tfvars", `/28"`, `/27"`},
+			"The range of the control plane must be a /28",
+		},
 		{
 			"namespace of a team", edit{"terraform.tfvars", `namespace    = "team-a"`, `namespace    = "Team A"`},
 			"A namespace has at most 63",

@@ -168,8 +168,8 @@ func TestReservationOfAnotherProject(t *testing.T) {
 	}
 }
 
-// TestAnyReservation: those of the project are watched, and quota is reserved
-// where nothing else serves it.
+// TestAnyReservation checks that the boards show the reservations of the project, and
+// that a flavor counts as reserved only if no nodes come on demand.
 func TestAnyReservation(t *testing.T) {
 	for _, onDemand := range []bool{false, true} {
 		p := barePlan()

@@ -305,8 +305,8 @@ func (a arguments) attributeValues() map[string]cty.Value {
 	return out
 }
 
-// usedFunctions returns those of Terraform's functions that the folders use in
-// relevant expressions.
+// usedFunctions returns the functions of Terraform that the folders use in relevant
+// expressions.
 func usedFunctions(t emit.Tree) map[string]function.Function {
 	files := byPath(t)
 	return map[string]function.Function{

@@ -111,7 +111,7 @@ func (o *opener) parseFile(f emit.File) *hclsyntax.Body {
 }
 
 // openModule returns the module in a folder, which is the last of dirs; the folders
-// before it are those of its callers. Every call of a module is charged to the
+// before it belong to its callers. Every call of a module is charged to the
 // budget. open returns nil if Terraform cannot read the module.
 func (o *opener) openModule(prefix string, dirs []string) *module {
 	dir := dirs[len(dirs)-1]

@@ -70,8 +70,8 @@ func (n *node) addKid(name string, kid *node) {
 	n.names = append(n.names, name)
 }
 
-// compareNodes returns the fields in which two values differ. Their paths are those of
-// the later value.
+// compareNodes returns the fields in which two values differ, with their paths in the
+// later value.
 func compareNodes(before, after *node) []Field {
 	c := comparison{}
 	c.compareAt("", before, after)

@@ -95,8 +95,8 @@ func rowAmounts(r ir.DemandRow) [3]int { return [3]int{r.Standing, r.Admitted, r
 
 func rowName(r ir.DemandRow) string { return cmp.Or(r.Metric, "of "+r.What) }
 
-// neededAmounts returns the amounts of a row that differ from those of other, or all
-// amounts if other is nil.
+// neededAmounts returns the amounts of a row that differ from the amounts of other, or
+// all amounts if other is nil.
 func neededAmounts(r ir.DemandRow, other *ir.DemandRow) string {
 	all := func(r ir.DemandRow) bool { return r.Standing == r.Admitted && r.Admitted == r.Ceiling }
 	if all(r) && (other == nil || all(*other)) {
