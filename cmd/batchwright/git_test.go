@@ -250,8 +250,8 @@ func TestGitInterrupt(t *testing.T) {
 	}
 	t.Setenv("PATH", fake+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for name, run := range map[string]func(*repository) error{
-		"a command":       func(r *repository) error { _, err := r.runGit("rev-parse"); return err },
-		"objects": func(r *repository) error { _, err := r.readObject("x"); return err },
+		"a command": func(r *repository) error { _, err := r.runGit("rev-parse"); return err },
+		"objects":   func(r *repository) error { _, err := r.readObject("x"); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
