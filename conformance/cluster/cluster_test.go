@@ -122,7 +122,6 @@ type object struct {
 		Namespace       string            `json:"namespace,omitempty"`
 		UID             string            `json:"uid,omitempty"`
 		Labels          map[string]string `json:"labels,omitempty"`
-		ResourceVersion string            `json:"resourceVersion,omitempty"`
 		OwnerReferences []struct {
 			Name string `json:"name"`
 		} `json:"ownerReferences,omitempty"`
@@ -301,32 +300,65 @@ func (f *folder) apply() {
 // applyAgain applies the folder once more, which must change nothing.
 func (f *folder) applyAgain() {
 	f.Helper()
-	versions := func() map[string]string {
-		found := map[string]string{}
-		for _, o := range f.get("-k", f.manifests()) {
-			found[o.String()] = o.Metadata.ResourceVersion
+	wanted := func() map[string]string {
+		out, err := f.plane.Kubectl(f.ctx, nil, "get", "-o", "json", "-k", f.manifests())
+		if err != nil {
+			f.Fatal(err)
+		}
+		found, err := withoutStatus([]byte(out))
+		if err != nil {
+			f.Fatal(err)
 		}
 		return found
 	}
-	// Controllers write into fresh objects at any time. Applying, in contrast, makes
-	// the same change every time.
+	// Controllers write into fresh objects at any time, for example finalizers. Applying,
+	// in contrast, makes the same change every time.
 	var difference string
 	for range 3 {
-		before := versions()
+		before := wanted()
 		f.eventually(func() string {
 			earlier := before
-			before = versions()
+			before = wanted()
 			return changed(earlier, before)
 		})
 		f.kubectl(applyArgs(f.manifests())...)
-		if difference = changed(before, versions()); difference == "" {
+		if difference = changed(before, wanted()); difference == "" {
 			return
 		}
 	}
 	f.Errorf("applied again, these are other than before:\n%s", difference)
 }
 
-// changed lists the objects whose resource version differs in after.
+// withoutStatus returns the objects of a list in JSON by kind, namespace and name,
+// each as JSON without its status. The generation stays, which every change of the
+// specification raises. Whoever writes a status raises the resource version as well,
+// at any time after the object was made, so the version says nothing of what was
+// applied.
+func withoutStatus(list []byte) (map[string]string, error) {
+	var content struct{ Items []map[string]any }
+	if err := json.Unmarshal(list, &content); err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, o := range content.Items {
+		metadata, ok := o["metadata"].(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("an object without metadata: %v", o)
+		}
+		delete(o, "status")
+		delete(metadata, "resourceVersion")
+		delete(metadata, "managedFields")
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		namespace, _ := metadata["namespace"].(string)
+		found[fmt.Sprintf("%s %s/%s", strings.ToLower(fmt.Sprint(o["kind"])), namespace, metadata["name"])] = string(text)
+	}
+	return found, nil
+}
+
+// changed lists the objects that differ in after.
 func changed(before, after map[string]string) string {
 	var names []string
 	for name := range after {
