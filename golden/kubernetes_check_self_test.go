@@ -18,8 +18,6 @@ resources:
 - resource-flavors.yaml
 - teams/team-a.yaml
 - monitoring
-sortOptions:
-  order: fifo
 -- kubernetes/monitoring/anything.yaml --
 not: checked
 -- kubernetes/resource-flavors.yaml --
@@ -96,8 +94,6 @@ kind: Kustomization
 resources:
 - files.yaml
 - job.yaml
-sortOptions:
-  order: fifo
 -- workloads/team-a/files.yaml --
 apiVersion: v1
 data:

@@ -13,8 +13,6 @@ resources:
 - resource-flavors.yaml
 - admission-checks.yaml
 - teams/team-a.yaml
-sortOptions:
-  order: fifo
 -- kubernetes/compute-classes.yaml --
 apiVersion: cloud.google.com/v1
 kind: ComputeClass
@@ -185,8 +183,6 @@ kind: Kustomization
 resources:
 - job.yaml
 - slices.yaml
-sortOptions:
-  order: fifo
 -- workloads/team-a/job.yaml --
 apiVersion: batch/v1
 kind: Job

@@ -63,8 +63,8 @@ func schedulerOf(p *ir.Platform) scheduler {
 		})
 }
 
-// Files returns the folder kubernetes/. The files are in the order in which they must
-// be applied; the kustomization is the last file.
+// Files returns the folder kubernetes/. The kustomization is the last file, and lists
+// the files in their order; when they are applied, kustomize sorts the objects.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	scheduler := schedulerOf(p)
 	manifests, err := scheduler.system(p)

@@ -213,8 +213,6 @@ resources:
 - resource-flavors.yaml
 - teams/team-b.yaml
 - monitoring
-sortOptions:
-  order: fifo
 `
 	if diff := cmp.Diff(want, got["kubernetes/kustomization.yaml"]); diff != "" {
 		t.Errorf("kustomization (-want +got):\n%s", diff)

@@ -120,23 +120,18 @@ func Tolerations(taints []ir.Taint) []corev1.Toleration {
 // Kustomization is a kustomization.yaml that lists resources.
 type Kustomization struct {
 	metav1.TypeMeta `json:",inline"`
-	Resources       []string    `json:"resources"`
-	SortOptions     SortOptions `json:"sortOptions"`
-}
-
-// SortOptions says how kustomize sorts its output.
-type SortOptions struct {
-	Order string `json:"order"`
+	Resources       []string `json:"resources"`
 }
 
 // NewKustomization returns a kustomization of resources. Resources are files and
-// folders, relative to the kustomization, in the order in which they must be
-// applied.
+// folders, relative to the kustomization. Kustomize sorts their objects: namespaces
+// come first, and what an object refers to, such as a ServiceAccount or a ConfigMap,
+// comes before it. An order in the kustomization itself would make every
+// "kubectl apply -k" print a warning, because kubectl asks for this order too.
 func NewKustomization(resources []string) *Kustomization {
 	return &Kustomization{
-		TypeMeta:    metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"},
-		Resources:   resources,
-		SortOptions: SortOptions{Order: "fifo"},
+		TypeMeta:  metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"},
+		Resources: resources,
 	}
 }
 

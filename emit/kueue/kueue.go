@@ -21,7 +21,7 @@ func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 }
 
 // Queues returns the objects to which the teams' queues refer, and the queues that
-// teams share, in the order in which they must be applied. A manifest can be empty.
+// teams share. A manifest can be empty.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {
 	return []kubeyaml.Manifest{
 		{Name: "resource-flavors.yaml", Objects: resourceFlavors(p)},

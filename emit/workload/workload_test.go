@@ -608,8 +608,6 @@ resources:
 - train-files.yaml
 - train-1.yaml
 - train-2.yaml
-sortOptions:
-  order: fifo
 `; got["workloads/team-a/kustomization.yaml"] != want {
 		t.Errorf("kustomization (-want +got):\n%s", cmp.Diff(want, got["workloads/team-a/kustomization.yaml"]))
 	}

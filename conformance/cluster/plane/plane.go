@@ -119,7 +119,8 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	for line := range strings.Lines(stderr.String()) {
-		if err == nil && strings.HasPrefix(line, "Warning: ") && !expectedWarning(line) {
+		// Kustomize writes the time before its warnings.
+		if err == nil && strings.Contains(line, "Warning: ") && !expectedWarning(line) {
 			err = errors.New("warned")
 		}
 	}
@@ -130,9 +131,11 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 }
 
 // expectedWarning reports whether the line is a warning of the restricted Pod
-// Security Standard, which the teams' namespaces do not enforce.
+// Security Standard, which the teams' namespaces do not enforce, or one about the
+// kustomizations in the modules of Kueue and JobSet.
 func expectedWarning(line string) bool {
-	return strings.HasPrefix(line, `Warning: would violate PodSecurity "restricted:latest": `)
+	return strings.HasPrefix(line, `Warning: would violate PodSecurity "restricted:latest": `) ||
+		strings.HasPrefix(line, "# Warning: 'commonLabels' is deprecated.")
 }
 
 // Apply applies objects of the plane itself. Objects of a folder are applied as the
