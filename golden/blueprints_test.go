@@ -30,9 +30,6 @@ func TestBlueprints(t *testing.T) {
 			tree := compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
 			files := treeFS(tree)
 			checkFolder(t, files)
-			if _, err := os.Stat(tfSchema); *update && err != nil {
-				t.Error(err) // see TestProviderSchema
-			}
 			if *update && !t.Failed() {
 				runConformance(t, tree)
 			}
@@ -47,21 +44,10 @@ func TestBlueprints(t *testing.T) {
 // checkFolder runs all checks of this module on a folder.
 func checkFolder(t *testing.T, files fs.FS) {
 	t.Helper()
-	for _, err := range slices.Concat(checkTerraform(t, files), checkKubernetes(files), checkNodes(files),
+	for _, err := range slices.Concat(checkTerraform(files), checkKubernetes(files), checkNodes(files),
 		checkPools(files), checkNetworks(files), checkGhpc(files), checkGuide(files)) {
 		t.Error(err)
 	}
-}
-
-// TestProviderSchema reports whether the provider's own schema is available for
-// checking Terraform arguments. Without it, goldens are not updated.
-func TestProviderSchema(t *testing.T) {
-	if _, err := os.Stat(tfSchema); err == nil {
-		return
-	} else if *update {
-		t.Fatalf("goldens cannot be blessed without the provider's schema: %v", err)
-	}
-	t.Skipf("the provider's schema is not at %s: Terraform arguments are not checked", tfSchema)
 }
 
 // TestEveryGoldenHasAProducer fails for folders whose blueprint no longer exists.

@@ -2,11 +2,9 @@ package golden_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -70,17 +68,12 @@ func tfFolder(files map[string]string) fs.FS {
 
 // TestTerraformCheckFails checks that every part of checkTerraform can fail.
 func TestTerraformCheckFails(t *testing.T) {
-	schema, err := loadTFSchema(tfSchema)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
-		name   string
-		extra  string            // another .tf file
-		vars   string            // another .tfvars file
-		files  map[string]string // replace files of tfMinimal
-		schema bool              // only the provider's schema shows the mistake
-		want   string
+		name  string
+		extra string            // another .tf file
+		vars  string            // another .tfvars file
+		files map[string]string // replace files of tfMinimal
+		want  string
 	}{
 		{name: "nothing wrong"},
 		{name: "syntax", extra: "resource {", want: "extra.tf:1"},
@@ -224,60 +217,60 @@ func TestTerraformCheckFails(t *testing.T) {
 		},
 		{name: "depends_on no module", extra: tfNetwork("depends_on = [module.m]"), want: "there is no module.m"},
 		{
-			name: "argument in a module", schema: true, extra: tfCalls("name = var.name"),
+			name: "argument in a module", extra: tfCalls("name = var.name"),
 			files: tfModule(strings.Replace(tfModuleMain, "  name = var.name\n", "  name = var.name\n  nome = 1\n", 1)),
 			want:  `named "nome"`,
 		},
 
 		{
-			name: "no such resource type", schema: true, extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n",
+			name: "no such resource type", extra: "resource \"google_compute_netwrk\" \"y\" {\n}\n",
 			want: "the provider has no resource google_compute_netwrk",
 		},
-		{name: "no such argument", schema: true, extra: tfNetwork("nome = 1"), want: `named "nome"`},
+		{name: "no such argument", extra: tfNetwork("nome = 1"), want: `named "nome"`},
 		{
-			name: "computed argument", schema: true, extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""),
+			name: "computed argument", extra: tfNetwork("gateway_ipv4 = \"10.0.0.1\""),
 			want: `named "gateway_ipv4"`,
 		},
-		{name: "no such block", schema: true, extra: tfNetwork("parms {\n  }"), want: `type "parms"`},
+		{name: "no such block", extra: tfNetwork("parms {\n  }"), want: `type "parms"`},
 		{
-			name: "missing argument", schema: true, extra: "resource \"google_compute_network\" \"y\" {\n}\n",
+			name: "missing argument", extra: "resource \"google_compute_network\" \"y\" {\n}\n",
 			want: `"name" is required`,
 		},
-		{name: "wrong type", schema: true, extra: tfNetwork("mtu = \"large\""), want: "a number is required"},
+		{name: "wrong type", extra: tfNetwork("mtu = \"large\""), want: "a number is required"},
 		{
-			name: "literal of another type", schema: true, extra: tfNetwork("mtu = \"1460\""),
+			name: "literal of another type", extra: tfNetwork("mtu = \"1460\""),
 			want: "mtu takes a number, not a string",
 		},
 		{
-			name: "too many blocks", schema: true, extra: tfNetwork("params {\n  }\n\n  params {\n  }"),
+			name: "too many blocks", extra: tfNetwork("params {\n  }\n\n  params {\n  }"),
 			want: `No more than 1 "params"`,
 		},
 		{
-			name: "too few blocks", schema: true,
+			name: "too few blocks",
 			extra: "resource \"google_monitoring_alert_policy\" \"y\" {\n  display_name = \"y\"\n  combiner     = " +
 				"\"OR\"\n}\n", want: `At least 1 "conditions"`,
 		},
 		{
-			name: "deprecated", schema: true,
+			name: "deprecated",
 			extra: "resource \"google_container_cluster\" \"y\" {\n  name = \"y\"\n\n  binary_authorization {\n    " +
 				"enabled = true\n  }\n}\n", want: "enabled is deprecated",
 		},
 		{
-			name: "argument in a dynamic block", schema: true,
+			name: "argument in a dynamic block",
 			extra: "resource \"google_compute_router\" \"y\" {\n  name = \"y\"\n\n  dynamic \"bgp\" {\n    for_each " +
 				"= {}\n\n    content {\n      asm = 1\n    }\n  }\n}\n", want: "no argument asm",
 		},
 		{
-			name: "no such attribute", schema: true, extra: tfOutput("google_compute_network.main.nome"),
+			name: "no such attribute", extra: tfOutput("google_compute_network.main.nome"),
 			want: `named "nome"`,
 		},
-		{name: "no key", schema: true, extra: tfOutput("google_compute_subnetwork.each.name"), want: `named "name"`},
+		{name: "no key", extra: tfOutput("google_compute_subnetwork.each.name"), want: `named "name"`},
 		{
-			name: "ignored argument", schema: true, extra: tfNetwork("lifecycle {\n    ignore_changes = [nome]\n  }"),
+			name: "ignored argument", extra: tfNetwork("lifecycle {\n    ignore_changes = [nome]\n  }"),
 			want: "google_compute_network has no nome",
 		},
 		{
-			name: "provider argument", schema: true, extra: "provider \"google\" {\n  projct = var.name\n}\n",
+			name: "provider argument", extra: "provider \"google\" {\n  projct = var.name\n}\n",
 			want: `named "projct"`,
 		},
 	} {
@@ -290,14 +283,9 @@ func TestTerraformCheckFails(t *testing.T) {
 			if tt.vars != "" {
 				files["extra.auto.tfvars"] = tt.vars
 			}
-			for _, s := range []*tfProvider{nil, schema} {
-				if tt.schema && s == nil {
-					continue
-				}
-				errs := (&tfRoot{folder: tfFolder(files), schema: s}).checkRoot()
-				if tt.want == "" && len(errs) > 0 || tt.want != "" && !strings.Contains(fmt.Sprint(errs), tt.want) {
-					t.Errorf("with schema %t: want %q, got %v", s != nil, tt.want, errs)
-				}
+			errs := checkTerraform(tfFolder(files))
+			if tt.want == "" && len(errs) > 0 || tt.want != "" && !strings.Contains(fmt.Sprint(errs), tt.want) {
+				t.Errorf("want %q, got %v", tt.want, errs)
 			}
 		})
 	}
@@ -383,13 +371,13 @@ func TestTerraformPlans(t *testing.T) {
 			for _, f := range files {
 				folder[f.Path] = &fstest.MapFile{Data: f.Content}
 			}
-			for _, err := range checkTerraform(t, folder) {
+			for _, err := range checkTerraform(folder) {
 				t.Error(err)
 			}
 			// The check must notice a mistake.
 			broken := folder["terraform/cluster.tf"]
 			broken.Data = bytes.Replace(broken.Data, []byte("var.node_account"), []byte("var.nodes_account"), 1)
-			if len(checkTerraform(t, folder)) == 0 {
+			if len(checkTerraform(folder)) == 0 {
 				t.Error("a broken reference is not found")
 			}
 		})

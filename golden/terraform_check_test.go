@@ -14,7 +14,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/dynblock"
@@ -29,21 +28,17 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// tfSchema is the expected path of the provider's schema.
-const tfSchema = "../../shared/terraform/google-schema.json"
+// tfSchema is the path of the provider's schema.
+const tfSchema = "testdata/provider/google-schema.json"
 
 // checkTerraform checks terraform/*.tf and *.tfvars of a deploy folder, and the
 // modules that they call, like terraform validate and terraform plan without a
 // cloud. It parses the files and evaluates them twice: with unknown variables and
 // with the values of the tfvars. Resources, data sources and the provider's block
-// must fit the provider's schema. If the schema is unavailable, the check accepts
-// all of their names and arguments, and reports this through t.
-func checkTerraform(t testing.TB, folder fs.FS) []error {
-	t.Helper()
+// must fit the provider's schema.
+func checkTerraform(folder fs.FS) []error {
 	schema, err := loadTFSchema(tfSchema)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Logf("%s is absent: Terraform arguments are not checked", tfSchema)
-	} else if err != nil {
+	if err != nil {
 		return []error{err}
 	}
 	return (&tfRoot{folder: folder, schema: schema}).checkRoot()
@@ -53,8 +48,8 @@ func checkTerraform(t testing.TB, folder fs.FS) []error {
 type tfRoot struct {
 	folder    fs.FS
 	dir       string
-	caller    *tfRoot     // nil for the root
-	schema    *tfProvider // nil if it is unavailable
+	caller    *tfRoot // nil for the root
+	schema    *tfProvider
 	bodies    []*hclsyntax.Body
 	variables map[string]*tfVariable
 	locals    map[string]*hclsyntax.Attribute
@@ -75,7 +70,7 @@ type tfResource struct {
 	address string // "google_x.name" or "data.google_x.name"
 	kind    string
 	body    *hclsyntax.Body
-	schema  *tfBlock // nil if it is unavailable
+	schema  *tfBlock // nil if the provider does not have the kind
 }
 
 func (r *tfRoot) checkRoot() []error {
@@ -264,14 +259,12 @@ func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 			if r.resources[resource.address] != nil {
 				r.errorf(block.Range(), "%s is declared twice", resource.address)
 			}
-			if r.schema != nil {
-				if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
-					resource.kind == "terraform_data" {
-					resource.schema = tfData
-				}
-				if resource.schema == nil {
-					r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
-				}
+			if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
+				resource.kind == "terraform_data" {
+				resource.schema = tfData
+			}
+			if resource.schema == nil {
+				r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
 			}
 			r.resources[resource.address] = resource
 		}
@@ -446,9 +439,7 @@ func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) 
 		for _, block := range body.Blocks {
 			switch block.Type {
 			case "provider":
-				if r.schema != nil {
-					r.checkBlock(block.Body, r.schema.provider, ctx)
-				}
+				r.checkBlock(block.Body, r.schema.provider, ctx)
 				r.evaluateBody(block.Body, ctx)
 			case "terraform":
 				r.evaluateBody(block.Body, nil) // accepts only literals

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -22,7 +21,7 @@ import (
 const (
 	repository = "../.."
 	// facts is the folder with the schema of the provider.
-	facts = repository + "/../shared/terraform"
+	facts = repository + "/golden/testdata/provider"
 )
 
 var golden = flag.String("folders", repository+"/golden", "the `directory` of the deploy folders that are planned")
@@ -40,7 +39,7 @@ type root struct {
 
 // open takes a deploy folder by its name, or makes one with the arguments of
 // batchwright compile, and starts the double with the rights of the folder's build.
-// It skips the test if Terraform or the provider's schema is absent.
+// It skips the test if Terraform is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
 	program, double, dir := program(t, form), newDouble(t), t.TempDir()
@@ -106,14 +105,11 @@ func program(t *testing.T, form string) string {
 	return name
 }
 
-// newDouble returns a double of the provider. It skips the test if the provider's
-// schema is absent.
+// newDouble returns a double of the provider.
 func newDouble(t *testing.T) *double {
 	t.Helper()
 	schema, err := os.ReadFile(facts + "/google-schema.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the provider's schema is not at %s: nothing was planned", facts)
-	} else if err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	replacing, err := os.ReadFile(facts + "/force-new.json")

@@ -15,8 +15,8 @@ import (
 	"github.com/batchwright/batchwright/emit/terraform"
 )
 
-// facts is where what is known of the provider is expected.
-const facts = "../../../../shared/terraform"
+// facts is the folder with the schema of the provider.
+const facts = "../../../golden/testdata/provider"
 
 // TestReplacingArguments checks the table of package terraform against the
 // provider's own schema and against the arguments that the golden folders set: no
@@ -151,9 +151,6 @@ func readSchema(t *testing.T) map[string]struct{ Block schemaBlock } {
 func readFact(t *testing.T, name string, v any) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(facts, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is absent: the table is not held against the provider", filepath.Join(facts, name))
-	}
 	if err := errors.Join(err, json.Unmarshal(content, v)); err != nil {
 		t.Fatal(err)
 	}
