@@ -18,18 +18,13 @@ quick:
 # and pre-commit, if that is there, and the golden folders against Terraform, if it
 # is there, KAI Scheduler's code, and a control plane of Kubernetes, Kueue and
 # JobSet with Prometheus that is built and run here.
-conformance: bin/terraform-1.5.7
+conformance:
 	conformance/run
 
 # The compiler with one mistake after the other, which what make conformance runs
 # must notice.
 mutants:
 	go -C conformance/mutants test -count=1 -timeout 60m -v .
-
-# Infrastructure Manager's Terraform.
-bin/terraform-1.5.7:
-	GOBIN=$(CURDIR)/bin go install github.com/hashicorp/terraform@v1.5.7
-	mv bin/terraform $@
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
