@@ -35,9 +35,11 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 			if queue < 0 {
 				continue
 			}
-			on := usableCapacities(in, &team.Queues[queue], capacities)
+			all := queueCapacities(&team.Queues[queue], capacities)
+			on := usableCapacities(in, all)
 			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on)
-			w.Auxiliaries = lowerAuxiliaries(in.Auxiliary, capacities)
+			w.NodeSelector = nodeSelector(p, on, all)
+			w.Auxiliaries = lowerAuxiliaries(p, in.Auxiliary, capacities, all)
 			for n := 1; n <= in.Copies; n++ {
 				out = append(out, copyOf(w, n, in.Copies, on))
 			}
@@ -46,14 +48,21 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 	return out
 }
 
-// usableCapacities returns the capacities of a queue that a workload can run on, in
-// the queue's order: those that it names; otherwise, if it asks for accelerators,
-// those that have accelerators; otherwise all.
-func usableCapacities(in schema.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
-	var all, named, accelerated []*ir.Capacity
-	for _, f := range q.Flavors {
-		c := capacities[f.Flavor]
-		all = append(all, c)
+// queueCapacities returns the capacities of a queue, in the queue's order.
+func queueCapacities(q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capacity {
+	all := make([]*ir.Capacity, len(q.Flavors))
+	for i, f := range q.Flavors {
+		all[i] = capacities[f.Flavor]
+	}
+	return all
+}
+
+// usableCapacities returns which capacities of a queue a workload can run on, in the
+// queue's order: the capacities that it names; otherwise, if it asks for
+// accelerators, the capacities that have accelerators; otherwise all.
+func usableCapacities(in schema.Workload, all []*ir.Capacity) []*ir.Capacity {
+	var named, accelerated []*ir.Capacity
+	for _, c := range all {
 		if slices.Contains(in.Capacity, c.Name) {
 			named = append(named, c)
 		}
@@ -71,7 +80,7 @@ func usableCapacities(in schema.Workload, q *ir.Queue, capacities map[string]*ir
 }
 
 // lowerWorkload resolves the parts that all copies of a workload have in common,
-// except its auxiliary pods. on holds the capacities that it can run on.
+// except its auxiliary pods and its node selector. on holds the capacities that it can run on.
 func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Team, q *ir.Queue,
 	on []*ir.Capacity) ir.Workload {
 	w := ir.Workload{
@@ -120,7 +129,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	if in.Rendezvous != nil {
 		w.Port = in.Rendezvous.Port
 	}
-	w.NodeSelector, w.Tolerations = nodeReach(on)
+	w.Tolerations = nodeTolerations(on)
 	for _, c := range on {
 		w.GraceSeconds = lowerBound(w.GraceSeconds, c.Option.Facts().GraceSeconds)
 		w.MaxRunSeconds = lowerBound(w.MaxRunSeconds, c.MaxRunSeconds)
@@ -137,12 +146,14 @@ func lowerBound(a, b int) int {
 	return min(a, b)
 }
 
-// lowerAuxiliaries resolves a workload's auxiliary pods. It omits pods on a capacity
+// lowerAuxiliaries resolves a workload's auxiliary pods. all holds the capacities of
+// the workload's queue. It omits pods on a capacity
 // that does not exist.
-func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir.Capacity) []ir.Auxiliary {
+func lowerAuxiliaries(p *ir.Platform, pods map[string]schema.Auxiliary, capacities map[string]*ir.Capacity,
+	all []*ir.Capacity) []ir.Auxiliary {
 	var out []ir.Auxiliary
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		in := all[name]
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		in := pods[name]
 		c := capacities[in.Capacity]
 		if c == nil {
 			continue
@@ -151,7 +162,8 @@ func lowerAuxiliaries(all map[string]schema.Auxiliary, capacities map[string]*ir
 			Name: name, Capacity: c.Name, Requests: podRequests(in.CPU, in.Memory), Image: in.Image,
 			Command: in.Command, Env: keyValues(in.Env),
 		}
-		a.NodeSelector, a.Tolerations = nodeReach([]*ir.Capacity{c})
+		on := []*ir.Capacity{c}
+		a.NodeSelector, a.Tolerations = nodeSelector(p, on, all), nodeTolerations(on)
 		a.GraceSeconds = c.Option.Facts().GraceSeconds
 		out = append(out, a)
 	}
@@ -197,18 +209,55 @@ func acceleratorOf(on []*ir.Capacity) string {
 	return ir.GPU
 }
 
-// nodeReach returns the selector and the tolerations with which pods reach every one
-// of the capacities: the labels that the nodes of all capacities have, and the
-// taints of any of them. Kueue adds the labels of the flavor that it chooses.
-func nodeReach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Taint) {
+// nodeSelector returns the labels by which pods reach every one of the capacities in
+// on, and no other capacity of their queue, which has all. Kueue adds the labels of
+// the flavor that it chooses, so the pods need only the labels that distinguish the
+// capacities in on from the others: a job that waits can still start when the machine
+// type of its capacity changes. Pods need every label that the nodes in on have in
+// common if nothing adds labels to them, and on TPUs, where GKE reads the type and
+// the topology from the pods.
+func nodeSelector(p *ir.Platform, on, all []*ir.Capacity) []ir.KeyValue {
+	var common []ir.KeyValue
 	for i, c := range on {
 		if i == 0 {
-			selector = slices.Clone(c.NodeLabels)
-		} else {
-			selector = slices.DeleteFunc(selector, func(l ir.KeyValue) bool {
-				return !slices.Contains(c.NodeLabels, l)
-			})
+			common = slices.Clone(c.NodeLabels)
 		}
+		common = slices.DeleteFunc(common, func(l ir.KeyValue) bool { return !slices.Contains(c.NodeLabels, l) })
+	}
+	if p.Scheduler.Facts().MatchesAllLabels || acceleratorOf(on) == ir.TPU {
+		return common
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(c *ir.Capacity) bool { return slices.Contains(on, c) })
+	var selector []ir.KeyValue
+	for _, l := range common {
+		excluded := 0
+		for _, c := range others {
+			if excludesNodes(l, c) {
+				excluded++
+			}
+		}
+		if l.Key == labelCapacity && excluded == len(others) && excluded > 0 {
+			return []ir.KeyValue{l}
+		}
+		if excluded > 0 {
+			selector = append(selector, l)
+		}
+	}
+	return selector
+}
+
+// excludesNodes reports whether Kueue does not admit pods that select the label to
+// the capacity. Kueue compares a label only with flavors that have its key.
+func excludesNodes(selected ir.KeyValue, c *ir.Capacity) bool {
+	return slices.ContainsFunc(c.NodeLabels, func(has ir.KeyValue) bool {
+		return has.Key == selected.Key && has.Value != selected.Value
+	})
+}
+
+// nodeTolerations returns the taints that the nodes of any of the capacities have.
+func nodeTolerations(on []*ir.Capacity) []ir.Taint {
+	var tolerations []ir.Taint
+	for _, c := range on {
 		for _, t := range c.NodeTaints {
 			if !slices.Contains(tolerations, t) {
 				tolerations = append(tolerations, t)
@@ -216,7 +265,7 @@ func nodeReach(on []*ir.Capacity) (selector []ir.KeyValue, tolerations []ir.Tain
 		}
 	}
 	sortTaints(tolerations)
-	return selector, tolerations
+	return tolerations
 }
 
 // copyOf returns one copy of a workload with its name, and with its own placement

@@ -132,7 +132,8 @@ type object struct {
 		PriorityClassName string            `json:"priorityClassName,omitempty"`
 		Priority          int               `json:"priority,omitempty"`
 		PreemptionPolicy  string            `json:"preemptionPolicy,omitempty"`
-		Active            *bool             `json:"active,omitempty"` // of a Workload
+		Active            *bool             `json:"active,omitempty"`      // of a Workload
+		Parallelism       int               `json:"parallelism,omitempty"` // of a Job
 	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`

@@ -39,8 +39,14 @@ var machines = map[string]struct {
 }{
 	"e2-standard-4":  {cpu: 4, memoryGiB: 16},
 	"e2-standard-16": {cpu: 16, memoryGiB: 64},
+	"e2-standard-8":  {cpu: 8, memoryGiB: 32},
 	"n1-standard-4":  {cpu: 4, memoryGiB: 15},
+	"n1-standard-16": {cpu: 16, memoryGiB: 60},
+	"n2-standard-16": {cpu: 16, memoryGiB: 64},
+	"c3-standard-22": {cpu: 22, memoryGiB: 88},
+	"g2-standard-8":  {cpu: 8, memoryGiB: 32},
 	"g2-standard-24": {cpu: 24, memoryGiB: 96},
+	"g2-standard-48": {cpu: 48, memoryGiB: 192},
 	"a2-highgpu-1g":  {cpu: 12, memoryGiB: 85},
 	"a2-highgpu-2g":  {cpu: 24, memoryGiB: 170},
 	"a3-highgpu-8g":  {cpu: 208, memoryGiB: 1872},
@@ -163,6 +169,8 @@ func (f *folder) add(pools ...pool) {
 		if p.accelerator > 0 {
 			size[resource] = strconv.Itoa(p.accelerator)
 		}
+		left := maps.Clone(size)
+		left["cpu"], left["memory"] = allocatable(machine.cpu, machine.memoryGiB)
 		for range p.nodes {
 			name := fmt.Sprintf("%s-%d", p.name, f.nodes)
 			f.nodes++
@@ -170,13 +178,32 @@ func (f *folder) add(pools ...pool) {
 				"apiVersion": "v1", "kind": "Node",
 				"metadata": map[string]any{"name": name, "labels": p.labels},
 				"spec":     map[string]any{"taints": p.taints},
-				"status":   map[string]any{"capacity": size, "allocatable": size},
+				"status":   map[string]any{"capacity": size, "allocatable": left},
 			})
 		}
 	}
 	if err := f.plane.Create(f.ctx, nodes); err != nil {
 		f.Fatal(err)
 	}
+}
+
+// allocatable returns the cpu and memory that GKE leaves for pods on a node. Source:
+// GKE documentation, "Plan node sizes".
+func allocatable(cpu, memoryGiB int) (milliCPU, mebibytes string) {
+	reserved := func(amount int, shares ...[2]int) int { // each an amount and the thousandths of it
+		sum := 0
+		for _, s := range shares {
+			part := min(amount, s[0])
+			sum += part * s[1]
+			amount -= part
+		}
+		return sum
+	}
+	const rest = 1 << 20
+	cores := reserved(1000*cpu, [2]int{1000, 600}, [2]int{1000, 100}, [2]int{2000, 50}, [2]int{rest, 25}) / 10_000
+	memory := reserved(1024*memoryGiB, [2]int{4096, 250}, [2]int{4096, 200}, [2]int{8192, 100}, [2]int{112 * 1024, 60},
+		[2]int{rest << 10, 20}) / 1000
+	return fmt.Sprintf("%dm", 1000*cpu-cores), fmt.Sprintf("%dMi", 1024*memoryGiB-memory-100)
 }
 
 // variables returns the values in terraform.tfvars.
