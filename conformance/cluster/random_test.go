@@ -37,12 +37,7 @@ func TestRandomPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler := filepath.Join(t.TempDir(), "batchwright")
-	build := exec.CommandContext(ctx, "go", "build", "-o", compiler, "./cmd/batchwright")
-	build.Dir = filepath.Join(root, "../..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	compiler := buildCompiler(ctx, t, root)
 	p, err := plane.Start(ctx, root, os.Stderr)
 	if err != nil {
 		t.Fatal(err)

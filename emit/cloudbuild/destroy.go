@@ -17,9 +17,15 @@ var releaseScript string
 //go:embed scripts/unprotect.sh
 var unprotectScript string
 
-// stopMark is the line of drain.sh that is replaced by the commands that stop the
-// queues.
-const stopMark = "# STOP\n"
+//go:embed scripts/running.bash
+var runningCluster string
+
+// Lines of scripts that are replaced: by the commands that end the step unless the
+// cluster runs, and by the commands that stop the queues.
+const (
+	clusterMark = "# CLUSTER\n"
+	stopMark    = "# STOP\n"
+)
 
 // destroyBuild returns the build that empties the cluster and deletes everything that
 // Terraform has created. It also works for a platform that was built only in part.
@@ -28,10 +34,8 @@ func destroyBuild(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	// "--prepare", because the script without it would build the platform again.
 	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
-	drain := scriptStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1), append([]variable{
-		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpointFlag(p)},
-		{"TEAMS", teamSelector(p)},
-	}, scheduler.variables...)...)
+	drain := clusterStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1),
+		append([]variable{{"TEAMS", teamSelector(p)}}, scheduler.variables...)...)
 	if p.Delivery.InfrastructureManager {
 		return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), drain,
 			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region},
@@ -44,6 +48,13 @@ func destroyBuild(p *ir.Platform) build {
 		terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
 			"-var=deletion_protection=false"),
 	)
+}
+
+// clusterStep returns the step of a script that does nothing unless the cluster runs.
+func clusterStep(p *ir.Platform, seconds int, id, script string, variables ...variable) task {
+	return scriptStep(p, seconds, id, strings.Replace(script, clusterMark, runningCluster, 1), append([]variable{
+		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpointFlag(p)},
+	}, variables...)...)
 }
 
 // destroyRolePermissions is rolePermissions for the destroying build.

@@ -38,7 +38,9 @@ func provisionBuild(p *ir.Platform) build {
 		awaitAccess(p, testedPermissions(p, rolePermissions), "./create-platform.sh"),
 		takeTurn(p),
 	}
+	scheduler := schedulerOf(p)
 	if p.Delivery.InfrastructureManager {
+		tasks = append(tasks, scheduler.retire...)
 		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
 	} else {
 		bucket := commandStep(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
@@ -46,7 +48,9 @@ func provisionBuild(p *ir.Platform) build {
 			"--public-access-prevention")
 		tasks = append(tasks, bucket, unlockState(p), terraformInit(p),
 			terraformStep(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s",
-				"-out=platform.tfplan"),
+				"-out=platform.tfplan"))
+		tasks = append(tasks, scheduler.retire...)
+		tasks = append(tasks,
 			terraformStep(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s",
 				"platform.tfplan"))
 	}
@@ -56,7 +60,6 @@ func provisionBuild(p *ir.Platform) build {
 	// The scheduler comes before JobSet: a scheduler that is down or partly
 	// installed may refuse the Deployment of JobSet, and this step repairs the
 	// scheduler. Kueue waits for kinds that do not exist yet.
-	scheduler := schedulerOf(p)
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks,
 		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetManifest(), p.Versions.SHA256.JobSet,

@@ -54,6 +54,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	s.writeFile("deploy folder/kubernetes/system/kueue-webhooks/kustomization.yaml", "kind: Component\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/priority-classes.yaml", "kind: PriorityClass\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/cohorts.yaml", "kind: Cohort\n", 0o644)
+	s.writeFile("deploy folder/kubernetes/resource-flavors.yaml", "kind: ResourceFlavor\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.writeFile("deploy folder/terraform/main.tf", "", 0o644)

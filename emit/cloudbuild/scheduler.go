@@ -12,6 +12,9 @@ var kueueScript string
 //go:embed scripts/local-queues.sh
 var localQueuesScript string
 
+//go:embed scripts/retire.sh
+var retireScript string
+
 //go:embed scripts/queues.sh
 var queuesScript string
 
@@ -28,6 +31,9 @@ var kaiQueuesScript string
 type scheduler struct {
 	// version is the setting with the version of the scheduler's release.
 	version setting
+	// retire holds the task that stops what the platform no longer has, before
+	// Terraform deletes its nodes.
+	retire []task
 	// install holds the tasks that install the scheduler.
 	install []task
 	// prepare holds the tasks that delete objects that cannot be changed in place,
@@ -51,6 +57,8 @@ func kueueScheduler(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
+		retire: []task{clusterStep(p, 2700, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace},
+			platform)},
 		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{scriptStep(p, 600, "local-queues", localQueuesScript, platform)},

@@ -50,6 +50,8 @@ gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terr
 terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate \
   -backend-config=prefix=gke-batch/terraform
 terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
+gcloud container clusters list --project=my-project --location=us-central1 --filter=name=\"gke-batch\" \
+  --format=value\(status\)
 terraform apply -input=false -lock-timeout=300s platform.tfplan
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
 curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml \
@@ -574,8 +576,110 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// TestQueues holds that the queues which are gone are stopped, that a stop is
-// lifted only where it is the platform's own, and that nothing is deleted.
+// TestRetire checks that the step stops the queues that are gone, takes the quota of
+// capacities that are gone or get other nodes, evicts the jobs on them, waits for them,
+// and lets them wait in their queues again.
+func TestRetire(t *testing.T) {
+	s := newSandbox(t, fullPlatform())
+	st := findStep(t, provisionBuild(fullPlatform()), "retire")
+	const (
+		wanted = `
+case $call in
+*"clusters list"*) echo RUNNING ;;
+*"get deployment"*) echo 1 ;;
+*create*shared-queues*) echo 'ClusterQueue cq-shared ' ;;
+*create*teams*) printf '%s\n' 'Namespace team-a ' 'ClusterQueue cq-a ' ;;
+*create*resource-flavors*) printf '%s\n' 'ResourceFlavor spot {"gpu":"l4"}' 'ResourceFlavor cpu {}' ;;
+*"get clusterqueues"*kind*) printf '%s\n' 'ClusterQueue cq-a ' 'ClusterQueue cq-old ' 'ClusterQueue cq-shared ' ;;
+*"get clusterqueues"*go-template*)
+  printf '%s\n' 'cq-a spot /spec/0/r/0 nominalQuota borrowingLimit lendingLimit' 'cq-a spot /spec/0/r/1 nominalQuota' \
+    'cq-a cpu /spec/1/r/0 nominalQuota' 'cq-shared dropped /spec/0/r/0 nominalQuota'
+  ;;
+`
+		// spot gets other nodes, and dropped is gone.
+		changed = wanted + `
+*"get resourceflavors"*)
+  printf '%s\n' 'ResourceFlavor spot {"gpu":"t4"}' 'ResourceFlavor cpu {}' 'ResourceFlavor dropped {}'
+  ;;
+`
+		workloads = `
+*"get workloads"*batchwright-evicted*) printf '%s\n' 'team-a job-1' ;;
+*"get workloads"*)
+  [[ -e $SANDBOX/stopped ]] && exit
+  printf '%s\n' 'team-a job-1 |{"cpu":"spot","gpu":"spot"}' 'team-a job-2 True|{"cpu":"spot"}' \
+    'team-a job-3 |{"spot":"cpu"}' 'team-b job-4 |' 'team-b job-5 |{"cpu":"cpu"} {"cpu":"dropped"}'
+  ;;
+"sleep 10") : >"$SANDBOX/stopped" ;;
+esac`
+	)
+	s.answer(changed + workloads)
+	r := s.runStep(st)
+	var got []string
+	for _, call := range r.calls {
+		if strings.HasPrefix(call, "kubectl patch") || strings.HasPrefix(call, "kubectl apply") ||
+			strings.HasPrefix(call, "sleep") {
+			got = append(got, call)
+		}
+	}
+	slices.Sort(got) // several at a time
+	want := splitCalls(`
+kubectl apply --server-side --force-conflicts --field-manager=batchwright -f kubernetes/resource-flavors.yaml
+kubectl patch clusterqueues.kueue.x-k8s.io --type=json cq-a \
+  -p=\[\{\"op\":\"add\"\,\"path\":\"/spec/0/r/0/nominalQuota\"\,\"value\":\"0\"\}\,\
+  \{\"op\":\"add\"\,\"path\":\"/spec/0/r/0/borrowingLimit\"\,\"value\":\"0\"\}\,\
+  \{\"op\":\"add\"\,\"path\":\"/spec/0/r/0/lendingLimit\"\,\"value\":\"0\"\}\,\
+  \{\"op\":\"add\"\,\"path\":\"/spec/0/r/1/nominalQuota\"\,\"value\":\"0\"\}\]
+kubectl patch clusterqueues.kueue.x-k8s.io --type=json cq-shared \
+  -p=\[\{\"op\":\"add\"\,\"path\":\"/spec/0/r/0/nominalQuota\"\,\"value\":\"0\"\}\]
+kubectl patch clusterqueues.kueue.x-k8s.io --type=merge -p \{\"metadata\":\{\"annotations\":\
+  \{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,\
+  \"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} cq-old
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":\"true\"\}\}\,\"spec\":\{\"active\":false\}\} -n team-a job-1
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":\"true\"\}\}\,\"spec\":\{\"active\":false\}\} -n team-b job-5
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1
+sleep 10
+`)
+	if diff := cmp.Diff(want, got); diff != "" || r.code != 0 {
+		t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
+	}
+	if !strings.HasSuffix(r.output, "They are stopped. To delete them, run:\n"+
+		"  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n") {
+		t.Errorf("output:\n%s", r.output)
+	}
+
+	s.answer(changed + strings.Replace(workloads, `"sleep 10") : >"$SANDBOX/stopped" ;;`, "", 1))
+	if err := os.RemoveAll(filepath.Join(s.root, "stopped")); err != nil {
+		t.Fatal(err)
+	}
+	r = s.runStep(st)
+	if r.code != 1 || !strings.HasSuffix(r.output, "submit this build again:\nteam-a job-1\nteam-b job-5\n") {
+		t.Errorf("jobs that do not stop: exit code %d\n%s", r.code, r.output)
+	}
+	if last := r.callsWith("kubectl patch"); !strings.Contains(last[len(last)-1], `\"active\":true\}\} -n team-a job-1`) {
+		t.Errorf("the last patch is %q", last[len(last)-1])
+	}
+
+	for _, tt := range []struct{ name, answers, says string }{
+		{"no cluster", "case $call in\nesac", "No cluster gke-batch runs"},
+		{"no Kueue", "case $call in\n*\"clusters list\"*) echo RUNNING ;;\nesac", "Kueue does not run"},
+		{"no change", strings.Replace(wanted, `'ClusterQueue cq-old ' `, "", 1) + `
+*"get resourceflavors"*) printf '%s\n' 'ResourceFlavor spot {"gpu":"l4"}' ;;
+` + workloads, ""},
+	} {
+		s.answer(tt.answers)
+		r := s.runStep(st)
+		if got := r.callsWith("kubectl patch"); r.code != 0 || !strings.Contains(r.output, tt.says) ||
+			tt.name != "no change" && got != nil {
+			t.Errorf("%s: exit code %d, patches %q\n%s", tt.name, r.code, got, r.output)
+		}
+	}
+}
+
+// TestQueues checks that a stop is lifted only where it is the platform's own, that
+// inactive queues fail the step, and that queues that are gone stay as they are.
 func TestQueues(t *testing.T) {
 	s := newSandbox(t, fullPlatform())
 	st := findStep(t, provisionBuild(fullPlatform()), "queues")
@@ -592,22 +696,14 @@ case $call in
   ;;
 *'stopPolicy=="None"'*) printf 'cq-a True \ncq-b True \n' ;;
 esac`
-		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":` +
-			`\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,` +
-			`\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} ` +
-			`clusterqueue.kueue.x-k8s.io/cq-old clusterqueue.kueue.x-k8s.io/cq-older`
 		lift = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":` +
 			`\{\"batchwright/drained\":null\}\}\,\"spec\":\{\"stopPolicy\":\"None\"\}\} ` +
 			`clusterqueue.kueue.x-k8s.io/cq-a clusterqueue.kueue.x-k8s.io/cq-b`
 	)
 	s.answer(stopped)
 	r := s.runStep(st)
-	if diff := cmp.Diff([]string{stop, lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
+	if diff := cmp.Diff([]string{lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
-	}
-	if want := "They are stopped. To delete them, run:\n  kubectl delete clusterqueue.kueue.x-k8s.io/cq-old\n" +
-		"  kubectl delete clusterqueue.kueue.x-k8s.io/cq-older\n"; !strings.Contains(r.output, want) {
-		t.Errorf("output lacks %q:\n%s", want, r.output)
 	}
 	if got := r.callsWith("kubectl delete"); got != nil {
 		t.Errorf("called %q", got)
@@ -632,8 +728,7 @@ esac`)
 		t.Fatal(err)
 	}
 	r = s.runStep(st)
-	if got := r.callsWith("kubectl patch"); r.code != 0 || len(got) != 1 ||
-		!strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-older") {
+	if got := r.callsWith("kubectl patch"); r.code != 0 || got != nil {
 		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
 	}
 }

@@ -614,7 +614,6 @@ func TestRemoveInOrder(t *testing.T) {
 	_, rest, _ := strings.Cut(renderReadme(t, p), "## Remove a team, a tier or a capacity\n")
 	for _, want := range []string{
 		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
-		`{"spec":{"stopPolicy":"HoldAndDrain"}}`, "./create-platform.sh\n", `{"spec":{"stopPolicy":"None"}}`,
 		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts", "delete priorityclasses",
 		"delete resourceflavors",
 	} {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -484,28 +483,18 @@ func explainRemoval(d *document, p *ir.Platform) {
 
 // kueueRemove explains how to remove a team, a tier or a capacity.
 func kueueRemove(d *document, p *ir.Platform) {
-	const patch = "kubectl patch clusterqueues QUEUE... --type=merge -p "
 	d.Heading(2, "Remove a team, a tier or a capacity")
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
 		"of it in other files. For a removed team, the next build revokes the team's roles and deletes ",
-		"its bucket. For a removed capacity, it deletes the node pool with every pod on it. ",
-		"The build stops the ClusterQueues that this folder no ",
-		"longer has, which evicts their jobs, and prints the commands that delete these queues. It deletes no "+
-			"Kubernetes ",
-		"object of the removed team, tier or capacity.", explainBuckets(p))
+		"its bucket. For a removed capacity, it deletes the node pool.")
 	d.Para(
-		"Before you build without a capacity, drain the queues that use it. The first command shows which queues use ",
-		"it. A queue is drained when it has 0 admitted:")
-	d.Code("sh",
-		shellCommand("kubectl", "get", "clusterqueues", "-o",
-			"custom-columns=QUEUE:.metadata.name,ADMITTED:.status.admittedWorkloads,"+
-				"CAPACITIES:.spec.resourceGroups[*].flavors[*].name"),
-		patch+words.ShellArgument(`{"spec":{"stopPolicy":"HoldAndDrain"}}`))
-	d.Para("Then build, and start the remaining queues again:")
-	d.Code("sh",
-		"./create-platform.sh",
-		patch+words.ShellArgument(`{"spec":{"stopPolicy":"None"}}`))
+		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder no ",
+		"longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
+		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
+		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
+		"jobs have stopped, and prints the commands that delete the queues. The build deletes no Kubernetes ",
+		"object of the removed team, tier or capacity.", explainBuckets(p))
 	shared := markup("")
 	if len(p.SharedQueues) > 0 {
 		shared = " (for teams that share it, one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER") + ")"

@@ -4,17 +4,7 @@
 # step does nothing.
 set -euo pipefail
 
-status=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" \
-  --filter="name=\"$CLUSTER\"" --format='value(status)')
-case $status in
-RUNNING | RECONCILING | DEGRADED) ;;
-*)
-  echo "No cluster $CLUSTER runs: nothing to drain."
-  exit 0
-  ;;
-esac
-gcloud container clusters get-credentials "$CLUSTER" --project="$PROJECT" --location="$REGION" "$ENDPOINT"
-
+# CLUSTER
 # STOP
 # With a namespace, Kubernetes deletes everything in it: JobSets, Jobs and their pods,
 # Services and volume claims. From now on, nobody can create objects in the namespaces.

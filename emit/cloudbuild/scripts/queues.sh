@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Stops the ClusterQueues that the platform no longer has. Waits until all others admit
-# workloads, except the queues that an administrator has stopped.
+# Waits until all ClusterQueues of the platform admit workloads, except the queues that
+# an administrator has stopped. The step "retire" has stopped the queues that the
+# platform no longer has.
 set -euo pipefail
 
 # patch applies a merge patch to the ClusterQueues that it reads.
@@ -18,16 +19,6 @@ done
 # stopped the queue.
 live=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}clusterqueue.kueue.x-k8s.io/{.metadata.name} {.metadata.annotations.batchwright/drained}{"\n"}{end}')
-
-# A stopped queue would still lend its quota. The patch therefore removes the quota, and
-# with it the admission checks, which name flavors of the quota. If the platform gets a
-# queue back, the step "manifests" restores both.
-gone=$(awk 'NR == FNR { wanted[$1]; next } NF && !($1 in wanted) { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live")
-patch '{"metadata":{"annotations":{"batchwright/drained":"true"}},"spec":{"stopPolicy":"HoldAndDrain","resourceGroups":null,"admissionChecksStrategy":null}}' <<<"$gone"
-if [[ -n $gone ]]; then
-  echo 'The platform no longer has these ClusterQueues. They are stopped. To delete them, run:'
-  awk '{ print "  kubectl delete " $0 }' <<<"$gone"
-fi
 
 # A destroying build that did not finish has left these queues stopped.
 awk 'NR == FNR { wanted[$1]; next } ($1 in wanted) && $2 == "true" { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live" |

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Stops what the platform no longer has, before Terraform deletes its nodes: the
+# ClusterQueues that are gone, and the jobs on capacities that are gone or get other
+# nodes. These jobs wait in their queues again, and start where they may. Otherwise a job
+# would keep its quota and never run again, and a queue that is gone would hold quota that
+# its successor gives too.
+set -euo pipefail
+shopt -s inherit_errexit
+
+# CLUSTER
+ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
+  -o 'jsonpath={.status.availableReplicas}')
+if ((${ready:-0} == 0)); then
+  echo 'Kueue does not run, so no job is stopped.'
+  exit 0
+fi
+
+# gone prints the names of the platform's objects of a kind that the manifests do not
+# have, or for which the manifests have other fields.
+gone() { # kind, resource, fields, manifests
+  local kind=$1 resource=$2 fields="{.kind} {.metadata.name} $3{\"\\n\"}" manifests live
+  shift 3
+  live=$(kubectl get "$resource" -l "$PLATFORM" -o "jsonpath={range .items[*]}$fields{end}")
+  for manifests; do
+    if [[ -e kubernetes/$manifests ]]; then
+      kubectl create --dry-run=client --validate=false -f "kubernetes/$manifests" -o "jsonpath=$fields"
+    fi
+  done | awk -v "kind=$kind" '
+    !live { if ($0 == "live") live = 1; else wanted[$0]; next }
+    $1 == kind && !($0 in wanted) { print $2 }' - <(printf 'live\n%s\n' "$live")
+}
+
+# evict patches workloads, which it reads as lines of namespace and name.
+evict() { # merge patch
+  awk '{ print "-n", $1, $2 }' | xargs -r -n 3 -P 8 kubectl patch workloads.kueue.x-k8s.io --type=merge "-p=$1"
+}
+
+# A stopped queue would still lend its quota. The patch therefore removes the quota, and
+# with it the admission checks, which name flavors of the quota. If the platform gets a
+# queue back, the step "manifests" restores both.
+queues=$(gone ClusterQueue clusterqueues.kueue.x-k8s.io '' shared-queues.yaml teams)
+xargs -r -n 200 -P 8 kubectl patch clusterqueues.kueue.x-k8s.io --type=merge \
+  -p '{"metadata":{"annotations":{"batchwright/drained":"true"}},"spec":{"stopPolicy":"HoldAndDrain","resourceGroups":null,"admissionChecksStrategy":null}}' <<<"$queues"
+
+# No further job gets quota of a capacity that is gone. The step "manifests" restores the
+# quota of a capacity that gets other nodes. Each line holds a queue, a flavor, the path
+# of one of its quotas, and the numbers of the quota.
+flavors=$(gone ResourceFlavor resourceflavors.kueue.x-k8s.io '{.spec.nodeLabels}' resource-flavors.yaml)
+# shellcheck disable=SC2016 # the variables belong to the template
+quotas='{{range .items}}{{$queue := .metadata.name}}{{$cohort := .spec.cohortName}}
+{{- range $g, $group := .spec.resourceGroups}}{{range $f, $flavor := $group.flavors}}{{range $r, $quota := $flavor.resources}}
+{{- $queue}} {{$flavor.name}} /spec/resourceGroups/{{$g}}/flavors/{{$f}}/resources/{{$r}} nominalQuota
+{{- if $cohort}} borrowingLimit{{end}}{{if $quota.lendingLimit}} lendingLimit{{end}}{{"\n"}}
+{{- end}}{{end}}{{end}}{{end}}'
+kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" -o "go-template=$quotas" |
+  awk '
+    NR == FNR { if (NF) gone[$1]; next }
+    $2 in gone {
+      for (i = 4; i <= NF; i++) {
+        patch[$1] = patch[$1] (patch[$1] ? "," : "") "{\"op\":\"add\",\"path\":\"" $3 "/" $i "\",\"value\":\"0\"}"
+      }
+    }
+    END { for (queue in patch) print queue "\n-p=[" patch[queue] "]" }' <(printf '%s\n' "$flavors") - |
+  xargs -r -d '\n' -n 2 -P 8 kubectl patch clusterqueues.kueue.x-k8s.io --type=json
+
+# running prints the workloads that have quota of a capacity that is gone.
+running() {
+  kubectl get workloads.kueue.x-k8s.io --all-namespaces -o \
+    'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Finished")].status}|{.status.admission.podSetAssignments[*].flavors}{"\n"}{end}' |
+    awk '
+      NR == FNR { if (NF) gone[$1]; next }
+      !/ True\|/ { for (flavor in gone) if (index($0, ":\"" flavor "\"")) { print $1, $2; next } }' \
+      <(printf '%s\n' "$flavors") -
+}
+
+# A workload that becomes inactive is evicted, and waits when it is active again. The
+# label finds workloads that a cancelled build has left inactive.
+evicted=$(running)
+if [[ -n $evicted ]]; then
+  printf 'The capacities of these jobs are gone or get other nodes. The jobs are stopped, and wait in their queues:\n%s\n' "$evicted"
+  evict '{"metadata":{"labels":{"batchwright-evicted":"true"}},"spec":{"active":false}}' <<<"$evicted"
+fi
+tries=210 # a pod may take 1800 seconds to stop
+while true; do
+  left=$(running)
+  left+=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
+    -o 'jsonpath={range .items[*]}{.metadata.name} {.status.reservingWorkloads}{"\n"}{end}' |
+    awk 'NR == FNR { if (NF) gone[$1]; next } $1 in gone && $2 > 0 { print "queue", $1 }' <(printf '%s\n' "$queues") -)
+  tries=$((tries - 1))
+  if [[ -z $left ]] || ((tries == 0)); then
+    break
+  fi
+  sleep 10
+done
+# A job that starts when the step "manifests" restores the quota must get the labels of
+# the new nodes.
+if [[ -n $flavors && -e kubernetes/resource-flavors.yaml ]]; then
+  kubectl apply --server-side --force-conflicts --field-manager=batchwright -f kubernetes/resource-flavors.yaml
+fi
+kubectl get workloads.kueue.x-k8s.io --all-namespaces -l batchwright-evicted \
+  -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}' |
+  evict '{"metadata":{"labels":{"batchwright-evicted":null}},"spec":{"active":true}}'
+if [[ -n $left ]]; then
+  printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
+  exit 1
+fi
+if [[ -n $queues ]]; then
+  echo 'The platform no longer has these ClusterQueues. They are stopped. To delete them, run:'
+  awk '{ print "  kubectl delete clusterqueue.kueue.x-k8s.io/" $1 }' <<<"$queues"
+fi
