@@ -17,7 +17,8 @@ import (
 // changes are changes of the platform in testdata/changes. Before each of them, each of
 // two teams runs two jobs on capacity spot and one on capacity ondemand.
 var changes = []struct {
-	tag string
+	name string
+	says string // what batchwright diff says of the jobs
 	// pools holds the node pools whose nodes Terraform deletes.
 	pools []string
 	// retired holds the counts of each team's ClusterQueue before Terraform runs, and
@@ -27,14 +28,32 @@ var changes = []struct {
 	// running holds the jobs' pods by node pool, at the end.
 	running map[string]int
 }{
-	{"dropped", []string{"ondemand"}, count{1, 2}, count{1, 2}, "-batch", map[string]int{"spot": 4}},
-	{"shared", nil, count{3, 0}, count{3, 3}, "cq-batch", map[string]int{"spot": 2, "ondemand": 1}},
-	{"machine", []string{"spot"}, count{2, 1}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2}},
+	{
+		"dropped", `jobs on capacity "ondemand": run -> stop before the nodes are deleted, and wait in their queues`,
+		[]string{"ondemand"}, count{1, 2}, count{1, 2}, "-batch", map[string]int{"spot": 4},
+	},
+	{
+		"shared", `jobs of speech, vision in tier batch: run -> stop, and wait in the new queue`,
+		nil, count{3, 0}, count{3, 3}, "cq-batch", map[string]int{"spot": 2, "ondemand": 1},
+	},
+	{
+		"machine", `jobs on capacity "spot": run -> stop before the nodes are replaced, and wait in their queues`,
+		[]string{"spot"}, count{2, 1}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+	},
+	{
+		"priority", `existing jobs of PriorityClass "batch": value 10 -> still value 10`,
+		nil, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+	},
+	{
+		"quota", `jobs of speech, vision in tier batch beyond 2 GPUs of spot: run -> still run`,
+		nil, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+	},
 }
 
 // TestChanges plays changes of a platform whose jobs run: the steps of the build
-// around Terraform, with the nodes that Terraform would delete and create. No job may
-// keep quota of nodes that are gone, and no queue may admit more than its quota.
+// around Terraform, with the nodes that Terraform would delete and create. What
+// batchwright diff says of the jobs must happen: no job keeps quota of nodes that are
+// gone, and no queue admits more than its quota.
 func TestChanges(t *testing.T) {
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,8 +62,9 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	compiler := buildCompiler(ctx, t, root)
+	blueprint := changesRepository(ctx, t)
 	before := filepath.Join(t.TempDir(), "before")
-	compileChange(ctx, t, compiler, before)
+	runTool(ctx, t, blueprint, compiler, "compile", "-o", before)
 	p, err := plane.Start(ctx, root, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
@@ -53,9 +73,18 @@ func TestChanges(t *testing.T) {
 	tools := cloudTools(t, p)
 
 	for _, change := range changes {
-		held := t.Run(change.tag, func(t *testing.T) {
-			after := filepath.Join(t.TempDir(), change.tag)
-			compileChange(ctx, t, compiler, after, "-t", change.tag)
+		held := t.Run(change.name, func(t *testing.T) {
+			text := fmt.Sprintf("package platform\n\n_change: %q\n", change.name)
+			if err := os.WriteFile(filepath.Join(blueprint, "change.cue"), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			after := filepath.Join(t.TempDir(), "after")
+			runTool(ctx, t, blueprint, compiler, "compile", "-o", after)
+			// The exit code 1 says that there are differences.
+			review := runTool(ctx, t, blueprint, "sh", "-c", compiler+" diff --base HEAD || [ $? = 1 ]")
+			if !strings.Contains(review, change.says) {
+				t.Errorf("the review does not say %q:\n%s", change.says, review)
+			}
 			f := &folder{T: t, ctx: ctx, plane: p, dir: before}
 			f.apply()
 			f.add(f.pools()...)
@@ -78,10 +107,15 @@ func TestChanges(t *testing.T) {
 					}
 				}
 			}
-			changed.build(tools, "local-queues", "manifests", "queues")
+			changed.build(tools, "priorities", "local-queues", "manifests", "queues")
 			changed.queues(change.queues, change.applied)
 			changed.running(change.running)
 			const all = "--all-namespaces"
+			for _, o := range changed.get("workloads", all) {
+				if o.Spec.Priority != 10 {
+					t.Errorf("%s has priority %d", o, o.Spec.Priority)
+				}
+			}
 			changed.succeed(all, "^train-", changed.completed(all, "^train-", 6))
 			changed.clear()
 			changed.deleteGone()
@@ -148,11 +182,28 @@ func buildCompiler(ctx context.Context, t *testing.T, root string) string {
 	return compiler
 }
 
-// compileChange compiles the platform in testdata/changes into a folder.
-func compileChange(ctx context.Context, t *testing.T, compiler, dir string, tags ...string) {
+// changesRepository returns a git repository with the platform in testdata/changes.
+func changesRepository(ctx context.Context, t *testing.T) string {
 	t.Helper()
-	args := append([]string{"compile", "-o", dir, "testdata/changes"}, tags...)
-	if out, err := exec.CommandContext(ctx, compiler, args...).CombinedOutput(); err != nil {
-		t.Fatalf("batchwright %s: %v\n%s", strings.Join(args, " "), err, out)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/changes")); err != nil {
+		t.Fatal(err)
 	}
+	runTool(ctx, t, dir, "git", "init", "-q")
+	runTool(ctx, t, dir, "git", "add", ".")
+	runTool(ctx, t, dir, "git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.com", "commit", "-qm",
+		"The platform before the changes")
+	return dir
+}
+
+// runTool runs a program in a directory and returns its output. It must succeed.
+func runTool(ctx context.Context, t *testing.T, dir, program string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
 }

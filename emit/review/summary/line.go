@@ -14,6 +14,7 @@ type Topic string
 // lines mostly follow from them.
 const (
 	TopicCluster    Topic = "cluster"     // versions, networks, monitoring, delivery
+	TopicJobs       Topic = "jobs"        // jobs that run or wait when the change is built
 	TopicCapacity   Topic = "capacity"    // number of nodes and accelerators
 	TopicTeams      Topic = "teams"       // teams, cohorts and who belongs to them
 	TopicQueues     Topic = "queues"      // queues, and the teams that use them
@@ -27,7 +28,7 @@ const (
 )
 
 var topics = []Topic{
-	TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads,
+	TopicJobs, TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads,
 	TopicAlerts, TopicLimits, TopicCloudQuota,
 }
 

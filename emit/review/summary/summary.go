@@ -20,12 +20,12 @@ import (
 
 // Of returns the changes between two plans, by topic. It turns each plan into facts,
 // each with its own key, and returns the facts that differ. A change and its
-// opposite therefore have the same lines, with their sides exchanged. The time is
-// linear in the size of the plans.
+// opposite therefore have the same lines, with their sides exchanged, except for what
+// the change does to jobs that run or wait. The time is linear in the size of the plans.
 func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(planFacts(before, same), planFacts(after, same))
-	return slices.Concat(foldChanges(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
+	return slices.Concat(jobEffects(before, after), foldChanges(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 
 // planFacts returns the facts of a plan, except those of the teams in same, of which

@@ -225,12 +225,16 @@ func checkLine(t *testing.T, l Line) {
 	}
 }
 
-// TestSummaryMirrors compares every plan with every other, both ways.
+// TestSummaryMirrors compares every plan with every other, both ways. What a change does
+// to jobs is different for the opposite change.
 func TestSummaryMirrors(t *testing.T) {
 	type side struct{ topic, subject, what, from, to string }
 	sides := func(lines []Line, mirrored bool) []side {
 		var out []side
 		for _, l := range lines {
+			if l.Topic == TopicJobs {
+				continue
+			}
 			s := side{string(l.Topic), l.Subject, l.What, l.From, l.To}
 			if mirrored {
 				s.from, s.to = s.to, s.from

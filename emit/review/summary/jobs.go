@@ -1,0 +1,237 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/review/delta"
+)
+
+// jobEffects returns what a change does to jobs that run or wait when it is built: the
+// jobs on capacities that leave or get other nodes, in queues that leave, beyond a
+// lower quota, and of PriorityClasses with another value. conformance/cluster plays
+// such changes on a control plane.
+func jobEffects(before, after *ir.Platform) []Line {
+	if before.Name != after.Name || before.Project != after.Project || before.Region != after.Region {
+		return nil // the other platform has no jobs yet
+	}
+	lines := slices.Concat(capacityEffects(before, after), queueEffects(before, after))
+	return append(lines, priorityEffects(before, after)...)
+}
+
+// effect is what happens to jobs of several teams. The text "TEAMS" in what stands for
+// their names.
+type effect struct{ what, to, note string }
+
+// effects gathers effects with the teams whose jobs they concern.
+type effects struct {
+	order []effect
+	teams map[effect][]string
+}
+
+func (e *effects) add(team string, what effect) {
+	if e.teams == nil {
+		e.teams = map[effect][]string{}
+	}
+	if e.teams[what] == nil {
+		e.order = append(e.order, what)
+	}
+	e.teams[what] = append(e.teams[what], team)
+}
+
+// lines returns a line for each effect, in the order in which they were added.
+func (e *effects) lines() []Line {
+	var lines []Line
+	for _, what := range e.order {
+		lines = append(lines, jobLine(strings.Replace(what.what, "TEAMS", shortNames(e.teams[what]), 1), what.to, what.note))
+	}
+	return lines
+}
+
+func jobLine(jobs, to, note string) Line {
+	return Line{Topic: TopicJobs, Subject: jobs, Op: delta.Changed, From: "run", To: to, Note: note}
+}
+
+// capacityEffects returns a line for each capacity that leaves or gets nodes with other
+// labels, and for each workload that can use no other capacity than those that leave.
+func capacityEffects(before, after *ir.Platform) []Line {
+	kept := map[string]*ir.Capacity{}
+	for i := range after.Capacities {
+		kept[after.Capacities[i].Name] = &after.Capacities[i]
+	}
+	var lines []Line
+	users := newTally(before)
+	for i := range before.Capacities {
+		c := &before.Capacities[i]
+		now := kept[c.Name]
+		jobs := fmt.Sprintf("jobs on capacity %q", c.Name)
+		quota := users.guaranteedText(c)
+		switch {
+		case now == nil:
+			lines = append(lines, jobLine(jobs, "stop before the nodes are deleted, and wait in their queues", quota))
+		case !slices.Equal(c.NodeLabels, now.NodeLabels):
+			lines = append(lines, jobLine(jobs, "stop before the nodes are replaced, and wait in their queues", quota))
+		case losesNodes(c, now):
+			lines = append(lines, jobLine(jobs, "stop if their node is deleted, and wait for another",
+				fmt.Sprintf("%d of %s are deleted", c.MaxNodes-now.MaxNodes, words.Count(c.MaxNodes, "node"))))
+		}
+	}
+	stuck := map[string]bool{}
+	for _, w := range before.Workloads {
+		gone := func(name string) bool { return kept[name] == nil }
+		if len(w.Capacities) > 0 && !stuck[w.Template] && !slices.ContainsFunc(w.Capacities, func(name string) bool {
+			return !gone(name)
+		}) {
+			stuck[w.Template] = true
+			lines = append(lines, Line{
+				Topic: TopicJobs, Subject: fmt.Sprintf("jobs of workload %q that wait", w.Template), Op: delta.Changed,
+				From: "start", To: "never start",
+				Note: "no capacity is left that they select: delete them, and submit the new ones",
+			})
+		}
+	}
+	return lines
+}
+
+// losesNodes reports whether Terraform deletes nodes of a pool of a fixed size.
+func losesNodes(was, is *ir.Capacity) bool {
+	return was.Static && is.Static && is.MaxNodes < was.MaxNodes
+}
+
+// guaranteedText returns the quota of a capacity that all queues are guaranteed.
+func (t tally) guaranteedText(c *ir.Capacity) string {
+	for _, a := range c.Guaranteed {
+		if a.Resource == c.CountedIn() {
+			return "the queues guarantee " + ir.PrintAmount(a.Resource, a.Quantity) + " there"
+		}
+	}
+	return ""
+}
+
+// queueEffects returns the effects on the jobs of teams whose ClusterQueues leave, or
+// have less quota.
+func queueEffects(before, after *ir.Platform) []Line {
+	now := map[[2]string]*ir.Queue{} // by team and tier
+	stays := map[string]bool{}       // teams
+	for i := range after.Teams {
+		stays[after.Teams[i].Name] = true
+		for j := range after.Teams[i].Queues {
+			q := &after.Teams[i].Queues[j]
+			now[[2]string{after.Teams[i].Name, q.Tier}] = q
+		}
+	}
+	fewer := fewerNodes(before, after)
+	var all effects
+	lowered := map[string]bool{} // shared queues that are told
+	for i := range before.Teams {
+		team := before.Teams[i].Name
+		if !stays[team] {
+			all.add(team, effect{"jobs of TEAMS", "stop, and do not start again", "the team leaves"})
+			continue
+		}
+		for j := range before.Teams[i].Queues {
+			q := &before.Teams[i].Queues[j]
+			is := now[[2]string{team, q.Tier}]
+			jobs := "jobs of TEAMS in tier " + q.Tier
+			switch {
+			case is == nil:
+				all.add(team, effect{
+					jobs, "stop, and do not start again", "the team has no queue in the tier any more",
+				})
+			case is.ClusterQueue != q.ClusterQueue:
+				all.add(team, effect{
+					jobs, "stop, and wait in the new queue", "otherwise the old and the new queue would both give quota",
+				})
+			case q.Shared:
+				if !lowered[q.ClusterQueue] {
+					lowered[q.ClusterQueue] = true
+					all.addLowered("", "jobs in tier "+q.Tier, q, is, fewer)
+				}
+			default:
+				all.addLowered(team, jobs, q, is, fewer)
+			}
+		}
+	}
+	return all.lines()
+}
+
+// fewerNodes returns the names of the capacities that lose nodes.
+func fewerNodes(before, after *ir.Platform) map[string]bool {
+	was, fewer := newTally(before), map[string]bool{}
+	for i := range after.Capacities {
+		c := &after.Capacities[i]
+		if old := was.capacities[c.Name]; old != nil && losesNodes(old, c) {
+			fewer[c.Name] = true
+		}
+	}
+	return fewer
+}
+
+// addLowered adds the effect of each nominal quota that is lower than before, except on
+// the capacities in fewer.
+func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, fewer map[string]bool) {
+	nominal := map[[2]string]*ir.ResourceQuota{}
+	for i := range is.Flavors {
+		for j := range is.Flavors[i].Quotas {
+			q := &is.Flavors[i].Quotas[j]
+			nominal[[2]string{is.Flavors[i].Flavor, q.Resource}] = q
+		}
+	}
+	for _, f := range was.Flavors {
+		for _, old := range f.Quotas {
+			q := nominal[[2]string{f.Flavor, old.Resource}]
+			if q == nil || fewer[f.Flavor] || q.Nominal.Cmp(old.Nominal) >= 0 || !isCounted(&f, old.Resource) {
+				continue
+			}
+			note := "no further job starts there until fewer run"
+			if is.Cohort != "" {
+				note += "; meanwhile other queues of the cohort may evict them to get their guarantee"
+			}
+			e.add(team, effect{
+				fmt.Sprintf("%s beyond %s of %s", jobs, ir.PrintAmount(q.Resource, q.Nominal), f.Flavor),
+				"still run", note,
+			})
+		}
+	}
+}
+
+// isCounted reports whether a flavor's quota is written in the resource: its
+// accelerators, or vCPUs if it has none.
+func isCounted(f *ir.FlavorQuota, name string) bool {
+	accelerated := slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool {
+		return q.Resource == ir.GPU || q.Resource == ir.TPU
+	})
+	return name == ir.GPU || name == ir.TPU || name == ir.CPU && !accelerated
+}
+
+// priorityEffects returns a line for each PriorityClass with another value. Pods and
+// Workloads keep the value with which they were created (Kubernetes documentation,
+// "Pod Priority and Preemption").
+func priorityEffects(before, after *ir.Platform) []Line {
+	was := map[string]int32{}
+	for _, c := range before.PriorityClasses {
+		was[c.Name] = c.Value
+	}
+	var lines []Line
+	for _, c := range after.PriorityClasses {
+		old, known := was[c.Name]
+		if !known || old == c.Value {
+			continue
+		}
+		note := fmt.Sprintf("new jobs of the class have %d and start first", c.Value)
+		switch {
+		case old > c.Value:
+			note = fmt.Sprintf("new jobs of the class have %d and start after them", c.Value)
+		case c.Preempts:
+			note += ", and may evict them"
+		}
+		lines = append(lines, Line{
+			Topic: TopicJobs, Subject: fmt.Sprintf("existing jobs of PriorityClass %q", c.Name), Op: delta.Changed,
+			From: fmt.Sprint("value ", old), To: fmt.Sprint("still value ", old), Note: note,
+		})
+	}
+	return lines
+}
