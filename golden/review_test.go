@@ -102,6 +102,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 			},
 			others: []string{".batchwright/manifest.json", "README.md"},
 			summary: []string{
+				"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
+					"(no further job starts there until fewer run)",
 				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues ` +
 					`guarantee 256 of the 512 GPUs)`,
 				"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted",
@@ -309,6 +311,8 @@ var edits = []edit{
 		name: "shared quota", blueprint: "a3-ultra-flex", old: "shared: {}",
 		new: `shared: quota: "a3-ultra": accelerators: 256`,
 		summary: []string{
+			"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
+				"(no further job starts there until fewer run)",
 			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it " +
 				"machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB " +
@@ -365,6 +369,7 @@ var edits = []edit{
 	{
 		name: "a team removed", blueprint: "batch-platform", old: "	\"team-d\": cohort: \"team-c-d\"\n", new: "",
 		summary: []string{
+			"jobs | jobs of team-d: run -> stop, and do not start again (the team leaves)",
 			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads`,
 			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
@@ -472,6 +477,8 @@ var edits = []edit{
 		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n",
 		new: "		nodes: 2\n",
 		summary: []string{
+			`jobs | jobs on capacity "l4-reserved": run -> stop if their node is deleted, and wait for another ` +
+				`(2 of 4 nodes are deleted)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
 				`of the 4 GPUs, more than there are)`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs " +
@@ -531,6 +538,8 @@ var edits = []edit{
 		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`,
 		new: `consumption: onDemand: {}, maxNodes: 36`,
 		summary: []string{
+			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their queues ` +
+				`(the queues guarantee 48 GPUs there)`,
 			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 " +
 				"at most",
@@ -604,6 +613,8 @@ var edits = []edit{
 	{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
+			`jobs | jobs on capacity "slices": run -> stop if their node is deleted, and wait for another ` +
+				`(8 of 8 nodes are deleted)`,
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
 				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
 			`quota | tier "train": nominal quota of slices: 32 -> 0 TPU chips (all queues guarantee ` +
@@ -725,6 +736,8 @@ var edits = []edit{
 	{
 		name: "priority", blueprint: "batch-platform", old: "compact: {priority: 15", new: "compact: {priority: 25",
 		summary: []string{
+			`jobs | existing jobs of PriorityClass "compact": value 15 -> still value 15 ` +
+				`(new jobs of the class have 25 and start first, and may evict them)`,
 			`priority | PriorityClass "compact": value: 15 -> 25 (the highest)`,
 		},
 	},
@@ -806,6 +819,8 @@ var edits = []edit{
 		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}",
 		new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
 		summary: []string{
+			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their queues ` +
+				`(the queues guarantee 16 GPUs there)`,
 			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
 		},
 		removed: []string{"google_container_node_pool.l4_ondemand"},
@@ -923,6 +938,7 @@ var edits = []edit{
 	{
 		name: "a team's name", blueprint: "batch-platform", old: `"team-b": cohort`, new: `"team-x": cohort`,
 		summary: []string{
+			"jobs | jobs of team-b: run -> stop, and do not start again (the team leaves)",
 			`teams | team "team-b" removed from configuration: cohort team-a-b, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads ("team-x" is added with the same: another name makes another team)`,
 			`teams | team "team-x" added: cohort team-a-b, tiers compact, hp, lp, 22 GPUs guaranteed, a bucket, 16 ` +
@@ -976,6 +992,8 @@ var edits = []edit{
 		old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
 		new: "consumption: spot: {}\n\tmaxNodes: 4",
 		summary: []string{
+			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their queues ` +
+				`(the queues guarantee 32 GPUs there)`,
 			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
 				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,

@@ -62,6 +62,9 @@ func capacityEffects(before, after *ir.Platform) []Line {
 	for i := range after.Capacities {
 		kept[after.Capacities[i].Name] = &after.Capacities[i]
 	}
+	// The build stops the jobs of Kueue before Terraform runs. Jobs of KAI Scheduler stop
+	// with their nodes.
+	stop := ir.Choose(after.Scheduler, "stop before", "stop when")
 	var lines []Line
 	users := newTally(before)
 	for i := range before.Capacities {
@@ -71,9 +74,9 @@ func capacityEffects(before, after *ir.Platform) []Line {
 		quota := users.guaranteedText(c)
 		switch {
 		case now == nil:
-			lines = append(lines, jobLine(jobs, "stop before the nodes are deleted, and wait in their queues", quota))
+			lines = append(lines, jobLine(jobs, stop+" the nodes are deleted, and wait in their queues", quota))
 		case !slices.Equal(c.NodeLabels, now.NodeLabels):
-			lines = append(lines, jobLine(jobs, "stop before the nodes are replaced, and wait in their queues", quota))
+			lines = append(lines, jobLine(jobs, stop+" the nodes are replaced, and wait in their queues", quota))
 		case losesNodes(c, now):
 			lines = append(lines, jobLine(jobs, "stop if their node is deleted, and wait for another",
 				fmt.Sprintf("%d of %s are deleted", c.MaxNodes-now.MaxNodes, words.Count(c.MaxNodes, "node"))))
@@ -124,12 +127,13 @@ func queueEffects(before, after *ir.Platform) []Line {
 		}
 	}
 	fewer := fewerNodes(before, after)
+	left := ir.Choose(after.Scheduler, "stop, and do not start again", "still run, but no further job starts")
 	var all effects
 	lowered := map[string]bool{} // shared queues that are told
 	for i := range before.Teams {
 		team := before.Teams[i].Name
 		if !stays[team] {
-			all.add(team, effect{"jobs of TEAMS", "stop, and do not start again", "the team leaves"})
+			all.add(team, effect{"jobs of TEAMS", left, "the team leaves"})
 			continue
 		}
 		for j := range before.Teams[i].Queues {
@@ -138,9 +142,7 @@ func queueEffects(before, after *ir.Platform) []Line {
 			jobs := "jobs of TEAMS in tier " + q.Tier
 			switch {
 			case is == nil:
-				all.add(team, effect{
-					jobs, "stop, and do not start again", "the team has no queue in the tier any more",
-				})
+				all.add(team, effect{jobs, left, "the team has no queue in the tier any more"})
 			case is.ClusterQueue != q.ClusterQueue:
 				all.add(team, effect{
 					jobs, "stop, and wait in the new queue", "otherwise the old and the new queue would both give quota",
