@@ -16,6 +16,7 @@ var limitedRules = map[string]string{
 	"E0505": "-kai",
 	"E0507": "-kai",
 	"E0510": "-kai",
+	"E0520": "-kai",
 	"E0809": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",

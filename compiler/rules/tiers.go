@@ -3,10 +3,13 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on tiers.
@@ -42,6 +45,10 @@ func tierRules() []Rule {
 			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,
 			whole: true,
 		},
+		{
+			Code: "E0520", Severity: diag.Error, Title: "tier evicts to borrow, but not to reclaim",
+			check: borrowWithoutReclaim, except: schedulers{ir.KAI},
+		},
 	}
 }
 
@@ -68,9 +75,9 @@ func defaultTier(r *report) {
 	}
 }
 
-// preemptsNothing reports a tier that can preempt and has nothing to evict: an
-// evicted workload must have a lower priority, in the tier's own queues or in
-// others.
+// preemptsNothing reports policies of a tier that can evict nobody: a policy for jobs
+// of a lower priority, in the tier of the lowest priority, and a policy for jobs that
+// borrow, in a tier that cannot borrow.
 func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
 	lowest := math.MaxInt
@@ -81,15 +88,82 @@ func preemptsNothing(r *report) {
 		}
 		lowest = min(lowest, classes[0].Value)
 	}
+	borrows := borrowingTiers(r.Plan)
 	for _, name := range sortedKeys(tiers) {
-		classes := tiers[name].PriorityClasses(name)
-		if !tiers[name].Preempts || len(tiers) == 1 {
-			continue
-		}
+		t, classes := tiers[name], tiers[name].PriorityClasses(name)
+		path := at("tiers", name, "preempts")
 		if classes[len(classes)-1].Value <= lowest {
-			r.add(at("tiers", name, "preempts"),
-				fmt.Sprintf("tier %q has the lowest priority, so it cannot preempt anything", name),
-				withHelp("raise its priority, or remove preempts"))
+			lowestPreempts(r, name, t.Preempts)
+		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
+			r.add(pathBelow(path, "toBorrow"),
+				fmt.Sprintf("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
+				withHelp("set borrow in a quota of the tier, or remove toBorrow"))
+		}
+	}
+}
+
+// lowestPreempts reports the policies for jobs of a lower priority in a tier that has
+// the lowest priority.
+func lowestPreempts(r *report, tier string, p schema.Preempts) {
+	policies := []struct{ field, policy, other string }{
+		{"inQueue", p.InQueue, fmt.Sprintf("write %q, which also evicts newer jobs", ir.PreemptNewer)},
+		{"toReclaim", p.ToReclaim, fmt.Sprintf("write %q, which also evicts jobs of its own priority", ir.PreemptAny)},
+		{"toBorrow", p.ToBorrow, "remove toBorrow"},
+	}
+	var fields, cures []string
+	for _, f := range policies {
+		if f.policy == ir.PreemptLowerPriority {
+			fields, cures = append(fields, f.field), append(cures, f.other)
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	path := at("tiers", tier, "preempts")
+	said, do := fields[0]+" evicts", cures[0]
+	report := r.add
+	if len(fields) > 1 {
+		said, do = words.And(fields)+" evict", "remove preempts"
+		report = r.addKey
+	} else {
+		path = pathBelow(path, fields[0])
+	}
+	report(path, fmt.Sprintf("tier %q has the lowest priority, so %s nobody", tier, said),
+		withHelp("raise its priority, or %s", do))
+}
+
+// borrowingTiers returns the tiers with a queue that can borrow.
+func borrowingTiers(p *ir.Platform) map[string]bool {
+	out := map[string]bool{}
+	add := func(q ir.Queue) {
+		if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+			return slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows)
+		}) {
+			out[q.Tier] = true
+		}
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			add(q)
+		}
+	}
+	for _, q := range p.SharedQueues {
+		add(q.Queue)
+	}
+	return out
+}
+
+// borrowWithoutReclaim reports tiers that evict to borrow and not to reclaim. Kueue's
+// webhook refuses such a ClusterQueue. Source: Kueue v0.19,
+// pkg/webhooks/clusterqueue_webhook.go, validatePreemption.
+func borrowWithoutReclaim(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		p := r.Blueprint.Tiers[name].Preempts
+		if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
+			r.add(at("tiers", name, "preempts", "toBorrow"),
+				fmt.Sprintf("jobs of tier %q evict to borrow, but not to reclaim, which Kueue refuses", name),
+				withRelated(at("tiers", name, "preempts", "toReclaim"), "toReclaim"),
+				withHelp("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 		}
 	}
 }
