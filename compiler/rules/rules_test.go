@@ -28,6 +28,7 @@ var limitedRules = map[string]string{
 	"N0410": "-kai",
 	"W0502": "-kai",
 	"W0606": "-kai",
+	"W0610": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }
