@@ -233,7 +233,7 @@ type Tier struct {
 	Default         bool              `json:"default"`
 	Preempts        Preempts          `json:"preempts"`
 	Capacity        []string          `json:"capacity"`
-	Queueing        string            `json:"queueing"`
+	Queueing        *string           `json:"queueing"`
 	MaxGraceSeconds int               `json:"maxGraceSeconds"`
 	Shared          *Shared           `json:"shared"`
 	Accept          map[string]string `json:"accept"`

@@ -95,6 +95,12 @@ type Queue struct {
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
 }
 
+// The orders in which waiting jobs of a queue start.
+const (
+	StrictFIFO     = "StrictFIFO"     // the first job blocks the jobs behind it
+	BestEffortFIFO = "BestEffortFIFO" // jobs that fit may overtake it
+)
+
 // The policies of Preemption, spelt as in the API of Kueue.
 const (
 	PreemptNever         = "Never"

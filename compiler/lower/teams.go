@@ -192,7 +192,7 @@ func lowerQueue(
 ) ir.Queue {
 	t := b.Tiers[tier]
 	q := ir.Queue{
-		Tier: tier, Cohort: cohort, Strategy: t.Queueing, MaxGraceSeconds: t.MaxGraceSeconds,
+		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
 		Preemption: lowerPreemption(b, tier, cohort),
 		Resources:  []string{ir.CPU, ir.Memory},
 	}
@@ -231,6 +231,30 @@ func lowerQueue(
 		q.Flavors = append(q.Flavors, f)
 	}
 	return q
+}
+
+// queueingOf returns the order of waiting jobs in a tier. Jobs for different
+// accelerators do not wait for the same nodes, so that one should not block the
+// other. Machines without accelerators do not count: they often only help the jobs
+// on the others, among which StrictFIFO keeps large jobs from waiting for ever.
+func queueingOf(t schema.Tier, offers map[string]*offer) string {
+	if t.Queueing != nil {
+		return *t.Queueing
+	}
+	kinds := map[string]bool{}
+	for _, name := range t.Capacity {
+		if o := offers[name]; o != nil && o.capacity.HasAccelerators() {
+			kind := o.capacity.Machine.Accelerator
+			if s := o.capacity.Machine.Slice; s != nil {
+				kind += " " + s.Topology
+			}
+			kinds[kind] = true
+		}
+	}
+	if len(kinds) > 1 {
+		return ir.BestEffortFIFO
+	}
+	return ir.StrictFIFO
 }
 
 // lowerPreemption resolves which jobs the jobs of a tier's queue may evict. A queue

@@ -17,6 +17,7 @@ var limitedRules = map[string]string{
 	"E0507": "-kai",
 	"E0510": "-kai",
 	"E0520": "-kai",
+	"W0512": "-kai",
 	"E0809": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",

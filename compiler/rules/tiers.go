@@ -49,6 +49,10 @@ func tierRules() []Rule {
 			Code: "E0520", Severity: diag.Error, Title: "tier evicts to borrow, but not to reclaim",
 			check: borrowWithoutReclaim, except: schedulers{ir.KAI},
 		},
+		{
+			Code: "W0512", Severity: diag.Warning, Title: "waiting job blocks jobs for other hardware",
+			check: strictOrder, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
 	}
 }
 
@@ -151,6 +155,69 @@ func borrowingTiers(p *ir.Platform) map[string]bool {
 		add(q.Queue)
 	}
 	return out
+}
+
+// strictOrder reports tiers in which a job that waits for one class of hardware blocks
+// jobs for another, because the first job of their StrictFIFO queue blocks all others.
+// It looks only at workloads that can run on one class. Source: Kueue documentation,
+// "ClusterQueue", "Queueing strategy".
+func strictOrder(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	strict := map[string]bool{} // by LocalQueue
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			strict[q.LocalQueue] = q.Strategy == ir.StrictFIFO
+		}
+	}
+	type pinned struct{ workload, hardware string }
+	first := map[string]pinned{} // by ClusterQueue
+	reported := map[string]bool{}
+	for _, w := range r.Plan.Workloads {
+		tier := r.Blueprint.Workloads[w.Template].Tier
+		hardware := onlyHardware(w, capacities)
+		if hardware == "" || !strict[w.Queue] || reported[tier] {
+			continue
+		}
+		queue := w.Queue
+		if r.Blueprint.Tiers[tier].Shared != nil {
+			queue = tier
+		}
+		other, known := first[queue]
+		if !known {
+			first[queue] = pinned{w.Template, hardware}
+			continue
+		}
+		if other.hardware == hardware {
+			continue
+		}
+		reported[tier] = true
+		options := []option{
+			withRelated(at("workloads", other.workload), "it needs %q", other.hardware),
+			withRelated(at("workloads", w.Template), "it needs %q", hardware),
+			withHelp("write queueing: %q, or define a tier for each hardware", ir.BestEffortFIFO),
+		}
+		message := fmt.Sprintf("a job of %q that waits for hardware %q blocks the jobs of %q, which need %q",
+			other.workload, other.hardware, w.Template, hardware)
+		if path := at("tiers", tier, "queueing"); r.Written(path...) {
+			r.add(path, message, options...)
+		} else {
+			r.addKey(at("tiers", tier), message, options...)
+		}
+	}
+}
+
+// onlyHardware returns the class of hardware that a workload can run on, "" if there
+// are several.
+func onlyHardware(w ir.Workload, capacities map[string]ir.Capacity) string {
+	only := ""
+	for i, name := range w.Capacities {
+		if hardware := capacities[name].Hardware; i == 0 {
+			only = hardware
+		} else if hardware != only {
+			return ""
+		}
+	}
+	return only
 }
 
 // borrowWithoutReclaim reports tiers that evict to borrow and not to reclaim. Kueue's
