@@ -81,7 +81,7 @@ func (g generator) randomBlueprint() object {
 		use[name] = c
 		t := object{"default": i == 0, "capacity": c.names(), "accept": object{"W0502": g.hostileReason()}}
 		if !kai {
-			t["preempts"], t["queueing"] = g.chance(2), g.pick("StrictFIFO", "BestEffortFIFO")
+			t["preempts"], t["queueing"] = g.preempts(), g.pick("StrictFIFO", "BestEffortFIFO")
 		}
 		if g.chance(2) {
 			t["priority"] = g.IntN(2000) - 1000
@@ -305,6 +305,18 @@ func (g generator) randomWorkload(tier string, c class, teams []string) object {
 		w["rendezvous"] = object{"port": 2000 + g.IntN(1000)}
 	}
 	return w
+}
+
+// preempts returns policies that Kueue accepts together.
+func (g generator) preempts() object {
+	p := object{
+		"inQueue":   g.pick("Never", "LowerPriority", "LowerOrNewerEqualPriority"),
+		"toReclaim": g.pick("Any", "LowerPriority", "Never"),
+	}
+	if p["toReclaim"] != "Never" {
+		p["toBorrow"] = g.pick("Never", "LowerPriority")
+	}
+	return p
 }
 
 // hostileText returns a random sequence of hostile texts.

@@ -234,8 +234,8 @@ var noEdits = []edit{
 	},
 	{
 		name: "order of fields", blueprint: "batch-platform",
-		old: `{priority: 10, default: true, capacity: ["l4-reserved", "l4-spot"]}`,
-		new: `{capacity: ["l4-reserved", "l4-spot"], default: true, priority: 10}`,
+		old: `{priority: 10, default: true, capacity: ["l4-reserved", "l4-spot"], `,
+		new: `{capacity: ["l4-reserved", "l4-spot"], default: true, priority: 10, `,
 	},
 	{
 		name: "order of teams", blueprint: "batch-platform",
@@ -252,8 +252,8 @@ var noEdits = []edit{
 		file: "batch-platform-dws/dws.cue",
 	},
 	{
-		name: "a default given", blueprint: "tpu-training", old: "	preempts: true\n",
-		new: "	preempts: true\n	queueing: \"StrictFIFO\"\n",
+		name: "a default given", blueprint: "tpu-training", old: "	capacity: [\"slices\", \"cpu\"]\n",
+		new: "	capacity: [\"slices\", \"cpu\"]\n	queueing: \"StrictFIFO\"\n",
 	},
 }
 
@@ -742,10 +742,17 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: true",
-		new: "hp: {priority: 20, preempts: false",
+		name: "preemption off", blueprint: "batch-platform", old: "hp: {priority: 20, preempts: compact.preempts",
+		new: "hp: {priority: 20, preempts: toReclaim: \"Never\"",
 		summary: []string{
-			`priority | PriorityClass "hp": preemption: evicts lower priorities -> evicts nobody`,
+			"priority | all 4 teams: preemption in hp: inQueue LowerPriority, toReclaim LowerPriority -> evicts nobody",
+		},
+	},
+	{
+		name: "preemption in one tier", blueprint: "batch-platform", old: `"l4-spot"], preempts: toReclaim: "Never"}`,
+		new: `"l4-spot"]}`,
+		summary: []string{
+			"priority | all 4 teams: preemption in lp: evicts nobody -> toReclaim Any",
 		},
 	},
 	{

@@ -231,12 +231,19 @@ type Tier struct {
 	Priority        *int              `json:"priority"`
 	Priorities      map[string]int    `json:"priorities"`
 	Default         bool              `json:"default"`
-	Preempts        bool              `json:"preempts"`
+	Preempts        Preempts          `json:"preempts"`
 	Capacity        []string          `json:"capacity"`
-	Queueing        string            `json:"queueing"`
+	Queueing        *string           `json:"queueing"`
 	MaxGraceSeconds int               `json:"maxGraceSeconds"`
 	Shared          *Shared           `json:"shared"`
 	Accept          map[string]string `json:"accept"`
+}
+
+// Preempts mirrors #Preempts.
+type Preempts struct {
+	InQueue   string `json:"inQueue"`
+	ToReclaim string `json:"toReclaim"`
+	ToBorrow  string `json:"toBorrow"`
 }
 
 // PriorityClass is a tier's PriorityClass.

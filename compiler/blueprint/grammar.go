@@ -328,7 +328,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if g.alreadyFound(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
-	if guess := g.guessValue(schema, value); guess != "" {
+	if now, why := formerValue(path, shown); now != "" {
+		f.Help = fmt.Sprintf("write %s, %s", now, why)
+		f.Edit = &diag.Edit{Span: f.Span, Text: now}
+	} else if guess := g.guessValue(schema, value); guess != "" {
 		f.Help = "did you mean " + guess + "?"
 		f.Edit = &diag.Edit{Span: f.Span, Text: guess}
 	}

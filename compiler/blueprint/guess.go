@@ -42,3 +42,22 @@ func (g *grammar) guessValue(schema, value cue.Value) string {
 	}
 	return ""
 }
+
+// formerValue returns CUE source that means today what a value of a field meant in
+// an earlier version of the schema, and the end of a sentence about it. It returns ""
+// for values that never were valid.
+func formerValue(path []string, value string) (now, why string) {
+	if len(path) != 3 || path[0] != "tiers" || path[2] != "preempts" {
+		return "", ""
+	}
+	switch value {
+	case "true":
+		return `{inQueue: "LowerPriority", toReclaim: "LowerPriority"}`,
+			`as true meant; or {inQueue: "LowerPriority"}, and a guarantee also comes back from jobs of the same ` +
+				"priority"
+	case "false":
+		return `{toReclaim: "Never"}`,
+			"as false meant; or remove preempts, and jobs that borrow a guarantee are evicted if its team needs it"
+	}
+	return "", ""
+}

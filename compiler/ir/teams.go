@@ -4,9 +4,11 @@ import "k8s.io/apimachinery/pkg/api/resource"
 
 // PriorityClass is a Kubernetes PriorityClass.
 type PriorityClass struct {
-	Name     string
-	Value    int32
-	Default  bool // default class of the whole cluster
+	Name    string
+	Value   int32
+	Default bool // default class of the whole cluster
+	// Preempts reports whether the scheduler of pods may evict running pods with a
+	// lower value so that pods of this class get their nodes.
 	Preempts bool
 	Tier     string
 	Note     string // description
@@ -85,12 +87,48 @@ type Queue struct {
 	Shared   bool
 	Cohort   string // cohort with which it lends and borrows, "" for none
 	Strategy string // StrictFIFO or BestEffortFIFO
-	Preempts bool
+	// Preemption says which running jobs its waiting jobs may evict.
+	Preemption Preemption
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Resources       []string      // covered resources, in the order of every FlavorQuota
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
 }
+
+// The orders in which waiting jobs of a queue start.
+const (
+	StrictFIFO     = "StrictFIFO"     // the first job blocks the jobs behind it
+	BestEffortFIFO = "BestEffortFIFO" // jobs that fit may overtake it
+)
+
+// The policies of Preemption, spelt as in the API of Kueue.
+const (
+	PreemptNever         = "Never"
+	PreemptLowerPriority = "LowerPriority"
+	PreemptNewer         = "LowerOrNewerEqualPriority"
+	PreemptAny           = "Any"
+)
+
+// Preemption says which running jobs the waiting jobs of a queue may evict. An empty
+// policy means PreemptNever. Source: Kueue v1beta2 API, ClusterQueuePreemption.
+type Preemption struct {
+	// InQueue is the policy for jobs of the same queue: PreemptNever,
+	// PreemptLowerPriority or PreemptNewer.
+	InQueue string
+	// ToReclaim is the policy for borrowing jobs of other queues of the cohort if the
+	// waiting job fits the guarantee of its queue: PreemptNever,
+	// PreemptLowerPriority or PreemptAny.
+	ToReclaim string
+	// ToBorrow is the policy for borrowing jobs of other queues of the cohort if the
+	// waiting job must borrow: PreemptNever or PreemptLowerPriority.
+	ToBorrow string
+}
+
+// Evicts reports whether a policy lets jobs evict other jobs.
+func Evicts(policy string) bool { return policy != "" && policy != PreemptNever }
+
+// Any reports whether some policy lets jobs evict other jobs.
+func (p Preemption) Any() bool { return Evicts(p.InQueue) || Evicts(p.ToReclaim) || Evicts(p.ToBorrow) }
 
 // FlavorQuota is a queue's quota of one capacity.
 type FlavorQuota struct {

@@ -163,7 +163,7 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 			value, known := facts.ClassValue(class.Name)
 			out = append(out, ir.PriorityClass{
 				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0,
-				Preempts: t.Preempts || facts.PreemptsByPriority,
+				Preempts: facts.PreemptsByPriority || preemptsPods(t),
 				Tier:     tier, Note: note,
 				BuiltIn: known && value == class.Value,
 			})
@@ -174,6 +174,15 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 	})
 	return out
 }
+
+// preemptsPods reports whether kube-scheduler may evict pods of a lower value for the
+// pods of the tier. Kueue evicts jobs by itself, and needs no such class. When nodes
+// are short, for example because Spot VMs were taken away, kube-scheduler knows
+// neither queues nor guarantees: it evicts pods of any team, the jobs keep their
+// quota, and Kueue does not count the eviction. Therefore a tier that only gets its
+// guarantee back never asks for it. A tier whose jobs give way to a higher priority
+// in their own queue does: there the priority decides, also about nodes.
+func preemptsPods(t schema.Tier) bool { return ir.Evicts(t.Preempts.InQueue) }
 
 // lowerCohorts returns the cohorts, parents before children. It omits cohorts in a
 // circle, which the rules reject.

@@ -122,7 +122,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			if !ok || t.Shared != nil {
 				continue
 			}
-			if q := lowerQueue(t, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
+			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
 				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
@@ -167,7 +167,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 				quota[name] = schema.Quota{CPUs: all}
 			}
 		}
-		q := ir.SharedQueue{Queue: lowerQueue(t, tier, quota, valueOr(t.Shared.Cohort, ""), offers)}
+		q := ir.SharedQueue{Queue: lowerQueue(b, tier, quota, valueOr(t.Shared.Cohort, ""), offers)}
 		if len(q.Flavors) == 0 {
 			continue
 		}
@@ -188,11 +188,13 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 
 // lowerQueue resolves a quota in a tier. The queue has no name yet.
 func lowerQueue(
-	t schema.Tier, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer,
+	b *schema.Blueprint, tier string, quota map[string]schema.Quota, cohort string, offers map[string]*offer,
 ) ir.Queue {
+	t := b.Tiers[tier]
 	q := ir.Queue{
-		Tier: tier, Cohort: cohort, Strategy: t.Queueing, Preempts: t.Preempts, MaxGraceSeconds: t.MaxGraceSeconds,
-		Resources: []string{ir.CPU, ir.Memory},
+		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
+		Preemption: lowerPreemption(b, tier, cohort),
+		Resources:  []string{ir.CPU, ir.Memory},
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
@@ -229,6 +231,48 @@ func lowerQueue(
 		q.Flavors = append(q.Flavors, f)
 	}
 	return q
+}
+
+// queueingOf returns the order of waiting jobs in a tier. Jobs for different
+// accelerators do not wait for the same nodes, so that one should not block the
+// other. Machines without accelerators do not count: they often only help the jobs
+// on the others, among which StrictFIFO keeps large jobs from waiting for ever.
+func queueingOf(t schema.Tier, offers map[string]*offer) string {
+	if t.Queueing != nil {
+		return *t.Queueing
+	}
+	kinds := map[string]bool{}
+	for _, name := range t.Capacity {
+		if o := offers[name]; o != nil && o.capacity.HasAccelerators() {
+			kind := o.capacity.Machine.Accelerator
+			if s := o.capacity.Machine.Slice; s != nil {
+				kind += " " + s.Topology
+			}
+			kinds[kind] = true
+		}
+	}
+	if len(kinds) > 1 {
+		return ir.BestEffortFIFO
+	}
+	return ir.StrictFIFO
+}
+
+// lowerPreemption resolves which jobs the jobs of a tier's queue may evict. A queue
+// without a cohort lends nothing, so the default of toReclaim means nothing there,
+// and Kueue refuses toBorrow without toReclaim.
+func lowerPreemption(b *schema.Blueprint, tier, cohort string) ir.Preemption {
+	if ir.Scheduler(b.Scheduler).Facts().PreemptsByPriority {
+		return ir.Preemption{InQueue: ir.PreemptNever, ToReclaim: ir.PreemptNever, ToBorrow: ir.PreemptNever}
+	}
+	in := b.Tiers[tier].Preempts
+	out := ir.Preemption{InQueue: in.InQueue, ToReclaim: in.ToReclaim, ToBorrow: in.ToBorrow}
+	if cohort == "" {
+		out.ToBorrow = ir.PreemptNever
+		if out.ToReclaim == ir.PreemptAny {
+			out.ToReclaim = ir.PreemptNever
+		}
+	}
+	return out
 }
 
 // multiplyShare returns the amount of a resource in n units of quota.

@@ -123,10 +123,34 @@ func (r *report) acceptedReason(path []string) string {
 	return reason
 }
 
-// sortedAcceptances returns the blueprint's acceptances, sorted by place, then by
-// code.
-func (r *report) sortedAcceptances() []acceptance {
-	return slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
+// nameMissed adds the acceptances of the finding's code in other kinds of struct to a
+// finding that is not accepted: whoever wrote them may believe that they hold. The
+// finding is on the field with the given path.
+func (r *report) nameMissed(path []string, f *diag.Finding) {
+	here := accepterOf(path)
+	for _, a := range r.samples[r.rule.Code] {
+		if a.by.field != here.field {
+			withRelated(a.path(), "this acceptance does not hold there; write %s", acceptSource(a.code, path))(r, f)
+			r.missed[a] = true
+		}
+	}
+}
+
+// sampleAcceptances returns the first acceptance of each code in each kind of struct,
+// by code.
+func sampleAcceptances(reasons map[acceptance]string) map[string][]acceptance {
+	out := map[string][]acceptance{}
+	for _, a := range sortAcceptances(reasons) {
+		if n := len(out[a.code]); n == 0 || out[a.code][n-1].by.field != a.by.field {
+			out[a.code] = append(out[a.code], a)
+		}
+	}
+	return out
+}
+
+// sortAcceptances returns acceptances sorted by place, then by code.
+func sortAcceptances(reasons map[acceptance]string) []acceptance {
+	return slices.SortedFunc(maps.Keys(reasons), func(a, b acceptance) int {
 		return cmp.Or(cmp.Compare(a.by.field, b.by.field), cmp.Compare(a.by.entity, b.by.entity),
 			cmp.Compare(a.code, b.code))
 	})
@@ -146,7 +170,7 @@ func acceptableCodes() (can, all []string) {
 
 func checkAcceptable(r *report) {
 	can, all := acceptableCodes()
-	for _, a := range r.sortedAcceptances() {
+	for _, a := range sortAcceptances(r.reasons) {
 		switch {
 		case hasName(can, a.code):
 		case hasName(all, a.code):
@@ -162,7 +186,8 @@ func checkAcceptable(r *report) {
 	}
 }
 
-// idleAcceptances reports acceptances without a finding. It reports none if the
+// idleAcceptances reports acceptances without a finding, except those that a finding
+// elsewhere names. It reports none if the
 // blueprint has errors, because an error can keep the accepted finding from being
 // found.
 func idleAcceptances(r *report) {
@@ -176,8 +201,8 @@ func idleAcceptances(r *report) {
 	for a := range r.accepted {
 		used[r.Place(true, a.path()...).Spot(a.code)] = true
 	}
-	for _, a := range r.sortedAcceptances() {
-		if !r.accepted[a] && hasName(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
+	for _, a := range sortAcceptances(r.reasons) {
+		if !r.accepted[a] && !r.missed[a] && hasName(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
 			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code),
 				withHelp("remove this acceptance"))
 		}

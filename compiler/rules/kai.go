@@ -80,7 +80,7 @@ func noEquivalent(r *report) {
 				"field shared is unavailable with KAI Scheduler, where every team has its own queue",
 				withHelp("remove shared, and give each team its own quota"))
 		}
-		if t.Preempts {
+		if r.Written("tiers", name, "preempts") {
 			r.addKey(at("tiers", name, "preempts"),
 				"field preempts is unavailable with KAI Scheduler, which preempts by the value of the "+
 					"PriorityClass alone",

@@ -34,6 +34,10 @@ func quotaRules() []Rule {
 			Code: "W0606", Severity: diag.Warning, Title: "no other queue lends to the queue", check: nothingToBorrow,
 			whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
+		{
+			Code: "W0610", Severity: diag.Warning, Title: "limit exceeds all that can be borrowed",
+			check: borrowTooMuch, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
 	}
 }
 
@@ -277,31 +281,72 @@ func sliceQuota(r *report) {
 	})
 }
 
-func nothingToBorrow(r *report) {
-	pool, capacities := cohortPools(r.Plan), capacitiesByName(r.Plan)
-	check := func(path []string, q ir.Queue) {
+// borrower is a queue's quota on a capacity with a borrowing limit above 0.
+type borrower struct {
+	path     []string // path of the limit
+	cohort   string
+	capacity *ir.Capacity
+	quotas   []ir.ResourceQuota
+}
+
+// eachBorrower calls visit for every quota that can borrow. It omits capacities
+// without nodes for the time being.
+func (r *report) eachBorrower(visit func(borrower)) {
+	capacities := capacitiesByName(r.Plan)
+	all := func(path []string, q ir.Queue) {
 		for _, f := range q.Flavors {
-			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
-			if i < 0 || isEmptied(capacities[f.Flavor]) {
-				continue
-			}
-			if others := pool.lentByOthers(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
-				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
-					fmt.Sprintf("no other queue of cohort %q lends %q", q.Cohort, f.Flavor),
-					withHelp("remove borrow, or let another queue lend"))
+			c := capacities[f.Flavor]
+			if slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows) && !isEmptied(c) {
+				visit(borrower{append(slices.Clip(path), f.Flavor, "borrow"), q.Cohort, &c, f.Quotas})
 			}
 		}
 	}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
 			if !q.Shared {
-				check(at("teams", t.Name, "quota", q.Tier), q)
+				all(at("teams", t.Name, "quota", q.Tier), q)
 			}
 		}
 	}
 	for _, q := range r.Plan.SharedQueues {
-		check(at("tiers", q.Tier, "shared", "quota"), q.Queue)
+		all(at("tiers", q.Tier, "shared", "quota"), q.Queue)
 	}
+}
+
+func nothingToBorrow(r *report) {
+	pool := cohortPools(r.Plan)
+	r.eachBorrower(func(b borrower) {
+		own := b.quotas[slices.IndexFunc(b.quotas, ir.ResourceQuota.Borrows)]
+		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
+			r.add(b.path, fmt.Sprintf("no other queue of cohort %q lends %q", b.cohort, b.capacity.Name),
+				withHelp("remove borrow, or let another queue lend"))
+		}
+	})
+}
+
+// borrowTooMuch reports a borrowing limit above everything that the other queues
+// under the root of the cohort lend. Cohorts have neither quota nor limits of their
+// own, so their nesting does not matter.
+func borrowTooMuch(r *report) {
+	pool := cohortPools(r.Plan)
+	r.eachBorrower(func(b borrower) {
+		counted := b.capacity.CountedIn()
+		i := slices.IndexFunc(b.quotas, func(q ir.ResourceQuota) bool { return q.Resource == counted })
+		if i < 0 || b.quotas[i].Borrowing == nil {
+			return
+		}
+		own := b.quotas[i]
+		others := pool.lentByOthers(b.cohort, b.capacity.Name, own)
+		if others.Sign() <= 0 || own.Borrowing.Cmp(others) <= 0 {
+			return
+		}
+		most := ir.PrintQuantity(counted, others)
+		r.add(b.path,
+			fmt.Sprintf("borrow is %s, but the other queues lend at most %s on %q",
+				ir.PrintQuantity(counted, *own.Borrowing), most, b.capacity.Name),
+			withLabel("want at most %s", most),
+			withHelp("write borrow: %s, or borrow: %q for everything that is idle", most, "all"))
+	})
 }
 
 // pools holds the amounts that the queues under each root cohort lend together.

@@ -84,12 +84,17 @@ type Pass struct {
 
 	reasons  map[acceptance]string // the blueprint's acceptances, with their reasons
 	accepted map[acceptance]bool   // the acceptances that matched a finding
+	// samples holds, by code, the first acceptance in each kind of struct. missed are
+	// those that a finding names because they are in the wrong struct.
+	samples map[string][]acceptance
+	missed  map[acceptance]bool
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
 // first, because findings that depend on a misspelt name are not worth reporting.
 func Run(p *Pass) {
 	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
+	p.samples, p.missed = sampleAcceptances(p.reasons), map[acceptance]bool{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -181,6 +186,8 @@ func (r *report) newFinding(span diag.Span, path []string, message string, optio
 	}
 	if reason != "" {
 		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
+	} else if r.rule.CanAccept() {
+		r.nameMissed(path, &f)
 	}
 	r.Findings.Add(f)
 }

@@ -16,6 +16,8 @@ var limitedRules = map[string]string{
 	"E0505": "-kai",
 	"E0507": "-kai",
 	"E0510": "-kai",
+	"E0520": "-kai",
+	"W0512": "-kai",
 	"E0809": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",
@@ -27,6 +29,7 @@ var limitedRules = map[string]string{
 	"N0410": "-kai",
 	"W0502": "-kai",
 	"W0606": "-kai",
+	"W0610": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }

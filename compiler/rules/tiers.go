@@ -3,10 +3,13 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on tiers.
@@ -42,6 +45,14 @@ func tierRules() []Rule {
 			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,
 			whole: true,
 		},
+		{
+			Code: "E0520", Severity: diag.Error, Title: "tier evicts to borrow, but not to reclaim",
+			check: borrowWithoutReclaim, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "W0512", Severity: diag.Warning, Title: "waiting job blocks jobs for other hardware",
+			check: strictOrder, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
 	}
 }
 
@@ -68,9 +79,9 @@ func defaultTier(r *report) {
 	}
 }
 
-// preemptsNothing reports a tier that can preempt and has nothing to evict: an
-// evicted workload must have a lower priority, in the tier's own queues or in
-// others.
+// preemptsNothing reports policies of a tier that can evict nobody: a policy for jobs
+// of a lower priority, in the tier of the lowest priority, and a policy for jobs that
+// borrow, in a tier that cannot borrow.
 func preemptsNothing(r *report) {
 	tiers := r.Blueprint.Tiers
 	lowest := math.MaxInt
@@ -81,15 +92,145 @@ func preemptsNothing(r *report) {
 		}
 		lowest = min(lowest, classes[0].Value)
 	}
+	borrows := borrowingTiers(r.Plan)
 	for _, name := range sortedKeys(tiers) {
-		classes := tiers[name].PriorityClasses(name)
-		if !tiers[name].Preempts || len(tiers) == 1 {
+		t, classes := tiers[name], tiers[name].PriorityClasses(name)
+		path := at("tiers", name, "preempts")
+		if classes[len(classes)-1].Value <= lowest {
+			lowestPreempts(r, name, t.Preempts)
+		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
+			r.add(pathBelow(path, "toBorrow"),
+				fmt.Sprintf("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
+				withHelp("set borrow in a quota of the tier, or remove toBorrow"))
+		}
+	}
+}
+
+// lowestPreempts reports the policies for jobs of a lower priority in a tier that has
+// the lowest priority.
+func lowestPreempts(r *report, tier string, p schema.Preempts) {
+	policies := []struct{ field, policy, other string }{
+		{"inQueue", p.InQueue, fmt.Sprintf("write %q, which also evicts newer jobs", ir.PreemptNewer)},
+		{"toReclaim", p.ToReclaim, fmt.Sprintf("write %q, which also evicts jobs of its own priority", ir.PreemptAny)},
+		{"toBorrow", p.ToBorrow, "remove toBorrow"},
+	}
+	var fields, cures []string
+	for _, f := range policies {
+		if f.policy == ir.PreemptLowerPriority {
+			fields, cures = append(fields, f.field), append(cures, f.other)
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	path := at("tiers", tier, "preempts")
+	said, do := fields[0]+" evicts", cures[0]
+	report := r.add
+	if len(fields) > 1 {
+		said, do = words.And(fields)+" evict", "remove preempts"
+		report = r.addKey
+	} else {
+		path = pathBelow(path, fields[0])
+	}
+	report(path, fmt.Sprintf("tier %q has the lowest priority, so %s nobody", tier, said),
+		withHelp("raise its priority, or %s", do))
+}
+
+// borrowingTiers returns the tiers with a queue that can borrow.
+func borrowingTiers(p *ir.Platform) map[string]bool {
+	out := map[string]bool{}
+	add := func(q ir.Queue) {
+		if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+			return slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows)
+		}) {
+			out[q.Tier] = true
+		}
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			add(q)
+		}
+	}
+	for _, q := range p.SharedQueues {
+		add(q.Queue)
+	}
+	return out
+}
+
+// strictOrder reports tiers in which a job that waits for one class of hardware blocks
+// jobs for another, because the first job of their StrictFIFO queue blocks all others.
+// It looks only at workloads that can run on one class. Source: Kueue documentation,
+// "ClusterQueue", "Queueing strategy".
+func strictOrder(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	strict := map[string]bool{} // by LocalQueue
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			strict[q.LocalQueue] = q.Strategy == ir.StrictFIFO
+		}
+	}
+	type pinned struct{ workload, hardware string }
+	first := map[string]pinned{} // by ClusterQueue
+	reported := map[string]bool{}
+	for _, w := range r.Plan.Workloads {
+		tier := r.Blueprint.Workloads[w.Template].Tier
+		hardware := onlyHardware(w, capacities)
+		if hardware == "" || !strict[w.Queue] || reported[tier] {
 			continue
 		}
-		if classes[len(classes)-1].Value <= lowest {
-			r.add(at("tiers", name, "preempts"),
-				fmt.Sprintf("tier %q has the lowest priority, so it cannot preempt anything", name),
-				withHelp("raise its priority, or remove preempts"))
+		queue := w.Queue
+		if r.Blueprint.Tiers[tier].Shared != nil {
+			queue = tier
+		}
+		other, known := first[queue]
+		if !known {
+			first[queue] = pinned{w.Template, hardware}
+			continue
+		}
+		if other.hardware == hardware {
+			continue
+		}
+		reported[tier] = true
+		options := []option{
+			withRelated(at("workloads", other.workload), "it needs %q", other.hardware),
+			withRelated(at("workloads", w.Template), "it needs %q", hardware),
+			withHelp("write queueing: %q, or define a tier for each hardware", ir.BestEffortFIFO),
+		}
+		message := fmt.Sprintf("a job of %q that waits for hardware %q blocks the jobs of %q, which need %q",
+			other.workload, other.hardware, w.Template, hardware)
+		if path := at("tiers", tier, "queueing"); r.Written(path...) {
+			r.add(path, message, options...)
+		} else {
+			r.addKey(at("tiers", tier), message, options...)
+		}
+	}
+}
+
+// onlyHardware returns the class of hardware that a workload can run on, "" if there
+// are several.
+func onlyHardware(w ir.Workload, capacities map[string]ir.Capacity) string {
+	only := ""
+	for i, name := range w.Capacities {
+		if hardware := capacities[name].Hardware; i == 0 {
+			only = hardware
+		} else if hardware != only {
+			return ""
+		}
+	}
+	return only
+}
+
+// borrowWithoutReclaim reports tiers that evict to borrow and not to reclaim. Kueue's
+// webhook refuses such a ClusterQueue. Source: Kueue v0.19,
+// pkg/webhooks/clusterqueue_webhook.go, validatePreemption.
+func borrowWithoutReclaim(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		p := r.Blueprint.Tiers[name].Preempts
+		if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
+			r.add(at("tiers", name, "preempts", "toBorrow"),
+				fmt.Sprintf("jobs of tier %q evict to borrow, but not to reclaim, which Kueue refuses", name),
+				withRelated(at("tiers", name, "preempts", "toReclaim"), "toReclaim"),
+				withHelp("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 		}
 	}
 }

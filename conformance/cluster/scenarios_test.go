@@ -274,12 +274,45 @@ func batchPlatform(f *folder) {
 		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
 	}
 	f.queues("-team-a-hp", count{1, 3})
+	f.lent()
 	f.clear()
 
 	// This comes last, because Kueue counts from its start, including refused
 	// workloads.
 	f.escapes()
 	f.outage()
+}
+
+// lent checks how a guarantee comes back that jobs of the same priority borrow. One
+// job of team-a runs on the guarantee of team-b. With the policy of the reference,
+// LowerPriority, a job of team-b waits for its end. With the default of the grammar,
+// toReclaim "Any", the job evicts it.
+func (f *folder) lent() {
+	f.Helper()
+	const queue = "cq-team-b-hp"
+	policy := func(name string) {
+		f.kubectl("patch", "clusterqueue", queue, "--type=merge",
+			`--patch={"spec":{"preemption":{"reclaimWithinCohort":"`+name+`"}}}`)
+	}
+	f.submit("team-b", "high-priority-1") // has the guarantee on the reservation
+	f.queues(queue, count{0, 1})
+	f.submit("team-b", "high-priority-2")
+	f.eventually(func() string {
+		// Kueue writes this after an attempt. If it evicted a job, it would write that
+		// the preemption is pending.
+		c := f.workload("team-b", "high-priority-2").condition("QuotaReserved")
+		if !strings.Contains(c.Message, "insufficient unused quota") || strings.Contains(c.Message, "preemption of") {
+			return "team-b's second job waits because: " + c.Message
+		}
+		return ""
+	})
+	f.queues(queue, count{1, 1})
+	f.queues("-team-a-hp", count{1, 3})
+
+	policy("Any")
+	f.queues(queue, count{0, 2})
+	f.queues("-team-a-hp", count{2, 2})
+	policy("LowerPriority")
 }
 
 // reclaimed checks that each team's first low-priority job, which borrowed the

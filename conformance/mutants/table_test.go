@@ -214,7 +214,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "preemption in a cohort", file: "emit/kueue/queues.go",
-		old:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority",
+		old:       "ReclaimWithinCohort: v1beta2.PreemptionPolicy(p.ToReclaim)",
 		new:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
 		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
 	},

@@ -220,7 +220,7 @@ func TestSharedTier(t *testing.T) {
 	for _, want := range []string{
 		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In " +
 			"each tier that is not shared, a team",
-		"| `dws` | `low` | 30 | no | no |\n| `dws` | `high` | 40 | no | no |\n",
+		"| `dws` | `low` | 30 | no |\n| `dws` | `high` | 40 | no |\n",
 		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
 			"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
 		"`4 + all` has no borrowing limit.",

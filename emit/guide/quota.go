@@ -32,6 +32,7 @@ func kueueTeams(d *document, p *ir.Platform) {
 	d.Para("A tier is a class of service. ", classes, ". ", queues, ", which holds its quota, ",
 		"and one LocalQueue in its namespace, which its jobs name.")
 	listTiers(d, p)
+	explainEviction(d, p)
 
 	resources := quotaResources(p)
 	head := []markup{"Tier", "Capacity, in the order tried"}
@@ -56,21 +57,20 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	d.Para(
 		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
-		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort. To get it back, a job ",
-		"evicts borrowing jobs of a lower priority if its tier evicts lower priorities; otherwise it waits until the ",
-		"borrowing jobs end. If a queue lends only part of its guarantee, the table shows the limit.")
+		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort; the second table says ",
+		"how it comes back. If a queue lends only part of its guarantee, the table shows the limit.")
 }
 
 // listTiers lists the tiers with their PriorityClasses.
 func listTiers(d *document, p *ir.Platform) {
-	head := []markup{"Tier", "Priority", "Evicts lower priorities", "Default"}
+	head := []markup{"Tier", "Priority", "Default"}
 	named := manyClasses(p)
 	if named {
 		head = slices.Insert(head, 1, "PriorityClass")
 	}
 	var rows [][]markup
 	for _, c := range p.PriorityClasses {
-		row := []markup{codeSpan(c.Tier), formatNumber(int(c.Value)), yesNo(c.Preempts), yesNo(c.Default)}
+		row := []markup{codeSpan(c.Tier), formatNumber(int(c.Value)), yesNo(c.Default)}
 		if named {
 			row = slices.Insert(row, 1, codeSpan(c.Name))
 		}

@@ -47,7 +47,11 @@ func testPlan() *ir.Platform {
 				Queues: []ir.Queue{
 					{
 						Tier: "hp", Cohort: "research", ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp",
-						Strategy: "StrictFIFO", Preempts: true,
+						Strategy: "StrictFIFO",
+						Preemption: ir.Preemption{
+							InQueue:   ir.PreemptLowerPriority,
+							ToReclaim: ir.PreemptAny, ToBorrow: ir.PreemptLowerPriority,
+						},
 						Resources: []string{"cpu", "memory", "nvidia.com/gpu"},
 						Flavors: []ir.FlavorQuota{
 							{Flavor: "l4-spot", Quotas: []ir.ResourceQuota{
@@ -143,7 +147,9 @@ spec:
     matchLabels:
       kubernetes.io/metadata.name: ns-a
   preemption:
-    reclaimWithinCohort: LowerPriority
+    borrowWithinCohort:
+      policy: LowerPriority
+    reclaimWithinCohort: Any
     withinClusterQueue: LowerPriority
   queueingStrategy: StrictFIFO
   resourceGroups:
@@ -253,7 +259,9 @@ func sharedQueuePlan() *ir.Platform {
 	}
 	q := ir.Queue{
 		Tier: "dws", Classes: []string{"low", "high"}, ClusterQueue: "cq-dws", Shared: true, Strategy: "BestEffortFIFO",
-		Preempts:  true,
+		Preemption: ir.Preemption{
+			InQueue: ir.PreemptNewer, ToReclaim: ir.PreemptNever, ToBorrow: ir.PreemptNever,
+		},
 		Resources: []string{"nvidia.com/gpu"},
 		Flavors: []ir.FlavorQuota{
 			quota("h100-queued", "dws-h100"), quota("l4-spot", ""), quota("a100-queued", "dws-a100"),
@@ -297,8 +305,8 @@ spec:
       - ns-a
       - team-b
   preemption:
-    reclaimWithinCohort: LowerPriority
-    withinClusterQueue: LowerPriority
+    reclaimWithinCohort: Never
+    withinClusterQueue: LowerOrNewerEqualPriority
   queueingStrategy: BestEffortFIFO
   resourceGroups:
   - coveredResources:

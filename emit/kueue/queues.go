@@ -11,8 +11,8 @@ import (
 )
 
 // clusterQueue returns the ClusterQueue with a tier's quota for the team or teams in
-// the given namespaces. Two fields keep the API's defaults: a queue that does not
-// preempt has no preemption, and Kueue tries the next flavor before it preempts
+// the given namespaces. Two fields keep the API's defaults: a queue that evicts
+// nobody has no preemption, and Kueue tries the next flavor before it preempts
 // another workload. The queue also covers the resource pods; see podsQuota.
 func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.ClusterQueue {
 	c := &v1beta2.ClusterQueue{
@@ -23,13 +23,8 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 			QueueingStrategy:        v1beta2.QueueingStrategy(q.Strategy),
 			NamespaceSelector:       selectNamespaces(namespaces),
 			AdmissionChecksStrategy: checksOf(q),
+			Preemption:              preemptionOf(q.Preemption),
 		},
-	}
-	if q.Preempts {
-		c.Spec.Preemption = &v1beta2.ClusterQueuePreemption{
-			WithinClusterQueue:  v1beta2.PreemptionPolicyLowerPriority,
-			ReclaimWithinCohort: v1beta2.PreemptionPolicyLowerPriority,
-		}
 	}
 	if len(q.Flavors) > 0 {
 		group := v1beta2.ResourceGroup{}
@@ -45,6 +40,21 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 		c.Spec.ResourceGroups = []v1beta2.ResourceGroup{group}
 	}
 	return c
+}
+
+// preemptionOf returns the preemption of a queue, nil if its jobs evict nobody.
+func preemptionOf(p ir.Preemption) *v1beta2.ClusterQueuePreemption {
+	if !p.Any() {
+		return nil
+	}
+	out := &v1beta2.ClusterQueuePreemption{
+		WithinClusterQueue:  v1beta2.PreemptionPolicy(p.InQueue),
+		ReclaimWithinCohort: v1beta2.PreemptionPolicy(p.ToReclaim),
+	}
+	if ir.Evicts(p.ToBorrow) {
+		out.BorrowWithinCohort = &v1beta2.BorrowWithinCohort{Policy: v1beta2.BorrowWithinCohortPolicy(p.ToBorrow)}
+	}
+	return out
 }
 
 func selectNamespaces(names []string) *metav1.LabelSelector {

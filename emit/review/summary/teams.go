@@ -167,8 +167,9 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	team.part = &key{kindTeam, team.name, what}
 	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
 	terms := s.describeQuotas(q) + "\n" +
-		strings.Join([]string{q.ClusterQueue, q.Cohort, q.Strategy, onOff(q.Preempts), strconv.Itoa(q.MaxGraceSeconds)},
-			"\n")
+		strings.Join([]string{
+			q.ClusterQueue, q.Cohort, q.Strategy, preemptionText(q.Preemption), strconv.Itoa(q.MaxGraceSeconds),
+		}, "\n")
 	for _, list := range [][]string{q.Classes, q.Resources} {
 		terms += "\n" + strings.Join(list, ",")
 	}
@@ -211,10 +212,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	if in != "" {
 		owner.follows("cohort"+in, q.Cohort, cohort)
 	}
-	var classes, flavors, quotas []string
-	for _, class := range q.Classes {
-		classes = append(classes, factPath(kindClass, class))
-	}
+	var flavors, quotas []string
 	for _, f := range q.Flavors {
 		flavors = append(flavors, f.Flavor)
 		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
@@ -225,14 +223,31 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)
 	priority := owner
 	priority.topic = TopicPriority
-	priority.follows("preemption"+in, preemptionText(q.Preempts), classes...)
+	priority.has("preemption"+in,
+		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
 	priority.follows("PriorityClasses"+in, strings.Join(q.Classes, ", "), kindClass)
 	for i := range q.Flavors {
 		s.addFlavor(owner, q, &q.Flavors[i], in)
 	}
 }
 
-func preemptionText(on bool) string { return choose(on, "evicts lower priorities", "evicts nobody") }
+// tagPreemption returns the tag of the facts about whom the jobs of a tier's queues
+// evict.
+func tagPreemption(tier string) string { return "preemption of " + tier }
+
+// preemptionText returns the policies by which the jobs of a queue evict others, in
+// the words of the blueprint.
+func preemptionText(p ir.Preemption) string {
+	var parts []string
+	for _, policy := range []struct{ field, value string }{
+		{"inQueue", p.InQueue}, {"toReclaim", p.ToReclaim}, {"toBorrow", p.ToBorrow},
+	} {
+		if ir.Evicts(policy.value) {
+			parts = append(parts, policy.field+" "+policy.value)
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "evicts nobody")
+}
 
 // tagNominal returns the tag of the facts about nominal quotas of a capacity.
 func tagNominal(capacity string) string { return "nominal quota of " + capacity }
@@ -340,7 +355,8 @@ func (s *sheet) addPriorities() {
 		class.exists("value " + strconv.Itoa(int(c.Value)) + " of tier " + c.Tier)
 		class.has("value", fact{value: strconv.Itoa(int(c.Value)), notes: func() []string { return s.rankNote(c) }})
 		class.is("default of pods that name no PriorityClass", choose(c.Default, "yes", "no"))
-		class.is("preemption", preemptionText(c.Preempts))
+		class.follows("nodes of its pods",
+			choose(c.Preempts, "takes them from lower priorities", "takes them from nobody"), tagPreemption(c.Tier))
 		class.is("tier", c.Tier)
 		class.follows("description", c.Note, anything)
 		class.follows("made by", choose(c.BuiltIn, "the scheduler", "the platform"), scheduler,

@@ -1,0 +1,240 @@
+package guide
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// eviction is what the plan says about a tier: which jobs its waiting jobs may evict,
+// and how a guarantee that it has lent comes back. Kueue evicts jobs of other queues
+// only if their queue borrows, and only in the capacities that the waiting job needs.
+// Source: Kueue v0.19, pkg/scheduler/preemption/classical.
+type eviction struct {
+	tier          string
+	hasQueue      bool
+	inQueue       string
+	toReclaim     string
+	toBorrow      string
+	lowest, most  int32           // values of its PriorityClasses
+	lendsTo       map[string]bool // tiers whose jobs can borrow its guarantee
+	borrowsBeside map[string]bool // tiers whose jobs can borrow where its jobs can
+}
+
+// pool is a capacity in a tree of cohorts, in which quota is lent.
+type pool struct{ root, capacity string }
+
+// explainEviction lists for each tier whom its jobs may evict.
+func explainEviction(d *document, p *ir.Platform) {
+	var rows [][]markup
+	evicts := false
+	for _, e := range evictionsOf(p) {
+		victims := e.victims(p)
+		evicts = evicts || victims != ""
+		rows = append(rows, []markup{codeSpan(e.tier), cmp.Or(victims, "no job"), e.comesBack(p)})
+	}
+	d.Table([]markup{"Tier", "A waiting job may evict", "A guarantee that is lent comes back"}, rows)
+	if evicts {
+		d.Para("A waiting job first takes quota that is idle in a capacity of its tier. It evicts others only if ",
+			"there is none. Kueue queues an evicted job again.")
+	}
+	var names []markup
+	for _, c := range p.PriorityClasses {
+		if c.Preempts {
+			names = append(names, codeSpan(c.Name))
+		}
+	}
+	if len(names) > 0 {
+		d.Para("If nodes are short, kube-scheduler evicts pods of a lower priority for pods of ",
+			words.And(names), ", whatever their quota.")
+	}
+}
+
+// evictionsOf returns the evictions of the tiers that have queues, by their lowest
+// priority.
+func evictionsOf(p *ir.Platform) []*eviction {
+	byTier := map[string]*eviction{}
+	var out []*eviction
+	for _, c := range p.PriorityClasses { // by rising value
+		e := byTier[c.Tier]
+		if e == nil {
+			e = &eviction{tier: c.Tier, lowest: c.Value, lendsTo: map[string]bool{}, borrowsBeside: map[string]bool{}}
+			byTier[c.Tier] = e
+			out = append(out, e)
+		}
+		e.most = c.Value
+	}
+	roots := map[string]string{}
+	for _, c := range p.Cohorts { // parents before children
+		roots[c.Name] = c.Name
+		if c.Parent != "" {
+			roots[c.Name] = roots[c.Parent]
+		}
+	}
+	queues := ownQueues(p)
+	borrowers := countBorrowers(queues, roots)
+	for _, q := range queues {
+		e := byTier[q.Tier]
+		if e == nil {
+			continue
+		}
+		e.hasQueue, e.inQueue = true, q.Preemption.InQueue
+		if q.Cohort == "" {
+			continue
+		}
+		e.toReclaim, e.toBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
+		for _, f := range q.Flavors {
+			for tier, n := range borrowers[pool{roots[q.Cohort], f.Flavor}] {
+				own := borrowsFlavor(f)
+				if tier == q.Tier && own {
+					n-- // the queue itself
+				}
+				e.lendsTo[tier] = e.lendsTo[tier] || n > 0 && lendsFlavor(f)
+				e.borrowsBeside[tier] = e.borrowsBeside[tier] || n > 0 && own
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(e *eviction) bool { return !e.hasQueue })
+}
+
+// countBorrowers returns the number of queues that can borrow in each pool, by tier.
+// roots holds the root of each cohort.
+func countBorrowers(queues []ir.Queue, roots map[string]string) map[pool]map[string]int {
+	out := map[pool]map[string]int{}
+	for _, q := range queues {
+		for _, f := range q.Flavors {
+			if q.Cohort == "" || !borrowsFlavor(f) {
+				continue
+			}
+			in := pool{roots[q.Cohort], f.Flavor}
+			if out[in] == nil {
+				out[in] = map[string]int{}
+			}
+			out[in][q.Tier]++
+		}
+	}
+	return out
+}
+
+// ownQueues returns every ClusterQueue of the platform once.
+func ownQueues(p *ir.Platform) []ir.Queue {
+	var out []ir.Queue
+	for _, q := range p.SharedQueues {
+		out = append(out, q.Queue)
+	}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if !q.Shared {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// borrowsFlavor reports whether a queue can borrow in a capacity.
+func borrowsFlavor(f ir.FlavorQuota) bool {
+	return slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows)
+}
+
+// lendsFlavor reports whether a queue can lend quota of a capacity.
+func lendsFlavor(f ir.FlavorQuota) bool {
+	return slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool {
+		return !q.Nominal.IsZero() && (q.Lending == nil || !q.Lending.IsZero())
+	})
+}
+
+// below returns the tiers of a set that have a priority below the highest priority of
+// the tier.
+func (e *eviction) below(p *ir.Platform, tiers map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range p.PriorityClasses {
+		if tiers[c.Tier] && c.Value < e.most {
+			out[c.Tier] = true
+		}
+	}
+	return out
+}
+
+// reclaims returns the tiers whose jobs may be evicted to get a guarantee back.
+func (e *eviction) reclaims(p *ir.Platform) map[string]bool {
+	switch e.toReclaim {
+	case ir.PreemptAny:
+		return e.lendsTo
+	case ir.PreemptLowerPriority:
+		return e.below(p, e.lendsTo)
+	}
+	return nil
+}
+
+// victims returns the jobs that a waiting job of the tier may evict, "" if there are
+// none.
+func (e *eviction) victims(p *ir.Platform) markup {
+	var out []markup
+	several := e.lowest < e.most
+	switch {
+	case e.inQueue == ir.PreemptNewer && several:
+		out = append(out, "in its queue, jobs of a lower priority, and newer jobs of the same priority")
+	case e.inQueue == ir.PreemptNewer:
+		out = append(out, "in its queue, newer jobs")
+	case e.inQueue == ir.PreemptLowerPriority && several:
+		out = append(out, "in its queue, jobs of a lower priority")
+	}
+	const lower = " and have a lower priority"
+	if tiers := tierNames(e.reclaims(p)); tiers != "" {
+		which := markup("")
+		if e.toReclaim == ir.PreemptLowerPriority {
+			which = lower
+		}
+		out = append(out, "to get its guarantee back, jobs of "+tiers+" that borrow"+which)
+	}
+	if tiers := tierNames(e.below(p, e.borrowsBeside)); tiers != "" && ir.Evicts(e.toBorrow) {
+		out = append(out, "to borrow, jobs of "+tiers+" that borrow"+lower)
+	}
+	return joinClauses(out)
+}
+
+// comesBack returns how a guarantee that the tier's queues have lent comes back.
+func (e *eviction) comesBack(p *ir.Platform) markup {
+	const ends, evicts = "when the jobs that borrow it end", "when a job needs it"
+	switch {
+	case tierNames(e.lendsTo) == "":
+		return "nobody can borrow it"
+	case e.toReclaim == ir.PreemptAny:
+		return evicts
+	case tierNames(e.reclaims(p)) == "":
+		return ends
+	}
+	for _, c := range p.PriorityClasses {
+		if e.lendsTo[c.Tier] && c.Value >= e.lowest {
+			return "from jobs of a lower priority when a job needs it; from others when they end"
+		}
+	}
+	return evicts
+}
+
+// tierNames returns the names of the tiers in a set, "" if there is none.
+func tierNames(tiers map[string]bool) markup {
+	var names []markup
+	for _, name := range slices.Sorted(maps.Keys(tiers)) {
+		if tiers[name] {
+			names = append(names, codeSpan(name))
+		}
+	}
+	return words.First(names, maxGroups)
+}
+
+// joinClauses joins parts of a sentence.
+func joinClauses(parts []markup) markup {
+	var out markup
+	for i, p := range parts {
+		if i > 0 {
+			out += "; "
+		}
+		out += p
+	}
+	return out
+}

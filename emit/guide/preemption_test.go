@@ -1,0 +1,85 @@
+package guide
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// TestEviction holds what the README says of a tier: who may evict whom, and how a
+// guarantee comes back. In a cohort of two teams, jobs of lp can borrow l4-reserved,
+// which hp is guaranteed, and l4-spot, which lp itself is guaranteed. In the third
+// case hp can borrow, too.
+func TestEviction(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		lp, hp  ir.Preemption
+		cohorts bool
+		borrow  int64 // limit of hp in l4-reserved
+		want    []string
+	}{
+		{
+			name: "the default", cohorts: true,
+			lp: ir.Preemption{ToReclaim: ir.PreemptAny}, hp: ir.Preemption{ToReclaim: ir.PreemptAny},
+			want: []string{
+				"| `lp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
+				"| `hp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
+				"It evicts others only if there is none.",
+			},
+		},
+		{
+			name: "only lower priorities", cohorts: true,
+			lp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
+			hp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
+			want: []string{
+				"| `lp` | no job | when the jobs that borrow it end |\n",
+				"| `hp` | to get its guarantee back, jobs of `lp` that borrow and have a lower priority | when a job " +
+					"needs it |\n",
+			},
+		},
+		{
+			name: "both borrow", cohorts: true, borrow: 4, lp: ir.Preemption{InQueue: ir.PreemptNewer},
+			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority},
+			want: []string{
+				"| `lp` | in its queue, newer jobs | when the jobs that borrow it end |\n",
+				"| `hp` | to get its guarantee back, jobs of `lp` that borrow and have a lower priority; to borrow, " +
+					"jobs of `lp` that borrow and have a lower priority | from jobs of a lower priority when a job " +
+					"needs it; from others when they end |\n",
+			},
+		},
+		{
+			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
+			want: []string{
+				"| `lp` | no job | nobody can borrow it |\n", "| `hp` | no job | nobody can borrow it |\n",
+				"for pods of `hp`, whatever their quota",
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlatform(2)
+			for i := range p.Teams {
+				for j := range p.Teams[i].Queues {
+					q := &p.Teams[i].Queues[j]
+					if c.cohorts {
+						q.Cohort = p.Teams[i].Cohort
+					}
+					q.Preemption = c.lp
+					if q.Tier == "hp" {
+						q.Preemption = c.hp
+						q.Flavors[0] = capacityShare("l4-reserved", 4, c.borrow)
+					}
+				}
+			}
+			got := renderReadme(t, p)
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("README lacks %q", want)
+				}
+			}
+			if said := strings.Contains(got, "It evicts others"); said != (c.name != "no cohorts") {
+				t.Errorf("README says when a job evicts: %v", said)
+			}
+		})
+	}
+}
