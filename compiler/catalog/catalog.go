@@ -8,6 +8,7 @@
 //	attachments.jsonl  GPUs that can be attached to machines of a family
 //	slices.jsonl       TPU slice shapes by machine type
 //	zones.jsonl        zones by machine type, series of them, or accelerator
+//	regions.jsonl      regions with all of their zones
 //	families.jsonl     what all machines of a family have in common
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
 //

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -336,10 +337,46 @@ func TestZones(t *testing.T) {
 			t.Errorf("%s: %q", a.Accelerator, got)
 		}
 	}
-	regions := Regions()
-	if !slices.IsSorted(regions) || len(regions) != 31 || !slices.Contains(regions, "us-south1") ||
-		slices.Contains(regions, "us-south1-ai1b") {
-		t.Errorf("%d regions: %q", len(regions), regions)
+}
+
+func TestRegionRows(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range readFile(t, "regions.jsonl", regions, func(a, b Region) int {
+		return cmp.Compare(a.Region, b.Region)
+	}) {
+		if got, ok := LookupRegion(r.Region); !ok || !gocmp.Equal(got, r) {
+			t.Errorf("LookupRegion(%q) = %+v, %v", r.Region, got, ok)
+		}
+		if len(r.Zones) == 0 || !slices.IsSorted(r.Zones) {
+			t.Errorf("%s: zones %q", r.Region, r.Zones)
+		}
+		for _, zone := range r.Zones {
+			if !zoneName.MatchString(zone) || RegionOf(zone) != r.Region {
+				t.Errorf("%s: zone %q", r.Region, zone)
+			}
+			known[zone] = true
+		}
+	}
+	for row := range strings.Lines(zones) {
+		r := decodeRow[zoneRow](row)
+		for _, list := range append(slices.Collect(maps.Values(r.Options)), r.Zones) {
+			for _, zone := range list {
+				if !known[zone] {
+					t.Errorf("%s: regions.jsonl has no zone %s", r.Of, zone)
+				}
+			}
+		}
+	}
+	if len(Regions()) != 44 || len(known) != 133 {
+		t.Errorf("%d regions, %d zones: did a region open?", len(Regions()), len(known))
+	}
+	if _, ok := LookupRegion("us-central1-a"); ok {
+		t.Error("a zone is a region")
+	}
+	for zone, ai := range map[string]bool{"us-south1-ai1b": true, "us-south1-a": false, "us-south1": false, "": false} {
+		if IsAIZone(zone) != ai {
+			t.Errorf("IsAIZone(%q) = %v", zone, !ai)
+		}
 	}
 }
 

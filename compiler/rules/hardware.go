@@ -252,17 +252,16 @@ func localSSDs(r *report) {
 	}
 }
 
-// knownRegion reports a region that occurs in no table. It is not an error, because
-// the tables are partial.
+// knownRegion reports a region that the catalogue does not know. It is not an error,
+// because the region may be new.
 func knownRegion(r *report) {
 	check := func(region string, path ...string) {
-		known := catalog.Regions()
-		if hasName(known, region) {
+		if _, known := catalog.LookupRegion(region); known {
 			return
 		}
 		accept := acceptSource(r.rule.Code, path)
 		cure := withHelp("check the spelling; if the region exists, add %s", accept)
-		if near := diag.Nearest(region, known); near != "" {
+		if near := diag.Nearest(region, catalog.Regions()); near != "" {
 			cure = withHelp("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
 		}
 		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
@@ -282,10 +281,7 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		// zonesInRegion reports zones of another region
-		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), func(z string) bool {
-			return !strings.HasPrefix(z, r.Plan.Region+"-")
-		})
+		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), r.foreignZone)
 		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
@@ -336,7 +332,7 @@ func zonesInRegion(r *report) {
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				withLabel("want a zone such as %q", r.Blueprint.Region+"-a"), withRelated(at("region"), "the region"),
+				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)), withRelated(at("region"), "the region"),
 				withHelp("choose zones of the region"))
 		}
 	}
