@@ -10,6 +10,7 @@
 //	zones.jsonl        zones by machine type, series of them, or accelerator
 //	regions.jsonl      regions with all of their zones
 //	families.jsonl     what all machines of a family have in common
+//	synonyms.jsonl     names that people give to accelerators
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
 //
 // The facts were collected in 2026 from Google's documentation, the sources of the
@@ -157,11 +158,18 @@ func Names() []string {
 // whether they come with a machine type or can be attached to one. Every compile
 // calls it, so it searches the text of the rows and decodes none.
 func Accelerators() []string {
+	return acceleratorTypes(func(row string) bool { return !strings.Contains(row, `"withheld":"`) })
+}
+
+// allAccelerators returns the same as Accelerators, and the withheld types.
+func allAccelerators() []string { return acceleratorTypes(func(string) bool { return true }) }
+
+func acceleratorTypes(wanted func(row string) bool) []string {
 	var types []string
 	for _, file := range []string{machines, attachments} {
 		for row := range strings.Lines(file) {
 			_, rest, ok := strings.Cut(row, `"accelerator":"`)
-			if ok && !strings.Contains(rest, `"withheld":"`) {
+			if ok && wanted(rest) {
 				name, _, _ := strings.Cut(rest, `"`)
 				types = append(types, name)
 			}
@@ -172,7 +180,9 @@ func Accelerators() []string {
 }
 
 // HasTPUs reports whether the machine's accelerators are TPUs.
-func (m Machine) HasTPUs() bool { return strings.HasPrefix(m.Accelerator, "tpu") }
+func (m Machine) HasTPUs() bool { return isTPU(m.Accelerator) }
+
+func isTPU(accelerator string) bool { return strings.HasPrefix(accelerator, "tpu") }
 
 func decodeMachine(row string) Machine {
 	m := decodeRow[Machine](row)

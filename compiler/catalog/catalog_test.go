@@ -106,6 +106,62 @@ func TestZoneRows(t *testing.T) {
 	}
 }
 
+func TestSynonymRows(t *testing.T) {
+	types := allAccelerators()
+	for _, r := range readFile(t, "synonyms.jsonl", synonyms, func(a, b synonymRow) int {
+		return cmp.Compare(a.Name, b.Name)
+	}) {
+		if len(r.Accelerators) == 0 || !slices.IsSorted(r.Accelerators) || shortName(r.Name) != r.Name {
+			t.Errorf("implausible: %+v", r)
+		}
+		for _, a := range r.Accelerators {
+			if !slices.Contains(types, a) || shortName(a) == r.Name && len(r.Accelerators) == 1 {
+				t.Errorf("%s: %s is no accelerator, or needs no synonym", r.Name, a)
+			}
+		}
+	}
+}
+
+func TestAcceleratorsNamed(t *testing.T) {
+	for word, want := range map[string]string{
+		"h100": "nvidia-h100-80gb nvidia-h100-mega-80gb", "NVIDIA H100": "nvidia-h100-80gb nvidia-h100-mega-80gb",
+		"h100-80gb": "nvidia-h100-80gb", "h200": "nvidia-h200-141gb", "B200": "nvidia-b200", "gb200": "nvidia-gb200",
+		"a100": "nvidia-a100-80gb nvidia-tesla-a100", "a100-80gb": "nvidia-a100-80gb", "A100 40GB": "nvidia-tesla-a100",
+		"nvidia-tesla-a100": "nvidia-tesla-a100", "l4": "nvidia-l4", "t4": "nvidia-tesla-t4",
+		"tesla-t4": "nvidia-tesla-t4",
+		"v100": "nvidia-tesla-v100", "rtx-pro-6000": "nvidia-rtx-pro-6000",
+		"v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-device tpu-v5-lite-podslice",
+		"tpu-v5e": "tpu-v5-lite-device tpu-v5-lite-podslice", "v5litepod-16": "tpu-v5-lite-podslice",
+		"v5p": "tpu-v5p-slice", "v6e": "tpu-v6e-slice", "v6e-256": "tpu-v6e-slice",
+		"trillium": "tpu-v6e-slice", "ironwood": "tpu7x", "tpu7x": "tpu7x", "tpu7x-8": "tpu7x", "v7x": "tpu7x",
+		"": "", "h10": "", "n2": "", "tpu": "", "v100-8": "", "a100-8": "", "-": "",
+	} {
+		if got := strings.Join(AcceleratorsNamed(word), " "); got != want {
+			t.Errorf("%q means %q, want %q", word, got, want)
+		}
+	}
+	if got := AcceleratorsNamed("l44"); got != nil {
+		t.Errorf("a word without a meaning means %q, want nil", got)
+	}
+}
+
+func TestSliceChips(t *testing.T) {
+	for _, c := range []struct {
+		machine, word string
+		want          int
+	}{
+		{"ct5lp-hightpu-4t", "v5litepod-16", 16}, {"ct5p-hightpu-4t", "v5p-16", 8},
+		{"ct6e-standard-4t", "tpu-v6e-32", 32},
+		{"ct6e-standard-4t", "v5p-16", 0}, {"ct5p-hightpu-4t", "v5p-15", 0}, {"ct5p-hightpu-4t", "v5p", 0},
+		{"g2-standard-4", "l4-16", 0},
+	} {
+		m, _ := Lookup(c.machine)
+		if got := m.SliceChips(c.word); got != c.want {
+			t.Errorf("%s: %s has %d chips, want %d", c.machine, c.word, got, c.want)
+		}
+	}
+}
+
 func TestQuotaRows(t *testing.T) {
 	kind := func(r quotaRow) int {
 		return slices.Index([]bool{r.Accelerator != "", r.Disk != "", r.Family != ""}, true)

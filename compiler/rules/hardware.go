@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -58,38 +57,6 @@ func hardwareRules() []Rule {
 			check: systemPool,
 		},
 	}
-}
-
-// checkMachine reports a machine type that is not in the catalogue. It calls all,
-// which returns the known names, only in that case.
-func (r *report) checkMachine(path []string, name string, all func() []string) {
-	if m, ok := catalog.Lookup(name); ok {
-		if m.Withheld != "" {
-			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
-				withHelp("choose another machine type"))
-		}
-		return
-	}
-	family, _, _ := strings.Cut(name, "-")
-	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
-	if len(kin) > 0 {
-		options = append(options, withChoices(len(kin), quoteNames(kin)))
-	}
-	if near := r.nearestName(name, kin); near != "" {
-		options[0] = withHelp("did you mean %q?", near)
-	}
-	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
-}
-
-func machineTypes(r *report) {
-	all := sync.OnceValue(catalog.Names)
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		if !r.Broken[[2]string{"hardware", name}] {
-			r.checkMachine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
-		}
-	}
-	r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
 }
 
 // findMachine returns the catalogue's facts of a hardware class's machine with its
@@ -147,12 +114,14 @@ func attachedGPUs(r *report) {
 			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
 				withHelp("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
 		case len(counts) == 0:
-			near := diag.Nearest(h.GPUs.Type, types)
 			cure := withHelp("choose another GPU or machine type: batchwright catalog %s", m.Type)
-			if near != "" {
+			if near := meantAccelerator(h.GPUs.Type, types); near != "" {
 				cure = withHelp("did you mean %q?", near)
+			} else if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
+				cure = withHelp("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
+					named[0].Type)
 			}
-			r.add(pathBelow(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
+			r.add(pathBelow(path, "type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
 				withChoices(len(types), quoteNames(types)), cure)
 		default:
 			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
@@ -332,7 +301,8 @@ func zonesInRegion(r *report) {
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)), withRelated(at("region"), "the region"),
+				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)),
+				withRelated(at("region"), "the region"),
 				withHelp("choose zones of the region"))
 		}
 	}

@@ -224,7 +224,12 @@ func autoProvisioningLimits(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
 		path := at("cluster", "autoProvisioning", "accelerators", name)
 		if !hasName(known, name) {
-			r.resolveKey(path, "accelerator type", name, known)
+			cure := withHelp("batchwright catalog lists the accelerator types")
+			if near := meantAccelerator(name, known); near != "" {
+				cure = withHelp("did you mean %q?", near)
+			}
+			r.addKey(path, fmt.Sprintf("there is no accelerator type named %q", name),
+				withChoices(len(known), quoteNames(known)), cure)
 			continue
 		}
 		need := 0
