@@ -28,9 +28,9 @@ func (c Command) catalogCommand() *cobra.Command {
 		Short: "Show machine types and their consumption options",
 		Long: `Catalog lists the machine types that batchwright knows, and for each family the
 GPUs that can be attached to its machines. NAMEs are machine types, beginnings of
-machine types, globs, or names of accelerators such as h100, v5e or trillium. For
-one machine type catalog shows all facts, including disks, TPU slices, zones and
-quota metrics.
+machine types, globs, names of accelerators such as h100, v5e or trillium, or names
+of custom machine types such as n2-custom-8-32768. For one machine type catalog
+shows all facts, including disks, TPU slices, zones and quota metrics.
 
 Facts that are not verified are shown as a question mark or "unverified", and are
 absent from JSON. The tables of zones are incomplete: a zone that they do not
@@ -105,7 +105,9 @@ func (l *listing) run(names []string) error {
 	}
 	for _, n := range missing {
 		near := ""
-		if slices.Contains(zoneNames(), n) {
+		if mistake := catalog.CustomMistake(n); mistake != "" {
+			near = ": " + mistake
+		} else if slices.Contains(zoneNames(), n) {
 			near = fmt.Sprintf("; did you mean --zone %s?", n)
 		} else if m := cmp.Or(diag.Nearest(n, suggestNames()), nearestBeginning(n)); m != "" {
 			near = fmt.Sprintf("; did you mean %q?", m)
@@ -224,7 +226,11 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 	whole, hit := map[string]bool{}, map[string]bool{}
 	accelerators := map[string][]string{}
 	for _, n := range names {
-		_, whole[n] = catalog.Lookup(n)
+		var m catalog.Machine
+		m, whole[n] = catalog.Lookup(n)
+		if whole[n] && !slices.ContainsFunc(all, func(e entry) bool { return e.Type == n }) {
+			all = append(slices.Clone(all), entry{Machine: m}) // a custom machine type
+		}
 		if !slices.ContainsFunc(all, func(e entry) bool { return strings.HasPrefix(e.Type, n) }) {
 			accelerators[n] = catalog.AcceleratorsNamed(n)
 		}

@@ -5,6 +5,7 @@
 // The facts are in data files with one row a line, sorted:
 //
 //	machines.jsonl     machine types
+//	series.jsonl       machine types whose facts follow from their names
 //	attachments.jsonl  GPUs that can be attached to machines of a family
 //	slices.jsonl       TPU slice shapes by machine type
 //	zones.jsonl        zones by machine type, series of them, or accelerator
@@ -71,6 +72,10 @@ type Machine struct {
 	MinVersion string   `json:"minVersion,omitzero"`
 	AutoFrom   []string `json:"autoFrom,omitzero"`
 
+	// ClassFrom is the lowest GKE version whose ComputeClasses take the machine type,
+	// "" if every version does that supports the machine.
+	ClassFrom string `json:"classFrom,omitzero"`
+
 	// Withheld says why a blueprint cannot use the machine, "" if it can.
 	Withheld string `json:"withheld,omitzero"`
 
@@ -118,11 +123,13 @@ type Networks struct {
 // Lookup returns the machine type of the given name, even if it is withheld. It
 // reads a single row, so a blueprint with two machine types costs two rows.
 func Lookup(name string) (Machine, bool) {
-	row := findRows(machines, "type", name)
-	if row == "" {
-		return Machine{}, false
+	if row := findRows(machines, "type", name); row != "" {
+		return decodeMachine(row), true
 	}
-	return decodeMachine(row), true
+	if m, ok := inSeries(name); ok {
+		return m, true
+	}
+	return customMachine(name)
 }
 
 // Usable returns the machine type of the given name if a blueprint can use it.
@@ -133,12 +140,14 @@ func Usable(name string) (Machine, bool) {
 	return Machine{}, false
 }
 
-// All returns every machine type, sorted by name. It reads all rows.
+// All returns every machine type except the custom ones, sorted by name. It reads all
+// rows.
 func All() []Machine {
-	var all []Machine
+	all := seriesMachines()
 	for row := range strings.Lines(machines) {
 		all = append(all, decodeMachine(row))
 	}
+	slices.SortFunc(all, func(a, b Machine) int { return strings.Compare(a.Type, b.Type) })
 	return all
 }
 

@@ -33,6 +33,11 @@ func (r *report) checkMachine(path []string, name string, all func() []string) {
 		}
 		return
 	}
+	if mistake := catalog.CustomMistake(name); mistake != "" {
+		r.add(path, fmt.Sprintf("there is no machine type %q: %s", name, mistake),
+			withHelp("change the numbers in the name: FAMILY-custom-VCPUS-MIB"))
+		return
+	}
 	if accelerators := catalog.AcceleratorsNamed(name); accelerators != nil {
 		r.wantMachineWith(path, name, accelerators)
 		return
