@@ -56,14 +56,11 @@ type seriesClass struct {
 }
 
 // customLimits are the limits of a family's custom machine types, which are named
-// FAMILY-custom-VCPUS-MIB, or FAMILY-custom-VCPUS-MIB-ext with extended memory. A limit
-// of 0 is unverified.
+// FAMILY-custom-VCPUS-MIB, or FAMILY-custom-VCPUS-MIB-ext with extended memory. N1's
+// names can omit the family. A limit of 0 is unverified.
 type customLimits struct {
-	// Prefix precedes the number of vCPUs. It is "" if the family has no custom
-	// machine types.
-	Prefix string `json:"prefix,omitzero"`
-
 	// Steps are the allowed numbers of vCPUs beyond 1: up to Most, multiples of By.
+	// There are none if the family has no custom machine types.
 	Steps []vcpuStep `json:"steps,omitzero"`
 
 	// One reports whether a machine can have one vCPU.
@@ -136,7 +133,6 @@ type customName struct {
 	vcpus    int
 	mib      int
 	extended bool
-	prefix   string
 }
 
 // parseCustom reads the name of a custom machine type, and reports whether the name
@@ -146,17 +142,17 @@ func parseCustom(name string) (customName, bool) {
 	if !found {
 		return customName{}, false
 	}
-	family := cmp.Or(strings.TrimSuffix(before, "-"), "n1") // N1's names have no family
+	family, hyphen := strings.CutSuffix(cmp.Or(before, "n1-"), "-")
 	row := findRows(series, "family", family)
 	after, extended := strings.CutSuffix(after, "-ext")
 	vcpus, mib, _ := strings.Cut(after, "-")
 	v, err := strconv.Atoi(vcpus)
 	m, err2 := strconv.Atoi(mib)
-	if row == "" || err != nil || err2 != nil {
+	if row == "" || !hyphen || err != nil || err2 != nil {
 		return customName{}, false
 	}
-	c := customName{decodeRow[seriesRow](row), v, m, extended, before + "custom"}
-	return c, c.series.Custom.Prefix != ""
+	c := customName{decodeRow[seriesRow](row), v, m, extended}
+	return c, len(c.series.Custom.Steps) > 0
 }
 
 // CustomMistake returns the reason why a custom machine type of the given name cannot
@@ -166,31 +162,39 @@ func CustomMistake(name string) string {
 	if !ok {
 		return ""
 	}
+	return cmp.Or(c.cpuMistake(), c.memoryMistake())
+}
+
+func (c customName) cpuMistake() string {
 	limits := c.series.Custom
-	one := c.vcpus == 1 && limits.One
 	allowed := slices.ContainsFunc(limits.Steps, func(s vcpuStep) bool {
 		return c.vcpus > 0 && c.vcpus <= s.Most && c.vcpus%s.By == 0
 	})
-	most := limits.MostMiB * c.vcpus
+	if allowed || c.vcpus == 1 && limits.One {
+		return ""
+	}
+	return fmt.Sprintf("%d vCPUs are not %s", c.vcpus, limits.describeVCPUs())
+}
+
+func (c customName) memoryMistake() string {
+	limits := c.series.Custom
+	least, most := limits.LeastMiB*c.vcpus, limits.MostMiB*c.vcpus
 	switch {
-	case c.prefix != limits.Prefix:
-		return fmt.Sprintf("the names of the custom machine types of %s begin with %s-", c.series.Family, limits.Prefix)
-	case !one && !allowed:
-		return fmt.Sprintf("%d vCPUs are not %s", c.vcpus, limits.describeVCPUs())
 	case c.mib <= 0 || c.mib%256 != 0:
 		return fmt.Sprintf("%d MiB of memory are not a multiple of 256", c.mib)
-	case c.mib < limits.LeastMiB*c.vcpus:
-		return fmt.Sprintf("%d vCPUs need at least %d MiB of memory", c.vcpus, roundUp(limits.LeastMiB*c.vcpus, 256))
+	case c.mib < least:
+		return fmt.Sprintf("%d vCPUs need at least %d MiB of memory", c.vcpus, roundUp(least, 256))
 	case c.extended && limits.MaxGiB == 0:
 		return fmt.Sprintf("%s has no extended memory", c.series.Family)
 	case c.extended && c.mib > limits.MaxGiB<<10:
 		return fmt.Sprintf("a machine has at most %d MiB of memory", limits.MaxGiB<<10)
-	case !c.extended && most > 0 && c.mib > most && limits.MaxGiB > 0:
+	case c.extended || most == 0 || c.mib <= most:
+		return ""
+	case limits.MaxGiB > 0:
 		return fmt.Sprintf("%d vCPUs have at most %d MiB of memory, and more only with the suffix -ext", c.vcpus, most)
-	case !c.extended && most > 0 && c.mib > most:
+	default:
 		return fmt.Sprintf("%d vCPUs have at most %d MiB of memory", c.vcpus, most)
 	}
-	return ""
 }
 
 // describeVCPUs describes the allowed numbers of vCPUs.
