@@ -56,6 +56,7 @@ func hardwareRules() []Rule {
 			Code: "E0313", Severity: diag.Error, Title: "system pool cannot run system pods",
 			check: systemPool,
 		},
+		{Code: "N0330", Severity: diag.Note, Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
 	}
 }
 
@@ -81,6 +82,29 @@ func systemPool(r *report) {
 	r.add(at("cluster", "systemPool", "machine"),
 		fmt.Sprintf("%s %s, and GKE taints such nodes, so system pods cannot run there", name, what),
 		withHelp("choose an x86 machine without accelerators, such as e2-standard-4"))
+}
+
+// mixedTiers reports tiers with Arm and x86 capacities: a job runs on whichever is
+// free, so its images must exist for both.
+func mixedTiers(r *report) {
+	arm := map[string]bool{}
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) { arm[c.Name] = c.Machine.Arm })
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		capacities := r.Blueprint.Tiers[name].Capacity
+		for i, c := range capacities {
+			isArm, known := arm[c]
+			first, knownFirst := arm[capacities[0]]
+			if !known || !knownFirst || isArm == first {
+				continue
+			}
+			r.add(at("tiers", name, "capacity", diag.Index(i)),
+				fmt.Sprintf("tier %q runs jobs on Arm and on x86 machines", name),
+				withRelated(at("tiers", name, "capacity", diag.Index(0)), "machines of the other architecture"),
+				withHelp("use images that are built for linux/amd64 and linux/arm64, or give each architecture its "+
+					"own tier"))
+			break
+		}
+	}
 }
 
 // attachedGPUs checks the number of GPUs on machine types whose number can be
