@@ -132,6 +132,8 @@ func TestSeries(t *testing.T) {
 	for _, name := range []string{
 		"c4a-standard-5", "c4a-standard-2-lssd", "c4a-custom-4-8192", "t2a-standard-4-lssd", "c4a-standard",
 		"n2-custom", "n2-custom-8", "n2-custom-8-x", "custom-8", "n4-standard-3", "n2custom-8-8192", "-custom-8-8192",
+		"c4a-standard-04", "c4a-standard-+4", "c4a-standard-4-", "c4a-standard-8-lssd-x",
+		"n2-custom-08-8192", "n2-custom-8-+8192", "n2-custom-8-8192-", "n2-custom-8-8192-ext-ext",
 	} {
 		if m, ok := Lookup(name); ok || CustomMistake(name) != "" {
 			t.Errorf("%s: %+v, %q", name, m, CustomMistake(name))
@@ -559,6 +561,12 @@ func TestAllocatable(t *testing.T) {
 func BenchmarkLookup(b *testing.B) {
 	for b.Loop() {
 		Lookup("tpu7x-standard-4t") // almost the last row
+	}
+}
+
+func BenchmarkLookupInSeries(b *testing.B) {
+	for b.Loop() {
+		Lookup("c4a-highmem-72-lssd")
 	}
 }
 

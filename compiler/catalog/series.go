@@ -95,36 +95,46 @@ func (s seriesRow) machine(name string, vcpus int, memoryGiB float64) Machine {
 func (s seriesRow) machines() []Machine {
 	var out []Machine
 	for _, c := range s.Classes {
-		for i, vcpus := range c.VCPUs {
-			name := fmt.Sprintf("%s-%s-%d", s.Family, c.Class, vcpus)
-			if c.Suffix != "" {
-				name += "-" + c.Suffix
-			}
-			m := s.machine(name, vcpus, math.Floor(c.GiBPerVCPU*float64(vcpus)))
-			if c.LocalSSDs != nil {
-				m.SSDs = SSDs{Bundled: c.LocalSSDs[i], SizeGB: 375}
-			}
-			m.MinVersion = cmp.Or(c.MinVersion, s.MinVersion)
-			out = append(out, m)
+		for i := range c.VCPUs {
+			out = append(out, s.machineOf(c, i))
 		}
 	}
 	return out
 }
 
+// machineOf returns the machine type with the i-th number of vCPUs of a class.
+func (s seriesRow) machineOf(c seriesClass, i int) Machine {
+	name := fmt.Sprintf("%s-%s-%d", s.Family, c.Class, c.VCPUs[i])
+	if c.Suffix != "" {
+		name += "-" + c.Suffix
+	}
+	m := s.machine(name, c.VCPUs[i], math.Floor(c.GiBPerVCPU*float64(c.VCPUs[i])))
+	if c.LocalSSDs != nil {
+		m.SSDs = SSDs{Bundled: c.LocalSSDs[i], SizeGB: 375}
+	}
+	m.MinVersion = cmp.Or(c.MinVersion, s.MinVersion)
+	return m
+}
+
 // inSeries returns the predefined machine type of the given name if its facts follow
-// from its name.
+// from its name, FAMILY-CLASS-VCPUS or FAMILY-CLASS-VCPUS-SUFFIX.
 func inSeries(name string) (Machine, bool) {
-	family, _, _ := strings.Cut(name, "-")
+	family, rest, _ := strings.Cut(name, "-")
+	class, rest, _ := strings.Cut(rest, "-")
+	number, suffix, _ := strings.Cut(rest, "-")
 	row := findRows(series, "family", family)
-	if row == "" {
+	vcpus, err := strconv.Atoi(number)
+	if row == "" || err != nil {
 		return Machine{}, false
 	}
-	all := decodeRow[seriesRow](row).machines()
-	i := slices.IndexFunc(all, func(m Machine) bool { return m.Type == name })
-	if i < 0 {
-		return Machine{}, false
+	s := decodeRow[seriesRow](row)
+	for _, c := range s.Classes {
+		if i := slices.Index(c.VCPUs, vcpus); i >= 0 && c.Class == class && c.Suffix == suffix {
+			m := s.machineOf(c, i)
+			return m, m.Type == name
+		}
 	}
-	return all[i], true
+	return Machine{}, false
 }
 
 // customName is a custom machine type's name, with the series that has it.
@@ -148,7 +158,7 @@ func parseCustom(name string) (customName, bool) {
 	vcpus, mib, _ := strings.Cut(after, "-")
 	v, err := strconv.Atoi(vcpus)
 	m, err2 := strconv.Atoi(mib)
-	if row == "" || !hyphen || err != nil || err2 != nil {
+	if row == "" || !hyphen || err != nil || err2 != nil || strconv.Itoa(v)+"-"+strconv.Itoa(m) != after {
 		return customName{}, false
 	}
 	c := customName{decodeRow[seriesRow](row), v, m, extended}

@@ -283,7 +283,8 @@ func machineZones(r *report) {
 		})
 		wanted := withLabel("known zones: %s", quoteNames(here))
 		if len(here) == 0 {
-			wanted = withLabel("no zone of %s is known to have it", r.Plan.Region)
+			wanted = withLabel("no zone of %s is known to have it, but zones of %s", r.Plan.Region,
+				quoteNames(regionsOf(known)))
 		}
 		what, kind := m.Type, "machine-types"
 		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
@@ -291,11 +292,23 @@ func machineZones(r *report) {
 		}
 		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
 			`if it is available, add %s`, kind, what, acceptSource(r.rule.Code, at("capacity", c.Name)))
-		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+		switch {
+		case len(here) == 0:
+			cure = "choose another machine or region, or " + cure
+		case len(r.Blueprint.Capacity[c.Name].Zones) == 0:
 			cure = "give the capacity zones that have it, or " + cure
 		}
 		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, withHelp("%s", cure))
 	})
+}
+
+// regionsOf returns the regions of sorted zones, sorted.
+func regionsOf(zones []string) []string {
+	var regions []string
+	for _, z := range zones {
+		regions = append(regions, catalog.RegionOf(z))
+	}
+	return slices.Compact(regions)
 }
 
 // unknownZones reports zones of a capacity: each one if the capacity names them, or
