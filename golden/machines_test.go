@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +18,9 @@ type offer struct {
 	consumption string
 }
 
-// TestEveryMachine compiles every machine that a blueprint can use, with every
-// option in which the catalogue offers it: TPUs as a single host and as a slice of
+// TestEveryMachine compiles every machine that a blueprint can use, of machines that
+// differ only in their size the smallest and the largest, with every option in which
+// the catalogue offers it: TPUs as a single host and as a slice of
 // several hosts, other machines in a node pool and through a ComputeClass. It runs
 // the same checks on the folders as on the goldens.
 func TestEveryMachine(t *testing.T) {
@@ -73,10 +75,7 @@ func machineOffers(t *testing.T) []offer {
 		}
 	}
 	machines := catalog.All()
-	for _, m := range machines {
-		if m.Withheld != "" {
-			continue
-		}
+	for _, m := range append(differentMachines(machines), customMachines(t)...) {
 		if !m.HasTPUs() {
 			add(m, "")
 			continue
@@ -104,6 +103,42 @@ func machineOffers(t *testing.T) []offer {
 		}
 		m, _ := catalog.Find(machines[i].Type, a.Accelerator, a.Count)
 		add(m, fmt.Sprintf(", gpus: {type: %q, count: %d}", a.Accelerator, a.Count))
+	}
+	return out
+}
+
+// differentMachines returns the machines that a blueprint can use, except those that
+// are neither the smallest nor the largest of the machines whose names differ only in
+// their last number and that have no accelerators.
+func differentMachines(all []catalog.Machine) []catalog.Machine {
+	size := regexp.MustCompile(`-\d+`)
+	bounds := map[string][2]int{}
+	alike := func(m catalog.Machine) string { return size.ReplaceAllString(m.Type, "-N") }
+	for _, m := range all {
+		b, ok := bounds[alike(m)]
+		if !ok {
+			b = [2]int{m.VCPUs, m.VCPUs}
+		}
+		bounds[alike(m)] = [2]int{min(b[0], m.VCPUs), max(b[1], m.VCPUs)}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m catalog.Machine) bool {
+		b := bounds[alike(m)]
+		return m.Withheld != "" || m.Accelerator == "" && m.VCPUs != b[0] && m.VCPUs != b[1]
+	})
+}
+
+// customMachines returns a custom machine of each family that has them.
+func customMachines(t *testing.T) []catalog.Machine {
+	var out []catalog.Machine
+	for _, name := range []string{
+		"custom-8-30720", "e2-custom-8-16384", "n2-custom-8-98304-ext", "n2d-custom-8-32768", "n4-custom-10-40960",
+		"n4a-custom-3-12288", "n4d-custom-6-24576",
+	} {
+		m, ok := catalog.Usable(name)
+		if !ok {
+			t.Errorf("there is no %s", name)
+		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -28,8 +28,9 @@ func (c Command) catalogCommand() *cobra.Command {
 		Short: "Show machine types and their consumption options",
 		Long: `Catalog lists the machine types that batchwright knows, and for each family the
 GPUs that can be attached to its machines. NAMEs are machine types, beginnings of
-machine types, or globs. For one machine type catalog shows all facts, including
-disks, TPU slices, zones and quota metrics.
+machine types, globs, names of accelerators such as h100, v5e or trillium, or names
+of custom machine types such as n2-custom-8-32768. For one machine type catalog
+shows all facts, including disks, TPU slices, zones and quota metrics.
 
 Facts that are not verified are shown as a question mark or "unverified", and are
 absent from JSON. The tables of zones are incomplete: a zone that they do not
@@ -38,7 +39,7 @@ list may also have the machine. A star marks machines that no blueprint can use.
 It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 		Example: `  batchwright catalog a3 a4
   batchwright catalog ct6e-standard-4t
-  batchwright catalog --accelerator nvidia-tesla-t4 --option flexStart
+  batchwright catalog --accelerator h100 --option flexStart
   batchwright catalog --zone us-east5 --topology 4x4
   batchwright catalog --format json | jq -r 'select(.machine.arch == "arm64").machine.type'`,
 		RunE:              c.markRunErrors(func(_ *cobra.Command, names []string) error { return l.run(names) }),
@@ -79,6 +80,7 @@ func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 }
 
 func (l *listing) run(names []string) error {
+	l.accelerators = nameAccelerators(l.accelerators)
 	if err := l.checkFilters(); err != nil {
 		return err
 	}
@@ -103,7 +105,11 @@ func (l *listing) run(names []string) error {
 	}
 	for _, n := range missing {
 		near := ""
-		if m := diag.Nearest(n, suggestNames()); m != "" {
+		if mistake := catalog.CustomMistake(n); mistake != "" {
+			near = ": " + mistake
+		} else if slices.Contains(zoneNames(), n) {
+			near = fmt.Sprintf("; did you mean --zone %s?", n)
+		} else if m := cmp.Or(diag.Nearest(n, suggestNames()), nearestBeginning(n)); m != "" {
 			near = fmt.Sprintf("; did you mean %q?", m)
 		}
 		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, near)
@@ -127,6 +133,19 @@ func suggestNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// nearestBeginning returns the first name that begins like a misspelt name, except
+// for the last two characters of the misspelt name; "" if there is none.
+func nearestBeginning(misspelt string) string {
+	const wrong = 2
+	beginning := misspelt[:max(0, len(misspelt)-wrong)]
+	for _, name := range suggestNames() {
+		if len(beginning) > wrong && strings.HasPrefix(name, beginning) {
+			return name
+		}
+	}
+	return ""
 }
 
 // printEntries prints the entries that were found, in the form that suits the names.
@@ -192,44 +211,35 @@ func catalogEntries() []entry {
 			SSDs: a.SSDs, Options: a.Options, Withheld: a.Withheld, Note: a.Note,
 		}})
 	}
-	slices.SortStableFunc(out, func(a, b entry) int { return compareNatural(a.Type, b.Type) })
+	slices.SortStableFunc(out, func(a, b entry) int { return words.CompareNatural(a.Type, b.Type) })
 	return out
 }
 
-// compareNatural compares strings, and numbers in them by value.
-func compareNatural(a, b string) int {
-	for a != "" && b != "" {
-		m, n := leadingDigits(a), leadingDigits(b)
-		x, y := a[:max(m, 1)], b[:max(n, 1)]
-		if c := cmp.Compare(x, y); c != 0 {
-			if m > 0 && n > 0 && m != n {
-				return cmp.Compare(m, n) // no number begins with a zero
-			}
-			return c
-		}
-		a, b = a[len(x):], b[len(y):]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// leadingDigits returns the number of digits at the start of a string.
-func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
-
 // nameEntries returns the entries that match the names, or all entries if there are
 // no names, and the names that match nothing. A name that is the complete name of an
-// entry does not match longer names with the same beginning.
+// entry does not match longer names with the same beginning. A name that no machine
+// type has can mean an accelerator.
 func nameEntries(all []entry, names []string) (found []entry, missing []string) {
 	if len(names) == 0 {
 		return all, nil
 	}
 	whole, hit := map[string]bool{}, map[string]bool{}
+	accelerators := map[string][]string{}
 	for _, n := range names {
-		_, whole[n] = catalog.Lookup(n)
+		var m catalog.Machine
+		m, whole[n] = catalog.Lookup(n)
+		if whole[n] && !slices.ContainsFunc(all, func(e entry) bool { return e.Type == n }) {
+			all = append(slices.Clone(all), entry{Machine: m}) // a custom machine type
+		}
+		if !slices.ContainsFunc(all, func(e entry) bool { return strings.HasPrefix(e.Type, n) }) {
+			accelerators[n] = catalog.AcceleratorsNamed(n)
+		}
 	}
 	for _, e := range all {
 		keep := false
 		for _, n := range names {
-			if ok, _ := path.Match(n, e.Type); ok || !whole[n] && strings.HasPrefix(e.Type, n) {
+			if ok, _ := path.Match(n, e.Type); ok || !whole[n] && strings.HasPrefix(e.Type, n) ||
+				slices.Contains(accelerators[n], e.Accelerator) {
 				hit[n], keep = true, true
 			}
 		}
@@ -238,6 +248,20 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 		}
 	}
 	return found, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return hit[n] })
+}
+
+// nameAccelerators replaces names that people give to accelerators with the GKE
+// accelerator types. It keeps names that mean nothing.
+func nameAccelerators(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if types := catalog.AcceleratorsNamed(n); types != nil {
+			out = append(out, types...)
+		} else {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func optionNames() []string {
@@ -327,8 +351,14 @@ func acceleratorNames() []string {
 	return gatherValues(func(e entry) []string { return []string{e.Accelerator} })
 }
 
-// zoneNames returns the regions that occur in any table, and their zones.
-func zoneNames() []string { return append(catalog.Regions(), gatherValues(entry.knownZones)...) }
+// zoneNames returns all regions, then all zones.
+func zoneNames() []string {
+	names := catalog.Regions()
+	for _, r := range catalog.AllRegions() {
+		names = append(names, r.Zones...)
+	}
+	return names
+}
 
 func topologyNames() []string {
 	return gatherValues(func(e entry) []string {
@@ -348,7 +378,7 @@ func gatherValues(of func(entry) []string) []string {
 		out = append(out, of(e)...)
 	}
 	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
-	slices.SortFunc(out, compareNatural)
+	slices.SortFunc(out, words.CompareNatural)
 	return slices.Compact(out)
 }
 
@@ -382,6 +412,9 @@ func (l *listing) checkFilters() error {
 // values.
 func adviseValue(value string, valid []string) string {
 	const most = 32
+	if region, known := catalog.LookupRegion(catalog.RegionOf(value)); known {
+		return fmt.Sprintf("the zones of %s are %s", region.Region, words.And(region.Zones))
+	}
 	near := ""
 	if n := diag.Nearest(value, valid); n != "" {
 		near = fmt.Sprintf("did you mean %q? ", n)

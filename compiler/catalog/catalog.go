@@ -5,10 +5,13 @@
 // The facts are in data files with one row a line, sorted:
 //
 //	machines.jsonl     machine types
+//	series.jsonl       machine types whose facts follow from their names
 //	attachments.jsonl  GPUs that can be attached to machines of a family
 //	slices.jsonl       TPU slice shapes by machine type
 //	zones.jsonl        zones by machine type, series of them, or accelerator
+//	regions.jsonl      regions with all of their zones
 //	families.jsonl     what all machines of a family have in common
+//	synonyms.jsonl     names that people give to accelerators
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
 //
 // The facts were collected in 2026 from Google's documentation, the sources of the
@@ -69,6 +72,10 @@ type Machine struct {
 	MinVersion string   `json:"minVersion,omitzero"`
 	AutoFrom   []string `json:"autoFrom,omitzero"`
 
+	// ClassFrom is the lowest GKE version whose ComputeClasses take the machine type,
+	// "" if every version does that supports the machine.
+	ClassFrom string `json:"classFrom,omitzero"`
+
 	// Withheld says why a blueprint cannot use the machine, "" if it can.
 	Withheld string `json:"withheld,omitzero"`
 
@@ -116,11 +123,13 @@ type Networks struct {
 // Lookup returns the machine type of the given name, even if it is withheld. It
 // reads a single row, so a blueprint with two machine types costs two rows.
 func Lookup(name string) (Machine, bool) {
-	row := findRows(machines, "type", name)
-	if row == "" {
-		return Machine{}, false
+	if row := findRows(machines, "type", name); row != "" {
+		return decodeMachine(row), true
 	}
-	return decodeMachine(row), true
+	if m, ok := inSeries(name); ok {
+		return m, true
+	}
+	return customMachine(name)
 }
 
 // Usable returns the machine type of the given name if a blueprint can use it.
@@ -131,12 +140,14 @@ func Usable(name string) (Machine, bool) {
 	return Machine{}, false
 }
 
-// All returns every machine type, sorted by name. It reads all rows.
+// All returns every machine type except the custom ones, sorted by name. It reads all
+// rows.
 func All() []Machine {
-	var all []Machine
+	all := seriesMachines()
 	for row := range strings.Lines(machines) {
 		all = append(all, decodeMachine(row))
 	}
+	slices.SortFunc(all, func(a, b Machine) int { return strings.Compare(a.Type, b.Type) })
 	return all
 }
 
@@ -156,11 +167,18 @@ func Names() []string {
 // whether they come with a machine type or can be attached to one. Every compile
 // calls it, so it searches the text of the rows and decodes none.
 func Accelerators() []string {
+	return acceleratorTypes(func(row string) bool { return !strings.Contains(row, `"withheld":"`) })
+}
+
+// allAccelerators returns the same as Accelerators, and the withheld types.
+func allAccelerators() []string { return acceleratorTypes(func(string) bool { return true }) }
+
+func acceleratorTypes(wanted func(row string) bool) []string {
 	var types []string
 	for _, file := range []string{machines, attachments} {
 		for row := range strings.Lines(file) {
 			_, rest, ok := strings.Cut(row, `"accelerator":"`)
-			if ok && !strings.Contains(rest, `"withheld":"`) {
+			if ok && wanted(rest) {
 				name, _, _ := strings.Cut(rest, `"`)
 				types = append(types, name)
 			}
@@ -171,7 +189,9 @@ func Accelerators() []string {
 }
 
 // HasTPUs reports whether the machine's accelerators are TPUs.
-func (m Machine) HasTPUs() bool { return strings.HasPrefix(m.Accelerator, "tpu") }
+func (m Machine) HasTPUs() bool { return isTPU(m.Accelerator) }
+
+func isTPU(accelerator string) bool { return strings.HasPrefix(accelerator, "tpu") }
 
 func decodeMachine(row string) Machine {
 	m := decodeRow[Machine](row)

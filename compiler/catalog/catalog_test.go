@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -76,6 +77,96 @@ func TestAttachmentRows(t *testing.T) {
 	}
 }
 
+func TestSeriesRows(t *testing.T) {
+	rows := map[string]bool{}
+	for row := range strings.Lines(machines) {
+		rows[decodeMachine(row).Type] = true
+	}
+	for _, s := range readFile(t, "series.jsonl", series, func(a, b seriesRow) int {
+		return cmp.Compare(a.Family, b.Family)
+	}) {
+		for _, c := range s.Classes {
+			if c.GiBPerVCPU <= 0 || !slices.IsSorted(c.VCPUs) ||
+				c.LocalSSDs != nil && len(c.LocalSSDs) != len(c.VCPUs) || (c.Suffix == "lssd") != (c.LocalSSDs != nil) {
+				t.Errorf("%s: implausible: %+v", s.Family, c)
+			}
+		}
+		for _, m := range s.machines() {
+			if got, ok := Lookup(m.Type); !ok || !gocmp.Equal(got, m) || rows[m.Type] {
+				t.Errorf("Lookup(%q) = %+v, %v; in machines.jsonl: %v", m.Type, got, ok, rows[m.Type])
+			}
+			if m.Disk != "" && !slices.Contains(m.Disks, m.Disk) || m.VCPUs <= 0 || m.MemoryGiB < 1 {
+				t.Errorf("implausible: %+v", m)
+			}
+		}
+		if l := s.Custom; l.MostMiB > 0 != (len(l.Steps) > 0) || l.LeastMiB > l.MostMiB {
+			t.Errorf("%s: implausible: %+v", s.Family, l)
+		}
+	}
+}
+
+func TestSeries(t *testing.T) {
+	for name, want := range map[string]Machine{
+		"c4a-standard-4":        {Arch: "arm64", VCPUs: 4, MemoryGiB: 16},
+		"c4a-highmem-72-lssd":   {Arch: "arm64", VCPUs: 72, MemoryGiB: 576, SSDs: SSDs{Bundled: 16, SizeGB: 375}},
+		"t2a-standard-48":       {Arch: "arm64", VCPUs: 48, MemoryGiB: 192},
+		"c4d-highcpu-2":         {Arch: "amd64", VCPUs: 2, MemoryGiB: 3},
+		"c4d-standard-384":      {Arch: "amd64", VCPUs: 384, MemoryGiB: 1488},
+		"n2d-standard-224":      {Arch: "amd64", VCPUs: 224, MemoryGiB: 896},
+		"m3-ultramem-32":        {Arch: "amd64", VCPUs: 32, MemoryGiB: 976, SSDs: SSDs{SizeGB: 375}},
+		"n2-custom-8-32768":     {Arch: "amd64", VCPUs: 8, MemoryGiB: 32},
+		"n2-custom-8-69632-ext": {Arch: "amd64", VCPUs: 8, MemoryGiB: 68},
+		"custom-1-1024":         {Arch: "amd64", VCPUs: 1, MemoryGiB: 1},
+		"n1-custom-4-8192":      {Arch: "amd64", VCPUs: 4, MemoryGiB: 8},
+		"custom-12-46080":       {Arch: "amd64", VCPUs: 12, MemoryGiB: 45},
+		"e2-custom-6-3072":      {Arch: "amd64", VCPUs: 6, MemoryGiB: 3},
+		"n4-custom-10-20480":    {Arch: "amd64", VCPUs: 10, MemoryGiB: 20},
+		"n4a-custom-3-6144":     {Arch: "arm64", VCPUs: 3, MemoryGiB: 6},
+	} {
+		m, ok := Usable(name)
+		if !ok || m.Arch != want.Arch || m.VCPUs != want.VCPUs || m.MemoryGiB != want.MemoryGiB ||
+			m.SSDs.Bundled != want.SSDs.Bundled || m.SSDs.SizeGB != want.SSDs.SizeGB || m.Family == "" {
+			t.Errorf("%s: %+v, %v", name, m, ok)
+		}
+	}
+	for _, name := range []string{
+		"c4a-standard-5", "c4a-standard-2-lssd", "c4a-custom-4-8192", "t2a-standard-4-lssd", "c4a-standard",
+		"n2-custom", "n2-custom-8", "n2-custom-8-x", "custom-8", "n4-standard-3", "n2custom-8-8192", "-custom-8-8192",
+		"c4a-standard-04", "c4a-standard-+4", "c4a-standard-4-", "c4a-standard-8-lssd-x",
+		"n2-custom-08-8192", "n2-custom-8-+8192", "n2-custom-8-8192-", "n2-custom-8-8192-ext-ext",
+	} {
+		if m, ok := Lookup(name); ok || CustomMistake(name) != "" {
+			t.Errorf("%s: %+v, %q", name, m, CustomMistake(name))
+		}
+	}
+	for name, want := range map[string]string{
+		"n2-custom-7-8192":         "7 vCPUs are not a multiple of 2 up to 32 or a multiple of 4 up to 128",
+		"n2-custom-0-8192":         "0 vCPUs are not",
+		"n2-custom-34-65536":       "34 vCPUs are not",
+		"n2-custom-8-32000000":     "at most 65536 MiB of memory, and more only with the suffix -ext",
+		"n2-custom-8-32100":        "not a multiple of 256",
+		"n2-custom-8-0":            "not a multiple of 256",
+		"n2-custom-8-2048":         "8 vCPUs need at least 4096 MiB",
+		"custom-2-1024":            "2 vCPUs need at least 2048 MiB",
+		"n2d-custom-6-8192":        "6 vCPUs are not",
+		"e2-custom-4-65536":        "4 vCPUs have at most 32768 MiB of memory",
+		"e2-custom-4-65536-ext":    "e2 has no extended memory",
+		"n2d-custom-96-806912-ext": "a machine has at most 786432 MiB",
+	} {
+		if got := CustomMistake(name); !strings.Contains(got, want) || got == "" {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if m, ok := Lookup(name); ok {
+			t.Errorf("%s exists: %+v", name, m)
+		}
+	}
+	if all := All(); len(all) != 255+len(seriesMachines()) || !slices.IsSortedFunc(all, func(a, b Machine) int {
+		return cmp.Compare(a.Type, b.Type)
+	}) {
+		t.Errorf("%d machine types", len(all))
+	}
+}
+
 var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+\d+-(ai\d)?[a-f]$`)
 
 func TestZoneRows(t *testing.T) {
@@ -101,6 +192,62 @@ func TestZoneRows(t *testing.T) {
 					t.Errorf("%s: %s is not among its zones", r.Of, zone)
 				}
 			}
+		}
+	}
+}
+
+func TestSynonymRows(t *testing.T) {
+	types := allAccelerators()
+	for _, r := range readFile(t, "synonyms.jsonl", synonyms, func(a, b synonymRow) int {
+		return cmp.Compare(a.Name, b.Name)
+	}) {
+		if len(r.Accelerators) == 0 || !slices.IsSorted(r.Accelerators) || shortName(r.Name) != r.Name {
+			t.Errorf("implausible: %+v", r)
+		}
+		for _, a := range r.Accelerators {
+			if !slices.Contains(types, a) || shortName(a) == r.Name && len(r.Accelerators) == 1 {
+				t.Errorf("%s: %s is no accelerator, or needs no synonym", r.Name, a)
+			}
+		}
+	}
+}
+
+func TestAcceleratorsNamed(t *testing.T) {
+	for word, want := range map[string]string{
+		"h100": "nvidia-h100-80gb nvidia-h100-mega-80gb", "NVIDIA H100": "nvidia-h100-80gb nvidia-h100-mega-80gb",
+		"h100-80gb": "nvidia-h100-80gb", "h200": "nvidia-h200-141gb", "B200": "nvidia-b200", "gb200": "nvidia-gb200",
+		"a100": "nvidia-a100-80gb nvidia-tesla-a100", "a100-80gb": "nvidia-a100-80gb", "A100 40GB": "nvidia-tesla-a100",
+		"nvidia-tesla-a100": "nvidia-tesla-a100", "l4": "nvidia-l4", "t4": "nvidia-tesla-t4",
+		"tesla-t4": "nvidia-tesla-t4",
+		"v100":     "nvidia-tesla-v100", "rtx-pro-6000": "nvidia-rtx-pro-6000",
+		"v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-device tpu-v5-lite-podslice",
+		"tpu-v5e": "tpu-v5-lite-device tpu-v5-lite-podslice", "v5litepod-16": "tpu-v5-lite-podslice",
+		"v5p": "tpu-v5p-slice", "v6e": "tpu-v6e-slice", "v6e-256": "tpu-v6e-slice",
+		"trillium": "tpu-v6e-slice", "ironwood": "tpu7x", "tpu7x": "tpu7x", "tpu7x-8": "tpu7x", "v7x": "tpu7x",
+		"": "", "h10": "", "n2": "", "tpu": "", "v100-8": "", "a100-8": "", "-": "",
+	} {
+		if got := strings.Join(AcceleratorsNamed(word), " "); got != want {
+			t.Errorf("%q means %q, want %q", word, got, want)
+		}
+	}
+	if got := AcceleratorsNamed("l44"); got != nil {
+		t.Errorf("a word without a meaning means %q, want nil", got)
+	}
+}
+
+func TestSliceChips(t *testing.T) {
+	for _, c := range []struct {
+		machine, word string
+		want          int
+	}{
+		{"ct5lp-hightpu-4t", "v5litepod-16", 16}, {"ct5p-hightpu-4t", "v5p-16", 8},
+		{"ct6e-standard-4t", "tpu-v6e-32", 32},
+		{"ct6e-standard-4t", "v5p-16", 0}, {"ct5p-hightpu-4t", "v5p-15", 0}, {"ct5p-hightpu-4t", "v5p", 0},
+		{"g2-standard-4", "l4-16", 0},
+	} {
+		m, _ := Lookup(c.machine)
+		if got := m.SliceChips(c.word); got != c.want {
+			t.Errorf("%s: %s has %d chips, want %d", c.machine, c.word, got, c.want)
 		}
 	}
 }
@@ -336,10 +483,46 @@ func TestZones(t *testing.T) {
 			t.Errorf("%s: %q", a.Accelerator, got)
 		}
 	}
-	regions := Regions()
-	if !slices.IsSorted(regions) || len(regions) != 31 || !slices.Contains(regions, "us-south1") ||
-		slices.Contains(regions, "us-south1-ai1b") {
-		t.Errorf("%d regions: %q", len(regions), regions)
+}
+
+func TestRegionRows(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range readFile(t, "regions.jsonl", regions, func(a, b Region) int {
+		return cmp.Compare(a.Region, b.Region)
+	}) {
+		if got, ok := LookupRegion(r.Region); !ok || !gocmp.Equal(got, r) {
+			t.Errorf("LookupRegion(%q) = %+v, %v", r.Region, got, ok)
+		}
+		if len(r.Zones) == 0 || !slices.IsSorted(r.Zones) {
+			t.Errorf("%s: zones %q", r.Region, r.Zones)
+		}
+		for _, zone := range r.Zones {
+			if !zoneName.MatchString(zone) || RegionOf(zone) != r.Region {
+				t.Errorf("%s: zone %q", r.Region, zone)
+			}
+			known[zone] = true
+		}
+	}
+	for row := range strings.Lines(zones) {
+		r := decodeRow[zoneRow](row)
+		for _, list := range append(slices.Collect(maps.Values(r.Options)), r.Zones) {
+			for _, zone := range list {
+				if !known[zone] {
+					t.Errorf("%s: regions.jsonl has no zone %s", r.Of, zone)
+				}
+			}
+		}
+	}
+	if len(Regions()) != 44 || len(known) != 133 {
+		t.Errorf("%d regions, %d zones: did a region open?", len(Regions()), len(known))
+	}
+	if _, ok := LookupRegion("us-central1-a"); ok {
+		t.Error("a zone is a region")
+	}
+	for zone, ai := range map[string]bool{"us-south1-ai1b": true, "us-south1-a": false, "us-south1": false, "": false} {
+		if IsAIZone(zone) != ai {
+			t.Errorf("IsAIZone(%q) = %v", zone, !ai)
+		}
 	}
 }
 
@@ -378,6 +561,12 @@ func TestAllocatable(t *testing.T) {
 func BenchmarkLookup(b *testing.B) {
 	for b.Loop() {
 		Lookup("tpu7x-standard-4t") // almost the last row
+	}
+}
+
+func BenchmarkLookupInSeries(b *testing.B) {
+	for b.Loop() {
+		Lookup("c4a-highmem-72-lssd")
 	}
 }
 

@@ -1,24 +1,64 @@
 package catalog
 
-import "slices"
+import (
+	_ "embed"
+	"strings"
+)
 
-// infrastructureManager lists the regions where Infrastructure Manager is known to
-// be available. Source: Google Cloud documentation, "Infrastructure Manager
-// locations".
-var infrastructureManager = [...]string{
-	"asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "asia-northeast3",
-	"asia-south1", "asia-south2", "asia-southeast1", "asia-southeast2", "asia-southeast3",
-	"australia-southeast1", "australia-southeast2",
-	"europe-central2", "europe-north1", "europe-north2", "europe-southwest1",
-	"europe-west1", "europe-west2", "europe-west3", "europe-west4", "europe-west6",
-	"europe-west8", "europe-west9", "europe-west10", "europe-west12",
-	"northamerica-northeast1", "northamerica-northeast2", "southamerica-east1",
-	"us-central1", "us-east1", "us-east4", "us-east5", "us-south1",
-	"us-west1", "us-west2", "us-west3", "us-west4",
+// Sources: Compute Engine documentation, "Available regions and zones"
+// (https://docs.cloud.google.com/compute/docs/regions-zones); for AI zones,
+// "AI zones" (https://docs.cloud.google.com/storage/docs/ai-zones), which lists two of
+// them and says that access is granted on request; for Infrastructure Manager, "Infrastructure
+// Manager locations"; for us-central2, Cloud TPU documentation, "TPU regions and zones".
+//
+//go:embed regions.jsonl
+var regions string
+
+// Region is a region of Google Cloud.
+type Region struct {
+	Region string   `json:"region"`
+	Zones  []string `json:"zones"`
+
+	// InfrastructureManager reports whether Infrastructure Manager is known to be
+	// available in the region.
+	InfrastructureManager bool `json:"infrastructureManager,omitzero"`
+
+	// Note is a remark for an administrator, or "".
+	Note string `json:"note,omitzero"`
 }
 
-// HasInfrastructureManager reports whether Infrastructure Manager is known to be
-// available in a region. The list may be incomplete.
-func HasInfrastructureManager(region string) bool {
-	return slices.Contains(infrastructureManager[:], region)
+// LookupRegion returns the region of the given name. A region that the table lacks
+// may be new.
+func LookupRegion(name string) (Region, bool) {
+	if row := findRows(regions, "region", name); row != "" {
+		return decodeRow[Region](row), true
+	}
+	return Region{}, false
 }
+
+// AllRegions returns every region, sorted by name. It reads all rows.
+func AllRegions() []Region {
+	var all []Region
+	for row := range strings.Lines(regions) {
+		all = append(all, decodeRow[Region](row))
+	}
+	return all
+}
+
+// Regions returns the names of all regions, sorted. It reads all rows.
+func Regions() []string {
+	var names []string
+	for _, r := range AllRegions() {
+		names = append(names, r.Region)
+	}
+	return names
+}
+
+// RegionOf returns the name of a zone's region: a zone's name is the name of its
+// region, a hyphen and a suffix.
+func RegionOf(zone string) string { return zone[:max(0, strings.LastIndexByte(zone, '-'))] }
+
+// IsAIZone reports whether the name has the form of an AI zone, such as
+// "us-south1-ai1b". Google grants access to AI zones on request, and does not list
+// all of them.
+func IsAIZone(zone string) bool { return strings.HasPrefix(zone[len(RegionOf(zone)):], "-ai") }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 )
 
@@ -46,20 +45,3 @@ func (m Machine) Zones() []string { return m.zoneRow().Zones }
 // Zones returns the sorted zones that are known to have the GPU, with the same
 // limits as Machine.Zones.
 func (a Attachment) Zones() []string { return zonesOf(a.Accelerator).Zones }
-
-// Regions returns the regions that occur in any table, sorted. Other regions exist.
-func Regions() []string {
-	var regions []string
-	for row := range strings.Lines(zones) {
-		r := decodeRow[zoneRow](row)
-		all := r.Zones
-		for _, documented := range r.Options {
-			all = append(all, documented...)
-		}
-		for _, zone := range all {
-			regions = append(regions, zone[:strings.LastIndexByte(zone, '-')])
-		}
-	}
-	slices.Sort(regions)
-	return slices.Compact(regions)
-}

@@ -186,6 +186,9 @@ func markNodes(c *ir.Capacity) {
 		taints = append(taints, ir.Taint{Key: labelComputeClass, Value: c.Name, Effect: noSchedule})
 	case c.AutoProvisioned && option.HasAutoProvisioning():
 		labels[labelMachineFamily] = c.Machine.Family
+		if c.Machine.Arm { // GKE creates x86 nodes for pods that do not select Arm
+			labels[labelArchitecture] = "arm64"
+		}
 		labels[option.AutoLabel.Key] = option.AutoLabel.Value
 		if option.AutoTaint {
 			taints = append(taints,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -35,6 +36,34 @@ func TestMetricsFollowTheVersion(t *testing.T) {
 		}
 		if !slices.Contains(metrics, "DCGM") || !slices.IsSorted(metrics) {
 			t.Errorf("GKE %q: %q", version, metrics)
+		}
+	}
+}
+
+// TestArmNodes holds that pods on Arm nodes tolerate GKE's taint, and that pods on
+// nodes which GKE provisions for them select the architecture: GKE would otherwise
+// create x86 nodes.
+func TestArmNodes(t *testing.T) {
+	arch := ir.KeyValue{Key: "kubernetes.io/arch", Value: "arm64"}
+	taint := ir.Taint{Key: arch.Key, Value: arch.Value, Effect: "NoSchedule"}
+	for _, c := range []struct {
+		machine           string
+		auto              bool
+		selects, tolerate bool
+	}{
+		{"c4a-standard-16", true, true, true},
+		{"c4a-standard-16", false, false, true},
+		{"n4-standard-16", true, false, false},
+	} {
+		b := &schema.Blueprint{
+			Hardware: map[string]schema.Hardware{"some": {Machine: c.machine}},
+			Capacity: map[string]schema.Capacity{"some": {
+				Hardware: "some", AutoProvisioned: c.auto, Consumption: schema.Consumption{Spot: &struct{}{}},
+			}},
+		}
+		got := lowerCapacity(b, "some", []string{"us-central1-a"})
+		if slices.Contains(got.NodeLabels, arch) != c.selects || slices.Contains(got.NodeTaints, taint) != c.tolerate {
+			t.Errorf("%+v: labels %v, taints %v", c, got.NodeLabels, got.NodeTaints)
 		}
 	}
 }

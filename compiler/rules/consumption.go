@@ -260,7 +260,7 @@ func optionZones(r *report) {
 		option := c.Option.Facts()
 		known, all := m.OptionZones(option.Zones), m.Zones()
 		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), func(z string) bool {
-			return all != nil && !slices.Contains(all, z)
+			return all != nil && !slices.Contains(all, z) || missingZone(z)
 		})
 		if known == nil || len(unknown) == 0 {
 			return

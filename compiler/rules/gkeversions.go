@@ -41,6 +41,9 @@ func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
 		if c.AutoProvisioned {
 			need(c, catalog.SameMinorGKE(version, m.AutoFrom), m.Type+" is auto-provisioned")
 		}
+		if c.ComputeClass {
+			need(c, m.ClassFrom, "its ComputeClass has "+m.Type)
+		}
 		option := c.Option.Facts()
 		older := func(o ir.OptionFacts) bool { return o.MinVersion != option.MinVersion }
 		need(c, option.MinVersion, "it uses "+option.NameWithout(older))

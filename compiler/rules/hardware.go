@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -57,39 +56,8 @@ func hardwareRules() []Rule {
 			Code: "E0313", Severity: diag.Error, Title: "system pool cannot run system pods",
 			check: systemPool,
 		},
+		{Code: "N0330", Severity: diag.Note, Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
 	}
-}
-
-// checkMachine reports a machine type that is not in the catalogue. It calls all,
-// which returns the known names, only in that case.
-func (r *report) checkMachine(path []string, name string, all func() []string) {
-	if m, ok := catalog.Lookup(name); ok {
-		if m.Withheld != "" {
-			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
-				withHelp("choose another machine type"))
-		}
-		return
-	}
-	family, _, _ := strings.Cut(name, "-")
-	kin := slices.DeleteFunc(slices.Clone(all()), func(n string) bool { return !strings.HasPrefix(n, family+"-") })
-	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
-	if len(kin) > 0 {
-		options = append(options, withChoices(len(kin), quoteNames(kin)))
-	}
-	if near := r.nearestName(name, kin); near != "" {
-		options[0] = withHelp("did you mean %q?", near)
-	}
-	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
-}
-
-func machineTypes(r *report) {
-	all := sync.OnceValue(catalog.Names)
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		if !r.Broken[[2]string{"hardware", name}] {
-			r.checkMachine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
-		}
-	}
-	r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
 }
 
 // findMachine returns the catalogue's facts of a hardware class's machine with its
@@ -114,6 +82,29 @@ func systemPool(r *report) {
 	r.add(at("cluster", "systemPool", "machine"),
 		fmt.Sprintf("%s %s, and GKE taints such nodes, so system pods cannot run there", name, what),
 		withHelp("choose an x86 machine without accelerators, such as e2-standard-4"))
+}
+
+// mixedTiers reports tiers with Arm and x86 capacities: a job runs on whichever is
+// free, so its images must exist for both.
+func mixedTiers(r *report) {
+	arm := map[string]bool{}
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) { arm[c.Name] = c.Machine.Arm })
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		capacities := r.Blueprint.Tiers[name].Capacity
+		for i, c := range capacities {
+			isArm, known := arm[c]
+			first, knownFirst := arm[capacities[0]]
+			if !known || !knownFirst || isArm == first {
+				continue
+			}
+			r.add(at("tiers", name, "capacity", diag.Index(i)),
+				fmt.Sprintf("tier %q runs jobs on Arm and on x86 machines", name),
+				withRelated(at("tiers", name, "capacity", diag.Index(0)), "machines of the other architecture"),
+				withHelp("use images that are built for linux/amd64 and linux/arm64, or give each architecture its "+
+					"own tier"))
+			break
+		}
+	}
 }
 
 // attachedGPUs checks the number of GPUs on machine types whose number can be
@@ -147,12 +138,14 @@ func attachedGPUs(r *report) {
 			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
 				withHelp("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
 		case len(counts) == 0:
-			near := diag.Nearest(h.GPUs.Type, types)
 			cure := withHelp("choose another GPU or machine type: batchwright catalog %s", m.Type)
-			if near != "" {
+			if near := meantAccelerator(h.GPUs.Type, types); near != "" {
 				cure = withHelp("did you mean %q?", near)
+			} else if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
+				cure = withHelp("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
+					named[0].Type)
 			}
-			r.add(pathBelow(path, "type"), fmt.Sprintf("%s cannot be attached to %s", h.GPUs.Type, m.Type),
+			r.add(pathBelow(path, "type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
 				withChoices(len(types), quoteNames(types)), cure)
 		default:
 			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
@@ -252,17 +245,16 @@ func localSSDs(r *report) {
 	}
 }
 
-// knownRegion reports a region that occurs in no table. It is not an error, because
-// the tables are partial.
+// knownRegion reports a region that the catalogue does not know. It is not an error,
+// because the region may be new.
 func knownRegion(r *report) {
 	check := func(region string, path ...string) {
-		known := catalog.Regions()
-		if hasName(known, region) {
+		if _, known := catalog.LookupRegion(region); known {
 			return
 		}
 		accept := acceptSource(r.rule.Code, path)
 		cure := withHelp("check the spelling; if the region exists, add %s", accept)
-		if near := diag.Nearest(region, known); near != "" {
+		if near := diag.Nearest(region, catalog.Regions()); near != "" {
 			cure = withHelp("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
 		}
 		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
@@ -282,10 +274,7 @@ func knownRegion(r *report) {
 func machineZones(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		known := m.Zones()
-		// zonesInRegion reports zones of another region
-		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), func(z string) bool {
-			return !strings.HasPrefix(z, r.Plan.Region+"-")
-		})
+		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), r.foreignZone)
 		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
 			return
 		}
@@ -294,7 +283,8 @@ func machineZones(r *report) {
 		})
 		wanted := withLabel("known zones: %s", quoteNames(here))
 		if len(here) == 0 {
-			wanted = withLabel("no zone of %s is known to have it", r.Plan.Region)
+			wanted = withLabel("no zone of %s is known to have it, but zones of %s", r.Plan.Region,
+				quoteNames(regionsOf(known)))
 		}
 		what, kind := m.Type, "machine-types"
 		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
@@ -302,11 +292,23 @@ func machineZones(r *report) {
 		}
 		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
 			`if it is available, add %s`, kind, what, acceptSource(r.rule.Code, at("capacity", c.Name)))
-		if len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
+		switch {
+		case len(here) == 0:
+			cure = "choose another machine or region, or " + cure
+		case len(r.Blueprint.Capacity[c.Name].Zones) == 0:
 			cure = "give the capacity zones that have it, or " + cure
 		}
 		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, withHelp("%s", cure))
 	})
+}
+
+// regionsOf returns the regions of sorted zones, sorted.
+func regionsOf(zones []string) []string {
+	var regions []string
+	for _, z := range zones {
+		regions = append(regions, catalog.RegionOf(z))
+	}
+	return slices.Compact(regions)
 }
 
 // unknownZones reports zones of a capacity: each one if the capacity names them, or
@@ -336,7 +338,8 @@ func zonesInRegion(r *report) {
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				withLabel("want a zone such as %q", r.Blueprint.Region+"-a"), withRelated(at("region"), "the region"),
+				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)),
+				withRelated(at("region"), "the region"),
 				withHelp("choose zones of the region"))
 		}
 	}

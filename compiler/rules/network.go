@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -14,6 +15,10 @@ import (
 func networkRules() []Rule {
 	return []Rule{
 		{Code: "E0701", Severity: diag.Error, Title: "address range is not private", check: privateRanges},
+		{
+			Code: "W0321", Severity: diag.Warning, Title: "address range is not verified for this use",
+			check: unverifiedRanges,
+		},
 		{Code: "E0702", Severity: diag.Error, Title: "address ranges overlap", check: overlappingRanges},
 		{Code: "E0703", Severity: diag.Error, Title: "address range has the wrong size", check: rangeSizes},
 		{Code: "E0704", Severity: diag.Error, Title: "invalid address range", check: authorizedRanges},
@@ -58,11 +63,33 @@ func (r *report) addressRanges() []namedRange {
 	return out
 }
 
-// private holds the ranges that GKE accepts without further settings: RFC 1918 and
-// the shared address space of RFC 6598.
+// private holds the ranges that every use accepts: RFC 1918 and the shared address
+// space of RFC 6598.
 var private = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
 	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
+}
+
+// reserved holds the other ranges that are not public, and that subnets can have.
+// GKE supports them for nodes, pods and Services, and by default pods keep their own
+// addresses when they send packets to them. The last one is class E. Sources: VPC
+// documentation, "Subnets", valid IPv4 ranges; GKE documentation, "Best practices for
+// GKE networking" and "IP masquerade agent".
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"),
+}
+
+// broadcast is the address of class E that no subnet can have.
+var broadcast = netip.MustParseAddr("255.255.255.255")
+
+// isWithin reports whether one of the ranges contains the whole prefix.
+func isWithin(prefix netip.Prefix, ranges []netip.Prefix) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool {
+		return p.Contains(prefix.Addr()) && p.Bits() <= prefix.Bits() && !prefix.Contains(broadcast)
+	})
 }
 
 // checkCIDR reports a text that is not a valid range, and returns whether it is valid.
@@ -87,13 +114,34 @@ func privateRanges(r *report) {
 		if !r.checkCIDR(path, n.text) {
 			continue
 		}
-		inside := false
-		for _, p := range private {
-			inside = inside || p.Contains(n.prefix.Addr()) && p.Bits() <= n.prefix.Bits()
-		}
-		if !inside {
+		if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
 			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
-				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"))
+				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
+				withHelp("choose a private range%s", alsoReserved(n.field)))
+		}
+	}
+}
+
+// alsoReserved returns the words that a range of network can be reserved, "" if that
+// is not verified.
+func alsoReserved(field string) string {
+	if slices.Contains([]string{"nodes", "pods", "services"}, field) {
+		return ", or one of class E, in 240.0.0.0/4"
+	}
+	return ""
+}
+
+// unverifiedRanges reports reserved ranges for which no source says that they work:
+// the control plane's, and the ranges of the networks between GPUs.
+func unverifiedRanges(r *report) {
+	for _, n := range r.addressRanges() {
+		if n.prefix.IsValid() && isWithin(n.prefix, reserved) && alsoReserved(n.field) == "" {
+			path := at("network", n.field)
+			r.add(path, fmt.Sprintf("%s is a reserved range, which is not verified to work for network.%s", n.text,
+				n.field),
+				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
+				withHelp("choose such a range; if you know that the reserved range works, add %s",
+					acceptSource(r.rule.Code, path)))
 		}
 	}
 }
@@ -224,7 +272,12 @@ func autoProvisioningLimits(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
 		path := at("cluster", "autoProvisioning", "accelerators", name)
 		if !hasName(known, name) {
-			r.resolveKey(path, "accelerator type", name, known)
+			cure := withHelp("batchwright catalog lists the accelerator types")
+			if near := meantAccelerator(name, known); near != "" {
+				cure = withHelp("did you mean %q?", near)
+			}
+			r.addKey(path, fmt.Sprintf("there is no accelerator type named %q", name),
+				withChoices(len(known), quoteNames(known)), cure)
 			continue
 		}
 		need := 0

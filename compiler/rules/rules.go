@@ -55,7 +55,8 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
+		nameRules(), identityRules(), hardwareRules(), placeRules(), consumptionRules(), countRules(), tierRules(),
+		quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)

@@ -99,9 +99,8 @@ func unusedTerraform(r *report) {
 // available.
 func managerRegion(r *report) {
 	region := r.Plan.Delivery.Region
-	// knownRegion reports unknown regions
-	if !r.Plan.Delivery.InfrastructureManager || catalog.HasInfrastructureManager(region) ||
-		!hasName(catalog.Regions(), region) {
+	facts, known := catalog.LookupRegion(region) // knownRegion reports unknown regions
+	if !r.Plan.Delivery.InfrastructureManager || facts.InfrastructureManager || !known {
 		return
 	}
 	path := at("delivery", "region")
