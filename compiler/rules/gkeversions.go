@@ -19,6 +19,8 @@ func gkeVersionRules() []Rule {
 			Title: "default version of the release channel is older than a capacity needs"},
 		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "release channel is not known to have minVersion"},
+		{Code: "E1018", Severity: diag.Error, Acceptable: true, check: minVersionBeyond,
+			Title: "minVersion is far newer than any known GKE version"},
 		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
 			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
@@ -123,7 +125,7 @@ func startWith(version string, channel catalog.Channel) string {
 func minVersionOfChannel(r *report) {
 	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
 	version := r.Plan.Cluster.MinVersion
-	if version == "" || !known {
+	if version == "" || !known || catalog.BeyondGKE(version) {
 		return
 	}
 	if _, found := r.newerNeed(r.oldestStart(channel)); found {
@@ -136,10 +138,23 @@ func minVersionOfChannel(r *report) {
 			withHelp("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			withLabel("known versions: %s to %s", channel.Oldest, channel.Newest),
+			withLabel("known versions on %s: %s to %s", catalog.ChannelsDate, channel.Oldest, channel.Newest),
 			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
 				`if the channel has it, add %s`, r.Plan.Region, acceptSource(r.rule.Code, at("cluster"))))
 	}
+}
+
+// minVersionBeyond reports a version that cannot exist for years. minVersionOfChannel
+// reports the versions that may have appeared since the catalogue was written. A
+// blueprint can accept the finding, so that an old batchwright does not stop it.
+func minVersionBeyond(r *report) {
+	version := r.Plan.Cluster.MinVersion
+	if version == "" || !catalog.BeyondGKE(version) {
+		return
+	}
+	r.add(at("cluster", "minVersion"), fmt.Sprintf("GKE %s does not exist", version),
+		withLabel("newest known version on %s: %s", catalog.ChannelsDate, catalog.NewestGKE()),
+		withHelp("lower minVersion; or remove it, and a new cluster starts with the default of the channel"))
 }
 
 // missingMetrics reports the components that the plan omits from the cluster's
