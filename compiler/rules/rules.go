@@ -58,7 +58,7 @@ func All() []Rule {
 		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		refusedNameRules(), nodeRules(),
+		refusedNameRules(), nodeRules(), containerRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
