@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -87,7 +88,7 @@ func spacedPrograms(r *report) {
 			return
 		}
 		program := c.command[0]
-		words := append(strings.Fields(program), c.command[1:]...)
+		words := append(strings.Fields(program), c.shownCommand()[1:]...)
 		cure := withHelp("let a shell split it: command: %s", quoteCommand("sh", "-c", program))
 		if !strings.ContainsAny(program, "\"'`\\&|;<>$*?(){}\n") && len(words) > 0 {
 			cure = withHelp("write each word as an element: command: %s", quoteCommand(words...))
@@ -99,6 +100,19 @@ func spacedPrograms(r *report) {
 
 func (c container) hasSpacedProgram() bool {
 	return len(c.command) > 0 && strings.ContainsAny(c.command[0], " \t\n")
+}
+
+// shownCommand returns the command without the arguments that look like secrets by
+// the name of their flag. It is for the text of findings, where other secrets are
+// masked by their shape.
+func (c container) shownCommand() []string {
+	shown := slices.Clone(c.command)
+	for i, e := range c.command {
+		if i > 0 && secret.IsValue(strings.TrimLeft(c.command[i-1], "-"), e) {
+			shown[i] = "..."
+		}
+	}
+	return shown
 }
 
 // quoteCommand returns a command as CUE writes it, shortened if it is long.
@@ -159,7 +173,8 @@ func shellOperators(r *report) {
 		}
 		cure := `let a shell run the command: command: ["sh", "-c", "..."]`
 		if !slices.ContainsFunc(c.command, func(e string) bool { return strings.ContainsAny(e, " \"'\\") }) {
-			cure = "let a shell run the command: command: " + quoteCommand("sh", "-c", strings.Join(c.command, " "))
+			cure = "let a shell run the command: command: " +
+				quoteCommand("sh", "-c", strings.Join(c.shownCommand(), " "))
 		}
 		r.add(c.field("command", diag.Index(i)),
 			fmt.Sprintf("%q is only an argument of %s: no shell reads the command", c.command[i], c.command[0]),
