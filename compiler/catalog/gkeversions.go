@@ -52,13 +52,16 @@ func NewestGKE() string {
 	return newest
 }
 
-// BeyondGKE reports whether no channel can have a version for more than three years
-// after ChannelsDate. Kubernetes has three minor versions a year, and GKE follows it.
-// The program does not read the clock, so it cannot tell which of the nearer
-// versions exist. Source: Kubernetes documentation, "Kubernetes Release Cycle".
-func BeyondGKE(version string) bool {
-	const ahead = 10 // minor versions
-	return gkeParts(version)[1] >= gkeParts(NewestGKE())[1]+ahead
+// BeyondGKE returns the number of minor versions by which a version is newer than
+// NewestGKE, and reports whether no channel can have the version for more than three
+// years after ChannelsDate. Kubernetes has three minor versions a year, and GKE
+// follows it. The program does not read the clock, so it cannot tell which of the
+// nearer versions exist. Source: Kubernetes documentation, "Kubernetes Release
+// Cycle".
+func BeyondGKE(version string) (ahead int, beyond bool) {
+	const most = 9
+	ahead = gkeParts(version)[1] - gkeParts(NewestGKE())[1]
+	return ahead, ahead > most
 }
 
 // AcceleratorNetworksFrom is the lowest version with GKE's managed DRANET. The

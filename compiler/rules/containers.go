@@ -200,8 +200,10 @@ type reference struct {
 var variableName = regexp.MustCompile(`^(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::[-+=?][^}]*)?\})`)
 
 // findReferences returns the references in a text. "$$" stands for one "$", as in
-// Kubernetes. Source: Kubernetes, third_party/forked/golang/expansion.
+// Kubernetes. The time is linear in the length of the text: a reference of more than
+// longest bytes is ignored. Source: Kubernetes, third_party/forked/golang/expansion.
 func findReferences(text string) []reference {
+	const longest = 256
 	var out []reference
 	for {
 		_, after, found := strings.Cut(text, "$")
@@ -209,13 +211,14 @@ func findReferences(text string) []reference {
 			return out
 		}
 		text = after
-		if rest, escaped := strings.CutPrefix(after, "$"); escaped {
-			text = rest
+		after = after[:min(len(after), longest)]
+		if strings.HasPrefix(after, "$") {
+			text = text[1:]
 		} else if inner, _, closed := strings.Cut(after, ")"); closed && strings.HasPrefix(inner, "(") {
-			text = after[len(inner)+1:]
+			text = text[len(inner)+1:]
 			out = append(out, reference{"$" + inner + ")", inner[1:], true})
 		} else if m := variableName.FindStringSubmatch(after); m != nil {
-			text = after[len(m[0]):]
+			text = text[len(m[0]):]
 			out = append(out, reference{"$" + m[0], m[1] + m[2], false})
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +24,16 @@ func TestFindReferences(t *testing.T) {
 	} {
 		if d := cmp.Diff(want, findReferences(text), cmp.AllowUnexported(reference{})); d != "" {
 			t.Errorf("%q: %s", text, d)
+		}
+	}
+}
+
+// A long text without any end of a reference is read in one pass.
+func TestFindReferencesLong(t *testing.T) {
+	const n = 1 << 16
+	for _, part := range []string{"$(", "${a:-", "$"} {
+		if got := len(findReferences(strings.Repeat(part, n))); got != 0 {
+			t.Errorf("%q: %d references", part, got)
 		}
 	}
 }

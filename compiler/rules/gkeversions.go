@@ -125,7 +125,10 @@ func startWith(version string, channel catalog.Channel) string {
 func minVersionOfChannel(r *report) {
 	channel, known := catalog.LookupChannel(r.Plan.Cluster.ReleaseChannel)
 	version := r.Plan.Cluster.MinVersion
-	if version == "" || !known || catalog.BeyondGKE(version) {
+	if version == "" || !known {
+		return
+	}
+	if _, beyond := catalog.BeyondGKE(version); beyond {
 		return
 	}
 	if _, found := r.newerNeed(r.oldestStart(channel)); found {
@@ -149,10 +152,15 @@ func minVersionOfChannel(r *report) {
 // blueprint can accept the finding, so that an old batchwright does not stop it.
 func minVersionBeyond(r *report) {
 	version := r.Plan.Cluster.MinVersion
-	if version == "" || !catalog.BeyondGKE(version) {
+	if version == "" {
 		return
 	}
-	r.add(at("cluster", "minVersion"), fmt.Sprintf("GKE %s does not exist", version),
+	ahead, beyond := catalog.BeyondGKE(version)
+	if !beyond {
+		return
+	}
+	r.add(at("cluster", "minVersion"),
+		fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
 		withLabel("newest known version on %s: %s", catalog.ChannelsDate, catalog.NewestGKE()),
 		withHelp("lower minVersion; or remove it, and a new cluster starts with the default of the channel"))
 }
