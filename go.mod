@@ -3,6 +3,7 @@ module github.com/batchwright/batchwright
 go 1.26.0
 
 require (
+	cuelabs.dev/go/oci/ociregistry v0.0.0-20260601085548-328ff8e2c943 // the grammar of image references
 	cuelang.org/go v0.17.1 // the blueprint's language
 	github.com/GoogleCloudPlatform/gke-networking-api v0.2.10 // the objects' own Go types
 	github.com/agext/levenshtein v1.2.1 // did you mean
@@ -28,7 +29,6 @@ require (
 )
 
 require (
-	cuelabs.dev/go/oci/ociregistry v0.0.0-20260601085548-328ff8e2c943 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect

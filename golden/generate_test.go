@@ -299,7 +299,7 @@ func (g generator) randomWorkload(tier string, c class, teams []string) object {
 		w["capacity"] = c.names()[:1]
 	}
 	if g.chance(2) {
-		w["command"] = []string{g.hostileText(), g.hostileText(), g.hostileText()}
+		w["command"] = []string{"train", g.hostileText(), g.hostileText()}
 	}
 	if g.chance(2) {
 		w["rendezvous"] = object{"port": 2000 + g.IntN(1000)}

@@ -6,8 +6,8 @@ import (
 )
 
 // Channel holds the versions that the release notes state for a GKE release channel
-// on the date that the comment of channels names. Versions only rise: today the
-// channel's default version is Default or later.
+// on ChannelsDate. Versions only rise: today the channel's default version is Default
+// or later.
 type Channel struct {
 	Name string
 	// Default is the version of a new cluster that names no version.
@@ -17,9 +17,12 @@ type Channel struct {
 	Oldest, Newest string
 }
 
+// ChannelsDate is the day of the release notes that channels is taken from.
+const ChannelsDate = "2026-09-23"
+
 // channels are ordered from the latest versions to the oldest. Source: GKE
 // release notes, "Current versions", summer of 2026, and the notes of each
-// channel up to 23 September 2026.
+// channel up to ChannelsDate.
 var channels = []Channel{
 	{Name: "RAPID", Default: "1.36.4-gke.1391000", Oldest: "1.33", Newest: "1.36"},
 	{Name: "REGULAR", Default: "1.35.8-gke.1036000", Oldest: "1.33", Newest: "1.36"},
@@ -36,6 +39,29 @@ func LookupChannel(name string) (Channel, bool) {
 		}
 	}
 	return Channel{}, false
+}
+
+// NewestGKE returns the newest minor version that any channel is known to have.
+func NewestGKE() string {
+	newest := channels[0].Newest
+	for _, c := range channels {
+		if OlderGKE(newest, c.Newest) {
+			newest = c.Newest
+		}
+	}
+	return newest
+}
+
+// BeyondGKE returns the number of minor versions by which a version is newer than
+// NewestGKE, and reports whether no channel can have the version for more than three
+// years after ChannelsDate. Kubernetes has three minor versions a year, and GKE
+// follows it. The program does not read the clock, so it cannot tell which of the
+// nearer versions exist. Source: Kubernetes documentation, "Kubernetes Release
+// Cycle".
+func BeyondGKE(version string) (ahead int, beyond bool) {
+	const most = 9
+	ahead = gkeParts(version)[1] - gkeParts(NewestGKE())[1]
+	return ahead, ahead > most
 }
 
 // AcceleratorNetworksFrom is the lowest version with GKE's managed DRANET. The

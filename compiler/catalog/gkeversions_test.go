@@ -44,3 +44,19 @@ func TestMinorGKE(t *testing.T) {
 		}
 	}
 }
+
+func TestBeyondGKE(t *testing.T) {
+	if newest := NewestGKE(); newest != "1.36" {
+		t.Errorf("newest version %s: bring the cases below up to date", newest)
+	}
+	for version, want := range map[string]bool{
+		"1.31": false, "1.36": false, "1.37": false, "1.45.3-gke.1000": false, "1.46": true, "1.99": true,
+	} {
+		if _, got := BeyondGKE(version); got != want {
+			t.Errorf("BeyondGKE(%q) = %v", version, got)
+		}
+	}
+	if ahead, _ := BeyondGKE("1.99"); ahead != 63 {
+		t.Errorf("1.99 is %d minor versions ahead", ahead)
+	}
+}

@@ -12,8 +12,8 @@ import (
 )
 
 // unsetVariables reports references to variables that are not set: Kubernetes then
-// leaves $(NAME) unchanged. It looks only for the compiler's own variables, because
-// the image can set others, and $(...) is a command to a shell.
+// leaves $(NAME) unchanged. It looks only for the compiler's own variables:
+// unknownReferences reports the others.
 func unsetVariables(r *report) {
 	without := map[string]string{} // for each workload, a team without a bucket that submits it
 	for _, w := range r.Plan.Workloads {

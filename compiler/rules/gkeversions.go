@@ -19,6 +19,8 @@ func gkeVersionRules() []Rule {
 			Title: "default version of the release channel is older than a capacity needs"},
 		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "release channel is not known to have minVersion"},
+		{Code: "E1018", Severity: diag.Error, Acceptable: true, check: minVersionBeyond,
+			Title: "minVersion is far newer than any known GKE version"},
 		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
 			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
@@ -129,6 +131,9 @@ func minVersionOfChannel(r *report) {
 	if version == "" || !known {
 		return
 	}
+	if _, beyond := catalog.BeyondGKE(version); beyond {
+		return
+	}
 	if _, found := r.newerNeed(r.oldestStart(channel)); found {
 		return
 	}
@@ -139,10 +144,28 @@ func minVersionOfChannel(r *report) {
 			withHelp("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			withLabel("known versions: %s to %s", channel.Oldest, channel.Newest),
+			withLabel("known versions on %s: %s to %s", catalog.ChannelsDate, channel.Oldest, channel.Newest),
 			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
 				`if the channel has it, add %s`, r.Plan.Region, acceptSource(r.rule.Code, at("cluster"))))
 	}
+}
+
+// minVersionBeyond reports a version that cannot exist for years. minVersionOfChannel
+// reports the versions that may have appeared since the catalogue was written. A
+// blueprint can accept the finding, so that an old batchwright does not stop it.
+func minVersionBeyond(r *report) {
+	version := r.Plan.Cluster.MinVersion
+	if version == "" {
+		return
+	}
+	ahead, beyond := catalog.BeyondGKE(version)
+	if !beyond {
+		return
+	}
+	r.add(at("cluster", "minVersion"),
+		fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
+		withLabel("newest known version on %s: %s", catalog.ChannelsDate, catalog.NewestGKE()),
+		withHelp("lower minVersion; or remove it, and a new cluster starts with the default of the channel"))
 }
 
 // missingMetrics reports the components that the plan omits from the cluster's

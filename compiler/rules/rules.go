@@ -59,6 +59,7 @@ func All() []Rule {
 		quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
+		refusedNameRules(), nodeRules(), containerRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on nodes that start and cannot do their work, and on more nodes than GKE
+// starts.
+
+func nodeRules() []Rule {
+	return []Rule{
+		{
+			Code: "W0725", Severity: diag.Warning, Title: "nothing installs a GPU driver", check: noDriver,
+			resolved: true,
+		},
+		{
+			Code: "W0726", Severity: diag.Warning, Title: "more nodes in a zone than a node pool may have",
+			check: nodesOfZone, resolved: true,
+		},
+		{
+			Code: "W0727", Severity: diag.Warning, Title: "boot disk is too small for GPU images",
+			check: smallDisks, resolved: true,
+		},
+		{
+			Code: "W0728", Severity: diag.Warning, Title: "workload on several GPU nodes without GPUDirect",
+			check: unusedGPUDirect, resolved: true,
+		},
+	}
+}
+
+// noDriver reports GPU nodes without a driver: GKE then advertises no GPUs, so no pod
+// starts there. createdByClass and autoProvisioned report node pools that GKE
+// creates. Source: GKE documentation, "Run GPUs in GKE Standard node pools".
+func noDriver(r *report) {
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+		if c.GPUDriver != "DISABLED" || !c.OwnsPools() {
+			return
+		}
+		path := at("hardware", c.Hardware, "gpuDriver")
+		r.add(path,
+			fmt.Sprintf("nodes of capacity %q get no GPU driver from GKE, and the folder installs none", c.Name),
+			withRelated(at("capacity", c.Name), "the capacity"),
+			withHelp("remove gpuDriver; if you install the driver yourself, add %s", acceptSource(r.rule.Code, path)))
+	})
+}
+
+// nodesOfZone reports a node pool that would be larger than the limit of GKE in one
+// zone. Node pools that GKE creates can be several, and pools of TPU slices can be
+// larger. Source: GKE documentation, "Quotas and limits", "Nodes per node pool zone".
+func nodesOfZone(r *report) {
+	const most = 1000
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+		if !c.OwnsPools() || c.Sliced() || c.MaxNodes <= most*len(c.Zones) {
+			return
+		}
+		field := "maxNodes"
+		if c.Static {
+			field = "nodes"
+		}
+		path := at("capacity", c.Name, field)
+		cure := fmt.Sprintf("lower %s, or divide the nodes into several capacities; if GKE allows more, add %s", field,
+			acceptSource(r.rule.Code, path))
+		r.add(path, fmt.Sprintf("capacity %q can have %d nodes in %s, but GKE allows %d nodes of a node pool in a zone",
+			c.Name, c.MaxNodes, words.Count(len(c.Zones), "zone"), most),
+			withLabel("want %d or less", most*len(c.Zones)), withHelp("%s", cure))
+	})
+}
+
+// imagesGiB is the space that a node needs for one large image of a deep-learning
+// framework: nvcr.io/nvidia/pytorch:23.03-py3 takes about 20 GB. Source: d4l3k/
+// torchdrive, pull request 4.
+const imagesGiB = 20
+
+// imageSpace returns the space of a boot disk for images and containers, in GiB. GKE
+// reserves the least of half the disk, 6 GiB and 35 % of the disk, and 100 GiB, and
+// evicts pods when a tenth of the disk is left. Source: GKE documentation, "Plan GKE
+// Standard node sizes".
+func imageSpace(diskGiB int) float64 {
+	size := float64(diskGiB)
+	return size - min(size/2, 6+0.35*size, 100) - size/10
+}
+
+// smallDisks reports a boot disk that somebody made smaller than the default, and
+// that does not hold a large image. On nodes with local SSDs these hold the images.
+func smallDisks(r *report) {
+	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
+		path := at("hardware", c.Hardware, "disk", "sizeGiB")
+		space := imageSpace(c.DiskSizeGiB)
+		if !c.HasGPUs() || c.SSDs() > 0 || space >= imagesGiB || !r.Written(path...) {
+			return
+		}
+		enough := c.DiskSizeGiB
+		for imageSpace(enough) < imagesGiB {
+			enough++
+		}
+		r.add(path, fmt.Sprintf("boot disk of %d GiB leaves %.0f GiB for images, but images for GPUs take up to %d GiB",
+			c.DiskSizeGiB, space, imagesGiB),
+			withLabel("want %d or more", enough),
+			withHelp("remove sizeGiB, and the disk has 100 GiB; if the images are small, add %s",
+				acceptSource(r.rule.Code, path)))
+	})
+}
+
+// unusedGPUDirect reports hardware on which pods of whole nodes talk with each other
+// over the first network interface, although the machines have networks between
+// their GPUs. It reports only hardware for which gpuDirect is the whole cure. Source:
+// GKE documentation, "Maximize GPU network bandwidth in Standard mode clusters".
+func unusedGPUDirect(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, w := range r.Plan.Workloads {
+		in := r.Blueprint.Workloads[w.Template]
+		if w.Pods < 2 || in.Rendezvous == nil || in.HostNetwork || len(w.Capacities) == 0 {
+			continue
+		}
+		transport := ""
+		for i, name := range w.Capacities {
+			direct := availableGPUDirect(r, capacities[name], in.PerPod.Accelerators)
+			if i == 0 {
+				transport = direct
+			}
+			if direct != transport {
+				transport = ""
+			}
+		}
+		if transport == "" {
+			continue
+		}
+		for _, name := range w.Capacities {
+			c := capacities[name]
+			if c.GPUDirect != "" {
+				continue
+			}
+			path, zone := at("hardware", c.Hardware), ""
+			if transport == string(ir.RDMA) && len(c.Zones) > 1 {
+				zone = " and one zone for the capacity"
+			}
+			r.addKey(path, fmt.Sprintf("GPUs of different %s nodes exchange data over TCP and one network interface, "+
+				"because gpuDirect is not set", c.Machine.Type),
+				withRelated(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
+				withHelp("write hardware: %q: gpuDirect: true%s; if TCP is fast enough, add %s", c.Hardware, zone,
+					acceptSource(r.rule.Code, path)))
+		}
+	}
+}
+
+// availableGPUDirect returns the transport that pods of a number of GPUs have on a
+// capacity, or would have if its hardware set gpuDirect; "" for none.
+func availableGPUDirect(r *report, c ir.Capacity, gpus int) string {
+	m, known := findMachine(r.Blueprint.Hardware[c.Hardware])
+	if !known || m.Networks.Unverified || c.HasAcceleratorNetworks() || !c.OwnsPools() || m.Count != gpus {
+		return ""
+	}
+	return m.Networks.Direct
+}

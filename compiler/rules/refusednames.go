@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// Rules on names that fit the grammar, and that Google Cloud refuses because of what
+// they say: names of buckets and of the network, groups, and notification channels.
+
+func refusedNameRules() []Rule {
+	return []Rule{
+		{
+			Code: "E0224", Severity: diag.Error, Title: "bucket of a team is the bucket of the build",
+			check: stateBuckets,
+		},
+		{
+			Code: "E0225", Severity: diag.Error, Title: "Cloud Storage refuses the name of a bucket",
+			check: refusedBuckets,
+		},
+		{Code: "E0226", Severity: diag.Error, Title: "group of a team is no Google group", check: teamGroups},
+		{
+			Code: "W0230", Severity: diag.Warning, Title: "VPC network has the name of the project's default network",
+			check: defaultNetwork,
+		},
+		{
+			Code: "W0231", Severity: diag.Warning, Title: "name of a bucket resembles \"google\"",
+			check: doubtfulBuckets,
+		},
+		{
+			Code: "W1019", Severity: diag.Warning, Title: "notification channel of another project",
+			check: channelProjects,
+		},
+	}
+}
+
+// stateBuckets reports a team whose bucket is also the bucket of the build. The build
+// would create it first, and the team's jobs could then write the Terraform state.
+func stateBuckets(r *report) {
+	state := r.Plan.Delivery.StateBucket
+	for _, t := range r.Plan.Teams {
+		if t.Bucket != state {
+			continue
+		}
+		message := fmt.Sprintf("bucket %q of team %q would also hold the Terraform state", state, t.Name)
+		if r.Plan.Delivery.InfrastructureManager {
+			message = fmt.Sprintf("bucket %q of team %q would also hold the sources of the build", state, t.Name)
+		}
+		if r.Blueprint.Delivery.StateBucket != nil {
+			r.add(at("delivery", "stateBucket"), message, withRelated(at("teams", t.Name), "the team"),
+				withHelp("choose another name; without stateBucket it is %q",
+					r.Plan.Project+"-"+r.Plan.Name+"-tfstate"))
+			continue
+		}
+		r.addKey(at("teams", t.Name), message,
+			withHelp("rename the team, or choose another bucket for the state: delivery: stateBucket: \"...\""))
+	}
+}
+
+// Parts of a name that Cloud Storage refuses in the name of a bucket: its
+// documentation says that a name cannot begin with "goog", and cannot contain
+// "google" or close misspellings, such as "g00gle". It does not list the other
+// misspellings. Source: Cloud Storage documentation, "About Cloud Storage buckets".
+var (
+	refusedInBuckets  = regexp.MustCompile(`google|g00gle`)
+	doubtfulInBuckets = regexp.MustCompile(`g[o0]{2}g[il1]e`)
+)
+
+// refusedPart returns the part of a bucket's name that Cloud Storage refuses, or "".
+// start reports whether the text is the beginning of the name.
+func refusedPart(text string, start bool) string {
+	if part := refusedInBuckets.FindString(text); part != "" {
+		return part
+	}
+	if start && strings.HasPrefix(text, "goog") {
+		return "goog"
+	}
+	return ""
+}
+
+// doubtfulPart returns the part of a bucket's name that Cloud Storage may refuse, or
+// "". It ignores names that refusedPart reports.
+func doubtfulPart(text string, start bool) string {
+	if refusedPart(text, start) != "" {
+		return ""
+	}
+	return doubtfulInBuckets.FindString(text)
+}
+
+func refusedBuckets(r *report) {
+	r.bucketNames(refusedPart, func(bucket, part string) string {
+		if part == "goog" {
+			return fmt.Sprintf("Cloud Storage refuses bucket %q: a name cannot begin with %q", bucket, part)
+		}
+		return fmt.Sprintf("Cloud Storage refuses bucket %q: a name cannot contain %q", bucket, part)
+	}, "")
+}
+
+func doubtfulBuckets(r *report) {
+	r.bucketNames(doubtfulPart, func(bucket, part string) string {
+		return fmt.Sprintf("Cloud Storage may refuse bucket %q: %q resembles \"google\"", bucket, part)
+	}, "; if Cloud Storage accepts the name, add %s")
+}
+
+// bucketNames reports the fields that put a part into the name of a bucket. find
+// returns the part of a text that must not be in the name. accept is appended to the
+// help, with the way to accept the finding; "" means none.
+func (r *report) bucketNames(find func(text string, start bool) string, say func(bucket, part string) string,
+	accept string) {
+	tell := func(add func([]string, string, ...option), path []string, bucket, part, cure string) {
+		if accept != "" {
+			cure += fmt.Sprintf(accept, acceptSource(r.rule.Code, path))
+		}
+		add(path, say(bucket, part), withHelp("%s", cure))
+	}
+	derived := "" // the first bucket whose name derives from the project and the platform
+	if state := r.Blueprint.Delivery.StateBucket; state == nil {
+		derived = r.Plan.Delivery.StateBucket
+	} else if part := find(*state, true); part != "" {
+		tell(r.add, at("delivery", "stateBucket"), *state, part, "choose another name")
+	}
+	renamed := `write another name: delivery: stateBucket: "..."`
+	for _, t := range r.Plan.Teams {
+		if t.Bucket == "" {
+			continue
+		}
+		if derived == "" {
+			derived = t.Bucket
+		}
+		renamed = "choose another project, or remove bucket from the teams and name the other bucket: " +
+			`delivery: stateBucket: "..."`
+		if part := find(t.Name, false); part != "" {
+			tell(r.addKey, at("teams", t.Name), t.Bucket, part, "rename the team, or remove bucket")
+		}
+	}
+	if derived == "" {
+		return
+	}
+	if part := find(r.Plan.Project, true); part != "" {
+		tell(r.add, at("project"), derived, part, renamed)
+	}
+	if part := find(r.Plan.Name, false); part != "" {
+		tell(r.add, at("name"), derived, part, "rename the platform")
+	}
+}
+
+// teamGroups reports addresses that cannot belong to a Google group: those of
+// service accounts, and those of consumer accounts. IAM refuses to bind them as
+// groups, and in Kubernetes RBAC no user is a member of them.
+func teamGroups(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		group := r.Blueprint.Teams[name].Group
+		if group == nil {
+			continue
+		}
+		_, domain, _ := strings.Cut(strings.ToLower(*group), "@")
+		what := ""
+		switch {
+		case domain == "gserviceaccount.com" || strings.HasSuffix(domain, ".gserviceaccount.com"):
+			what = "a service account"
+		case domain == "gmail.com" || domain == "googlemail.com":
+			what = "a person"
+		default:
+			continue
+		}
+		r.add(at("teams", name, "group"),
+			fmt.Sprintf("group of team %q is the address of %s, not of a Google group", name, what),
+			withHelp("create a Google group, add its members, and write the address of the group"))
+	}
+}
+
+// defaultNetwork reports a platform whose network would be named like the network
+// that Google Cloud creates in each new project, unless a policy of the organisation
+// prevents it. Source: VPC documentation, "VPC networks".
+func defaultNetwork(r *report) {
+	const existing = "default"
+	if r.Plan.Network.Name == existing {
+		r.add(at("name"),
+			fmt.Sprintf("the VPC network would be named %q, but most projects have such a network", existing),
+			withHelp("rename the platform; if the project has no such network, add %s",
+				acceptSource(r.rule.Code, at("name"))))
+	}
+}
+
+// channelProjects reports notification channels of another project. A project's
+// number can stand for its ID, so a number is not reported.
+func channelProjects(r *report) {
+	for i, channel := range r.Blueprint.Monitoring.NotificationChannels {
+		project, id, _ := strings.Cut(strings.TrimPrefix(channel, "projects/"), "/notificationChannels/")
+		if project == r.Plan.Project || strings.Trim(project, "0123456789") == "" {
+			continue
+		}
+		path := at("monitoring", "notificationChannels", diag.Index(i))
+		r.add(path, fmt.Sprintf("notification channel %s belongs to project %q, but the alerts to project %q", id,
+			project, r.Plan.Project),
+			withHelp("create the channel in project %q and name it here; if this channel works, add %s",
+				r.Plan.Project, acceptSource(r.rule.Code, path)))
+	}
+}
