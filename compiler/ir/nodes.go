@@ -1,9 +1,6 @@
 package ir
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // NodeCount holds three numbers of nodes of a capacity. The guide, the rules on
 // money, the Google Cloud quota and the bill all use these numbers.
@@ -112,8 +109,11 @@ func (p *Platform) limitOfGPUs() int64 {
 // SharesReservation reports whether another capacity names the same reservation, so
 // that its machines can be nodes of either.
 func (p *Platform) SharesReservation(c Capacity) bool {
-	return c.Reservation != nil && slices.ContainsFunc(p.Capacities, func(other Capacity) bool {
-		return other.Name != c.Name && other.Reservation != nil &&
-			other.Reservation.Name == c.Reservation.Name && other.Reservation.Owner == c.Reservation.Owner
-	})
+	return p.AnyCapacity(func(other Capacity) bool { return other.Name != c.Name && SameReservation(c, other) })
+}
+
+// SameReservation reports whether two capacities name the same reservation.
+func SameReservation(a, b Capacity) bool {
+	return a.Reservation != nil && b.Reservation != nil &&
+		a.Reservation.Name == b.Reservation.Name && a.Reservation.Owner == b.Reservation.Owner
 }

@@ -84,7 +84,10 @@ func TestCountNodes(t *testing.T) {
 			ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}},
 			ir.NodeCount{Standing: 0, Reached: 0, Ceiling: 5},
 		},
-		{"no quantities", ir.Capacity{Option: ir.OnDemand, MaxNodes: 5}, ir.NodeCount{Standing: 0, Reached: 0, Ceiling: 5}},
+		{
+			"no quantities", ir.Capacity{Option: ir.OnDemand, MaxNodes: 5},
+			ir.NodeCount{Standing: 0, Reached: 0, Ceiling: 5},
+		},
 		{
 			"any reservation",
 			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservationOnly},
@@ -102,7 +105,8 @@ func TestCountNodes(t *testing.T) {
 			"part of a TPU slice",
 			ir.Capacity{
 				Option:   ir.OnDemand,
-				MaxNodes: 8, Slices: 2, Machine: hostOfSlice, PerNode: nodeChips("4"), Guaranteed: nodeChips("20"),
+				MaxNodes: 8, Slices: 2, Machine: hostOfSlice, PerNode: nodeChips("4"),
+				Guaranteed: nodeChips("20"),
 			}, ir.NodeCount{Standing: 0, Reached: 8, Ceiling: 8},
 		},
 		{
