@@ -20,6 +20,10 @@ func idleRules() []Rule {
 			check: unreachedNodes, whole: true, resolved: true,
 		},
 		{
+			Code: "W0615", Severity: diag.Warning, Title: "part of the guarantees can never be used",
+			check: quotaRemainders, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
+		{
 			Code: "W0419", Severity: diag.Warning, Title: "tier starts nodes before it uses nodes that stand",
 			check: standingTriedLate, whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
