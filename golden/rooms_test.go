@@ -27,6 +27,7 @@ var rooms = map[string][]string{
 	"compiler/rules": {
 		"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret", "compiler/words",
 	},
+	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain": {},
 	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
 
@@ -56,9 +57,8 @@ var rooms = map[string][]string{
 		"emit/workload"},
 
 	"emit/review": {
-		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/markdown", "emit/review/delta",
-		"emit/review/objects",
-		"emit/review/summary",
+		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit", "emit/markdown",
+		"emit/review/delta", "emit/review/objects", "emit/review/summary",
 	},
 	"emit/review/delta": {},
 	"emit/review/graph": {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},
@@ -70,8 +70,8 @@ var rooms = map[string][]string{
 	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/monitoring", "emit/review/delta"},
 
 	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
-		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/words", "emit", "emit/folder",
-		"emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
+		"compiler/console", "compiler/cost", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/words",
+		"emit", "emit/folder", "emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
 	"golden":       {},
 	"golden/scale": {},
 }

@@ -30,6 +30,7 @@ type comparison struct {
 	base   string
 	head   string
 	out    string
+	prices string
 	input  *inputFlags
 	format *choice
 	color  *choice
@@ -50,7 +51,8 @@ checkout or a stash, and does not read the deploy folder. The output starts with
 the resources that Terraform must replace, the resources with nodes or data that
 leave the configuration, and a change of the place of Terraform's state. Then
 follow the changes of the platform and the changes of each object. If a
-revision has no blueprint, everything is added or removed.
+revision has no blueprint, everything is added or removed. With --prices the
+first line has the difference in cost; "batchwright cost" describes the file.
 
 PATHs are as for compile, and the same for both revisions.
 
@@ -72,6 +74,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	}
 	flags.StringVarP(&d.out, "output", "o", "",
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
+	pricesFlag(cmd, &d.prices)
 	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "output format of the differences",
 		formatText, formatMarkdown, formatJSON, formatGitHub)
@@ -84,12 +87,18 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if changed("output") && d.out == "" || d.out == "-" {
 		return usageErrorf("-o: want a directory")
 	}
+	if changed("prices") && d.prices == "" {
+		return usageErrorf("--prices: the name is empty; is a variable unset?")
+	}
 	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
 		return err
 	}
 	if !changed("base") {
-		if changed("head") {
+		switch {
+		case changed("head"):
 			return usageErrorf("--head needs --base, the revision to compare it with")
+		case changed("prices"):
+			return usageErrorf("--prices needs --base, because the folder does not tell what it costs")
 		}
 		return d.compareFolder(cmd.Context(), paths)
 	}

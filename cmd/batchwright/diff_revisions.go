@@ -86,6 +86,9 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 	if before.absent || after.absent { // properties that every platform has did not change
 		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
 	}
+	if r.Cost, err = d.costOf(ctx, before.Plan, after.Plan); err != nil {
+		return err
+	}
 	return d.printReview(r, d.folderPath(plan), r.Same())
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
 )
@@ -115,7 +116,7 @@ type conflictCode struct {
 
 // findingCodes returns every code that a command can show, sorted by number.
 func findingCodes() []diag.Code {
-	all := compiler.Codes()
+	all := append(compiler.Codes(), cost.Codes()...)
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // HasAccelerators reports whether the machines have accelerators.
@@ -12,6 +14,14 @@ func (c Capacity) HasAccelerators() bool { return c.Machine.Resource != "" }
 // CountedIn returns the resource in which quota of the capacity is counted: the
 // resource of its accelerators, or CPU without accelerators.
 func (c Capacity) CountedIn() string { return cmp.Or(c.Machine.Resource, CPU) }
+
+// OfferedBy returns the amount of a resource that a number of the capacity's nodes
+// offer to pods.
+func (c Capacity) OfferedBy(nodes int, resourceName string) resource.Quantity {
+	offered := AmountOf(c.PerNode, resourceName)
+	offered.Mul(int64(nodes))
+	return offered
+}
 
 // CountedIn returns the resource in which quota of the named capacity is counted, or
 // "" if there is no such capacity.

@@ -93,6 +93,10 @@ type OptionFacts struct {
 	// can name.
 	MinVersion, TPUMinVersion string
 
+	// Price is the option's name in a file of prices. Options with the same price
+	// share it.
+	Price string
+
 	// Column is the catalogue's column that says which machines have the option.
 	// Zones is the column of the zones that Google states for the option.
 	Column, Zones string
@@ -120,7 +124,7 @@ var options = []OptionFacts{
 		// Do not consume reservations that others have made.
 		ReservationAffinity: "NO_RESERVATION", ClassAffinity: "None",
 		AutoLabel: KeyValue{"cloud.google.com/gke-provisioning", "standard"},
-		Column:    "onDemand",
+		Price:     "onDemand", Column: "onDemand",
 	},
 	{
 		Option: Spot, Field: "spot",
@@ -133,7 +137,7 @@ var options = []OptionFacts{
 		AutoLabel: KeyValue{"cloud.google.com/gke-spot", "true"}, AutoTaint: true,
 		PreemptibleQuota: true, PreemptibleCPUs: true,
 		Preempted: true, GraceSeconds: spotGrace,
-		Column: "spot",
+		Price: "spot", Column: "spot",
 	},
 	{
 		Option: Reservation, Field: "reservation",
@@ -141,7 +145,7 @@ var options = []OptionFacts{
 		Note:         []string{"Nodes come only from one specific reservation."},
 		ResourceType: "reservation", Taint: "reserved",
 		ReservationAffinity: "SPECIFIC_RESERVATION", ClassAffinity: "Specific", OnlyReserved: true,
-		Column: "reservation",
+		Price: "reservation", Column: "reservation",
 	},
 	{
 		Option: Calendar, Field: "reservation", Parameter: "kind",
@@ -155,7 +159,7 @@ var options = []OptionFacts{
 		// Source: AI Hypercomputer documentation, "Capacity overview".
 		NoQuota: true,
 		Booked:  true,
-		Column:  "calendar", Zones: "calendar",
+		Price:   "calendar", Column: "calendar", Zones: "calendar",
 	},
 	{
 		Option: AnyReservation, Field: "anyReservation",
@@ -166,7 +170,7 @@ var options = []OptionFacts{
 		},
 		ResourceType: "any-reservation", Taint: "any-reservation",
 		ReservationAffinity: "ANY_RESERVATION", ClassAffinity: "AnyBestEffort", AnyReservation: true,
-		Column: "reservation",
+		Price: "reservation", Column: "reservation",
 	},
 	{
 		Option: AnyReservationOnly, Field: "anyReservation",
@@ -179,7 +183,7 @@ var options = []OptionFacts{
 		// The affinity is new, in node pools and in ComputeClasses. Source: GKE
 		// release notes, June 2026.
 		MinVersion: "1.36.0-gke.3204000",
-		Column:     "reservation",
+		Price:      "reservation", Column: "reservation",
 	},
 	{
 		Option: FlexStart, Field: "flexStart",
@@ -190,7 +194,7 @@ var options = []OptionFacts{
 		PreemptibleQuota: true,
 		OnRequest:        true, ShortLived: true, NoRepair: true,
 		MinVersion: flexStartFrom,
-		Column:     "flexStart", Zones: "flexStart",
+		Price:      "flexStart", Column: "flexStart", Zones: "flexStart",
 	},
 	{
 		Option: QueuedFlexStart, Field: "flexStart", Parameter: "queued",
@@ -206,8 +210,23 @@ var options = []OptionFacts{
 		// queued provisioning." Sources: AI-Hypercomputer/xpk, pull request 900,
 		// and GoogleCloudPlatform/cluster-toolkit, pull request 5218.
 		TPUMinVersion: "1.35.0",
-		Column:        "queued", Zones: "flexStart",
+		Price:         "flexStart", Column: "queued", Zones: "flexStart",
 	},
+}
+
+// SystemPrice returns the name of the price of the system pool's nodes. They are on
+// demand.
+func SystemPrice() string { return OnDemand.Facts().Price }
+
+// PriceNames returns the names of all prices, in the order of the options.
+func PriceNames() []string {
+	var names []string
+	for _, f := range options {
+		if !slices.Contains(names, f.Price) {
+			names = append(names, f.Price)
+		}
+	}
+	return names
 }
 
 // Options returns the facts of all consumption options.

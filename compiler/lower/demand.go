@@ -22,8 +22,11 @@ import (
 // known even if the name is not. Disk types whose metric is uncertain have no row.
 func lowerDemand(p *ir.Platform) ir.Demand {
 	var t demandTally
-	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
-		n := countNodes(p, c)
+	system := systemCapacity(p)
+	all := append(slices.Clone(p.Capacities), system)
+	counts := append(p.CountNodes(), ir.NodeCount{Standing: system.MaxNodes, Ceiling: system.MaxNodes})
+	for i, c := range all {
+		n := counts[i]
 		t.addDisks(c, n)
 		if c.Option.Facts().NoQuota {
 			continue
@@ -87,60 +90,14 @@ func systemCapacity(p *ir.Platform) ir.Capacity {
 // everything that the teams' quotas can ever admit gets its nodes: the vCPUs and the
 // memory of these nodes, counted as whole nodes, and of the system pool.
 func autoProvisioningNeed(p *ir.Platform) (vcpus, memoryGiB int) {
-	memory := 0.0
-	for _, c := range append(slices.Clone(p.Capacities), systemCapacity(p)) {
-		n := countNodes(p, c).admitted
-		vcpus += n * c.Machine.VCPUs
-		memory += float64(n) * c.Machine.MemoryGiB
+	system := systemCapacity(p)
+	vcpus, memory := system.MaxNodes*system.Machine.VCPUs, float64(system.MaxNodes)*system.Machine.MemoryGiB
+	for i, n := range p.CountNodes() {
+		m := p.Capacities[i].Machine
+		vcpus += n.Admitted() * m.VCPUs
+		memory += float64(n.Admitted()) * m.MemoryGiB
 	}
 	return vcpus, int(math.Ceil(memory))
-}
-
-// nodeCount holds three numbers of nodes of a pool: those that always exist, those
-// that the teams' quotas can admit workloads to, and those at the pool's maximum
-// size.
-type nodeCount struct{ standing, admitted, ceiling int }
-
-// countNodes counts a capacity's nodes. If quota is not counted per capacity, idle
-// nodes are lent, so all nodes can be in use. Otherwise a capacity never holds more
-// workloads than the nominal quota of all its queues together, because borrowing
-// only moves what other queues leave unused. The quota of the scarcest resource, in
-// whole nodes or TPU slices, therefore bounds the nodes in use.
-func countNodes(p *ir.Platform, c ir.Capacity) nodeCount {
-	standing := c.MinNodes
-	switch {
-	case c.Waiting:
-		standing = 0
-	case c.Static, c.OwnsReservation():
-		// A reservation uses its project's quota from the day on which it begins,
-		// even while it is idle.
-		standing = c.MaxNodes
-	}
-	if !p.Scheduler.Facts().QuotaPerCapacity {
-		return nodeCount{standing, c.MaxNodes, c.MaxNodes}
-	}
-	needed := 0
-	for i := range min(len(c.Guaranteed), len(c.PerNode)) {
-		needed = max(needed, wholeNodes(c.Guaranteed[i], c.PerNode[i]))
-	}
-	if c.Sliced() {
-		hosts := c.Machine.Slice.Hosts
-		needed = (needed + hosts - 1) / hosts * hosts
-	}
-	return nodeCount{standing, max(standing, min(needed, c.MaxNodes)), c.MaxNodes}
-}
-
-// wholeNodes returns the number of nodes that offer the total, if each node offers
-// one.
-func wholeNodes(total, one ir.Amount) int {
-	a, b := total.Quantity.Value(), one.Quantity.Value()
-	if total.Resource == ir.CPU { // the only resource with fractions
-		a, b = total.Quantity.MilliValue(), one.Quantity.MilliValue()
-	}
-	if b <= 0 {
-		return 0
-	}
-	return int((a + b - 1) / b)
 }
 
 // demandKind is the kind of a row. Its values are in the order of the rows.
@@ -191,13 +148,13 @@ func (t *demandTally) findMetric(k demandKind, name, subject string) *demandMetr
 }
 
 // addNodes adds the nodes of one pool, each of which needs perNode units.
-func (m *demandMetric) addNodes(n nodeCount, perNode int) {
-	m.row.Standing += n.standing * perNode
-	m.row.Admitted += n.admitted * perNode
-	m.row.Ceiling += n.ceiling * perNode
+func (m *demandMetric) addNodes(n ir.NodeCount, perNode int) {
+	m.row.Standing += n.Standing * perNode
+	m.row.Admitted += n.Admitted() * perNode
+	m.row.Ceiling += n.Ceiling * perNode
 }
 
-func (t *demandTally) addAccelerators(c ir.Capacity, n nodeCount) {
+func (t *demandTally) addAccelerators(c ir.Capacity, n ir.NodeCount) {
 	a := c.Machine.Accelerator
 	if a == "" {
 		return
@@ -247,8 +204,8 @@ func (m *demandMetric) noteReservation(c ir.Capacity) {
 	}
 }
 
-func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
-	if n.ceiling == 0 {
+func (t *demandTally) addCPUs(c ir.Capacity, n ir.NodeCount) {
+	if n.Ceiling == 0 {
 		return
 	}
 	family := c.Machine.Family
@@ -274,9 +231,9 @@ func (t *demandTally) addCPUs(c ir.Capacity, n nodeCount) {
 	}
 }
 
-func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
+func (t *demandTally) addDisks(c ir.Capacity, n ir.NodeCount) {
 	name := catalog.DiskMetric(c.DiskType)
-	if name == "" || n.ceiling == 0 {
+	if name == "" || n.Ceiling == 0 {
 		return
 	}
 	m := t.findMetric(demandDisks, name, c.DiskType)
@@ -287,8 +244,8 @@ func (t *demandTally) addDisks(c ir.Capacity, n nodeCount) {
 // addLocalSSDs counts local SSDs, including those that come with a machine. Source:
 // Google's Cluster Toolkit (pkg/validators/quota.go); for the other metrics, the
 // Cloud Quotas documentation and the Compute Engine API's Quota.metric.
-func (t *demandTally) addLocalSSDs(c ir.Capacity, n nodeCount) {
-	if c.SSDs() == 0 || n.ceiling == 0 {
+func (t *demandTally) addLocalSSDs(c ir.Capacity, n ir.NodeCount) {
+	if c.SSDs() == 0 || n.Ceiling == 0 {
 		return
 	}
 	m := t.findMetric(demandLocalSSDs, "LOCAL_SSD_TOTAL_GB", c.Machine.Family)

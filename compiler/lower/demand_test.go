@@ -76,14 +76,6 @@ func demandPlatform() *ir.Platform {
 // Spot A100 and up to 600 CPUs". Here that is 24 (admitted) to 56 (ceiling) L4
 // besides 48 to 72 Spot L4, 8 to 100 Spot A100, and more vCPUs: a machine
 // counts with all of its 24, of which the quotas hand out one a GPU.
-// TestAllNodesWithKAI: whoever asks gets what is idle, so that all nodes can run.
-func TestAllNodesWithKAI(t *testing.T) {
-	c := ir.Capacity{Option: ir.OnDemand, MinNodes: 1, MaxNodes: 8}
-	if got, want := countNodes(&ir.Platform{Scheduler: ir.KAI}, c), (nodeCount{1, 8, 8}); got != want {
-		t.Errorf("countNodes = %+v, want %+v", got, want)
-	}
-}
-
 func TestDemandOfBatchPlatform(t *testing.T) {
 	const (
 		capped = "node auto-provisioning limits the whole cluster to 1000"
@@ -133,107 +125,6 @@ func TestAutoProvisioningNeed(t *testing.T) {
 	}
 	if d := lowerDemand(p); d.VCPUs != wantCPUs || d.MemoryGiB != wantMemory {
 		t.Errorf("demand = %d vCPUs, %d GiB, want %d, %d", d.VCPUs, d.MemoryGiB, wantCPUs, wantMemory)
-	}
-}
-
-func TestDemandCountsNodes(t *testing.T) {
-	tests := []struct {
-		name string
-		c    ir.Capacity
-		want nodeCount
-	}{
-		{
-			"nothing guaranteed",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("0", "0", "0"),
-			}, nodeCount{0, 0, 5},
-		},
-		{
-			"part of a node",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi"),
-			}, nodeCount{0, 2, 5},
-		},
-		{
-			"cpu is scarcest",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 5, PerNode: demandAmounts("2", "3900m", "80Gi"),
-				Guaranteed: demandAmounts("2", "7801m", "3Gi"),
-			}, nodeCount{0, 3, 5},
-		},
-		{
-			"overcommitted",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("100", "3", "3Gi"),
-			}, nodeCount{0, 5, 5},
-		},
-		{
-			"minimum",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MinNodes: 3, MaxNodes: 5, PerNode: demandAmounts("2", "22", "80Gi"),
-				Guaranteed: demandAmounts("2", "3", "3Gi"),
-			}, nodeCount{3, 3, 5},
-		},
-		{
-			"created reservation",
-			ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{Create: true}},
-			nodeCount{5, 5, 5},
-		},
-		{
-			"existing reservation", ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{}},
-			nodeCount{5, 5, 5},
-		},
-		{
-			"another project's reservation",
-			ir.Capacity{Option: ir.Reservation, MaxNodes: 5, Reservation: &ir.ReservationUse{Owner: "theirs"}},
-			nodeCount{0, 0, 5},
-		},
-		{"no quantities", ir.Capacity{Option: ir.OnDemand, MaxNodes: 5}, nodeCount{0, 0, 5}},
-		{
-			"any reservation",
-			ir.Capacity{MaxNodes: 5, Option: ir.AnyReservationOnly},
-			nodeCount{0, 0, 5},
-		},
-		{
-			"reservation that has not begun",
-			ir.Capacity{
-				Option: ir.Reservation,
-				Static: true, MinNodes: 5, MaxNodes: 5, Waiting: true, Reservation: &ir.ReservationUse{},
-				PerNode: demandAmounts("2", "22", "80Gi"), Guaranteed: demandAmounts("3", "3", "3Gi"),
-			}, nodeCount{0, 2, 5},
-		},
-		{
-			"part of a TPU slice",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("20"),
-			}, nodeCount{0, 8, 8},
-		},
-		{
-			"TPU slices, overcommitted",
-			ir.Capacity{
-				Option:   ir.OnDemand,
-				MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"), Guaranteed: demandChips("64"),
-			}, nodeCount{0, 8, 8},
-		},
-		{
-			"standing TPU slices",
-			ir.Capacity{
-				Option: ir.OnDemand,
-				Static: true, MaxNodes: 8, Slices: 2, Machine: demandV6e, PerNode: demandChips("4"),
-				Guaranteed: demandChips("4"),
-			}, nodeCount{8, 8, 8},
-		},
-	}
-	for _, tt := range tests {
-		if got := countNodes(&ir.Platform{Scheduler: ir.Kueue}, tt.c); got != tt.want {
-			t.Errorf("%s: countNodes = %+v, want %+v", tt.name, got, tt.want)
-		}
 	}
 }
 

@@ -141,8 +141,10 @@ func quotaUnit(r *report) {
 	})
 }
 
-func checkOvercommit(r *report) {
-	guarantees := map[string][]option{} // by capacity, the first few guarantees
+// guaranteesOf returns references to the first few guarantees on each capacity, by the
+// name of the capacity.
+func (r *report) guaranteesOf() map[string][]option {
+	guarantees := map[string][]option{}
 	guarantee := func(capacity string, path []string, format string, args ...any) {
 		if len(guarantees[capacity]) < 3 {
 			guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
@@ -162,15 +164,17 @@ func checkOvercommit(r *report) {
 			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
 		}
 	})
+	return guarantees
+}
+
+func checkOvercommit(r *report) {
+	guarantees := r.guaranteesOf()
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
 		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
-		n, unit := c.MaxNodes, "node" // a slice of one host is one node
-		if c.HasTPUs() {
-			n, unit = c.MaxNodes/c.Machine.Slice.Hosts, "slice"
-		}
+		n, unit := countedUnits(c, c.MaxNodes)
 		hold := "hold"
 		if n == 1 {
 			hold = "holds"
@@ -182,6 +186,16 @@ func checkOvercommit(r *report) {
 			acceptSource(r.rule.Code, at("capacity", c.Name)))}
 		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
 	}
+}
+
+// countedUnits returns a number of nodes in the unit in which the blueprint gives the
+// capacity's size, and the unit: nodes, or TPU slices. A slice of one host is one
+// node.
+func countedUnits(c ir.Capacity, nodes int) (n int, unit string) {
+	if c.HasTPUs() {
+		return nodes / c.Machine.Slice.Hosts, "slice"
+	}
+	return nodes, "node"
 }
 
 // hasSize reports whether the blueprint gives a capacity's size, which can be zero.
@@ -206,8 +220,7 @@ func firstExcess(c ir.Capacity) (excess, bool) {
 		order = append(order[n-1:n:n], order[:n-1]...)
 	}
 	for _, perNode := range order {
-		held := perNode.Quantity.DeepCopy()
-		held.Mul(int64(c.MaxNodes))
+		held := c.OfferedBy(c.MaxNodes, perNode.Resource)
 		i := slices.IndexFunc(c.Guaranteed, func(a ir.Amount) bool { return a.Resource == perNode.Resource })
 		if c.Guaranteed[i].Quantity.Cmp(held) > 0 {
 			return excess{perNode.Resource, c.Guaranteed[i].Quantity, held}, true

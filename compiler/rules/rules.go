@@ -55,11 +55,10 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), identityRules(), hardwareRules(), placeRules(), consumptionRules(), countRules(), tierRules(),
-		quotaRules(),
-		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
-		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		refusedNameRules(), nodeRules(), containerRules(),
+		nameRules(), refusedNameRules(), identityRules(), hardwareRules(), placeRules(), consumptionRules(),
+		countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(), versionRules(),
+		gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(), containerRules(),
+		auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

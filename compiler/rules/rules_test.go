@@ -27,9 +27,11 @@ var limitedRules = map[string]string{
 	"E1007": "kai",
 	"E1008": "kai",
 	"N0410": "-kai",
+	"W0419": "-kai",
 	"W0502": "-kai",
 	"W0606": "-kai",
 	"W0610": "-kai",
+	"W0615": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }

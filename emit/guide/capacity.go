@@ -117,8 +117,7 @@ func compareGuarantees(d *document, p *ir.Platform) {
 	for _, c := range p.Capacities {
 		counted := c.CountedIn()
 		guaranteed := ir.AmountOf(c.Guaranteed, counted)
-		existing := ir.AmountOf(c.PerNode, counted)
-		existing.Mul(int64(c.MaxNodes))
+		existing := c.OfferedBy(c.MaxNodes, counted)
 		rows = append(rows, []markup{
 			codeSpan(c.Name), codeSpan(counted), escapeText(ir.PrintQuantity(counted, guaranteed)),
 			escapeText(ir.PrintQuantity(counted, existing)), balanceText(p, counted, guaranteed, existing),

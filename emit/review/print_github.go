@@ -76,6 +76,9 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		}
 		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joinLines(lines)}.String())
 	}
+	if r.Cost != nil {
+		buf.WriteString(r.Cost.String() + "\n")
+	}
 	if totals := r.totalTexts(); len(totals) > 0 {
 		if hidden > 0 {
 			totals = append(totals, words.Count(hidden, "resource")+" not annotated")

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -13,13 +14,15 @@ import (
 // that would break a reader.
 const jsonVersion = 1
 
-// jsonReview is the JSON form. Lists are never null, and no key is omitted.
+// jsonReview is the JSON form. Lists are never null, and no key is omitted except cost,
+// which exists only if prices are known.
 type jsonReview struct {
 	Version      int                   `json:"version"`
 	Type         string                `json:"type"`
 	Platform     string                `json:"platform"`
 	Before       string                `json:"before"`
 	After        string                `json:"after"`
+	Cost         *cost.Change          `json:"cost,omitzero"`
 	StateFrom    string                `json:"stateFrom"`
 	StateTo      string                `json:"stateTo"`
 	Replacements []objects.Replacement `json:"replacements"`
@@ -37,6 +40,7 @@ type jsonReview struct {
 func JSON(w io.Writer, r *Review) error {
 	out := jsonReview{
 		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,
+		Cost:      r.Cost,
 		StateFrom: r.StateFrom, StateTo: r.StateTo,
 		Replacements: fullReplacements(r.Replacements), Removals: fullReplacements(r.Removals),
 		Summary: notNil(r.Summary), Objects: notNil(r.Objects), Formatting: r.Formatting,

@@ -118,6 +118,9 @@ func reviewTitle(r *Review) string {
 	} else {
 		d.Para(sides, markdown.Markup(strings.Join(totals, "; ")), ".")
 	}
+	if r.Cost != nil {
+		d.Para("**", markdown.Markup(r.Cost.String()), "**")
+	}
 	return string(d.Bytes())
 }
 

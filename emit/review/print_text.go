@@ -24,13 +24,17 @@ const (
 	textFiles        = 40  // listed without details
 )
 
-// Text writes a review for a terminal: the resources that must be replaced, the
-// summary, the objects by file, and the totals. A long list ends with the number of
-// omitted items. If nothing differs, Text writes nothing.
+// Text writes a review for a terminal: the difference in cost if prices are known, the
+// resources that must be replaced, the summary, the objects by file, and the totals. A
+// long list ends with the number of omitted items. If nothing differs and no prices are
+// known, Text writes nothing.
 //
 // Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
+	if r.Cost != nil {
+		p.startSection("%s", r.Cost)
+	}
 	if r.StateTo != "" {
 		p.startSection("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),
 			console.Inline(r.StateFrom), arrow, p.bold(r.StateTo))

@@ -16,6 +16,7 @@ package review
 import (
 	"sync"
 
+	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review/objects"
@@ -46,6 +47,9 @@ type Review struct {
 	// location is unchanged or a plan is unknown. At another location Terraform
 	// finds no state, and creates everything a second time.
 	StateFrom, StateTo string
+	// Cost is the difference in cost, nil if no prices are known. Compare leaves it
+	// nil.
+	Cost *cost.Change
 	// Replacements are the Terraform resources that must be replaced when the change
 	// is applied: clusters first, then reservations, buckets and node pools, then
 	// the others. Resources of one kind are sorted by address.

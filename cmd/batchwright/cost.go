@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/cost"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// costing holds the cost command and its flags.
+type costing struct {
+	Command
+	prices  string
+	example bool
+	input   *inputFlags
+	format  *choice
+	color   *choice
+}
+
+func (c Command) costCommand() *cobra.Command {
+	v := &costing{Command: c}
+	cmd := &cobra.Command{
+		Use:   "cost [PATH...]",
+		Short: "Compute what a blueprint costs, with your prices",
+		Long: `Cost computes what the nodes of a blueprint cost: what stands and is paid even
+if no job runs, what is paid if all guarantees are used, and what is paid if all
+capacities have their maximum size. It lists capacities, tiers and teams, for a
+month of 730 hours. PATHs are as for compile.
+
+The prices are yours: --prices names a file of prices in CSV, and --example
+prints such a file for the blueprint, with made-up numbers. Without prices, cost
+counts accelerator hours and node hours.
+
+The result has no disks, local SSDs, networks and fees of GKE.`,
+		Example: `  batchwright cost blueprints/prod
+  batchwright cost --example blueprints/prod > prices.csv
+  batchwright cost --prices prices.csv blueprints/prod
+  batchwright cost --prices prices.csv --format json . | jq .total.standing.perMonth`,
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+	}
+	pricesFlag(cmd, &v.prices)
+	cmd.Flags().BoolVar(&v.example, "example", false, "print a file of prices with made-up numbers instead")
+	v.input = c.addInputFlags(cmd)
+	v.format = formatFlag(cmd, "output format of the result")
+	v.color = colorFlag(cmd)
+	return cmd
+}
+
+// pricesFlag adds the flag --prices.
+func pricesFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "prices", "", "`file` with prices of nodes, in CSV")
+}
+
+func (v *costing) run(cmd *cobra.Command, paths []string) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case v.example && changed("prices"):
+		return usageErrorf("--example prints prices, so it takes no --prices")
+	case v.example && changed("format"):
+		return usageErrorf("--example prints CSV, so it takes no --format")
+	case changed("prices") && v.prices == "":
+		return usageErrorf("--prices: the name is empty; is a variable unset?")
+	}
+	res, err := v.compileBlueprint(cmd.Context(), paths, v.input)
+	if err != nil {
+		return err
+	}
+	if err := writeFindings(v.Stderr, &res.Findings, &choice{value: formatText}, v.color); err != nil {
+		return err
+	}
+	if res.Plan == nil {
+		return errFindings
+	}
+	if v.example {
+		_, err := v.Stdout.Write(cost.Example(res.Plan))
+		return err
+	}
+	var prices *cost.Prices
+	if v.prices != "" {
+		if prices, err = v.readPrices(cmd.Context(), v.prices, v.color, res.Plan); err != nil {
+			return err
+		}
+	}
+	bill := cost.Of(res.Plan, prices)
+	if v.format.value == formatJSON {
+		return cost.JSON(v.Stdout, bill)
+	}
+	return cost.Text(v.Stdout, bill)
+}
+
+// mostPrices is the most bytes that a file of prices may have.
+const mostPrices = 16 << 20
+
+// readPrices reads a file of prices, and shows its mistakes. It returns errFindings if
+// the file does not have the prices that the platforms need.
+func (c Command) readPrices(
+	ctx context.Context, name string, color *choice, platforms ...*ir.Platform,
+) (*cost.Prices, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usageErrorf("--prices: %v", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(interruptible{ctx, file}, mostPrices+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(content) > mostPrices:
+		return nil, usageErrorf("--prices: %s has more than %d MiB", name, mostPrices>>20)
+	}
+	var findings diag.List
+	prices := cost.ReadPrices(&diag.Source{Name: filepath.ToSlash(name), Content: content}, &findings)
+	complete := prices != nil && prices.Check(&findings, platforms...)
+	if err := writeFindings(c.Stderr, &findings, &choice{value: formatText}, color); err != nil {
+		return nil, err
+	}
+	if !complete {
+		return nil, errFindings
+	}
+	return prices, nil
+}
+
+// costOf returns the cost of a change, or nil without a file of prices.
+func (d *comparison) costOf(ctx context.Context, before, after *ir.Platform) (*cost.Change, error) {
+	if d.prices == "" {
+		return nil, nil
+	}
+	prices, err := d.readPrices(ctx, d.prices, d.color, before, after)
+	if err == errFindings {
+		return nil, fmt.Errorf("the prices of %s cannot be used", d.prices)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cost.Compare(cost.Of(before, prices), cost.Of(after, prices)), nil
+}
