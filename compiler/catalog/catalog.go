@@ -10,6 +10,7 @@
 //	zones.jsonl        zones by machine type, series of them, or accelerator
 //	families.jsonl     what all machines of a family have in common
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
+//	systempods.jsonl   requests of GKE's pods and of the installed software
 //
 // The facts were collected in 2026 from Google's documentation, the sources of the
 // GKE cluster autoscaler, Google's Cluster Toolkit and the Terraform provider. A row
