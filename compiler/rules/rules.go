@@ -57,7 +57,8 @@ func All() []Rule {
 	all := slices.Concat(
 		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
-		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
+		workloadRules(), packingRules(), scalingRules(), auxiliaryRules(), secretRules(), kaiRules(),
+		acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -17,6 +17,7 @@ var limitedRules = map[string]string{
 	"E0507": "-kai",
 	"E0510": "-kai",
 	"E0809": "-kai",
+	"E0817": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",
 	"E1003": "kai",
@@ -27,6 +28,7 @@ var limitedRules = map[string]string{
 	"N0410": "-kai",
 	"W0502": "-kai",
 	"W0606": "-kai",
+	"W0824": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }
