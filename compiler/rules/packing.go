@@ -143,7 +143,7 @@ func copyFitsNodes(r *report) {
 					name, words.Count(s.workload.Pods, "pod")),
 				withLabel("room: %s", joinFits(fits)),
 				withRelated(at("workloads", name, "perPod"), "the requests of each pod"),
-				withHelp("%s; or use fewer pods, or request less, so that more pods fit a node", moreNodes(fits[0])))
+				withHelp("%s; or %s", moreNodes(fits[0]), fewerPods(fits[0])))
 			break
 		}
 	}
@@ -178,6 +178,14 @@ func moreNodes(f nodeFit) string {
 		field = most
 	}
 	return fmt.Sprintf("set capacity: %q: %s: %d", f.capacity.Name, field, n)
+}
+
+// fewerPods returns the help that makes a copy fit the nodes of a capacity.
+func fewerPods(f nodeFit) string {
+	if f.capacity.Sliced() {
+		return "use fewer slices"
+	}
+	return "use fewer pods, or request less, so that more pods fit a node"
 }
 
 // strandedCopies reports workloads that Kueue can admit to a capacity with too few

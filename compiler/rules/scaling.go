@@ -145,12 +145,13 @@ type poolRoom struct {
 }
 
 // systemPoolRoom returns the room of the system pool beside pods that run on every
-// node. It reports false if the machine is unknown.
+// node. It reports false if the machine or the zones are unknown.
 func (r *report) systemPoolRoom(every []catalog.SystemPod) (poolRoom, bool) {
 	machine, known := catalog.Usable(r.Plan.SystemPool.Machine)
 	milli, mib := machine.Allocatable()
 	takenMilli, takenMiB := catalog.SumRequests(every)
-	return poolRoom{r.Plan.SystemPool.NodesPerZone * len(r.Plan.Zones), milli - takenMilli, mib - takenMiB}, known
+	nodes := r.Plan.SystemPool.NodesPerZone * len(r.Plan.Zones)
+	return poolRoom{nodes, milli - takenMilli, mib - takenMiB}, known && nodes > 0
 }
 
 // holds reports whether the nodes have room for pods. It places large pods first,
