@@ -214,6 +214,7 @@ var schedulerFiles = map[string]string{
 	"compiler/rules/kai.go":         "rules only for KAI Scheduler, and the one on its priorities of queues",
 	"compiler/rules/consumption.go": "a rule's row names the schedulers that the rule does not hold for",
 	"compiler/rules/idle.go":        "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/packing.go":     "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/quota.go":       "a rule's row names the schedulers that the rule does not hold for",
 	"compiler/rules/tiers.go":       "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/workloads.go":   "a rule's row names the schedulers that the rule does not hold for",

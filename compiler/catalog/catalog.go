@@ -13,6 +13,7 @@
 //	families.jsonl     what all machines of a family have in common
 //	synonyms.jsonl     names that people give to accelerators
 //	quotas.jsonl       quota metrics by accelerator, disk type and family
+//	systempods.jsonl   requests of GKE's pods and of the installed software
 //
 // The facts were collected in 2026 from Google's documentation, the sources of the
 // GKE cluster autoscaler, Google's Cluster Toolkit and the Terraform provider. A row
@@ -39,6 +40,10 @@ type Machine struct {
 
 	VCPUs     int     `json:"vcpus"`
 	MemoryGiB float64 `json:"memoryGiB"`
+
+	// SharedCore reports whether the vCPUs are parts of cores that other machines
+	// use, too. GKE reserves more of them.
+	SharedCore bool `json:"sharedCore,omitzero"`
 
 	// Accelerator is the GKE accelerator type, "" without accelerators. For TPUs it
 	// is the value of the node label gke-tpu-accelerator. Count is the number of
@@ -205,11 +210,15 @@ func decodeMachine(row string) Machine {
 // thousandths of a vCPU and in MiB.
 //
 // Source: GKE documentation, "Plan node sizes". Of the CPU, GKE reserves 6% of the
-// first core, 1% of the second, 0.5% of the next two and 0.25% of the others. Of the
-// memory, it reserves 25% of the first 4 GiB, 20% of the next 4, 10% of the next 8,
-// 6% of the next 112 and 2% of the rest, and 100 MiB for eviction.
+// first core, 1% of the second, 0.5% of the next two and 0.25% of the others; of a
+// shared-core machine it reserves 1060 thousandths. Of the memory, it reserves 25% of
+// the first 4 GiB, 20% of the next 4, 10% of the next 8, 6% of the next 112 and 2% of
+// the rest, and 100 MiB for eviction.
 func (m Machine) Allocatable() (milliCPU, memoryMiB int64) {
 	reservedCPU := sumBands(float64(m.VCPUs), []band{{1, .06}, {1, .01}, {2, .005}, {0, .0025}})
+	if m.SharedCore {
+		reservedCPU = 1.06
+	}
 	reservedGiB := sumBands(m.MemoryGiB, []band{{4, .25}, {4, .20}, {8, .10}, {112, .06}, {0, .02}})
 	return int64(1000 * (float64(m.VCPUs) - reservedCPU)), int64(1024*(m.MemoryGiB-reservedGiB)) - 100
 }

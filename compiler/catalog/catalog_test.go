@@ -549,11 +549,19 @@ func TestQuotaMetrics(t *testing.T) {
 }
 
 func TestAllocatable(t *testing.T) {
-	m, _ := Lookup("e2-standard-4")
-	cpu, mem := m.Allocatable()
-	// 4 vCPUs less 60+10+10 m; 16 GiB less 1024+819.2+819.2+100 MiB.
-	if cpu != 3920 || mem != 13621 {
-		t.Errorf("e2-standard-4: %d m, %d MiB", cpu, mem)
+	for _, test := range []struct {
+		machine  string
+		cpu, mem int64
+	}{
+		// 4 vCPUs less 60+10+10 m; 16 GiB less 1024+819.2+819.2+100 MiB.
+		{"e2-standard-4", 3920, 13621},
+		// 2 vCPUs less 1060 m; 4 GiB less 1024+100 MiB.
+		{"e2-medium", 940, 2972},
+	} {
+		m, _ := Lookup(test.machine)
+		if cpu, mem := m.Allocatable(); cpu != test.cpu || mem != test.mem {
+			t.Errorf("%s: %d m, %d MiB", test.machine, cpu, mem)
+		}
 	}
 }
 

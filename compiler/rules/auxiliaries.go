@@ -65,12 +65,7 @@ func auxiliaryCapacity(r *report) {
 			switch {
 			case r.Broken[[2]string{"tiers", w.Tier}]:
 			case !slices.Contains(tier.Capacity, capacity):
-				var plain []string
-				for _, c := range tier.Capacity {
-					if !capacities[c].HasAccelerators() {
-						plain = append(plain, c)
-					}
-				}
+				plain := plainCapacities(tier, capacities)
 				options := []option{
 					withRelated(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
 					withHelp("add the capacity to the tier: one queue admits all pods of a workload"),

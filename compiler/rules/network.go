@@ -304,11 +304,13 @@ func clusterLimits(r *report) {
 		field, what string
 		need        int
 		most        *int
+		perNode     func(ir.Machine) float64
 	}{
-		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU},
-		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB},
+		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU, machineCPUs},
+		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB, machineMemory},
 	} {
-		if l.most != nil && l.need > *l.most {
+		// noRoomForNodes reports limits with which no node starts
+		if l.most != nil && l.need > *l.most && r.smallestLimit(l.perNode).amount <= float64(*l.most) {
 			r.add(at("cluster", "autoProvisioning", l.field),
 				fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need,
 					l.what, *l.most),

@@ -57,8 +57,8 @@ func All() []Rule {
 	all := slices.Concat(
 		nameRules(), refusedNameRules(), identityRules(), hardwareRules(), placeRules(), consumptionRules(),
 		countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(), versionRules(),
-		gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(), containerRules(),
-		auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
+		gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(), packingRules(),
+		scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

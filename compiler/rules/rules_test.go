@@ -19,6 +19,7 @@ var limitedRules = map[string]string{
 	"E0520": "-kai",
 	"W0512": "-kai",
 	"E0809": "-kai",
+	"E0817": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",
 	"E1003": "kai",
@@ -32,6 +33,7 @@ var limitedRules = map[string]string{
 	"W0606": "-kai",
 	"W0610": "-kai",
 	"W0615": "-kai",
+	"W0824": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }

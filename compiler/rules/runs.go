@@ -34,6 +34,9 @@ func wholeSlices(r *report) {
 			continue
 		}
 		c := capacities[on[i]]
+		if r.withoutChips(name, w, c, capacities) {
+			continue
+		}
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
 		if w.PerPod.Accelerators != perHost {
 			r.add(at("workloads", name, "perPod", "accelerators"),
@@ -67,6 +70,31 @@ func wholeSlices(r *report) {
 				withLabel("want %d", w.Slices*hosts), withHelp("remove pods: slices determines its value"))
 		}
 	}
+}
+
+// withoutChips reports a workload that requests no chips and can run on slices,
+// although its tier has capacities without accelerators. It returns whether there is
+// such a capacity.
+func (r *report) withoutChips(name string, w schema.Workload, on ir.Capacity, capacities map[string]ir.Capacity) bool {
+	plain := plainCapacities(r.Blueprint.Tiers[w.Tier], capacities)
+	if w.PerPod.Accelerators > 0 || plain == nil {
+		return false
+	}
+	r.addKey(at("workloads", name),
+		fmt.Sprintf("workload %q requests no chips, but can run on the hosts of %q", name, on.Name),
+		withHelp("set capacity: [%q], or request all %d chips of a host", plain[0], on.Machine.AcceleratorCount))
+	return true
+}
+
+// plainCapacities returns the capacities of a tier that have no accelerators.
+func plainCapacities(tier schema.Tier, capacities map[string]ir.Capacity) []string {
+	var plain []string
+	for _, c := range tier.Capacity {
+		if known, ok := capacities[c]; ok && !known.HasAccelerators() {
+			plain = append(plain, c)
+		}
+	}
+	return plain
 }
 
 // mixedShapes reports a workload that can run on TPU slices of different shapes,

@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// Google does not publish what GKE's own pods request, so the rows of GKE's pods
+// were read from clusters and from public manifests. The requests change with the
+// version of GKE and grow with the cluster. A row without memory is a pod whose
+// memory no source names. Findings that depend on these rows must therefore be
+// warnings. The requests of Kueue, JobSet and KAI Scheduler are from their releases.
+//
+//go:embed systempods.jsonl
+var systemPods string
+
+// The places of system pods. The other places are the name of a scheduler and the
+// resource of an accelerator.
+const (
+	// OnEveryNode are pods that GKE starts on every node.
+	OnEveryNode = "node"
+	// OnSystemPool are pods of GKE that need a node without the taints of the
+	// teams' nodes.
+	OnSystemPool = "system"
+	// OnCluster are pods that the platform installs in every cluster.
+	OnCluster = "cluster"
+	// OnFilestore and OnGCSFuse are pods of CSI drivers, on every node.
+	OnFilestore = "filestore"
+	OnGCSFuse   = "gcsFuse"
+)
+
+// SystemPod is a pod of GKE, or of the software that the platform installs, with
+// its requests.
+type SystemPod struct {
+	On        string `json:"on"`
+	Pod       string `json:"pod"`
+	MilliCPU  int64  `json:"milliCPU"`
+	MemoryMiB int64  `json:"memoryMiB,omitzero"`
+	Source    string `json:"source"`
+}
+
+// SystemPods returns the pods of the given places, in the order of the places. A
+// pool without accelerators has the accelerator "", which has no pods.
+func SystemPods(places ...string) []SystemPod {
+	var out []SystemPod
+	for _, place := range places {
+		for row := range strings.Lines(findRows(systemPods, "on", place)) {
+			out = append(out, decodeRow[SystemPod](row))
+		}
+	}
+	return out
+}
+
+// SumRequests returns the sum of the requests of system pods.
+func SumRequests(pods []SystemPod) (milliCPU, memoryMiB int64) {
+	for _, p := range pods {
+		milliCPU += p.MilliCPU
+		memoryMiB += p.MemoryMiB
+	}
+	return milliCPU, memoryMiB
+}

@@ -1,0 +1,480 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on pods and nodes. Kueue compares a workload with quota, and quota is the
+// sum over all nodes. A pod needs its requests on one node, so a workload can fit
+// its quota and never fit the nodes.
+
+func packingRules() []Rule {
+	return []Rule{
+		{
+			Code: "E0816", Severity: diag.Error, Title: "nodes never hold all pods of a workload",
+			check: copyFitsNodes, whole: true, resolved: true,
+		},
+		{
+			Code: "E0817", Severity: diag.Error, Title: "workload can be admitted to too few nodes",
+			check: strandedCopies, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "W0823", Severity: diag.Warning, Title: "accelerators of a node are always idle",
+			check: idleAccelerators, whole: true, resolved: true,
+		},
+		{
+			Code: "W0824", Severity: diag.Warning, Title: "workload without accelerators runs on accelerator nodes",
+			check: cpuOnAccelerators, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "W0825", Severity: diag.Warning, Title: "pod leaves no room for GKE's own pods",
+			check: roomForSystemPods, whole: true, resolved: true,
+		},
+	}
+}
+
+// nodeFit says how a copy of a workload fits the nodes of one capacity that can
+// admit it.
+type nodeFit struct {
+	capacity ir.Capacity
+	perNode  int // number of pods that a node holds
+	needed   int // number of nodes that the copy needs
+}
+
+// fits reports whether the capacity has enough nodes.
+func (f nodeFit) fits() bool { return f.needed <= f.capacity.MaxNodes }
+
+// held returns the number of pods that all nodes hold.
+func (f nodeFit) held() int { return f.perNode * f.capacity.MaxNodes }
+
+// String describes the nodes in a finding's label.
+func (f nodeFit) String() string {
+	return fmt.Sprintf("%s: %s with %s each", f.capacity.Name, words.Count(f.capacity.MaxNodes, "node"),
+		words.Count(f.perNode, "pod"))
+}
+
+// takenFunc returns the amounts that pods of GKE take on each node of a capacity.
+type takenFunc func(ir.Capacity) []ir.Amount
+
+// nothingTaken is the takenFunc of an empty node.
+func nothingTaken(ir.Capacity) []ir.Amount { return nil }
+
+// nodeFits returns how a copy fits the nodes of each capacity that can admit it. It
+// returns none if other rules report why the copy is not admitted, and if a capacity
+// has no nodes for the time being: the copy then waits.
+func (r *report) nodeFits(s submission, capacities map[string]ir.Capacity, pool pools, taken takenFunc) []nodeFit {
+	if r.isSpoilt(s) {
+		return nil
+	}
+	var out []nodeFit
+	for _, f := range s.usableQuotas() {
+		c := capacities[f.Flavor]
+		perNode := c.PodsPerNode(s.workload.Requests, taken(c)...)
+		if perNode == 0 {
+			continue // podFitsNode and strandedPods report it
+		}
+		if isEmptied(c) || lacksSize(c) {
+			return nil
+		}
+		if r.Plan.Scheduler.Facts().QuotaPerCapacity {
+			_, admitted := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
+			if !admitted || c.Overcommit == "" && exceedsNodes(c, s.workload) {
+				continue // copyFitsQuota or checkOvercommit reports it
+			}
+		}
+		out = append(out, nodeFit{c, perNode, s.workload.NodesPerCopy(perNode)})
+	}
+	return out
+}
+
+// exceedsNodes reports whether a copy of a workload requests more of a resource than
+// all nodes of a capacity have together. The quota then also exceeds the nodes,
+// which checkOvercommit reports.
+func exceedsNodes(c ir.Capacity, w ir.Workload) bool {
+	if _, over := firstExcess(c); !over {
+		return false
+	}
+	_, ok := fitsAmounts(w.Requests, int64(w.Pods), func(res string) (resource.Quantity, bool) {
+		held := ir.AmountOf(c.PerNode, res)
+		held.Mul(int64(c.MaxNodes))
+		return held, true
+	})
+	return !ok
+}
+
+// canRun reports whether the nodes hold all pods of a copy at once. Kueue assigns
+// all pods of a copy to one capacity, because they are one pod set. KAI Scheduler
+// places them on all capacities together.
+func (r *report) canRun(w ir.Workload, fits []nodeFit) bool {
+	if r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		return slices.ContainsFunc(fits, nodeFit.fits)
+	}
+	held := 0
+	for _, f := range fits {
+		held += f.held()
+	}
+	return held >= w.Pods
+}
+
+// copyFitsNodes reports workloads that are admitted and never run: their pods fit
+// the nodes one by one, but not all at once.
+func copyFitsNodes(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		for _, s := range all[name] {
+			fits := r.nodeFits(s, capacities, pool, nothingTaken)
+			if len(fits) == 0 || r.canRun(s.workload, fits) || !r.withinTotals(s, capacities) {
+				continue
+			}
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q can never run: its %s run at once, and no capacity has room for all of them",
+					name, words.Count(s.workload.Pods, "pod")),
+				withLabel("room: %s", joinFits(fits)),
+				withRelated(at("workloads", name, "perPod"), "the requests of each pod"),
+				withHelp("%s; or %s", moreNodes(fits[0]), fewerPods(fits[0])))
+			break
+		}
+	}
+}
+
+// withinTotals reports whether a scheduler that counts GPUs in total finds enough of
+// them. If not, copyFitsQuota reports the workload.
+func (r *report) withinTotals(s submission, capacities map[string]ir.Capacity) bool {
+	if r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		return true
+	}
+	_, ok := canStart(r.Plan, s, capacities)
+	return ok
+}
+
+// joinFits describes capacities in a label.
+func joinFits(fits []nodeFit) string {
+	var out []string
+	for _, f := range fits {
+		out = append(out, f.String())
+	}
+	return strings.Join(out, "; ")
+}
+
+// moreNodes returns the help that gives a capacity enough nodes for a copy.
+func moreNodes(f nodeFit) string {
+	field, most, n := "nodes", "maxNodes", f.needed
+	if slice := f.capacity.Machine.Slice; slice != nil {
+		field, most, n = "slices", "maxSlices", (n+slice.Hosts-1)/slice.Hosts
+	}
+	if !f.capacity.Static {
+		field = most
+	}
+	return fmt.Sprintf("set capacity: %q: %s: %d", f.capacity.Name, field, n)
+}
+
+// fewerPods returns the help that makes a copy fit the nodes of a capacity.
+func fewerPods(f nodeFit) string {
+	if f.capacity.Sliced() {
+		return "use fewer slices"
+	}
+	return "use fewer pods, or request less, so that more pods fit a node"
+}
+
+// strandedCopies reports workloads that Kueue can admit to a capacity with too few
+// nodes, although another capacity of the tier has enough. Kueue takes the first
+// capacity with free quota.
+func strandedCopies(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		for _, s := range all[name] {
+			fits := r.nodeFits(s, capacities, pool, nothingTaken)
+			i := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.fits() })
+			if i < 0 || !r.canRun(s.workload, fits) {
+				continue // copyFitsNodes reports workloads that never run
+			}
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q can be admitted to %q, whose nodes hold %d of its %d pods", name,
+					fits[i].capacity.Name, fits[i].held(), s.workload.Pods),
+				withLabel("room: %s", joinFits(fits)),
+				withRelated(r.quotaPath(s, fits[i].capacity.Name), "the quota that admits it"),
+				withHelp("choose the capacities that have room: capacity: [%s]; or %s; Kueue does not check whether "+
+					"the nodes hold all pods, so it would admit, evict and requeue the workload without end",
+					roomyCapacities(fits), moreNodes(fits[i])))
+			break
+		}
+	}
+}
+
+// roomyCapacities returns the capacities that hold all pods, as the elements of a
+// CUE list.
+func roomyCapacities(fits []nodeFit) string {
+	var out []string
+	for _, f := range fits {
+		if f.fits() {
+			out = append(out, fmt.Sprintf("%q", f.capacity.Name))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// gpuUse holds what the workloads of the blueprint request of a capacity with GPUs.
+type gpuUse struct {
+	// least holds, by the number of GPUs of a pod, the lowest requests of cpu (in
+	// thousandths) and of memory (in bytes) among pods with that number.
+	least     map[int][2]int64
+	tiers     map[string]bool // tiers with such a workload
+	workloads []string        // sorted
+}
+
+// add records the pods of a workload.
+func (u *gpuUse) add(name, tier string, gpus int, requests []ir.Amount) {
+	cpu, memory := ir.AmountOf(requests, ir.CPU), ir.AmountOf(requests, ir.Memory)
+	now := [2]int64{cpu.MilliValue(), memory.Value()}
+	if old, known := u.least[gpus]; known {
+		now = [2]int64{min(old[0], now[0]), min(old[1], now[1])}
+	}
+	u.least[gpus] = now
+	u.tiers[tier] = true
+	if !slices.Contains(u.workloads, name) && len(u.workloads) < 3 {
+		u.workloads = append(u.workloads, name)
+	}
+}
+
+// usedGPUs returns the largest number of GPUs of one node, at most count, that pods
+// use together within free thousandths of a vCPU and bytes of memory. It combines
+// the lowest requests of cpu and of memory, even of different pods, so it never
+// returns too few.
+func (u *gpuUse) usedGPUs(count int, free [2]int64) int {
+	type need struct {
+		possible bool
+		amounts  [2]int64
+	}
+	needs, most := make([]need, count+1), 0
+	needs[0].possible = true
+	for total := 1; total <= count; total++ {
+		for gpus, least := range u.least {
+			if gpus > total || !needs[total-gpus].possible {
+				continue
+			}
+			before, n := needs[total-gpus].amounts, &needs[total]
+			for i := range least {
+				if sum := before[i] + least[i]; !n.possible || sum < n.amounts[i] {
+					n.amounts[i] = sum
+				}
+			}
+			n.possible = true
+		}
+		if n := needs[total]; n.possible && n.amounts[0] <= free[0] && n.amounts[1] <= free[1] {
+			most = total
+		}
+	}
+	return most
+}
+
+// gpuUses returns the use of each capacity with GPUs. It returns nothing about the
+// capacities of a workload that cannot run, because another rule reports the workload
+// and its requests must change.
+func (r *report) gpuUses(capacities map[string]ir.Capacity, taken takenFunc) map[string]*gpuUse {
+	out, unclear, pool := map[string]*gpuUse{}, map[string]bool{}, cohortPools(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		gpus := r.Blueprint.Workloads[name].PerPod.Accelerators
+		for _, s := range all[name] {
+			runs := r.canRun(s.workload, r.nodeFits(s, capacities, pool, taken))
+			for _, capacity := range s.workload.Capacities {
+				switch c := capacities[capacity]; {
+				case gpus == 0 || !c.HasGPUs():
+				case !runs:
+					unclear[capacity] = true
+				case c.PodsPerNode(s.workload.Requests, taken(c)...) > 0:
+					if out[capacity] == nil {
+						out[capacity] = &gpuUse{least: map[int][2]int64{}, tiers: map[string]bool{}}
+					}
+					out[capacity].add(name, s.queue.Tier, gpus, s.workload.Requests)
+				}
+			}
+		}
+	}
+	for capacity := range unclear {
+		delete(out, capacity)
+	}
+	return out
+}
+
+// idleAccelerators reports capacities of which each node has GPUs that no pod of any
+// workload can use. It reports none if a tier of the capacity has no workload with
+// GPUs in the blueprint, because the jobs of this tier are unknown.
+func idleAccelerators(r *report) {
+	capacities, taken := capacitiesByName(r.Plan), r.systemPodsOf()
+	uses := r.gpuUses(capacities, taken)
+	for _, tier := range sortedKeys(r.Blueprint.Tiers) {
+		for _, c := range r.Blueprint.Tiers[tier].Capacity {
+			if use := uses[c]; use != nil && !use.tiers[tier] {
+				delete(uses, c)
+			}
+		}
+	}
+	for _, name := range sortedKeys(uses) {
+		c, use := capacities[name], uses[name]
+		count := c.Machine.AcceleratorCount
+		cpu, memory := ir.AmountOf(c.PerNode, ir.CPU), ir.AmountOf(c.PerNode, ir.Memory)
+		cpu.Sub(ir.AmountOf(taken(c), ir.CPU))
+		memory.Sub(ir.AmountOf(taken(c), ir.Memory))
+		used := use.usedGPUs(count, [2]int64{cpu.MilliValue(), memory.Value()})
+		if used == 0 || used == count {
+			continue
+		}
+		cure := fmt.Sprintf("request %s GPUs for each pod, or choose a machine type with another number of GPUs",
+			divisorsOf(count))
+		if use.usedGPUs(count, [2]int64{math.MaxInt64, math.MaxInt64}) == count {
+			cure = fmt.Sprintf("request at most %s for each GPU", printAmounts(shareBeside(c, taken(c), count)))
+		}
+		options := []option{withHelp("%s; if jobs outside the blueprint use the other GPUs, add %s", cure,
+			acceptSource(r.rule.Code, at("capacity", name)))}
+		for _, w := range use.workloads {
+			options = append(options, withRelated(at("workloads", w, "perPod"), "the requests of each pod"))
+		}
+		r.addKey(at("capacity", name),
+			fmt.Sprintf("each node of %q has %d GPUs, but the pods of its workloads use at most %d of them", name,
+				count, used), options...)
+	}
+}
+
+// divisorsOf returns the divisors of n for a sentence: "1, 2 or 4".
+func divisorsOf(n int) string {
+	var out []string
+	for d := 1; d <= n; d++ {
+		if n%d == 0 {
+			out = append(out, strconv.Itoa(d))
+		}
+	}
+	return words.Or(out)
+}
+
+// cpuOnAccelerators reports workloads without accelerators that Kueue admits to nodes
+// with accelerators first, although a capacity of the tier without accelerators could
+// run them.
+func cpuOnAccelerators(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		in := r.Blueprint.Workloads[name]
+		if in.PerPod.Accelerators > 0 || in.Capacity != nil {
+			continue
+		}
+		for _, s := range all[name] {
+			fits := r.nodeFits(s, capacities, pool, nothingTaken)
+			plain := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.capacity.HasAccelerators() && f.fits() })
+			if plain < 0 || !fits[0].capacity.HasGPUs() { // wholeSlices reports pods without chips on slices
+				continue
+			}
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q requests no accelerators, but runs on the nodes of %q first", name,
+					fits[0].capacity.Name),
+				withRelated(at("tiers", s.queue.Tier, "capacity"), "the order in which capacities are tried"),
+				withHelp("set capacity: [%q]", fits[plain].capacity.Name))
+			break
+		}
+	}
+}
+
+// systemPodsOf returns a function that returns the requests of GKE's own pods on
+// each node of a capacity.
+func (r *report) systemPodsOf() takenFunc {
+	byResource := map[string][]ir.Amount{}
+	for _, c := range r.Plan.Capacities {
+		if _, known := byResource[c.Machine.Resource]; !known {
+			byResource[c.Machine.Resource] = r.nodeOverhead(c.Machine.Resource)
+		}
+	}
+	return func(c ir.Capacity) []ir.Amount { return byResource[c.Machine.Resource] }
+}
+
+// nodeOverhead returns the requests of GKE's own pods on a node with the given
+// accelerator resource, "" for none.
+func (r *report) nodeOverhead(accelerator string) []ir.Amount {
+	return amountsOf(catalog.SumRequests(catalog.SystemPods(r.nodePlaces(accelerator)...)))
+}
+
+// amountsOf returns amounts of cpu and memory.
+func amountsOf(milliCPU, memoryMiB int64) []ir.Amount {
+	return []ir.Amount{
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milliCPU, resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(memoryMiB<<20, resource.BinarySI)},
+	}
+}
+
+// nodePlaces returns the places in the catalogue of the pods that GKE starts on every
+// node with the given accelerator resource.
+func (r *report) nodePlaces(accelerator string) []string {
+	places := []string{catalog.OnEveryNode, accelerator}
+	if r.Plan.Cluster.Filestore {
+		places = append(places, catalog.OnFilestore)
+	}
+	if r.Plan.Cluster.GCSFuse {
+		places = append(places, catalog.OnGCSFuse)
+	}
+	return places
+}
+
+// roomForSystemPods reports workloads that fit the nodes only without GKE's own
+// pods, which start first and have a higher priority.
+func roomForSystemPods(r *report) {
+	capacities, pool, taken := capacitiesByName(r.Plan), cohortPools(r.Plan), r.systemPodsOf()
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		for _, s := range all[name] {
+			empty := r.nodeFits(s, capacities, pool, nothingTaken)
+			if !r.canRun(s.workload, empty) || !r.withinTotals(s, capacities) ||
+				r.canRun(s.workload, r.nodeFits(s, capacities, pool, taken)) {
+				continue
+			}
+			c := empty[0].capacity
+			r.addKey(at("workloads", name, "perPod"),
+				fmt.Sprintf("the pods of workload %q leave no room for GKE's own pods on the nodes of %q", name,
+					c.Name),
+				withLabel("%s per node: %s; GKE's pods: %s", words.Count(empty[0].perNode, "pod"),
+					printAmounts(s.workload.Requests), printAmounts(taken(c))),
+				withHelp("request at most %s: GKE's pods start first, and the workload's pods would then wait for "+
+					"nodes without end", printAmounts(shareBeside(c, taken(c), empty[0].perNode))))
+			break
+		}
+	}
+}
+
+// shareBeside returns the cpu and memory that each of a number of pods can request
+// on a node beside the amounts that are taken: tenths of a vCPU and whole GiB,
+// rounded down, which leaves a margin.
+func shareBeside(c ir.Capacity, taken []ir.Amount, pods int) []ir.Amount {
+	var out []ir.Amount
+	for _, name := range []string{ir.CPU, ir.Memory} {
+		free := ir.AmountOf(c.PerNode, name)
+		free.Sub(ir.AmountOf(taken, name))
+		share := resource.NewMilliQuantity(max(0, free.MilliValue()/int64(pods)/100*100), resource.DecimalSI)
+		if name == ir.Memory {
+			share = resource.NewQuantity(max(0, free.Value()/int64(pods)>>30<<30), resource.BinarySI)
+		}
+		out = append(out, ir.Amount{Resource: name, Quantity: *share})
+	}
+	return out
+}
+
+// printAmounts prints cpu and memory in a sentence.
+func printAmounts(amounts []ir.Amount) string {
+	var out []string
+	for _, a := range amounts {
+		if a.Resource == ir.CPU || a.Resource == ir.Memory {
+			out = append(out, ir.PrintAmount(a.Resource, a.Quantity))
+		}
+	}
+	return words.And(out)
+}
