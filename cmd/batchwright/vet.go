@@ -15,6 +15,7 @@ type vetting struct {
 	Command
 	strict    bool
 	list      bool
+	notes     noteFlag
 	selection selection
 	input     *inputFlags
 	format    *choice
@@ -35,6 +36,10 @@ code: W for all warnings, W05 for the warnings on tiers. --enable shows some of
 them again; if several beginnings match a code, the longest one decides. Errors
 cannot be hidden. The blueprint can accept a finding, with a reason.
 
+Notes need no action: they are findings that the blueprint accepts, and facts
+that may be of interest. Standard error counts them, and --notes shows them. An
+--enable for their code shows them too. JSON and SARIF always contain them.
+
 --format github prints the ten most severe findings as annotations for GitHub
 Actions; --format sarif prints a log for code scanning and editors. In both, the
 paths of files start at the root of the repository, the nearest directory with a
@@ -50,6 +55,8 @@ paths of files start at the root of the repository, the nearest directory with a
 	flags := cmd.Flags()
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
+	v.notes.addFlag(cmd)
+	v.notes.wanted = v.selection.enables
 	v.selection.addFlags(cmd)
 	v.input = c.addInputFlags(cmd)
 	v.format = findingsFormatFlag(cmd, "output format of the findings")
@@ -69,7 +76,7 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	findings := res.Findings.Filter(v.selection.shows)
-	if err := writeFindings(v.Stdout, findings, v.format, v.color); err != nil {
+	if err := writeWithNotes(v.Stdout, v.Stderr, findings, v.notes, v.format, v.color); err != nil {
 		return err
 	}
 	if findings.HasErrors() || v.strict && findings.Count(diag.Warning) > 0 {
