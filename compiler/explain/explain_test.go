@@ -123,6 +123,7 @@ var authorities = []string{
 	"CUE language specification, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
+	"Go documentation, ",
 	"Google Cloud documentation, ",
 	"JobSet v1alpha2 API, ",
 	"KAI Scheduler chart, ",
