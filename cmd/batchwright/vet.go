@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -103,23 +104,28 @@ func (v *vetting) listCodes(paths []string) error {
 	if v.format.value != formatText && v.format.value != formatJSON {
 		return usageErrorf("--list prints no findings: want --format %s or %s", formatText, formatJSON)
 	}
-	table := tabwriter.NewWriter(v.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range findingCodes() {
-		if !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity}) {
-			continue
-		}
-		if v.format.value == formatJSON {
-			line := jsonCode{1, "code", c.ID, c.Severity.String(), c.Title, c.Acceptable}
-			if err := json.NewEncoder(v.Stdout).Encode(line); err != nil {
+	shown := slices.DeleteFunc(findingCodes(), func(c diag.Code) bool {
+		return !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity})
+	})
+	return v.printCodes(shown, v.format)
+}
+
+// printCodes prints a table of codes, or one JSON object per line and code.
+func (c Command) printCodes(codes []diag.Code, format *choice) error {
+	table := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
+	for _, code := range codes {
+		if format.value == formatJSON {
+			line := jsonCode{1, "code", code.ID, code.Severity.String(), code.Title, code.Acceptable}
+			if err := json.NewEncoder(c.Stdout).Encode(line); err != nil {
 				return err
 			}
 			continue
 		}
 		acceptable := ""
-		if c.Acceptable {
+		if code.Acceptable {
 			acceptable = "; can be accepted"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s%s\n", c.ID, c.Severity, c.Title, acceptable)
+		fmt.Fprintf(table, "%s\t%s\t%s%s\n", code.ID, code.Severity, code.Title, acceptable)
 	}
 	return table.Flush()
 }

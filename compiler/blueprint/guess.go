@@ -53,7 +53,7 @@ func isLiteral(at diag.Span, value cue.Value) bool {
 	case text == "":
 		return false
 	case value.IncompleteKind()&cue.NumberKind != 0:
-		return (text[0] == '-' || text[0] == '.' || '0' <= text[0] && text[0] <= '9') && !strings.ContainsAny(text, " *+/(")
+		return strings.IndexByte("-.0123456789", text[0]) >= 0 && !strings.ContainsAny(text, " *+/(")
 	}
 	return text == fmt.Sprint(value)
 }

@@ -51,9 +51,8 @@ func guessAmount(s string) []guess {
 	case unit == "" && n >= mib:
 		return []guess{{source: strconv.Quote(binaryAmount(n))}}
 	case unit == "":
-		return []guess{
-			{source: strconv.Quote(binaryAmount(n * gib)), help: fmt.Sprintf("write %q for %s GiB", binaryAmount(n*gib), s)},
-		}
+		meant := strconv.Quote(binaryAmount(n * gib))
+		return []guess{{meant, fmt.Sprintf("write %s for %s GiB", meant, s)}}
 	case size == 0:
 		return nil
 	case !strings.HasSuffix(unit, "i") && !strings.HasSuffix(unit, "ib"):

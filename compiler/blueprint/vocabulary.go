@@ -3,6 +3,8 @@ package blueprint
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,11 +46,12 @@ const anyName = "*"
 type vocabulary struct {
 	own     map[string][][]string // by the field's own name
 	foreign map[string][][]string // by the words of synonymRows
+	names   map[string]bool       // names of fields
 }
 
 // newVocabulary returns the vocabulary of the schema's definition of a blueprint.
 func newVocabulary(definition cue.Value) *vocabulary {
-	v := &vocabulary{own: map[string][][]string{}, foreign: map[string][][]string{}}
+	v := &vocabulary{own: map[string][][]string{}, foreign: map[string][][]string{}, names: map[string]bool{}}
 	v.addFields(definition, nil)
 	for _, row := range readSynonyms() {
 		for _, field := range row.Fields {
@@ -72,6 +75,7 @@ func (v *vocabulary) addFields(constraint cue.Value, path []string) {
 	it, err := constraint.Fields(cue.Optional(true))
 	for err == nil && it.Next() {
 		at := append(slices.Clip(path), it.Selector().Unquoted())
+		v.names[at[len(at)-1]] = true
 		word := foldWord(at[len(at)-1])
 		v.own[word] = append(v.own[word], at)
 		v.addFields(it.Value(), at)
@@ -147,4 +151,70 @@ func showPattern(pattern []string) string {
 		}
 	}
 	return diag.Path(out)
+}
+
+// FieldsNamed describes the fields of a blueprint that a word can mean: the fields of
+// that name or, if there are none, the fields that other systems call so. The error is
+// a *PathError if there are no such fields.
+func FieldsNamed(word string) ([]Member, error) {
+	definition, err := blueprintDefinition(newContext())
+	if err != nil {
+		return nil, err
+	}
+	v := newVocabulary(definition)
+	var out []Member
+	for _, path := range v.fieldsNamed(word) {
+		elements, err := parsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		constraint, presence, err := constraintAt(definition, elements)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, describeMember(path, constraint, presence))
+	}
+	if len(out) == 0 {
+		names, _ := fieldNames(definition)
+		near := diag.Nearest(word, append(names, slices.Sorted(maps.Keys(v.names))...))
+		if near == "" {
+			has := strings.Join(names, ", ")
+			return nil, &PathError{fmt.Sprintf("a blueprint has no field %q; it has %s", word, has)}
+		}
+		return nil, &PathError{fmt.Sprintf("no field is named %q; did you mean %s?", word, near)}
+	}
+	return out, nil
+}
+
+// sameName returns the paths of the fields with the name of a top-level field, without
+// the field itself.
+func (v *vocabulary) sameName(name string) []string {
+	return slices.DeleteFunc(v.fieldsNamed(name), func(path string) bool { return path == name })
+}
+
+// suggestPaths returns the paths that may be meant by a name that the struct at a path
+// does not have. names are the fields of the struct.
+func (v *vocabulary) suggestPaths(name string, names, parent []string) []string {
+	found := v.findFields(name, parent)
+	below := func(field ...string) string {
+		return showPattern(append(slices.Clip(parent), field...))
+	}
+	near := diag.Nearest(name, names)
+	switch {
+	case len(found.here) > 0:
+		var out []string
+		for _, field := range found.here {
+			out = append(out, below(field))
+		}
+		return out
+	case len(found.below) == 1:
+		return []string{below(found.below[0]...)}
+	case near != "":
+		return []string{below(near)}
+	}
+	var out []string
+	for _, field := range append(found.below, found.elsewhere...) {
+		out = append(out, showPattern(fillNames(field, parent)))
+	}
+	return out
 }

@@ -23,7 +23,8 @@ func TestSynonyms(t *testing.T) {
 		for _, field := range row.Fields {
 			path := strings.Split(field, ".")
 			name, above := path[len(path)-1], path[:len(path)-1]
-			if !slices.ContainsFunc(words.own[foldWord(name)], func(own []string) bool { return slices.Equal(own, path) }) {
+			isPath := func(own []string) bool { return slices.Equal(own, path) }
+			if !slices.ContainsFunc(words.own[foldWord(name)], isPath) {
 				t.Errorf("%s is not a field of the schema", field)
 			}
 			for _, word := range row.Words {
