@@ -37,7 +37,7 @@ quotes. For a team or a capacity, write any name. For an element of a list,
 write its number, from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".",
 explain describes the whole blueprint.
 
-The name of a field without its path, such as spot, finds the fields of that
+The name of a field without its path, such as borrow, finds the fields of that
 name. A word of Kueue, GKE, Cluster Toolkit or Slurm, such as nominalQuota,
 finds the fields that it means.
 
