@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"compiler/explain": {},
 	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
 
-	"compiler/blueprint/load": {"schema", "compiler/diag"},
+	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
 	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag", "compiler/words"},
 	"compiler": {
 		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower",

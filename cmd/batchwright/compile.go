@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
@@ -29,6 +30,7 @@ type compilation struct {
 	exitCode bool
 	force    bool
 	only     []string
+	notes    noteFlag
 	input    *inputFlags
 	format   *choice
 	color    *choice
@@ -59,7 +61,8 @@ take some seconds and 600 MiB.
 
 Findings go to standard error, and the report of --format json to standard
 output. With --format github and sarif, as in vet, findings go to standard
-output, and all other text to standard error.`,
+output, and all other text to standard error. Notes are counted, and shown with
+--notes, as in vet.`,
 		Example: `  batchwright compile                          # the working directory, into ./NAME
   batchwright compile -o deploy blueprints/prod
   batchwright compile --dry-run .              # list what would change
@@ -78,6 +81,7 @@ output, and all other text to standard error.`,
 	flags.StringArrayVar(&o.only, "only", nil,
 		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory that "+
 			"matches; can be repeated")
+	o.notes.addFlag(cmd)
 	o.input = c.addInputFlags(cmd)
 	o.format = findingsFormatFlag(cmd, "output format of the findings (and of the report, with json)")
 	o.color = colorFlag(cmd)
@@ -95,13 +99,13 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	if tree == nil {
-		if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
+		if err := o.showFindings(findings, &res.Findings); err != nil {
 			return err
 		}
 		return errFindings
 	}
 	if o.out == "-" {
-		if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
+		if err := o.showFindings(findings, &res.Findings); err != nil {
 			return err
 		}
 		return o.printArchive(tree, keep)
@@ -117,7 +121,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	for _, f := range conflictFindings(dir, report.Conflicts) {
 		res.Findings.Add(f)
 	}
-	if err := writeFindings(findings, &res.Findings, o.format, o.color); err != nil {
+	if err := o.showFindings(findings, &res.Findings); err != nil {
 		return err
 	}
 	if err := o.reportChanges(dir, report); err != nil {
@@ -127,6 +131,11 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return errFindings
 	}
 	return nil
+}
+
+// showFindings writes the findings of the blueprint and of the folder.
+func (o *compilation) showFindings(w io.Writer, l *diag.List) error {
+	return writeWithNotes(w, o.Stderr, l, o.notes, o.format, o.color)
 }
 
 // selectFiles checks the flags and returns the filter for --only.

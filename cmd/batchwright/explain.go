@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/explain"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 func (c Command) explainCommand() *cobra.Command {
@@ -26,18 +29,26 @@ the mistake and its correction, with an example of both. It also shows how to
 accept the finding, if the finding can be accepted, and the sources of the
 facts.
 
+The beginning of a code, such as W08, lists the codes that begin so.
+
 For a FIELD of the blueprint, such as cluster.maintenance.start, it shows the
 values, the default and the meaning of the field. Write a name that has dots in
 quotes. For a team or a capacity, write any name. For an element of a list,
 write its number, from 0: tiers.lp.capacity[0]. Without a FIELD, or for ".",
 explain describes the whole blueprint.
 
+The name of a field without its path, such as borrow, finds the fields of that
+name. A word of Kueue, GKE, Cluster Toolkit or Slurm, such as nominalQuota,
+finds the fields that it means.
+
 PATHs name a blueprint, as for compile. With a blueprint, explain also shows the
 field's value in it and the place in the files. The default is the working
 directory, if it has CUE files.`,
 		Example: `  batchwright explain E0602
   batchwright explain --format json E0602 W0606 | jq -r .why
+  batchwright explain W08
   batchwright explain cluster
+  batchwright explain borrowingLimit
   batchwright explain capacity.any.consumption
   batchwright explain teams.team-a.quota.lp blueprints/batch-platform`,
 		ValidArgsFunction: completeExplain,
@@ -48,6 +59,8 @@ directory, if it has CUE files.`,
 			return c.explainField(cmd.Context(), ".", nil, input, format, color)
 		case codePattern.MatchString(strings.ToUpper(args[0])):
 			return c.explainCodes(args, format)
+		case nearlyCode.MatchString(strings.ToUpper(args[0])):
+			return c.listFamilies(args, format)
 		}
 		return c.explainField(cmd.Context(), args[0], args[1:], input, format, color)
 	})
@@ -125,6 +138,52 @@ func indentExample(example string) string {
 // codePattern is the form of every code, in upper case.
 var codePattern = regexp.MustCompile(`^[A-Z][0-9]{4}$`)
 
+// nearlyCode is the form of the beginning of a code, and of a code with too many digits.
+var nearlyCode = regexp.MustCompile(`^[EWN][0-9]+$`)
+
+// listFamilies lists the codes that begin as one of the arguments does.
+func (c Command) listFamilies(args []string, format *choice) error {
+	var found []diag.Code
+	for _, arg := range args {
+		n := len(found)
+		for _, code := range findingCodes() {
+			if strings.HasPrefix(code.ID, strings.ToUpper(arg)) {
+				found = append(found, code)
+			}
+		}
+		if len(found) == n {
+			return unknownCode(strings.ToUpper(arg))
+		}
+	}
+	return c.printCodes(found, format)
+}
+
+// unknownCode returns the error for a code that does not exist, with the codes that may
+// be meant.
+func unknownCode(code string) error {
+	known := findingCodes()
+	for _, c := range known {
+		if c.ID[1:] == code[1:] {
+			return usageErrorf("there is no code %s; did you mean %s?", code, c.ID)
+		}
+	}
+	number, err := strconv.Atoi(code[1:])
+	if err != nil {
+		return usageErrorf("there is no code %s; batchwright vet --list lists all codes", code)
+	}
+	distance := func(c diag.Code) int {
+		n, _ := strconv.Atoi(c.ID[1:]) // a code is a letter and a number
+		return max(n-number, number-n)
+	}
+	slices.SortStableFunc(known, func(a, b diag.Code) int { return cmp.Compare(distance(a), distance(b)) })
+	const most = 3
+	var near []string
+	for _, c := range known[:most] {
+		near = append(near, c.ID+" ("+c.Title+")")
+	}
+	return usageErrorf("there is no code %s; the nearest are %s", code, words.And(near))
+}
+
 // explainCode returns the explanation of a code. The case of arg does not matter.
 func explainCode(arg string) (explanation, error) {
 	code := strings.ToUpper(arg)
@@ -135,14 +194,7 @@ func explainCode(arg string) (explanation, error) {
 	i := slices.IndexFunc(known, func(c diag.Code) bool { return c.ID[1:] == code[1:] }) // all numbers are unique
 	text, ok := explain.Lookup(code)
 	if !ok || i < 0 {
-		near := diag.Nearest(code, explain.Codes())
-		if i >= 0 {
-			near = known[i].ID
-		}
-		if near != "" {
-			return explanation{}, usageErrorf("there is no code %s; did you mean %s?", code, near)
-		}
-		return explanation{}, usageErrorf("there is no code %s", code)
+		return explanation{}, unknownCode(code)
 	}
 	return explanation{
 		Version: 1, Type: "explanation", Code: code, Severity: known[i].Severity.String(), Title: known[i].Title,

@@ -46,7 +46,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 	}, field)
 	var wrong *blueprint.PathError
 	if errors.As(err, &wrong) {
-		return usageError{err}
+		return c.explainWord(ctx, field, paths, in, format, color, err)
 	}
 	if err != nil {
 		return err
@@ -66,6 +66,49 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 		return errFindings
 	}
 	return nil
+}
+
+// explainWord explains the fields that a word means, if the word is no path. Otherwise it
+// returns wrong, the error about the path.
+func (c Command) explainWord(ctx context.Context, word string, paths []string, in *inputFlags,
+	format, color *choice, wrong error) error {
+	if strings.ContainsAny(word, `.["`) {
+		return usageError{wrong}
+	}
+	found, err := blueprint.FieldsNamed(word)
+	if errors.As(err, new(*blueprint.PathError)) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 {
+		return c.explainField(ctx, found[0].Name, paths, in, format, color)
+	}
+	if format.value == formatJSON {
+		return json.NewEncoder(c.Stdout).Encode(struct {
+			Version int                `json:"version"`
+			Type    string             `json:"type"`
+			Word    string             `json:"word"`
+			Fields  []blueprint.Member `json:"fields"`
+		}{1, "fields", word, found})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s can mean %d fields:\n", word, len(found))
+	for _, m := range found {
+		writeMember(&b, m)
+	}
+	_, err = io.WriteString(c.Stdout, escapeControls(b.String()))
+	return err
+}
+
+// writeMember writes the description of a field in a list of fields.
+func writeMember(b *strings.Builder, m blueprint.Member) {
+	b.WriteString("\n")
+	fillParagraph(b, "  ", m.Name+": "+m.Accepts+unsetMeaning(m))
+	if m.Doc != "" {
+		fillParagraph(b, "      ", m.Doc)
+	}
 }
 
 // writeField writes the explanation of a field for people.
@@ -93,15 +136,15 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 		b.WriteString("\n")
 		fillParagraph(&b, "", "The default is "+string(f.Default)+".")
 	}
+	if len(f.SameName) > 0 {
+		b.WriteString("\n")
+		fillParagraph(&b, "", "Other fields of this name: "+words.And(f.SameName)+".")
+	}
 	if len(f.Fields) > 0 {
 		b.WriteString("\nFields:\n")
 	}
 	for _, m := range f.Fields {
-		b.WriteString("\n")
-		fillParagraph(&b, "  ", m.Name+": "+m.Accepts+unsetMeaning(m))
-		if m.Doc != "" {
-			fillParagraph(&b, "      ", m.Doc)
-		}
+		writeMember(&b, m)
 		if m.Value != nil {
 			b.WriteString("      Here: " + summarizeValue(m.Value) + "\n")
 		}

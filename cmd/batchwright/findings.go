@@ -1,20 +1,66 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 )
 
 // mostFindings is the number of findings that are shown as text, because nobody
 // reads more at once. JSON contains all.
 const mostFindings = 50
+
+// omittedCode is the code of the note that says how many findings are omitted. It is
+// always shown: without it, the other findings look complete.
+const omittedCode = "N0109"
+
+// noteFlag is the flag --notes of a command that shows findings.
+type noteFlag struct {
+	show bool
+	// wanted reports whether the command line asks for a note by its code; nil if it
+	// cannot.
+	wanted func(diag.Finding) bool
+}
+
+// addFlag adds the flag --notes.
+func (n *noteFlag) addFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&n.show, "notes", false,
+		"also show notes and accepted findings, in the formats "+formatText+" and "+formatGitHub)
+}
+
+// keeps reports whether a finding is shown.
+func (n noteFlag) keeps(f diag.Finding) bool {
+	return f.Severity != diag.Note || n.show || f.Code == omittedCode || n.wanted != nil && n.wanted(f)
+}
+
+// writeWithNotes writes findings, and hides notes that nobody asked for from people.
+// A line on messages counts the hidden notes and says how to see them. JSON and SARIF
+// always contain all findings: their readers filter by severity, and code scanning
+// shows accepted findings as suppressed.
+func writeWithNotes(w, messages io.Writer, l *diag.List, n noteFlag, format, color *choice) error {
+	if format.value == formatJSON || format.value == formatSARIF {
+		return writeFindings(w, l, format, color)
+	}
+	if err := writeFindings(w, l.Filter(n.keeps), format, color); err != nil {
+		return err
+	}
+	hidden := len(l.Filter(func(f diag.Finding) bool { return !n.keeps(f) }).Sorted())
+	if hidden == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(messages, words.Plural(hidden, "note; --notes shows it", "notes; --notes shows them"))
+	return err
+}
 
 func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	switch format.value {

@@ -52,7 +52,8 @@ func (d *drawing) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFindings(d.Stderr, &res.Findings, &choice{value: formatText}, d.color); err != nil {
+	if err := writeFindings(d.Stderr, res.Findings.Filter(noteFlag{}.keeps), &choice{value: formatText},
+		d.color); err != nil {
 		return err
 	}
 	if res.Plan == nil {

@@ -92,6 +92,9 @@ func (s *selection) shows(f diag.Finding) bool {
 	return f.Severity == diag.Error || longestPrefix(s.disable, f.Code) <= longestPrefix(s.enable, f.Code)
 }
 
+// enables reports whether --enable asks for a finding.
+func (s *selection) enables(f diag.Finding) bool { return longestPrefix(s.enable, f.Code) > 0 }
+
 // longestPrefix returns the length of the longest entry that is a prefix of the
 // code, 0 if there is none.
 func longestPrefix(entries []string, code string) int {

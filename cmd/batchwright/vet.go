@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ type vetting struct {
 	Command
 	strict    bool
 	list      bool
+	notes     noteFlag
 	selection selection
 	input     *inputFlags
 	format    *choice
@@ -35,6 +37,10 @@ code: W for all warnings, W05 for the warnings on tiers. --enable shows some of
 them again; if several beginnings match a code, the longest one decides. Errors
 cannot be hidden. The blueprint can accept a finding, with a reason.
 
+Notes need no action: they are findings that the blueprint accepts, and facts
+that may be of interest. Standard error counts them, and --notes shows them. An
+--enable for their code shows them too. JSON and SARIF always contain them.
+
 --format github prints the ten most severe findings as annotations for GitHub
 Actions; --format sarif prints a log for code scanning and editors. In both, the
 paths of files start at the root of the repository, the nearest directory with a
@@ -50,6 +56,8 @@ paths of files start at the root of the repository, the nearest directory with a
 	flags := cmd.Flags()
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	flags.BoolVar(&v.list, "list", false, "list every code with its severity and title, and check nothing")
+	v.notes.addFlag(cmd)
+	v.notes.wanted = v.selection.enables
 	v.selection.addFlags(cmd)
 	v.input = c.addInputFlags(cmd)
 	v.format = findingsFormatFlag(cmd, "output format of the findings")
@@ -69,7 +77,7 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	findings := res.Findings.Filter(v.selection.shows)
-	if err := writeFindings(v.Stdout, findings, v.format, v.color); err != nil {
+	if err := writeWithNotes(v.Stdout, v.Stderr, findings, v.notes, v.format, v.color); err != nil {
 		return err
 	}
 	if findings.HasErrors() || v.strict && findings.Count(diag.Warning) > 0 {
@@ -96,23 +104,28 @@ func (v *vetting) listCodes(paths []string) error {
 	if v.format.value != formatText && v.format.value != formatJSON {
 		return usageErrorf("--list prints no findings: want --format %s or %s", formatText, formatJSON)
 	}
-	table := tabwriter.NewWriter(v.Stdout, 0, 0, 2, ' ', 0)
-	for _, c := range findingCodes() {
-		if !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity}) {
-			continue
-		}
-		if v.format.value == formatJSON {
-			line := jsonCode{1, "code", c.ID, c.Severity.String(), c.Title, c.Acceptable}
-			if err := json.NewEncoder(v.Stdout).Encode(line); err != nil {
+	shown := slices.DeleteFunc(findingCodes(), func(c diag.Code) bool {
+		return !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity})
+	})
+	return v.printCodes(shown, v.format)
+}
+
+// printCodes prints a table of codes, or one JSON object per line and code.
+func (c Command) printCodes(codes []diag.Code, format *choice) error {
+	table := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
+	for _, code := range codes {
+		if format.value == formatJSON {
+			line := jsonCode{1, "code", code.ID, code.Severity.String(), code.Title, code.Acceptable}
+			if err := json.NewEncoder(c.Stdout).Encode(line); err != nil {
 				return err
 			}
 			continue
 		}
 		acceptable := ""
-		if c.Acceptable {
+		if code.Acceptable {
 			acceptable = "; can be accepted"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s%s\n", c.ID, c.Severity, c.Title, acceptable)
+		fmt.Fprintf(table, "%s\t%s\t%s%s\n", code.ID, code.Severity, code.Title, acceptable)
 	}
 	return table.Flush()
 }

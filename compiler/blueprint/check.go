@@ -77,6 +77,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	g := &grammar{
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
 		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
+		definition: definition, vocabulary: sync.OnceValue(func() *vocabulary { return newVocabulary(definition) }),
 	}
 	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
 		g.notAStruct(value)

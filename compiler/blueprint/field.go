@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Field describes a field of a blueprint.
@@ -25,6 +26,7 @@ type Field struct {
 	Doc      []string        `json:"documentation,omitempty"` // one paragraph per element
 	Names    string          `json:"names,omitempty"`         // accepted names of entities; "" for any other field
 	Fields   []Member        `json:"fields,omitempty"`        // fields of a struct, or of each entity
+	SameName []string        `json:"sameName,omitempty"`      // other fields with the name of a top-level field
 	Value    *Value          `json:"value,omitempty"`         // value in a blueprint; nil without a blueprint
 }
 
@@ -98,6 +100,9 @@ func FindField(path string) (*FoundField, error) {
 		return nil, err
 	}
 	f := describeField(constraint)
+	if len(elements) == 1 {
+		f.SameName = newVocabulary(definition).sameName(elements[0])
+	}
 	f.Path, f.Required, f.Optional = path, presence == cue.RequiredConstraint, presence == cue.OptionalConstraint
 	return &FoundField{cc, definition, elements, f}, nil
 }
@@ -207,8 +212,10 @@ func constraintAt(definition cue.Value, path []string) (constraint cue.Value, pr
 		case len(names) == 0:
 			return refuse("has no fields: it is %s; a name with dots stands in quotes", acceptedValues(constraint))
 		default:
-			if near := diag.Nearest(name, names); near != "" {
-				return refuse("has no field %q; did you mean %s?", name, diag.Path(append(slices.Clip(path[:i]), near)))
+			const most = 3 // a name of more fields is too general
+			meant := newVocabulary(definition).suggestPaths(name, names, path[:i])
+			if 0 < len(meant) && len(meant) <= most {
+				return refuse("has no field %q; did you mean %s?", name, words.Or(meant))
 			}
 			return refuse("has no field %q; it has %s", name, strings.Join(names, ", "))
 		}
@@ -256,17 +263,21 @@ func membersOf(constraint cue.Value, prefix string) []Member {
 	var out []Member
 	it, err := constraint.Fields(cue.Optional(true))
 	for err == nil && it.Next() {
-		v := it.Value()
-		m := Member{
-			Name: prefix + it.Selector().Unquoted(), Accepts: acceptedValues(v), Default: defaultOf(v),
-			Required: it.Selector().ConstraintType() == cue.RequiredConstraint,
-		}
-		if all := docParagraphs(v); len(all) > 0 {
-			m.Doc = firstSentence(all[0])
-		}
-		out = append(out, m)
+		out = append(out, describeMember(prefix+it.Selector().Unquoted(), it.Value(), it.Selector().ConstraintType()))
 	}
 	return out
+}
+
+// describeMember returns the description of a field in a list of fields.
+func describeMember(name string, constraint cue.Value, presence cue.SelectorType) Member {
+	m := Member{
+		Name: name, Accepts: acceptedValues(constraint), Default: defaultOf(constraint),
+		Required: presence == cue.RequiredConstraint,
+	}
+	if all := docParagraphs(constraint); len(all) > 0 {
+		m.Doc = firstSentence(all[0])
+	}
+	return m
 }
 
 // acceptedValues returns a description of the values that a constraint accepts.

@@ -30,6 +30,8 @@ type grammar struct {
 	reported               map[diag.Spot]bool // fields whose value has a finding
 	partial                bool               // some of the files could not be read
 	bare                   func() cue.Value   // value of the files without the schema, if they refer to it
+	definition             cue.Value          // the schema's definition of a blueprint
+	vocabulary             func() *vocabulary // of the definition
 }
 
 // addFinding reports a mistake.
@@ -322,28 +324,26 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literalSpan(shown, path),
 		Message: fmt.Sprintf("%s cannot be %s", diag.Path(path), shown), Label: "want " + describeWanted(schema),
 	}
-	if doc := docSentence(schema); doc != "" {
-		f.Help = diag.Path(path) + ": " + doc
-	}
 	if g.alreadyFound(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
 	if now, why := formerValue(path, shown); now != "" {
 		f.Help = fmt.Sprintf("write %s, %s", now, why)
 		f.Edit = &diag.Edit{Span: f.Span, Text: now}
-	} else if guess := g.guessValue(schema, value); guess != "" {
-		f.Help = "did you mean " + guess + "?"
-		f.Edit = &diag.Edit{Span: f.Span, Text: guess}
+	} else {
+		g.suggestValue(&f, schema, value, path)
 	}
 	g.addFinding(f)
 }
 
 // badKey reports a name that is not a valid label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
-	g.addFinding(diag.Finding{
+	f := diag.Finding{
 		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
-	})
+	}
+	g.suggestName(&f, label, name)
+	g.addFinding(f)
 }
 
 // reportUnknown reports a field that the schema does not have. It returns the name
@@ -362,15 +362,7 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 	if len(names) == 0 {
 		f.Label = "no fields are allowed here"
 	}
-	near := diag.Nearest(name, names)
-	if near != "" {
-		f.Label = ""
-		f.Help = fmt.Sprintf("did you mean %q?", near)
-		f.Edit = &diag.Edit{Span: f.Span, Text: near}
-		if src := f.Span.Source; src != nil && f.Span.Start < len(src.Content) && src.Content[f.Span.Start] == '"' {
-			f.Edit.Text = strconv.Quote(near)
-		}
-	}
+	near := g.suggestField(&f, name, names, path[:len(path)-1])
 	g.addFinding(f)
 	return near
 }
@@ -382,7 +374,10 @@ func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 		return
 	}
 	f := missingField(name, path)
-	f.Span, f.Help = g.locate.fieldSpan(true, at...), "add "+name+", "+describeWanted(schema)
+	f.Span = g.locate.fieldSpan(true, at...)
+	if f.Help = g.addReference(schema, at); f.Help == "" {
+		f.Help = "add " + name + ", " + describeWanted(schema)
+	}
 	if f.Span.Valid() && g.alreadyFound(f.Span.Spot(name)) {
 		return // a template lacks the field, and many entities are made from the template
 	}

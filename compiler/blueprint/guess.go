@@ -1,46 +1,198 @@
 package blueprint
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// guessValue returns CUE source of the value that is probably meant instead of a wrong
-// one: a value of the right type, or a member of the enumeration. It returns "" if
-// there is no such value that the schema accepts.
-func (g *grammar) guessValue(schema, value cue.Value) string {
-	var guesses []string
+// guess is a value that is probably meant instead of a wrong one.
+type guess struct {
+	source string // in CUE, in a form that YAML reads too; "" if there is none
+	help   string // advice; "" for the question whether source is meant
+}
+
+// suggestValue adds to the finding on a wrong value the value that is probably meant.
+// It changes nothing if there is no such value that the schema accepts.
+func (g *grammar) suggestValue(f *diag.Finding, schema, value cue.Value, path []string) {
+	for _, try := range g.guessValues(schema, value, path) {
+		v := g.cue.CompileString(try.source)
+		if try.source != "" {
+			if v.Err() != nil || schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) != nil {
+				continue
+			}
+		}
+		if f.Help = try.help; f.Help == "" {
+			f.Help = "did you mean " + try.source + "?"
+		}
+		if try.source != "" && isLiteral(f.Span, value) {
+			f.Edit = &diag.Edit{Span: f.Span, Text: try.source}
+			if text, err := v.MarshalJSON(); err == nil && strings.HasSuffix(f.Span.Source.Name, ".json") {
+				f.Edit.Text = string(text)
+			}
+		}
+		return
+	}
+}
+
+// isLiteral reports whether the text at a span is a value itself, and not an expression
+// or a reference.
+func isLiteral(at diag.Span, value cue.Value) bool {
+	text := sourceText(at)
 	if s, err := value.String(); err == nil {
-		if near := diag.Nearest(s, enumMembers(schema)); near != "" {
-			return strconv.Quote(near)
-		}
-		switch strings.ToLower(s) {
-		case "true", "yes", "on":
-			guesses = append(guesses, "true")
-		case "false", "no", "off":
-			guesses = append(guesses, "false")
-		}
-		if _, err := strconv.ParseFloat(s, 64); err == nil {
-			guesses = append(guesses, s)
-		}
-		guesses = append(guesses, "["+strconv.Quote(s)+"]")
-	} else if text, err := value.MarshalJSON(); err == nil && value.IncompleteKind()&cue.NumberKind != 0 {
-		guesses = append(guesses, strconv.Quote(string(text)), "["+string(text)+"]")
-		if f, err := value.Float64(); err == nil && f == float64(int64(f)) {
-			guesses = append(guesses, strconv.FormatInt(int64(f), 10))
+		unquoted, err := strconv.Unquote(text)
+		return text == s || err == nil && unquoted == s
+	}
+	switch {
+	case text == "":
+		return false
+	case value.IncompleteKind()&cue.NumberKind != 0:
+		return strings.IndexByte("-.0123456789", text[0]) >= 0 && !strings.ContainsAny(text, " *+/(")
+	}
+	return text == fmt.Sprint(value)
+}
+
+// guessValues returns the values that may be meant instead of a wrong one, the likeliest
+// first. The schema may not accept them.
+func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
+	if schema.IncompleteKind()&^cue.StructKind == 0 {
+		return g.guessStruct(schema, value, path)
+	}
+	s, err := value.String()
+	if err == nil {
+		return guessFromString(s, schema, path)
+	}
+	text, err := value.MarshalJSON()
+	if err != nil || value.IncompleteKind()&cue.NumberKind == 0 {
+		return nil
+	}
+	guesses := append([]guess{{source: strconv.Quote(string(text))}}, guessAmount(string(text))...)
+	guesses = append(guesses, guess{source: "[" + string(text) + "]"})
+	if f, err := value.Float64(); err == nil && f == float64(int64(f)) {
+		guesses = append(guesses, guess{source: strconv.FormatInt(int64(f), 10)})
+	}
+	return guesses
+}
+
+// guessFromString returns the values that may be meant by a wrong string: a member of
+// the enumeration, a string in the right form, or a value of another type.
+func guessFromString(s string, schema cue.Value, path []string) []guess {
+	var guesses []guess
+	add := func(texts ...string) {
+		for _, text := range texts {
+			guesses = append(guesses, guess{source: text})
 		}
 	}
-	for _, guess := range guesses {
-		if v := g.cue.CompileString(guess); v.Err() == nil &&
-			schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) == nil {
-			return guess
+	quoted := strconv.Quote
+	if plain, why := words.PlainASCII(s); why != "" {
+		plain = strings.TrimSpace(plain)
+		guesses = append(guesses, guess{quoted(plain), why + ": write " + quoted(plain)})
+		s = plain
+	}
+	members := enumMembers(schema)
+	if near := diag.Nearest(s, members); near != "" {
+		add(quoted(near))
+	}
+	for _, m := range members { // "Saturday" for "SA"
+		if len(s) > 1 && (strings.HasPrefix(strings.ToUpper(s), m) || strings.HasPrefix(m, strings.ToUpper(s))) {
+			add(quoted(m))
 		}
 	}
-	return ""
+	switch strings.ToLower(s) {
+	case "true", "yes", "on":
+		add("true")
+	case "false", "no", "off":
+		add("false")
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		add(s)
+	}
+	guesses = append(guesses, guessAmount(s)...)
+	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
+	trimmed := strings.TrimSpace(s)
+	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")), quoted(slug(trimmed)), "["+quoted(s)+"]")
+	if strings.Contains(trimmed, ".") {
+		add(quoted(trimmed+"/32"), quoted("roles/"+trimmed)) // an IP address, or a role
+	}
+	switch dash := strings.LastIndex(trimmed, "-"); {
+	case strings.Contains(s, ":"): // "3:00"
+		add(quoted("0" + trimmed))
+	case path[len(path)-1] == "region" && dash > 0: // a zone
+		add(quoted(trimmed[:dash]))
+	case slices.Contains([]string{"unlimited", "infinite", "inf", "max", "*"}, strings.ToLower(s)):
+		add(quoted("all"))
+	}
+	return guesses
+}
+
+// guessEntity returns the advice to write a value below the name of an entity. name is
+// the field that holds the entities.
+func (g *grammar) guessEntity(name string, entity cue.Value, value string) []guess {
+	names := "NAME: "
+	if inner := entityOf(entity); inner.Exists() { // only quota has two names
+		entity, names = inner, "TIER: CAPACITY: "
+	}
+	fields, err := fieldNames(entity)
+	v := g.cue.CompileString(value)
+	for _, field := range fields {
+		at := g.cue.CompileString("{}").FillPath(cue.MakePath(cue.Str(field)), v)
+		if err == nil && entity.Unify(at).Validate(cue.Concrete(true), cue.Final()) == nil {
+			return []guess{{help: "write " + name + ": " + names + field + ": " + value}}
+		}
+	}
+	return nil
+}
+
+// slug returns a text in the form of Kubernetes names: lower-case letters, digits and
+// dashes.
+func slug(s string) string {
+	parts := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune("-_ ./", r) })
+	return strings.Join(parts, "-")
+}
+
+// guessStruct returns the structs that may be meant by a value that is no struct.
+func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
+	name := cue.Str(path[len(path)-1]).String()
+	_, presence, err := constraintAt(g.definition, path)
+	optional := err == nil && presence == cue.OptionalConstraint
+	if truth, err := value.Bool(); err == nil && !truth && optional {
+		return []guess{{help: "remove " + name}}
+	}
+	var guesses []guess
+	if _, err := value.Bool(); optional && (err == nil || value.IncompleteKind() == cue.NullKind) {
+		guesses = append(guesses, guess{"{}", "write " + name + ": {}"})
+	}
+	fields, err := fieldNames(schema)
+	text, bad := value.MarshalJSON()
+	if err != nil || bad != nil || value.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 {
+		return guesses
+	}
+	if entity := entityOf(schema); entity.Exists() {
+		return g.guessEntity(name, entity, string(text))
+	}
+	add := func(field, value string) {
+		inside := cue.Str(field).String() + ": " + value
+		guesses = append(guesses, guess{"{" + inside + "}", "write " + name + ": " + inside})
+	}
+	if word, err := value.String(); err == nil {
+		named := g.vocabulary().findFields(word, path).here
+		if near := diag.Nearest(word, fields); near != "" || slices.Contains(fields, word) {
+			named = append([]string{word, near}, named...)
+		}
+		for _, field := range named {
+			add(field, "{}")
+		}
+	}
+	for _, field := range fields {
+		add(field, string(text))
+	}
+	return guesses
 }
 
 // formerValue returns CUE source that means today what a value of a field meant in

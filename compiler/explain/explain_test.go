@@ -124,6 +124,7 @@ var authorities = []string{
 	"CUE language specification, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
+	"Go documentation, ",
 	"Google Cloud documentation, ",
 	"JobSet 0.12, config/",
 	"JobSet v1alpha2 API, ",

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,12 +35,17 @@ type freeText struct {
 	cure string
 }
 
-// eachFreeText calls visit for the texts of workloads, of their auxiliary pods, and
-// of the notes.
+// eachFreeText calls visit for the texts of workloads, of their auxiliary pods, of the
+// notes, and of the reasons for accepting findings.
 func (r *report) eachFreeText(visit func(freeText)) {
 	const revoke = "; then revoke the secret, because the history of the repository keeps it"
 	for i, note := range r.Blueprint.Notes {
 		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove the secret from the note" + revoke})
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
+		return slices.Compare(a.path(), b.path())
+	}) {
+		visit(freeText{a.path(), r.reasons[a], "", "the reason", "remove the secret from the reason" + revoke})
 	}
 	container := func(path, command []string, env map[string]string, secretEnv bool) {
 		cure := func(name string) string {
@@ -69,6 +75,11 @@ func (r *report) eachFreeText(visit func(freeText)) {
 	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		w, path := r.Blueprint.Workloads[name], at("workloads", name)
 		container(path, w.Command, w.Env, true)
+		for _, name := range sortedKeys(w.SecretEnv) {
+			at, what := append(slices.Clip(path), "secretEnv", name, "key"), "the key of variable "+name
+			const cure = "write the names of a Secret and of its key, not the value" + revoke
+			visit(freeText{at, w.SecretEnv[name].Key, name, what, cure})
+		}
 		for _, a := range sortedKeys(w.Auxiliary) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
 		}

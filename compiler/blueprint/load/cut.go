@@ -19,7 +19,7 @@ import (
 type cut int
 
 const (
-	cutName   cut = iota // a name that is not defined
+	cutName   cut = iota // a name that is not defined, or a number that CUE would misread
 	cutImport            // an import that is unavailable or unused
 	cutLet               // a let clause or an alias that is unused
 	cutAttr              // an attribute that cannot be resolved
@@ -55,6 +55,10 @@ func cutOut(file *ast.File, cuts map[int]cut) {
 			if spec := gone[n.Name]; here && kind == cutName || spec != nil && (unresolved[n] || n.Node == spec) {
 				c.Replace(&ast.BottomLit{Bottom: n.Pos()})
 				cuts[n.Pos().Offset()] = cutName
+			}
+		case *ast.BasicLit:
+			if here && kind == cutName {
+				c.Replace(&ast.BottomLit{Bottom: n.Pos()})
 			}
 		case *ast.LetClause:
 			if here && kind == cutLet && isDecl(c) {

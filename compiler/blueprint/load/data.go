@@ -32,6 +32,9 @@ func (l *Loader) decodeFile(format, path, name string, content []byte) {
 		return
 	}
 	file.Decls = l.removeDuplicates(file.Decls, nil)
+	if l.refusedNumbers(file); len(l.Sources.Cuts[name]) > 0 {
+		cutOut(file, l.Sources.Cuts[name])
+	}
 	if !isMapping(file) {
 		if at := secondDocument(content); at >= 0 {
 			l.findings.Add(diag.Finding{

@@ -51,6 +51,7 @@ func (l *Loader) parseFile(name string, source any, cfg parser.Config) (*ast.Fil
 	if first {
 		l.lostAttributes(file)
 		l.refusedImports(file)
+		l.refusedNumbers(file)
 	}
 	if names := schemaNames(file); len(names) > 0 {
 		l.refers = true

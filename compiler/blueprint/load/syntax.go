@@ -7,12 +7,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/scanner"
 	"cuelang.org/go/cue/token"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // reportSyntax reports the syntax errors of a file: only the first one of each line,
@@ -111,6 +113,8 @@ func syntaxHint(text string, span diag.Span) string {
 	switch {
 	case is("illegal character") && strings.ContainsAny(text, "\u201c\u201d\u2018\u2019"):
 		return `write straight quotes: "`
+	case is("illegal character") && plainHint(content[span.Start:]) != "":
+		return plainHint(content[span.Start:])
 	case is("string literal not terminated"):
 		return `end the string with a quote on the same line, or write a text of several lines between """`
 	case is("missing ','") && at(":") && dashed.Match(before):
@@ -143,6 +147,22 @@ func syntaxHint(text string, span diag.Span) string {
 		return "close the open brackets and quotes"
 	}
 	return ""
+}
+
+// plainHint returns the advice for a text that begins with a character that is invisible
+// or looks like another one, and "" for any other text.
+func plainHint(text []byte) string {
+	r, _ := utf8.DecodeRune(text)
+	plain, why := words.PlainASCII(string(r))
+	switch {
+	case why == "":
+		return ""
+	case plain == "":
+		return why + ": remove it"
+	case plain == " ":
+		return why + ": type a space in its place"
+	}
+	return fmt.Sprintf("%s: write %q", why, plain)
 }
 
 // dashed matches a name that must be quoted because of its dashes.

@@ -1,0 +1,48 @@
+package load
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// mostExponent is the largest exponent of a number in a blueprint. CUE computes with
+// package apd of Cockroach Labs, whose MaxExponent is 100000: CUE reads a literal beyond
+// it without its exponent, 1e1000000 as 1. apd's documentation says that exponents near
+// its limit take seconds per operation.
+const mostExponent = 1000
+
+// refusedNumbers reports numbers whose exponent is too large, and marks them to be cut
+// out.
+func (l *Loader) refusedNumbers(file *ast.File) {
+	ast.Walk(file, func(n ast.Node) bool {
+		number, ok := n.(*ast.BasicLit)
+		if !ok || number.Kind != token.FLOAT || !hugeExponent(number.Value) {
+			return true
+		}
+		span := l.Sources.Span(number.Pos())
+		span.End = min(span.Start+len(number.Value), len(span.Source.Content))
+		l.findings.Add(diag.Finding{
+			Code: "E0120", Severity: diag.Error, Span: span, Message: "the exponent of a number is too large",
+			Help: fmt.Sprintf("write an exponent from -%d to %d: CUE would read another number", mostExponent,
+				mostExponent),
+		})
+		l.markCut(number.Pos(), cutName)
+		return true
+	}, nil)
+}
+
+// hugeExponent reports whether the exponent of a number is too large.
+func hugeExponent(number string) bool {
+	_, exponent, found := strings.Cut(strings.ToLower(number), "e")
+	if !found {
+		return false
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(exponent, "_", ""))
+	return err != nil || n > mostExponent || n < -mostExponent
+}
