@@ -299,8 +299,12 @@ func checkNamespaces(r *report) {
 			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
 				withHelp("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
-			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, first),
-				withRelated(at("teams", first), "the other team"),
+			other := first
+			if len(path) == 2 { // the other team wrote namespace, and this one has a namespace of its name
+				path, other = at("teams", first, "namespace"), t.Name
+			}
+			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, other),
+				withRelated(at("teams", other), "the other team"),
 				withHelp("give each team its own namespace: "+
 					"in one namespace they could use each other's quota and identity"))
 		default:

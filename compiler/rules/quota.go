@@ -279,7 +279,7 @@ func sliceQuota(r *report) {
 
 func nothingToBorrow(r *report) {
 	pool, capacities := cohortPools(r.Plan), capacitiesByName(r.Plan)
-	check := func(path []string, q ir.Queue) {
+	check := func(path []string, who string, q ir.Queue) {
 		for _, f := range q.Flavors {
 			i := slices.IndexFunc(f.Quotas, ir.ResourceQuota.Borrows)
 			if i < 0 || isEmptied(capacities[f.Flavor]) {
@@ -287,7 +287,7 @@ func nothingToBorrow(r *report) {
 			}
 			if others := pool.lentByOthers(q.Cohort, f.Flavor, f.Quotas[i]); others.Sign() <= 0 {
 				r.add(append(slices.Clip(path), f.Flavor, "borrow"),
-					fmt.Sprintf("no other queue of cohort %q lends %q", q.Cohort, f.Flavor),
+					fmt.Sprintf("no other queue of cohort %q lends %q to %s", q.Cohort, f.Flavor, who),
 					withHelp("remove borrow, or let another queue lend"))
 			}
 		}
@@ -295,12 +295,12 @@ func nothingToBorrow(r *report) {
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
 			if !q.Shared {
-				check(at("teams", t.Name, "quota", q.Tier), q)
+				check(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("team %q", t.Name), q)
 			}
 		}
 	}
 	for _, q := range r.Plan.SharedQueues {
-		check(at("tiers", q.Tier, "shared", "quota"), q.Queue)
+		check(at("tiers", q.Tier, "shared", "quota"), fmt.Sprintf("the shared queue of tier %q", q.Tier), q.Queue)
 	}
 }
 

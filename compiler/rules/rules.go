@@ -12,6 +12,7 @@ package rules
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -127,6 +128,8 @@ type report struct {
 	rule    Rule
 	said    map[remark]bool // the remarks that the rule has made
 	guesses int             // number of searches for the nearest name
+	// proposed are the address ranges that the rule's findings propose.
+	proposed []netip.Prefix
 }
 
 // remark identifies a finding of one rule on a field, at the place where the field
