@@ -180,8 +180,11 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	if g.reportStruct(schema, value, path) || g.partial {
 		return // the part that cannot be evaluated may contain the missing field
 	}
-	for _, name := range required {
-		if !given[name] && !meant[name] {
+	lacking := slices.DeleteFunc(required, func(name string) bool { return given[name] || meant[name] })
+	if twin := g.twinEntity(path); twin != "" && len(lacking) > 0 {
+		g.reportTwin(twin, lacking, path)
+	} else {
+		for _, name := range lacking {
 			g.reportMissing(known[name], name, path)
 		}
 	}
@@ -363,13 +366,54 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 	if near != "" {
 		f.Label = ""
 		f.Help = fmt.Sprintf("did you mean %q?", near)
-		f.Edit = &diag.Edit{Span: f.Span, Text: near}
-		if src := f.Span.Source; src != nil && f.Span.Start < len(src.Content) && src.Content[f.Span.Start] == '"' {
-			f.Edit.Text = strconv.Quote(near)
-		}
+		f.Edit = renameLabel(f.Span, near)
 	}
 	g.addFinding(f)
 	return near
+}
+
+// renameLabel returns the edit that gives a field another name.
+func renameLabel(label diag.Span, name string) *diag.Edit {
+	edit := &diag.Edit{Span: label, Text: name}
+	if src := label.Source; src != nil && label.Start < len(src.Content) && src.Content[label.Start] == '"' {
+		edit.Text = strconv.Quote(name)
+	}
+	return edit
+}
+
+// twinEntity returns the entity of another file whose name the entity at a path
+// probably means, or "".
+func (g *grammar) twinEntity(path []string) string {
+	if len(path) != 2 {
+		return ""
+	}
+	here := g.locate.fieldSpan(true, path...)
+	siblings, ok := iterateFields(lookupPath(g.locate.value, path[:1]))
+	for ok && siblings.Next() {
+		name := siblings.Selector().String()
+		if siblings.Selector().IsString() {
+			name = siblings.Selector().Unquoted()
+		}
+		if diag.Twins(path[1], name) && g.locate.fieldSpan(true, path[0], name).Source != here.Source {
+			return name
+		}
+	}
+	return ""
+}
+
+// reportTwin reports an entity that lacks required fields, probably because its name
+// is misspelt: the fields are in the entity that is meant.
+func (g *grammar) reportTwin(twin string, lacking, path []string) {
+	f := missingField(lacking[0], path)
+	if len(lacking) > 1 {
+		f.Message = fmt.Sprintf("missing required fields %s in %s", words.Quoted(lacking, len(lacking)),
+			diag.Path(path))
+	}
+	f.Span = g.locate.fieldSpan(true, path...)
+	f.Help = fmt.Sprintf("did you mean %q? otherwise add the fields", twin)
+	f.Edit = renameLabel(f.Span, twin)
+	f.Related = []diag.Related{{Span: g.locate.fieldSpan(true, path[0], twin), Message: "the other name"}}
+	g.addFinding(f)
 }
 
 func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {

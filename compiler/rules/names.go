@@ -219,8 +219,11 @@ func reportUnused(r *report) {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
-				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n),
-					withHelp("use it, or remove it"))
+				help := withHelp("use it, or remove it")
+				if twin := r.twinOf(n, kind.field, kind.defined); twin != "" {
+					help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
+				}
+				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n), help)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
+		nameRules(), entityRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
