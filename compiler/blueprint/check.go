@@ -119,7 +119,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	if err != nil {
 		return err
 	}
-	meant, hidden := map[string]bool{}, map[string]cue.Value{}
+	meant, hidden, written := map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
 	for given, ok := doubtfulFields(value); ok && given.Next(); {
 		switch sel := given.Selector(); {
 		case isConstraint(sel):
@@ -130,6 +130,8 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
 			meant[c.reportUnknown(name, known, []string{name})] = true
+		default:
+			written[sel.Unquoted()] = true
 		}
 	}
 	lacking := map[string]cue.Value{}
@@ -147,6 +149,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	}
 	c.checkHidden(hidden)
 	c.checkConditions(value, conditions)
+	c.checkForms(definition, value)
 	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
@@ -154,6 +157,9 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 		if c.known && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
 			c.reportMissing(lacking[name], name, nil)
 		}
+	}
+	if c.known {
+		c.reportRequired(value, written, slices.Collect(maps.Keys(lacking)), nil)
 	}
 	return nil
 }

@@ -418,16 +418,31 @@ func (g *grammar) reportTwin(twin string, lacking, path []string) {
 
 func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 	at := append(slices.Clip(path), name)
+	f := missingField(name, path)
+	if label := g.locate.fieldSpan(true, at...); g.locate.isWritten(at...) && isConstraintLabel(label) {
+		f.Span, f.Help = label, "write "+name+": without the mark, which makes the field a constraint on a value that "+
+			"is written elsewhere"
+		if !g.alreadyFound(label.Spot(name)) { // a template can write it for many entities
+			g.addFinding(f)
+		}
+		return
+	}
 	if g.locate.isWritten(at...) {
 		g.reportIndefinite(nil, schema, at)
 		return
 	}
-	f := missingField(name, path)
 	f.Span, f.Help = g.locate.fieldSpan(true, at...), "add "+name+", "+describeWanted(schema)
 	if f.Span.Valid() && g.alreadyFound(f.Span.Spot(name)) {
 		return // a template lacks the field, and many entities are made from the template
 	}
 	g.addFinding(f)
+}
+
+// isConstraintLabel reports whether a label ends with the mark of an optional or a
+// required field.
+func isConstraintLabel(label diag.Span) bool {
+	text := sourceText(label)
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!")
 }
 
 // missingField returns the finding that the struct at a path does not have the named
