@@ -27,9 +27,44 @@ type grammar struct {
 	// explained and unexplained are the numbers of entities and fields that do not
 	// fit.
 	explained, unexplained int
-	reported               map[diag.Spot]bool // fields whose value has a finding
-	partial                bool               // some of the files could not be read
-	bare                   func() cue.Value   // value of the files without the schema, if they refer to it
+	reported               map[diag.Spot]bool     // fields whose value has a finding
+	partial                bool                   // some of the files could not be read
+	bare                   func() cue.Value       // value of the files without the schema, if they refer to it
+	misnamed               func() map[string]bool // names of entities that are invalid
+	// followups are findings of the current entity that are probably consequences of
+	// its other mistakes.
+	followups []followup
+	misspelt  map[string]bool // fields of the current entity that are meant by misspelt names
+}
+
+// followup is a finding that is reported only if the entity has no other mistake that
+// explains it.
+type followup struct {
+	diag.Finding
+	fields []string // the fields that the finding is about; nil if any mistake explains it
+}
+
+// postpone keeps a finding until all mistakes of the entity are known. fields is as in
+// followup.
+func (g *grammar) postpone(f diag.Finding, fields []string) {
+	g.mistakes++
+	g.followups = append(g.followups, followup{f, fields})
+}
+
+// reportFollowups reports the followups that no other mistake explains. before is the
+// number of mistakes before the entity.
+func (g *grammar) reportFollowups(before int) {
+	others := g.mistakes > before+len(g.followups)
+	for _, f := range g.followups {
+		explained := others && f.fields == nil
+		for _, name := range f.fields {
+			explained = explained || g.misspelt[name]
+		}
+		if !explained {
+			g.addFinding(f.Finding)
+		}
+	}
+	g.followups = nil
 }
 
 // addFinding reports a mistake.
@@ -77,7 +112,7 @@ func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 // the schema, the value is evaluated without the schema.
 func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
 	if bare := g.bare(); bare.Exists() {
-		if bare = lookupPath(bare, path); bare.Exists() {
+		if bare = g.locate.lookupMeant(bare, path); bare.Exists() {
 			return bare
 		}
 	}
@@ -150,7 +185,7 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	}
 
 	before := g.mistakes
-	given, meant := map[string]bool{}, map[string]bool{}
+	given, meant := map[string]bool{}, g.reportUnknowns(value, known, pattern.Exists(), names, path)
 	fields, ok := iterateFields(value)
 	for ok && fields.Next() {
 		if isConstraint(fields.Selector()) {
@@ -173,8 +208,6 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 				continue
 			}
 			g.walkValue(pattern, fields.Value(), at)
-		default:
-			meant[g.reportUnknown(name, names, at)] = true
 		}
 	}
 	if g.reportStruct(schema, value, path) || g.partial {
@@ -194,6 +227,25 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	if oneOf && (len(chosen) > 1 || len(chosen) == 0 && g.mistakes == before) {
 		g.checkOneOf(names, chosen, path)
 	}
+}
+
+// reportUnknowns reports the fields of a struct that the schema does not have, and
+// returns the fields that are probably meant.
+func (g *grammar) reportUnknowns(value cue.Value, known map[string]cue.Value, isMap bool,
+	names, path []string) map[string]bool {
+	meant := map[string]bool{}
+	fields, ok := iterateFields(value)
+	for ok && !isMap && fields.Next() {
+		sel := fields.Selector()
+		if isConstraint(sel) || !sel.IsString() || known[sel.Unquoted()].Exists() {
+			continue
+		}
+		if near := g.reportUnknown(sel.Unquoted(), names, append(slices.Clip(path), sel.Unquoted())); near != "" {
+			meant[near], g.misspelt[near] = true, true
+			g.misspelt[diag.Path(append(slices.Clip(path), near))] = true
+		}
+	}
+	return meant
 }
 
 // reportDisallowed reports a field that a closed definition of the user does not
@@ -294,7 +346,7 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 // checkScalar reports a value that does not satisfy its constraint.
 func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if !value.IsConcrete() && g.bare().Exists() { // the value can refer to a default of the schema
-		evaluated, _ := lookupPath(g.locate.value, path).Default()
+		evaluated, _ := g.locate.lookupMeant(g.locate.value, path).Default()
 		err := evaluated.Validate()
 		switch {
 		case err == nil && evaluated.IsConcrete():
@@ -320,6 +372,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		g.reportIndefinite(value.Validate(cue.Concrete(true)), schema, path)
 		return
 	}
+	if name, err := value.String(); err == nil && g.misnamed()[name] { // the entity's name has a finding
+		g.mistakes++
+		return
+	}
 	shown := describeValue(value)
 	f := diag.Finding{
 		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literalSpan(shown, path),
@@ -340,6 +396,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 
 // badKey reports a name that is not a valid label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
+	if len(path) > 2 && g.misnamed()[name] { // it refers to an entity whose name has a finding
+		g.mistakes++
+		return
+	}
 	g.addFinding(diag.Finding{
 		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
@@ -388,7 +448,7 @@ func (g *grammar) twinEntity(path []string) string {
 		return ""
 	}
 	here := g.locate.fieldSpan(true, path...)
-	siblings, ok := iterateFields(lookupPath(g.locate.value, path[:1]))
+	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value, path[:1]))
 	for ok && siblings.Next() {
 		name := siblings.Selector().String()
 		if siblings.Selector().IsString() {
@@ -418,6 +478,10 @@ func (g *grammar) reportTwin(twin string, lacking, path []string) {
 
 func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 	at := append(slices.Clip(path), name)
+	if g.misspelt[diag.Path(path)] { // the field may be in the struct with the misspelt name
+		g.mistakes++
+		return
+	}
 	f := missingField(name, path)
 	if label := g.locate.fieldSpan(true, at...); g.locate.isWritten(at...) && isConstraintLabel(label) {
 		f.Span, f.Help = label, "write "+name+": without the mark, which makes the field a constraint on a value that "+

@@ -79,6 +79,9 @@ type Pass struct {
 	// they are empty in Blueprint. Rules report nothing about them, and nothing that
 	// requires the whole blueprint.
 	Broken map[[2]string]bool
+	// Misnamed contains the names of entities that are no valid names. A reference to
+	// an almost equal name is a consequence.
+	Misnamed map[string]bool
 	// NamesOnly reports whether a part other than an entity is broken, such as the
 	// region or the cluster. Only the rules on the meaning of names then run.
 	NamesOnly bool
