@@ -43,7 +43,7 @@ func nameRules() []Rule {
 
 // resolveName reports a reference whose name is not in known, which must be sorted.
 func (r *report) resolveName(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name, known) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
 		message, options := r.describeDangling(kind, name, known)
 		r.add(path, message, options...)
 	}
@@ -51,7 +51,7 @@ func (r *report) resolveName(path []string, kind, name string, known []string) {
 
 // resolveKey does the same as resolveName for a reference that is the name of a field.
 func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name, known) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
 		message, options := r.describeDangling(kind, name, known)
 		r.addKey(path, message, options...)
 	}
@@ -81,12 +81,8 @@ func (r *report) describeDangling(kind, name string, known []string) (string, []
 
 // isMisnamed reports whether a name probably refers to an entity whose own name is
 // invalid, which is the mistake.
-func (r *report) isMisnamed(name string, known []string) bool {
-	if len(r.Misnamed) == 0 {
-		return false
-	}
-	invalid := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !r.Misnamed[k] })
-	return r.nearestName(name, invalid) != ""
+func (r *report) isMisnamed(name string) bool {
+	return len(r.Misnamed) > 0 && r.guesses < maxGuesses && r.nearestName(name, sortedKeys(r.Misnamed)) != ""
 }
 
 // hasName reports whether sorted contains name.
