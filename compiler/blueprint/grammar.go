@@ -34,7 +34,9 @@ type grammar struct {
 	// followups are findings of the current entity that are probably consequences of
 	// its other mistakes.
 	followups []followup
-	misspelt  map[string]bool // fields of the current entity that are meant by misspelt names
+	// misspelt are the fields of the current entity that are meant by misspelt names;
+	// nil outside an entity.
+	misspelt map[string]bool
 }
 
 // followup is a finding that is reported only if the entity has no other mistake that
@@ -44,9 +46,13 @@ type followup struct {
 	fields []string // the fields that the finding is about; nil if any mistake explains it
 }
 
-// postpone keeps a finding until all mistakes of the entity are known. fields is as in
-// followup.
+// postpone keeps a finding until all mistakes of the current entity are known. fields
+// is as in followup. Outside an entity nothing could explain the finding.
 func (g *grammar) postpone(f diag.Finding, fields []string) {
+	if g.misspelt == nil {
+		g.addFinding(f)
+		return
+	}
 	g.mistakes++
 	g.followups = append(g.followups, followup{f, fields})
 }
@@ -64,7 +70,7 @@ func (g *grammar) reportFollowups(before int) {
 			g.addFinding(f.Finding)
 		}
 	}
-	g.followups = nil
+	g.followups, g.misspelt = nil, nil
 }
 
 // addFinding reports a mistake.

@@ -16,7 +16,8 @@ func groupedList(n int) *List {
 		team := fmt.Sprintf("team-%d", i)
 		l.Add(Finding{
 			Code: "E0601", Severity: Error, Path: "teams." + team, Help: "give it a cohort",
-			Message: fmt.Sprintf("team %q has no cohort, see teams.%s.quota", team, team), Span: Span{src, 2 * i, 2*i + 1},
+			Message: fmt.Sprintf("team %q has no cohort, see teams.%s.quota", team, team),
+			Span:    Span{src, 2 * i, 2*i + 1},
 		})
 	}
 	for i := range 2 {
@@ -85,7 +86,8 @@ func TestWriteGroups(t *testing.T) {
 	}
 	// A program gets every place.
 	for i := 1; i < 9; i++ {
-		want := fmt.Sprintf(`{"path":"teams.team-%d","message":"team \"team-%d\" has no cohort, see teams.team-%d.quota",`+
+		want := fmt.Sprintf(`{"path":"teams.team-%d",`+
+			`"message":"team \"team-%d\" has no cohort, see teams.team-%d.quota",`+
 			`"file":"a.cue","start":{"line":%d,"column":1}`, i, i, i, i+1)
 		if !strings.Contains(json.String(), want) {
 			t.Errorf("JSON lacks %s:\n%s", want, json.String())

@@ -139,10 +139,13 @@ func quotaUnit(r *report) {
 
 func checkOvercommit(r *report) {
 	guarantees := map[string][]option{} // by capacity, the first few guarantees
+	omitted := map[string]int{}         // by capacity, the number of the others
 	guarantee := func(capacity string, path []string, format string, args ...any) {
-		if len(guarantees[capacity]) < 3 {
-			guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
+		if len(guarantees[capacity]) == 3 {
+			omitted[capacity]++
+			return
 		}
+		guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
 	}
 	for _, q := range r.Plan.SharedQueues {
 		quota := r.Blueprint.Tiers[q.Tier].Shared.Quota
@@ -176,7 +179,11 @@ func checkOvercommit(r *report) {
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
 		options := []option{withHelp("reduce the quotas, or add %ss; if this is intended, add %s", unit,
 			acceptSource(r.rule.Code, at("capacity", c.Name)))}
-		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
+		options = append(options, guarantees[c.Name]...)
+		if n := omitted[c.Name]; n > 0 {
+			options = append(options, withNote("%s in total", words.Count(len(guarantees[c.Name])+n, "guarantee")))
+		}
+		r.addKey(at("capacity", c.Name), message, options...)
 	}
 }
 

@@ -56,7 +56,8 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), entityRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(), quotaRules(),
+		nameRules(), entityRules(), identityRules(), hardwareRules(), consumptionRules(), countRules(), tierRules(),
+		quotaRules(),
 		networkRules(), gpuNetworkRules(), versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(),
 		workloadRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
@@ -220,6 +221,13 @@ func withRelated(path []string, format string, args ...any) option {
 		if !slices.Contains(f.Related, add) { // a pattern writes many fields at one place
 			f.Related = append(f.Related, add)
 		}
+	}
+}
+
+// withNote adds a note that has no place.
+func withNote(format string, args ...any) option {
+	return func(_ *report, f *diag.Finding) {
+		f.Related = append(f.Related, diag.Related{Message: fmt.Sprintf(format, args...)})
 	}
 }
 
