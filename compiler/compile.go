@@ -129,8 +129,9 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 		return res, err
 	}
 	rules.Run(&rules.Pass{
-		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, NamesOnly: !checked.Whole,
-		Place: checked.Place, Written: checked.Written, Findings: &res.Findings,
+		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, Misnamed: checked.Misnamed,
+		NamesOnly: !checked.Whole,
+		Place:     checked.Place, Written: checked.Written, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan = plan

@@ -44,7 +44,10 @@ type Checked struct {
 	Blueprint *schema.Blueprint
 	Broken    map[[2]string]bool // broken entities, by field and name, such as teams and team-a
 	Whole     bool               // nothing except these entities is broken
-	locate    *locator
+	// Misnamed contains the names of entities that are no valid names. A reference to
+	// an almost equal name is a consequence.
+	Misnamed map[string]bool
+	locate   *locator
 }
 
 // Place returns the span of a field or, if the field is not written, of its nearest
@@ -69,8 +72,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		return nil, err
 	}
 	value, conditions, ok := files.Build(cc)
-	locate := &locator{sources: files.Sources, inst: files.Instance, value: value}
-	out := &Checked{Broken: map[[2]string]bool{}, locate: locate}
+	locate := &locator{sources: files.Sources, inst: files.Instance, value: value, spelt: map[string]string{}}
+	out := &Checked{Broken: map[[2]string]bool{}, Misnamed: map[string]bool{}, locate: locate}
 	if !ok {
 		return out, nil
 	}
@@ -78,6 +81,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
 		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
 		definition: definition, vocabulary: sync.OnceValue(func() *vocabulary { return newVocabulary(definition) }),
+		misnamed: sync.OnceValue(func() map[string]bool { return findMisnamed(definition, value) }),
 	}
 	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
 		g.notAStruct(value)
@@ -120,7 +124,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	if err != nil {
 		return err
 	}
-	meant, hidden := map[string]bool{}, map[string]cue.Value{}
+	meant, hidden, written := map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
 	for given, ok := doubtfulFields(value); ok && given.Next(); {
 		switch sel := given.Selector(); {
 		case isConstraint(sel):
@@ -130,13 +134,19 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 			}
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
-			meant[c.reportUnknown(name, known, []string{name})] = true
+			near := c.reportUnknown(name, known, []string{name})
+			meant[near] = true
+			if near != "" && c.locate.spelt[near] == "" {
+				c.locate.spelt[near] = name
+			}
+		default:
+			written[sel.Unquoted()] = true
 		}
 	}
 	lacking := map[string]cue.Value{}
 	for _, name := range known {
 		constraint, presence := fieldOf(definition, name)
-		field := value.LookupPath(cue.MakePath(cue.Str(name)))
+		field := c.meantField(constraint, value, name)
 		if !field.Exists() && presence == cue.RequiredConstraint {
 			lacking[name] = constraint
 			c.Whole = false
@@ -148,6 +158,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	}
 	c.checkHidden(hidden)
 	c.checkConditions(value, conditions)
+	c.checkForms(definition, value)
 	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
@@ -156,7 +167,57 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 			c.reportMissing(lacking[name], name, nil)
 		}
 	}
+	if c.known {
+		c.reportRequired(value, written, slices.Collect(maps.Keys(lacking)), nil)
+	}
 	return nil
+}
+
+// meantField returns the value of a field of the blueprint, including the value that
+// is written under a misspelt name, so that the misspelt name has no consequences.
+// It leaves out a value that does not fit: a finding about the value of a field that
+// is perhaps not meant would confuse.
+func (c *checker) meantField(constraint, blueprint cue.Value, name string) cue.Value {
+	field := blueprint.LookupPath(cue.MakePath(cue.Str(name)))
+	misspelt := c.locate.spelt[name]
+	if misspelt == "" {
+		return field
+	}
+	both := blueprint.LookupPath(cue.MakePath(cue.Str(misspelt)))
+	if field.Exists() {
+		both = field.Unify(both)
+	}
+	entity, _ := patternOf(constraint)
+	switch {
+	case entity.Exists() && isStruct(both):
+		return both
+	case entity.Exists() && !field.Exists():
+		c.known = false
+	case !entity.Exists() && constraint.Unify(both).Validate(cue.Concrete(true), cue.Final()) == nil:
+		return both
+	}
+	return field
+}
+
+// findMisnamed returns the names of entities that are invalid.
+func findMisnamed(definition, value cue.Value) map[string]bool {
+	out := map[string]bool{}
+	known, _ := fieldNames(definition)
+	for _, field := range known {
+		constraint, _ := fieldOf(definition, field)
+		entity, label := patternOf(constraint)
+		if !entity.Exists() {
+			continue
+		}
+		matches := labelMatcher(label)
+		entities, ok := iterateFields(value.LookupPath(cue.MakePath(cue.Str(field))))
+		for ok && entities.Next() {
+			if sel := entities.Selector(); sel.IsString() && !matches(sel.Unquoted()) {
+				out[sel.Unquoted()] = true
+			}
+		}
+	}
+	return out
 }
 
 // checkField reads one field of the blueprint. A missing field gets its default.
@@ -195,6 +256,7 @@ func (c *checker) checkField(name string, constraint, value cue.Value) error {
 		given[key] = true
 		good := matches(key)
 		if !good {
+			c.out.Misnamed[key] = true
 			c.badKey(label, key, path)
 		}
 		if !good || !c.decodeChecked(entity, entities.Value(), c.decoders[name], path...) {
@@ -251,7 +313,9 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 			g.explained++
 		}
 	}()
+	g.followups, g.misspelt = nil, map[string]bool{}
 	g.walkValue(constraint, g.asWritten(value, path), path)
+	g.reportFollowups(before)
 	if g.mistakes == before { // CUE found a mistake that the walk did not
 		g.reportEvaluation(err, constraint, path)
 	}

@@ -28,6 +28,7 @@ const (
 	notAllowed     = "field not allowed"
 	listLengths    = "incompatible list lengths (%d and %d)"
 	bottomLiteral  = "literal) in source"
+	failedPart     = "invalid interpolation: conflicting values" // the part has an error of its own
 )
 
 // reportEvaluation reports mistakes of the blueprint's own CUE at a path: one
@@ -72,6 +73,10 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 			format = f.Message
 		}
 		if g.alreadyFound(f.Span.Spot(format)) {
+			continue
+		}
+		if strings.Contains(f.Message, failedPart) {
+			g.postpone(f, nil)
 			continue
 		}
 		g.addFinding(f)

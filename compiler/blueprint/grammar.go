@@ -27,11 +27,52 @@ type grammar struct {
 	// explained and unexplained are the numbers of entities and fields that do not
 	// fit.
 	explained, unexplained int
-	reported               map[diag.Spot]bool // fields whose value has a finding
-	partial                bool               // some of the files could not be read
-	bare                   func() cue.Value   // value of the files without the schema, if they refer to it
-	definition             cue.Value          // the schema's definition of a blueprint
-	vocabulary             func() *vocabulary // of the definition
+	reported               map[diag.Spot]bool     // fields whose value has a finding
+	partial                bool                   // some of the files could not be read
+	bare                   func() cue.Value       // value of the files without the schema, if they refer to it
+	definition             cue.Value              // the schema's definition of a blueprint
+	vocabulary             func() *vocabulary     // of the definition
+	misnamed               func() map[string]bool // names of entities that are invalid
+	// followups are findings of the current entity that are probably consequences of
+	// its other mistakes.
+	followups []followup
+	// misspelt are the fields of the current entity that are meant by misspelt names;
+	// nil outside an entity.
+	misspelt map[string]bool
+}
+
+// followup is a finding that is reported only if the entity has no other mistake that
+// explains it.
+type followup struct {
+	diag.Finding
+	fields []string // the fields that the finding is about; nil if any mistake explains it
+}
+
+// postpone keeps a finding until all mistakes of the current entity are known. fields
+// is as in followup. Outside an entity nothing could explain the finding.
+func (g *grammar) postpone(f diag.Finding, fields []string) {
+	if g.misspelt == nil {
+		g.addFinding(f)
+		return
+	}
+	g.mistakes++
+	g.followups = append(g.followups, followup{f, fields})
+}
+
+// reportFollowups reports the followups that no other mistake explains. before is the
+// number of mistakes before the entity.
+func (g *grammar) reportFollowups(before int) {
+	others := g.mistakes > before+len(g.followups)
+	for _, f := range g.followups {
+		explained := others && f.fields == nil
+		for _, name := range f.fields {
+			explained = explained || g.misspelt[name]
+		}
+		if !explained {
+			g.addFinding(f.Finding)
+		}
+	}
+	g.followups, g.misspelt = nil, nil
 }
 
 // addFinding reports a mistake.
@@ -79,7 +120,7 @@ func (g *grammar) walkValue(schema, value cue.Value, path []string) {
 // the schema, the value is evaluated without the schema.
 func (g *grammar) asWritten(value cue.Value, path []string) cue.Value {
 	if bare := g.bare(); bare.Exists() {
-		if bare = lookupPath(bare, path); bare.Exists() {
+		if bare = g.locate.lookupMeant(bare, path); bare.Exists() {
 			return bare
 		}
 	}
@@ -152,7 +193,7 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	}
 
 	before := g.mistakes
-	given, meant := map[string]bool{}, map[string]bool{}
+	given, meant := map[string]bool{}, g.reportUnknowns(value, known, pattern.Exists(), names, path)
 	fields, ok := iterateFields(value)
 	for ok && fields.Next() {
 		if isConstraint(fields.Selector()) {
@@ -175,15 +216,16 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 				continue
 			}
 			g.walkValue(pattern, fields.Value(), at)
-		default:
-			meant[g.reportUnknown(name, names, at)] = true
 		}
 	}
 	if g.reportStruct(schema, value, path) || g.partial {
 		return // the part that cannot be evaluated may contain the missing field
 	}
-	for _, name := range required {
-		if !given[name] && !meant[name] {
+	lacking := slices.DeleteFunc(required, func(name string) bool { return given[name] || meant[name] })
+	if twin := g.twinEntity(path); twin != "" && len(lacking) > 0 {
+		g.reportTwin(twin, lacking, path)
+	} else {
+		for _, name := range lacking {
 			g.reportMissing(known[name], name, path)
 		}
 	}
@@ -193,6 +235,25 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 	if oneOf && (len(chosen) > 1 || len(chosen) == 0 && g.mistakes == before) {
 		g.checkOneOf(names, chosen, path)
 	}
+}
+
+// reportUnknowns reports the fields of a struct that the schema does not have, and
+// returns the fields that are probably meant.
+func (g *grammar) reportUnknowns(value cue.Value, known map[string]cue.Value, isMap bool,
+	names, path []string) map[string]bool {
+	meant := map[string]bool{}
+	fields, ok := iterateFields(value)
+	for ok && !isMap && fields.Next() {
+		sel := fields.Selector()
+		if isConstraint(sel) || !sel.IsString() || known[sel.Unquoted()].Exists() {
+			continue
+		}
+		if near := g.reportUnknown(sel.Unquoted(), names, append(slices.Clip(path), sel.Unquoted())); near != "" {
+			meant[near], g.misspelt[near] = true, true
+			g.misspelt[diag.Path(append(slices.Clip(path), near))] = true
+		}
+	}
+	return meant
 }
 
 // reportDisallowed reports a field that a closed definition of the user does not
@@ -293,7 +354,7 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 // checkScalar reports a value that does not satisfy its constraint.
 func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if !value.IsConcrete() && g.bare().Exists() { // the value can refer to a default of the schema
-		evaluated, _ := lookupPath(g.locate.value, path).Default()
+		evaluated, _ := g.locate.lookupMeant(g.locate.value, path).Default()
 		err := evaluated.Validate()
 		switch {
 		case err == nil && evaluated.IsConcrete():
@@ -319,6 +380,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		g.reportIndefinite(value.Validate(cue.Concrete(true)), schema, path)
 		return
 	}
+	if name, err := value.String(); err == nil && g.misnamed()[name] { // the entity's name has a finding
+		g.mistakes++
+		return
+	}
 	shown := describeValue(value)
 	f := diag.Finding{
 		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literalSpan(shown, path),
@@ -338,6 +403,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 
 // badKey reports a name that is not a valid label.
 func (g *grammar) badKey(label cue.Value, name string, path []string) {
+	if len(path) > 2 && g.misnamed()[name] { // it refers to an entity whose name has a finding
+		g.mistakes++
+		return
+	}
 	f := diag.Finding{
 		Code: "E0105", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(true, path...),
 		Message: fmt.Sprintf("%q is not a valid name", name), Label: "want " + wantLabel(label),
@@ -367,13 +436,60 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 	return near
 }
 
+// twinEntity returns the entity of another file whose name the entity at a path
+// probably means, or "".
+func (g *grammar) twinEntity(path []string) string {
+	if len(path) != 2 {
+		return ""
+	}
+	here := g.locate.fieldSpan(true, path...)
+	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value, path[:1]))
+	for ok && siblings.Next() {
+		name := siblings.Selector().String()
+		if siblings.Selector().IsString() {
+			name = siblings.Selector().Unquoted()
+		}
+		if diag.Twins(path[1], name) && g.locate.fieldSpan(true, path[0], name).Source != here.Source {
+			return name
+		}
+	}
+	return ""
+}
+
+// reportTwin reports an entity that lacks required fields, probably because its name
+// is misspelt: the fields are in the entity that is meant.
+func (g *grammar) reportTwin(twin string, lacking, path []string) {
+	f := missingField(lacking[0], path)
+	if len(lacking) > 1 {
+		f.Message = fmt.Sprintf("missing required fields %s in %s", words.Quoted(lacking, len(lacking)),
+			diag.Path(path))
+	}
+	f.Span = g.locate.fieldSpan(true, path...)
+	f.Help = fmt.Sprintf("did you mean %q? otherwise add the fields", twin)
+	g.editName(&f, twin)
+	f.Related = []diag.Related{{Span: g.locate.fieldSpan(true, path[0], twin), Message: "the other name"}}
+	g.addFinding(f)
+}
+
 func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 	at := append(slices.Clip(path), name)
+	if g.misspelt[diag.Path(path)] { // the field may be in the struct with the misspelt name
+		g.mistakes++
+		return
+	}
+	f := missingField(name, path)
+	if label := g.locate.fieldSpan(true, at...); g.locate.isWritten(at...) && isConstraintLabel(label) {
+		f.Span, f.Help = label, "write "+name+": without the mark, which makes the field a constraint on a value that "+
+			"is written elsewhere"
+		if !g.alreadyFound(label.Spot(name)) { // a template can write it for many entities
+			g.addFinding(f)
+		}
+		return
+	}
 	if g.locate.isWritten(at...) {
 		g.reportIndefinite(nil, schema, at)
 		return
 	}
-	f := missingField(name, path)
 	f.Span = g.locate.fieldSpan(true, at...)
 	if f.Help = g.addReference(schema, at); f.Help == "" {
 		f.Help = "add " + name + ", " + describeWanted(schema)
@@ -382,6 +498,13 @@ func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 		return // a template lacks the field, and many entities are made from the template
 	}
 	g.addFinding(f)
+}
+
+// isConstraintLabel reports whether a label ends with the mark of an optional or a
+// required field.
+func isConstraintLabel(label diag.Span) bool {
+	text := sourceText(label)
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!")
 }
 
 // missingField returns the finding that the struct at a path does not have the named

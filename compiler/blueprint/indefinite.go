@@ -84,6 +84,10 @@ func (g *grammar) addUnsettled(f diag.Finding, what string, errs []cueerrors.Err
 		if g.alreadyFound(f.Span.Spot("")) {
 			return
 		}
+		if len(g.misspelt) > 0 {
+			g.postpone(f, strings.Split(cause.name, "."))
+			return
+		}
 	}
 	g.addFinding(f)
 }

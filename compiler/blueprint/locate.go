@@ -22,6 +22,8 @@ type locator struct {
 	sources *load.Sources
 	inst    *build.Instance
 	value   cue.Value // value of the instance
+	// spelt holds the misspelt names of top-level fields, by the names that are meant.
+	spelt map[string]string
 
 	root     *place
 	packages map[*build.Instance]*pkg
@@ -78,7 +80,7 @@ func (l *locator) fieldSpan(key bool, path ...string) diag.Span {
 	if exact {
 		return span
 	}
-	found := l.sources.Span(cue.Dereference(lookupPath(l.value, path)).Pos())
+	found := l.sources.Span(cue.Dereference(l.lookupMeant(l.value, path)).Pos())
 	if !found.Valid() {
 		return span
 	}
@@ -176,13 +178,30 @@ func (l *locator) isWritten(path ...string) bool { return len(l.fieldPlaces(path
 // stepInto returns the fields with the given name: exact ones first, then patterns.
 func (l *locator) stepInto(from []*place, name string) []*place {
 	var exact, any []*place
+	misspelt := ""
+	if len(from) == 1 && from[0] == l.root {
+		misspelt = l.spelt[name]
+	}
 	for _, p := range l.reachPlaces(from) {
 		if f := p.fields[name]; f != nil {
+			exact = append(exact, f)
+		}
+		if f := p.fields[misspelt]; f != nil && misspelt != "" {
 			exact = append(exact, f)
 		}
 		any = append(any, p.any...)
 	}
 	return append(exact, any...)
+}
+
+// lookupMeant returns the value at a path of the user's files. A top-level field can
+// have a misspelt name.
+func (l *locator) lookupMeant(v cue.Value, path []string) cue.Value {
+	found := lookupPath(v, path)
+	if len(path) > 0 && !found.Exists() && l.spelt[path[0]] != "" {
+		return lookupPath(v, append([]string{l.spelt[path[0]]}, path[1:]...))
+	}
+	return found
 }
 
 // reachPlaces adds the places that the given places refer to, each once: references

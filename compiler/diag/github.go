@@ -10,7 +10,7 @@ import (
 
 // WriteGitHub renders findings as workflow commands, which GitHub Actions shows as
 // annotations: the ten gravest, errors before warnings before notes, each severity
-// in the order of List.Sorted. The last line is plain text that counts the shown and
+// in the order of List.Grouped. The last line is plain text that counts the shown and
 // the omitted findings. For an empty list it writes nothing.
 //
 // GitHub finds the file of an annotation by its name relative to the root of the
@@ -18,7 +18,7 @@ import (
 // command, so its message begins with them. As with WriteText, the output is valid
 // UTF-8 without control characters.
 func WriteGitHub(w io.Writer, l *List) error {
-	all := l.Sorted()
+	all := l.Grouped()
 	if len(all) == 0 {
 		return nil
 	}
@@ -66,6 +66,7 @@ func (f Finding) annotationLines() string {
 		add("edit: ", describeEdit(*f.Edit, f.Span))
 	}
 	add("accepted: ", f.Accepted)
+	add("also: ", f.alsoAt())
 	for _, r := range f.Related {
 		lines = append(lines, r.Span.startPrefix()+"note: "+console.Inline(r.Message))
 	}

@@ -107,7 +107,8 @@ func TestWriteGitHubLimit(t *testing.T) {
 	src := newSource("a.cue", strings.Repeat("a\n", 20))
 	var findings []Finding
 	for i := range 14 {
-		findings = append(findings, Finding{Severity: Severity(i % 3), Message: "m", Span: Span{src, 2 * i, 2*i + 1}})
+		findings = append(findings,
+			Finding{Severity: Severity(i % 3), Message: fmt.Sprint(i), Span: Span{src, 2 * i, 2*i + 1}})
 	}
 	var got []string
 	for line := range strings.Lines(renderGitHub(t, findings...)) {

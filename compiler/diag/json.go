@@ -25,6 +25,15 @@ type jsonFinding struct {
 	*jsonSpan
 	Related []jsonRelated `json:"related,omitempty"`
 	Edit    *jsonEdit     `json:"edit,omitempty"`
+	Others  []jsonOther   `json:"others,omitempty"`
+}
+
+// jsonOther is an equal finding on another field.
+type jsonOther struct {
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	*jsonSpan
+	Edit *jsonEdit `json:"edit,omitempty"`
 }
 
 type jsonSpan struct {
@@ -52,7 +61,8 @@ type jsonSummary struct {
 }
 
 // WriteJSON renders findings for programs: one JSON object per line and finding, in
-// the order of List.Sorted, with "type": "finding". The last line has "type":
+// the order of List.Grouped, with "type": "finding". "others" holds the path, the
+// message, the place and the edit of every equal finding that is shown as this one. The last line has "type":
 // "summary" and counts the findings, even for an empty list. Lines and columns are
 // Positions, and "end" is the position after the span; both are omitted if the
 // finding is about a file as a whole. Keys without a value are omitted. Readers
@@ -62,7 +72,7 @@ type jsonSummary struct {
 // escaped, so that the output is safe to show on a terminal.
 func WriteJSON(w io.Writer, l *List) error {
 	var buf bytes.Buffer
-	all := l.Sorted()
+	all := l.Grouped()
 	count := make(map[Severity]int)
 	for _, f := range all {
 		count[f.Severity]++
@@ -94,10 +104,19 @@ func (f Finding) toJSON() jsonFinding {
 	for _, r := range f.Related {
 		out.Related = append(out.Related, jsonRelated{r.Message, r.Span.toJSON()})
 	}
-	if f.Edit != nil {
-		out.Edit = &jsonEdit{f.Edit.Span.toJSON(), f.Edit.Text}
+	out.Edit = f.Edit.toJSON()
+	for _, other := range f.Others {
+		out.Others = append(out.Others,
+			jsonOther{other.Path, other.Message, other.Span.toJSON(), other.Edit.toJSON()})
 	}
 	return out
+}
+
+func (e *Edit) toJSON() *jsonEdit {
+	if e == nil {
+		return nil
+	}
+	return &jsonEdit{e.Span.toJSON(), e.Text}
 }
 
 // MarshalJSON returns the span in the form that WriteJSON writes: its file, start

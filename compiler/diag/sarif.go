@@ -23,7 +23,7 @@ type SARIFOptions struct {
 }
 
 // WriteSARIF renders findings as a SARIF 2.1.0 log with one run, in the order of
-// List.Sorted. An empty list becomes a log without results. An accepted finding
+// List.Grouped. An empty list becomes a log without results. An accepted finding
 // becomes a suppressed result. As with WriteJSON, the output is safe to show on a
 // terminal.
 //
@@ -45,6 +45,11 @@ func WriteSARIF(w io.Writer, l *List, opt SARIFOptions) error {
 const (
 	sarifVersion = "2.1.0"
 	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+	// mostRelated is the most related locations of a result. GitHub rejects a log whose
+	// results have more than 1000, and shows 100. Source: GitHub documentation,
+	// "SARIF support for code scanning", "Validating your SARIF file".
+	mostRelated = 100
 
 	// sourceRoot stands for the directory that names are relative to.
 	sourceRoot = "%SRCROOT%"
@@ -159,7 +164,7 @@ func (opt SARIFOptions) buildLog(l *List) sarifLog {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, opt.describeRule(c))
 	}
 	seen := map[string]int{}
-	for _, f := range l.Sorted() {
+	for _, f := range l.Grouped() {
 		r := f.toSARIF()
 		if i, ok := index[f.Code]; ok {
 			r.RuleIndex = &i
@@ -218,6 +223,20 @@ func (f Finding) toSARIF() sarifResult {
 		out.Related = append(out.Related,
 			sarifLocation{ID: id, Physical: r.Span.toLocation(), Message: &sarifText{Text: r.Message}})
 	}
+	for i, other := range f.Others {
+		if len(out.Related) == mostRelated {
+			break
+		}
+		id := len(out.Related) + 1
+		if i < mostPlaces {
+			text += fmt.Sprintf("\nalso: [%s](%d)", linkText(other.Message), id)
+		}
+		out.Related = append(out.Related,
+			sarifLocation{ID: id, Physical: other.Span.toLocation(), Message: &sarifText{Text: other.Message}})
+	}
+	if hidden := len(f.Others) - mostPlaces; hidden > 0 {
+		text += fmt.Sprintf("\nand %d more", hidden)
+	}
 	out.Message.Text = text
 	if f.Edit != nil && f.Edit.Span.hasText() {
 		at := f.Edit.Span.toLocation()
@@ -260,6 +279,9 @@ func artifactLocation(name string) sarifArtifact {
 // lines move. It consists of the code and the field or, without a field, of the
 // code, the file and the message.
 func (f Finding) fingerprint() string {
+	if len(f.Others) > 0 { // the first finding of a group can change
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(f.groupKey())))[:16]
+	}
 	about := f.Code + "\x00" + f.Path
 	if f.Path == "" {
 		about += "\x00" + f.Span.sourceName() + "\x00" + f.Message

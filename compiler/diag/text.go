@@ -20,13 +20,13 @@ type TextOptions struct {
 	Explain string // command that explains a code if the code is appended; shown once for each code; "" shows none
 }
 
-// WriteText renders findings for people, in the order of List.Sorted, and ends with
-// a line that counts them. For an empty list it writes nothing.
+// WriteText renders findings for people, in the order of List.Grouped, and ends
+// with a line that counts them. For an empty list it writes nothing.
 //
 // Whatever text a blueprint contains, the output is valid UTF-8 whose only control
 // sequences are the colours.
 func WriteText(w io.Writer, l *List, opt TextOptions) error {
-	all := l.Sorted()
+	all := l.Grouped()
 	if len(all) == 0 {
 		return nil
 	}
@@ -111,6 +111,7 @@ func (p *printer) printFinding(f Finding) {
 		p.printRemark("edit", describeEdit(*f.Edit, f.Span))
 	}
 	p.printRemark("accepted", f.Accepted)
+	p.printRemark("also", f.alsoAt())
 	if p.explain != "" && f.Accepted == "" && !p.explained[f.Code] {
 		p.explained[f.Code] = true
 		p.printRemark("explain", p.explain+" "+f.Code)

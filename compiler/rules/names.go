@@ -43,7 +43,7 @@ func nameRules() []Rule {
 
 // resolveName reports a reference whose name is not in known, which must be sorted.
 func (r *report) resolveName(path []string, kind, name string, known []string) {
-	if !hasName(known, name) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
 		message, options := r.describeDangling(kind, name, known)
 		r.add(path, message, options...)
 	}
@@ -51,7 +51,7 @@ func (r *report) resolveName(path []string, kind, name string, known []string) {
 
 // resolveKey does the same as resolveName for a reference that is the name of a field.
 func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	if !hasName(known, name) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
 		message, options := r.describeDangling(kind, name, known)
 		r.addKey(path, message, options...)
 	}
@@ -77,6 +77,12 @@ func (r *report) describeDangling(kind, name string, known []string) (string, []
 		options[1] = withHelp("did you mean %q?", near)
 	}
 	return message, options
+}
+
+// isMisnamed reports whether a name probably refers to an entity whose own name is
+// invalid, which is the mistake.
+func (r *report) isMisnamed(name string) bool {
+	return len(r.Misnamed) > 0 && r.guesses < maxGuesses && r.nearestName(name, sortedKeys(r.Misnamed)) != ""
 }
 
 // hasName reports whether sorted contains name.
@@ -219,8 +225,11 @@ func reportUnused(r *report) {
 		used := uses[kind.field]
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
-				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n),
-					withHelp("use it, or remove it"))
+				help := withHelp("use it, or remove it")
+				if twin := r.twinOf(n, kind.field, kind.defined); twin != "" {
+					help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
+				}
+				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n), help)
 			}
 		}
 	}
@@ -299,8 +308,12 @@ func checkNamespaces(r *report) {
 			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
 				withHelp("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
-			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, first),
-				withRelated(at("teams", first), "the other team"),
+			other := first
+			if len(path) == 2 { // the other team wrote namespace, and this one has a namespace of its name
+				path, other = at("teams", first, "namespace"), t.Name
+			}
+			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, other),
+				withRelated(at("teams", other), "the other team"),
 				withHelp("give each team its own namespace: "+
 					"in one namespace they could use each other's quota and identity"))
 		default:

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"encoding/binary"
 	"fmt"
+	mathbits "math/bits"
 	"net/netip"
 	"slices"
 
@@ -194,17 +196,16 @@ func rangeSizes(r *report) {
 		case "nodes":
 			// Google Cloud reserves four addresses of every primary range.
 			if nodes > addresses-4 {
-				r.add(at("network", n.field),
+				r.addRange(n, nodes+4,
 					fmt.Sprintf("network.nodes, %s, has room for %d nodes, but the platform can have %d", n.text,
-						max(0, addresses-4), nodes), withHelp("set a larger range: network: nodes: \"ADDRESS/BITS\""))
+						max(0, addresses-4), nodes))
 			}
 		case "pods":
 			// A node needs a /24 for up to 110 pods.
 			if room := addresses / 256; nodes > room {
-				r.add(at("network", n.field),
+				r.addRange(n, nodes*256,
 					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
-						n.text, room, nodes),
-					withHelp("set a larger range, with a /24 for each node: network: pods: \"ADDRESS/BITS\""))
+						n.text, room, nodes))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -235,12 +236,88 @@ func (r *report) subnetSize(n namedRange, parts, nodes int) {
 		if parts > 1 {
 			of = fmt.Sprintf("is divided into %d ranges, each of which has", parts)
 		}
-		r.add(at("network", n.field),
+		r.addRange(n, parts*powerOfTwo(max(nodes, 4)+4),
 			fmt.Sprintf("network.%s, %s, %s room for %d nodes, but %d nodes can have GPUDirect", n.field, n.text, of,
-				room, nodes),
-			withHelp("set a larger range: network: %s: \"ADDRESS/BITS\"", n.field))
+				room, nodes))
 	}
 }
+
+// addRange reports a range with too few addresses. The help names the smallest range
+// that is large enough and does not overlap the others. If the blueprint does not
+// write the network, the finding is at the largest count of nodes: nothing else in
+// the blueprint caused it.
+func (r *report) addRange(n namedRange, addresses int, message string) {
+	path := at("network", n.field)
+	span := r.Place(false, path...)
+	if !r.Written("network") {
+		span = r.Place(false, r.largestCount()...)
+	}
+	help := withHelp("reduce the number of nodes: no private range is large enough")
+	if p := r.freeRange(n, addresses); p.IsValid() {
+		help = withHelp("write network: %s: %q", n.field, p)
+	}
+	r.newFinding(span, path, message, []option{help})
+}
+
+// largestCount returns the path of the count of the capacity that can have the most
+// nodes.
+func (r *report) largestCount() []string {
+	most, path := 0, at("network")
+	for _, c := range r.Plan.Capacities {
+		if c.MaxNodes <= most {
+			continue
+		}
+		most, path = c.MaxNodes, at("capacity", c.Name)
+		for _, field := range []string{"nodes", "maxNodes", "slices", "maxSlices"} {
+			if r.Written("capacity", c.Name, field) {
+				path = at("capacity", c.Name, field)
+			}
+		}
+	}
+	return path
+}
+
+// freeRange returns the smallest private range that has the addresses and overlaps
+// no other range of the platform: the range itself, enlarged, or the first free one.
+// It returns the zero Prefix if there is none.
+func (r *report) freeRange(n namedRange, addresses int) netip.Prefix {
+	bits := 33 - mathbits.Len(uint(powerOfTwo(addresses)))
+	isFree := func(p netip.Prefix) bool {
+		for _, other := range r.addressRanges() {
+			if other.field != n.field && other.prefix.IsValid() && other.prefix.Overlaps(p) {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(r.proposed, p.Overlaps) &&
+			slices.ContainsFunc(private, func(all netip.Prefix) bool {
+				return all.Bits() <= p.Bits() && all.Contains(p.Addr())
+			})
+	}
+	propose := func(p netip.Prefix) netip.Prefix {
+		r.proposed = append(r.proposed, p)
+		return p
+	}
+	if p := netip.PrefixFrom(n.prefix.Addr(), max(bits, 0)).Masked(); bits > 0 && isFree(p) {
+		return propose(p)
+	}
+	for _, all := range private {
+		if bits < all.Bits() {
+			continue
+		}
+		first := binary.BigEndian.Uint32(all.Addr().AsSlice())
+		for i := range 1 << (bits - all.Bits()) {
+			address := binary.BigEndian.AppendUint32(nil, first+uint32(i)<<(32-bits))
+			addr, _ := netip.AddrFromSlice(address)
+			if p := netip.PrefixFrom(addr, bits); isFree(p) {
+				return propose(p)
+			}
+		}
+	}
+	return netip.Prefix{}
+}
+
+// powerOfTwo returns the smallest power of two that is at least n.
+func powerOfTwo(n int) int { return 1 << mathbits.Len(uint(n-1)) }
 
 func authorizedRanges(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {

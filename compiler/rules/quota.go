@@ -141,14 +141,17 @@ func quotaUnit(r *report) {
 	})
 }
 
-// guaranteesOf returns references to the first few guarantees on each capacity, by the
-// name of the capacity.
+// guaranteesOf returns references to the first few guarantees on each capacity, and a
+// note that counts all of them if there are more, by the name of the capacity.
 func (r *report) guaranteesOf() map[string][]option {
 	guarantees := map[string][]option{}
+	omitted := map[string]int{} // by capacity, the number of the others
 	guarantee := func(capacity string, path []string, format string, args ...any) {
-		if len(guarantees[capacity]) < 3 {
-			guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
+		if len(guarantees[capacity]) == 3 {
+			omitted[capacity]++
+			return
 		}
+		guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
 	}
 	for _, q := range r.Plan.SharedQueues {
 		quota := r.Blueprint.Tiers[q.Tier].Shared.Quota
@@ -164,6 +167,10 @@ func (r *report) guaranteesOf() map[string][]option {
 			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
 		}
 	})
+	for capacity, n := range omitted {
+		guarantees[capacity] = append(guarantees[capacity],
+			withNote("%s in total", words.Count(len(guarantees[capacity])+n, "guarantee")))
+	}
 	return guarantees
 }
 
@@ -184,7 +191,8 @@ func checkOvercommit(r *report) {
 			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
 		options := []option{withHelp("reduce the quotas, or add %ss; if this is intended, add %s", unit,
 			acceptSource(r.rule.Code, at("capacity", c.Name)))}
-		r.addKey(at("capacity", c.Name), message, append(options, guarantees[c.Name]...)...)
+		options = append(options, guarantees[c.Name]...)
+		r.addKey(at("capacity", c.Name), message, options...)
 	}
 }
 
@@ -297,6 +305,7 @@ func sliceQuota(r *report) {
 // borrower is a queue's quota on a capacity with a borrowing limit above 0.
 type borrower struct {
 	path     []string // path of the limit
+	who      string   // the owner of the queue, in words
 	cohort   string
 	capacity *ir.Capacity
 	quotas   []ir.ResourceQuota
@@ -306,23 +315,23 @@ type borrower struct {
 // without nodes for the time being.
 func (r *report) eachBorrower(visit func(borrower)) {
 	capacities := capacitiesByName(r.Plan)
-	all := func(path []string, q ir.Queue) {
+	all := func(path []string, who string, q ir.Queue) {
 		for _, f := range q.Flavors {
 			c := capacities[f.Flavor]
 			if slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows) && !isEmptied(c) {
-				visit(borrower{append(slices.Clip(path), f.Flavor, "borrow"), q.Cohort, &c, f.Quotas})
+				visit(borrower{append(slices.Clip(path), f.Flavor, "borrow"), who, q.Cohort, &c, f.Quotas})
 			}
 		}
 	}
 	for _, t := range r.Plan.Teams {
 		for _, q := range t.Queues {
 			if !q.Shared {
-				all(at("teams", t.Name, "quota", q.Tier), q)
+				all(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("team %q", t.Name), q)
 			}
 		}
 	}
 	for _, q := range r.Plan.SharedQueues {
-		all(at("tiers", q.Tier, "shared", "quota"), q.Queue)
+		all(at("tiers", q.Tier, "shared", "quota"), fmt.Sprintf("the shared queue of tier %q", q.Tier), q.Queue)
 	}
 }
 
@@ -331,7 +340,7 @@ func nothingToBorrow(r *report) {
 	r.eachBorrower(func(b borrower) {
 		own := b.quotas[slices.IndexFunc(b.quotas, ir.ResourceQuota.Borrows)]
 		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
-			r.add(b.path, fmt.Sprintf("no other queue of cohort %q lends %q", b.cohort, b.capacity.Name),
+			r.add(b.path, fmt.Sprintf("no other queue of cohort %q lends %q to %s", b.cohort, b.capacity.Name, b.who),
 				withHelp("remove borrow, or let another queue lend"))
 		}
 	})

@@ -12,6 +12,7 @@ package rules
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -55,10 +56,10 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), refusedNameRules(), identityRules(), hardwareRules(), placeRules(), consumptionRules(),
-		countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(), versionRules(),
-		gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(), packingRules(),
-		scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
+		nameRules(), entityRules(), refusedNameRules(), identityRules(), hardwareRules(), placeRules(),
+		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(),
+		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(),
+		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
@@ -79,6 +80,9 @@ type Pass struct {
 	// they are empty in Blueprint. Rules report nothing about them, and nothing that
 	// requires the whole blueprint.
 	Broken map[[2]string]bool
+	// Misnamed contains the names of entities that are no valid names. A reference to
+	// an almost equal name is a consequence.
+	Misnamed map[string]bool
 	// NamesOnly reports whether a part other than an entity is broken, such as the
 	// region or the cluster. Only the rules on the meaning of names then run.
 	NamesOnly bool
@@ -133,6 +137,8 @@ type report struct {
 	rule    Rule
 	said    map[remark]bool // the remarks that the rule has made
 	guesses int             // number of searches for the nearest name
+	// proposed are the address ranges that the rule's findings propose.
+	proposed []netip.Prefix
 }
 
 // remark identifies a finding of one rule on a field, at the place where the field
@@ -222,6 +228,13 @@ func withRelated(path []string, format string, args ...any) option {
 		if !slices.Contains(f.Related, add) { // a pattern writes many fields at one place
 			f.Related = append(f.Related, add)
 		}
+	}
+}
+
+// withNote adds a note that has no place.
+func withNote(format string, args ...any) option {
+	return func(_ *report, f *diag.Finding) {
+		f.Related = append(f.Related, diag.Related{Message: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/parser"
@@ -146,20 +149,66 @@ func (l *Loader) removeDuplicates(decls []ast.Decl, above *trail) []ast.Decl {
 			return true
 		}
 		first[name] = f
-		l.removeNested(f.Value, at)
+		f.Value = l.checkNested(f.Value, at)
 		return false
 	})
 }
 
-func (l *Loader) removeNested(e ast.Expr, at *trail) {
+// checkNested does the same as removeDuplicates for the value of a field. It also
+// reports octal numbers.
+func (l *Loader) checkNested(e ast.Expr, at *trail) ast.Expr {
 	switch e := e.(type) {
 	case *ast.StructLit:
 		e.Elts = l.removeDuplicates(e.Elts, at)
 	case *ast.ListLit:
-		for _, item := range e.Elts {
-			l.removeNested(item, at)
+		for i, item := range e.Elts {
+			e.Elts[i] = l.checkNested(item, at)
+		}
+	case *ast.BasicLit:
+		if octal := l.octalText(e); octal != "" {
+			return l.refuseOctal(e, octal, at)
 		}
 	}
+	return e
+}
+
+// yamlOctal matches a number that YAML 1.1 reads as octal, and YAML 1.2 as decimal.
+var yamlOctal = regexp.MustCompile(`^0[0-7_]+`)
+
+// octalText returns the text of a number of a YAML file with a leading zero, or "".
+// CUE's decoder writes such a number as 0o10.
+func (l *Loader) octalText(lit *ast.BasicLit) string {
+	at := l.Sources.Span(lit.Pos())
+	if !strings.HasPrefix(lit.Value, "0o") || !at.Valid() || at.Start >= len(at.Source.Content) {
+		return ""
+	}
+	return string(yamlOctal.Find(at.Source.Content[at.Start:]))
+}
+
+// refuseOctal reports a number with a leading zero, and returns a value in its place
+// whose consequences are not reported.
+//
+// Sources: YAML 1.1, "Integer Language-Independent Type"; YAML 1.2.2, section 10.3.2,
+// in which an octal number begins with 0o.
+func (l *Loader) refuseOctal(lit *ast.BasicLit, text string, at *trail) ast.Expr {
+	span := l.Sources.Span(lit.Pos())
+	span.End = span.Start + len(text)
+	digits := strings.ReplaceAll(text, "_", "")
+	decimal := strings.TrimLeft(digits, "0")
+	if decimal == "" {
+		decimal = "0"
+	}
+	octal, err := strconv.ParseInt(digits, 8, 64)
+	if err != nil || strconv.FormatInt(octal, 10) == decimal {
+		return lit // both versions agree, or the number is too large for any field
+	}
+	l.findings.Add(diag.Finding{
+		Code: "E0008", Severity: diag.Error, Path: diag.Path(at.path()), Span: span,
+		Message: fmt.Sprintf("%s is %d in YAML 1.1, but %s in YAML 1.2", text, octal, decimal),
+		Help:    fmt.Sprintf("write %s or %d; if a text is meant, write %q in quotes", decimal, octal, text),
+	})
+	l.markCut(lit.Pos(), cutName)
+	return &ast.BottomLit{Bottom: lit.Pos()}
 }
 
 // trail is the last element of a path, linked to the elements above it. nil is the
