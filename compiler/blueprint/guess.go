@@ -116,7 +116,11 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	guesses = append(guesses, guessAmount(s)...)
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
 	trimmed := strings.TrimSpace(s)
-	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")), quoted(slug(trimmed)), "["+quoted(s)+"]")
+	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")))
+	if path[len(path)-1] != "machine" && !strings.ContainsAny(trimmed, "/:@") { // others name machine types and images
+		add(quoted(slug(trimmed)))
+	}
+	add("[" + quoted(s) + "]")
 	if strings.Contains(trimmed, ".") {
 		add(quoted(trimmed+"/32"), quoted("roles/"+trimmed)) // an IP address, or a role
 	}
