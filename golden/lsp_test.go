@@ -1,0 +1,303 @@
+package golden_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// editor is a scripted editor that talks with a language server process.
+type editor struct {
+	t    *testing.T
+	dir  string
+	conn *jsonrpc2.Conn
+	cmd  *exec.Cmd
+
+	versions map[string]int
+	mu       sync.Mutex
+	news     chan struct{} // diagnostics have arrived
+	shown    map[string][]lspDiagnostic
+}
+
+type lspPosition struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+type lspRange struct {
+	Start lspPosition `json:"start"`
+	End   lspPosition `json:"end"`
+}
+
+type lspDiagnostic struct {
+	Range    lspRange `json:"range"`
+	Severity int      `json:"severity"`
+	Code     string   `json:"code"`
+	Source   string   `json:"source"`
+	Message  string   `json:"message"`
+	Related  []struct {
+		Location struct {
+			URI   string   `json:"uri"`
+			Range lspRange `json:"range"`
+		} `json:"location"`
+		Message string `json:"message"`
+	} `json:"relatedInformation"`
+}
+
+// pipes are the streams of a process.
+type pipes struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// Handle keeps the diagnostics that the server sends, and grants its requests.
+func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	if !r.Notif {
+		go conn.Reply(ctx, r.ID, nil)
+		return
+	}
+	var p struct {
+		URI         string
+		Diagnostics []lspDiagnostic
+	}
+	if r.Method != "textDocument/publishDiagnostics" || json.Unmarshal(*r.Params, &p) != nil {
+		return
+	}
+	e.mu.Lock()
+	e.shown[filepath.Base(p.URI)] = p.Diagnostics
+	e.mu.Unlock()
+	select {
+	case e.news <- struct{}{}:
+	default:
+	}
+}
+
+// startEditor starts a language server in a directory and initializes the session.
+func startEditor(t *testing.T, bin, dir string, args ...string) *editor {
+	t.Helper()
+	cmd := exec.Command(bin, append([]string{"lsp"}, args...)...)
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	e := &editor{
+		t: t, dir: dir, cmd: cmd, versions: map[string]int{}, news: make(chan struct{}, 1),
+		shown: map[string][]lspDiagnostic{},
+	}
+	e.conn = jsonrpc2.NewConn(context.Background(),
+		jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e)
+	var result struct {
+		Capabilities map[string]any
+		ServerInfo   struct{ Name string }
+	}
+	e.call("initialize", map[string]any{"capabilities": map[string]any{"workspace": map[string]any{
+		"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}}, &result)
+	if result.ServerInfo.Name != "batchwright" {
+		t.Errorf("the server is %+v", result)
+	}
+	e.notify("initialized", map[string]any{})
+	return e
+}
+
+func (e *editor) call(method string, params, result any) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := e.conn.Call(ctx, method, params, result); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (e *editor) notify(method string, params any) {
+	e.t.Helper()
+	if err := e.conn.Notify(context.Background(), method, params); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (e *editor) uri(name string) string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(e.dir, name))}).String()
+}
+
+func (e *editor) open(name, text string) {
+	e.t.Helper()
+	e.versions[name] = 1
+	e.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": e.uri(name), "languageId": "cue", "version": 1, "text": text,
+	}})
+}
+
+// change replaces a range of a file or, if r is nil, the whole file.
+func (e *editor) change(name, text string, r *lspRange) {
+	e.t.Helper()
+	e.versions[name]++
+	change := map[string]any{"text": text}
+	if r != nil {
+		change["range"] = r
+	}
+	e.notify("textDocument/didChange", map[string]any{
+		"textDocument":   map[string]any{"uri": e.uri(name), "version": e.versions[name]},
+		"contentChanges": []any{change},
+	})
+}
+
+func (e *editor) close(name string) {
+	e.t.Helper()
+	e.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": e.uri(name)}})
+}
+
+// waitFor waits until a file has diagnostics with exactly these codes, and returns
+// them.
+func (e *editor) waitFor(name string, codes ...string) []lspDiagnostic {
+	e.t.Helper()
+	timeout := time.After(time.Minute)
+	for {
+		e.mu.Lock()
+		shown, known := e.shown[name]
+		e.mu.Unlock()
+		var got []string
+		for _, d := range shown {
+			got = append(got, d.Code)
+		}
+		if known && slices.Equal(got, codes) {
+			return shown
+		}
+		select {
+		case <-e.news:
+		case <-timeout:
+			e.t.Fatalf("%s has the diagnostics %+v, want the codes %q", name, shown, codes)
+		}
+	}
+}
+
+// stop ends the session as the protocol wants it.
+func (e *editor) stop() {
+	e.t.Helper()
+	e.call("shutdown", nil, nil)
+	e.notify("exit", nil)
+	if err := e.cmd.Wait(); err != nil {
+		e.t.Errorf("the server ends with %v", err)
+	}
+}
+
+// positionOf returns the position behind the n-th occurrence of a part of a text,
+// from 1, in UTF-16 code units.
+func positionOf(text, part string, n int) lspPosition {
+	at := 0
+	for range n {
+		i := strings.Index(text[at:], part)
+		if i < 0 {
+			return lspPosition{-1, -1}
+		}
+		at += i + len(part)
+	}
+	before := text[:at]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	units := 0
+	for _, r := range line {
+		units++
+		if r > 0xffff {
+			units++
+		}
+	}
+	return lspPosition{strings.Count(before, "\n"), units}
+}
+
+// initRepository starts a repository from an example.
+func initRepository(t *testing.T, bin, example string) (dir string, platform string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "a platform, with 100% ä")
+	out, err := exec.Command(bin, "init", "--from", example, "--ci", "none", "--pre-commit=false", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir, readText(t, filepath.Join(dir, "platform.cue"))
+}
+
+// TestLanguageServerDiagnostics breaks and mends a blueprint in an editor.
+func TestLanguageServerDiagnostics(t *testing.T) {
+	bin := buildBatchwright(t)
+	dir, platform := initRepository(t, bin, "batch-platform")
+	e := startEditor(t, bin, dir)
+
+	broken := strings.Replace(platform, `"l4-spot": {hardware`, `"l4-spot": {accept: W0203: "🚀 ключ", hardwar`, 1)
+	e.open("platform.cue", broken)
+	d := e.waitFor("platform.cue", "E0101")[0]
+	if d.Severity != 1 || d.Source != "batchwright" || !strings.Contains(d.Message, `did you mean "hardware"?`) ||
+		!strings.Contains(d.Message, "batchwright explain E0101") {
+		t.Errorf("diagnostic %+v", d)
+	}
+	if want := (lspRange{positionOf(broken, `ключ", `, 1), positionOf(broken, `ключ", hardwar`, 1)}); d.Range != want {
+		t.Errorf("the diagnostic is at %+v, want %+v", d.Range, want)
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "platform.cue")); err != nil {
+		t.Fatal(err)
+	}
+
+	// Mend the field behind an emoji, by its positions.
+	e.change("platform.cue", "hardware", &d.Range)
+	e.change("platform.cue", "", &lspRange{positionOf(broken, `"l4-spot": {`, 1), positionOf(broken, `ключ", `, 1)})
+	e.waitFor("platform.cue", "N0709", "E0602")
+
+	// A file that exists only in the editor belongs to the package; the finding is in
+	// the file that must change, and points to the other one.
+	e.open("more.cue", "package platform\n\ntiers: lp: capacity: [\"l4-on")
+	e.waitFor("more.cue", "E0003")
+	e.change("more.cue", "package platform\n\nteams: \"team-e\": cohort: \"team-x\"\n", nil)
+	if d := e.waitFor("more.cue", "E0201")[0]; !strings.Contains(d.Message, `want one of`) {
+		t.Errorf("diagnostic %+v", d)
+	}
+	e.close("more.cue")
+	e.waitFor("more.cue")
+
+	// YAML is a blueprint if it looks like one.
+	e.open("values.yaml", "replicas: 3\nregion: x\n")
+	e.open("small.yaml", "name: small\nproject: my-project\nregion: nowhere\n")
+	e.waitFor("small.yaml", "E0102", "E0103")
+
+	// A blueprint that takes long does not delay the next check.
+	e.change("platform.cue", platform+slowFields, nil)
+	time.Sleep(time.Second)
+	began := time.Now()
+	e.change("platform.cue", broken, nil)
+	e.waitFor("platform.cue", "E0101")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the check after a slow one takes %v", took)
+	}
+	e.close("platform.cue")
+	e.waitFor("platform.cue")
+	e.mu.Lock()
+	if shown := e.shown["values.yaml"]; len(shown) > 0 {
+		t.Errorf("a file that is no blueprint has the diagnostics %+v", shown)
+	}
+	e.mu.Unlock()
+	e.stop()
+}
+
+// slowFields are fields of a blueprint whose evaluation takes minutes.
+const slowFields = `
+_a: {a: 1, b: 2, c: 3, d: 4}
+_b: {for x, _ in _a for y, _ in _a for z, _ in _a for v, _ in _a {"\(x)\(y)\(z)\(v)": 1}}
+_c: {for x, _ in _b for y, _ in _b for z, _ in _b {"\(x)\(y)\(z)": 1}}
+`
