@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -171,7 +173,7 @@ func (e *editor) close(name string) {
 // them.
 func (e *editor) waitFor(name string, codes ...string) []lspDiagnostic {
 	e.t.Helper()
-	timeout := time.After(time.Minute)
+	timeout := time.After(30 * time.Second)
 	for {
 		e.mu.Lock()
 		shown, known := e.shown[name]
@@ -292,6 +294,169 @@ func TestLanguageServerDiagnostics(t *testing.T) {
 		t.Errorf("a file that is no blueprint has the diagnostics %+v", shown)
 	}
 	e.mu.Unlock()
+	e.stop()
+}
+
+// at returns the parameters of a question about the place behind the n-th occurrence
+// of a part of a text.
+func (e *editor) at(name, text, part string, n int) map[string]any {
+	return map[string]any{
+		"textDocument": map[string]any{"uri": e.uri(name)}, "position": positionOf(text, part, n),
+	}
+}
+
+// complete completes behind a part of a text, applies the offer with a label, and
+// returns the text.
+func (e *editor) complete(name, text, behind, label string) string {
+	e.t.Helper()
+	var list struct {
+		Items []struct {
+			Label    string
+			TextEdit struct {
+				Range   lspRange
+				NewText string
+			}
+		}
+	}
+	e.call("textDocument/completion", e.at(name, text, behind, 1), &list)
+	var labels []string
+	for _, item := range list.Items {
+		labels = append(labels, item.Label)
+		if item.Label != label {
+			continue
+		}
+		out := text[:offsetOf(text, item.TextEdit.Range.Start)] + item.TextEdit.NewText +
+			text[offsetOf(text, item.TextEdit.Range.End):]
+		e.change(name, out, nil)
+		return out
+	}
+	e.t.Fatalf("behind %q the server offers %q, want %s", behind, labels, label)
+	return ""
+}
+
+// act applies the correction of a diagnostic that has a title, and returns the text.
+func (e *editor) act(name, text string, d lspDiagnostic, title string) string {
+	e.t.Helper()
+	var actions []struct {
+		Title string
+		Edit  struct {
+			Changes map[string][]struct {
+				Range   lspRange
+				NewText string
+			}
+		}
+	}
+	e.call("textDocument/codeAction", map[string]any{
+		"textDocument": map[string]any{"uri": e.uri(name)}, "range": d.Range,
+		"context": map[string]any{"diagnostics": []any{d}},
+	}, &actions)
+	for _, a := range actions {
+		if edits := a.Edit.Changes[e.uri(name)]; a.Title == title && len(edits) == 1 {
+			start, end := offsetOf(text, edits[0].Range.Start), offsetOf(text, edits[0].Range.End)
+			e.change(name, edits[0].NewText, &edits[0].Range)
+			return text[:start] + edits[0].NewText + text[end:]
+		}
+	}
+	e.t.Fatalf("the actions are %+v, want %q", actions, title)
+	return ""
+}
+
+// offsetOf returns the byte offset of a position.
+func offsetOf(text string, p lspPosition) int {
+	at := 0
+	for range p.Line {
+		at += strings.IndexByte(text[at:], '\n') + 1
+	}
+	for units := 0; units < p.Character; {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		units += len(utf16.Encode([]rune{r}))
+		at += size
+	}
+	return at
+}
+
+// TestLanguageServerWriting writes an entity of each kind by completion, in a
+// repository that init made, and reads about it.
+func TestLanguageServerWriting(t *testing.T) {
+	bin := buildBatchwright(t)
+	dir, platform := initRepository(t, bin, "batch-platform")
+	e := startEditor(t, bin, dir)
+	e.open("platform.cue", platform)
+	const name = "more.cue"
+	text := `package platform
+
+// ключ 🚀
+capacity: "l4-more": {
+	accept: W0203: "ключ 🚀", har
+}
+teams: "team-e": {
+	cohort: "team-a-b"
+	quota: lp: {
+		l4-s
+	}
+}
+workloads: later: {
+	tier: "lp"
+	image: "example.com/train:1"
+	perPod: {
+		me
+	}
+}
+`
+	e.open(name, text)
+	e.waitFor(name, "E0107", "E0107", "E0107", "E0107")
+	text = e.complete(name, text, "🚀\", har", "hardware")
+	text = e.complete(name, text, "hardware: ", "l4")
+	text = strings.Replace(text, `hardware: "l4"`, `hardware: "l4", consumption: {}, maxNodes: 1`, 1)
+	e.change(name, text, nil)
+	text = e.complete(name, text, "consumption: {", "spot")
+	text = strings.Replace(text, "{spot: }", "{spot: {}}", 1)
+	text = e.complete(name, text, "l4-s", "l4-spot")
+	text = e.complete(name, text, "\t\tme", "memory")
+	text = strings.Replace(text, "memory: ", "memory: \"4Gi\", cpu: 1, accelerators: 1", 1)
+	text = strings.Replace(text, `"l4-spot": `, `"l4-spot": borrow: 4`, 1)
+	text = strings.Replace(text, `"lp"`, `"lp", copies: 1`, 1)
+	e.change(name, text, nil)
+	e.waitFor(name, "W0203") // accepted
+
+	// Two corrections: of a misspelt field, and the acceptance of a warning.
+	text = strings.Replace(strings.Replace(text, "maxNodes: 1", "maxNode: 1", 1), `accept: W0203: "ключ 🚀", `, "", 1)
+	e.change(name, text, nil)
+	text = e.act(name, text, e.waitFor(name, "E0101")[0], "use maxNodes")
+	text = e.act(name, text, e.waitFor(name, "W0203")[0], "accept W0203, then write the reason")
+	e.waitFor(name, "E0103")
+	text = strings.Replace(text, `W0203: ""`, `W0203: "bought for autumn"`, 1)
+	e.change(name, text, nil)
+	if d := e.waitFor(name, "W0203")[0]; d.Severity != 4 || !strings.Contains(d.Message, "bought for autumn") {
+		t.Errorf("an accepted finding is shown as %+v", d)
+	}
+
+	var hover struct{ Contents struct{ Value string } }
+	e.call("textDocument/hover", e.at(name, text, "maxNod", 1), &hover)
+	if !strings.Contains(hover.Contents.Value, "Maximum number of nodes") {
+		t.Errorf("hover shows %q", hover.Contents.Value)
+	}
+	e.call("textDocument/hover", e.at(name, text, `capacity: "l4`, 1), &hover)
+	if !strings.Contains(hover.Contents.Value, "**W0203**: unused definition") {
+		t.Errorf("hover on a finding shows %q", hover.Contents.Value)
+	}
+	var places []struct {
+		URI   string
+		Range lspRange
+	}
+	e.call("textDocument/definition", e.at(name, text, `tier: "l`, 1), &places)
+	if len(places) != 1 || places[0].URI != e.uri("platform.cue") ||
+		places[0].Range.Start != positionOf(platform, "tiers: {\n\t", 1) {
+		t.Errorf("the definition is at %+v", places)
+	}
+	var symbols []struct {
+		Name     string
+		Children []struct{ Name string }
+	}
+	e.call("textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": e.uri(name)}}, &symbols)
+	if len(symbols) != 3 || symbols[1].Name != "teams" || symbols[1].Children[0].Name != "team-e" {
+		t.Errorf("the outline is %+v", symbols)
+	}
 	e.stop()
 }
 

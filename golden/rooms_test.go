@@ -71,7 +71,7 @@ var rooms = map[string][]string{
 
 	"compiler/editor": {
 		"schema", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog", "compiler/diag",
-		"compiler/explain", "compiler/words",
+		"compiler/explain", "compiler/rules",
 	},
 	"cmd/batchwright/lsp": {"compiler/blueprint/load", "compiler/diag", "compiler/editor"},
 

@@ -50,16 +50,22 @@ func (a Attachment) Zones() []string { return zonesOf(a.Accelerator).Zones }
 // Regions returns the regions that occur in any table, sorted. Other regions exist.
 func Regions() []string {
 	var regions []string
+	for _, zone := range AllZones() {
+		regions = append(regions, zone[:strings.LastIndexByte(zone, '-')])
+	}
+	return slices.Compact(slices.Sorted(slices.Values(regions)))
+}
+
+// AllZones returns the zones that occur in any table, sorted. Other zones exist.
+func AllZones() []string {
+	var all []string
 	for row := range strings.Lines(zones) {
 		r := decodeRow[zoneRow](row)
-		all := r.Zones
+		all = append(all, r.Zones...)
 		for _, documented := range r.Options {
 			all = append(all, documented...)
 		}
-		for _, zone := range all {
-			regions = append(regions, zone[:strings.LastIndexByte(zone, '-')])
-		}
 	}
-	slices.Sort(regions)
-	return slices.Compact(regions)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -43,7 +43,8 @@ func scanCUE(content []byte, at int) ([]mark, cursor) {
 func (c *cueScan) scan() {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(c.content)), c.content, func(token.Pos, string, []any) {}, scanner.ScanComments)
-	var inString []int // depths of the frames of expressions in strings
+	var inString []int // numbers of frames within each expression in a string
+	interpolates := false
 	for {
 		if load.LongAttribute(c.content[min(s.Offset(), len(c.content)):]) {
 			return
@@ -63,23 +64,18 @@ func (c *cueScan) scan() {
 		}
 		c.startToken(start, tok)
 		c.pass(start, end, tok)
-		switch tok {
-		case token.INTERPOLATION:
-			c.open(otherFrame, end, 0)
-			inString = append(inString, len(c.frames))
+		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == len(c.frames) {
+			rest := s.ResumeInterpolation()
+			inString = inString[:n-1]
+			c.close(otherFrame, min(end+len(rest)-1, len(c.content)))
+			interpolates = strings.HasSuffix(rest, "(")
 			continue
-		case token.RPAREN:
-			if n := len(inString); n > 0 && inString[n-1] == len(c.frames) {
-				rest := s.ResumeInterpolation()
-				end = min(end+len(rest)-1, len(c.content))
-				if !strings.HasSuffix(rest, "(") {
-					inString = inString[:n-1]
-					c.close(otherFrame, end)
-				}
-				continue
-			}
 		}
 		c.token(start, end, tok)
+		if tok == token.LPAREN && interpolates {
+			inString = append(inString, len(c.frames))
+		}
+		interpolates = tok == token.INTERPOLATION
 	}
 }
 
@@ -169,7 +165,10 @@ func (c *cueScan) pass(start, end int, tok token.Token) {
 			c.placeHere()
 			c.cursor.silent = true
 		}
-	case isWord(tok) && start <= c.at && c.at <= end:
+	case tok == token.SUB && c.at == end, isWord(tok) && start <= c.at && c.at <= end:
+		if tok != token.STRING {
+			start, end = c.dashed(start, end)
+		}
 		c.place(start, end, tok == token.STRING)
 	case c.at <= start:
 		c.placeHere()
@@ -177,6 +176,21 @@ func (c *cueScan) pass(start, end int, tok token.Token) {
 		c.placeHere()
 		c.cursor.silent = tok == token.INTERPOLATION || tok == token.ATTRIBUTE
 	}
+}
+
+// dashed returns the range of a name around a token. A name with dashes needs quotes
+// in CUE, but people write the quotes last.
+func (c *cueScan) dashed(start, end int) (int, int) {
+	isPart := func(b byte) bool {
+		return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+	}
+	for start > 0 && isPart(c.content[start-1]) {
+		start--
+	}
+	for end < len(c.content) && isPart(c.content[end]) {
+		end++
+	}
+	return start, end
 }
 
 // isWord reports whether a token can be completed.

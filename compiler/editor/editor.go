@@ -12,8 +12,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
 )
+
+// Editor answers questions. It is not safe for concurrent use.
+type Editor struct {
+	schema *blueprint.SchemaReader
+	codes  []diag.Code
+}
+
+// New returns an Editor that knows the given codes of findings.
+func New(codes []diag.Code) (*Editor, error) {
+	reader, err := blueprint.ReadSchema()
+	return &Editor{reader, codes}, err
+}
 
 // File is one file of a blueprint.
 type File struct {

@@ -173,8 +173,8 @@ func (m *machine) close(kind frameKind, end int) {
 	}
 	m.frames = m.frames[:len(m.frames)-1]
 	f := m.top()
-	if (closed == nameFrame || closed == otherFrame) && f.kind == structFrame && !f.value {
-		f.computed = true
+	if closed != structFrame && f.kind == structFrame && !f.value {
+		f.computed = true // if a colon follows; otherwise it was a value
 	}
 	f.value = f.value || closed == structFrame || closed == listFrame
 }

@@ -12,10 +12,11 @@ type platform struct {
 	key, dir string
 	paths    []string
 
-	edits  int                // number of edits so far
-	timer  *time.Timer        // starts the next check
-	cancel context.CancelFunc // stops the current check
-	found  map[string][]Found // result of the last check, by absolute name of the file
+	edits   int                // number of edits so far
+	checked int                // number of edits before the last check that ended
+	timer   *time.Timer        // starts the next check
+	cancel  context.CancelFunc // stops the current check
+	found   map[string][]Found // result of the last check, by absolute name of the file
 }
 
 // scheduleFile plans a check of the platform of a file. A file that is part of no
@@ -107,7 +108,7 @@ func (s *Server) check(p *platform, edits int) {
 		return
 	}
 	files := slices.Collect(maps.Keys(p.found))
-	p.found = map[string][]Found{}
+	p.found, p.checked = map[string][]Found{}, edits
 	for _, f := range report.Findings {
 		// An editor shows only what is in a file.
 		if f.File = s.placeFinding(p, f.File); f.File != "" {

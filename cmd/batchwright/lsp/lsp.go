@@ -23,6 +23,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/editor"
 )
 
 // Options are the settings of a server.
@@ -47,8 +48,9 @@ type Options struct {
 // Server is one session with an editor.
 type Server struct {
 	Options
-	log  *log.Logger
-	conn *jsonrpc2.Conn
+	log    *log.Logger
+	conn   *jsonrpc2.Conn
+	editor *editor.Editor // guarded by mu
 
 	mu        sync.Mutex // guards everything below
 	phase     phase
@@ -71,8 +73,12 @@ const (
 // Serve runs a session until the editor ends it, in ends, or ctx is done. It returns
 // an error if the editor ends the session without shutting it down.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	answers, err := editor.New(o.Codes)
+	if err != nil {
+		return err
+	}
 	s := &Server{
-		Options: o, log: log.New(o.Log, "batchwright lsp: ", 0),
+		Options: o, editor: answers, log: log.New(o.Log, "batchwright lsp: ", 0),
 		documents: map[string]*document{}, platforms: map[string]*platform{}, shown: map[string]bool{},
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -179,6 +185,11 @@ func (s *Server) methods() map[string]method {
 		"textDocument/didSave":            with(s.saveDocument),
 		"textDocument/didClose":           with(s.closeDocument),
 		"workspace/didChangeWatchedFiles": with(s.changeFiles),
+		"textDocument/completion":         with(s.complete),
+		"textDocument/hover":              with(s.hover),
+		"textDocument/definition":         with(s.define),
+		"textDocument/documentSymbol":     with(s.outline),
+		"textDocument/codeAction":         with(s.actions),
 	}
 }
 
@@ -200,7 +211,12 @@ func (s *Server) initialize(p initializeParams) (any, error) {
 	s.canWatch = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
 	return initializeResult{
 		Capabilities: serverCapabilities{
-			TextDocumentSync: textDocumentSync{OpenClose: true, Change: syncIncremental, Save: true},
+			TextDocumentSync:       textDocumentSync{OpenClose: true, Change: syncIncremental, Save: true},
+			CompletionProvider:     completionOptions{[]string{`"`, ":", " ", "{", "["}},
+			HoverProvider:          true,
+			DefinitionProvider:     true,
+			DocumentSymbolProvider: true,
+			CodeActionProvider:     codeActionOptions{[]string{kindQuickFix}},
 		},
 		ServerInfo: serverInfo{s.Name, s.Version},
 	}, nil

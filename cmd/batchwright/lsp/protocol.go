@@ -40,7 +40,12 @@ type serverInfo struct {
 }
 
 type serverCapabilities struct {
-	TextDocumentSync textDocumentSync `json:"textDocumentSync"`
+	TextDocumentSync       textDocumentSync  `json:"textDocumentSync"`
+	CompletionProvider     completionOptions `json:"completionProvider"`
+	HoverProvider          bool              `json:"hoverProvider"`
+	DefinitionProvider     bool              `json:"definitionProvider"`
+	DocumentSymbolProvider bool              `json:"documentSymbolProvider"`
+	CodeActionProvider     codeActionOptions `json:"codeActionProvider"`
 }
 
 // syncIncremental means that the editor sends the changed parts of a document.
@@ -129,4 +134,75 @@ const messageWarning = 2
 type messageParams struct {
 	Type    int    `json:"type"`
 	Message string `json:"message"`
+}
+
+type positionParams struct {
+	TextDocument textDocument `json:"textDocument"`
+	Position     position     `json:"position"`
+}
+
+type completionOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+type completionItem struct {
+	Label         string   `json:"label"`
+	Kind          int      `json:"kind"`
+	Detail        string   `json:"detail,omitempty"`
+	Documentation *markup  `json:"documentation,omitempty"`
+	SortText      string   `json:"sortText"`
+	FilterText    string   `json:"filterText,omitempty"`
+	TextEdit      textEdit `json:"textEdit"`
+}
+
+type textEdit struct {
+	Range   span   `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type markup struct {
+	Kind  string `json:"kind"` // "plaintext" or "markdown"
+	Value string `json:"value"`
+}
+
+type hoverResult struct {
+	Contents markup `json:"contents"`
+	Range    *span  `json:"range,omitempty"`
+}
+
+type documentSymbol struct {
+	Name           string           `json:"name"`
+	Kind           int              `json:"kind"`
+	Range          span             `json:"range"`
+	SelectionRange span             `json:"selectionRange"`
+	Children       []documentSymbol `json:"children,omitempty"`
+}
+
+type codeActionOptions struct {
+	CodeActionKinds []string `json:"codeActionKinds"`
+}
+
+type actionParams struct {
+	TextDocument textDocument `json:"textDocument"`
+	Range        span         `json:"range"`
+	Context      struct {
+		Only []string `json:"only"`
+	} `json:"context"`
+}
+
+type codeAction struct {
+	Title       string        `json:"title"`
+	Kind        string        `json:"kind"`
+	IsPreferred bool          `json:"isPreferred,omitempty"`
+	Diagnostics []diagnostic  `json:"diagnostics"`
+	Edit        workspaceEdit `json:"edit"`
+}
+
+type workspaceEdit struct {
+	Changes map[string][]textEdit `json:"changes"`
 }
