@@ -1,14 +1,19 @@
 package golden_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -458,6 +463,81 @@ workloads: later: {
 		t.Errorf("the outline is %+v", symbols)
 	}
 	e.stop()
+}
+
+// TestLanguageServerGarbage sends messages that no editor should send. The server
+// answers each request, writes nothing but messages, and ends when the editor does.
+func TestLanguageServerGarbage(t *testing.T) {
+	bin := buildBatchwright(t)
+	message := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+	request := func(id int, method, params string) string {
+		return message(fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": %q, "params": %s}`, id, method, params))
+	}
+	for _, c := range []struct{ name, in, want string }{
+		{"no message", "", ""},
+		{"garbage before a message", "hello\r\n\r\nX: y\r\n" + request(1, "initialize", "{}"), "1 result"},
+		{"a long line", strings.Repeat("x", 1<<20) + "\n" + request(1, "initialize", "{}"), "1 result"},
+		{"no JSON", message("{") + request(1, "initialize", "{}"), "null -32700, 1 result"},
+		{"a batch", message("[1]") + request(1, "initialize", "{}"), "null -32700, 1 result"},
+		{"deep JSON", message(strings.Repeat("[", 1<<20)) + request(1, "initialize", "{}"), "null -32700, 1 result"},
+		{"a message that is too large", fmt.Sprintf("Content-Length: %d\r\n\r\n", 1<<40), ""},
+		{"an unfinished message", "Content-Length: 10\r\n\r\n{}", ""},
+		{"too early", request(1, "textDocument/hover", "{}"), "1 -32002"},
+		{"an unknown method", request(1, "initialize", "{}") + request(2, "a/b", "{}"), "1 result, 2 -32601"},
+		{"wrong parameters", request(1, "initialize", "{}") + request(2, "textDocument/hover", "7"),
+			"1 result, 2 -32602"},
+		{"no such file", request(1, "initialize", "{}") + request(2, "textDocument/completion",
+			`{"textDocument": {"uri": "untitled:1"}, "position": {"line": -1, "character": 7}}`), "1 result, 2 result"},
+		{"after the end", request(1, "initialize", "{}") + request(2, "shutdown", "null") +
+			request(3, "textDocument/hover", "{}"), "1 result, 2 result, 3 -32600"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(bin, "lsp")
+			cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(c.in)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := readAnswers(t, out); got != c.want {
+				t.Errorf("the answers are %q, want %q", got, c.want)
+			}
+		})
+	}
+	cmd := exec.Command(bin, "lsp")
+	cmd.Stdin = strings.NewReader(request(1, "initialize", "{}") + message(`{"jsonrpc": "2.0", "method": "exit"}`))
+	if err := cmd.Run(); err == nil {
+		t.Error("an exit without a shutdown is no failure")
+	}
+}
+
+// readAnswers returns the answers in a server's output: the id, and "result" or the
+// code of the error.
+func readAnswers(t *testing.T, out []byte) string {
+	t.Helper()
+	var answers []string
+	for r := bufio.NewReader(bytes.NewReader(out)); ; {
+		var answer struct {
+			ID     *int
+			Result json.RawMessage
+			Error  *struct{ Code int }
+		}
+		err := jsonrpc2.VSCodeObjectCodec{}.ReadObject(r, &answer)
+		if errors.Is(err, io.EOF) {
+			return strings.Join(answers, ", ")
+		}
+		if err != nil {
+			t.Fatalf("the output is no message: %v\n%.300q", err, out)
+		}
+		id, result := "null", "result"
+		if answer.ID != nil {
+			id = strconv.Itoa(*answer.ID)
+		}
+		if answer.Error != nil {
+			result = strconv.Itoa(answer.Error.Code)
+		}
+		answers = append(answers, id+" "+result)
+	}
 }
 
 // slowFields are fields of a blueprint whose evaluation takes minutes.

@@ -75,9 +75,12 @@ var rooms = map[string][]string{
 	},
 	"cmd/batchwright/lsp": {"compiler/blueprint/load", "compiler/diag", "compiler/editor"},
 
-	"cmd/batchwright": {"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
+	"cmd/batchwright": {
+		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
+		"compiler/catalog",
 		"compiler/console", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/words", "emit", "emit/folder",
-		"emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
+		"emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary",
+	},
 	"golden":       {},
 	"golden/scale": {},
 }

@@ -179,36 +179,9 @@ func (c *completion) literals(path []string, field *blueprint.Field) []Offer {
 		}
 		return out
 	}
-	switch {
-	case matches("workloads.*.priority", path):
-		for _, name := range c.text.below("tiers", c.text.first("workloads", path[1], "tier"), "priorities") {
-			add(name, "PriorityClass")
-		}
-	case matches("hardware.*.machine", path), matches("cluster.systemPool.machine", path):
-		for _, m := range catalog.All() {
-			if m.Withheld == "" && (path[0] == "hardware" || m.Count == 0) {
-				add(m.Type, m.Summary())
-			}
-		}
-	case matches("hardware.*.topology", path):
-		if m, ok := catalog.Usable(c.text.first("hardware", path[1], "machine")); ok {
-			for _, s := range m.Slices() {
-				add(s.Topology, m.Type)
-			}
-		}
-	case matches("hardware.*.gpus.type", path):
-		for _, a := range catalog.Attachments(c.text.first("hardware", path[1], "machine")) {
-			add(a.Accelerator, a.Family)
-		}
-	case matches("zones[]", path):
-		c.addZones(add)
-	case matches("capacity.*.zones[]", path):
-		for _, zone := range c.text.values("zones") {
-			add(zone, "zone of the platform")
-		}
-	case path[len(path)-1] == "region":
-		for _, region := range catalog.Regions() {
-			add(region, "")
+	for _, source := range valueSources() {
+		if matches(source.field, path) {
+			source.offer(c.text, path, add)
 		}
 	}
 	for _, literal := range field.Literals {
@@ -222,14 +195,77 @@ func (c *completion) literals(path []string, field *blueprint.Field) []Offer {
 	return compactOffers(out)
 }
 
-// addZones adds the known zones of the platform's region or, without a region, all
-// known zones.
-func (c *completion) addZones(add func(value, detail string)) {
-	region := c.text.first("region")
+// valueSource says where the values of a field come from, besides the schema.
+type valueSource struct {
+	field string // as in a naming
+	offer func(t *text, path []string, add func(value, detail string))
+}
+
+func valueSources() []valueSource {
+	return []valueSource{
+		{"workloads.*.priority", offerPriorities},
+		{"hardware.*.machine", offerMachines},
+		{"cluster.systemPool.machine", offerMachines},
+		{"hardware.*.topology", offerTopologies},
+		{"hardware.*.gpus.type", offerGPUs},
+		{"zones[]", offerZones},
+		{"capacity.*.zones[]", offerPlatformZones},
+		{"region", offerRegions},
+		{"delivery.region", offerRegions},
+		{"monitoring.tensorBoard.region", offerRegions},
+	}
+}
+
+func offerPriorities(t *text, path []string, add func(value, detail string)) {
+	for _, name := range t.below("tiers", t.first("workloads", path[1], "tier"), "priorities") {
+		add(name, "PriorityClass")
+	}
+}
+
+// offerMachines offers the machine types that a blueprint can use, without
+// accelerators for the nodes of the system.
+func offerMachines(_ *text, path []string, add func(value, detail string)) {
+	for _, m := range catalog.All() {
+		if m.Withheld == "" && (path[0] == "hardware" || m.Count == 0) {
+			add(m.Type, m.Summary())
+		}
+	}
+}
+
+func offerTopologies(t *text, path []string, add func(value, detail string)) {
+	if m, ok := catalog.Usable(t.first("hardware", path[1], "machine")); ok {
+		for _, s := range m.Slices() {
+			add(s.Topology, m.Type)
+		}
+	}
+}
+
+func offerGPUs(t *text, path []string, add func(value, detail string)) {
+	for _, a := range catalog.Attachments(t.first("hardware", path[1], "machine")) {
+		add(a.Accelerator, a.Family)
+	}
+}
+
+// offerZones offers the known zones of the platform's region or, without a region,
+// all known zones.
+func offerZones(t *text, _ []string, add func(value, detail string)) {
+	region := t.first("region")
 	for _, zone := range catalog.AllZones() {
 		if region == "" || strings.HasPrefix(zone, region+"-") {
 			add(zone, "")
 		}
+	}
+}
+
+func offerPlatformZones(t *text, _ []string, add func(value, detail string)) {
+	for _, zone := range t.values("zones") {
+		add(zone, "zone of the platform")
+	}
+}
+
+func offerRegions(_ *text, _ []string, add func(value, detail string)) {
+	for _, region := range catalog.Regions() {
+		add(region, "")
 	}
 }
 

@@ -67,8 +67,10 @@ func TestComplete(t *testing.T) {
 		{"the cluster", "a.cue", "cluster: {\n\t◆\n}\n", "releaseChannel minVersion"},
 		{"one line", "a.cue", "cluster: maintenance: ◆\n", "days start hours"},
 		{"an entity", "a.cue", "capacity: x: {\n\t◆\n}\n", "hardware consumption nodes"},
-		{"an entity with some fields", "a.cue", "capacity: x: {\n\thardware: \"l4\"\n\t◆\n}\n", "consumption !hardware"},
-		{"an entity in the middle", "a.cue", "capacity: {\n\tx: {\n\t\thardware: \"l4\"\n\t\tmax◆\n\t}\n\ty: {}\n}\n", "maxNodes"},
+		{"an entity with some fields", "a.cue", "capacity: x: {\n\thardware: \"l4\"\n\t◆\n}\n",
+			"consumption !hardware"},
+		{"an entity in the middle", "a.cue", "capacity: {\n\tx: {\n\t\thardware: \"l4\"\n\t\tmax◆\n\t}\n\ty: {}\n}\n",
+			"maxNodes"},
 		{"an option", "a.cue", "capacity: x: {consumption: {◆}}\n", "onDemand spot reservation"},
 		{"an option, chained", "a.cue", "capacity: x: consumption: fl◆\n", "flexStart"},
 		{"fields of an option", "a.cue", "capacity: x: consumption: reservation: {name: \"x\", ◆}\n", "create project"},
@@ -82,7 +84,8 @@ func TestComplete(t *testing.T) {
 		{"a list", "a.cue", "tiers: x: capacity: [\"l4-spot\", ◆]\n", "l4-spot l4-held"},
 		{"a list of words", "a.cue", "teams: x: allow: [\"◆\"]\n", "csi ephemeral"},
 		{"zones of the region", "b.cue", "zones: [◆]\n", "us-central1-a us-central1-b !us-east1-b"},
-		{"zones of the platform", "a.cue", "capacity: x: zones: [\"◆\"]\n", "us-central1-a us-central1-b !us-central1-c"},
+		{"zones of the platform", "a.cue", "capacity: x: zones: [\"◆\"]\n",
+			"us-central1-a us-central1-b !us-central1-c"},
 		{"a region", "a.cue", "delivery: region: \"◆\"\n", "us-central1"},
 		{"a machine", "a.cue", "hardware: x: {machine: \"a3-◆\"}\n", "a3-highgpu-8g"},
 		{"a machine for the system", "a.cue", "cluster: systemPool: machine: ◆\n", "e2-standard-4 !a3-highgpu-8g"},
@@ -92,20 +95,24 @@ func TestComplete(t *testing.T) {
 		{"quota by capacity", "a.cue", "teams: x: quota: hp: ◆\n", "l4-spot l4-held"},
 		{"only the capacities of the tier", "a.cue", "teams: x: quota: lp: {\n\t\"◆\"\n}\n", "l4-spot !l4-held"},
 		{"a quota", "a.cue", "teams: x: quota: lp: \"l4-spot\": {◆}\n", "accelerators cpus borrow"},
-		{"a template of teams", "a.cue", "teams: [Team=string]: {\n\tgroup: \"\\(Team)@example.com\"\n\t◆\n}\n", "namespace cohort !group"},
+		{"a template of teams", "a.cue", "teams: [Team=string]: {\n\tgroup: \"\\(Team)@example.com\"\n\t◆\n}\n",
+			"namespace cohort !group"},
 		{"a shared queue", "a.cue", "tiers: hp: shared: quota: ◆\n", "l4-spot l4-held"},
 		{"a workload", "a.cue", "workloads: x: {\n\ttier: \"hp\"\n\t◆\n", "perPod image !tier"},
 		{"a tier of a workload", "a.cue", "workloads: x: {tier: \"◆\"}", "lp hp"},
 		{"a priority", "a.cue", "workloads: x: {tier: \"hp\", priority: \"◆\"}", "normal urgent"},
 		{"a capacity of a workload", "a.cue", "workloads: x: {tier: \"lp\", capacity: [\"◆\"]}", "l4-spot !l4-held"},
-		{"resources of a pod", "a.cue", "workloads: x: {\n\ttier: \"lp\"\n\tperPod: {\n\t\t◆\n\t}\n}\n", "cpu memory accelerators"},
-		{"a template", "a.cue", "_base: {\n\tperPod: {◆}\n}\nworkloads: x: _base & {tier: \"lp\"}\n", "cpu memory accelerators"},
+		{"resources of a pod", "a.cue", "workloads: x: {\n\ttier: \"lp\"\n\tperPod: {\n\t\t◆\n\t}\n}\n",
+			"cpu memory accelerators"},
+		{"a template", "a.cue", "_base: {\n\tperPod: {◆}\n}\nworkloads: x: _base & {tier: \"lp\"}\n",
+			"cpu memory accelerators"},
 		{"behind a template", "a.cue", "workloads: x: _base & {tier: \"lp\", ◆}\n", "perPod image"},
 		{"an accepted code", "a.cue", "teams: x: accept: ◆\n", "W0203 !E0101"},
 		{"an auxiliary", "a.cue", "workloads: x: auxiliary: logs: {◆}\n", "capacity cpu memory image"},
 		{"in a comprehension", "a.cue", "teams: {for n in [\"a\", \"b\"] {(n): {◆}}}\n", "namespace cohort"},
 		{"behind a field without a value", "a.cue", "capacity: x: {\n\thardware:\n\t◆\n}\n", "consumption nodes"},
-		{"behind an open brace", "a.cue", "capacity: {\n\tx: {\n\t\thardware: \"l4\"\n\nteams: y: {\n\t◆\n}\n", "namespace cohort"},
+		{"behind an open brace", "a.cue", "capacity: {\n\tx: {\n\t\thardware: \"l4\"\n\nteams: y: {\n\t◆\n}\n",
+			"namespace cohort"},
 		{"behind garbage", "a.cue", "tiers: = ]]\n}\nteams: y: {\n\t◆\n}\n", "namespace cohort"},
 		{"in a comment", "a.cue", "cluster: {\n\t// the ◆\n}\n", ""},
 		{"behind a value", "a.cue", "cluster: imageStreaming: true ◆\n", ""},
@@ -118,7 +125,8 @@ func TestComplete(t *testing.T) {
 		{"YAML: begun", "a.yaml", "name: x\nclu◆\n", "cluster"},
 		{"YAML: a struct", "a.yaml", "cluster:\n  ◆\n", "releaseChannel"},
 		{"YAML: an entity", "a.yaml", "capacity:\n  x:\n    hardware: l4\n    ◆\nteams: {}\n", "consumption !hardware"},
-		{"YAML: a name", "a.yaml", "hardware:\n  h1: {machine: g2-standard-24}\ncapacity:\n  x:\n    hardware: ◆\n", "l4 slice h1"},
+		{"YAML: a name", "a.yaml", "hardware:\n  h1: {machine: g2-standard-24}\ncapacity:\n  x:\n    hardware: ◆\n",
+			"l4 slice h1"},
 		{"YAML: a member", "a.yaml", "capacity:\n  x:\n    placement: c◆\n", "any compact"},
 		{"YAML: a flow mapping", "a.yaml", "capacity:\n  x: {hardware: l4, ◆}\n", "consumption !hardware"},
 		{"YAML: an open flow mapping", "a.yaml", "capacity:\n  x: {consumption: {◆\nteams: {}\n", "onDemand spot"},
@@ -167,7 +175,8 @@ func TestCompleteSource(t *testing.T) {
 		{"a.cue", "teams: x: quota: hp: {\n\tl4-h◆\n}\n", "l4-held", "teams: x: quota: hp: {\n\t\"l4-held\": \n}\n"},
 		{"a.cue", "capacity: x: {hardware: l4-◆}\n", "l4", "capacity: x: {hardware: \"l4\"}\n"},
 		{"a.cue", "teams: x: bucket: t◆\n", "true", "teams: x: bucket: true\n"},
-		{"a.json", "{\"capacity\": {\"x\": {\"hard◆\": \"l4\"}}}", "hardware", "{\"capacity\": {\"x\": {\"hardware\": \"l4\"}}}"},
+		{"a.json", "{\"capacity\": {\"x\": {\"hard◆\": \"l4\"}}}", "hardware",
+			"{\"capacity\": {\"x\": {\"hardware\": \"l4\"}}}"},
 		{"a.yaml", "capacity:\n  x:\n    hardware: l◆\n", "l4", "capacity:\n  x:\n    hardware: l4\n"},
 		{"a.yaml", "capacity:\n  x:\n    hard◆\n", "hardware", "capacity:\n  x:\n    hardware: \n"},
 		{"a.yaml", "tiers:\n  x: {capacity: [l◆]}\n", "l4-held", "tiers:\n  x: {capacity: [l4-held]}\n"},
@@ -293,4 +302,59 @@ func TestSymbols(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}
 	}
+}
+
+// TestAccept accepts a finding in a file.
+func TestAccept(t *testing.T) {
+	e := newEditor(t)
+	for _, c := range []struct{ file, source, path, want string }{
+		{"a.cue", "teams: x: {\n\t// who\n\tgroup: 1\n}\n", "teams.x.quota.lp",
+			"teams: x: {\n\t// who\n\taccept: W0203: \"\"\n\tgroup: 1\n}\n"},
+		{"a.cue", "teams: \"x-y\": {group: 1}", "teams.x-y",
+			"teams: \"x-y\": {group: 1}\nteams: \"x-y\": accept: W0203: \"\"\n"},
+		{"a.cue", "zones: []\n", "zones[0]", "zones: []\naccept: W0203: \"\"\n"},
+		{"a.cue", "cluster: {\n\tminVersion: 1\n}\n", "cluster.minVersion",
+			"cluster: {\n\taccept: W0203: \"\"\n\tminVersion: 1\n}\n"},
+		{"a.yaml", "teams:\n  x:\n    group: 1\n", "teams.x",
+			"teams:\n  x:\n    accept: {W0203: \"\"}\n    group: 1\n"},
+		{"a.yaml", "zones: []\n", "zones", "zones: []\naccept: {W0203: \"\"}\n"},
+		{"a.yaml", "teams:\n  x: {group: 1}\n", "teams.x", ""},
+		{"a.yaml", "teams:\n  x:\n    accept: {}\n", "teams.x", ""},
+		{"a.json", "{\n  \"teams\": {}\n}\n", "teams.x", ""},
+	} {
+		got, ok := e.Accept(File{c.file, []byte(c.source)}, "W0203", c.path)
+		if ok != (c.want != "") || ok && c.source[:got.At]+got.Text+c.source[got.At:] != c.want {
+			t.Errorf("%s: %+v, want %q", c.source, got, c.want)
+		}
+	}
+	if _, ok := e.Accept(File{"a.cue", nil}, "E0101", "teams.x"); ok {
+		t.Error("a finding that cannot be accepted is accepted")
+	}
+}
+
+// FuzzAnswers asks at every kind of place in files that need not be valid.
+func FuzzAnswers(f *testing.F) {
+	f.Add("a.cue", base, 30)
+	f.Add("a.cue", "a: \"\\(b\\(\"", 5)
+	f.Add("a.cue", "x: [{a: (b}])\n}}}", 9)
+	f.Add("a.yaml", "a:\n- b: {c: [\"d\n- - e: |\n x\n'", 12)
+	f.Add("a.json", `{"capacity": {"x": {"hardware": "`, 32)
+	e, err := New(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, name, source string, at int) {
+		if len(source) > 1<<12 {
+			t.Skip()
+		}
+		file := File{name, []byte(source)}
+		at = max(0, min(at, len(source)))
+		if c := e.Complete([]File{file}, name, at); c.Start < 0 || c.End > len(source) || c.Start > c.End {
+			t.Errorf("the range is %d to %d", c.Start, c.End)
+		}
+		e.Hover([]File{file}, name, at)
+		e.Definition([]File{file}, name, at)
+		Symbols(file)
+		IsBlueprint([]File{file})
+	})
 }

@@ -85,10 +85,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	defer cancel()
 	stream := newStream(in, out, s.log)
 	ready := make(chan struct{}) // s.conn is set
-	s.conn = jsonrpc2.NewConn(ctx, stream, handlerFunc(func(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	handle := func(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 		<-ready
 		s.handle(ctx, r)
-	}), jsonrpc2.SetLogger(s.log))
+	}
+	s.conn = jsonrpc2.NewConn(ctx, stream, handlerFunc(handle), jsonrpc2.SetLogger(s.log))
 	close(ready)
 	<-s.conn.DisconnectNotify()
 	s.stopChecks()
@@ -158,7 +159,7 @@ func (s *Server) dispatch(r *jsonrpc2.Request) (any, error) {
 	case now == starting && r.Method != "initialize":
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "the session is not initialized"}
 	case now != starting && r.Method == "initialize", now == shutDown:
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "not possible in this phase of a session"}
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this is not possible now"}
 	}
 	method := s.methods()[r.Method]
 	if method == nil {
