@@ -132,6 +132,7 @@ func runWorker(ctx context.Context, worker []string, in lsp.Request) (*lsp.Repor
 	}
 	cmd := exec.CommandContext(ctx, worker[0], worker[1:]...)
 	cmd.Stdin = bytes.NewReader(request)
+	cmd.WaitDelay = time.Second // its own process may still have the streams
 	lastWords := &limitedBuffer{limit: 64 << 10}
 	cmd.Stderr = lastWords
 	out, err := cmd.Output()

@@ -50,7 +50,7 @@ func (s *Server) schedule(p *platform) {
 	p.timer = time.AfterFunc(s.Delay, func() { s.check(p, edits) })
 }
 
-// stopChecks stops all checks.
+// stopChecks stops all checks, and starts no more.
 func (s *Server) stopChecks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,9 @@ func (s *Server) check(p *platform, edits int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	in := Request{Dir: p.dir, Paths: p.paths, Unsaved: s.unsavedFiles()}
+	s.checks.Add(1)
 	s.mu.Unlock()
+	defer s.checks.Done()
 	defer cancel()
 
 	report, err := s.Check(ctx, in)

@@ -51,6 +51,7 @@ type Server struct {
 	log    *log.Logger
 	conn   *jsonrpc2.Conn
 	editor *editor.Editor // guarded by mu
+	checks sync.WaitGroup // checks that run
 
 	mu        sync.Mutex // guards everything below
 	phase     phase
@@ -93,6 +94,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	close(ready)
 	<-s.conn.DisconnectNotify()
 	s.stopChecks()
+	s.checks.Wait() // or their processes outlive the server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase == exited {
