@@ -52,18 +52,18 @@ func (e *Editor) Complete(files []File, name string, at int) Completion {
 		return out
 	}
 	c := &completion{Editor: e, text: t, file: files[i], cursor: here}
-	path := t.resolve(here.within)
+	path := t.resolveTemplate(here.within)
 	if here.value {
-		path = t.resolve(here.path)
+		path = t.resolveTemplate(here.path)
 	}
 	field, err := e.schema.Describe(path)
 	switch {
 	case err != nil:
 		return out
 	case len(field.Fields) > 0 || field.Names != "":
-		out.Offers = c.names(path, field)
+		out.Offers = c.offerNames(path, field)
 	case here.value:
-		out.Offers = c.literals(path, field)
+		out.Offers = c.offerLiterals(path, field)
 	}
 	return out
 }
@@ -76,10 +76,10 @@ type completion struct {
 	cursor cursor
 }
 
-// names returns the names of fields that can stand in a struct or a map.
-func (c *completion) names(path []string, field *blueprint.Field) []Offer {
+// offerNames returns the names of fields that can stand in a struct or a map.
+func (c *completion) offerNames(path []string, field *blueprint.Field) []Offer {
 	var out []Offer
-	written := c.written()
+	written := c.writtenNames()
 	add := func(kind Kind, name, detail, doc string) {
 		if !written[name] {
 			out = append(out, Offer{kind, name, c.nameSource(name), detail, doc})
@@ -98,18 +98,18 @@ func (c *completion) names(path []string, field *blueprint.Field) []Offer {
 	key := append(slices.Clip(path), "*")
 	switch kind := kindAt(namedKeys(), key); {
 	case kind != "":
-		for _, name := range c.text.entities(kind, key) {
+		for _, name := range c.text.entitiesAt(kind, key) {
 			add(EntityName, name, kind, "")
 		}
 	case len(path) == 1 && slices.Contains(entityFields(), path[0]):
-		for _, name := range c.text.below(path[0]) {
+		for _, name := range c.text.namesBelow(path[0]) {
 			add(EntityName, name, path[0], "")
 		}
 	case path[len(path)-1] == "accept":
-		for _, code := range c.acceptable() {
+		for _, code := range c.acceptableCodes() {
 			add(EntityName, code.ID, code.Title, firstParagraph(code.ID))
 		}
-	case matches("cluster.autoProvisioning.accelerators", path):
+	case matchesField("cluster.autoProvisioning.accelerators", path):
 		for _, name := range catalog.Accelerators() {
 			add(EntityName, name, "", "")
 		}
@@ -117,9 +117,9 @@ func (c *completion) names(path []string, field *blueprint.Field) []Offer {
 	return out
 }
 
-// written returns the names that the file already has in the struct of the cursor,
+// writtenNames returns the names that the file already has in the struct of the cursor,
 // except the one at the cursor.
-func (c *completion) written() map[string]bool {
+func (c *completion) writtenNames() map[string]bool {
 	names := map[string]bool{}
 	around := c.cursor.within
 	if c.cursor.value {
@@ -163,8 +163,8 @@ func (c *completion) nameSource(name string) string {
 	return source + ": "
 }
 
-// literals returns the values that can stand at a path.
-func (c *completion) literals(path []string, field *blueprint.Field) []Offer {
+// offerLiterals returns the values that can stand at a path.
+func (c *completion) offerLiterals(path []string, field *blueprint.Field) []Offer {
 	var out []Offer
 	add := func(value, detail string) {
 		source := strconv.Quote(value)
@@ -174,13 +174,13 @@ func (c *completion) literals(path []string, field *blueprint.Field) []Offer {
 		out = append(out, Offer{Literal, value, source, detail, ""})
 	}
 	if kind := kindAt(namedValues(), path); kind != "" {
-		for _, name := range c.text.entities(kind, path) {
+		for _, name := range c.text.entitiesAt(kind, path) {
 			add(name, kind)
 		}
 		return out
 	}
 	for _, source := range valueSources() {
-		if matches(source.field, path) {
+		if matchesField(source.field, path) {
 			source.offer(c.text, path, add)
 		}
 	}
@@ -217,7 +217,7 @@ func valueSources() []valueSource {
 }
 
 func offerPriorities(t *text, path []string, add func(value, detail string)) {
-	for _, name := range t.below("tiers", t.first("workloads", path[1], "tier"), "priorities") {
+	for _, name := range t.namesBelow("tiers", t.firstValue("workloads", path[1], "tier"), "priorities") {
 		add(name, "PriorityClass")
 	}
 }
@@ -233,7 +233,7 @@ func offerMachines(_ *text, path []string, add func(value, detail string)) {
 }
 
 func offerTopologies(t *text, path []string, add func(value, detail string)) {
-	if m, ok := catalog.Usable(t.first("hardware", path[1], "machine")); ok {
+	if m, ok := catalog.Usable(t.firstValue("hardware", path[1], "machine")); ok {
 		for _, s := range m.Slices() {
 			add(s.Topology, m.Type)
 		}
@@ -241,7 +241,7 @@ func offerTopologies(t *text, path []string, add func(value, detail string)) {
 }
 
 func offerGPUs(t *text, path []string, add func(value, detail string)) {
-	for _, a := range catalog.Attachments(t.first("hardware", path[1], "machine")) {
+	for _, a := range catalog.Attachments(t.firstValue("hardware", path[1], "machine")) {
 		add(a.Accelerator, a.Family)
 	}
 }
@@ -249,7 +249,7 @@ func offerGPUs(t *text, path []string, add func(value, detail string)) {
 // offerZones offers the known zones of the platform's region or, without a region,
 // all known zones.
 func offerZones(t *text, _ []string, add func(value, detail string)) {
-	region := t.first("region")
+	region := t.firstValue("region")
 	for _, zone := range catalog.AllZones() {
 		if region == "" || strings.HasPrefix(zone, region+"-") {
 			add(zone, "")
@@ -258,7 +258,7 @@ func offerZones(t *text, _ []string, add func(value, detail string)) {
 }
 
 func offerPlatformZones(t *text, _ []string, add func(value, detail string)) {
-	for _, zone := range t.values("zones") {
+	for _, zone := range t.valuesOf("zones") {
 		add(zone, "zone of the platform")
 	}
 }

@@ -30,7 +30,7 @@ func scanCUE(content []byte, at int) ([]mark, cursor) {
 	_, err := load.ParseCUE("", content, parser.ParseComments)
 	m := newMachine()
 	c := &cueScan{machine: m, finder: finder{machine: m, at: at}, content: content, broken: err != nil, lineAt: -1}
-	c.scan()
+	c.scanTokens()
 	if at >= 0 && !c.found {
 		c.placeHere()
 	}
@@ -38,9 +38,9 @@ func scanCUE(content []byte, at int) ([]mark, cursor) {
 	return c.marks, c.cursor
 }
 
-// scan reads all tokens. A file with an attribute that is too long for the scanner,
+// scanTokens reads all tokens. A file with an attribute that is too long for the scanner,
 // which the compiler refuses, is read up to there.
-func (c *cueScan) scan() {
+func (c *cueScan) scanTokens() {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(c.content)), c.content, func(token.Pos, string, []any) {}, scanner.ScanComments)
 	var inString []int // numbers of frames within each expression in a string
@@ -63,15 +63,15 @@ func (c *cueScan) scan() {
 			end = min(start+len(tok.String()), len(c.content))
 		}
 		c.startToken(start, tok)
-		c.pass(start, end, tok)
+		c.findCursor(start, end, tok)
 		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == len(c.frames) {
 			rest := s.ResumeInterpolation()
 			inString = inString[:n-1]
-			c.close(otherFrame, min(end+len(rest)-1, len(c.content)))
+			c.closeBracket(otherFrame, min(end+len(rest)-1, len(c.content)))
 			interpolates = strings.HasSuffix(rest, "(")
 			continue
 		}
-		c.token(start, end, tok)
+		c.passToken(start, end, tok)
 		if tok == token.LPAREN && interpolates {
 			inString = append(inString, len(c.frames))
 		}
@@ -79,32 +79,32 @@ func (c *cueScan) scan() {
 	}
 }
 
-// token passes a token to the machine.
-func (c *cueScan) token(start, end int, tok token.Token) {
+// passToken passes a token to the machine.
+func (c *cueScan) passToken(start, end int, tok token.Token) {
 	indent := c.indent
 	switch tok {
 	case token.COMMENT:
 		return
 	case token.COLON:
-		c.colon(end, indent)
+		c.endName(end, indent)
 	case token.COMMA:
-		c.comma()
+		c.endElement()
 	case token.LBRACE:
-		c.open(structFrame, end, indent)
+		c.openBracket(structFrame, end, indent)
 	case token.LBRACK:
-		c.open(listFrame, end, indent)
+		c.openBracket(listFrame, end, indent)
 	case token.LPAREN:
-		c.open(otherFrame, end, indent)
+		c.openBracket(otherFrame, end, indent)
 	case token.RBRACE:
-		c.close(structFrame, end)
+		c.closeBracket(structFrame, end)
 	case token.RBRACK, token.RPAREN:
-		c.close(listFrame, end)
+		c.closeBracket(listFrame, end)
 	case token.OPTION, token.NOT: // they can stand between a name and its colon
 	default:
 		if tok == token.IDENT || tok == token.STRING || tok.IsKeyword() || tok == token.INT || tok == token.FLOAT {
-			c.word(wordOf(c.content[start:end], start, tok, c.dotted))
+			c.addWord(wordOf(c.content[start:end], start, tok, c.dotted))
 		} else {
-			c.other(end)
+			c.addOther(end)
 		}
 	}
 	c.dotted = tok == token.PERIOD
@@ -139,7 +139,7 @@ func (c *cueScan) startToken(start int, tok token.Token) {
 		c.placeHere()
 	}
 	if at+c.indent == start {
-		c.line(c.indent, c.broken)
+		c.startLine(c.indent, c.broken)
 	}
 }
 
@@ -154,8 +154,8 @@ func (c *cueScan) lineFeed(start int) {
 	c.dotted = false
 }
 
-// pass finds the cursor if it is before the end of a token.
-func (c *cueScan) pass(start, end int, tok token.Token) {
+// findCursor finds the cursor if it is before the end of a token.
+func (c *cueScan) findCursor(start, end int, tok token.Token) {
 	if c.at < 0 || c.found {
 		return
 	}
@@ -167,9 +167,9 @@ func (c *cueScan) pass(start, end int, tok token.Token) {
 		}
 	case tok == token.SUB && c.at == end, isWord(tok) && start <= c.at && c.at <= end:
 		if tok != token.STRING {
-			start, end = c.dashed(start, end)
+			start, end = c.dashedRange(start, end)
 		}
-		c.place(start, end, tok == token.STRING)
+		c.placeToken(start, end, tok == token.STRING)
 	case c.at <= start:
 		c.placeHere()
 	case c.at < end:
@@ -178,9 +178,9 @@ func (c *cueScan) pass(start, end int, tok token.Token) {
 	}
 }
 
-// dashed returns the range of a name around a token. A name with dashes needs quotes
+// dashedRange returns the range of a name around a token. A name with dashes needs quotes
 // in CUE, but people write the quotes last.
-func (c *cueScan) dashed(start, end int) (int, int) {
+func (c *cueScan) dashedRange(start, end int) (int, int) {
 	isPart := func(b byte) bool {
 		return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 	}
@@ -205,9 +205,9 @@ func (c *cueScan) placeHere() {
 	at := min(c.at, len(c.content))
 	line := c.content[bytes.LastIndexByte(c.content[:at], '\n')+1 : at]
 	if len(bytes.TrimSpace(line)) == 0 {
-		c.line(len(line), false)
+		c.startLine(len(line), false)
 	}
-	c.place(c.at, c.at, false)
+	c.placeToken(c.at, c.at, false)
 	c.cursor.silent = c.cursor.silent || c.dotted
 	c.frames, c.marks = frames, marks
 }

@@ -23,7 +23,7 @@ func (e *Editor) Hover(files []File, name string, at int) (Hover, bool) {
 	if !ok {
 		return Hover{}, false
 	}
-	path := t.resolve(m.path)
+	path := t.resolveTemplate(m.path)
 	var parts []string
 	if n := len(path); m.label && n > 1 && path[n-2] == "accept" {
 		parts = append(parts, e.Explain(m.text))

@@ -58,8 +58,8 @@ func (m *machine) expectsValue() bool {
 	return f.kind == listFrame || len(f.pending) > 0
 }
 
-// word adds a name or a value.
-func (m *machine) word(w mark) {
+// addWord adds a name or a value.
+func (m *machine) addWord(w mark) {
 	f := m.top()
 	m.end = w.end
 	f.computed = false
@@ -88,8 +88,8 @@ func (m *machine) outerPath() []string {
 	return nil
 }
 
-// other adds an operator or another token of an expression.
-func (m *machine) other(end int) {
+// addOther adds an operator or another token of an expression.
+func (m *machine) addOther(end int) {
 	f := m.top()
 	m.end, f.name, f.computed = end, nil, false
 	if len(f.pending) > 0 {
@@ -97,8 +97,8 @@ func (m *machine) other(end int) {
 	}
 }
 
-// colon ends a name. indent is the indentation of its line.
-func (m *machine) colon(end, indent int) {
+// endName ends a name. indent is the indentation of its line.
+func (m *machine) endName(end, indent int) {
 	f := m.top()
 	m.end = end
 	switch {
@@ -127,8 +127,8 @@ func (m *machine) colon(end, indent int) {
 	f.name, f.computed, f.value = nil, false, false
 }
 
-// comma ends a field or an element.
-func (m *machine) comma() {
+// endElement ends a field or an element.
+func (m *machine) endElement() {
 	f := m.top()
 	m.endField()
 	if f.kind == listFrame {
@@ -145,8 +145,8 @@ func (m *machine) endField() {
 	f.pending, f.labels, f.name, f.computed, f.value = nil, nil, nil, false, false
 }
 
-// open opens a bracket.
-func (m *machine) open(kind frameKind, end, indent int) {
+// openBracket opens a bracket.
+func (m *machine) openBracket(kind frameKind, end, indent int) {
 	f := m.top()
 	if kind == listFrame && f.kind == structFrame && len(f.pending) == 0 {
 		kind = nameFrame
@@ -160,8 +160,8 @@ func (m *machine) open(kind frameKind, end, indent int) {
 	m.frames = append(m.frames, frame{kind: kind, path: path, indent: indent})
 }
 
-// close closes a bracket. A closing bracket without an opening one is ignored.
-func (m *machine) close(kind frameKind, end int) {
+// closeBracket closes a bracket. A closing bracket without an opening one is ignored.
+func (m *machine) closeBracket(kind frameKind, end int) {
 	m.endField()
 	m.end = end
 	if len(m.frames) == 1 {
@@ -179,10 +179,10 @@ func (m *machine) close(kind frameKind, end int) {
 	f.value = f.value || closed == structFrame || closed == listFrame
 }
 
-// line tells the machine that a token is the first one of its line. A field without
+// startLine tells the machine that a token is the first one of its line. A field without
 // a value ends there if the line is not indented deeper. In a file that does not
 // parse, a bracket that was never closed ends there, too.
-func (m *machine) line(indent int, broken bool) {
+func (m *machine) startLine(indent int, broken bool) {
 	for broken && len(m.frames) > 1 && indent <= m.top().indent {
 		m.endField()
 		m.frames = m.frames[:len(m.frames)-1]
@@ -211,8 +211,8 @@ type finder struct {
 	found   bool
 }
 
-// place keeps the cursor before the machine reads the token at a range.
-func (c *finder) place(start, end int, quoted bool) {
+// placeToken keeps the cursor before the machine reads the token at a range.
+func (c *finder) placeToken(start, end int, quoted bool) {
 	f := c.machine.top()
 	c.found = true
 	c.cursor = cursor{

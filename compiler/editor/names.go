@@ -47,16 +47,16 @@ func entityFields() []string {
 // for none.
 func kindAt(table []naming, path []string) string {
 	for _, n := range table {
-		if matches(n.field, path) {
+		if matchesField(n.field, path) {
 			return n.kind
 		}
 	}
 	return ""
 }
 
-// matches reports whether a path has the form of a field, with * for any name and []
+// matchesField reports whether a path has the form of a field, with * for any name and []
 // for any element of a list.
-func matches(field string, path []string) bool {
+func matchesField(field string, path []string) bool {
 	elements := strings.Split(strings.ReplaceAll(field, "[]", ".[]"), ".")
 	if len(elements) != len(path) {
 		return false
@@ -84,13 +84,13 @@ func readText(files []File) *text {
 	return t
 }
 
-// all returns the marks of all files.
-func (t *text) all() []mark { return slices.Concat(t.marks...) }
+// allMarks returns the marks of all files.
+func (t *text) allMarks() []mark { return slices.Concat(t.marks...) }
 
-// below returns the names of the fields below a path, in the order of the files.
-func (t *text) below(path ...string) []string {
+// namesBelow returns the names of the fields below a path, in the order of the files.
+func (t *text) namesBelow(path ...string) []string {
 	var names []string
-	for _, m := range t.all() {
+	for _, m := range t.allMarks() {
 		n := len(m.path) - 1
 		if m.label && n == len(path) && slices.Equal(m.path[:n], path) && m.text != "*" &&
 			!slices.Contains(names, m.text) {
@@ -100,11 +100,11 @@ func (t *text) below(path ...string) []string {
 	return names
 }
 
-// values returns the values that are written for a field, or for the elements of a
+// valuesOf returns the values that are written for a field, or for the elements of a
 // list.
-func (t *text) values(path ...string) []string {
+func (t *text) valuesOf(path ...string) []string {
 	var values []string
-	for _, m := range t.all() {
+	for _, m := range t.allMarks() {
 		at := m.path
 		if n := len(at) - 1; n == len(path) && strings.HasPrefix(at[n], "[") {
 			at = at[:n]
@@ -116,20 +116,20 @@ func (t *text) values(path ...string) []string {
 	return values
 }
 
-// first returns the first value that is written for a field, "" for none.
-func (t *text) first(path ...string) string {
-	return slices.Concat(t.values(path...), []string{""})[0]
+// firstValue returns the first value that is written for a field, "" for none.
+func (t *text) firstValue(path ...string) string {
+	return slices.Concat(t.valuesOf(path...), []string{""})[0]
 }
 
-// resolve returns the path of the schema for a path of the files. Fields of a
+// resolveTemplate returns the path of the schema for a path of the files. Fields of a
 // template, such as _training, are the fields of the first place that uses it.
-func (t *text) resolve(path []string) []string {
+func (t *text) resolveTemplate(path []string) []string {
 	const deepest = 8 // templates of templates
 	for range deepest {
 		if len(path) == 0 || !strings.HasPrefix(path[0], "_") && !strings.HasPrefix(path[0], "#") {
 			return path
 		}
-		all := t.all()
+		all := t.allMarks()
 		i := slices.IndexFunc(all, func(m mark) bool {
 			return m.reference && !m.label && m.text == path[0] && len(m.path) > 0 && m.path[0] != path[0]
 		})
@@ -141,26 +141,26 @@ func (t *text) resolve(path []string) []string {
 	return path
 }
 
-// entities returns the names that can stand at a path of namedValues or namedKeys.
+// entitiesAt returns the names that can stand at a path of namedValues or namedKeys.
 // If the files show which capacities a tier uses, they are the only ones that can be
 // named below the tier.
-func (t *text) entities(kind string, path []string) []string {
+func (t *text) entitiesAt(kind string, path []string) []string {
 	if kind != "capacity" {
-		return t.below(kind)
+		return t.namesBelow(kind)
 	}
 	tier := ""
 	switch {
 	case path[0] == "teams":
 		tier = path[3]
 	case path[0] == "workloads":
-		tier = t.first("workloads", path[1], "tier")
+		tier = t.firstValue("workloads", path[1], "tier")
 	case path[2] == "shared":
 		tier = path[1]
 	}
-	if used := t.values("tiers", tier, "capacity"); tier != "" && len(used) > 0 {
+	if used := t.valuesOf("tiers", tier, "capacity"); tier != "" && len(used) > 0 {
 		return used
 	}
-	return t.below("capacity")
+	return t.namesBelow("capacity")
 }
 
 // Place is a range of a file.
@@ -176,15 +176,15 @@ func (e *Editor) Definition(files []File, name string, at int) []Place {
 	if !ok {
 		return nil
 	}
-	path := t.resolve(m.path)
+	path := t.resolveTemplate(m.path)
 	var target []string
 	switch {
 	case m.reference && !m.label:
 		target = []string{m.text}
 	case !m.label && kindAt(namedValues(), path) != "":
 		target = []string{kindAt(namedValues(), path), m.text}
-	case !m.label && matches("workloads.*.priority", path):
-		target = []string{"tiers", t.first("workloads", path[1], "tier"), "priorities", m.text}
+	case !m.label && matchesField("workloads.*.priority", path):
+		target = []string{"tiers", t.firstValue("workloads", path[1], "tier"), "priorities", m.text}
 	case m.label && kindAt(namedKeys(), path) != "":
 		target = []string{kindAt(namedKeys(), path), m.text}
 	case m.label:
@@ -253,7 +253,7 @@ func Symbols(f File) []*Symbol {
 	return root.Fields
 }
 
-// acceptable returns the codes that a blueprint can accept.
-func (e *Editor) acceptable() []diag.Code {
+// acceptableCodes returns the codes that a blueprint can accept.
+func (e *Editor) acceptableCodes() []diag.Code {
 	return slices.DeleteFunc(slices.Clone(e.codes), func(c diag.Code) bool { return !c.Acceptable })
 }

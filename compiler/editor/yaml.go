@@ -34,11 +34,11 @@ type block struct {
 func scanYAML(content []byte, at int) ([]mark, cursor) {
 	y := &yamlScan{content: content, at: at, blocks: []block{{indent: -1, label: -1}}, text: -1}
 	for start := 0; start < len(content); {
-		start = y.line(start)
+		start = y.readLine(start)
 	}
 	if at >= 0 && !y.found {
 		line := content[bytes.LastIndexByte(content, '\n')+1:]
-		y.placeBlank(len(line))
+		y.placeInColumn(len(line))
 	}
 	return y.marks, y.cursor
 }
@@ -46,30 +46,30 @@ func scanYAML(content []byte, at int) ([]mark, cursor) {
 func (y *yamlScan) top() *block { return &y.blocks[len(y.blocks)-1] }
 
 // onLine reports whether the cursor is in a range.
-func (y *yamlScan) within(start, end int) bool { return !y.found && y.at >= start && y.at <= end }
+func (y *yamlScan) hasCursor(start, end int) bool { return !y.found && y.at >= start && y.at <= end }
 
-// line reads the line that starts at an offset, and the lines that belong to the same
+// readLine reads the line that starts at an offset, and the lines that belong to the same
 // value. It returns the start of the next line.
-func (y *yamlScan) line(start int) int {
+func (y *yamlScan) readLine(start int) int {
 	end, next := lineEnd(y.content, start)
 	column := len(y.content[start:end]) - len(bytes.TrimLeft(y.content[start:end], " "))
 	rest := strings.TrimRight(string(y.content[start+column:end]), " \t\r")
 	if y.text >= 0 && (rest == "" || column > y.text) {
-		y.silence(start, end)
+		y.silenceCursor(start, end)
 		return next
 	}
 	y.text = -1
 	switch {
 	case rest == "":
-		if y.within(start, end) {
-			y.placeBlank(y.at - start)
+		if y.hasCursor(start, end) {
+			y.placeInColumn(y.at - start)
 		}
 		return next
 	case rest[0] == '#', strings.HasPrefix(rest, "---"), rest[0] == '%':
-		y.silence(start, end)
+		y.silenceCursor(start, end)
 		return next
-	case y.within(start, start+column) && y.at < start+column:
-		y.placeBlank(y.at - start)
+	case y.hasCursor(start, start+column) && y.at < start+column:
+		y.placeInColumn(y.at - start)
 	}
 	at := start + column
 	for rest == "-" || strings.HasPrefix(rest, "- ") {
@@ -77,7 +77,7 @@ func (y *yamlScan) line(start int) int {
 		skipped := 1 + len(rest[1:]) - len(strings.TrimLeft(rest[1:], " "))
 		at, rest = at+skipped, rest[skipped:]
 	}
-	return y.entry(start, at, end, next)
+	return y.readEntry(start, at, end, next)
 }
 
 // openItem opens an element of a sequence whose dash is in a column.
@@ -91,65 +91,65 @@ func (y *yamlScan) openItem(column int) {
 	y.blocks = append(y.blocks, block{indent: column, path: path, label: -1, item: true})
 }
 
-// entry reads a key with its value, or a value, from an offset to the end of a line.
-func (y *yamlScan) entry(start, at, end, next int) int {
+// readEntry reads a key with its value, or a value, from an offset to the end of a line.
+func (y *yamlScan) readEntry(start, at, end, next int) int {
 	for y.top().indent >= at-start && len(y.blocks) > 1 {
 		y.blocks = y.blocks[:len(y.blocks)-1]
 	}
 	key, size, ok := yamlKey(string(y.content[at:end]))
 	if !ok {
 		item := y.top().item
-		return y.value(y.top().path, item, at, at, end, next)
+		return y.readValue(y.top().path, item, at, at, end, next)
 	}
 	path := append(slices.Clip(y.top().path), key.text)
 	key.start, key.end, key.label, key.path, key.stop = at, at+key.end, true, path, at+size
-	if y.within(key.start, key.end) {
+	if y.hasCursor(key.start, key.end) {
 		y.found = true
 		y.cursor = cursor{start: key.start, end: key.end, quoted: key.quoted, within: y.top().path, path: y.top().path}
 	}
 	y.blocks = append(y.blocks, block{indent: at - start, path: path, label: len(y.marks)})
 	y.marks = append(y.marks, key)
-	return y.value(path, true, at, at+size, end, next)
+	return y.readValue(path, true, at, at+size, end, next)
 }
 
-// value reads the value between two offsets. expected reports whether a value must
+// readValue reads the value between two offsets. expected reports whether a value must
 // stand there: without a key, a word is the start of a key. key is the offset of the
 // key.
-func (y *yamlScan) value(path []string, expected bool, key, at, end, next int) int {
+func (y *yamlScan) readValue(path []string, expected bool, key, at, end, next int) int {
 	first := at
 	text := string(y.content[at:end])
 	at += len(text) - len(strings.TrimLeft(text, " \t"))
 	text = cutComment(strings.TrimSpace(text))
 	switch {
 	case text == "":
-		if y.within(first, end) {
+		if y.hasCursor(first, end) {
 			y.found = true
 			y.cursor = cursor{
 				start: y.at, end: y.at, within: path, path: path, value: expected, silent: y.at > at && at < end,
 			}
 		}
 	case text[0] == '{' || text[0] == '[':
-		return y.flow(path, at, key, next)
+		return y.readFlow(path, at, key, next)
 	case strings.ContainsAny(text[:1], "|>"):
 		column := key - (bytes.LastIndexByte(y.content[:key], '\n') + 1)
 		y.text = column
-		y.silence(first, end)
+		y.silenceCursor(first, end)
 	default:
 		w := mark{start: at, end: at + len(text), text: text, path: path}
-		w.unquote()
-		if y.within(w.start, w.end) {
+		w.unquoteText()
+		if y.hasCursor(w.start, w.end) {
 			y.found = true
 			y.cursor = cursor{start: w.start, end: w.end, quoted: w.quoted, within: path, path: path, value: expected}
 		}
-		y.silence(w.end+1, end)
+		y.silenceCursor(w.end+1, end)
 		y.marks = append(y.marks, w)
 	}
-	y.extend(end)
+	y.extendFields(end)
 	return next
 }
 
-// extend moves the ends of all open fields to an offset.
-func (y *yamlScan) extend(end int) {
+// extendFields moves the ends of all open fields to an offset.
+func (y *yamlScan) extendFields(end int) {
 	for _, b := range y.blocks {
 		if b.label >= 0 {
 			y.marks[b.label].stop = max(y.marks[b.label].stop, end)
@@ -157,15 +157,15 @@ func (y *yamlScan) extend(end int) {
 	}
 }
 
-// silence keeps a cursor at which nothing can be offered.
-func (y *yamlScan) silence(start, end int) {
-	if y.within(start, end) {
+// silenceCursor keeps a cursor at which nothing can be offered.
+func (y *yamlScan) silenceCursor(start, end int) {
+	if y.hasCursor(start, end) {
 		y.found, y.cursor = true, cursor{start: y.at, end: y.at, silent: true}
 	}
 }
 
-// placeBlank keeps a cursor in a column with nothing before it on its line.
-func (y *yamlScan) placeBlank(column int) {
+// placeInColumn keeps a cursor in a column with nothing before it on its line.
+func (y *yamlScan) placeInColumn(column int) {
 	i := len(y.blocks) - 1
 	for i > 0 && y.blocks[i].indent >= column {
 		i--
@@ -174,8 +174,8 @@ func (y *yamlScan) placeBlank(column int) {
 	y.cursor = cursor{start: y.at, end: y.at, within: y.blocks[i].path, path: y.blocks[i].path}
 }
 
-// unquote removes the quotes of a mark's text.
-func (w *mark) unquote() {
+// unquoteText removes the quotes of a mark's text.
+func (w *mark) unquoteText() {
 	if w.text[0] != '"' && w.text[0] != '\'' {
 		return
 	}
@@ -207,7 +207,7 @@ func yamlKey(line string) (key mark, size int, ok bool) {
 			if key.text == "" {
 				return key, 0, false
 			}
-			key.unquote()
+			key.unquoteText()
 			return key, i + 1, true
 		case line[i] == '#' && i > 0 && line[i-1] == ' ':
 			return key, 0, false
@@ -242,22 +242,22 @@ func lineEnd(content []byte, start int) (end, next int) {
 	return len(content), len(content)
 }
 
-// flow reads a value in brackets, which can have several lines. It returns the start
+// readFlow reads a value in brackets, which can have several lines. It returns the start
 // of the line after it.
-func (y *yamlScan) flow(path []string, at, key, next int) int {
+func (y *yamlScan) readFlow(path []string, at, key, next int) int {
 	m := newMachine()
 	last := len(path) - 1
 	if last >= 0 {
 		m.frames[0] = frame{path: path[:last], pending: path[last:], indent: -1, value: true}
 	}
 	f := &flowScan{finder: finder{machine: m, at: y.at, found: y.found}, content: y.content}
-	end := f.scan(at, key-(bytes.LastIndexByte(y.content[:key], '\n')+1))
+	end := f.scanTokens(at, key-(bytes.LastIndexByte(y.content[:key], '\n')+1))
 	m.endAll()
 	y.marks = append(y.marks, m.marks...)
 	if f.found && !y.found {
 		y.found, y.cursor = true, f.cursor
 	}
-	y.extend(end)
+	y.extendFields(end)
 	_, after := lineEnd(y.content, min(end, len(y.content)))
 	return max(next, after)
 }
@@ -268,16 +268,16 @@ type flowScan struct {
 	content []byte
 }
 
-// scan reads tokens from an offset up to the end of the value. A value whose
+// scanTokens reads tokens from an offset up to the end of the value. A value whose
 // brackets are not closed ends at a line that is not indented deeper than its key.
-func (f *flowScan) scan(at, indent int) int {
+func (f *flowScan) scanTokens(at, indent int) int {
 	for at < len(f.content) {
 		c := f.content[at]
 		if c == '\n' {
 			line := f.content[at+1:]
 			if text := bytes.TrimLeft(line, " "); len(line)-len(text) <= indent && len(text) > 0 &&
 				!bytes.ContainsAny(text[:1], "]}\r\n#") {
-				f.here(at)
+				f.placeBefore(at)
 				return at
 			}
 		}
@@ -288,60 +288,60 @@ func (f *flowScan) scan(at, indent int) int {
 		if c == '#' {
 			end, _ := lineEnd(f.content, at)
 			if !f.found && f.at > at && f.at <= end {
-				f.place(f.at, f.at, false)
+				f.placeToken(f.at, f.at, false)
 				f.cursor.silent = true
 			}
 			at = end
 			continue
 		}
-		end := f.token(at)
+		end := f.passToken(at)
 		if at = end; len(f.machine.frames) == 1 {
 			return at
 		}
 	}
-	f.here(at)
+	f.placeBefore(at)
 	return at
 }
 
-// here keeps the cursor if it is not behind an offset.
-func (f *flowScan) here(at int) {
+// placeBefore keeps the cursor if it is not behind an offset.
+func (f *flowScan) placeBefore(at int) {
 	if f.at >= 0 && !f.found && f.at <= at {
-		f.place(f.at, f.at, false)
+		f.placeToken(f.at, f.at, false)
 	}
 }
 
-// token passes the token at an offset to the machine, and returns its end.
-func (f *flowScan) token(at int) int {
+// passToken passes the token at an offset to the machine, and returns its end.
+func (f *flowScan) passToken(at int) int {
 	c, m := f.content[at], f.machine
 	if strings.IndexByte("{}[],:", c) >= 0 {
-		f.here(at)
+		f.placeBefore(at)
 		switch c {
 		case '{':
-			m.open(structFrame, at+1, 0)
+			m.openBracket(structFrame, at+1, 0)
 		case '[':
-			m.open(listFrame, at+1, 0)
+			m.openBracket(listFrame, at+1, 0)
 		case '}':
-			m.close(structFrame, at+1)
+			m.closeBracket(structFrame, at+1)
 		case ']':
-			m.close(listFrame, at+1)
+			m.closeBracket(listFrame, at+1)
 		case ',':
-			m.comma()
+			m.endElement()
 		case ':':
-			m.colon(at+1, 0)
+			m.endName(at+1, 0)
 		}
 		return at + 1
 	}
 	end := flowWord(f.content, at)
 	if !f.found && f.at >= 0 {
 		if f.at < at {
-			f.here(at)
+			f.placeBefore(at)
 		} else if f.at <= end {
-			f.place(at, end, c == '"' || c == '\'')
+			f.placeToken(at, end, c == '"' || c == '\'')
 		}
 	}
 	w := mark{start: at, end: end, text: strings.TrimSpace(string(f.content[at:end]))}
-	w.unquote()
-	m.word(w)
+	w.unquoteText()
+	m.addWord(w)
 	return end
 }
 

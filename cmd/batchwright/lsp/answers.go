@@ -16,9 +16,9 @@ type question struct {
 	at    int // byte offset
 }
 
-// ask returns the question about a position in a document, and reports whether the
+// askAbout returns the question about a position in a document, and reports whether the
 // document is part of a blueprint. The caller must hold mu.
-func (s *Server) ask(p positionParams) (question, bool) {
+func (s *Server) askAbout(p positionParams) (question, bool) {
 	d := s.documents[fileOf(p.TextDocument.URI)]
 	if d == nil {
 		return question{}, false
@@ -37,11 +37,11 @@ const (
 	itemValue  = 12
 )
 
-func (s *Server) complete(p positionParams) (any, error) {
+func (s *Server) completeAt(p positionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := completionList{Items: []completionItem{}}
-	q, ok := s.ask(p)
+	q, ok := s.askAbout(p)
 	if !ok {
 		return out, nil
 	}
@@ -65,11 +65,11 @@ func (s *Server) complete(p positionParams) (any, error) {
 	return out, nil
 }
 
-// hover shows the documentation of a field, and explains the findings at the place.
-func (s *Server) hover(p positionParams) (any, error) {
+// hoverAt shows the documentation of a field, and explains the findings at the place.
+func (s *Server) hoverAt(p positionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, ok := s.ask(p)
+	q, ok := s.askAbout(p)
 	if !ok {
 		return nil, nil
 	}
@@ -104,11 +104,11 @@ func (p position) before(q position) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Character < q.Character
 }
 
-func (s *Server) define(p positionParams) (any, error) {
+func (s *Server) findDefinition(p positionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []location{}
-	q, ok := s.ask(p)
+	q, ok := s.askAbout(p)
 	if !ok {
 		return out, nil
 	}
@@ -129,10 +129,10 @@ const (
 	symbolObject = 19
 )
 
-func (s *Server) outline(p documentParams) (any, error) {
+func (s *Server) listSymbols(p documentParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, ok := s.ask(positionParams{TextDocument: p.TextDocument})
+	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
 	if !ok {
 		return []documentSymbol{}, nil
 	}
@@ -156,13 +156,13 @@ func symbolsOf(t *text, symbols []*editor.Symbol) []documentSymbol {
 // kindQuickFix is the kind of the actions that correct a finding.
 const kindQuickFix = "quickfix"
 
-// actions returns the corrections of the findings in a range. There are none while
+// listActions returns the corrections of the findings in a range. There are none while
 // the findings are outdated: their places could be wrong.
-func (s *Server) actions(p actionParams) (any, error) {
+func (s *Server) listActions(p actionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []codeAction{}
-	q, ok := s.ask(positionParams{TextDocument: p.TextDocument})
+	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
 	wanted := func(kind string) bool { return kind == "" || kind == kindQuickFix }
 	if !ok || len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, wanted) {
 		return out, nil

@@ -28,17 +28,17 @@ func (s *Server) scheduleFile(name string) {
 		s.platforms[key] = &platform{key: key, dir: dir, paths: paths}
 	}
 	if p := s.platforms[key]; p != nil {
-		s.schedule(p)
+		s.scheduleCheck(p)
 		return
 	}
 	for _, p := range s.platforms {
-		s.schedule(p)
+		s.scheduleCheck(p)
 	}
 }
 
-// schedule plans a check of a platform, and stops the current one, whose result
+// scheduleCheck plans a check of a platform, and stops the current one, whose result
 // would be outdated. The caller must hold mu.
-func (s *Server) schedule(p *platform) {
+func (s *Server) scheduleCheck(p *platform) {
 	p.edits++
 	if p.cancel != nil {
 		p.cancel()
@@ -47,7 +47,7 @@ func (s *Server) schedule(p *platform) {
 		p.timer.Stop()
 	}
 	edits := p.edits
-	p.timer = time.AfterFunc(s.Delay, func() { s.check(p, edits) })
+	p.timer = time.AfterFunc(s.Delay, func() { s.runCheck(p, edits) })
 }
 
 // stopChecks stops all checks, and starts no more.
@@ -73,9 +73,9 @@ func (s *Server) isOpen(p *platform) bool {
 	return false
 }
 
-// check checks a platform and shows the findings, unless there was another edit
+// runCheck checks a platform and shows the findings, unless there was another edit
 // meanwhile.
-func (s *Server) check(p *platform, edits int) {
+func (s *Server) runCheck(p *platform, edits int) {
 	s.mu.Lock()
 	if p.edits != edits {
 		s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Server) check(p *platform, edits int) {
 		delete(s.platforms, p.key)
 		files := slices.Collect(maps.Keys(p.found))
 		p.found = nil
-		s.publish(files)
+		s.publishFindings(files)
 		s.mu.Unlock()
 		return
 	}
@@ -106,7 +106,7 @@ func (s *Server) check(p *platform, edits int) {
 	}
 	if err != nil {
 		s.log.Print(err)
-		s.notify("window/showMessage", messageParams{messageWarning, "batchwright: " + err.Error()})
+		s.notifyEditor("window/showMessage", messageParams{messageWarning, "batchwright: " + err.Error()})
 		return
 	}
 	files := slices.Collect(maps.Keys(p.found))
@@ -117,7 +117,7 @@ func (s *Server) check(p *platform, edits int) {
 			p.found[f.File] = append(p.found[f.File], f)
 		}
 	}
-	s.publish(append(files, slices.Collect(maps.Keys(p.found))...))
+	s.publishFindings(append(files, slices.Collect(maps.Keys(p.found))...))
 }
 
 // placeFinding returns the file in which to show a finding. A finding about the
@@ -134,8 +134,8 @@ func (s *Server) placeFinding(p *platform, file string) string {
 	return file
 }
 
-// publish shows the findings of files. The caller must hold mu.
-func (s *Server) publish(files []string) {
+// publishFindings shows the findings of files. The caller must hold mu.
+func (s *Server) publishFindings(files []string) {
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
 		params := publishParams{URI: uriOf(file), Diagnostics: []diagnostic{}}
@@ -149,7 +149,7 @@ func (s *Server) publish(files []string) {
 			continue
 		}
 		s.shown[file] = len(params.Diagnostics) > 0
-		s.notify("textDocument/publishDiagnostics", params)
+		s.notifyEditor("textDocument/publishDiagnostics", params)
 	}
 }
 
@@ -163,8 +163,8 @@ func (s *Server) findingsOf(file string) []Found {
 	return out
 }
 
-// notify sends a notification to the editor.
-func (s *Server) notify(method string, params any) {
+// notifyEditor sends a notification to the editor.
+func (s *Server) notifyEditor(method string, params any) {
 	if err := s.conn.Notify(context.Background(), method, params); err != nil {
 		s.log.Printf("%s: %v", method, err)
 	}

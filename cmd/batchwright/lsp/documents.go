@@ -77,7 +77,7 @@ func (s *Server) changeFiles(struct{}) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.platforms {
-		s.schedule(p)
+		s.scheduleCheck(p)
 	}
 	return nil, nil
 }

@@ -88,7 +88,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ready := make(chan struct{}) // s.conn is set
 	handle := func(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 		<-ready
-		s.handle(ctx, r)
+		s.answerRequest(ctx, r)
 	}
 	s.conn = jsonrpc2.NewConn(ctx, stream, handlerFunc(handle), jsonrpc2.SetLogger(s.log))
 	close(ready)
@@ -114,9 +114,9 @@ const (
 	codeNotInitialized = -32002
 )
 
-// handle answers a request or follows a notification. A panic becomes an error, so
+// answerRequest answers a request or follows a notification. A panic becomes an error, so
 // that one unexpected buffer does not end the session.
-func (s *Server) handle(ctx context.Context, r *jsonrpc2.Request) {
+func (s *Server) answerRequest(ctx context.Context, r *jsonrpc2.Request) {
 	result, err := func() (result any, err error) {
 		defer func() {
 			if bug := recover(); bug != nil {
@@ -124,7 +124,7 @@ func (s *Server) handle(ctx context.Context, r *jsonrpc2.Request) {
 				err = &jsonrpc2.Error{Code: codeInternal, Message: fmt.Sprintf("a bug: %v", bug)}
 			}
 		}()
-		return s.dispatch(r)
+		return s.callMethod(r)
 	}()
 	if r.Notif {
 		if err != nil && !strings.HasPrefix(r.Method, "$/") {
@@ -150,8 +150,8 @@ func (s *Server) handle(ctx context.Context, r *jsonrpc2.Request) {
 	}
 }
 
-// dispatch calls the method of a request.
-func (s *Server) dispatch(r *jsonrpc2.Request) (any, error) {
+// callMethod calls the method of a request.
+func (s *Server) callMethod(r *jsonrpc2.Request) (any, error) {
 	s.mu.Lock()
 	now := s.phase
 	s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *Server) dispatch(r *jsonrpc2.Request) (any, error) {
 	case now != starting && r.Method == "initialize", now == shutDown:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this is not possible now"}
 	}
-	method := s.methods()[r.Method]
+	method := s.protocolMethods()[r.Method]
 	if method == nil {
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "unknown method " + r.Method}
 	}
@@ -177,27 +177,27 @@ func (s *Server) dispatch(r *jsonrpc2.Request) (any, error) {
 // method is a method of the protocol.
 type method func(params json.RawMessage) (any, error)
 
-// methods returns the methods of the protocol by name.
-func (s *Server) methods() map[string]method {
+// protocolMethods returns the methods of the protocol by name.
+func (s *Server) protocolMethods() map[string]method {
 	return map[string]method{
-		"initialize":                      with(s.initialize),
-		"initialized":                     with(s.initialized),
-		"shutdown":                        with(s.shutdown),
-		"textDocument/didOpen":            with(s.openDocument),
-		"textDocument/didChange":          with(s.changeDocument),
-		"textDocument/didSave":            with(s.saveDocument),
-		"textDocument/didClose":           with(s.closeDocument),
-		"workspace/didChangeWatchedFiles": with(s.changeFiles),
-		"textDocument/completion":         with(s.complete),
-		"textDocument/hover":              with(s.hover),
-		"textDocument/definition":         with(s.define),
-		"textDocument/documentSymbol":     with(s.outline),
-		"textDocument/codeAction":         with(s.actions),
+		"initialize":                      withParams(s.initialize),
+		"initialized":                     withParams(s.initialized),
+		"shutdown":                        withParams(s.shutdown),
+		"textDocument/didOpen":            withParams(s.openDocument),
+		"textDocument/didChange":          withParams(s.changeDocument),
+		"textDocument/didSave":            withParams(s.saveDocument),
+		"textDocument/didClose":           withParams(s.closeDocument),
+		"workspace/didChangeWatchedFiles": withParams(s.changeFiles),
+		"textDocument/completion":         withParams(s.completeAt),
+		"textDocument/hover":              withParams(s.hoverAt),
+		"textDocument/definition":         withParams(s.findDefinition),
+		"textDocument/documentSymbol":     withParams(s.listSymbols),
+		"textDocument/codeAction":         withParams(s.listActions),
 	}
 }
 
-// with returns a method that decodes its parameters.
-func with[P any](f func(P) (any, error)) method {
+// withParams returns a method that decodes its parameters.
+func withParams[P any](f func(P) (any, error)) method {
 	return func(params json.RawMessage) (any, error) {
 		var p P
 		if err := json.Unmarshal(params, &p); err != nil {
