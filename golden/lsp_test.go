@@ -279,8 +279,8 @@ func TestLanguageServerDiagnostics(t *testing.T) {
 	e.waitFor("more.cue")
 
 	// YAML is a blueprint if it looks like one.
-	e.open("values.yaml", "replicas: 3\nregion: x\n")
-	e.open("small.yaml", "name: small\nproject: my-project\nregion: nowhere\n")
+	e.open("values.yaml", "region: x\nzones: [y]\ncluster: z\n")
+	e.open("small.yaml", "name: small\nproject: my-project\nregion: nowhere\nteams: {}\n")
 	e.waitFor("small.yaml", "E0102", "E0103")
 
 	// A blueprint that takes long does not delay the next check.

@@ -75,27 +75,26 @@ func scanFile(f File, at int) ([]mark, cursor) {
 
 // IsBlueprint reports whether files, which are one CUE package or one data file, are
 // a blueprint: they refer to the schema, or have at least two of its fields at their
-// top.
+// top, one of them a field of entities. Files of other tools can have fields such as
+// region and zones.
 func IsBlueprint(files []File) bool {
-	known := topFields()
+	other := []string{"project", "region", "zones", "cluster"}
 	seen := map[string]bool{}
+	entities := false
 	for _, f := range files {
 		if filepath.Ext(f.Name) == ".cue" && strings.Contains(string(f.Content), `"`+schema.ImportPath) {
 			return true
 		}
 		for _, m := range readMarks(f) {
-			if m.label && len(m.path) == 1 && slices.Contains(known, m.text) {
+			if !m.label || len(m.path) != 1 {
+				continue
+			}
+			isEntities := slices.Contains(entityFields(), m.text)
+			entities = entities || isEntities
+			if isEntities || slices.Contains(other, m.text) {
 				seen[m.text] = true
 			}
 		}
 	}
-	const enough = 2
-	return len(seen) >= enough
-}
-
-// topFields are the fields that only a blueprint is likely to have at its top.
-func topFields() []string {
-	return []string{
-		"project", "region", "zones", "cluster", "hardware", "capacity", "tiers", "cohorts", "teams", "workloads",
-	}
+	return entities && len(seen) > 1
 }

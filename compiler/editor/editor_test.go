@@ -206,7 +206,7 @@ func TestNamings(t *testing.T) {
 			t.Errorf("%s names entities of %s", n.field, n.kind)
 		}
 	}
-	for _, name := range slices.Concat(entityFields(), topFields()) {
+	for _, name := range entityFields() {
 		if _, err := e.schema.Describe([]string{name}); err != nil {
 			t.Error(err)
 		}
@@ -300,6 +300,28 @@ func TestSymbols(t *testing.T) {
 	} {
 		if got := print(Symbols(File{name, []byte(source)}), ""); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// TestIsBlueprint distinguishes blueprints from files of other tools.
+func TestIsBlueprint(t *testing.T) {
+	for _, c := range []struct {
+		file, source string
+		want         bool
+	}{
+		{"a.cue", base, true},
+		{"a.cue", "package a\n\nimport \"github.com/batchwright/batchwright/schema\"\n", true},
+		{"a.yaml", "region: x\nhardware:\n", true},
+		{"a.json", `{"region": "x", "teams": {}}`, true},
+		{"a.yaml", "region: x\nzones: [y]\ncluster: z\n", false},
+		{"a.yaml", "kind: Team\nspec: {teams: 1, region: 2}\n", false},
+		{"a.json", `{"name": "x", "workloads": []}`, false},
+		{"a.cue", "package a\n\nteams: 1\n", false},
+		{"a.cue", "", false},
+	} {
+		if got := IsBlueprint([]File{{c.file, []byte(c.source)}}); got != c.want {
+			t.Errorf("%s %q: %v", c.file, c.source, got)
 		}
 	}
 }
