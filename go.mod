@@ -12,6 +12,7 @@ require (
 	github.com/hashicorp/hcl/v2 v2.25.0 // writing and checking Terraform
 	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test
+	github.com/sourcegraph/jsonrpc2 v0.2.3 // the language server's requests and answers
 	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it

@@ -44,6 +44,10 @@ type Input struct {
 	// follows symbolic links, its fs.Sub must reject links that lead out, because a
 	// module may embed only its own files.
 	Files fs.FS
+	// Unsaved is the content of files, by absolute name, that is read instead of
+	// their content on the disk: the buffers of an editor. The files need not exist
+	// on the disk. It has no effect on Files.
+	Unsaved map[string][]byte
 	// Stdin is read for "-"; nil means empty input. It is read to its end before
 	// anything else is done.
 	Stdin io.Reader
@@ -98,8 +102,10 @@ func Compile(ctx context.Context, in Input) (*Result, error) {
 // loadInput returns the part of the input that package load reads. It reads standard
 // input to its end.
 func (in Input) loadInput() load.Input {
-	return load.Input{Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Stdin: load.ReadStdin(in.Stdin,
-		in.Paths)}
+	return load.Input{
+		Dir: in.Dir, Paths: in.Paths, Tags: in.Tags, Files: in.Files, Unsaved: in.Unsaved,
+		Stdin: load.ReadStdin(in.Stdin, in.Paths),
+	}
 }
 
 func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, error) {

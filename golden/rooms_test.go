@@ -69,9 +69,18 @@ var rooms = map[string][]string{
 	},
 	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/monitoring", "emit/review/delta"},
 
-	"cmd/batchwright": {"blueprints", "compiler", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog",
-		"compiler/console", "compiler/cost", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/words",
-		"emit", "emit/folder", "emit/review", "emit/review/delta", "emit/review/graph", "emit/review/summary"},
+	"compiler/editor": {
+		"schema", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog", "compiler/diag",
+		"compiler/explain", "compiler/rules",
+	},
+	"cmd/batchwright/lsp": {"compiler/blueprint/load", "compiler/diag", "compiler/editor"},
+
+	"cmd/batchwright": {
+		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
+		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain", "compiler/ir",
+		"compiler/words", "emit", "emit/folder", "emit/review", "emit/review/delta", "emit/review/graph",
+		"emit/review/summary",
+	},
 	"golden":       {},
 	"golden/scale": {},
 }
@@ -84,7 +93,7 @@ var blind = []string{
 
 // formats maps libraries of one format to the packages that may import them.
 var formats = map[string][]string{
-	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load"},
+	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load", "compiler/editor"},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},
 	"sigs.k8s.io/kueue":         {"emit/kueue"},
@@ -95,6 +104,7 @@ var formats = map[string][]string{
 	},
 	"go.yaml.in/yaml":                 {"emit/kubeyaml", "emit/review/objects"},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
+	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},
 	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/": {
 		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",

@@ -69,11 +69,7 @@ func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 	var out []string
 	for _, m := range catalog.All() {
 		if strings.HasPrefix(m.Type, prefix) {
-			about := fmt.Sprintf("%d vCPUs, %g GiB", m.VCPUs, m.MemoryGiB)
-			if m.Count > 0 {
-				about += fmt.Sprintf(", %d %s", m.Count, m.Accelerator)
-			}
-			out = append(out, cobra.CompletionWithDesc(m.Type, about))
+			out = append(out, cobra.CompletionWithDesc(m.Type, m.Summary()))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

@@ -119,22 +119,9 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 		name = "a blueprint"
 	}
 	fillParagraph(&b, "", name+": "+f.Accepts)
-	for _, p := range f.Doc {
+	for _, p := range f.Facts() {
 		b.WriteString("\n")
 		fillParagraph(&b, "", p)
-	}
-	if f.Names != "" {
-		b.WriteString("\n")
-		fillParagraph(&b, "", "Each name: "+f.Names+".")
-	}
-	switch {
-	case f.Required:
-		b.WriteString("\nIt is required.\n")
-	case f.Optional:
-		b.WriteString("\nIt is optional.\n")
-	case f.Default != nil:
-		b.WriteString("\n")
-		fillParagraph(&b, "", "The default is "+string(f.Default)+".")
 	}
 	if len(f.SameName) > 0 {
 		b.WriteString("\n")

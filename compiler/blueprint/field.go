@@ -28,6 +28,26 @@ type Field struct {
 	Fields   []Member        `json:"fields,omitempty"`        // fields of a struct, or of each entity
 	SameName []string        `json:"sameName,omitempty"`      // other fields with the name of a top-level field
 	Value    *Value          `json:"value,omitempty"`         // value in a blueprint; nil without a blueprint
+	// Literals are the accepted values as CUE source, if there are only a few.
+	Literals []string `json:"-"`
+}
+
+// Facts returns what people should know about the field besides Accepts and its
+// fields, one paragraph per element.
+func (f *Field) Facts() []string {
+	facts := slices.Clone(f.Doc)
+	if f.Names != "" {
+		facts = append(facts, "Each name: "+f.Names+".")
+	}
+	switch {
+	case f.Required:
+		facts = append(facts, "It is required.")
+	case f.Optional:
+		facts = append(facts, "It is optional.")
+	case f.Default != nil:
+		facts = append(facts, "The default is "+string(f.Default)+".")
+	}
+	return facts
 }
 
 // Member is a field of a struct.
@@ -90,21 +110,48 @@ func FindField(path string) (*FoundField, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader, err := ReadSchema()
+	if err != nil {
+		return nil, err
+	}
+	f, err := reader.Describe(elements)
+	if err != nil {
+		return nil, err
+	}
+	f.Path = path
+	return &FoundField{reader.cc, reader.definition, elements, f}, nil
+}
+
+// SchemaReader describes fields of the schema. It is not safe for concurrent use.
+type SchemaReader struct {
+	cc         *cue.Context
+	definition cue.Value // definition of the whole blueprint
+}
+
+// ReadSchema reads the schema.
+func ReadSchema() (*SchemaReader, error) {
 	cc := newContext()
 	definition, err := blueprintDefinition(cc)
 	if err != nil {
 		return nil, err
 	}
-	constraint, presence, err := constraintAt(definition, elements)
+	return &SchemaReader{cc, definition}, nil
+}
+
+// Describe returns the description of the field at a path of unquoted elements. The
+// error is a *PathError if the path leads to no field.
+func (r *SchemaReader) Describe(elements []string) (*Field, error) {
+	constraint, presence, err := constraintAt(r.definition, elements)
 	if err != nil {
 		return nil, err
 	}
 	f := describeField(constraint)
 	if len(elements) == 1 {
-		f.SameName = newVocabulary(definition).sameName(elements[0])
+		f.SameName = newVocabulary(r.definition).sameName(elements[0])
 	}
-	f.Path, f.Required, f.Optional = path, presence == cue.RequiredConstraint, presence == cue.OptionalConstraint
-	return &FoundField{cc, definition, elements, f}, nil
+	f.Path = diag.Path(elements)
+	f.Required, f.Optional = presence == cue.RequiredConstraint, presence == cue.OptionalConstraint
+	return f, nil
 }
 
 // Describe returns the schema's description of the field. Value is nil.
@@ -252,7 +299,28 @@ func describeField(constraint cue.Value) *Field {
 		f.Names = wantLabel(label)
 	}
 	f.Fields = membersOf(constraint, "")
+	f.Literals = literalsOf(constraint)
 	return f
+}
+
+// literalsOf returns the values that a constraint accepts, as CUE source: the members
+// of an enumeration, the booleans, or the words instead of a number.
+func literalsOf(constraint cue.Value) []string {
+	kind := constraint.IncompleteKind()
+	switch {
+	case kind == cue.BoolKind:
+		return []string{"true", "false"}
+	case kind&cue.StringKind == 0 || kind&^(cue.StringKind|cue.IntKind) != 0:
+		return nil
+	}
+	members := enumMembers(constraint)
+	if kind&cue.IntKind != 0 {
+		members = stringsOf(constraint)
+	}
+	for i, m := range members {
+		members[i] = strconv.Quote(m)
+	}
+	return members
 }
 
 // membersOf returns the fields of a struct and of the entities of a map.

@@ -23,6 +23,7 @@ package catalog
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -191,6 +192,15 @@ func acceleratorTypes(wanted func(row string) bool) []string {
 	}
 	slices.Sort(types)
 	return slices.Compact(types)
+}
+
+// Summary returns the machine's size in a few words.
+func (m Machine) Summary() string {
+	size := fmt.Sprintf("%d vCPUs, %g GiB", m.VCPUs, m.MemoryGiB)
+	if m.Count > 0 {
+		size += fmt.Sprintf(", %d %s", m.Count, m.Accelerator)
+	}
+	return size
 }
 
 // HasTPUs reports whether the machine's accelerators are TPUs.

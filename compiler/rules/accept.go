@@ -111,6 +111,16 @@ func accepterOf(path []string) accepter {
 	return accepter{}
 }
 
+// Accepter returns the path of the nearest struct around a field that can accept
+// findings on the field. It returns nil for the blueprint itself.
+func Accepter(path []string) []string {
+	if len(path) == 0 {
+		return nil
+	}
+	a := acceptance{by: accepterOf(path)}.path()
+	return a[:len(a)-2]
+}
+
 // acceptedReason returns the blueprint's reason for accepting the rule's finding on a
 // field, "" if the blueprint does not accept it.
 func (r *report) acceptedReason(path []string) string {

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/parser"
@@ -16,8 +18,9 @@ import (
 // files is the source of a blueprint's files: the disk, or Input.Files. File names
 // are absolute.
 type files struct {
-	fsys fs.FS  // nil for the disk
-	root string // absolute name of the root of fsys
+	fsys    fs.FS             // nil for the disk
+	root    string            // absolute name of the root of fsys
+	unsaved map[string][]byte // see Input.Unsaved
 }
 
 // readFrom reads a file from fsys or, if fsys is nil, from the disk.
@@ -34,13 +37,48 @@ func readFrom[T any](
 	return fsys(f.fsys, filepath.ToSlash(rel))
 }
 
-func (f files) stat(name string) (fs.FileInfo, error) { return readFrom(f, name, os.Stat, fs.Stat) }
-func (f files) readDir(name string) ([]fs.DirEntry, error) {
-	return readFrom(f, name, os.ReadDir, fs.ReadDir)
+func (f files) stat(name string) (fs.FileInfo, error) {
+	if content, ok := f.unsaved[name]; ok {
+		return unsavedFile{filepath.Base(name), len(content)}, nil
+	}
+	return readFrom(f, name, os.Stat, fs.Stat)
 }
+
+func (f files) readDir(name string) ([]fs.DirEntry, error) {
+	entries, err := readFrom(f, name, os.ReadDir, fs.ReadDir)
+	if err != nil {
+		return nil, err
+	}
+	for file, content := range f.unsaved {
+		base := filepath.Base(file)
+		if filepath.Dir(file) == name &&
+			!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == base }) {
+			entries = append(entries, fs.FileInfoToDirEntry(unsavedFile{base, len(content)}))
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
 func (f files) readFile(name string) ([]byte, error) {
+	if content, ok := f.unsaved[name]; ok {
+		return content, nil
+	}
 	return readFrom(f, name, os.ReadFile, fs.ReadFile)
 }
+
+// unsavedFile describes a file of Input.Unsaved.
+type unsavedFile struct {
+	name string
+	size int
+}
+
+func (u unsavedFile) Name() string       { return u.name }
+func (u unsavedFile) Size() int64        { return int64(u.size) }
+func (u unsavedFile) Mode() fs.FileMode  { return 0o644 }
+func (u unsavedFile) ModTime() time.Time { return time.Time{} }
+func (u unsavedFile) IsDir() bool        { return false }
+func (u unsavedFile) Sys() any           { return nil }
 
 // openBelow returns the files below a directory as a file system that no symbolic link
 // leads out of. The caller must close it.

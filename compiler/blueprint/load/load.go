@@ -57,6 +57,9 @@ type Input struct {
 	// Files, if not nil, are read instead of the files of the disk. Dir is ignored
 	// then, and Paths are relative to the root of Files.
 	Files fs.FS
+	// Unsaved is the content of files, by absolute name, that is read instead of
+	// their content on the disk. The files need not exist on the disk.
+	Unsaved map[string][]byte
 	// Stdin is the content of standard input.
 	Stdin Stdin
 }
@@ -69,7 +72,7 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := files{fsys: in.Files}
+	from := files{fsys: in.Files, unsaved: in.Unsaved}
 	if in.Files != nil {
 		if from.root, err = missingDir(); err != nil {
 			return nil, err
@@ -80,6 +83,11 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 		in: in, Sources: &Sources{dir: in.Dir, files: from}, findings: findings, schema: schema,
 		files: from, overlay: map[string][]byte{}, laid: map[string]bool{},
 		parsing: &sync.Mutex{}, parsed: map[string]bool{},
+	}
+	for name, content := range in.Unsaved { // CUE itself loads the files of imported packages
+		if filepath.Ext(name) == ".cue" {
+			l.overlay[name] = bytes.TrimPrefix(content, byteOrderMark)
+		}
 	}
 	for _, p := range in.Paths {
 		l.readPath(p)

@@ -33,7 +33,7 @@ func checkNesting(name string, content []byte) error {
 	var s scanner.Scanner
 	s.Init(file, content, nil, scanner.ScanComments)
 	for {
-		if at := s.Offset(); longAttribute(content[min(at, len(content)):]) {
+		if at := s.Offset(); LongAttribute(content[min(at, len(content)):]) {
 			return cueerrors.Newf(file.Pos(at, token.NoRelPos), "an attribute is longer than %d KiB", maxAttribute>>10)
 		}
 		pos, tok, _ := s.Scan()
@@ -88,8 +88,8 @@ var closers = map[token.Token]token.Token{
 	token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE,
 }
 
-// longAttribute reports whether source begins with an attribute that is too long.
-func longAttribute(source []byte) bool {
+// LongAttribute reports whether source begins with an attribute that is too long.
+func LongAttribute(source []byte) bool {
 	source = bytes.TrimLeft(source, " \t\r\n")
 	if len(source) <= maxAttribute || source[0] != '@' {
 		return false

@@ -182,7 +182,7 @@ func unclosedBracket(content []byte, text string, end int) int {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(content)), content, func(token.Pos, string, []any) {}, 0)
 	for {
-		if longAttribute(content[min(s.Offset(), len(content)):]) {
+		if LongAttribute(content[min(s.Offset(), len(content)):]) {
 			return -1
 		}
 		pos, tok, _ := s.Scan()

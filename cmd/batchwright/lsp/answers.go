@@ -1,0 +1,201 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/editor"
+)
+
+// question is a question about a place in a file of a platform.
+type question struct {
+	files []editor.File
+	name  string
+	text  *text
+	at    int // byte offset
+}
+
+// askAbout returns the question about a position in a document, and reports whether the
+// document is part of a blueprint. The caller must hold mu.
+func (s *Server) askAbout(p positionParams) (question, bool) {
+	d := s.documents[fileOf(p.TextDocument.URI)]
+	if d == nil {
+		return question{}, false
+	}
+	key, _, paths := s.platformOf(d.name)
+	if s.platforms[key] == nil {
+		return question{}, false
+	}
+	return question{s.readFiles(paths), d.name, d.text, d.offset(p.Position)}, true
+}
+
+// Kinds of completion items.
+const (
+	itemField  = 5
+	itemModule = 9
+	itemValue  = 12
+)
+
+func (s *Server) completeAt(p positionParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := completionList{Items: []completionItem{}}
+	q, ok := s.askAbout(p)
+	if !ok {
+		return out, nil
+	}
+	c := s.editor.Complete(q.files, q.name, q.at)
+	replaced := q.text.span(c.Start, c.End)
+	for i, o := range c.Offers {
+		item := completionItem{
+			Label: o.Label, Kind: map[editor.Kind]int{
+				editor.FieldName: itemField, editor.EntityName: itemModule, editor.Literal: itemValue,
+			}[o.Kind],
+			Detail: o.Detail, SortText: fmt.Sprintf("%05d", i), TextEdit: textEdit{replaced, o.Insert},
+		}
+		if c.Quoted { // editors compare it with the text that is replaced
+			item.FilterText = strings.TrimSuffix(o.Insert, ": ")
+		}
+		if o.Doc != "" {
+			item.Documentation = &markup{"plaintext", o.Doc}
+		}
+		out.Items = append(out.Items, item)
+	}
+	return out, nil
+}
+
+// hoverAt shows the documentation of a field, and explains the findings at the place.
+func (s *Server) hoverAt(p positionParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, ok := s.askAbout(p)
+	if !ok {
+		return nil, nil
+	}
+	var parts []string
+	var around *span
+	if h, ok := s.editor.Hover(q.files, q.name, q.at); ok {
+		parts = append(parts, h.Markdown)
+		r := q.text.span(h.Start, h.End)
+		around = &r
+	}
+	for _, f := range s.findingsOf(q.name) {
+		if !f.Range.contains(p.Position) {
+			continue
+		}
+		if about := s.editor.Explain(f.Code); about != "" && !slices.Contains(parts, about) {
+			parts = append(parts, about)
+		}
+		if around == nil {
+			around = &f.Range
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return hoverResult{markup{"markdown", strings.Join(parts, "\n\n---\n\n")}, around}, nil
+}
+
+// contains reports whether a position is in a range or at its end.
+func (r span) contains(p position) bool { return !p.before(r.Start) && !r.End.before(p) }
+
+func (p position) before(q position) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Character < q.Character
+}
+
+func (s *Server) findDefinition(p positionParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []location{}
+	q, ok := s.askAbout(p)
+	if !ok {
+		return out, nil
+	}
+	texts := map[string]*text{}
+	for _, place := range s.editor.Definition(q.files, q.name, q.at) {
+		if texts[place.File] == nil {
+			i := slices.IndexFunc(q.files, func(f editor.File) bool { return f.Name == place.File })
+			texts[place.File] = newText(q.files[i].Content)
+		}
+		out = append(out, location{s.uriFor(place.File), texts[place.File].span(place.Start, place.End)})
+	}
+	return out, nil
+}
+
+// Kinds of symbols.
+const (
+	symbolField  = 8
+	symbolObject = 19
+)
+
+func (s *Server) listSymbols(p documentParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
+	if !ok {
+		return []documentSymbol{}, nil
+	}
+	return symbolsOf(q.text, editor.Symbols(editor.File{Name: q.name, Content: q.text.content})), nil
+}
+
+func symbolsOf(t *text, symbols []*editor.Symbol) []documentSymbol {
+	out := []documentSymbol{}
+	for _, sym := range symbols {
+		kind := symbolField
+		if sym.Entity {
+			kind = symbolObject
+		}
+		out = append(out, documentSymbol{
+			sym.Name, kind, t.span(sym.Start, sym.End), t.span(sym.NameStart, sym.NameEnd), symbolsOf(t, sym.Fields),
+		})
+	}
+	return out
+}
+
+// kindQuickFix is the kind of the actions that correct a finding.
+const kindQuickFix = "quickfix"
+
+// listActions returns the corrections of the findings in a range. There are none while
+// the findings are outdated: their places could be wrong.
+func (s *Server) listActions(p actionParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []codeAction{}
+	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
+	wanted := func(kind string) bool { return kind == "" || kind == kindQuickFix }
+	if !ok || len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, wanted) {
+		return out, nil
+	}
+	file := editor.File{Name: q.name, Content: q.text.content}
+	for _, platform := range s.platforms {
+		if platform.checked != platform.edits {
+			continue
+		}
+		for _, f := range platform.found[q.name] {
+			if f.Range.End.before(p.Range.Start) || p.Range.End.before(f.Range.Start) {
+				continue
+			}
+			if f.Edit != nil {
+				out = append(out, codeAction{
+					Title: "use " + f.Edit.Text, Kind: kindQuickFix, IsPreferred: true,
+					Diagnostics: []diagnostic{s.diagnosticOf(f)},
+					Edit:        s.changeOf(f.Edit.File, textEdit{f.Edit.Range, f.Edit.Text}),
+				})
+			}
+			if a, ok := s.editor.Accept(file, f.Code, f.Path); ok && f.Accepted == "" {
+				out = append(out, codeAction{
+					Title: "accept " + f.Code + ", then write the reason", Kind: kindQuickFix,
+					Diagnostics: []diagnostic{s.diagnosticOf(f)},
+					Edit:        s.changeOf(q.name, textEdit{q.text.span(a.At, a.At), a.Text}),
+				})
+			}
+		}
+	}
+	return out, nil
+}
+
+// changeOf returns the change of one file. The caller must hold mu.
+func (s *Server) changeOf(file string, e textEdit) workspaceEdit {
+	return workspaceEdit{map[string][]textEdit{s.uriFor(file): {e}}}
+}

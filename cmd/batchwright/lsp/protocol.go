@@ -1,0 +1,208 @@
+package lsp
+
+// The types of the protocol that the server uses, with the names of the
+// specification, version 3.17:
+// https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
+
+type position struct {
+	Line      int `json:"line"`      // from 0
+	Character int `json:"character"` // from 0, in UTF-16 code units
+}
+
+type span struct {
+	Start position `json:"start"`
+	End   position `json:"end"`
+}
+
+type location struct {
+	URI   string `json:"uri"`
+	Range span   `json:"range"`
+}
+
+type initializeParams struct {
+	Capabilities struct {
+		Workspace struct {
+			DidChangeWatchedFiles struct {
+				DynamicRegistration bool `json:"dynamicRegistration"`
+			} `json:"didChangeWatchedFiles"`
+		} `json:"workspace"`
+	} `json:"capabilities"`
+}
+
+type initializeResult struct {
+	Capabilities serverCapabilities `json:"capabilities"`
+	ServerInfo   serverInfo         `json:"serverInfo"`
+}
+
+type serverInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type serverCapabilities struct {
+	TextDocumentSync       textDocumentSync  `json:"textDocumentSync"`
+	CompletionProvider     completionOptions `json:"completionProvider"`
+	HoverProvider          bool              `json:"hoverProvider"`
+	DefinitionProvider     bool              `json:"definitionProvider"`
+	DocumentSymbolProvider bool              `json:"documentSymbolProvider"`
+	CodeActionProvider     codeActionOptions `json:"codeActionProvider"`
+}
+
+// syncIncremental means that the editor sends the changed parts of a document.
+const syncIncremental = 2
+
+type textDocumentSync struct {
+	OpenClose bool `json:"openClose"`
+	Change    int  `json:"change"`
+	Save      bool `json:"save"`
+}
+
+type registrationParams struct {
+	Registrations []registration `json:"registrations"`
+}
+
+type registration struct {
+	ID              string       `json:"id"`
+	Method          string       `json:"method"`
+	RegisterOptions watchOptions `json:"registerOptions"`
+}
+
+type watchOptions struct {
+	Watchers []fileWatcher `json:"watchers"`
+}
+
+type fileWatcher struct {
+	GlobPattern string `json:"globPattern"`
+}
+
+type textDocument struct {
+	URI     string `json:"uri"`
+	Version int    `json:"version"`
+	Text    string `json:"text"`
+}
+
+type openParams struct {
+	TextDocument textDocument `json:"textDocument"`
+}
+
+type changeParams struct {
+	TextDocument   textDocument `json:"textDocument"`
+	ContentChanges []change     `json:"contentChanges"`
+}
+
+// change replaces a range of a document or, without a range, the whole document.
+type change struct {
+	Range *span  `json:"range"`
+	Text  string `json:"text"`
+}
+
+type documentParams struct {
+	TextDocument textDocument `json:"textDocument"`
+}
+
+type publishParams struct {
+	URI         string       `json:"uri"`
+	Version     *int         `json:"version,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+// Severities of diagnostics.
+const (
+	severityError = 1 + iota
+	severityWarning
+	severityInformation
+	severityHint
+)
+
+type diagnostic struct {
+	Range    span      `json:"range"`
+	Severity int       `json:"severity"`
+	Code     string    `json:"code"`
+	Source   string    `json:"source"`
+	Message  string    `json:"message"`
+	Related  []related `json:"relatedInformation,omitempty"`
+}
+
+type related struct {
+	Location location `json:"location"`
+	Message  string   `json:"message"`
+}
+
+// Types of messages to the user.
+const messageWarning = 2
+
+type messageParams struct {
+	Type    int    `json:"type"`
+	Message string `json:"message"`
+}
+
+type positionParams struct {
+	TextDocument textDocument `json:"textDocument"`
+	Position     position     `json:"position"`
+}
+
+type completionOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+type completionItem struct {
+	Label         string   `json:"label"`
+	Kind          int      `json:"kind"`
+	Detail        string   `json:"detail,omitempty"`
+	Documentation *markup  `json:"documentation,omitempty"`
+	SortText      string   `json:"sortText"`
+	FilterText    string   `json:"filterText,omitempty"`
+	TextEdit      textEdit `json:"textEdit"`
+}
+
+type textEdit struct {
+	Range   span   `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type markup struct {
+	Kind  string `json:"kind"` // "plaintext" or "markdown"
+	Value string `json:"value"`
+}
+
+type hoverResult struct {
+	Contents markup `json:"contents"`
+	Range    *span  `json:"range,omitempty"`
+}
+
+type documentSymbol struct {
+	Name           string           `json:"name"`
+	Kind           int              `json:"kind"`
+	Range          span             `json:"range"`
+	SelectionRange span             `json:"selectionRange"`
+	Children       []documentSymbol `json:"children,omitempty"`
+}
+
+type codeActionOptions struct {
+	CodeActionKinds []string `json:"codeActionKinds"`
+}
+
+type actionParams struct {
+	TextDocument textDocument `json:"textDocument"`
+	Range        span         `json:"range"`
+	Context      struct {
+		Only []string `json:"only"`
+	} `json:"context"`
+}
+
+type codeAction struct {
+	Title       string        `json:"title"`
+	Kind        string        `json:"kind"`
+	IsPreferred bool          `json:"isPreferred,omitempty"`
+	Diagnostics []diagnostic  `json:"diagnostics"`
+	Edit        workspaceEdit `json:"edit"`
+}
+
+type workspaceEdit struct {
+	Changes map[string][]textEdit `json:"changes"`
+}

@@ -1,0 +1,77 @@
+package editor
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/rules"
+)
+
+// Insertion is source to insert into a file.
+type Insertion struct {
+	At   int
+	Text string
+}
+
+// Accept returns the source that accepts a finding on the field at a path, and
+// reports whether the file can hold it. The reason is empty, which is a mistake until
+// somebody writes one.
+func (e *Editor) Accept(f File, code, path string) (Insertion, bool) {
+	canAccept := slices.ContainsFunc(e.codes, func(c diag.Code) bool { return c.ID == code && c.Acceptable })
+	isCUE := filepath.Ext(f.Name) == ".cue"
+	if !canAccept || filepath.Ext(f.Name) == ".json" {
+		return Insertion{}, false
+	}
+	within := rules.Accepter(strings.Split(path, "."))
+	source := "accept: " + code + `: ""`
+	if !isCUE {
+		source = "accept: {" + code + `: ""}`
+	}
+	marks := readMarks(f)
+	has := func(path []string) bool {
+		return slices.ContainsFunc(marks, func(m mark) bool { return m.label && slices.Equal(m.path, path) })
+	}
+	if !isCUE && has(append(slices.Clip(within), "accept")) {
+		return Insertion{}, false // YAML refuses a second one
+	}
+	if at, ok := firstLineBelow(f, marks, within); ok {
+		return Insertion{at, indentText(f.Content[at:]) + source + "\n"}, true
+	}
+	if !isCUE && len(within) > 0 {
+		return Insertion{}, false
+	}
+	for _, name := range slices.Backward(within) {
+		if !ast.IsValidIdent(name) {
+			name = strconv.Quote(name)
+		}
+		source = name + ": " + source
+	}
+	if len(f.Content) > 0 && !bytes.HasSuffix(f.Content, []byte("\n")) {
+		source = "\n" + source
+	}
+	return Insertion{len(f.Content), source + "\n"}, true
+}
+
+// firstLineBelow returns the start of the line of the first field of a struct, if the
+// field stands on a line of its own.
+func firstLineBelow(f File, marks []mark, path []string) (int, bool) {
+	for _, m := range marks {
+		if n := len(m.path) - 1; len(path) == 0 || !m.label || n != len(path) || !slices.Equal(m.path[:n], path) {
+			continue
+		}
+		start := bytes.LastIndexByte(f.Content[:m.start], '\n') + 1
+		if len(bytes.TrimSpace(f.Content[start:m.start])) == 0 {
+			return start, true
+		}
+	}
+	return 0, false
+}
+
+// indentText returns the spaces and tabs at the start of a line.
+func indentText(line []byte) string { return string(line[:indentOf(line)]) }
