@@ -185,7 +185,7 @@ func TestCheckKubernetes(t *testing.T) {
 			"does not list what is there",
 		},
 		{"file listed twice", list, "- monitoring\n", "- monitoring\n- monitoring\n", "does not list what is there"},
-		{"kustomize sorts", list, "fifo", "legacy", "want a kustomization of resources in their order"},
+		{"version of a kustomization", list, "v1beta1", "v1", "want a kustomization of resources"},
 		{
 			"unknown field of a kustomization", list, "kind: Kustomization\n", "bases: []\nkind: Kustomization\n",
 			`unknown field "bases"`,

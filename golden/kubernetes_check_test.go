@@ -163,7 +163,7 @@ func (c *kubernetesCheck) checkKustomization(name string, files []string) {
 	}
 	c.printsAs(name, text, &k)
 	if want := kubeyaml.NewKustomization(k.Resources); !reflect.DeepEqual(want, &k) {
-		c.errorf("%s: want a kustomization of resources in their order:\n%s", name, cmp.Diff(want, &k))
+		c.errorf("%s: want a kustomization of resources:\n%s", name, cmp.Diff(want, &k))
 	}
 	listed := slices.Clone(k.Resources)
 	slices.Sort(listed)

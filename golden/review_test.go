@@ -538,8 +538,8 @@ var edits = []edit{
 		name: "Spot to on demand", blueprint: "batch-platform", old: `consumption: spot: {}, maxNodes: 36`,
 		new: `consumption: onDemand: {}, maxNodes: 36`,
 		summary: []string{
-			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their queues ` +
-				`(the queues guarantee 48 GPUs there)`,
+			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 48 GPUs there)`,
 			`capacity | capacity "l4-spot": consumption: Spot -> on demand`,
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 GPUs admitted, 56 at most -> 72 GPUs admitted, 128 " +
 				"at most",
@@ -826,8 +826,8 @@ var edits = []edit{
 		name: "a ComputeClass", blueprint: "batch-platform", old: "consumption: onDemand: {}, maxNodes: 24}",
 		new: "consumption: onDemand: {}, maxNodes: 24, computeClass: true}",
 		summary: []string{
-			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their queues ` +
-				`(the queues guarantee 16 GPUs there)`,
+			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 16 GPUs there)`,
 			`capacity | capacity "l4-ondemand": node pools: made by the platform -> made by its ComputeClass`,
 		},
 		removed: []string{"google_container_node_pool.l4_ondemand"},
@@ -999,8 +999,8 @@ var edits = []edit{
 		old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
 		new: "consumption: spot: {}\n\tmaxNodes: 4",
 		summary: []string{
-			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their queues ` +
-				`(the queues guarantee 32 GPUs there)`,
+			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 32 GPUs there)`,
 			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
 				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,

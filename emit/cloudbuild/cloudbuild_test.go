@@ -97,7 +97,8 @@ func TestSteps(t *testing.T) {
 	out := emittedFiles(t, fullPlatform())
 	want := []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "retire",
-		"terraform-apply", "credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues", "dashboards",
+		"terraform-apply", "credentials", "kueue", "jobset", "priorities", "local-queues", "manifests", "queues",
+		"dashboards",
 	}
 	if diff := cmp.Diff(want, stepIDs(decodeBuild(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)

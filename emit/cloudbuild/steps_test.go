@@ -658,7 +658,8 @@ sleep 10
 	if r.code != 1 || !strings.HasSuffix(r.output, "submit this build again:\nteam-a job-1\nteam-b job-5\n") {
 		t.Errorf("jobs that do not stop: exit code %d\n%s", r.code, r.output)
 	}
-	if last := r.callsWith("kubectl patch"); !strings.Contains(last[len(last)-1], `\"active\":true\}\} -n team-a job-1`) {
+	last := r.callsWith("kubectl patch")
+	if !strings.Contains(last[len(last)-1], `\"active\":true\}\} -n team-a job-1`) {
 		t.Errorf("the last patch is %q", last[len(last)-1])
 	}
 

@@ -489,8 +489,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"of it in other files. For a removed team, the next build revokes the team's roles and deletes ",
 		"its bucket. For a removed capacity, it deletes the node pool.")
 	d.Para(
-		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder no ",
-		"longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
+		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
+		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
 		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
 		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
 		"jobs have stopped, and prints the commands that delete the queues. The build deletes no Kubernetes ",

@@ -46,7 +46,8 @@ func (e *effects) add(team string, what effect) {
 func (e *effects) lines() []Line {
 	var lines []Line
 	for _, what := range e.order {
-		lines = append(lines, jobLine(strings.Replace(what.what, "TEAMS", shortNames(e.teams[what]), 1), what.to, what.note))
+		jobs := strings.Replace(what.what, "TEAMS", shortNames(e.teams[what]), 1)
+		lines = append(lines, jobLine(jobs, what.to, what.note))
 	}
 	return lines
 }
@@ -145,7 +146,8 @@ func queueEffects(before, after *ir.Platform) []Line {
 				all.add(team, effect{jobs, left, "the team has no queue in the tier any more"})
 			case is.ClusterQueue != q.ClusterQueue:
 				all.add(team, effect{
-					jobs, "stop, and wait in the new queue", "otherwise the old and the new queue would both give quota",
+					jobs, "stop, and wait in the new queue",
+					"otherwise the old and the new queue would both give quota",
 				})
 			case q.Shared:
 				if !lowered[q.ClusterQueue] {

@@ -28,8 +28,8 @@ const (
 )
 
 var topics = []Topic{
-	TopicJobs, TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess, TopicWorkloads,
-	TopicAlerts, TopicLimits, TopicCloudQuota,
+	TopicJobs, TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess,
+	TopicWorkloads, TopicAlerts, TopicLimits, TopicCloudQuota,
 }
 
 // Line is one line of the summary.

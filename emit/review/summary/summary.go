@@ -25,7 +25,8 @@ import (
 func Of(before, after *ir.Platform) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(planFacts(before, same), planFacts(after, same))
-	return slices.Concat(jobEffects(before, after), foldChanges(changes), cloudQuota(before.Demand.Rows, after.Demand.Rows))
+	return slices.Concat(jobEffects(before, after), foldChanges(changes),
+		cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 
 // planFacts returns the facts of a plan, except those of the teams in same, of which
