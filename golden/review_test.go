@@ -103,7 +103,7 @@ func TestReviewOfOneNumber(t *testing.T) {
 			others: []string{".batchwright/manifest.json", "README.md"},
 			summary: []string{
 				"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
-					"(no further job starts there until fewer run)",
+					"(no new job starts there until the use is below the quota)",
 				`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues ` +
 					`guarantee 256 of the 512 GPUs)`,
 				"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted",
@@ -312,7 +312,7 @@ var edits = []edit{
 		new: `shared: quota: "a3-ultra": accelerators: 256`,
 		summary: []string{
 			"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
-				"(no further job starts there until fewer run)",
+				"(no new job starts there until the use is below the quota)",
 			`quota | tier "dws": nominal quota of a3-ultra: 512 -> 256 GPUs (all queues guarantee 256 of the 512 GPUs)`,
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_H200_GPUS: 512 -> 256 GPUs admitted (and with it " +
 				"machines of family a3: 14336 -> 7168 vCPUs admitted; HYPERDISK_BALANCED_TOTAL_GB: 6400 -> 3200 GB " +

@@ -61,8 +61,8 @@ take some seconds and 600 MiB.
 
 Findings go to standard error, and the report of --format json to standard
 output. With --format github and sarif, as in vet, findings go to standard
-output, and all other text to standard error. Notes are counted, and shown with
---notes, as in vet.`,
+output, and all other text to standard error. As in vet, notes are only counted;
+--notes shows them.`,
 		Example: `  batchwright compile                          # the working directory, into ./NAME
   batchwright compile -o deploy blueprints/prod
   batchwright compile --dry-run .              # list what would change

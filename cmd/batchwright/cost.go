@@ -38,7 +38,8 @@ The prices are yours: --prices names a file of prices in CSV, and --example
 prints such a file for the blueprint, with made-up numbers. Without prices, cost
 counts accelerator hours and node hours.
 
-The result has no disks, local SSDs, networks and fees of GKE.`,
+The result contains only nodes, without disks, networks and fees of GKE. Local
+SSDs count only where they come with the machine type.`,
 		Example: `  batchwright cost blueprints/prod
   batchwright cost --example blueprints/prod > prices.csv
   batchwright cost --prices prices.csv blueprints/prod

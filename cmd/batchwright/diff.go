@@ -52,7 +52,7 @@ the resources that Terraform must replace, the resources with nodes or data that
 leave the configuration, and a change of the place of Terraform's state. Then
 follow the changes of the platform and the changes of each object. If a
 revision has no blueprint, everything is added or removed. With --prices the
-first line has the difference in cost; "batchwright cost" describes the file.
+first line has the difference in cost; docs/cost.md describes the file.
 
 PATHs are as for compile, and the same for both revisions.
 
@@ -98,7 +98,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		case changed("head"):
 			return usageErrorf("--head needs --base, the revision to compare it with")
 		case changed("prices"):
-			return usageErrorf("--prices needs --base, because the folder does not tell what it costs")
+			return usageErrorf("--prices needs --base: the cost of a deploy folder cannot be computed")
 		}
 		return d.compareFolder(cmd.Context(), paths)
 	}

@@ -33,7 +33,7 @@ func (c Command) lspCommand() *cobra.Command {
 	e := &editing{Command: c}
 	cmd := &cobra.Command{
 		Use:   "lsp [PATH...]",
-		Short: "Serve an editor: findings, completion and documentation as you write",
+		Short: "Start a language server: findings, completion and help in an editor",
 		Long: `Lsp is a language server: an editor starts it, and speaks the Language Server
 Protocol on standard input and output. docs/editors.md shows the settings of
 several editors.

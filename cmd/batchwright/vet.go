@@ -38,8 +38,8 @@ them again; if several beginnings match a code, the longest one decides. Errors
 cannot be hidden. The blueprint can accept a finding, with a reason.
 
 Notes need no action: they are findings that the blueprint accepts, and facts
-that may be of interest. Standard error counts them, and --notes shows them. An
---enable for their code shows them too. JSON and SARIF always contain them.
+that may be of interest. Standard error counts them, and --notes shows them. --enable
+with their code shows them too. JSON and SARIF always contain them.
 
 --format github prints the ten most severe findings as annotations for GitHub
 Actions; --format sarif prints a log for code scanning and editors. In both, the

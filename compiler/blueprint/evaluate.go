@@ -195,7 +195,7 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, schema c
 	if wrong := misfitValue(schema, args); wrong != "" {
 		if at := moveToFront(m.spans, wrong); len(at) > 0 && sourceText(at[0]) == wrong {
 			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
-			m.Help, m.others, m.spans = "keep one value", "another value", at
+			m.Help, m.others, m.spans = "the values conflict: keep one of them", "another value", at
 			return
 		}
 	}

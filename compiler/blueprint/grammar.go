@@ -479,8 +479,8 @@ func (g *grammar) reportMissing(schema cue.Value, name string, path []string) {
 	}
 	f := missingField(name, path)
 	if label := g.locate.fieldSpan(true, at...); g.locate.isWritten(at...) && isConstraintLabel(label) {
-		f.Span, f.Help = label, "write "+name+": without the mark, which makes the field a constraint on a value that "+
-			"is written elsewhere"
+		f.Span, f.Help = label, "write "+name+": without the mark \"?\" or \"!\", because a field with a "+
+			"mark sets no value"
 		if !g.alreadyFound(label.Spot(name)) { // a template can write it for many entities
 			g.addFinding(f)
 		}

@@ -209,11 +209,12 @@ func formerValue(path []string, value string) (now, why string) {
 	switch value {
 	case "true":
 		return `{inQueue: "LowerPriority", toReclaim: "LowerPriority"}`,
-			`as true meant; or {inQueue: "LowerPriority"}, and a guarantee also comes back from jobs of the same ` +
-				"priority"
+			`which means the same as true; or write {inQueue: "LowerPriority"}, so that a guarantee also comes back ` +
+				"from jobs of the same priority"
 	case "false":
 		return `{toReclaim: "Never"}`,
-			"as false meant; or remove preempts, and jobs that borrow a guarantee are evicted if its team needs it"
+			"which means the same as false; or remove preempts, so that Kueue evicts jobs that borrow a guarantee " +
+				"when its team needs it"
 	}
 	return "", ""
 }

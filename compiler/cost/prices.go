@@ -300,13 +300,14 @@ var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 func (r *priceReader) checkCurrency(f field) {
 	switch {
 	case !currencyCode.MatchString(f.text):
-		r.report(wrongPrice, f.span, fmt.Sprintf("currency %q is no code of a currency", f.text),
+		r.report(wrongPrice, f.span, fmt.Sprintf("%q is not a currency code", f.text),
 			"want three capital letters", "write the code of ISO 4217, such as EUR")
 	case r.Currency == "":
 		r.Currency = f.text
 	case r.Currency != f.text:
-		r.report(wrongPrice, f.span, fmt.Sprintf("the price is in %s, but another one is in %s", f.text, r.Currency),
-			"want "+r.Currency, "convert it: amounts of different currencies cannot be added")
+		r.report(wrongPrice, f.span, fmt.Sprintf("the price is in %s, but the first price is in %s", f.text,
+			r.Currency),
+			"want "+r.Currency, "convert the price to "+r.Currency+": prices in different currencies cannot be added")
 	}
 }
 
@@ -317,7 +318,7 @@ var decimalPrice = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9})?$`)
 // parsePrice returns the price in a field, or nil if there is none.
 func (r *priceReader) parsePrice(f field) *big.Rat {
 	if !decimalPrice.MatchString(f.text) {
-		message := fmt.Sprintf("%q is no price", f.text)
+		message := fmt.Sprintf("%q is not a price", f.text)
 		switch {
 		case f.text == "":
 			message = "the price is missing"

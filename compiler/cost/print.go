@@ -36,7 +36,7 @@ func Text(w io.Writer, b *Bill) error {
 		if i > 0 {
 			buf.WriteByte('\n')
 		}
-		fmt.Fprintf(&buf, "%s in %s: %s a month of %d hours\n", console.Inline(b.Platform), console.Inline(b.Region),
+		fmt.Fprintf(&buf, "%s in %s: %s per month of %d hours\n", console.Inline(b.Platform), console.Inline(b.Region),
 			m.title, HoursPerMonth)
 		b.printCapacities(&buf, m)
 		printShares(&buf, "tier", b.Tiers, nil, m)
@@ -114,7 +114,7 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 	}
 	line([]string{"total", "", ""}, "", b.Total, monthText)
 	if b.Currency != "" {
-		line([]string{"total an hour", "", ""}, "", b.Total,
+		line([]string{"total per hour", "", ""}, "", b.Total,
 			func(x *big.Rat) string { return groupDigits(x.FloatString(2)) })
 	}
 	t.print(buf)

@@ -140,7 +140,8 @@ func (r *report) nameMissed(path []string, f *diag.Finding) {
 	here := accepterOf(path)
 	for _, a := range r.samples[r.rule.Code] {
 		if a.by.field != here.field {
-			withRelated(a.path(), "this acceptance does not hold there; write %s", acceptSource(a.code, path))(r, f)
+			withRelated(a.path(), "this acceptance has no effect on the finding; write %s",
+				acceptSource(a.code, path))(r, f)
 			r.missed[a] = true
 		}
 	}

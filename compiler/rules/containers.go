@@ -21,7 +21,7 @@ import (
 
 func containerRules() []Rule {
 	return []Rule{
-		{Code: "E0840", Severity: diag.Error, Title: "image is no valid reference", check: imageReferences},
+		{Code: "E0840", Severity: diag.Error, Title: "invalid image reference", check: imageReferences},
 		{
 			Code: "E0841", Severity: diag.Error, Title: "program of the command contains a space", Acceptable: true,
 			check: spacedPrograms,
@@ -76,7 +76,7 @@ func imageReferences(r *report) {
 				cure = withHelp("remove the scheme: %q", rest)
 			}
 		}
-		r.add(c.field("image"), fmt.Sprintf("%q is no reference of an image", c.image), cure)
+		r.add(c.field("image"), fmt.Sprintf("%q is not a valid image reference", c.image), cure)
 	})
 }
 
@@ -94,7 +94,7 @@ func spacedPrograms(r *report) {
 			cure = withHelp("write each word as an element: command: %s", quoteCommand(words...))
 		}
 		r.add(c.field("command", diag.Index(0)),
-			fmt.Sprintf("the container has no program %q: no shell splits the text at its spaces", program), cure)
+			fmt.Sprintf("command %q is one word: no shell splits it into a program and its arguments", program), cure)
 	})
 }
 

@@ -51,7 +51,7 @@ func unreachedNodes(r *report) {
 		r.add(path, fmt.Sprintf("capacity %q %s %s, but all quotas together use at most %d of them", c.Name, paid,
 			words.Count(standing, unit), reached), append(guarantees[c.Name],
 			withLabel("paid whether jobs run or not"),
-			withHelp("lower it to %d, or give quota for %s to a queue; if this is intended, add %s", reached,
+			withHelp("lower the number to %d, or give a queue quota for %s; if this is intended, add %s", reached,
 				words.Count(standing-reached, "more "+unit), acceptSource(r.rule.Code, path)))...)
 	}
 }
@@ -119,8 +119,8 @@ func standingTriedLate(r *report) {
 			}
 			path := at("tiers", tier, "capacity", diag.Index(i))
 			field, _ := standingField(t.standing[name])
-			r.add(path, fmt.Sprintf("tier %q starts nodes of %q before it uses %q, which is paid in any case", tier,
-				before, name), withRelated(field, "these nodes stand"),
+			r.add(path, fmt.Sprintf("tier %q starts nodes of %q before it uses %q, for which you pay anyway", tier,
+				before, name), withRelated(field, "you pay for these nodes in any case"),
 				withHelp("list %q before %q; if this is intended, add %s", name, before,
 					acceptSource(r.rule.Code, path)))
 		}

@@ -98,10 +98,10 @@ func smallDisks(r *report) {
 		for imageSpace(enough) < imagesGiB {
 			enough++
 		}
-		r.add(path, fmt.Sprintf("boot disk of %d GiB leaves %.0f GiB for images, but images for GPUs take up to %d GiB",
+		r.add(path, fmt.Sprintf("the boot disk of %d GiB leaves %.0f GiB, but one image for GPUs can take %d GiB",
 			c.DiskSizeGiB, space, imagesGiB),
 			withLabel("want %d or more", enough),
-			withHelp("remove sizeGiB, and the disk has 100 GiB; if the images are small, add %s",
+			withHelp("remove sizeGiB: the default is 100 GiB; if the images are small, add %s",
 				acceptSource(r.rule.Code, path)))
 	})
 }

@@ -60,7 +60,7 @@ func (f nodeFit) held() int { return f.perNode * f.capacity.MaxNodes }
 
 // String describes the nodes in a finding's label.
 func (f nodeFit) String() string {
-	return fmt.Sprintf("%s: %s with %s each", f.capacity.Name, words.Count(f.capacity.MaxNodes, "node"),
+	return fmt.Sprintf("%s: %s, %s per node", f.capacity.Name, words.Count(f.capacity.MaxNodes, "node"),
 		words.Count(f.perNode, "pod"))
 }
 
@@ -206,8 +206,7 @@ func strandedCopies(r *report) {
 					fits[i].capacity.Name, fits[i].held(), s.workload.Pods),
 				withLabel("room: %s", joinFits(fits)),
 				withRelated(r.quotaPath(s, fits[i].capacity.Name), "the quota that admits it"),
-				withHelp("choose the capacities that have room: capacity: [%s]; or %s; Kueue does not check whether "+
-					"the nodes hold all pods, so it would admit, evict and requeue the workload without end",
+				withHelp("choose the capacities that have room: capacity: [%s]; or %s",
 					roomyCapacities(fits), moreNodes(fits[i])))
 			break
 		}
@@ -442,10 +441,10 @@ func roomForSystemPods(r *report) {
 			r.addKey(at("workloads", name, "perPod"),
 				fmt.Sprintf("the pods of workload %q leave no room for GKE's own pods on the nodes of %q", name,
 					c.Name),
-				withLabel("%s per node: %s; GKE's pods: %s", words.Count(empty[0].perNode, "pod"),
+				withLabel("%s per node, each requests %s; GKE's pods request %s", words.Count(empty[0].perNode, "pod"),
 					printAmounts(s.workload.Requests), printAmounts(taken(c))),
-				withHelp("request at most %s: GKE's pods start first, and the workload's pods would then wait for "+
-					"nodes without end", printAmounts(shareBeside(c, taken(c), empty[0].perNode))))
+				withHelp("request at most %s for each pod, because GKE's pods start first",
+					printAmounts(shareBeside(c, taken(c), empty[0].perNode))))
 			break
 		}
 	}

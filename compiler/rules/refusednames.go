@@ -21,7 +21,7 @@ func refusedNameRules() []Rule {
 			Code: "E0225", Severity: diag.Error, Title: "Cloud Storage refuses the name of a bucket",
 			check: refusedBuckets,
 		},
-		{Code: "E0226", Severity: diag.Error, Title: "group of a team is no Google group", check: teamGroups},
+		{Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group", check: teamGroups},
 		{
 			Code: "W0230", Severity: diag.Warning, Title: "VPC network has the name of the project's default network",
 			check: defaultNetwork,
@@ -179,8 +179,8 @@ func defaultNetwork(r *report) {
 	const existing = "default"
 	if r.Plan.Network.Name == existing {
 		r.add(at("name"),
-			fmt.Sprintf("the VPC network would be named %q, but most projects have such a network", existing),
-			withHelp("rename the platform; if the project has no such network, add %s",
+			fmt.Sprintf("the VPC network would be named %q, but most projects have a network of this name", existing),
+			withHelp("rename the platform; if the project does not have it, add %s",
 				acceptSource(r.rule.Code, at("name"))))
 	}
 }
@@ -194,7 +194,7 @@ func channelProjects(r *report) {
 			continue
 		}
 		path := at("monitoring", "notificationChannels", diag.Index(i))
-		r.add(path, fmt.Sprintf("notification channel %s belongs to project %q, but the alerts to project %q", id,
+		r.add(path, fmt.Sprintf("notification channel %s is in project %q, but the alerts are in project %q", id,
 			project, r.Plan.Project),
 			withHelp("create the channel in project %q and name it here; if this channel works, add %s",
 				r.Plan.Project, acceptSource(r.rule.Code, path)))

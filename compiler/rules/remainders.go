@@ -52,8 +52,8 @@ func quotaRemainders(r *report) {
 		}
 		r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because %s %d",
 			pool.guaranteed%step, pool.guaranteed, c.CountedIn(), c.Name, cause, step),
-			append(related, withHelp("guarantee a multiple of %d in total; if this is intended, add %s", step,
-				acceptSource(r.rule.Code, path)))...)
+			append(related, withHelp("change the guarantees so that their sum is a multiple of %d; if this is "+
+				"intended, add %s", step, acceptSource(r.rule.Code, path)))...)
 	}
 }
 

@@ -92,7 +92,7 @@ func noRoomForNodes(r *report) {
 		}
 		if need := r.smallestLimit(l.perNode); need.amount > float64(*l.most) {
 			r.add(at("cluster", "autoProvisioning", l.field),
-				fmt.Sprintf("capacity %q can never start a node: with the nodes that always exist, it needs %g %s, "+
+				fmt.Sprintf("capacity %q can never start a node: one node and the nodes that always exist need %g %s, "+
 					"but the limit of the cluster is %d", need.first, need.amount, l.what, *l.most),
 				withLabel("want at least %g", need.amount),
 				withHelp("raise the limit; or remove it: batchwright then computes it from the guarantees"))
@@ -195,8 +195,8 @@ func (r *report) reportSystemPool(room poolRoom, message string, pods []catalog.
 	}
 	requests := func(pods []catalog.SystemPod) string { return printAmounts(amountsOf(catalog.SumRequests(pods))) }
 	r.add(path, message,
-		withLabel("room: %s on %s; the pods request %s, the largest %s",
-			printAmounts(amountsOf(max(0, room.milliCPU), max(0, room.memoryMiB))), nodes, requests(pods),
+		withLabel("%s has %s free; the pods request %s together, the largest pod requests %s", nodes,
+			printAmounts(amountsOf(max(0, room.milliCPU), max(0, room.memoryMiB))), requests(pods),
 			requests(largestFirst(pods)[:1])),
 		withHelp("choose a larger machine, such as e2-standard-4, or raise nodesPerZone"))
 }

@@ -228,7 +228,8 @@ func borrowWithoutReclaim(r *report) {
 		p := r.Blueprint.Tiers[name].Preempts
 		if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
 			r.add(at("tiers", name, "preempts", "toBorrow"),
-				fmt.Sprintf("jobs of tier %q evict to borrow, but not to reclaim, which Kueue refuses", name),
+				fmt.Sprintf("Kueue refuses tier %q: jobs that evict others to borrow must also evict others to reclaim",
+					name),
 				withRelated(at("tiers", name, "preempts", "toReclaim"), "toReclaim"),
 				withHelp("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 		}

@@ -493,8 +493,9 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
 		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
 		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
-		"jobs have stopped, and prints the commands that delete the queues. The build deletes no Kubernetes ",
-		"object of the removed team, tier or capacity.", explainBuckets(p))
+		"jobs have stopped, and prints the commands that delete the queues.")
+	d.Para(
+		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
 	shared := markup("")
 	if len(p.SharedQueues) > 0 {
 		shared = " (for teams that share it, one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER") + ")"

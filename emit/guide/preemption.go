@@ -38,8 +38,8 @@ func explainEviction(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Tier", "A waiting job may evict", "A guarantee that is lent comes back"}, rows)
 	if evicts {
-		d.Para("A waiting job first takes quota that is idle in a capacity of its tier. It evicts others only if ",
-			"there is none. Kueue queues an evicted job again.")
+		d.Para("A waiting job first takes idle quota in the capacities of its tier. If that is not enough, it evicts ",
+			"other jobs. Kueue queues an evicted job again.")
 	}
 	var names []markup
 	for _, c := range p.PriorityClasses {
@@ -48,8 +48,8 @@ func explainEviction(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("If nodes are short, kube-scheduler evicts pods of a lower priority for pods of ",
-			words.And(names), ", whatever their quota.")
+		d.Para("The table describes Kueue. If nodes are short, kube-scheduler also evicts pods of a lower priority to ",
+			"start pods of ", words.And(names), ". It does not know the quota.")
 	}
 }
 

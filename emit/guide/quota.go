@@ -57,8 +57,8 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	d.Para(
 		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
-		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort; the second table says ",
-		"how it comes back. If a queue lends only part of its guarantee, the table shows the limit.")
+		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort; the table of evictions ",
+		"says how it comes back. If a queue lends only part of its guarantee, the table shows the limit.")
 }
 
 // listTiers lists the tiers with their PriorityClasses.

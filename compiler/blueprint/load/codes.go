@@ -10,7 +10,7 @@ func Codes() []diag.Code {
 		{ID: "E0003", Severity: diag.Error, Title: "file does not parse"},
 		{ID: "E0004", Severity: diag.Error, Title: "files do not load as one CUE package"},
 		{ID: "E0005", Severity: diag.Error, Title: "duplicate key in a YAML or JSON file"},
-		{ID: "E0120", Severity: diag.Error, Title: "exponent of a number is too large"},
+		{ID: "E0120", Severity: diag.Error, Title: "exponent of a number is out of range"},
 		{ID: "E0008", Severity: diag.Error, Title: "number with a leading zero in YAML"},
 		{ID: "W0006", Severity: diag.Warning, Title: "vendored schema has another version"},
 	}

@@ -205,7 +205,7 @@ func (l *Loader) refuseOctal(lit *ast.BasicLit, text string, at *trail) ast.Expr
 	l.findings.Add(diag.Finding{
 		Code: "E0008", Severity: diag.Error, Path: diag.Path(at.path()), Span: span,
 		Message: fmt.Sprintf("%s is %d in YAML 1.1, but %s in YAML 1.2", text, octal, decimal),
-		Help:    fmt.Sprintf("write %s or %d; if a text is meant, write %q in quotes", decimal, octal, text),
+		Help:    fmt.Sprintf("write %s or %d; if you mean a text, write %q with the quotes", decimal, octal, text),
 	})
 	l.markCut(lit.Pos(), cutName)
 	return &ast.BottomLit{Bottom: lit.Pos()}

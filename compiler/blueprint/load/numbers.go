@@ -28,8 +28,8 @@ func (l *Loader) refusedNumbers(file *ast.File) {
 		span := l.Sources.Span(number.Pos())
 		span.End = min(span.Start+len(number.Value), len(span.Source.Content))
 		l.findings.Add(diag.Finding{
-			Code: "E0120", Severity: diag.Error, Span: span, Message: "the exponent of a number is too large",
-			Help: fmt.Sprintf("write an exponent from -%d to %d: CUE would read another number", mostExponent,
+			Code: "E0120", Severity: diag.Error, Span: span, Message: "the exponent of a number is out of range",
+			Help: fmt.Sprintf("write an exponent from -%d to %d: CUE can read another number", mostExponent,
 				mostExponent),
 		})
 		l.markCut(number.Pos(), cutName)

@@ -93,7 +93,7 @@ func capacityEffects(before, after *ir.Platform) []Line {
 			lines = append(lines, Line{
 				Topic: TopicJobs, Subject: fmt.Sprintf("jobs of workload %q that wait", w.Template), Op: delta.Changed,
 				From: "start", To: "never start",
-				Note: "no capacity is left that they select: delete them, and submit the new ones",
+				Note: "they can use no other capacity: delete them, and submit the new jobs",
 			})
 		}
 	}
@@ -190,9 +190,9 @@ func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, fewer map[str
 			if q == nil || fewer[f.Flavor] || q.Nominal.Cmp(old.Nominal) >= 0 || !isCounted(&f, old.Resource) {
 				continue
 			}
-			note := "no further job starts there until fewer run"
+			note := "no new job starts there until the use is below the quota"
 			if is.Cohort != "" {
-				note += "; meanwhile other queues of the cohort may evict them to get their guarantee"
+				note += "; other queues of the cohort may evict these jobs to get their guarantee back"
 			}
 			e.add(team, effect{
 				fmt.Sprintf("%s beyond %s of %s", jobs, ir.PrintAmount(q.Resource, q.Nominal), f.Flavor),
