@@ -39,7 +39,12 @@ type grammar struct {
 	// misspelt are the fields of the current entity that are meant by misspelt names;
 	// nil outside an entity.
 	misspelt map[string]bool
+	twins    int // searches for twins so far, at most mostTwins
 }
+
+// mostTwins bounds the searches for twins, each of which reads the names of all
+// entities of a kind.
+const mostTwins = 100
 
 // followup is a finding that is reported only if the entity has no other mistake that
 // explains it.
@@ -222,7 +227,11 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 		return // the part that cannot be evaluated may contain the missing field
 	}
 	lacking := slices.DeleteFunc(required, func(name string) bool { return given[name] || meant[name] })
-	if twin := g.twinEntity(path); twin != "" && len(lacking) > 0 {
+	twin := ""
+	if len(lacking) > 0 && g.twins < mostTwins {
+		twin = g.twinEntity(path)
+	}
+	if twin != "" {
 		g.reportTwin(twin, lacking, path)
 	} else {
 		for _, name := range lacking {
@@ -392,12 +401,7 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if g.alreadyFound(f.Span.Spot(path[len(path)-1])) {
 		return
 	}
-	if now, why := formerValue(path, shown); now != "" {
-		f.Help = fmt.Sprintf("write %s, %s", now, why)
-		f.Edit = &diag.Edit{Span: f.Span, Text: now}
-	} else {
-		g.suggestValue(&f, schema, value, path)
-	}
+	g.suggestValue(&f, schema, value, path)
 	g.addFinding(f)
 }
 
@@ -442,6 +446,7 @@ func (g *grammar) twinEntity(path []string) string {
 	if len(path) != 2 {
 		return ""
 	}
+	g.twins++
 	here := g.locate.fieldSpan(true, path...)
 	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value, path[:1]))
 	for ok && siblings.Next() {

@@ -61,6 +61,9 @@ func isLiteral(at diag.Span, value cue.Value) bool {
 // guessValues returns the values that may be meant instead of a wrong one, the likeliest
 // first. The schema may not accept them.
 func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
+	if now, why := formerValue(path, describeValue(value)); now != "" {
+		return []guess{{now, fmt.Sprintf("write %s, %s", now, why)}}
+	}
 	if schema.IncompleteKind()&^cue.StructKind == 0 {
 		return g.guessStruct(schema, value, path)
 	}

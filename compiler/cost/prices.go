@@ -285,9 +285,9 @@ func (r *priceReader) checkOption(option, region field) {
 		r.report(unknownOption, option.span, fmt.Sprintf("unknown consumption %q", option.text),
 			"want one of "+words.Quoted(names, len(names)), help)
 	}
-	if regions := catalog.Regions(); region.text != "" && !slices.Contains(regions, region.text) {
+	if _, known := catalog.LookupRegion(region.text); region.text != "" && !known {
 		help := "write a region such as us-central1, or nothing for all regions"
-		if near := diag.Nearest(region.text, regions); near != "" {
+		if near := diag.Nearest(region.text, catalog.Regions()); near != "" {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		r.report(unknownOption, region.span, fmt.Sprintf("unknown region %q", region.text), "", help)

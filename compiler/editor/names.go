@@ -90,10 +90,11 @@ func (t *text) allMarks() []mark { return slices.Concat(t.marks...) }
 // namesBelow returns the names of the fields below a path, in the order of the files.
 func (t *text) namesBelow(path ...string) []string {
 	var names []string
+	seen := map[string]bool{"*": true}
 	for _, m := range t.allMarks() {
 		n := len(m.path) - 1
-		if m.label && n == len(path) && slices.Equal(m.path[:n], path) && m.text != "*" &&
-			!slices.Contains(names, m.text) {
+		if m.label && n == len(path) && slices.Equal(m.path[:n], path) && !seen[m.text] {
+			seen[m.text] = true
 			names = append(names, m.text)
 		}
 	}

@@ -339,9 +339,10 @@ func (f *flowScan) passToken(at int) int {
 			f.placeToken(at, end, c == '"' || c == '\'')
 		}
 	}
-	w := mark{start: at, end: end, text: strings.TrimSpace(string(f.content[at:end]))}
-	w.unquoteText()
-	m.addWord(w)
+	if w := (mark{start: at, end: end, text: strings.TrimSpace(string(f.content[at:end]))}); w.text != "" {
+		w.unquoteText()
+		m.addWord(w)
+	}
 	return end
 }
 

@@ -88,8 +88,12 @@ func spacedPrograms(r *report) {
 			return
 		}
 		program := c.command[0]
-		words := append(strings.Fields(program), c.shownCommand()[1:]...)
-		cure := withHelp("let a shell split it: command: %s", quoteCommand("sh", "-c", program))
+		words := withoutSecrets(append(strings.Fields(program), c.command[1:]...))
+		line := program
+		if fields := strings.Fields(program); !slices.Equal(fields, withoutSecrets(fields)) {
+			line = strings.Join(withoutSecrets(fields), " ")
+		}
+		cure := withHelp("let a shell split it: command: %s", quoteCommand("sh", "-c", line))
 		if !strings.ContainsAny(program, "\"'`\\&|;<>$*?(){}\n") && len(words) > 0 {
 			cure = withHelp("write each word as an element: command: %s", quoteCommand(words...))
 		}
@@ -102,13 +106,13 @@ func (c container) hasSpacedProgram() bool {
 	return len(c.command) > 0 && strings.ContainsAny(c.command[0], " \t\n")
 }
 
-// shownCommand returns the command without the arguments that look like secrets by
-// the name of their flag. It is for the text of findings, where other secrets are
-// masked by their shape.
-func (c container) shownCommand() []string {
-	shown := slices.Clone(c.command)
-	for i, e := range c.command {
-		if i > 0 && secret.IsValue(strings.TrimLeft(c.command[i-1], "-"), e) {
+// withoutSecrets returns the elements of a command without the arguments that look like
+// secrets by the name of their flag. It is for the text of findings, where other
+// secrets are masked by their shape.
+func withoutSecrets(command []string) []string {
+	shown := slices.Clone(command)
+	for i, e := range command {
+		if i > 0 && secret.IsValue(strings.TrimLeft(command[i-1], "-"), e) {
 			shown[i] = "..."
 		}
 	}
@@ -174,7 +178,7 @@ func shellOperators(r *report) {
 		cure := `let a shell run the command: command: ["sh", "-c", "..."]`
 		if !slices.ContainsFunc(c.command, func(e string) bool { return strings.ContainsAny(e, " \"'\\") }) {
 			cure = "let a shell run the command: command: " +
-				quoteCommand("sh", "-c", strings.Join(c.shownCommand(), " "))
+				quoteCommand("sh", "-c", strings.Join(withoutSecrets(c.command), " "))
 		}
 		r.add(c.field("command", diag.Index(i)),
 			fmt.Sprintf("%q is only an argument of %s: no shell reads the command", c.command[i], c.command[0]),

@@ -26,8 +26,9 @@ func entityRules() []Rule {
 // misspeltTeams reports a team that has no queue and is named almost like a team of
 // another file that has one.
 func misspeltTeams(r *report) {
+	queued := r.queuedTeams()
 	for _, t := range r.queuelessTeams() {
-		twin := r.twinOf(t, "teams", r.queuedTeams())
+		twin := r.twinOf(t, "teams", queued)
 		if twin == "" {
 			continue
 		}
@@ -49,8 +50,9 @@ func idleTeams(r *report) {
 			named[t] = true
 		}
 	}
+	queued := r.queuedTeams()
 	for _, t := range r.queuelessTeams() {
-		if r.Blueprint.Teams[t].Group != nil || named[t] || r.twinOf(t, "teams", r.queuedTeams()) != "" {
+		if r.Blueprint.Teams[t].Group != nil || named[t] || r.twinOf(t, "teams", queued) != "" {
 			continue
 		}
 		r.addKey(at("teams", t), fmt.Sprintf("team %q has no quota, no shared queue and no group", t),

@@ -26,7 +26,7 @@ func scalingRules() []Rule {
 		},
 		{
 			Code: "E0716", Severity: diag.Error, Title: "system pool is too small for the platform's software",
-			check: systemPoolTooSmall,
+			Acceptable: true, check: systemPoolTooSmall,
 		},
 		{
 			Code: "W0829", Severity: diag.Warning, Title: "system pool is too small for GKE's own pods",

@@ -57,7 +57,7 @@ func kueueScheduler(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
 		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
-		retire: []task{clusterStep(p, 2700, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace},
+		retire: []task{clusterStep(p, 3600, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace},
 			platform)},
 		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},

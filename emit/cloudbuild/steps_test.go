@@ -1,6 +1,7 @@
 package cloudbuild
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -663,28 +665,51 @@ sleep 10
 		t.Errorf("the last patch is %q", last[len(last)-1])
 	}
 
-	for _, tt := range []struct{ name, answers, says string }{
-		{"no cluster", "case $call in\nesac", "No cluster gke-batch runs"},
-		{"no Kueue", "case $call in\n*\"clusters list\"*) echo RUNNING ;;\nesac", "Kueue does not run"},
+	const (
+		failing = `*"patch workloads"*false*) echo 'Error from server (%s): workloads "job-1" is %[1]s' >&2; exit 1 ;;
+`
+		again = `kubectl patch workloads.kueue.x-k8s.io --type=merge -p=\{\"metadata\":\{\"labels\":\{` +
+			`\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1`
+	)
+	for _, tt := range []struct {
+		name, answers string
+		code          int
+		says          string
+		patches       []string // the last of them
+	}{
+		{"no cluster", "case $call in\nesac", 0, "No cluster gke-batch runs", nil},
+		{"no Kueue", "case $call in\n*\"clusters list\"*) echo RUNNING ;;\nesac", 0, "Kueue does not run", nil},
 		{"no change", strings.Replace(wanted, `'ClusterQueue cq-old ' `, "", 1) + `
 *"get resourceflavors"*) printf '%s\n' 'ResourceFlavor spot {"gpu":"l4"}' ;;
-` + workloads, ""},
+` + workloads, 0, "", []string{again}},
+		{"a job ends meanwhile", changed + fmt.Sprintf(failing, "NotFound") + workloads, 0, "cq-old", []string{again}},
+		{"no right to stop jobs", changed + fmt.Sprintf(failing, "Forbidden") + workloads, 1, "is Forbidden", []string{again}},
 	} {
+		if err := os.RemoveAll(filepath.Join(s.root, "stopped")); err != nil {
+			t.Fatal(err)
+		}
 		s.answer(tt.answers)
 		r := s.runStep(st)
-		if got := r.callsWith("kubectl patch"); r.code != 0 || !strings.Contains(r.output, tt.says) ||
-			tt.name != "no change" && got != nil {
-			t.Errorf("%s: exit code %d, patches %q\n%s", tt.name, r.code, got, r.output)
+		got := r.callsWith("kubectl patch")
+		got = got[max(0, len(got)-max(1, len(tt.patches))):]
+		if diff := cmp.Diff(tt.patches, got, cmpopts.EquateEmpty()); diff != "" || r.code != tt.code ||
+			!strings.Contains(r.output, tt.says) {
+			t.Errorf("%s: exit code %d, patches (-want +got):\n%s\n%s", tt.name, r.code, diff, r.output)
 		}
 	}
 }
 
-// TestQueues checks that a stop is lifted only where it is the platform's own, that
-// inactive queues fail the step, and that queues that are gone stay as they are.
+// TestQueues checks that a queue that is gone is stopped unless the step "retire" has
+// stopped it, that a stop is lifted only where it is the platform's own, and that
+// inactive queues fail the step.
 func TestQueues(t *testing.T) {
 	s := newSandbox(t, fullPlatform())
 	st := findStep(t, provisionBuild(fullPlatform()), "queues")
 	const (
+		stop = `kubectl patch --type=merge -p \{\"metadata\":\{\"annotations\":` +
+			`\{\"batchwright/drained\":\"true\"\}\}\,\"spec\":\{\"stopPolicy\":\"HoldAndDrain\"\,` +
+			`\"resourceGroups\":null\,\"admissionChecksStrategy\":null\}\} ` +
+			`clusterqueue.kueue.x-k8s.io/cq-old`
 		wanted = `
 case $call in
 *create*shared-queues*) echo clusterqueue.kueue.x-k8s.io/cq-shared ;;
@@ -703,7 +728,7 @@ esac`
 	)
 	s.answer(stopped)
 	r := s.runStep(st)
-	if diff := cmp.Diff([]string{lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
+	if diff := cmp.Diff([]string{stop, lift}, r.callsWith("kubectl patch")); diff != "" || r.code != 0 {
 		t.Errorf("exit code %d, patches (-want +got):\n%s", r.code, diff)
 	}
 	if got := r.callsWith("kubectl delete"); got != nil {
@@ -729,7 +754,8 @@ esac`)
 		t.Fatal(err)
 	}
 	r = s.runStep(st)
-	if got := r.callsWith("kubectl patch"); r.code != 0 || got != nil {
+	if got := r.callsWith("kubectl patch"); r.code != 0 || len(got) != 1 ||
+		!strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-c clusterqueue.kueue.x-k8s.io/cq-old") {
 		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
 	}
 }

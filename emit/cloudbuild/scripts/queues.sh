@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Waits until all ClusterQueues of the platform admit workloads, except the queues that
-# an administrator has stopped. The step "retire" has stopped the queues that the
-# platform no longer has.
+# Stops the ClusterQueues that the platform no longer has and that the step "retire" could
+# not stop, because Kueue did not run. Waits until all others admit workloads, except the
+# queues that an administrator has stopped.
 set -euo pipefail
 
 # patch applies a merge patch to the ClusterQueues that it reads.
@@ -19,6 +19,9 @@ done
 # stopped the queue.
 live=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
   -o 'jsonpath={range .items[*]}clusterqueue.kueue.x-k8s.io/{.metadata.name} {.metadata.annotations.batchwright/drained}{"\n"}{end}')
+
+awk 'NR == FNR { wanted[$1]; next } NF && !($1 in wanted) && $2 != "true" { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live" |
+  patch '{"metadata":{"annotations":{"batchwright/drained":"true"}},"spec":{"stopPolicy":"HoldAndDrain","resourceGroups":null,"admissionChecksStrategy":null}}'
 
 # A destroying build that did not finish has left these queues stopped.
 awk 'NR == FNR { wanted[$1]; next } ($1 in wanted) && $2 == "true" { print $1 }' <(printf '%s\n' "$wanted") - <<<"$live" |

@@ -11,7 +11,7 @@ shopt -s inherit_errexit
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
-  echo 'Kueue does not run, so no job is stopped.'
+  echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again at its end.'
   exit 0
 fi
 
@@ -30,9 +30,34 @@ gone() { # kind, resource, fields, manifests
     $1 == kind && !($0 in wanted) { print $2 }' - <(printf 'live\n%s\n' "$live")
 }
 
-# evict patches workloads, which it reads as lines of namespace and name.
-evict() { # merge patch
-  awk '{ print "-n", $1, $2 }' | xargs -r -n 3 -P 8 kubectl patch workloads.kueue.x-k8s.io --type=merge "-p=$1"
+# change patches workloads, which it reads as lines of namespace and name, up to 200 of a
+# namespace at a time. Workloads that no longer exist are left out.
+change() { # merge patch
+  local calls problems
+  calls=$(awk '
+    count[$1] == 200 { print line[$1]; count[$1] = 0 }
+    !count[$1]++ { line[$1] = "-n " $1 }
+    { line[$1] = line[$1] " " $2 }
+    END { for (namespace in line) print line[namespace] }')
+  if problems=$(xargs -r -L 1 -P 8 kubectl patch workloads.kueue.x-k8s.io --type=merge "-p=$1" 2>&1 >/dev/null <<<"$calls"); then
+    return
+  fi
+  problems=$(awk '!/NotFound/' <<<"$problems")
+  if [[ -n $problems ]]; then
+    printf '%s\n' "$problems" >&2
+    return 1
+  fi
+}
+
+# reactivate lets the evicted jobs wait in their queues. The label also finds jobs that a
+# cancelled build has left inactive.
+reactivate() {
+  local evicted
+  evicted=$(kubectl get workloads.kueue.x-k8s.io --all-namespaces -l batchwright-evicted \
+    -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}')
+  if [[ -n $evicted ]]; then
+    change '{"metadata":{"labels":{"batchwright-evicted":null}},"spec":{"active":true}}' <<<"$evicted"
+  fi
 }
 
 # A stopped queue would still lend its quota. The patch therefore removes the quota, and
@@ -63,32 +88,46 @@ kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" -o "go-template=$quotas"
     END { for (queue in patch) print queue "\n-p=[" patch[queue] "]" }' <(printf '%s\n' "$flavors") - |
   xargs -r -d '\n' -n 2 -P 8 kubectl patch clusterqueues.kueue.x-k8s.io --type=json
 
-# running prints the workloads that have quota of a capacity that is gone.
+# running prints the workloads that have quota of a capacity that is gone, and the queues
+# that are gone and still give quota.
 running() {
   kubectl get workloads.kueue.x-k8s.io --all-namespaces -o \
     'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Finished")].status}|{.status.admission.podSetAssignments[*].flavors}{"\n"}{end}' |
     awk '
       NR == FNR { if (NF) gone[$1]; next }
       !/ True\|/ { for (flavor in gone) if (index($0, ":\"" flavor "\"")) { print $1, $2; next } }' \
-      <(printf '%s\n' "$flavors") -
+      <(printf '%s\n' "$flavors") - || return
+  kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
+    -o 'jsonpath={range .items[*]}{.metadata.name} {.status.reservingWorkloads}{"\n"}{end}' |
+    awk 'NR == FNR { if (NF) gone[$1]; next } $1 in gone && $2 > 0 { print "queue", $1 }' <(printf '%s\n' "$queues") -
 }
 
-# A workload that becomes inactive is evicted, and waits when it is active again. The
-# label finds workloads that a cancelled build has left inactive.
-evicted=$(running)
-if [[ -n $evicted ]]; then
-  printf 'The capacities of these jobs are gone or get other nodes. The jobs are stopped, and wait in their queues:\n%s\n' "$evicted"
-  evict '{"metadata":{"labels":{"batchwright-evicted":"true"}},"spec":{"active":false}}' <<<"$evicted"
-fi
-tries=210 # a pod may take 1800 seconds to stop
+# A workload that becomes inactive is evicted. Kueue may just have admitted another one
+# when the quota became 0, so every round evicts.
+trap reactivate EXIT
+failures=0
+evicted=
+tries=240
 while true; do
-  left=$(running)
-  left+=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
-    -o 'jsonpath={range .items[*]}{.metadata.name} {.status.reservingWorkloads}{"\n"}{end}' |
-    awk 'NR == FNR { if (NF) gone[$1]; next } $1 in gone && $2 > 0 { print "queue", $1 }' <(printf '%s\n' "$queues") -)
+  if left=$(running); then
+    failures=0
+  else
+    failures=$((failures + 1))
+    if ((failures == 5)); then
+      exit 1
+    fi
+    left=unknown
+  fi
   tries=$((tries - 1))
-  if [[ -z $left ]] || ((tries == 0)); then
+  if [[ -z $left ]] || ((tries == 0 || SECONDS > 2400)); then # a pod may take 1800 seconds to stop
     break
+  fi
+  new=$(awk 'NR == FNR { evicted[$0]; next } $1 != "queue" && NF == 2 && !($0 in evicted)' \
+    <(printf '%s\n' "$evicted") - <<<"$left")
+  if [[ -n $new ]]; then
+    printf 'The capacities of these jobs are gone or get other nodes. The jobs are stopped, and wait in their queues:\n%s\n' "$new"
+    change '{"metadata":{"labels":{"batchwright-evicted":"true"}},"spec":{"active":false}}' <<<"$new"
+    evicted+=$'\n'$new
   fi
   sleep 10
 done
@@ -97,9 +136,8 @@ done
 if [[ -n $flavors && -e kubernetes/resource-flavors.yaml ]]; then
   kubectl apply --server-side --force-conflicts --field-manager=batchwright -f kubernetes/resource-flavors.yaml
 fi
-kubectl get workloads.kueue.x-k8s.io --all-namespaces -l batchwright-evicted \
-  -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}' |
-  evict '{"metadata":{"labels":{"batchwright-evicted":null}},"spec":{"active":true}}'
+trap - EXIT
+reactivate
 if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1

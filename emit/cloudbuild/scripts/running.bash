@@ -1,10 +1,10 @@
-# Without a running cluster there is nothing to drain.
+# Without a running cluster no job runs.
 status=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" \
   --filter="name=\"$CLUSTER\"" --format='value(status)')
 case $status in
 RUNNING | RECONCILING | DEGRADED) ;;
 *)
-  echo "No cluster $CLUSTER runs: nothing to drain."
+  echo "No cluster $CLUSTER runs: nothing to do."
   exit 0
   ;;
 esac

@@ -18,6 +18,9 @@ func jobEffects(before, after *ir.Platform) []Line {
 	if before.Name != after.Name || before.Project != after.Project || before.Region != after.Region {
 		return nil // the other platform has no jobs yet
 	}
+	if before.Scheduler != after.Scheduler {
+		return nil // the platform must be destroyed before
+	}
 	lines := slices.Concat(capacityEffects(before, after), queueEffects(before, after))
 	return append(lines, priorityEffects(before, after)...)
 }
@@ -67,12 +70,11 @@ func capacityEffects(before, after *ir.Platform) []Line {
 	// with their nodes.
 	stop := ir.Choose(after.Scheduler, "stop before", "stop when")
 	var lines []Line
-	users := newTally(before)
 	for i := range before.Capacities {
 		c := &before.Capacities[i]
 		now := kept[c.Name]
 		jobs := fmt.Sprintf("jobs on capacity %q", c.Name)
-		quota := users.guaranteedText(c)
+		quota := guaranteedText(c)
 		switch {
 		case now == nil:
 			lines = append(lines, jobLine(jobs, stop+" the nodes are deleted, and wait in their queues", quota))
@@ -83,21 +85,51 @@ func capacityEffects(before, after *ir.Platform) []Line {
 				fmt.Sprintf("%d of %s are deleted", c.MaxNodes-now.MaxNodes, words.Count(c.MaxNodes, "node"))))
 		}
 	}
+	queues := queuesByTeam(after)
 	stuck := map[string]bool{}
 	for _, w := range before.Workloads {
-		gone := func(name string) bool { return kept[name] == nil }
-		if len(w.Capacities) > 0 && !stuck[w.Template] && !slices.ContainsFunc(w.Capacities, func(name string) bool {
-			return !gone(name)
-		}) {
-			stuck[w.Template] = true
-			lines = append(lines, Line{
-				Topic: TopicJobs, Subject: fmt.Sprintf("jobs of workload %q that wait", w.Template), Op: delta.Changed,
-				From: "start", To: "never start",
-				Note: "they can use no other capacity: delete them, and submit the new jobs",
-			})
+		i := slices.IndexFunc(queues[w.Team], func(q ir.Queue) bool { return q.LocalQueue == w.Queue })
+		if i < 0 || stuck[w.Template] || canReach(&w, &queues[w.Team][i], kept) {
+			continue
 		}
+		stuck[w.Template] = true
+		lines = append(lines, Line{
+			Topic: TopicJobs, Subject: fmt.Sprintf("jobs of workload %q that wait", w.Template), Op: delta.Changed,
+			From: "start", To: "never start",
+			Note: "they can use no other capacity: delete them, and submit the new jobs",
+		})
 	}
 	return lines
+}
+
+// queuesByTeam returns the queues of each team.
+func queuesByTeam(p *ir.Platform) map[string][]ir.Queue {
+	queues := map[string][]ir.Queue{}
+	for i := range p.Teams {
+		queues[p.Teams[i].Name] = p.Teams[i].Queues
+	}
+	return queues
+}
+
+// canReach reports whether a job that was written for an earlier plan can start on a
+// capacity of the queue: the capacity has no other value of a label that the job's
+// pods select, and the queue has quota there of every resource that the pods request.
+func canReach(w *ir.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) bool {
+	return slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
+		c := capacities[f.Flavor]
+		if c == nil {
+			return false
+		}
+		excluded := slices.ContainsFunc(w.NodeSelector, func(l ir.KeyValue) bool {
+			return slices.ContainsFunc(c.NodeLabels, func(has ir.KeyValue) bool {
+				return has.Key == l.Key && has.Value != l.Value
+			})
+		})
+		lacks := slices.ContainsFunc(w.Requests, func(a ir.Amount) bool {
+			return !slices.ContainsFunc(f.Quotas, func(own ir.ResourceQuota) bool { return own.Resource == a.Resource })
+		})
+		return !excluded && !lacks
+	})
 }
 
 // losesNodes reports whether Terraform deletes nodes of a pool of a fixed size.
@@ -106,7 +138,7 @@ func losesNodes(was, is *ir.Capacity) bool {
 }
 
 // guaranteedText returns the quota of a capacity that all queues are guaranteed.
-func (t tally) guaranteedText(c *ir.Capacity) string {
+func guaranteedText(c *ir.Capacity) string {
 	for _, a := range c.Guaranteed {
 		if a.Resource == c.CountedIn() {
 			return "the queues guarantee " + ir.PrintAmount(a.Resource, a.Quantity) + " there"
