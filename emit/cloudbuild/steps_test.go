@@ -683,7 +683,10 @@ sleep 10
 *"get resourceflavors"*) printf '%s\n' 'ResourceFlavor spot {"gpu":"l4"}' ;;
 ` + workloads, 0, "", []string{again}},
 		{"a job ends meanwhile", changed + fmt.Sprintf(failing, "NotFound") + workloads, 0, "cq-old", []string{again}},
-		{"no right to stop jobs", changed + fmt.Sprintf(failing, "Forbidden") + workloads, 1, "is Forbidden", []string{again}},
+		{
+			"no right to stop jobs", changed + fmt.Sprintf(failing, "Forbidden") + workloads, 1, "is Forbidden",
+			[]string{again},
+		},
 	} {
 		if err := os.RemoveAll(filepath.Join(s.root, "stopped")); err != nil {
 			t.Fatal(err)
@@ -755,7 +758,8 @@ esac`)
 	}
 	r = s.runStep(st)
 	if got := r.callsWith("kubectl patch"); r.code != 0 || len(got) != 1 ||
-		!strings.Contains(got[0], "HoldAndDrain") || !strings.HasSuffix(got[0], "cq-c clusterqueue.kueue.x-k8s.io/cq-old") {
+		!strings.Contains(got[0], "HoldAndDrain") ||
+		!strings.HasSuffix(got[0], "cq-c clusterqueue.kueue.x-k8s.io/cq-old") {
 		t.Errorf("without teams: exit code %d, patches %q", r.code, got)
 	}
 }
