@@ -205,7 +205,7 @@ var mutants = []mutant{
 	{
 		name: "label of a flavor", file: "emit/kueue/flavors.go",
 		old: "= l.Value", new: "= p.Name",
-		blueprint: "batch-platform", by: "cluster", says: "flavor l4-spot doesn't match node affinity",
+		blueprint: "batch-platform", by: "cluster", says: "running pods by node pool",
 	},
 	{
 		name: "cohort of a queue", file: "emit/kueue/queues.go",
