@@ -1001,6 +1001,9 @@ var edits = []edit{
 		summary: []string{
 			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their ` +
 				`queues (the queues guarantee 32 GPUs there)`,
+			"jobs | waiting jobs of interactive, training-job-1, training-job-2, training-job-3, training-job-a, " +
+				"training-job-b: start -> never start (they select labels that no capacity of their queue has: " +
+				"delete them, and submit the new jobs)",
 			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
 				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,

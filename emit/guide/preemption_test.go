@@ -25,7 +25,7 @@ func TestEviction(t *testing.T) {
 			want: []string{
 				"| `lp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
 				"| `hp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
-				"It evicts others only if there is none.",
+				"If that is not enough, it evicts other jobs.",
 			},
 		},
 		{
@@ -52,7 +52,7 @@ func TestEviction(t *testing.T) {
 			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
 			want: []string{
 				"| `lp` | no job | nobody can borrow it |\n", "| `hp` | no job | nobody can borrow it |\n",
-				"for pods of `hp`, whatever their quota",
+				"to start pods of `hp`. It does not know the quota.",
 			},
 		},
 	} {
@@ -77,7 +77,7 @@ func TestEviction(t *testing.T) {
 					t.Errorf("README lacks %q", want)
 				}
 			}
-			if said := strings.Contains(got, "It evicts others"); said != (c.name != "no cohorts") {
+			if said := strings.Contains(got, "it evicts other jobs"); said != (c.name != "no cohorts") {
 				t.Errorf("README says when a job evicts: %v", said)
 			}
 		})

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func jobEffects(before, after *ir.Platform) []Line {
 	if before.Name != after.Name || before.Project != after.Project || before.Region != after.Region {
 		return nil // the other platform has no jobs yet
 	}
-	if before.Scheduler != after.Scheduler {
+	if was, is := before.Scheduler.Facts(), after.Scheduler.Facts(); was.Name != is.Name {
 		return nil // the platform must be destroyed before
 	}
 	lines := slices.Concat(capacityEffects(before, after), queueEffects(before, after))
@@ -86,20 +87,21 @@ func capacityEffects(before, after *ir.Platform) []Line {
 		}
 	}
 	queues := queuesByTeam(after)
-	stuck := map[string]bool{}
+	stuck := map[string]bool{} // workloads
 	for _, w := range before.Workloads {
 		i := slices.IndexFunc(queues[w.Team], func(q ir.Queue) bool { return q.LocalQueue == w.Queue })
-		if i < 0 || stuck[w.Template] || canReach(&w, &queues[w.Team][i], kept) {
-			continue
+		if i >= 0 && !stuck[w.Template] && !canReach(&w, &queues[w.Team][i], kept) {
+			stuck[w.Template] = true
 		}
-		stuck[w.Template] = true
-		lines = append(lines, Line{
-			Topic: TopicJobs, Subject: fmt.Sprintf("jobs of workload %q that wait", w.Template), Op: delta.Changed,
-			From: "start", To: "never start",
-			Note: "they can use no other capacity: delete them, and submit the new jobs",
-		})
 	}
-	return lines
+	if len(stuck) == 0 {
+		return lines
+	}
+	return append(lines, Line{
+		Topic: TopicJobs, Subject: "waiting jobs of " + shortNames(slices.Sorted(maps.Keys(stuck))), Op: delta.Changed,
+		From: "start", To: "never start",
+		Note: "they select labels that no capacity of their queue has: delete them, and submit the new jobs",
+	})
 }
 
 // queuesByTeam returns the queues of each team.
