@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// yamlScan reads the lines of a YAML file. It knows block mappings and sequences,
-// and flow mappings and sequences, which is what people write in blueprints.
+// yamlScan reads the lines of a YAML file. It knows the four forms that
+// blueprints use: mappings and sequences, as blocks and in braces or brackets.
 type yamlScan struct {
 	content []byte
 	at      int // offset of the cursor, or -1

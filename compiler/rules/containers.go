@@ -59,9 +59,9 @@ func (r *report) eachContainer(visit func(container)) {
 // field returns the path of a field of the container.
 func (c container) field(names ...string) []string { return append(slices.Clip(c.path), names...) }
 
-// imageReferences reports images that no container runtime accepts. The grammar is
-// that of the distribution project. The schema's pattern already refuses upper case
-// and spaces.
+// imageReferences reports images that no container runtime accepts. It reads them by
+// the grammar of the distribution project. The schema's pattern already refuses upper
+// case and spaces.
 func imageReferences(r *report) {
 	r.eachContainer(func(c container) {
 		if c.image == "" { // the grammar reports it
@@ -300,8 +300,8 @@ func (r *report) reportShellVariable(field []string, v reference, known bool) {
 // constantName matches names of environment variables by the usual convention.
 var constantName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// injectedVariable matches variables that Kubernetes or GKE may add to a container:
-// those of Services, of TPUs, and of the networks between GPUs. Source: Kubernetes
+// injectedVariable matches variables that Kubernetes or GKE may add to a container.
+// They describe Services, TPUs and the networks between GPUs. Source: Kubernetes
 // documentation, "Service", "Environment variables"; GKE documentation, "Deploy TPU
 // workloads in GKE Standard".
 var injectedVariable = regexp.MustCompile(

@@ -147,9 +147,9 @@ func (r *report) bucketNames(find func(text string, start bool) string, say func
 	}
 }
 
-// teamGroups reports addresses that cannot belong to a Google group: those of
-// service accounts, and those of consumer accounts. IAM refuses to bind them as
-// groups, and in Kubernetes RBAC no user is a member of them.
+// teamGroups reports addresses of service accounts and of consumer accounts, which
+// cannot be Google groups. IAM refuses to bind them as groups, and in Kubernetes RBAC
+// no user is a member of them.
 func teamGroups(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		group := r.Blueprint.Teams[name].Group

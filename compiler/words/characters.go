@@ -8,8 +8,8 @@ import (
 
 // lookalikes are characters of other scripts that look like characters of ASCII, each
 // before the character that it looks like. Source: Unicode Technical Standard 39,
-// confusables.txt, without the letters that differ visibly; dashes and the
-// multiplication sign are what word processors write for "-" and "x".
+// confusables.txt, without the letters that differ visibly. Word processors write the
+// dashes for "-" and the multiplication sign for "x".
 const lookalikes = "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝw" + // Cyrillic
 	"АAВBЕEКKМMНHОOРPСCТTХXЅSІIЈJ" +
 	"οoαaνvιiρp" + // Greek

@@ -354,7 +354,8 @@ func withoutStatus(list []byte) (map[string]string, error) {
 			return nil, err
 		}
 		namespace, _ := metadata["namespace"].(string)
-		found[fmt.Sprintf("%s %s/%s", strings.ToLower(fmt.Sprint(o["kind"])), namespace, metadata["name"])] = string(text)
+		kind := strings.ToLower(fmt.Sprint(o["kind"]))
+		found[fmt.Sprintf("%s %s/%s", kind, namespace, metadata["name"])] = string(text)
 	}
 	return found, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// eviction is what the plan says about a tier: which jobs its waiting jobs may evict,
-// and how a guarantee that it has lent comes back. Kueue evicts jobs of other queues
+// eviction describes a tier: which jobs its waiting jobs may evict, and how a guarantee
+// that it has lent comes back. Kueue evicts jobs of other queues
 // only if their queue borrows, and only in the capacities that the waiting job needs.
 // Source: Kueue v0.19, pkg/scheduler/preemption/classical.
 type eviction struct {

@@ -145,7 +145,8 @@ func prune(dir string, since time.Time) error {
 // is the path and version of its module.
 func buildID(root, prometheus string) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, stripped, programs, prometheus)
+	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, stripped, programs,
+		prometheus)
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
