@@ -73,7 +73,8 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFindings(v.Stderr, &res.Findings, &choice{value: formatText}, v.color); err != nil {
+	shown := res.Findings.Filter(noteFlag{}.keeps)
+	if err := writeFindings(v.Stderr, shown, &choice{value: formatText}, v.color); err != nil {
 		return err
 	}
 	if res.Plan == nil {
