@@ -45,7 +45,7 @@ func scanYAML(content []byte, at int) ([]mark, cursor) {
 
 func (y *yamlScan) top() *block { return &y.blocks[len(y.blocks)-1] }
 
-// onLine reports whether the cursor is in a range.
+// hasCursor reports whether the cursor is in a range.
 func (y *yamlScan) hasCursor(start, end int) bool { return !y.found && y.at >= start && y.at <= end }
 
 // readLine reads the line that starts at an offset, and the lines that belong to the same
