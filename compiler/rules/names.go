@@ -396,8 +396,8 @@ func checkCollisions(r *report) {
 		}
 	}
 	queues := map[string][]string{} // queue name to its owners
-	for q, teams := range r.Plan.ClusterQueues() { // shared queues come first
-		if q.Shared {
+	for q, teams := range r.Plan.ClusterQueues() {
+		if q.Shared { // these queues come first
 			queues[q.ClusterQueue] = at("tiers", q.Tier)
 			continue
 		}

@@ -46,6 +46,7 @@ func (l *Loader) buildInstance() *build.Instance {
 		}
 		return l.addData(build.NewContext().NewInstance(root, nil)) // data files have no imports
 	}
+	l.refusedTags()
 	if l.files.fsys != nil {
 		l.layFiles(root)
 	}
