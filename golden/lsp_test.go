@@ -86,7 +86,7 @@ func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	name := filepath.Base(p.URI)
 	e.mu.Lock()
 	if p.Version != 0 && p.Version < e.checked[name] {
-		e.t.Errorf("after the diagnostics of version %d of %s come those of version %d", e.checked[name], name, p.Version)
+		e.t.Errorf("%s: the diagnostics of version %d come after those of %d", name, p.Version, e.checked[name])
 	}
 	e.shown[name], e.checked[name] = p.Diagnostics, p.Version
 	e.mu.Unlock()
@@ -526,8 +526,11 @@ func TestLanguageServerFiles(t *testing.T) {
 	e.waitFor("open.cue")
 
 	// Lines can end as on Windows, and an emoji is two units wide.
-	text := strings.ReplaceAll("package platform\n\n// 🚀\nteams: \"team-e\": {accept: W0203: \"🚀 soon\", cohrt: \"x\"}\n",
-		"\n", "\r\n")
+	text := strings.ReplaceAll(`package platform
+
+// 🚀
+teams: "team-e": {accept: W0203: "🚀 soon", cohrt: "x"}
+`, "\n", "\r\n")
 	e.open("windows.cue", text)
 	d := e.waitFor("windows.cue", "E0101")[0]
 	if want := (lspRange{positionOf(text, `🚀 soon", `, 1), positionOf(text, "cohrt", 1)}); d.Range != want {
