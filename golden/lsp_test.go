@@ -35,6 +35,7 @@ type editor struct {
 	mu       sync.Mutex
 	news     chan struct{} // diagnostics have arrived
 	shown    map[string][]lspDiagnostic
+	checked  map[string]int // versions of the files that the diagnostics are about
 }
 
 type lspPosition struct {
@@ -76,13 +77,18 @@ func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 	var p struct {
 		URI         string
+		Version     int // 0 for a file that is not open
 		Diagnostics []lspDiagnostic
 	}
 	if r.Method != "textDocument/publishDiagnostics" || json.Unmarshal(*r.Params, &p) != nil {
 		return
 	}
+	name := filepath.Base(p.URI)
 	e.mu.Lock()
-	e.shown[filepath.Base(p.URI)] = p.Diagnostics
+	if p.Version != 0 && p.Version < e.checked[name] {
+		e.t.Errorf("%s: the diagnostics of version %d come after those of %d", name, p.Version, e.checked[name])
+	}
+	e.shown[name], e.checked[name] = p.Diagnostics, p.Version
 	e.mu.Unlock()
 	select {
 	case e.news <- struct{}{}:
@@ -110,7 +116,7 @@ func startEditor(t *testing.T, bin, dir string, args ...string) *editor {
 	t.Cleanup(func() { cmd.Process.Kill() })
 	e := &editor{
 		t: t, dir: dir, cmd: cmd, versions: map[string]int{}, news: make(chan struct{}, 1),
-		shown: map[string][]lspDiagnostic{},
+		shown: map[string][]lspDiagnostic{}, checked: map[string]int{},
 	}
 	e.conn = jsonrpc2.NewConn(context.Background(),
 		jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e)
@@ -462,6 +468,107 @@ workloads: later: {
 	if len(symbols) != 3 || symbols[1].Name != "teams" || symbols[1].Children[0].Name != "team-e" {
 		t.Errorf("the outline is %+v", symbols)
 	}
+	e.stop()
+}
+
+// changed tells the server that another program has changed files.
+func (e *editor) changed(names ...string) {
+	e.t.Helper()
+	var changes []any
+	for _, name := range names {
+		changes = append(changes, map[string]any{"uri": e.uri(name), "type": 2})
+	}
+	e.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
+}
+
+// TestLanguageServerFiles opens files that other programs write, rename and delete, and
+// files that are large, nested deeply, or elsewhere.
+func TestLanguageServerFiles(t *testing.T) {
+	bin := buildBatchwright(t)
+	dir, platform := initRepository(t, bin, "batch-platform")
+	e := startEditor(t, bin, dir)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.open("platform.cue", platform)
+
+	// A mistake in a file that is not open: another program writes, renames, mends and
+	// deletes the file.
+	const wrong = "package platform\n\nteams: \"team-e\": cohrt: \"team-x\"\n"
+	write("more.cue", wrong)
+	e.changed("more.cue")
+	e.waitFor("more.cue", "E0101")
+	if err := os.Rename(filepath.Join(dir, "more.cue"), filepath.Join(dir, "most.cue")); err != nil {
+		t.Fatal(err)
+	}
+	e.changed("more.cue", "most.cue")
+	e.waitFor("more.cue")
+	e.waitFor("most.cue", "E0101")
+	if err := os.Remove(filepath.Join(dir, "most.cue")); err != nil {
+		t.Fatal(err)
+	}
+	e.changed("most.cue")
+	e.waitFor("most.cue")
+
+	// The text in the editor counts, and not the file, which may be deleted meanwhile.
+	write("open.cue", wrong)
+	e.open("open.cue", "package platform\n")
+	e.waitFor("platform.cue", "N0709", "E0602")
+	if err := os.Remove(filepath.Join(dir, "open.cue")); err != nil {
+		t.Fatal(err)
+	}
+	e.change("open.cue", wrong, nil)
+	e.waitFor("open.cue", "E0101")
+	e.close("open.cue")
+	e.waitFor("open.cue")
+
+	// Lines can end as on Windows, and an emoji is two units wide.
+	text := strings.ReplaceAll(`package platform
+
+// 🚀
+teams: "team-e": {accept: W0203: "🚀 soon", cohrt: "x"}
+`, "\n", "\r\n")
+	e.open("windows.cue", text)
+	d := e.waitFor("windows.cue", "E0101")[0]
+	if want := (lspRange{positionOf(text, `🚀 soon", `, 1), positionOf(text, "cohrt", 1)}); d.Range != want {
+		t.Errorf("the diagnostic is at %+v, want %+v", d.Range, want)
+	}
+	text = e.act("windows.cue", text, d, "use cohort")
+	e.waitFor("windows.cue", "E0201")
+	if !strings.Contains(text, "cohort: \"x\"}\r\n") {
+		t.Errorf("the correction gives %q", text)
+	}
+	e.close("windows.cue")
+	e.waitFor("windows.cue")
+
+	// A file that is too large for a blueprint is reported, and no question hangs.
+	large := "package platform\n" + strings.Repeat("// "+strings.Repeat("x", 1<<20)+"\n", 17)
+	e.open("large.cue", large)
+	e.waitFor("large.cue", "E0002")
+	e.call("textDocument/completion", e.at("large.cue", large, "package platform\n", 1), nil)
+	e.close("large.cue")
+	e.waitFor("large.cue")
+	deep := "package platform\n\nteams: " + strings.Repeat("[", 200_000)
+	e.open("deep.cue", deep)
+	e.waitFor("deep.cue", "E0003")
+	e.call("textDocument/completion", e.at("deep.cue", deep, "teams: [[[", 1), nil)
+	e.call("textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": e.uri("deep.cue")}}, nil)
+	e.close("deep.cue")
+	e.waitFor("deep.cue")
+
+	// A blueprint outside the module and the working directory is one of its own.
+	outside, err := filepath.Rel(dir, filepath.Join(t.TempDir(), "outside.cue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.open(outside, "package other\n\nname: \"small\"\nproject: \"my-project\"\nregion: \"nowhere\"\nteams: {}\n")
+	e.waitFor("outside.cue", "E0102", "E0103")
+	e.close(outside)
+	e.waitFor("outside.cue")
+	e.waitFor("platform.cue", "N0709", "E0602")
 	e.stop()
 }
 

@@ -108,7 +108,7 @@ type explanation struct {
 }
 
 // String returns the text that explain prints. Its lines have at most 80 columns, as
-// in the package's texts.
+// in the package's texts. A longer link has a line of its own.
 func (e explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s[%s]: %s\n\n%s\n", e.Severity, e.Code, e.Title, e.Why)
@@ -116,7 +116,7 @@ func (e explanation) String() string {
 		fmt.Fprintf(&b, "%s\n\n%s\n", example.Heading, indentExample(example.Source))
 	}
 	for _, s := range e.Sources {
-		fmt.Fprintf(&b, "Source: %s\n", s)
+		fillAfter(&b, "Source: ", "  ", s)
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,10 +78,19 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 	}
 	guesses := append([]guess{{source: strconv.Quote(string(text))}}, guessAmount(string(text))...)
 	guesses = append(guesses, guess{source: "[" + string(text) + "]"})
-	if f, err := value.Float64(); err == nil && f == float64(int64(f)) {
+	if f, err := value.Float64(); err == nil && isExact(f, string(text)) && f == math.Trunc(f) {
 		guesses = append(guesses, guess{source: strconv.FormatInt(int64(f), 10)})
 	}
 	return guesses
+}
+
+// isExact reports whether a number is what its text says. 1e-400 is read as 0, and a
+// number above 2^53 is rounded.
+func isExact(n float64, text string) bool {
+	if n == 0 {
+		return !strings.ContainsAny(text, "123456789")
+	}
+	return 1e-9 <= math.Abs(n) && math.Abs(n) < 1<<53
 }
 
 // guessFromString returns the values that may be meant by a wrong string: a member of
@@ -113,8 +123,8 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	case "false", "no", "off":
 		add("false")
 	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		add(s)
+	if n, err := strconv.ParseFloat(s, 64); err == nil && isExact(n, s) {
+		add(strconv.FormatFloat(n, 'f', -1, 64))
 	}
 	guesses = append(guesses, guessAmount(s)...)
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)

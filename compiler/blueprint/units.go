@@ -43,19 +43,22 @@ func splitAmount(s string) (n float64, unit string, ok bool) {
 // 16, "16GB" or 17179869184.
 func guessAmount(s string) []guess {
 	n, unit, ok := splitAmount(s)
-	if !ok || n <= 0 {
-		return nil
-	}
 	size := memoryUnits()[unit]
 	switch {
 	case unit == "" && n >= mib:
-		return []guess{{source: strconv.Quote(binaryAmount(n))}}
+		size = 1
 	case unit == "":
-		meant := strconv.Quote(binaryAmount(n * gib))
-		return []guess{{meant, fmt.Sprintf("write %s for %s GiB", meant, s)}}
-	case size == 0:
+		size = gib
+	}
+	// No machine has more than 32 TiB. Half of a Mi is a mistake of another kind.
+	if bytes := n * size; !ok || bytes < mib || bytes > 64*tib {
 		return nil
-	case !strings.HasSuffix(unit, "i") && !strings.HasSuffix(unit, "ib"):
+	}
+	switch {
+	case unit == "" && size == gib:
+		meant := strconv.Quote(binaryAmount(n * gib))
+		return []guess{{meant, fmt.Sprintf("write %s for %s GiB", meant, strconv.FormatFloat(n, 'f', -1, 64))}}
+	case unit != "" && !strings.HasSuffix(unit, "i") && !strings.HasSuffix(unit, "ib"):
 		letter := strings.ToUpper(unit[:1])
 		like := map[string]float64{"M": mib, "G": gib, "T": tib}[letter]
 		meant := strconv.Quote(binaryAmount(n * like))

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -68,7 +69,13 @@ func nameTheSame(all []Finding, group []int) bool {
 
 // groupKey returns a text that is the same for equal findings.
 func (f Finding) groupKey() string {
-	text := strings.Join([]string{f.Code, f.Severity.String(), f.Message, f.Label, f.Help, f.Accepted}, "\x00")
+	return f.withoutEntity(strings.Join(
+		[]string{f.Code, f.Severity.String(), f.Message, f.Label, f.Help, f.Accepted}, "\x00"))
+}
+
+// withoutEntity returns a text with an asterisk for the name of the entity that the
+// finding is about.
+func (f Finding) withoutEntity(text string) string {
 	field, rest, nested := strings.Cut(f.Path, ".")
 	if !nested {
 		return text
@@ -77,6 +84,19 @@ func (f Finding) groupKey() string {
 	entity, _, _ = strings.Cut(entity, "[")
 	return strings.NewReplacer(field+"."+entity, field+".*", fmt.Sprintf("%q", entity), "*").Replace(text)
 }
+
+// groupName returns a text that identifies the finding for a group of equal findings,
+// of which each can be the first: the field, and the names that the message quotes.
+func (f Finding) groupName() string {
+	if f.Path == "" {
+		return f.Message
+	}
+	names := quotedName.FindAllString(f.withoutEntity(f.Message), -1)
+	return f.withoutEntity(f.Path) + "\x00" + strings.Join(names, "\x00")
+}
+
+// quotedName matches a name in quotes.
+var quotedName = regexp.MustCompile(`"[^"]*"`)
 
 // alsoAt returns a text that names the first further places of a finding and counts
 // the rest, "" if there are none.

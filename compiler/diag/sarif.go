@@ -56,7 +56,7 @@ const (
 
 	// fingerprint names the method of computing fingerprints, and changes with it.
 	// GitHub's upload action adds its own fingerprint, primaryLocationLineHash.
-	fingerprint = "finding/v1"
+	fingerprint = "finding/v2"
 )
 
 // The objects of a log, with the fields that findings need. The Go modules with
@@ -276,14 +276,15 @@ func artifactLocation(name string) sarifArtifact {
 }
 
 // fingerprint returns a string that identifies the finding and stays the same when
-// lines move. It consists of the code and the field or, without a field, of the
-// code, the file and the message.
+// lines move, and when a later version words the finding differently. It consists of
+// the code and the field or, without a field, of the code, the file and the message.
+// For several findings that are shown as one, it consists of the code and groupName.
 func (f Finding) fingerprint() string {
-	if len(f.Others) > 0 { // the first finding of a group can change
-		return fmt.Sprintf("%x", sha256.Sum256([]byte(f.groupKey())))[:16]
-	}
 	about := f.Code + "\x00" + f.Path
-	if f.Path == "" {
+	switch {
+	case len(f.Others) > 0:
+		about = f.Code + "\x00" + f.groupName()
+	case f.Path == "":
 		about += "\x00" + f.Span.sourceName() + "\x00" + f.Message
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(about)))[:16]

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestWriteSARIF(t *testing.T) {
             }
           ],
           "partialFingerprints": {
-            "finding/v1": "FINGERPRINT:1"
+            "finding/v2": "FINGERPRINT:1"
           },
           "suppressions": [
             {
@@ -177,7 +178,7 @@ func TestWriteSARIF(t *testing.T) {
             }
           ],
           "partialFingerprints": {
-            "finding/v1": "FINGERPRINT:1"
+            "finding/v2": "FINGERPRINT:1"
           },
           "fixes": [
             {
@@ -223,8 +224,8 @@ func TestWriteSARIF(t *testing.T) {
 func hideFingerprints(log string) string {
 	lines := strings.SplitAfter(log, "\n")
 	for i, line := range lines {
-		if key, value, ok := strings.Cut(line, `"finding/v1": "`); ok {
-			lines[i] = key + `"finding/v1": "FINGERPRINT` + value[16:]
+		if key, value, ok := strings.Cut(line, `"finding/v2": "`); ok {
+			lines[i] = key + `"finding/v2": "FINGERPRINT` + value[16:]
 		}
 	}
 	return strings.Join(lines, "")
@@ -335,6 +336,49 @@ func TestFingerprints(t *testing.T) {
 			t.Errorf("two findings have the fingerprint %s", f)
 		}
 		seen[f] = true
+	}
+}
+
+// The fingerprint of a group stays the same when its texts are worded differently, when
+// a number changes, and when another finding is its first. Groups about other names,
+// fields or codes have other fingerprints.
+func TestGroupFingerprints(t *testing.T) {
+	src := newSource("a.cue", strings.Repeat("a\n", 30))
+	group := func(code, field, message, help string, from int) string {
+		var all []Finding
+		for i := from; i < from+5; i++ {
+			team := fmt.Sprintf("team-%d", i)
+			all = append(all, Finding{
+				Code: code, Path: "teams." + team + "." + field, Help: help,
+				Message: strings.ReplaceAll(message, "TEAM", team), Span: Span{src, 2 * i, 2*i + 1},
+			})
+		}
+		results := readResults(t, renderSARIF(t, SARIFOptions{}, all...))
+		if len(results) != 1 {
+			t.Fatalf("%d results, want one group", len(results))
+		}
+		return results[0].Fingerprints[fingerprint]
+	}
+	const message = `team "TEAM" has 3 queues in "lp"`
+	want := group("E1", "quota", message, "write 4", 0)
+	for name, got := range map[string]string{
+		"another help":   group("E1", "quota", message, "add quota", 0),
+		"another first":  group("E1", "quota", message, "write 4", 2),
+		"another number": group("E1", "quota", `team "TEAM" has 5 queues in "lp"`, "write 6", 0),
+		"another text":   group("E1", "quota", `there are 3 queues of team "TEAM" in "lp"`, "write 4", 0),
+	} {
+		if got != want {
+			t.Errorf("%s changes the fingerprint from %s to %s", name, want, got)
+		}
+	}
+	for name, got := range map[string]string{
+		"code":  group("E2", "quota", message, "write 4", 0),
+		"field": group("E1", "cohort", message, "write 4", 0),
+		"name":  group("E1", "quota", `team "TEAM" has 3 queues in "hp"`, "write 4", 0),
+	} {
+		if got == want {
+			t.Errorf("a group with another %s has the same fingerprint", name)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func scanCUE(content []byte, at int) ([]mark, cursor) {
 func (c *cueScan) scanTokens() {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(c.content)), c.content, func(token.Pos, string, []any) {}, scanner.ScanComments)
-	var inString []int // numbers of frames within each expression in a string
+	var inString []int // numbers of open brackets within each expression in a string
 	interpolates := false
 	for {
 		if load.LongAttribute(c.content[min(s.Offset(), len(c.content)):]) {
@@ -64,7 +64,7 @@ func (c *cueScan) scanTokens() {
 		}
 		c.startToken(start, tok)
 		c.findCursor(start, end, tok)
-		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == len(c.frames) {
+		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == c.openBrackets() {
 			rest := s.ResumeInterpolation()
 			inString = inString[:n-1]
 			c.closeBracket(otherFrame, min(end+len(rest)-1, len(c.content)))
@@ -73,7 +73,7 @@ func (c *cueScan) scanTokens() {
 		}
 		c.passToken(start, end, tok)
 		if tok == token.LPAREN && interpolates {
-			inString = append(inString, len(c.frames))
+			inString = append(inString, c.openBrackets())
 		}
 		interpolates = tok == token.INTERPOLATION
 	}

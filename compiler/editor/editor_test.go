@@ -2,9 +2,11 @@ package editor
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -351,6 +353,67 @@ func TestAccept(t *testing.T) {
 	}
 	if _, ok := e.Accept(File{"a.cue", nil}, "E0101", "teams.x"); ok {
 		t.Error("a finding that cannot be accepted is accepted")
+	}
+}
+
+// TestDeepNesting asks about files that nest without end. Answers need little time and
+// memory, because every place below mostDepth is silent.
+func TestDeepNesting(t *testing.T) {
+	e := newEditor(t)
+	const depth = 100_000
+	for _, c := range []struct{ file, before, open, middle, shut string }{
+		{"a.cue", "x: ", "[", "1", "]"},
+		{"a.cue", "x: ", "{a: ", "1", "}"},
+		{"a.cue", "", "a: ", "1", ""},
+		{"a.cue", "", "a: {\n", "b: c: 1", "\n}"},
+		{"a.cue", "x: ", "(", "1", ")"},
+		{"a.cue", "x: ", "{[string]: ", "1", "}"},
+		{"a.cue", "x: ", `"\(`, "1", `)"`},
+		{"a.cue", "x: ", "[", "", ""},
+		{"a.cue", "x: ", "]", "", ""},
+		{"a.cue", "x: ", "[for y in ", "[]", "{y}]"},
+		{"a.cue", "x: {", "if true {", "", "}"},
+		{"a.cue", "x: 1 ", "@a(", "", ")"},
+		{"a.json", "{\"x\": ", `{"a":`, "1", "}"},
+		{"a.yaml", "x: ", "[", "1", "]"},
+		{"a.yaml", "x: ", "{a: ", "1", "}"},
+		{"a.yaml", "x:\n ", "- ", "1", ""},
+		{"a.yaml", "x:\n ", "- [", "1", "]"},
+	} {
+		source := c.before + strings.Repeat(c.open, depth) + c.middle + strings.Repeat(c.shut, depth) +
+			"\nteams: t: quota: {}\n"
+		files := []File{{c.file, []byte(source)}}
+		at := len(c.before) + depth*len(c.open)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		e.Complete(files, c.file, at)
+		e.Hover(files, c.file, at)
+		e.Definition(files, c.file, at)
+		Symbols(files[0])
+		IsBlueprint(files)
+		e.Accept(files[0], "W0203", "teams.t")
+		runtime.ReadMemStats(&after)
+		used := (after.TotalAlloc - before.TotalAlloc) >> 20
+		if took := time.Since(began); took > 10*time.Second || used > 2000 {
+			t.Errorf("%s: %q and so on takes %v and %d MiB", c.file, c.open, took, used)
+		}
+		for _, m := range readMarks(files[0]) {
+			if len(m.path) > mostDepth+1 {
+				t.Errorf("%s: %q and so on has a path of %d names", c.file, c.open, len(m.path))
+				break
+			}
+		}
+	}
+	for _, c := range []struct{ file, source string }{ // brackets that are closed do not count
+		{"a.cue", "teams: x: {\n\ta: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n\t◆\n}\n"},
+		{"a.yaml", "teams:\n  x:\n    a: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n    ◆\n"},
+	} {
+		source, at := cut(t, c.source)
+		labels := e.Complete([]File{{c.file, []byte(source)}}, c.file, at).labels()
+		if !slices.Contains(labels, "cohort") {
+			t.Errorf("%s: behind deep brackets the offers are %q", c.file, labels)
+		}
 	}
 }
 

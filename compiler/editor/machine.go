@@ -12,7 +12,13 @@ type machine struct {
 	marks  []mark
 	frames []frame
 	end    int // end of the last token
+	deeper int // number of open brackets below mostDepth
 }
+
+// mostDepth is the length of the longest path that is followed. A field of a blueprint
+// has ten names at most. Each mark keeps its path, so that text of ten thousand
+// brackets would need gigabytes.
+const mostDepth = 100
 
 // frame is an open bracket, or the file around all brackets.
 type frame struct {
@@ -42,6 +48,9 @@ func newMachine() *machine { return &machine{frames: []frame{{indent: -1}}} }
 
 func (m *machine) top() *frame { return &m.frames[len(m.frames)-1] }
 
+// openBrackets returns the number of open brackets.
+func (m *machine) openBrackets() int { return len(m.frames) - 1 + m.deeper }
+
 // fieldPath returns the path of the field that is being read.
 func (m *machine) fieldPath() []string {
 	f := m.top()
@@ -62,6 +71,9 @@ func (m *machine) expectsValue() bool {
 func (m *machine) addWord(w mark) {
 	f := m.top()
 	m.end = w.end
+	if m.deeper > 0 {
+		return
+	}
 	f.computed = false
 	f.name = nil
 	if f.kind == otherFrame || f.kind == nameFrame {
@@ -102,7 +114,7 @@ func (m *machine) endName(end, indent int) {
 	f := m.top()
 	m.end = end
 	switch {
-	case f.kind != structFrame:
+	case f.kind != structFrame, m.deeper > 0, len(f.path)+len(f.pending) >= mostDepth:
 		return
 	case f.name != nil:
 		name := *f.name
@@ -129,6 +141,9 @@ func (m *machine) endName(end, indent int) {
 
 // endElement ends a field or an element.
 func (m *machine) endElement() {
+	if m.deeper > 0 {
+		return
+	}
 	f := m.top()
 	m.endField()
 	if f.kind == listFrame {
@@ -148,6 +163,11 @@ func (m *machine) endField() {
 // openBracket opens a bracket.
 func (m *machine) openBracket(kind frameKind, end, indent int) {
 	f := m.top()
+	if m.deeper > 0 || len(m.frames) > mostDepth || len(f.path)+len(f.pending) >= mostDepth {
+		m.deeper++
+		m.end = end
+		return
+	}
 	if kind == listFrame && f.kind == structFrame && len(f.pending) == 0 {
 		kind = nameFrame
 	}
@@ -162,6 +182,11 @@ func (m *machine) openBracket(kind frameKind, end, indent int) {
 
 // closeBracket closes a bracket. A closing bracket without an opening one is ignored.
 func (m *machine) closeBracket(kind frameKind, end int) {
+	if m.deeper > 0 {
+		m.deeper--
+		m.end = end
+		return
+	}
 	m.endField()
 	m.end = end
 	if len(m.frames) == 1 {
@@ -186,6 +211,7 @@ func (m *machine) startLine(indent int, broken bool) {
 	for broken && len(m.frames) > 1 && indent <= m.top().indent {
 		m.endField()
 		m.frames = m.frames[:len(m.frames)-1]
+		m.deeper = 0
 	}
 	if f := m.top(); f.kind == structFrame && len(f.pending) > 0 && !f.value && indent <= f.field {
 		m.endField()
@@ -217,7 +243,8 @@ func (c *finder) placeToken(start, end int, quoted bool) {
 	c.found = true
 	c.cursor = cursor{
 		start: start, end: end, quoted: quoted, within: f.path, path: c.machine.fieldPath(),
-		value: c.machine.expectsValue(), silent: f.kind == otherFrame || f.kind == nameFrame,
+		value:  c.machine.expectsValue(),
+		silent: f.kind == otherFrame || f.kind == nameFrame || c.machine.deeper > 0,
 	}
 	if start == end && (f.name != nil || f.value && f.kind == structFrame) {
 		c.cursor.silent = true // a value is complete

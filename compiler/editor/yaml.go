@@ -45,7 +45,7 @@ func scanYAML(content []byte, at int) ([]mark, cursor) {
 
 func (y *yamlScan) top() *block { return &y.blocks[len(y.blocks)-1] }
 
-// onLine reports whether the cursor is in a range.
+// hasCursor reports whether the cursor is in a range.
 func (y *yamlScan) hasCursor(start, end int) bool { return !y.found && y.at >= start && y.at <= end }
 
 // readLine reads the line that starts at an offset, and the lines that belong to the same
@@ -86,6 +86,9 @@ func (y *yamlScan) openItem(column int) {
 		y.blocks = y.blocks[:len(y.blocks)-1]
 	}
 	above := y.top()
+	if len(above.path) >= mostDepth {
+		return
+	}
 	path := append(slices.Clip(above.path), diag.Index(above.items))
 	above.items++
 	y.blocks = append(y.blocks, block{indent: column, path: path, label: -1, item: true})
@@ -97,7 +100,7 @@ func (y *yamlScan) readEntry(start, at, end, next int) int {
 		y.blocks = y.blocks[:len(y.blocks)-1]
 	}
 	key, size, ok := yamlKey(string(y.content[at:end]))
-	if !ok {
+	if !ok || len(y.top().path) >= mostDepth {
 		item := y.top().item
 		return y.readValue(y.top().path, item, at, at, end, next)
 	}
@@ -295,7 +298,7 @@ func (f *flowScan) scanTokens(at, indent int) int {
 			continue
 		}
 		end := f.passToken(at)
-		if at = end; len(f.machine.frames) == 1 {
+		if at = end; f.machine.openBrackets() == 0 {
 			return at
 		}
 	}

@@ -3,7 +3,8 @@
 // its correction.
 //
 // A text is one file, CODE.txtar. Its comment is the prose as it is printed,
-// followed by a "Source: " line for every source of its facts. Two members show the
+// followed by a "Source: " line for every source of its facts. A source has a link to
+// public documentation, either at its end or in links.jsonl. Two members show the
 // mistake and the correction. failing.cue and fixed.cue, or .yaml, are the relevant
 // part of a blueprint; the test lays them over testdata/base.txtar. failing.console
 // and fixed.console are commands that run one after the other in a directory with a
@@ -39,7 +40,8 @@ type Text struct {
 	// Accepted is the part that accepts the finding if it is added to Failing, "" if
 	// the finding cannot be accepted.
 	Accepted string `json:"accepted,omitempty"`
-	// Sources name the sources of the facts, without line feeds.
+	// Sources name the sources of the facts, each on one line. A source ends in a link to
+	// public documentation, unless it is a part of batchwright.
 	Sources []string `json:"sources"`
 }
 
@@ -83,7 +85,10 @@ func parseText(content []byte) (Text, error) {
 	if !ok {
 		return Text{}, errors.New("want prose, an empty line, then lines of sources")
 	}
-	text := Text{Why: why + "\n", Sources: strings.Split(strings.TrimSpace(sources), "\nSource: ")}
+	text := Text{Why: why + "\n"}
+	for source := range strings.SplitSeq(strings.TrimSpace(sources), "\nSource: ") {
+		text.Sources = append(text.Sources, addLink(strings.Join(strings.Fields(source), " ")))
+	}
 	for _, f := range archive.Files {
 		example, language, _ := strings.Cut(f.Name, ".")
 		switch example {

@@ -151,7 +151,6 @@ func TestLayout(t *testing.T) {
 	for _, code := range Codes() {
 		text := lookupText(t, code)
 		checkLines(t, code, text.Why, columns)
-		checkLines(t, code, strings.Join(text.Sources, "\n"), columns-len("Source: "))
 		for _, example := range []string{text.Failing, text.Fixed, text.Accepted} {
 			checkLines(t, code, example, columns-margin)
 			if formatted, err := format.Source([]byte(example)); text.Language == "cue" && example != "" &&
@@ -203,6 +202,64 @@ func TestProse(t *testing.T) {
 				t.Errorf("%s speaks of %s, which does not exist", code, other)
 			}
 		}
+	}
+}
+
+// ownTexts are the texts without a link, by the reason: they speak only of batchwright.
+func ownTexts() map[string][]string {
+	return map[string][]string{
+		"the files that batchwright reads, and its limits": {"E0001", "E0002", "E0007", "W0006"},
+		"the language of the blueprint": {
+			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "N0109", "W0203", "W0212",
+		},
+		"the names and accounts that batchwright makes": {"E0207", "E0220", "E0224"},
+		"the policies that batchwright writes":          {"E0803", "E0811"},
+		"the folder that batchwright writes":            {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
+		"the user's own file of prices": {
+			"E0910", "E0911", "E0912", "E0913", "E0914", "E0915", "E0916", "W0917",
+		},
+		"the checksums that batchwright knows": {"N0862"},
+	}
+}
+
+// TestLinks: a text that rests on an outside fact links to public documentation, and
+// every link is used.
+func TestLinks(t *testing.T) {
+	own := map[string]bool{}
+	for _, codes := range ownTexts() {
+		for _, code := range codes {
+			own[code] = true
+		}
+	}
+	used := map[link]bool{}
+	for _, code := range Codes() {
+		linked := false
+		for _, s := range lookupText(t, code).Sources {
+			hasLink := regexp.MustCompile(`https://[a-z0-9.-]+/\S+`).MatchString(s)
+			if !hasLink && !strings.HasPrefix(s, "batchwright, ") {
+				t.Errorf("%s: the source %q has no link: write one behind it, or a row in links.jsonl", code, s)
+			}
+			linked = linked || hasLink
+			used[linkOf(s)] = true
+		}
+		if linked == own[code] {
+			t.Errorf("%s has a link: %v, and is listed in ownTexts: %v", code, linked, own[code])
+		}
+		delete(own, code)
+	}
+	for code := range own {
+		t.Errorf("ownTexts lists %s, which does not exist", code)
+	}
+	for i, l := range allLinks() {
+		if !strings.HasPrefix(l.URL, "https://") || l.Source == "" {
+			t.Errorf("line %d of links.jsonl is not complete: %+v", i+1, l)
+		}
+		if !used[l] {
+			t.Errorf("no text has a source that begins with %q", l.Source)
+		}
+	}
+	if !slices.IsSortedFunc(allLinks(), func(a, b link) int { return strings.Compare(a.Source, b.Source) }) {
+		t.Error("links.jsonl is not sorted by source")
 	}
 }
 

@@ -1,6 +1,11 @@
 package ir
 
-import "k8s.io/apimachinery/pkg/api/resource"
+import (
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // PriorityClass is a Kubernetes PriorityClass.
 type PriorityClass struct {
@@ -28,6 +33,18 @@ type AdmissionCheck struct {
 type Cohort struct {
 	Name, Parent string
 	Priority     int // priority of its queue in KAI Scheduler
+}
+
+// RootCohorts returns the root of the tree that each cohort belongs to.
+func (p *Platform) RootCohorts() map[string]string {
+	roots := map[string]string{}
+	for _, c := range p.Cohorts { // parents come before children
+		roots[c.Name] = c.Name
+		if c.Parent != "" {
+			roots[c.Name] = roots[c.Parent]
+		}
+	}
+	return roots
 }
 
 // SharedQueue is the queue of a tier that several teams share.
@@ -62,6 +79,27 @@ type Team struct {
 	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
 	Allow  []string
 	Queues []Queue // by tier
+}
+
+// ClusterQueues returns every ClusterQueue of the platform once, with the teams that
+// use it: the queues that teams share, by tier, then those of each team. A team's copy
+// of a shared queue is omitted.
+func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
+	return func(yield func(*Queue, []SharingTeam) bool) {
+		for i := range p.SharedQueues {
+			if q := &p.SharedQueues[i]; !yield(&q.Queue, q.Teams) {
+				return
+			}
+		}
+		for i := range p.Teams {
+			t := &p.Teams[i]
+			for j := range t.Queues {
+				if q := &t.Queues[j]; !q.Shared && !yield(q, []SharingTeam{{t.Name, t.Namespace}}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // TeamAccount is the Google service account of a team. The roles are in Team.Roles.
@@ -139,6 +177,9 @@ type FlavorQuota struct {
 	Waiting bool
 	Quotas  []ResourceQuota
 }
+
+// Borrows reports whether the queue may borrow some resource of the capacity.
+func (f FlavorQuota) Borrows() bool { return slices.ContainsFunc(f.Quotas, ResourceQuota.Borrows) }
 
 // ResourceQuota is a queue's quota of one resource of a capacity.
 type ResourceQuota struct {

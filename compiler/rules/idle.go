@@ -100,14 +100,14 @@ func standingTriedLate(r *report) {
 		}
 	}
 	late := map[string]map[string]string{} // by tier and standing capacity, the one that is tried before
-	eachQueue(r.Plan, func(q ir.Queue) {
+	for q := range r.Plan.ClusterQueues() {
 		for name, before := range t.lateOf(usableFlavors(q)) {
 			if late[q.Tier] == nil {
 				late[q.Tier] = map[string]string{}
 			}
 			late[q.Tier][name] = before
 		}
-	})
+	}
 	for _, w := range r.Plan.Workloads {
 		t.lateOf(w.Capacities)
 	}
@@ -127,23 +127,9 @@ func standingTriedLate(r *report) {
 	}
 }
 
-// eachQueue calls visit once for every queue of the platform.
-func eachQueue(p *ir.Platform, visit func(ir.Queue)) {
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			if !q.Shared {
-				visit(q)
-			}
-		}
-	}
-	for _, q := range p.SharedQueues {
-		visit(q.Queue)
-	}
-}
-
 // usableFlavors returns the capacities on which a queue has quota or can borrow some,
 // in the order in which Kueue tries them.
-func usableFlavors(q ir.Queue) []string {
+func usableFlavors(q *ir.Queue) []string {
 	var names []string
 	for _, f := range q.Flavors {
 		if slices.ContainsFunc(f.Quotas, func(r ir.ResourceQuota) bool { return !r.Nominal.IsZero() || r.Borrows() }) {

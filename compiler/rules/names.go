@@ -396,22 +396,19 @@ func checkCollisions(r *report) {
 		}
 	}
 	queues := map[string][]string{} // queue name to its owners
-	for _, q := range r.Plan.SharedQueues {
-		queues[q.ClusterQueue] = at("tiers", q.Tier)
-	}
-	for _, t := range r.Plan.Teams {
-		for _, q := range t.Queues {
-			if q.Shared {
-				continue
-			}
-			if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, at("teams", t.Name)) {
-				kind := strings.TrimSuffix(other[0], "s")
-				r.addKey(at("teams", t.Name, "quota", q.Tier),
-					fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
-					withRelated(other, "the other %s", kind), withHelp("rename one of the teams or tiers"))
-			}
-			queues[q.ClusterQueue] = at("teams", t.Name)
+	for q, teams := range r.Plan.ClusterQueues() {
+		if q.Shared { // these queues come first
+			queues[q.ClusterQueue] = at("tiers", q.Tier)
+			continue
 		}
+		owner := at("teams", teams[0].Name)
+		if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, owner) {
+			kind := strings.TrimSuffix(other[0], "s")
+			r.addKey(queueQuota(q, teams),
+				fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
+				withRelated(other, "the other %s", kind), withHelp("rename one of the teams or tiers"))
+		}
+		queues[q.ClusterQueue] = owner
 	}
 	// The files of a team's objects have the names of the objects.
 	type object struct{ team, name string }

@@ -315,24 +315,26 @@ type borrower struct {
 // without nodes for the time being.
 func (r *report) eachBorrower(visit func(borrower)) {
 	capacities := capacitiesByName(r.Plan)
-	all := func(path []string, who string, q ir.Queue) {
+	for q, teams := range r.Plan.ClusterQueues() {
+		who := fmt.Sprintf("the shared queue of tier %q", q.Tier)
+		if !q.Shared {
+			who = fmt.Sprintf("team %q", teams[0].Name)
+		}
 		for _, f := range q.Flavors {
 			c := capacities[f.Flavor]
-			if slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows) && !isEmptied(c) {
-				visit(borrower{append(slices.Clip(path), f.Flavor, "borrow"), who, q.Cohort, &c, f.Quotas})
+			if f.Borrows() && !isEmptied(c) {
+				visit(borrower{append(queueQuota(q, teams), f.Flavor, "borrow"), who, q.Cohort, &c, f.Quotas})
 			}
 		}
 	}
-	for _, t := range r.Plan.Teams {
-		for _, q := range t.Queues {
-			if !q.Shared {
-				all(at("teams", t.Name, "quota", q.Tier), fmt.Sprintf("team %q", t.Name), q)
-			}
-		}
+}
+
+// queueQuota returns the path of the quota of a ClusterQueue that the teams use.
+func queueQuota(q *ir.Queue, teams []ir.SharingTeam) []string {
+	if q.Shared {
+		return at("tiers", q.Tier, "shared", "quota")
 	}
-	for _, q := range r.Plan.SharedQueues {
-		all(at("tiers", q.Tier, "shared", "quota"), fmt.Sprintf("the shared queue of tier %q", q.Tier), q.Queue)
-	}
+	return at("teams", teams[0].Name, "quota", q.Tier)
 }
 
 func nothingToBorrow(r *report) {
@@ -380,14 +382,8 @@ type pools struct {
 type poolKey struct{ root, flavor, resource string }
 
 func cohortPools(p *ir.Platform) pools {
-	out := pools{root: map[string]string{}, lent: map[poolKey]resource.Quantity{}}
-	for _, c := range p.Cohorts { // parents come before children
-		out.root[c.Name] = c.Name
-		if c.Parent != "" {
-			out.root[c.Name] = out.root[c.Parent]
-		}
-	}
-	add := func(q ir.Queue) {
+	out := pools{root: p.RootCohorts(), lent: map[poolKey]resource.Quantity{}}
+	for q := range p.ClusterQueues() {
 		for _, f := range q.Flavors {
 			for _, rq := range f.Quotas {
 				key := poolKey{out.root[q.Cohort], f.Flavor, rq.Resource}
@@ -396,16 +392,6 @@ func cohortPools(p *ir.Platform) pools {
 				out.lent[key] = sum
 			}
 		}
-	}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			if !q.Shared {
-				add(q)
-			}
-		}
-	}
-	for _, q := range p.SharedQueues {
-		add(q.Queue)
 	}
 	return out
 }

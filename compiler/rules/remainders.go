@@ -60,10 +60,10 @@ func quotaRemainders(r *report) {
 // remainderPools returns the pools of all capacities with accelerators, and their
 // names in the order of the queues.
 func remainderPools(p *ir.Platform, capacities map[string]ir.Capacity) (map[poolName]*quotaPool, []poolName) {
-	root := cohortPools(p).root
+	root := p.RootCohorts()
 	found, order := map[poolName]*quotaPool{}, []poolName(nil)
 	groups := map[string]string{} // by ClusterQueue
-	add := func(q ir.Queue, path []string, teams ...string) {
+	for q, teams := range p.ClusterQueues() {
 		group := "queue " + q.ClusterQueue
 		if q.Cohort != "" {
 			group = "cohort " + root[q.Cohort]
@@ -79,9 +79,9 @@ func remainderPools(p *ir.Platform, capacities map[string]ir.Capacity) (map[pool
 				found[name] = &quotaPool{jobless: map[[2]string]bool{}}
 				order = append(order, name)
 			}
-			if found[name].addQuota(f, c, pathBelow(path, f.Flavor)) {
+			if found[name].addQuota(f, c, pathBelow(queueQuota(q, teams), f.Flavor)) {
 				for _, team := range teams {
-					found[name].jobless[[2]string{team, q.Tier}] = true
+					found[name].jobless[[2]string{team.Name, q.Tier}] = true
 				}
 			}
 		}
@@ -90,17 +90,7 @@ func remainderPools(p *ir.Platform, capacities map[string]ir.Capacity) (map[pool
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
 			queues[[2]string{t.Name, q.LocalQueue}] = q
-			if !q.Shared {
-				add(q, at("teams", t.Name, "quota", q.Tier), t.Name)
-			}
 		}
-	}
-	for _, q := range p.SharedQueues {
-		var teams []string
-		for _, t := range q.Teams {
-			teams = append(teams, t.Name)
-		}
-		add(q.Queue, at("tiers", q.Tier, "shared", "quota"), teams...)
 	}
 	for _, w := range p.Workloads {
 		queue := queues[[2]string{w.Team, w.Queue}]

@@ -139,20 +139,10 @@ func lowestPreempts(r *report, tier string, p schema.Preempts) {
 // borrowingTiers returns the tiers with a queue that can borrow.
 func borrowingTiers(p *ir.Platform) map[string]bool {
 	out := map[string]bool{}
-	add := func(q ir.Queue) {
-		if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool {
-			return slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows)
-		}) {
+	for q := range p.ClusterQueues() {
+		if slices.ContainsFunc(q.Flavors, ir.FlavorQuota.Borrows) {
 			out[q.Tier] = true
 		}
-	}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			add(q)
-		}
-	}
-	for _, q := range p.SharedQueues {
-		add(q.Queue)
 	}
 	return out
 }

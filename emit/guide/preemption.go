@@ -67,16 +67,9 @@ func evictionsOf(p *ir.Platform) []*eviction {
 		}
 		e.most = c.Value
 	}
-	roots := map[string]string{}
-	for _, c := range p.Cohorts { // parents before children
-		roots[c.Name] = c.Name
-		if c.Parent != "" {
-			roots[c.Name] = roots[c.Parent]
-		}
-	}
-	queues := ownQueues(p)
-	borrowers := countBorrowers(queues, roots)
-	for _, q := range queues {
+	roots := p.RootCohorts()
+	borrowers := countBorrowers(p, roots)
+	for q := range p.ClusterQueues() {
 		e := byTier[q.Tier]
 		if e == nil {
 			continue
@@ -88,7 +81,7 @@ func evictionsOf(p *ir.Platform) []*eviction {
 		e.toReclaim, e.toBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
 		for _, f := range q.Flavors {
 			for tier, n := range borrowers[pool{roots[q.Cohort], f.Flavor}] {
-				own := borrowsFlavor(f)
+				own := f.Borrows()
 				if tier == q.Tier && own {
 					n-- // the queue itself
 				}
@@ -102,11 +95,11 @@ func evictionsOf(p *ir.Platform) []*eviction {
 
 // countBorrowers returns the number of queues that can borrow in each pool, by tier.
 // roots holds the root of each cohort.
-func countBorrowers(queues []ir.Queue, roots map[string]string) map[pool]map[string]int {
+func countBorrowers(p *ir.Platform, roots map[string]string) map[pool]map[string]int {
 	out := map[pool]map[string]int{}
-	for _, q := range queues {
+	for q := range p.ClusterQueues() {
 		for _, f := range q.Flavors {
-			if q.Cohort == "" || !borrowsFlavor(f) {
+			if q.Cohort == "" || !f.Borrows() {
 				continue
 			}
 			in := pool{roots[q.Cohort], f.Flavor}
@@ -117,27 +110,6 @@ func countBorrowers(queues []ir.Queue, roots map[string]string) map[pool]map[str
 		}
 	}
 	return out
-}
-
-// ownQueues returns every ClusterQueue of the platform once.
-func ownQueues(p *ir.Platform) []ir.Queue {
-	var out []ir.Queue
-	for _, q := range p.SharedQueues {
-		out = append(out, q.Queue)
-	}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			if !q.Shared {
-				out = append(out, q)
-			}
-		}
-	}
-	return out
-}
-
-// borrowsFlavor reports whether a queue can borrow in a capacity.
-func borrowsFlavor(f ir.FlavorQuota) bool {
-	return slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows)
 }
 
 // lendsFlavor reports whether a queue can lend quota of a capacity.

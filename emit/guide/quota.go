@@ -248,10 +248,12 @@ func inCohorts(p *ir.Platform) (count int, top string) {
 // queuesLend reports whether queues can lend quota: teams have their own
 // ClusterQueues, or a shared ClusterQueue has a cohort.
 func queuesLend(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" }) ||
-		slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
-			return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
-		})
+	for q := range p.ClusterQueues() {
+		if !q.Shared || q.Cohort != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // cohortMembers returns the teams of every cohort that has teams.

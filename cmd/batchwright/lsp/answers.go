@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/editor"
 )
 
@@ -17,10 +18,10 @@ type question struct {
 }
 
 // askAbout returns the question about a position in a document, and reports whether the
-// document is part of a blueprint. The caller must hold mu.
+// document is part of a blueprint, and small enough to be one. The caller must hold mu.
 func (s *Server) askAbout(p positionParams) (question, bool) {
 	d := s.documents[fileOf(p.TextDocument.URI)]
-	if d == nil {
+	if d == nil || len(d.content) > load.MaxFile {
 		return question{}, false
 	}
 	key, _, paths := s.platformOf(d.name)

@@ -122,7 +122,7 @@ func (s *Server) isBlueprint(key string, paths []string) bool {
 }
 
 // readFiles returns the files of a platform, as they are in the editor or on the
-// disk. It omits files that cannot be read. The caller must hold mu.
+// disk. It omits files that cannot be read or are too large. The caller must hold mu.
 func (s *Server) readFiles(paths []string) []editor.File {
 	names := map[string]bool{}
 	for _, p := range paths {
@@ -151,6 +151,9 @@ func (s *Server) readFiles(paths []string) []editor.File {
 	var files []editor.File
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if d := s.documents[name]; d != nil {
+			if len(d.content) > load.MaxFile {
+				continue
+			}
 			files = append(files, editor.File{Name: name, Content: d.content})
 			continue
 		}

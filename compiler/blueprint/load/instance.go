@@ -46,6 +46,7 @@ func (l *Loader) buildInstance() *build.Instance {
 		}
 		return l.addData(build.NewContext().NewInstance(root, nil)) // data files have no imports
 	}
+	l.refusedTags()
 	if l.files.fsys != nil {
 		l.layFiles(root)
 	}
@@ -77,9 +78,9 @@ func (l *Loader) buildInstance() *build.Instance {
 		if slices.Contains(l.cue, f.Filename) && f.ExcludeReason != nil &&
 			strings.Contains(f.ExcludeReason.Error(), "no package name") {
 			file, err := ParseCUE(f.Filename, l.overlay[f.Filename], parser.PackageClauseOnly)
-			if err == nil && file.PackageName() != "" {
+			if err == nil && file.PackageName() != "" || err != nil && l.parsed[f.Filename] {
 				// A syntax error hides the import, for example an experiment that the module's
-				// version does not support.
+				// version does not support, or the whole file, if it is nested too deeply.
 				continue
 			}
 			l.findings.Add(diag.Finding{

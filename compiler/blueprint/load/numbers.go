@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,15 +28,38 @@ func (l *Loader) refusedNumbers(file *ast.File) {
 		}
 		span := l.Sources.Span(number.Pos())
 		span.End = min(span.Start+len(number.Value), len(span.Source.Content))
-		l.findings.Add(diag.Finding{
-			Code: "E0120", Severity: diag.Error, Span: span, Message: "the exponent of a number is out of range",
-			Help: fmt.Sprintf("write an exponent from -%d to %d: CUE can read another number", mostExponent,
-				mostExponent),
-		})
+		l.refuseExponent(span)
 		l.markCut(number.Pos(), cutName)
 		return true
 	}, nil)
 }
+
+func (l *Loader) refuseExponent(at diag.Span) {
+	l.findings.Add(diag.Finding{
+		Code: "E0120", Severity: diag.Error, Span: at, Message: "the exponent of a number is out of range",
+		Help: fmt.Sprintf("write an exponent from -%d to %d: CUE can read another number", mostExponent, mostExponent),
+	})
+}
+
+// refusedTags reports the tags of the input that are numbers with an exponent that is
+// too large.
+func (l *Loader) refusedTags() {
+	for _, tag := range l.in.Tags {
+		name, value, _ := strings.Cut(tag, "=")
+		if !exponentNumber.MatchString(value) || !hugeExponent(value) {
+			continue
+		}
+		at := l.tagSpan(name)
+		if at.Valid() && numberTag.Match(at.Source.Content[at.Start:at.End]) {
+			l.refuseExponent(at)
+		}
+	}
+}
+
+var (
+	exponentNumber = regexp.MustCompile(`^[-+]?[0-9._]+[eE][-+]?[0-9_]+$`)
+	numberTag      = regexp.MustCompile(`\btype\s*=\s*number\b`)
+)
 
 // hugeExponent reports whether the exponent of a number is too large.
 func hugeExponent(number string) bool {

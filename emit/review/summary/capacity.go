@@ -289,15 +289,8 @@ func newTally(p *ir.Platform) tally {
 	for i := range p.Capacities {
 		t.capacities[p.Capacities[i].Name] = &p.Capacities[i]
 	}
-	for i := range p.SharedQueues {
-		t.add(&p.SharedQueues[i].Queue)
-	}
-	for i := range p.Teams {
-		for j := range p.Teams[i].Queues {
-			if q := &p.Teams[i].Queues[j]; !q.Shared {
-				t.add(q)
-			}
-		}
+	for q := range p.ClusterQueues() {
+		t.add(q)
 	}
 	return t
 }

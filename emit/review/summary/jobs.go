@@ -161,7 +161,8 @@ func queueEffects(before, after *ir.Platform) []Line {
 			now[[2]string{after.Teams[i].Name, q.Tier}] = q
 		}
 	}
-	fewer := fewerNodes(before, after)
+	queues := newTally(before)
+	fewer := fewerNodes(queues, after)
 	left := ir.Choose(after.Scheduler, "stop, and do not start again", "still run, but no further job starts")
 	var all effects
 	lowered := map[string]bool{} // shared queues that are told
@@ -186,10 +187,10 @@ func queueEffects(before, after *ir.Platform) []Line {
 			case q.Shared:
 				if !lowered[q.ClusterQueue] {
 					lowered[q.ClusterQueue] = true
-					all.addLowered("", "jobs in tier "+q.Tier, q, is, fewer)
+					all.addLowered("", "jobs in tier "+q.Tier, q, is, queues, fewer)
 				}
 			default:
-				all.addLowered(team, jobs, q, is, fewer)
+				all.addLowered(team, jobs, q, is, queues, fewer)
 			}
 		}
 	}
@@ -197,8 +198,8 @@ func queueEffects(before, after *ir.Platform) []Line {
 }
 
 // fewerNodes returns the names of the capacities that lose nodes.
-func fewerNodes(before, after *ir.Platform) map[string]bool {
-	was, fewer := newTally(before), map[string]bool{}
+func fewerNodes(was tally, after *ir.Platform) map[string]bool {
+	fewer := map[string]bool{}
 	for i := range after.Capacities {
 		c := &after.Capacities[i]
 		if old := was.capacities[c.Name]; old != nil && losesNodes(old, c) {
@@ -209,8 +210,8 @@ func fewerNodes(before, after *ir.Platform) map[string]bool {
 }
 
 // addLowered adds the effect of each nominal quota that is lower than before, except on
-// the capacities in fewer.
-func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, fewer map[string]bool) {
+// the capacities in fewer. It looks only at the resources in which quota is counted.
+func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, queues tally, fewer map[string]bool) {
 	nominal := map[[2]string]*ir.ResourceQuota{}
 	for i := range is.Flavors {
 		for j := range is.Flavors[i].Quotas {
@@ -221,7 +222,8 @@ func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, fewer map[str
 	for _, f := range was.Flavors {
 		for _, old := range f.Quotas {
 			q := nominal[[2]string{f.Flavor, old.Resource}]
-			if q == nil || fewer[f.Flavor] || q.Nominal.Cmp(old.Nominal) >= 0 || !isCounted(&f, old.Resource) {
+			if q == nil || fewer[f.Flavor] || q.Nominal.Cmp(old.Nominal) >= 0 ||
+				old.Resource != queues.countedIn(f.Flavor) {
 				continue
 			}
 			note := "no new job starts there until the use is below the quota"
@@ -234,15 +236,6 @@ func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, fewer map[str
 			})
 		}
 	}
-}
-
-// isCounted reports whether a flavor's quota is written in the resource: its
-// accelerators, or vCPUs if it has none.
-func isCounted(f *ir.FlavorQuota, name string) bool {
-	accelerated := slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool {
-		return q.Resource == ir.GPU || q.Resource == ir.TPU
-	})
-	return name == ir.GPU || name == ir.TPU || name == ir.CPU && !accelerated
 }
 
 // priorityEffects returns a line for each PriorityClass with another value. Pods and
