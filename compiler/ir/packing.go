@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,13 +19,22 @@ func (c Capacity) PodsPerNode(requests []Amount, taken ...Amount) int {
 	if len(c.PerNode) == 0 {
 		return 0
 	}
-	pods := maxPods
-	for _, request := range requests {
-		free := AmountOf(c.PerNode, request.Resource)
-		free.Sub(AmountOf(taken, request.Resource))
-		pods = min(pods, wholeTimes(free, request.Quantity))
+	free := slices.Clone(c.PerNode)
+	for i := range free {
+		free[i].Quantity = AmountOf(c.PerNode, free[i].Resource)
+		free[i].Quantity.Sub(AmountOf(taken, free[i].Resource))
 	}
-	return max(0, pods)
+	return min(maxPods, TimesWithin(free, requests))
+}
+
+// TimesWithin returns how many times the offered amounts contain the requests. It
+// returns math.MaxInt if nothing is requested.
+func TimesWithin(offered, requests []Amount) int {
+	times := math.MaxInt
+	for _, request := range requests {
+		times = min(times, wholeTimes(AmountOf(offered, request.Resource), request.Quantity))
+	}
+	return max(0, times)
 }
 
 // NodesPerCopy returns the number of nodes that the pods of one copy of a workload
@@ -89,11 +99,11 @@ func (c Capacity) NodesTogether(pods int, requests []Amount, singles [][]Amount,
 	return least
 }
 
-// wholeTimes returns how many times total contains one; maxPods if one is 0.
+// wholeTimes returns how many times total contains one; math.MaxInt if one is 0.
 func wholeTimes(total, one resource.Quantity) int {
 	switch {
 	case one.Sign() <= 0:
-		return maxPods
+		return math.MaxInt
 	case one.Cmp(total) > 0: // MilliValue overflows above 9 PB, which a pod can request, but no node has
 		return 0
 	}

@@ -185,11 +185,7 @@ func (r *report) sharedRequests(s submission, capacity string, capacities map[st
 	if !here {
 		return nil
 	}
-	sum := ir.SumAmounts(nil, s.workload.Requests)
-	for i := range sum {
-		sum[i].Quantity.Mul(int64(s.workload.Pods))
-	}
-	return sum
+	return multiplyAmounts(s.workload.Requests, s.workload.Pods)
 }
 
 // auxiliaryRequests returns the requests of a workload's auxiliary pods by capacity. It
@@ -264,6 +260,15 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 	return true
 }
 
+// isCrowded reports whether the nodes of a capacity have no room for a workload together
+// with its auxiliary pods.
+func (r *report) isCrowded(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool pools,
+	taken takenFunc) bool {
+	_, _, never := r.crowdedCapacity(s, fits, capacities, pool, taken)
+	_, first := r.crowdedByAuxiliaries(s, fits, capacities, pool)
+	return never || first
+}
+
 // crowdedByAuxiliaries returns the first capacity that can admit all pods of a workload,
 // and whose nodes hold its own pods, but not together with its auxiliary pods. needed is
 // the number of nodes for all of them.
@@ -275,10 +280,7 @@ func (r *report) crowdedByAuxiliaries(s submission, fits []nodeFit, capacities m
 		if singles == nil || !f.fits() {
 			continue
 		}
-		all := ir.SumAmounts(nil, s.workload.Requests)
-		for i := range all {
-			all[i].Quantity.Mul(int64(s.workload.Pods))
-		}
+		all := multiplyAmounts(s.workload.Requests, s.workload.Pods)
 		for _, single := range singles {
 			all = ir.SumAmounts(all, single)
 		}

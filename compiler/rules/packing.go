@@ -30,8 +30,8 @@ func packingRules() []Rule {
 			check: strandedCopies, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI},
 		},
 		{
-			Code: "W0823", Severity: diag.Warning, Title: "accelerators of a node are always idle",
-			check: idleAccelerators, whole: true, resolved: true,
+			Code: "W0823", Severity: diag.Warning, Title: "part of each node is always idle",
+			check: idleParts, whole: true, resolved: true,
 		},
 		{
 			Code: "W0824", Severity: diag.Warning, Title: "workload without accelerators runs on accelerator nodes",
