@@ -306,6 +306,7 @@ func sliceQuota(r *report) {
 type borrower struct {
 	path     []string // path of the limit
 	who      string   // the owner of the queue, in words
+	queue    string   // name of the ClusterQueue
 	cohort   string
 	capacity *ir.Capacity
 	quotas   []ir.ResourceQuota
@@ -319,7 +320,8 @@ func (r *report) eachBorrower(visit func(borrower)) {
 		for _, f := range q.Flavors {
 			c := capacities[f.Flavor]
 			if slices.ContainsFunc(f.Quotas, ir.ResourceQuota.Borrows) && !isEmptied(c) {
-				visit(borrower{append(slices.Clip(path), f.Flavor, "borrow"), who, q.Cohort, &c, f.Quotas})
+				limit := append(slices.Clip(path), f.Flavor, "borrow")
+				visit(borrower{limit, who, q.ClusterQueue, q.Cohort, &c, f.Quotas})
 			}
 		}
 	}
