@@ -209,6 +209,20 @@ func (r *report) auxiliaryRequests(s submission, capacities map[string]ir.Capaci
 	return out
 }
 
+// auxiliaryFits returns the number of nodes that the auxiliary pods of a workload need
+// of each capacity, without its own pods.
+func (r *report) auxiliaryFits(s submission, capacities map[string]ir.Capacity, pool pools) []nodeFit {
+	var out []nodeFit
+	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
+	for _, name := range sortedKeys(auxiliaries) {
+		c := capacities[name]
+		out = append(out, nodeFit{
+			capacity: c, nodes: c.MaxNodes, needed: c.NodesTogether(0, nil, auxiliaries[name]),
+		})
+	}
+	return out
+}
+
 // crowdedCapacity returns the first capacity that has no room for the auxiliary pods of
 // a workload, and the number of nodes that they need; 0 if a pod fits no node. The
 // workload's own pods fit the nodes without auxiliary pods, as fits says. If they can

@@ -150,7 +150,7 @@ func copyFitsNodes(r *report) {
 			}
 			if r.canRun(s.workload, fits) {
 				if !r.reportAuxiliaries(s, fits, capacities, pool, nothingTaken) {
-					r.reportLimited(s, fits, limits)
+					r.reportLimited(s, fits, limits, r.auxiliaryFits(s, capacities, pool))
 				}
 				continue
 			}

@@ -163,9 +163,10 @@ func (l autoscalingLimit) need(f nodeFit) float64 {
 
 // reportLimited reports a workload that has room on the nodes of its capacities, but
 // not on the nodes that the limits of the cluster let start.
-func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalingLimit) {
+func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalingLimit, auxiliary []nodeFit) {
 	limited := limitFits(fits, limits)
 	if r.canRun(s.workload, limited) {
+		r.reportLimitedAuxiliaries(s, limited, limits, auxiliary)
 		return
 	}
 	f := limited[slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil })]
@@ -180,6 +181,53 @@ func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalin
 	r.add(at("cluster", "autoProvisioning", f.limit.field), message, cure,
 		withLabel("want at least %g, with the nodes that always exist", f.limit.need(f)),
 		withRelated(at("workloads", s.workload.Template), "the workload"))
+}
+
+// reportLimitedAuxiliaries reports a workload whose own pods have room within the limits
+// of the cluster, but not together with the nodes of its auxiliary pods.
+func (r *report) reportLimitedAuxiliaries(s submission, fits []nodeFit, limits []autoscalingLimit,
+	auxiliary []nodeFit) {
+	if len(auxiliary) == 0 || !r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		return
+	}
+	for _, l := range limits {
+		least := math.Inf(1)
+		for _, f := range fits {
+			if f.fits() {
+				least = min(least, l.standing+l.scaled(append([]nodeFit{f}, auxiliary...)))
+			}
+		}
+		if least <= l.most {
+			continue
+		}
+		path, add := at("cluster", "autoProvisioning", l.field), r.add
+		if !l.written {
+			path, add = at("workloads", s.workload.Template), r.addKey
+		}
+		add(path, fmt.Sprintf("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
+			"and the limit of the cluster is %g", s.workload.Template, math.Ceil(least), l.what, l.most),
+			withRelated(at("workloads", s.workload.Template, "auxiliary"), "the auxiliary pods"),
+			withHelp("set cluster: autoProvisioning: %s: %g; or request less", l.field, math.Ceil(least)))
+		return
+	}
+}
+
+// scaled returns what the nodes that the autoscaler must start have together. Pods of
+// two elements that use the same capacity share its nodes, so only the larger number
+// counts.
+func (l autoscalingLimit) scaled(fits []nodeFit) float64 {
+	most := map[string]float64{}
+	for _, f := range fits {
+		if scales(f.capacity) {
+			more := float64(max(0, f.needed-f.capacity.MinNodes))
+			most[f.capacity.Name] = max(most[f.capacity.Name], more*l.perNode(f.capacity.Machine))
+		}
+	}
+	sum := 0.0
+	for _, amount := range most {
+		sum += amount
+	}
+	return sum
 }
 
 func machineCPUs(m ir.Machine) float64 { return float64(m.VCPUs) }
