@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/words"
@@ -51,4 +53,20 @@ func PrintAmount(resourceName string, q resource.Quantity) string {
 		return words.Amount(q, Unit(resourceName))
 	}
 	return PrintQuantity(resourceName, q) + " " + resourceName
+}
+
+// SumAmounts returns the sums of two lists of amounts, by resource.
+func SumAmounts(a, b []Amount) []Amount {
+	out := slices.Clone(a)
+	for _, add := range b {
+		i := slices.IndexFunc(out, func(have Amount) bool { return have.Resource == add.Resource })
+		if i < 0 {
+			out = append(out, Amount{Resource: add.Resource})
+			i = len(out) - 1
+		}
+		quantity := out[i].Quantity.DeepCopy()
+		quantity.Add(add.Quantity)
+		out[i].Quantity = quantity
+	}
+	return out
 }

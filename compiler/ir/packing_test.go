@@ -54,3 +54,38 @@ func TestPodsPerNode(t *testing.T) {
 		t.Errorf("an unknown machine holds %d pods", pods)
 	}
 }
+
+func TestNodesTogether(t *testing.T) {
+	node := ir.Capacity{PerNode: amountsOf("8", "32Gi", "")}
+	single := func(cpus ...string) [][]ir.Amount {
+		var out [][]ir.Amount
+		for _, cpu := range cpus {
+			out = append(out, amountsOf(cpu, "1Gi", ""))
+		}
+		return out
+	}
+	for _, test := range []struct {
+		name    string
+		pods    int
+		cpu     string
+		singles [][]ir.Amount
+		taken   []ir.Amount
+		nodes   int
+	}{
+		{"only equal pods", 3, "4", nil, nil, 2},
+		{"only single pods", 0, "4", single("4.5", "4.5", "4.5"), nil, 3},
+		{"a single pod beside an equal pod", 2, "5", single("3"), nil, 2},
+		{"a single pod needs its own node", 2, "5", single("4"), nil, 3},
+		{"first fit by size needs four nodes", 0, "1", single("4", "4", "3", "3", "3", "2", "2", "3"), nil, 3},
+		{"single pods share a node", 2, "5", single("1", "1", "7"), nil, 3},
+		{"other pods take cpu", 2, "5", single("3"), amountsOf("100m", "", ""), 3},
+		{"an equal pod is too large", 1, "9", single("1"), nil, 0},
+		{"a single pod is too large", 1, "1", single("8"), amountsOf("1m", "", ""), 0},
+		{"too many to divide", 2, "8", single("8", "8", "8", "8", "8", "8", "8", "8", "8"), nil, 2},
+	} {
+		nodes := node.NodesTogether(test.pods, amountsOf(test.cpu, "1Gi", ""), test.singles, test.taken...)
+		if nodes != test.nodes {
+			t.Errorf("%s: %d nodes, want %d", test.name, nodes, test.nodes)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on auxiliary pods of a workload, and on pods with the host network.
@@ -115,7 +116,7 @@ func auxiliaryFitsNode(r *report) {
 // pods of a workload are admitted or none.
 func auxiliaryFitsQuota(r *report) {
 	scheduler := r.Plan.Scheduler.Facts()
-	pool := cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		path := at("workloads", s.workload.Template, "auxiliary", a.Name)
 		if _, ok := fitsAmounts(a.Requests, 1, nodeAmount(c)); !ok {
@@ -136,16 +137,7 @@ func auxiliaryFitsQuota(r *report) {
 				withRelated(r.quotaPath(s, ""), "the team's quota"), withHelp("%s", cure))
 			return
 		}
-		if slices.Contains(s.workload.Capacities, c.Name) || !scheduler.CountsCPU {
-			return // the workload's own pods use the same quota, or no quota limits auxiliary pods
-		}
-		var requests []ir.Amount
-		for _, other := range s.workload.Auxiliaries {
-			if other.Capacity == c.Name {
-				requests = sumAmounts(requests, other.Requests)
-			}
-		}
-		if lack, ok := fitsAmounts(requests, 1, reachableQuota(s, s.queue.Flavors[i], pool)); !ok {
+		if lack, ok := r.auxiliariesAdmitted(s, c.Name, capacities, pool); !ok {
 			r.addKey(at("workloads", s.workload.Template, "auxiliary"),
 				fmt.Sprintf("workload %q can never be admitted for %q with its auxiliary pods", s.workload.Template,
 					s.team.Name),
@@ -154,20 +146,169 @@ func auxiliaryFitsQuota(r *report) {
 	})
 }
 
-// sumAmounts returns the sums of two lists of amounts, by resource.
-func sumAmounts(a, b []ir.Amount) []ir.Amount {
-	out := slices.Clone(a)
-	for _, add := range b {
-		i := slices.IndexFunc(out, func(have ir.Amount) bool { return have.Resource == add.Resource })
-		if i < 0 {
-			out = append(out, ir.Amount{Resource: add.Resource})
-			i = len(out) - 1
+// auxiliariesAdmitted reports whether the auxiliary pods of a workload fit the quota of
+// a capacity, together with its own pods if these need the same quota. If not, lack
+// names the resource that is too scarce.
+func (r *report) auxiliariesAdmitted(s submission, capacity string, capacities map[string]ir.Capacity,
+	pool pools) (lack string, ok bool) {
+	i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == capacity })
+	switch {
+	case i < 0:
+		return "", false
+	case !r.Plan.Scheduler.Facts().CountsCPU:
+		return "", true
+	}
+	requests := r.sharedRequests(s, capacity, capacities, pool)
+	for _, a := range s.workload.Auxiliaries {
+		if a.Capacity == capacity {
+			requests = ir.SumAmounts(requests, a.Requests)
 		}
-		quantity := out[i].Quantity.DeepCopy()
-		quantity.Add(add.Quantity)
-		out[i].Quantity = quantity
+	}
+	return fitsAmounts(requests, 1, reachableQuota(s, s.queue.Flavors[i], pool))
+}
+
+// sharedRequests returns the sum of what a workload's own pods request of a capacity, if
+// no other capacity can admit them. If this one cannot either, copyFitsQuota reports it,
+// and the sum is empty.
+func (r *report) sharedRequests(s submission, capacity string, capacities map[string]ir.Capacity,
+	pool pools) []ir.Amount {
+	here := false
+	for _, f := range s.usableQuotas() {
+		c := capacities[f.Flavor]
+		_, fitsNode := fitsAmounts(s.workload.Requests, 1, nodeAmount(c))
+		_, admitted := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
+		if (fitsNode && admitted || isEmptied(c) || lacksSize(c)) && f.Flavor != capacity {
+			return nil
+		}
+		here = here || fitsNode && admitted && f.Flavor == capacity
+	}
+	if !here {
+		return nil
+	}
+	return multiplyAmounts(s.workload.Requests, s.workload.Pods)
+}
+
+// auxiliaryRequests returns the requests of a workload's auxiliary pods by capacity. It
+// omits capacities that other rules report, and capacities without nodes for the time
+// being.
+func (r *report) auxiliaryRequests(s submission, capacities map[string]ir.Capacity,
+	pool pools) map[string][][]ir.Amount {
+	out := map[string][][]ir.Amount{}
+	for _, a := range s.workload.Auxiliaries {
+		c := capacities[a.Capacity]
+		if c.HasAccelerators() || isEmptied(c) || lacksSize(c) ||
+			!slices.Contains(r.Blueprint.Tiers[s.queue.Tier].Capacity, a.Capacity) {
+			continue
+		}
+		_, fits := fitsAmounts(a.Requests, 1, nodeAmount(c))
+		_, admitted := r.auxiliariesAdmitted(s, a.Capacity, capacities, pool)
+		if fits && admitted { // auxiliaryFitsNode and auxiliaryFitsQuota report the others
+			out[a.Capacity] = append(out[a.Capacity], a.Requests)
+		}
 	}
 	return out
+}
+
+// auxiliaryFits returns the number of nodes that the auxiliary pods of a workload need
+// of each capacity, without its own pods.
+func (r *report) auxiliaryFits(s submission, capacities map[string]ir.Capacity, pool pools) []nodeFit {
+	var out []nodeFit
+	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
+	for _, name := range sortedKeys(auxiliaries) {
+		c := capacities[name]
+		out = append(out, nodeFit{
+			capacity: c, nodes: c.MaxNodes, needed: c.NodesTogether(0, nil, auxiliaries[name]),
+		})
+	}
+	return out
+}
+
+// crowdedCapacity returns the first capacity that has no room for the auxiliary pods of
+// a workload, and the number of nodes that they need; 0 if a pod fits no node. The
+// workload's own pods fit the nodes without auxiliary pods, as fits says. If they can
+// only run on the same nodes, they count too.
+func (r *report) crowdedCapacity(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
+	pool pools, taken takenFunc) (c ir.Capacity, needed int, crowded bool) {
+	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
+	for _, name := range sortedKeys(auxiliaries) {
+		c := capacities[name]
+		pods := s.workload.Pods
+		if slices.ContainsFunc(fits, func(f nodeFit) bool { return f.fits() && f.capacity.Name != name }) ||
+			!r.Plan.Scheduler.Facts().QuotaPerCapacity && len(fits) > 1 {
+			pods = 0 // the workload's own pods have other nodes
+		}
+		needed := c.NodesTogether(pods, s.workload.Requests, auxiliaries[name], taken(c)...)
+		if needed == 0 || needed > c.MaxNodes {
+			return c, needed, true
+		}
+	}
+	return ir.Capacity{}, 0, false
+}
+
+// reportAuxiliaries reports a workload whose own pods have room, but not together with
+// its auxiliary pods. It reports whether it did.
+func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
+	pool pools, taken takenFunc) bool {
+	c, needed, crowded := r.crowdedCapacity(s, fits, capacities, pool, taken)
+	if !crowded {
+		return false
+	}
+	name := s.workload.Template
+	path := at("workloads", name, "auxiliary")
+	if gke := taken(c); gke != nil {
+		cure := withHelp("request at most %s for each pod, because GKE's pods start first",
+			printAmounts(shareBeside(c, gke, 1)))
+		if needed > 0 {
+			cure = withHelp("%s; or request less, because GKE's pods start first", moreNodes(nodeFit{
+				capacity: c, needed: needed}))
+		}
+		r.addKey(path, fmt.Sprintf("the auxiliary pods of workload %q leave no room for GKE's own pods on the nodes "+
+			"of %q", name, c.Name),
+			withLabel("each node has %s; GKE's pods request %s", printAmounts(c.PerNode), printAmounts(gke)), cure)
+		return true
+	}
+	r.addKey(path, fmt.Sprintf("workload %q can never run: all its pods run at once, and %q has no room for its "+
+		"auxiliary pods", name, c.Name),
+		withLabel("need %s, have %d", words.Count(needed, "node"), c.MaxNodes),
+		withHelp("%s; or request less, so that more pods fit a node", moreNodes(nodeFit{capacity: c, needed: needed})))
+	return true
+}
+
+// isCrowded reports whether the nodes of a capacity have no room for a workload together
+// with its auxiliary pods.
+func (r *report) isCrowded(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool pools,
+	taken takenFunc) bool {
+	_, _, never := r.crowdedCapacity(s, fits, capacities, pool, taken)
+	_, first := r.crowdedByAuxiliaries(s, fits, capacities, pool)
+	return never || first
+}
+
+// crowdedByAuxiliaries returns the first capacity that can admit all pods of a workload,
+// and whose nodes hold its own pods, but not together with its auxiliary pods. needed is
+// the number of nodes for all of them.
+func (r *report) crowdedByAuxiliaries(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
+	pool pools) (crowded nodeFit, found bool) {
+	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
+	for _, f := range fits {
+		singles := auxiliaries[f.capacity.Name]
+		if singles == nil || !f.fits() {
+			continue
+		}
+		all := multiplyAmounts(s.workload.Requests, s.workload.Pods)
+		for _, single := range singles {
+			all = ir.SumAmounts(all, single)
+		}
+		quota := s.queue.Flavors[slices.IndexFunc(s.queue.Flavors,
+			func(q ir.FlavorQuota) bool { return q.Flavor == f.capacity.Name })]
+		if _, admitted := fitsAmounts(all, 1, reachableQuota(s, quota, pool)); !admitted {
+			continue
+		}
+		f.needed = f.capacity.NodesTogether(s.workload.Pods, s.workload.Requests, singles)
+		if !f.fits() {
+			return f, true
+		}
+	}
+	return nodeFit{}, false
 }
 
 // sharedHostNetwork reports pods with the host network that could share a node: a

@@ -20,8 +20,8 @@ func idleRules() []Rule {
 			check: unreachedNodes, whole: true, resolved: true,
 		},
 		{
-			Code: "W0615", Severity: diag.Warning, Title: "part of the guarantees can never be used",
-			check: quotaRemainders, whole: true, resolved: true, except: schedulers{ir.KAI},
+			Code: "W0615", Severity: diag.Warning, Title: "part of the quota can never be used",
+			check: unusableQuota, whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "W0419", Severity: diag.Warning, Title: "tier starts nodes before it uses nodes that stand",
@@ -31,18 +31,30 @@ func idleRules() []Rule {
 }
 
 // unreachedNodes reports nodes that exist even if no job runs, and that all quotas
-// together never use. It counts whole nodes. Without any guarantee on a capacity,
+// together never use. It counts whole nodes, and the GPUs of a fixed number of nodes.
+// If a guarantee leaves a remainder, only quotaRemainders reports these GPUs. Without any guarantee on a capacity,
 // reportUnused, deadQueues or nothingToBorrow report it.
 func unreachedNodes(r *report) {
 	counts := r.Plan.CountNodes()
 	guarantees := r.guaranteesOf()
+	remainders := r.remainderCapacities()
 	for i, c := range r.Plan.Capacities {
 		guaranteed := ir.AmountOf(c.Guaranteed, c.CountedIn())
-		if n := counts[i]; n.Reached >= n.Standing || guaranteed.IsZero() ||
-			!hasValidSize(c, r.Blueprint.Capacity[c.Name]) {
+		if guaranteed.IsZero() || !hasValidSize(c, r.Blueprint.Capacity[c.Name]) {
 			continue
 		}
 		path, paid := standingField(c)
+		if n := counts[i]; n.Reached >= n.Standing {
+			rest := unreachedGPUs(c, n, guaranteed.Value())
+			if rest > 0 && !remainders[c.Name] && r.Plan.Scheduler.Facts().QuotaPerCapacity {
+				r.add(path, fmt.Sprintf("capacity %q %s %d GPUs, but all quotas together use at most %d of them",
+					c.Name, paid, guaranteed.Value()+rest, guaranteed.Value()), append(guarantees[c.Name],
+					withLabel("paid whether jobs run or not"),
+					withHelp("give a queue quota for %s; if this is intended, add %s",
+						words.Count(int(rest), "more GPU"), acceptSource(r.rule.Code, path)))...)
+			}
+			continue
+		}
 		if paid == reservedMachines && r.Plan.SharesReservation(c) {
 			continue
 		}
@@ -54,6 +66,15 @@ func unreachedNodes(r *report) {
 			withHelp("lower the number to %d, or give a queue quota for %s; if this is intended, add %s", reached,
 				words.Count(standing-reached, "more "+unit), acceptSource(r.rule.Code, path)))...)
 	}
+}
+
+// unreachedGPUs returns the number of GPUs of a fixed number of nodes that no quota
+// reaches, although every node is reached.
+func unreachedGPUs(c ir.Capacity, n ir.NodeCount, guaranteed int64) int64 {
+	if !c.HasGPUs() || !c.Static || n.Standing < c.MaxNodes {
+		return 0
+	}
+	return max(0, int64(c.Machine.AcceleratorCount)*int64(c.MaxNodes)-guaranteed)
 }
 
 // hasValidSize reports whether no other rule reports the capacity's number of nodes.

@@ -30,8 +30,8 @@ func packingRules() []Rule {
 			check: strandedCopies, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI},
 		},
 		{
-			Code: "W0823", Severity: diag.Warning, Title: "accelerators of a node are always idle",
-			check: idleAccelerators, whole: true, resolved: true,
+			Code: "W0823", Severity: diag.Warning, Title: "part of each node is always idle",
+			check: idleParts, whole: true, resolved: true,
 		},
 		{
 			Code: "W0824", Severity: diag.Warning, Title: "workload without accelerators runs on accelerator nodes",
@@ -48,19 +48,27 @@ func packingRules() []Rule {
 // admit it.
 type nodeFit struct {
 	capacity ir.Capacity
+	nodes    int // number of nodes that the capacity can have
 	perNode  int // number of pods that a node holds
 	needed   int // number of nodes that the copy needs
+	// limit is the limit of the cluster that allows fewer nodes than the capacity, nil
+	// if there is none.
+	limit *autoscalingLimit
 }
 
 // fits reports whether the capacity has enough nodes.
-func (f nodeFit) fits() bool { return f.needed <= f.capacity.MaxNodes }
+func (f nodeFit) fits() bool { return f.needed <= f.nodes }
 
 // held returns the number of pods that all nodes hold.
-func (f nodeFit) held() int { return f.perNode * f.capacity.MaxNodes }
+func (f nodeFit) held() int { return f.perNode * f.nodes }
 
 // String describes the nodes in a finding's label.
 func (f nodeFit) String() string {
-	return fmt.Sprintf("%s: %s, %s per node", f.capacity.Name, words.Count(f.capacity.MaxNodes, "node"),
+	within := ""
+	if f.limit != nil {
+		within = fmt.Sprintf(" within the cluster's limit of %g %s", f.limit.most, f.limit.what)
+	}
+	return fmt.Sprintf("%s: %s%s, %s per node", f.capacity.Name, words.Count(f.nodes, "node"), within,
 		words.Count(f.perNode, "pod"))
 }
 
@@ -93,7 +101,9 @@ func (r *report) nodeFits(s submission, capacities map[string]ir.Capacity, pool 
 				continue // copyFitsQuota or checkOvercommit reports it
 			}
 		}
-		out = append(out, nodeFit{c, perNode, s.workload.NodesPerCopy(perNode)})
+		out = append(out, nodeFit{
+			capacity: c, nodes: c.MaxNodes, perNode: perNode, needed: s.workload.NodesPerCopy(perNode),
+		})
 	}
 	return out
 }
@@ -130,12 +140,18 @@ func (r *report) canRun(w ir.Workload, fits []nodeFit) bool {
 // copyFitsNodes reports workloads that are admitted and never run: their pods fit
 // the nodes one by one, but not all at once.
 func copyFitsNodes(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool, limits := capacitiesByName(r.Plan), cohortPools(r.Plan), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
 			fits := r.nodeFits(s, capacities, pool, nothingTaken)
-			if len(fits) == 0 || r.canRun(s.workload, fits) || !r.withinTotals(s, capacities) {
+			if len(fits) == 0 || !r.withinTotals(s, capacities) {
+				continue
+			}
+			if r.canRun(s.workload, fits) {
+				if !r.reportAuxiliaries(s, fits, capacities, pool, nothingTaken) {
+					r.reportLimited(s, fits, limits, r.auxiliaryFits(s, capacities, pool))
+				}
 				continue
 			}
 			r.addKey(at("workloads", name),
@@ -170,6 +186,9 @@ func joinFits(fits []nodeFit) string {
 
 // moreNodes returns the help that gives a capacity enough nodes for a copy.
 func moreNodes(f nodeFit) string {
+	if f.limit != nil {
+		return fmt.Sprintf("set cluster: autoProvisioning: %s: %g", f.limit.field, f.limit.need(f))
+	}
 	field, most, n := "nodes", "maxNodes", f.needed
 	if slice := f.capacity.Machine.Slice; slice != nil {
 		field, most, n = "slices", "maxSlices", (n+slice.Hosts-1)/slice.Hosts
@@ -192,14 +211,20 @@ func fewerPods(f nodeFit) string {
 // nodes, although another capacity of the tier has enough. Kueue takes the first
 // capacity with free quota.
 func strandedCopies(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool, limits := capacitiesByName(r.Plan), cohortPools(r.Plan), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
-			fits := r.nodeFits(s, capacities, pool, nothingTaken)
-			i := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.fits() })
-			if i < 0 || !r.canRun(s.workload, fits) {
+			fits := limitFits(r.nodeFits(s, capacities, pool, nothingTaken), limits)
+			if !r.canRun(s.workload, fits) {
 				continue // copyFitsNodes reports workloads that never run
+			}
+			i := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.fits() })
+			if i < 0 {
+				if r.strandedTogether(s, fits, capacities, pool) {
+					break
+				}
+				continue
 			}
 			r.addKey(at("workloads", name),
 				fmt.Sprintf("workload %q can be admitted to %q, whose nodes hold %d of its %d pods", name,
@@ -211,6 +236,28 @@ func strandedCopies(r *report) {
 			break
 		}
 	}
+}
+
+// strandedTogether reports a workload that has room on the nodes of a capacity only
+// without its auxiliary pods, although another capacity has room for it. It reports
+// whether it did.
+func (r *report) strandedTogether(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool pools) bool {
+	crowded, found := r.crowdedByAuxiliaries(s, fits, capacities, pool)
+	if _, _, never := r.crowdedCapacity(s, fits, capacities, pool, nothingTaken); !found || never {
+		return false // copyFitsNodes reports workloads that never run
+	}
+	name := s.workload.Template
+	others := slices.DeleteFunc(slices.Clone(fits), func(f nodeFit) bool {
+		return f.capacity.Name == crowded.capacity.Name
+	})
+	r.addKey(at("workloads", name),
+		fmt.Sprintf("workload %q can be admitted to %q, whose nodes do not hold its pods and its auxiliary pods "+
+			"at once", name, crowded.capacity.Name),
+		withLabel("need %s, have %d", words.Count(crowded.needed, "node"), crowded.nodes),
+		withRelated(r.quotaPath(s, crowded.capacity.Name), "the quota that admits it"),
+		withHelp("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(others),
+			moreNodes(crowded)))
+	return true
 }
 
 // roomyCapacities returns the capacities that hold all pods, as the elements of a
@@ -284,11 +331,12 @@ func (u *gpuUse) usedGPUs(count int, free [2]int64) int {
 // and its requests must change.
 func (r *report) gpuUses(capacities map[string]ir.Capacity, taken takenFunc) map[string]*gpuUse {
 	out, unclear, pool := map[string]*gpuUse{}, map[string]bool{}, cohortPools(r.Plan)
+	limits := r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		gpus := r.Blueprint.Workloads[name].PerPod.Accelerators
 		for _, s := range all[name] {
-			runs := r.canRun(s.workload, r.nodeFits(s, capacities, pool, taken))
+			runs := r.canRun(s.workload, limitFits(r.nodeFits(s, capacities, pool, taken), limits))
 			for _, capacity := range s.workload.Capacities {
 				switch c := capacities[capacity]; {
 				case gpus == 0 || !c.HasGPUs():
@@ -429,12 +477,18 @@ func (r *report) nodePlaces(accelerator string) []string {
 // pods, which start first and have a higher priority.
 func roomForSystemPods(r *report) {
 	capacities, pool, taken := capacitiesByName(r.Plan), cohortPools(r.Plan), r.systemPodsOf()
+	limits := r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
-			empty := r.nodeFits(s, capacities, pool, nothingTaken)
-			if !r.canRun(s.workload, empty) || !r.withinTotals(s, capacities) ||
-				r.canRun(s.workload, r.nodeFits(s, capacities, pool, taken)) {
+			empty := limitFits(r.nodeFits(s, capacities, pool, nothingTaken), limits)
+			if !r.canRun(s.workload, empty) || !r.withinTotals(s, capacities) {
+				continue
+			}
+			if beside := limitFits(r.nodeFits(s, capacities, pool, taken), limits); r.canRun(s.workload, beside) {
+				if _, _, crowded := r.crowdedCapacity(s, empty, capacities, pool, nothingTaken); !crowded {
+					r.reportAuxiliaries(s, beside, capacities, pool, taken)
+				}
 				continue
 			}
 			c := empty[0].capacity

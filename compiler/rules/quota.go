@@ -306,6 +306,7 @@ func sliceQuota(r *report) {
 type borrower struct {
 	path     []string // path of the limit
 	who      string   // the owner of the queue, in words
+	queue    string   // name of the ClusterQueue
 	cohort   string
 	capacity *ir.Capacity
 	quotas   []ir.ResourceQuota
@@ -323,7 +324,8 @@ func (r *report) eachBorrower(visit func(borrower)) {
 		for _, f := range q.Flavors {
 			c := capacities[f.Flavor]
 			if f.Borrows() && !isEmptied(c) {
-				visit(borrower{append(queueQuota(q, teams), f.Flavor, "borrow"), who, q.Cohort, &c, f.Quotas})
+				limit := append(queueQuota(q, teams), f.Flavor, "borrow")
+				visit(borrower{limit, who, q.ClusterQueue, q.Cohort, &c, f.Quotas})
 			}
 		}
 	}

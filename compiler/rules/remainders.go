@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -23,6 +24,13 @@ type quotaPool struct {
 // poolName identifies a pool: the cohort at the root, or a ClusterQueue without one.
 type poolName struct{ group, capacity string }
 
+// unusableQuota reports guarantees and borrowing limits of accelerators that no job can
+// use.
+func unusableQuota(r *report) {
+	quotaRemainders(r)
+	uselessLimits(r)
+}
+
 // quotaRemainders reports guarantees of accelerators of which a part can never be
 // used, even if queues borrow from each other. On TPUs every workload uses whole
 // slices. On GPUs the workloads of the blueprint decide: if the pods of all of them use
@@ -34,17 +42,9 @@ func quotaRemainders(r *report) {
 	guarantees := r.guaranteesOf()
 	for _, name := range order {
 		pool, c := found[name], capacities[name.capacity]
-		step, cause := pool.step, "every pod of the workloads there uses a multiple of"
-		if c.HasTPUs() {
-			step, cause = int64(c.Machine.Slice.Chips), "a slice has"
-		}
-		switch {
-		case step < 2, pool.guaranteed < step, pool.guaranteed%step == 0, lacksSize(c):
+		step, cause := pool.remainderStep(c)
+		if step == 0 {
 			continue
-		case c.HasTPUs() && (pool.queues == 1 || pool.unused):
-			continue
-		case !c.HasTPUs() && (len(pool.jobless) > 0 || int64(c.Machine.AcceleratorCount)%step != 0):
-			continue // the pods leave a part of each node unused anyway
 		}
 		path, related := at("capacity", c.Name), guarantees[c.Name]
 		if pool.queues == 1 {
@@ -55,6 +55,121 @@ func quotaRemainders(r *report) {
 			append(related, withHelp("change the guarantees so that their sum is a multiple of %d; if this is "+
 				"intended, add %s", step, acceptSource(r.rule.Code, path)))...)
 	}
+}
+
+// queueUse holds what the pods of a queue's workloads use of one capacity.
+type queueUse struct {
+	step    int64           // the greatest common divisor, in accelerators
+	teams   map[string]bool // teams with such a workload
+	waiting bool            // copyFitsQuota reports one of the workloads
+}
+
+// uselessLimits reports limits up to which a queue borrows accelerators, and which are
+// too low for one more pod. On TPUs a workload uses whole slices; on GPUs the workloads
+// of the queue decide. If a team of the queue has no workload there, its jobs can have
+// any size. Other rules report a queue that can borrow nothing, or less than its limit.
+func uselessLimits(r *report) {
+	pool, uses, teams := cohortPools(r.Plan), r.queueUses(), queueTeams(r.Plan)
+	r.eachBorrower(func(b borrower) {
+		c := b.capacity
+		i := slices.IndexFunc(b.quotas, func(q ir.ResourceQuota) bool { return q.Resource == c.CountedIn() })
+		if i < 0 || b.quotas[i].Borrowing == nil || !c.HasAccelerators() {
+			return
+		}
+		step, cause := int64(0), "every pod of its workloads there uses a multiple of"
+		if use := uses[[2]string{b.queue, c.Name}]; use != nil && !use.waiting && len(use.teams) == teams[b.queue] {
+			step = use.step
+		}
+		own, more := b.quotas[i].Nominal.Value(), b.quotas[i].Borrowing.Value()
+		if c.HasTPUs() && c.Machine.Slice != nil {
+			step, cause = int64(c.Machine.Slice.Chips), "a slice has"
+			if own+more < step {
+				return // sliceQuota reports it
+			}
+		}
+		others := pool.lentByOthers(b.cohort, c.Name, b.quotas[i])
+		if step < 2 || more > others.Value() || (own+more)/step > own/step {
+			return
+		}
+		cure := "remove borrow"
+		if enough := step - own%step; enough <= others.Value() {
+			cure = fmt.Sprintf("write borrow: %d, or remove it", enough)
+		}
+		r.add(b.path, fmt.Sprintf("no job of %s can use the %d %s that it may borrow on %q, because %s %d", b.who, more,
+			c.CountedIn(), c.Name, cause, step),
+			withLabel("beside a guarantee of %d", own),
+			withHelp("%s; if this is intended, add %s", cure, acceptSource(r.rule.Code, b.path)))
+	})
+}
+
+// queueUses returns the use of each capacity with accelerators, by ClusterQueue and
+// capacity.
+func (r *report) queueUses() map[[2]string]*queueUse {
+	out := map[[2]string]*queueUse{}
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		for _, s := range all[name] {
+			_, admitted := canAdmit(s, capacities, pool)
+			for _, capacity := range s.workload.Capacities {
+				c := capacities[capacity]
+				if !c.HasAccelerators() {
+					continue
+				}
+				key := [2]string{s.queue.ClusterQueue, capacity}
+				if out[key] == nil {
+					out[key] = &queueUse{teams: map[string]bool{}}
+				}
+				needed := ir.AmountOf(s.workload.Requests, c.CountedIn())
+				out[key].step = commonDivisor(out[key].step, needed.Value())
+				out[key].teams[s.team.Name] = true
+				out[key].waiting = out[key].waiting || !admitted
+			}
+		}
+	}
+	return out
+}
+
+// queueTeams returns the number of teams that use each ClusterQueue.
+func queueTeams(p *ir.Platform) map[string]int {
+	out := map[string]int{}
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			out[q.ClusterQueue]++
+		}
+	}
+	return out
+}
+
+// remainderStep returns the number that divides what every job uses of a capacity, and
+// the beginning of the sentence that says why. It returns 0 if it divides the guarantees
+// too, or if the jobs or the number are unknown.
+func (pool *quotaPool) remainderStep(c ir.Capacity) (step int64, cause string) {
+	step, cause = pool.step, "every pod of the workloads there uses a multiple of"
+	if c.HasTPUs() {
+		step, cause = int64(c.Machine.Slice.Chips), "a slice has"
+	}
+	switch {
+	case step < 2, pool.guaranteed < step, pool.guaranteed%step == 0, lacksSize(c):
+		return 0, ""
+	case c.HasTPUs() && (pool.queues == 1 || pool.unused):
+		return 0, ""
+	case !c.HasTPUs() && (len(pool.jobless) > 0 || int64(c.Machine.AcceleratorCount)%step != 0):
+		return 0, "" // the pods leave a part of each node unused anyway
+	}
+	return step, cause
+}
+
+// remainderCapacities returns the capacities that quotaRemainders reports.
+func (r *report) remainderCapacities() map[string]bool {
+	capacities, out := capacitiesByName(r.Plan), map[string]bool{}
+	found, order := remainderPools(r.Plan, capacities)
+	for _, name := range order {
+		if step, _ := found[name].remainderStep(capacities[name.capacity]); step > 0 {
+			out[name.capacity] = true
+		}
+	}
+	return out
 }
 
 // remainderPools returns the pools of all capacities with accelerators, and their

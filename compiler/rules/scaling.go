@@ -3,11 +3,13 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on nodes that must start: the limits of the cluster and the priorities of
@@ -75,29 +77,157 @@ func expendablePriorities(r *report) {
 // has a node. The limits count all nodes, and the nodes of the system pool and of
 // fixed capacities always exist.
 func noRoomForNodes(r *report) {
-	if !r.Plan.AutoProvisioning.Create {
-		return
-	}
-	limits := r.Blueprint.Cluster.AutoProvisioning
-	for _, l := range []struct {
-		field, what string
-		most        *int
-		perNode     func(ir.Machine) float64
-	}{
-		{"maxCPU", "vCPUs", limits.MaxCPU, machineCPUs},
-		{"maxMemoryGiB", "GiB of memory", limits.MaxMemoryGiB, machineMemory},
-	} {
-		if l.most == nil {
-			continue
-		}
-		if need := r.smallestLimit(l.perNode); need.amount > float64(*l.most) {
+	for _, l := range r.autoscalingLimits() {
+		if need := r.smallestLimit(l.perNode); l.written && need.amount > l.most {
 			r.add(at("cluster", "autoProvisioning", l.field),
 				fmt.Sprintf("capacity %q can never start a node: one node and the nodes that always exist need %g %s, "+
-					"but the limit of the cluster is %d", need.first, need.amount, l.what, *l.most),
+					"but the limit of the cluster is %g", need.first, need.amount, l.what, l.most),
 				withLabel("want at least %g", need.amount),
 				withHelp("raise the limit; or remove it: batchwright then computes it from the guarantees"))
 		}
 	}
+}
+
+// autoscalingLimit is a limit of the whole cluster on what its machines have. The
+// autoscaler starts no node beyond it, in any node pool. Source: GKE documentation,
+// "About node pool auto-creation", resource limits.
+type autoscalingLimit struct {
+	field, what string
+	most        float64
+	written     bool // the blueprint gives the limit
+	perNode     func(ir.Machine) float64
+	standing    float64 // of the nodes that always exist
+}
+
+// autoscalingLimits returns the limits of the cluster on vCPUs and memory, none if GKE
+// creates no node pools.
+func (r *report) autoscalingLimits() []autoscalingLimit {
+	if !r.Plan.AutoProvisioning.Create {
+		return nil
+	}
+	in := r.Blueprint.Cluster.AutoProvisioning
+	var out []autoscalingLimit
+	for _, l := range r.Plan.AutoProvisioning.Limits {
+		switch most := float64(l.Max); l.Type {
+		case ir.CPU:
+			out = append(out, autoscalingLimit{"maxCPU", "vCPUs", most, in.MaxCPU != nil, machineCPUs,
+				r.standingAmount(machineCPUs)})
+		case ir.Memory:
+			out = append(out, autoscalingLimit{"maxMemoryGiB", "GiB of memory", most, in.MaxMemoryGiB != nil,
+				machineMemory, r.standingAmount(machineMemory)})
+		}
+	}
+	return out
+}
+
+// bindingLimits returns the limits of the cluster with which every capacity can start a
+// node. noRoomForNodes reports the others. It returns none if another rule rejects the
+// machine of the system pool.
+func (r *report) bindingLimits() []autoscalingLimit {
+	if m, _ := catalog.Usable(r.Plan.SystemPool.Machine); m.Accelerator != "" {
+		return nil
+	}
+	return slices.DeleteFunc(r.autoscalingLimits(), func(l autoscalingLimit) bool {
+		return r.smallestLimit(l.perNode).amount > l.most
+	})
+}
+
+// limitFits returns the fits with the number of nodes that each capacity can have within
+// the limits, while no other capacity scales.
+func limitFits(fits []nodeFit, limits []autoscalingLimit) []nodeFit {
+	out := slices.Clone(fits)
+	for i, f := range out {
+		for _, l := range limits {
+			one := l.perNode(f.capacity.Machine)
+			if !scales(f.capacity) || one <= 0 {
+				continue
+			}
+			unit := 1
+			if f.capacity.Sliced() {
+				unit = f.capacity.Machine.Slice.Hosts
+			}
+			nodes := f.capacity.MinNodes + max(0, int((l.most-l.standing)/one)/unit*unit)
+			if nodes < out[i].nodes {
+				out[i].nodes, out[i].limit = nodes, &l
+			}
+		}
+	}
+	return out
+}
+
+// need returns the least limit with which the capacity can have the nodes that a copy
+// needs.
+func (l autoscalingLimit) need(f nodeFit) float64 {
+	return math.Ceil(l.standing + l.perNode(f.capacity.Machine)*float64(f.needed-f.capacity.MinNodes))
+}
+
+// reportLimited reports a workload that has room on the nodes of its capacities, but
+// not on the nodes that the limits of the cluster let start.
+func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalingLimit, auxiliary []nodeFit) {
+	limited := limitFits(fits, limits)
+	if r.canRun(s.workload, limited) {
+		r.reportLimitedAuxiliaries(s, limited, limits, auxiliary)
+		return
+	}
+	f := limited[slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil })]
+	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, and the limit of %g %s for the cluster "+
+		"lets %d start", s.workload.Template, words.Count(f.needed, "node"), f.capacity.Name, f.limit.most,
+		f.limit.what, f.nodes)
+	cure := withHelp("%s; or %s", moreNodes(f), fewerPods(f))
+	if !f.limit.written {
+		r.addKey(at("workloads", s.workload.Template), message, cure)
+		return
+	}
+	r.add(at("cluster", "autoProvisioning", f.limit.field), message, cure,
+		withLabel("want at least %g, with the nodes that always exist", f.limit.need(f)),
+		withRelated(at("workloads", s.workload.Template), "the workload"))
+}
+
+// reportLimitedAuxiliaries reports a workload whose own pods have room within the limits
+// of the cluster, but not together with the nodes of its auxiliary pods.
+func (r *report) reportLimitedAuxiliaries(s submission, fits []nodeFit, limits []autoscalingLimit,
+	auxiliary []nodeFit) {
+	if len(auxiliary) == 0 || !r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		return
+	}
+	for _, l := range limits {
+		least := math.Inf(1)
+		for _, f := range fits {
+			if f.fits() {
+				least = min(least, l.standing+l.scaled(append([]nodeFit{f}, auxiliary...)))
+			}
+		}
+		if least <= l.most {
+			continue
+		}
+		path, add := at("cluster", "autoProvisioning", l.field), r.add
+		if !l.written {
+			path, add = at("workloads", s.workload.Template), r.addKey
+		}
+		add(path, fmt.Sprintf("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
+			"and the limit of the cluster is %g", s.workload.Template, math.Ceil(least), l.what, l.most),
+			withRelated(at("workloads", s.workload.Template, "auxiliary"), "the auxiliary pods"),
+			withHelp("set cluster: autoProvisioning: %s: %g; or request less", l.field, math.Ceil(least)))
+		return
+	}
+}
+
+// scaled returns what the nodes that the autoscaler must start have together. Pods of
+// two elements that use the same capacity share its nodes, so only the larger number
+// counts.
+func (l autoscalingLimit) scaled(fits []nodeFit) float64 {
+	most := map[string]float64{}
+	for _, f := range fits {
+		if scales(f.capacity) {
+			more := float64(max(0, f.needed-f.capacity.MinNodes))
+			most[f.capacity.Name] = max(most[f.capacity.Name], more*l.perNode(f.capacity.Machine))
+		}
+	}
+	sum := 0.0
+	for _, amount := range most {
+		sum += amount
+	}
+	return sum
 }
 
 func machineCPUs(m ir.Machine) float64 { return float64(m.VCPUs) }
@@ -113,15 +243,10 @@ type limitNeed struct {
 // smallestLimit returns the lowest limit of a resource with which each capacity that
 // scales can start its first nodes while no other capacity scales.
 func (r *report) smallestLimit(perNode func(ir.Machine) float64) limitNeed {
-	pool := r.Plan.SystemPool
-	if m, _ := catalog.Usable(pool.Machine); m.Accelerator != "" { // another rule rejects the machine
+	if m, _ := catalog.Usable(r.Plan.SystemPool.Machine); m.Accelerator != "" { // another rule rejects the machine
 		return limitNeed{}
 	}
-	standing := perNode(ir.Machine{VCPUs: pool.VCPUs, MemoryGiB: pool.MemoryGiB}) *
-		float64(pool.NodesPerZone*len(r.Plan.Zones))
-	for _, c := range r.Plan.Capacities {
-		standing += perNode(c.Machine) * float64(c.MinNodes)
-	}
+	standing := r.standingAmount(perNode)
 	var need limitNeed
 	for _, c := range r.Plan.Capacities {
 		if !scales(c) || c.MinNodes > 0 {
@@ -136,6 +261,18 @@ func (r *report) smallestLimit(perNode func(ir.Machine) float64) limitNeed {
 		}
 	}
 	return need
+}
+
+// standingAmount returns what the nodes that always exist have together: the nodes of
+// the system pool, and the least nodes of every capacity.
+func (r *report) standingAmount(perNode func(ir.Machine) float64) float64 {
+	pool := r.Plan.SystemPool
+	standing := perNode(ir.Machine{VCPUs: pool.VCPUs, MemoryGiB: pool.MemoryGiB}) *
+		float64(pool.NodesPerZone*len(r.Plan.Zones))
+	for _, c := range r.Plan.Capacities {
+		standing += perNode(c.Machine) * float64(c.MinNodes)
+	}
+	return standing
 }
 
 // poolRoom is the room on each node of the system pool.
