@@ -29,16 +29,16 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// numbered is a name with a number: the number is its last one.
+// numbered is a name with a size: the last number that follows a hyphen, such as 8 in
+// c3-standard-8-lssd. No digits come after it.
 type numbered struct {
 	name, before, after string
 	number              int
 }
 
-var lastNumber = regexp.MustCompile(`^(.*\D)(\d{1,9})(\D*)$`)
+var lastNumber = regexp.MustCompile(`^(.*-)(\d{1,9})(\D*)$`)
 
-// splitNumber splits a name at its last number. It reports false if the name has none
-// after its first character.
+// splitNumber splits a name at its size, and reports whether it has one.
 func splitNumber(name string) (numbered, bool) {
 	parts := lastNumber.FindStringSubmatch(strings.ToLower(name))
 	if parts == nil {
