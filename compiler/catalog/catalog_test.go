@@ -86,8 +86,9 @@ func TestSeriesRows(t *testing.T) {
 		return cmp.Compare(a.Family, b.Family)
 	}) {
 		for _, c := range s.Classes {
-			if c.GiBPerVCPU <= 0 || !slices.IsSorted(c.VCPUs) || c.LocalSSDs != nil &&
-				len(c.LocalSSDs) != len(c.VCPUs) || c.LocalSSDs == nil && (strings.HasSuffix(c.Suffix, "lssd") || c.SSDGB > 0) {
+			bundled := c.LocalSSDs != nil
+			if c.GiBPerVCPU <= 0 || !slices.IsSorted(c.VCPUs) || bundled && len(c.LocalSSDs) != len(c.VCPUs) ||
+				!bundled && (strings.HasSuffix(c.Suffix, "lssd") || c.SSDGB > 0) {
 				t.Errorf("%s: implausible: %+v", s.Family, c)
 			}
 		}

@@ -74,9 +74,9 @@ var private = []netip.Prefix{
 
 // reserved holds the other ranges that are not public, and that subnets can have.
 // GKE supports them for nodes, pods and Services, and by default pods keep their own
-// addresses when they send packets to them. Sources: VPC
-// documentation, "Subnets", valid IPv4 ranges; GKE documentation, "Best practices for
-// GKE networking" and "IP masquerade agent".
+// addresses when they send packets to them. Sources: VPC documentation, "Subnets",
+// valid IPv4 ranges; GKE documentation, "Best practices for GKE networking" and "IP
+// masquerade agent".
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
@@ -85,9 +85,9 @@ var reserved = []netip.Prefix{
 
 var classE = netip.MustParsePrefix("240.0.0.0/4")
 
-// broadcast is the address of class E that no subnet can have: a subnet's range cannot
-// contain a prohibited range. Source: VPC documentation, "Subnets", prohibited IPv4
-// subnet ranges.
+// broadcast is the address of class E that no subnet can have: the range of a subnet
+// cannot match a prohibited range, or be narrower or broader. Source: VPC
+// documentation, "Subnets", prohibited IPv4 subnet ranges.
 var broadcast = netip.MustParseAddr("255.255.255.255")
 
 // isWithin reports whether one of the ranges contains the whole prefix.
@@ -120,7 +120,8 @@ func privateRanges(r *report) {
 			continue
 		}
 		if classE.Contains(n.prefix.Addr()) && n.prefix.Contains(broadcast) {
-			r.add(path, fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast),
+			r.add(path,
+				fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast),
 				withHelp("choose a range that ends before it, such as %s",
 					netip.PrefixFrom(classE.Addr(), max(n.prefix.Bits(), classE.Bits()+1))))
 		} else if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
