@@ -120,10 +120,13 @@ func privateRanges(r *report) {
 			continue
 		}
 		if classE.Contains(n.prefix.Addr()) && n.prefix.Contains(broadcast) {
+			cure := withHelp("choose a private range")
+			if alsoReserved(n.field) != "" {
+				cure = withHelp("choose a range that ends before it, such as %s",
+					netip.PrefixFrom(classE.Addr(), max(n.prefix.Bits(), classE.Bits()+1)))
+			}
 			r.add(path,
-				fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast),
-				withHelp("choose a range that ends before it, such as %s",
-					netip.PrefixFrom(classE.Addr(), max(n.prefix.Bits(), classE.Bits()+1))))
+				fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast), cure)
 		} else if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
 			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
 				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
