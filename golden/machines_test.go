@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // offer is a machine of the catalogue with an option in which it is offered.
@@ -39,38 +40,51 @@ func TestEveryMachine(t *testing.T) {
 	}
 }
 
+// consumptionTexts holds the consumption of a capacity for each option. The option
+// any-reservation-only needs a newer version than the platforms have; TestEveryOption
+// compiles it.
+var consumptionTexts = map[ir.Option][]string{
+	ir.OnDemand:           {`onDemand: {}`},
+	ir.Spot:               {`spot: {}`},
+	ir.Reservation:        {`reservation: name: "ours"`, `reservation: {name: "RESERVED", create: true}`},
+	ir.Calendar:           {`reservation: {name: "ours", kind: "calendar"}`},
+	ir.AnyReservation:     {`anyReservation: {}`},
+	ir.AnyReservationOnly: nil,
+	ir.FlexStart:          {`flexStart: {}`},
+	ir.QueuedFlexStart:    {`flexStart: queued: true`},
+}
+
+// isReservable reports whether anybody can reserve the machine, not only Google on
+// request.
+func isReservable(m catalog.Machine) bool {
+	return !m.HasTPUs() && m.Options.OnDemand != nil && *m.Options.OnDemand
+}
+
 // machineOffers returns every machine with each of its options.
 func machineOffers(t *testing.T) []offer {
 	var out []offer
 	add := func(m catalog.Machine, hardware string) {
-		reserved := m.Options.Reservation // that anybody can make, not only Google on request
-		if m.HasTPUs() || m.Options.OnDemand == nil || !*m.Options.OnDemand {
-			reserved = nil
-		}
-		for _, way := range []struct {
-			offered     *bool
-			consumption string
-			zones       []string
-		}{
-			{m.Options.OnDemand, `onDemand: {}`, m.Zones()},
-			{m.Options.Spot, `spot: {}`, m.Zones()},
-			{m.Options.Reservation, `reservation: name: "ours"`, m.Zones()},
-			{reserved, `reservation: {name: "RESERVED", create: true}`, m.Zones()},
-			{reserved, `anyReservation: {}`, m.Zones()},
-			{m.Options.Calendar, `reservation: {name: "ours", kind: "calendar"}`, m.OptionZones("calendar")},
-			{m.Options.FlexStart, `flexStart: {}`, m.OptionZones("flexStart")},
-			{m.Options.Queued, `flexStart: queued: true`, m.OptionZones("flexStart")},
-		} {
-			if way.offered == nil || !*way.offered {
+		for _, o := range ir.Options() {
+			texts, known := consumptionTexts[o.Option]
+			if !known {
+				t.Errorf("no text for consumption option %q", o.Option)
+			}
+			offered := m.Options.Offered(o.Column)
+			if offered == nil || !*offered {
 				continue
 			}
-			if way.zones == nil {
-				way.zones = m.Zones()
+			zones := m.Zones()
+			if o.Zones != "" && m.OptionZones(o.Zones) != nil {
+				zones = m.OptionZones(o.Zones)
 			}
-			out = append(out, offer{nearZone(way.zones), m, hardware, way.consumption})
-			if !m.HasTPUs() && !isLinked(m) && !strings.Contains(way.consumption, "create") &&
-				!strings.Contains(way.consumption, "queued") {
-				out = append(out, offer{nearZone(way.zones), m, hardware, way.consumption + ", computeClass: true"})
+			for _, text := range texts {
+				if (strings.Contains(text, "create") || o.AnyReservation) && !isReservable(m) {
+					continue
+				}
+				out = append(out, offer{nearZone(zones), m, hardware, text})
+				if !m.HasTPUs() && !isLinked(m) && !strings.Contains(text, "create") && !o.Queued {
+					out = append(out, offer{nearZone(zones), m, hardware, text + ", computeClass: true"})
+				}
 			}
 		}
 	}

@@ -28,9 +28,10 @@ func (c Command) catalogCommand() *cobra.Command {
 		Short: "Show machine types and their consumption options",
 		Long: `Catalog lists the machine types that batchwright knows, and for each family the
 GPUs that can be attached to its machines. NAMEs are machine types, beginnings of
-machine types, globs, names of accelerators such as h100, v5e or trillium, or names
-of custom machine types such as n2-custom-8-32768. For one machine type catalog
-shows all facts, including disks, TPU slices, zones and quota metrics.
+machine types, globs, names of accelerators such as h100, v5e or trillium, gpu or
+tpu for all of them, or names of custom machine types such as n2-custom-8-32768.
+For one machine type catalog shows all facts, including disks, TPU slices, zones
+and quota metrics.
 
 Facts that are not verified are shown as a question mark or "unverified", and are
 absent from JSON. The tables of zones are incomplete: a zone that they do not
@@ -85,6 +86,10 @@ func (l *listing) run(names []string) error {
 			return usageErrorf("%q is neither a machine type nor a glob", n)
 		}
 	}
+	names = slices.Clone(names)
+	for i, n := range names {
+		names[i] = strings.ToLower(n) // as all names of the catalogue
+	}
 	named, missing := nameEntries(catalogEntries(), names)
 	var found []entry
 	unverified := 0
@@ -105,7 +110,7 @@ func (l *listing) run(names []string) error {
 			near = ": " + mistake
 		} else if slices.Contains(zoneNames(), n) {
 			near = fmt.Sprintf("; did you mean --zone %s?", n)
-		} else if m := cmp.Or(diag.Nearest(n, suggestNames()), nearestBeginning(n)); m != "" {
+		} else if m := cmp.Or(diag.NearestSize(n, suggestNames()), nearestBeginning(n)); m != "" {
 			near = fmt.Sprintf("; did you mean %q?", m)
 		}
 		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, near)
@@ -214,7 +219,7 @@ func catalogEntries() []entry {
 // nameEntries returns the entries that match the names, or all entries if there are
 // no names, and the names that match nothing. A name that is the complete name of an
 // entry does not match longer names with the same beginning. A name that no machine
-// type has can mean an accelerator.
+// type has can mean an accelerator, and "gpu" and "tpu" mean all of their kind.
 func nameEntries(all []entry, names []string) (found []entry, missing []string) {
 	if len(names) == 0 {
 		return all, nil
@@ -227,7 +232,9 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 		if whole[n] && !slices.ContainsFunc(all, func(e entry) bool { return e.Type == n }) {
 			all = append(slices.Clone(all), entry{Machine: m}) // a custom machine type
 		}
-		if !slices.ContainsFunc(all, func(e entry) bool { return strings.HasPrefix(e.Type, n) }) {
+		if kind := catalog.AcceleratorsOfKind(n); kind != nil {
+			accelerators[n] = kind
+		} else if !slices.ContainsFunc(all, func(e entry) bool { return strings.HasPrefix(e.Type, n) }) {
 			accelerators[n] = catalog.AcceleratorsNamed(n)
 		}
 	}

@@ -29,7 +29,8 @@ the mistake and its correction, with an example of both. It also shows how to
 accept the finding, if the finding can be accepted, and the sources of the
 facts.
 
-The beginning of a code, such as W08, lists the codes that begin so.
+The beginning of a code, such as W08, lists the codes that begin so. W8 is the
+same as W08.
 
 For a FIELD of the blueprint, such as cluster.maintenance.start, it shows the
 values, the default and the meaning of the field. Write a name that has dots in
@@ -145,17 +146,44 @@ var nearlyCode = regexp.MustCompile(`^[EWN][0-9]+$`)
 func (c Command) listFamilies(args []string, format *choice) error {
 	var found []diag.Code
 	for _, arg := range args {
-		n := len(found)
-		for _, code := range findingCodes() {
-			if strings.HasPrefix(code.ID, strings.ToUpper(arg)) {
-				found = append(found, code)
-			}
+		begun := strings.ToUpper(arg)
+		codes := codesBeginning(begun)
+		if len(codes) == 0 {
+			codes = codesBeginning(begun[:1] + "0" + begun[1:])
 		}
-		if len(found) == n {
-			return unknownCode(strings.ToUpper(arg))
+		if len(codes) == 0 {
+			return unknownCode(begun)
+		}
+		found = append(found, codes...)
+	}
+	if err := c.printCodes(found, format); err != nil {
+		return err
+	}
+	for _, arg := range args {
+		if command := catalogCommandFor(arg); command != "" {
+			fmt.Fprintf(c.Stderr, "batchwright explain: the catalogue of machine types also knows %s: run %s\n", arg,
+				command)
 		}
 	}
-	return c.printCodes(found, format)
+	return nil
+}
+
+// codesBeginning returns the codes that begin with a text in upper case.
+func codesBeginning(begun string) []diag.Code {
+	return slices.DeleteFunc(findingCodes(), func(c diag.Code) bool { return !strings.HasPrefix(c.ID, begun) })
+}
+
+// catalogCommandFor returns the command that shows what the catalogue knows of a word,
+// "" if it knows nothing.
+func catalogCommandFor(word string) string {
+	name := strings.ToLower(word)
+	if slices.Contains(zoneNames(), name) {
+		return "batchwright catalog --zone " + name
+	}
+	if named, _ := nameEntries(catalogEntries(), []string{name}); len(named) > 0 {
+		return "batchwright catalog " + words.ShellArgument(name)
+	}
+	return ""
 }
 
 // unknownCode returns the error for a code that does not exist, with the codes that may

@@ -77,6 +77,10 @@ func (c Command) explainWord(ctx context.Context, word string, paths []string, i
 	}
 	found, err := blueprint.FieldsNamed(word)
 	if errors.As(err, new(*blueprint.PathError)) {
+		if command := catalogCommandFor(word); command != "" {
+			return usageErrorf("a blueprint has no field %q, but the catalogue of machine types knows it: run %s", word,
+				command)
+		}
 		return usageError{err}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@
 //	machines.jsonl     machine types
 //	series.jsonl       machine types whose facts follow from their names
 //	attachments.jsonl  GPUs that can be attached to machines of a family
+//	localssds.jsonl    local SSDs that can be requested, by family and vCPUs
 //	slices.jsonl       TPU slice shapes by machine type
 //	zones.jsonl        zones by machine type, series of them, or accelerator
 //	regions.jsonl      regions with all of their zones
@@ -212,6 +213,9 @@ func decodeMachine(row string) Machine {
 	m := decodeRow[Machine](row)
 	if m.Arch == "" {
 		m.Arch = "amd64"
+	}
+	if !m.SSDs.Verified() {
+		m.SSDs = requestableSSDs(m.Family, m.VCPUs)
 	}
 	return m
 }

@@ -86,8 +86,9 @@ func TestSeriesRows(t *testing.T) {
 		return cmp.Compare(a.Family, b.Family)
 	}) {
 		for _, c := range s.Classes {
-			if c.GiBPerVCPU <= 0 || !slices.IsSorted(c.VCPUs) ||
-				c.LocalSSDs != nil && len(c.LocalSSDs) != len(c.VCPUs) || (c.Suffix == "lssd") != (c.LocalSSDs != nil) {
+			bundled := c.LocalSSDs != nil
+			if c.GiBPerVCPU <= 0 || !slices.IsSorted(c.VCPUs) || bundled && len(c.LocalSSDs) != len(c.VCPUs) ||
+				!bundled && (strings.HasSuffix(c.Suffix, "lssd") || c.SSDGB > 0) {
 				t.Errorf("%s: implausible: %+v", s.Family, c)
 			}
 		}
@@ -111,14 +112,21 @@ func TestSeries(t *testing.T) {
 		"c4a-highmem-72-lssd":   {Arch: "arm64", VCPUs: 72, MemoryGiB: 576, SSDs: SSDs{Bundled: 16, SizeGB: 375}},
 		"t2a-standard-48":       {Arch: "arm64", VCPUs: 48, MemoryGiB: 192},
 		"c4d-highcpu-2":         {Arch: "amd64", VCPUs: 2, MemoryGiB: 3},
+		"c4-standard-24-lssd":   {Arch: "amd64", VCPUs: 24, MemoryGiB: 90, SSDs: SSDs{Bundled: 4, SizeGB: 375}},
+		"c4-highmem-288-lssd":   {Arch: "amd64", VCPUs: 288, MemoryGiB: 2232, SSDs: SSDs{Bundled: 48, SizeGB: 375}},
+		"c3d-highmem-360-lssd":  {Arch: "amd64", VCPUs: 360, MemoryGiB: 2880, SSDs: SSDs{Bundled: 32, SizeGB: 375}},
+		"z3-highmem-8-highlssd": {Arch: "amd64", VCPUs: 8, MemoryGiB: 64, SSDs: SSDs{Bundled: 1, SizeGB: 3000}},
+		"z3-highmem-176":        {Arch: "amd64", VCPUs: 176, MemoryGiB: 1406, SSDs: SSDs{Bundled: 12, SizeGB: 3000}},
+		"e2-custom-small-2304":  {Arch: "amd64", VCPUs: 2, MemoryGiB: 2.25},
+		"e2-custom-medium-8192": {Arch: "amd64", VCPUs: 2, MemoryGiB: 8},
 		"c4d-standard-384":      {Arch: "amd64", VCPUs: 384, MemoryGiB: 1488},
-		"n2d-standard-224":      {Arch: "amd64", VCPUs: 224, MemoryGiB: 896},
+		"n2d-standard-224":      {Arch: "amd64", VCPUs: 224, MemoryGiB: 896, SSDs: SSDs{SizeGB: 375}},
 		"m3-ultramem-32":        {Arch: "amd64", VCPUs: 32, MemoryGiB: 976, SSDs: SSDs{SizeGB: 375}},
-		"n2-custom-8-32768":     {Arch: "amd64", VCPUs: 8, MemoryGiB: 32},
-		"n2-custom-8-69632-ext": {Arch: "amd64", VCPUs: 8, MemoryGiB: 68},
-		"custom-1-1024":         {Arch: "amd64", VCPUs: 1, MemoryGiB: 1},
-		"n1-custom-4-8192":      {Arch: "amd64", VCPUs: 4, MemoryGiB: 8},
-		"custom-12-46080":       {Arch: "amd64", VCPUs: 12, MemoryGiB: 45},
+		"n2-custom-8-32768":     {Arch: "amd64", VCPUs: 8, MemoryGiB: 32, SSDs: SSDs{SizeGB: 375}},
+		"n2-custom-8-69632-ext": {Arch: "amd64", VCPUs: 8, MemoryGiB: 68, SSDs: SSDs{SizeGB: 375}},
+		"custom-1-1024":         {Arch: "amd64", VCPUs: 1, MemoryGiB: 1, SSDs: SSDs{SizeGB: 375}},
+		"n1-custom-4-8192":      {Arch: "amd64", VCPUs: 4, MemoryGiB: 8, SSDs: SSDs{SizeGB: 375}},
+		"custom-12-46080":       {Arch: "amd64", VCPUs: 12, MemoryGiB: 45, SSDs: SSDs{SizeGB: 375}},
 		"e2-custom-6-3072":      {Arch: "amd64", VCPUs: 6, MemoryGiB: 3},
 		"n4-custom-10-20480":    {Arch: "amd64", VCPUs: 10, MemoryGiB: 20},
 		"n4a-custom-3-6144":     {Arch: "arm64", VCPUs: 3, MemoryGiB: 6},
@@ -134,24 +142,29 @@ func TestSeries(t *testing.T) {
 		"n2-custom", "n2-custom-8", "n2-custom-8-x", "custom-8", "n4-standard-3", "n2custom-8-8192", "-custom-8-8192",
 		"c4a-standard-04", "c4a-standard-+4", "c4a-standard-4-", "c4a-standard-8-lssd-x",
 		"n2-custom-08-8192", "n2-custom-8-+8192", "n2-custom-8-8192-", "n2-custom-8-8192-ext-ext",
+		"n2-custom-small-4096", "e2-custom-large-4096", "e2-custom-small", "e2-custom-small-04096", "z3-highmem-22",
 	} {
 		if m, ok := Lookup(name); ok || CustomMistake(name) != "" {
 			t.Errorf("%s: %+v, %q", name, m, CustomMistake(name))
 		}
 	}
 	for name, want := range map[string]string{
-		"n2-custom-7-8192":         "7 vCPUs are not a multiple of 2 up to 32 or a multiple of 4 up to 128",
-		"n2-custom-0-8192":         "0 vCPUs are not",
-		"n2-custom-34-65536":       "34 vCPUs are not",
-		"n2-custom-8-32000000":     "at most 65536 MiB of memory, and more only with the suffix -ext",
-		"n2-custom-8-32100":        "not a multiple of 256",
-		"n2-custom-8-0":            "not a multiple of 256",
-		"n2-custom-8-2048":         "8 vCPUs need at least 4096 MiB",
-		"custom-2-1024":            "2 vCPUs need at least 2048 MiB",
-		"n2d-custom-6-8192":        "6 vCPUs are not",
-		"e2-custom-4-65536":        "4 vCPUs have at most 32768 MiB of memory",
-		"e2-custom-4-65536-ext":    "e2 has no extended memory",
-		"n2d-custom-96-806912-ext": "a machine has at most 786432 MiB",
+		"n2-custom-7-8192":          "7 vCPUs are not a multiple of 2 up to 32 or a multiple of 4 up to 128",
+		"n2-custom-0-8192":          "0 vCPUs are not",
+		"n2-custom-34-65536":        "34 vCPUs are not",
+		"n2-custom-8-32000000":      "at most 65536 MiB of memory, and more only with the suffix -ext",
+		"n2-custom-8-32100":         "not a multiple of 256",
+		"n2-custom-8-0":             "not a multiple of 256",
+		"n2-custom-8-2048":          "8 vCPUs need at least 4096 MiB",
+		"custom-2-1024":             "2 vCPUs need at least 2048 MiB",
+		"n2d-custom-6-8192":         "6 vCPUs are not",
+		"e2-custom-micro-512":       "e2-custom-micro needs at least 1024 MiB",
+		"e2-custom-small-4352":      "e2-custom-small has at most 4096 MiB of memory",
+		"e2-custom-small-3000":      "not a multiple of 256",
+		"e2-custom-medium-4096-ext": "e2 has no extended memory",
+		"e2-custom-4-65536":         "4 vCPUs have at most 32768 MiB of memory",
+		"e2-custom-4-65536-ext":     "e2 has no extended memory",
+		"n2d-custom-96-806912-ext":  "a machine has at most 786432 MiB",
 	} {
 		if got := CustomMistake(name); !strings.Contains(got, want) || got == "" {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -160,7 +173,7 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%s exists: %+v", name, m)
 		}
 	}
-	if all := All(); len(all) != 255+len(seriesMachines()) || !slices.IsSortedFunc(all, func(a, b Machine) int {
+	if all := All(); len(all) != 263+len(seriesMachines()) || !slices.IsSortedFunc(all, func(a, b Machine) int {
 		return cmp.Compare(a.Type, b.Type)
 	}) {
 		t.Errorf("%d machine types", len(all))
@@ -196,6 +209,34 @@ func TestZoneRows(t *testing.T) {
 	}
 }
 
+func TestLocalSSDRows(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range All() {
+		known[m.Family] = true
+	}
+	for _, r := range readFile(t, "localssds.jsonl", localSSDs, func(a, b localSSDRow) int {
+		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.MostVCPUs, b.MostVCPUs))
+	}) {
+		if !known[r.Family] || r.Allowed == nil || !slices.IsSorted(r.Allowed) ||
+			!strings.HasPrefix(r.Source, "https://") {
+			t.Errorf("implausible: %+v", r)
+		}
+	}
+	for name, want := range map[string][]int{
+		"n1-standard-4": {1, 2, 3, 4, 5, 6, 7, 8, 16, 24}, "n2-standard-8": {1, 2, 4, 8, 16, 24},
+		"n2-custom-12-32768": {2, 4, 8, 16, 24}, "n2-standard-128": {16, 24}, "n2d-standard-32": {2, 4, 8, 16, 24},
+		"n2d-standard-224": {8, 16, 24}, "c2-standard-30": {4, 8}, "c2d-highmem-112": {8},
+		"c3-standard-8": {}, "c4-highcpu-16": {}, "e2-standard-8": {}, "e2-custom-small-2048": {}, "h3-standard-88": {},
+		"c4a-standard-8": {}, "n4-standard-8": {}, "t2d-standard-8": nil, "m1-ultramem-40": nil,
+	} {
+		m, _ := Lookup(name)
+		if !gocmp.Equal(m.SSDs.Allowed, want) || m.SSDs.Verified() != (want != nil) ||
+			(len(want) > 0) != (m.SSDs.SizeGB > 0) {
+			t.Errorf("%s: %+v, want %v", name, m.SSDs, want)
+		}
+	}
+}
+
 func TestSynonymRows(t *testing.T) {
 	types := allAccelerators()
 	for _, r := range readFile(t, "synonyms.jsonl", synonyms, func(a, b synonymRow) int {
@@ -220,7 +261,9 @@ func TestAcceleratorsNamed(t *testing.T) {
 		"nvidia-tesla-a100": "nvidia-tesla-a100", "l4": "nvidia-l4", "t4": "nvidia-tesla-t4",
 		"tesla-t4": "nvidia-tesla-t4",
 		"v100":     "nvidia-tesla-v100", "rtx-pro-6000": "nvidia-rtx-pro-6000",
-		"v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-device tpu-v5-lite-podslice",
+		"v5": "tpu-v5-lite-device tpu-v5-lite-podslice tpu-v5p-slice", "TPU v6": "tpu-v6e-slice", "v7": "tpu7x",
+		"RTX 6000": "nvidia-rtx-pro-6000",
+		"v4":       "tpu-v4-podslice", "v5e": "tpu-v5-lite-device tpu-v5-lite-podslice",
 		"tpu-v5e": "tpu-v5-lite-device tpu-v5-lite-podslice", "v5litepod-16": "tpu-v5-lite-podslice",
 		"v5p": "tpu-v5p-slice", "v6e": "tpu-v6e-slice", "v6e-256": "tpu-v6e-slice",
 		"trillium": "tpu-v6e-slice", "ironwood": "tpu7x", "tpu7x": "tpu7x", "tpu7x-8": "tpu7x", "v7x": "tpu7x",
@@ -232,6 +275,17 @@ func TestAcceleratorsNamed(t *testing.T) {
 	}
 	if got := AcceleratorsNamed("l44"); got != nil {
 		t.Errorf("a word without a meaning means %q, want nil", got)
+	}
+}
+
+func TestAcceleratorsOfKind(t *testing.T) {
+	gpus, tpus := AcceleratorsOfKind("GPU"), AcceleratorsOfKind("tpus")
+	if len(gpus)+len(tpus) != len(allAccelerators()) || !slices.Contains(gpus, "nvidia-l4") ||
+		!slices.Contains(tpus, "tpu7x") {
+		t.Errorf("GPUs %q, TPUs %q", gpus, tpus)
+	}
+	if got := AcceleratorsOfKind("h100"); got != nil {
+		t.Errorf("h100 is a kind: %q", got)
 	}
 }
 
@@ -457,12 +511,15 @@ func TestZones(t *testing.T) {
 	}{
 		{"a2-highgpu-4g", 19, 0, 0, "us-west3-b"}, // by its series
 		{"a2-megagpu-16g", 8, 0, 0, "europe-west4-b"},
-		{"a3-ultragpu-8g", 9, 0, 0, "us-south1-b"}, // by its type
-		{"a3-highgpu-1g", 0, 0, 0, ""},             // the table of a3-highgpu-8g is not its own
+		{"a3-ultragpu-8g", 9, 0, 0, "us-south1-b"},    // by its type
+		{"a3-highgpu-1g", 25, 0, 0, "europe-west8-c"}, // the table of a3-highgpu-8g is not its own
 		{"ct6e-standard-8t", 21, 3, 4, "us-south1-ai1b"},
 		{"ct5lp-hightpu-4t", 27, 1, 3, "us-west4-a"},
 		{"tpu7x-standard-4t", 0, 0, 1, ""},
-		{"g2-standard-24", 0, 0, 0, ""},
+		{"g2-standard-24", 44, 0, 0, "us-west4-c"}, // by its family
+		{"n2-custom-8-32768", 122, 0, 0, "us-south1-ai1b"},
+		{"c4-standard-4-lssd", 106, 0, 0, "me-west1-b"},
+		{"g4-standard-48", 0, 0, 0, ""},
 		{"e2-standard-4", 0, 0, 0, ""},
 	} {
 		m, ok := Lookup(c.machine)

@@ -11,10 +11,11 @@ import (
 )
 
 // The vCPUs and the memory of most general-purpose machines follow from their names.
-// Sources: Compute Engine documentation, "General-purpose machine family" and
-// "Create a VM with a custom machine type"; GKE documentation, "Arm workloads on
-// GKE"; the GKE cluster autoscaler. Reservations can hold custom machine types:
-// gcloud reference, "compute reservations create".
+// Sources: Compute Engine documentation, "General-purpose machine family",
+// "Storage-optimized machine family", "Create a VM with a custom machine type", and its
+// sample "Create VMs with custom machine types" for shared vCPUs; GKE documentation,
+// "Arm workloads on GKE"; the GKE cluster autoscaler. Reservations can hold custom
+// machine types: gcloud reference, "compute reservations create".
 //
 //go:embed series.jsonl
 var series string
@@ -47,9 +48,10 @@ type seriesClass struct {
 	GiBPerVCPU float64 `json:"gibPerVCPU"`
 	VCPUs      []int   `json:"vcpus"`
 
-	// LocalSSDs are the numbers of local SSDs of 375 GB that come with the machine
-	// types, in the order of VCPUs; nil means none.
+	// LocalSSDs are the numbers of local SSDs that come with the machine types, in the
+	// order of VCPUs; nil means none. SSDGB is their size, 375 GB if it is 0.
 	LocalSSDs []int `json:"localSSDs,omitzero"`
+	SSDGB     int   `json:"ssdGB,omitzero"`
 
 	// MinVersion replaces the MinVersion of the series.
 	MinVersion string `json:"minVersion,omitzero"`
@@ -71,7 +73,20 @@ type customLimits struct {
 	LeastMiB int `json:"leastMiB,omitzero"`
 	MostMiB  int `json:"mostMiB,omitzero"`
 	MaxGiB   int `json:"maxGiB,omitzero"`
+
+	// Shared are the kinds of machine types with two shared vCPUs, which are named
+	// FAMILY-custom-NAME-MIB. The memory is of the whole machine.
+	Shared []sharedCore `json:"shared,omitzero"`
 }
+
+type sharedCore struct {
+	Name     string `json:"name"`
+	LeastMiB int    `json:"leastMiB"`
+	MostMiB  int    `json:"mostMiB"`
+}
+
+// sharedVCPUs is the number of vCPUs of a machine type with shared vCPUs.
+const sharedVCPUs = 2
 
 type vcpuStep struct {
 	Most int `json:"most"`
@@ -83,10 +98,10 @@ func (s seriesRow) machine(name string, vcpus int, memoryGiB float64) Machine {
 	m := Machine{
 		Type: name, Family: s.Family, Arch: cmp.Or(s.Arch, "amd64"), VCPUs: vcpus, MemoryGiB: memoryGiB,
 		Disks: s.Disks, Disk: s.Disk, CompactNodes: s.CompactNodes, Options: s.Options,
-		MinVersion: s.MinVersion, AutoFrom: s.AutoFrom,
+		MinVersion: s.MinVersion, AutoFrom: s.AutoFrom, SSDs: requestableSSDs(s.Family, vcpus),
 	}
 	if s.NoSSDs {
-		m.SSDs.Allowed = []int{}
+		m.SSDs = SSDs{Allowed: []int{}}
 	}
 	return m
 }
@@ -110,7 +125,7 @@ func (s seriesRow) machineOf(c seriesClass, i int) Machine {
 	}
 	m := s.machine(name, c.VCPUs[i], math.Floor(c.GiBPerVCPU*float64(c.VCPUs[i])))
 	if c.LocalSSDs != nil {
-		m.SSDs = SSDs{Bundled: c.LocalSSDs[i], SizeGB: 375}
+		m.SSDs = SSDs{Bundled: c.LocalSSDs[i], SizeGB: cmp.Or(c.SSDGB, localSSDGB)}
 	}
 	m.MinVersion = cmp.Or(c.MinVersion, s.MinVersion)
 	return m
@@ -143,6 +158,7 @@ type customName struct {
 	vcpus    int
 	mib      int
 	extended bool
+	shared   *sharedCore // nil if the vCPUs are not shared
 }
 
 // parseCustom reads the name of a custom machine type, and reports whether the name
@@ -156,13 +172,18 @@ func parseCustom(name string) (customName, bool) {
 	row := findRows(series, "family", family)
 	after, extended := strings.CutSuffix(after, "-ext")
 	vcpus, mib, _ := strings.Cut(after, "-")
-	v, err := strconv.Atoi(vcpus)
-	m, err2 := strconv.Atoi(mib)
-	if row == "" || !hyphen || err != nil || err2 != nil || strconv.Itoa(v)+"-"+strconv.Itoa(m) != after {
+	m, err := strconv.Atoi(mib)
+	if row == "" || !hyphen || err != nil || strconv.Itoa(m) != mib {
 		return customName{}, false
 	}
-	c := customName{decodeRow[seriesRow](row), v, m, extended}
-	return c, len(c.series.Custom.Steps) > 0
+	c := customName{series: decodeRow[seriesRow](row), mib: m, extended: extended}
+	shared := c.series.Custom.Shared
+	if i := slices.IndexFunc(shared, func(s sharedCore) bool { return s.Name == vcpus }); i >= 0 {
+		c.shared, c.vcpus = &shared[i], sharedVCPUs
+		return c, true
+	}
+	c.vcpus, err = strconv.Atoi(vcpus)
+	return c, err == nil && strconv.Itoa(c.vcpus) == vcpus && len(c.series.Custom.Steps) > 0
 }
 
 // CustomMistake returns the reason why a custom machine type of the given name cannot
@@ -189,11 +210,16 @@ func (c customName) cpuMistake() string {
 func (c customName) memoryMistake() string {
 	limits := c.series.Custom
 	least, most := limits.LeastMiB*c.vcpus, limits.MostMiB*c.vcpus
+	subject, need, have := fmt.Sprintf("%d vCPUs", c.vcpus), "need", "have"
+	if c.shared != nil {
+		least, most = c.shared.LeastMiB, c.shared.MostMiB
+		subject, need, have = fmt.Sprintf("%s-custom-%s", c.series.Family, c.shared.Name), "needs", "has"
+	}
 	switch {
 	case c.mib <= 0 || c.mib%256 != 0:
 		return fmt.Sprintf("%d MiB of memory are not a multiple of 256", c.mib)
 	case c.mib < least:
-		return fmt.Sprintf("%d vCPUs need at least %d MiB of memory", c.vcpus, roundUp(least, 256))
+		return fmt.Sprintf("%s %s at least %d MiB of memory", subject, need, roundUp(least, 256))
 	case c.extended && limits.MaxGiB == 0:
 		return fmt.Sprintf("%s has no extended memory", c.series.Family)
 	case c.extended && c.mib > limits.MaxGiB<<10:
@@ -201,9 +227,9 @@ func (c customName) memoryMistake() string {
 	case c.extended || most == 0 || c.mib <= most:
 		return ""
 	case limits.MaxGiB > 0:
-		return fmt.Sprintf("%d vCPUs have at most %d MiB of memory, and more only with the suffix -ext", c.vcpus, most)
+		return fmt.Sprintf("%s %s at most %d MiB of memory, and more only with the suffix -ext", subject, have, most)
 	default:
-		return fmt.Sprintf("%d vCPUs have at most %d MiB of memory", c.vcpus, most)
+		return fmt.Sprintf("%s %s at most %d MiB of memory", subject, have, most)
 	}
 }
 
@@ -232,6 +258,7 @@ func customMachine(name string) (Machine, bool) {
 		return Machine{}, false
 	}
 	m := c.series.machine(name, c.vcpus, float64(c.mib)/1024)
+	m.SharedCore = c.shared != nil
 	m.ClassFrom = customClassFrom
 	m.Note = "custom machine type: its vCPUs and memory follow from its name"
 	return m, true

@@ -38,6 +38,20 @@ func AcceleratorsNamed(word string) []string {
 	return nil
 }
 
+// AcceleratorsOfKind returns all GKE accelerator types of the kind that a word means:
+// GPUs or TPUs. It includes withheld ones. The result is nil if the word means none.
+func AcceleratorsOfKind(word string) []string {
+	tpus := false
+	switch strings.ToLower(word) {
+	case "gpu", "gpus", "nvidia":
+	case "tpu", "tpus":
+		tpus = true
+	default:
+		return nil
+	}
+	return slices.DeleteFunc(allAccelerators(), func(a string) bool { return isTPU(a) != tpus })
+}
+
 // shortNamed returns the accelerator types with the given short name.
 func shortNamed(name string, types []string) []string {
 	if row := findRows(synonyms, "name", name); row != "" {

@@ -6,10 +6,12 @@ import (
 )
 
 // Google does not publish what GKE's own pods request, so the rows of GKE's pods
-// were read from clusters and from public manifests. The requests change with the
-// version of GKE and grow with the cluster. A row without memory is a pod whose
-// memory no source names. Findings that depend on these rows must therefore be
-// warnings. The requests of Kueue, JobSet and KAI Scheduler are from their releases.
+// were read from two clusters and from public manifests. The clusters agree on the
+// pods that both list: fluentbit-gke, gke-metadata-server and ip-masq-agent. The
+// requests change with the version of GKE and grow with the cluster. A row without
+// memory is a pod whose memory no source names. Findings that depend on these rows
+// must therefore be warnings. The requests of Kueue, JobSet and KAI Scheduler are
+// from their releases.
 //
 //go:embed systempods.jsonl
 var systemPods string

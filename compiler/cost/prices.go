@@ -269,7 +269,7 @@ func (r *priceReader) checkMachine(row row, machine, hardware field) {
 			"remove one of them: hardware includes its machine type")
 	case machine.text != "" && !known:
 		help := `run batchwright catalog for the names`
-		if near := diag.Nearest(machine.text, catalog.Names()); near != "" {
+		if near := diag.NearestSize(machine.text, catalog.Names()); near != "" {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		r.report(unknownMachine, machine.span, fmt.Sprintf("unknown machine type %q", machine.text), "", help)

@@ -33,6 +33,25 @@ func ExampleWriteText() {
 }
 
 // Nearest proposes the name that was probably meant.
+func ExampleNearestSize() {
+	machines := []string{
+		"c3-standard-8", "c3-standard-8-lssd", "g2-standard-24", "n2-highmem-24", "n2-standard-2", "n2-standard-16",
+		"n2-standard-32",
+	}
+	for _, wrong := range []string{
+		"n2-standard-24", "n2-standart-15", "n22-standard-16", "c3-standard-8-ssd", "c3-standard-9-lssd", "n2-standard",
+	} {
+		fmt.Printf("%s: %s\n", wrong, diag.NearestSize(wrong, machines))
+	}
+	// Output:
+	// n2-standard-24: n2-standard-32
+	// n2-standart-15: n2-standard-16
+	// n22-standard-16: n2-standard-16
+	// c3-standard-8-ssd: c3-standard-8-lssd
+	// c3-standard-9-lssd: c3-standard-8-lssd
+	// n2-standard: n2-standard-2
+}
+
 func ExampleNearest() {
 	fmt.Println(diag.Nearest("l4-sopt", []string{"l4-spot", "a100", "l4-reserved"}))
 	// Output: l4-spot

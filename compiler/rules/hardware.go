@@ -49,6 +49,10 @@ func hardwareRules() []Rule {
 			check: localSSDs,
 		},
 		{
+			Code: "W0322", Severity: diag.Warning, Title: "machine is not known to take local SSDs",
+			check: unverifiedSSDs,
+		},
+		{
 			Code: "E0311", Severity: diag.Error, Title: "TPU topology is unavailable for the machine",
 			check: checkTopologies, basic: true,
 		},
@@ -220,27 +224,49 @@ func labelShapes(all []catalog.Slice, from int) option {
 // localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
 // or one of a few values.
 func localSSDs(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
-		m, known := findMachine(h)
-		if !known || h.LocalSSDs == 0 || slices.Contains(m.SSDs.Allowed, h.LocalSSDs) {
-			continue
-		}
-		path := at("hardware", name, "localSSDs")
+	r.eachLocalSSDs(func(path []string, m catalog.Machine, count int) {
 		switch {
+		case !m.SSDs.Verified(), slices.Contains(m.SSDs.Allowed, count):
 		case m.SSDs.Bundled > 0:
 			r.add(path, fmt.Sprintf("%s always has %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
 				withHelp("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
-			r.add(path, fmt.Sprintf("%s is not known to take local SSDs", m.Type),
-				withHelp("remove localSSDs, or choose another machine type"))
+			cure := withHelp("remove localSSDs, or choose another machine type")
+			if with, ok := catalog.Usable(m.Type + "-lssd"); ok {
+				cure = withHelp("remove localSSDs, and choose machine type %q, which always has %s", with.Type,
+					words.Count(with.SSDs.Bundled, "local SSD"))
+			}
+			r.add(path, m.Type+" takes no local SSDs", cure)
 		default:
 			var counts []string
 			for _, n := range m.SSDs.Allowed {
 				counts = append(counts, strconv.Itoa(n))
 			}
-			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(h.LocalSSDs, "local SSD")),
+			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(count, "local SSD")),
 				withChoices(len(counts), strings.Join(counts, ", ")))
+		}
+	})
+}
+
+// unverifiedSSDs reports local SSDs for machines of which no source says whether they
+// take any.
+func unverifiedSSDs(r *report) {
+	r.eachLocalSSDs(func(path []string, m catalog.Machine, _ int) {
+		if !m.SSDs.Verified() {
+			r.add(path, m.Type+" is not known to take local SSDs",
+				withHelp("remove localSSDs, or choose another machine type; if you know that it takes them, add %s",
+					acceptSource(r.rule.Code, path)))
+		}
+	})
+}
+
+// eachLocalSSDs calls f for each hardware class that requests local SSDs, with the
+// path of their number.
+func (r *report) eachLocalSSDs(f func(path []string, m catalog.Machine, count int)) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		if m, known := findMachine(h); known && h.LocalSSDs > 0 {
+			f(at("hardware", name, "localSSDs"), m, h.LocalSSDs)
 		}
 	}
 }

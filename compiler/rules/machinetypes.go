@@ -46,10 +46,8 @@ func (r *report) checkMachine(path []string, name string, all func() []string) {
 	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
 	if len(kin) > 0 {
 		options = append(options, withChoices(len(kin), quoteNames(kin)))
-	} else {
-		kin = all()
 	}
-	if near := r.nearestName(name, kin); near != "" {
+	if near := r.nearestBy(diag.NearestSize, name, all()); near != "" {
 		options[0] = withHelp("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)

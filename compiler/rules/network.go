@@ -74,17 +74,20 @@ var private = []netip.Prefix{
 
 // reserved holds the other ranges that are not public, and that subnets can have.
 // GKE supports them for nodes, pods and Services, and by default pods keep their own
-// addresses when they send packets to them. The last one is class E. Sources: VPC
-// documentation, "Subnets", valid IPv4 ranges; GKE documentation, "Best practices for
-// GKE networking" and "IP masquerade agent".
+// addresses when they send packets to them. Sources: VPC documentation, "Subnets",
+// valid IPv4 ranges; GKE documentation, "Best practices for GKE networking" and "IP
+// masquerade agent".
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
-	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), classE,
 }
 
-// broadcast is the address of class E that no subnet can have.
+var classE = netip.MustParsePrefix("240.0.0.0/4")
+
+// broadcast is the address of class E that no subnet can have: the range of a subnet
+// cannot match a prohibited range, or be narrower or broader. Source: VPC
+// documentation, "Subnets", prohibited IPv4 subnet ranges.
 var broadcast = netip.MustParseAddr("255.255.255.255")
 
 // isWithin reports whether one of the ranges contains the whole prefix.
@@ -116,7 +119,15 @@ func privateRanges(r *report) {
 		if !r.checkCIDR(path, n.text) {
 			continue
 		}
-		if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
+		if classE.Contains(n.prefix.Addr()) && n.prefix.Contains(broadcast) {
+			cure := withHelp("choose a private range")
+			if alsoReserved(n.field) != "" {
+				cure = withHelp("choose a range that ends before it, such as %s",
+					netip.PrefixFrom(classE.Addr(), max(n.prefix.Bits(), classE.Bits()+1)))
+			}
+			r.add(path,
+				fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast), cure)
+		} else if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
 			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
 				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
 				withHelp("choose a private range%s", alsoReserved(n.field)))
@@ -128,7 +139,7 @@ func privateRanges(r *report) {
 // is not verified.
 func alsoReserved(field string) string {
 	if slices.Contains([]string{"nodes", "pods", "services"}, field) {
-		return ", or one of class E, in 240.0.0.0/4"
+		return ", or one of class E, such as 240.0.0.0/8"
 	}
 	return ""
 }

@@ -60,9 +60,12 @@ func missingZone(zone string) bool {
 }
 
 // foreignZone reports whether another rule reports the zone: it is in another region
-// than the platform, or does not exist.
+// than the platform or not one of its zones, it does not exist, or its region is
+// unknown.
 func (r *report) foreignZone(zone string) bool {
-	return !strings.HasPrefix(zone, r.Plan.Region+"-") || missingZone(zone)
+	_, known := catalog.LookupRegion(r.Plan.Region)
+	return !known || !strings.HasPrefix(zone, r.Plan.Region+"-") || missingZone(zone) ||
+		!slices.Contains(r.Blueprint.Zones, zone)
 }
 
 // someZone returns the name of a zone of a region. If the catalogue does not know

@@ -157,10 +157,15 @@ const maxGuesses = 100
 // nearestName returns the name that is probably meant, "" if there is none or after
 // maxGuesses searches.
 func (r *report) nearestName(name string, known []string) string {
+	return r.nearestBy(diag.Nearest, name, known)
+}
+
+// nearestBy returns the same as nearestName, for another meaning of near.
+func (r *report) nearestBy(nearest func(string, []string) string, name string, known []string) string {
 	if r.guesses++; r.guesses > maxGuesses {
 		return ""
 	}
-	return diag.Nearest(name, known)
+	return nearest(name, known)
 }
 
 // at returns the path of a field. An element of a list is named by its index.
