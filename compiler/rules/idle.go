@@ -217,24 +217,26 @@ func (t triedOrder) lateOf(order []string, fits bool) map[string]string {
 				return starts && alike(c.Capacity, o) && (!c.ifListed || o.Option.Facts().HasListPrice())
 			})
 		}
-		equal, sameGPUs := precedes(alikeNodes), precedes(alikeGPUs)
+		equal, alike := precedes(alikeNodes), precedes(alikeFamilies)
 		switch {
 		case equal >= 0:
 			late[name] = order[equal]
-		case sameGPUs < 0:
+		case alike < 0:
 			t.first[name] = true
 		case fits:
-			late[name] = order[sameGPUs]
+			late[name] = order[alike]
 		}
 	}
 	return late
 }
 
-// alikeGPUs reports whether the nodes of either capacity have the same GPUs, in any
-// number, so that a job whose pods fit both can run on either.
-func alikeGPUs(a, b ir.Capacity) bool {
+// alikeFamilies reports whether the nodes of either capacity have the same GPUs, in any
+// number, or are machines of one family without accelerators, so that a job whose pods
+// fit both can run on either.
+func alikeFamilies(a, b ir.Capacity) bool {
 	m, n := a.Machine, b.Machine
-	return a.HasGPUs() && m.Accelerator == n.Accelerator && m.Arm == n.Arm && a.Compact == b.Compact &&
+	family := a.HasGPUs() || !a.HasAccelerators() && m.Family == n.Family
+	return family && m.Accelerator == n.Accelerator && m.Arm == n.Arm && a.Compact == b.Compact &&
 		a.GPUDirect == b.GPUDirect
 }
 

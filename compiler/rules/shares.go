@@ -55,8 +55,9 @@ func (p podRoom) cureBeside(all []submission, fit nodeFit) string {
 	return cure
 }
 
-// quotaOfPod returns the part of each pod of a copy in the quota of a capacity. It
-// reports false if the quota does not limit the resource, and if the quota of
+// quotaOfPod returns the part of each pod of a copy in the quota of a capacity: the
+// part of its accelerators, so that a queue can use all of them, or otherwise an equal
+// part. It reports false if the quota does not limit the resource, and if the quota of
 // accelerators is too small in the first place.
 func (p podRoom) quotaOfPod(s submission, capacity, res string) (resource.Quantity, bool) {
 	i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == capacity })
@@ -68,6 +69,9 @@ func (p podRoom) quotaOfPod(s submission, capacity, res string) (resource.Quanti
 		if _, ok := fitsAmounts(requests[2:], int64(s.workload.Pods), reachable); !ok {
 			return resource.Quantity{}, false
 		}
+		part := divideQuota(s, s.queue.Flavors[i], p.pool, res, requests[2].Resource)
+		part.Mul(requests[2].Quantity.Value())
+		return part, true
 	}
 	most, known := reachable(res)
 	return divideAmount(most, int64(s.workload.Pods)), known
@@ -244,28 +248,26 @@ func divideQuota(s submission, f ir.FlavorQuota, pool pools, res, unit string) r
 // cpu and memory, "" if a node does not have so much for each accelerator. share is
 // the present share.
 func (p podRoom) largerShare(stuck []submission, c ir.Capacity, perNode int, share []ir.Amount) string {
-	units, known := p.reachableUnits(stuck, c)
-	if !known {
+	most, requests := shareBeside(c, p.taken(c), perNode), stuck[0].workload.Requests
+	units := ir.AmountOf(requests, c.Machine.Resource)
+	if units.IsZero() {
 		return ""
 	}
-	most, w := shareBeside(c, p.taken(c), perNode), stuck[0].workload
-	shrinks := exceedsShare(w.Requests, most)
+	shrinks := exceedsShare(requests, most)
 	for i, a := range most {
-		total := ir.AmountOf(w.Requests, a.Resource)
+		total := ir.AmountOf(requests, a.Resource)
 		if total.Cmp(a.Quantity) > 0 {
 			total = a.Quantity.DeepCopy()
 		}
-		total.Mul(int64(w.Pods))
 		limit := divideAmount(ir.AmountOf(c.PerNode, a.Resource), int64(c.Machine.AcceleratorCount))
-		if needed := ceilShare(a.Resource, total, units, limit); needed.Cmp(share[i].Quantity) > 0 {
+		if needed := ceilShare(a.Resource, total, units.Value(), limit); needed.Cmp(share[i].Quantity) > 0 {
 			share[i].Quantity = needed
 		}
 		if share[i].Quantity.Cmp(limit) > 0 {
 			return ""
 		}
 		of := share[i].Quantity.DeepCopy()
-		of.Mul(units)
-		if of = divideAmount(of, int64(w.Pods)); of.Cmp(a.Quantity) < 0 {
+		if of.Mul(units.Value()); of.Cmp(a.Quantity) < 0 {
 			most[i].Quantity = floorAmount(a.Resource, of)
 		}
 	}
@@ -275,22 +277,6 @@ func (p podRoom) largerShare(stuck []submission, c ir.Capacity, perNode int, sha
 		cure += fmt.Sprintf(" and request at most %s for each pod", printAmounts(most))
 	}
 	return cure
-}
-
-// reachableUnits returns the most accelerators of a capacity that each of the
-// submissions can have. It reports false if one can have none.
-func (p podRoom) reachableUnits(all []submission, c ir.Capacity) (units int64, known bool) {
-	for _, s := range all {
-		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
-		if i < 0 {
-			return 0, false
-		}
-		of, _ := reachableQuota(s, s.queue.Flavors[i], p.pool)(c.Machine.Resource)
-		if n := of.Value(); !known || n < units {
-			units, known = n, true
-		}
-	}
-	return units, units > 0
 }
 
 // ceilShare divides cpu or memory into parts and rounds up to an amount that people
