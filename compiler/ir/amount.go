@@ -2,6 +2,8 @@ package ir
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -69,4 +71,54 @@ func SumAmounts(a, b []Amount) []Amount {
 		out[i].Quantity = quantity
 	}
 	return out
+}
+
+// PrintAlike returns quantities of a resource as PrintQuantity does, but all in one
+// unit, so that a reader can compare them. It converts memory in different units to
+// GiB, with as few decimals as distinguish the quantities.
+func PrintAlike(resourceName string, quantities ...resource.Quantity) []string {
+	var out, units []string
+	for _, q := range quantities {
+		printed := PrintQuantity(resourceName, q)
+		out = append(out, printed)
+		if unit := strings.TrimLeft(printed, "-.0123456789"); !q.IsZero() && !slices.Contains(units, unit) {
+			units = append(units, unit)
+		}
+	}
+	if resourceName != Memory || len(units) < 2 {
+		return out
+	}
+	const most = 6 // decimals, which distinguish kilobytes
+	for decimals := 1; decimals <= most; decimals++ {
+		for i, q := range quantities {
+			out[i] = printGiB(q, decimals)
+		}
+		if areDistinct(quantities, out) {
+			break
+		}
+	}
+	return out
+}
+
+// printGiB returns a quantity of memory in GiB, with at most the given number of
+// decimals.
+func printGiB(q resource.Quantity, decimals int) string {
+	gib := strconv.FormatFloat(float64(q.Value())/(1<<30), 'f', decimals, 64)
+	return strings.TrimSuffix(strings.TrimRight(gib, "0"), ".") + "Gi"
+}
+
+// areDistinct reports whether unequal quantities are printed differently, and no
+// quantity is printed as 0 if it is not 0.
+func areDistinct(quantities []resource.Quantity, printed []string) bool {
+	for i, q := range quantities {
+		if !q.IsZero() && printed[i] == "0Gi" {
+			return false
+		}
+		for j := range i {
+			if printed[j] == printed[i] && quantities[j].Cmp(q) != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -218,6 +218,10 @@ var options = []OptionFacts{
 // demand.
 func SystemPrice() string { return OnDemand.Facts().Price }
 
+// HasListPrice reports whether nodes cost the list price, as the nodes of the system
+// pool do.
+func (f OptionFacts) HasListPrice() bool { return f.Price == SystemPrice() }
+
 // PriceNames returns the names of all prices, in the order of the options.
 func PriceNames() []string {
 	var names []string

@@ -87,6 +87,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Notes: b.Notes,
 	}
 	p.Workloads = lowerWorkloads(b, p)
+	p.Teams, p.SharedQueues = withQueueing(b, p)
 	deriveFacts(b, p)
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // kaiPreemptibility is a label that says whether KAI Scheduler may evict a job. KAI
@@ -44,4 +45,35 @@ func kaiQueueing(p *ir.Platform, w ir.Workload, _ []*ir.Capacity) ir.Queueing {
 		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationKAIMembers, Value: strconv.Itoa(w.Pods)}}
 	}
 	return q
+}
+
+// withQueueing returns the teams and the shared queues of a platform whose workloads
+// are lowered. In each tier that leaves its order of waiting jobs open, jobs overtake
+// each other if two workloads of one queue run on different capacities: neither
+// should block the other.
+func withQueueing(b *schema.Blueprint, p *ir.Platform) ([]ir.Team, []ir.SharedQueue) {
+	teams, shared := slices.Clone(p.Teams), slices.Clone(p.SharedQueues)
+	if !p.Scheduler.Facts().QuotaPerCapacity {
+		return teams, shared
+	}
+	apart, overtaking := p.WorkloadsApart(), map[string]bool{} // by ClusterQueue, by tier
+	for _, q := range queuesOf(shared, teams) {
+		if _, found := apart[q.ClusterQueue]; found && b.Tiers[q.Tier].Queueing == nil {
+			overtaking[q.Tier] = true
+		}
+	}
+	for i := range teams {
+		teams[i].Queues = slices.Clone(teams[i].Queues)
+		for j := range teams[i].Queues {
+			if q := &teams[i].Queues[j]; overtaking[q.Tier] {
+				q.Strategy = ir.BestEffortFIFO
+			}
+		}
+	}
+	for i := range shared {
+		if overtaking[shared[i].Tier] {
+			shared[i].Strategy = ir.BestEffortFIFO
+		}
+	}
+	return teams, shared
 }

@@ -233,10 +233,11 @@ func lowerQueue(
 	return q
 }
 
-// queueingOf returns the order of waiting jobs in a tier. Jobs for different
-// accelerators do not wait for the same nodes, so that one should not block the
-// other. Machines without accelerators do not count: they often only help the jobs
-// on the others, among which StrictFIFO keeps large jobs from waiting for ever.
+// queueingOf returns the order of waiting jobs in a tier, as far as its capacities
+// decide it: withQueueing also looks at the workloads. Jobs for different accelerators
+// do not wait for the same nodes, so that one should not block the other. Machines
+// without accelerators do not count: they often only help the jobs on the others,
+// among which StrictFIFO keeps large jobs from waiting for ever.
 func queueingOf(t schema.Tier, offers map[string]*offer) string {
 	if t.Queueing != nil {
 		return *t.Queueing

@@ -8,6 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on the networks between GPUs of different nodes.
@@ -31,8 +32,8 @@ func gpuNetworkRules() []Rule {
 			check: multiNetworkingOff, resolved: true,
 		},
 		{
-			Code: "W0714", Severity: diag.Warning, Title: "pods of whole nodes cannot use the GPU networks",
-			check: unconnectedPods, resolved: true,
+			Code: "W0714", Severity: diag.Warning, Title: "pods cannot use the GPU networks of their nodes",
+			check: func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved: true,
 		},
 		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
 			Title: "NVLink between nodes is not set up"},
@@ -179,6 +180,48 @@ func unconnectedPods(r *report) {
 			withRelated(at("capacity", other), "these nodes do not have the networks"),
 			withHelp("choose one capacity: capacity: [%q]", connected))
 	}
+}
+
+// partialNodes reports workloads whose pods exchange data and request a part of the
+// GPUs of a node with GPU networks. Only a pod with all GPUs of its node gets the
+// networks, because each network belongs to GPUs of the node. Source: GKE
+// documentation, "Maximize GPU network bandwidth in Standard mode clusters".
+func partialNodes(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, w := range r.Plan.Workloads {
+		in := r.Blueprint.Workloads[w.Template]
+		gpus, count := in.PerPod.Accelerators, 0
+		for i, name := range w.Capacities {
+			c := capacities[name]
+			if n := c.Machine.AcceleratorCount; i == 0 && (len(c.Networks) > 0 || c.HasAcceleratorNetworks()) {
+				count = n
+			} else if n != count || len(c.Networks) == 0 && !c.HasAcceleratorNetworks() {
+				count = 0
+			}
+		}
+		if w.Pods < 2 || gpus == 0 || gpus >= count || in.HostNetwork || !exchangesData(in) {
+			continue
+		}
+		cure := fmt.Sprintf("request all %d GPUs of a node for each pod", count)
+		if total := w.Pods * gpus; total%count == 0 {
+			cure = fmt.Sprintf("write pods: %d and perPod: accelerators: %d", total/count, count)
+		}
+		path := at("workloads", w.Template, "perPod", "accelerators")
+		r.add(path,
+			fmt.Sprintf("pods of workload %q request %d of the %d GPUs of a node, so they exchange data over TCP "+
+				"and one network interface", w.Template, gpus, count),
+			withRelated(at("capacity", w.Capacities[0]), "only pods with all GPUs of a node get its GPU networks"),
+			withHelp("%s; if TCP is fast enough, add %s", cure, acceptSource(r.rule.Code, path)))
+	}
+}
+
+// exchangesData reports whether the blueprint shows that the pods of a workload talk
+// with each other. Pods of a JobSet start again together if one fails, so they depend
+// on each other; but a workload with auxiliary pods must be a JobSet in any case. The
+// pods of another Job can be independent of each other.
+func exchangesData(w schema.Workload) bool {
+	_, finds := w.Env[ir.EnvMasterAddr]
+	return finds || w.Rendezvous != nil || w.Kind == string(ir.JobSet) && len(w.Auxiliary) == 0
 }
 
 // noComputeDomains reports GPUs that share memory over NVLink across nodes. They

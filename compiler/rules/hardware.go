@@ -422,17 +422,21 @@ func perAccelerator(r *report) {
 		if m.Count > 1 {
 			each = fmt.Sprintf("each of its %d accelerators", m.Count)
 		}
-		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
+		share := amountsOf(milli/int64(m.Count), mib/int64(m.Count))
+		cpu, most := share[0].Quantity, floorAmount(ir.CPU, share[0].Quantity)
+		if h.PerAccelerator.CPU > cpu.AsApproximateFloat64() {
 			r.add(at("hardware", name, "perAccelerator", "cpu"),
-				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %.3g vCPUs for %s",
-					h.PerAccelerator.CPU, m.Type, most, each),
-				withLabel("want at most %.3g", most))
+				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %s vCPUs for %s",
+					h.PerAccelerator.CPU, m.Type, words.Decimal(most), each),
+				withLabel("want at most %s", words.Decimal(most)))
 		}
-		if most := mib / int64(m.Count); memory.Value()>>20 > most {
+		if memory.Value()>>20 > mib/int64(m.Count) {
+			most := floorAmount(ir.Memory, share[1].Quantity)
+			printed := ir.PrintAlike(ir.Memory, memory, share[1].Quantity)
 			r.add(at("hardware", name, "perAccelerator", "memory"),
-				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %dMi for %s",
-					h.PerAccelerator.Memory, m.Type, most, each),
-				withLabel("want at most %dGi", most/1024))
+				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %s for %s",
+					printed[0], m.Type, printed[1], each),
+				withLabel("want at most %s", most.String()))
 		}
 	}
 }

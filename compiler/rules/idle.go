@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -105,32 +106,38 @@ func standingField(c ir.Capacity) (path []string, verb string) {
 	return at("capacity", c.Name, "minNodes"), "always has at least"
 }
 
-// standingTriedLate reports a tier that starts nodes while equal nodes stand: Kueue
-// tries the capacities of a tier in their order. It reports nothing if some queue or
-// workload tries the standing nodes first, because the order can then keep them free
-// for it. Capacities of different hardware are no alternatives to each other.
+// standingTriedLate reports a tier that starts nodes while equal nodes are paid: nodes
+// that stand, or machines of a reservation. Kueue tries the capacities of a tier in
+// their order. It reports nothing if some queue or workload tries the paid nodes
+// first, because the order can then keep them free for it. Capacities of different
+// hardware are no alternatives to each other, unless a workload runs on the GPUs of
+// both.
 func standingTriedLate(r *report) {
-	t := triedOrder{standing: map[string]ir.Capacity{}, started: map[string]ir.Capacity{}, first: map[string]bool{}}
-	for i, n := range r.Plan.CountNodes() {
-		c := r.Plan.Capacities[i]
-		switch {
-		case n.Standing > 0 && (c.Static || c.OwnsReservation()):
-			t.standing[c.Name] = c
-		case !c.Static && c.MaxNodes > 0 && !c.Option.Facts().TakesReservations():
-			t.started[c.Name] = c
+	t := r.newTriedOrder()
+	late := map[string]map[string]string{} // by tier and paid capacity, the one that is tried before
+	record := func(tier string, found map[string]string) {
+		if late[tier] == nil {
+			late[tier] = map[string]string{}
 		}
+		maps.Copy(late[tier], found)
 	}
-	late := map[string]map[string]string{} // by tier and standing capacity, the one that is tried before
 	for q := range r.Plan.ClusterQueues() {
-		for name, before := range t.lateOf(usableFlavors(q)) {
-			if late[q.Tier] == nil {
-				late[q.Tier] = map[string]string{}
-			}
-			late[q.Tier][name] = before
-		}
+		record(q.Tier, t.lateOf(usableFlavors(q), false))
 	}
 	for _, w := range r.Plan.Workloads {
-		t.lateOf(w.Capacities)
+		t.lateOf(w.Capacities, false)
+	}
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	for _, copies := range r.firstCopies() {
+		for _, s := range copies {
+			var order []string // the capacities on which the copy can run
+			for _, f := range r.nodeFits(s, capacities, pool, nothingTaken) {
+				if f.fits() {
+					order = append(order, f.capacity.Name)
+				}
+			}
+			record(s.queue.Tier, t.lateOf(order, true))
+		}
 	}
 	for _, tier := range sortedKeys(late) {
 		for i, name := range r.Blueprint.Tiers[tier].Capacity {
@@ -138,14 +145,39 @@ func standingTriedLate(r *report) {
 			if !found || t.first[name] {
 				continue
 			}
-			path := at("tiers", tier, "capacity", diag.Index(i))
-			field, _ := standingField(t.standing[name])
-			r.add(path, fmt.Sprintf("tier %q starts nodes of %q before it uses %q, for which you pay anyway", tier,
-				before, name), withRelated(field, "you pay for these nodes in any case"),
+			path, paid := at("tiers", tier, "capacity", diag.Index(i)), t.paid[name]
+			r.add(path, fmt.Sprintf("tier %q starts nodes of %q before it uses %q, %s", tier, before, name, paid.why),
+				withRelated(paid.path, "%s", paid.note),
 				withHelp("list %q before %q; if this is intended, add %s", name, before,
 					acceptSource(r.rule.Code, path)))
 		}
 	}
+}
+
+// newTriedOrder returns a triedOrder of the platform's capacities.
+func (r *report) newTriedOrder() triedOrder {
+	t := triedOrder{paid: map[string]paidNodes{}, started: map[string]ir.Capacity{}, first: map[string]bool{}}
+	for i, n := range r.Plan.CountNodes() {
+		c := r.Plan.Capacities[i]
+		option := c.Option.Facts()
+		switch {
+		case n.Standing > 0 && (c.Static || c.OwnsReservation()):
+			field, _ := standingField(c)
+			t.paid[c.Name] = paidNodes{
+				c, false, field, "for which you pay anyway", "you pay for these nodes in any case",
+			}
+		case c.Static, c.MaxNodes == 0, c.Waiting:
+		case option.TakesReservations():
+			t.paid[c.Name] = paidNodes{
+				c, true, at("capacity", c.Name, "consumption", option.Field),
+				"whose nodes can come from a reservation that is paid anyway",
+				"these nodes come from a reservation if one has machines left",
+			}
+		default:
+			t.started[c.Name] = c
+		}
+	}
+	return t
 }
 
 // usableFlavors returns the capacities on which a queue has quota or can borrow some,
@@ -162,31 +194,59 @@ func usableFlavors(q *ir.Queue) []string {
 
 // triedOrder compares the orders in which capacities are tried.
 type triedOrder struct {
-	standing map[string]ir.Capacity // capacities whose nodes stand
-	started  map[string]ir.Capacity // capacities whose nodes start when jobs need them
-	first    map[string]bool        // standing capacities that something tries first
+	paid    map[string]paidNodes   // capacities of nodes or machines that are paid without jobs
+	started map[string]ir.Capacity // capacities whose nodes start, and cost, when jobs need them
+	first   map[string]bool        // paid capacities that something tries first
 }
 
-// lateOf returns the standing capacities of an order that come after a capacity of
-// equal nodes which start when jobs need them, with this other capacity.
-func (t triedOrder) lateOf(order []string) map[string]string {
+// paidNodes is a capacity whose nodes or machines are paid without jobs.
+type paidNodes struct {
+	ir.Capacity
+	// ifListed reports whether only nodes at the list price are known to be the worse
+	// choice: nobody knows whether a reservation exists, or who pays for it.
+	ifListed  bool
+	path      []string // field that makes them paid
+	why, note string   // for the message, and for the field
+}
+
+// lateOf returns the paid capacities of an order that come after a capacity of equal
+// nodes which start when jobs need them, with this other capacity. fits reports
+// whether the order is of one workload and holds only capacities on which the workload
+// can run: machines of another size then count as well.
+func (t triedOrder) lateOf(order []string, fits bool) map[string]string {
 	late := map[string]string{}
 	for i, name := range order {
-		c, stands := t.standing[name]
-		if !stands {
+		c, isPaid := t.paid[name]
+		if !isPaid {
 			continue
 		}
-		before := slices.IndexFunc(order[:i], func(other string) bool {
-			o, starts := t.started[other]
-			return starts && alikeNodes(c, o)
-		})
-		if before < 0 {
+		precedes := func(alike func(a, b ir.Capacity) bool) int {
+			return slices.IndexFunc(order[:i], func(other string) bool {
+				o, starts := t.started[other]
+				return starts && alike(c.Capacity, o) && (!c.ifListed || o.Option.Facts().HasListPrice())
+			})
+		}
+		equal, alike := precedes(alikeNodes), precedes(alikeFamilies)
+		switch {
+		case equal >= 0:
+			late[name] = order[equal]
+		case alike < 0:
 			t.first[name] = true
-			continue
+		case fits:
+			late[name] = order[alike]
 		}
-		late[name] = order[before]
 	}
 	return late
+}
+
+// alikeFamilies reports whether the nodes of either capacity have the same GPUs, in any
+// number, or are machines of one family without accelerators, so that a job whose pods
+// fit both can run on either.
+func alikeFamilies(a, b ir.Capacity) bool {
+	m, n := a.Machine, b.Machine
+	family := a.HasGPUs() || !a.HasAccelerators() && m.Family == n.Family
+	return family && m.Accelerator == n.Accelerator && m.Arm == n.Arm && a.Compact == b.Compact &&
+		a.GPUDirect == b.GPUDirect
 }
 
 // alikeNodes reports whether jobs can run on the nodes of either capacity alike.

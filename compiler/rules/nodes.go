@@ -108,13 +108,14 @@ func smallDisks(r *report) {
 
 // unusedGPUDirect reports hardware on which pods of whole nodes talk with each other
 // over the first network interface, although the machines have networks between
-// their GPUs. It reports only hardware for which gpuDirect is the whole cure. Source:
+// their GPUs. It reports only workloads whose pods exchange data, and hardware for
+// which gpuDirect is the whole cure. Source:
 // GKE documentation, "Maximize GPU network bandwidth in Standard mode clusters".
 func unusedGPUDirect(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
 		in := r.Blueprint.Workloads[w.Template]
-		if w.Pods < 2 || in.Rendezvous == nil || in.HostNetwork || len(w.Capacities) == 0 {
+		if w.Pods < 2 || !exchangesData(in) || in.HostNetwork || len(w.Capacities) == 0 {
 			continue
 		}
 		transport := ""
@@ -123,8 +124,10 @@ func unusedGPUDirect(r *report) {
 			if i == 0 {
 				transport = direct
 			}
-			if direct != transport {
+			// unconnectedPods reports capacities of which only some have the networks
+			if direct != transport || capacities[name].GPUDirect != "" {
 				transport = ""
+				break
 			}
 		}
 		if transport == "" {
@@ -132,9 +135,6 @@ func unusedGPUDirect(r *report) {
 		}
 		for _, name := range w.Capacities {
 			c := capacities[name]
-			if c.GPUDirect != "" {
-				continue
-			}
 			path, zone := at("hardware", c.Hardware), ""
 			if transport == string(ir.RDMA) && len(c.Zones) > 1 {
 				zone = " and one zone for the capacity"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -279,17 +278,20 @@ type gpuUse struct {
 	least     map[int][2]int64
 	tiers     map[string]bool // tiers with such a workload
 	workloads []string        // sorted
+	copies    []submission    // of these workloads
 }
 
 // add records the pods of a workload.
-func (u *gpuUse) add(name, tier string, gpus int, requests []ir.Amount) {
+func (u *gpuUse) add(s submission, gpus int) {
+	name, requests := s.workload.Template, s.workload.Requests
 	cpu, memory := ir.AmountOf(requests, ir.CPU), ir.AmountOf(requests, ir.Memory)
 	now := [2]int64{cpu.MilliValue(), memory.Value()}
 	if old, known := u.least[gpus]; known {
 		now = [2]int64{min(old[0], now[0]), min(old[1], now[1])}
 	}
 	u.least[gpus] = now
-	u.tiers[tier] = true
+	u.tiers[s.queue.Tier] = true
+	u.copies = append(u.copies, s)
 	if !slices.Contains(u.workloads, name) && len(u.workloads) < 3 {
 		u.workloads = append(u.workloads, name)
 	}
@@ -346,7 +348,7 @@ func (r *report) gpuUses(capacities map[string]ir.Capacity, taken takenFunc) map
 					if out[capacity] == nil {
 						out[capacity] = &gpuUse{least: map[int][2]int64{}, tiers: map[string]bool{}}
 					}
-					out[capacity].add(name, s.queue.Tier, gpus, s.workload.Requests)
+					out[capacity].add(s, gpus)
 				}
 			}
 		}
@@ -361,8 +363,8 @@ func (r *report) gpuUses(capacities map[string]ir.Capacity, taken takenFunc) map
 // workload can use. It reports none if a tier of the capacity has no workload with
 // GPUs in the blueprint, because the jobs of this tier are unknown.
 func idleAccelerators(r *report) {
-	capacities, taken := capacitiesByName(r.Plan), r.systemPodsOf()
-	uses := r.gpuUses(capacities, taken)
+	capacities, room := capacitiesByName(r.Plan), r.newPodRoom()
+	uses := r.gpuUses(capacities, room.taken)
 	for _, tier := range sortedKeys(r.Blueprint.Tiers) {
 		for _, c := range r.Blueprint.Tiers[tier].Capacity {
 			if use := uses[c]; use != nil && !use.tiers[tier] {
@@ -374,16 +376,21 @@ func idleAccelerators(r *report) {
 		c, use := capacities[name], uses[name]
 		count := c.Machine.AcceleratorCount
 		cpu, memory := ir.AmountOf(c.PerNode, ir.CPU), ir.AmountOf(c.PerNode, ir.Memory)
-		cpu.Sub(ir.AmountOf(taken(c), ir.CPU))
-		memory.Sub(ir.AmountOf(taken(c), ir.Memory))
+		cpu.Sub(ir.AmountOf(room.taken(c), ir.CPU))
+		memory.Sub(ir.AmountOf(room.taken(c), ir.Memory))
 		used := use.usedGPUs(count, [2]int64{cpu.MilliValue(), memory.Value()})
 		if used == 0 || used == count {
 			continue
 		}
-		cure := fmt.Sprintf("request %s GPUs for each pod, or choose a machine type with another number of GPUs",
-			divisorsOf(count))
-		if use.usedGPUs(count, [2]int64{math.MaxInt64, math.MaxInt64}) == count {
-			cure = fmt.Sprintf("request at most %s for each GPU", printAmounts(shareBeside(c, taken(c), count)))
+		cure := fmt.Sprintf("request at most %s for each GPU", printAmounts(room.ofGPUs(use.copies, c)))
+		if use.usedGPUs(count, [2]int64{math.MaxInt64, math.MaxInt64}) != count {
+			numbers, enough := room.evenGPUs(use.copies, c)
+			if enough {
+				cure = fmt.Sprintf("request %s for each pod", numbers)
+			} else {
+				cure = fmt.Sprintf("request %s for each pod, and a%s", numbers, strings.TrimPrefix(cure, "request a"))
+			}
+			cure += ", or choose a machine type with another number of GPUs"
 		}
 		options := []option{withHelp("%s; if jobs outside the blueprint use the other GPUs, add %s", cure,
 			acceptSource(r.rule.Code, at("capacity", name)))}
@@ -394,17 +401,6 @@ func idleAccelerators(r *report) {
 			fmt.Sprintf("each node of %q has %d GPUs, but the pods of its workloads use at most %d of them", name,
 				count, used), options...)
 	}
-}
-
-// divisorsOf returns the divisors of n for a sentence: "1, 2 or 4".
-func divisorsOf(n int) string {
-	var out []string
-	for d := 1; d <= n; d++ {
-		if n%d == 0 {
-			out = append(out, strconv.Itoa(d))
-		}
-	}
-	return words.Or(out)
 }
 
 // cpuOnAccelerators reports workloads without accelerators that Kueue admits to nodes
@@ -476,58 +472,30 @@ func (r *report) nodePlaces(accelerator string) []string {
 // roomForSystemPods reports workloads that fit the nodes only without GKE's own
 // pods, which start first and have a higher priority.
 func roomForSystemPods(r *report) {
-	capacities, pool, taken := capacitiesByName(r.Plan), cohortPools(r.Plan), r.systemPodsOf()
-	limits := r.bindingLimits()
+	capacities, room, limits := capacitiesByName(r.Plan), r.newPodRoom(), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
-			empty := limitFits(r.nodeFits(s, capacities, pool, nothingTaken), limits)
+			empty := limitFits(r.nodeFits(s, capacities, room.pool, nothingTaken), limits)
 			if !r.canRun(s.workload, empty) || !r.withinTotals(s, capacities) {
 				continue
 			}
-			if beside := limitFits(r.nodeFits(s, capacities, pool, taken), limits); r.canRun(s.workload, beside) {
-				if _, _, crowded := r.crowdedCapacity(s, empty, capacities, pool, nothingTaken); !crowded {
-					r.reportAuxiliaries(s, beside, capacities, pool, taken)
+			beside := limitFits(r.nodeFits(s, capacities, room.pool, room.taken), limits)
+			if r.canRun(s.workload, beside) {
+				if _, _, crowded := r.crowdedCapacity(s, empty, capacities, room.pool, nothingTaken); !crowded {
+					r.reportAuxiliaries(s, beside, capacities, room.pool, room.taken)
 				}
 				continue
 			}
-			c := empty[0].capacity
+			fit := empty[max(0, slices.IndexFunc(empty, nodeFit.fits))]
+			printed := printAlike(s.workload.Requests, room.taken(fit.capacity))
 			r.addKey(at("workloads", name, "perPod"),
 				fmt.Sprintf("the pods of workload %q leave no room for GKE's own pods on the nodes of %q", name,
-					c.Name),
-				withLabel("%s per node, each requests %s; GKE's pods request %s", words.Count(empty[0].perNode, "pod"),
-					printAmounts(s.workload.Requests), printAmounts(taken(c))),
-				withHelp("request at most %s for each pod, because GKE's pods start first",
-					printAmounts(shareBeside(c, taken(c), empty[0].perNode))))
+					fit.capacity.Name),
+				withLabel("%s per node, each requests %s; GKE's pods request %s", words.Count(fit.perNode, "pod"),
+					printed[0], printed[1]),
+				withHelp("%s", room.cureBeside(all[name], fit)))
 			break
 		}
 	}
-}
-
-// shareBeside returns the cpu and memory that each of a number of pods can request
-// on a node beside the amounts that are taken: tenths of a vCPU and whole GiB,
-// rounded down, which leaves a margin.
-func shareBeside(c ir.Capacity, taken []ir.Amount, pods int) []ir.Amount {
-	var out []ir.Amount
-	for _, name := range []string{ir.CPU, ir.Memory} {
-		free := ir.AmountOf(c.PerNode, name)
-		free.Sub(ir.AmountOf(taken, name))
-		share := resource.NewMilliQuantity(max(0, free.MilliValue()/int64(pods)/100*100), resource.DecimalSI)
-		if name == ir.Memory {
-			share = resource.NewQuantity(max(0, free.Value()/int64(pods)>>30<<30), resource.BinarySI)
-		}
-		out = append(out, ir.Amount{Resource: name, Quantity: *share})
-	}
-	return out
-}
-
-// printAmounts prints cpu and memory in a sentence.
-func printAmounts(amounts []ir.Amount) string {
-	var out []string
-	for _, a := range amounts {
-		if a.Resource == ir.CPU || a.Resource == ir.Memory {
-			out = append(out, ir.PrintAmount(a.Resource, a.Quantity))
-		}
-	}
-	return words.And(out)
 }

@@ -186,9 +186,9 @@ func checkOvercommit(r *report) {
 		if n == 1 {
 			hold = "holds"
 		}
+		printed := ir.PrintAlike(excess.resource, excess.guaranteed, excess.held)
 		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
-			ir.PrintQuantity(excess.resource, excess.guaranteed), excess.resource,
-			words.Count(n, unit), hold, ir.PrintQuantity(excess.resource, excess.held))
+			printed[0], excess.resource, words.Count(n, unit), hold, printed[1])
 		options := []option{withHelp("reduce the quotas, or add %ss; if this is intended, add %s", unit,
 			acceptSource(r.rule.Code, at("capacity", c.Name)))}
 		options = append(options, guarantees[c.Name]...)

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // quotaPool is the quota of one capacity that queues exchange with each other: the
@@ -19,6 +22,11 @@ type quotaPool struct {
 	step int64
 	// jobless holds the teams that have quota and no workload, by tier.
 	jobless map[[2]string]bool
+	// least are the lowest requests of cpu (in thousandths) and of memory (in bytes)
+	// for each GPU, among all workloads; {0, 0} without any.
+	least [2]int64
+	// templates are the names of the first few workloads.
+	templates []string
 }
 
 // poolName identifies a pool: the cohort at the root, or a ClusterQueue without one.
@@ -39,9 +47,13 @@ func unusableQuota(r *report) {
 func quotaRemainders(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	found, order := remainderPools(r.Plan, capacities)
-	guarantees := r.guaranteesOf()
+	guarantees, room, refused := r.guaranteesOf(), r.newPodRoom(), r.refusedCapacities()
 	for _, name := range order {
 		pool, c := found[name], capacities[name.capacity]
+		if c.HasGPUs() && len(pool.jobless) == 0 && !lacksSize(c) && !refused[c.Name] &&
+			r.reportShortShare(pool, c, room) {
+			continue
+		}
 		step, cause := pool.remainderStep(c)
 		if step == 0 {
 			continue
@@ -172,6 +184,76 @@ func (r *report) remainderCapacities() map[string]bool {
 	return out
 }
 
+// reportShortShare reports a pool whose cpu or memory runs out before its GPUs, and
+// reports whether it is such a pool: every pod requests more for each GPU than the
+// quota has for each GPU. If the nodes have no more either, idleAccelerators reports
+// them.
+func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) bool {
+	node := shareBeside(c, room.taken(c), c.Machine.AcceleratorCount)
+	gpus := ir.AmountOf(c.Guaranteed, c.Machine.Resource)
+	if gpus.IsZero() || pool.guaranteed == 0 || pool.step == 0 {
+		return false
+	}
+	var share, needed []ir.Amount
+	used := pool.guaranteed
+	for i, a := range node {
+		of := divideAmount(ir.AmountOf(c.Guaranteed, a.Resource), gpus.Value())
+		need := *resource.NewMilliQuantity(pool.least[i], resource.DecimalSI)
+		if a.Resource == ir.Memory {
+			need = *resource.NewQuantity(pool.least[i], resource.BinarySI)
+		}
+		if need.Cmp(a.Quantity) > 0 {
+			return false
+		}
+		if need.Cmp(of) > 0 {
+			total := of.DeepCopy()
+			total.Mul(pool.guaranteed)
+			used = min(used, total.MilliValue()/need.MilliValue())
+		}
+		limit := divideAmount(ir.AmountOf(c.PerNode, a.Resource), int64(c.Machine.AcceleratorCount))
+		if need = ceilShare(a.Resource, need, 1, limit); need.Cmp(of) < 0 {
+			need = of
+		}
+		if of.Cmp(a.Quantity) > 0 {
+			of = a.Quantity
+		}
+		share = append(share, ir.Amount{Resource: a.Resource, Quantity: floorAmount(a.Resource, of)})
+		needed = append(needed, ir.Amount{Resource: a.Resource, Quantity: need})
+	}
+	if used = used / pool.step * pool.step; pool.guaranteed-used < pool.step {
+		return false
+	}
+	path := at("capacity", c.Name)
+	if pool.queues == 1 {
+		path = pool.holder
+	}
+	options := []option{withHelp("request at most %s for each GPU, or write hardware: %q: perAccelerator: {cpu: %s, "+
+		"memory: %q}; if this is intended, add %s", printAmounts(share), c.Hardware,
+		words.Decimal(needed[0].Quantity), needed[1].Quantity.String(), acceptSource(r.rule.Code, path))}
+	for _, w := range pool.templates {
+		options = append(options, withRelated(at("workloads", w, "perPod"), "the requests of each pod"))
+	}
+	r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because every pod requests more "+
+		"cpu or memory for each GPU than the quota has", pool.guaranteed-used, pool.guaranteed, c.CountedIn(), c.Name),
+		options...)
+	return true
+}
+
+// refusedCapacities returns the capacities whose quota does not admit some workload.
+// copyFitsQuota reports most of these workloads.
+func (r *report) refusedCapacities() map[string]bool {
+	refused, pool := map[string]bool{}, cohortPools(r.Plan)
+	for _, copies := range r.firstCopies() {
+		for _, s := range copies {
+			for _, f := range s.usableQuotas() {
+				_, ok := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
+				refused[f.Flavor] = refused[f.Flavor] || !ok
+			}
+		}
+	}
+	return refused
+}
+
 // remainderPools returns the pools of all capacities with accelerators, and their
 // names in the order of the queues.
 func remainderPools(p *ir.Platform, capacities map[string]ir.Capacity) (map[poolName]*quotaPool, []poolName) {
@@ -214,10 +296,29 @@ func remainderPools(p *ir.Platform, capacities map[string]ir.Capacity) (map[pool
 				delete(pool.jobless, [2]string{w.Team, queue.Tier})
 				needed := ir.AmountOf(w.Requests, capacities[capacity].CountedIn())
 				pool.step = commonDivisor(pool.step, needed.Value())
+				pool.addRequests(w, needed.Value())
 			}
 		}
 	}
 	return found, order
+}
+
+// addRequests adds the requests of a workload whose pods have a number of
+// accelerators.
+func (pool *quotaPool) addRequests(w ir.Workload, accelerators int64) {
+	if accelerators == 0 {
+		return
+	}
+	cpu, memory := ir.AmountOf(w.Requests, ir.CPU), ir.AmountOf(w.Requests, ir.Memory)
+	now := [2]int64{cpu.MilliValue() / accelerators, memory.Value() / accelerators}
+	if len(pool.templates) > 0 {
+		now = [2]int64{min(now[0], pool.least[0]), min(now[1], pool.least[1])}
+	}
+	pool.least = now
+	const most = 3
+	if len(pool.templates) < most && !slices.Contains(pool.templates, w.Template) {
+		pool.templates = append(pool.templates, w.Template)
+	}
 }
 
 // addQuota adds the quota of one more queue, and reports whether the queue has any.

@@ -330,11 +330,12 @@ func (r *report) reportSystemPool(room poolRoom, message string, pods []catalog.
 	if room.nodes > 1 {
 		nodes = fmt.Sprintf("each of %d nodes", room.nodes)
 	}
-	requests := func(pods []catalog.SystemPod) string { return printAmounts(amountsOf(catalog.SumRequests(pods))) }
+	requests := func(pods []catalog.SystemPod) []ir.Amount { return amountsOf(catalog.SumRequests(pods)) }
+	printed := printAlike(amountsOf(max(0, room.milliCPU), max(0, room.memoryMiB)), requests(pods),
+		requests(largestFirst(pods)[:1]))
 	r.add(path, message,
 		withLabel("%s has %s free; the pods request %s together, the largest pod requests %s", nodes,
-			printAmounts(amountsOf(max(0, room.milliCPU), max(0, room.memoryMiB))), requests(pods),
-			requests(largestFirst(pods)[:1])),
+			printed[0], printed[1], printed[2]),
 		withHelp("choose a larger machine, such as e2-standard-4, or raise nodesPerZone"))
 }
 

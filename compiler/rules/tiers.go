@@ -147,53 +147,39 @@ func borrowingTiers(p *ir.Platform) map[string]bool {
 	return out
 }
 
-// strictOrder reports tiers in which a job that waits for one class of hardware blocks
-// jobs for another, because the first job of their StrictFIFO queue blocks all others.
-// It looks only at workloads that can run on one class. Source: Kueue documentation,
-// "ClusterQueue", "Queueing strategy".
+// strictOrder reports tiers in which a job that waits for one capacity blocks jobs for
+// another, because the first job of their StrictFIFO queue blocks all others. It
+// looks only at workloads that have no capacity in common. It finds none in a tier
+// that leaves the order open, because the default then lets jobs overtake. Source:
+// Kueue documentation, "ClusterQueue", "Queueing strategy".
 func strictOrder(r *report) {
-	capacities := capacitiesByName(r.Plan)
-	strict := map[string]bool{} // by LocalQueue
-	for _, t := range r.Plan.Teams {
-		for _, q := range t.Queues {
-			strict[q.LocalQueue] = q.Strategy == ir.StrictFIFO
-		}
-	}
-	type pinned struct{ workload, hardware string }
-	first := map[string]pinned{} // by ClusterQueue
+	capacities, apart := capacitiesByName(r.Plan), r.Plan.WorkloadsApart()
 	reported := map[string]bool{}
-	for _, w := range r.Plan.Workloads {
-		tier := r.Blueprint.Workloads[w.Template].Tier
-		hardware := onlyHardware(w, capacities)
-		if hardware == "" || !strict[w.Queue] || reported[tier] {
+	for q := range r.Plan.ClusterQueues() {
+		pair, found := apart[q.ClusterQueue]
+		if !found || q.Strategy != ir.StrictFIFO || reported[q.Tier] {
 			continue
 		}
-		queue := w.Queue
-		if r.Blueprint.Tiers[tier].Shared != nil {
-			queue = tier
-		}
-		other, known := first[queue]
-		if !known {
-			first[queue] = pinned{w.Template, hardware}
-			continue
-		}
-		if other.hardware == hardware {
-			continue
-		}
-		reported[tier] = true
-		options := []option{
-			withRelated(at("workloads", other.workload), "it needs %q", other.hardware),
-			withRelated(at("workloads", w.Template), "it needs %q", hardware),
-			withHelp("write queueing: %q, or define a tier for each hardware", ir.BestEffortFIFO),
-		}
-		message := fmt.Sprintf("a job of %q that waits for hardware %q blocks the jobs of %q, which need %q",
-			other.workload, other.hardware, w.Template, hardware)
-		if path := at("tiers", tier, "queueing"); r.Written(path...) {
-			r.add(path, message, options...)
-		} else {
-			r.addKey(at("tiers", tier), message, options...)
-		}
+		reported[q.Tier] = true
+		waits, blocked := awaitedNodes(pair[0], pair[1], capacities)
+		r.add(at("tiers", q.Tier, "queueing"),
+			fmt.Sprintf("a job of %q that waits for %s blocks the jobs of %q, which need %s",
+				pair[0].Template, waits, pair[1].Template, blocked),
+			withRelated(at("workloads", pair[0].Template), "it needs %s", waits),
+			withRelated(at("workloads", pair[1].Template), "it needs %s", blocked),
+			withHelp("write queueing: %q, or define a tier for each", ir.BestEffortFIFO))
 	}
+}
+
+// awaitedNodes returns the words for the nodes that two workloads without a common
+// capacity wait for: their hardware if each has one class and these differ, otherwise
+// their capacities.
+func awaitedNodes(a, b ir.Workload, capacities map[string]ir.Capacity) (first, second string) {
+	x, y := onlyHardware(a, capacities), onlyHardware(b, capacities)
+	if x == "" || y == "" || x == y {
+		return "capacity " + quoteNames(a.Capacities), "capacity " + quoteNames(b.Capacities)
+	}
+	return fmt.Sprintf("hardware %q", x), fmt.Sprintf("hardware %q", y)
 }
 
 // onlyHardware returns the class of hardware that a workload can run on, "" if there

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,8 +148,8 @@ func fitsAmounts(requests []ir.Amount, times int64,
 		need.Mul(times)
 		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
-			return fmt.Sprintf("need %s %s, have %s", ir.PrintQuantity(a.Resource, need), a.Resource,
-				ir.PrintQuantity(a.Resource, have)), false
+			printed := ir.PrintAlike(a.Resource, need, have)
+			return fmt.Sprintf("need %s %s, have %s", printed[0], a.Resource, printed[1]), false
 		}
 	}
 	return "", true
@@ -191,14 +192,14 @@ func podFitsNode(r *report) {
 }
 
 func copyFitsQuota(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, room := capacitiesByName(r.Plan), r.newPodRoom()
 	type admission struct {
 		admits func(submission) (short []string, ok bool)
 		limit  string // what the pods of a copy need
 	}
 	scheduler := ir.Choose(r.Plan.Scheduler,
 		admission{
-			func(s submission) ([]string, bool) { return canAdmit(s, capacities, pool) },
+			func(s submission) ([]string, bool) { return canAdmit(s, capacities, room.pool) },
 			"all pods of a copy run at once on one capacity",
 		},
 		admission{
@@ -208,25 +209,26 @@ func copyFitsQuota(r *report) {
 		})
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
-		var stuck []string
-		var first submission // of the first team in stuck
-		var short []string
+		var stuck []submission
+		var teams, short []string
 		for _, s := range all[name] {
 			if r.isSpoilt(s) {
 				continue
 			}
 			if lacks, ok := scheduler.admits(s); !ok {
-				if stuck = append(stuck, s.team.Name); short == nil {
-					first, short = s, lacks
+				stuck, teams = append(stuck, s), append(teams, s.team.Name)
+				if short == nil {
+					short = lacks
 				}
 			}
 		}
 		if len(stuck) > 0 {
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q can never be admitted for %s", name, quoteNames(stuck)),
+				fmt.Sprintf("workload %q can never be admitted for %s", name, quoteNames(teams)),
 				withLabel("within quota: %s", strings.Join(short, "; ")),
-				withRelated(r.quotaPath(first, ""), "the quota"),
-				withHelp("use fewer or smaller pods, or raise the quota or the borrowing limit: %s", scheduler.limit))
+				withRelated(r.quotaPath(stuck[0], ""), "the quota"),
+				withHelp("%s", cmp.Or(room.shareCure(stuck, capacities),
+					"use fewer or smaller pods, or raise the quota or the borrowing limit: "+scheduler.limit)))
 		}
 	}
 }
