@@ -81,8 +81,10 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"),
+	classE,
 }
+
+var classE = netip.MustParsePrefix("240.0.0.0/4")
 
 // broadcast is the address of class E that no subnet can have.
 var broadcast = netip.MustParseAddr("255.255.255.255")
@@ -116,7 +118,12 @@ func privateRanges(r *report) {
 		if !r.checkCIDR(path, n.text) {
 			continue
 		}
-		if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
+		switch {
+		case isWithin(n.prefix, private), isWithin(n.prefix, reserved):
+		case n.prefix.Bits() >= classE.Bits() && n.prefix.Contains(broadcast) && alsoReserved(n.field) != "":
+			r.add(path, fmt.Sprintf("%s contains %v, which no subnet can have", n.text, broadcast),
+				withHelp("choose another part of class E, such as 240.0.0.0/%d", max(n.prefix.Bits(), classE.Bits()+1)))
+		default:
 			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
 				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
 				withHelp("choose a private range%s", alsoReserved(n.field)))
