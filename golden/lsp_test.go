@@ -345,9 +345,12 @@ func (e *editor) complete(name, text, behind, label string) string {
 	return ""
 }
 
-// act applies the correction of a diagnostic that has a title, and returns the text.
+// act applies the correction of a diagnostic that has a title, and returns the text. The
+// cursor is in another line, so the editor names the diagnostic, beside one of another
+// server.
 func (e *editor) act(name, text string, d lspDiagnostic, title string) string {
 	e.t.Helper()
+	other := map[string]any{"range": d.Range, "code": 7, "message": "of another server"}
 	var actions []struct {
 		Title string
 		Edit  struct {
@@ -358,8 +361,8 @@ func (e *editor) act(name, text string, d lspDiagnostic, title string) string {
 		}
 	}
 	e.call("textDocument/codeAction", map[string]any{
-		"textDocument": map[string]any{"uri": e.uri(name)}, "range": d.Range,
-		"context": map[string]any{"diagnostics": []any{d}},
+		"textDocument": map[string]any{"uri": e.uri(name)}, "range": lspRange{},
+		"context": map[string]any{"diagnostics": []any{other, d}},
 	}, &actions)
 	for _, a := range actions {
 		if edits := a.Edit.Changes[e.uri(name)]; a.Title == title && len(edits) == 1 {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // Exit codes.
@@ -115,8 +117,8 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if i < 0 {
 		return usageErrorf("a command is missing")
 	}
-	if near := root.SuggestionsFor(args[i]); len(near) > 0 {
-		return usageErrorf("unknown command %q; did you mean %q?", args[i], near[0])
+	if near := root.SuggestionsFor(args[i]); len(near) > 0 { // in the order of the commands
+		return usageErrorf("unknown command %q; did you mean %q?", args[i], cmp.Or(diag.Nearest(args[i], near), near[0]))
 	}
 	return usageErrorf("unknown command %q", args[i])
 }

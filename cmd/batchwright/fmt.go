@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/blueprint"
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
@@ -102,7 +103,11 @@ func (f *formatter) formatPath(ctx context.Context, name string) error {
 			f.reportFailure(p, "is not a CUE file", "pass .cue files only")
 			return nil
 		}
-		if p != name && d.Type()&fs.ModeSymlink != 0 && leadsOut(p, name) {
+		isLink := p != name && d.Type()&fs.ModeSymlink != 0
+		if isLink && strings.HasPrefix(d.Name(), ".") {
+			return nil // the lock of an editor, such as ".#platform.cue" of Emacs
+		}
+		if isLink && leadsOut(p, name) {
 			f.reportFailure(p, "is a symbolic link to a file outside the directory",
 				"pass the target of the link, or remove the link")
 			return nil

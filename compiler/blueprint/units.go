@@ -62,6 +62,9 @@ func guessAmount(s string) []guess {
 		letter := strings.ToUpper(unit[:1])
 		like := map[string]float64{"M": mib, "G": gib, "T": tib}[letter]
 		meant := strconv.Quote(binaryAmount(n * like))
+		if strings.HasSuffix(s, "m") {
+			return []guess{{meant, fmt.Sprintf("did you mean %s? m is a thousandth of a byte", meant)}}
+		}
 		return []guess{{meant, fmt.Sprintf("did you mean %s? %s counts in powers of 10: %s is %q", meant,
 			strings.ToUpper(unit), s, fmt.Sprintf("%.0fMi", math.Floor(n*size/mib)))}}
 	}

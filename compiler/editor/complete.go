@@ -48,7 +48,7 @@ func (e *Editor) Complete(files []File, name string, at int) Completion {
 	t := readText(files)
 	_, here := scanFile(files[i], at)
 	out := Completion{Start: here.start, End: here.end, Quoted: here.quoted}
-	if here.silent {
+	if here.silent || here.quoted && isBehindText(files[i].Content[here.start:here.end], at-here.start) {
 		return out
 	}
 	c := &completion{Editor: e, text: t, file: files[i], cursor: here}
@@ -66,6 +66,12 @@ func (e *Editor) Complete(files []File, name string, at int) Completion {
 		out.Offers = c.offerLiterals(path, field)
 	}
 	return out
+}
+
+// isBehindText reports whether an offset is behind the closing quote of a token. Editors
+// ask there, because they ask whenever somebody types a quote.
+func isBehindText(token []byte, at int) bool {
+	return at == len(token) && at > 1 && token[at-1] == token[0] && token[at-2] != '\\'
 }
 
 // completion is one run of Complete.

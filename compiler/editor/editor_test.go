@@ -118,6 +118,8 @@ func TestComplete(t *testing.T) {
 		{"behind garbage", "a.cue", "tiers: = ]]\n}\nteams: y: {\n\t◆\n}\n", "namespace cohort"},
 		{"in a comment", "a.cue", "cluster: {\n\t// the ◆\n}\n", ""},
 		{"behind a value", "a.cue", "cluster: imageStreaming: true ◆\n", ""},
+		{"behind a text", "a.cue", "capacity: x: hardware: \"l4\"◆\n", ""},
+		{"behind an empty text", "a.cue", "capacity: x: hardware: \"\"◆\n", ""},
 		{"behind a dot", "a.cue", "capacity: x: hardware: hardware.◆\n", ""},
 		{"in an unknown field", "a.cue", "nonsense: {◆}\n", ""},
 		{"in an expression of a text", "a.cue", "name: \"\\(◆)\"\n", ""},
@@ -136,6 +138,7 @@ func TestComplete(t *testing.T) {
 		{"YAML: a flow list", "a.yaml", "tiers:\n  x: {capacity: [l4-spot, ◆]}\n", "l4-spot l4-held"},
 		{"YAML: quota", "a.yaml", "teams:\n  x:\n    quota:\n      hp:\n        ◆\n", "l4-spot l4-held"},
 		{"YAML: in a text", "a.yaml", "workloads:\n  x:\n    files:\n      a.py: |\n        import ◆\n", ""},
+		{"YAML: behind a text", "a.yaml", "capacity:\n  x:\n    hardware: 'l4'◆\n", ""},
 		{"YAML: in a comment", "a.yaml", "cluster:\n  # the ◆\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

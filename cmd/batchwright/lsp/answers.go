@@ -157,8 +157,20 @@ func symbolsOf(t *text, symbols []*editor.Symbol) []documentSymbol {
 // kindQuickFix is the kind of the actions that correct a finding.
 const kindQuickFix = "quickfix"
 
-// listActions returns the corrections of the findings in a range. There are none while
-// the findings are outdated: their places could be wrong.
+// asksFor reports whether an editor asks for the actions of a finding: the finding
+// touches the range, or the editor names it. Neovim 0.11 and older send the cursor as
+// the range, and name the findings of the line.
+func (p actionParams) asksFor(f Found) bool {
+	if !f.Range.End.before(p.Range.Start) && !p.Range.End.before(f.Range.Start) {
+		return true
+	}
+	return slices.ContainsFunc(p.Context.Diagnostics, func(d contextDiagnostic) bool {
+		return d.Code == f.Code && d.Range == f.Range
+	})
+}
+
+// listActions returns the corrections of the findings that an editor asks for. There
+// are none while the findings are outdated: their places could be wrong.
 func (s *Server) listActions(p actionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +186,7 @@ func (s *Server) listActions(p actionParams) (any, error) {
 			continue
 		}
 		for _, f := range platform.found[q.name] {
-			if f.Range.End.before(p.Range.Start) || p.Range.End.before(f.Range.Start) {
+			if !p.asksFor(f) {
 				continue
 			}
 			if f.Edit != nil {

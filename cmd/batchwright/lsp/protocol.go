@@ -191,8 +191,16 @@ type actionParams struct {
 	TextDocument textDocument `json:"textDocument"`
 	Range        span         `json:"range"`
 	Context      struct {
-		Only []string `json:"only"`
+		Only        []string            `json:"only"`
+		Diagnostics []contextDiagnostic `json:"diagnostics"`
 	} `json:"context"`
+}
+
+// contextDiagnostic is a diagnostic for which an editor asks for actions. It can come
+// from another server, whose codes can be numbers.
+type contextDiagnostic struct {
+	Range span `json:"range"`
+	Code  any  `json:"code"`
 }
 
 type codeAction struct {

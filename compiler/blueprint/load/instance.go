@@ -126,12 +126,15 @@ func (l *Loader) cueConfig(root string) *cueload.Config {
 
 // hideDevices lays an empty file over everything that is neither a file nor a
 // directory, in the directories whose files are a package: the loader would read it,
-// whatever its name, and a device or a pipe may have no end.
+// whatever its name, and a device or a pipe may have no end. A link to nothing is hidden
+// too if its name is one that CUE ignores: Emacs locks a file that it changes with a link
+// such as ".#platform.cue" to the name of the user.
 func (l *Loader) hideDevices(dir, root string) {
 	entries, _ := l.files.readDir(dir) // the loader reports an unreadable directory
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
-		if info, err := l.files.stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		info, err := l.files.stat(name)
+		if err != nil && isIgnored(e.Name()) || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			l.overlay[name] = nil
 		}
 		if _, laid := l.overlay[name]; !laid && filepath.Ext(name) == ".cue" && l.leadsOut(name, dir) {

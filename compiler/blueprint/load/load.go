@@ -186,7 +186,7 @@ func (l *Loader) addDirectory(path, dir string) {
 	found, data := 0, ""
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case e.IsDir(), strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"):
+		case e.IsDir(), isIgnored(name):
 		case strings.HasSuffix(name, "_tool.cue"), strings.HasSuffix(name, "_test.cue"):
 		case strings.HasSuffix(name, ".cue"):
 			found++
@@ -209,6 +209,9 @@ func (l *Loader) addDirectory(path, dir string) {
 	}
 	l.dirs = append(l.dirs, dir)
 }
+
+// isIgnored reports whether CUE ignores a file of a package because of its name.
+func isIgnored(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
 
 // leadsOut reports whether a file of a directory is a symbolic link that leads out
 // of the directory's module. Findings would show the content of such a file, which

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/mod/modfile"
@@ -102,8 +101,7 @@ func blueprintPackage(dir string) (pkg string, refers bool, err error) {
 		return "", false, err
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".cue" || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "_") ||
-			strings.HasPrefix(e.Name(), ".") {
+		if filepath.Ext(e.Name()) != ".cue" || !e.Type().IsRegular() || isIgnored(e.Name()) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
