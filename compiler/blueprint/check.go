@@ -28,6 +28,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -95,7 +96,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	}
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
-			Code: "N0109", Severity: diag.Note,
+			Code: "N0109", Severity: diag.Note, Span: g.omitted,
 			Message: fmt.Sprintf("%d more entities do not match the schema, and their findings are omitted",
 				g.unexplained),
 			Help: "correct the entities in the other findings, then run batchwright again",
@@ -162,8 +163,12 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
+	empty := c.known && len(lacking) > 0 && len(meant) == 0 && c.isEmpty(written)
+	if empty {
+		c.reportEmpty(slices.Sorted(maps.Keys(lacking)))
+	}
 	for _, name := range slices.Sorted(maps.Keys(lacking)) {
-		if c.known && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
+		if c.known && !empty && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
 			c.reportMissing(lacking[name], name, nil)
 		}
 	}
@@ -171,6 +176,27 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 		c.reportRequired(value, written, slices.Collect(maps.Keys(lacking)), nil)
 	}
 	return nil
+}
+
+// isEmpty reports whether the files write no field. written are the fields of their
+// value, which an embedded schema adds to.
+func (c *checker) isEmpty(written map[string]bool) bool {
+	bare := c.bare()
+	if !bare.Exists() {
+		return len(written) == 0
+	}
+	it, err := bare.Fields()
+	return bare.Err() == nil && (err != nil || !it.Next()) // without the schema, no struct is left
+}
+
+// reportEmpty reports a blueprint without a field.
+func (c *checker) reportEmpty(lacking []string) {
+	f := missingField(lacking[0], nil)
+	f.Message = fmt.Sprintf("the blueprint is empty: it lacks the required fields %s",
+		words.Quoted(lacking, len(lacking)))
+	f.Span = c.locate.fieldSpan(true)
+	f.Help = "write the fields, or start with an example: batchwright init --from batch-platform"
+	c.addFinding(f)
 }
 
 // meantField returns the value of a field of the blueprint, including the value that
@@ -304,7 +330,9 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 		return true
 	}
 	if g.explained >= maxBroken {
-		g.unexplained++
+		if g.unexplained++; g.unexplained == 1 {
+			g.omitted = g.locate.fieldSpan(true, path...)
+		}
 		return false
 	}
 	before, said := g.mistakes, g.findings.Len()

@@ -225,9 +225,15 @@ func (g *grammar) describeMisfit(m *mistake, name string, errs []cueerrors.Error
 	m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
 	m.others, m.spans, m.Span = "another value", at, at[0]
 	g.suggestValue(&m.Finding, schema, g.cue.CompileString(wrong), path)
-	if m.Edit == nil || !slices.Contains(values, m.Edit.Text) { // the right value is still a second one
-		m.Help, m.Edit = strings.TrimSpace(m.Help+" the values conflict: keep one of them"), nil
+	switch keep := "the values conflict: keep one of them"; {
+	case m.Edit != nil && slices.Contains(values, m.Edit.Text), strings.HasPrefix(m.Help, "remove "):
+		return true // one value remains
+	case m.Help == "", strings.HasSuffix(m.Help, "?"):
+		m.Help = strings.TrimSpace(m.Help + " " + keep)
+	default:
+		m.Help += "; " + keep
 	}
+	m.Edit = nil
 	return true
 }
 

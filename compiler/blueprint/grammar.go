@@ -27,6 +27,7 @@ type grammar struct {
 	// explained and unexplained are the numbers of entities and fields that do not
 	// fit.
 	explained, unexplained int
+	omitted                diag.Span              // place of the first one that is not explained
 	reported               map[diag.Spot]bool     // fields whose value has a finding
 	partial                bool                   // some of the files could not be read
 	bare                   func() cue.Value       // value of the files without the schema, if they refer to it
@@ -436,6 +437,7 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 		f.Label = "no fields are allowed here"
 	}
 	near := g.suggestField(&f, name, names, path[:len(path)-1])
+	g.convertStruct(&f, near, path)
 	g.addFinding(f)
 	return near
 }

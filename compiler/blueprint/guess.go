@@ -115,6 +115,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		add(s)
+		guesses = append(guesses, guessDecimal(s)...)
 	}
 	guesses = append(guesses, guessAmount(s)...)
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
@@ -136,6 +137,16 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 		add(quoted("all"))
 	}
 	return guesses
+}
+
+// guessDecimal returns the number that is meant by digits with a leading zero. YAML 1.1
+// reads 08 as a text, because it begins like an octal number and has an 8.
+func guessDecimal(digits string) []guess {
+	number := strings.TrimLeft(strings.TrimPrefix(digits, "+"), "0")
+	if number == "" || number == digits {
+		return nil
+	}
+	return []guess{{number, fmt.Sprintf("%s is a text, because a number has no leading zero: write %s", digits, number)}}
 }
 
 // guessEntity returns the advice to write a value below the name of an entity. name is
@@ -170,6 +181,9 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	optional := err == nil && presence == cue.OptionalConstraint
 	if truth, err := value.Bool(); err == nil && !truth && optional {
 		return []guess{{help: "remove " + name}}
+	}
+	if err == nil && presence == 0 && value.IncompleteKind() == cue.NullKind {
+		return []guess{{help: "remove " + name + " here, or write its fields"}}
 	}
 	var guesses []guess
 	if _, err := value.Bool(); optional && (err == nil || value.IncompleteKind() == cue.NullKind) {
