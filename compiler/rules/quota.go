@@ -335,15 +335,43 @@ func (r *report) eachBorrower(visit func(borrower)) {
 	}
 }
 
+// nothingToBorrow reports limits on borrowing from a cohort in which no other queue
+// lends. A comprehension writes the limits of many queues at one place: they are one
+// finding.
 func nothingToBorrow(r *report) {
+	type limit struct {
+		spot             diag.Spot
+		cohort, capacity string
+		accepted         bool
+	}
+	const most = 12
 	pool := cohortPools(r.Plan)
+	borrowers := map[limit][]borrower{}
+	var order []limit
 	r.eachBorrower(func(b borrower) {
 		own := b.quotas[slices.IndexFunc(b.quotas, ir.ResourceQuota.Borrows)]
 		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
-			r.add(b.path, fmt.Sprintf("no other queue of cohort %q lends %q to %s", b.cohort, b.capacity.Name, b.who),
-				withHelp("remove borrow, or let another queue lend"))
+			spot := r.Place(false, b.path...).Spot("")
+			l := limit{spot, b.cohort, b.capacity.Name, r.acceptedReason(b.path) != ""}
+			if borrowers[l] == nil {
+				order = append(order, l)
+			}
+			borrowers[l] = append(borrowers[l], b)
 		}
 	})
+	for _, l := range order {
+		same := borrowers[l]
+		var who []string
+		for _, b := range same {
+			who = append(who, b.who)
+		}
+		all := words.And(who)
+		if len(who) > most {
+			all = words.First(who, most)
+		}
+		r.add(same[0].path, fmt.Sprintf("no other queue of cohort %q lends %q to %s", l.cohort, l.capacity, all),
+			withHelp("remove borrow, or let another queue lend"))
+	}
 }
 
 // borrowTooMuch reports a borrowing limit above everything that the other queues
