@@ -48,6 +48,9 @@ type Checked struct {
 	// Misnamed contains the names of entities that are no valid names. A reference to
 	// an almost equal name is a consequence.
 	Misnamed map[string]bool
+	// Misfiled reports whether entities may be in a field whose name is unknown, so
+	// that the blueprint seems to lack them or some of their fields.
+	Misfiled bool
 	locate   *locator
 }
 
@@ -136,6 +139,8 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
 			near := c.reportUnknown(name, known, []string{name})
+			constraint, _ := fieldOf(definition, near)
+			c.out.Misfiled = c.out.Misfiled || isStruct(given.Value()) && (near == "" || entityOf(constraint).Exists())
 			meant[near] = true
 			if near != "" && c.locate.spelt[near] == "" {
 				c.locate.spelt[near] = name

@@ -380,33 +380,60 @@ func bootDisks(r *report) {
 	}
 }
 
+// share is how much cpu and memory a node has for each of its accelerators, in vCPUs
+// and MiB, and whether perAccelerator exceeds it.
+type share struct {
+	cpu                   float64
+	mib                   int64
+	aboveCPU, aboveMemory bool
+}
+
+// shareOf compares perAccelerator of some hardware with its machine. It reports
+// false for hardware without perAccelerator or without accelerators, and for an
+// amount that the grammar refuses.
+func shareOf(h schema.Hardware, m catalog.Machine) (share, bool) {
+	if h.PerAccelerator == nil || m.Count == 0 {
+		return share{}, false
+	}
+	memory, err := resource.ParseQuantity(h.PerAccelerator.Memory)
+	if err != nil {
+		return share{}, false
+	}
+	milli, mib := m.Allocatable()
+	s := share{cpu: float64(milli) / 1000 / float64(m.Count), mib: mib / int64(m.Count)}
+	s.aboveCPU, s.aboveMemory = h.PerAccelerator.CPU > s.cpu, memory.Value()>>20 > s.mib
+	return s, true
+}
+
 func perAccelerator(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
 		m, ok := findMachine(h)
-		if !ok || h.PerAccelerator == nil || m.Count == 0 {
+		if !ok {
 			continue
 		}
-		milli, mib := m.Allocatable()
-		memory, err := resource.ParseQuantity(h.PerAccelerator.Memory)
-		if err != nil {
-			continue // the grammar reports it
-		}
+		s, ok := shareOf(h, m)
 		each := "its accelerator"
 		if m.Count > 1 {
 			each = fmt.Sprintf("each of its %d accelerators", m.Count)
 		}
-		if most := float64(milli) / 1000 / float64(m.Count); h.PerAccelerator.CPU > most {
-			r.add(at("hardware", name, "perAccelerator", "cpu"),
+		path := at("hardware", name, "perAccelerator")
+		switch {
+		case !ok:
+		case s.aboveCPU && s.aboveMemory:
+			r.addKey(path, fmt.Sprintf("perAccelerator is %g vCPUs and %s, but a node of %s has only %.3g vCPUs and %dMi for %s",
+				h.PerAccelerator.CPU, h.PerAccelerator.Memory, m.Type, s.cpu, s.mib, each),
+				withLabel("want at most cpu: %.3g and memory: \"%dGi\"", s.cpu, s.mib/1024))
+		case s.aboveCPU:
+			r.add(pathBelow(path, "cpu"),
 				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %.3g vCPUs for %s",
-					h.PerAccelerator.CPU, m.Type, most, each),
-				withLabel("want at most %.3g", most))
-		}
-		if most := mib / int64(m.Count); memory.Value()>>20 > most {
-			r.add(at("hardware", name, "perAccelerator", "memory"),
+					h.PerAccelerator.CPU, m.Type, s.cpu, each),
+				withLabel("want at most %.3g", s.cpu))
+		case s.aboveMemory:
+			r.add(pathBelow(path, "memory"),
 				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %dMi for %s",
-					h.PerAccelerator.Memory, m.Type, most, each),
-				withLabel("want at most %dGi", most/1024))
+					h.PerAccelerator.Memory, m.Type, s.mib, each),
+				withLabel("want at most %dGi", s.mib/1024))
 		}
 	}
 }

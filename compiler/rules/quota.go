@@ -178,7 +178,7 @@ func checkOvercommit(r *report) {
 	guarantees := r.guaranteesOf()
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) {
+		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) || r.followsShare(c, excess) {
 			continue
 		}
 		n, unit := countedUnits(c, c.MaxNodes)
@@ -194,6 +194,16 @@ func checkOvercommit(r *report) {
 		options = append(options, guarantees[c.Name]...)
 		r.addKey(at("capacity", c.Name), message, options...)
 	}
+}
+
+// followsShare reports whether an excess of cpu or memory is a consequence of
+// perAccelerator, which promises more of it than the node has.
+func (r *report) followsShare(c ir.Capacity, e excess) bool {
+	h := r.Blueprint.Hardware[r.Blueprint.Capacity[c.Name].Hardware]
+	m, ok := findMachine(h)
+	s, given := shareOf(h, m)
+	counted := c.CountedIn()
+	return ok && given && (s.aboveCPU || s.aboveMemory) && e.resource != counted
 }
 
 // countedUnits returns a number of nodes in the unit in which the blueprint gives the

@@ -86,6 +86,9 @@ type Pass struct {
 	// NamesOnly reports whether a part other than an entity is broken, such as the
 	// region or the cluster. Only the rules on the meaning of names then run.
 	NamesOnly bool
+	// Misfiled reports whether entities may be in a field whose name is unknown. The
+	// warnings that require the whole blueprint are then skipped.
+	Misfiled bool
 
 	reasons  map[acceptance]string // the blueprint's acceptances, with their reasons
 	accepted map[acceptance]bool   // the acceptances that matched a finding
@@ -93,6 +96,10 @@ type Pass struct {
 	// those that a finding names because they are in the wrong struct.
 	samples map[string][]acceptance
 	missed  map[acceptance]bool
+	// unknown holds the codes of acceptances that no rule has. meant maps such an
+	// acceptance to the code of a finding that it probably means.
+	unknown map[accepter][]string
+	meant   map[acceptance]string
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
@@ -100,6 +107,7 @@ type Pass struct {
 func Run(p *Pass) {
 	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
 	p.samples, p.missed = sampleAcceptances(p.reasons), map[acceptance]bool{}
+	p.unknown, p.meant = unknownAcceptances(p.reasons), map[acceptance]string{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -125,7 +133,8 @@ func Run(p *Pass) {
 // resolved is true.
 func (p *Pass) runRules(rules []Rule, resolved bool) {
 	for _, r := range rules {
-		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
+		lacking := len(p.Broken) > 0 || p.Misfiled && r.Severity != diag.Error
+		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (!lacking || !r.whole) {
 			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
 		}
 	}
