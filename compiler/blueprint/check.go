@@ -83,7 +83,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	}
 	g := &grammar{
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
-		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
+		reported: map[diag.Spot]bool{}, renamed: map[string]string{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
 		definition: definition, vocabulary: sync.OnceValue(func() *vocabulary { return newVocabulary(definition) }),
 		misnamed: sync.OnceValue(func() map[string]bool { return findMisnamed(definition, value) }),
 	}
@@ -97,6 +97,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	if err := c.checkFields(definition, value, conditions); err != nil {
 		return nil, err
 	}
+	g.reportUndefined()
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
 			Code: "N0109", Severity: diag.Note, Span: g.omitted,
@@ -340,9 +341,9 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 		}
 		return false
 	}
-	before, said := g.mistakes, g.findings.Len()
+	before, said := g.mistakes, g.findings.Len()+len(g.undefined)
 	defer func() {
-		if g.findings.Len() > said { // otherwise the mistake is in a pattern and is already reported for another entity
+		if g.findings.Len()+len(g.undefined) > said { // otherwise the mistake is in a pattern and is already reported for another entity
 			g.explained++
 		}
 	}()

@@ -79,7 +79,30 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 			g.postpone(f, nil)
 			continue
 		}
+		if format, args := errs[0].Msg(); strings.HasPrefix(format, undefinedField) {
+			name := pathElement(fmt.Sprint(args[0]))
+			g.mistakes++
+			g.undefined = append(g.undefined, undefinedReference{f, name, g.locate.nearField(errs[0].Position(), name)})
+			continue
+		}
 		g.addFinding(f)
+	}
+}
+
+// undefinedReference is the finding on a reference to a field that is written under
+// another name, or nowhere. near is a written field with almost the same name, or "".
+type undefinedReference struct {
+	diag.Finding
+	name, near string
+}
+
+// reportUndefined reports the references to undefined fields, except those to fields
+// that a finding tells the user to rename.
+func (g *grammar) reportUndefined() {
+	for _, u := range g.undefined {
+		if u.near == "" || g.renamed[u.near] != u.name {
+			g.findings.Add(u.Finding)
+		}
 	}
 }
 

@@ -39,8 +39,10 @@ type grammar struct {
 	followups []followup
 	// misspelt are the fields of the current entity that are meant by misspelt names;
 	// nil outside an entity.
-	misspelt map[string]bool
-	twins    int // searches for twins so far, at most mostTwins
+	misspelt  map[string]bool
+	undefined []undefinedReference
+	renamed   map[string]string // the fields that are meant by misspelt names
+	twins     int               // searches for twins so far, at most mostTwins
 }
 
 // mostTwins bounds the searches for twins, each of which reads the names of all
@@ -438,6 +440,7 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 	}
 	near := g.suggestField(&f, name, names, path[:len(path)-1])
 	g.convertStruct(&f, near, path)
+	g.renamed[name] = near
 	g.addFinding(f)
 	return near
 }
