@@ -146,7 +146,8 @@ func guessDecimal(digits string) []guess {
 	if number == "" || number == digits {
 		return nil
 	}
-	return []guess{{number, fmt.Sprintf("%s is a text, because a number has no leading zero: write %s", digits, number)}}
+	why := digits + " is a text, because a number has no leading zero: write " + number
+	return []guess{{number, why}}
 }
 
 // guessEntity returns the advice to write a value below the name of an entity. name is

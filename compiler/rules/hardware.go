@@ -22,10 +22,13 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{
 			Code: "E0301", Severity: diag.Error, Title: "machine type is unknown or unsupported",
-			check: machineTypes, basic: true,
+			check: machineTypes, basic: true, fieldwise: true,
 		},
 		{Code: "E0302", Severity: diag.Error, Title: "zone is not in the platform's region", check: zonesInRegion},
-		{Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones", check: capacityZones},
+		{
+			Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones",
+			check: capacityZones, fieldwise: true,
+		},
 		{Code: "E0304", Severity: diag.Error, Title: "machine does not boot from this disk type", check: bootDisks},
 		{
 			Code: "E0305", Severity: diag.Error, Title: "more cpu or memory per accelerator than the machine has",
@@ -421,8 +424,9 @@ func perAccelerator(r *report) {
 		switch {
 		case !ok:
 		case s.aboveCPU && s.aboveMemory:
-			r.addKey(path, fmt.Sprintf("perAccelerator is %g vCPUs and %s, but a node of %s has only %.3g vCPUs and %dMi for %s",
-				h.PerAccelerator.CPU, h.PerAccelerator.Memory, m.Type, s.cpu, s.mib, each),
+			r.addKey(path,
+				fmt.Sprintf("perAccelerator is %g vCPUs and %s, but a node of %s has only %.3g vCPUs and %dMi for %s",
+					h.PerAccelerator.CPU, h.PerAccelerator.Memory, m.Type, s.cpu, s.mib, each),
 				withLabel("want at most cpu: %.3g and memory: \"%dGi\"", s.cpu, s.mib/1024))
 		case s.aboveCPU:
 			r.add(pathBelow(path, "cpu"),
