@@ -136,8 +136,9 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 	}
 	rules.Run(&rules.Pass{
 		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, Misnamed: checked.Misnamed,
-		NamesOnly: !checked.Whole,
-		Place:     checked.Place, Written: checked.Written, Findings: &res.Findings,
+		Rest: checked.Rest, Valid: checked.Valid,
+		NamesOnly: !checked.Whole, Misfiled: checked.Misfiled,
+		Place: checked.Place, Written: checked.Written, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan = plan

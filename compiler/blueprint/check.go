@@ -28,6 +28,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -47,6 +48,14 @@ type Checked struct {
 	// Misnamed contains the names of entities that are no valid names. A reference to
 	// an almost equal name is a consequence.
 	Misnamed map[string]bool
+	// Rest is the blueprint with the valid fields of the broken entities; their other
+	// fields are empty. Valid holds the names of these fields. Rest is nil if no broken
+	// entity has a valid field.
+	Rest  *schema.Blueprint
+	Valid map[[2]string]map[string]bool
+	// Misfiled reports whether entities may be in a field whose name is unknown, so
+	// that the blueprint seems to lack them or some of their fields.
+	Misfiled bool
 	locate   *locator
 }
 
@@ -79,7 +88,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	}
 	g := &grammar{
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
-		reported: map[diag.Spot]bool{}, bare: sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
+		reported: map[diag.Spot]bool{}, renamed: map[string]string{},
+		bare:       sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
 		definition: definition, vocabulary: sync.OnceValue(func() *vocabulary { return newVocabulary(definition) }),
 		misnamed: sync.OnceValue(func() map[string]bool { return findMisnamed(definition, value) }),
 	}
@@ -89,13 +99,14 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	}
 	blueprint := &schema.Blueprint{}
 	c := &checker{grammar: g, ctx: ctx, out: out, decoders: fieldDecoders(blueprint), Whole: true,
-		known: !files.Partial}
+		known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
 	if err := c.checkFields(definition, value, conditions); err != nil {
 		return nil, err
 	}
+	g.reportUndefined()
 	if g.unexplained > 0 {
 		findings.Add(diag.Finding{
-			Code: "N0109", Severity: diag.Note,
+			Code: "N0109", Severity: diag.Note, Span: g.omitted,
 			Message: fmt.Sprintf("%d more entities do not match the schema, and their findings are omitted",
 				g.unexplained),
 			Help: "correct the entities in the other findings, then run batchwright again",
@@ -103,8 +114,9 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	}
 	if c.known {
 		out.Blueprint, out.Whole = blueprint, c.Whole
+		err = c.decodeRest(blueprint)
 	}
-	return out, nil
+	return out, err
 }
 
 // checker reads a blueprint field by field.
@@ -115,6 +127,8 @@ type checker struct {
 	decoders map[string]decoder
 	Whole    bool // nothing except entities is broken
 	known    bool // the set of entities is known
+	// valid holds the JSON of the valid fields of broken entities, by field and name.
+	valid map[[2]string]map[string]json.RawMessage
 }
 
 // checkFields reads every field of the blueprint, and reports unknown and missing
@@ -124,25 +138,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	if err != nil {
 		return err
 	}
-	meant, hidden, written := map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
-	for given, ok := doubtfulFields(value); ok && given.Next(); {
-		switch sel := given.Selector(); {
-		case isConstraint(sel):
-		case !sel.IsString():
-			if !strings.HasPrefix(sel.String(), load.ConditionPrefix) {
-				hidden[sel.String()] = given.Value()
-			}
-		case !slices.Contains(known, sel.Unquoted()):
-			name := sel.Unquoted()
-			near := c.reportUnknown(name, known, []string{name})
-			meant[near] = true
-			if near != "" && c.locate.spelt[near] == "" {
-				c.locate.spelt[near] = name
-			}
-		default:
-			written[sel.Unquoted()] = true
-		}
-	}
+	meant, hidden, written := c.readGiven(definition, value, known)
 	lacking := map[string]cue.Value{}
 	for _, name := range known {
 		constraint, presence := fieldOf(definition, name)
@@ -162,15 +158,79 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
-	for _, name := range slices.Sorted(maps.Keys(lacking)) {
-		if c.known && !meant[name] { // otherwise the missing field may be in the part that cannot be evaluated
-			c.reportMissing(lacking[name], name, nil)
+	c.reportLacking(value, lacking, meant, written)
+	return nil
+}
+
+// readGiven reports the unknown fields of the blueprint, and returns the fields that
+// they mean, the hidden fields, and the names of the known fields that are written.
+func (c *checker) readGiven(definition, value cue.Value, known []string) (meant map[string]bool,
+	hidden map[string]cue.Value, written map[string]bool) {
+	meant, hidden, written = map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
+	for given, ok := doubtfulFields(value); ok && given.Next(); {
+		switch sel := given.Selector(); {
+		case isConstraint(sel):
+		case !sel.IsString():
+			if !strings.HasPrefix(sel.String(), load.ConditionPrefix) {
+				hidden[sel.String()] = given.Value()
+			}
+		case !slices.Contains(known, sel.Unquoted()):
+			name := sel.Unquoted()
+			near := c.reportUnknown(name, known, []string{name})
+			constraint, _ := fieldOf(definition, near)
+			if isStruct(given.Value()) && (near == "" || entityOf(constraint).Exists()) {
+				c.out.Misfiled = true
+			}
+			meant[near] = true
+			if near != "" && c.locate.spelt[near] == "" {
+				c.locate.spelt[near] = name
+			}
+		default:
+			written[sel.Unquoted()] = true
 		}
 	}
-	if c.known {
-		c.reportRequired(value, written, slices.Collect(maps.Keys(lacking)), nil)
+	return meant, hidden, written
+}
+
+// reportLacking reports the required fields that the blueprint lacks, unless they may
+// be in a part that cannot be evaluated. lacking are their constraints, meant the
+// fields that are written under other names, and written all other fields.
+func (c *checker) reportLacking(value cue.Value, lacking map[string]cue.Value, meant, written map[string]bool) {
+	if !c.known {
+		return
 	}
-	return nil
+	names := slices.Sorted(maps.Keys(lacking))
+	if len(names) > 0 && len(meant) == 0 && c.isEmpty(written) {
+		c.reportEmpty(names)
+	} else {
+		for _, name := range names {
+			if !meant[name] {
+				c.reportMissing(lacking[name], name, nil)
+			}
+		}
+	}
+	c.reportRequired(value, written, names, nil)
+}
+
+// isEmpty reports whether the files write no field. written are the fields of their
+// value, which an embedded schema adds to.
+func (c *checker) isEmpty(written map[string]bool) bool {
+	bare := c.bare()
+	if !bare.Exists() {
+		return len(written) == 0
+	}
+	it, err := bare.Fields()
+	return bare.Err() == nil && (err != nil || !it.Next()) // without the schema, no struct is left
+}
+
+// reportEmpty reports a blueprint without a field.
+func (c *checker) reportEmpty(lacking []string) {
+	f := missingField(lacking[0], nil)
+	f.Message = fmt.Sprintf("the blueprint is empty: it lacks the required fields %s",
+		words.Quoted(lacking, len(lacking)))
+	f.Span = c.locate.fieldSpan(true)
+	f.Help = "write the fields, or start with an example: batchwright init --from batch-platform"
+	c.addFinding(f)
 }
 
 // meantField returns the value of a field of the blueprint, including the value that
@@ -254,16 +314,17 @@ func (c *checker) checkField(name string, constraint, value cue.Value) error {
 		key := entities.Selector().Unquoted()
 		path := []string{name, key}
 		given[key] = true
-		good := matches(key)
-		if !good {
+		if !matches(key) {
 			c.out.Misnamed[key] = true
 			c.badKey(label, key, path)
+		} else if c.decodeChecked(entity, entities.Value(), c.decoders[name], path...) {
+			continue
+		} else if c.unexplained == 0 {
+			c.keepValid(entity, entities.Value(), path)
 		}
-		if !good || !c.decodeChecked(entity, entities.Value(), c.decoders[name], path...) {
-			c.out.Broken[[2]string{name, key}] = true
-			if err := c.decoders[name](key, []byte("null")); err != nil {
-				return err
-			}
+		c.out.Broken[[2]string{name, key}] = true
+		if err := c.decoders[name](key, []byte("null")); err != nil {
+			return err
 		}
 	}
 	if c.reportStruct(constraint, value, []string{name}) || c.reportRequired(value, given, nil, []string{name}) {
@@ -304,12 +365,15 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 		return true
 	}
 	if g.explained >= maxBroken {
-		g.unexplained++
+		if g.unexplained++; g.unexplained == 1 {
+			g.omitted = g.locate.fieldSpan(true, path...)
+		}
 		return false
 	}
-	before, said := g.mistakes, g.findings.Len()
+	before, said := g.mistakes, g.findings.Len()+len(g.undefined)
 	defer func() {
-		if g.findings.Len() > said { // otherwise the mistake is in a pattern and is already reported for another entity
+		// Otherwise the mistake is in a pattern, and is already reported for another entity.
+		if g.findings.Len()+len(g.undefined) > said {
 			g.explained++
 		}
 	}()

@@ -12,7 +12,7 @@ func Codes() []diag.Code {
 		{ID: "E0105", Severity: diag.Error, Title: "invalid name"},
 		{ID: "E0106", Severity: diag.Error, Title: "field or condition has no concrete value"},
 		{ID: "E0107", Severity: diag.Error, Title: "CUE evaluation error"},
-		{ID: "W0117", Severity: diag.Warning, Title: "CUE form that sets no field"},
+		{ID: "W0117", Severity: diag.Warning, Title: "CUE form that does not set the field that it seems to set"},
 		{ID: "N0109", Severity: diag.Note, Title: "more errors than are explained"},
 	}
 }

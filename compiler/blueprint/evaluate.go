@@ -79,7 +79,30 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 			g.postpone(f, nil)
 			continue
 		}
+		if format, args := errs[0].Msg(); strings.HasPrefix(format, undefinedField) {
+			name := pathElement(fmt.Sprint(args[0]))
+			g.mistakes++
+			g.undefined = append(g.undefined, undefinedReference{f, name, g.locate.nearField(errs[0].Position(), name)})
+			continue
+		}
 		g.addFinding(f)
+	}
+}
+
+// undefinedReference is the finding on a reference to a field that is written under
+// another name, or nowhere. near is a written field with almost the same name, or "".
+type undefinedReference struct {
+	diag.Finding
+	name, near string
+}
+
+// reportUndefined reports the references to undefined fields, except those to fields
+// that a finding tells the user to rename.
+func (g *grammar) reportUndefined() {
+	for _, u := range g.undefined {
+		if u.near == "" || g.renamed[u.near] != u.name {
+			g.findings.Add(u.Finding)
+		}
 	}
 }
 
@@ -130,7 +153,9 @@ func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []
 	case strings.Contains(format, noArmFits):
 		m.describeAlternatives(name, errs[1:])
 	case strings.HasPrefix(format, conflicting):
-		m.describeConflict(name, errs, schema, g.locate.compareOrder)
+		if !g.describeMisfit(m, name, errs, schema, path) {
+			m.describeConflict(name, errs, g.locate.compareOrder)
+		}
 	case strings.HasPrefix(format, outOfBound), strings.HasPrefix(format, notSatisfied):
 		m.describeBound(name, withoutStructs(fmt.Sprint(args[0])), fmt.Sprint(args[1]), func(key bool) diag.Span {
 			return g.locate.fieldSpan(key, path...)
@@ -178,25 +203,12 @@ type mistake struct {
 }
 
 // describeConflict describes that a field has several values. The wrong value is the
-// one that the schema does not accept; if there is none, the one that was written
-// last.
-func (m *mistake) describeConflict(name string, errs []cueerrors.Error, schema cue.Value,
-	later func(a, b diag.Span) int) {
+// one that was written last.
+func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later func(a, b diag.Span) int) {
 	var values []string
-	for _, e := range errs {
-		_, args := e.Msg()
-		for _, a := range args[:min(2, len(args))] {
-			if v := shortenValue(withoutStructs(fmt.Sprint(a))); !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-	}
-	_, args := errs[0].Msg()
-	if wrong := misfitValue(schema, args); wrong != "" {
-		if at := moveToFront(m.spans, wrong); len(at) > 0 && sourceText(at[0]) == wrong {
-			m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
-			m.Help, m.others, m.spans = "the values conflict: keep one of them", "another value", at
-			return
+	for _, v := range conflictingValues(errs) {
+		if v = shortenValue(withoutStructs(v)); !slices.Contains(values, v) {
+			values = append(values, v)
 		}
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
@@ -214,6 +226,62 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, schema c
 		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
 	}
 	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
+}
+
+// describeMisfit describes that one of several conflicting values is a value that the
+// schema does not accept. It returns whether there is one.
+func (g *grammar) describeMisfit(m *mistake, name string, errs []cueerrors.Error, schema cue.Value,
+	path []string) bool {
+	_, args := errs[0].Msg()
+	values := conflictingValues(errs)
+	wrong := misfitValue(schema, args)
+	if i := slices.IndexFunc(values, func(v string) bool { return g.refusesValue(schema, v) }); wrong == "" && i >= 0 {
+		wrong = values[i]
+	}
+	if wrong == "" {
+		return false
+	}
+	at := moveToFront(m.spans, wrong)
+	if len(at) == 0 || sourceText(at[0]) != wrong {
+		return false
+	}
+	m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
+	m.others, m.spans, m.Span = "another value", at, at[0]
+	g.suggestValue(&m.Finding, schema, g.cue.CompileString(wrong), path)
+	switch keep := "the values conflict: keep one of them"; {
+	case m.Edit != nil && slices.Contains(values, m.Edit.Text), strings.HasPrefix(m.Help, "remove "):
+		return true // one value remains
+	case m.Help == "", strings.HasSuffix(m.Help, "?"):
+		m.Help = strings.TrimSpace(m.Help + " " + keep)
+	default:
+		m.Help += "; " + keep
+	}
+	m.Edit = nil
+	return true
+}
+
+// refusesValue reports whether the schema refuses a scalar that CUE printed.
+func (g *grammar) refusesValue(schema cue.Value, text string) bool {
+	if !schema.Exists() || strings.ContainsAny(text[:min(1, len(text))], "{[_") {
+		return false
+	}
+	v := g.cue.CompileString(text)
+	return v.Err() == nil && v.IsConcrete() && schema.Unify(v).Validate(cue.Concrete(true), cue.Final()) != nil
+}
+
+// conflictingValues returns the values that CUE's errors about a conflict name, each
+// once.
+func conflictingValues(errs []cueerrors.Error) []string {
+	var values []string
+	for _, e := range errs {
+		_, args := e.Msg()
+		for _, a := range args[:min(2, len(args))] {
+			if v := fmt.Sprint(a); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
 }
 
 // describeAlternatives describes that no arm of a disjunction fits, with the reasons

@@ -1,9 +1,9 @@
 package blueprint
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,21 +12,28 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // formChecker finds forms of CUE that write no field where a field is probably meant:
-// optional fields, hidden fields, definitions and patterns. Each of them has a
-// legitimate use, so the checker reports only those whose name is a field of the
-// schema and that neither constrain nor help anything.
+// optional fields, hidden fields, definitions, patterns and conditions that are never
+// true; and optional fields that write a field although they look like a constraint.
+// Each of them has a legitimate use, so the checker reports only those that neither
+// constrain nor help anything.
 type formChecker struct {
 	*grammar
 	definition cue.Value       // definition of the whole blueprint
 	value      cue.Value       // value of the user's files
 	used       map[string]bool // names that expressions of the files refer to; nil until needed
+	patterns   int             // patterns compared with names so far, at most mostPatterns
+	inPattern  bool            // the current fields stand below a pattern
 }
 
-// checkForms reports the forms that write no field.
+// mostPatterns bounds the patterns that are compared with the names of all entities.
+const mostPatterns = 100
+
+// checkForms reports the forms that set no field, or set one unnoticed.
 func (c *checker) checkForms(definition, value cue.Value) {
 	f := &formChecker{grammar: c.grammar, definition: definition, value: value}
 	for _, file := range c.locate.inst.Files {
@@ -42,6 +49,15 @@ func (c *checker) checkForms(definition, value cue.Value) {
 	}
 }
 
+// plainValue returns the value of the user's files without the schema, which would add
+// its own fields. It is evaluated only for blueprints with a doubtful form.
+func (f *formChecker) plainValue() cue.Value {
+	if bare := f.bare(); bare.Exists() {
+		return bare
+	}
+	return f.value
+}
+
 // walkDecls checks the fields of a struct at a path.
 func (f *formChecker) walkDecls(decls []ast.Decl, path []string) {
 	for _, d := range decls {
@@ -50,6 +66,8 @@ func (f *formChecker) walkDecls(decls []ast.Decl, path []string) {
 			f.checkField(d, path)
 		case *ast.EmbedDecl:
 			f.walkExpr(d.Expr, path)
+		case *ast.Comprehension:
+			f.checkComprehension(d, path)
 		}
 	}
 }
@@ -74,7 +92,7 @@ func (f *formChecker) checkField(d *ast.Field, path []string) {
 		return
 	}
 	name, _, err := ast.LabelName(d.Label)
-	if err != nil {
+	if err != nil || strings.HasPrefix(name, load.ConditionPrefix) {
 		return
 	}
 	_, quoted := d.Label.(*ast.BasicLit)
@@ -89,26 +107,64 @@ func (f *formChecker) checkField(d *ast.Field, path []string) {
 	}
 }
 
-// checkOptional reports an optional field with a concrete value that nothing writes.
+// checkComprehension reports fields below a condition that is the literal false.
+func (f *formChecker) checkComprehension(d *ast.Comprehension, path []string) {
+	for _, clause := range d.Clauses {
+		condition, ok := clause.(*ast.IfClause)
+		if !ok {
+			continue
+		}
+		if lit, ok := condition.Condition.(*ast.BasicLit); ok && lit.Kind == token.FALSE {
+			f.reportForm(condition.Condition, path, "the condition is always false, so the fields below it set nothing",
+				"remove the fields, or write the condition that decides about them")
+		}
+	}
+}
+
+// checkOptional reports an optional field that nothing can write, and one with a
+// concrete value that either sets nothing or sets the field unnoticed.
 func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
+	outer, _, err := constraintAt(f.definition, path)
+	if err != nil {
+		return
+	}
 	at := append(slices.Clip(path), name)
+	names, err := fieldNames(outer)
+	isMap := entityOf(outer).Exists()
+	if err == nil && !isMap && len(names) > 0 && !slices.Contains(names, name) {
+		f.reportUnknownOptional(d, name, names, path)
+		return
+	}
 	constraint, presence, err := constraintAt(f.definition, at)
 	if err != nil || !constraint.Exists() || presence == cue.RequiredConstraint {
-		return // an unknown field, or one that is missing
+		return // a field that is missing
 	}
-	outer, _, _ := constraintAt(f.definition, path)
-	if len(path) > 0 && presence == 0 && !entityOf(outer).Exists() {
-		return // the schema has the field itself, so the constraint becomes its value
-	}
-	if lookupPath(f.value, at).Exists() {
+	if lookupPath(f.plainValue(), at).Exists() {
 		return // a constraint on a field that is written
 	}
-	value := lookupPath(f.value, path).LookupPath(cue.MakePath(cue.Str(name).Optional()))
+	value := lookupPath(f.plainValue(), path).LookupPath(cue.MakePath(cue.Str(name).Optional()))
 	if !value.Exists() || !saysSomething(value) {
 		return
 	}
-	f.reportForm(d, at, fmt.Sprintf("%s? sets nothing: it only constrains a field that is written elsewhere",
-		name), strings.TrimSuffix(sourceText(f.locate.nodeSpan(d.Label)), "?")+":")
+	message := name + "? sets nothing: it only constrains a field that is written elsewhere"
+	if presence == 0 && !isMap && (len(path) > 0 || f.bare().Exists()) {
+		if standard, _ := constraint.Default(); standard.Equals(value) {
+			return // the constraint changes nothing
+		}
+		message = fmt.Sprintf("%s? looks like a constraint, but sets %s, because the schema always has the field",
+			name, diag.Path(at))
+	}
+	f.reportForm(d.Label, at, message, "write "+strings.TrimSuffix(sourceText(f.locate.nodeSpan(d.Label)), "?")+":")
+}
+
+// reportUnknownOptional reports an optional field that the schema does not have.
+func (f *formChecker) reportUnknownOptional(d *ast.Field, name string, names, path []string) {
+	finding := f.formFinding(d.Label, append(slices.Clip(path), name), fmt.Sprintf(
+		"%s? constrains nothing: %s cannot have the field", name, cmp.Or(diag.Path(path), "a blueprint")))
+	finding.Help = "remove the constraint, or correct its name"
+	f.suggestField(&finding, name, names, path)
+	finding.Edit = nil // the field would still be a constraint
+	f.findings.Add(finding)
 }
 
 // saysSomething reports whether a value is one that a blueprint could write: it is
@@ -124,119 +180,84 @@ func saysSomething(v cue.Value) bool {
 	return err == nil && it.Next()
 }
 
-// checkHelper reports a hidden field or a definition that has the name of a field and
-// that no expression uses.
-func (f *formChecker) checkHelper(d *ast.Field, name, bare string, path []string) {
-	at := append(slices.Clip(path), bare)
-	outer, _, err := constraintAt(f.definition, path)
-	if err != nil || entityOf(outer).Exists() {
-		return // every name is one of a map of entities
-	}
-	names, err := fieldNames(outer)
-	if err != nil {
-		return
-	}
-	meant := bare
-	if !slices.Contains(names, bare) {
-		i := slices.IndexFunc(names, func(known string) bool {
-			return diag.Twins(bare, known) && bare+"s" != known // _team is a good name for a template
-		})
-		if i < 0 {
-			return
-		}
-		meant = names[i]
-	}
-	if f.isUsed(name) || f.refersToBlueprint(d.Value) {
-		return
-	}
-	kind := "a hidden field"
-	if strings.Contains(name, "#") {
-		kind = "a definition"
-	}
-	f.reportForm(d, at, fmt.Sprintf("%s is %s that nothing uses, so it sets nothing", name, kind), meant+":")
-}
-
-// checkPattern reports a pattern that no field of the schema matches, or none that is
-// written.
+// checkPattern reports a pattern that no field of the schema matches, or no entity
+// that is written, and checks the fields below one that matches.
 func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []string) {
-	if len(label.Elts) != 1 {
+	if len(label.Elts) != 1 || f.inPattern {
 		return
 	}
 	expr := label.Elts[0]
 	if alias, ok := expr.(*ast.Alias); ok {
 		expr = alias.Expr
 	}
-	match, ok := expr.(*ast.UnaryExpr)
-	if !ok || match.Op != token.MAT {
-		return
-	}
-	lit, ok := match.X.(*ast.BasicLit)
-	if !ok {
-		return
-	}
-	text, err := strconv.Unquote(lit.Value)
-	if err != nil {
-		return
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return
-	}
 	outer, _, err := constraintAt(f.definition, path)
-	if err != nil || entityOf(outer).Exists() {
+	if err != nil || !isPlainPattern(expr) || f.patterns >= mostPatterns {
+		return
+	}
+	f.patterns++
+	isMap := entityOf(outer).Exists()
+	names, err := fieldNames(outer)
+	if isMap {
+		names, err = entityNames(lookupPath(f.plainValue(), path)), nil
+	}
+	if err != nil || len(names) == 0 {
 		return // a policy for entities, of which there may be none yet
 	}
-	names, err := fieldNames(outer)
-	if err != nil || len(names) == 0 || slices.ContainsFunc(names, re.MatchString) {
-		return
+	text := sourceText(f.locate.nodeSpan(expr))
+	pattern := f.cue.CompileString(text)
+	i := slices.IndexFunc(names, func(name string) bool { return pattern.Unify(f.cue.Encode(name)).Err() == nil })
+	switch {
+	case pattern.Err() != nil:
+	case i >= 0 && isMap:
+		f.inPattern = true
+		f.walkExpr(d.Value, append(slices.Clip(path), names[i]))
+		f.inPattern = false
+	case i < 0:
+		f.reportPattern(label, text, names, path)
 	}
-	f.reportForm(d, path, fmt.Sprintf("no field can match the pattern %s, so it sets nothing", lit.Value), "")
 }
 
-// isUsed reports whether an expression of the files refers to a name.
-func (f *formChecker) isUsed(name string) bool {
-	if f.used == nil {
-		f.used = map[string]bool{}
-		for _, file := range f.locate.inst.Files {
-			recordUses(file, f.used)
-		}
-	}
-	return f.used[name]
-}
-
-// refersToBlueprint reports whether an expression refers to a field of the blueprint,
-// as a check of the blueprint does.
-func (f *formChecker) refersToBlueprint(e ast.Expr) bool {
-	names, err := fieldNames(f.definition)
-	used := map[string]bool{}
-	recordUses(e, used)
-	return err != nil || slices.ContainsFunc(names, func(name string) bool { return used[name] })
-}
-
-// recordUses records the names that the expressions of a node refer to. The label of
-// a field is no use, unless it is computed.
-func recordUses(n ast.Node, used map[string]bool) {
-	ast.Walk(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Field:
-			if _, _, err := ast.LabelName(n.Label); err == nil {
-				recordUses(n.Value, used)
-				return false
-			}
-		case *ast.Ident:
-			used[n.Name] = true
-		}
-		return true
-	}, nil)
-}
-
-func (f *formChecker) reportForm(d *ast.Field, path []string, message, write string) {
+// reportPattern reports a pattern that none of the names of a struct matches.
+func (f *formChecker) reportPattern(label *ast.ListLit, text string, names, path []string) {
+	message := fmt.Sprintf("no field of %s matches the pattern %s, so it sets nothing",
+		cmp.Or(diag.Path(path), "a blueprint"), text)
 	help := "remove the pattern, or correct it"
-	if write != "" {
-		help = "write " + write
+	if name, err := strconv.Unquote(text); err == nil {
+		help = fmt.Sprintf("write %q without brackets to define it", name)
+		if near := diag.Nearest(name, names); near != "" {
+			help = fmt.Sprintf("did you mean %q?", near)
+		}
 	}
-	f.findings.Add(diag.Finding{
-		Code: "W0117", Severity: diag.Warning, Path: diag.Path(path), Span: f.locate.nodeSpan(d.Label),
-		Message: message, Help: help,
-	})
+	f.reportForm(label, path, message, help)
+}
+
+// isPlainPattern reports whether an expression consists of literals and operators, so
+// that it has a value without the files around it.
+func isPlainPattern(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.Ident:
+		return e.Name == "string"
+	case *ast.UnaryExpr:
+		return isPlainPattern(e.X)
+	case *ast.BinaryExpr:
+		return isPlainPattern(e.X) && isPlainPattern(e.Y)
+	case *ast.ParenExpr:
+		return isPlainPattern(e.X)
+	}
+	return false
+}
+
+// formFinding returns the finding on a form that is written at a node.
+func (f *formChecker) formFinding(at ast.Node, path []string, message string) diag.Finding {
+	return diag.Finding{
+		Code: "W0117", Severity: diag.Warning, Path: diag.Path(path), Span: f.locate.nodeSpan(at), Message: message,
+	}
+}
+
+func (f *formChecker) reportForm(at ast.Node, path []string, message, help string) {
+	finding := f.formFinding(at, path, message)
+	finding.Help = help
+	f.findings.Add(finding)
 }

@@ -27,6 +27,7 @@ type grammar struct {
 	// explained and unexplained are the numbers of entities and fields that do not
 	// fit.
 	explained, unexplained int
+	omitted                diag.Span              // place of the first one that is not explained
 	reported               map[diag.Spot]bool     // fields whose value has a finding
 	partial                bool                   // some of the files could not be read
 	bare                   func() cue.Value       // value of the files without the schema, if they refer to it
@@ -38,8 +39,10 @@ type grammar struct {
 	followups []followup
 	// misspelt are the fields of the current entity that are meant by misspelt names;
 	// nil outside an entity.
-	misspelt map[string]bool
-	twins    int // searches for twins so far, at most mostTwins
+	misspelt  map[string]bool
+	undefined []undefinedReference
+	renamed   map[string]string // the fields that are meant by misspelt names
+	twins     int               // searches for twins so far, at most mostTwins
 }
 
 // mostTwins bounds the searches for twins, each of which reads the names of all
@@ -436,6 +439,8 @@ func (g *grammar) reportUnknown(name string, names []string, path []string) stri
 		f.Label = "no fields are allowed here"
 	}
 	near := g.suggestField(&f, name, names, path[:len(path)-1])
+	g.convertStruct(&f, near, path)
+	g.renamed[name] = near
 	g.addFinding(f)
 	return near
 }

@@ -124,6 +124,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 		add("false")
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil && isExact(n, s) {
+		guesses = append(guesses, guessDecimal(s)...)
 		add(strconv.FormatFloat(n, 'f', -1, 64))
 	}
 	guesses = append(guesses, guessAmount(s)...)
@@ -146,6 +147,17 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 		add(quoted("all"))
 	}
 	return guesses
+}
+
+// guessDecimal returns the number that is meant by digits with a leading zero. YAML 1.1
+// reads 08 as a text, because it begins like an octal number and has an 8.
+func guessDecimal(digits string) []guess {
+	number := strings.TrimLeft(strings.TrimPrefix(digits, "+"), "0")
+	if number == "" || number == digits {
+		return nil
+	}
+	why := digits + " is a text, because a number has no leading zero: write " + number
+	return []guess{{number, why}}
 }
 
 // guessEntity returns the advice to write a value below the name of an entity. name is
@@ -180,6 +192,9 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	optional := err == nil && presence == cue.OptionalConstraint
 	if truth, err := value.Bool(); err == nil && !truth && optional {
 		return []guess{{help: "remove " + name}}
+	}
+	if err == nil && presence == 0 && value.IncompleteKind() == cue.NullKind {
+		return []guess{{help: "remove " + name + " here, or write its fields"}}
 	}
 	var guesses []guess
 	if _, err := value.Bool(); optional && (err == nil || value.IncompleteKind() == cue.NullKind) {

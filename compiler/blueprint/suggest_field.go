@@ -67,6 +67,25 @@ func (g *grammar) suggestField(f *diag.Finding, name string, names, parent []str
 	return ""
 }
 
+// convertStruct adds to the finding on an unknown field the value that the field near
+// takes, if the unknown field is a struct and near is a scalar: Kueue's
+// borrowWithinCohort: policy: X is toBorrow: X.
+func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
+	value := g.locate.lookupMeant(g.locate.value, path)
+	schema, _, err := constraintAt(g.definition, append(slices.Clip(path[:len(path)-1]), near))
+	if near == "" || err != nil || schema.IncompleteKind()&cue.StructKind != 0 || !isStruct(value) {
+		return
+	}
+	for it, ok := iterateFields(value); ok && it.Next(); {
+		text, err := it.Value().MarshalJSON()
+		if err == nil && it.Value().IncompleteKind() != cue.StructKind &&
+			schema.Unify(it.Value()).Validate(cue.Concrete(true), cue.Final()) == nil {
+			f.Help, f.Edit = fmt.Sprintf("write %s: %s", near, text), nil
+			return
+		}
+	}
+}
+
 // suggestName adds to the finding on an invalid name a valid one that looks alike.
 func (g *grammar) suggestName(f *diag.Finding, label cue.Value, name string) {
 	plain, why := words.PlainASCII(name)

@@ -15,7 +15,10 @@ import (
 
 func acceptRules() []Rule {
 	return []Rule{
-		{Code: "E0211", Severity: diag.Error, Title: "finding cannot be accepted", check: checkAcceptable},
+		{
+			Code: "E0211", Severity: diag.Error, Title: "finding cannot be accepted", check: checkAcceptable,
+			last: true,
+		},
 		{
 			Code: "W0212", Severity: diag.Warning, Title: "accepted finding does not exist",
 			check: idleAcceptances, whole: true, resolved: true, last: true,
@@ -126,11 +129,51 @@ func Accepter(path []string) []string {
 func (r *report) acceptedReason(path []string) string {
 	a := acceptance{accepterOf(path), r.rule.Code}
 	reason, ok := r.reasons[a]
-	if !ok || !r.rule.CanAccept() {
+	if !r.rule.CanAccept() {
 		return ""
+	}
+	if !ok {
+		return r.miswrittenReason(a)
 	}
 	r.accepted[a] = true
 	return reason
+}
+
+// miswrittenReason returns the reason of an acceptance in the same struct whose code
+// does not exist and resembles the accepted one, "" if there is none. The wrong code
+// is the only mistake to report.
+func (r *report) miswrittenReason(a acceptance) string {
+	for _, wrong := range r.unknown[a.by] {
+		if resemblesCode(wrong, a.code) {
+			w := acceptance{a.by, wrong}
+			r.meant[w] = a.code
+			return r.reasons[w]
+		}
+	}
+	return ""
+}
+
+// resemblesCode reports whether two codes have the same number, or the same letter and
+// the same digits in another order.
+func resemblesCode(a, b string) bool {
+	digits := func(code string) []byte { return slices.Sorted(slices.Values([]byte(code[1:]))) }
+	return a[1:] == b[1:] || a[0] == b[0] && slices.Equal(digits(a), digits(b))
+}
+
+// unknownAcceptances returns the codes of acceptances that no rule has, by the struct
+// that accepts them, sorted.
+func unknownAcceptances(reasons map[acceptance]string) map[accepter][]string {
+	out := map[accepter][]string{}
+	var known []string
+	for _, a := range sortAcceptances(reasons) {
+		if known == nil {
+			_, known = acceptableCodes()
+		}
+		if !hasName(known, a.code) {
+			out[a.by] = append(out[a.by], a.code)
+		}
+	}
+	return out
 }
 
 // nameMissed adds the acceptances of the finding's code in other kinds of struct to a
@@ -191,6 +234,9 @@ func checkAcceptable(r *report) {
 			cure := withHelp("run batchwright vet --list for the codes that can be accepted")
 			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {
 				cure = withHelp("did you mean %q?", can[i])
+			}
+			if meant := r.meant[a]; meant != "" {
+				cure = withHelp("did you mean %q?", meant)
 			}
 			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), cure)
 		}

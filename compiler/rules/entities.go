@@ -38,8 +38,8 @@ func misspeltTeams(r *report) {
 	}
 }
 
-// idleTeams reports a team that has neither a queue nor a group. Nobody except an
-// administrator can create anything in its namespace, and no queue would start it.
+// idleTeams reports a team without a queue: no job can start in its namespace. A team
+// with a group and a bucket is excepted, because its members can use the bucket.
 func idleTeams(r *report) {
 	if len(r.Blueprint.Tiers) == 0 {
 		return
@@ -52,7 +52,15 @@ func idleTeams(r *report) {
 	}
 	queued := r.queuedTeams()
 	for _, t := range r.queuelessTeams() {
-		if r.Blueprint.Teams[t].Group != nil || named[t] || r.twinOf(t, "teams", queued) != "" {
+		group := r.Blueprint.Teams[t].Group != nil
+		if group && r.Blueprint.Teams[t].Bucket || named[t] || r.twinOf(t, "teams", queued) != "" {
+			continue
+		}
+		if group {
+			r.addKey(at("teams", t),
+				fmt.Sprintf("team %q has a group, but no quota and no shared queue, so its members can run nothing", t),
+				withHelp("give the team quota in a tier, or remove it; if its members only use a bucket, add "+
+					"bucket: true"))
 			continue
 		}
 		r.addKey(at("teams", t), fmt.Sprintf("team %q has no quota, no shared queue and no group", t),

@@ -22,10 +22,13 @@ func hardwareRules() []Rule {
 	return []Rule{
 		{
 			Code: "E0301", Severity: diag.Error, Title: "machine type is unknown or unsupported",
-			check: machineTypes, basic: true,
+			check: machineTypes, basic: true, fieldwise: true,
 		},
 		{Code: "E0302", Severity: diag.Error, Title: "zone is not in the platform's region", check: zonesInRegion},
-		{Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones", check: capacityZones},
+		{
+			Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones",
+			check: capacityZones, fieldwise: true,
+		},
 		{Code: "E0304", Severity: diag.Error, Title: "machine does not boot from this disk type", check: bootDisks},
 		{
 			Code: "E0305", Severity: diag.Error, Title: "more cpu or memory per accelerator than the machine has",
@@ -406,37 +409,66 @@ func bootDisks(r *report) {
 	}
 }
 
+// acceleratorShare compares perAccelerator of some hardware with its machine.
+type acceleratorShare struct {
+	cpu, memory           resource.Quantity // of a node, for each of its accelerators
+	wanted                resource.Quantity // memory that perAccelerator says
+	aboveCPU, aboveMemory bool              // perAccelerator exceeds the node's share
+}
+
+// shareOf compares perAccelerator of some hardware with its machine. It reports
+// false for hardware without perAccelerator or without accelerators, and for an
+// amount that the grammar refuses.
+func shareOf(h schema.Hardware, m catalog.Machine) (acceleratorShare, bool) {
+	if h.PerAccelerator == nil || m.Count == 0 {
+		return acceleratorShare{}, false
+	}
+	wanted, err := resource.ParseQuantity(h.PerAccelerator.Memory)
+	if err != nil {
+		return acceleratorShare{}, false
+	}
+	milli, mib := m.Allocatable()
+	share := amountsOf(milli/int64(m.Count), mib/int64(m.Count))
+	s := acceleratorShare{cpu: share[0].Quantity, memory: share[1].Quantity, wanted: wanted}
+	s.aboveCPU = h.PerAccelerator.CPU > s.cpu.AsApproximateFloat64()
+	s.aboveMemory = wanted.Value()>>20 > s.memory.Value()>>20
+	return s, true
+}
+
 func perAccelerator(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Hardware) {
 		h := r.Blueprint.Hardware[name]
 		m, ok := findMachine(h)
-		if !ok || h.PerAccelerator == nil || m.Count == 0 {
+		if !ok {
 			continue
 		}
-		milli, mib := m.Allocatable()
-		memory, err := resource.ParseQuantity(h.PerAccelerator.Memory)
-		if err != nil {
-			continue // the grammar reports it
+		s, ok := shareOf(h, m)
+		if !ok {
+			continue
 		}
 		each := "its accelerator"
 		if m.Count > 1 {
 			each = fmt.Sprintf("each of its %d accelerators", m.Count)
 		}
-		share := amountsOf(milli/int64(m.Count), mib/int64(m.Count))
-		cpu, most := share[0].Quantity, floorAmount(ir.CPU, share[0].Quantity)
-		if h.PerAccelerator.CPU > cpu.AsApproximateFloat64() {
-			r.add(at("hardware", name, "perAccelerator", "cpu"),
+		path := at("hardware", name, "perAccelerator")
+		mostCPU, mostMemory := floorAmount(ir.CPU, s.cpu), floorAmount(ir.Memory, s.memory)
+		memory := ir.PrintAlike(ir.Memory, s.wanted, s.memory)
+		switch {
+		case s.aboveCPU && s.aboveMemory:
+			r.addKey(path,
+				fmt.Sprintf("perAccelerator is %g vCPUs and %s, but a node of %s has only %s vCPUs and %s for %s",
+					h.PerAccelerator.CPU, memory[0], m.Type, words.Decimal(mostCPU), memory[1], each),
+				withLabel("want at most cpu: %s and memory: %q", words.Decimal(mostCPU), mostMemory.String()))
+		case s.aboveCPU:
+			r.add(pathBelow(path, "cpu"),
 				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %s vCPUs for %s",
-					h.PerAccelerator.CPU, m.Type, words.Decimal(most), each),
-				withLabel("want at most %s", words.Decimal(most)))
-		}
-		if memory.Value()>>20 > mib/int64(m.Count) {
-			most := floorAmount(ir.Memory, share[1].Quantity)
-			printed := ir.PrintAlike(ir.Memory, memory, share[1].Quantity)
-			r.add(at("hardware", name, "perAccelerator", "memory"),
+					h.PerAccelerator.CPU, m.Type, words.Decimal(mostCPU), each),
+				withLabel("want at most %s", words.Decimal(mostCPU)))
+		case s.aboveMemory:
+			r.add(pathBelow(path, "memory"),
 				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %s for %s",
-					printed[0], m.Type, printed[1], each),
-				withLabel("want at most %s", most.String()))
+					memory[0], m.Type, memory[1], each),
+				withLabel("want at most %s", mostMemory.String()))
 		}
 	}
 }

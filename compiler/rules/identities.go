@@ -13,7 +13,10 @@ import (
 
 func identityRules() []Rule {
 	return []Rule{
-		{Code: "E0210", Severity: diag.Error, Title: "role of a team reaches beyond the team", check: wideRoles},
+		{
+			Code: "E0210", Severity: diag.Error, Title: "role of a team reaches beyond the team",
+			check: wideRoles, fieldwise: true,
+		},
 		{Code: "E0220", Severity: diag.Error, Title: "service account is used twice", check: sharedAccounts},
 		{
 			Code: "E0221", Severity: diag.Error,

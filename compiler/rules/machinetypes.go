@@ -16,8 +16,8 @@ import (
 func machineTypes(r *report) {
 	all := sync.OnceValue(catalog.Names)
 	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		if !r.Broken[[2]string{"hardware", name}] {
-			r.checkMachine(at("hardware", name, "machine"), r.Blueprint.Hardware[name].Machine, all)
+		if path := at("hardware", name, "machine"); r.concerns(path) {
+			r.checkMachine(path, r.Blueprint.Hardware[name].Machine, all)
 		}
 	}
 	r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)

@@ -16,10 +16,13 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{Code: "E0201", Severity: diag.Error, Title: "undefined name", check: checkReferences, basic: true},
+		{
+			Code: "E0201", Severity: diag.Error, Title: "undefined name",
+			check: checkReferences, basic: true, fieldwise: true,
+		},
 		{
 			Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use",
-			check: quotaOutsideTier, basic: true,
+			check: quotaOutsideTier, basic: true, fieldwise: true,
 		},
 		{
 			Code: "W0203", Severity: diag.Warning, Title: "unused definition", check: reportUnused,

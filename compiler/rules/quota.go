@@ -178,7 +178,7 @@ func checkOvercommit(r *report) {
 	guarantees := r.guaranteesOf()
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) {
+		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) || r.followsShare(c, excess) {
 			continue
 		}
 		n, unit := countedUnits(c, c.MaxNodes)
@@ -194,6 +194,16 @@ func checkOvercommit(r *report) {
 		options = append(options, guarantees[c.Name]...)
 		r.addKey(at("capacity", c.Name), message, options...)
 	}
+}
+
+// followsShare reports whether an excess of cpu or memory is a consequence of
+// perAccelerator, which promises more of it than the node has.
+func (r *report) followsShare(c ir.Capacity, e excess) bool {
+	h := r.Blueprint.Hardware[r.Blueprint.Capacity[c.Name].Hardware]
+	m, ok := findMachine(h)
+	s, given := shareOf(h, m)
+	counted := c.CountedIn()
+	return ok && given && (s.aboveCPU || s.aboveMemory) && e.resource != counted
 }
 
 // countedUnits returns a number of nodes in the unit in which the blueprint gives the
@@ -339,15 +349,43 @@ func queueQuota(q *ir.Queue, teams []ir.SharingTeam) []string {
 	return at("teams", teams[0].Name, "quota", q.Tier)
 }
 
+// nothingToBorrow reports limits on borrowing from a cohort in which no other queue
+// lends. A comprehension writes the limits of many queues at one place: they are one
+// finding.
 func nothingToBorrow(r *report) {
+	type limit struct {
+		spot             diag.Spot
+		cohort, capacity string
+		accepted         bool
+	}
+	const most = 12
 	pool := cohortPools(r.Plan)
+	borrowers := map[limit][]borrower{}
+	var order []limit
 	r.eachBorrower(func(b borrower) {
 		own := b.quotas[slices.IndexFunc(b.quotas, ir.ResourceQuota.Borrows)]
 		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
-			r.add(b.path, fmt.Sprintf("no other queue of cohort %q lends %q to %s", b.cohort, b.capacity.Name, b.who),
-				withHelp("remove borrow, or let another queue lend"))
+			spot := r.Place(false, b.path...).Spot("")
+			l := limit{spot, b.cohort, b.capacity.Name, r.acceptedReason(b.path) != ""}
+			if borrowers[l] == nil {
+				order = append(order, l)
+			}
+			borrowers[l] = append(borrowers[l], b)
 		}
 	})
+	for _, l := range order {
+		same := borrowers[l]
+		var who []string
+		for _, b := range same {
+			who = append(who, b.who)
+		}
+		all := words.And(who)
+		if len(who) > most {
+			all = words.First(who, most)
+		}
+		r.add(same[0].path, fmt.Sprintf("no other queue of cohort %q lends %q to %s", l.cohort, l.capacity, all),
+			withHelp("remove borrow, or let another queue lend"))
+	}
 }
 
 // borrowTooMuch reports a borrowing limit above everything that the other queues

@@ -21,7 +21,10 @@ func refusedNameRules() []Rule {
 			Code: "E0225", Severity: diag.Error, Title: "Cloud Storage refuses the name of a bucket",
 			check: refusedBuckets,
 		},
-		{Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group", check: teamGroups},
+		{
+			Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group",
+			check: teamGroups, fieldwise: true,
+		},
 		{
 			Code: "W0230", Severity: diag.Warning, Title: "VPC network has the name of the project's default network",
 			check: defaultNetwork,

@@ -32,12 +32,15 @@ type Rule struct {
 	// acceptances.
 	Acceptable bool
 	check      func(*report)
-	whole      bool         // needs every entity of the blueprint
-	basic      bool         // checks the meaning of names
-	resolved   bool         // runs only if no basic rule found a mistake
-	last       bool         // checks the findings of the other rules
-	only       ir.Scheduler // runs only for this scheduler; "" means any
-	except     schedulers   // does not hold for these schedulers
+	whole      bool // needs every entity of the blueprint
+	basic      bool // checks the meaning of names
+	resolved   bool // runs only if no basic rule found a mistake
+	last       bool // checks the findings of the other rules
+	// fieldwise reports whether the rule reads only the blueprint, and judges the fields
+	// of an entity one by one. It then also checks the valid fields of broken entities.
+	fieldwise bool
+	only      ir.Scheduler // runs only for this scheduler; "" means any
+	except    schedulers   // does not hold for these schedulers
 }
 
 // schedulers are the schedulers that a rule does not hold for. The list names
@@ -83,16 +86,29 @@ type Pass struct {
 	// Misnamed contains the names of entities that are no valid names. A reference to
 	// an almost equal name is a consequence.
 	Misnamed map[string]bool
+	// Rest is Blueprint with the valid fields of the broken entities, and Valid holds the
+	// names of these fields. Rest is nil if there are none.
+	Rest  *schema.Blueprint
+	Valid map[[2]string]map[string]bool
 	// NamesOnly reports whether a part other than an entity is broken, such as the
 	// region or the cluster. Only the rules on the meaning of names then run.
 	NamesOnly bool
+	// Misfiled reports whether entities may be in a field whose name is unknown. The
+	// warnings that require the whole blueprint are then skipped.
+	Misfiled bool
 
-	reasons  map[acceptance]string // the blueprint's acceptances, with their reasons
-	accepted map[acceptance]bool   // the acceptances that matched a finding
+	inRest   bool                       // Blueprint is Rest
+	said     map[string]map[remark]bool // the remarks of each rule, by code
+	reasons  map[acceptance]string      // the blueprint's acceptances, with their reasons
+	accepted map[acceptance]bool        // the acceptances that matched a finding
 	// samples holds, by code, the first acceptance in each kind of struct. missed are
 	// those that a finding names because they are in the wrong struct.
 	samples map[string][]acceptance
 	missed  map[acceptance]bool
+	// unknown holds the codes of acceptances that no rule has. meant maps such an
+	// acceptance to the code of a finding that it probably means.
+	unknown map[accepter][]string
+	meant   map[acceptance]string
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
@@ -100,6 +116,7 @@ type Pass struct {
 func Run(p *Pass) {
 	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
 	p.samples, p.missed = sampleAcceptances(p.reasons), map[acceptance]bool{}
+	p.unknown, p.meant = unknownAcceptances(p.reasons), map[acceptance]string{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -113,6 +130,7 @@ func Run(p *Pass) {
 	}
 	before := p.Findings.Count(diag.Error)
 	p.runRules(basic, true)
+	defer p.checkRest()
 	if p.NamesOnly {
 		return
 	}
@@ -125,10 +143,49 @@ func Run(p *Pass) {
 // resolved is true.
 func (p *Pass) runRules(rules []Rule, resolved bool) {
 	for _, r := range rules {
-		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (len(p.Broken) == 0 || !r.whole) {
-			r.check(&report{Pass: p, rule: r, said: map[remark]bool{}})
+		lacking := len(p.Broken) > 0 || p.Misfiled && r.Severity != diag.Error
+		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (!lacking || !r.whole) {
+			r.check(p.newReport(r))
 		}
 	}
+}
+
+// newReport returns the report of a rule. If a rule runs twice, it makes each remark
+// once.
+func (p *Pass) newReport(r Rule) *report {
+	if p.said == nil {
+		p.said = map[string]map[remark]bool{}
+	}
+	if p.said[r.Code] == nil {
+		p.said[r.Code] = map[remark]bool{}
+	}
+	return &report{Pass: p, rule: r, said: p.said[r.Code]}
+}
+
+// checkRest runs the rules on single fields for the valid fields of broken entities.
+func (p *Pass) checkRest() {
+	if p.Rest == nil {
+		return
+	}
+	rest := *p
+	rest.Blueprint, rest.inRest = p.Rest, true
+	for _, r := range All() {
+		if r.fieldwise && (r.basic || !p.NamesOnly) && r.holdsFor(p.Plan.Scheduler) {
+			r.check(rest.newReport(r))
+		}
+	}
+}
+
+// concerns reports whether the rules report findings on a field in this pass.
+func (p *Pass) concerns(path []string) bool {
+	if len(path) < 2 {
+		return !p.inRest
+	}
+	entity := [2]string{path[0], path[1]}
+	if p.inRest {
+		return len(path) > 2 && p.Valid[entity][path[2]]
+	}
+	return !p.Broken[entity]
 }
 
 // report is a Pass for one rule.
@@ -183,7 +240,7 @@ func (r *report) addKey(path []string, message string, options ...option) {
 }
 
 func (r *report) newFinding(span diag.Span, path []string, message string, options []option) {
-	if len(path) > 1 && r.Broken[[2]string{path[0], path[1]}] {
+	if !r.concerns(path) {
 		return
 	}
 	reason := r.acceptedReason(path)

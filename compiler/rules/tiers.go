@@ -115,8 +115,9 @@ func lowestPreempts(r *report, tier string, p schema.Preempts) {
 		{"toBorrow", p.ToBorrow, "remove toBorrow"},
 	}
 	var fields, cures []string
+	refused := p.ToReclaim == ir.PreemptNever // Kueue refuses toBorrow: another rule reports it
 	for _, f := range policies {
-		if f.policy == ir.PreemptLowerPriority {
+		if f.policy == ir.PreemptLowerPriority && (f.field != "toBorrow" || !refused) {
 			fields, cures = append(fields, f.field), append(cures, f.other)
 		}
 	}

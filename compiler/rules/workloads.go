@@ -34,7 +34,7 @@ func workloadRules() []Rule {
 			Code: "E0803", Severity: diag.Error, Title: "team has no quota in the workload's tier",
 			check: workloadTeams, whole: true, resolved: true,
 		},
-		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages},
+		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages, fieldwise: true},
 		{Code: "E0805", Severity: diag.Error, Title: "environment variable is set twice", check: setTwice},
 		{Code: "E0806", Severity: diag.Error, Title: "files exceed the size of a ConfigMap", check: fileSizes},
 		{
@@ -47,7 +47,7 @@ func workloadRules() []Rule {
 		},
 		{
 			Code: "E0810", Severity: diag.Error, Title: "workload chooses a capacity that its tier does not use",
-			check: capacityOutsideTier, basic: true,
+			check: capacityOutsideTier, basic: true, fieldwise: true,
 		},
 		{
 			Code: "E0811", Severity: diag.Error, Title: "workload chooses a priority that its tier does not have",
