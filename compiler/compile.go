@@ -137,7 +137,7 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 	rules.Run(&rules.Pass{
 		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, Misnamed: checked.Misnamed,
 		NamesOnly: !checked.Whole,
-		Place:     checked.Place, Written: checked.Written, Findings: &res.Findings,
+		Place:     checked.Place, Written: checked.Written, Sources: checked.Sources, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan = plan

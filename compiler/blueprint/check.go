@@ -47,7 +47,9 @@ type Checked struct {
 	// Misnamed contains the names of entities that are no valid names. A reference to
 	// an almost equal name is a consequence.
 	Misnamed map[string]bool
-	locate   *locator
+	// Sources are the files of the user, sorted by name.
+	Sources []*diag.Source
+	locate  *locator
 }
 
 // Place returns the span of a field or, if the field is not written, of its nearest
@@ -102,7 +104,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		})
 	}
 	if c.known {
-		out.Blueprint, out.Whole = blueprint, c.Whole
+		out.Blueprint, out.Whole, out.Sources = blueprint, c.Whole, files.Sources.Users()
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/secret"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -88,14 +89,15 @@ func spacedPrograms(r *report) {
 			return
 		}
 		program := c.command[0]
-		words := withoutSecrets(append(strings.Fields(program), c.command[1:]...))
+		fields := strings.Fields(program)
 		line := program
-		if fields := strings.Fields(program); !slices.Equal(fields, withoutSecrets(fields)) {
-			line = strings.Join(withoutSecrets(fields), " ")
+		if shown := withoutSecrets(fields); !slices.Equal(fields, shown) {
+			line = strings.Join(shown, " ")
 		}
 		cure := withHelp("let a shell split it: command: %s", quoteCommand("sh", "-c", line))
-		if !strings.ContainsAny(program, "\"'`\\&|;<>$*?(){}\n") && len(words) > 0 {
-			cure = withHelp("write each word as an element: command: %s", quoteCommand(words...))
+		if split := words.SplitCommand(program); slices.Equal(split, fields) && len(split) > 0 {
+			cure = withHelp("write each word as an element: command: %s",
+				quoteCommand(withoutSecrets(append(split, c.command[1:]...))...))
 		}
 		r.add(c.field("command", diag.Index(0)),
 			fmt.Sprintf("command %q is one word: no shell splits it into a program and its arguments", program), cure)
