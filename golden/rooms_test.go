@@ -32,7 +32,9 @@ var rooms = map[string][]string{
 	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
-	"compiler/blueprint":      {"schema", "compiler/blueprint/load", "compiler/diag", "compiler/words"},
+	"compiler/blueprint": {
+		"schema", "compiler/blueprint/load", "compiler/diag", "compiler/secret", "compiler/words",
+	},
 	"compiler": {
 		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower",
 		"compiler/rules",
@@ -57,8 +59,8 @@ var rooms = map[string][]string{
 		"emit/workload"},
 
 	"emit/review": {
-		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit", "emit/markdown",
-		"emit/review/delta", "emit/review/objects", "emit/review/summary",
+		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
+		"emit/markdown", "emit/review/delta", "emit/review/objects", "emit/review/summary",
 	},
 	"emit/review/delta": {},
 	"emit/review/graph": {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},

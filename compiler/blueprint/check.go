@@ -56,7 +56,9 @@ type Checked struct {
 	// Misfiled reports whether entities may be in a field whose name is unknown, so
 	// that the blueprint seems to lack them or some of their fields.
 	Misfiled bool
-	locate   *locator
+	// Sources are the files of the user, sorted by name.
+	Sources []*diag.Source
+	locate  *locator
 }
 
 // Place returns the span of a field or, if the field is not written, of its nearest
@@ -113,7 +115,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		})
 	}
 	if c.known {
-		out.Blueprint, out.Whole = blueprint, c.Whole
+		out.Blueprint, out.Whole, out.Sources = blueprint, c.Whole, files.Sources.Users()
 		err = c.decodeRest(blueprint)
 	}
 	return out, err

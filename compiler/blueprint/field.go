@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -176,7 +177,11 @@ func (f *FoundField) DescribeIn(l *load.Loader) *Field {
 		v := e.valueAt(append(slices.Clip(f.elements), m.Name))
 		if v != nil && (v.Origin == Written || v.Origin == Unknown || len(v.Places) > 0) {
 			out.Fields[i].Value = v
+			v.Text = secret.MaskValue(m.Name, v.Text)
 		}
+	}
+	if v := out.Value; v != nil && len(f.elements) > 0 {
+		v.Text = secret.MaskValue(f.elements[len(f.elements)-1], v.Text)
 	}
 	return &out
 }

@@ -93,6 +93,15 @@ func isExact(n float64, text string) bool {
 	return 1e-9 <= math.Abs(n) && math.Abs(n) < 1<<53
 }
 
+// quoteList returns the CUE source of a list of strings.
+func quoteList(elements []string) string {
+	var quoted []string
+	for _, e := range elements {
+		quoted = append(quoted, strconv.Quote(e))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
 // guessFromString returns the values that may be meant by a wrong string: a member of
 // the enumeration, a string in the right form, or a value of another type.
 func guessFromString(s string, schema cue.Value, path []string) []guess {
@@ -130,6 +139,9 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	guesses = append(guesses, guessAmount(s)...)
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
 	trimmed := strings.TrimSpace(s)
+	if path[len(path)-1] == "command" && trimmed != "" {
+		add(quoteList(words.SplitCommand(trimmed)))
+	}
 	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")))
 	if path[len(path)-1] != "machine" && !strings.ContainsAny(trimmed, "/:@") { // others name machine types and images
 		add(quoted(slug(trimmed)))

@@ -212,13 +212,17 @@ type List struct {
 	findings []Finding
 }
 
-// Add appends a finding, with the secrets in its texts masked.
+// Add appends a finding, with the secrets in its texts masked. An edit that writes a
+// secret is left out, because a list can be printed.
 func (l *List) Add(f Finding) {
 	for _, text := range []*string{&f.Message, &f.Label, &f.Help, &f.Accepted} {
 		*text = secret.Mask(*text)
 	}
 	for i := range f.Related {
 		f.Related[i].Message = secret.Mask(f.Related[i].Message)
+	}
+	if f.Edit != nil && secret.Mask(f.Edit.Text) != f.Edit.Text {
+		f.Edit = nil
 	}
 	l.findings = append(l.findings, f)
 }

@@ -141,7 +141,11 @@ var authorities = []string{
 	"Managed Service for Prometheus, ",
 	"Terraform google provider, ",
 	"YAML specification, ",
+	"POSIX.1-2017, ",
+	"RFC 3986, ",
+	"RFC 7515, ",
 	"cryptnono issues, ",
+	"detect-secrets, ",
 	"gitleaks, config/",
 }
 

@@ -31,7 +31,7 @@ type Workload struct {
 	Requests  []Amount // requests of each pod; also its limits, except for cpu
 	Image     string
 	Command   []string    // nil means the image's command
-	Env       []KeyValue  // by name
+	Env       []KeyValue  // as OrderVariables returns them
 	SecretEnv []SecretEnv // by name
 	// Bucket is the team's Cloud Storage bucket, "" if it has none.
 	Bucket string
@@ -89,7 +89,7 @@ type Auxiliary struct {
 	Requests     []Amount // also its limits, except for cpu
 	Image        string
 	Command      []string   // nil means the image's command
-	Env          []KeyValue // by name
+	Env          []KeyValue // as OrderVariables returns them
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
 	GraceSeconds int        // as in Workload

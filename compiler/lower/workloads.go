@@ -94,7 +94,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		Requests:      podRequests(in.PerPod.CPU, in.PerPod.Memory),
 		Image:         in.Image,
 		Command:       in.Command,
-		Env:           keyValues(in.Env),
+		Env:           ir.OrderVariables(in.Env),
 		Bucket:        team.Bucket,
 		TensorBoard:   p.Monitoring.TensorBoard != "",
 		Files:         keyValues(in.Files),
@@ -160,7 +160,7 @@ func lowerAuxiliaries(p *ir.Platform, pods map[string]schema.Auxiliary, capaciti
 		}
 		a := ir.Auxiliary{
 			Name: name, Capacity: c.Name, Requests: podRequests(in.CPU, in.Memory), Image: in.Image,
-			Command: in.Command, Env: keyValues(in.Env),
+			Command: in.Command, Env: ir.OrderVariables(in.Env),
 		}
 		on := []*ir.Capacity{c}
 		a.NodeSelector, a.Tolerations = nodeSelector(p, on, all), nodeTolerations(on)

@@ -101,8 +101,11 @@ func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 }
 
 // accepterOf returns the nearest struct around a field that can accept findings on
-// the field.
+// the field. For an empty path it is the blueprint itself.
 func accepterOf(path []string) accepter {
+	if len(path) == 0 {
+		return accepter{}
+	}
 	switch path[0] {
 	case "cluster", "network", "security", "versions", "monitoring", "delivery":
 		return accepter{path[0], ""}

@@ -23,10 +23,10 @@ func containerRules() []Rule {
 	return []Rule{
 		{Code: "E0840", Severity: diag.Error, Title: "invalid image reference", check: imageReferences},
 		{
-			Code: "E0841", Severity: diag.Error, Title: "program of the command contains a space", Acceptable: true,
-			check: spacedPrograms,
+			Code: "E0841", Severity: diag.Error, Title: "command cannot start", Acceptable: true,
+			check: brokenStarts,
 		},
-		{Code: "W0850", Severity: diag.Warning, Title: "shell operator without a shell", check: shellOperators},
+		{Code: "W0850", Severity: diag.Warning, Title: "shell syntax without a shell", check: shellSyntax},
 		{Code: "W0851", Severity: diag.Warning, Title: "shell variable without a shell", check: shellVariables},
 		{
 			Code: "W0852", Severity: diag.Warning, Title: "Kubernetes cannot replace a reference",
@@ -80,32 +80,6 @@ func imageReferences(r *report) {
 	})
 }
 
-// spacedPrograms reports a command whose first element is a command line: the
-// container runtime searches a program with that whole name.
-func spacedPrograms(r *report) {
-	r.eachContainer(func(c container) {
-		if !c.hasSpacedProgram() {
-			return
-		}
-		program := c.command[0]
-		words := withoutSecrets(append(strings.Fields(program), c.command[1:]...))
-		line := program
-		if fields := strings.Fields(program); !slices.Equal(fields, withoutSecrets(fields)) {
-			line = strings.Join(withoutSecrets(fields), " ")
-		}
-		cure := withHelp("let a shell split it: command: %s", quoteCommand("sh", "-c", line))
-		if !strings.ContainsAny(program, "\"'`\\&|;<>$*?(){}\n") && len(words) > 0 {
-			cure = withHelp("write each word as an element: command: %s", quoteCommand(words...))
-		}
-		r.add(c.field("command", diag.Index(0)),
-			fmt.Sprintf("command %q is one word: no shell splits it into a program and its arguments", program), cure)
-	})
-}
-
-func (c container) hasSpacedProgram() bool {
-	return len(c.command) > 0 && strings.ContainsAny(c.command[0], " \t\n")
-}
-
 // withoutSecrets returns the elements of a command without the arguments that look like
 // secrets by the name of their flag. It is for the text of findings, where other
 // secrets are masked by their shape.
@@ -145,7 +119,7 @@ var (
 		"[", "awk", "envsubst", "expr", "find", "gawk", "jq", "make", "mawk", "parallel", "perl", "php", "ruby", "sed",
 		"ssh", "test", "yq",
 	}
-	shellOption = regexp.MustCompile(`^-[A-Za-z]*c$`)
+	shellOption = regexp.MustCompile(`^-[A-Za-z]*c[A-Za-z]*$`)
 )
 
 // plainElements returns the number of elements at the start of the command that no
@@ -164,26 +138,6 @@ func (c container) plainElements() int {
 		}
 	}
 	return len(c.command)
-}
-
-func shellOperators(r *report) {
-	r.eachContainer(func(c container) {
-		if c.hasSpacedProgram() {
-			return
-		}
-		i := c.operatorIndex()
-		if i < 0 {
-			return
-		}
-		cure := `let a shell run the command: command: ["sh", "-c", "..."]`
-		if !slices.ContainsFunc(c.command, func(e string) bool { return strings.ContainsAny(e, " \"'\\") }) {
-			cure = "let a shell run the command: command: " +
-				quoteCommand("sh", "-c", strings.Join(withoutSecrets(c.command), " "))
-		}
-		r.add(c.field("command", diag.Index(i)),
-			fmt.Sprintf("%q is only an argument of %s: no shell reads the command", c.command[i], c.command[0]),
-			withHelp("%s", cure))
-	})
 }
 
 // operatorIndex returns the index of the first operator that no shell reads, or -1.
@@ -256,13 +210,13 @@ func (c container) variables() []string {
 // program can read the value in its own way.
 func shellVariables(r *report) {
 	r.eachContainer(func(c container) {
-		if c.hasSpacedProgram() {
+		if c.startMistake() != nil {
 			return
 		}
 		known := c.variables()
 		plain := c.command[:c.plainElements()]
-		if c.operatorIndex() >= 0 {
-			plain = nil // the shell that the operator needs replaces the variables, too
+		if _, whole := c.shellMistake(); whole {
+			plain = nil // the shell that the command needs replaces the variables, too
 		}
 		for i, e := range plain {
 			for _, v := range findReferences(e) {
@@ -314,7 +268,7 @@ var injectedVariable = regexp.MustCompile(
 // pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs.
 func unknownReferences(r *report) {
 	r.eachContainer(func(c container) {
-		if c.hasSpacedProgram() {
+		if c.startMistake() != nil {
 			return
 		}
 		plain, known := c.plainElements(), c.variables()
@@ -324,7 +278,24 @@ func unknownReferences(r *report) {
 		for _, name := range sortedKeys(c.env) {
 			r.reportReference(c.field("env", name), c.env[name], known, false)
 		}
+		r.reportCircles(c)
 	})
+}
+
+// reportCircles reports the variables that refer to a variable that the container
+// defines later: variables that refer to each other in a circle have no right order.
+func (r *report) reportCircles(c container) {
+	defined := map[string]bool{}
+	for _, v := range ir.OrderVariables(c.env) {
+		for _, ref := range findReferences(v.Value) {
+			if _, own := c.env[ref.name]; ref.kubernetes && own && ref.name != v.Key && !defined[ref.name] {
+				r.add(c.field("env", v.Key), fmt.Sprintf("nothing replaces %s: %s refers to %s in turn",
+					ref.text, ref.name, v.Key), withHelp("write the value itself in one of the variables"))
+				break
+			}
+		}
+		defined[v.Key] = true
+	}
 }
 
 // reportReference reports the first reference of a text that nothing replaces. plain

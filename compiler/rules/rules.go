@@ -77,7 +77,9 @@ type Pass struct {
 	// value.
 	Place func(key bool, path ...string) diag.Span
 	// Written reports whether the files contain the field.
-	Written  func(path ...string) bool
+	Written func(path ...string) bool
+	// Sources are the files of the user, sorted by name.
+	Sources  []*diag.Source
 	Findings *diag.List
 	// Broken contains the entities, by field and name, that do not fit the grammar:
 	// they are empty in Blueprint. Rules report nothing about them, and nothing that
@@ -244,7 +246,11 @@ func (r *report) newFinding(span diag.Span, path []string, message string, optio
 		return
 	}
 	reason := r.acceptedReason(path)
-	here := remark{span.Spot(path[len(path)-1]), reason != ""}
+	field := "" // a finding on the text of a file has no field
+	if len(path) > 0 {
+		field = path[len(path)-1]
+	}
+	here := remark{span.Spot(field), reason != ""}
 	if span.Valid() && r.said[here] {
 		return
 	}

@@ -35,10 +35,12 @@ type freeText struct {
 	cure string
 }
 
+const revokeSecret = "; then revoke the secret, because the history of the repository keeps it"
+
 // eachFreeText calls visit for the texts of workloads, of their auxiliary pods, of the
 // notes, and of the reasons for accepting findings.
 func (r *report) eachFreeText(visit func(freeText)) {
-	const revoke = "; then revoke the secret, because the history of the repository keeps it"
+	const revoke = revokeSecret
 	for i, note := range r.Blueprint.Notes {
 		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove the secret from the note" + revoke})
 	}
@@ -91,7 +93,8 @@ func (r *report) eachFreeText(visit func(freeText)) {
 	}
 }
 
-// shapedSecrets reports secrets whose shape identifies them, one for each field.
+// shapedSecrets reports secrets whose shape identifies them, one for each field, and
+// each that stands elsewhere in the files.
 func shapedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
 		for _, m := range secret.Find(f.text) {
@@ -101,28 +104,114 @@ func shapedSecrets(r *report) {
 			}
 		}
 	})
+	r.eachStraySecret(true, func(at diag.Span, what string) {
+		r.newFinding(at, nil, "the file holds "+what,
+			[]option{withHelp("remove the secret from the file%s", revokeSecret), hideSecret()})
+	})
 }
 
-// namedSecrets reports secrets that only their name and their randomness identify.
-// It skips fields that shapedSecrets reports.
+// namedSecrets reports secrets that their name or their place in a URL identifies. It
+// skips fields that shapedSecrets reports.
 func namedSecrets(r *report) {
+	accept := func(path []string) string {
+		return "; if it is not a secret, add " + acceptSource(r.rule.Code, path)
+	}
 	r.eachFreeText(func(f freeText) {
 		matches := secret.Find(f.text)
 		if slices.ContainsFunc(matches, func(m secret.Match) bool { return m.Shaped }) {
 			return
 		}
 		what := ""
-		switch {
-		case secret.IsValue(f.name, f.text):
-			what = "the value of " + f.name
+		switch name := f.valueName(); {
+		case name != "":
+			what = "the value of " + name
 		case len(matches) > 0:
 			what = matches[0].What + " in " + f.fieldPlace(matches[0])
 		default:
 			return
 		}
-		cure := f.cure + "; if it is not a secret, add " + acceptSource(r.rule.Code, f.path)
-		r.add(f.path, what+" looks like a secret", withHelp("%s", cure), hideSecret())
+		r.add(f.path, what+" looks like a secret", withHelp("%s%s", f.cure, accept(f.path)), hideSecret())
 	})
+	r.eachStraySecret(false, func(at diag.Span, what string) {
+		r.newFinding(at, nil, what+" looks like a secret",
+			[]option{withHelp("remove the secret from the file%s%s", revokeSecret, accept(nil)), hideSecret()})
+	})
+}
+
+// valueName returns the name whose value the whole text is, if the value is a secret:
+// the name of a variable, or of a flag before the text or at its beginning.
+func (f freeText) valueName() string {
+	if secret.IsValue(f.name, f.text) {
+		return f.name
+	}
+	flag, value, found := strings.Cut(f.text, "=")
+	if flag := strings.TrimLeft(flag, "-"); found && flag != f.text && secret.IsValue(flag, value) &&
+		strings.HasPrefix(f.text, "-") {
+		return flag
+	}
+	return ""
+}
+
+// eachStraySecret calls visit for the secrets in the files that stand in no text of
+// eachFreeText: in comments, in fields that nothing uses, and in fields of other types.
+func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what string)) {
+	if len(r.Broken) > 0 { // the texts of a broken entity are unknown
+		return
+	}
+	var known map[string]bool
+	for _, src := range r.Sources {
+		content := string(src.Content)
+		for _, m := range secret.Find(content) {
+			if m.Shaped != shaped || !shaped && isReferenceAt(src, m) {
+				continue
+			}
+			if known == nil {
+				known = r.knownSecrets()
+			}
+			if text := unescapeSecret(content[m.Start:m.End]); !known[text] {
+				known[text] = true
+				visit(diag.Span{Source: src, Start: m.Start, End: m.End}, m.What)
+			}
+		}
+	}
+}
+
+// knownSecrets returns the secrets in the texts of eachFreeText.
+func (r *report) knownSecrets() map[string]bool {
+	known := map[string]bool{}
+	r.eachFreeText(func(f freeText) {
+		for _, m := range secret.Find(f.text) {
+			known[unescapeSecret(f.text[m.Start:m.End])] = true
+		}
+		if f.valueName() != "" {
+			known[unescapeSecret(f.text)] = true
+			_, value, _ := strings.Cut(f.text, "=")
+			known[unescapeSecret(value)] = true
+		}
+	})
+	return known
+}
+
+// unescapeSecret returns the letters and digits of a secret, which are the same in a
+// value and in its source.
+func unescapeSecret(text string) string {
+	return strings.Map(func(c rune) rune {
+		if '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			return c
+		}
+		return -1
+	}, strings.NewReplacer(`\n`, "", `\t`, "").Replace(text))
+}
+
+// isReferenceAt reports whether a match that only its name identifies is the name of a
+// Secret, or a reference to another field of CUE.
+func isReferenceAt(src *diag.Source, m secret.Match) bool {
+	if m.What == "the value of secret" {
+		return true
+	}
+	before := strings.TrimRight(string(src.Content[max(0, m.Start-100):m.Start]), " \t")
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return strings.HasSuffix(src.Name, ".cue") && strings.HasSuffix(line, ":") && !strings.Contains(line, "//")
 }
 
 // fieldPlace returns the name of the field with a secret and, for a text of several

@@ -1,6 +1,7 @@
 // Package secret finds keys, tokens and passwords in text. It recognises a secret
-// either by a shape that a vendor documents, or by a name that announces a secret
-// together with a value that looks random.
+// by a shape that a vendor documents, by its place in a URL, or by a name. A name that
+// announces a secret needs a value that looks random; a name such as DB_PASSWORD, which
+// certainly announces a secret, needs a value that is no placeholder.
 //
 // The time is proportional to the length of the text.
 package secret
@@ -21,12 +22,21 @@ type Match struct {
 
 // Find returns the secrets in a text, in the order of the text. The text can be a
 // value, or the source of a file in which quotes and line ends are escaped.
-func Find(text string) []Match {
-	s := scanner{text: text, end: -1}
+func Find(text string) []Match { return find(text, false) }
+
+// find is Find. If generous is true, it also finds passwords of letters alone, which
+// can be words of a text.
+func find(text string, generous bool) []Match {
+	s := scanner{text: text, end: -1, generous: generous}
 	for at := 0; at < len(text); {
 		if key, ok := s.privateKey(at); ok {
 			s.found = append(s.found, key)
 			at = key.End
+			continue
+		}
+		if password, ok := s.userPassword(at); ok {
+			s.found = append(s.found, password)
+			at = password.End
 			continue
 		}
 		start, end := s.wordAt(at)
@@ -46,13 +56,16 @@ func Find(text string) []Match {
 	return s.found
 }
 
-// IsValue reports whether a value is a secret, judged by its name: the name
-// announces a secret, and the value looks random.
-func IsValue(name, value string) bool { return saysSecret(name) && looksRandom(value) }
+// IsValue reports whether a value is a secret, judged by the name of its variable or
+// of its flag.
+func IsValue(name, value string) bool {
+	return saysSecret(name) && looksRandom(value) || isShort(name, value, false)
+}
 
-// Mask returns a text with an asterisk in place of each byte of a secret.
+// Mask returns a text with an asterisk in place of each byte of a secret. It also masks
+// passwords of letters alone, because to hide a word too many does no harm.
 func Mask(text string) string {
-	matches := Find(text)
+	matches := find(text, true)
 	if len(matches) == 0 {
 		return text
 	}
@@ -67,11 +80,22 @@ func Mask(text string) string {
 	return string(out)
 }
 
+// MaskValue returns the text of a name's value as Mask does, with asterisks in place of
+// the whole value if the name makes it a secret. The value can stand in quotes.
+func MaskValue(name, value string) string {
+	if bare := strings.Trim(value, `"'`); IsValue(name, bare) {
+		return strings.ReplaceAll(value, bare, strings.Repeat("*", len(bare)))
+	}
+	return Mask(value)
+}
+
 // scanner finds secrets in a text.
 type scanner struct {
 	text  string
 	found []Match
 	end   int // offset of the next end of a private key; -1 before the first search
+	// generous reports whether a quoted password need not have digits.
+	generous bool
 }
 
 func isAlphanumeric(c byte) bool {
@@ -140,21 +164,27 @@ func (s *scanner) privateKey(at int) (Match, bool) {
 }
 
 // valueOf returns the secret that is the value of a name in a text, as in
-// "API_KEY=...", "api_key: '...'" and "--api-key ...".
+// "API_KEY=...", "api_key: '...'", "--api-key ..." and the list "--api-key", "...".
 func (s *scanner) valueOf(start, end int) (Match, bool) {
 	name := s.text[start:end]
-	if !saysSecret(name) {
+	if !saysSecret(name) && nameSureness(name) == notSure {
 		return Match{}, false
 	}
 	at := s.skipBytes(s.skipBytes(end, `\"']`, 4), " \t", 4)
+	sign, flag := at, start > 0 && s.text[start-1] == '-'
 	switch {
+	case at < len(s.text) && s.text[at] == ',' && flag:
+		at++
 	case at < len(s.text) && (s.text[at] == ':' || s.text[at] == '='):
 		at = s.skipBytes(at, ":=>", 2)
-	case at > end && (start > 0 && s.text[start-1] == '-' || name == "Bearer"):
+	case at > end && (flag || name == "Bearer"):
 	default:
 		return Match{}, false
 	}
-	at = s.skipBytes(s.skipBytes(at, " \t", 4), `\"'#`, 4)
+	spaces := at
+	at = s.skipBytes(at, " \t", 4)
+	quote := at
+	at = s.skipBytes(at, `\"'#`, 4)
 	if _, ok := shapeAt(s.text, at); ok {
 		return Match{}, false // already found by its shape
 	}
@@ -162,10 +192,51 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	for last < len(s.text) && s.text[last] > ' ' && strings.IndexByte("\\\"'`,;:=(){}[]<>|", s.text[last]) < 0 {
 		last++ // a value ends at an assignment, so that no text is read twice
 	}
-	if !looksRandom(s.text[at:last]) {
+	value := s.text[at:last]
+	random := saysSecret(name) && looksRandom(value)
+	if !random && !s.isShortValue(assignment{name, flag, end, sign, spaces, quote, at, last}) {
 		return Match{}, false
 	}
 	return Match{at, last, "the value of " + name, false}, true
+}
+
+// assignment is a name with its value in a text, by byte offsets.
+type assignment struct {
+	name        string
+	flag        bool // a hyphen stands before the name
+	end         int  // of the name
+	sign        int  // of the sign between the name and the value, if there is one
+	afterSign   int
+	quote       int // of the value's first quote, if it has one
+	value, last int // the value's start and end
+}
+
+// isShortValue reports whether the value of an assignment is a short secret. It accepts
+// a quoted value, a flag, an assignment of a shell and a field of YAML. In a program,
+// other text after a name is as likely a variable.
+func (s *scanner) isShortValue(a assignment) bool {
+	value, text := s.text[a.value:a.last], s.text
+	sign := text[a.sign:a.afterSign]
+	var next byte
+	if a.last < len(text) {
+		next = text[a.last]
+	}
+	switch {
+	case sign == "==":
+		return false
+	case a.value > a.quote && (sign != "" || a.flag):
+		closed := next == text[a.value-1] || next == '\\'
+		return closed && (a.flag || strings.ToLower(a.name) != "token") && isShort(a.name, value, !s.generous)
+	case strings.IndexByte("([{<.", next) >= 0 && next != 0:
+		return false
+	case a.flag && a.value == a.quote:
+		return isShort(a.name, value, true)
+	case sign == "=" && a.sign == a.end && a.value == a.afterSign:
+		return a.name == strings.ToUpper(a.name) && isShort(a.name, value, true)
+	case sign == ":" && a.value > a.afterSign && nameSureness(a.name) == password:
+		return (next == 0 || next == '\n' || next == '\r' || next == '\\') && isShort(a.name, value, true)
+	}
+	return false
 }
 
 // skipBytes returns the offset after at most most of the given bytes.

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,12 @@ const (
 func privateKey(label, lineEnd string) string {
 	line := strings.Repeat(mixed, 2)[:64] + lineEnd
 	return "-----BEGIN " + label + "-----" + lineEnd + line + line
+}
+
+// webTokenOf returns a signed JSON Web Token with the header.
+func webTokenOf(header string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(header)) + "." + encode([]byte(`{"sub":"1"}`)) + "." + mixed
 }
 
 const isKey = " is a private key"
@@ -82,12 +89,40 @@ func TestFind(t *testing.T) {
 		"a commit":            {"git checkout " + hex, ""},
 		"a sort key":          {"SORT_KEY=" + mixed, ""},
 		"words":               {"password: correct-horse-battery-staple", ""},
+		"a web token": {
+			"x " + webTokenOf(`{"alg":"HS256"}`) + ".", webTokenOf(`{"alg":"HS256"}`) + " is a JSON Web Token",
+		},
+		"no web token": {webTokenOf(`{"typ":"HS256"}`), ""},
+
+		"a short password":         {"export PGPASSWORD=hunter2; psql", "hunter2 is the value of PGPASSWORD"},
+		"a short flag":             {"mysql --password hunter2 && ls", "hunter2 is the value of password"},
+		"a short flag with a sign": {"mysql --password=hunter2", "hunter2 is the value of password"},
+		"a flag in a list":         {`["x", "--password", "hunter2"]`, "hunter2 is the value of password"},
+		"a field of YAML":          {"db:\n  password: hunter2\n", "hunter2 is the value of password"},
+		"a field of JSON":          {`{"api_key": "abc123def"}`, "abc123def is the value of api_key"},
+		"an escaped field":         {`{\"password\": \"hunter2\"}`, "hunter2 is the value of password"},
+		"a URL":                    {"postgres://app:hunter2@db/x", "hunter2 is the password of a URL"},
+		"a URL without a user":     {"redis://:hunter2@redis:6379", "hunter2 is the password of a URL"},
+
+		"a URL's reference":   {"postgres://app:$(PW)@db/x postgres://app:${PW}@db", ""},
+		"a URL's format":      {"postgres://{user}:{password}@{host} http://%s:%s@%s", ""},
+		"a URL's default":     {"postgres://postgres:postgres@localhost https://user:password@host", ""},
+		"a URL's port":        {"http://host:8080/@v1 ssh://git@github.com:22/a", ""},
+		"a Python keyword":    {"connect(password=password2, token=args.token1, api_key=key_1234)", ""},
+		"a Python annotation": {"def login(token: float32, password: str, api_key: bytes32):", ""},
+		"a Python read":       {`password = os.environ["PW1234"]`, ""},
+		"a comparison":        {`if password == "hunter2":`, ""},
+		"a model's token":     {`pad_token = "extra_id_99"; {"mask_token": "extra1d"}`, ""},
+		"a count":             {"run --token-count 500000 --max-tokens 4096x2", ""},
+		"a name of a secret":  {`API_KEY=api-key-1 DB_PASSWORD="postgres-password-2"`, ""},
+		"a shell's output":    {"TOKEN=$(cat /etc/a1b2c3) PGPASSWORD=`pass1234`", ""},
+		"another flag":        {"psql --password --host=db1234", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
 			for _, m := range Find(test.text) {
 				got += test.text[m.Start:m.End] + " is " + m.What
-				if m.Shaped == strings.HasPrefix(m.What, "the value of ") {
+				if m.Shaped == strings.HasPrefix(m.What, "the ") {
 					t.Errorf("%s, shaped: %v", m.What, m.Shaped)
 				}
 			}
@@ -110,8 +145,40 @@ func TestIsValue(t *testing.T) {
 			t.Errorf("%q: %v, want %v", name, got, want)
 		}
 	}
-	if IsValue("API_TOKEN", "false") {
-		t.Error("false is a secret")
+	for text, want := range map[string]bool{
+		"DB_PASSWORD=hunter2": true, "PGPASSWORD=letmein": true, "MYSQL_PWD=letmein": true, "API_KEY=abc123def": true,
+		"HF_TOKEN=abc123def": true, "JWT_SECRET=s3cr3t-value": true, "REDIS_PASS=letmein": true,
+		"ADMIN_PASSWORD=12345678": true, "password=letmein": true, "DB_PASSWORD=db-hunter": true,
+
+		"API_TOKEN=false": false, "DB_PASSWORD=": false, "DB_PASSWORD=changeme": false, "DB_PASSWORD=$(PW)": false,
+		"DB_PASSWORD=password": false, "DB_PASSWORD=db-credentials": false, "PASSWORD=/etc/secret/password": false,
+		"API_KEY=EMPTY": false, "API_KEY=dummy": false, "API_KEY=not-needed": false, "API_KEY=<your-key>": false,
+		"API_KEY=projects/p/secrets/key1": false, "PRIVATE_KEY=key.pem": false, "PASSWORD_FILE=hunter2": false,
+		"MAX_TOKENS=4096": false, "TOKEN=4096": false, "EOS_TOKEN=extra_id_99": false, "EOS_TOKEN_ID=id1234": false,
+		"TOKENIZERS_PARALLELISM=abc123": false, "TOKENIZER=gpt2x9": false, "PWD=workspace": false,
+		"USE_AUTH_TOKEN=abc123": false, "NO_PASSWORD=mydatabase": false, "CACHE_KEY=abc123": false,
+		"DB_SECRET=db-1234": false, "FORWARD_PASS=second": false, "PASSWORD=xxxxxxxx": false,
+	} {
+		name, value, _ := strings.Cut(text, "=")
+		if got := IsValue(name, value); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestMask: a password of letters is masked, although Find does not report it.
+func TestMask(t *testing.T) {
+	const text = `env: DB_PASSWORD: "letmein", --password "letmein"`
+	if got := Mask(text); strings.Contains(got, "letmein") || len(Find(text)) > 0 {
+		t.Errorf("%s: %v", got, Find(text))
+	}
+	for text, want := range map[[2]string]string{
+		{"DB_PASSWORD", `"hunter2"`}: `"*******"`, {"MODEL", "hunter2"}: "hunter2",
+		{"COMMAND", "x --token abc123def"}: "x --token *********",
+	} {
+		if got := MaskValue(text[0], text[1]); got != want {
+			t.Errorf("%v: %s, want %s", text, got, want)
+		}
 	}
 }
 
@@ -137,7 +204,7 @@ func TestShapes(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, part := range []string{
 		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", privateKey("PRIVATE KEY", "\n"),
-		"--token ", `"token": "`,
+		"--token ", `"token": "`, "://", "a://b:c", "eyJ", "eyJ.", "--token,",
 	} {
 		text := strings.Repeat(part, 1<<20/len(part))
 		began := time.Now()

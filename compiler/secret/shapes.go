@@ -1,6 +1,10 @@
 package secret
 
-import "strings"
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+)
 
 // alphabet is the set of characters of a token after its prefix.
 type alphabet int
@@ -41,7 +45,8 @@ type shape struct {
 // Sources: for GitHub's tokens its documentation, "About authentication to GitHub",
 // token formats; for GitLab's, "GitLab token overview", token prefixes; for AWS's,
 // "IAM identifiers", unique identifiers; for Slack's, "Tokens"; for Stripe's, "API
-// keys"; for the lengths and for all others gitleaks, config/gitleaks.toml.
+// keys"; for the lengths and for most others gitleaks, config/gitleaks.toml; for NVIDIA,
+// Replicate, Groq and Docker Hub trufflehog, pkg/detectors.
 var shapes = [...]shape{
 	{"hf_", alphanumeric, 30, "a Hugging Face token"},
 	{"api_org_", alphanumeric, 30, "a Hugging Face token"},
@@ -93,6 +98,14 @@ var shapes = [...]shape{
 	{"dapi", hexadecimal, 32, "a Databricks token"},
 	{"hvs.", joined, 90, "a HashiCorp Vault token"},
 	{"dop_v1_", hexadecimal, 64, "a DigitalOcean token"},
+
+	{"nvapi-", joined, 60, "an NVIDIA API key"},
+	{"r8_", joined, 37, "a Replicate token"},
+	{"gsk_", alphanumeric, 48, "a Groq API key"},
+	{"pplx-", alphanumeric, 48, "a Perplexity API key"},
+	{"dckr_pat_", joined, 27, "a Docker Hub token"},
+	{"glsa_", joined, 40, "a Grafana token"},
+	{"AGE-SECRET-KEY-1", upper, 58, "an age secret key"},
 }
 
 // shapeAt returns the token that begins at an offset of a text, and reports whether
@@ -102,6 +115,9 @@ func shapeAt(text string, at int) (Match, bool) {
 	// fewer.
 	const leastBits = 2.5
 	rest := text[at:]
+	if token, ok := webToken(rest); ok {
+		return Match{at, at + token, "a JSON Web Token", true}, true
+	}
 	for _, s := range &shapes {
 		after, found := strings.CutPrefix(rest, s.prefix)
 		if !found {
@@ -122,4 +138,30 @@ func shapeAt(text string, at int) (Match, bool) {
 		}
 	}
 	return Match{}, false
+}
+
+// webToken returns the length of the signed JSON Web Token at the start of a text, and
+// reports whether there is one: three parts in base64url, of which the first is an
+// object with the field alg. Source: RFC 7515, sections 3.1 and 4.1.1.
+func webToken(text string) (length int, ok bool) {
+	const start, longest, leastSignature = "eyJ", 8000, 20
+	if !strings.HasPrefix(text, start) {
+		return 0, false
+	}
+	for length < min(len(text), longest) && dotted.has(text[length]) {
+		length++
+	}
+	text = strings.TrimRight(text[:length], ".")
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 || !strings.HasPrefix(parts[1], start) || len(parts[2]) < leastSignature {
+		return 0, false
+	}
+	header, err := base64.RawURLEncoding.DecodeString(parts[0])
+	if err != nil {
+		return 0, false
+	}
+	var fields struct {
+		Algorithm string `json:"alg"`
+	}
+	return len(text), json.Unmarshal(header, &fields) == nil && fields.Algorithm != ""
 }

@@ -26,3 +26,16 @@ func ShellArgument(s string) string {
 // value, and a changed value changes nothing else. The text must not contain the
 // byte 0, which no shell can hold.
 func ShellString(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// SplitCommand returns the elements of a command that does what a shell does with the
+// line. These are the line's words if a shell reads nothing but words in it; otherwise
+// a shell and the line.
+func SplitCommand(line string) []string {
+	split := strings.Fields(line)
+	for i, word := range split {
+		if strings.Trim(word, unquotedShell) != "" || i == 0 && strings.Contains(word, "=") {
+			return []string{"sh", "-c", line}
+		}
+	}
+	return split
+}

@@ -2,6 +2,7 @@ package words_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,5 +161,18 @@ func TestShellReads(t *testing.T) {
 	out, err := exec.Command("sh", "-c", script.String()).CombinedOutput()
 	if err != nil || string(out) != want.String() {
 		t.Errorf("a shell reads %q, want %q; %v", out, want.String(), err)
+	}
+}
+
+func TestSplitCommand(t *testing.T) {
+	for line, want := range map[string][]string{
+		"python  train.py --lr=0.1": {"python", "train.py", "--lr=0.1"},
+		"A=1 python":                {"sh", "-c", "A=1 python"},
+		"ls ~/data":                 {"sh", "-c", "ls ~/data"},
+		"echo 'a b'":                {"sh", "-c", "echo 'a b'"},
+	} {
+		if got := words.SplitCommand(line); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
 	}
 }

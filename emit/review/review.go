@@ -14,10 +14,12 @@
 package review
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
@@ -94,7 +96,28 @@ func Compare(before, after State) *Review {
 	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
 	r.Replacements, r.Removals = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	beside.Wait()
+	r.maskSecrets()
 	return r
+}
+
+// maskSecrets masks the secrets in the values: a blueprint can accept a secret, and a
+// review is printed where more people can read it.
+func (r *Review) maskSecrets() {
+	for i := range r.Summary {
+		line := &r.Summary[i]
+		name := line.What[strings.LastIndexByte(line.What, ' ')+1:] // as in "environment variable NAME"
+		line.From, line.To = secret.MaskValue(name, line.From), secret.MaskValue(name, line.To)
+	}
+	for _, o := range r.Objects {
+		for i := range o.Fields {
+			f := &o.Fields[i]
+			name := f.Path[strings.LastIndexAny(f.Path, "[.")+1:]
+			if env, ok := strings.CutSuffix(f.Path, "].value"); ok {
+				name = env[strings.LastIndexByte(env, '[')+1:]
+			}
+			f.From, f.To = secret.MaskValue(name, f.From), secret.MaskValue(name, f.To)
+		}
+	}
 }
 
 // terraformState returns the location of the platform's Terraform state, unless the

@@ -2,7 +2,9 @@ package load
 
 import (
 	"bytes"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -37,6 +39,17 @@ func (s *Sources) Get(name string) *diag.Source {
 	}
 	content, _ := s.files.readFile(name) // without content, the excerpt is omitted
 	return s.addSource(name, s.displayName(name), content)
+}
+
+// Users returns the files of the user that are registered, sorted by name.
+func (s *Sources) Users() []*diag.Source {
+	var out []*diag.Source
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		if !isOurs(name) {
+			out = append(out, s.byName[name])
+		}
+	}
+	return out
 }
 
 // displayName returns a file name as the user would write it: relative to the working
