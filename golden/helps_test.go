@@ -144,6 +144,11 @@ func TestHelpsEndInACleanVet(t *testing.T) {
 			machine: "a3-highgpu-8g", nodes: 4, quota: 8, pods: 1, gpus: 8, cpu: "160", memory: "900Gi",
 			share: `{cpu: 8, memory: "100Gi"}`, code: "E0802",
 		},
+		// The cpu or memory of the quota runs out before its GPUs.
+		{machine: "g2-standard-24", nodes: 4, quota: 2, pods: 2, gpus: 1, cpu: "11.9", memory: "40Gi", code: "E0802"},
+		{machine: "g2-standard-24", nodes: 4, quota: 8, pods: 1, gpus: 2, cpu: "23", memory: "87Gi", code: "W0615"},
+		{machine: "g2-standard-24", nodes: 4, quota: 8, pods: 1, gpus: 1, cpu: "11.5", memory: "40Gi", code: "W0615"},
+		{machine: "a2-highgpu-8g", nodes: 2, quota: 16, pods: 1, gpus: 8, cpu: "94", memory: "600Gi", code: "W0615"},
 		{machine: "n2-standard-8", nodes: 4, quota: 16, pods: 1, cpu: "7.9", memory: "10Gi", code: "W0825"},
 		{machine: "n2-standard-8", nodes: 4, quota: 14, pods: 2, cpu: "7", memory: "26Gi", code: "E0802"},
 		{machine: "n2-standard-8", nodes: 4, quota: 2, pods: 4, cpu: "0.25", memory: "2Gi", code: "E0802"},

@@ -189,7 +189,7 @@ func (r *report) remainderCapacities() map[string]bool {
 // quota has for each GPU. If the nodes have no more either, idleAccelerators reports
 // them.
 func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) bool {
-	node := shareBeside(c, room.taken(c), c.Machine.AcceleratorCount)
+	node, count := shareBeside(c, room.taken(c), c.Machine.AcceleratorCount), int64(c.Machine.AcceleratorCount)
 	gpus := ir.AmountOf(c.Guaranteed, c.Machine.Resource)
 	if gpus.IsZero() || pool.guaranteed == 0 || pool.step == 0 {
 		return false
@@ -202,7 +202,9 @@ func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) 
 		if a.Resource == ir.Memory {
 			need = *resource.NewQuantity(pool.least[i], resource.BinarySI)
 		}
-		if need.Cmp(a.Quantity) > 0 {
+		free := ir.AmountOf(c.PerNode, a.Resource)
+		free.Sub(ir.AmountOf(room.taken(c), a.Resource))
+		if need.Cmp(divideAmount(free, count)) > 0 {
 			return false
 		}
 		if need.Cmp(of) > 0 {
@@ -210,7 +212,7 @@ func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) 
 			total.Mul(pool.guaranteed)
 			used = min(used, total.MilliValue()/need.MilliValue())
 		}
-		limit := divideAmount(ir.AmountOf(c.PerNode, a.Resource), int64(c.Machine.AcceleratorCount))
+		limit := divideAmount(ir.AmountOf(c.PerNode, a.Resource), count)
 		if need = ceilShare(a.Resource, need, 1, limit); need.Cmp(of) < 0 {
 			need = of
 		}

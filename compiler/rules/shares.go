@@ -201,10 +201,7 @@ func (p podRoom) shareCure(stuck []submission, capacities map[string]ir.Capacity
 	first := stuck[0]
 	for _, f := range first.usableQuotas() {
 		c := capacities[f.Flavor]
-		perNode := c.PodsPerNode(first.workload.Requests, p.taken(c)...)
-		if perNode == 0 {
-			perNode = c.PodsPerNode(first.workload.Requests)
-		}
+		perNode := c.PodsPerNode(first.workload.Requests)
 		if _, known := p.quotaOfPod(first, c.Name, ir.CPU); perNode == 0 || !known {
 			continue
 		}
