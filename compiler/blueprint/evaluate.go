@@ -63,7 +63,7 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 	}
 	for _, at := range order {
 		errs := byPath[at]
-		where := pathOf(errs[0], path)
+		where := g.insideEntity(pathOf(errs[0], path), path)
 		if !slices.Equal(where, path) {
 			schema = cue.Value{}
 		}
@@ -87,6 +87,19 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 		}
 		g.addFinding(f)
 	}
+}
+
+// insideEntity returns the path of an error about an entity unified with its schema,
+// which CUE counts from the entity. path is the path of the entity or below.
+func (g *grammar) insideEntity(where, path []string) []string {
+	if len(path) < 2 || len(where) == 0 || where[0] == path[0] || g.locate.isWritten(where...) {
+		return where
+	}
+	full := append(slices.Clone(path[:2]), where...)
+	if _, _, err := constraintAt(g.definition, full); err != nil {
+		return where
+	}
+	return full
 }
 
 // undefinedReference is the finding on a reference to a field that is written under
@@ -161,8 +174,7 @@ func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []
 			return g.locate.fieldSpan(key, path...)
 		})
 	case strings.HasPrefix(format, notAllowed):
-		m.Message = fmt.Sprintf("a definition in the blueprint does not allow the field %q", lastElement(path))
-		m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
+		g.describeClosed(m, path)
 	case strings.HasPrefix(format, undefinedField):
 		field := pathElement(fmt.Sprint(args[0]))
 		m.Message = fmt.Sprintf("reference to undefined field %q", field)
@@ -282,6 +294,23 @@ func conflictingValues(errs []cueerrors.Error) []string {
 		}
 	}
 	return values
+}
+
+// describeClosed describes that a closed definition of the blueprint does not allow a
+// field that the blueprint writes, or one that the schema adds.
+func (g *grammar) describeClosed(m *mistake, path []string) {
+	m.Message = fmt.Sprintf("a definition in the blueprint does not allow the field %q", lastElement(path))
+	m.Help = "correct the field's name, add it to the definition, or open the definition with ..."
+	if !g.locate.isWritten(path...) { // the schema adds the field
+		top := path[:min(2, len(path))]
+		if len(path) > 0 && !g.isMap(path[:1]) {
+			top = path[:1]
+		}
+		m.Message = fmt.Sprintf("a definition that %s uses does not allow fields that the schema adds, such as %q",
+			diag.Path(top), lastElement(path))
+		m.Help = "write ... at the end of the definition and of each struct in it, or make it a hidden field"
+		m.spans = []diag.Span{g.locate.fieldSpan(true, top...)}
+	}
 }
 
 // describeAlternatives describes that no arm of a disjunction fits, with the reasons

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -148,13 +149,20 @@ func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
 	}
 	message := name + "? sets nothing: it only constrains a field that is written elsewhere"
 	if presence == 0 && !isMap && (len(path) > 0 || f.bare().Exists()) {
-		if standard, _ := constraint.Default(); standard.Equals(value) {
+		if isDefault(constraint, value) {
 			return // the constraint changes nothing
 		}
 		message = fmt.Sprintf("%s? looks like a constraint, but sets %s, because the schema always has the field",
 			name, diag.Path(at))
 	}
 	f.reportForm(d.Label, at, message, "write "+strings.TrimSuffix(sourceText(f.locate.nodeSpan(d.Label)), "?")+":")
+}
+
+// isDefault reports whether a value is the default of a constraint.
+func isDefault(constraint, value cue.Value) bool {
+	standard, err := constraint.MarshalJSON()
+	written, bad := value.MarshalJSON()
+	return err == nil && bad == nil && bytes.Equal(standard, written)
 }
 
 // reportUnknownOptional reports an optional field that the schema does not have.

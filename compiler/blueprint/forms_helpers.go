@@ -66,7 +66,8 @@ func meantByHelper(bare string, names []string) string {
 // template. The name of a hidden field must be the name of an entity, because
 // templates are hidden fields, too.
 func (f *formChecker) meantByContent(d *ast.Field, name, bare string, names []string) string {
-	if held := heldFields(d.Value); containsAll(names, held) && f.saysSomethingAt(name, nil) {
+	held := heldFields(d.Value)
+	if containsAll(names, held) && f.saysSomethingAt(name, nil) && f.fitsKinds(name, held) {
 		return fmt.Sprintf("write %s at the top of the file, outside %s, or embed %s there",
 			strings.Join(held, ", "), name, name)
 	}
@@ -85,6 +86,16 @@ func (f *formChecker) meantByContent(d *ast.Field, name, bare string, names []st
 		}
 	}
 	return ""
+}
+
+// fitsKinds reports whether the fields of a helper at the top of a file have the types
+// of the blueprint's fields of these names.
+func (f *formChecker) fitsKinds(name string, fields []string) bool {
+	helper := f.helperAt(name, nil)
+	return !slices.ContainsFunc(fields, func(field string) bool {
+		constraint, _ := fieldOf(f.definition, field)
+		return constraint.IncompleteKind()&lookupPath(helper, []string{field}).IncompleteKind() == 0
+	})
 }
 
 // holdsEntity reports whether a helper holds the concrete fields of an entity, and all
@@ -106,12 +117,17 @@ func (f *formChecker) holdsEntity(d *ast.Field, name string, entity cue.Value, p
 // saysSomethingAt reports whether the helper of a name in the struct at a path has a
 // value that a blueprint could write.
 func (f *formChecker) saysSomethingAt(name string, path []string) bool {
+	value := f.helperAt(name, path)
+	return value.Exists() && saysSomething(value)
+}
+
+// helperAt returns the value of a hidden field or a definition in the struct at a path.
+func (f *formChecker) helperAt(name string, path []string) cue.Value {
 	selector := cue.Def(name)
 	if strings.HasPrefix(name, "_") {
 		selector = cue.Hid(name, f.locate.inst.ID())
 	}
-	value := lookupPath(f.plainValue(), path).LookupPath(cue.MakePath(selector))
-	return value.Exists() && saysSomething(value)
+	return lookupPath(f.plainValue(), path).LookupPath(cue.MakePath(selector))
 }
 
 // heldFields returns the names of the fields that a struct literal writes, or nil if
