@@ -137,7 +137,7 @@ var options = []option{
 	},
 
 	{name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`,
-		workload:   `pods: 2, perPod: {cpu: 100, memory: "200Gi"}`,
+		workload:   `pods: 2, perPod: {cpu: 90, memory: "200Gi"}`,
 		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
 
 	{name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
