@@ -3,7 +3,8 @@
 // its correction.
 //
 // A text is one file, CODE.txtar. Its comment is the prose as it is printed,
-// followed by a "Source: " line for every source of its facts. Two members show the
+// followed by a "Source: " line for every source of its facts; links.jsonl holds the
+// addresses of sources that a text does not give itself. Two members show the
 // mistake and the correction. failing.cue and fixed.cue, or .yaml, are the relevant
 // part of a blueprint; the test lays them over testdata/base.txtar. failing.console
 // and fixed.console are commands that run one after the other in a directory with a
@@ -39,7 +40,8 @@ type Text struct {
 	// Accepted is the part that accepts the finding if it is added to Failing, "" if
 	// the finding cannot be accepted.
 	Accepted string `json:"accepted,omitempty"`
-	// Sources name the sources of the facts, without line feeds.
+	// Sources name the sources of the facts. If a source is public, its last line is
+	// the address.
 	Sources []string `json:"sources"`
 }
 
@@ -63,6 +65,12 @@ func Lookup(code string) (Text, bool) {
 		return Text{}, false
 	}
 	text, err := parseText(content)
+	links := readLinks()
+	for i, source := range text.Sources {
+		if link := linkOf(source, links); link != "" {
+			text.Sources[i] = source + ":\n" + link
+		}
+	}
 	return text, err == nil // the package's test reads every file
 }
 
