@@ -118,7 +118,8 @@ func unknownCommand(root *cobra.Command, args []string) error {
 		return usageErrorf("a command is missing")
 	}
 	if near := root.SuggestionsFor(args[i]); len(near) > 0 { // in the order of the commands
-		return usageErrorf("unknown command %q; did you mean %q?", args[i], cmp.Or(diag.Nearest(args[i], near), near[0]))
+		best := cmp.Or(diag.Nearest(args[i], near), near[0])
+		return usageErrorf("unknown command %q; did you mean %q?", args[i], best)
 	}
 	return usageErrorf("unknown command %q", args[i])
 }
