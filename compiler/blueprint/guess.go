@@ -93,6 +93,43 @@ func isExact(n float64, text string) bool {
 	return 1e-9 <= math.Abs(n) && math.Abs(n) < 1<<53
 }
 
+// guessContainer returns the values of a container's command or image that may be meant
+// by a wrong string.
+func guessContainer(s, field string) []guess {
+	switch {
+	case s == "":
+		return nil
+	case field == "command":
+		return []guess{{source: quoteList(words.SplitCommand(s))}}
+	case field == "image":
+		return guessImage(s)
+	}
+	return nil
+}
+
+// guessImage returns the corrections of an image reference: only its tag can have upper
+// case, it has a tag or a digest, and nothing replaces variables in it.
+func guessImage(s string) []guess {
+	name, tag := s, ""
+	if colon := strings.LastIndexByte(s, ':'); colon > strings.LastIndexByte(s, '/') {
+		name, tag = s[:colon], s[colon:]
+	}
+	switch {
+	case strings.Contains(s, "$"):
+		return []guess{{help: `write the value itself: Kubernetes replaces no variables in an image; ` +
+			`in CUE, \(NAME) inserts a field`}}
+	case strings.Contains(s, "@"):
+		return []guess{
+			{source: strconv.Quote(strings.ToLower(s))},
+			{help: "write the digest as @sha256: and 64 hexadecimal digits in lower case, after the tag"},
+		}
+	case tag == "":
+		tagged := strings.ToLower(s) + ":1.4"
+		return []guess{{help: fmt.Sprintf("add a tag other than latest, such as %q, or a digest", tagged)}}
+	}
+	return []guess{{source: strconv.Quote(strings.ToLower(name) + tag)}}
+}
+
 // quoteList returns the CUE source of a list of strings.
 func quoteList(elements []string) string {
 	var quoted []string
@@ -139,9 +176,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	guesses = append(guesses, guessAmount(s)...)
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
 	trimmed := strings.TrimSpace(s)
-	if path[len(path)-1] == "command" && trimmed != "" {
-		add(quoteList(words.SplitCommand(trimmed)))
-	}
+	guesses = append(guesses, guessContainer(trimmed, path[len(path)-1])...)
 	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")))
 	if path[len(path)-1] != "machine" && !strings.ContainsAny(trimmed, "/:@") { // others name machine types and images
 		add(quoted(slug(trimmed)))
@@ -151,7 +186,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 		add(quoted(trimmed+"/32"), quoted("roles/"+trimmed)) // an IP address, or a role
 	}
 	switch dash := strings.LastIndex(trimmed, "-"); {
-	case strings.Contains(s, ":"): // "3:00"
+	case strings.Index(trimmed, ":") == 1: // "3:00"
 		add(quoted("0" + trimmed))
 	case path[len(path)-1] == "region" && dash > 0: // a zone
 		add(quoted(trimmed[:dash]))

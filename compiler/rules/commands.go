@@ -198,12 +198,13 @@ func (c container) shellMistake() (mistake *commandMistake, whole bool) {
 			return &commandMistake{i, "nothing replaces the text between the backquotes: no shell reads the command",
 				c.shellCure()}, true
 		case ended.MatchString(e) && i > 0 && i < len(plain)-1 && !value:
-			return &commandMistake{i, fmt.Sprintf("the semicolon of %q ends no command: no shell reads the command", e),
+			return &commandMistake{i,
+				fmt.Sprintf("the semicolon of %q ends no command: no shell reads the command", e),
 				c.shellCure()}, true
 		case i > 0 && !value && spacedFlag.MatchString(e):
+			split := quoteCommand(withoutSecrets(strings.Fields(e))...)
 			return &commandMistake{i, fmt.Sprintf("%q is one argument: no shell splits it", e),
-				"write each word as an element: " + strings.Trim(quoteCommand(withoutSecrets(strings.Fields(e))...), "[]"),
-			}, false
+				"write each word as an element: " + strings.Trim(split, "[]")}, false
 		case i > 0 && slices.Contains(fileTools, path.Base(program)) &&
 			(strings.HasPrefix(e, "~/") || strings.ContainsAny(e, "*?") && !strings.HasPrefix(e, "-")):
 			return &commandMistake{i, fmt.Sprintf("%s looks for a file with the name %q: no shell reads the command",

@@ -67,7 +67,8 @@ func imageReferences(r *report) {
 		if c.image == "" { // the grammar reports it
 			return
 		}
-		if _, err := ociref.ParseRelative(c.image); err == nil {
+		if ref, err := ociref.ParseRelative(c.image); err == nil {
+			r.checkRegistryPath(c, ref)
 			return
 		}
 		cure := withHelp("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
@@ -78,6 +79,33 @@ func imageReferences(r *report) {
 		}
 		r.add(c.field("image"), fmt.Sprintf("%q is not a valid image reference", c.image), cure)
 	})
+}
+
+// registries are the hosts of Google's registries, with the form of a repository in
+// them. Source: Artifact Registry documentation, "Repository and image names".
+var registries = []struct {
+	host  *regexp.Regexp
+	least int // parts after the host
+	form  string
+}{
+	{regexp.MustCompile(`^[a-z0-9-]+-docker\.pkg\.dev$`), 3, "PROJECT/REPOSITORY/IMAGE"},
+	{regexp.MustCompile(`^([a-z]+\.)?gcr\.io$`), 2, "PROJECT/IMAGE"},
+}
+
+// checkRegistryPath reports an image of a registry of Google without a part that the
+// registry demands. A host alone is the name of an image for the grammar.
+func (r *report) checkRegistryPath(c container, ref ociref.Reference) {
+	host, parts := ref.Host, strings.Split(ref.Repository, "/")
+	if host == "" {
+		host, parts = parts[0], parts[1:]
+	}
+	for _, known := range registries {
+		if known.host.MatchString(host) && len(parts) < known.least {
+			r.add(c.field("image"),
+				fmt.Sprintf("image %q is incomplete: images in %s are named %s", c.image, host, known.form),
+				withHelp("write %s/%s:TAG", host, known.form))
+		}
+	}
 }
 
 // withoutSecrets returns the elements of a command without the arguments that look like

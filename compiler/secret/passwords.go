@@ -41,10 +41,11 @@ var switches = []string{
 
 // fillers are words of values that stand for a secret, or for none.
 var fillers = []string{
-	"a", "an", "any", "anything", "default", "demo", "dummy", "empty", "fake", "false", "foo", "bar", "here", "ignored",
-	"insert", "key", "local", "mock", "my", "n", "na", "needed", "nil", "no", "none", "not", "null", "off", "on", "pass",
-	"passwd", "public", "pw", "replace", "required", "sample", "some", "string", "tbd", "test", "testing", "the", "this",
-	"todo", "true", "undefined", "unset", "unused", "used", "user", "value", "with", "yes", "your",
+	"a", "an", "any", "anything", "default", "demo", "dummy", "empty", "fake", "false", "foo", "bar", "here",
+	"ignored", "insert", "key", "local", "mock", "my", "n", "na", "needed", "nil", "no", "none", "not", "null",
+	"off", "on", "pass", "passwd", "public", "pw", "replace", "required", "sample", "some", "string", "tbd", "test",
+	"testing", "the", "this", "todo", "true", "undefined", "unset", "unused", "used", "user", "value", "with",
+	"yes", "your",
 }
 
 // sureness says how certainly a name announces a secret that need not look random.

@@ -188,16 +188,21 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	if _, ok := shapeAt(s.text, at); ok {
 		return Match{}, false // already found by its shape
 	}
-	last := at
-	for last < len(s.text) && s.text[last] > ' ' && strings.IndexByte("\\\"'`,;:=(){}[]<>|", s.text[last]) < 0 {
-		last++ // a value ends at an assignment, so that no text is read twice
-	}
-	value := s.text[at:last]
-	random := saysSecret(name) && looksRandom(value)
+	last := s.valueEnd(at)
+	random := saysSecret(name) && looksRandom(s.text[at:last])
 	if !random && !s.isShortValue(assignment{name, flag, end, sign, spaces, quote, at, last}) {
 		return Match{}, false
 	}
 	return Match{at, last, "the value of " + name, false}, true
+}
+
+// valueEnd returns the end of the value that begins at an offset. A value ends at an
+// assignment, so that no text is read twice.
+func (s *scanner) valueEnd(at int) int {
+	for at < len(s.text) && s.text[at] > ' ' && strings.IndexByte("\\\"'`,;:=(){}[]<>|", s.text[at]) < 0 {
+		at++
+	}
+	return at
 }
 
 // assignment is a name with its value in a text, by byte offsets.
@@ -215,28 +220,34 @@ type assignment struct {
 // a quoted value, a flag, an assignment of a shell and a field of YAML. In a program,
 // other text after a name is as likely a variable.
 func (s *scanner) isShortValue(a assignment) bool {
-	value, text := s.text[a.value:a.last], s.text
-	sign := text[a.sign:a.afterSign]
-	var next byte
-	if a.last < len(text) {
-		next = text[a.last]
+	value, sign := s.text[a.value:a.last], s.text[a.sign:a.afterSign]
+	next := "\n" // the end of the text ends the line
+	if a.last < len(s.text) {
+		next = s.text[a.last : a.last+1]
 	}
-	switch {
+	switch constant := a.name == strings.ToUpper(a.name); {
 	case sign == "==":
 		return false
 	case a.value > a.quote && (sign != "" || a.flag):
-		closed := next == text[a.value-1] || next == '\\'
+		closed := next == s.text[a.value-1:a.value] || next == `\`
 		return closed && (a.flag || strings.ToLower(a.name) != "token") && isShort(a.name, value, !s.generous)
-	case strings.IndexByte("([{<.", next) >= 0 && next != 0:
+	case strings.Contains("([{<.", next):
 		return false
 	case a.flag && a.value == a.quote:
-		return isShort(a.name, value, true)
-	case sign == "=" && a.sign == a.end && a.value == a.afterSign:
-		return a.name == strings.ToUpper(a.name) && isShort(a.name, value, true)
-	case sign == ":" && a.value > a.afterSign && nameSureness(a.name) == password:
-		return (next == 0 || next == '\n' || next == '\r' || next == '\\') && isShort(a.name, value, true)
+	default:
+		shell := sign == "=" && constant && a.value == a.end+1
+		if !shell && !s.isFieldOfYAML(a, next) {
+			return false
+		}
 	}
-	return false
+	return isShort(a.name, value, true)
+}
+
+// isFieldOfYAML reports whether an assignment is a field of YAML with a password. next
+// is the character after the value.
+func (s *scanner) isFieldOfYAML(a assignment, next string) bool {
+	return s.text[a.sign:a.afterSign] == ":" && a.value > a.afterSign && strings.Contains("\n\r\\", next) &&
+		nameSureness(a.name) == password
 }
 
 // skipBytes returns the offset after at most most of the given bytes.
