@@ -17,12 +17,12 @@ import (
 
 // request is a workload that asks for too much of a machine or of a quota.
 type request struct {
-	machine, consumption string
-	nodes, quota         int // of the capacity and of the team, in accelerators or vCPUs
-	pods, gpus           int
-	cpu, memory          string
-	share                string // perAccelerator of the hardware, "" for the default
-	code                 string // the finding
+	machine      string
+	nodes, quota int // of the capacity and of the team, in accelerators or vCPUs
+	pods, gpus   int
+	cpu, memory  string
+	share        string // perAccelerator of the hardware, "" for the default
+	code         string // the finding
 }
 
 // blueprint returns a platform with the workload.
