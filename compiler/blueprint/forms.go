@@ -117,7 +117,7 @@ func (f *formChecker) checkComprehension(d *ast.Comprehension, path []string) {
 		}
 		if lit, ok := condition.Condition.(*ast.BasicLit); ok && lit.Kind == token.FALSE {
 			f.reportForm(condition.Condition, path, "the condition is always false, so the fields below it set nothing",
-				"remove the fields, or write the condition that decides about them")
+				"remove the fields, or write a condition that can be true")
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (f *formChecker) helperAt(name string, path []string) cue.Value {
 }
 
 // heldFields returns the names of the fields that a struct literal writes, or nil if
-// it has other declarations or is no struct literal.
+// it has other declarations or is not a struct literal.
 func heldFields(e ast.Expr) []string {
 	s, ok := e.(*ast.StructLit)
 	if !ok {
@@ -180,7 +180,7 @@ func (f *formChecker) refersToBlueprint(e ast.Expr) bool {
 }
 
 // recordUses records the names that the expressions of a node refer to. The label of
-// a field is no use, unless it is computed.
+// a field is not a use of the name, unless it is computed.
 func recordUses(n ast.Node, used map[string]bool) {
 	ast.Walk(n, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -203,7 +203,7 @@ func guessDecimal(digits string) []guess {
 	if number == "" || number == digits {
 		return nil
 	}
-	why := digits + " is a text, because a number has no leading zero: write " + number
+	why := digits + " is a string, because it begins with 0: write " + number
 	return []guess{{number, why}}
 }
 

@@ -9,9 +9,10 @@ import (
 // (https://github.com/skypilot-org/skypilot-catalog, catalogs/v8/gcp/vms.csv), which
 // takes them from Google's API and price lists. It shows where a machine type is
 // listed, not where there is capacity or quota; in some zones of TPU v6e the price
-// is a placeholder. A zone of a family has one of its machine types at least. No row
-// has C4A and G4, which that catalogue omits. Source of the zones of flex-start and of calendar mode: Google's
-// documentation of these two options, which lists zones for TPUs.
+// is a placeholder. A zone of a family has at least one machine type of the family. No
+// row has C4A and G4, which that catalogue omits. Source of the zones of flex-start and
+// of calendar mode: Google's documentation of these two options, which lists zones for
+// TPUs.
 //
 //go:embed zones.jsonl
 var zones string

@@ -246,10 +246,9 @@ func checkAcceptable(r *report) {
 	}
 }
 
-// idleAcceptances reports acceptances without a finding, except those that a finding
-// elsewhere names. It reports none if the
-// blueprint has errors, because an error can keep the accepted finding from being
-// found.
+// idleAcceptances reports acceptances without a finding, except acceptances that a
+// finding elsewhere names. It reports none if the blueprint has errors, because an
+// error can keep the accepted finding from being found.
 func idleAcceptances(r *report) {
 	if r.Findings.Count(diag.Error) > 0 {
 		return

@@ -267,7 +267,7 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 			withLabel("each node has %s; GKE's pods request %s", printAmounts(c.PerNode), printAmounts(gke)), cure)
 		return true
 	}
-	r.addKey(path, fmt.Sprintf("workload %q can never run: all its pods run at once, and %q has no room for its "+
+	r.addKey(path, fmt.Sprintf("workload %q can never run: its pods must run at once, but %q has no room for its "+
 		"auxiliary pods", name, c.Name),
 		withLabel("need %s, have %d", words.Count(needed, "node"), c.MaxNodes),
 		withHelp("%s; or request less, so that more pods fit a node", moreNodes(nodeFit{capacity: c, needed: needed})))

@@ -78,10 +78,11 @@ func (c container) startMistake() *commandMistake {
 			"begin command with the name of the program"}
 	case assigned.MatchString(program):
 		name, _, _ := strings.Cut(program, "=")
-		return &commandMistake{0, fmt.Sprintf("the assignment to %s is no program: no shell reads the command", name),
+		return &commandMistake{0,
+			fmt.Sprintf("the assignment to %s is not a program: no shell reads the command", name),
 			fmt.Sprintf("set %s in env, and begin command with the name of the program", name)}
 	case slices.Contains(shellWords, program):
-		return &commandMistake{0, fmt.Sprintf("%q is a word of the shell and no program: no shell reads the command",
+		return &commandMistake{0, fmt.Sprintf("%q is a shell command, not a program: no shell reads the command",
 			program), c.shellCure()}
 	case strings.HasPrefix(program, "~/"):
 		return &commandMistake{0, `nothing replaces "~": no shell reads the command`, "write the absolute path"}
@@ -130,15 +131,15 @@ func (c container) scriptMistake() *commandMistake {
 		return &commandMistake{script, `nothing replaces "~": no shell reads the command`, "write the absolute path"}
 	case isShell(name) && strings.ContainsAny(text, " \t\n"):
 		command := slices.Insert(slices.Clone(c.command), script, "-c")
-		return &commandMistake{script, fmt.Sprintf("%s looks for a script with the name %q", name, text),
-			"add -c, so that it runs the line: command: " + quoteCommand(withoutSecrets(command)...)}
+		return &commandMistake{script, fmt.Sprintf("%s looks for a script named %q", name, text),
+			"add -c, so that the shell runs the line: command: " + quoteCommand(withoutSecrets(command)...)}
 	case !isShell(name) && spacedScript.MatchString(text):
 		cure := "write each word as an element"
 		if split := words.SplitCommand(text); split[0] != "sh" {
 			cure += ": command: " +
 				quoteCommand(withoutSecrets(slices.Replace(slices.Clone(c.command), script, script+1, split...))...)
 		}
-		return &commandMistake{script, fmt.Sprintf("%s looks for a script with the name %q", name, text), cure}
+		return &commandMistake{script, fmt.Sprintf("%s looks for a script named %q", name, text), cure}
 	}
 	return nil
 }
@@ -188,18 +189,18 @@ func (c container) shellMistake() (mistake *commandMistake, whole bool) {
 			c.shellCure()}, true
 	}
 	if slices.Contains(shellUtilities, program) {
-		return &commandMistake{0, fmt.Sprintf("%q changes only a shell: no shell reads the command", program),
+		return &commandMistake{0, fmt.Sprintf("%q has an effect only in a shell: no shell reads the command", program),
 			c.shellCure()}, true
 	}
 	for i, e := range plain {
 		value := i > 0 && strings.HasPrefix(plain[i-1], "-") && !strings.Contains(plain[i-1], "=")
 		switch {
 		case substituted.MatchString(e):
-			return &commandMistake{i, "nothing replaces the text between the backquotes: no shell reads the command",
+			return &commandMistake{i, "nothing runs the text between the backquotes: no shell reads the command",
 				c.shellCure()}, true
 		case ended.MatchString(e) && i > 0 && i < len(plain)-1 && !value:
 			return &commandMistake{i,
-				fmt.Sprintf("the semicolon of %q ends no command: no shell reads the command", e),
+				fmt.Sprintf("the semicolon in %q does not end a command: no shell reads the command", e),
 				c.shellCure()}, true
 		case i > 0 && !value && spacedFlag.MatchString(e):
 			split := quoteCommand(withoutSecrets(strings.Fields(e))...)
@@ -207,7 +208,7 @@ func (c container) shellMistake() (mistake *commandMistake, whole bool) {
 				"write each word as an element: " + strings.Trim(split, "[]")}, false
 		case i > 0 && slices.Contains(fileTools, path.Base(program)) &&
 			(strings.HasPrefix(e, "~/") || strings.ContainsAny(e, "*?") && !strings.HasPrefix(e, "-")):
-			return &commandMistake{i, fmt.Sprintf("%s looks for a file with the name %q: no shell reads the command",
+			return &commandMistake{i, fmt.Sprintf("%s looks for a file named %q: no shell reads the command",
 				program, e), c.shellCure()}, true
 		}
 	}
@@ -241,7 +242,7 @@ func (c container) parameterMistake() *commandMistake {
 		cure += ": command: " + quoteCommand(append(withoutSecrets(slices.Clone(c.command[:script])),
 			strings.Join(withoutSecrets(joined), " "))...)
 	}
-	return &commandMistake{script + 1, fmt.Sprintf("%q is no part of the line: %s runs only the element after %s",
+	return &commandMistake{script + 1, fmt.Sprintf("%q is not part of the line: %s runs only the element after %s",
 		more[0], c.command[start], c.command[script-1]), cure}
 }
 

@@ -317,7 +317,7 @@ func (r *report) reportCircles(c container) {
 	for _, v := range ir.OrderVariables(c.env) {
 		for _, ref := range findReferences(v.Value) {
 			if _, own := c.env[ref.name]; ref.kubernetes && own && ref.name != v.Key && !defined[ref.name] {
-				r.add(c.field("env", v.Key), fmt.Sprintf("nothing replaces %s: %s refers to %s in turn",
+				r.add(c.field("env", v.Key), fmt.Sprintf("nothing replaces %s: %s refers back to %s",
 					ref.text, ref.name, v.Key), withHelp("write the value itself in one of the variables"))
 				break
 			}

@@ -59,7 +59,7 @@ func idleTeams(r *report) {
 		if group {
 			r.addKey(at("teams", t),
 				fmt.Sprintf("team %q has a group, but no quota and no shared queue, so its members can run nothing", t),
-				withHelp("give the team quota in a tier, or remove it; if its members only use a bucket, add "+
+				withHelp("give the team quota in a tier, or remove the team; if its members only use a bucket, add "+
 					"bucket: true"))
 			continue
 		}

@@ -25,7 +25,7 @@ func idleRules() []Rule {
 			check: unusableQuota, whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
 		{
-			Code: "W0419", Severity: diag.Warning, Title: "tier starts nodes before it uses nodes that stand",
+			Code: "W0419", Severity: diag.Warning, Title: "tier starts nodes before it uses nodes that are paid anyway",
 			check: standingTriedLate, whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
 	}
@@ -33,8 +33,8 @@ func idleRules() []Rule {
 
 // unreachedNodes reports nodes that exist even if no job runs, and that all quotas
 // together never use. It counts whole nodes, and the GPUs of a fixed number of nodes.
-// If a guarantee leaves a remainder, only quotaRemainders reports these GPUs. Without any guarantee on a capacity,
-// reportUnused, deadQueues or nothingToBorrow report it.
+// If a guarantee leaves a remainder, only quotaRemainders reports these GPUs. Without
+// any guarantee on a capacity, reportUnused, deadQueues or nothingToBorrow report it.
 func unreachedNodes(r *report) {
 	counts := r.Plan.CountNodes()
 	guarantees := r.guaranteesOf()
@@ -110,7 +110,7 @@ func standingField(c ir.Capacity) (path []string, verb string) {
 // that stand, or machines of a reservation. Kueue tries the capacities of a tier in
 // their order. It reports nothing if some queue or workload tries the paid nodes
 // first, because the order can then keep them free for it. Capacities of different
-// hardware are no alternatives to each other, unless a workload runs on the GPUs of
+// hardware are not alternatives to each other, unless a workload runs on the GPUs of
 // both.
 func standingTriedLate(r *report) {
 	t := r.newTriedOrder()

@@ -250,7 +250,7 @@ func (r *report) strandedTogether(s submission, fits []nodeFit, capacities map[s
 		return f.capacity.Name == crowded.capacity.Name
 	})
 	r.addKey(at("workloads", name),
-		fmt.Sprintf("workload %q can be admitted to %q, whose nodes do not hold its pods and its auxiliary pods "+
+		fmt.Sprintf("workload %q can be admitted to %q, whose nodes cannot hold its pods and its auxiliary pods "+
 			"at once", name, crowded.capacity.Name),
 		withLabel("need %s, have %d", words.Count(crowded.needed, "node"), crowded.nodes),
 		withRelated(r.quotaPath(s, crowded.capacity.Name), "the quota that admits it"),

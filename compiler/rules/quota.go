@@ -197,7 +197,7 @@ func checkOvercommit(r *report) {
 }
 
 // followsShare reports whether an excess of cpu or memory is a consequence of
-// perAccelerator, which promises more of it than the node has.
+// perAccelerator, which promises more cpu or memory than the node has.
 func (r *report) followsShare(c ir.Capacity, e excess) bool {
 	h := r.Blueprint.Hardware[r.Blueprint.Capacity[c.Name].Hardware]
 	m, ok := findMachine(h)

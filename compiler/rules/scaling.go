@@ -170,8 +170,8 @@ func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalin
 		return
 	}
 	f := limited[slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil })]
-	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, and the limit of %g %s for the cluster "+
-		"lets %d start", s.workload.Template, words.Count(f.needed, "node"), f.capacity.Name, f.limit.most,
+	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, but the limit of the cluster, %g %s, "+
+		"allows only %d", s.workload.Template, words.Count(f.needed, "node"), f.capacity.Name, f.limit.most,
 		f.limit.what, f.nodes)
 	cure := withHelp("%s; or %s", moreNodes(f), fewerPods(f))
 	if !f.limit.written {
@@ -205,7 +205,7 @@ func (r *report) reportLimitedAuxiliaries(s submission, fits []nodeFit, limits [
 			path, add = at("workloads", s.workload.Template), r.addKey
 		}
 		add(path, fmt.Sprintf("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
-			"and the limit of the cluster is %g", s.workload.Template, math.Ceil(least), l.what, l.most),
+			"but the limit of the cluster is %g", s.workload.Template, math.Ceil(least), l.what, l.most),
 			withRelated(at("workloads", s.workload.Template, "auxiliary"), "the auxiliary pods"),
 			withHelp("set cluster: autoProvisioning: %s: %g; or request less", l.field, math.Ceil(least)))
 		return

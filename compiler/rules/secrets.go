@@ -35,7 +35,8 @@ type freeText struct {
 	cure string
 }
 
-const revokeSecret = "; then revoke the secret, because the history of the repository keeps it"
+const revokeSecret = "; then revoke the secret and create a new one, " +
+	"because the history of the repository keeps the old one"
 
 // eachFreeText calls visit for the texts of workloads, of their auxiliary pods, of the
 // notes, and of the reasons for accepting findings.

@@ -50,7 +50,7 @@ func (p podRoom) cureBeside(all []submission, fit nodeFit) string {
 	most, beside := p.ofPods(all, c, fit.perNode), shareBeside(c, p.taken(c), fit.perNode)
 	cure := fmt.Sprintf("request at most %s for each pod, because GKE's pods start first", printAmounts(most))
 	if exceedsShare(beside, most) {
-		cure += " and the quota has no more"
+		cure += ", and the quota has no more"
 	}
 	return cure
 }

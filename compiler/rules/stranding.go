@@ -156,10 +156,10 @@ func idleCPUs(r *report) {
 		message := ""
 		switch {
 		case 4*held <= 3*admitted:
-			message = fmt.Sprintf("the guarantees on %q admit %s of its workloads at once, but its %s at most %d",
+			message = fmt.Sprintf("the guarantees on %q admit %s at once, but its %s at most %d",
 				name, words.Count(admitted, "pod"), holdNodes(c.MaxNodes), held)
 		case perNode == 1 && leavesThird(use.most, free):
-			message = fmt.Sprintf("each node of %q holds only one pod of its workloads, and a third or more of the "+
+			message = fmt.Sprintf("each node of %q holds only one pod, and at least a third of the "+
 				"node stays idle", name)
 		default:
 			continue
@@ -178,7 +178,7 @@ func idleCPUs(r *report) {
 	}
 }
 
-// holdNodes returns a number of nodes and the verb for what they hold.
+// holdNodes returns a number of nodes with the verb "hold".
 func holdNodes(n int) string {
 	if n == 1 {
 		return "node holds"

@@ -168,7 +168,7 @@ func strictOrder(r *report) {
 				pair[0].Template, waits, pair[1].Template, blocked),
 			withRelated(at("workloads", pair[0].Template), "it needs %s", waits),
 			withRelated(at("workloads", pair[1].Template), "it needs %s", blocked),
-			withHelp("write queueing: %q, or define a tier for each", ir.BestEffortFIFO))
+			withHelp("write queueing: %q, or move one of the workloads to another tier", ir.BestEffortFIFO))
 	}
 }
 

@@ -37,7 +37,7 @@ func (l *Loader) refusedNumbers(file *ast.File) {
 func (l *Loader) refuseExponent(at diag.Span) {
 	l.findings.Add(diag.Finding{
 		Code: "E0120", Severity: diag.Error, Span: at, Message: "the exponent of a number is out of range",
-		Help: fmt.Sprintf("write an exponent from -%d to %d: CUE can read another number", mostExponent, mostExponent),
+		Help: fmt.Sprintf("write an exponent from -%d to %d: CUE can misread any other", mostExponent, mostExponent),
 	})
 }
 
