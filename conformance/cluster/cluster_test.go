@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -428,20 +429,44 @@ var denied = []string{
 	"delete networkpolicies.networking.k8s.io", "create networkpolicies.networking.k8s.io",
 }
 
-// limited checks that members of teams have none of the denied rights, and that an
-// administrator has all of them.
+// needed are the rights that the commands of USING.md need, with every scheduler.
+var needed = []string{
+	"create jobs.batch", "create jobsets.jobset.x-k8s.io", "create configmaps", "create services",
+	"list pods", "get pods/log", "list events", "delete jobs.batch",
+}
+
+// pending is the part of Kueue's visibility API that lists the jobs that wait in a
+// queue. Members may read it for the LocalQueues of their namespace, and not for
+// ClusterQueues, whose answer names the jobs of all teams. The control plane of these
+// tests does not serve the API, but knows who may use it.
+const pending = "--subresource=pendingworkloads get "
+
+// limited checks that members of teams have the rights that their commands need, and
+// none of the denied rights.
 func (f *folder) limited() {
 	f.Helper()
+	want := map[string]string{}
+	for _, right := range denied {
+		want[right] = "no"
+	}
+	for _, right := range needed {
+		want[right] = "yes"
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, "kubernetes", "resource-flavors.yaml")); err == nil { // Kueue
+		want[pending+"localqueues.visibility.kueue.x-k8s.io"] = "yes"
+		want[pending+"clusterqueues.visibility.kueue.x-k8s.io"] = "no"
+	}
 	for _, team := range f.teams() {
 		member := f.member(team)
 		if member == nil {
 			continue
 		}
-		for _, right := range denied {
+		for _, right := range slices.Sorted(maps.Keys(want)) {
 			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
 			// kubectl prints yes or no, and fails if it prints no.
-			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
-				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
+			out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...)
+			if got := strings.TrimSpace(out); got != want[right] {
+				f.Errorf("may a member of %s %s: %q (%v), want %s", team, right, got, err, want[right])
 			}
 		}
 	}
