@@ -83,6 +83,7 @@ func TestFolders(t *testing.T) {
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.example()
 			f.limited()
 			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
@@ -418,6 +419,49 @@ func (f *folder) submitted() {
 			"apply", "--server-side", "--dry-run=server", "--validate=strict", "-k",
 			filepath.Join(f.dir, "workloads", team),
 		}, f.member(team)...)...)
+	}
+}
+
+// example submits the job that USING.md shows with a dry run, as a member of the team
+// that the page names, and runs the other commands of the page that need no pod.
+func (f *folder) example() {
+	f.Helper()
+	page, err := os.ReadFile(filepath.Join(f.dir, "USING.md"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	team := regexp.MustCompile(`(?m)^TEAM=(\S+)$`).FindSubmatch(page)
+	namespace := regexp.MustCompile(`(?m)^NAMESPACE=(\S+)$`).FindSubmatch(page)
+	_, rest, found := bytes.Cut(page, []byte("\n```yaml\n"))
+	job, _, closed := bytes.Cut(rest, []byte("```\n"))
+	if team == nil || namespace == nil || !found || !closed {
+		f.Fatal("USING.md names no team, or shows no job")
+	}
+	member := f.member(string(team[1]))
+	args := append([]string{
+		"apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace=" + string(namespace[1]),
+		"--filename=-",
+	}, member...)
+	if _, err := f.plane.Kubectl(f.ctx, job, args...); err != nil {
+		f.Errorf("the job of USING.md is refused: %v\n%s", err, job)
+	}
+	ran := 0
+	for line := range strings.Lines(string(page)) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl ")
+		if !ok || strings.Contains(command, "-f ") || strings.Contains(command, "-k ") ||
+			strings.Contains(command, "--raw") { // needs a file, or the visibility API
+			continue
+		}
+		command = strings.NewReplacer(`"$NAMESPACE"`, string(namespace[1]), "'", "").Replace(command)
+		// Nobody has submitted a job yet, so kubectl may find no object of a name.
+		if _, err := f.plane.Kubectl(f.ctx, nil, append(strings.Fields(command), member...)...); err != nil &&
+			!strings.Contains(err.Error(), "not found") {
+			f.Errorf("a command of USING.md fails: kubectl %s: %v", command, err)
+		}
+		ran++
+	}
+	if ran < 4 {
+		f.Errorf("USING.md has only %d commands that need no file", ran)
 	}
 }
 
