@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // guideSection returns a section of a page: the text from a heading of level 2 to the
@@ -143,6 +147,69 @@ func TestGuideCallerRoles(t *testing.T) {
 	for _, role := range listed {
 		if strings.HasPrefix(role, "roles/") && !slices.Contains(wanted, role) {
 			t.Errorf("no command of the script needs %s", role)
+		}
+	}
+}
+
+// TestGuideLogs checks that each command of USING.md that prints a log selects exactly
+// one pod: the labels name a Job of a workload, whose pods are numbered, and the pod
+// with index 0.
+func TestGuideLogs(t *testing.T) {
+	command := regexp.MustCompile(`(?m)^kubectl logs -n "\$NAMESPACE" -c worker --tail=-1 ` +
+		`-l batch\.kubernetes\.io/job-name=(\S+),batch\.kubernetes\.io/job-completion-index=0$`)
+	for _, name := range blueprintNames(t) {
+		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+		files, err := fs.Glob(folder, "workloads/*/*.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods := map[string]*int32{} // by Job, of every workload
+		owners := map[string]string{}
+		add := func(owner, job string, spec batchv1.JobSpec) {
+			owners[job] = owner
+			if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion &&
+				spec.Template.Spec.Containers[0].Name == "worker" {
+				pods[job] = spec.Completions
+			}
+		}
+		for _, file := range files {
+			text, err := fs.ReadFile(folder, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case strings.Contains(string(text), "\nkind: Job\n"):
+				for _, j := range objectsIn[batchv1.Job](t, folder, file, "Job") {
+					add(j.Name, j.Name, j.Spec)
+				}
+			case strings.Contains(string(text), "\nkind: JobSet\n"):
+				for _, s := range objectsIn[v1alpha2.JobSet](t, folder, file, "JobSet") {
+					for _, r := range s.Spec.ReplicatedJobs {
+						add(s.Name, s.Name+"-"+r.Name+"-0", r.Template.Spec)
+					}
+				}
+			}
+		}
+		section := guideSection(t, folder, "USING.md", "See what it did")
+		seen := map[string]bool{}
+		for _, found := range command.FindAllStringSubmatch(section, -1) {
+			job := found[1]
+			seen[owners[job]] = true
+			if pods[job] == nil || *pods[job] < 1 {
+				t.Errorf("%s: no workload has numbered pods of a Job %s", name, job)
+			}
+		}
+		if n := strings.Count(section, "kubectl logs -n"); n != len(command.FindAllString(section, -1)) {
+			t.Errorf("%s: %d commands print a log, some in another form", name, n)
+		}
+		// Each workload has a row, whose first cell names it. The names of its objects
+		// begin with its name.
+		for _, workload := range firstCells(section) {
+			has := func(object string) bool { return strings.HasPrefix(object, workload) }
+			if regexp.MustCompile(`^[a-z]`).MatchString(workload) && workload != "true" &&
+				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)), has) {
+				t.Errorf("%s: no command prints the log of %s", name, workload)
+			}
 		}
 	}
 }
