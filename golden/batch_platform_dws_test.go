@@ -40,6 +40,8 @@ var (
 	dwsChanges = []string{
 		".batchwright/manifest.json",
 		"README.md",
+		"REFERENCE.md",
+		"USING.md",
 		"cloudbuild/provision.yaml",                 // no dashboards for Grafana
 		"dashboards/alert-rules.yaml",               // jobs that wait for a check
 		"dashboards/cloud-monitoring/admin.json",    // the same, and H100s

@@ -1,6 +1,7 @@
 package golden_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,18 +12,37 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/yaml"
 )
 
-// checkGuide checks the README.md of a deploy folder. All rows of a table have the
-// same number of cells, fences are closed, no line has trailing spaces, and the
-// Mermaid drawing follows its grammar. Every file that the text, a link or a command
-// names is in the folder.
+// guidePages are the pages of a deploy folder.
+var guidePages = []string{"README.md", "USING.md", "REFERENCE.md"}
+
+// checkGuide checks the pages of a deploy folder. All rows of a table have the same
+// number of cells, fences are closed, no line has trailing spaces, the Mermaid drawing
+// follows its grammar, and an example in YAML is an object of Kubernetes. Every file
+// that the text, a link or a command names is in the folder, and every link to a
+// heading leads to one.
 func checkGuide(folder fs.FS) []error {
-	content, err := fs.ReadFile(folder, "README.md")
+	var errs []error
+	for _, page := range guidePages {
+		errs = append(errs, checkGuidePage(folder, page)...)
+	}
+	return errs
+}
+
+func checkGuidePage(folder fs.FS, page string) []error {
+	content, err := fs.ReadFile(folder, page)
 	if err != nil {
 		return []error{err}
 	}
-	c := &guideCheck{folder: folder, lines: strings.Split(string(content), "\n")}
+	c := &guideCheck{
+		folder: folder, page: page, lines: strings.Split(string(content), "\n"), variables: map[string]string{},
+	}
 	if last := len(c.lines) - 1; c.lines[last] != "" || last > 0 && c.lines[last-1] == "" {
 		c.errorf(last, "does not end with one line end")
 	}
@@ -46,14 +66,16 @@ func checkGuide(folder fs.FS) []error {
 }
 
 type guideCheck struct {
-	folder fs.FS
-	lines  []string
-	errs   []error
+	folder    fs.FS
+	page      string
+	lines     []string
+	variables map[string]string // of the shell, as the commands above have set them
+	errs      []error
 }
 
 // errorf adds an error at a line, counted from 0.
 func (c *guideCheck) errorf(line int, format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf("README.md:%d: %w", line+1, fmt.Errorf(format, args...)))
+	c.errs = append(c.errs, fmt.Errorf("%s:%d: %w", c.page, line+1, fmt.Errorf(format, args...)))
 }
 
 // checkFence checks the block that a fence opens and returns its last line.
@@ -71,6 +93,8 @@ func (c *guideCheck) checkFence(start int) int {
 		for i := range length {
 			c.checkCommand(start+1+i, c.lines[start+1+i])
 		}
+	case "yaml":
+		c.checkExample(start+1, c.lines[start+1:start+1+length])
 	default:
 		c.errorf(start, "a block in %q", language)
 	}
@@ -119,6 +143,7 @@ func (c *guideCheck) checkLine(i int) {
 	line, spans := codeSpans(c.lines[i])
 	for _, span := range spans {
 		switch {
+		case span == exampleFile && slices.Contains(c.lines, "```yaml"):
 		case guideFile.MatchString(span):
 			c.checkPath(i, span)
 		case strings.HasPrefix(span, "kubectl "), strings.HasPrefix(span, "./"):
@@ -129,17 +154,75 @@ func (c *guideCheck) checkLine(i int) {
 		if strings.HasPrefix(link[1], "https://") {
 			continue
 		}
-		target, err := url.PathUnescape(link[1])
-		if err != nil {
-			c.errorf(i, "%w", err)
+		file, heading, within := strings.Cut(link[1], "#")
+		if file != "" {
+			target, err := url.PathUnescape(file)
+			if err != nil {
+				c.errorf(i, "%w", err)
+			}
+			c.checkPath(i, target)
 		}
-		c.checkPath(i, target)
+		if within && !c.hasHeading(cmp.Or(file, c.page), heading) {
+			c.errorf(i, "the link %s leads to no heading", link[1])
+		}
 	}
 	if strings.Contains(guideLink.ReplaceAllString(line, ""), "](") {
 		c.errorf(i, "half a link")
 	}
 	if strings.ContainsAny(line, "`<>") {
 		c.errorf(i, "a stray backtick, or HTML")
+	}
+}
+
+// hasHeading reports whether a page has a heading with an anchor. GitHub makes the
+// anchor of a heading from its words in lower case, without punctuation, joined by
+// dashes, and numbers equal anchors of a page (GitHub documentation: "Basic writing and
+// formatting syntax", section links).
+func (c *guideCheck) hasHeading(page, anchor string) bool {
+	content, err := fs.ReadFile(c.folder, page)
+	if err != nil {
+		return false
+	}
+	seen := map[string]int{}
+	for _, heading := range guideHeading.FindAllStringSubmatch(guideFence.ReplaceAllString(string(content), ""), -1) {
+		own := strings.ReplaceAll(guidePunctuation.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")
+		seen[own]++
+		if n := seen[own] - 1; n > 0 {
+			own += fmt.Sprint("-", n)
+		}
+		if own == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	guideHeading     = regexp.MustCompile(`(?m)^#{1,6} (.*)$`)
+	guideFence       = regexp.MustCompile("(?ms)^```.*?^```$")
+	guidePunctuation = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// exampleFile is the file in which the reader saves the example of a page.
+const exampleFile = "my-job.yaml"
+
+// checkExample checks the example that starts at a line: it must be a Job or a JobSet
+// without unknown fields.
+func (c *guideCheck) checkExample(start int, lines []string) {
+	text := []byte(strings.Join(lines, "\n"))
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(text, &kind); err != nil {
+		c.errorf(start, "%w", err)
+	}
+	object := any(&batchv1.Job{})
+	if kind.Kind == "JobSet" {
+		object = &v1alpha2.JobSet{}
+	}
+	if err := yaml.UnmarshalStrict(text, object); err != nil {
+		c.errorf(start, "%w", err)
+	}
+	if kind.Kind != "Job" && kind.Kind != "JobSet" {
+		c.errorf(start, "an example is a %q", kind.Kind)
 	}
 }
 
@@ -179,14 +262,32 @@ func closingFence(line, fence string) int {
 
 var guideBackticks = regexp.MustCompile("`+")
 
-// checkCommand checks the files that a shell command reads.
+var (
+	guideAssignment = regexp.MustCompile(`^([A-Z]+)=([a-z0-9.-]+)$`)
+	guideVariable   = regexp.MustCompile(`\$([A-Z]+)`)
+)
+
+// checkCommand checks the files that a shell command reads, and that the page sets the
+// variables that it uses.
 func (c *guideCheck) checkCommand(i int, command string) {
+	if set := guideAssignment.FindStringSubmatch(command); set != nil {
+		c.variables[set[1]] = set[2]
+		return
+	}
+	command = guideVariable.ReplaceAllStringFunc(command, func(variable string) string {
+		value, set := c.variables[variable[1:]]
+		if !set {
+			c.errorf(i, "nothing sets %s", variable)
+		}
+		return value
+	})
 	before := ""
 	for word := range strings.FieldsSeq(command) {
-		word = strings.Trim(word, "'")
+		word = strings.Trim(word, `'"`)
 		switch {
 		case before == "-k":
 			c.checkPath(i, path.Join(word, "kustomization.yaml"))
+		case word == exampleFile && slices.Contains(c.lines, "```yaml"):
 		case before == "-f" && word != "-" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
 			c.checkPath(i, word)
 		case strings.HasPrefix(word, "-chdir="):
@@ -262,7 +363,11 @@ func TestCheckGuide(t *testing.T) {
 		"|\n\n```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  " +
 		"n2 --> n3 & n2\n```\n\n```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k " +
 		"kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | " +
-		"kubectl apply -f -\n```\n\n- item `kubectl get nodes` and ``a`<b>``\n"
+		"kubectl apply -f -\n```\n\n- item `kubectl get nodes` and ``a`<b>``\n- [up](#gke-batch), " +
+		"[on](USING.md#remove-a-team-a-tier), [twice](USING.md#twice-1)\n\n```sh\nTEAM=kubernetes\n" +
+		"kubectl apply -k \"$TEAM\" -f \"$TEAM/a.yaml\"\nkubectl apply -f my-job.yaml\n```\n\n" +
+		"```yaml\nkind: Job\nspec:\n  parallelism: 1\n```\n"
+	const using = "## Remove a team, a tier\n\n```sh\n# a comment\n```\n\n## Twice\n\n## Twice\n"
 	tests := []struct {
 		name, old, new string
 		want           string // in an error; "" for none
@@ -277,10 +382,22 @@ func TestCheckGuide(t *testing.T) {
 		{"open subgraph", "  end\n", "", "not ended"},
 		{"end of nothing", "  n2 --> n3", "  end\n  n2 --> n3", "no Mermaid"},
 		{"no flowchart", "flowchart LR", "graph", "no flowchart"},
+		{"link to no heading", "(#gke-batch)", "(#gke-batches)", "leads to no heading"},
+		{"link to a heading of another page", "(#gke-batch)", "(#remove-a-team-a-tier)", "leads to no heading"},
+		{"link with punctuation", "#remove-a-team-a-tier", "#remove-a-team,-a-tier", "leads to no heading"},
+		{"link to a comment", "(#gke-batch)", "(#a-comment)", "leads to no heading"},
+		{"link to a third heading", "#twice-1", "#twice-2", "leads to no heading"},
+		{"link to a heading of no page", "USING.md#twice-1", "MISSING.md#twice-1", `"MISSING.md"`},
+		{"variable of nobody", "TEAM=kubernetes\n", "", "nothing sets $TEAM"},
+		{"variable of another folder", "TEAM=kubernetes", "TEAM=terraform", "terraform/kustomization.yaml"},
+		{"example of no kind", "kind: Job", "kind: Pod", `an example is a "Pod"`},
+		{"example with another field", "parallelism", "parallel", "unknown field"},
+		{"example that is no YAML", "kind: Job", "kind: [", "yaml"},
+		{"file without an example", "```yaml\nkind: Job\nspec:\n  parallelism: 1\n```", "- done", "my-job.yaml"},
 		{"trailing space", "and `run.sh`.", "and `run.sh`. ", "trailing white space"},
 		{"carriage return", "- item", "- \r\n- item", "trailing white space"},
-		{"no line end", "<b>``\n", "<b>``", "one line end"},
-		{"empty line at the end", "<b>``\n", "<b>``\n\n", "one line end"},
+		{"no line end", "1\n```\n", "1\n```", "one line end"},
+		{"empty line at the end", "1\n```\n", "1\n```\n\n", "one line end"},
 		{"too few cells", "|  | 2 |", "| 2 |", "1 cells under a head of 2"},
 		{"too many cells", "|  | 2 |", "|  | 2 | 3 |", "3 cells under a head of 2"},
 		{"bar in a cell", `a\|b`, "a|b", "3 cells under a head of 2"},
@@ -297,7 +414,7 @@ func TestCheckGuide(t *testing.T) {
 		{"manifest that is not there", "-f kubernetes/a.yaml", "-f kubernetes/b.yaml", "kubernetes/b.yaml"},
 		{"root that is not there", "-chdir=terraform", "-chdir=terra", `"terra/"`},
 		{"command in the text", "`kubectl get nodes`", "`kubectl apply -k gone`", "gone/kustomization.yaml"},
-		{"open fence", "-f -\n```", "-f -\n", "not closed"},
+		{"open fence", "parallelism: 1\n```\n", "parallelism: 1\n", "not closed"},
 		{"unknown language", "```sh", "```bash", `a block in "bash"`},
 		{"HTML", "- item", "- <b>item", "HTML"},
 		{"stray backtick", "- item", "- it`em", "backtick"},
@@ -310,6 +427,8 @@ func TestCheckGuide(t *testing.T) {
 		readme = strings.Replace(readme, tt.old, tt.new, 1)
 		folder := fstest.MapFS{
 			"README.md":                     {Data: []byte(strings.Replace(readme, "#35;", "#35;", 1))},
+			"USING.md":                      {Data: []byte(using)},
+			"REFERENCE.md":                  {Data: []byte("# Reference\n")},
 			"run.sh":                        {Data: []byte("\n")},
 			"terraform/a.tf":                {Data: []byte("\n")},
 			"kubernetes/kustomization.yaml": {Data: []byte("\n")},

@@ -200,7 +200,7 @@ func TestKAIDepartmentsChange(t *testing.T) {
 		}
 	}
 	want := []string{
-		"README.md: | `department-1` | 200 | 16 | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | " +
+		"REFERENCE.md: | `department-1` | 200 | 16 | `project-a`, `project-b` | -> | `department-1` | 300 | 16 | " +
 			"`project-a`, `project-b` |",
 		"kubernetes/cohorts.yaml: priority: 200 -> priority: 300",
 	}

@@ -100,7 +100,7 @@ func TestReviewOfOneNumber(t *testing.T) {
 				`kubernetes/shared-queues.yaml: nominalQuota: "256"`,
 				`kubernetes/shared-queues.yaml: nominalQuota: "28160"`,
 			},
-			others: []string{".batchwright/manifest.json", "README.md"},
+			others: []string{".batchwright/manifest.json", "README.md", "REFERENCE.md"},
 			summary: []string{
 				"jobs | jobs in tier dws beyond 256 GPUs of a3-ultra: run -> still run " +
 					"(no new job starts there until the use is below the quota)",
@@ -117,7 +117,7 @@ func TestReviewOfOneNumber(t *testing.T) {
 			},
 			old: "cpu: 27", new: "cpu: 26",
 			lines:   []string{`kubernetes/shared-queues.yaml: nominalQuota: "13312"`},
-			others:  []string{".batchwright/manifest.json", "README.md"},
+			others:  []string{".batchwright/manifest.json", "REFERENCE.md"},
 			summary: []string{`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`},
 		},
 	} {

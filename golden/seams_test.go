@@ -61,7 +61,7 @@ var optionFiles = map[string]string{
 	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
 	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
 	"emit/monitoring/panels.go":         "explains the values of a label and a metric of GKE",
-	"emit/guide/obtain.go":              "what to do before a calendar reservation ends",
+	"emit/guide/readme_obtain.go":       "what to do before a calendar reservation ends",
 
 	"cmd/batchwright/catalog.go":       "an example in the help",
 	"cmd/batchwright/catalog_print.go": "the names of fields in JSON",

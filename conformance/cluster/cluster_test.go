@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -82,6 +83,7 @@ func TestFolders(t *testing.T) {
 			f.apply()
 			f.applyAgain()
 			f.submitted()
+			f.example()
 			f.limited()
 			f.queueless()
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
@@ -420,6 +422,50 @@ func (f *folder) submitted() {
 	}
 }
 
+// example submits the job that USING.md shows with a dry run, as a member of the team
+// that the page names, and runs the other commands of the page that need no pod.
+func (f *folder) example() {
+	f.Helper()
+	page, err := os.ReadFile(filepath.Join(f.dir, "USING.md"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	team := regexp.MustCompile(`(?m)^TEAM=(\S+)$`).FindSubmatch(page)
+	namespace := regexp.MustCompile(`(?m)^NAMESPACE=(\S+)$`).FindSubmatch(page)
+	_, rest, found := bytes.Cut(page, []byte("\n```yaml\n"))
+	job, _, closed := bytes.Cut(rest, []byte("```\n"))
+	if team == nil || namespace == nil || !found || !closed {
+		f.Fatal("USING.md names no team, or shows no job")
+	}
+	member := f.member(string(team[1]))
+	args := append([]string{
+		"apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace=" + string(namespace[1]),
+		"--filename=-",
+	}, member...)
+	if _, err := f.plane.Kubectl(f.ctx, job, args...); err != nil {
+		f.Errorf("the job of USING.md is refused: %v\n%s", err, job)
+	}
+	ran := 0
+	for line := range strings.Lines(string(page)) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl ")
+		if !ok || strings.Contains(command, "-f ") || strings.Contains(command, "-k ") ||
+			strings.Contains(command, "--raw") || strings.Contains(command, "scheduling.run.ai") {
+			// The command needs a file, the visibility API or KAI Scheduler.
+			continue
+		}
+		command = strings.NewReplacer(`"$NAMESPACE"`, string(namespace[1]), "'", "").Replace(command)
+		// Nobody has submitted a job yet, so kubectl may find no object of a name.
+		if _, err := f.plane.Kubectl(f.ctx, nil, append(strings.Fields(command), member...)...); err != nil &&
+			!strings.Contains(err.Error(), "not found") {
+			f.Errorf("a command of USING.md fails: kubectl %s: %v", command, err)
+		}
+		ran++
+	}
+	if ran < 3 {
+		f.Errorf("USING.md has only %d commands that need no file", ran)
+	}
+}
+
 // denied are the rights that a member of a team must not have in its own namespace:
 // its own pods would bypass every queue, a shell would have the rights of the pod,
 // and the NetworkPolicy separates the teams.
@@ -428,22 +474,69 @@ var denied = []string{
 	"delete networkpolicies.networking.k8s.io", "create networkpolicies.networking.k8s.io",
 }
 
-// limited checks that members of teams have none of the denied rights, and that an
-// administrator has all of them.
+// needed are the rights that the commands of USING.md need, with every scheduler.
+var needed = []string{
+	"create jobs.batch", "create jobsets.jobset.x-k8s.io", "create configmaps", "create services",
+	"list pods", "get pods/log", "list events", "delete jobs.batch",
+}
+
+// limited checks that members of teams have the rights that their commands need, and
+// none of the denied rights.
 func (f *folder) limited() {
 	f.Helper()
+	want := map[string]string{}
+	for _, right := range denied {
+		want[right] = "no"
+	}
+	for _, right := range needed {
+		want[right] = "yes"
+	}
 	for _, team := range f.teams() {
 		member := f.member(team)
 		if member == nil {
 			continue
 		}
-		for _, right := range denied {
+		for _, right := range slices.Sorted(maps.Keys(want)) {
 			args := append([]string{"auth", "can-i", "--namespace=" + team}, strings.Fields(right)...)
 			// kubectl prints yes or no, and fails if it prints no.
-			if out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...); strings.TrimSpace(out) != "no" {
-				f.Errorf("may a member of %s %s: %q (%v), want no", team, right, out, err)
+			out, err := f.plane.Kubectl(f.ctx, nil, append(args, member...)...)
+			if got := strings.TrimSpace(out); got != want[right] {
+				f.Errorf("may a member of %s %s: %q (%v), want %s", team, right, got, err, want[right])
 			}
 		}
+		if _, err := os.Stat(filepath.Join(f.dir, "kubernetes", "resource-flavors.yaml")); err == nil { // Kueue
+			f.mayList(team, "localqueues", true)
+			f.mayList(team, "clusterqueues", false)
+		}
+	}
+}
+
+// mayList checks whether members of a team may ask Kueue's visibility API which jobs
+// wait in queues of a kind. They may for the LocalQueues of their namespace, and not
+// for ClusterQueues, whose answer names the jobs of all teams. The control plane of
+// these tests does not serve the API, but knows who may use it.
+func (f *folder) mayList(team, queues string, want bool) {
+	f.Helper()
+	_, domain, _ := strings.Cut(*f.security, "@")
+	review, err := json.Marshal(map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+		"spec": map[string]any{
+			"user": "somebody@" + domain, "groups": []string{team + "@" + domain, "system:authenticated"},
+			"resourceAttributes": map[string]any{
+				"group": "visibility.kueue.x-k8s.io", "resource": queues, "subresource": "pendingworkloads",
+				"namespace": team, "name": "queue", "verb": "get",
+			},
+		},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	out, err := f.plane.Kubectl(f.ctx, review, "create", "--filename=-", "--output=jsonpath={.status.allowed}")
+	if err != nil {
+		f.Fatal(err)
+	}
+	if got := strings.TrimSpace(out) == "true"; got != want {
+		f.Errorf("may a member of %s list what waits in %s: %t, want %t", team, queues, got, want)
 	}
 }
 

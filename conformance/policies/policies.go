@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,6 +90,11 @@ func Check(folder fs.FS) []error {
 		if err != nil {
 			errs = append(errs, err)
 		}
+		shown, err := examples(folder, namespace.Name)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		submitted = append(submitted, shown...)
 		requests = append(requests, submitted...)
 		for _, r := range submitted {
 			made, err := pods(r)
@@ -268,6 +274,38 @@ func workloads(folder fs.FS, team string) ([]request, error) {
 		}
 	}
 	return out, nil
+}
+
+// guide is the page with a job that a team can submit, and namespaceLine the line that
+// names the team's namespace.
+const guide = "USING.md"
+
+var namespaceLine = regexp.MustCompile(`(?m)^NAMESPACE=(\S+)$`)
+
+// examples are the requests of a team that submits the jobs that the guide shows, if
+// they are jobs of this namespace.
+func examples(folder fs.FS, namespace string) ([]request, error) {
+	page, err := fs.ReadFile(folder, guide)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if found := namespaceLine.FindSubmatch(page); found == nil || string(found[1]) != namespace {
+		return nil, nil
+	}
+	_, rest, found := bytes.Cut(page, []byte("\n```yaml\n"))
+	text, _, closed := bytes.Cut(rest, []byte("\n```\n"))
+	if !found || !closed {
+		return nil, fmt.Errorf("%s shows no job", guide)
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &object.Object); err != nil {
+		return nil, fmt.Errorf("%s: %w", guide, err)
+	}
+	object.SetNamespace(namespace)
+	kind := object.GroupVersionKind()
+	return []request{{guide + ": " + kind.Kind, member, kind, object.Object, nil, ""}}, nil
 }
 
 // pods are the requests for the pods of a Job or JobSet.

@@ -170,13 +170,21 @@ func TestCheck(t *testing.T) {
 			"&& false", "job of another priority by label that was there: refused",
 		},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
+		{
+			"guide's job without its queue", "queue-name: lq-team-a-lp\n  name: my-job", "queue-name: lq\n  name: " +
+				"my-job",
+			"USING.md: Job: refused",
+		},
+		{"guide's job without cpu", "            cpu: \"1\"\n            memory: 1Gi", "            memory: 1Gi",
+			"USING.md: Job: refused"},
+		{"guide without a job", "```yaml", "```text", "USING.md shows no job"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := fstest.MapFS{}
 			for _, name := range []string{
 				"kubernetes/priority-classes.yaml", "kubernetes/system/admission-policies.yaml",
 				"kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml",
-				"workloads/team-a/job.yaml", "workloads/team-a/slices.yaml",
+				"workloads/team-a/job.yaml", "workloads/team-a/slices.yaml", "USING.md",
 			} {
 				text, err := os.ReadFile("testdata/" + name)
 				if err != nil {

@@ -38,7 +38,7 @@ func TestGcluster(t *testing.T) {
 				t.Error("TF_VAR_deletion_protection goes before terraform.tfvars")
 			}
 			r.env = env
-			for _, line := range guideCommands(t, r, "Undo it", "terraform -chdir=terraform ") {
+			for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
 				r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
 			}
 			r.gcluster(t, "destroy")
@@ -88,7 +88,7 @@ func TestRealGcluster(t *testing.T) {
 				}
 			}
 			run("deploy")
-			for _, line := range guideCommands(t, r, "Undo it", "terraform -chdir=terraform ") {
+			for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
 				r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
 			}
 			run("destroy")
@@ -170,11 +170,11 @@ func platformName(t *testing.T, r root) string {
 	return ""
 }
 
-// guideCommands returns the commands in a section of the folder's README that begin
+// guideCommands returns the commands in a section of the folder's REFERENCE.md that begin
 // with a prefix, without the prefix.
 func guideCommands(t *testing.T, r root, heading, prefix string) (out []string) {
 	t.Helper()
-	_, section, _ := strings.Cut(read(t, filepath.Join(r.dir, "../README.md")), "\n## "+heading+"\n")
+	_, section, _ := strings.Cut(read(t, filepath.Join(r.dir, "../REFERENCE.md")), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for line := range strings.Lines(section) {
 		if command, ok := strings.CutPrefix(line, prefix); ok {

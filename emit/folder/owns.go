@@ -18,8 +18,9 @@ func Owns(path string) bool {
 // up to date.
 func topNames() []string {
 	return []string{
-		".batchwright", ".gcloudignore", ".ghpc", "README.md", "cloudbuild", "create-platform.sh", "dashboards",
-		"destroy-platform.sh", "instructions.txt", "kubernetes", "terraform", "workloads",
+		".batchwright", ".gcloudignore", ".ghpc", "README.md", "REFERENCE.md", "USING.md", "cloudbuild",
+		"create-platform.sh", "dashboards", "destroy-platform.sh", "instructions.txt", "kubernetes", "terraform",
+		"workloads",
 	}
 }
 

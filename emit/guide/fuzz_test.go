@@ -96,7 +96,7 @@ func readCode(t *testing.T, m string) string {
 	return body
 }
 
-// FuzzFiles checks that the texts of a plan change neither the kinds of the README's
+// FuzzFiles checks that the texts of a plan change neither the kinds of the pages'
 // lines nor the structure of gcluster's artefact.
 func FuzzFiles(f *testing.F) {
 	hostile.Seed(f)
@@ -105,7 +105,9 @@ func FuzzFiles(f *testing.F) {
 		p.Name, p.Project, p.Region = s, s, s
 		p.Capacities[0].Name, p.Capacities[0].Overcommit = s, s
 		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
-		p.Workloads[0].Image, p.Workloads[0].Team = s, s
+		p.Workloads[0].Image, p.Workloads[0].Team, p.Workloads[0].Name = s, s, s
+		p.Workloads[0].Template, p.Workloads[0].ConfigMap, p.Workloads[0].Queue = s, s, s
+		p.Teams[0].Bucket, p.Cluster.Name = s, s
 		p.Notes = []string{"a" + s, "1. " + s, "- " + s}
 		row := &p.Demand.Rows[1]
 		row.What, row.Note, row.Unit = s, s, s
@@ -113,7 +115,10 @@ func FuzzFiles(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lineKinds(string(files[1].Content)), hostile.Documents(t, string(files[0].Content))
+		for _, f := range files[1:4] { // the pages
+			lines = append(append(lines, f.Path), lineKinds(string(f.Content))...)
+		}
+		return lines, hostile.Documents(t, string(files[0].Content))
 	}
 	lines, artefact := read(f, hostile.Mark)
 	f.Fuzz(func(t *testing.T, s string) {

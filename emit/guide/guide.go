@@ -1,7 +1,11 @@
-// Package guide renders the deploy folder's README.md, for the administrator who
-// builds the platform and the developer who submits jobs to it. It also renders
-// two files for Cluster Toolkit's gcluster: the artefact by which gcluster
-// recognizes a deploy folder, and the instructions to which gcluster points.
+// Package guide renders the three pages of the deploy folder: README.md for whoever
+// builds and runs the platform, USING.md for the people who submit jobs, and
+// REFERENCE.md for what is looked up. Each statement is on one page, the page of the
+// person who needs it. The files of the package are named by page and topic.
+//
+// The package also renders two files for Cluster Toolkit's gcluster: the artefact by
+// which gcluster recognizes a deploy folder, and the instructions to which gcluster
+// points.
 package guide
 
 import (
@@ -9,16 +13,22 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns .ghpc/artifacts/expanded_blueprint.yaml, README.md and
-// instructions.txt. The README refers to the files of the other emitters.
+// Files returns .ghpc/artifacts/expanded_blueprint.yaml, the three pages and
+// instructions.txt. The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p.Name, p.Project, p.Region)
 	if err != nil {
 		return nil, err
 	}
+	using, err := usingFile(p)
+	if err != nil {
+		return nil, err
+	}
 	return []emit.File{
 		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
-		{Path: "README.md", Content: readmeFile(p)},
+		{Path: readmePage, Content: readmeFile(p)},
+		{Path: referencePage, Content: referenceFile(p)},
+		{Path: usingPage, Content: using},
 		{Path: "instructions.txt", Content: instructionsFile(p)},
 	}, nil
 }

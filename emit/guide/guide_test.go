@@ -103,57 +103,113 @@ func newPlatform(n int) *ir.Platform {
 	return p
 }
 
-// renderReadme returns the README of a platform.
-func renderReadme(t *testing.T, p *ir.Platform) string {
+// renderPages returns the pages of a platform by name.
+func renderPages(t *testing.T, p *ir.Platform) map[string]string {
 	t.Helper()
 	files, err := Files(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 3 || files[1].Path != "README.md" {
-		t.Fatalf("files = %v, want the artefact and README.md", files)
+	pages := map[string]string{}
+	for _, f := range files {
+		pages[f.Path] = string(f.Content)
 	}
-	return string(files[1].Content)
+	for _, name := range []string{readmePage, usingPage, referencePage} {
+		if pages[name] == "" {
+			t.Fatalf("no %s", name)
+		}
+	}
+	return pages
+}
+
+// renderReadme, renderUsing and renderReference return one page of a platform.
+func renderReadme(t *testing.T, p *ir.Platform) string {
+	t.Helper()
+	return renderPages(t, p)[readmePage]
+}
+func renderUsing(t *testing.T, p *ir.Platform) string {
+	t.Helper()
+	return renderPages(t, p)[usingPage]
+}
+func renderReference(t *testing.T, p *ir.Platform) string {
+	t.Helper()
+	return renderPages(t, p)[referencePage]
+}
+
+// wantTexts checks that the pages have texts, by the name of the page.
+func wantTexts(t *testing.T, pages map[string]string, wants map[string][]string) {
+	t.Helper()
+	for name, texts := range wants {
+		for _, text := range texts {
+			if !strings.Contains(pages[name], text) {
+				t.Errorf("%s lacks %q", name, text)
+			}
+		}
+	}
 }
 
 func TestFewTeamsEachByItself(t *testing.T) {
-	got := renderReadme(t, newPlatform(4))
-	for _, want := range []string{
-		"| `team-003` | `lq-team-003-lp` | `lp` | `l4-spot` | 12 + 4 | 12 + 4 |\n",
-		"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 can be admitted without a node | some wait |\n",
-		"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
-		"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
-		"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
-		"| `low-priority` | Job | `lp` | `l4-reserved`, `l4-spot` | 8 | 2 | `2 cpu`, `10Gi memory`, `2 " +
-			"nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
-		"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
-		"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
-		"kubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
-	if n := strings.Count(got, "| `lq-team-"); n != 12 {
+	got := renderPages(t, newPlatform(4))
+	wantTexts(t, got, map[string][]string{
+		readmePage: {
+			"| `team-003` | `cohort-001` | `team-003@example.com` |\n",
+			"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 can be admitted without a node | some wait |\n",
+			"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
+			"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
+			"| machines of family g2 (name of the metric not verified) | 672 | vCPUs |\n",
+			"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
+			"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
+		},
+		usingPage: {
+			"| `team-003` | `team-003` | `lq-team-003-hp`, `lq-team-003-lp` | none | `team-003-ksa` | " +
+				"`wi-team-003@my-project.iam.gserviceaccount.com` |\n",
+			"| `low-priority` | every team | `low-priority-1`, `low-priority-2` | Job | `lp` | `l4-reserved`, " +
+				"`l4-spot` | " +
+				"2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
+			"TEAM=team-000\nNAMESPACE=team-000\n",
+			"kubectl apply --server-side -f \"workloads/$TEAM/low-priority-1.yaml\"\n",
+		},
+		referencePage: {
+			"| `team-003` | `lq-team-003-lp` | `lp` | `l4-spot` | 12 + 4 | 12 + 4 |\n",
+			"| not verified | machines of family g2 | 96 | 672 | 960 | vCPUs | the metric's name is not verified |\n",
+		},
+	})
+	if n := strings.Count(got[referencePage], "| `lq-team-"); n != 12 {
 		t.Errorf("quota rows = %d, want one for each team, tier and capacity: 12", n)
 	}
 }
 
-func TestSectionsInOrder(t *testing.T) {
-	var got []string
-	for line := range strings.Lines(renderReadme(t, newPlatform(4))) {
-		if strings.HasPrefix(line, "## ") {
-			got = append(got, strings.TrimSpace(line[3:]))
+// sectionsOf returns the headings of level 2 of a page.
+func sectionsOf(page string) []string {
+	var out []string
+	for line := range strings.Lines(page) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			out = append(out, strings.TrimSpace(heading))
 		}
 	}
-	want := []string{
-		"Teams, tiers and quota", "Capacities", "What is guaranteed and what exists", "Picture",
-		"Google Cloud quota to request", "Identities and rights",
-		"Build it", "Submit a job", "Look at it", "Remove a team, a tier or a capacity", "Undo it",
-		"What may be edited by hand", "Files",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sections (-want +got):\n%s", diff)
+	return out
+}
+
+func TestSectionsInOrder(t *testing.T) {
+	got := renderPages(t, newPlatform(4))
+	for name, want := range map[string][]string{
+		readmePage: {
+			"Before you build", "Build it", "See that it works", "Change it", "Watch it",
+			"Remove a team, a tier or a capacity", "Undo it", "What is in it",
+		},
+		usingPage: {
+			"Get access", "Your team", "Submit the workloads", "See what it did", "Why a job waits",
+			"What each tier promises", "Read logs afterwards", "What is refused", "A job of your own",
+		},
+		referencePage: {
+			"Google Cloud quota", "Limits of IAM", "Quota of the queues", "Identities and rights", "Rights of the " +
+				"build",
+			"Alerts", "Build it step by step", "With Cluster Toolkit", "Substitutions of the build", "Files",
+		},
+	} {
+		if diff := cmp.Diff(want, sectionsOf(got[name])); diff != "" {
+			t.Errorf("%s: sections (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
@@ -162,21 +218,37 @@ func TestManyTeamsFold(t *testing.T) {
 	for _, i := range []int{7, 9} { // a group of two that stand apart
 		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{capacityShare("l4-reserved", 6, 0)}
 	}
-	got := renderReadme(t, p)
-	for _, want := range []string{
-		"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, `team-009` " +
-			"|\n",
-		"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
-		"all_teams[\"400 teams in 200 cohorts\"]",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
+	p.Teams[11].Bucket = "data" // follows no pattern
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage: {"all_teams[\"400 teams in 200 cohorts\"]", "400 teams share the platform."},
+		usingPage: {
+			"| 399 | `team-000`, `team-001`, `team-002`, `team-003` and 395 more | `TEAM` | `lq-TEAM-hp`, " +
+				"`lq-TEAM-lp` | " +
+				"none | `TEAM-ksa` | `wi-TEAM@my-project.iam.gserviceaccount.com` |\n| 1 | `team-011` | `TEAM` |",
+		},
+		referencePage: {
+			"| 1 | 398 | `team-000`, `team-001`, `team-002`, `team-003` and 394 more |\n| 2 | 2 | `team-007`, " +
+				"`team-009` |\n",
+			"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
+		},
+	})
+	small, large := renderPages(t, newPlatform(13)), renderPages(t, newPlatform(400))
+	for name := range small {
+		if a, b := strings.Count(small[name], "\n"), strings.Count(large[name], "\n"); a != b {
+			t.Errorf("%s of 13 equal teams has %d lines, of 400 equal teams %d: want as many", name, a, b)
 		}
 	}
-	small, large := strings.Count(renderReadme(t, newPlatform(13)), "\n"),
-		strings.Count(renderReadme(t, newPlatform(400)), "\n")
-	if small != large {
-		t.Errorf("README of 13 equal teams has %d lines, of 400 equal teams %d: want as many", small, large)
+}
+
+// TestReplaceName holds that only a name between dashes is replaced.
+func TestReplaceName(t *testing.T) {
+	for _, tt := range []struct{ in, name, want string }{
+		{"a", "a", "TEAM"}, {"lq-a-batch", "a", "lq-TEAM-batch"}, {"batch", "a", "batch"}, {"a-ksa", "a", "TEAM-ksa"},
+		{"wi-a", "a", "wi-TEAM"}, {"lq-ml-a-lp", "ml-a", "lq-TEAM-lp"}, {"", "a", ""},
+	} {
+		if got := replaceName(tt.in, tt.name, "TEAM"); got != tt.want {
+			t.Errorf("replaceName(%q, %q) = %q, want %q", tt.in, tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -216,27 +288,30 @@ func withShared(n int) *ir.Platform {
 // TestSharedTier holds that the README shows a shared queue and its quota once, and
 // not again for each team.
 func TestSharedTier(t *testing.T) {
-	got := renderReadme(t, withShared(4))
-	for _, want := range []string{
-		"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one. In " +
-			"each tier that is not shared, a team",
-		"| `dws` | `low` | 30 | no |\n| `dws` | `high` | 40 | no |\n",
-		"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
-			"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
-		"`4 + all` has no borrowing limit.",
-		"`dws` of `team-000`, `team-001` |\n",
-		"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
-		"  queue_cq_dws --> capacity_h100 & capacity_l4_spot\n",
-		"| `tune` | Job | `dws`: `high` | `h100` | 2 |",
-		" Only a job that needs one certain capacity of its tier sets a node selector",
-		"(for teams that share it, one ClusterQueue, `cq-TIER`)",
-		"kubectl delete priorityclasses CLASS\n",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
-	if n := strings.Count(got, "queue_cq_dws["); n != 1 {
+	got := renderPages(t, withShared(4))
+	wantTexts(t, got, map[string][]string{
+		readmePage: {
+			"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one.",
+			"| `dws` | `low` | 30 | no |\n| `dws` | `high` | 40 | no |\n",
+			"`dws` of `team-000`, `team-001` |\n",
+			"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
+			"  queue_cq_dws --> capacity_h100 & capacity_l4_spot\n",
+			"(for teams that share it, one ClusterQueue, `cq-TIER`)",
+			"kubectl delete priorityclasses CLASS\n",
+		},
+		usingPage: {
+			"| `tune` | `team-000`, `team-001` | `tune` | Job | `dws`: `high` | `h100` | 1 |",
+			"# tune of team-000, team-001\nkubectl logs",
+			" Only a job that needs one certain capacity of its tier sets a node selector",
+		},
+		referencePage: {
+			"In each tier that is not shared, a team has one ClusterQueue",
+			"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
+				"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
+			"`4 + all` has no borrowing limit.",
+		},
+	})
+	if n := strings.Count(got[readmePage], "queue_cq_dws["); n != 1 {
 		t.Errorf("the picture has the queue %d times", n)
 	}
 	many := renderReadme(t, withShared(20))
@@ -252,9 +327,9 @@ func TestPriorities(t *testing.T) {
 	p := withShared(2)
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
 	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the " +
-		"highest priority); a PriorityClass of another tier is refused\n"
-	if got := renderReadme(t, p); !strings.Contains(got, want) {
-		t.Errorf("README lacks %q", want)
+		"highest priority)\n"
+	if got := renderUsing(t, p); !strings.Contains(got, want) {
+		t.Errorf("USING.md lacks %q", want)
 	}
 }
 
@@ -296,21 +371,36 @@ func TestManyGroupsAreCut(t *testing.T) {
 	for i := range p.Teams {
 		p.Teams[i].Queues[0].Flavors = []ir.FlavorQuota{capacityShare("l4-reserved", int64(i), 0)}
 	}
-	if got := renderReadme(t, p); !strings.Contains(got, "The tables omit 5 smaller groups.") {
-		t.Error("README does not say that groups were left out")
+	if got := renderReference(t, p); !strings.Contains(got, "The tables omit 5 smaller groups.") {
+		t.Error("REFERENCE.md does not say that groups were left out")
 	}
 }
 
 func TestBarePlatform(t *testing.T) {
 	p := newPlatform(0)
 	p.Capacities, p.PriorityClasses, p.Monitoring, p.Demand = nil, nil, ir.Monitoring{}, ir.Demand{}
-	got := renderReadme(t, p)
-	for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group",
-		"get localqueues"} {
-		if strings.Contains(got, unwanted) {
-			t.Errorf("README of a platform without teams has %q", unwanted)
+	for name, got := range renderPages(t, p) {
+		for _, unwanted := range []string{"workloads/", "kubernetes/teams/", "Remove a team", "Google group",
+			"get localqueues", "| Metric |", "#your-team", "#quota-of-the-queues", "NAMESPACE"} {
+			if strings.Contains(got, unwanted) {
+				t.Errorf("%s of a platform without teams has %q", name, unwanted)
+			}
 		}
 	}
+}
+
+// TestNoGroups holds that a platform without groups says who can submit jobs.
+func TestNoGroups(t *testing.T) {
+	p := newPlatform(2)
+	p.Cluster.SecurityGroup, p.Workloads = "", nil
+	for i := range p.Teams {
+		p.Teams[i].Group = ""
+	}
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage: {"| `team-000` | `cohort-000` | cluster administrators only |\n"},
+		usingPage: {"No team has a Google group, so only administrators of the cluster can submit jobs.",
+			"kubectl describe workloads -n \"$NAMESPACE\" job-my-job\n"},
+	})
 }
 
 func TestOptions(t *testing.T) {
@@ -434,19 +524,17 @@ func TestRemarks(t *testing.T) {
 func TestSlicesByHand(t *testing.T) {
 	const annotation = "`alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool`"
 	p := newPlatform(1)
-	if strings.Contains(renderReadme(t, p), annotation) {
-		t.Errorf("README names %s without TPU slices", annotation)
+	if strings.Contains(renderUsing(t, p), annotation) {
+		t.Errorf("USING.md names %s without TPU slices", annotation)
 	}
 	p.Capacities[1].Slices = 2
 	p.Capacities[1].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU,
 		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
-	got := renderReadme(t, p)
-	for _, want := range []string{annotation, "(`l4-spot`: 4 pods of 4 chips).", "at most 2 slices of 4 nodes",
-		"the node pools of TPU slices also have a number in their names"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		usingPage: {annotation, "(`l4-spot`: 4 pods of 4 chips)."},
+		readmePage: {"at most 2 slices of 4 nodes",
+			"the node pools of TPU slices also have a number in their names"},
+	})
 }
 
 func TestQuotaLimits(t *testing.T) {
@@ -492,19 +580,19 @@ func TestAutoProvisioningLimits(t *testing.T) {
 // a placement group and the jobs of another tier do not.
 func TestJobByHand(t *testing.T) {
 	p := newPlatform(2)
-	if got, want := renderReadme(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
-		t.Errorf("README lacks %q", want)
+	if got, want := renderUsing(t, p), "`priorityClassName: lp`"; !strings.Contains(got, want) {
+		t.Errorf("USING.md lacks %q", want)
 	}
 	p.Capacities[1].AutoProvisioned, p.Capacities[1].Compact = true, true // l4-spot, of tier lp
 	p.Workloads[1].PlacementGroup = "group"
-	got := renderReadme(t, p)
+	got := renderUsing(t, p)
 	for _, want := range []string{
 		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n",
 		"`serviceAccountName: team-000-ksa`",
 		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
+			t.Errorf("USING.md lacks %q", want)
 		}
 	}
 }
@@ -512,10 +600,10 @@ func TestJobByHand(t *testing.T) {
 func TestSubmitOneWithItsFiles(t *testing.T) {
 	p := newPlatform(1)
 	p.Workloads[0].ConfigMap = "low-priority-files"
-	want := "kubectl apply --server-side -f workloads/team-000/low-priority-files.yaml -f " +
-		"workloads/team-000/low-priority-1.yaml\n"
-	if got := renderReadme(t, p); !strings.Contains(got, want) {
-		t.Errorf("README lacks %q", want)
+	want := "kubectl apply --server-side -f \"workloads/$TEAM/low-priority-files.yaml\" -f " +
+		"\"workloads/$TEAM/low-priority-1.yaml\"\n"
+	if got := renderUsing(t, p); !strings.Contains(got, want) {
+		t.Errorf("USING.md lacks %q", want)
 	}
 }
 
@@ -524,7 +612,7 @@ func TestSubmitOneWithItsFiles(t *testing.T) {
 func TestConfigurationFollowsRelease(t *testing.T) {
 	p := newPlatform(1)
 	p.Monitoring.Grafana, p.Monitoring.GrafanaNamespace = true, "monitoring"
-	rest := renderReadme(t, p)
+	rest := renderReference(t, p)
 	for _, want := range []string{
 		p.Versions.KueueManifest(), "-f kubernetes/system/kueue-configuration.yaml", "rollout restart",
 		"-k kubernetes\n",
@@ -532,7 +620,7 @@ func TestConfigurationFollowsRelease(t *testing.T) {
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
-			t.Fatalf("README lacks %q after the commands before it", want)
+			t.Fatalf("REFERENCE.md lacks %q after the commands before it", want)
 		}
 		rest = after
 	}
@@ -578,14 +666,14 @@ func TestUsedBy(t *testing.T) {
 func TestQueuedCapacity(t *testing.T) {
 	const annotation = "`provreq.kueue.x-k8s.io/maxRunDurationSeconds`"
 	p := newPlatform(2)
-	if strings.Contains(renderReadme(t, p), annotation) {
-		t.Errorf("README names %s without a queued capacity", annotation)
+	if strings.Contains(renderUsing(t, p), annotation) {
+		t.Errorf("USING.md names %s without a queued capacity", annotation)
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
 	p.Capacities[1].MaxRunSeconds = 600
 	if want := "has `l4-spot` the object also needs the annotation " +
-		annotation; !strings.Contains(renderReadme(t, p), want) {
-		t.Errorf("README lacks %q", want)
+		annotation; !strings.Contains(renderUsing(t, p), want) {
+		t.Errorf("USING.md lacks %q", want)
 	}
 }
 
@@ -596,13 +684,13 @@ func TestGroupsMustExist(t *testing.T) {
 		p    *ir.Platform
 		want string
 	}{
-		{p, "are members\n- the group `team-000@example.com`\n\nRun one command"},
+		{p, "are members\n- the group `team-000@example.com`\n\nRequest"},
 		{newPlatform(400), "`team-003@example.com` and 396 more\n"},
 	} {
-		_, got, found := strings.Cut(renderReadme(t, tt.p), "## Build it\n\nThese groups must exist first")
+		_, got, found := strings.Cut(renderReadme(t, tt.p), "These Google groups must exist first")
 		const group = "- the group `gke-security-groups@example.com`"
 		if !found || !strings.Contains(got, group) || !strings.Contains(got, tt.want) {
-			t.Errorf("README lacks %q or %q at the top of Build it", group, tt.want)
+			t.Errorf("README lacks %q or %q among the groups", group, tt.want)
 		}
 	}
 }
@@ -626,9 +714,9 @@ func TestRemoveInOrder(t *testing.T) {
 }
 
 func TestNestedCohorts(t *testing.T) {
-	if got := renderReadme(t, newPlatform(4)); strings.Contains(got, "Cohorts in it") ||
-		strings.Contains(got, "cohorts under") {
-		t.Error("README shows a tree where no cohort is in another")
+	flat := renderPages(t, newPlatform(4))
+	if strings.Contains(flat[referencePage], "Cohorts in it") || strings.Contains(flat[readmePage], "cohorts under") {
+		t.Error("the pages show a tree where no cohort is in another")
 	}
 	p := newPlatform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
@@ -639,19 +727,15 @@ func TestNestedCohorts(t *testing.T) {
 	}
 	p = newPlatform(4)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}, {Name: "cohort-001", Parent: "all"}}
-	for _, want := range []string{"4 teams, in 2 cohorts under `all`, share",
-		"| `all` | `cohort-000`, `cohort-001` | none |\n"} {
-		if got := renderReadme(t, p); !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage:    {"4 teams, in 2 cohorts under `all`, share"},
+		referencePage: {"| `all` | `cohort-000`, `cohort-001` | none |\n"},
+	})
 	p.Teams[0].Cohort = "all"
-	for _, want := range []string{"4 teams, in 3 cohorts, share",
-		"| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"} {
-		if got := renderReadme(t, p); !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage:    {"4 teams, in 3 cohorts, share"},
+		referencePage: {"| `all` | `cohort-000`, `cohort-001` | `team-000` |\n"},
+	})
 }
 
 // TestValuesStayValues holds that the guide escapes values. The schema allows no such
@@ -663,31 +747,34 @@ func TestValuesStayValues(t *testing.T) {
 	p.Capacities[0].Name, p.Capacities[0].Overcommit = evil, evil
 	p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Queues[0].ClusterQueue = evil, evil, evil
 	p.Workloads[0].Team, p.Workloads[0].Image = evil, evil
-	got := renderReadme(t, p)
-
-	plain := renderReadme(t, newPlatform(2))
-	for _, block := range []string{"\n# ", "\n## ", "\n```", "\n\n"} {
-		if strings.Count(got, block) != strings.Count(plain, block) {
-			t.Errorf("a value made or broke a block: %d of %q, want %d", strings.Count(got, block), block,
-				strings.Count(plain, block))
+	pages, plain := renderPages(t, p), renderPages(t, newPlatform(2))
+	for _, name := range []string{readmePage, usingPage, referencePage} {
+		got := pages[name]
+		for _, block := range []string{"\n# ", "\n## ", "\n```", "\n\n"} {
+			if name == usingPage && block == "\n# " {
+				continue // a comment before each command that prints a log
+			}
+			if strings.Count(got, block) != strings.Count(plain[name], block) {
+				t.Errorf("%s: a value made or broke a block: %d of %q, want %d", name, strings.Count(got, block), block,
+					strings.Count(plain[name], block))
+			}
+		}
+		for line := range strings.Lines(got) {
+			line = strings.TrimSuffix(line, "\n")
+			if strings.HasPrefix(line, "| x") {
+				t.Errorf("%s: a value stands outside its cell: %s", name, line)
+			}
 		}
 	}
-	for line := range strings.Lines(got) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "| x") {
-			t.Errorf("a value stands outside its cell: %s", line)
-		}
-	}
-	for _, want := range []string{
-		"x\\`&#124;&lt;img src=x&gt;\\](http\\://e.com) \\$(id) ; \"\\] --&gt; n1 # h \\`\\`\\` !\\[a\\](b) |\n",
-		"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h " +
-			"#96;#96;#96; #33;#91;a#93;#40;b#41;",
-		"'--project=x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
-		}
-	}
+	wantTexts(t, pages, map[string][]string{
+		readmePage: {
+			"x\\`&#124;&lt;img src=x&gt;\\](http\\://e.com) \\$(id) ; \"\\] --&gt; n1 # h \\`\\`\\` !\\[a\\](b) |\n",
+			"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h " +
+				"#96;#96;#96; #33;#91;a#93;#40;b#41;",
+			"'--project=x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'",
+		},
+		usingPage: {"TEAM='x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'\n"},
+	})
 }
 
 func TestExpandedBlueprint(t *testing.T) {
@@ -715,55 +802,48 @@ vars:
 	}
 }
 
-// TestGcluster holds that instructions.txt names sections that the README has, and
+// TestGcluster holds that instructions.txt names sections that the pages have, and
 // that the commands switch off the deletion protection if it is on. With
-// Infrastructure Manager the README has no command of gcluster.
+// Infrastructure Manager no page has a command of gcluster.
 func TestGcluster(t *testing.T) {
 	const (
 		deploy    = "```sh\n./create-platform.sh --prepare\ngcluster deploy .\n```"
 		unprotect = "-target=google_container_cluster.main -var=deletion_protection=false\n"
 		destroy   = "gcluster destroy .\n```"
 	)
-	section := func(readme, heading string) string {
-		_, out, _ := strings.Cut(readme, "# "+heading+"\n")
-		out, _, _ = strings.Cut(out, "\n## ")
-		return out
-	}
 	for _, test := range []struct {
-		name                string
-		protected, managed  bool
-		deploy, undo, lacks []string
+		name               string
+		protected, managed bool
+		wants, lacks       []string
 	}{
-		{"protected", true, false, []string{deploy},
-			[]string{unprotect + destroy, "`TF_VAR_deletion_protection` has no effect"}, nil},
-		{"unprotected", false, false, []string{deploy}, []string{"```sh\n" + destroy}, []string{unprotect, "TF_VAR"}},
-		{"managed", true, true, nil, nil, []string{"gcluster deploy", "gcluster destroy"}},
+		{"protected", true, false,
+			[]string{deploy, unprotect + destroy, "`TF_VAR_deletion_protection` has no effect"}, nil},
+		{"unprotected", false, false, []string{deploy, "```sh\n" + destroy}, []string{unprotect, "TF_VAR"}},
+		{"managed", true, true, nil, []string{"gcluster deploy", "gcluster destroy"}},
 	} {
 		p := newPlatform(2)
 		p.Cluster.DeletionProtection, p.Delivery.InfrastructureManager = test.protected, test.managed
-		files, err := Files(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		readme, text := string(files[1].Content), string(files[2].Content)
-		for heading, wants := range map[string][]string{gclusterHeading: test.deploy, "Undo it": test.undo} {
-			for _, want := range wants {
-				if !strings.Contains(section(readme, heading), want) {
-					t.Errorf("%s: section %s lacks %q", test.name, heading, want)
-				}
+		pages := renderPages(t, p)
+		_, section, _ := strings.Cut(pages[referencePage], "## "+string(toolkitHeading)+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		for _, want := range test.wants {
+			if !strings.Contains(section, want) {
+				t.Errorf("%s: section %s lacks %q", test.name, toolkitHeading, want)
 			}
 		}
 		for _, lacks := range test.lacks {
-			if strings.Contains(readme, lacks) {
-				t.Errorf("%s: README has %q", test.name, lacks)
+			if strings.Contains(pages[referencePage]+pages[readmePage], lacks) {
+				t.Errorf("%s: the pages have %q", test.name, lacks)
 			}
 		}
-		if files[2].Path != "instructions.txt" || !strings.Contains(text, "README.md") {
-			t.Errorf("%s: %s leads nowhere:\n%s", test.name, files[2].Path, text)
+		text := pages["instructions.txt"]
+		found := regexp.MustCompile(`"(.+?)"`).FindAllStringSubmatch(text, -1)
+		if !strings.Contains(text, readmePage) || !strings.Contains(text, usingPage) || len(found) < 2 {
+			t.Errorf("%s: instructions.txt does not name the pages:\n%s", test.name, text)
 		}
-		for _, m := range regexp.MustCompile(`"(.+?)"`).FindAllStringSubmatch(text, -1) {
-			if section(readme, m[1]) == "" {
-				t.Errorf("%s: the README has no section %s", test.name, m[1])
+		for _, m := range found {
+			if !slices.Contains(append(sectionsOf(pages[readmePage]), sectionsOf(pages[referencePage])...), m[1]) {
+				t.Errorf("%s: no page has a section %s", test.name, m[1])
 			}
 		}
 	}
@@ -790,44 +870,40 @@ func kaiPlatform(n int) *ir.Platform {
 	return p
 }
 
-// TestKAI holds that the README for KAI Scheduler has the same sections in the same
-// order, and never names Kueue.
+// TestKAI holds that the pages for KAI Scheduler have the same sections in the same
+// order, and never name Kueue.
 func TestKAI(t *testing.T) {
-	headings := func(readme string) []string {
-		var out []string
-		for line := range strings.Lines(readme) {
-			if strings.HasPrefix(line, "## ") && !strings.HasPrefix(line, "## Remove") {
-				out = append(out, line)
-			}
-		}
-		return out
+	headings := func(page string) []string {
+		return slices.DeleteFunc(sectionsOf(page), func(h string) bool {
+			return strings.HasPrefix(h, "Remove") || h == string(submitHeading)
+		})
 	}
 	for _, n := range []int{2, fewTeams + 1} {
-		got := renderReadme(t, kaiPlatform(n))
-		if diff := cmp.Diff(headings(renderReadme(t, newPlatform(n))), headings(got)); diff != "" {
-			t.Errorf("%d teams: sections (-kueue +kai):\n%s", n, diff)
-		}
-		if i := strings.Index(strings.ToLower(got), "kueue"); i >= 0 {
-			t.Errorf("%d teams: speaks of Kueue: %s", n, got[max(0, i-100):i+100])
-		}
-	}
-	got := renderReadme(t, kaiPlatform(2))
-	for _, want := range []string{
-		"KAI Scheduler 0.17.0 starts them",
-		"| `gpu` | `build` | 100 | never, so such jobs cannot exceed the guarantee of their team |",
-		"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 6 | `l4-reserved` |",
-		"--version=v0.17.0",
-		"`kai.scheduler/queue: team-000`",
-		"`schedulerName: kai-scheduler`",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("README lacks %q", want)
+		kueue := renderPages(t, newPlatform(n))
+		for name, got := range renderPages(t, kaiPlatform(n)) {
+			if diff := cmp.Diff(headings(kueue[name]), headings(got)); diff != "" {
+				t.Errorf("%d teams: %s: sections (-kueue +kai):\n%s", n, name, diff)
+			}
+			if i := strings.Index(strings.ToLower(got), "kueue"); i >= 0 {
+				t.Errorf("%d teams: %s speaks of Kueue: %s", n, name, got[max(0, i-100):i+100])
+			}
 		}
 	}
+	wantTexts(t, renderPages(t, kaiPlatform(2)), map[string][]string{
+		readmePage: {"KAI Scheduler 0.17.0 starts them"},
+		usingPage: {
+			"| `gpu` | `build` | 100 | never, so such jobs cannot exceed the guarantee of their team |",
+			"`kai.scheduler/queue: team-000`", "`schedulerName: kai-scheduler`",
+			"      schedulerName: kai-scheduler\n",
+		},
+		referencePage: {
+			"| `team-000` | `team-000` | `cohort-000` | 100 | 4 | 6 | `l4-reserved` |", "--version=v0.17.0",
+		},
+	})
 	p := kaiPlatform(2)
 	p.Teams[0].Queues[0].Flavors[0].Quotas[1].BorrowsAll = true
-	if want := "| 4 | no limit |"; !strings.Contains(renderReadme(t, p), want) {
-		t.Errorf("README lacks %q", want)
+	if want := "| 4 | no limit |"; !strings.Contains(renderReference(t, p), want) {
+		t.Errorf("REFERENCE.md lacks %q", want)
 	}
 }
 
@@ -837,7 +913,7 @@ func TestNotes(t *testing.T) {
 		t.Error("notes without any")
 	}
 	p.Notes = []string{"1. First.", "# Second *one*"}
-	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n\n## "; !strings.Contains(renderReadme(t, p), want) {
+	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n"; !strings.Contains(renderReadme(t, p), want) {
 		t.Errorf("README lacks %q:\n%s", want, renderReadme(t, p))
 	}
 }

@@ -2,7 +2,6 @@ package guide
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -34,18 +33,7 @@ func kaiGuarantees(d *document) {
 // kaiTeams lists the teams and their guarantees.
 func kaiTeams(d *document, p *ir.Platform) {
 	d.Para("A team has one queue of KAI Scheduler, with the name of the team, inside the queue of its cohort. A queue ",
-		"counts GPUs of all types, and does not limit cpu or memory. The PriorityClasses of the tier decide ",
-		"which jobs of a queue can be evicted:")
-	var classes [][]markup
-	for _, c := range p.PriorityClasses {
-		evicted := markup("if another team needs its guarantee, or for a job with a higher value in the same queue")
-		if c.Value >= ir.KAINonPreemptible {
-			evicted = "never, so such jobs cannot exceed the guarantee of their team"
-		}
-		classes = append(classes, []markup{codeSpan(c.Tier), codeSpan(c.Name), formatNumber(int(c.Value)), evicted})
-	}
-	d.Table([]markup{"Tier", "PriorityClass", "Value", "A job of it is evicted"}, classes)
-
+		"counts GPUs of all types, and does not limit cpu or memory.")
 	members := cohortMembers(p)
 	guaranteed := map[string]int64{} // by cohort
 	for _, t := range p.Teams {
@@ -68,22 +56,13 @@ func kaiTeams(d *document, p *ir.Platform) {
 	} else {
 		teamGroups(d, p, []string{ir.GPU}, []markup{"Tier", "Capacity", codeSpan(ir.GPU)})
 	}
-	explainAccess(d, p)
-	explainSeparation(d, p)
-	d.Para("KAI Scheduler gives unused GPUs to teams that ask for more than their guarantee, up to the maximum of "+
-		"each ",
-		"team. The cohort with the highest priority comes first, and in a cohort the team with the highest priority. ",
-		"When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the guarantee of their team.")
+	d.Para(linkTo(usingPage, promisesHeading), " says who gets idle GPUs, and which jobs are evicted.")
 }
 
-// kaiEachTeam lists every team with its quota.
+// kaiEachTeam lists the quota of every team.
 func kaiEachTeam(d *document, p *ir.Platform) {
-	var people, quota [][]markup
+	var quota [][]markup
 	for _, t := range p.Teams {
-		people = append(people, []markup{
-			codeSpan(t.Name), codeSpan(t.Namespace), orElse(t.Group, "cluster administrators only"), runsAs(p, t),
-			orNone(t.Bucket),
-		})
 		for _, q := range t.Queues {
 			g := q.GPUs()
 			most := formatNumber(int(g.Most))
@@ -96,8 +75,29 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 			})
 		}
 	}
-	d.Table([]markup{"Team", "Namespace", "Who submits", "Jobs run as", "Bucket"}, people)
 	d.Table([]markup{"Team", "Queue", "Cohort", "Priority", "GPUs guaranteed", "GPUs at most", "Capacities"}, quota)
+}
+
+// kaiPromises explains to the members of a team who gets idle GPUs, and which jobs are
+// evicted.
+func kaiPromises(d *document, p *ir.Platform) {
+	d.Para("Your team has a guarantee, a number of GPUs. Jobs within the guarantee start as soon as nodes have room. ",
+		"If other teams leave GPUs idle, your team may use more than its guarantee, up to its maximum. ",
+		"KAI Scheduler gives idle GPUs first to the cohort with the highest priority, and in a cohort to the team ",
+		"with the highest priority. When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the ",
+		"guarantee of their team. ", linkTo(referencePage, queuesHeading), " lists the guarantees and maxima.")
+	var classes [][]markup
+	for _, c := range p.PriorityClasses {
+		evicted := markup("if another team needs its guarantee, or for a job with a higher value in the same queue")
+		if c.Value >= ir.KAINonPreemptible {
+			evicted = "never, so such jobs cannot exceed the guarantee of their team"
+		}
+		classes = append(classes, []markup{codeSpan(c.Tier), codeSpan(c.Name), formatNumber(int(c.Value)), evicted})
+	}
+	d.Table([]markup{"Tier", "PriorityClass", "Value", "A job of it is evicted"}, classes)
+	d.Para(
+		"KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
+		"node. The Job or JobSet then creates new pods, which can count as a retry: let jobs save their progress.")
 }
 
 // kaiInstall shows how to install KAI Scheduler by hand.
@@ -112,82 +112,17 @@ func kaiInstall(d *document, p *ir.Platform) {
 		"kubectl wait configs.kai.scheduler/kai-config --for=condition=Ready --timeout=600s")
 }
 
-// kaiByHand explains what a job of a team needs that is not in the blueprint.
-func kaiByHand(d *document, p *ir.Platform, t ir.Team) {
-	q := t.Queues[0]
-	d.Para("Any other Job or JobSet of ", codeSpan(t.Name), " needs these settings:")
-	d.List(
-		"on the object, the label "+codeSpan(ir.LabelKAIQueue+": "+q.LocalQueue)+"; a job without the queue of its "+
-			"team is refused",
-		"in its pods, "+codeSpan("schedulerName: "+ir.KAISchedulerName),
-		"in its pods, "+codeSpan("priorityClassName")+" with one of these values: "+codeList(q.Classes),
-		"in its containers, requests of cpu, memory and "+codeSpan(ir.GPU),
-		"on a Job whose pods must start together, the annotation "+codeSpan(ir.AnnotationKAIMembers)+" with the "+
-			"number of these pods, as a string; the pods of a JobSet always start together",
-		actsAs(t),
-		"in its pods, the node selector and the tolerations of its capacity, because KAI Scheduler adds none")
-	var rows [][]markup
-	for _, f := range q.Flavors {
-		i := slices.IndexFunc(p.Capacities, func(c ir.Capacity) bool { return c.Name == f.Flavor })
-		if i < 0 {
-			continue
-		}
-		var selector, tolerations []string
-		for _, l := range p.Capacities[i].NodeLabels {
-			selector = append(selector, l.Key+": "+l.Value)
-		}
-		for _, taint := range p.Capacities[i].NodeTaints {
-			tolerations = append(tolerations, taint.Key+"="+taint.Value+":"+taint.Effect)
-		}
-		rows = append(rows, []markup{codeSpan(f.Flavor), codeList(selector), codeList(tolerations)})
-	}
-	d.Table([]markup{"Capacity", "Node selector", "Tolerations"}, rows)
-	d.Para(
-		"KAI Scheduler evicts a job by deleting its pods, to return GPUs to their owner or to move the job to another ",
-		"node. The Job or JobSet then creates new pods, which can count as a retry: let jobs save their progress.")
-	listForbidden(d)
-}
-
-// listForbidden lists what the members of a team cannot do.
-func listForbidden(d *document) {
-	d.Para(
-		"A team cannot create Secrets, PersistentVolumeClaims, or pods without a job in its namespace, and cannot run ",
-		"`kubectl exec`: ask an administrator. The admission policies refuse two things to everybody, administrators ",
-		"included: a Service that is not headless, and Jobs of a CronJob.")
-	d.Para("A job is refused if one of its containers does not request cpu and memory, or if its pods do one of the ",
-		"following: name a node, a RuntimeClass or another scheduler; tolerate or select the nodes of other "+
-			"capacities; ",
-		"mount claims, disks, file servers, folders of the node or buckets of others; have a longer grace ",
-		"period than `maxGraceSeconds` of their tier. An administrator can allow some of these to a team with `allow` ",
-		"in the blueprint.")
-}
-
-// kaiLook returns the commands that show queues and jobs.
-func kaiLook(p *ir.Platform) [][]markup {
-	const admin, team = "administrators", "the team"
-	rows := [][]markup{
-		{admin, codeSpan("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
-		{admin, codeSpan("kubectl describe queues.scheduling.run.ai"),
+// kaiLook returns the commands that show queues.
+func kaiLook(*ir.Platform) [][]markup {
+	return [][]markup{
+		{codeSpan("kubectl get queues.scheduling.run.ai"), "every queue, with its priority and its cohort"},
+		{codeSpan("kubectl describe queues.scheduling.run.ai"),
 			"the guarantee, the use and the requests of every queue"},
-		{admin, codeSpan("kubectl get nodes -L " + ir.LabelNodePool), "the nodes that exist now, by node pool"},
 	}
-	if len(p.Teams) > 0 {
-		ns := p.Teams[0].Namespace
-		rows = append(rows,
-			[]markup{team, codeSpan(shellCommand("kubectl", "get", "podgroups.scheduling.run.ai", "-n", ns)),
-				"a team's jobs, as KAI Scheduler sees them"},
-			[]markup{team, codeSpan(shellCommand("kubectl", "describe", "podgroups.scheduling.run.ai", "-n", ns)),
-				"why a job waits"},
-			[]markup{team, codeSpan(shellCommand("kubectl", "get", "pods", "-n", ns, "-o", "wide")),
-				"the pods, and the nodes on which they run"},
-		)
-	}
-	return rows
 }
 
 // kaiRemove explains how to remove a team, a cohort or a capacity.
 func kaiRemove(d *document, p *ir.Platform) {
-	d.Heading(2, "Remove a team, a cohort or a capacity")
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
 		"mention of it in other files. For a removed team, the next build revokes the team's roles and ",
 		"deletes its bucket. For a removed capacity, it deletes the node pool with every pod on it. ",

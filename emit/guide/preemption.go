@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -26,32 +25,6 @@ type eviction struct {
 
 // pool is a capacity in a tree of cohorts, in which quota is lent.
 type pool struct{ root, capacity string }
-
-// explainEviction lists for each tier whom its jobs may evict.
-func explainEviction(d *document, p *ir.Platform) {
-	var rows [][]markup
-	evicts := false
-	for _, e := range evictionsOf(p) {
-		victims := e.victims(p)
-		evicts = evicts || victims != ""
-		rows = append(rows, []markup{codeSpan(e.tier), cmp.Or(victims, "no job"), e.comesBack(p)})
-	}
-	d.Table([]markup{"Tier", "A waiting job may evict", "A guarantee that is lent comes back"}, rows)
-	if evicts {
-		d.Para("A waiting job first takes idle quota in the capacities of its tier. If that is not enough, it evicts ",
-			"other jobs. Kueue queues an evicted job again.")
-	}
-	var names []markup
-	for _, c := range p.PriorityClasses {
-		if c.Preempts {
-			names = append(names, codeSpan(c.Name))
-		}
-	}
-	if len(names) > 0 {
-		d.Para("The table describes Kueue. If nodes are short, kube-scheduler also evicts pods of a lower priority to ",
-			"start pods of ", words.And(names), ". It does not know the quota.")
-	}
-}
 
 // evictionsOf returns the evictions of the tiers that have queues, by their lowest
 // priority.

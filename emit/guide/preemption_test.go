@@ -7,11 +7,12 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// TestEviction holds what the README says of a tier: who may evict whom, and how a
+// TestEviction holds what USING.md says of a tier: who may evict whom, and how a
 // guarantee comes back. In a cohort of two teams, jobs of lp can borrow l4-reserved,
 // which hp is guaranteed, and l4-spot, which lp itself is guaranteed. In the third
 // case hp can borrow, too.
 func TestEviction(t *testing.T) {
+	const inOrder = "by priority, then by age; the first job holds up the others | "
 	for _, c := range []struct {
 		name    string
 		lp, hp  ir.Preemption
@@ -23,8 +24,12 @@ func TestEviction(t *testing.T) {
 			name: "the default", cohorts: true,
 			lp: ir.Preemption{ToReclaim: ir.PreemptAny}, hp: ir.Preemption{ToReclaim: ir.PreemptAny},
 			want: []string{
-				"| `lp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
-				"| `hp` | to get its guarantee back, jobs of `lp` that borrow | when a job needs it |\n",
+				"| `lp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow | while it uses " +
+					"borrowed quota, " +
+					"jobs of `hp`, `lp` | when a job needs it |\n",
+				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow | no job | when a job " +
+					"needs " +
+					"it |\n",
 				"If that is not enough, it evicts other jobs.",
 			},
 		},
@@ -33,25 +38,33 @@ func TestEviction(t *testing.T) {
 			lp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			hp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | no job | when the jobs that borrow it end |\n",
-				"| `hp` | to get its guarantee back, jobs of `lp` that borrow and have a lower priority | when a job " +
-					"needs it |\n",
+				"| `lp` | " + inOrder + "no job | while it uses borrowed quota, jobs of `hp` | when the jobs that " +
+					"borrow it " +
+					"end |\n",
+				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow and have a lower " +
+					"priority | " +
+					"no job | when a job needs it |\n",
 			},
 		},
 		{
 			name: "both borrow", cohorts: true, borrow: 4, lp: ir.Preemption{InQueue: ir.PreemptNewer},
 			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | in its queue, newer jobs | when the jobs that borrow it end |\n",
-				"| `hp` | to get its guarantee back, jobs of `lp` that borrow and have a lower priority; to borrow, " +
-					"jobs of `lp` that borrow and have a lower priority | from jobs of a lower priority when a job " +
+				"| `lp` | " + inOrder + "in its queue, newer jobs | in its queue, older jobs; while it uses borrowed " +
+					"quota, " +
+					"jobs of `hp` | when the jobs that borrow it end |\n",
+				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow and have a lower " +
+					"priority; to borrow, " +
+					"jobs of `lp` that borrow and have a lower priority | no job | from jobs of a lower priority " +
+					"when a job " +
 					"needs it; from others when they end |\n",
 			},
 		},
 		{
 			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | no job | nobody can borrow it |\n", "| `hp` | no job | nobody can borrow it |\n",
+				"| `lp` | " + inOrder + "no job | no job | nobody can borrow it |\n",
+				"| `hp` | " + inOrder + "no job | no job | nobody can borrow it |\n",
 				"to start pods of `hp`. It does not know the quota.",
 			},
 		},
@@ -71,14 +84,14 @@ func TestEviction(t *testing.T) {
 					}
 				}
 			}
-			got := renderReadme(t, p)
+			got := renderUsing(t, p)
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
-					t.Errorf("README lacks %q", want)
+					t.Errorf("USING.md lacks %q", want)
 				}
 			}
 			if said := strings.Contains(got, "it evicts other jobs"); said != (c.name != "no cohorts") {
-				t.Errorf("README says when a job evicts: %v", said)
+				t.Errorf("USING.md says when a job evicts: %v", said)
 			}
 		})
 	}

@@ -1,43 +1,23 @@
 package guide
 
 import (
-	"strconv"
-
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
 )
-
-// fewTeams is the largest number of teams that the README shows one by one. It
-// shows more teams in groups of equal quota. So the README's length depends on the
-// variety of the platform, not on its size.
-const fewTeams = 12
 
 // readmeFile returns README.md.
 func readmeFile(p *ir.Platform) []byte {
-	d := &document{}
-	describePlatform(d, p)
-	listTeams(d, p)
-	listCapacities(d, p)
-	gpuNetworks(d, p)
-	compareGuarantees(d, p)
-	drawQueues(d, p)
-	printNotes(d, p)
-	googleQuota(d, p)
-	explainIdentities(d, p)
-	explainBuild(d, p)
-	explainSubmit(d, p)
-	podSecurity(d, p)
-	showRunning(d, p)
-	explainRemoval(d, p)
-	explainDestroy(d, p)
-	explainEdit(d)
-	listFiles(d, p)
-	return d.Bytes()
+	return newPage(p, describePlatform,
+		explainBefore, explainBuild, showRunning, explainChange, explainWatching, explainRemoval, explainDestroy,
+		listContents, printNotes,
+	).Bytes()
 }
 
-// describePlatform describes the platform in one paragraph.
+// describePlatform says what the folder is and who reads which page.
 func describePlatform(d *document, p *ir.Platform) {
 	d.Heading(1, codeSpan(p.Name))
+	d.Para("This folder builds ", codeSpan(p.Name), ", a batch platform on Google Kubernetes Engine (GKE). ",
+		"Read this page if you build or run the platform. Read ", fileLink(usingPage), " if you submit jobs to it. ",
+		fileLink(referencePage), " has the long tables.")
 	cohorts, top := inCohorts(p)
 	grouped := markup("")
 	if cohorts > 0 {
@@ -47,9 +27,8 @@ func describePlatform(d *document, p *ir.Platform) {
 		}
 		grouped += ","
 	}
-	d.Para("This is ", codeSpan(p.Name), ", a batch platform on Google Kubernetes Engine, in project ",
-		codeSpan(p.Project), " and region ", codeSpan(p.Region), " (", codeList(p.Zones), "). ",
-		countNoun(len(p.Teams), "team"), grouped, " share ",
+	d.Para("The platform is in project ", codeSpan(p.Project), " and region ", codeSpan(p.Region), " (",
+		codeList(p.Zones), "). ", countNoun(len(p.Teams), "team"), grouped, " share ",
 		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p),
 		" The version of JobSet is ", escapeText(p.Versions.JobSet),
 		". Everything in this folder is compiled from one blueprint.")
@@ -65,60 +44,91 @@ func kueueStarts(p *ir.Platform) markup {
 	return kueue + ", and lends the unused quota of a team to the other teams of its cohort."
 }
 
-// explainEdit explains which files of the folder may be edited.
-func explainEdit(d *document) {
-	d.Heading(2, "What may be edited by hand")
-	d.Para("No generated file. Change the blueprint and run `batchwright compile` again: it writes only the files ",
-		"that the change affects. If somebody has edited a generated file, `batchwright compile` stops and names the ",
-		"file; `--force` overwrites it. You may keep files of your own in this folder: `batchwright compile` leaves ",
-		"them alone.")
+// listContents lists what the platform consists of.
+func listContents(d *document, p *ir.Platform) {
+	d.Heading(2, "What is in it")
+	drawQueues(d, p)
+	listTiers(d, p)
+	listTeams(d, p)
+	listCapacities(d, p)
+	compareGuarantees(d, p)
 }
 
-// listFiles lists the files of the folder.
-func listFiles(d *document, p *ir.Platform) {
-	d.Heading(2, "Files")
-	classes := markup("")
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		classes = "ComputeClasses, "
+// listTiers lists the tiers with their PriorityClasses.
+func listTiers(d *document, p *ir.Platform) {
+	if len(p.PriorityClasses) == 0 {
+		return
 	}
-	toolkit := markup("lets Cluster Toolkit's `gcluster` deploy this folder")
-	if p.Delivery.InfrastructureManager {
-		toolkit += ", with a state of its own: do not use `gcluster` for a platform of Infrastructure Manager"
+	d.Heading(3, "Tiers")
+	classes := markup("one PriorityClass with the same name")
+	if manyClasses(p) {
+		classes += ", or several PriorityClasses, of which each job names one"
 	}
-	rows := [][]markup{
-		{fileLink("create-platform.sh"), "builds or updates the platform"},
-		{fileLink("destroy-platform.sh"), "destroys the platform"},
-		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
-		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
-		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
-		{fileLink("terraform/modules/network/"),
-			"the root's module of the cluster's network, for a network team to review"},
-		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
-		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
+	d.Para("A tier is a class of service. It has ", classes, ". ", linkTo(usingPage, promisesHeading),
+		" tells the teams which jobs are evicted for which others.")
+	head := []markup{"Tier", "Priority", "Default"}
+	named := manyClasses(p)
+	if named {
+		head = []markup{"Tier", "PriorityClass", "Priority", "Default"}
 	}
-	if len(p.Teams) > 0 {
-		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
-			"one file per team: namespace, identities, roles, queues"})
+	var rows [][]markup
+	for _, c := range p.PriorityClasses {
+		row := []markup{codeSpan(c.Tier)}
+		if named {
+			row = append(row, codeSpan(c.Name))
+		}
+		rows = append(rows, append(row, formatNumber(int(c.Value)), yesNo(c.Default)))
 	}
-	if len(p.Workloads) > 0 {
-		rows = append(rows, []markup{fileLink("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
-	}
-	rows = append(rows,
-		[]markup{fileLink("dashboards/"), "dashboards and alert rules"},
-		[]markup{fileLink(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
-		[]markup{fileLink("instructions.txt"), "the instructions to which `gcluster` points; they refer to this file"},
-	)
-	d.Table([]markup{"Path", "What it is"}, rows)
+	d.Table(head, rows)
 }
 
-// kueueApplied lists the objects in the folder kubernetes/.
-func kueueApplied(classes markup) markup {
-	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
+// manyClasses reports whether the name of some PriorityClass differs from the name
+// of its tier. The names differ if a tier has several PriorityClasses.
+func manyClasses(p *ir.Platform) bool {
+	for _, c := range p.PriorityClasses {
+		if c.Name != c.Tier {
+			return true
+		}
+	}
+	return false
 }
 
-// formatNumber returns a number as markup.
-func formatNumber(n int) markup { return markup(strconv.Itoa(n)) }
+// listTeams lists the teams with their cohorts and groups.
+func listTeams(d *document, p *ir.Platform) {
+	if len(p.Teams) == 0 {
+		return
+	}
+	d.Heading(3, teamsHeading)
+	quota := "The quota of each team is in " + linkTo(referencePage, queuesHeading) + "."
+	if len(p.Teams) > fewTeams {
+		d.Para(countNoun(len(p.Teams), "team"), " share the platform. ", fileLink("kubernetes/teams/"),
+			" has one file per team, with its namespace, members and identities. ", quota)
+		return
+	}
+	var rows [][]markup
+	for _, t := range p.Teams {
+		rows = append(rows, []markup{codeSpan(t.Name), orNone(t.Cohort),
+			orElse(t.Group, "cluster administrators only")})
+	}
+	d.Table([]markup{"Team", "Cohort", "Who submits"}, rows)
+	d.Para(quota, " The namespaces, buckets and accounts are in ", linkTo(usingPage, yourTeamHeading), ".")
+}
 
-// countNoun returns a number with its noun, in the plural unless the number is 1.
-// The noun is trusted text of this package.
-func countNoun(n int, noun markup) markup { return markup(words.Count(n, string(noun))) }
+// yesNo returns "yes" or "no".
+func yesNo(b bool) markup {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// orNone returns a name, or "none" if it is "".
+func orNone(name string) markup { return orElse(name, "none") }
+
+// orElse returns a name, or without if it is "".
+func orElse(name string, without markup) markup {
+	if name == "" {
+		return without
+	}
+	return codeSpan(name)
+}

@@ -2,17 +2,28 @@ package guide
 
 import "github.com/batchwright/batchwright/compiler/ir"
 
-// scheduler holds the parts of the README that differ between schedulers of jobs.
+// scheduler holds the parts of the pages that differ between schedulers of jobs.
 type scheduler struct {
-	starts     func(*ir.Platform) markup              // how jobs start
-	applied    func(classes markup) markup            // objects in kubernetes/; classes is "" or "ComputeClasses, "
-	teams      func(*document, *ir.Platform)          // teams and their quota
-	named      func(*document, *ir.Platform)          // objects with the name of a capacity
-	guarantees func(*document)                        // what happens if guarantees and nodes differ
-	install    func(*document, *ir.Platform)          // installation by hand
-	byHand     func(*document, *ir.Platform, ir.Team) // settings of a job that is not in the blueprint
-	look       func(*ir.Platform) [][]markup          // commands that show queues and jobs
-	remove     func(*document, *ir.Platform)          // how to remove a team or a capacity
+	// README.md
+	starts     func(*ir.Platform) markup     // how jobs start
+	look       func(*ir.Platform) [][]markup // commands that show queues
+	named      func(*document, *ir.Platform) // objects with the name of a capacity
+	guarantees func(*document)               // what happens if guarantees and nodes differ
+	removal    markup                        // heading of how to remove a team or a capacity
+	remove     func(*document, *ir.Platform) // how to remove a team or a capacity
+
+	// USING.md
+	states   [][]markup                            // what kubectl shows of a job, and what it means
+	waits    func(*document, *ir.Platform)         // why a job waits
+	promises func(*document, *ir.Platform)         // whose jobs are evicted for whom
+	refused  [][]markup                            // messages about refused jobs, and what to do
+	settings func(*document, *ir.Platform, ownJob) // settings of a job that is not in the blueprint
+	example  func(*ownJob)                         // completes the example of such a job
+
+	// REFERENCE.md
+	applied func(classes markup) markup   // objects in kubernetes/; classes is "" or "ComputeClasses, "
+	teams   func(*document, *ir.Platform) // quota of the teams
+	install func(*document, *ir.Platform) // installation by hand
 
 	tools          markup // the programs that install needs
 	spare, lacking markup // words after the number of spare nodes' resources, and of missing ones
@@ -27,9 +38,11 @@ type scheduler struct {
 func schedulerOf(p *ir.Platform) scheduler {
 	return ir.Choose(p.Scheduler,
 		scheduler{
-			starts: kueueStarts, applied: kueueApplied, teams: kueueTeams, named: kueueNamed,
-			guarantees: kueueGuarantees, install: kueueInstall, byHand: kueueByHand, look: kueueLook,
-			remove:  kueueRemove,
+			starts: kueueStarts, look: kueueLook, named: kueueNamed, guarantees: kueueGuarantees,
+			removal: "Remove a team, a tier or a capacity", remove: kueueRemove,
+			states: kueueStates(), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
+			settings: kueueSettings, example: kueueExample,
+			applied: kueueApplied, teams: kueueTeams, install: kueueInstall,
 			tools:   "`curl`",
 			spare:   " beyond all quotas",
 			lacking: " can be admitted without a node",
@@ -45,8 +58,11 @@ func schedulerOf(p *ir.Platform) scheduler {
 			stops: "stops the queues, ",
 		},
 		scheduler{
-			starts: kaiStarts, applied: kaiApplied, teams: kaiTeams, named: kaiNamed, guarantees: kaiGuarantees,
-			install: kaiInstall, byHand: kaiByHand, look: kaiLook, remove: kaiRemove,
+			starts: kaiStarts, look: kaiLook, named: kaiNamed, guarantees: kaiGuarantees,
+			removal: "Remove a team, a cohort or a capacity", remove: kaiRemove,
+			states: kaiStates(), waits: kaiWaits, promises: kaiPromises, refused: kaiRefused(),
+			settings: kaiSettings, example: kaiExample,
+			applied: kaiApplied, teams: kaiTeams, install: kaiInstall,
 			tools:   "`helm` 3.8 or later",
 			spare:   " for whoever asks",
 			lacking: " too few",

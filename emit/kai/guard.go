@@ -10,13 +10,13 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Follows returns the rule for the resources in which a team follows its jobs. It
+// Follows returns the rules for the resources in which a team follows its jobs. It
 // omits queues: they are cluster-scoped, and only a ClusterRoleBinding would let a
 // team see them.
-func Follows() rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{
+func Follows() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{{
 		APIGroups: []string{version.Group}, Resources: []string{"podgroups"}, Verbs: []string{"get", "list", "watch"},
-	}
+	}}
 }
 
 // priorityLabel is the label with which a job or its pods can name a PriorityClass.

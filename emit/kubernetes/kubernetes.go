@@ -35,9 +35,9 @@ type scheduler struct {
 	queues func(*ir.Platform) []kubeyaml.Manifest
 	// team returns a team's queues.
 	team func(*ir.Platform, ir.Team) []any
-	// follows is the rule for the resources in which a team follows its jobs in the
+	// follows are the rules for the resources in which a team follows its jobs in the
 	// queues.
-	follows rbacv1.PolicyRule
+	follows []rbacv1.PolicyRule
 	// guard adds rules to the policy on jobs, against jobs that would get past this
 	// scheduler.
 	guard func(*ir.Platform, *admissionv1.ValidatingAdmissionPolicy)

@@ -32,9 +32,9 @@ func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 			{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: follow},
 			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 			{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: follow},
-			s.follows,
 		},
 	}
+	role.Rules = append(role.Rules, s.follows...)
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		role.Rules = append(role.Rules,
 			rbacv1.PolicyRule{

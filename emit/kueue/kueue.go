@@ -47,12 +47,19 @@ func Team(p *ir.Platform, t ir.Team) []any {
 	return objects
 }
 
-// Follows returns the rule for the resources in which a team follows its jobs in the
-// queues.
-func Follows() rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{
-		APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"},
-		Verbs: []string{"get", "list", "watch"},
+// Follows returns the rules for the resources in which a team follows its jobs in the
+// queues. The visibility API shows which workloads wait in a LocalQueue. In a namespace
+// it shows only workloads of this namespace (Kueue 0.19: pkg/visibility/storage).
+func Follows() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{
+			APIGroups: []string{v1beta2.SchemeGroupVersion.Group}, Resources: []string{"localqueues", "workloads"},
+			Verbs: []string{"get", "list", "watch"},
+		},
+		{
+			APIGroups: []string{"visibility.kueue.x-k8s.io"}, Resources: []string{"localqueues/pendingworkloads"},
+			Verbs: []string{"get"},
+		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -78,6 +79,27 @@ func File(path string) Markup {
 	return "[" + Code(path) + "](" + Markup(strings.Join(segments, "/")) + ")"
 }
 
+// Section returns a link to a heading of a page of the deploy folder. The page is "" if
+// the link is on the page itself. The heading has no markup, and differs from all
+// other headings of its page.
+func Section(page string, heading Markup) Markup {
+	return "[" + heading + "](" + Markup(page) + "#" + Markup(anchor(string(heading))) + ")"
+}
+
+// anchor returns the anchor that GitHub and GitLab give a heading: its letters, digits,
+// dashes and underscores in lower case, with a dash for each space.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
+
 // escapePath escapes a segment of a path, including parentheses, which would end a
 // link.
 func escapePath(segment string) string {
@@ -99,7 +121,10 @@ func longestRun(s string, c rune) int {
 // Document is a Markdown document under construction. Its paragraphs and items start
 // with the emitter's own words, never with a value, so that no value can turn them
 // into another kind of block.
-type Document struct{ b strings.Builder }
+type Document struct {
+	b        strings.Builder
+	sections []Markup // headings of level 2
+}
 
 // startBlock starts a block. Empty lines separate blocks.
 func (d *Document) startBlock() {
@@ -112,6 +137,29 @@ func (d *Document) startBlock() {
 func (d *Document) Heading(level int, title Markup) {
 	d.startBlock()
 	d.b.WriteString(strings.Repeat("#", level) + " " + string(title) + "\n")
+	if level == 2 {
+		d.sections = append(d.sections, title)
+	}
+}
+
+// Contents adds a list of links to the headings of level 2 of another document, which
+// is appended later.
+func (d *Document) Contents(of *Document) {
+	links := make([]Markup, len(of.sections))
+	for i, title := range of.sections {
+		links[i] = Section("", title)
+	}
+	d.List(links...)
+}
+
+// Append adds the blocks of another document.
+func (d *Document) Append(other *Document) {
+	if other.b.Len() == 0 {
+		return
+	}
+	d.startBlock()
+	d.b.WriteString(other.b.String())
+	d.sections = append(d.sections, other.sections...)
 }
 
 // Para adds a paragraph. Its parts form one line.

@@ -61,6 +61,43 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestSection checks anchors against examples of GitHub's documentation, "Basic writing
+// and formatting syntax".
+func TestSection(t *testing.T) {
+	tests := map[Markup]Markup{
+		"Sample Section":                   "[Sample Section](#sample-section)",
+		"Remove a team, a tier":            "[Remove a team, a tier](#remove-a-team-a-tier)",
+		"This'll be a Helpful Section":     "[This'll be a Helpful Section](#thisll-be-a-helpful-section)",
+		"A heading with \U0001f4a1 emoji!": "[A heading with \U0001f4a1 emoji!](#a-heading-with--emoji)",
+		"under_score-dash":                 "[under_score-dash](#under_score-dash)",
+	}
+	for in, want := range tests {
+		if got := Section("", in); got != want {
+			t.Errorf("Section(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got, want := Section("USING.md", "Get access"), Markup("[Get access](USING.md#get-access)"); got != want {
+		t.Errorf("Section of a page = %q, want %q", got, want)
+	}
+}
+
+// TestContents checks that the contents list the headings of level 2 of the document
+// that is appended.
+func TestContents(t *testing.T) {
+	var page, body, empty Document
+	page.Heading(1, "Page")
+	body.Heading(2, "One thing")
+	body.Heading(3, "Part of it")
+	body.Heading(2, "Two")
+	page.Contents(&body)
+	page.Append(&body)
+	page.Append(&empty)
+	want := "# Page\n\n- [One thing](#one-thing)\n- [Two](#two)\n\n## One thing\n\n### Part of it\n\n## Two\n"
+	if diff := cmp.Diff(want, string(page.Bytes())); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
 func TestDocument(t *testing.T) {
 	var d Document
 	d.Heading(2, "Title")

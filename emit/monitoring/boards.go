@@ -17,6 +17,9 @@ type Board struct {
 	Sections    []Section
 }
 
+// TeamBoard is the file name of the dashboard for one team.
+const TeamBoard = "team"
+
 // Section is a titled group of panels.
 type Section struct {
 	Title  string
@@ -82,7 +85,7 @@ func Boards(p *ir.Platform) []Board {
 			Variables: s.adminVariables(p), Sections: adminSections(p),
 		},
 		{
-			File: "team", Title: p.Name + ": team", Description: description,
+			File: TeamBoard, Title: p.Name + ": team", Description: description,
 			Variables: append(s.adminVariables(p), s.teamVariables(p)...), Sections: teamSections(p),
 		},
 	}

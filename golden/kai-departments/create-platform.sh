@@ -164,7 +164,7 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
      and gives it the rights to build the platform. They apply to the platform's
      own cluster and its teams' buckets, and to the networks, firewall rules,
      reservations, TensorBoards, dashboards and alert policies of the whole
-     project; README.md lists them
+     project; REFERENCE.md lists them
   3. creates the service accounts of the nodes and of each team that has one, the
      custom roles of jobs and members, the bucket for the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY
@@ -177,6 +177,7 @@ Every step can be repeated, also after a failure. You need the gcloud CLI and
 these rights in the project: to enable services, to create service accounts,
 roles, buckets and repositories, to change IAM policies, and to submit builds as
 $EMAIL.
+README.md lists the roles.
 
 Options:
   --prepare           stop before step 4, and print the commands of step 5
@@ -430,4 +431,4 @@ while read -r address member <&3; do
 done 3< <(act_as)
 
 revoke >/dev/null
-echo "The platform $NAME is built. README.md says what to do next."
+echo "The platform $NAME is built. README.md says how to see that it works, and USING.md how to submit jobs."

@@ -11,7 +11,7 @@ import (
 
 // drawQueues draws cohorts, queues and capacities.
 func drawQueues(d *document, p *ir.Platform) {
-	d.Heading(2, "Picture")
+	d.Heading(3, "Picture")
 	d.Para("Arrows lead from a queue to the capacities on which it has quota.")
 	var chart drawing
 	if len(p.Teams) <= fewTeams {

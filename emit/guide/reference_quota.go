@@ -9,31 +9,22 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// maxGroups is the largest number of groups of teams with equal quota that the
-// README shows. It also limits the tables of cohorts.
-const maxGroups = 40
-
-// listTeams lists the teams and their quota.
-func listTeams(d *document, p *ir.Platform) {
-	d.Heading(2, "Teams, tiers and quota")
+// listQuota lists the quota of every queue, and explains who gets access to the teams.
+func listQuota(d *document, p *ir.Platform) {
+	if len(p.Teams) == 0 {
+		return
+	}
+	d.Heading(2, queuesHeading)
 	schedulerOf(p).teams(d, p)
 }
 
-// kueueTeams lists the tiers, the teams and their quota in every tier.
+// kueueTeams lists the quota of the teams in every tier.
 func kueueTeams(d *document, p *ir.Platform) {
-	classes := markup("It has one PriorityClass with the same name")
 	queues := markup("In each tier a team has one ClusterQueue")
-	if manyClasses(p) {
-		classes += ", or several PriorityClasses, of which each job names one"
-	}
 	if len(p.SharedQueues) > 0 {
 		queues = "In each tier that is not shared, a team has one ClusterQueue"
 	}
-	d.Para("A tier is a class of service. ", classes, ". ", queues, ", which holds its quota, ",
-		"and one LocalQueue in its namespace, which its jobs name.")
-	listTiers(d, p)
-	explainEviction(d, p)
-
+	d.Para(queues, ", which holds its quota, and one LocalQueue in its namespace, which its jobs name.")
 	resources := quotaResources(p)
 	head := []markup{"Tier", "Capacity, in the order tried"}
 	for _, r := range resources {
@@ -45,8 +36,6 @@ func kueueTeams(d *document, p *ir.Platform) {
 		teamGroups(d, p, resources, head)
 	}
 	sharedQueues(d, p, resources, head)
-	explainAccess(d, p)
-	explainSeparation(d, p)
 	listNesting(d, p)
 	if !queuesLend(p) {
 		return
@@ -57,32 +46,9 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	d.Para(
 		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
-		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort; the table of evictions ",
-		"says how it comes back. If a queue lends only part of its guarantee, the table shows the limit.")
-}
-
-// listTiers lists the tiers with their PriorityClasses.
-func listTiers(d *document, p *ir.Platform) {
-	head := []markup{"Tier", "Priority", "Default"}
-	named := manyClasses(p)
-	if named {
-		head = slices.Insert(head, 1, "PriorityClass")
-	}
-	var rows [][]markup
-	for _, c := range p.PriorityClasses {
-		row := []markup{codeSpan(c.Tier), formatNumber(int(c.Value)), yesNo(c.Default)}
-		if named {
-			row = slices.Insert(row, 1, codeSpan(c.Name))
-		}
-		rows = append(rows, row)
-	}
-	d.Table(head, rows)
-}
-
-// manyClasses reports whether the name of some PriorityClass differs from the name
-// of its tier. The names differ if a tier has several PriorityClasses.
-func manyClasses(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name != c.Tier })
+		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort. ",
+		linkTo(usingPage, promisesHeading), " says how it comes back. If a queue lends only part of its guarantee, ",
+		"the table shows the limit.")
 }
 
 // sharedQueues lists the queues that teams share.
@@ -107,54 +73,17 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 	d.Table(append([]markup{"ClusterQueue", "Shared by", "Cohort"}, head...), rows)
 }
 
-// eachTeam lists every team with its quota.
+// eachTeam lists the quota of every team.
 func eachTeam(d *document, p *ir.Platform, resources []string, head []markup) {
-	var people, quota [][]markup
+	var quota [][]markup
 	for _, t := range p.Teams {
-		people = append(people, []markup{
-			codeSpan(t.Name), codeSpan(t.Namespace), orNone(t.Cohort), orElse(t.Group, "cluster administrators only"),
-			runsAs(p, t), orNone(t.Bucket),
-		})
 		for _, q := range t.Queues {
 			if !q.Shared {
 				quota = append(quota, quotaRows(q, resources, []markup{codeSpan(t.Name), codeSpan(q.LocalQueue)})...)
 			}
 		}
 	}
-	d.Table([]markup{"Team", "Namespace", "Cohort", "Who submits", "Jobs run as", "Bucket"}, people)
 	d.Table(append([]markup{"Team", "LocalQueue"}, head...), quota)
-}
-
-// explainAccess explains how the members of a team get access.
-func explainAccess(d *document, p *ir.Platform) {
-	if !p.HasGroups() {
-		return
-	}
-	d.Para("The members of a team's Google group submit its jobs. An administrator of the domain makes this group a ",
-		"member of ", codeSpan(p.Cluster.SecurityGroup),
-		", because GKE ignores groups that are not members of it. The role ",
-		codeSpan(ir.MemberRole), " of ", codeSpan(p.Cluster.SecurityGroup),
-		" lets them connect to the cluster. The RoleBinding ",
-		"in the team's namespace lets them submit jobs.")
-}
-
-// explainSeparation explains how the network separates the teams. Source for the
-// exceptions: Kubernetes documentation, "Network Policies" (pods with hostNetwork),
-// and GKE documentation, "About multi-network network policies".
-func explainSeparation(d *document, p *ir.Platform) {
-	if len(p.Teams) == 0 {
-		return
-	}
-	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
-		"connections only from the same namespace. Egress stays open, also to DNS, the metadata server and the API ",
-		"server.")
-	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
-		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
-			"They can reach the teams' pods on their own node, and all other pods that use the network of a node.")
-	}
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" }) {
-		d.Para("The policy does not cover the networks of GPUDirect, only the cluster's own network.")
-	}
 }
 
 // teamGroups lists groups of teams with equal quota: the largest group first, and
@@ -345,23 +274,4 @@ func quotaResources(p *ir.Platform) []string {
 		}
 	}
 	return names
-}
-
-// yesNo returns "yes" or "no".
-func yesNo(b bool) markup {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-// orNone returns a name, or "none" if it is "".
-func orNone(name string) markup { return orElse(name, "none") }
-
-// orElse returns a name, or without if it is "".
-func orElse(name string, without markup) markup {
-	if name == "" {
-		return without
-	}
-	return codeSpan(name)
 }

@@ -6,30 +6,14 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// runsAs names the account as which the jobs of a team run.
-func runsAs(p *ir.Platform, t ir.Team) markup {
-	if t.Account != nil {
-		return codeSpan(t.Account.Email(p.Project))
-	}
-	return codeSpan(t.KubeAccount)
-}
-
-// actsAs explains which field of a pod gives it the rights of its team.
-func actsAs(t ir.Team) markup {
-	rights := markup(" to have the team's rights in Google Cloud")
-	if t.Account != nil {
-		rights = " to act as the team's Google service account"
-	}
-	return "in its pods, " + codeSpan("serviceAccountName: "+t.KubeAccount) + rights
-}
-
 // explainIdentities explains which rights the teams' jobs and members have in Google
 // Cloud, and how to extend them.
 func explainIdentities(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
 		return
 	}
-	d.Heading(2, "Identities and rights")
+	d.Heading(2, rightsHeading)
+	explainMembers(d, p)
 	var accounts []string
 	for _, t := range p.TeamsWithAccount() {
 		accounts = append(accounts, t.Name)
@@ -68,6 +52,38 @@ func explainIdentities(d *document, p *ir.Platform) {
 			codeList(p.Monitoring.MemberRoles), " to ", codeSpan(p.Cluster.SecurityGroup),
 			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` ",
 			"in the blueprint.")
+	}
+	explainSeparation(d, p)
+	podSecurity(d, p)
+}
+
+// explainMembers explains how the members of a team get access.
+func explainMembers(d *document, p *ir.Platform) {
+	if !p.HasGroups() {
+		return
+	}
+	d.Para("The members of a team's Google group submit its jobs. The role ",
+		codeSpan(ir.MemberRole), " of ", codeSpan(p.Cluster.SecurityGroup),
+		" lets them connect to the cluster. The RoleBinding ",
+		"in the team's namespace lets them submit jobs.")
+}
+
+// explainSeparation explains how the network separates the teams. Source for the
+// exceptions: Kubernetes documentation, "Network Policies" (pods with hostNetwork),
+// and GKE documentation, "About multi-network network policies".
+func explainSeparation(d *document, p *ir.Platform) {
+	if len(p.Teams) == 0 {
+		return
+	}
+	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
+		"connections only from the same namespace. Egress stays open, also to DNS, the metadata server and the API ",
+		"server.")
+	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
+		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
+			"They can reach the teams' pods on their own node, and all other pods that use the network of a node.")
+	}
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" }) {
+		d.Para("The policy does not cover the networks of GPUDirect, only the cluster's own network.")
 	}
 }
 
@@ -111,6 +127,7 @@ func actAs(d *document, p *ir.Platform) {
 // grants more than the build needs.
 func buildRights(d *document, p *ir.Platform) {
 	a := p.Delivery
+	d.Heading(2, buildRightsHeading)
 	d.Para("The build has these rights. It cannot administer service accounts:")
 	runs := "it may run nodes as " + codeSpan(p.NodeAccount.Email(p.Project)) + " and as no other account"
 	if a.InfrastructureManager {
@@ -140,23 +157,4 @@ func buildRights(d *document, p *ir.Platform) {
 	items = append(items, codeSpan("roles/resourcemanager.projectIamAdmin")+", limited to granting and revoking these "+
 		"roles: "+codeList(a.GrantableRoles))
 	d.List(items...)
-}
-
-// iamQuota compares the platform with the limits of IAM in a project.
-func iamQuota(d *document, p *ir.Platform) {
-	i := p.Demand.IAM
-	d.Para("IAM limits the whole project, and everything in the project counts. A member counts once for each of ",
-		"its roles. You can request a higher limit only for service accounts: ", codeSpan("Service Account Count"),
-		" on the same page.")
-	rows := [][]markup{{"members in the project's allow policy", formatNumber(i.Principals),
-		formatNumber(ir.MaxPrincipals)}}
-	if i.Groups > 0 {
-		rows = append(rows, []markup{"Google groups among them", formatNumber(i.Groups), formatNumber(ir.MaxGroups)})
-	}
-	rows = append(rows, []markup{"service accounts", formatNumber(i.ServiceAccounts),
-		formatNumber(ir.DefaultServiceAccounts)})
-	if i.CustomRoles > 0 {
-		rows = append(rows, []markup{"custom roles", formatNumber(i.CustomRoles), formatNumber(ir.MaxCustomRoles)})
-	}
-	d.Table([]markup{"Counts", "This platform", "Limit of the project"}, rows)
 }

@@ -2,7 +2,6 @@ package guide
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 // listCapacities lists the capacities: their hardware and how it is obtained.
 func listCapacities(d *document, p *ir.Platform) {
-	d.Heading(2, "Capacities")
+	d.Heading(3, capacitiesHeading)
 	schedulerOf(p).named(d, p)
 	users := capacityUses(p)
 	var rows [][]markup
@@ -111,7 +110,10 @@ func usedBy(uses []use, all int) markup {
 
 // compareGuarantees compares the teams' quota with the hardware.
 func compareGuarantees(d *document, p *ir.Platform) {
-	d.Heading(2, "What is guaranteed and what exists")
+	if len(p.Capacities) == 0 {
+		return
+	}
+	d.Heading(3, "What is guaranteed and what exists")
 	schedulerOf(p).guarantees(d)
 	var rows [][]markup
 	for _, c := range p.Capacities {
@@ -154,55 +156,4 @@ func balanceText(p *ir.Platform, counted string, guaranteed, existing resource.Q
 		rest.Neg()
 		return escapeText(ir.PrintQuantity(counted, rest)) + schedulerOf(p).lacking
 	}
-}
-
-// googleQuota lists the quota to request from Google Cloud.
-func googleQuota(d *document, p *ir.Platform) {
-	d.Heading(2, "Google Cloud quota to request")
-	d.Para("Request this quota for region ", codeSpan(p.Region), " on the ",
-		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". ",
-		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, ",
-		"in whole nodes: request at least this amount. ",
-		schedulerOf(p).ceiling)
-	var rows [][]markup
-	for _, r := range p.Demand.Rows {
-		rows = append(rows, []markup{
-			orElse(r.Metric, "not verified"), escapeText(r.What), formatNumber(r.Standing), formatNumber(r.Admitted),
-			formatNumber(r.Ceiling), escapeText(r.Unit), escapeText(r.Note),
-		})
-	}
-	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
-	warnLimits(d, p)
-	iamQuota(d, p)
-}
-
-// warnLimits warns if the quotas admit more than the limits of node auto-provisioning
-// allow.
-func warnLimits(d *document, p *ir.Platform) {
-	if !p.AutoProvisioning.Create {
-		return
-	}
-	for _, l := range p.AutoProvisioning.Limits {
-		var need int
-		var unit, field markup
-		switch l.Type {
-		case ir.CPU:
-			need, unit, field = p.Demand.VCPUs, "vCPUs", "maxCPU"
-		case ir.Memory:
-			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
-		}
-		if need > l.Max {
-			d.Para("Node auto-provisioning limits the whole cluster to ", formatNumber(l.Max), " ", unit,
-				". The nodes of the ",
-				"system pool and of all jobs that the quotas admit need ", formatNumber(need), " ", unit,
-				". Jobs beyond the limit ",
-				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
-		}
-	}
-}
-
-// consoleLink returns a link to a page of the Google Cloud console.
-func consoleLink(label markup, page, project string) markup {
-	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" +
-		markup(url.QueryEscape(project)) + ")"
 }

@@ -48,7 +48,7 @@ func TestGPUNetworks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlatform(2)
 			test.edit(p)
-			got := string(readmeFile(p))
+			got := string(referenceFile(p))
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q", want)
@@ -56,7 +56,7 @@ func TestGPUNetworks(t *testing.T) {
 			}
 			for _, not := range test.not {
 				if strings.Contains(got, not) {
-					t.Errorf("%q must not be in the README", not)
+					t.Errorf("%q must not be in REFERENCE.md", not)
 				}
 			}
 		})

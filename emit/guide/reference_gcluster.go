@@ -6,10 +6,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// gclusterHeading is the heading of the section on gcluster. instructions.txt
-// refers to it.
-const gclusterHeading = "With Cluster Toolkit"
-
 // explainGcluster explains what `gcluster deploy` builds, and which commands must
 // follow. The section is absent if Infrastructure Manager keeps the state, because
 // gcluster would create a second state.
@@ -19,28 +15,28 @@ func explainGcluster(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
 	}
-	d.Heading(3, gclusterHeading)
+	d.Heading(2, toolkitHeading)
 	d.Para("Cluster Toolkit's `gcluster` can run Terraform instead of the build. Both use the same state, so you can ",
 		"run either after the other. `gcluster deploy` shows the size of the change and asks for confirmation. ",
-		"It needs Terraform and its credentials as above. Run in this folder:")
+		"It needs Terraform and its credentials as in ", linkHere(stepsHeading), ". Run in this folder:")
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
 	d.Para(
 		"`gcluster` creates the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
 		"The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. ",
-		"To add them, run the commands above that follow the `terraform` commands, or let the build add them. ",
+		"To add them, run the commands of ", linkHere(stepsHeading), " that follow the `terraform` commands, or let ",
+		"the build add them. ",
 		"The build leaves existing resources as they are:")
 	d.Code("sh", "./create-platform.sh")
+	gclusterDestroy(d, p)
 }
 
 // gclusterDestroy explains how gcluster destroys the resources of Terraform. Source
 // for the disks that remain: GKE documentation, "Deleting a cluster".
 func gclusterDestroy(d *document, p *ir.Platform) {
-	if p.Delivery.InfrastructureManager {
-		return
-	}
-	d.Para("The script also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes only the ",
+	d.Para("`./destroy-platform.sh` also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes "+
+		"only the ",
 		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can "+
 			"delete ",
 		"them: use `gcluster destroy` only if nobody has submitted a job yet.", explainProtection(p))
@@ -80,16 +76,20 @@ func instructionsFile(p *ir.Platform) []byte {
 		"",
 		"  ./create-platform.sh",
 		"",
-		"README.md in this folder explains how to prepare the project and how to destroy the",
-		"platform: sections \"" + gclusterHeading + "\" and \"Undo it\".",
+		"README.md says what must exist first and how to destroy the platform: sections",
+		"\"" + string(beforeHeading) + "\" and \"" + string(undoHeading) + "\". REFERENCE.md has the commands of " +
+			"gcluster:",
+		"section \"" + string(toolkitHeading) + "\". USING.md is for the people who submit jobs.",
 	}
 	if p.Delivery.InfrastructureManager {
 		lines = []string{
 			"Deploy folder of " + p.Name,
 			"",
 			"Infrastructure Manager applies this platform and keeps its state. Do not deploy it with",
-			"gcluster, which would create a second state. README.md in this folder explains how to",
-			"build and how to destroy the platform: sections \"Build it\" and \"Undo it\".",
+			"gcluster, which would create a second state. README.md says how to build and how to",
+			"destroy the platform: sections \"" + string(buildHeading) + "\" and \"" + string(undoHeading) + "\". " +
+				"USING.md is",
+			"for the people who submit jobs.",
 		}
 	}
 	return []byte(strings.Join(lines, "\n") + "\n")

@@ -46,6 +46,7 @@ func explainTerraform(d *document, p *ir.Platform) {
 
 // explainSubstitutions explains the substitutions of a build.
 func explainSubstitutions(d *document, p *ir.Platform) {
+	d.Heading(2, substitutionsHeading)
 	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
 		others = "The other substitutions of both builds"
@@ -88,30 +89,4 @@ func tensorBoard(d *document, p *ir.Platform) {
 		lines = append(lines, write(t.Namespace))
 	}
 	d.Code("sh", lines...)
-}
-
-// explainHostNetwork explains workloads that use the network of their nodes, and
-// workloads with auxiliary pods.
-func explainHostNetwork(d *document, p *ir.Platform) {
-	var hosts, accompanied []string
-	for _, w := range p.Workloads {
-		if w.HostNetwork {
-			hosts = withName(hosts, w.Template)
-		}
-		if w.Auxiliaries != nil {
-			accompanied = withName(accompanied, w.Template)
-		}
-	}
-	if hosts != nil {
-		d.Para("Pods of ", codeList(hosts),
-			" use the network of their nodes. For Google Cloud they have the identity of the ",
-			"nodes, ", codeSpan(p.NodeAccount.Email(p.Project)),
-			", and not of their team: they can neither read nor write the ",
-			"team's bucket.")
-	}
-	if accompanied != nil {
-		d.Para("Auxiliary pods run beside the pods of ", codeList(accompanied),
-			". They are admitted together with the pods of ",
-			"the workload. When those have succeeded, the auxiliary pods are stopped and get half a minute to end.")
-	}
 }

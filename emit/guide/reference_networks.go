@@ -22,7 +22,7 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	if connected == nil && claimed == nil {
 		return
 	}
-	d.Heading(2, "Networks between GPUs")
+	d.Heading(2, networksHeading)
 	if connected != nil {
 		d.Para("Nodes of ", codeList(connected), " have a network for each of their network devices, in addition to "+
 			"the ", "network of the cluster. Over these networks the GPUs of different nodes exchange data without "+

@@ -39,6 +39,7 @@ func explainSecrets(d *document, p *ir.Platform) {
 			commands = append(commands, s.createCommand(namespace))
 		}
 	}
+	d.Heading(3, secretsHeading)
 	d.Para("Some workloads take values from Secrets, which are not in this folder:")
 	d.Table([]markup{"Secret", "Keys", "In namespaces", "Workloads"}, rows)
 	d.Para(

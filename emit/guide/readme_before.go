@@ -1,0 +1,164 @@
+package guide
+
+import (
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// explainBefore explains what must exist before the first build.
+func explainBefore(d *document, p *ir.Platform) {
+	d.Heading(2, beforeHeading)
+	d.Para("You need `bash` and the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install), signed in with ",
+		"`gcloud auth login`. To look at the cluster you also need `kubectl` with `gke-gcloud-auth-plugin`: run ",
+		"`gcloud components install kubectl gke-gcloud-auth-plugin`. Cloud Build runs everything else.")
+	listCallerRoles(d, p)
+	listGroups(d, p)
+	quotaInShort(d, p)
+	pointToReservations(d, p)
+	explainDemanded(d, p)
+	explainTime(d)
+}
+
+// listCallerRoles lists the roles of whoever runs create-platform.sh. The commands of
+// the script need them (IAM documentation: "IAM roles and permissions index"):
+//
+//	gcloud services enable                           serviceusage.services.enable
+//	gcloud iam service-accounts create               iam.serviceAccounts.create
+//	gcloud iam service-accounts add-iam-policy-...   iam.serviceAccounts.setIamPolicy
+//	gcloud iam roles create, update, undelete        iam.roles.create, update, undelete
+//	gcloud projects add-iam-policy-binding           resourcemanager.projects.setIamPolicy
+//	gcloud artifacts repositories create             artifactregistry.repositories.create
+//	gcloud storage buckets create, update            storage.buckets.create, update
+//	gcloud storage buckets add-iam-policy-binding    storage.buckets.setIamPolicy
+//	gcloud builds submit                             cloudbuild.builds.create,
+//	                                                 storage.objects.create, and
+//	                                                 iam.serviceAccounts.actAs of the build
+//
+// A test compares the commands of the script with the table.
+func listCallerRoles(d *document, p *ir.Platform) {
+	policy := markup("give the build its roles")
+	if p.Security.DataAccessLogs {
+		policy += ", and turn on the audit logs"
+	}
+	rows := [][]markup{
+		{"`roles/serviceusage.serviceUsageAdmin`", "enable the services"},
+		{"`roles/iam.serviceAccountAdmin`", "create the service accounts, and set who may act as them"},
+		{"`roles/iam.serviceAccountUser`", "submit builds that run as " +
+			codeSpan(p.Delivery.Account.Email(p.Project))},
+	}
+	if len(p.Delivery.CustomRoles) > 0 || len(p.Delivery.Permissions) > 0 {
+		rows = append(rows, []markup{"`roles/iam.roleAdmin`", "create the custom roles"})
+	}
+	rows = append(rows,
+		[]markup{"`roles/resourcemanager.projectIamAdmin`", policy},
+		[]markup{"`roles/artifactregistry.admin`", "create the repository of the teams' images"},
+		[]markup{"`roles/storage.admin`", "create " + bucketPurpose(p) + ", and upload this folder to it"},
+		[]markup{"`roles/cloudbuild.builds.editor`", "submit the builds"},
+		[]markup{"`roles/logging.viewer`", "read the logs of the builds"})
+	if !p.Cluster.DNSEndpoint {
+		rows = append(rows,
+			[]markup{"`roles/cloudbuild.workerPoolUser`", "run the builds in a private worker pool"})
+	}
+	d.Para("The scripts act as you. An owner of project ", codeSpan(p.Project),
+		" (`roles/owner`) may run them. Anybody else needs these roles in the project:")
+	d.Table([]markup{"Role", "To"}, rows)
+	d.Para("To use `kubectl` as an administrator of the cluster, you also need `roles/container.admin`.")
+}
+
+// listGroups lists the Google groups that must exist before the build.
+func listGroups(d *document, p *ir.Platform) {
+	if !p.HasGroups() {
+		return
+	}
+	var names []string
+	seen := map[string]bool{"": true} // several teams may share one
+	for _, t := range p.Teams {
+		if !seen[t.Group] {
+			seen[t.Group] = true
+			names = append(names, t.Group)
+		}
+	}
+	items := []markup{"the group " + codeSpan(p.Cluster.SecurityGroup) + ", of which the teams' groups are members"}
+	if len(names) > fewTeams {
+		items = append(items,
+			"the teams' groups, which "+fileLink("terraform/terraform.tfvars")+" names: "+firstNames(names))
+	} else {
+		for _, name := range names {
+			items = append(items, "the group "+codeSpan(name))
+		}
+	}
+	d.Para("These Google groups must exist first. Google Cloud does not grant a role to a group that does not exist, ",
+		"and ignores a RoleBinding of such a group. An administrator of the domain makes the teams' groups members ",
+		"of ", codeSpan(p.Cluster.SecurityGroup), ", because GKE ignores groups that are not members of it:")
+	d.List(items...)
+}
+
+// quotaInShort lists the Google Cloud quota to request, in short.
+func quotaInShort(d *document, p *ir.Platform) {
+	if len(p.Demand.Rows) == 0 {
+		return
+	}
+	d.Para("Request at least this Google Cloud quota for region ", codeSpan(p.Region), " on the ",
+		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". It is enough for all jobs that the teams' "+
+			"quotas ",
+		"can start. ", linkTo(referencePage, quotaHeading),
+		" says what each row counts, and what is in use before the first job.")
+	var rows [][]markup
+	for _, r := range p.Demand.Rows {
+		metric := codeSpan(r.Metric)
+		if r.Metric == "" {
+			metric = escapeText(r.What) + " (name of the metric not verified)"
+		}
+		rows = append(rows, []markup{metric, formatNumber(r.Admitted), escapeText(r.Unit)})
+	}
+	d.Table([]markup{"Metric", "Request at least", "Unit"}, rows)
+	warnLimits(d, p)
+}
+
+// pointToReservations refers to the reservations that must exist before the build.
+func pointToReservations(d *document, p *ir.Platform) {
+	var names []string
+	for _, c := range p.Capacities {
+		if c.Reservation != nil && !c.Reservation.Create && !c.Waiting {
+			names = append(names, c.Reservation.Name)
+		}
+	}
+	if names != nil {
+		d.Para("These reservations must exist: ", firstNames(names), ". ", linkHere(capacitiesHeading),
+			" says in which zones, and with which machines.")
+	}
+}
+
+// warnLimits warns if the quotas admit more than the limits of node auto-provisioning
+// allow.
+func warnLimits(d *document, p *ir.Platform) {
+	if !p.AutoProvisioning.Create {
+		return
+	}
+	for _, l := range p.AutoProvisioning.Limits {
+		var need int
+		var unit, field markup
+		switch l.Type {
+		case ir.CPU:
+			need, unit, field = p.Demand.VCPUs, "vCPUs", "maxCPU"
+		case ir.Memory:
+			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
+		}
+		if need > l.Max {
+			d.Para("Node auto-provisioning limits the whole cluster to ", formatNumber(l.Max), " ", unit,
+				". The nodes of the ",
+				"system pool and of all jobs that the quotas admit need ", formatNumber(need), " ", unit,
+				". Jobs beyond the limit ",
+				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
+		}
+	}
+}
+
+// explainTime explains how long a build takes. Google documents no time for creating a
+// cluster. Source for the limit: documentation of the Terraform provider
+// hashicorp/google, google_container_cluster, "Timeouts".
+func explainTime(d *document) {
+	d.Para("Google documents no time for creating a cluster, so these are only the limits. Terraform gives up if the ",
+		"cluster is not ready after 40 minutes. Cloud Build stops the build after the `timeout` at the end of ",
+		fileLink("cloudbuild/provision.yaml"), ", the sum of the limits of its steps. The first build takes longest: ",
+		"a later build changes only what differs.")
+}

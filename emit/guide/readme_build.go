@@ -1,0 +1,79 @@
+package guide
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// explainBuild explains how to build the platform.
+func explainBuild(d *document, p *ir.Platform) {
+	d.Heading(2, buildHeading)
+	d.Para("Run this command in the folder. You can run it again at any time, also to apply a change:")
+	d.Code("sh", "./create-platform.sh")
+	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",
+		accountOwners(p), ", ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),
+		") and the repository of the teams' images (", codeSpan(p.Delivery.Repository), "). Then it submits ",
+		fileLink("cloudbuild/provision.yaml"), ", which builds the rest. It prints the address of the build's log, ",
+		"waits for the build, and stops at the first error. ",
+		consoleLink("Cloud Build", "cloud-build/builds;region="+url.QueryEscape(p.Delivery.Region), p.Project),
+		" lists all builds. ", linkTo(referencePage, buildRightsHeading), " says what the build may do.")
+	explainInterrupted(d, p)
+	if v := p.Cluster.MinVersion; v != "" {
+		d.Para("A new cluster starts with GKE ", escapeText(v), ", and release channel ",
+			escapeText(p.Cluster.ReleaseChannel),
+			" upgrades it from this version. If you raise `minVersion`, the next build upgrades the control plane of "+
+				"an ", "existing cluster. If you lower it, nothing changes.")
+	}
+	explainLogging(d, p)
+	listUpgrades(d, p)
+	if kept := schedulerOf(p).kept; kept != "" {
+		d.Para(kept)
+	}
+	if !p.Cluster.DNSEndpoint {
+		d.Para(
+			"The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",
+			"this network, `--worker-pool=POOL`, and run `kubectl` in this network too.")
+	}
+	ways := markup("")
+	if !p.Delivery.InfrastructureManager {
+		ways = " or with Cluster Toolkit's `gcluster`"
+	}
+	d.Para("To build without Cloud Build, by hand", ways, ", see ", linkTo(referencePage, stepsHeading), ".")
+}
+
+// explainInterrupted explains what happens after a cancelled build.
+func explainInterrupted(d *document, p *ir.Platform) {
+	m := markup("A build waits until all older builds of the platform have ended, and repairs what a cancelled build " +
+		"has left behind. ")
+	if p.Delivery.InfrastructureManager {
+		m += "Infrastructure Manager goes on when its build is cancelled, and the next build waits for it."
+	} else {
+		m += "If the build's log says that somebody else holds the lock of the Terraform state, make sure that " +
+			"nobody works on the state. Then run the command that the log prints: it removes the lock."
+	}
+	d.Para(m)
+}
+
+// listUpgrades lists the upgrades that GKE holds back.
+func listUpgrades(d *document, p *ir.Platform) {
+	var held []markup
+	for _, e := range p.Cluster.Maintenance.Exclusions {
+		held = append(held,
+			"exclusion "+codeSpan(e.Name)+": "+escapeText(e.Scope)+" from "+escapeText(e.Start)+" to "+
+				escapeText(e.End))
+	}
+	for _, c := range p.Capacities {
+		if c.KeepsVersion {
+			held = append(held, "nodes of "+codeSpan(c.Name)+": their version stays until its support ends")
+		}
+	}
+	if held == nil {
+		return
+	}
+	m := p.Cluster.Maintenance
+	d.Para("GKE upgrades the cluster and its nodes in the window on ", escapeText(strings.Join(m.Days, ", ")),
+		" from ", escapeText(m.Start), " UTC, except:")
+	d.List(held...)
+}

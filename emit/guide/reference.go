@@ -1,0 +1,78 @@
+package guide
+
+import (
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/monitoring"
+)
+
+// referenceFile returns REFERENCE.md.
+func referenceFile(p *ir.Platform) []byte {
+	return newPage(p, describeReference,
+		googleQuota, iamQuota, listQuota, explainIdentities, buildRights, gpuNetworks, listAlerts,
+		explainSteps, explainGcluster, explainSubstitutions, listFiles,
+	).Bytes()
+}
+
+// describeReference says what the page is for.
+func describeReference(d *document, p *ir.Platform) {
+	d.Heading(1, "Reference of "+codeSpan(p.Name))
+	d.Para("This page has what is looked up: long tables, rights, and commands for special cases. ",
+		fileLink(readmePage), " explains how to build and run the platform, and ", fileLink(usingPage),
+		" how to submit jobs.")
+}
+
+// listAlerts lists the alerts.
+func listAlerts(d *document, p *ir.Platform) {
+	d.Heading(2, alertsHeading)
+	d.Para("These alerts are policies of Cloud Monitoring. ", fileLink("dashboards/alert-rules.yaml"),
+		" has the same alerts for a Prometheus server.")
+	var alerts [][]markup
+	for _, a := range monitoring.Alerts(p) {
+		alerts = append(alerts, []markup{codeSpan(a.Name), escapeText(a.Severity), escapeText(a.Summary)})
+	}
+	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
+}
+
+// listFiles lists the files of the folder.
+func listFiles(d *document, p *ir.Platform) {
+	d.Heading(2, filesHeading)
+	classes := markup("")
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
+		classes = "ComputeClasses, "
+	}
+	toolkit := markup("lets Cluster Toolkit's `gcluster` deploy this folder")
+	if p.Delivery.InfrastructureManager {
+		toolkit += ", with a state of its own: do not use `gcluster` for a platform of Infrastructure Manager"
+	}
+	rows := [][]markup{
+		{fileLink(readmePage), "for whoever builds and runs the platform"},
+		{fileLink(usingPage), "for the people who submit jobs"},
+		{fileLink("create-platform.sh"), "builds or updates the platform"},
+		{fileLink("destroy-platform.sh"), "destroys the platform"},
+		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
+		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
+		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
+		{fileLink("terraform/modules/network/"),
+			"the root's module of the cluster's network, for a network team to review"},
+		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
+		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
+	}
+	if len(p.Teams) > 0 {
+		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
+			"one file per team: namespace, identities, roles, queues"})
+	}
+	if len(p.Workloads) > 0 {
+		rows = append(rows, []markup{fileLink("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
+	}
+	rows = append(rows,
+		[]markup{fileLink("dashboards/"), "dashboards and alert rules"},
+		[]markup{fileLink(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
+		[]markup{fileLink("instructions.txt"), "the instructions to which `gcluster` points; they refer to the pages"},
+	)
+	d.Table([]markup{"Path", "What it is"}, rows)
+}
+
+// kueueApplied lists the objects in the folder kubernetes/.
+func kueueApplied(classes markup) markup {
+	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
+}

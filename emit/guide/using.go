@@ -1,0 +1,164 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// usingFile returns USING.md. Its commands run as they stand: where a value differs
+// between teams, the page sets a shell variable once.
+func usingFile(p *ir.Platform) ([]byte, error) {
+	if len(p.Teams) == 0 {
+		return newPage(p, describeUsing).Bytes(), nil
+	}
+	example, err := newExample(p)
+	if err != nil {
+		return nil, err
+	}
+	return newPage(p, describeUsing,
+		explainAccess, showYourTeam, explainSubmit, showResults, explainWaiting, explainPromises, explainLogs,
+		listRefused, func(d *document, p *ir.Platform) { explainOwnJob(d, p, example) },
+	).Bytes(), nil
+}
+
+// describeUsing says who reads the page.
+func describeUsing(d *document, p *ir.Platform) {
+	d.Heading(1, "Using "+codeSpan(p.Name))
+	if len(p.Teams) == 0 {
+		d.Para("The platform has no teams yet, so nobody can submit jobs. ", fileLink(readmePage),
+			" explains how to change the platform.")
+		return
+	}
+	d.Para("Read this page if you submit jobs to ", codeSpan(p.Name), ". A job is a Job or a JobSet of Kubernetes. ",
+		"You put it into a queue of your team, and ", schedulerName(p), " starts it when your team's share of the ",
+		"platform has room. Run all commands in this folder. ", fileLink(readmePage),
+		" is for the administrators of the platform.")
+}
+
+// explainAccess explains how to connect to the cluster.
+func explainAccess(d *document, p *ir.Platform) {
+	d.Heading(2, accessHeading)
+	d.Para("Install the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install) and `kubectl` with ",
+		"`gke-gcloud-auth-plugin`, and sign in:")
+	d.Code("sh", "gcloud components install kubectl gke-gcloud-auth-plugin", "gcloud auth login")
+	switch {
+	case p.HasGroups():
+		d.Para("You must be a member of your team's Google group (", linkTo(readmePage, teamsHeading),
+			"), and this group must be a member of ", codeSpan(p.Cluster.SecurityGroup),
+			". If the group is new, ask an administrator. Then get credentials once:")
+	default:
+		d.Para("No team has a Google group, so only administrators of the cluster can submit jobs. ",
+			"Get credentials once:")
+	}
+	d.Code("sh", credentialsCommand(p))
+	if !p.Cluster.DNSEndpoint {
+		d.Para("The cluster is reachable only from inside its network. Run `kubectl` on a machine in this network.")
+	}
+}
+
+// homeTeam returns the team of the examples: the team of the first workload, or else
+// the first team that has queues. The platform must have a team.
+func homeTeam(p *ir.Platform) ir.Team {
+	named := func(t ir.Team) bool { return len(p.Workloads) > 0 && t.Name == p.Workloads[0].Team }
+	for _, is := range []func(ir.Team) bool{named, func(t ir.Team) bool { return len(t.Queues) > 0 }} {
+		if i := slices.IndexFunc(p.Teams, is); i >= 0 {
+			return p.Teams[i]
+		}
+	}
+	return p.Teams[0]
+}
+
+// showYourTeam lists what belongs to each team, and sets the variables of the page.
+func showYourTeam(d *document, p *ir.Platform) {
+	d.Heading(2, yourTeamHeading)
+	d.Para("Your jobs run in the namespace of your team. Each job names one of the queues, and its pods name the ",
+		"service account. The bucket is a Cloud Storage bucket that the team's jobs can read and write.")
+	if len(p.Teams) > fewTeams {
+		listTeamShapes(d, p)
+	} else {
+		var rows [][]markup
+		for _, t := range p.Teams {
+			rows = append(rows, append([]markup{codeSpan(t.Name)}, teamShape(p, t, "")...))
+		}
+		d.Table(append([]markup{"Team"}, shapeHead(p)...), rows)
+	}
+	t := homeTeam(p)
+	d.Para("Set these variables in your shell, with the values of your team. ",
+		"The commands of this page use the variables:")
+	d.Code("sh", "TEAM="+words.ShellArgument(t.Name), "NAMESPACE="+words.ShellArgument(t.Namespace))
+	d.Para("Check that you have access. The command prints `yes`:")
+	d.Code("sh", `kubectl auth can-i create jobs.batch -n "$NAMESPACE"`)
+}
+
+// shapeHead returns the heads of the columns that teamShape fills.
+func shapeHead(p *ir.Platform) []markup {
+	head := []markup{"Namespace", "Queues", "Bucket", "Service account"}
+	if len(p.TeamsWithAccount()) > 0 {
+		head = append(head, "Acts in Google Cloud as")
+	}
+	return head
+}
+
+// teamShape returns the cells of a team's row. If placeholder is not "", it replaces
+// the name of the team in the cells.
+func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
+	fold := func(name string) string {
+		if placeholder == "" {
+			return name
+		}
+		return replaceName(name, t.Name, placeholder)
+	}
+	var queues []string
+	for _, q := range t.Queues {
+		queues = append(queues, fold(q.LocalQueue))
+	}
+	row := []markup{codeSpan(fold(t.Namespace)), codeList(queues), orNone(fold(t.Bucket)),
+		codeSpan(fold(t.KubeAccount))}
+	if len(p.TeamsWithAccount()) > 0 {
+		account := markup("itself")
+		if t.Account != nil {
+			account = codeSpan(ir.TeamAccount{ID: fold(t.Account.ID)}.Email(p.Project))
+		}
+		row = append(row, account)
+	}
+	return row
+}
+
+// replaceName replaces the name of a team in another name, of which it must be a part
+// between dashes.
+func replaceName(in, name, placeholder string) string {
+	padded := strings.Replace("-"+in+"-", "-"+name+"-", "-"+placeholder+"-", 1)
+	return padded[1 : len(padded)-1]
+}
+
+// listTeamShapes lists groups of teams whose names follow the same pattern.
+func listTeamShapes(d *document, p *ir.Platform) {
+	type group struct {
+		cells []markup
+		names []string
+	}
+	var groups []*group
+	for _, t := range p.Teams {
+		cells := teamShape(p, t, "TEAM")
+		i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.cells, cells) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{cells: cells})
+		}
+		groups[i].names = append(groups[i].names, t.Name)
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int { return len(b.names) - len(a.names) })
+	var rows [][]markup
+	for _, g := range groups[:min(len(groups), maxGroups)] {
+		rows = append(rows, append([]markup{formatNumber(len(g.names)), firstNames(g.names)}, g.cells...))
+	}
+	d.Para("In the table, `TEAM` stands for the name of your team. ", fileLink("kubernetes/teams/"),
+		" has one file per team with all of its names.")
+	d.Table(append([]markup{"Teams", "Which"}, shapeHead(p)...), rows)
+	if more := len(groups) - maxGroups; more > 0 {
+		d.Para("The table omits ", countNoun(more, "smaller group"), ".")
+	}
+}

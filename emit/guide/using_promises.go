@@ -1,0 +1,95 @@
+package guide
+
+import (
+	"cmp"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// explainPromises explains what a tier promises to the members of a team.
+func explainPromises(d *document, p *ir.Platform) {
+	if len(p.PriorityClasses) == 0 {
+		return
+	}
+	d.Heading(2, promisesHeading)
+	schedulerOf(p).promises(d, p)
+}
+
+// kueuePromises lists for each tier which jobs its waiting jobs evict, which jobs evict
+// its running jobs, and how a guarantee that a team has lent comes back.
+func kueuePromises(d *document, p *ir.Platform) {
+	lend := markup("")
+	if queuesLend(p) {
+		lend = " While your team does not use its guarantee, other teams of your cohort may borrow it, and you may " +
+			"borrow theirs. The last column says how a guarantee comes back."
+	}
+	d.Para("You choose a tier by the queue. In each tier your team has a quota on certain capacities, which are kinds ",
+		"of nodes. Part of the quota is guaranteed. A job starts when the quota has room for all of its pods.", lend,
+		" ", linkTo(referencePage, queuesHeading), " has the numbers.")
+	evictions := evictionsOf(p)
+	var rows [][]markup
+	evicts := false
+	for _, e := range evictions {
+		victims := e.victims(p)
+		evicts = evicts || victims != ""
+		rows = append(rows, []markup{codeSpan(e.tier), tierOrder(p, e.tier), cmp.Or(victims, "no job"),
+			cmp.Or(e.evictedBy(p, evictions), "no job"), e.comesBack(p)})
+	}
+	d.Table([]markup{"Tier", "Order of waiting jobs", "Your waiting job may evict", "Your running job may be evicted " +
+		"by",
+		"A guarantee that your team has lent comes back"}, rows)
+	if evicts {
+		d.Para("A waiting job first takes idle quota in the capacities of its tier. If that is not enough, it evicts ",
+			"other jobs. Kueue queues an evicted job again, and the job starts from its beginning: save its progress, ",
+			"for example in your team's bucket.")
+	}
+	var names []markup
+	for _, c := range p.PriorityClasses {
+		if c.Preempts {
+			names = append(names, codeSpan(c.Name))
+		}
+	}
+	if len(names) > 0 {
+		d.Para("The table describes Kueue. If nodes are short, kube-scheduler also evicts pods of a lower priority to ",
+			"start pods of ", words.And(names), ". It does not know the quota.")
+	}
+}
+
+// tierOrder returns the order in which the jobs of a tier's queues start.
+func tierOrder(p *ir.Platform, tier string) markup {
+	for _, q := range ownQueues(p) {
+		if q.Tier != tier {
+			continue
+		}
+		if q.Strategy == ir.BestEffortFIFO {
+			return "by priority, then by age; a job that fits may overtake a job that does not"
+		}
+		return "by priority, then by age; the first job holds up the others"
+	}
+	return ""
+}
+
+// evictedBy returns which jobs may evict a running job of the tier, "" if there are
+// none. It is the inverse of victims.
+func (e *eviction) evictedBy(p *ir.Platform, all []*eviction) markup {
+	var out []markup
+	several := e.lowest < e.most
+	switch {
+	case e.inQueue == ir.PreemptNewer && several:
+		out = append(out, "in its queue, jobs of a higher priority, and older jobs of the same priority")
+	case e.inQueue == ir.PreemptNewer:
+		out = append(out, "in its queue, older jobs")
+	case e.inQueue == ir.PreemptLowerPriority && several:
+		out = append(out, "in its queue, jobs of a higher priority")
+	}
+	evictors := map[string]bool{}
+	for _, other := range all {
+		borrows := ir.Evicts(other.toBorrow) && other.below(p, other.borrowsBeside)[e.tier]
+		evictors[other.tier] = borrows || other.reclaims(p)[e.tier]
+	}
+	if tiers := tierNames(evictors); tiers != "" {
+		out = append(out, "while it uses borrowed quota, jobs of "+tiers)
+	}
+	return joinClauses(out)
+}

@@ -1,0 +1,66 @@
+package guide
+
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// listRefused lists what is refused, and what to do instead. A test looks the messages
+// up in the admission policies.
+func listRefused(d *document, p *ir.Platform) {
+	d.Heading(2, refusedHeading)
+	d.Para("The API server checks every job. If it refuses one, `kubectl` prints why:")
+	rows := slices.Concat([][]markup{
+		{"`must name a queue of namespace`", "set the label " + codeSpan(p.QueueLabel()) + " of the job to a queue " +
+			"of " +
+			"your team"},
+		{"`the priorityClassName of pods in queue`", "set `priorityClassName` of the pods to a name in the message"},
+		{"`quota counts cpu and memory`", "set `resources.requests` of cpu and memory in every container"},
+		{"`pods must run on the nodes of their queue`", "remove the fields in the message, such as `nodeName` or " +
+			"`runtimeClassName`"},
+		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
+			"other " +
+			"queues"},
+		{"`no quota counts volume`", "use your team's bucket or `emptyDir` instead of claims, disks, file servers, " +
+			"folders of the node or other buckets"},
+		{"`no quota counts the volumes of spec.volumeClaimPolicies`", "use your team's bucket or `emptyDir`"},
+		{"`seconds to end`", "lower `terminationGracePeriodSeconds` to the limit in the message"},
+		{"`only headless Services are allowed here`", "set `clusterIP: None` in the Service"},
+		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
+			"Jobs"},
+	}, schedulerOf(p).refused, [][]markup{
+		{"`violates PodSecurity`", "remove the settings in the message; lines that begin with `Warning` refuse " +
+			"nothing"},
+		{"`field is immutable`", "delete the job and submit it again"},
+		{"`cannot create resource`", "you may not create this: see below"},
+	})
+	d.Table([]markup{"Part of the message", "What to do"}, rows)
+	d.Para("The policies refuse the same to everybody, also to administrators. You cannot create Secrets, "+
+		"PersistentVolumeClaims, ",
+		"or pods without a job in your namespace, and cannot run `kubectl exec`: ask an administrator. ",
+		"An administrator can also allow some of the refused fields to your team with `allow` in the blueprint.")
+}
+
+// kueueRefused returns the messages of the policies for Kueue.
+func kueueRefused() [][]markup {
+	return [][]markup{
+		{"`only Kueue may start a job`", "leave `suspend` as it is; Kueue starts the job"},
+		{"`this Job belongs to a JobSet`", "change the JobSet, or delete it and submit another one"},
+		{"`Kueue would take the quota or the priority of the job from them`", "remove the labels and annotations in " +
+			"the " +
+			"message"},
+	}
+}
+
+// kaiRefused returns the messages of the policies for KAI Scheduler.
+func kaiRefused() [][]markup {
+	return [][]markup{
+		{"`set schedulerName of the pods to`", "set `schedulerName` of the pods to " + codeSpan(ir.KAISchedulerName)},
+		{"`pods must select the nodes of a capacity`", "set the node selector of a capacity, as in " +
+			linkHere(ownHeading)},
+		{"`do not add or change the label priorityClassName`", "remove the label; set the field `priorityClassName` " +
+			"of " +
+			"the pods"},
+	}
+}

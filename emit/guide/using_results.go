@@ -1,0 +1,169 @@
+package guide
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/monitoring"
+)
+
+// podsReadyTimeout returns ir.PodsReadyMinutes with its unit.
+func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes) + " minutes") }
+
+// showResults shows what a workload does and has done.
+func showResults(d *document, p *ir.Platform) {
+	d.Heading(2, resultsHeading)
+	d.Code("sh", `kubectl get jobs,jobsets,pods -n "$NAMESPACE"`)
+	d.Table([]markup{"You see", "It means"}, schedulerOf(p).states)
+	pointToDashboard(d, p)
+	templates := templatesOf(p)
+	if len(templates) == 0 {
+		return
+	}
+	var rows [][]markup
+	var commands []string
+	for _, t := range templates {
+		rows = append(rows, t.expectation())
+		of := ""
+		if len(t.teams) < len(p.Teams) {
+			of = " of " + words.First(t.teams, 4)
+		}
+		commands = append(commands, "# "+t.names[0]+of, logsCommand(t.firstJob()))
+		for _, a := range t.Auxiliaries {
+			commands = append(commands, "# "+t.names[0]+of+", "+a.Name, logsCommand(t.Name+"-"+a.Name+"-0"))
+		}
+	}
+	d.Para("Expect this of the workloads:")
+	d.Table([]markup{"Workload", "While it runs", "When it has succeeded", "Runs at most", "Retries"}, rows)
+	d.Para("The pods of a workload are numbered, and the pod with index 0 is the one to read first",
+		meetingPoint(templates), ". These commands print its log; after a retry, also the logs of the earlier tries "+
+			"that ",
+		"still exist. With `-f` a command follows the log. For another copy of a workload, change the name:")
+	d.Code("sh", commands...)
+}
+
+// pointToDashboard refers to the dashboard of a team, if the members may open it.
+func pointToDashboard(d *document, p *ir.Platform) {
+	if len(p.Monitoring.MemberRoles) == 0 {
+		return
+	}
+	tensorBoard := markup("")
+	if p.Monitoring.TensorBoard != "" {
+		tensorBoard = " The TensorBoard of your jobs is in " + consoleLink("Vertex AI",
+			"vertex-ai/experiments/experiments", p.Project) + ", region " + codeSpan(p.Monitoring.TensorBoard) + "."
+	}
+	for _, b := range monitoring.Boards(p) {
+		if b.File == monitoring.TeamBoard {
+			d.Para("The dashboard ", codeSpan(b.Title), " in ",
+				consoleLink("Cloud Monitoring", "monitoring/dashboards", p.Project),
+				" shows the queues and accelerators of your team over time.", tensorBoard)
+		}
+	}
+}
+
+// meetingPoint explains why the pod with index 0 matters, if some workload has a
+// rendezvous.
+func meetingPoint(templates []template) markup {
+	if slices.ContainsFunc(templates, func(t template) bool { return t.Port != 0 }) {
+		return ": the other pods connect to it"
+	}
+	return ""
+}
+
+// firstJob returns the name of the Job whose pod with index 0 leads the workload.
+// Source for the Jobs of a JobSet: JobSet 0.12, pkg/util/placement.
+func (t template) firstJob() string {
+	if t.Kind == ir.JobSet {
+		return t.Name + "-" + t.ReplicatedJob() + "-0"
+	}
+	return t.Name
+}
+
+// logsCommand returns the command that prints the log of the pod with index 0 of a Job.
+// Kubernetes sets both labels (Kubernetes documentation: "Well-Known Labels,
+// Annotations and Taints"). With a selector, kubectl prints only the last lines unless
+// it is told otherwise.
+func logsCommand(job string) string {
+	return `kubectl logs -n "$NAMESPACE" -c worker --tail=-1 ` +
+		shellCommand("-l", "batch.kubernetes.io/job-name="+job+",batch.kubernetes.io/job-completion-index=0")
+}
+
+// expectation returns the row of a workload: what to expect of it.
+func (t template) expectation() []markup {
+	runs := countNoun(t.Pods, "pod") + " `Running`"
+	if t.Slices > 0 {
+		runs = countNoun(t.Slices, "slice") + ", together " + runs
+	}
+	if n := len(t.Auxiliaries); n > 0 {
+		runs += ", and " + countNoun(n, "auxiliary pod")
+	}
+	done := "COMPLETIONS `" + formatNumber(t.Pods) + "/" + formatNumber(t.Pods) + "`"
+	if t.Kind == ir.JobSet {
+		done = "TERMINALSTATE `Completed`"
+	}
+	limit := markup("no limit")
+	if t.MaxRunSeconds > 0 {
+		limit = formatNumber(t.MaxRunSeconds) + " s"
+	}
+	return []markup{codeSpan(t.Template), runs, done, limit, formatNumber(t.Retries)}
+}
+
+// kueueStates returns what kubectl shows of a job, and what it means.
+func kueueStates() [][]markup {
+	return [][]markup{
+		{"Job: STATUS `Suspended`; JobSet: SUSPENDED `true`; no pods", "the job waits for quota: see " +
+			linkHere(waitsHeading)},
+		{"pods: STATUS `Pending`", "the job has its quota, and its nodes start. If the pods are not all ready after " +
+			podsReadyTimeout() + ", Kueue evicts the job and queues it again"},
+		{"pods: STATUS `Running`", "the job runs"},
+		{"Job: STATUS `Complete`; JobSet: TERMINALSTATE `Completed`", "the job has succeeded"},
+		{"Job: STATUS `Failed`; JobSet: TERMINALSTATE `Failed`", "the job has used up its retries or its time: read " +
+			"its log"},
+	}
+}
+
+// kaiStates returns what kubectl shows of a job, and what it means.
+func kaiStates() [][]markup {
+	return [][]markup{
+		{"pods: STATUS `Pending`", "the job waits for GPUs, or its nodes start: see " + linkHere(waitsHeading)},
+		{"pods: STATUS `Running`", "the job runs"},
+		{"Job: STATUS `Complete`; JobSet: TERMINALSTATE `Completed`", "the job has succeeded"},
+		{"Job: STATUS `Failed`; JobSet: TERMINALSTATE `Failed`", "the job has used up its retries or its time: read " +
+			"its log"},
+	}
+}
+
+// explainLogs explains how to read logs that kubectl no longer shows. Source for the
+// retention: Cloud Logging documentation, "Quotas and limits".
+func explainLogs(d *document, p *ir.Platform) {
+	d.Heading(2, logsHeading)
+	d.Para("`kubectl logs` reads from the node, so it shows a log only while the pod and its node exist. Cloud "+
+		"Logging ",
+		"keeps the logs for 30 days, unless the project has another retention. Only people with "+
+			"`roles/logging.viewer` ",
+		"in project ", codeSpan(p.Project), " can read them there. Members of the teams do not get this role, because ",
+		"it shows the logs of all teams: ask an administrator, who opens ", logsLink(p), " or runs:")
+	pod := exampleName + "-0-"
+	if templates := templatesOf(p); len(templates) > 0 {
+		i := max(0, slices.IndexFunc(templates, func(t template) bool { return t.Template == p.Workloads[0].Template }))
+		pod = templates[i].firstJob() + "-0-"
+	}
+	d.Code("sh", "gcloud logging read "+words.ShellString(logsFilter(p)+` resource.labels.namespace_name="`)+
+		`"$NAMESPACE"`+words.ShellString(`" resource.labels.pod_name:"`+pod+`"`)+" "+
+		shellCommand("--project="+p.Project, "--freshness=30d", "--order=asc", "--format=value(textPayload)"))
+}
+
+// logsFilter returns the filter for the logs of all containers of the cluster.
+func logsFilter(p *ir.Platform) string {
+	return `resource.type="k8s_container" resource.labels.cluster_name="` + p.Cluster.Name + `"`
+}
+
+// logsLink returns a link to the logs of the cluster's containers.
+func logsLink(p *ir.Platform) markup {
+	query := strings.ReplaceAll(url.QueryEscape(logsFilter(p)), "+", "%20")
+	return consoleLink("the logs of all containers", "logs/query;query="+query, p.Project)
+}

@@ -1,0 +1,101 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// explainWaiting explains how to find out why a job waits.
+func explainWaiting(d *document, p *ir.Platform) {
+	d.Heading(2, waitsHeading)
+	schedulerOf(p).waits(d, p)
+}
+
+// kueueWaits explains why a job waits in a queue of Kueue. Source for the messages:
+// Kueue 0.19, pkg/scheduler/flavorassigner and pkg/controller/core. A test looks them
+// up in Kueue's code.
+func kueueWaits(d *document, p *ir.Platform) {
+	kind, name, queue := ir.Job, exampleName, ""
+	if t := homeTeam(p); len(p.Workloads) > 0 {
+		kind, name, queue = p.Workloads[0].Kind, p.Workloads[0].Name, p.Workloads[0].Queue
+	} else if len(t.Queues) > 0 {
+		queue = t.Queues[0].LocalQueue
+	}
+	d.Para("Kueue makes a workload of each job. The first command lists your team's queues, and the second its ",
+		"workloads: RESERVED IN names the queue that has the quota for a workload. The third command describes the ",
+		"workloads whose names begin with ", codeSpan(workloadPrefix(kind, name)),
+		"; read the messages under Conditions and Events:")
+	d.Code("sh",
+		`kubectl get localqueues -n "$NAMESPACE"`,
+		`kubectl get workloads -n "$NAMESPACE"`,
+		`kubectl describe workloads -n "$NAMESPACE" `+words.ShellArgument(workloadPrefix(kind, name)))
+	rows := [][]markup{
+		{"`insufficient unused quota`", "other jobs use the quota", "wait; the job starts when enough of them have " +
+			"ended, or when it may evict them (" + linkHere(promisesHeading) + ")"},
+		{"`maximum capacity`", "the job requests more than its queue can ever have",
+			"request less, or choose another tier (" + linkTo(referencePage, queuesHeading) + ")"},
+		{"`doesn't match node affinity`, `untolerated taint`", "the job selects nodes that its queue does not have",
+			"remove the node selector, or choose another tier"},
+		{"`is stopped`", "an administrator has stopped the queue", "ask the administrator"},
+		{"`Exceeded the PodsReady timeout`", "the pods were not all ready " + podsReadyTimeout() + " after the job " +
+			"got its quota, for example because no nodes were available", "wait; Kueue has queued the job again"},
+	}
+	if p.AnyCapacity(ir.Capacity.Queued) {
+		rows = append(rows, []markup{"`The workload is deactivated`",
+			"all tries to get the nodes have failed, or the time for the nodes is over",
+			"delete the job and submit it again"})
+	}
+	rows = append(rows, secretsMissing(p)...)
+	d.Table([]markup{"Message", "Cause", "What to do"}, rows)
+	if queue == "" {
+		return
+	}
+	d.Para("To see how many jobs are ahead of yours, ask Kueue for the jobs that wait in a queue. ",
+		"`positionInLocalQueue` counts the jobs of your team, and `positionInClusterQueue` all jobs with the same ",
+		"quota; both begin with 0:")
+	d.Code("sh",
+		"QUEUE="+words.ShellArgument(queue),
+		`kubectl get --raw "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/$NAMESPACE/localqueues/$QUEUE/`+
+			`pendingworkloads"`)
+}
+
+// workloadPrefix returns the beginning of the name of a job's Workload. Source: Kueue
+// 0.19, pkg/controller/jobframework/workload_names.go.
+func workloadPrefix(kind ir.Kind, name string) string {
+	return strings.ToLower(string(kind)) + "-" + name
+}
+
+// secretsMissing returns the row about missing Secrets, if workloads need any.
+func secretsMissing(p *ir.Platform) [][]markup {
+	if !slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return len(w.SecretEnv) > 0 }) {
+		return nil
+	}
+	return [][]markup{{"pods: STATUS `CreateContainerConfigError`", "a Secret of the workload does not exist",
+		"ask an administrator to create it (" + linkTo(readmePage, secretsHeading) + ")"}}
+}
+
+// kaiWaits explains why a job waits with KAI Scheduler.
+func kaiWaits(d *document, p *ir.Platform) {
+	d.Para("KAI Scheduler makes a PodGroup of each job. The first command lists them, and the second says why a job ",
+		"waits: read the messages under Conditions and Events. The third command shows the nodes on which pods run:")
+	d.Code("sh",
+		`kubectl get podgroups.scheduling.run.ai -n "$NAMESPACE"`,
+		`kubectl describe podgroups.scheduling.run.ai -n "$NAMESPACE"`,
+		`kubectl get pods -n "$NAMESPACE" -o wide`)
+	rows := [][]markup{
+		{"other jobs use the GPUs", "wait; the job starts when enough of them have ended, or when KAI Scheduler " +
+			"evicts them (" + linkHere(promisesHeading) + ")"},
+		{"no single node has enough free GPUs, cpu and memory for a pod", "wait, or request less for each pod"},
+		{"the job would exceed the maximum of its team", "wait for your own jobs, or request less (" +
+			linkTo(referencePage, queuesHeading) + ")"},
+		{"a PriorityClass that is never evicted cannot exceed the guarantee of its team",
+			"use a PriorityClass that can be evicted"},
+	}
+	for _, r := range secretsMissing(p) {
+		rows = append(rows, []markup{r[1] + " (" + r[0] + ")", r[2]})
+	}
+	d.Table([]markup{"Cause", "What to do"}, rows)
+}

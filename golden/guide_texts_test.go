@@ -1,0 +1,215 @@
+package golden_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// guideSection returns a section of a page: the text from a heading of level 2 to the
+// next.
+func guideSection(t *testing.T, folder fs.FS, page, heading string) string {
+	t.Helper()
+	content, err := fs.ReadFile(folder, page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(content), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no section %s", page, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+// firstCells returns the code spans in the first cell of each row of the tables in a
+// section, without the heads.
+func firstCells(section string) []string {
+	var out []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, " | "); len(cells) > 1 && strings.HasPrefix(line, "| ") {
+			_, spans := codeSpans(strings.TrimPrefix(cells[0], "| "))
+			out = append(out, spans...)
+		}
+	}
+	return out
+}
+
+// TestGuideRefusals checks that the admission policies of the folder have the messages
+// that USING.md explains, except the messages of Kubernetes itself.
+func TestGuideRefusals(t *testing.T) {
+	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource"}
+	for _, name := range blueprintNames(t) {
+		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+		policies, err := fs.ReadFile(folder, "kubernetes/system/admission-policies.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The YAML printer folds long lines.
+		text := strings.Join(strings.Fields(string(policies)), " ")
+		messages := firstCells(guideSection(t, folder, "USING.md", "What is refused"))
+		if len(messages) < 12 {
+			t.Errorf("%s: the page explains only %q", name, messages)
+		}
+		for _, message := range messages {
+			if !strings.Contains(text, message) && !slices.Contains(kubernetes, message) {
+				t.Errorf("%s: no policy says %q", name, message)
+			}
+		}
+	}
+}
+
+// TestGuideWaits checks that Kueue has the messages that USING.md explains.
+func TestGuideWaits(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, part := range []string{"pkg/scheduler", "pkg/controller/core"} {
+		err := filepath.WalkDir(filepath.Join(strings.TrimSpace(string(out)), part),
+			func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				code.Write(text)
+				return err
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform-dws")...))
+	const kubelet = "CreateContainerConfigError"
+	messages := firstCells(guideSection(t, folder, "USING.md", "Why a job waits"))
+	if !slices.Contains(messages, "The workload is deactivated") || !slices.Contains(messages, kubelet) {
+		t.Errorf("the page explains only %q", messages)
+	}
+	for _, message := range messages {
+		if message != kubelet && !strings.Contains(code.String(), message) {
+			t.Errorf("Kueue does not say %q", message)
+		}
+	}
+}
+
+// callerRoles are the roles that the commands of create-platform.sh need, by the words
+// that begin the command. Source: IAM documentation, "IAM roles and permissions index".
+var callerRoles = map[string]string{
+	"services enable":      "roles/serviceusage.serviceUsageAdmin",
+	"iam service-accounts": "roles/iam.serviceAccountAdmin",
+	"iam roles":            "roles/iam.roleAdmin",
+	"projects":             "roles/resourcemanager.projectIamAdmin",
+	"artifacts":            "roles/artifactregistry.admin",
+	"storage":              "roles/storage.admin",
+	"builds submit":        "roles/cloudbuild.builds.editor",
+	"info":                 "", // of the program itself
+}
+
+// TestGuideCallerRoles checks that README.md lists the roles that the commands of the
+// script need, and no other role except those that a command needs besides.
+func TestGuideCallerRoles(t *testing.T) {
+	// builds submit runs as another account and prints a log.
+	besides := []string{"roles/iam.serviceAccountUser", "roles/logging.viewer"}
+	folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform")...))
+	script, err := fs.ReadFile(folder, "create-platform.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := firstCells(guideSection(t, folder, "README.md", "Before you build"))
+	wanted := slices.Clone(besides)
+	commands := regexp.MustCompile(`(?m)^ *#.*$`).ReplaceAllString(string(script), "")
+	for _, found := range regexp.MustCompile(`gcloud ([a-z]+(?: [a-z-]+)*)`).FindAllStringSubmatch(commands, -1) {
+		command := found[1]
+		known := false
+		for words, role := range callerRoles {
+			if command == words || strings.HasPrefix(command, words+" ") {
+				known = true
+				if role != "" && !slices.Contains(listed, role) {
+					t.Errorf("gcloud %s needs %s, which README.md does not list", command, role)
+				}
+				wanted = append(wanted, role)
+			}
+		}
+		if !known && !strings.HasPrefix(command, "is not") { // a message
+			t.Errorf("which role does gcloud %s need?", command)
+		}
+	}
+	for _, role := range listed {
+		if strings.HasPrefix(role, "roles/") && !slices.Contains(wanted, role) {
+			t.Errorf("no command of the script needs %s", role)
+		}
+	}
+}
+
+// TestGuideLogs checks that each command of USING.md that prints a log selects exactly
+// one pod: the labels name a Job of a workload, whose pods are numbered, and the pod
+// with index 0.
+func TestGuideLogs(t *testing.T) {
+	command := regexp.MustCompile(`(?m)^kubectl logs -n "\$NAMESPACE" -c worker --tail=-1 ` +
+		`-l batch\.kubernetes\.io/job-name=(\S+),batch\.kubernetes\.io/job-completion-index=0$`)
+	for _, name := range blueprintNames(t) {
+		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+		files, err := fs.Glob(folder, "workloads/*/*.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods := map[string]*int32{} // by Job, of every workload
+		owners := map[string]string{}
+		add := func(owner, job string, spec batchv1.JobSpec) {
+			owners[job] = owner
+			if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion &&
+				spec.Template.Spec.Containers[0].Name == "worker" {
+				pods[job] = spec.Completions
+			}
+		}
+		for _, file := range files {
+			text, err := fs.ReadFile(folder, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case strings.Contains(string(text), "\nkind: Job\n"):
+				for _, j := range objectsIn[batchv1.Job](t, folder, file, "Job") {
+					add(j.Name, j.Name, j.Spec)
+				}
+			case strings.Contains(string(text), "\nkind: JobSet\n"):
+				for _, s := range objectsIn[v1alpha2.JobSet](t, folder, file, "JobSet") {
+					for _, r := range s.Spec.ReplicatedJobs {
+						add(s.Name, s.Name+"-"+r.Name+"-0", r.Template.Spec)
+					}
+				}
+			}
+		}
+		section := guideSection(t, folder, "USING.md", "See what it did")
+		seen := map[string]bool{}
+		for _, found := range command.FindAllStringSubmatch(section, -1) {
+			job := found[1]
+			seen[owners[job]] = true
+			if pods[job] == nil || *pods[job] < 1 {
+				t.Errorf("%s: no workload has numbered pods of a Job %s", name, job)
+			}
+		}
+		if n := strings.Count(section, "kubectl logs -n"); n != len(command.FindAllString(section, -1)) {
+			t.Errorf("%s: %d commands print a log, some in another form", name, n)
+		}
+		// Each workload has a row, whose first cell names it. The names of its objects
+		// begin with its name.
+		for _, workload := range firstCells(section) {
+			has := func(object string) bool { return strings.HasPrefix(object, workload) }
+			if regexp.MustCompile(`^[a-z]`).MatchString(workload) && workload != "true" &&
+				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)), has) {
+				t.Errorf("%s: no command prints the log of %s", name, workload)
+			}
+		}
+	}
+}
