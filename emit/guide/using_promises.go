@@ -58,7 +58,7 @@ func kueuePromises(d *document, p *ir.Platform) {
 
 // tierOrder returns the order in which the jobs of a tier's queues start.
 func tierOrder(p *ir.Platform, tier string) markup {
-	for _, q := range ownQueues(p) {
+	for q := range p.ClusterQueues() {
 		if q.Tier != tier {
 			continue
 		}
