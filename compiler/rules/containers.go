@@ -170,7 +170,32 @@ func (c container) plainElements() int {
 
 // operatorIndex returns the index of the first operator that no shell reads, or -1.
 func (c container) operatorIndex() int {
-	return slices.IndexFunc(c.command[:c.plainElements()], operator.MatchString)
+	plain := c.command[:c.plainElements()]
+	for i, e := range plain {
+		if operator.MatchString(e) && !c.isDelimiter(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Flags whose value is a character that separates fields, and the programs that have
+// such a flag of one letter.
+var (
+	delimiterFlag = regexp.MustCompile(`^--?(\w+[-_])*(sep|separator|delim|delimiter|terminator)$`)
+	delimiterTool = regexp.MustCompile(`^(column|csv\w+|cut|join|mlr|mysql|paste|psql|sort|xargs|xsv)$`)
+	letterFlag    = regexp.MustCompile(`^-[dFst]$`)
+)
+
+// isDelimiter reports whether an element of the command is the value of a flag that sets
+// a delimiter, such as "|" after "-d" of cut.
+func (c container) isDelimiter(i int) bool {
+	if i == 0 || len(c.command[i]) != 1 {
+		return false
+	}
+	flag := c.command[i-1]
+	return delimiterFlag.MatchString(flag) ||
+		letterFlag.MatchString(flag) && delimiterTool.MatchString(path.Base(c.command[0]))
 }
 
 // reference is a reference to a variable, or to the output of a command.

@@ -382,10 +382,16 @@ func capacityZones(r *report) {
 				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z),
 					withHelp("keep one"))
 			} else if !slices.Contains(r.Blueprint.Zones, z) {
+				cure := "add it to the platform's zones, or choose another"
+				if catalog.RegionOf(z) != r.Blueprint.Region {
+					cure = "choose a zone of the platform: a platform has one region"
+				} else if missingZone(z) {
+					cure = fmt.Sprintf("choose another: region %q is not known to have it", r.Blueprint.Region)
+				}
 				r.add(at("capacity", name, "zones", diag.Index(i)),
 					fmt.Sprintf("zone %q is not one of the platform's zones", z),
 					withChoices(len(r.Blueprint.Zones), quoteNames(r.Blueprint.Zones)),
-					withHelp("add it to the platform's zones, or choose another"))
+					withHelp("%s", cure))
 			}
 		}
 	}

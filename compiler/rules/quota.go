@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -113,6 +114,18 @@ func loneBorrowers(r *report) {
 	})
 }
 
+// loneCapacities returns the capacities on which loneBorrowers reports a limit. With a
+// cohort, the holder of the limit probably lends to the other queues.
+func (r *report) loneCapacities() map[string]bool {
+	out := map[string]bool{}
+	r.eachQuota(func(q grant) {
+		if q.cohort == nil && (q.Borrow != 0 || q.Lend != nil) {
+			out[q.capacity] = true
+		}
+	})
+	return out
+}
+
 func lendAboveNominal(r *report) {
 	r.eachQuota(func(q grant) {
 		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
@@ -131,7 +144,8 @@ func quotaUnit(r *report) {
 		case m.VCPUs == 0: // the machine is unknown
 		case m.Accelerator == "" && q.Accelerators != nil:
 			r.addKey(pathBelow(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type),
-				withLabel("want cpus"))
+				withLabel("want cpus"), withHelp("%s",
+					acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
 		case m.Accelerator != "" && q.CPUs != nil:
 			r.addKey(pathBelow(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
 				withLabel("want accelerators"),
@@ -139,6 +153,18 @@ func quotaUnit(r *report) {
 					r.Blueprint.Capacity[q.capacity].Hardware))
 		}
 	})
+}
+
+// acceleratorCure returns the help for a quota of accelerators on a machine without any.
+// To an N1 machine the blueprint can attach GPUs, which people forget.
+func acceleratorCure(hardware, machine string) string {
+	if gpus := catalog.Attachments(machine); len(gpus) > 0 {
+		common := slices.IndexFunc(gpus, func(a catalog.Attachment) bool { return a.Accelerator == "nvidia-tesla-t4" })
+		one := gpus[max(common, 0)]
+		return fmt.Sprintf("add the GPUs of each node, such as hardware: %q: gpus: {type: %q, count: %d}; "+
+			"or count the quota in cpus", hardware, one.Accelerator, one.Count)
+	}
+	return "count the quota in cpus, or choose a machine type with accelerators"
 }
 
 // guaranteesOf returns references to the first few guarantees on each capacity, and a
@@ -178,7 +204,8 @@ func checkOvercommit(r *report) {
 	guarantees := r.guaranteesOf()
 	for _, c := range r.Plan.Capacities {
 		excess, ok := firstExcess(c)
-		if !ok || !hasSize(c, r.Blueprint.Capacity[c.Name]) || r.followsShare(c, excess) {
+		in := r.Blueprint.Capacity[c.Name]
+		if !ok || !hasSize(c, in) || conflictingCounts(in) || r.followsShare(c, excess) {
 			continue
 		}
 		n, unit := countedUnits(c, c.MaxNodes)
@@ -222,6 +249,13 @@ func hasSize(c ir.Capacity, in schema.Capacity) bool {
 		return c.Machine.Slice != nil && (in.Slices != nil || in.MaxSlices != nil)
 	}
 	return in.Nodes != nil || in.MaxNodes != nil
+}
+
+// conflictingCounts reports whether oneCount or minAboveMax reports the counts of a
+// capacity, so that nobody knows which of them holds.
+func conflictingCounts(in schema.Capacity) bool {
+	return in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil ||
+		in.MaxNodes != nil && in.MinNodes > *in.MaxNodes
 }
 
 type excess struct {
@@ -359,11 +393,14 @@ func nothingToBorrow(r *report) {
 		accepted         bool
 	}
 	const most = 12
-	pool := cohortPools(r.Plan)
+	pool, lone := cohortPools(r.Plan), r.loneCapacities()
 	borrowers := map[limit][]borrower{}
 	var order []limit
 	r.eachBorrower(func(b borrower) {
 		own := b.quotas[slices.IndexFunc(b.quotas, ir.ResourceQuota.Borrows)]
+		if lone[b.capacity.Name] {
+			return
+		}
 		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
 			spot := r.Place(false, b.path...).Spot("")
 			l := limit{spot, b.cohort, b.capacity.Name, r.acceptedReason(b.path) != ""}
@@ -392,11 +429,11 @@ func nothingToBorrow(r *report) {
 // under the root of the cohort lend. Cohorts have neither quota nor limits of their
 // own, so their nesting does not matter.
 func borrowTooMuch(r *report) {
-	pool := cohortPools(r.Plan)
+	pool, lone := cohortPools(r.Plan), r.loneCapacities()
 	r.eachBorrower(func(b borrower) {
 		counted := b.capacity.CountedIn()
 		i := slices.IndexFunc(b.quotas, func(q ir.ResourceQuota) bool { return q.Resource == counted })
-		if i < 0 || b.quotas[i].Borrowing == nil {
+		if i < 0 || b.quotas[i].Borrowing == nil || lone[b.capacity.Name] {
 			return
 		}
 		own := b.quotas[i]
