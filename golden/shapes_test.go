@@ -79,7 +79,7 @@ capacity: {
 tiers: {
 	batch: {
 		priority: 10, default: true
-		capacity: ["l4-ours", "l4-block", "l4-ondemand", "l4-spot", "l4-any", "l4-only", "l4-flex"]
+		capacity: ["l4-ours", "l4-block", "l4-any", "l4-only", "l4-ondemand", "l4-spot", "l4-flex"]
 	}
 	one: {priority: 20, capacity: ["l4-spot"]}
 	cpu: {priority: 30, capacity: ["cpu-spot"]}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -217,10 +218,11 @@ type mistake struct {
 // describeConflict describes that a field has several values. The wrong value is the
 // one that was written last.
 func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later func(a, b diag.Span) int) {
-	var values []string
+	var values, printed []string
 	for _, v := range conflictingValues(errs) {
 		if v = shortenValue(withoutStructs(v)); !slices.Contains(values, v) {
 			values = append(values, v)
+			printed = append(printed, secret.MaskValue(lastElement(strings.Split(name, ".")), v))
 		}
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
@@ -230,7 +232,7 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later fu
 		m.others = "the check"
 		return
 	}
-	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(values))
+	m.Message = fmt.Sprintf("%s has conflicting values %s", name, words.And(printed))
 	m.Help = "keep one value, or mark one as a default with *"
 	m.others = "another value"
 	isValue := func(s diag.Span) bool { return slices.Contains(values, sourceText(s)) }

@@ -73,7 +73,7 @@ func (c Capacity) NodesTogether(pods int, requests []Amount, singles [][]Amount,
 	least := rest(pods) + len(singles)
 	var divide func(next int, nodes [][]Amount)
 	divide = func(next int, nodes [][]Amount) {
-		if len(nodes) >= least {
+		if len(nodes) >= least || least == rest(pods) { // no division is better
 			return
 		}
 		if next == len(singles) {
@@ -104,8 +104,10 @@ func wholeTimes(total, one resource.Quantity) int {
 	switch {
 	case one.Sign() <= 0:
 		return math.MaxInt
-	case one.Cmp(total) > 0: // MilliValue overflows above 9 PB, which a pod can request, but no node has
+	case one.Cmp(total) > 0:
 		return 0
+	case total.Value() > math.MaxInt64/1000: // MilliValue overflows above 9 PB, which a large quota of memory exceeds
+		return int(total.Value() / one.Value())
 	}
 	return int(total.MilliValue() / one.MilliValue())
 }

@@ -55,6 +55,16 @@ func TestPodsPerNode(t *testing.T) {
 	}
 }
 
+// The memory of a large quota has more thousandths than an int64 holds.
+func TestTimesWithinLargeQuota(t *testing.T) {
+	if n := ir.TimesWithin(amountsOf("", "20Pi", ""), amountsOf("", "12Pi", "")); n != 1 {
+		t.Errorf("20Pi contain 12Pi %d times", n)
+	}
+	if n := ir.TimesWithin(amountsOf("", "20Pi", ""), amountsOf("", "1Ti", "")); n != 20<<10 {
+		t.Errorf("20Pi contain 1Ti %d times", n)
+	}
+}
+
 func TestNodesTogether(t *testing.T) {
 	node := ir.Capacity{PerNode: amountsOf("8", "32Gi", "")}
 	single := func(cpus ...string) [][]ir.Amount {

@@ -217,10 +217,29 @@ func (r *report) auxiliaryFits(s submission, capacities map[string]ir.Capacity, 
 	for _, name := range sortedKeys(auxiliaries) {
 		c := capacities[name]
 		out = append(out, nodeFit{
-			capacity: c, nodes: c.MaxNodes, needed: c.NodesTogether(0, nil, auxiliaries[name]),
+			capacity: c, nodes: c.MaxNodes, needed: r.nodesTogether(c, 0, nil, auxiliaries[name]),
 		})
 	}
 	return out
+}
+
+// nodesTogether returns the same as Capacity.NodesTogether, which tries many divisions.
+// It computes the number once for all teams that submit equal pods.
+func (r *report) nodesTogether(c ir.Capacity, pods int, requests []ir.Amount, singles [][]ir.Amount,
+	taken ...ir.Amount) int {
+	key := fmt.Appendf(nil, "%s\x00%d", c.Name, pods)
+	for _, amounts := range append([][]ir.Amount{taken, requests}, singles...) {
+		key = append(key, 0)
+		for _, a := range amounts {
+			key = fmt.Appendf(key, "%s=%s ", a.Resource, a.Quantity.String())
+		}
+	}
+	n, known := r.together[string(key)]
+	if !known {
+		n = c.NodesTogether(pods, requests, singles, taken...)
+		r.together[string(key)] = n
+	}
+	return n
 }
 
 // crowdedCapacity returns the first capacity that has no room for the auxiliary pods of
@@ -237,7 +256,7 @@ func (r *report) crowdedCapacity(s submission, fits []nodeFit, capacities map[st
 			!r.Plan.Scheduler.Facts().QuotaPerCapacity && len(fits) > 1 {
 			pods = 0 // the workload's own pods have other nodes
 		}
-		needed := c.NodesTogether(pods, s.workload.Requests, auxiliaries[name], taken(c)...)
+		needed := r.nodesTogether(c, pods, s.workload.Requests, auxiliaries[name], taken(c)...)
 		if needed == 0 || needed > c.MaxNodes {
 			return c, needed, true
 		}
@@ -303,7 +322,7 @@ func (r *report) crowdedByAuxiliaries(s submission, fits []nodeFit, capacities m
 		if _, admitted := fitsAmounts(all, 1, reachableQuota(s, quota, pool)); !admitted {
 			continue
 		}
-		f.needed = f.capacity.NodesTogether(s.workload.Pods, s.workload.Requests, singles)
+		f.needed = r.nodesTogether(f.capacity, s.workload.Pods, s.workload.Requests, singles)
 		if !f.fits() {
 			return f, true
 		}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -114,12 +113,18 @@ func standingField(c ir.Capacity) (path []string, verb string) {
 // both.
 func standingTriedLate(r *report) {
 	t := r.newTriedOrder()
-	late := map[string]map[string]string{} // by tier and paid capacity, the one that is tried before
+	late := map[string]map[string]string{} // by tier and paid capacity, the first one that is tried before
 	record := func(tier string, found map[string]string) {
 		if late[tier] == nil {
 			late[tier] = map[string]string{}
 		}
-		maps.Copy(late[tier], found)
+		order := r.Blueprint.Tiers[tier].Capacity
+		for name, before := range found {
+			known, ok := late[tier][name]
+			if !ok || slices.Index(order, before) < slices.Index(order, known) {
+				late[tier][name] = before
+			}
+		}
 	}
 	for q := range r.Plan.ClusterQueues() {
 		record(q.Tier, t.lateOf(usableFlavors(q), false))

@@ -210,7 +210,8 @@ func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) 
 		if need.Cmp(of) > 0 {
 			total := of.DeepCopy()
 			total.Mul(pool.guaranteed)
-			used = min(used, total.MilliValue()/need.MilliValue())
+			used = min(used, int64(ir.TimesWithin([]ir.Amount{{Resource: a.Resource, Quantity: total}},
+				[]ir.Amount{{Resource: a.Resource, Quantity: need}})))
 		}
 		limit := divideAmount(ir.AmountOf(c.PerNode, a.Resource), count)
 		if need = ceilShare(a.Resource, need, 1, limit); need.Cmp(of) < 0 {

@@ -111,6 +111,8 @@ type Pass struct {
 	// acceptance to the code of a finding that it probably means.
 	unknown map[accepter][]string
 	meant   map[acceptance]string
+	// together holds the results of nodesTogether.
+	together map[string]int
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
@@ -119,6 +121,7 @@ func Run(p *Pass) {
 	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
 	p.samples, p.missed = sampleAcceptances(p.reasons), map[acceptance]bool{}
 	p.unknown, p.meant = unknownAcceptances(p.reasons), map[acceptance]string{}
+	p.together = map[string]int{}
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {

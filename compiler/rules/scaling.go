@@ -169,7 +169,11 @@ func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalin
 		r.reportLimitedAuxiliaries(s, limited, limits, auxiliary)
 		return
 	}
-	f := limited[slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil })]
+	i := slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil && f.needed <= f.capacity.MaxNodes })
+	if i < 0 { // no capacity holds all pods alone, and the scheduler divides them
+		i = slices.IndexFunc(limited, func(f nodeFit) bool { return f.limit != nil })
+	}
+	f := limited[i]
 	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, but the limit of the cluster, %g %s, "+
 		"allows only %d", s.workload.Template, words.Count(f.needed, "node"), f.capacity.Name, f.limit.most,
 		f.limit.what, f.nodes)
@@ -224,8 +228,8 @@ func (l autoscalingLimit) scaled(fits []nodeFit) float64 {
 		}
 	}
 	sum := 0.0
-	for _, amount := range most {
-		sum += amount
+	for _, name := range sortedKeys(most) { // in one order, because the sum of floats depends on it
+		sum += most[name]
 	}
 	return sum
 }

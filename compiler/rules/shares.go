@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -152,6 +153,9 @@ func printNumbers(numbers []int) string {
 
 // divideAmount returns a part of a quantity, rounded down to thousandths.
 func divideAmount(q resource.Quantity, parts int64) resource.Quantity {
+	if q.Value() > math.MaxInt64/1000 { // MilliValue overflows above 9 PB, which the memory of a large quota exceeds
+		return *resource.NewQuantity(q.Value()/parts, q.Format)
+	}
 	return *resource.NewMilliQuantity(q.MilliValue()/parts, q.Format)
 }
 
