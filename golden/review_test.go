@@ -340,9 +340,9 @@ var edits = []edit{
 		name: "quota of cpu", blueprint: "tpu-training", tags: []string{"perTeam"}, file: "tpu-training/per-team.cue",
 		old: "cpus: 3", new: "cpus: 2",
 		summary: []string{
-			"jobs | jobs of tpu-research, tpu-training in tier train beyond 2 CPUs of cpu: run -> still run (no new job " +
-				"starts there until the use is below the quota; other queues of the cohort may evict these jobs to get " +
-				"their guarantee back)",
+			"jobs | jobs of tpu-research, tpu-training in tier train beyond 2 CPUs of cpu: run -> still run (no " +
+				"new job starts there until the use is below the quota; other queues of the cohort may evict these " +
+				"jobs to get their guarantee back)",
 			"quota | both teams: nominal quota of cpu in train: 3 -> 2 CPUs (cohort tpu guarantees 4 of the 7.84 CPUs)",
 		},
 	},
