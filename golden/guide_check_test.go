@@ -263,7 +263,7 @@ func closingFence(line, fence string) int {
 var guideBackticks = regexp.MustCompile("`+")
 
 var (
-	guideAssignment = regexp.MustCompile(`^([A-Z]+)=([a-z0-9.-]+)$`)
+	guideAssignment = regexp.MustCompile(`^([A-Z]+)=([a-z0-9.-]+|\$\(.*\))$`)
 	guideVariable   = regexp.MustCompile(`\$([A-Z]+)`)
 )
 

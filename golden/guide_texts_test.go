@@ -13,6 +13,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/batchwright/batchwright/golden/scale"
 )
 
 // guideSection returns a section of a page: the text from a heading of level 2 to the
@@ -211,5 +213,59 @@ func TestGuideLogs(t *testing.T) {
 				t.Errorf("%s: no command prints the log of %s", name, workload)
 			}
 		}
+	}
+}
+
+// TestGuideOfManyTeams checks the pages of platforms with many teams, with and without
+// workloads, and with each scheduler. Ten times as many equal teams must not make a
+// page longer.
+func TestGuideOfManyTeams(t *testing.T) {
+	writers := map[string]func(dir string, teams int) error{
+		"without workloads": func(dir string, teams int) error {
+			return scale.Write(dir, root+"/blueprints/batch-platform", teams)
+		},
+	}
+	for _, scheduler := range scale.Schedulers {
+		writers[scheduler] = func(dir string, teams int) error { return scale.WriteJobs(dir, scheduler, teams) }
+	}
+	for name, write := range writers {
+		lines := map[string]int{}
+		for _, teams := range []int{40, 400} {
+			dir := t.TempDir()
+			if err := write(dir, teams); err != nil {
+				t.Fatal(err)
+			}
+			tree, _ := compileBlueprint(t, dir)
+			folder := treeFS(tree)
+			for _, err := range checkGuide(folder) {
+				t.Errorf("%s, %d teams: %v", name, teams, err)
+			}
+			for _, page := range guidePages {
+				content, err := fs.ReadFile(folder, page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := strings.Count(string(content), "\n")
+				// Only tables of groups with cohorts of their own may grow, up to their limit.
+				if before, seen := lines[page]; seen && n > before+40 {
+					t.Errorf("%s: %s has %d lines for 40 teams, %d for 400", name, page, before, n)
+				}
+				lines[page] = n
+			}
+		}
+	}
+}
+
+// TestGuideWithoutTeams checks the pages of a platform that has no teams yet.
+func TestGuideWithoutTeams(t *testing.T) {
+	folder := treeFS(compileText(t, `name: "empty", project: "my-project", region: "us-central1"
+zones: ["us-central1-a"]
+`))
+	for _, err := range checkGuide(folder) {
+		t.Error(err)
+	}
+	content, err := fs.ReadFile(folder, "USING.md")
+	if err != nil || !strings.Contains(string(content), "has no teams yet") {
+		t.Errorf("USING.md does not say that there are no teams: %v\n%s", err, content)
 	}
 }

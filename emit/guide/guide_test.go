@@ -359,7 +359,7 @@ func TestSecrets(t *testing.T) {
 		p.Workloads[i].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "it's"}}
 	}
 	got = renderReadme(t, p)
-	const want = `tr -d '\n' | kubectl create secret generic hub -n NAMESPACE '--from-file=it'\''s=/dev/stdin'` + "\n"
+	const want = `tr -d '\n' | kubectl create secret generic hub -n "$NAMESPACE" '--from-file=it'\''s=/dev/stdin'` + "\n"
 	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got,
 		"several values") {
 		t.Errorf("README lacks %q, or has more of them", want)
@@ -927,6 +927,60 @@ func TestSchedulersHaveEveryPart(t *testing.T) {
 		for i := range parts.NumField() {
 			if name := parts.Type().Field(i).Name; parts.Field(i).IsZero() && !slices.Contains(optional, name) {
 				t.Errorf("%s lacks %s", s, name)
+			}
+		}
+	}
+}
+
+// TestOwnJob holds that the example of a job has what its queue and its capacity need.
+func TestOwnJob(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(*ir.Platform)
+		want []string
+		not  []string
+	}{
+		{"plain", func(*ir.Platform) {}, []string{"kind: Job\n", "    kueue.x-k8s.io/queue-name: lq-team-000-lp\n",
+			"            nvidia.com/gpu: 1\n"}, []string{"annotations:", "nodeSelector:"}},
+		{"queued", func(p *ir.Platform) { p.Capacities[0].Option = ir.QueuedFlexStart },
+			[]string{"    provreq.kueue.x-k8s.io/maxRunDurationSeconds: \"600\"\n"}, nil},
+		{"placement groups alone", func(p *ir.Platform) {
+			for i := range p.Capacities {
+				p.Capacities[i].AutoProvisioned, p.Capacities[i].Compact = true, true
+			}
+		}, []string{"        cloud.google.com/gke-placement-group: my-job\n",
+			"        key: cloud.google.com/gke-placement-group\n"}, nil},
+		{"slices", func(p *ir.Platform) {
+			p.Capacities[0].Machine = ir.Machine{AcceleratorCount: 4, Resource: ir.TPU,
+				Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
+			for i := range p.Teams[0].Queues {
+				p.Teams[0].Queues[i].Resources = []string{"cpu", ir.TPU}
+			}
+		}, []string{"kind: JobSet\n", "        completions: 4\n", "                  google.com/tpu: 4\n",
+			"job-name=my-job-slice-0,"}, nil},
+		{"a reservation that has not begun", func(p *ir.Platform) {
+			p.Teams[0].Queues[1].Flavors[0].Waiting = true
+			p.Capacities[1].NodeLabels = []ir.KeyValue{{Key: "kind", Value: "spot"}}
+			p.Scheduler = ir.KAI
+		}, []string{"        kind: spot\n", "      schedulerName: kai-scheduler\n"}, nil},
+		{"no quota", func(p *ir.Platform) {
+			for i := range p.Teams[0].Queues {
+				p.Teams[0].Queues[i].Flavors = nil
+			}
+		}, nil, []string{"## A job of your own", "```yaml"}},
+	}
+	for _, test := range tests {
+		p := newPlatform(1)
+		test.edit(p)
+		got := renderUsing(t, p)
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q", test.name, want)
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: there is %q", test.name, not)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // secret is a Secret from which workloads take values, in all namespaces in which
@@ -24,7 +25,7 @@ func explainSecrets(d *document, p *ir.Platform) {
 	}
 	var rows [][]markup
 	var commands []string
-	lines := markup("")
+	lines, each := markup(""), markup("")
 	for _, s := range all {
 		rows = append(rows,
 			[]markup{codeSpan(s.name), codeList(s.keys), firstNames(s.namespaces), codeList(s.workloads)})
@@ -32,11 +33,13 @@ func explainSecrets(d *document, p *ir.Platform) {
 			lines = " For a Secret with several values, type one line `KEY=VALUE` for each value."
 		}
 		if len(s.namespaces) > fewTeams {
-			commands = append(commands, s.createCommand("NAMESPACE"))
+			commands = append(commands, "NAMESPACE="+words.ShellArgument(s.namespaces[0]),
+				s.createCommand(`"$NAMESPACE"`))
+			each = " Repeat a command with `$NAMESPACE` for each namespace of its Secret."
 			continue
 		}
 		for _, namespace := range s.namespaces {
-			commands = append(commands, s.createCommand(namespace))
+			commands = append(commands, s.createCommand(words.ShellArgument(namespace)))
 		}
 	}
 	d.Heading(3, secretsHeading)
@@ -44,7 +47,7 @@ func explainSecrets(d *document, p *ir.Platform) {
 	d.Table([]markup{"Secret", "Keys", "In namespaces", "Workloads"}, rows)
 	d.Para(
 		"An administrator creates the Secrets one by one. Each command reads the value from the keyboard until Ctrl-D ",
-		"on a line of its own, so that the value gets into no file and no shell history.", lines)
+		"on a line of its own, so that the value gets into no file and no shell history.", lines, each)
 	d.Code("sh", commands...)
 	d.Para("A job whose Secret does not exist waits for it. After ", podsReadyTimeout(),
 		" the job is evicted and queued again. To change a value, delete the Secret and create it again.")
@@ -94,12 +97,13 @@ func withName(names []string, name string) []string {
 	return slices.Insert(names, at, name)
 }
 
-// createCommand returns the command that creates the Secret in a namespace from its
-// standard input: one value without its line end, or lines of keys and values.
+// createCommand returns the command that creates the Secret in a namespace, a word of
+// the shell, from its standard input: one value without its line end, or lines of keys
+// and values.
 func (s secret) createCommand(namespace string) string {
-	words := []string{"kubectl", "create", "secret", "generic", s.name, "-n", namespace}
+	create := shellCommand("kubectl", "create", "secret", "generic", s.name) + " -n " + namespace + " "
 	if len(s.keys) > 1 {
-		return shellCommand(append(words, "--from-env-file=/dev/stdin")...)
+		return create + shellCommand("--from-env-file=/dev/stdin")
 	}
-	return `tr -d '\n' | ` + shellCommand(append(words, "--from-file="+s.keys[0]+"=/dev/stdin")...)
+	return `tr -d '\n' | ` + create + shellCommand("--from-file="+s.keys[0]+"=/dev/stdin")
 }

@@ -73,6 +73,18 @@ func gpuNetworks(d *document, p *ir.Platform) {
 	}
 }
 
+// nodeAccess names the parts of their nodes to which some pods have access that the
+// baseline standard forbids, and reports whether there are any.
+func nodeAccess(p *ir.Platform) (what []markup, some bool) {
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" }) {
+		what = append(what, "the libraries of GPUDirect, read-only")
+	}
+	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
+		what = append(what, "the network of the node")
+	}
+	return what, len(what) > 0
+}
+
 // podSecurity names the Pod Security Standards of the teams' namespaces, and the
 // policy that protects the nodes from pods in namespaces without a standard.
 func podSecurity(d *document, p *ir.Platform) {
@@ -81,17 +93,9 @@ func podSecurity(d *document, p *ir.Platform) {
 			"`restricted` ",
 			"standard: kubectl prints the settings that a pod lacks, such as `runAsNonRoot`, and the pod is admitted.")
 	}
-	direct := p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
-	hosts := slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork })
-	if !direct && !hosts {
+	what, some := nodeAccess(p)
+	if !some {
 		return
-	}
-	what := []markup{}
-	if direct {
-		what = append(what, "the libraries of GPUDirect, read-only")
-	}
-	if hosts {
-		what = append(what, "the network of the node")
 	}
 	d.Para("Some pods need access to their nodes that the baseline standard forbids: ", words.And(what),
 		". The namespaces of teams that submit such pods, or that have quota on nodes with GPUDirect, enforce no ",

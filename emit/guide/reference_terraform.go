@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // bucketPurpose describes the purpose of the platform's own bucket.
@@ -71,22 +72,21 @@ func tensorBoard(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("Google Cloud gives the TensorBoard a number as its name, so the name is not in this folder. Jobs read the ",
-		"name from a ConfigMap in the namespace of their team. Look up the name, and write it into each ConfigMap:")
+		"name from a ConfigMap in the namespace of their team. Look up the name, and write it into the ConfigMap of each namespace:")
 	apply := " | kubectl apply --server-side --force-conflicts --field-manager=batchwright -f -"
 	write := func(namespace string) string {
-		return shellCommand("kubectl", "create", "configmap", ir.TensorBoardConfig, "-n", namespace) +
-			" --from-literal=" +
-			ir.TensorBoardKey + "=NAME --dry-run=client -o yaml" + apply
+		return shellCommand("kubectl", "create", "configmap", ir.TensorBoardConfig) + " -n " + namespace +
+			" --from-literal=" + ir.TensorBoardKey + `="$NAME" --dry-run=client -o yaml` + apply
 	}
-	lines := []string{shellCommand("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
+	lines := []string{"NAME=$(" + shellCommand("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
 		"--region="+p.Monitoring.TensorBoard,
-		"--filter=displayName="+strconv.Quote(p.Cluster.Name), "--format=value(name)")}
-	for _, t := range p.Teams {
-		if len(p.Teams) > fewTeams {
-			lines = append(lines, write("NAMESPACE"))
-			break
+		"--filter=displayName="+strconv.Quote(p.Cluster.Name), "--format=value(name)") + ")"}
+	if len(p.Teams) > fewTeams {
+		lines = append(lines, "NAMESPACE="+words.ShellArgument(p.Teams[0].Namespace), write(`"$NAMESPACE"`))
+	} else {
+		for _, t := range p.Teams {
+			lines = append(lines, write(words.ShellArgument(t.Namespace)))
 		}
-		lines = append(lines, write(t.Namespace))
 	}
 	d.Code("sh", lines...)
 }

@@ -143,8 +143,11 @@ func (d *Document) Heading(level int, title Markup) {
 }
 
 // Contents adds a list of links to the headings of level 2 of another document, which
-// is appended later.
+// is appended later. It adds nothing if there are none.
 func (d *Document) Contents(of *Document) {
+	if len(of.sections) == 0 {
+		return
+	}
 	links := make([]Markup, len(of.sections))
 	for i, title := range of.sections {
 		links[i] = Section("", title)

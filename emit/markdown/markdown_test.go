@@ -89,6 +89,7 @@ func TestContents(t *testing.T) {
 	body.Heading(2, "One thing")
 	body.Heading(3, "Part of it")
 	body.Heading(2, "Two")
+	page.Contents(&empty)
 	page.Contents(&body)
 	page.Append(&body)
 	page.Append(&empty)
