@@ -359,7 +359,8 @@ func TestSecrets(t *testing.T) {
 		p.Workloads[i].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "it's"}}
 	}
 	got = renderReadme(t, p)
-	const want = `tr -d '\n' | kubectl create secret generic hub -n "$NAMESPACE" '--from-file=it'\''s=/dev/stdin'` + "\n"
+	const want = `tr -d '\n' | kubectl create secret generic hub -n "$NAMESPACE" ` +
+		`'--from-file=it'\''s=/dev/stdin'` + "\n"
 	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got,
 		"several values") {
 		t.Errorf("README lacks %q, or has more of them", want)

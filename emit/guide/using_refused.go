@@ -32,11 +32,12 @@ func listRefused(d *document, p *ir.Platform) {
 	}, schedulerOf(p).refused, [][]markup{
 		{"`field is immutable`", "delete the job and submit it again"},
 		{"`cannot create resource`", "you may not create this: see below"},
-		{"`violates PodSecurity`", "the Job exists, but its pods are refused: `kubectl describe jobs` has the message. " +
-			"Remove the settings that it names. A line that begins with `Warning` refuses nothing"},
+		{"`violates PodSecurity`", "the Job exists, but its pods are refused: `kubectl describe jobs` has the " +
+			"message. Remove the settings that it names. A line that begins with `Warning` refuses nothing"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
-		rows = append(rows, []markup{"`pods-keep-off-the-node`", "the same: remove the settings that the message names"})
+		rows = append(rows, []markup{"`pods-keep-off-the-node`", "the same: remove the settings that the message " +
+			"names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)
 	d.Para("The policies refuse the same to everybody, also to administrators. You cannot create Secrets, "+
