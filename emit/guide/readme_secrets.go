@@ -49,8 +49,8 @@ func explainSecrets(d *document, p *ir.Platform) {
 		"An administrator creates the Secrets one by one. Each command reads the value from the keyboard until Ctrl-D ",
 		"on a line of its own, so that the value gets into no file and no shell history.", lines, each)
 	d.Code("sh", commands...)
-	d.Para("A job whose Secret does not exist waits for it. After ", podsReadyTimeout(),
-		" the job is evicted and queued again. To change a value, delete the Secret and create it again.")
+	d.Para("A job whose Secret does not exist waits for it. ", schedulerOf(p).unready,
+		"To change a value, delete the Secret and create it again.")
 }
 
 // secretsOf returns the Secrets, sorted by name. Secrets of the same name are in the

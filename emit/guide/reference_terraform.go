@@ -72,8 +72,8 @@ func tensorBoard(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("Google Cloud gives the TensorBoard a number as its name, so the name is not in this folder. Jobs read the ",
-		"name from a ConfigMap in the namespace of their team. Look up the name, and write it into the ConfigMap of ",
-		"each namespace:")
+		"name from a ConfigMap in the namespace of their team. Look up the name, and write it into the ConfigMap of "+
+			"each namespace:")
 	apply := " | kubectl apply --server-side --force-conflicts --field-manager=batchwright -f -"
 	write := func(namespace string) string {
 		return shellCommand("kubectl", "create", "configmap", ir.TensorBoardConfig) + " -n " + namespace +

@@ -31,6 +31,7 @@ type scheduler struct {
 	kept           markup // what a build leaves unchanged, or ""
 	moved          markup // what to delete by hand when teams change their queue, or ""
 	apply          markup // how to create the queues
+	unready        markup // what happens to a job whose pods do not get ready, or ""
 	stops          markup // what destroying does before it deletes namespaces, or ""
 }
 
@@ -55,7 +56,8 @@ func schedulerOf(p *ir.Platform) scheduler {
 				ir.LocalQueuePrefix + "TEAM-TIER`. ",
 			apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not " +
 				"answer yet, repeat the command:",
-			stops: "stops the queues, ",
+			unready: "After " + podsReadyTimeout() + " Kueue evicts the job and queues it again. ",
+			stops:   "stops the queues, ",
 		},
 		scheduler{
 			starts: kaiStarts, look: kaiLook, named: kaiNamed, guarantees: kaiGuarantees,

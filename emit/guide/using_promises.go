@@ -24,7 +24,8 @@ func kueuePromises(d *document, p *ir.Platform) {
 		lend = " While your team does not use its guarantee, other teams of your cohort may borrow it, and you may " +
 			"borrow theirs. The last column says how a guarantee comes back."
 	}
-	d.Para("You choose a tier by the queue. In each tier your team has a quota on certain capacities, which are kinds ",
+	d.Para("You choose a tier by the queue. In each of its tiers your team has a quota on certain capacities, which "+
+		"are kinds ",
 		"of nodes. Part of the quota is guaranteed. A job starts when the quota has room for all of its pods.", lend,
 		" ", linkTo(referencePage, queuesHeading), " has the numbers.")
 	evictions := evictionsOf(p)

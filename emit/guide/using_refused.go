@@ -36,8 +36,8 @@ func listRefused(d *document, p *ir.Platform) {
 			"message. Remove the settings that it names. A line that begins with `Warning` refuses nothing"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
-		rows = append(rows, []markup{"`pods-keep-off-the-node`",
-			"the same: remove the settings that the message names"})
+		rows = append(rows, []markup{"`pods-keep-off-the-node`", "the same: remove the settings that the message " +
+			"names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)
 	d.Para("The policies refuse the same to everybody, also to administrators. You cannot create Secrets, "+
