@@ -53,7 +53,8 @@ const revokeSecret = "; then revoke the secret and create a new one, " +
 func (r *report) eachFreeText(visit func(freeText)) {
 	const revoke = revokeSecret
 	for i, note := range r.Blueprint.Notes {
-		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove the secret from the note" + revoke, nil})
+		cure := "remove the secret from the note" + revoke
+		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", cure, nil})
 	}
 	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return slices.Compare(a.path(), b.path())
