@@ -25,7 +25,8 @@ var rooms = map[string][]string{
 	"compiler/catalog": {},
 	"compiler/ir":      {"compiler/words"},
 	"compiler/rules": {
-		"schema", "compiler/catalog", "compiler/diag", "compiler/ir", "compiler/secret", "compiler/words",
+		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/secret",
+		"compiler/words",
 	},
 	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain": {},

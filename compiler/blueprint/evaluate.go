@@ -222,7 +222,7 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later fu
 	for _, v := range conflictingValues(errs) {
 		if v = shortenValue(withoutStructs(v)); !slices.Contains(values, v) {
 			values = append(values, v)
-			printed = append(printed, secret.MaskValue(lastElement(strings.Split(name, ".")), v))
+			printed = append(printed, maskValue(name, v))
 		}
 	}
 	if len(values) == 2 && slices.Contains(values, "true") && slices.Contains(values, "false") &&
@@ -240,6 +240,24 @@ func (m *mistake) describeConflict(name string, errs []cueerrors.Error, later fu
 		m.spans = slices.DeleteFunc(m.spans, func(s diag.Span) bool { return !isValue(s) })
 	}
 	slices.SortStableFunc(m.spans, func(a, b diag.Span) int { return later(b, a) })
+}
+
+// maskValue returns the printed value of a field with its secrets masked. The end of the
+// field's path can announce a secret.
+func maskValue(path, printed string) string {
+	return secret.MaskValue(lastElement(strings.Split(path, ".")), printed)
+}
+
+// hideValue hides a refused value in a finding if the name of its field makes it a
+// secret. Other secrets hide themselves.
+func hideValue(f *diag.Finding, path, printed string) {
+	if maskValue(path, printed) == secret.Mask(printed) {
+		return
+	}
+	bare := strings.Trim(printed, `"'`)
+	f.Secret, f.Edit = true, nil
+	f.Message = strings.ReplaceAll(f.Message, bare, strings.Repeat("*", len(bare)))
+	f.Help = strings.ReplaceAll(f.Help, bare, strings.Repeat("*", len(bare)))
 }
 
 // describeMisfit describes that one of several conflicting values is a value that the
@@ -262,6 +280,7 @@ func (g *grammar) describeMisfit(m *mistake, name string, errs []cueerrors.Error
 	m.Code, m.Message, m.Label = "E0103", name+" cannot be "+wrong, "want "+describeWanted(schema)
 	m.others, m.spans, m.Span = "another value", at, at[0]
 	g.suggestValue(&m.Finding, schema, g.cue.CompileString(wrong), path)
+	defer hideValue(&m.Finding, name, wrong)
 	switch keep := "the values conflict: keep one of them"; {
 	case m.Edit != nil && slices.Contains(values, m.Edit.Text), strings.HasPrefix(m.Help, "remove "):
 		return true // one value remains
@@ -330,6 +349,7 @@ func (m *mistake) describeAlternatives(name string, reasons []cueerrors.Error) {
 	}
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, value), "want one of "+strings.Join(arms, ", ")
 	m.Help, m.others = "choose one of the alternatives", "the alternatives"
+	hideValue(&m.Finding, name, value)
 	m.spans = moveToFront(m.spans, value)
 	m.spans = m.spans[:min(len(m.spans), 2)]
 }
@@ -339,6 +359,7 @@ func (m *mistake) describeAlternatives(name string, reasons []cueerrors.Error) {
 func (m *mistake) describeBound(name, value, constraint string, place func(key bool) diag.Span) {
 	m.Help, m.others = "correct the value, or the constraint on it", "the constraint"
 	m.Message, m.Label = fmt.Sprintf("%s cannot be %s", name, shortenValue(value)), "want "+constraint
+	hideValue(&m.Finding, name, shortenValue(value))
 	if strings.HasPrefix(value, "{") {
 		m.Message, m.Label = fmt.Sprintf("%s does not satisfy %s", name, constraint), ""
 		m.spans = append([]diag.Span{place(true)}, m.spans...)

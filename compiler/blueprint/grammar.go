@@ -405,6 +405,7 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		return
 	}
 	g.suggestValue(&f, schema, value, path)
+	hideValue(&f, diag.Path(path), shown)
 	g.addFinding(f)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/explain"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -163,6 +164,24 @@ func resemblesCode(a, b string) bool {
 	return a[1:] == b[1:] || a[0] == b[0] && slices.Equal(digits(a), digits(b))
 }
 
+// resemblingCode returns the code that a wrong code probably means: the one with the same
+// number, or the only one that resembles it; "" if there is none.
+func resemblingCode(wrong string, codes []string) string {
+	var near []string
+	for _, c := range codes {
+		if c[1:] == wrong[1:] {
+			return c
+		}
+		if resemblesCode(wrong, c) {
+			near = append(near, c)
+		}
+	}
+	if len(near) == 1 {
+		return near[0]
+	}
+	return ""
+}
+
 // unknownAcceptances returns the codes of acceptances that no rule has, by the struct
 // that accepts them, sorted.
 func unknownAcceptances(reasons map[acceptance]string) map[accepter][]string {
@@ -227,6 +246,7 @@ func acceptableCodes() (can, all []string) {
 
 func checkAcceptable(r *report) {
 	can, all := acceptableCodes()
+	known := slices.Sorted(slices.Values(explain.Codes())) // also of findings that no rule makes
 	for _, a := range sortAcceptances(r.reasons) {
 		switch {
 		case hasName(can, a.code):
@@ -235,13 +255,17 @@ func checkAcceptable(r *report) {
 				withHelp("correct the blueprint, and remove this acceptance"))
 		default:
 			cure := withHelp("run batchwright vet --list for the codes that can be accepted")
-			if i := slices.IndexFunc(can, func(c string) bool { return c[1:] == a.code[1:] }); i >= 0 {
-				cure = withHelp("did you mean %q?", can[i])
+			if near := resemblingCode(a.code, can); near != "" {
+				cure = withHelp("did you mean %q?", near)
 			}
 			if meant := r.meant[a]; meant != "" {
 				cure = withHelp("did you mean %q?", meant)
 			}
-			r.addKey(a.path(), fmt.Sprintf("no finding of code %s can be accepted", a.code), cure)
+			message := fmt.Sprintf("no finding of code %s can be accepted", a.code)
+			if !hasName(known, a.code) {
+				message = fmt.Sprintf("the code %s does not exist", a.code)
+			}
+			r.addKey(a.path(), message, cure)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -51,5 +52,27 @@ func TestAcceptances(t *testing.T) {
 	}
 	if len(want) != 13 {
 		t.Errorf("%d structs accept findings: two share an accepter", len(want))
+	}
+}
+
+// TestAcceptancesOfBrokenEntities: a broken entity accepts findings on its valid fields,
+// although it is empty in the blueprint.
+func TestAcceptancesOfBrokenEntities(t *testing.T) {
+	const code, reason = "W9999", "it is intended"
+	team := [2]string{"teams", "a"}
+	p := Pass{
+		Blueprint: &schema.Blueprint{Teams: map[string]schema.Team{"a": {}}},
+		Rest:      &schema.Blueprint{Teams: map[string]schema.Team{"a": {Accept: map[string]string{code: reason}}}},
+		Broken:    map[[2]string]bool{team: true},
+		Valid:     map[[2]string]map[string]bool{team: {"bucket": true}},
+		Place:     func(bool, ...string) diag.Span { return diag.Span{} },
+		Findings:  &diag.List{},
+		accepted:  map[acceptance]bool{},
+	}
+	p.readAcceptances()
+	r := p.newRest().newReport(Rule{Code: code, Severity: diag.Warning, fieldwise: true})
+	r.add(at("teams", "a", "bucket"), "the bucket is wrong")
+	if all := p.Findings.Sorted(); len(all) != 1 || all[0].Accepted != reason {
+		t.Errorf("%+v", all)
 	}
 }

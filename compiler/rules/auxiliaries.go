@@ -122,8 +122,7 @@ func auxiliaryFitsQuota(r *report) {
 		if _, ok := fitsAmounts(a.Requests, 1, nodeAmount(c)); !ok {
 			return
 		}
-		i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
-		if i < 0 {
+		if _, found := s.quotaOn(c.Name); !found {
 			cure := "give quota on this capacity, in cpus, to the team"
 			if !scheduler.CountsCPU {
 				cure += "; " + scheduler.Name +
@@ -151,9 +150,9 @@ func auxiliaryFitsQuota(r *report) {
 // names the resource that is too scarce.
 func (r *report) auxiliariesAdmitted(s submission, capacity string, capacities map[string]ir.Capacity,
 	pool pools) (lack string, ok bool) {
-	i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == capacity })
+	quota, found := s.quotaOn(capacity)
 	switch {
-	case i < 0:
+	case !found:
 		return "", false
 	case !r.Plan.Scheduler.Facts().CountsCPU:
 		return "", true
@@ -164,7 +163,7 @@ func (r *report) auxiliariesAdmitted(s submission, capacity string, capacities m
 			requests = ir.SumAmounts(requests, a.Requests)
 		}
 	}
-	return fitsAmounts(requests, 1, reachableQuota(s, s.queue.Flavors[i], pool))
+	return fitsAmounts(requests, 1, reachableQuota(s, quota, pool))
 }
 
 // sharedRequests returns the sum of what a workload's own pods request of a capacity, if
@@ -317,8 +316,7 @@ func (r *report) crowdedByAuxiliaries(s submission, fits []nodeFit, capacities m
 		for _, single := range singles {
 			all = ir.SumAmounts(all, single)
 		}
-		quota := s.queue.Flavors[slices.IndexFunc(s.queue.Flavors,
-			func(q ir.FlavorQuota) bool { return q.Flavor == f.capacity.Name })]
+		quota, _ := s.quotaOn(f.capacity.Name) // it admits the workload's own pods
 		if _, admitted := fitsAmounts(all, 1, reachableQuota(s, quota, pool)); !admitted {
 			continue
 		}

@@ -71,11 +71,11 @@ func (c container) startMistake() *commandMistake {
 		return nil
 	}
 	switch program := c.command[0]; {
-	case strings.ContainsAny(program, " \t\n"):
-		return c.spacedProgram()
-	case program == "":
+	case strings.TrimSpace(program) == "":
 		return &commandMistake{0, "the first element of command is empty: it names no program",
 			"begin command with the name of the program"}
+	case strings.ContainsAny(program, " \t\n"):
+		return c.spacedProgram()
 	case assigned.MatchString(program):
 		name, _, _ := strings.Cut(program, "=")
 		return &commandMistake{0,

@@ -109,13 +109,15 @@ func (r *report) checkRegistryPath(c container, ref ociref.Reference) {
 }
 
 // withoutSecrets returns the elements of a command without the arguments that look like
-// secrets by the name of their flag. It is for the text of findings, where other
+// secrets by their flag. It is for the text of findings, where other
 // secrets are masked by their shape.
 func withoutSecrets(command []string) []string {
 	shown := slices.Clone(command)
 	for i, e := range command {
 		if i > 0 && secret.IsValue(strings.TrimLeft(command[i-1], "-"), e) {
 			shown[i] = "..."
+		} else if password, ok := secret.InArgument(command, i); ok {
+			shown[i] = e[:password.Start] + "..."
 		}
 	}
 	return shown

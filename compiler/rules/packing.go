@@ -404,11 +404,12 @@ func idleAccelerators(r *report) {
 }
 
 // cpuOnAccelerators reports workloads without accelerators that Kueue admits to nodes
-// with accelerators first, although a capacity of the tier without accelerators could
-// run them.
+// with accelerators: first, although a capacity of the tier without accelerators could
+// run them, or only, although no workload of the blueprint uses these GPUs.
 func cpuOnAccelerators(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
 	all := r.firstCopies()
+	used := r.requestedGPUs(all)
 	for _, name := range sortedKeys(all) {
 		in := r.Blueprint.Workloads[name]
 		if in.PerPod.Accelerators > 0 || in.Capacity != nil {
@@ -417,7 +418,13 @@ func cpuOnAccelerators(r *report) {
 		for _, s := range all[name] {
 			fits := r.nodeFits(s, capacities, pool, nothingTaken)
 			plain := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.capacity.HasAccelerators() && f.fits() })
-			if plain < 0 || !fits[0].capacity.HasGPUs() { // wholeSlices reports pods without chips on slices
+			if plain < 0 {
+				if r.reportUnusedGPUs(name, fits, used) {
+					break
+				}
+				continue
+			}
+			if !fits[0].capacity.HasGPUs() { // wholeSlices reports pods without chips on slices
 				continue
 			}
 			r.addKey(at("workloads", name),
@@ -428,6 +435,41 @@ func cpuOnAccelerators(r *report) {
 			break
 		}
 	}
+}
+
+// requestedGPUs returns the capacities that workloads with accelerators can use.
+func (r *report) requestedGPUs(all map[string][]submission) map[string]bool {
+	used := map[string]bool{}
+	for name, copies := range all {
+		if r.Blueprint.Workloads[name].PerPod.Accelerators == 0 {
+			continue
+		}
+		for _, s := range copies {
+			for _, c := range s.workload.Capacities {
+				used[c] = true
+			}
+		}
+	}
+	return used
+}
+
+// reportUnusedGPUs reports a workload without accelerators if every capacity that can
+// run it has GPUs, and no workload of the blueprint requests a GPU of them. It reports
+// whether it did.
+func (r *report) reportUnusedGPUs(name string, fits []nodeFit, used map[string]bool) bool {
+	first := slices.IndexFunc(fits, nodeFit.fits)
+	if first < 0 || slices.ContainsFunc(fits, func(f nodeFit) bool {
+		return f.fits() && !f.capacity.HasGPUs() || used[f.capacity.Name]
+	}) {
+		return false
+	}
+	path := at("workloads", name, "perPod")
+	r.addKey(path,
+		fmt.Sprintf("workload %q requests no accelerators, but runs on the GPU nodes of %q, and no workload uses "+
+			"their GPUs", name, fits[first].capacity.Name),
+		withHelp("set accelerators to the number of GPUs that each pod uses; if the pods need none, add %s",
+			acceptSource(r.rule.Code, path)))
+	return true
 }
 
 // systemPodsOf returns a function that returns the requests of GKE's own pods on

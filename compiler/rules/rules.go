@@ -118,10 +118,9 @@ type Pass struct {
 // Run runs every rule and adds the findings. The rules on the meaning of names run
 // first, because findings that depend on a misspelt name are not worth reporting.
 func Run(p *Pass) {
-	p.reasons, p.accepted = blueprintAcceptances(p.Blueprint), map[acceptance]bool{}
-	p.samples, p.missed = sampleAcceptances(p.reasons), map[acceptance]bool{}
-	p.unknown, p.meant = unknownAcceptances(p.reasons), map[acceptance]string{}
+	p.accepted, p.missed, p.meant = map[acceptance]bool{}, map[acceptance]bool{}, map[acceptance]string{}
 	p.together = map[string]int{}
+	p.readAcceptances()
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -167,13 +166,27 @@ func (p *Pass) newReport(r Rule) *report {
 	return &report{Pass: p, rule: r, said: p.said[r.Code]}
 }
 
+// readAcceptances sets what the pass knows of the acceptances of its blueprint.
+func (p *Pass) readAcceptances() {
+	p.reasons = blueprintAcceptances(p.Blueprint)
+	p.samples, p.unknown = sampleAcceptances(p.reasons), unknownAcceptances(p.reasons)
+}
+
+// newRest returns the pass over Rest. In Blueprint, broken entities accept nothing,
+// because they are empty.
+func (p *Pass) newRest() *Pass {
+	rest := *p
+	rest.Blueprint, rest.inRest = p.Rest, true
+	rest.readAcceptances()
+	return &rest
+}
+
 // checkRest runs the rules on single fields for the valid fields of broken entities.
 func (p *Pass) checkRest() {
 	if p.Rest == nil {
 		return
 	}
-	rest := *p
-	rest.Blueprint, rest.inRest = p.Rest, true
+	rest := p.newRest()
 	for _, r := range All() {
 		if r.fieldwise && (r.basic || !p.NamesOnly) && r.holdsFor(p.Plan.Scheduler) {
 			r.check(rest.newReport(r))

@@ -33,6 +33,16 @@ type freeText struct {
 	name string // name of the text's environment variable or flag, or ""
 	what string // description of the field, for a message
 	cure string
+	// argument holds the password that the program of the command identifies, or nothing.
+	argument []secret.Match
+}
+
+// secrets returns the secrets in the text.
+func (f freeText) secrets() []secret.Match {
+	if found := secret.Find(f.text); found != nil {
+		return found
+	}
+	return f.argument
 }
 
 const revokeSecret = "; then revoke the secret and create a new one, " +
@@ -43,12 +53,14 @@ const revokeSecret = "; then revoke the secret and create a new one, " +
 func (r *report) eachFreeText(visit func(freeText)) {
 	const revoke = revokeSecret
 	for i, note := range r.Blueprint.Notes {
-		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", "remove the secret from the note" + revoke})
+		cure := "remove the secret from the note" + revoke
+		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", cure, nil})
 	}
 	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return slices.Compare(a.path(), b.path())
 	}) {
-		visit(freeText{a.path(), r.reasons[a], "", "the reason", "remove the secret from the reason" + revoke})
+		cure := "remove the secret from the reason" + revoke
+		visit(freeText{a.path(), r.reasons[a], "", "the reason", cure, nil})
 	}
 	container := func(path, command []string, env map[string]string, secretEnv bool) {
 		cure := func(name string) string {
@@ -64,7 +76,11 @@ func (r *report) eachFreeText(visit func(freeText)) {
 		}
 		flag := ""
 		for i, text := range command {
-			visit(freeText{append(slices.Clip(path), "command", diag.Index(i)), text, flag, "the command", cure("")})
+			f := freeText{append(slices.Clip(path), "command", diag.Index(i)), text, flag, "the command", cure(""), nil}
+			if password, ok := secret.InArgument(command, i); ok {
+				f.argument = []secret.Match{password}
+			}
+			visit(f)
 			flag = ""
 			if strings.HasPrefix(text, "-") {
 				flag = strings.TrimLeft(text, "-")
@@ -72,7 +88,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 		}
 		for _, name := range sortedKeys(env) {
 			what := "variable " + name
-			visit(freeText{append(slices.Clip(path), "env", name), env[name], name, what, cure(name)})
+			visit(freeText{append(slices.Clip(path), "env", name), env[name], name, what, cure(name), nil})
 		}
 	}
 	for _, name := range sortedKeys(r.Blueprint.Workloads) {
@@ -81,7 +97,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 		for _, name := range sortedKeys(w.SecretEnv) {
 			at, what := append(slices.Clip(path), "secretEnv", name, "key"), "the key of variable "+name
 			const cure = "write the names of a Secret and of its key, not the value" + revoke
-			visit(freeText{at, w.SecretEnv[name].Key, name, what, cure})
+			visit(freeText{at, w.SecretEnv[name].Key, name, what, cure, nil})
 		}
 		for _, a := range sortedKeys(w.Auxiliary) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
@@ -89,7 +105,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 		for _, file := range sortedKeys(w.Files) {
 			cure := "move the secret to a Secret in the team's namespace, and let the program read it from a " +
 				"variable of secretEnv" + revoke
-			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure})
+			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure, nil})
 		}
 	}
 }
@@ -98,7 +114,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 // each that stands elsewhere in the files.
 func shapedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
-		for _, m := range secret.Find(f.text) {
+		for _, m := range f.secrets() {
 			if m.Shaped {
 				r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(m), m.What), withHelp("%s", f.cure), hideSecret())
 				return
@@ -111,14 +127,14 @@ func shapedSecrets(r *report) {
 	})
 }
 
-// namedSecrets reports secrets that their name or their place in a URL identifies. It
-// skips fields that shapedSecrets reports.
+// namedSecrets reports secrets that their name or their place identifies. It skips
+// fields that shapedSecrets reports.
 func namedSecrets(r *report) {
 	accept := func(path []string) string {
 		return "; if it is not a secret, add " + acceptSource(r.rule.Code, path)
 	}
 	r.eachFreeText(func(f freeText) {
-		matches := secret.Find(f.text)
+		matches := f.secrets()
 		if slices.ContainsFunc(matches, func(m secret.Match) bool { return m.Shaped }) {
 			return
 		}
@@ -181,7 +197,7 @@ func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what stri
 func (r *report) knownSecrets() map[string]bool {
 	known := map[string]bool{}
 	r.eachFreeText(func(f freeText) {
-		for _, m := range secret.Find(f.text) {
+		for _, m := range f.secrets() {
 			known[unescapeSecret(f.text[m.Start:m.End])] = true
 		}
 		if f.valueName() != "" {

@@ -61,16 +61,16 @@ func (p podRoom) cureBeside(all []submission, fit nodeFit) string {
 // part. It reports false if the quota does not limit the resource, and if the quota of
 // accelerators is too small in the first place.
 func (p podRoom) quotaOfPod(s submission, capacity, res string) (resource.Quantity, bool) {
-	i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == capacity })
-	if !p.limited || i < 0 || !slices.Contains(s.workload.Capacities, capacity) {
+	quota, found := s.quotaOn(capacity)
+	if !p.limited || !found || !slices.Contains(s.workload.Capacities, capacity) {
 		return resource.Quantity{}, false
 	}
-	reachable, requests := reachableQuota(s, s.queue.Flavors[i], p.pool), s.workload.Requests
+	reachable, requests := reachableQuota(s, quota, p.pool), s.workload.Requests
 	if n := len(requests); n > 2 { // cpu, memory and accelerators
 		if _, ok := fitsAmounts(requests[2:], int64(s.workload.Pods), reachable); !ok {
 			return resource.Quantity{}, false
 		}
-		part := divideQuota(s, s.queue.Flavors[i], p.pool, res, requests[2].Resource)
+		part := divideQuota(s, quota, p.pool, res, requests[2].Resource)
 		part.Mul(requests[2].Quantity.Value())
 		return part, true
 	}
@@ -84,11 +84,11 @@ func (p podRoom) ofGPUs(copies []submission, c ir.Capacity) []ir.Amount {
 	room := shareBeside(c, p.taken(c), c.Machine.AcceleratorCount)
 	for i, a := range room {
 		for _, s := range copies {
-			j := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
-			if !p.limited || j < 0 {
+			quota, found := s.quotaOn(c.Name)
+			if !p.limited || !found {
 				continue
 			}
-			most := divideQuota(s, s.queue.Flavors[j], p.pool, a.Resource, c.Machine.Resource)
+			most := divideQuota(s, quota, p.pool, a.Resource, c.Machine.Resource)
 			if most.Sign() > 0 && most.Cmp(room[i].Quantity) < 0 {
 				room[i].Quantity = floorAmount(a.Resource, most)
 			}
@@ -125,8 +125,8 @@ func (p podRoom) holdsWith(s submission, c ir.Capacity, gpus int) bool {
 		s.workload.NodesPerCopy(perNode) > c.MaxNodes {
 		return false
 	}
-	i := slices.IndexFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name })
-	if !p.limited || i < 0 {
+	quota, found := s.quotaOn(c.Name)
+	if !p.limited || !found {
 		return true
 	}
 	requests := slices.Clone(s.workload.Requests)
@@ -135,7 +135,7 @@ func (p podRoom) holdsWith(s submission, c ir.Capacity, gpus int) bool {
 			requests[j].Quantity = *resource.NewQuantity(int64(gpus), resource.DecimalSI)
 		}
 	}
-	_, ok := fitsAmounts(requests, int64(s.workload.Pods), reachableQuota(s, s.queue.Flavors[i], p.pool))
+	_, ok := fitsAmounts(requests, int64(s.workload.Pods), reachableQuota(s, quota, p.pool))
 	return ok
 }
 

@@ -86,6 +86,16 @@ func (s submission) usableQuotas() []ir.FlavorQuota {
 	})
 }
 
+// quotaOn returns the queue's quota on a capacity, and reports whether it has one.
+func (s submission) quotaOn(capacity string) (ir.FlavorQuota, bool) {
+	for _, f := range s.queue.Flavors {
+		if f.Flavor == capacity {
+			return f, true
+		}
+	}
+	return ir.FlavorQuota{}, false
+}
+
 // quotaPath returns the path of the quota of a capacity. For the capacity "" it
 // returns the path of the quota of the whole queue.
 func (r *report) quotaPath(s submission, capacity string) []string {

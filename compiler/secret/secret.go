@@ -1,5 +1,6 @@
 // Package secret finds keys, tokens and passwords in text. It recognises a secret
-// by a shape that a vendor documents, by its place in a URL, or by a name. A name that
+// by a shape that a vendor documents, by its place in a URL or in the arguments of a
+// program, or by a name. A name that
 // announces a secret needs a value that looks random; a name such as DB_PASSWORD, which
 // certainly announces a secret, needs a value that is no placeholder.
 //
@@ -35,6 +36,16 @@ func find(text string, generous bool) []Match {
 			continue
 		}
 		if password, ok := s.userPassword(at); ok {
+			s.found = append(s.found, password)
+			at = password.End
+			continue
+		}
+		if password, ok := s.argumentPassword(at); ok {
+			s.found = append(s.found, password)
+			at = password.End
+			continue
+		}
+		if password, ok := s.hostPassword(at); ok {
 			s.found = append(s.found, password)
 			at = password.End
 			continue
@@ -183,6 +194,9 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 	}
 	spaces := at
 	at = s.skipBytes(at, " \t", 4)
+	if s.generous && s.text[spaces-1] == ':' { // a list, which the schema refuses
+		at = s.skipBytes(at, "[ \t", 4)
+	}
 	quote := at
 	at = s.skipBytes(at, `\"'#`, 4)
 	if _, ok := shapeAt(s.text, at); ok {

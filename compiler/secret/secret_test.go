@@ -104,6 +104,18 @@ func TestFind(t *testing.T) {
 		"a URL":                    {"postgres://app:hunter2@db/x", "hunter2 is the password of a URL"},
 		"a URL without a user":     {"redis://:hunter2@redis:6379", "hunter2 is the password of a URL"},
 
+		"a user":                  {"curl -sS -u me:hunter2 https://x", "hunter2 is the password of -u"},
+		"a user after a sign":     {"x; curl --user=me:hunter2 y", "hunter2 is the password of --user"},
+		"a user in a list":        {`["curl", "-u", "me:hunter2"]`, "hunter2 is the password of -u"},
+		"a user on another line":  {"[\"/bin/curl\",\n\t\"-u\",\n\t\"me:hunter2\"]", "hunter2 is the password of -u"},
+		"a user of a proxy":       {"curl -U me:hunter2", "hunter2 is the password of -U"},
+		"joined to a flag":        {"mysql -u root -phunter2", "hunter2 is the password of -p"},
+		"before a host":           {`"me:hunter2@gcr.io/p/i:1"`, "hunter2 is the password before a host"},
+		"a user of another":       {"docker run -u me:hunter2 x; mkdir -phunter2", ""},
+		"an earlier program":      {"mysql -e x && mkdir -phunter2\ncurl x | y -u me:hunter2", ""},
+		"a user without password": {"curl -u me -H a:hunter2 -user-agent b:hunter2 -u $A:$B -u me:password", ""},
+		"a member and a digest":   {"user:alice1@example.com a/b:tag12@sha256:0123/ x:tag12@sha256:0123/", ""},
+
 		"a URL's reference":   {"postgres://app:$(PW)@db/x postgres://app:${PW}@db", ""},
 		"a URL's format":      {"postgres://{user}:{password}@{host} http://%s:%s@%s", ""},
 		"a URL's default":     {"postgres://postgres:postgres@localhost https://user:password@host", ""},
@@ -172,6 +184,9 @@ func TestMask(t *testing.T) {
 	if got := Mask(text); strings.Contains(got, "letmein") || len(Find(text)) > 0 {
 		t.Errorf("%s: %v", got, Find(text))
 	}
+	if got := Mask(`DB_PASSWORD: [ "hunter2"]`); got != `DB_PASSWORD: [ "*******"]` {
+		t.Error(got)
+	}
 	for text, want := range map[[2]string]string{
 		{"DB_PASSWORD", `"hunter2"`}: `"*******"`, {"MODEL", "hunter2"}: "hunter2",
 		{"COMMAND", "x --token abc123def"}: "x --token *********",
@@ -204,7 +219,7 @@ func TestShapes(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, part := range []string{
 		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", privateKey("PRIVATE KEY", "\n"),
-		"--token ", `"token": "`, "://", "a://b:c", "eyJ", "eyJ.", "--token,",
+		"--token ", `"token": "`, "://", "a://b:c", "eyJ", "eyJ.", "--token,", "a:b@", "curl -u ", "curl -u a:", "-u ",
 	} {
 		text := strings.Repeat(part, 1<<20/len(part))
 		began := time.Now()
@@ -230,4 +245,23 @@ func FuzzMask(f *testing.F) {
 			t.Errorf("%q becomes %q", text, masked)
 		}
 	})
+}
+
+func TestInArgument(t *testing.T) {
+	for command, want := range map[string]string{
+		"curl -u me:hunter2": "hunter2", "env A=1 /usr/bin/curl -s --proxy-user me:hunter2": "hunter2",
+		"curl --user=me:hunter2": "hunter2", "curl -ume:hunter2": "hunter2", "mysqldump -u root -phunter2": "hunter2",
+		"curl -u me": "", "docker -u me:hunter2": "", "curl -H me:hunter2": "", "mkdir -phunter2": "", "curl": "",
+		"mysql -p hunter2": "", "curl -u me:$(PW)": "",
+	} {
+		elements, got := strings.Fields(command), ""
+		for i := range elements {
+			if m, ok := InArgument(elements, i); ok {
+				got += elements[i][m.Start:m.End]
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
 }
