@@ -51,6 +51,7 @@ func explainChange(d *document, p *ir.Platform) {
 	d.Heading(2, "Change it")
 	d.List(
 		"Change the blueprint, not this folder.",
+		"Go to the blueprint. Run `batchwright` there with the paths and options with which this folder was compiled.",
 		"Run `batchwright diff` to see what the change means for jobs, quota and nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects.",
 		"Commit the blueprint and the folder together, and have the change reviewed.",

@@ -41,7 +41,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 		scheduler{
 			starts: kueueStarts, look: kueueLook, named: kueueNamed, guarantees: kueueGuarantees,
 			removal: "Remove a team, a tier or a capacity", remove: kueueRemove,
-			states: kueueStates(), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
+			states: kueueStates(p), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
 			settings: kueueSettings, example: kueueExample,
 			applied: kueueApplied, teams: kueueTeams, install: kueueInstall,
 			tools:   "`curl`",

@@ -44,6 +44,9 @@ func kueueWaits(d *document, p *ir.Platform) {
 			"got its quota, for example because no nodes were available", "wait; Kueue has queued the job again"},
 	}
 	if p.AnyCapacity(ir.Capacity.Queued) {
+		rows = append(rows, []markup{"in the list of workloads, RESERVED IN names a queue and ADMITTED is empty",
+			"the job has its quota, and waits until all of its nodes are available at once",
+			"wait; the messages under Admission Checks say more"})
 		rows = append(rows, []markup{"`The workload is deactivated`",
 			"all tries to get the nodes have failed, or the time for the nodes is over",
 			"delete the job and submit it again"})
@@ -54,8 +57,8 @@ func kueueWaits(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("To see how many jobs are ahead of yours, ask Kueue for the jobs that wait in a queue. ",
-		"`positionInLocalQueue` counts the jobs of your team, and `positionInClusterQueue` all jobs with the same ",
-		"quota; both begin with 0:")
+		"`positionInLocalQueue` counts the jobs of your team, and `positionInClusterQueue` all jobs that wait for the ",
+		"same quota. Both begin with 0. Set the name of your queue:")
 	d.Code("sh",
 		"QUEUE="+words.ShellArgument(queue),
 		`kubectl get --raw "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/$NAMESPACE/localqueues/$QUEUE/`+
