@@ -615,7 +615,8 @@ func TestJobByHand(t *testing.T) {
 	p.Workloads[1].PlacementGroup = "group"
 	got := renderUsing(t, p)
 	for _, want := range []string{
-		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu` in `resources.requests`, and `nvidia.com/gpu` in `resources.limits`\n",
+		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`",
+		"`cpu` in `resources.requests`, and `nvidia.com/gpu` in `resources.limits`\n",
 		"`serviceAccountName: team-000-ksa`",
 		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {

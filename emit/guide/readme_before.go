@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -125,6 +127,10 @@ func quotaInShort(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{metric, formatNumber(r.Admitted), escapeText(r.Unit)})
 	}
 	d.Table([]markup{"Metric", "Request at least", "Unit"}, rows)
+	if slices.ContainsFunc(p.Demand.Rows, func(r ir.DemandRow) bool { return r.Metric == "" }) {
+		d.Para("If a name is not verified, search the page for the machine family. If the page has no metric of the ",
+			"family, there is nothing to request for it.")
+	}
 	warnLimits(d, p)
 }
 

@@ -29,9 +29,6 @@ func explainBuild(d *document, p *ir.Platform) {
 	}
 	explainLogging(d, p)
 	listUpgrades(d, p)
-	if kept := schedulerOf(p).kept; kept != "" {
-		d.Para(kept)
-	}
 	if !p.Cluster.DNSEndpoint {
 		d.Para(
 			"The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",

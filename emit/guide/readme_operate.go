@@ -60,6 +60,9 @@ func explainChange(d *document, p *ir.Platform) {
 	d.Para("Edit no generated file by hand. If somebody has edited one, `batchwright compile` stops and names the ",
 		"file; `--force` overwrites it. You may keep files of your own in this folder: `batchwright compile` leaves ",
 		"them alone. ", linkTo(referencePage, filesHeading), " lists the generated files.")
+	if kept := schedulerOf(p).kept; kept != "" && len(p.Teams) > 0 {
+		d.Para(kept)
+	}
 }
 
 // linkIf returns words and a link to a heading of the page, or "" if the section does

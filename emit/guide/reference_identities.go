@@ -61,9 +61,9 @@ func explainIdentities(d *document, p *ir.Platform) {
 // explainGrants explains how an administrator lets people push images and use the
 // teams' buckets, which the platform does not allow by itself.
 func explainGrants(d *document, p *ir.Platform) {
-	d.Para("Nodes may pull all images of the project. The platform gives nobody the right to push images. This command ",
-		"lets others push images to the platform's repository. MEMBER is a person or a group, such as `user:ada@example.com` or ",
-		"`group:lab@example.com`:")
+	d.Para("Nodes may pull all images of the project. The platform gives nobody the right to push images. This ",
+		"command lets others push images to the platform's repository. MEMBER is a person or a group, such as ",
+		"`user:ada@example.com` or `group:lab@example.com`:")
 	d.Code("sh", shellCommand("gcloud", "artifacts", "repositories", "add-iam-policy-binding", p.Delivery.Repository,
 		"--project="+p.Project, "--location="+p.Delivery.Region, "--member=MEMBER",
 		"--role=roles/artifactregistry.writer"))

@@ -78,8 +78,8 @@ func showYourTeam(d *document, p *ir.Platform) {
 	d.Heading(2, yourTeamHeading)
 	bucket := markup("")
 	if p.HasBuckets() {
-		bucket = " The bucket is a Cloud Storage bucket that the team's jobs can read and write. If people also need it, " +
-			"ask an administrator (" + linkTo(referencePage, rightsHeading) + ")."
+		bucket = " The bucket is a Cloud Storage bucket that the team's jobs can read and write. If people also need " +
+			"it, ask an administrator (" + linkTo(referencePage, rightsHeading) + ")."
 	}
 	d.Para("Your jobs run in the namespace of your team. Each job names one of the queues, and its pods name the ",
 		"service account.", bucket)

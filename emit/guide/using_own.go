@@ -161,27 +161,39 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 	d.Code("sh", `kubectl delete -n "$NAMESPACE" -f my-job.yaml`)
 	d.Para("Each job of this tier needs these settings:")
 	schedulerOf(p).settings(d, p, example.ownJob)
-	explainRetries(d, example)
+	explainRetries(d, p, example)
 	explainImage(d, p)
 	explainMount(d, t)
 }
 
 // explainRetries explains that the example has no retries. Source: Kubernetes
 // documentation, "Jobs", and JobSet 0.12, api/jobset/v1alpha2.
-func explainRetries(d *document, example *exampleJob) {
-	field := markup("`backoffLimit` is the number of retries")
+func explainRetries(d *document, p *ir.Platform, example *exampleJob) {
+	kind, field, free := ir.Job, markup("`backoffLimit` is the number of retries"),
+		markup("its `podFailurePolicy` does not count these failures")
 	if example.capacity.Sliced() {
-		field = "`spec.failurePolicy.maxRestarts` of a JobSet is the number of retries"
+		kind, field = ir.JobSet, "`failurePolicy.maxRestarts` of a JobSet is the number of retries"
+		free = "its `failurePolicy` and `podFailurePolicy` do not count these failures"
 	}
-	d.Para(field, ". The example has none: it fails as soon as one pod fails.")
+	copied := markup("")
+	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.Kind == kind }); i >= 0 {
+		w := p.Workloads[i]
+		copied = " Copy from " + fileLink(path.Join("workloads", w.Team, w.Name+".yaml")) + ": " + free + "."
+	}
+	d.Para(field, ". The example has none: it fails as soon as one pod fails, also if the pod loses its node.", copied)
 }
 
 // explainImage explains where the images of jobs can be. The nodes may read the
 // repositories of the project.
 func explainImage(d *document, p *ir.Platform) {
+	project := strings.ReplaceAll(p.Project, ":", "/")
+	policy := markup("")
+	if p.Security.BinaryAuthorization {
+		policy = ", if the project's Binary Authorization policy admits it"
+	}
 	d.Para("The image can be in the platform's repository, ",
-		codeSpan(p.Delivery.Region+"-docker.pkg.dev/"+strings.ReplaceAll(p.Project, ":", "/")+"/"+p.Delivery.Repository),
-		", or in a public one. To get the right to push images to the platform's repository, ask an administrator (",
+		codeSpan(p.Delivery.Region+"-docker.pkg.dev/"+project+"/"+p.Delivery.Repository), ", or in a public one",
+		policy, ". To get the right to push images to the platform's repository, ask an administrator (",
 		linkTo(referencePage, rightsHeading), ").")
 }
 
@@ -191,8 +203,8 @@ func explainMount(d *document, t ir.Team) {
 	if t.Bucket == "" {
 		return
 	}
-	d.Para("Programs use your team's bucket through the API of Cloud Storage. To mount the bucket as a folder instead, ",
-		"set the annotation `gke-gcsfuse/volumes: \"true\"` on the pods, and use a `csi` volume with ",
+	d.Para("Programs use your team's bucket through the API of Cloud Storage. To mount the bucket as a folder ",
+		"instead, set the annotation `gke-gcsfuse/volumes: \"true\"` on the pods, and use a `csi` volume with ",
 		"`driver: gcsfuse.csi.storage.gke.io` and ", codeSpan("volumeAttributes: {bucketName: "+t.Bucket+"}"), ". ",
 		"GKE then adds a container to each pod, so leave it some cpu and memory of the node.")
 }
@@ -300,7 +312,8 @@ func explainPriorities(q ir.Queue) markup {
 	if len(q.Classes) == 1 {
 		return codeSpan("priorityClassName: " + q.Classes[0])
 	}
-	return "`priorityClassName` with one of these values: " + codeList(q.Classes) + " (the last has the highest priority)"
+	return "`priorityClassName` with one of these values: " + codeList(q.Classes) +
+		" (the last has the highest priority)"
 }
 
 // explainRequests explains where containers ask for resources. Kubernetes takes the

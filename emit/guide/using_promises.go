@@ -29,11 +29,12 @@ func kueuePromises(d *document, p *ir.Platform) {
 	}
 	if lends {
 		lent = " Part of the quota is guaranteed. While your team does not use its guarantee, other teams of your " +
-			"cohort may borrow it, and you may borrow theirs. The last column says how a guarantee comes back."
+			"cohort (" + linkTo(readmePage, teamsHeading) + ") may borrow it, and you may borrow theirs. The last " +
+			"column says how a guarantee comes back."
 	}
-	d.Para("You choose a tier by the queue: a queue of the table in ", linkHere(yourTeamHeading), " ends with the name ",
-		"of its tier. A queue has quota on certain capacities, which are kinds of nodes. A job starts when the quota ",
-		"has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
+	d.Para("You choose a tier by the queue: a queue of the table in ", linkHere(yourTeamHeading), " ends with the ",
+		"name of its tier. A queue has quota on certain capacities, which are kinds of nodes. A job starts when the ",
+		"quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
 		" has the numbers, and ", linkTo(readmePage, capacitiesHeading), " describes the nodes.")
 	var rows [][]markup
 	evicts := false

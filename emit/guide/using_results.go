@@ -39,10 +39,8 @@ func showResults(d *document, p *ir.Platform) {
 		}
 	}
 	copies := markup("")
-	if slices.ContainsFunc(templates, func(t template) bool { return len(t.names) > 1 }) {
-		copies = " For another copy of a workload, such as " +
-			codeSpan(templates[slices.IndexFunc(templates, func(t template) bool { return len(t.names) > 1 })].names[1]) +
-			", change the name."
+	if i := slices.IndexFunc(templates, func(t template) bool { return len(t.names) > 1 }); i >= 0 {
+		copies = " For another copy of a workload, such as " + codeSpan(templates[i].names[1]) + ", change the name."
 	}
 	d.Para("Expect this of the workloads:")
 	d.Table([]markup{"Workload", "While it runs", "When it has succeeded", "Runs at most", "Retries"}, rows)
@@ -147,8 +145,8 @@ func commonStates() [][]markup {
 		{"pods: STATUS `ContainerCreating`", "the node downloads the image; a large image takes minutes"},
 		{"pods: STATUS `ErrImagePull` or `ImagePullBackOff`", "the node cannot get the image: check its name"},
 		{"pods: STATUS `Running`", "the job runs"},
-		{"pods: STATUS `Error` or `OOMKilled`", "the pod has failed, with `OOMKilled` because it used more memory than " +
-			"its limit; the job starts another pod while it has retries left"},
+		{"pods: STATUS `Error` or `OOMKilled`", "the pod has failed, with `OOMKilled` because it used more " +
+			"memory than its limit; the job starts another pod while it has retries left"},
 		{"Job: STATUS `Complete`; JobSet: TERMINALSTATE `Completed`", "the job has succeeded"},
 		{"Job: STATUS `Failed`; JobSet: TERMINALSTATE `Failed`", "the job has used up its retries or its time: read " +
 			"its log"},

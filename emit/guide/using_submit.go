@@ -60,8 +60,8 @@ func explainSubmit(d *document, p *ir.Platform) {
 	listWorkloads(d, p)
 	d.Para("Submit one workload by its name", with, ":")
 	d.Code("sh", "kubectl apply --server-side"+files+one)
-	d.Para("A finished job stays until you delete it, and a Job cannot be changed once it exists. Delete it before you ",
-		"submit it again:")
+	d.Para("A finished job stays until you delete it, and a Job cannot be changed once it exists. Delete it before ",
+		"you submit it again:")
 	d.Code("sh", "kubectl delete"+one)
 	d.Para("These commands submit or delete all workloads of your team:")
 	d.Code("sh", `kubectl apply --server-side -k "workloads/$TEAM"`, `kubectl delete -k "workloads/$TEAM"`)
