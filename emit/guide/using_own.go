@@ -170,10 +170,10 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 // documentation, "Jobs", and JobSet 0.12, api/jobset/v1alpha2.
 func explainRetries(d *document, p *ir.Platform, example *exampleJob) {
 	kind, field, free := ir.Job, markup("`backoffLimit` is the number of retries"),
-		markup("its `podFailurePolicy` does not count these failures")
+		markup("its `podFailurePolicy` does not count a lost node as a failure")
 	if example.capacity.Sliced() {
 		kind, field = ir.JobSet, "`failurePolicy.maxRestarts` of a JobSet is the number of retries"
-		free = "its `failurePolicy` and `podFailurePolicy` do not count these failures"
+		free = "its `failurePolicy` and `podFailurePolicy` do not count a lost node as a failure"
 	}
 	copied := markup("")
 	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.Kind == kind }); i >= 0 {
