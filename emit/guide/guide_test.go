@@ -161,7 +161,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 			"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
 		},
 		usingPage: {
-			"| `team-003` | `team-003` | `lq-team-003-hp`, `lq-team-003-lp` | none | `team-003-ksa` | " +
+			"| `team-003` | `team-003` | `lq-team-003-hp`, `lq-team-003-lp` | `team-003-ksa` | " +
 				"`wi-team-003@my-project.iam.gserviceaccount.com` |\n",
 			"| `low-priority` | every team | `low-priority-1`, `low-priority-2` | Job | `lp` | `l4-reserved`, " +
 				"`l4-spot` | " +
@@ -177,6 +177,33 @@ func TestFewTeamsEachByItself(t *testing.T) {
 	if n := strings.Count(got[referencePage], "| `lq-team-"); n != 12 {
 		t.Errorf("quota rows = %d, want one for each team, tier and capacity: 12", n)
 	}
+}
+
+// TestBucketsAndSpot holds that the pages speak of buckets, of Spot nodes and of nodes
+// that a job waits for only if the platform has them.
+func TestBucketsAndSpot(t *testing.T) {
+	const (
+		spot   = "Nodes of `l4-spot` are Spot nodes."
+		waits  = "waits until all of its nodes are available at once"
+		bucket = "use your team's bucket or `emptyDir`"
+		mount  = "`volumeAttributes: {bucketName: data}`"
+	)
+	p := newPlatform(2)
+	got := renderUsing(t, p)
+	for _, text := range []string{bucket, "Bucket", waits} {
+		if strings.Contains(got, text) {
+			t.Errorf("USING.md says %q", text)
+		}
+	}
+	if !strings.Contains(got, spot) {
+		t.Errorf("USING.md lacks %q", spot)
+	}
+	p.Capacities[1].Option, p.Teams[0].Bucket = ir.QueuedFlexStart, "data"
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage:    {"`terraform -chdir=terraform state rm "},
+		usingPage:     {waits, bucket, mount, "| `lq-team-001-hp`, `lq-team-001-lp` | none |"},
+		referencePage: {"--role=roles/storage.objectUser", "--role=roles/artifactregistry.writer"},
+	})
 }
 
 // sectionsOf returns the headings of level 2 of a page.
@@ -326,7 +353,7 @@ func TestSharedTier(t *testing.T) {
 func TestPriorities(t *testing.T) {
 	p := withShared(2)
 	p.Teams[0].Queues = p.Teams[0].Queues[:1]
-	const want = "- in its pods, one of `priorityClassName: low`, `priorityClassName: high` (the last has the " +
+	const want = "- in its pods, `priorityClassName` with one of these values: `low`, `high` (the last has the " +
 		"highest priority)\n"
 	if got := renderUsing(t, p); !strings.Contains(got, want) {
 		t.Errorf("USING.md lacks %q", want)
@@ -427,7 +454,7 @@ func TestOptions(t *testing.T) {
 		{ir.Capacity{Option: ir.AnyReservation},
 			"any reservation that matches, else on demand"},
 		{ir.Capacity{Option: ir.QueuedFlexStart, MaxRunSeconds: 600},
-			"flex-start, all nodes of a job at once, for 600 s at most"},
+			"flex-start, all nodes of a job at once, for 10 minutes at most"},
 	}
 	for _, tt := range tests {
 		if got := describeOption(tt.c); got != tt.want {
@@ -588,7 +615,8 @@ func TestJobByHand(t *testing.T) {
 	p.Workloads[1].PlacementGroup = "group"
 	got := renderUsing(t, p)
 	for _, want := range []string{
-		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`", "`cpu`, `nvidia.com/gpu`\n",
+		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`",
+		"`cpu` in `resources.requests`, and `nvidia.com/gpu` in `resources.limits`\n",
 		"`serviceAccountName: team-000-ksa`",
 		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {
@@ -672,7 +700,7 @@ func TestQueuedCapacity(t *testing.T) {
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
 	p.Capacities[1].MaxRunSeconds = 600
-	if want := "has `l4-spot` the object also needs the annotation " +
+	if want := "has `l4-spot` the Job or JobSet also needs the annotation " +
 		annotation; !strings.Contains(renderUsing(t, p), want) {
 		t.Errorf("USING.md lacks %q", want)
 	}
@@ -685,7 +713,7 @@ func TestGroupsMustExist(t *testing.T) {
 		p    *ir.Platform
 		want string
 	}{
-		{p, "are members\n- the group `team-000@example.com`\n\nRequest"},
+		{p, "are members\n- the group `team-000@example.com`\n\nAn administrator"},
 		{newPlatform(400), "`team-003@example.com` and 396 more\n"},
 	} {
 		_, got, found := strings.Cut(renderReadme(t, tt.p), "These Google groups must exist first")

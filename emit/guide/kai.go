@@ -83,9 +83,10 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 func kaiPromises(d *document, p *ir.Platform) {
 	d.Para("Your team has a guarantee, a number of GPUs. Jobs within the guarantee start as soon as nodes have room. ",
 		"If other teams leave GPUs idle, your team may use more than its guarantee, up to its maximum. ",
-		"KAI Scheduler gives idle GPUs first to the cohort with the highest priority, and in a cohort to the team ",
-		"with the highest priority. When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the ",
-		"guarantee of their team. ", linkTo(referencePage, queuesHeading), " lists the guarantees and maxima.")
+		"A cohort is a group of teams. KAI Scheduler gives idle GPUs first to the cohort with the highest priority, ",
+		"and in a cohort to the team with the highest priority. When the owners need their GPUs again, KAI Scheduler ",
+		"evicts jobs that exceed the guarantee of their team. ", linkTo(referencePage, queuesHeading),
+		" lists the guarantees and maxima.")
 	var classes [][]markup
 	for _, c := range p.PriorityClasses {
 		evicted := markup("if another team needs its guarantee, or for a job with a higher value in the same queue")

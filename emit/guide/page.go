@@ -71,6 +71,19 @@ func newPage(p *ir.Platform, introduction func(*document, *ir.Platform),
 	return page
 }
 
+// formatDuration returns a number of seconds in the largest unit that divides it.
+func formatDuration(seconds int) markup {
+	switch {
+	case seconds%(24*60*60) == 0:
+		return countNoun(seconds/(24*60*60), "day")
+	case seconds%(60*60) == 0:
+		return countNoun(seconds/(60*60), "hour")
+	case seconds%60 == 0:
+		return countNoun(seconds/60, "minute")
+	}
+	return countNoun(seconds, "second")
+}
+
 // formatNumber returns a number as markup.
 func formatNumber(n int) markup { return markup(strconv.Itoa(n)) }
 

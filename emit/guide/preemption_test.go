@@ -63,8 +63,8 @@ func TestEviction(t *testing.T) {
 		{
 			name: "no cohorts", hp: ir.Preemption{InQueue: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | " + inOrder + "no job | no job | nobody can borrow it |\n",
-				"| `hp` | " + inOrder + "no job | no job | nobody can borrow it |\n",
+				"| `lp` | " + inOrder + "no job | no job |\n",
+				"| `hp` | " + inOrder + "no job | no job |\n",
 				"to start pods of `hp`. It does not know the quota.",
 			},
 		},

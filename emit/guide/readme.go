@@ -27,9 +27,13 @@ func describePlatform(d *document, p *ir.Platform) {
 		}
 		grouped += ","
 	}
+	kinds := markup(" (kinds of nodes)")
+	if len(p.Capacities) == 1 {
+		kinds = " (kind of nodes)"
+	}
 	d.Para("The platform is in project ", codeSpan(p.Project), " and region ", codeSpan(p.Region), " (",
 		codeList(p.Zones), "). ", countNoun(len(p.Teams), "team"), grouped, " share ",
-		countNoun(len(p.Capacities), "capacity"), ". ", schedulerOf(p).starts(p),
+		countNoun(len(p.Capacities), "capacity"), kinds, ". ", schedulerOf(p).starts(p),
 		" The version of JobSet is ", escapeText(p.Versions.JobSet),
 		". Everything in this folder is compiled from one blueprint.")
 }

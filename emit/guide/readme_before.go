@@ -1,22 +1,33 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // explainBefore explains what must exist before the first build.
 func explainBefore(d *document, p *ir.Platform) {
 	d.Heading(2, beforeHeading)
+	d.Para("Project ", codeSpan(p.Project), " must exist, and it must be linked to a billing account.")
 	d.Para("You need `bash` and the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install), signed in with ",
 		"`gcloud auth login`. To look at the cluster you also need `kubectl` with `gke-gcloud-auth-plugin`: run ",
-		"`gcloud components install kubectl gke-gcloud-auth-plugin`. Cloud Build runs everything else.")
+		"`", installKubectl, "`. ", packagesInstead, " Cloud Build runs everything else.")
 	listCallerRoles(d, p)
 	listGroups(d, p)
 	quotaInShort(d, p)
 	pointToReservations(d, p)
 	explainDemanded(d, p)
-	explainTime(d)
 }
+
+// installKubectl is the command that installs kubectl and its plugin. packagesInstead
+// says what to do where a package manager has installed the Google Cloud CLI. Source:
+// Google Cloud documentation, "Install kubectl and configure cluster access".
+const (
+	installKubectl  = "gcloud components install kubectl gke-gcloud-auth-plugin"
+	packagesInstead = "If a package manager has installed the Google Cloud CLI, this command fails and prints the " +
+		"command of the package manager to run instead."
+)
 
 // listCallerRoles lists the roles of whoever runs create-platform.sh. The commands of
 // the script need them (IAM documentation: "IAM roles and permissions index"):
@@ -64,7 +75,8 @@ func listCallerRoles(d *document, p *ir.Platform) {
 	d.Para("To use `kubectl` as an administrator of the cluster, you also need `roles/container.admin`.")
 }
 
-// listGroups lists the Google groups that must exist before the build.
+// listGroups lists the Google groups that must exist before the build. Source: GKE
+// documentation, "Configure Google Groups for RBAC".
 func listGroups(d *document, p *ir.Platform) {
 	if !p.HasGroups() {
 		return
@@ -87,9 +99,11 @@ func listGroups(d *document, p *ir.Platform) {
 		}
 	}
 	d.Para("These Google groups must exist first. Google Cloud does not grant a role to a group that does not exist, ",
-		"and ignores a RoleBinding of such a group. An administrator of the domain makes the teams' groups members ",
-		"of ", codeSpan(p.Cluster.SecurityGroup), ", because GKE ignores groups that are not members of it:")
+		"and GKE ignores a RoleBinding of such a group:")
 	d.List(items...)
+	d.Para("An administrator of the domain makes the teams' groups members of ", codeSpan(p.Cluster.SecurityGroup),
+		", because GKE ignores other groups. In each of these groups, the permission View Members must include ",
+		"Group Members. Otherwise GKE does not see who is in the group.")
 }
 
 // quotaInShort lists the Google Cloud quota to request, in short.
@@ -100,8 +114,10 @@ func quotaInShort(d *document, p *ir.Platform) {
 	d.Para("Request at least this Google Cloud quota for region ", codeSpan(p.Region), " on the ",
 		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". It is enough for all jobs that the teams' "+
 			"quotas ",
-		"can start. ", linkTo(referencePage, quotaHeading),
-		" says what each row counts, and what is in use before the first job.")
+		"can start. A new project shows these quotas only after its services are enabled: first run ",
+		"`./create-platform.sh --prepare`, which does everything except the build. ",
+		linkTo(referencePage, quotaHeading), " says what each row counts, what is in use before the first job, and ",
+		"how to see the present limits.")
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		metric := codeSpan(r.Metric)
@@ -111,6 +127,10 @@ func quotaInShort(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{metric, formatNumber(r.Admitted), escapeText(r.Unit)})
 	}
 	d.Table([]markup{"Metric", "Request at least", "Unit"}, rows)
+	if slices.ContainsFunc(p.Demand.Rows, func(r ir.DemandRow) bool { return r.Metric == "" }) {
+		d.Para("If a name is not verified, search the page for the machine family. If the page has no metric of the ",
+			"family, there is nothing to request for it.")
+	}
 	warnLimits(d, p)
 }
 
@@ -151,14 +171,4 @@ func warnLimits(d *document, p *ir.Platform) {
 				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
 		}
 	}
-}
-
-// explainTime explains how long a build takes. Google documents no time for creating a
-// cluster. Source for the limit: documentation of the Terraform provider
-// hashicorp/google, google_container_cluster, "Timeouts".
-func explainTime(d *document) {
-	d.Para("Google documents no time for creating a cluster, so these are only the limits. Terraform gives up if the ",
-		"cluster is not ready after 40 minutes. Cloud Build stops the build after the `timeout` at the end of ",
-		fileLink("cloudbuild/provision.yaml"), ", the sum of the limits of its steps. The first build takes longest: ",
-		"a later build changes only what differs.")
 }

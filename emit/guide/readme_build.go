@@ -19,6 +19,7 @@ func explainBuild(d *document, p *ir.Platform) {
 		"waits for the build, and stops at the first error. ",
 		consoleLink("Cloud Build", "cloud-build/builds;region="+url.QueryEscape(p.Delivery.Region), p.Project),
 		" lists all builds. ", linkTo(referencePage, buildRightsHeading), " says what the build may do.")
+	explainTime(d)
 	explainInterrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
 		d.Para("A new cluster starts with GKE ", escapeText(v), ", and release channel ",
@@ -28,9 +29,6 @@ func explainBuild(d *document, p *ir.Platform) {
 	}
 	explainLogging(d, p)
 	listUpgrades(d, p)
-	if kept := schedulerOf(p).kept; kept != "" {
-		d.Para(kept)
-	}
 	if !p.Cluster.DNSEndpoint {
 		d.Para(
 			"The control plane is reachable only from inside its network. Give both scripts a private worker pool in ",
@@ -41,6 +39,16 @@ func explainBuild(d *document, p *ir.Platform) {
 		ways = " or with Cluster Toolkit's `gcluster`"
 	}
 	d.Para("To build without Cloud Build, by hand", ways, ", see ", linkTo(referencePage, stepsHeading), ".")
+}
+
+// explainTime explains how long a build takes. Google documents no time for creating a
+// cluster. Source for the limit: documentation of the Terraform provider
+// hashicorp/google, google_container_cluster, "Timeouts".
+func explainTime(d *document) {
+	d.Para("The first build takes longest, because it creates the cluster. Google documents no time for this, only ",
+		"the limits are known: Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops ",
+		"the build after the `timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
+		". A later build changes only what differs.")
 }
 
 // explainInterrupted explains what happens after a cancelled build.

@@ -23,7 +23,7 @@ func describeOption(c ir.Capacity) markup {
 		m = describeReservation(c)
 	}
 	if c.MaxRunSeconds > 0 {
-		m += ", for " + formatNumber(c.MaxRunSeconds) + " s at most"
+		m += ", for " + formatDuration(c.MaxRunSeconds) + " at most"
 	}
 	if c.Compact {
 		m += ", close together"

@@ -51,6 +51,7 @@ func explainChange(d *document, p *ir.Platform) {
 	d.Heading(2, "Change it")
 	d.List(
 		"Change the blueprint, not this folder.",
+		"Go to the blueprint. Run `batchwright` there with the paths and options with which this folder was compiled.",
 		"Run `batchwright diff` to see what the change means for jobs, quota and nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects.",
 		"Commit the blueprint and the folder together, and have the change reviewed.",
@@ -59,6 +60,9 @@ func explainChange(d *document, p *ir.Platform) {
 	d.Para("Edit no generated file by hand. If somebody has edited one, `batchwright compile` stops and names the ",
 		"file; `--force` overwrites it. You may keep files of your own in this folder: `batchwright compile` leaves ",
 		"them alone. ", linkTo(referencePage, filesHeading), " lists the generated files.")
+	if kept := schedulerOf(p).kept; kept != "" && len(p.Teams) > 0 {
+		d.Para(kept)
+	}
 }
 
 // linkIf returns words and a link to a heading of the page, or "" if the section does

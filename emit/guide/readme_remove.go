@@ -32,9 +32,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 		shared = " (for teams that share it, one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER") + ")"
 	}
 	d.Para("After the build an administrator deletes the objects that remain, in this order. Choose the commands that ",
-		"apply. A removed team leaves its namespace, with everything in it, and its queues. A removed tier leaves its "+
-			"PriorityClass and the two queues of every ",
-		"team", shared,
+		"apply. A removed team leaves its namespace, with everything in it, and its queues. The last team of a cohort ",
+		"also leaves the cohort. A removed tier leaves its PriorityClass and the two queues of every team", shared,
 		". A removed capacity leaves its flavor; the flavor's deletion waits until no queue uses it.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
@@ -84,8 +83,10 @@ func explainBuckets(p *ir.Platform) markup {
 	if p.Delivery.InfrastructureManager {
 		return empty
 	}
-	return empty + " To keep the bucket instead, remove it from the Terraform state: " +
-		"`terraform state rm 'google_storage_bucket.team[\"TEAM\"]'`."
+	return empty + " To keep the bucket instead, remove it from the Terraform state before the build. You need " +
+		"Terraform and its credentials, as in " + linkTo(referencePage, stepsHeading) +
+		". Run `terraform -chdir=terraform init`, then " +
+		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]'`."
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

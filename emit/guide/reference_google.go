@@ -19,6 +19,12 @@ func googleQuota(d *document, p *ir.Platform) {
 		})
 	}
 	d.Table([]markup{"Metric", "Counts", "Standing", "Admitted", "Ceiling", "Unit", "Note"}, rows)
+	d.Para("These commands show the present limits and the use of most metrics, first of the region and then of the ",
+		"project. The ", consoleLink("Quotas page", "iam-admin/quotas", p.Project), " has all metrics:")
+	const flatten, format = "--flatten=quotas[]", "--format=table(quotas.metric,quotas.limit,quotas.usage)"
+	d.Code("sh",
+		shellCommand("gcloud", "compute", "regions", "describe", p.Region, "--project="+p.Project, flatten, format),
+		shellCommand("gcloud", "compute", "project-info", "describe", "--project="+p.Project, flatten, format))
 }
 
 // iamQuota compares the platform with the limits of IAM in a project.

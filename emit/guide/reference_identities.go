@@ -53,8 +53,25 @@ func explainIdentities(d *document, p *ir.Platform) {
 			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` ",
 			"in the blueprint.")
 	}
+	explainGrants(d, p)
 	explainSeparation(d, p)
 	podSecurity(d, p)
+}
+
+// explainGrants explains how an administrator lets people push images and use the
+// teams' buckets, which the platform does not allow by itself.
+func explainGrants(d *document, p *ir.Platform) {
+	d.Para("Nodes may pull all images of the project. The platform gives nobody the right to push images. This ",
+		"command lets others push images to the platform's repository. MEMBER is a person or a group, such as ",
+		"`user:ada@example.com` or `group:lab@example.com`:")
+	d.Code("sh", shellCommand("gcloud", "artifacts", "repositories", "add-iam-policy-binding", p.Delivery.Repository,
+		"--project="+p.Project, "--location="+p.Delivery.Region, "--member=MEMBER",
+		"--role=roles/artifactregistry.writer"))
+	if p.HasBuckets() {
+		d.Para("Only the jobs of a team may use its bucket. This command lets others read and write the bucket:")
+		d.Code("sh", shellCommand("gcloud", "storage", "buckets", "add-iam-policy-binding", "gs://BUCKET",
+			"--member=MEMBER", "--role=roles/storage.objectUser"))
+	}
 }
 
 // explainMembers explains how the members of a team get access.

@@ -28,7 +28,7 @@ type scheduler struct {
 	tools          markup // the programs that install needs
 	spare, lacking markup // words after the number of spare nodes' resources, and of missing ones
 	ceiling        markup // the meaning of the column Ceiling
-	kept           markup // what a build leaves unchanged, or ""
+	kept           markup // how to stop a queue, which a build leaves stopped, or ""
 	moved          markup // what to delete by hand when teams change their queue, or ""
 	apply          markup // how to create the queues
 	unready        markup // what happens to a job whose pods do not get ready, or ""
@@ -41,7 +41,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 		scheduler{
 			starts: kueueStarts, look: kueueLook, named: kueueNamed, guarantees: kueueGuarantees,
 			removal: "Remove a team, a tier or a capacity", remove: kueueRemove,
-			states: kueueStates(), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
+			states: kueueStates(p), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
 			settings: kueueSettings, example: kueueExample,
 			applied: kueueApplied, teams: kueueTeams, install: kueueInstall,
 			tools:   "`curl`",
@@ -49,8 +49,10 @@ func schedulerOf(p *ir.Platform) scheduler {
 			lacking: " can be admitted without a node",
 			ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change " +
 				"the teams' quotas.",
-			kept: "A build keeps the `stopPolicy` that an administrator has set on a ClusterQueue: a stopped queue " +
-				"stays stopped.",
+			kept: "To stop a queue, for example for maintenance, run " +
+				"`kubectl patch clusterqueues QUEUE --type=merge --patch='{\"spec\":{\"stopPolicy\":\"Hold\"}}'`. " +
+				"Running jobs go on; with `HoldAndDrain` for `Hold`, Kueue evicts them. With `None` the queue starts " +
+				"jobs again. A build keeps the setting: a stopped queue stays stopped.",
 			moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
 				"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
 				ir.LocalQueuePrefix + "TEAM-TIER`. ",

@@ -34,8 +34,9 @@ func describeUsing(d *document, p *ir.Platform) {
 	}
 	d.Para("Read this page if you submit jobs to ", codeSpan(p.Name), ". A job is a Job or a JobSet of Kubernetes. ",
 		"You put it into a queue of your team, and ", schedulerName(p), " starts it when your team's share of the ",
-		"platform has room. Run all commands in this folder. ", fileLink(readmePage),
-		" is for the administrators of the platform.")
+		"platform has room. ", fileLink(readmePage), " is for the administrators of the platform.")
+	d.Para("You need a copy of the folder that has this page: clone its git repository, or ask an administrator. ",
+		"Run all commands in this folder, in one shell such as `bash`.")
 }
 
 // explainAccess explains how to connect to the cluster.
@@ -43,7 +44,8 @@ func explainAccess(d *document, p *ir.Platform) {
 	d.Heading(2, accessHeading)
 	d.Para("Install the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install) and `kubectl` with ",
 		"`gke-gcloud-auth-plugin`, and sign in:")
-	d.Code("sh", "gcloud components install kubectl gke-gcloud-auth-plugin", "gcloud auth login")
+	d.Code("sh", installKubectl, "gcloud auth login")
+	d.Para(packagesInstead)
 	switch {
 	case p.HasGroups():
 		d.Para("You must be a member of your team's Google group (", linkTo(readmePage, teamsHeading),
@@ -74,8 +76,13 @@ func homeTeam(p *ir.Platform) ir.Team {
 // showYourTeam lists what belongs to each team, and sets the variables of the page.
 func showYourTeam(d *document, p *ir.Platform) {
 	d.Heading(2, yourTeamHeading)
+	bucket := markup("")
+	if p.HasBuckets() {
+		bucket = " The bucket is a Cloud Storage bucket that the team's jobs can read and write. If people also need " +
+			"it, ask an administrator (" + linkTo(referencePage, rightsHeading) + ")."
+	}
 	d.Para("Your jobs run in the namespace of your team. Each job names one of the queues, and its pods name the ",
-		"service account. The bucket is a Cloud Storage bucket that the team's jobs can read and write.")
+		"service account.", bucket)
 	if len(p.Teams) > fewTeams {
 		listTeamShapes(d, p)
 	} else {
@@ -89,13 +96,21 @@ func showYourTeam(d *document, p *ir.Platform) {
 	d.Para("Set these variables in your shell, with the values of your team. ",
 		"The commands of this page use the variables:")
 	d.Code("sh", "TEAM="+words.ShellArgument(t.Name), "NAMESPACE="+words.ShellArgument(t.Namespace))
-	d.Para("Check that you have access. The command prints `yes`:")
+	no := markup("you are not an administrator of the cluster.")
+	if p.HasGroups() {
+		no = "you are not in the team's group, or the group does not work yet: ask an administrator."
+	}
+	d.Para("Check that you have access. The command prints `yes`. If it prints `no`, ", no)
 	d.Code("sh", `kubectl auth can-i create jobs.batch -n "$NAMESPACE"`)
 }
 
 // shapeHead returns the heads of the columns that teamShape fills.
 func shapeHead(p *ir.Platform) []markup {
-	head := []markup{"Namespace", "Queues", "Bucket", "Service account"}
+	head := []markup{"Namespace", "Queues"}
+	if p.HasBuckets() {
+		head = append(head, "Bucket")
+	}
+	head = append(head, "Service account")
 	if len(p.TeamsWithAccount()) > 0 {
 		head = append(head, "Acts in Google Cloud as")
 	}
@@ -115,8 +130,11 @@ func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
 	for _, q := range t.Queues {
 		queues = append(queues, fold(q.LocalQueue))
 	}
-	row := []markup{codeSpan(fold(t.Namespace)), codeList(queues), orNone(fold(t.Bucket)),
-		codeSpan(fold(t.KubeAccount))}
+	row := []markup{codeSpan(fold(t.Namespace)), codeList(queues)}
+	if p.HasBuckets() {
+		row = append(row, orNone(fold(t.Bucket)))
+	}
+	row = append(row, codeSpan(fold(t.KubeAccount)))
 	if len(p.TeamsWithAccount()) > 0 {
 		account := markup("itself")
 		if t.Account != nil {

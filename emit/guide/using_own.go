@@ -153,11 +153,60 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 	if example.capacity.Sliced() {
 		job += "-slice-0"
 	}
-	d.Para("Submit the job, read its log, and delete it:")
-	d.Code("sh", `kubectl apply --server-side -n "$NAMESPACE" -f my-job.yaml`, logsCommand(job),
-		`kubectl delete -n "$NAMESPACE" -f my-job.yaml`)
+	d.Para("Submit the job:")
+	d.Code("sh", `kubectl apply --server-side -n "$NAMESPACE" -f my-job.yaml`)
+	d.Para("When the job runs (", linkHere(resultsHeading), "), read its log:")
+	d.Code("sh", logsCommand(job))
+	d.Para("When it has ended, delete it:")
+	d.Code("sh", `kubectl delete -n "$NAMESPACE" -f my-job.yaml`)
 	d.Para("Each job of this tier needs these settings:")
 	schedulerOf(p).settings(d, p, example.ownJob)
+	explainRetries(d, p, example)
+	explainImage(d, p)
+	explainMount(d, t)
+}
+
+// explainRetries explains that the example has no retries. Source: Kubernetes
+// documentation, "Jobs", and JobSet 0.12, api/jobset/v1alpha2.
+func explainRetries(d *document, p *ir.Platform, example *exampleJob) {
+	kind, field, free := ir.Job, markup("`backoffLimit` is the number of retries"),
+		markup("its `podFailurePolicy` does not count a lost node as a failure")
+	if example.capacity.Sliced() {
+		kind, field = ir.JobSet, "`failurePolicy.maxRestarts` of a JobSet is the number of retries"
+		free = "its `failurePolicy` and `podFailurePolicy` do not count a lost node as a failure"
+	}
+	copied := markup("")
+	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.Kind == kind }); i >= 0 {
+		w := p.Workloads[i]
+		copied = " Copy from " + fileLink(path.Join("workloads", w.Team, w.Name+".yaml")) + ": " + free + "."
+	}
+	d.Para(field, ". The example has none: it fails as soon as one pod fails, also if the pod loses its node.", copied)
+}
+
+// explainImage explains where the images of jobs can be. The nodes may read the
+// repositories of the project.
+func explainImage(d *document, p *ir.Platform) {
+	project := strings.ReplaceAll(p.Project, ":", "/")
+	policy := markup("")
+	if p.Security.BinaryAuthorization {
+		policy = ", if the project's Binary Authorization policy admits it"
+	}
+	d.Para("The image can be in the platform's repository, ",
+		codeSpan(p.Delivery.Region+"-docker.pkg.dev/"+project+"/"+p.Delivery.Repository), ", or in a public one",
+		policy, ". To get the right to push images to the platform's repository, ask an administrator (",
+		linkTo(referencePage, rightsHeading), ").")
+}
+
+// explainMount explains how pods mount the bucket of their team. Source: GKE
+// documentation, "Access Cloud Storage buckets with the Cloud Storage FUSE CSI driver".
+func explainMount(d *document, t ir.Team) {
+	if t.Bucket == "" {
+		return
+	}
+	d.Para("Programs use your team's bucket through the API of Cloud Storage. To mount the bucket as a folder ",
+		"instead, set the annotation `gke-gcsfuse/volumes: \"true\"` on the pods, and use a `csi` volume with ",
+		"`driver: gcsfuse.csi.storage.gke.io` and ", codeSpan("volumeAttributes: {bucketName: "+t.Bucket+"}"), ". ",
+		"GKE then adds a container to each pod, so leave it some cpu and memory of the node.")
 }
 
 // accountSetting explains which field of a pod gives it the rights of its team.
@@ -184,9 +233,9 @@ func kueueExample(j *ownJob) {
 // kueueSettings explains what a job needs that is not in the blueprint.
 func kueueSettings(d *document, p *ir.Platform, j ownJob) {
 	d.List(
-		"on the object, the label "+codeSpan(p.QueueLabel()+": "+j.queue.LocalQueue),
+		"on the Job or JobSet, the label "+codeSpan(p.QueueLabel()+": "+j.queue.LocalQueue),
 		"in its pods, "+explainPriorities(j.queue),
-		"in its containers, requests for the resources that they use: "+codeList(j.queue.Resources),
+		"in its containers, "+explainRequests(j.queue.Resources),
 		accountSetting(j.team))
 	explainQueued(d, p)
 	slicesByHand(d, p)
@@ -231,10 +280,10 @@ func kaiExample(j *ownJob) {
 // kaiSettings explains what a job needs that is not in the blueprint.
 func kaiSettings(d *document, p *ir.Platform, j ownJob) {
 	d.List(
-		"on the object, the label "+codeSpan(ir.LabelKAIQueue+": "+j.queue.LocalQueue),
+		"on the Job or JobSet, the label "+codeSpan(ir.LabelKAIQueue+": "+j.queue.LocalQueue),
 		"in its pods, "+codeSpan("schedulerName: "+ir.KAISchedulerName),
-		"in its pods, "+codeSpan("priorityClassName")+" with one of these values: "+codeList(j.queue.Classes),
-		"in its containers, requests of cpu, memory and "+codeSpan(ir.GPU),
+		"in its pods, "+explainPriorities(j.queue),
+		"in its containers, "+explainRequests([]string{ir.CPU, ir.Memory, ir.GPU}),
 		"on a Job whose pods must start together, the annotation "+codeSpan(ir.AnnotationKAIMembers)+" with the "+
 			"number of these pods, as a string; the pods of a JobSet always start together",
 		accountSetting(j.team),
@@ -260,14 +309,29 @@ func kaiSettings(d *document, p *ir.Platform, j ownJob) {
 
 // explainPriorities explains which PriorityClass the jobs of a queue name.
 func explainPriorities(q ir.Queue) markup {
-	var names []string
-	for _, c := range q.Classes {
-		names = append(names, "priorityClassName: "+c)
+	if len(q.Classes) == 1 {
+		return codeSpan("priorityClassName: " + q.Classes[0])
 	}
-	if len(names) < 2 {
-		return codeList(names)
+	return "`priorityClassName` with one of these values: " + codeList(q.Classes) +
+		" (the last has the highest priority)"
+}
+
+// explainRequests explains where containers ask for resources. Kubernetes takes the
+// limit of an accelerator as its request.
+func explainRequests(resources []string) markup {
+	var requests, limits []string
+	for _, r := range resources {
+		if r == ir.GPU || r == ir.TPU {
+			limits = append(limits, r)
+		} else {
+			requests = append(requests, r)
+		}
 	}
-	return "one of " + codeList(names) + " (the last has the highest priority)"
+	m := "what they use: " + codeList(requests) + " in `resources.requests`"
+	if limits != nil {
+		m += ", and " + codeList(limits) + " in `resources.limits`"
+	}
+	return m
 }
 
 // explainChoice explains how a job chooses a capacity, if some queue leads to node
@@ -308,7 +372,7 @@ func explainQueued(d *document, p *ir.Platform) {
 		}
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codeList(names), " the object also needs the annotation ",
+		d.Para("In a queue that has ", codeList(names), " the Job or JobSet also needs the annotation ",
 			codeSpan(ir.AnnotationMaxRun),
 			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at "+
 				"once, ",

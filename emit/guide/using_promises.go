@@ -2,6 +2,7 @@ package guide
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -14,36 +15,49 @@ func explainPromises(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, promisesHeading)
 	schedulerOf(p).promises(d, p)
+	warnSpot(d, p)
 }
 
 // kueuePromises lists for each tier which jobs its waiting jobs evict, which jobs evict
 // its running jobs, and how a guarantee that a team has lent comes back.
 func kueuePromises(d *document, p *ir.Platform) {
-	lend := markup("")
-	if queuesLend(p) {
-		lend = " While your team does not use its guarantee, other teams of your cohort may borrow it, and you may " +
-			"borrow theirs. The last column says how a guarantee comes back."
-	}
-	d.Para("You choose a tier by the queue. In each of its tiers your team has a quota on certain capacities, which "+
-		"are kinds ",
-		"of nodes. Part of the quota is guaranteed. A job starts when the quota has room for all of its pods.", lend,
-		" ", linkTo(referencePage, queuesHeading), " has the numbers.")
 	evictions := evictionsOf(p)
+	lends := slices.ContainsFunc(evictions, func(e *eviction) bool { return tierNames(e.lendsTo) != "" })
+	shared, lent := markup(""), markup("")
+	if len(p.SharedQueues) > 0 {
+		shared = " Teams that share a tier use one quota together."
+	}
+	if lends {
+		lent = " Part of the quota is guaranteed. While your team does not use its guarantee, other teams of your " +
+			"cohort (" + linkTo(readmePage, teamsHeading) + ") may borrow it, and you may borrow theirs. The last " +
+			"column says how a guarantee comes back."
+	}
+	d.Para("You choose a tier by the queue: a queue of the table in ", linkHere(yourTeamHeading), " ends with the ",
+		"name of its tier. A queue has quota on certain capacities, which are kinds of nodes. A job starts when the ",
+		"quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
+		" has the numbers, and ", linkTo(readmePage, capacitiesHeading), " describes the nodes.")
 	var rows [][]markup
 	evicts := false
 	for _, e := range evictions {
 		victims := e.victims(p)
 		evicts = evicts || victims != ""
-		rows = append(rows, []markup{codeSpan(e.tier), tierOrder(p, e.tier), cmp.Or(victims, "no job"),
-			cmp.Or(e.evictedBy(p, evictions), "no job"), e.comesBack(p)})
+		row := []markup{codeSpan(e.tier), tierOrder(p, e.tier), cmp.Or(victims, "no job"),
+			cmp.Or(e.evictedBy(p, evictions), "no job")}
+		if lends {
+			row = append(row, e.comesBack(p))
+		}
+		rows = append(rows, row)
 	}
-	d.Table([]markup{"Tier", "Order of waiting jobs", "Your waiting job may evict", "Your running job may be evicted " +
-		"by",
-		"A guarantee that your team has lent comes back"}, rows)
+	head := []markup{"Tier", "Order of waiting jobs", "Your waiting job may evict",
+		"Your running job may be evicted by"}
+	if lends {
+		head = append(head, "A guarantee that your team has lent comes back")
+	}
+	d.Table(head, rows)
 	if evicts {
 		d.Para("A waiting job first takes idle quota in the capacities of its tier. If that is not enough, it evicts ",
-			"other jobs. Kueue queues an evicted job again, and the job starts from its beginning: save its progress, ",
-			"for example in your team's bucket.")
+			"other jobs. Kueue queues an evicted job again, and the job starts from its beginning: save its progress",
+			inBucket(p), ".")
 	}
 	var names []markup
 	for _, c := range p.PriorityClasses {
@@ -54,6 +68,30 @@ func kueuePromises(d *document, p *ir.Platform) {
 	if len(names) > 0 {
 		d.Para("The table describes Kueue. If nodes are short, kube-scheduler also evicts pods of a lower priority to ",
 			"start pods of ", words.And(names), ". It does not know the quota.")
+	}
+}
+
+// inBucket says where jobs can save their progress, if some team has a bucket.
+func inBucket(p *ir.Platform) markup {
+	if !p.HasBuckets() {
+		return ""
+	}
+	return ", for example in your team's bucket"
+}
+
+// warnSpot warns that Google Cloud takes Spot nodes back. Source: GKE documentation,
+// "Spot VMs".
+func warnSpot(d *document, p *ir.Platform) {
+	var names []string
+	for _, c := range p.Capacities {
+		if c.Option == ir.Spot {
+			names = append(names, c.Name)
+		}
+	}
+	if names != nil {
+		d.Para("Nodes of ", codeList(names), " are Spot nodes. Google Cloud can take them back at any time, and warns ",
+			"their pods only some seconds before. A job on such nodes needs retries, and must save its progress",
+			inBucket(p), ".")
 	}
 }
 

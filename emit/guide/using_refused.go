@@ -11,6 +11,10 @@ import (
 func listRefused(d *document, p *ir.Platform) {
 	d.Heading(2, refusedHeading)
 	d.Para("The API server checks every job. If it refuses one, `kubectl` prints why:")
+	instead := markup("use `emptyDir`")
+	if p.HasBuckets() {
+		instead = "use your team's bucket or `emptyDir`"
+	}
 	rows := slices.Concat([][]markup{
 		{"`must name a queue of namespace`", "set the label " + codeSpan(p.QueueLabel()) + " of the job to a queue " +
 			"of " +
@@ -22,9 +26,9 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +
 			"queues"},
-		{"`no quota counts volume`", "use your team's bucket or `emptyDir` instead of claims, disks, file servers, " +
-			"folders of the node or other buckets"},
-		{"`no quota counts the volumes of spec.volumeClaimPolicies`", "use your team's bucket or `emptyDir`"},
+		{"`no quota counts volume`", instead + " instead of claims, disks, file servers, folders of the node or " +
+			"other buckets"},
+		{"`no quota counts the volumes of spec.volumeClaimPolicies`", instead},
 		{"`seconds to end`", "lower `terminationGracePeriodSeconds` to the limit in the message"},
 		{"`only headless Services are allowed here`", "set `clusterIP: None` in the Service"},
 		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
@@ -32,8 +36,9 @@ func listRefused(d *document, p *ir.Platform) {
 	}, schedulerOf(p).refused, [][]markup{
 		{"`field is immutable`", "delete the job and submit it again"},
 		{"`cannot create resource`", "you may not create this: see below"},
-		{"`violates PodSecurity`", "the Job exists, but its pods are refused: `kubectl describe jobs` has the " +
-			"message. Remove the settings that it names. A line that begins with `Warning` refuses nothing"},
+		{"`violates PodSecurity`", "the Job exists, but its pods are refused: " +
+			"`kubectl describe jobs -n \"$NAMESPACE\"` has the message. Remove the settings that it names. A line " +
+			"that begins with `Warning` refuses nothing"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
 		rows = append(rows, []markup{"`pods-keep-off-the-node`", "the same: remove the settings that the message " +

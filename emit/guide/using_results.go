@@ -17,8 +17,9 @@ func podsReadyTimeout() markup { return markup(strconv.Itoa(ir.PodsReadyMinutes)
 // showResults shows what a workload does and has done.
 func showResults(d *document, p *ir.Platform) {
 	d.Heading(2, resultsHeading)
+	d.Para("This command lists the jobs of your team and their pods:")
 	d.Code("sh", `kubectl get jobs,jobsets,pods -n "$NAMESPACE"`)
-	d.Table([]markup{"You see", "It means"}, schedulerOf(p).states)
+	d.Table([]markup{"You see", "It means"}, slices.Concat(schedulerOf(p).states, commonStates()))
 	pointToDashboard(d, p)
 	templates := templatesOf(p)
 	if len(templates) == 0 {
@@ -37,12 +38,16 @@ func showResults(d *document, p *ir.Platform) {
 			commands = append(commands, "# "+t.names[0]+of+", "+a.Name, logsCommand(t.Name+"-"+a.Name+"-0"))
 		}
 	}
+	copies := markup("")
+	if i := slices.IndexFunc(templates, func(t template) bool { return len(t.names) > 1 }); i >= 0 {
+		copies = " For another copy of a workload, such as " + codeSpan(templates[i].names[1]) + ", change the name."
+	}
 	d.Para("Expect this of the workloads:")
 	d.Table([]markup{"Workload", "While it runs", "When it has succeeded", "Runs at most", "Retries"}, rows)
 	d.Para("The pods of a workload are numbered, and the pod with index 0 is the one to read first",
 		meetingPoint(templates), ". These commands print its log; after a retry, also the logs of the earlier tries "+
 			"that ",
-		"still exist. With `-f` a command follows the log. For another copy of a workload, change the name:")
+		"still exist. With `-f` a command follows the log.", copies, " A pod that has not started has no log:")
 	d.Code("sh", commands...)
 }
 
@@ -107,30 +112,41 @@ func (t template) expectation() []markup {
 	}
 	limit := markup("no limit")
 	if t.MaxRunSeconds > 0 {
-		limit = formatNumber(t.MaxRunSeconds) + " s"
+		limit = formatDuration(t.MaxRunSeconds)
 	}
 	return []markup{codeSpan(t.Template), runs, done, limit, formatNumber(t.Retries)}
 }
 
-// kueueStates returns what kubectl shows of a job, and what it means.
-func kueueStates() [][]markup {
+// kueueStates returns what kubectl shows of a job before it runs, and what it means.
+func kueueStates(p *ir.Platform) [][]markup {
+	nodes := markup("")
+	if p.AnyCapacity(ir.Capacity.Queued) {
+		nodes = ", or with queued flex-start for all of its nodes"
+	}
 	return [][]markup{
-		{"Job: STATUS `Suspended`; JobSet: SUSPENDED `true`; no pods", "the job waits for quota: see " +
+		{"Job: STATUS `Suspended`; JobSet: SUSPENDED `true`; no pods", "the job waits for quota" + nodes + ": see " +
 			linkHere(waitsHeading)},
 		{"pods: STATUS `Pending`", "the job has its quota, and its nodes start. If the pods are not all ready after " +
 			podsReadyTimeout() + ", Kueue evicts the job and queues it again"},
-		{"pods: STATUS `Running`", "the job runs"},
-		{"Job: STATUS `Complete`; JobSet: TERMINALSTATE `Completed`", "the job has succeeded"},
-		{"Job: STATUS `Failed`; JobSet: TERMINALSTATE `Failed`", "the job has used up its retries or its time: read " +
-			"its log"},
 	}
 }
 
-// kaiStates returns what kubectl shows of a job, and what it means.
+// kaiStates returns what kubectl shows of a job before it runs, and what it means.
 func kaiStates() [][]markup {
 	return [][]markup{
 		{"pods: STATUS `Pending`", "the job waits for GPUs, or its nodes start: see " + linkHere(waitsHeading)},
+	}
+}
+
+// commonStates returns what kubectl shows of a job from the start of its pods, and what
+// it means. Source: Kubernetes documentation, "Pod Lifecycle" and "Images".
+func commonStates() [][]markup {
+	return [][]markup{
+		{"pods: STATUS `ContainerCreating`", "the node downloads the image; a large image takes minutes"},
+		{"pods: STATUS `ErrImagePull` or `ImagePullBackOff`", "the node cannot get the image: check its name"},
 		{"pods: STATUS `Running`", "the job runs"},
+		{"pods: STATUS `Error` or `OOMKilled`", "the pod has failed, with `OOMKilled` because it used more " +
+			"memory than its limit; the job starts another pod while it has retries left"},
 		{"Job: STATUS `Complete`; JobSet: TERMINALSTATE `Completed`", "the job has succeeded"},
 		{"Job: STATUS `Failed`; JobSet: TERMINALSTATE `Failed`", "the job has used up its retries or its time: read " +
 			"its log"},

@@ -50,19 +50,21 @@ func explainSubmit(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, submitHeading)
 	w := p.Workloads[0]
-	one := "kubectl apply --server-side"
+	files, with := "", markup("")
 	if w.ConfigMap != "" {
-		one += " -f " + fileOfTeam(w.ConfigMap+".yaml")
+		files, with = " -f "+fileOfTeam(w.ConfigMap+".yaml"), ", with the files that it mounts"
 	}
-	one += " -f " + fileOfTeam(w.Name+".yaml")
-	d.Para("The blueprint has workloads for the teams. Submit all workloads of your team, or one workload by name "+
-		"with ",
-		"the files that it mounts:")
-	d.Code("sh", `kubectl apply --server-side -k "workloads/$TEAM"`, one)
-	d.Para("A Job cannot be changed once it exists. Before you submit a Job again, delete it with the same arguments. ",
-		"A finished job stays until you delete it:")
-	d.Code("sh", `kubectl delete -k "workloads/$TEAM"`)
+	one := " -f " + fileOfTeam(w.Name+".yaml")
+	d.Para("The administrators have prepared the workloads of the table. They are in ", fileLink("workloads/"),
+		", in the folder of your team. To submit a job of your own, see ", linkHere(ownHeading), ".")
 	listWorkloads(d, p)
+	d.Para("Submit one workload by its name", with, ":")
+	d.Code("sh", "kubectl apply --server-side"+files+one)
+	d.Para("A finished job stays until you delete it, and a Job cannot be changed once it exists. Delete it before ",
+		"you submit it again:")
+	d.Code("sh", "kubectl delete"+one)
+	d.Para("These commands submit or delete all workloads of your team:")
+	d.Code("sh", `kubectl apply --server-side -k "workloads/$TEAM"`, `kubectl delete -k "workloads/$TEAM"`)
 	explainHostNetwork(d, p)
 }
 

@@ -24,9 +24,9 @@ func kueueWaits(d *document, p *ir.Platform) {
 	} else if len(t.Queues) > 0 {
 		queue = t.Queues[0].LocalQueue
 	}
-	d.Para("Kueue makes a workload of each job. The first command lists your team's queues, and the second its ",
-		"workloads: RESERVED IN names the queue that has the quota for a workload. The third command describes the ",
-		"workloads whose names begin with ", codeSpan(workloadPrefix(kind, name)),
+	d.Para("Kueue makes an object of kind Workload for each job. The first command lists your team's queues, and the ",
+		"second its Workloads: RESERVED IN names the queue that has the quota for a job. The third command describes ",
+		"the Workloads whose names begin with ", codeSpan(workloadPrefix(kind, name)),
 		"; read the messages under Conditions and Events:")
 	d.Code("sh",
 		`kubectl get localqueues -n "$NAMESPACE"`,
@@ -44,18 +44,21 @@ func kueueWaits(d *document, p *ir.Platform) {
 			"got its quota, for example because no nodes were available", "wait; Kueue has queued the job again"},
 	}
 	if p.AnyCapacity(ir.Capacity.Queued) {
+		rows = append(rows, []markup{"in the list of Workloads, RESERVED IN names a queue and ADMITTED is not True",
+			"the job has its quota, and waits until all of its nodes are available at once",
+			"wait; the messages under Admission Checks say more"})
 		rows = append(rows, []markup{"`The workload is deactivated`",
 			"all tries to get the nodes have failed, or the time for the nodes is over",
 			"delete the job and submit it again"})
 	}
 	rows = append(rows, secretsMissing(p)...)
-	d.Table([]markup{"Message", "Cause", "What to do"}, rows)
+	d.Table([]markup{"You see", "Cause", "What to do"}, rows)
 	if queue == "" {
 		return
 	}
 	d.Para("To see how many jobs are ahead of yours, ask Kueue for the jobs that wait in a queue. ",
-		"`positionInLocalQueue` counts the jobs of your team, and `positionInClusterQueue` all jobs with the same ",
-		"quota; both begin with 0:")
+		"`positionInLocalQueue` counts the jobs of your team, and `positionInClusterQueue` all jobs that wait for the ",
+		"same quota. Both begin with 0. Set the name of your queue:")
 	d.Code("sh",
 		"QUEUE="+words.ShellArgument(queue),
 		`kubectl get --raw "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/$NAMESPACE/localqueues/$QUEUE/`+
