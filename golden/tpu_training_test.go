@@ -456,7 +456,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
 		"README.md": regexp.MustCompile(
-			"slices|google.com/tpu|chips|vCPUs|GB|quota|queue_cq_train"),
+			"slices|google.com/tpu|chips|vCPUs|GB|quota|queue_cq_train|not verified"),
 		"REFERENCE.md": regexp.MustCompile("slices|tpu-v5|vCPUs|GB|quota"),
 	}
 	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")

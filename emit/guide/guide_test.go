@@ -183,7 +183,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 // that a job waits for only if the platform has them.
 func TestBucketsAndSpot(t *testing.T) {
 	const (
-		spot   = "Nodes of `l4-spot` are Spot nodes."
+		spot   = "Google Cloud can take back the nodes of `l4-spot` at any time"
 		waits  = "waits until all of its nodes are available at once"
 		bucket = "use your team's bucket or `emptyDir`"
 		mount  = "`volumeAttributes: {bucketName: data}`"

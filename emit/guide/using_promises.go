@@ -15,7 +15,7 @@ func explainPromises(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, promisesHeading)
 	schedulerOf(p).promises(d, p)
-	warnSpot(d, p)
+	warnPreempted(d, p)
 }
 
 // kueuePromises lists for each tier which jobs its waiting jobs evict, which jobs evict
@@ -79,19 +79,18 @@ func inBucket(p *ir.Platform) markup {
 	return ", for example in your team's bucket"
 }
 
-// warnSpot warns that Google Cloud takes Spot nodes back. Source: GKE documentation,
-// "Spot VMs".
-func warnSpot(d *document, p *ir.Platform) {
+// warnPreempted warns of nodes that Google Cloud can take back at any time. Source: GKE
+// documentation, "Spot VMs".
+func warnPreempted(d *document, p *ir.Platform) {
 	var names []string
 	for _, c := range p.Capacities {
-		if c.Option == ir.Spot {
+		if c.Option.Facts().Preempted {
 			names = append(names, c.Name)
 		}
 	}
 	if names != nil {
-		d.Para("Nodes of ", codeList(names), " are Spot nodes. Google Cloud can take them back at any time, and warns ",
-			"their pods only some seconds before. A job on such nodes needs retries, and must save its progress",
-			inBucket(p), ".")
+		d.Para("Google Cloud can take back the nodes of ", codeList(names), " at any time, and warns their pods only ",
+			"some seconds before. A job on such nodes needs retries, and must save its progress", inBucket(p), ".")
 	}
 }
 

@@ -121,7 +121,7 @@ func (t template) expectation() []markup {
 func kueueStates(p *ir.Platform) [][]markup {
 	nodes := markup("")
 	if p.AnyCapacity(ir.Capacity.Queued) {
-		nodes = ", or with queued flex-start for all of its nodes"
+		nodes = ", or for all of its nodes if they start at once"
 	}
 	return [][]markup{
 		{"Job: STATUS `Suspended`; JobSet: SUSPENDED `true`; no pods", "the job waits for quota" + nodes + ": see " +
