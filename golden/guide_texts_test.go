@@ -118,7 +118,7 @@ var callerRoles = map[string]string{
 }
 
 // TestGuideCallerRoles checks that README.md lists the roles that the commands of the
-// script need, and no other role except those that a command needs besides.
+// script need, and no other role except the ones that a command needs besides.
 func TestGuideCallerRoles(t *testing.T) {
 	// builds submit runs as another account and prints a log.
 	besides := []string{"roles/iam.serviceAccountUser", "roles/logging.viewer"}

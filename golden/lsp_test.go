@@ -86,7 +86,7 @@ func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	name := filepath.Base(p.URI)
 	e.mu.Lock()
 	if p.Version != 0 && p.Version < e.checked[name] {
-		e.t.Errorf("%s: the diagnostics of version %d come after those of %d", name, p.Version, e.checked[name])
+		e.t.Errorf("%s: the diagnostics of version %d come after version %d", name, p.Version, e.checked[name])
 	}
 	e.shown[name], e.checked[name] = p.Diagnostics, p.Version
 	e.mu.Unlock()

@@ -110,8 +110,8 @@ type undefinedReference struct {
 	name, near string
 }
 
-// reportUndefined reports the references to undefined fields, except those to fields
-// that a finding tells the user to rename.
+// reportUndefined reports the references to undefined fields. It leaves out a field that
+// a finding tells the user to rename.
 func (g *grammar) reportUndefined() {
 	for _, u := range g.undefined {
 		if u.near == "" || g.renamed[u.near] != u.name {

@@ -20,7 +20,7 @@ import (
 // formChecker finds forms of CUE that write no field where a field is probably meant:
 // optional fields, hidden fields, definitions, patterns and conditions that are never
 // true; and optional fields that write a field although they look like a constraint.
-// Each of them has a legitimate use, so the checker reports only those that neither
+// Each of them has a legitimate use, so the checker reports only the forms that neither
 // constrain nor help anything.
 type formChecker struct {
 	*grammar

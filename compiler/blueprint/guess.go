@@ -84,8 +84,8 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 	return guesses
 }
 
-// isExact reports whether a number is what its text says. 1e-400 is read as 0, and a
-// number above 2^53 is rounded.
+// isExact reports whether a number has exactly the value of its text. 1e-400 is read as
+// 0, and a number above 2^53 is rounded.
 func isExact(n float64, text string) bool {
 	if n == 0 {
 		return !strings.ContainsAny(text, "123456789")

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// authorities are what a text may rest on, each by the beginning of its
-// source; "batchwright" stands for conventions of our own.
+// authorities are the beginnings of the sources that a text may name; "batchwright"
+// stands for conventions of our own.
 var authorities = []string{
 	"batchwright, ",
 	"Cluster Toolkit, ",

@@ -82,7 +82,7 @@ type Team struct {
 }
 
 // ClusterQueues returns every ClusterQueue of the platform once, with the teams that
-// use it: the queues that teams share, by tier, then those of each team. A team's copy
+// use it: the queues that teams share, by tier, then the queues of each team. A team's copy
 // of a shared queue is omitted.
 func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
 	return func(yield func(*Queue, []SharingTeam) bool) {
