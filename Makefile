@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build test quick conformance mutants golden race check bench fuzz clean
+.PHONY: build test quick conformance boards mutants golden race check bench fuzz clean
 
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -14,12 +14,17 @@ test:
 quick:
 	go test -short ./schema ./compiler/... ./emit/...
 
-# All held against the real tools: a repository that init makes against CUE's own
-# and pre-commit, if that is there, and the golden folders against Terraform, if it
-# is there, KAI Scheduler's code, and a control plane of Kubernetes, Kueue and
-# JobSet with Prometheus that is built and run here.
+# All held against the real tools: a repository that init makes against CUE's own and
+# pre-commit, if that is there; the pictures against Mermaid, if Chromium and npm are
+# there; and the golden folders against Terraform, if it is there, KAI Scheduler's code,
+# and a control plane of Kubernetes, Kueue and JobSet with Prometheus, built and run here.
 conformance:
 	conformance/run
+
+# Pictures of the Grafana dashboards with 4, 40 and 400 teams, in bin/boards, for a
+# person to look at. It tests nothing, and needs npm and Chromium.
+boards:
+	conformance/boards/run
 
 # The compiler with one mistake after the other, which what make conformance runs
 # must notice.
@@ -41,7 +46,7 @@ check:
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
-	for module in . conformance conformance/cluster conformance/mutants conformance/repository conformance/terraform conformance/workflows; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/pictures conformance/repository conformance/terraform conformance/workflows; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

@@ -14,6 +14,7 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test
 	github.com/sourcegraph/jsonrpc2 v0.2.3 // the language server's requests and answers
 	github.com/spf13/cobra v1.10.2 // the command line
+	github.com/spf13/pflag v1.0.10 // the flags that cobra parses
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
 	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
@@ -63,7 +64,6 @@ require (
 	github.com/opencontainers/image-spec v1.1.1 // indirect
 	github.com/pelletier/go-toml/v2 v2.3.1 // indirect
 	github.com/protocolbuffers/txtpbfmt v0.0.0-20260420112717-c39628bde8b5 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.59.0 // indirect

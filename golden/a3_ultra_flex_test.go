@@ -3,6 +3,10 @@ package golden_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +72,16 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 	}
 	if d := cmp.Diff(a3UltraSubnets, got); d != "" {
 		t.Errorf("subnets (-reference +compiled):\n%s", d)
+	}
+	// The default of the Toolkit's modules/network/vpc. An existing network keeps its MTU.
+	if call, err := fs.ReadFile(files, "terraform/network.tf"); err != nil ||
+		!regexp.MustCompile(`(?m)^  mtu +=\s8896$`).Match(call) {
+		t.Errorf("the network's module gets no MTU of 8896 (%v):\n%s", err, call)
+	}
+	main, err := tfResources(files, "terraform/modules/network/main.tf", "google_compute_network")
+	if err != nil || len(main) != 1 || main[0].sourceOf("mtu") != "var.mtu" ||
+		main[0].firstBlock("lifecycle").sourceOf("ignore_changes") != "[mtu]" {
+		t.Errorf("the network must take the MTU of the module, only at its creation (%v)", err)
 	}
 	got = nil
 	for _, p := range objectsIn[networkv1.GKENetworkParamSet](t, files, "kubernetes/networks.yaml",
@@ -205,6 +219,9 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 		job := gather.Spec.ReplicatedJobs[0].Template.Spec
 		pod = job.Template.Spec
 		gpus = pod.Containers[0].Resources.Limits["nvidia.com/gpu"]
+		if got := gather.Annotations["provreq.kueue.x-k8s.io/maxRunDurationSeconds"]; got != "1200" {
+			t.Errorf("all-gather of %s runs for %q seconds", team, got)
+		}
 		if *job.Parallelism != 2 || *job.Completions != 2 || gpus.String() != "8" {
 			t.Errorf("all-gather of %s: %d of %d pods with %s GPUs each", team, *job.Parallelism, *job.Completions,
 				gpus.String())
@@ -242,5 +259,86 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 				t.Errorf("all-gather of %s mounts %q, without %s", team, mounts, path)
 			}
 		}
+	}
+}
+
+// TestA3UltraFlexScript runs the script of the all-gather workload with stand-ins for
+// the programs of its image: it must check the GPUs before it measures, and end with
+// the result. The table is part of the result that Google's Cluster Toolkit shows in
+// README.md of dws-flex-start-queued-provisioning.
+func TestA3UltraFlexScript(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(root, "blueprints/a3-ultra-flex/all-gather.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		gpu   = "echo \"$i, 0\"; "
+		table = `cat <<END
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+  4294967296      67108864     float    none      -1    12305  349.03  327.22      0    12053  356.35  334.08      0
+  8589934592     134217728     float    none      -1    24489  350.77  328.85      0    23991  358.05  335.67      0
+# Avg bus bandwidth    : 120.248
+END
+`
+	)
+	for name, c := range map[string]struct {
+		gpus, result string // bodies of nvidia-smi and mpirun
+		ok           bool
+		want         []string
+	}{
+		"it measures": {"for i in {0..7}; do " + gpu + "done", table, true, []string{
+			"GPU check passed: 8 GPUs without uncorrected memory errors",
+			"Bus bandwidth for 8 GiB: 328.85 GB/s out of place, 335.67 GB/s in place",
+		}},
+		"a GPU is missing": {"for i in {0..6}; do " + gpu + "done", table, false, []string{"7 GPUs are there, not 8"}},
+		"no driver":        {"exit 9", table, false, []string{"0 GPUs are there, not 8"}},
+		"memory errors": {"for i in {0..6}; do " + gpu + "done; echo '7, 2'", table, false,
+			[]string{"GPU 7 has uncorrected memory errors: 2"}},
+		"a GPU that does not answer": {"for i in {0..6}; do " + gpu + "done; echo '7, [N/A]'", table, false,
+			[]string{"GPU 7 has uncorrected memory errors: [N/A]"}},
+		"no result": {"for i in {0..7}; do " + gpu + "done", "echo started", false,
+			[]string{"no line for 8 GiB"}},
+		"the measuring fails": {"for i in {0..7}; do " + gpu + "done", table + "exit 3", false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for file, body := range map[string]string{
+				"nvidia/bin/nvidia-smi": c.gpus, "scripts/container_entry.sh": "", "sbin/ldconfig": "",
+				"gib/scripts/set_nccl_env.sh": "export NCCL_CROSS_NIC=0\nfalse", "bin/ssh": "", "bin/mpirun": c.result,
+			} {
+				path := filepath.Join(dir, filepath.FromSlash(file))
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte("#!"+bash+"\n"+body+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := strings.NewReplacer("/usr/local/", dir+"/", "/scripts/container", dir+"/scripts/container",
+				"/sbin/", dir+"/sbin/", "/tmp/", dir+"/").Replace(string(script))
+			command := exec.Command(bash, "-c", text)
+			command.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"), "JOB_COMPLETION_INDEX=0",
+				"NNODES=2", "MASTER_ADDR=all-gather-worker-0-0.all-gather.research.svc.cluster.local",
+				"LD_LIBRARY_PATH=/usr/local/nvidia/lib64")
+			out, err := command.CombinedOutput()
+			if (err == nil) != c.ok {
+				t.Errorf("the script ends with %v", err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("want %q in\n%s", want, out)
+				}
+			}
+			hosts, err := os.ReadFile(filepath.Join(dir, "hosts"))
+			if passed := strings.Contains(string(out), "GPU check passed"); passed != (err == nil) ||
+				passed && strings.Count(string(hosts), "slots=8\n") != 2 {
+				t.Errorf("the check passed: %v; hosts of the measurement: %q", passed, hosts)
+			}
+		})
 	}
 }

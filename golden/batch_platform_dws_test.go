@@ -39,6 +39,7 @@ var (
 	// files are equal, byte for byte.
 	dwsChanges = []string{
 		".batchwright/manifest.json",
+		"DEMONSTRATION.md", // two more phases
 		"README.md",
 		"REFERENCE.md",
 		"USING.md",
@@ -46,6 +47,7 @@ var (
 		"dashboards/alert-rules.yaml",               // jobs that wait for a check
 		"dashboards/cloud-monitoring/admin.json",    // the same, and H100s
 		"dashboards/cloud-monitoring/team.json",     // shared queues
+		"demonstrate.sh",                            // more capacities and phases
 		"kubernetes/kustomization.yaml",             // more files
 		"kubernetes/priority-classes.yaml",          // dws
 		"kubernetes/resource-flavors.yaml",          // two more
@@ -68,6 +70,7 @@ var (
 	}
 	dwsRemoved = []string{
 		"dashboards/grafana/admin.json", "dashboards/grafana/team.json", "dashboards/kustomization.yaml",
+		"dashboards/provisioning/dashboards/boards.yaml", "dashboards/provisioning/datasources/metrics.yaml",
 	}
 )
 

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/yaml"
@@ -21,6 +22,9 @@ import (
 
 // guidePages are the pages of a deploy folder.
 var guidePages = []string{"README.md", "USING.md", "REFERENCE.md"}
+
+// guideDemonstration is the page of a deploy folder with a demonstration.
+const guideDemonstration = "DEMONSTRATION.md"
 
 // checkGuide checks the pages of a deploy folder. All rows of a table have the same
 // number of cells, fences are closed, no line has trailing spaces, the Mermaid drawing
@@ -31,6 +35,9 @@ func checkGuide(folder fs.FS) []error {
 	var errs []error
 	for _, page := range guidePages {
 		errs = append(errs, checkGuidePage(folder, page)...)
+	}
+	if _, err := fs.Stat(folder, guideDemonstration); err == nil {
+		errs = append(errs, checkGuidePage(folder, guideDemonstration)...)
 	}
 	return errs
 }
@@ -135,7 +142,9 @@ func countCells(row string) int {
 
 var (
 	guideLink = regexp.MustCompile(`\[[^\[\]]*\]\(([^()]*)\)`)
-	guideFile = regexp.MustCompile(`^[\w./-]+(\.(json|md|sh|tf|tfvars|yaml)|/)$`)
+	// an address in angle brackets, all of which a reader sees
+	guideAddress = regexp.MustCompile(`<https://[a-zA-Z0-9._~/-]+>`)
+	guideFile    = regexp.MustCompile(`^[\w./-]+(\.(json|md|sh|tf|tfvars|yaml)|/)$`)
 )
 
 // checkLine checks the links and code spans of a line.
@@ -169,6 +178,7 @@ func (c *guideCheck) checkLine(i int) {
 	if strings.Contains(guideLink.ReplaceAllString(line, ""), "](") {
 		c.errorf(i, "half a link")
 	}
+	line = guideAddress.ReplaceAllString(line, "")
 	if strings.ContainsAny(line, "`<>") {
 		c.errorf(i, "a stray backtick, or HTML")
 	}
@@ -213,6 +223,12 @@ func (c *guideCheck) checkExample(start int, lines []string) {
 	var kind metav1.TypeMeta
 	if err := yaml.Unmarshal(text, &kind); err != nil {
 		c.errorf(start, "%w", err)
+	}
+	if lines[0] == "volumes:" { // a part of the pods
+		if err := yaml.UnmarshalStrict(text, &corev1.PodSpec{}); err != nil {
+			c.errorf(start, "%w", err)
+		}
+		return
 	}
 	object := any(&batchv1.Job{})
 	if kind.Kind == "JobSet" {
@@ -263,7 +279,9 @@ func closingFence(line, fence string) int {
 var guideBackticks = regexp.MustCompile("`+")
 
 var (
-	guideAssignment = regexp.MustCompile(`^([A-Z]+)=([a-z0-9.-]+|\$\(.*\))$`)
+	guideAssignment = regexp.MustCompile(`^([A-Z]+)=([\w./:-]+|\$\(.*\))$`)
+	guideLoop       = regexp.MustCompile(`^ *for ([A-Z]+) in ([a-z0-9-]+)( [a-z0-9-]+)*; do$`)
+	guideTyped      = regexp.MustCompile(`\b(?:read -rs|for) ([A-Z]+)\b`)
 	guideVariable   = regexp.MustCompile(`\$([A-Z]+)`)
 )
 
@@ -273,6 +291,13 @@ func (c *guideCheck) checkCommand(i int, command string) {
 	if set := guideAssignment.FindStringSubmatch(command); set != nil {
 		c.variables[set[1]] = set[2]
 		return
+	}
+	if loop := guideLoop.FindStringSubmatch(command); loop != nil {
+		c.variables[loop[1]] = loop[2] // the first value stands for the others
+		return
+	}
+	for _, typed := range guideTyped.FindAllStringSubmatch(command, -1) {
+		c.variables[typed[1]] = "typed"
 	}
 	command = guideVariable.ReplaceAllStringFunc(command, func(variable string) string {
 		value, set := c.variables[variable[1:]]
@@ -308,22 +333,29 @@ func (c *guideCheck) checkPath(i int, name string) {
 	}
 }
 
-const guideLabel = `\["((?:[A-Za-z0-9 .,:/_+-]|#[0-9]+;)+)"\]$`
+const guideLabel = `\["((?:[A-Za-z0-9 ,:…-]|#[0-9]+;|<br>)+)"\]`
 
 var (
-	mermaidGroup = regexp.MustCompile(`^subgraph (\w+)` + guideLabel)
-	mermaidNode  = regexp.MustCompile(`^(\w+)` + guideLabel)
-	mermaidArrow = regexp.MustCompile(`^(\w+) --> (\w+(?: & \w+)*)$`)
+	mermaidGroup = regexp.MustCompile(`^subgraph (\w+)` + guideLabel + `$`)
+	mermaidNode  = regexp.MustCompile(`^(\w+)(?:` + guideLabel + `|\(` + guideLabel + `\))$`)
+	mermaidArrow = regexp.MustCompile(`^(\w+(?: & \w+)*) --> (\w+)$`)
+	mermaidClass = regexp.MustCompile(`^class (\w+(?:,\w+)*) (\w+)$`)
+	mermaidStyle = regexp.MustCompile(`^(?:classDef (\w+)|linkStyle \d+(?:,\d+)*) ` +
+		`(?:fill:#[0-9a-f]+,)?stroke:#[0-9a-f]+(?:,stroke-width:2px)?(?:,color:#[0-9a-f]+)?$`)
 )
 
-// checkMermaid checks the flowchart that starts at a line: its first line, then
-// groups, nodes and arrows, each on a line of its own. Every label must be quoted
-// and escaped, and every identifier must be declared once, before an arrow uses it.
+// checkMermaid checks the flowchart that starts at a line: its first lines, then
+// groups, nodes and arrows, each on a line of its own, and their styles. Every label
+// must be quoted and escaped, and every identifier must be declared once, before an
+// arrow or a style uses it.
 func (c *guideCheck) checkMermaid(start int, lines []string) {
-	if len(lines) == 0 || lines[0] != "flowchart LR" {
+	head := []string{"---", "config:", "  flowchart:", "    wrappingWidth: 480", "---", "flowchart LR"}
+	if len(lines) < len(head) || !slices.Equal(lines[:len(head)], head) {
 		c.errorf(start, "no flowchart")
 		return
 	}
+	start += len(head) - 1
+	lines = lines[len(head)-1:]
 	declared := map[string]bool{}
 	declare := func(i int, id string) {
 		if declared[id] || id == "end" {
@@ -335,21 +367,29 @@ func (c *guideCheck) checkMermaid(start int, lines []string) {
 	for i, line := range lines[1:] {
 		i += start + 1
 		line = strings.TrimLeft(line, " ")
+		var names []string
 		if m := mermaidGroup.FindStringSubmatch(line); m != nil {
 			declare(i, m[1])
 			depth++
 		} else if m := mermaidNode.FindStringSubmatch(line); m != nil {
 			declare(i, m[1])
 		} else if m := mermaidArrow.FindStringSubmatch(line); m != nil {
-			for _, id := range append(strings.Split(m[2], " & "), m[1]) {
-				if !declared[id] {
-					c.errorf(i, "an arrow names %s, which is not declared", id)
-				}
+			names = append(strings.Split(m[1], " & "), m[2])
+		} else if m := mermaidStyle.FindStringSubmatch(line); m != nil {
+			if m[1] != "" {
+				declare(i, m[1])
 			}
+		} else if m := mermaidClass.FindStringSubmatch(line); m != nil {
+			names = append(strings.Split(m[1], ","), m[2])
 		} else if line == "end" && depth > 0 {
 			depth--
 		} else {
 			c.errorf(i, "no Mermaid: %q", line)
+		}
+		for _, id := range names {
+			if !declared[id] {
+				c.errorf(i, "a line names %s, which is not declared", id)
+			}
 		}
 	}
 	if depth != 0 {
@@ -360,8 +400,10 @@ func (c *guideCheck) checkMermaid(start int, lines []string) {
 func TestCheckGuide(t *testing.T) {
 	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), [Quotas](https://e.com/q?project=p) and " +
 		"`run.sh`.\n\n| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 " +
-		"|\n\n```mermaid\nflowchart LR\n  subgraph n1[\"cohort a\"]\n    n2[\"cq-a: #35;\"]\n  end\n  n3[\"l4\"]\n  " +
-		"n2 --> n3 & n2\n```\n\n```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k " +
+		"|\n\n```mermaid\n---\nconfig:\n  flowchart:\n    wrappingWidth: 480\n---\nflowchart LR\n  subgraph " +
+		"n1[\"cohort a\"]\n    n2[\"cq-a: #35;<br>b\"]\n  end\n  n3([\"l4\"])\n  n2 & n3 --> n3\n  linkStyle 0,1 " +
+		"stroke:#3b82f6,stroke-width:2px\n  classDef hue fill:#ffffff,stroke:#3b82f6,color:#1f2328\n  " +
+		"class n2,n3 hue\n```\n\n```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k " +
 		"kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | " +
 		"kubectl apply -f -\n```\n\n- item `kubectl get nodes` and ``a`<b>``\n- [up](#gke-batch), " +
 		"[on](USING.md#remove-a-team-a-tier), [twice](USING.md#twice-1)\n\n```sh\nTEAM=kubernetes\n" +
@@ -376,11 +418,14 @@ func TestCheckGuide(t *testing.T) {
 		{"no entity code", "cohort a", "cohort #quot", "no Mermaid"},
 		{"quote in a label", "cohort a", `cohort "a`, "no Mermaid"},
 		{"bracket in a label", "cohort a", "cohort [a]", "no Mermaid"},
-		{"unquoted label", `n3["l4"]`, "n3[l4]", "no Mermaid"},
-		{"undeclared node", "n3 & n2", "n3 & n9", "names n9"},
-		{"node twice", `n3["l4"]`, `n2["l4"]`, "n2 cannot be declared"},
+		{"unquoted label", `n3(["l4"])`, "n3([l4])", "no Mermaid"},
+		{"undeclared node", "n2 & n3 --> n3", "n2 & n9 --> n3", "names n9"},
+		{"undeclared style", "class n2,n3 hue", "class n2,n3 hew", "names hew"},
+		{"style of no node", "class n2,n3 hue", "class n2,n8 hue", "names n8"},
+		{"script in a style", "#3b82f6,stroke-width", "url(x),stroke-width", "no Mermaid"},
+		{"node twice", `n3(["l4"])`, `n2(["l4"])`, "n2 cannot be declared"},
 		{"open subgraph", "  end\n", "", "not ended"},
-		{"end of nothing", "  n2 --> n3", "  end\n  n2 --> n3", "no Mermaid"},
+		{"end of nothing", "  n2 & n3 --> n3", "  end\n  n2 & n3 --> n3", "no Mermaid"},
 		{"no flowchart", "flowchart LR", "graph", "no flowchart"},
 		{"link to no heading", "(#gke-batch)", "(#gke-batches)", "leads to no heading"},
 		{"link to a heading of another page", "(#gke-batch)", "(#remove-a-team-a-tier)", "leads to no heading"},
@@ -388,6 +433,12 @@ func TestCheckGuide(t *testing.T) {
 		{"link to a comment", "(#gke-batch)", "(#a-comment)", "leads to no heading"},
 		{"link to a third heading", "#twice-1", "#twice-2", "leads to no heading"},
 		{"link to a heading of no page", "USING.md#twice-1", "MISSING.md#twice-1", `"MISSING.md"`},
+		{"loop over another folder", "TEAM=kubernetes", "for TEAM in terraform kubernetes; do",
+			"terraform/kustomization.yaml"},
+		{
+			name: "variable that is typed", old: "kubectl apply -f my-job.yaml\n",
+			new: "read -rs VALUE; echo \"$VALUE\"\n",
+		},
 		{"variable of nobody", "TEAM=kubernetes\n", "", "nothing sets $TEAM"},
 		{"variable of another folder", "TEAM=kubernetes", "TEAM=terraform", "terraform/kustomization.yaml"},
 		{"example of no kind", "kind: Job", "kind: Pod", `an example is a "Pod"`},
@@ -417,6 +468,9 @@ func TestCheckGuide(t *testing.T) {
 		{"open fence", "parallelism: 1\n```\n", "parallelism: 1\n", "not closed"},
 		{"unknown language", "```sh", "```bash", `a block in "bash"`},
 		{"HTML", "- item", "- <b>item", "HTML"},
+		{name: "address", old: "- item", new: "- item of <https://e.com/a_b-c.d/~e/f>,"},
+		{"address with a user", "- item", "- item of <https://e.com@f.com>", "HTML"},
+		{"address without TLS", "- item", "- item of <http://e.com>", "HTML"},
 		{"stray backtick", "- item", "- it`em", "backtick"},
 	}
 	for _, tt := range tests {

@@ -10,10 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/yaml"
 
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/golden/scale"
 )
 
@@ -44,6 +47,29 @@ func firstCells(section string) []string {
 		}
 	}
 	return out
+}
+
+// TestGuideTimeLimit checks that README.md gives the time limit of the builds.
+func TestGuideTimeLimit(t *testing.T) {
+	for _, name := range blueprintNames(t) {
+		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+		config, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var build struct{ Timeout string }
+		if err := yaml.Unmarshal(config, &build); err != nil {
+			t.Fatal(err)
+		}
+		limit, err := time.ParseDuration(build.Timeout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(guideSection(t, folder, "README.md", "Build it"), "after about 10 hours (")
+		if !said || limit < 9*time.Hour || limit > 11*time.Hour {
+			t.Errorf("%s: the limit is %s; README.md says 10 hours: %v", name, limit, said)
+		}
+	}
 }
 
 // TestGuideRefusals checks that the admission policies of the folder have the messages
@@ -153,11 +179,38 @@ func TestGuideCallerRoles(t *testing.T) {
 	}
 }
 
+// TestGuideBuildSteps checks that REFERENCE.md lists the steps of the build, all of them
+// and in their order, with each scheduler and with Infrastructure Manager.
+func TestGuideBuildSteps(t *testing.T) {
+	compiled := map[string]emit.Tree{
+		"Infrastructure Manager": compileTPUs(t, "managed=true"),
+	}
+	for _, name := range blueprintNames(t) {
+		compiled[name] = compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
+	}
+	for name, tree := range compiled {
+		folder := treeFS(tree)
+		build, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for _, found := range regexp.MustCompile(`(?m)^[- ] id: (\S+)$`).FindAllStringSubmatch(string(build), -1) {
+			steps = append(steps, found[1])
+		}
+		listed := firstCells(guideSection(t, folder, "REFERENCE.md", "Steps of the build"))
+		if len(steps) == 0 || !slices.Equal(listed, steps) {
+			t.Errorf("%s: REFERENCE.md lists the steps\n%q\nwant\n%q", name, listed, steps)
+		}
+	}
+}
+
 // TestGuideLogs checks that each command of USING.md that prints a log selects exactly
 // one pod: the labels name a Job of a workload, whose pods are numbered, and the pod
-// with index 0.
+// with index 0. The command runs in a namespace that has the workload: the namespace of
+// the page, or another that it names.
 func TestGuideLogs(t *testing.T) {
-	command := regexp.MustCompile(`(?m)^kubectl logs -n "\$NAMESPACE" -c worker --tail=-1 ` +
+	command := regexp.MustCompile(`(?m)^kubectl logs -n (\S+) -c worker --tail=-1 ` +
 		`-l batch\.kubernetes\.io/job-name=(\S+),batch\.kubernetes\.io/job-completion-index=0$`)
 	for _, name := range blueprintNames(t) {
 		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
@@ -167,8 +220,10 @@ func TestGuideLogs(t *testing.T) {
 		}
 		pods := map[string]*int32{} // by Job, of every workload
 		owners := map[string]string{}
-		add := func(owner, job string, spec batchv1.JobSpec) {
+		namespaces := map[string][]string{} // by Job
+		add := func(namespace, owner, job string, spec batchv1.JobSpec) {
 			owners[job] = owner
+			namespaces[job] = append(namespaces[job], namespace)
 			if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion &&
 				spec.Template.Spec.Containers[0].Name == "worker" {
 				pods[job] = spec.Completions
@@ -182,20 +237,31 @@ func TestGuideLogs(t *testing.T) {
 			switch {
 			case strings.Contains(string(text), "\nkind: Job\n"):
 				for _, j := range objectsIn[batchv1.Job](t, folder, file, "Job") {
-					add(j.Name, j.Name, j.Spec)
+					add(j.Namespace, j.Name, j.Name, j.Spec)
 				}
 			case strings.Contains(string(text), "\nkind: JobSet\n"):
 				for _, s := range objectsIn[v1alpha2.JobSet](t, folder, file, "JobSet") {
 					for _, r := range s.Spec.ReplicatedJobs {
-						add(s.Name, s.Name+"-"+r.Name+"-0", r.Template.Spec)
+						add(s.Namespace, s.Name, s.Name+"-"+r.Name+"-0", r.Template.Spec)
 					}
 				}
 			}
 		}
 		section := guideSection(t, folder, "USING.md", "See what it did")
+		page, err := fs.ReadFile(folder, "USING.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		home := regexp.MustCompile(`(?m)^NAMESPACE=(\S+)$`).FindStringSubmatch(string(page))
+		if home == nil {
+			t.Fatalf("%s: USING.md sets no namespace", name)
+		}
 		seen := map[string]bool{}
 		for _, found := range command.FindAllStringSubmatch(section, -1) {
-			job := found[1]
+			job, namespace := found[2], strings.ReplaceAll(found[1], `"$NAMESPACE"`, home[1])
+			if !slices.Contains(namespaces[job], namespace) {
+				t.Errorf("%s: namespace %s has no Job %s", name, namespace, job)
+			}
 			seen[owners[job]] = true
 			if pods[job] == nil || *pods[job] < 1 {
 				t.Errorf("%s: no workload has numbered pods of a Job %s", name, job)

@@ -271,7 +271,7 @@ func TestLanguageServerDiagnostics(t *testing.T) {
 	// Mend the field behind an emoji, by its positions.
 	e.change("platform.cue", "hardware", &d.Range)
 	e.change("platform.cue", "", &lspRange{positionOf(broken, `"l4-spot": {`, 1), positionOf(broken, `ключ", `, 1)})
-	e.waitFor("platform.cue", "N0709", "E0602")
+	e.waitFor("platform.cue", "E0602")
 
 	// A file that exists only in the editor belongs to the package; the finding is in
 	// the file that must change, and points to the other one.
@@ -519,7 +519,7 @@ func TestLanguageServerFiles(t *testing.T) {
 	// The text in the editor counts, and not the file, which may be deleted meanwhile.
 	write("open.cue", wrong)
 	e.open("open.cue", "package platform\n")
-	e.waitFor("platform.cue", "N0709", "E0602")
+	e.waitFor("platform.cue", "E0602")
 	if err := os.Remove(filepath.Join(dir, "open.cue")); err != nil {
 		t.Fatal(err)
 	}
@@ -571,7 +571,7 @@ teams: "team-e": {accept: W0203: "🚀 soon", cohrt: "x"}
 	e.waitFor("outside.cue", "E0102", "E0103")
 	e.close(outside)
 	e.waitFor("outside.cue")
-	e.waitFor("platform.cue", "N0709", "E0602")
+	e.waitFor("platform.cue", "E0602")
 	e.stop()
 }
 

@@ -113,8 +113,8 @@ var referenceMistakes = []struct {
 	},
 	{
 		name: "a gauge off by 100", check: checkPercentages,
-		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (node_name",
-		new: "sum by (node_name",
+		folder: "batch-platform", file: "dashboards/cloud-monitoring/admin.json", old: "100 * sum by (model",
+		new: "sum by (model",
 	},
 	{
 		name: "nodes counted as chips", check: checkPools, diag: "tpu-in-nodes", code: "E0411",

@@ -106,6 +106,11 @@ func replacementsReview() *review.Review {
 		},
 		Summary: []summary.Line{
 			{
+				Topic: summary.TopicJobs, Op: delta.Changed, Subject: `jobs on capacity "l4-spot"`, From: "run",
+				To:   "stop before the nodes are replaced, and wait in their queues",
+				Note: "the queues guarantee 48 GPUs there",
+			},
+			{
 				Topic: summary.TopicCluster, Op: delta.Changed, Subject: "the cluster", What: "region",
 				From: "us-central1", To: "us-east4",
 			},
@@ -118,6 +123,30 @@ func replacementsReview() *review.Review {
 			{
 				Topic: summary.TopicTeams, Op: delta.Removed, Subject: `team "speech"`,
 				Note: "its namespace is removed from configuration with all that is in it",
+			},
+			{
+				Topic: summary.TopicAccess, Op: delta.Added, Subject: `team "vision"`, What: "group that may submit",
+				To: "vision@example.com",
+			},
+			{
+				Topic: summary.TopicSecurity, Op: delta.Changed, Subject: "cluster", What: "deletion protection",
+				From: "on", To: "off",
+				Note: "dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there",
+			},
+			{
+				Topic: summary.TopicWorkloads, Op: delta.Changed, Subject: `workload "train" of all 12 teams`,
+				What: "command", From: "python train.py --epochs 3 | tee log",
+				To: "python train.py --epochs 4 | tee log",
+			},
+			{Topic: summary.TopicAlerts, Op: delta.Removed, Subject: `alert "SpotPreemptionBurst"`},
+			{
+				Topic: summary.TopicGuarantees, Op: delta.Changed, Subject: `capacity "l4-ondemand"`,
+				What: "guaranteed by all queues", From: "16 GPUs", To: "20 GPUs", Note: "more than the 18 there are",
+			},
+			{
+				Topic: summary.TopicCloudQuota, Op: delta.Changed, Subject: "Google Cloud quota NVIDIA_L4_GPUS",
+				From: "24 GPUs admitted, 56 at most", To: "28 GPUs admitted, 116 at most",
+				Note: "and with it SSD_TOTAL_GB: 5000 -> 6000 GB admitted; GPUS_ALL_REGIONS: 80 -> 98 GPUs admitted",
 			},
 		},
 		Objects: []changed.Object{

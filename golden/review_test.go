@@ -21,6 +21,7 @@ type edit struct {
 	blueprint string
 	tags      []string
 	file      string // below blueprints, "" for the blueprint's platform.cue
+	without   string // a file that the edit removes, or ""
 	old, new  string // old occurs once and is replaced by new
 	// summary holds the expected lines of the summary, each after its topic.
 	summary []string
@@ -112,8 +113,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 		{
 			name: "of CPUs with each",
 			given: edit{
-				blueprint: blueprint, old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`,
-				new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"}}`,
+				blueprint: blueprint, old: `gpuDirect: true,`,
+				new: `gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"},`,
 			},
 			old: "cpu: 27", new: "cpu: 26",
 			lines:   []string{`kubernetes/shared-queues.yaml: nominalQuota: "13312"`},
@@ -202,6 +203,11 @@ func (e edit) applyEdit(t *testing.T, dir string) {
 	if file == "" {
 		file = e.blueprint + "/platform.cue"
 	}
+	if e.without != "" {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(e.without))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	name := filepath.Join(dir, filepath.FromSlash(file))
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -266,6 +272,7 @@ var edits = []edit{
 			"quota | all 4 teams: nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues guarantee 64 of the 72 " +
 				"GPUs)",
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1176 vCPUs",
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 5000 GiB",
 			"cloud quota | Google Cloud quota A2_CPUS: 1000 -> 1176 vCPUs at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
 				"vCPUs admitted, 1176 at most",
@@ -322,8 +329,8 @@ var edits = []edit{
 	},
 	{
 		name: "one number of a shared queue", blueprint: "a3-ultra-flex",
-		old: `{machine: "a3-ultragpu-8g", gpuDirect: true}`,
-		new: `{machine: "a3-ultragpu-8g", gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"}}`,
+		old: `gpuDirect: true,`,
+		new: `gpuDirect: true, perAccelerator: {cpu: 26, memory: "360Gi"},`,
 		summary: []string{
 			`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`,
 		},
@@ -354,12 +361,13 @@ var edits = []edit{
 		summary: []string{
 			`teams | team "team-e" added: cohort team-c-d, tiers compact, hp, lp, 22 GPUs guaranteed, ` +
 				`a bucket, 16 workloads`,
-			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
-			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
-			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
-			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			`access | team "team-e": group that may submit added: team-e@example.com`,
+			`guarantees | capacity "a100-compact": guaranteed by all queues: 8 -> 10 GPUs (of the 100 there are)`,
+			`guarantees | capacity "l4-ondemand": guaranteed by all queues: 16 -> 20 GPUs (of the 48 there are)`,
+			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 20 GPUs (more than the 8 there are)`,
+			`guarantees | capacity "l4-spot": guaranteed by all queues: 48 -> 60 GPUs (of the 72 there are)`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1200 vCPUs",
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 5170 GiB",
 			"cloud quota | Google Cloud quota A2_CPUS: 96 vCPUs admitted, 1000 at most -> 120 vCPUs admitted, 1200 " +
 				"at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 864 vCPUs admitted, 1000 at most -> 1056 " +
@@ -375,11 +383,12 @@ var edits = []edit{
 			"jobs | jobs of team-d: run -> stop, and do not start again (the team leaves)",
 			`teams | team "team-d" removed from configuration: cohort team-c-d, tiers compact, hp, lp, 22 GPUs ` +
 				`guaranteed, a bucket, 16 workloads`,
-			`quota | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
-			`quota | capacity "l4-ondemand": guaranteed by all queues: 16 -> 12 GPUs (of the 48 there are)`,
-			`quota | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 there are)`,
-			`quota | capacity "l4-spot": guaranteed by all queues: 48 -> 36 GPUs (of the 72 there are)`,
 			`access | team "team-d": group that may submit removed from configuration: team-d@example.com`,
+			`guarantees | capacity "a100-compact": guaranteed by all queues: 8 -> 6 GPUs (of the 100 there are)`,
+			`guarantees | capacity "l4-ondemand": guaranteed by all queues: 16 -> 12 GPUs (of the 48 there are)`,
+			`guarantees | capacity "l4-reserved": guaranteed by all queues: 16 -> 12 GPUs (more than the 8 there are)`,
+			`guarantees | capacity "l4-spot": guaranteed by all queues: 48 -> 36 GPUs (of the 72 there are)`,
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4000 GiB",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 24 -> 20 GPUs admitted (and with it " +
 				"PREEMPTIBLE_NVIDIA_A100_GPUS: 8 -> 6 GPUs admitted; PREEMPTIBLE_NVIDIA_L4_GPUS: 48 -> 36 GPUs " +
 				"admitted; A2_CPUS: 96 -> 72 vCPUs admitted; machines of family g2: 864 -> 672 vCPUs admitted; " +
@@ -389,11 +398,33 @@ var edits = []edit{
 	},
 	{
 		name: "a team added to a shared queue", blueprint: "a3-ultra-flex",
-		old: `products: group: "products@example.com"`,
-		new: `{products: group: "products@example.com", analytics: group: "analytics@example.com"}`,
+		old: `products: {members: ["user:analyst@example.com"], bucket: true}`,
+		new: `products: {members: ["user:analyst@example.com"], bucket: true}
+	analytics: group: "analytics@example.com"`,
 		summary: []string{
 			`teams | team "analytics" added: tier dws, 2 workloads`,
 			`access | team "analytics": group that may submit added: analytics@example.com`,
+		},
+	},
+	{
+		name: "a team with members added to a shared queue", blueprint: "a3-ultra-flex",
+		old: `products: {members: ["user:analyst@example.com"], bucket: true}`,
+		new: `products: {members: ["user:analyst@example.com"], bucket: true}
+	analytics: members: ["user:builder@example.com"]`,
+		summary: []string{
+			`teams | team "analytics" added: tier dws, 2 workloads`,
+			`access | team "analytics": people and service accounts that may submit added: user:builder@example.com`,
+		},
+	},
+	{
+		name: "a member exchanged", blueprint: "a3-ultra-flex",
+		old: `products: {members: ["user:analyst@example.com"], bucket: true}`,
+		new: `products: {members: ["serviceAccount:ci@my-project.iam.gserviceaccount.com"], bucket: true}`,
+		summary: []string{
+			`access | team "products": people and service accounts that may submit removed from configuration: ` +
+				`user:analyst@example.com`,
+			`access | team "products": people and service accounts that may submit added: ` +
+				`serviceAccount:ci@my-project.iam.gserviceaccount.com`,
 		},
 	},
 	{
@@ -484,6 +515,7 @@ var edits = []edit{
 				`(2 of 4 nodes are deleted)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
 				`of the 4 GPUs, more than there are)`,
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4040 GiB",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 4 GPUs " +
 				"always, 20 admitted, 52 at most",
 			"cloud quota | Google Cloud quota of machines of family g2: 96 vCPUs always, 864 admitted -> 48 vCPUs " +
@@ -520,6 +552,7 @@ var edits = []edit{
 			`capacity | capacity "l4-spot": size: 0-36 nodes (72 GPUs) -> 0-36 nodes (144 GPUs) (all queues ` +
 				`guarantee 48 of the 144 GPUs)`,
 			"limits | node auto-provisioning: most vCPUs in the cluster: 1000 -> 1080 vCPUs",
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4616 GiB",
 			"cloud quota | Google Cloud quota NVIDIA_L4_GPUS: 8 GPUs always, 24 admitted, 56 at most -> 16 GPUs " +
 				"always, 32 admitted, 112 at most",
 			"cloud quota | Google Cloud quota PREEMPTIBLE_NVIDIA_L4_GPUS: 72 -> 144 GPUs at most",
@@ -572,8 +605,8 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string @tag(zone)`,
-		new: `*"us-central1-c" | string @tag(zone)`,
+		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string  @tag(zone)`,
+		new: `*"us-central1-c" | string  @tag(zone)`,
 		summary: []string{
 			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
 		},
@@ -595,6 +628,7 @@ var edits = []edit{
 		summary: []string{
 			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, " +
 				"us-central1-c",
+			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4200 GiB",
 			"cloud quota | Google Cloud quota CPUS: 24 -> 16 vCPUs",
 			"cloud quota | Google Cloud quota SSD_TOTAL_GB: 1000 GB always, 5000 admitted, 17000 at most -> 800 GB " +
 				"always, 4800 admitted, 16800 at most",
@@ -651,6 +685,9 @@ var edits = []edit{
 			`capacity | capacity "slices": machine: ct5lp-hightpu-4t with 4 tpu-v5-lite-podslice in slices of 4x4 -> ` +
 				`ct4p-hightpu-4t with 4 tpu-v4-podslice in slices of 2x2x4 (240 vCPUs and 407 GiB of memory a node; ` +
 				`with another topology Terraform replaces the pools)`,
+			`workloads | workload "maxtext" of team "tpu-training": image: ` +
+				`us-west4-docker.pkg.dev/my-project/tpu-training/maxtext:0.2.2 -> ` +
+				`us-central1-docker.pkg.dev/my-project/tpu-training/maxtext:0.2.2`,
 			"cloud quota | Google Cloud quota of tpu-v4-podslice, on demand and reserved added: 32 chips",
 			"cloud quota | Google Cloud quota of machines of family ct4p added: 1920 vCPUs",
 			"cloud quota | Google Cloud quota TPU_LITE_PODSLICE_V5 removed from configuration: 32 chips",
@@ -709,6 +746,8 @@ var edits = []edit{
 		name: "GPUDirect off", blueprint: "a3-ultra-flex", old: "gpuDirect: true", new: "gpuDirect: false",
 		summary: []string{
 			"cluster | cluster: multi-networking: on -> off (it is decided when a cluster is made)",
+			"cluster | network: MTU: 8896 bytes -> Google Cloud's default (Terraform leaves the MTU of an existing " +
+				"network unchanged)",
 			`cluster | network: range "gvnic" between GPUs removed from configuration: 192.168.64.0/18`,
 			`cluster | network: range "rdma" between GPUs removed from configuration: 192.168.128.0/18`,
 			`cluster | GPU network "gvnic-1" removed from configuration: 1 subnet`,
@@ -797,7 +836,7 @@ var edits = []edit{
 	},
 	{
 		name: "authorised network removed", blueprint: "a3-ultra-flex",
-		old: `	authorizedNetworks: office: "203.0.113.0/24"`, new: "",
+		old: `	authorizedNetworks: office: _office`, new: "",
 		summary: []string{
 			"access | cluster: control plane's IP endpoint: a public address, for the authorised networks -> no " +
 				"public address",
@@ -805,8 +844,8 @@ var edits = []edit{
 		},
 	},
 	{
-		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `office: "203.0.113.0/24"`,
-		new: `office: "0.0.0.0/0"`,
+		name: "everybody authorised", blueprint: "a3-ultra-flex", old: `*"203.0.113.0/24"`,
+		new: `*"0.0.0.0/0"`,
 		summary: []string{
 			`access | cluster: authorised network "office": 203.0.113.0/24 -> 0.0.0.0/0 (dangerous: any address may ` +
 				`reach the control plane's IP endpoint)`,
@@ -885,7 +924,7 @@ var edits = []edit{
 		name: "deletion protection off", blueprint: "batch-platform", old: `csiDrivers: filestore:    true`,
 		new: `csiDrivers: filestore: true, deletionProtection: false`,
 		summary: []string{
-			"cluster | cluster: deletion protection: on -> off (dangerous: Terraform no longer refuses to destroy " +
+			"security | cluster: deletion protection: on -> off (dangerous: Terraform no longer refuses to destroy " +
 				"the cluster, with all that runs there)",
 		},
 	},
@@ -999,14 +1038,16 @@ var edits = []edit{
 	},
 	{
 		name: "Spot instead of a reservation", blueprint: "kai-departments",
-		old: "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
-		new: "consumption: spot: {}\n\tmaxNodes: 4",
+		without: "kai-departments/demonstration.cue",
+		old:     "consumption: reservation: name: \"h100-reservation\"\n\tnodes: 4",
+		new:     "consumption: spot: {}\n\tmaxNodes: 4",
 		summary: []string{
 			`jobs | jobs on capacity "h100-reserved": run -> stop when the nodes are replaced, and wait in their ` +
 				`queues (the queues guarantee 32 GPUs there)`,
 			"jobs | waiting jobs of interactive, training-job-1, training-job-2, training-job-3, training-job-a, " +
 				"training-job-b: start -> never start (they select labels that no capacity of their queue has: " +
 				"delete them, and submit the new jobs)",
+			"cluster | platform: demonstration changed",
 			`capacity | capacity "h100-reserved": size: 4 -> 0-4 nodes (32 GPUs) (all queues ` +
 				`guarantee 32 of the 32 GPUs)`,
 			`capacity | capacity "h100-reserved": consumption: reservation "h100-reservation" -> Spot`,
@@ -1066,8 +1107,10 @@ var edits = []edit{
 	},
 	{
 		name: "a workload removed", blueprint: "kai-departments", file: "kai-departments/workloads.cue",
-		old: "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
+		without: "kai-departments/demonstration.cue",
+		old:     "	\"training-job-b\": {teams: [\"project-a\"], perPod: accelerators: 3}\n", new: "",
 		summary: []string{
+			"cluster | platform: demonstration changed",
 			`workloads | workload "training-job-b" of team "project-a" removed from configuration: 1 Job, tier gpu, ` +
 				`nvcr.io/nvidia/pytorch:24.07-py3`,
 		},

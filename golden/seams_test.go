@@ -294,7 +294,7 @@ func schedulerMentions(text string) (naming, comparing []string) {
 // metricWords matches the name of a metric, and what only PromQL contains.
 var metricWords = regexp.MustCompile(`\b(kueue|kai|kube|jobset|controller_runtime)_[a-z_]+|\bDCGM_\w+|` +
 	`\b(kubernetes_io|\w+_googleapis_com):\w*|` +
-	`\b(rate|increase|histogram_quantile|\w+_over_time|label_replace|absent|clamp_min|quantile)\(|` +
+	`\b(rate|increase|histogram_quantile|\w+_over_time|label_replace|absent|clamp_min|topk|bottomk)\(|` +
 	`\b(sum|count|avg|min|max) ?(by \(|\([a-z_]+\{)|\bunless on\b|\boffset \d|` +
 	`\b(replica_role|exported_namespace|cluster_name|modelName|monitored_resource)(=|!)`)
 

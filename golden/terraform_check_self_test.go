@@ -346,6 +346,11 @@ func TestTerraformPlans(t *testing.T) {
 				p.Teams[i].Group = ""
 			}
 		},
+		"without listed members": func(p *ir.Platform) { p.Teams[0].Members = nil },
+		"without groups and listed members": func(p *ir.Platform) {
+			p.Teams[0].Group, p.Teams[0].Members, p.Cluster.SecurityGroup = "", nil, ""
+		},
+		"only listed members": func(p *ir.Platform) { p.Teams[0].Group, p.Cluster.SecurityGroup = "", "" },
 		"without roles": func(p *ir.Platform) {
 			for i := range p.Teams {
 				p.Teams[i].Roles = nil
@@ -482,6 +487,7 @@ func tfPlan() *ir.Platform {
 		Teams: []ir.Team{
 			{
 				Name: "a", Namespace: "a", KubeAccount: "a-ksa", Group: "a@example.com", Bucket: "bucket-a",
+				Members: []string{"user:analyst@example.com"},
 				Account: &ir.TeamAccount{ID: "wi-team-a"},
 				Roles:   []string{"roles/logging.logWriter", "${var.project_id} %{ for }"},
 			},

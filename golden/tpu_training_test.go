@@ -50,7 +50,7 @@ func compileTPUs(t *testing.T, tags ...string) emit.Tree {
 
 // tpuForms lists the combinations of tags with which the blueprint can be compiled.
 var tpuForms = [][]string{
-	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"},
+	nil, {"type=v4"}, {"slices=0"}, {"autoscaled=true"}, {"managed=true"}, {"perTeam"}, {"type=v4", "managed=true"},
 	{"type=v4", "autoscaled=true", "managed=true", "perTeam"}, {"slices=0", "perTeam"},
 }
 
@@ -61,11 +61,30 @@ func TestTPUForms(t *testing.T) {
 		t.Run(strings.Join(tags, ","), func(t *testing.T) {
 			tree := compileTPUs(t, tags...)
 			checkFolder(t, treeFS(tree))
-			if *update {
+			if *update && !t.Failed() {
 				runConformance(t, tree)
+			}
+			if slices.Equal(tags, []string{"type=v4", "managed=true"}) && !t.Failed() {
+				compareTree(t, "testdata/tpu-training-v4-managed", otherFiles(tree, compileTPUs(t)))
 			}
 		})
 	}
+}
+
+// otherFiles returns the files of a folder that the other folder lacks or has with
+// another content, without the manifest, which lists all files. They are the golden of
+// a form: what a reader of the other folder has not seen yet.
+func otherFiles(tree, other emit.Tree) (out emit.Tree) {
+	same := map[string]string{}
+	for _, f := range other {
+		same[f.Path] = string(f.Content)
+	}
+	for _, f := range tree {
+		if content, found := same[f.Path]; f.Path != emit.ManifestPath && (!found || content != string(f.Content)) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // TestTPUPools compares the node pools with handwritten ones. Every slice is a pool
@@ -406,13 +425,15 @@ func tpuBuild(t *testing.T, files fs.FS) cloudBuild {
 }
 
 // TestTPUSubstitutions checks the substitutions that a user of the reference sets,
-// with this folder's values. _NAMESPACE exists only with one team.
+// with this folder's values.
 func TestTPUSubstitutions(t *testing.T) {
 	want := map[string]string{
 		"_TF_STATE_BUCKET": "my-project-tpu-training-tfstate", "_TF_STATE_PREFIX": "tpu-training/terraform",
 		"_REGION": "us-west4", "_ZONE": "us-west4-a", "_CLUSTER_NAME": "tpu-training",
 		"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32",
-		"_JOBSET_VERSION": "0.12.0", "_KUEUE_VERSION": "0.19.2",
+		"_JOBSET_API_VERSION": "0.12.0", "_KUEUE_API_VERSION": "0.19.2", "_NAMESPACE": "tpu-research",
+		"_NETWORK_NAME": "tpu-training", "_SUBNET_NAME": "tpu-training", "_TENSORBOARD_REGION": "us-central1",
+		"_ARTIFACT_REPOSITORY_BUCKET_NAME": "my-project-tpu-training-tpu-training",
 	}
 	if d := cmp.Diff(want, tpuBuild(t, treeFS(compileTPUs(t))).Substitutions); d != "" {
 		t.Errorf("(-reference +compiled):\n%s", d)
@@ -456,8 +477,13 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
 		"README.md": regexp.MustCompile(
-			"slices|google.com/tpu|chips|vCPUs|GB|quota|queue_cq_train|not verified"),
-		"REFERENCE.md": regexp.MustCompile("slices|tpu-v5|vCPUs|GB|quota"),
+			"slices|google.com/tpu|chips|vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
+				"(?i)demonstrat|linkStyle"),
+		"DEMONSTRATION.md": regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
+		"REFERENCE.md":     regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
+		"USING.md": regexp.MustCompile(
+			"DEMONSTRATION|TPU slices( now|, and there are none now)|maximum capacity|^$|" +
+				"^\\| `train` \\| `slices` \\|"),
 	}
 	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")
 	if d := cmp.Diff(on, again); d != "" {
@@ -487,6 +513,20 @@ func TestSlicesOffAndOn(t *testing.T) {
 	for path := range counted {
 		if !changed[path] {
 			t.Errorf("%s does not count the slices", path)
+		}
+	}
+	// A number of 0 says nothing to a reader: the pages say that there are none now.
+	zero := regexp.MustCompile("\\b0 (slices|chips|`tpu)|at least 0|\\b0, in slices|\\| 0 \\| (chips|vCPUs|GB) \\|\n")
+	for _, page := range []string{"README.md", "USING.md"} {
+		text, err := fs.ReadFile(treeFS(off), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := zero.FindString(string(text)); found != "" {
+			t.Errorf("%s without slices says %q", page, found)
+		}
+		if !strings.Contains(string(text), "no slices now") && !strings.Contains(string(text), "no TPU slices now") {
+			t.Errorf("%s does not say that there are no slices", page)
 		}
 	}
 	if pools, err := nodePools(treeFS(off)); err != nil || len(pools) != 3 || len(pools[2].names) != 0 {

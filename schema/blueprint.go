@@ -9,25 +9,28 @@ import (
 // Blueprint is a checked blueprint: #Blueprint with every default filled in. A
 // pointer is nil if the blueprint omits the optional field.
 type Blueprint struct {
-	Name       string              `json:"name"`
-	Project    string              `json:"project"`
-	Region     string              `json:"region"`
-	Zones      []string            `json:"zones"`
-	Cluster    Cluster             `json:"cluster"`
-	Network    Network             `json:"network"`
-	Security   Security            `json:"security"`
-	Versions   Versions            `json:"versions"`
-	Scheduler  string              `json:"scheduler"`
-	Hardware   map[string]Hardware `json:"hardware"`
-	Capacity   map[string]Capacity `json:"capacity"`
-	Tiers      map[string]Tier     `json:"tiers"`
-	Cohorts    map[string]Cohort   `json:"cohorts"`
-	Teams      map[string]Team     `json:"teams"`
-	Workloads  map[string]Workload `json:"workloads"`
-	Monitoring Monitoring          `json:"monitoring"`
-	Delivery   Delivery            `json:"delivery"`
-	Notes      []string            `json:"notes"`
-	Accept     map[string]string   `json:"accept"`
+	Name      string              `json:"name"`
+	Project   string              `json:"project"`
+	Region    string              `json:"region"`
+	Zones     []string            `json:"zones"`
+	Cluster   Cluster             `json:"cluster"`
+	Network   Network             `json:"network"`
+	Security  Security            `json:"security"`
+	Versions  Versions            `json:"versions"`
+	Scheduler string              `json:"scheduler"`
+	Hardware  map[string]Hardware `json:"hardware"`
+	Capacity  map[string]Capacity `json:"capacity"`
+	Tiers     map[string]Tier     `json:"tiers"`
+	Cohorts   map[string]Cohort   `json:"cohorts"`
+	Teams     map[string]Team     `json:"teams"`
+	Workloads map[string]Workload `json:"workloads"`
+
+	Demonstration []Phase `json:"demonstration"`
+
+	Monitoring Monitoring        `json:"monitoring"`
+	Delivery   Delivery          `json:"delivery"`
+	Notes      []string          `json:"notes"`
+	Accept     map[string]string `json:"accept"`
 }
 
 // Cluster mirrors #Cluster.
@@ -288,6 +291,7 @@ type Team struct {
 	Cohort          *string                     `json:"cohort"`
 	Priority        *int                        `json:"priority"`
 	Group           *string                     `json:"group"`
+	Members         []string                    `json:"members"`
 	Bucket          bool                        `json:"bucket"`
 	NodesListBucket bool                        `json:"nodesListBucket"`
 	Roles           []string                    `json:"roles"`
@@ -341,13 +345,16 @@ type Workload struct {
 	Auxiliary     map[string]Auxiliary `json:"auxiliary"`
 	MaxRunSeconds *int                 `json:"maxRunSeconds"`
 	Retries       int                  `json:"retries"`
+	Shows         *string              `json:"shows"`
+	KeepSeconds   *int                 `json:"keepSeconds"`
 	Accept        map[string]string    `json:"accept"`
 }
 
 // SecretKey mirrors #SecretKey.
 type SecretKey struct {
-	Secret string `json:"secret"`
-	Key    string `json:"key"`
+	Secret string   `json:"secret"`
+	Key    string   `json:"key"`
+	Notes  []string `json:"notes"`
 }
 
 // Auxiliary mirrors #Auxiliary.
@@ -370,6 +377,35 @@ type PerPod struct {
 // Rendezvous mirrors #Workload.rendezvous.
 type Rendezvous struct {
 	Port int `json:"port"`
+}
+
+// Phase mirrors #Phase.
+type Phase struct {
+	Phase       string         `json:"phase"`
+	Shows       *string        `json:"shows"`
+	Teams       []string       `json:"teams"`
+	Cordon      map[string]int `json:"cordon"`
+	Uncordon    []string       `json:"uncordon"`
+	Delete      []string       `json:"delete"`
+	Submit      []string       `json:"submit"`
+	OneByOne    bool           `json:"oneByOne"`
+	WaitSeconds int            `json:"waitSeconds"`
+	Expect      Expectation    `json:"expect"`
+}
+
+// Expectation mirrors #Expectation.
+type Expectation struct {
+	Queues  map[string]QueueCounts `json:"queues"`
+	Evicted map[string]int         `json:"evicted"`
+	Pods    map[string]int         `json:"pods"` // nil if the blueprint sets none
+	Pending *int                   `json:"pending"`
+	Nodes   [][]string             `json:"nodes"`
+}
+
+// QueueCounts mirrors #QueueCounts.
+type QueueCounts struct {
+	Pending  int `json:"pending"`
+	Admitted int `json:"admitted"`
 }
 
 // Monitoring mirrors #Monitoring.

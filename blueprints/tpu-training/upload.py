@@ -1,6 +1,8 @@
 """Uploads the logs of a training to the Vertex AI TensorBoard until it is stopped.
 
-JobSet stops it when the training has ended.
+It looks for new logs again and again, so the curves grow while the training runs. Each
+RUN is an experiment of its own; a RUN that starts again goes on in the same experiment.
+JobSet stops the uploader when the training has ended.
 """
 
 import os
@@ -18,7 +20,7 @@ def main():
     aiplatform.init(project=project, location=region)
     aiplatform.start_upload_tb_log(
         tensorboard_id=board,
-        tensorboard_experiment_name=os.environ["EXPERIMENT"],
+        tensorboard_experiment_name=os.environ["RUN"],
         logdir=os.environ["LOGS"],
     )
     try:

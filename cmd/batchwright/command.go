@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 )
@@ -94,6 +95,9 @@ func (c Command) Main(args []string) (code int) {
 	if unknown != nil {
 		err = unknownCommand(root, rest)
 	}
+	if flag := new(pflag.NotExistError); errors.As(err, &flag) {
+		err = unknownFlag(at, flag)
+	}
 	fmt.Fprintf(c.Stderr, "%s: %v\nRun %q for usage.\n", at.CommandPath(), err, at.CommandPath()+" --help")
 	return exitUsage
 }
@@ -122,6 +126,17 @@ func unknownCommand(root *cobra.Command, args []string) error {
 		return usageErrorf("unknown command %q; did you mean %q?", args[i], best)
 	}
 	return usageErrorf("unknown command %q", args[i])
+}
+
+// unknownFlag returns the error about a flag that a command does not have, with the flag
+// that is probably meant.
+func unknownFlag(cmd *cobra.Command, flag *pflag.NotExistError) error {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := diag.Nearest(flag.GetSpecifiedName(), names); near != "" && flag.GetSpecifiedShortnames() == "" {
+		return usageErrorf("%w; did you mean --%s?", flag, near)
+	}
+	return flag
 }
 
 func (c Command) rootCommand(out io.Writer) *cobra.Command {

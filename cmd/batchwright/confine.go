@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // confinedVariable is the environment variable that is set in a process which runs a
@@ -105,6 +108,13 @@ func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*
 	}
 	in.RefuseUnbounded = c != nil && !c.inside
 	res, err := compiler.Compile(ctx, in)
+	if c != nil && c.inside && res != nil && slices.ContainsFunc(res.Findings.Sorted(), exceedsLimit) {
+		// The evaluation that was given up still runs. It must not end the process while
+		// the process shows the finding: the first process would show the finding again.
+		if err := limitMemory(math.MaxInt64 / 2); err != nil {
+			return nil, fmt.Errorf("lifting the limit of memory: %w", err)
+		}
+	}
 	var unbounded *compiler.UnboundedError
 	if !errors.As(err, &unbounded) {
 		return res, err
@@ -119,6 +129,9 @@ func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*
 	}
 	return res, exitError{c.end.code}
 }
+
+// exceedsLimit reports whether a finding says that a compilation was given up.
+func exceedsLimit(f diag.Finding) bool { return f.Code == "E0007" }
 
 // ranOutOfMemory reports whether a confined process reached its memory limit, judged
 // by its last words and its peak of memory in bytes. The Go runtime does not always

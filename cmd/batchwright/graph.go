@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchwright/batchwright/emit/review/graph"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/graph"
+	"github.com/batchwright/batchwright/emit/mermaid"
 )
 
 // drawing holds the graph command and its flags.
@@ -33,8 +37,14 @@ lead from a queue to the ResourceFlavors that it has quota of, and from a flavor
 to its node pools.
 
 GitHub and GitLab draw Mermaid in a Markdown code block; Graphviz draws dot.
-If there are more than a dozen teams or cohorts, graph draws similar ones as one,
-with the sum of their quotas, unless --full is set.`,
+A Mermaid drawing shows a flavor together with its node pools, in a color of its
+own, and names the team of a queue in the queue's box.
+
+If there are more than a dozen teams or cohorts, or more than 16 boxes of queues
+in a Mermaid drawing, graph draws similar teams or cohorts as one, unless --full
+is set. Such a drawing adds up the guaranteed quotas, and does not add up
+borrowing limits. Mermaid draws at most 500 arrows and 50,000 characters.
+If a full drawing has more, graph folds it too, and says so.`,
 		Example: "  batchwright graph blueprints/batch-platform\n  batchwright graph --format dot . | dot -Tsvg > " +
 			"platform.svg\n  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == " +
 			"\"queue\").name'",
@@ -59,19 +69,34 @@ func (d *drawing) run(ctx context.Context, paths []string) error {
 	if res.Plan == nil {
 		return errFindings
 	}
-	g := graph.Of(res.Plan, d.full)
 	var out []byte
 	switch d.format.value {
 	case formatDot:
-		out = g.Dot()
+		out = graph.Of(res.Plan, d.full).Dot()
 	case formatJSON:
-		out, err = g.JSON()
+		out, err = graph.Of(res.Plan, d.full).JSON()
 	default:
-		out = g.Mermaid()
+		out = d.drawMermaid(res.Plan)
 	}
 	if err != nil {
 		return err
 	}
 	_, err = d.Stdout.Write(out)
 	return err
+}
+
+// drawMermaid draws a plan in Mermaid. If Mermaid cannot draw what --full asks for, it
+// says what it draws instead.
+func (d *drawing) drawMermaid(p *ir.Platform) []byte {
+	finest := graph.Each
+	if d.full {
+		finest = graph.Full
+	}
+	drawn := graph.Draw(p, finest)
+	if d.full && drawn.Detail != graph.Full {
+		fmt.Fprintf(d.Stderr, "Mermaid draws at most %d arrows and %d characters, and this drawing has more. "+
+			"Similar teams are drawn as one.\nTo draw each, use --format dot or --format json.\n",
+			mermaid.MaxArrows, mermaid.MaxText)
+	}
+	return []byte(strings.Join(drawn.Lines, "\n") + "\n")
 }

@@ -180,7 +180,7 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	case o.from == "" && (given("name") || given("project")):
 		return usageErrorf("--name and --project need --from: without it, the blueprint sets them")
 	case given("from") && !slices.Contains(exampleNames(), o.from):
-		return usageErrorf("--from %q: want one of %s", o.from, strings.Join(exampleNames(), ", "))
+		return usageErrorf("--from %q: %s", o.from, adviseValue(o.from, exampleNames()))
 	case below && (o.preCommit || o.ci.value != ciNone):
 		return usageErrorf("--pre-commit and --ci work only in the root of the repository, %s", root)
 	}
@@ -263,14 +263,15 @@ func (o *initiation) exampleFiles(ctx context.Context) (map[string][]byte, error
 		if err != nil {
 			return nil, err
 		}
-		entries, err := fs.ReadDir(sub, ".")
+		err = fs.WalkDir(sub, ".", func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			files[name], err = fs.ReadFile(sub, name)
+			return err
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, e := range entries {
-			if files[e.Name()], err = fs.ReadFile(sub, e.Name()); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, f := range []struct{ field, value string }{{"name", o.name}, {"project", o.project}} {

@@ -69,6 +69,10 @@ func (c *Checked) Place(key bool, path ...string) diag.Span { return c.locate.fi
 // Written reports whether the blueprint itself contains the field.
 func (c *Checked) Written(path ...string) bool { return c.locate.isWritten(path...) }
 
+// Tag returns the tag that sets the value of a field or of a field that it refers to,
+// "" for none, and whether the command line gives the tag a value.
+func (c *Checked) Tag(path ...string) (tag string, given bool) { return c.locate.tagOf(path) }
+
 // Check compares an instance with the schema, and adds a finding for each mistake.
 // The error is a failure of the compiler.
 //
@@ -83,7 +87,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		return nil, err
 	}
 	value, conditions, ok := files.Build(cc)
-	locate := &locator{sources: files.Sources, inst: files.Instance, value: value, spelt: map[string]string{}}
+	locate := &locator{sources: files.Sources, inst: files.Instance, value: value, given: files.GivenTag,
+		spelt: map[string]string{}}
 	out := &Checked{Broken: map[[2]string]bool{}, Misnamed: map[string]bool{}, locate: locate}
 	if !ok {
 		return out, nil
@@ -406,7 +411,8 @@ func fieldDecoders(b *schema.Blueprint) map[string]decoder {
 		"zones": decodeOne(&b.Zones), "cluster": decodeOne(&b.Cluster), "network": decodeOne(&b.Network),
 		"security": decodeOne(&b.Security), "versions": decodeOne(&b.Versions),
 		"monitoring": decodeOne(&b.Monitoring), "delivery": decodeOne(&b.Delivery), "notes": decodeOne(&b.Notes),
-		"scheduler": decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),
+		"demonstration": decodeOne(&b.Demonstration),
+		"scheduler":     decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),
 		"hardware": decodeEntry(&b.Hardware), "capacity": decodeEntry(&b.Capacity), "tiers": decodeEntry(&b.Tiers),
 		"cohorts": decodeEntry(&b.Cohorts), "teams": decodeEntry(&b.Teams), "workloads": decodeEntry(&b.Workloads),
 	}

@@ -29,7 +29,8 @@ const (
 	notAllowed     = "field not allowed"
 	listLengths    = "incompatible list lengths (%d and %d)"
 	bottomLiteral  = "literal) in source"
-	failedPart     = "invalid interpolation: conflicting values" // the part has an error of its own
+	interpolation  = "invalid interpolation: "
+	failedPart     = interpolation + "conflicting values" // the part has an error of its own
 )
 
 // reportEvaluation reports mistakes of the blueprint's own CUE at a path: one
@@ -78,6 +79,9 @@ func (g *grammar) reportEvaluation(err error, schema cue.Value, path []string) {
 		}
 		if strings.Contains(f.Message, failedPart) {
 			g.postpone(f, nil)
+			continue
+		}
+		if strings.HasPrefix(f.Message, interpolation) && g.reportReferences(f.Span) {
 			continue
 		}
 		if format, args := errs[0].Msg(); strings.HasPrefix(format, undefinedField) {
@@ -198,14 +202,25 @@ func (g *grammar) fieldFinding(errs []cueerrors.Error, schema cue.Value, path []
 	if len(m.spans) == 0 || !m.spans[0].Valid() {
 		m.spans = []diag.Span{g.locate.fieldSpan(false, path...)}
 	}
-	if at := g.locate.fieldAt(m.spans[0]); at != nil && at.tag != "" {
-		m.Help += "; or set it with -t " + at.tag + "=VALUE"
-	}
+	m.Help += g.adviseTag(m.spans[0])
 	m.Span = m.spans[0]
 	for _, span := range m.spans[1:min(len(m.spans), 4)] {
 		m.Related = append(m.Related, diag.Related{Span: span, Message: m.others})
 	}
 	return m.Finding
+}
+
+// adviseTag returns the end of the help of a finding on a field that a tag can set, ""
+// for any other field.
+func (g *grammar) adviseTag(span diag.Span) string {
+	switch at := g.locate.fieldAt(span); {
+	case at == nil || at.tag == "":
+		return ""
+	case g.locate.given(at.tag):
+		return "; -t " + at.tag + " sets a value here"
+	default:
+		return "; or set it with -t " + at.tag + "=VALUE"
+	}
 }
 
 // mistake is an unfinished finding.
@@ -251,7 +266,9 @@ func maskValue(path, printed string) string {
 // hideValue hides a refused value in a finding if the name of its field makes it a
 // secret. Other secrets hide themselves.
 func hideValue(f *diag.Finding, path, printed string) {
-	if maskValue(path, printed) == secret.Mask(printed) {
+	elements := strings.Split(path, ".")
+	isSecret := len(elements) > 1 && elements[len(elements)-2] == "secretEnv" // instead of the names of the Secret
+	if !isSecret && maskValue(path, printed) == secret.Mask(printed) {
 		return
 	}
 	bare := strings.Trim(printed, `"'`)

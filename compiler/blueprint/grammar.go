@@ -260,6 +260,9 @@ func (g *grammar) reportUnknowns(value cue.Value, known map[string]cue.Value, is
 		if isConstraint(sel) || !sel.IsString() || known[sel.Unquoted()].Exists() {
 			continue
 		}
+		if len(path) > 1 && path[len(path)-2] == "secretEnv" && slices.Contains(secretValues, sel.Unquoted()) {
+			meant["secret"], meant["key"] = true, true // the help names both
+		}
 		if near := g.reportUnknown(sel.Unquoted(), names, append(slices.Clip(path), sel.Unquoted())); near != "" {
 			meant[near], g.misspelt[near] = true, true
 			g.misspelt[diag.Path(append(slices.Clip(path), near))] = true
@@ -350,6 +353,9 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 	}
 	before := g.mistakes
 	element := elementOf(schema)
+	if g.reportUndefinedElements(element, value, path) || g.reportOverlaid(value, path) {
+		return
+	}
 	items, ok := iterateFields(value)
 	for i := 0; ok && element.Exists() && items.Next(); i++ {
 		at := append(slices.Clip(path), diag.Index(i))
@@ -371,6 +377,8 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		switch {
 		case err == nil && evaluated.IsConcrete():
 			value = evaluated
+		case err != nil && !cue.IsIncomplete(err) && hasDefault(value):
+			value, _ = value.Default() // it does not fit, so that CUE does not choose it
 		case err != nil && !cue.IsIncomplete(err):
 			g.addFinding(diag.Finding{
 				Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.fieldSpan(false, path...),
@@ -396,6 +404,10 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 		g.mistakes++
 		return
 	}
+	if g.followsSibling(value, path) {
+		g.mistakes++
+		return
+	}
 	shown := describeValue(value)
 	f := diag.Finding{
 		Code: "E0103", Severity: diag.Error, Path: diag.Path(path), Span: g.locate.literalSpan(shown, path),
@@ -406,7 +418,36 @@ func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	}
 	g.suggestValue(&f, schema, value, path)
 	hideValue(&f, diag.Path(path), shown)
+	g.locate.nameTag(&f, path)
 	g.addFinding(f)
+}
+
+// followsSibling reports whether the value at a path is computed from another field of
+// the same struct whose value does not fit either.
+func (g *grammar) followsSibling(value cue.Value, path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	span, parent := g.locate.fieldSpan(false, path...), path[:len(path)-1]
+	if isLiteral(span, value) {
+		return false
+	}
+	for _, name := range g.locate.namesIn(span) {
+		at := append(slices.Clip(parent), name)
+		constraint, _, err := constraintAt(g.definition, at)
+		sibling := g.locate.lookupMeant(g.locate.value, at)
+		if err == nil && name != path[len(path)-1] && sibling.Exists() && sibling.IsConcrete() &&
+			constraint.Unify(sibling).Validate(cue.Concrete(true), cue.Final()) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// hasDefault reports whether a value that is not concrete has a concrete default.
+func hasDefault(v cue.Value) bool {
+	standard, ok := v.Default()
+	return ok && standard.IsConcrete()
 }
 
 // badKey reports a name that is not a valid label.

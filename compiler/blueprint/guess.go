@@ -3,6 +3,7 @@ package blueprint
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ func (g *grammar) suggestValue(f *diag.Finding, schema, value cue.Value, path []
 		if f.Help = try.help; f.Help == "" {
 			f.Help = "did you mean " + try.source + "?"
 		}
+		keepReference(f, value)
 		if try.source != "" && isLiteral(f.Span, value) {
 			f.Edit = &diag.Edit{Span: f.Span, Text: try.source}
 			if text, err := v.MarshalJSON(); err == nil && strings.HasSuffix(f.Span.Source.Name, ".json") {
@@ -41,6 +43,21 @@ func (g *grammar) suggestValue(f *diag.Finding, schema, value cue.Value, path []
 		return
 	}
 }
+
+// keepReference writes the reference at the place of a finding into its help, instead of
+// the value that it stands for.
+func keepReference(f *diag.Finding, value cue.Value) {
+	written := sourceText(f.Span)
+	text, err := value.MarshalJSON()
+	if err != nil || !plainReference.MatchString(written) || isLiteral(f.Span, value) {
+		return
+	}
+	name := cue.Str(slug(strings.TrimLeft(written, "_#"))).String()
+	f.Help = strings.Replace(f.Help, "NAME: "+string(text), name+": "+written, 1)
+	f.Help = strings.Replace(f.Help, "["+string(text)+"]", "["+written+"]", 1)
+}
+
+var plainReference = regexp.MustCompile(`^[_#A-Za-z][_A-Za-z0-9]*$`)
 
 // isLiteral reports whether the text at a span is a value itself, and not an expression
 // or a reference.
@@ -64,6 +81,9 @@ func isLiteral(at diag.Span, value cue.Value) bool {
 func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 	if now, why := formerValue(path, describeValue(value)); now != "" {
 		return []guess{{now, fmt.Sprintf("write %s, %s", now, why)}}
+	}
+	if above := len(path) - 2; above >= 0 && path[above] == "secretEnv" {
+		return []guess{{help: nameSecret}}
 	}
 	if schema.IncompleteKind()&^cue.StructKind == 0 {
 		return g.guessStruct(schema, value, path)
@@ -130,6 +150,30 @@ func guessImage(s string) []guess {
 	return []guess{{source: strconv.Quote(strings.ToLower(name) + tag)}}
 }
 
+// guessMember returns the member of a team that may be meant by a wrong string: an
+// address without its kind, or the address of a Google group.
+func guessMember(s string, path []string) []guess {
+	if len(path) != 4 || path[0] != "teams" || path[2] != "members" || strings.Count(s, "@") != 1 {
+		return nil
+	}
+	kind, address, found := strings.Cut(s, ":")
+	switch {
+	case !found && strings.HasSuffix(strings.ToLower(s), ".gserviceaccount.com"):
+		return []guess{{source: strconv.Quote("serviceAccount:" + s)}}
+	case !found:
+		return []guess{{source: strconv.Quote("user:" + s)}}
+	case strings.ToLower(kind) == "group":
+		return []guess{{help: fmt.Sprintf("write group: %q in the team: members lists people and service accounts",
+			strings.TrimSpace(address))}}
+	}
+	address = strings.TrimSpace(address)
+	guesses := []guess{{source: strconv.Quote(diag.Nearest(kind, []string{"user", "serviceAccount"}) + ":" + address)}}
+	if _, domain, _ := strings.Cut(address, "@"); !strings.Contains(domain, ".") {
+		guesses = append(guesses, guess{help: `write "user:" and a whole address, such as "user:anna@example.com"`})
+	}
+	return guesses
+}
+
 // quoteList returns the CUE source of a list of strings.
 func quoteList(elements []string) string {
 	var quoted []string
@@ -177,6 +221,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	guesses = append(guesses, guessNumber(s, path[len(path)-1])...)
 	trimmed := strings.TrimSpace(s)
 	guesses = append(guesses, guessContainer(trimmed, path[len(path)-1])...)
+	guesses = append(guesses, guessMember(trimmed, path)...)
 	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")))
 	if path[len(path)-1] != "machine" && !strings.ContainsAny(trimmed, "/:@") { // others name machine types and images
 		add(quoted(slug(trimmed)))
@@ -208,14 +253,22 @@ func guessDecimal(digits string) []guess {
 }
 
 // guessEntity returns the advice to write a value below the name of an entity. name is
-// the field that holds the entities.
-func (g *grammar) guessEntity(name string, entity cue.Value, value string) []guess {
+// the field that holds the entities, and schema its constraint.
+func (g *grammar) guessEntity(name string, schema cue.Value, value string) []guess {
+	entity, label := patternOf(schema)
+	if key, err := strconv.Unquote(value); err == nil && entity.IncompleteKind() == cue.StringKind &&
+		labelMatcher(label)(key) { // the name of an entity instead of its value
+		return []guess{{help: fmt.Sprintf(`write %s: %s: "TEXT"`, name, cue.Str(key).String())}}
+	}
 	names := "NAME: "
 	if inner := entityOf(entity); inner.Exists() { // only quota has two names
 		entity, names = inner, "TIER: CAPACITY: "
 	}
 	fields, err := fieldNames(entity)
 	v := g.cue.CompileString(value)
+	if entity.Unify(v).Validate(cue.Concrete(true), cue.Final()) == nil {
+		return []guess{{help: "write " + name + ": " + names + value}}
+	}
 	for _, field := range fields {
 		at := g.cue.CompileString("{}").FillPath(cue.MakePath(cue.Str(field)), v)
 		if err == nil && entity.Unify(at).Validate(cue.Concrete(true), cue.Final()) == nil {
@@ -252,8 +305,8 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	if err != nil || bad != nil || value.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 {
 		return guesses
 	}
-	if entity := entityOf(schema); entity.Exists() {
-		return g.guessEntity(name, entity, string(text))
+	if entityOf(schema).Exists() {
+		return g.guessEntity(name, schema, string(text))
 	}
 	add := func(field, value string) {
 		inside := cue.Str(field).String() + ": " + value

@@ -9,6 +9,7 @@ import (
 	"cuelang.org/go/cue"
 	cueerrors "cuelang.org/go/cue/errors"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
@@ -67,7 +68,7 @@ func (g *grammar) addUnsettled(f diag.Finding, what string, errs []cueerrors.Err
 			cause = cmp.Or(cause, at)
 		}
 	}
-	if g.alreadyFound(f.Span.Spot("")) {
+	if g.reportReferences(f.Span) || g.alreadyFound(f.Span.Spot("")) {
 		return
 	}
 	if cause = cmp.Or(cause, clause); cause != nil {
@@ -90,4 +91,22 @@ func (g *grammar) addUnsettled(f diag.Finding, what string, errs []cueerrors.Err
 		}
 	}
 	g.addFinding(f)
+}
+
+// reportReferences reports the mistakes of the hidden fields that the expressions at a
+// span refer to, directly or through other hidden fields, and returns whether there are
+// any: they are the reason why the expression has no value.
+func (g *grammar) reportReferences(at diag.Span) bool {
+	before := g.mistakes
+	for _, name := range g.locate.hiddenNames(at) {
+		value := g.locate.value.LookupPath(cue.MakePath(cue.Hid(name, g.locate.inst.ID())))
+		err := value.Validate()
+		if err == nil || cue.IsIncomplete(err) || isStruct(value) {
+			continue
+		}
+		if !strings.HasPrefix(load.Message(cueerrors.Errors(err)[0]), interpolation) { // a consequence, too
+			g.reportEvaluation(err, cue.Value{}, []string{name})
+		}
+	}
+	return g.mistakes > before
 }

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ type locator struct {
 	sources *load.Sources
 	inst    *build.Instance
 	value   cue.Value // value of the instance
+	// given reports whether the command line gives a value to a tag; nil if none.
+	given func(tag string) bool
 	// spelt holds the misspelt names of top-level fields, by the names that are meant.
 	spelt map[string]string
 
@@ -39,6 +42,7 @@ type pkg struct {
 type written struct {
 	expr ast.Expr
 	file scope
+	tag  string // tag that sets the value, or ""
 }
 
 // scope holds the meanings of names in a file.
@@ -57,6 +61,7 @@ type place struct {
 	keys   []diag.Span // spans of its label
 	values []diag.Span // spans of its value
 	refs   []ref       // references in its value
+	tag    string      // tag that sets its value, or ""
 	// Its name or its value cannot be read completely from the files.
 	computedKey, computed bool
 }
@@ -149,6 +154,26 @@ func (l *locator) valueSpans(path []string) []diag.Span {
 		spans = append(spans, p.values...)
 	}
 	return spans
+}
+
+// tagOf returns the tag that sets the value of a field or of a field that it refers to,
+// "" for none, and whether the command line gives the tag a value.
+func (l *locator) tagOf(path []string) (tag string, given bool) {
+	for _, p := range l.reachPlaces(l.fieldPlaces(path)) {
+		if p.tag != "" {
+			return p.tag, l.given != nil && l.given(p.tag)
+		}
+	}
+	return "", false
+}
+
+// nameTag adds to a finding on the value of a field that a tag sets the value, if the
+// command line gives it one. An edit of the files would not change the value.
+func (l *locator) nameTag(f *diag.Finding, path []string) {
+	if tag, given := l.tagOf(path); given {
+		f.Edit = nil
+		f.Related = append(f.Related, diag.Related{Message: "-t " + tag + " sets this value"})
+	}
 }
 
 // keySpans returns all spans of the name of a field.
@@ -244,6 +269,7 @@ func (l *locator) targetPlace(in *pkg, name string) *place {
 		in.targets[name] = p
 		for _, w := range in.names[name] {
 			l.readExpr(w.file, p, w.expr)
+			p.tag = cmp.Or(p.tag, w.tag)
 		}
 	}
 	return p

@@ -48,11 +48,7 @@ func (l *locator) fieldAt(span diag.Span) *field {
 				if err != nil && span.Start < n.Label.End().Offset() {
 					found = &field{name: "this name", value: l.nodeSpan(n.Label), clause: true, depth: len(path) - 1}
 				}
-				for _, a := range n.Attrs {
-					if name, body := a.Split(); name == "tag" {
-						found.tag, _, _ = strings.Cut(body, ",")
-					}
-				}
+				found.tag = tagName(n)
 			case *ast.LetClause:
 				found = &field{name: n.Ident.Name, value: l.nodeSpan(n.Expr), depth: len(path) + 1}
 			case *ast.IfClause:
@@ -115,4 +111,57 @@ func (l *locator) nearField(pos token.Pos, name string) string {
 		}, nil)
 	}
 	return near
+}
+
+// walkSpan calls visit for each node of the files that begins in a span, and for the
+// nodes in it.
+func (l *locator) walkSpan(at diag.Span, visit func(n ast.Node)) {
+	for _, f := range l.inst.Files {
+		if !at.Valid() || l.sources.Get(f.Filename) != at.Source {
+			continue
+		}
+		ast.Walk(f, func(n ast.Node) bool {
+			if offset := n.Pos().Offset(); n != f && at.Start <= offset && offset < at.End {
+				visit(n)
+			}
+			return true
+		}, nil)
+	}
+}
+
+// namesIn returns the names in the expressions at a span, such as a and b in a.b.
+func (l *locator) namesIn(at diag.Span) []string {
+	var names []string
+	l.walkSpan(at, func(n ast.Node) {
+		if id, ok := n.(*ast.Ident); ok && !slices.Contains(names, id.Name) {
+			names = append(names, id.Name)
+		}
+	})
+	return names
+}
+
+// hiddenNames returns the hidden top-level fields that the expressions at a span refer
+// to, and the hidden fields that these fields refer to.
+func (l *locator) hiddenNames(at diag.Span) []string {
+	if l.root == nil {
+		l.readFiles()
+	}
+	in := l.packages[l.inst]
+	var names []string
+	collect := func(n ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if ok && strings.HasPrefix(id.Name, "_") && in.names[id.Name] != nil && !slices.Contains(names, id.Name) {
+			names = append(names, id.Name)
+		}
+	}
+	l.walkSpan(at, collect)
+	for i := 0; i < len(names); i++ {
+		for _, w := range in.names[names[i]] {
+			ast.Walk(w.expr, func(n ast.Node) bool {
+				collect(n)
+				return true
+			}, nil)
+		}
+	}
+	return names
 }

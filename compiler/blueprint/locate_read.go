@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -41,10 +42,10 @@ func (l *locator) readPackage(inst *build.Instance) *pkg {
 			switch d := d.(type) {
 			case *ast.Field:
 				if name, _, err := ast.LabelName(d.Label); err == nil {
-					p.names[name] = append(p.names[name], written{d.Value, in})
+					p.names[name] = append(p.names[name], written{d.Value, in, tagName(d)})
 				}
 			case *ast.LetClause:
-				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in})
+				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in, ""})
 			}
 		}
 	}
@@ -90,12 +91,24 @@ func (l *locator) readDecls(in scope, into *place, decls []ast.Decl) {
 			for _, a := range d.Attrs {
 				l.readEmbedded(in, p, a)
 			}
+			p.tag = cmp.Or(p.tag, tagName(d))
 		case *ast.EmbedDecl:
 			l.readExpr(in, into, d.Expr)
 		case *ast.Comprehension:
 			l.readExpr(in, into, d.Value)
 		}
 	}
+}
+
+// tagName returns the name of the tag that sets the value of a field, "" for none.
+func tagName(field *ast.Field) string {
+	for _, a := range field.Attrs {
+		if key, body := a.Split(); key == "tag" {
+			name, _, _ := strings.Cut(body, ",")
+			return name
+		}
+	}
+	return ""
 }
 
 // readEmbedded reads the files that @embed(file=...) or @embed(glob=...) refers to.

@@ -27,6 +27,10 @@ func (g *grammar) suggestField(f *diag.Finding, name string, names, parent []str
 		f.Label, f.Help = "", fmt.Sprintf("remove it: the name is %q already", parent[above])
 		return ""
 	}
+	if above := len(parent) - 2; above >= 0 && parent[above] == "secretEnv" && slices.Contains(secretValues, name) {
+		f.Label, f.Help = "", nameSecret
+		return ""
+	}
 	found := g.vocabulary().findFields(plain, parent)
 	near := diag.Nearest(plain, names)
 	defer func() {
@@ -66,6 +70,12 @@ func (g *grammar) suggestField(f *diag.Finding, name string, names, parent []str
 	}
 	return ""
 }
+
+// nameSecret is the advice to someone who writes the value of a secret.
+const nameSecret = `create the Secret with kubectl, and name it and its key: {secret: "NAME", key: "KEY"}`
+
+// secretValues are fields of a variable whose value a manifest holds itself.
+var secretValues = []string{"value", "data", "stringData"}
 
 // convertStruct adds to the finding on an unknown field the value that the field near
 // takes, if the unknown field is a struct and near is a scalar: Kueue's

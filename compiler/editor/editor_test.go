@@ -230,6 +230,8 @@ func TestDefinition(t *testing.T) {
 		{"a.cue", "teams: x: quota: lp: \"l4-◆spot\": accelerators: 1\n", "base.cue:\"l4-spot\": {"},
 		{"a.cue", "_small: cpu: 1\nworkloads: x: perPod: _sm◆all\n", "a.cue:_small: cpu"},
 		{"a.cue", "workloads: x: teams: [\"vis◆ion\"]\n", "base.cue:vision: {"},
+		{"a.cue", "demonstration: [{teams: [\"vis◆ion\"]}]\n", "base.cue:vision: {"},
+		{"a.cue", "demonstration: [{expect: queues: l◆p: {}}]\n", "base.cue:lp: {priority"},
 		{"a.yaml", "capacity:\n  x: {hardware: l◆4}\n", "base.cue:l4: machine"},
 		{"a.cue", "capacity: x: placement: \"com◆pact\"\n", ""},
 		{"a.cue", "◆\n", ""},

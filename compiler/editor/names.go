@@ -26,6 +26,11 @@ func namedValues() []naming {
 		{"workloads.*.teams[]", "teams"},
 		{"workloads.*.capacity[]", "capacity"},
 		{"workloads.*.auxiliary.*.capacity", "capacity"},
+		{"demonstration[].teams[]", "teams"},
+		{"demonstration[].uncordon[]", "capacity"},
+		{"demonstration[].delete[]", "workloads"},
+		{"demonstration[].submit[]", "workloads"},
+		{"demonstration[].expect.nodes[][]", "workloads"},
 	}
 }
 
@@ -35,6 +40,10 @@ func namedKeys() []naming {
 		{"tiers.*.shared.quota.*", "capacity"},
 		{"teams.*.quota.*", "tiers"},
 		{"teams.*.quota.*.*", "capacity"},
+		{"demonstration[].cordon.*", "capacity"},
+		{"demonstration[].expect.queues.*", "tiers"},
+		{"demonstration[].expect.evicted.*", "workloads"},
+		{"demonstration[].expect.pods.*", "capacity"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -47,6 +48,15 @@ func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNe
 // Queued reports whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Option.Facts().Queued }
 
+// Selector returns the label selector of the capacity's nodes, in kubectl's form.
+func (c Capacity) Selector() string {
+	labels := make([]string, len(c.NodeLabels))
+	for i, l := range c.NodeLabels {
+		labels[i] = l.Key + "=" + l.Value
+	}
+	return strings.Join(labels, ",")
+}
+
 // OwnsPools reports whether the platform itself creates the capacity's node pools.
 // If not, GKE creates them when pods need them.
 func (c Capacity) OwnsPools() bool { return !c.AutoProvisioned && !c.ComputeClass }
@@ -74,6 +84,10 @@ func (c Capacity) Pools() []string {
 // Sliced reports whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
+// SlicesOff reports whether the capacity has no TPU slices for now, because the
+// blueprint sets their number to 0.
+func (c Capacity) SlicesOff() bool { return c.Sliced() && c.Slices == 0 && !c.Waiting }
+
 // ByCalendar reports whether the capacity consumes a reservation that was booked for
 // a number of days.
 func (c Capacity) ByCalendar() bool { return c.Option.Facts().Booked }
@@ -98,6 +112,9 @@ func (c Capacity) OnlyReserved() bool { return c.Option.Facts().OnlyReserved }
 // HasSteadyGPUs reports whether healthy GPUs of the machines stay above 1 GHz under
 // any load.
 func (c Capacity) HasSteadyGPUs() bool { return c.Machine.SteadyGPUs }
+
+// Usable reports whether the queue has quota of the resource, or can borrow it.
+func (q ResourceQuota) Usable() bool { return !q.Nominal.IsZero() || q.Borrows() }
 
 // Borrows reports whether the queue may borrow the resource.
 func (q ResourceQuota) Borrows() bool {

@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"slices"
+	"strings"
+)
+
 // Monitoring says how the platform is monitored.
 type Monitoring struct {
 	NotificationChannels []string // full resource names
@@ -39,6 +44,23 @@ type Delivery struct {
 	Repository string
 	// APIs are the services that the project needs, sorted.
 	APIs []string
+}
+
+// BuildRole returns the custom role of the build, which has Permissions. The ID of a
+// custom role must not contain dashes (IAM documentation: "Create and manage custom
+// roles").
+func (d Delivery) BuildRole() CustomRole {
+	return CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display,
+		Permissions: d.Permissions}
+}
+
+// AllCustomRoles returns every custom role that exists before the build: BuildRole, if
+// the build needs permissions beyond its predefined roles, and CustomRoles.
+func (d Delivery) AllCustomRoles() []CustomRole {
+	if len(d.Permissions) == 0 {
+		return d.CustomRoles
+	}
+	return slices.Concat([]CustomRole{d.BuildRole()}, d.CustomRoles)
 }
 
 // Scope is the kind of resources that a role reaches.

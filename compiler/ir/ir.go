@@ -52,6 +52,9 @@ type Platform struct {
 	Delivery   Delivery
 	Demand     Demand
 
+	// Demonstration holds the phases in which the platform is shown, in their order.
+	Demonstration []Phase
+
 	// Notes are further remarks of the administrator: paragraphs, in the order of
 	// the blueprint.
 	Notes []string
@@ -77,6 +80,7 @@ type Network struct {
 	Pods         string
 	Services     string
 	ControlPlane string
+	MTU          int // of the VPC in bytes; 0 is Google Cloud's default of 1460
 
 	// GPUs are the networks that connect GPUs of different nodes, in the order of
 	// the nodes' interfaces: first the networks of GPUDirect-TCPX and TCPXO, then the
@@ -178,6 +182,21 @@ type SystemPool struct {
 func (p *Platform) HasGroups() bool {
 	return p.Cluster.SecurityGroup != "" && slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Group != "" })
 }
+
+// MemberAccounts returns the members of all teams that are not in a Google group as
+// far as the platform knows, as in Team.Members, each once, sorted.
+func (p *Platform) MemberAccounts() []string {
+	var out []string
+	for _, t := range p.Teams {
+		out = append(out, t.Members...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// HasMembers reports whether somebody besides the administrators of the cluster
+// submits jobs.
+func (p *Platform) HasMembers() bool { return p.HasGroups() || len(p.MemberAccounts()) > 0 }
 
 // HasBuckets reports whether at least one team has a bucket.
 func (p *Platform) HasBuckets() bool {

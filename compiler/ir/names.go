@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Names of resources in Kubernetes.
 const (
@@ -29,6 +32,12 @@ const KueueWebhooks = "system/kueue-webhooks"
 // than a GPU node takes to start and to pull an image.
 const PodsReadyMinutes = 30
 
+// RecoveryMinutes is the time in which another pod must replace a lost pod of a running
+// workload. After it, Kueue evicts the pods and queues the workload again. It is shorter
+// than PodsReadyMinutes: one node must be replaced, while the pods on all others waste
+// GPU time.
+const RecoveryMinutes = 15
+
 // LabelKueueQueue names a job's LocalQueue, and LabelKAIQueue a workload's queue.
 // Source: Kueue, pkg/controller/constants; KAI Scheduler's documentation,
 // "Scheduling queues".
@@ -49,6 +58,12 @@ const (
 	AnnotationMaxRun     = "provreq.kueue.x-k8s.io/maxRunDurationSeconds"
 	AnnotationKAIMembers = "kai.scheduler/batch-min-member"
 )
+
+// LabelCapacity names the capacity of a pool, and so keeps capacities apart. All
+// pools have it, although GKE labels a single pool with its name: Kueue ignores a
+// label in a pod's node selector if the flavor does not have that label. See
+// rules.chosenApart.
+const LabelCapacity = "capacity"
 
 // LabelNodePool is the label in which GKE gives nodes the name of their pool.
 const LabelNodePool = "cloud.google.com/gke-nodepool"
@@ -115,6 +130,26 @@ const InfrastructureManagerTerraform = "1.5.7"
 func (p *Platform) Deployment() string {
 	return "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/deployments/" + p.Name
 }
+
+// ImageRepository returns the name of the repository of the teams' images, as images
+// begin with it. A project ID with a domain has a slash for its colon there.
+func (p *Platform) ImageRepository() string {
+	project := strings.ReplaceAll(p.Project, ":", "/")
+	return p.Delivery.Region + "-docker.pkg.dev/" + project + "/" + p.Delivery.Repository
+}
+
+// ImageAccount returns the account of the builds that make images for the teams. An
+// administrator creates it when the first image is needed.
+func (p *Platform) ImageAccount() ServiceAccount {
+	return ServiceAccount{ID: p.Name + "-image", Display: "Builds images for " + p.Name}
+}
+
+// ImageSubstitution is the substitution with the name and the tag of an image to build.
+const ImageSubstitution = "_IMAGE"
+
+// ImageSourcePrefix returns the prefix of the sources of images in the platform's
+// bucket.
+func (p *Platform) ImageSourcePrefix() string { return p.Name + "/images" }
 
 // SourcePrefix returns the prefix of the build sources in the platform's bucket.
 func (p *Platform) SourcePrefix() string { return p.Name + "/source" }

@@ -47,12 +47,22 @@ func (p *Platform) CountNodes() []NodeCount {
 	return counts
 }
 
-// standingNodes returns the number of nodes that exist even if no job runs.
+// standingNodes returns the number of nodes, or of reserved machines, that exist even
+// if no job runs.
 func (c Capacity) standingNodes() int {
+	if !c.Waiting && c.OwnsReservation() {
+		return c.MaxNodes
+	}
+	return c.IdleNodes()
+}
+
+// IdleNodes returns the number of nodes that run even if there is no job. Reserved
+// machines without a node do not count.
+func (c Capacity) IdleNodes() int {
 	switch {
 	case c.Waiting:
 		return 0
-	case c.Static, c.OwnsReservation():
+	case c.Static:
 		return c.MaxNodes
 	}
 	return c.MinNodes

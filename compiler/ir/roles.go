@@ -14,7 +14,7 @@ func ClusterCondition(project, region, cluster string) string {
 }
 
 // MemberRole is the role on the cluster of Cluster.SecurityGroup, whose members are
-// the teams' groups. Its holder can find the cluster and reach its control plane,
+// the teams' groups, and of each account in Team.Members. Its holder can find the cluster and reach its control plane,
 // and nothing else: container.clusters.get, list and connect, which the DNS endpoint
 // demands (IAM documentation: "Google Kubernetes Engine roles and permissions").
 // RBAC decides what its holder may do in the cluster.

@@ -66,6 +66,12 @@ type SchedulerFacts struct {
 	// CountsCPU reports whether quota also limits cpu and memory. Otherwise it
 	// limits only GPUs.
 	CountsCPU bool
+	// CountsJobs reports whether queues show the numbers of their jobs, and jobs how
+	// often they were evicted.
+	CountsJobs bool
+	// PacksPods reports whether pods are packed onto as few nodes as possible, so that
+	// the nodes that they share can be foretold.
+	PacksPods bool
 	// MatchesAllLabels reports whether a pod starts only on nodes that have all
 	// labels of its node selector. Otherwise labels that a capacity's ResourceFlavor
 	// lacks are ignored when a workload is admitted to it.
@@ -109,6 +115,7 @@ func kueueFacts() SchedulerFacts {
 		QueueLabel:       LabelKueueQueue,
 		QuotaPerCapacity: true,
 		CountsCPU:        true,
+		CountsJobs:       true,
 	}
 }
 
@@ -119,6 +126,7 @@ func kaiFacts() SchedulerFacts {
 		Downloads:          []string{"helm"},
 		QueueLabel:         LabelKAIQueue,
 		OneQueue:           true,
+		PacksPods:          true,
 		MatchesAllLabels:   true,
 		PreemptsByPriority: true,
 		// Source: KAI Scheduler's documentation, "Workload priority".

@@ -3,6 +3,7 @@ package ir
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -60,11 +61,14 @@ type SharingTeam struct{ Name, Namespace string }
 
 // Team is a tenant of the platform.
 type Team struct {
-	Name        string
-	Namespace   string
-	Cohort      string // "" for none
-	Priority    int    // priority of its queue in KAI Scheduler
-	Group       string // Google group of its members, "" for none
+	Name      string
+	Namespace string
+	Cohort    string // "" for none
+	Priority  int    // priority of its queue in KAI Scheduler
+	Group     string // Google group of its members, "" for none
+	// Members are the people and service accounts that submit jobs besides Group, as
+	// IAM writes them: "user:ADDRESS" or "serviceAccount:ADDRESS"; sorted.
+	Members     []string
 	KubeAccount string // Kubernetes service account of its jobs
 	// Account is the Google service account that the jobs act as. It is nil if the
 	// jobs hold their rights as KubeAccount.
@@ -79,6 +83,16 @@ type Team struct {
 	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
 	Allow  []string
 	Queues []Queue // by tier
+}
+
+// Submits reports whether somebody besides the administrators of the cluster submits
+// the team's jobs.
+func (t *Team) Submits() bool { return t.Group != "" || len(t.Members) > 0 }
+
+// MemberAddress returns the e-mail address of an element of Team.Members.
+func MemberAddress(member string) string {
+	_, address, _ := strings.Cut(member, ":")
+	return address
 }
 
 // ClusterQueues returns every ClusterQueue of the platform once, with the teams that
@@ -180,6 +194,10 @@ type FlavorQuota struct {
 
 // Borrows reports whether the queue may borrow some resource of the capacity.
 func (f FlavorQuota) Borrows() bool { return slices.ContainsFunc(f.Quotas, ResourceQuota.Borrows) }
+
+// Usable reports whether the queue has quota of some resource of the capacity, or can
+// borrow it.
+func (f FlavorQuota) Usable() bool { return slices.ContainsFunc(f.Quotas, ResourceQuota.Usable) }
 
 // ResourceQuota is a queue's quota of one resource of a capacity.
 type ResourceQuota struct {

@@ -41,6 +41,7 @@ type Workload struct {
 	Files        []KeyValue // name and content, by name
 	ConfigMap    string     // name of the ConfigMap that holds Files, "" without Files
 	Port         int        // port of the rendezvous, 0 for none
+	Shows        string     // what the log of the first pod shows, "" if the blueprint does not say
 	Retries      int
 	NodeSelector []KeyValue // by key
 	Tolerations  []Taint    // by key
@@ -66,6 +67,9 @@ type Workload struct {
 	MaxRunSeconds int
 	// GraceSeconds is the time that a pod may take to stop; 0 means the default.
 	GraceSeconds int
+	// KeepSeconds is the time after which Kubernetes deletes a copy that has ended.
+	// 0 means never.
+	KeepSeconds int
 }
 
 // Queueing holds the fields by which the scheduler recognises a job.
@@ -76,7 +80,10 @@ type Queueing struct {
 }
 
 // SecretEnv is an environment variable whose value is in a Secret.
-type SecretEnv struct{ Name, Secret, Key string }
+type SecretEnv struct {
+	Name, Secret, Key string
+	Notes             []string // for the administrator who creates the Secret
+}
 
 // Interface is a network interface of a pod.
 type Interface struct{ Name, Network string }

@@ -25,12 +25,6 @@ const (
 	labelArchitecture  = "kubernetes.io/arch"
 	labelDRANetworks   = "cloud.google.com/gke-networking-dra-driver"
 
-	// labelCapacity names the capacity of a pool, and so keeps capacities apart.
-	// All pools have it, although GKE labels a single pool with its name: Kueue
-	// ignores a label in a pod's node selector if the flavor does not have that
-	// label. See rules.chosenApart.
-	labelCapacity = "capacity"
-
 	// labelResourceType says how a node was obtained.
 	labelResourceType = "resource-type"
 
@@ -195,7 +189,7 @@ func markNodes(c *ir.Capacity) {
 				ir.Taint{Key: option.AutoLabel.Key, Value: option.AutoLabel.Value, Effect: noSchedule})
 		}
 	default:
-		poolLabels[labelCapacity] = c.Name
+		poolLabels[ir.LabelCapacity] = c.Name
 		poolLabels[labelResourceType] = option.ResourceType
 		c.PoolTaints = []ir.Taint{{Key: option.Taint, Value: "true", Effect: noSchedule}}
 		taints = append(taints, c.PoolTaints...)

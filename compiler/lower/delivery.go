@@ -242,7 +242,7 @@ func grantableRoles(p *ir.Platform) []string {
 	for _, t := range p.Teams {
 		granted = append(granted, t.Roles...)
 	}
-	if p.HasGroups() {
+	if p.HasMembers() {
 		granted = append(granted, ir.MemberRole)
 	}
 	return sortedUnique(granted)

@@ -47,6 +47,31 @@ func TestGroupsAreGrantable(t *testing.T) {
 	if got := lowerDelivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
 		t.Errorf("with groups: %q", got)
 	}
+	p = &ir.Platform{Teams: []ir.Team{{Name: "one", Members: []string{"user:analyst@example.com"}}}}
+	if got := lowerDelivery(p).GrantableRoles; !slices.Equal(got, []string{ir.MemberRole}) {
+		t.Errorf("with a member without a group: %q", got)
+	}
+}
+
+// TestMembersCount holds that each account among the members counts once for each role
+// that it gets, however many teams list it, and a group of groups once for all.
+func TestMembersCount(t *testing.T) {
+	p := &ir.Platform{
+		Cluster: ir.Cluster{SecurityGroup: "gke-security-groups@example.com"},
+		Teams: []ir.Team{
+			{Name: "one", Members: []string{"user:analyst@example.com", "user:builder@example.com"}},
+			{Name: "two", Members: []string{"user:analyst@example.com"}},
+		},
+		Monitoring: ir.Monitoring{MemberRoles: []string{"roles/monitoring.viewer"}},
+	}
+	without := iamDemand(&ir.Platform{Teams: []ir.Team{{Name: "one"}}})
+	if got := iamDemand(p); got.Principals-without.Principals != 4 || got.Groups != 0 {
+		t.Errorf("two accounts with two roles: %+v, without them %+v", got, without)
+	}
+	p.Teams[1].Group = "two@example.com"
+	if got := iamDemand(p); got.Principals-without.Principals != 6 || got.Groups != 2 {
+		t.Errorf("two accounts and a group with two roles: %+v, without them %+v", got, without)
+	}
 }
 
 // TestDeliveryFollowsThePlan holds that every wide right and every API is

@@ -70,10 +70,11 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 			demand.ServiceAccounts++
 		}
 	}
+	rolesEach := 1 + len(p.Monitoring.MemberRoles)
 	if p.HasGroups() {
-		demand.Groups = 1 + len(p.Monitoring.MemberRoles)
+		demand.Groups = rolesEach
 	}
-	demand.Principals = principals + demand.Groups
+	demand.Principals = principals + demand.Groups + rolesEach*len(p.MemberAccounts())
 	return demand
 }
 

@@ -53,8 +53,8 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Network: ir.Network{
 			Name: b.Name, Subnet: b.Name,
 			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services,
-			ControlPlane: b.Network.ControlPlane,
-			GPUs:         gpuNetworks, GPURanges: gpuRanges,
+			ControlPlane: b.Network.ControlPlane, MTU: networkMTU(gpuNetworks),
+			GPUs: gpuNetworks, GPURanges: gpuRanges,
 		},
 		Cluster: lowerCluster(b, len(gpuNetworks) > 0),
 		Security: ir.Security{
@@ -88,6 +88,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 	}
 	p.Workloads = lowerWorkloads(b, p)
 	p.Teams, p.SharedQueues = withQueueing(b, p)
+	p.Demonstration = lowerDemonstration(b, p)
 	deriveFacts(b, p)
 	return p, nil
 }
@@ -96,7 +97,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 // the delivery and the demand read all that stands before them.
 func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
-	if b.Monitoring.OpenToMembers && p.HasGroups() {
+	if b.Monitoring.OpenToMembers && p.HasMembers() {
 		p.Monitoring.MemberRoles = memberRoles(p)
 	}
 	p.Delivery = lowerDelivery(p)

@@ -11,11 +11,21 @@ import (
 )
 
 // Packet sizes (MTU) in bytes. Source: Google's Cluster Toolkit, examples
-// gke-a3-megagpu and gke-a3-ultragpu.
+// gke-a3-megagpu and gke-a3-ultragpu, and the default of its modules/network/vpc.
 const (
 	tcpxMTU = 8244
 	rdmaMTU = 8896
+	// mainMTU is the MTU of the cluster's network beside networks of GPUs.
+	mainMTU = 8896
 )
+
+// networkMTU returns the MTU of the cluster's network.
+func networkMTU(gpus []ir.GPUNetwork) int {
+	if len(gpus) == 0 {
+		return 0
+	}
+	return mainMTU
+}
 
 // partBits says that a range is cut into 1<<partBits parts. The number of parts does
 // not depend on the machines' number of networks, so that a new machine never moves

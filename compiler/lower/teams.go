@@ -105,6 +105,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Cohort:          valueOr(in.Cohort, ""),
 			Priority:        valueOr(in.Priority, queuePriority),
 			Group:           valueOr(in.Group, ""),
+			Members:         sortedUnique(in.Members),
 			KubeAccount:     name + "-ksa",
 			Roles:           sortedUnique(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,

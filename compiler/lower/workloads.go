@@ -99,15 +99,18 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 		TensorBoard:   p.Monitoring.TensorBoard != "",
 		Files:         keyValues(in.Files),
 		Retries:       in.Retries,
+		Shows:         valueOr(in.Shows, ""),
 		HostNetwork:   in.HostNetwork,
 		MaxRunSeconds: valueOr(in.MaxRunSeconds, 0),
+		KeepSeconds:   valueOr(in.KeepSeconds, 0),
 	}
 	if len(q.Classes) > 0 {
 		w.PriorityClass = valueOr(in.Priority, q.Classes[0])
 	}
 	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
+		from := in.SecretEnv[env]
 		w.SecretEnv = append(w.SecretEnv,
-			ir.SecretEnv{Name: env, Secret: in.SecretEnv[env].Secret, Key: in.SecretEnv[env].Key})
+			ir.SecretEnv{Name: env, Secret: from.Secret, Key: from.Key, Notes: from.Notes})
 	}
 	if n := in.PerPod.Accelerators; n > 0 {
 		w.Requests = append(w.Requests, ir.Amount{Resource: acceleratorOf(on), Quantity: wholeQuantity(n)})
@@ -236,7 +239,7 @@ func nodeSelector(p *ir.Platform, on, all []*ir.Capacity) []ir.KeyValue {
 				excluded++
 			}
 		}
-		if l.Key == labelCapacity && excluded == len(others) && excluded > 0 {
+		if l.Key == ir.LabelCapacity && excluded == len(others) && excluded > 0 {
 			return []ir.KeyValue{l}
 		}
 		if excluded > 0 {

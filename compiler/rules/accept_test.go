@@ -66,6 +66,7 @@ func TestAcceptancesOfBrokenEntities(t *testing.T) {
 		Broken:    map[[2]string]bool{team: true},
 		Valid:     map[[2]string]map[string]bool{team: {"bucket": true}},
 		Place:     func(bool, ...string) diag.Span { return diag.Span{} },
+		Tag:       func(...string) (string, bool) { return "", false },
 		Findings:  &diag.List{},
 		accepted:  map[acceptance]bool{},
 	}

@@ -39,7 +39,7 @@ func misspeltTeams(r *report) {
 }
 
 // idleTeams reports a team without a queue: no job can start in its namespace. A team
-// with a group and a bucket is excepted, because its members can use the bucket.
+// with members and a bucket is excepted, because its members can use the bucket.
 func idleTeams(r *report) {
 	if len(r.Blueprint.Tiers) == 0 {
 		return
@@ -52,18 +52,19 @@ func idleTeams(r *report) {
 	}
 	queued := r.queuedTeams()
 	for _, t := range r.queuelessTeams() {
-		group := r.Blueprint.Teams[t].Group != nil
-		if group && r.Blueprint.Teams[t].Bucket || named[t] || r.twinOf(t, "teams", queued) != "" {
+		team := r.Blueprint.Teams[t]
+		people := team.Group != nil || len(team.Members) > 0
+		if people && team.Bucket || named[t] || r.twinOf(t, "teams", queued) != "" {
 			continue
 		}
-		if group {
+		if people {
 			r.addKey(at("teams", t),
-				fmt.Sprintf("team %q has a group, but no quota and no shared queue, so its members can run nothing", t),
+				fmt.Sprintf("team %q has members, but no quota and no shared queue, so they can run nothing", t),
 				withHelp("give the team quota in a tier, or remove the team; if its members only use a bucket, add "+
 					"bucket: true"))
 			continue
 		}
-		r.addKey(at("teams", t), fmt.Sprintf("team %q has no quota, no shared queue and no group", t),
+		r.addKey(at("teams", t), fmt.Sprintf("team %q has no quota, no shared queue and no members", t),
 			withHelp("give the team quota in a tier, or remove it"))
 	}
 }

@@ -369,9 +369,18 @@ func zonesInRegion(r *report) {
 			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
 				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)),
 				withRelated(at("region"), "the region"),
-				withHelp("choose zones of the region"))
+				withHelp("%s", chooseZone(r, at("zones", diag.Index(i)))))
 		}
 	}
+}
+
+// chooseZone returns the advice to choose a zone of the platform's region for the field
+// at a path, which may take its value from a tag.
+func chooseZone(r *report, path []string) string {
+	if tag, _ := r.Tag(path...); tag != "" {
+		return fmt.Sprintf("choose a zone of the region: -t %s=%s", tag, someZone(r.Blueprint.Region))
+	}
+	return "choose zones of the region"
 }
 
 func capacityZones(r *report) {

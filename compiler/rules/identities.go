@@ -130,6 +130,7 @@ func wideRoles(r *report) {
 func sharedAccounts(r *report) {
 	owners := map[string]string{
 		r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build",
+		r.Plan.ImageAccount().ID: "the account that builds images",
 	}
 	for _, t := range r.Plan.Teams {
 		if t.Account == nil {
@@ -163,6 +164,10 @@ func checkPrincipals(r *report) {
 		"move some teams to a platform in a second project", teams)
 	if accounts > 0 {
 		advice += fmt.Sprintf("; a team without serviceAccount needs %d fewer", len(r.Plan.JobRoles))
+	}
+	if people := len(r.Plan.MemberAccounts()) * (1 + len(r.Plan.Monitoring.MemberRoles)); people > 0 {
+		advice += fmt.Sprintf("; %d are for the accounts in members of the teams: with Google groups instead, all "+
+			"people together need at most %d", people, 1+len(r.Plan.Monitoring.MemberRoles))
 	}
 	r.addKey(at("teams"),
 		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, but IAM "+

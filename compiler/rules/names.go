@@ -36,7 +36,6 @@ func nameRules() []Rule {
 			Code: "W0208", Severity: diag.Warning, Title: "instances of two node pools have the same name prefix",
 			check: poolPrefixes, whole: true,
 		},
-		{Code: "E0209", Severity: diag.Error, Title: "team group without cluster.securityGroup", check: securityGroup},
 		{
 			Code: "E0213", Severity: diag.Error, Title: "nodesListBucket without a bucket",
 			check: listedBuckets,
@@ -139,6 +138,7 @@ func checkReferences(r *report) {
 				capacity)
 		}
 	}
+	r.checkPhaseReferences()
 }
 
 func quotaOutsideTier(r *report) {
@@ -459,21 +459,6 @@ func poolPrefixes(r *report) {
 				withHelp("rename one of them, so that the first %d characters differ", seen))
 		}
 		first[prefix] = c.Name
-	}
-}
-
-func securityGroup(r *report) {
-	if r.Blueprint.Cluster.SecurityGroup != nil {
-		return
-	}
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		if r.Blueprint.Teams[name].Group != nil {
-			r.add(at("teams", name, "group"),
-				"GKE ignores the teams' Google groups, because cluster.securityGroup is not set",
-				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", `+
-					`a group that holds the teams' groups`))
-			return // one mistake, however many teams have a group
-		}
 	}
 }
 

@@ -170,11 +170,13 @@ func overlappingRanges(r *report) {
 				a, b = b, a
 			}
 			options := []option{withHelp("choose ranges that do not overlap")}
+			origin := " (the default)"
 			if r.Written("network", b.field) {
-				options = append(options, withRelated(at("network", b.field), "the other range"))
+				options, origin = append(options, withRelated(at("network", b.field), "the other range")), ""
 			}
 			r.add(at("network", a.field),
-				fmt.Sprintf("network.%s, %s, overlaps network.%s, %s", a.field, a.text, b.field, b.text), options...)
+				fmt.Sprintf("network.%s, %s, overlaps network.%s, %s%s", a.field, a.text, b.field, b.text, origin),
+				options...)
 			break
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Rules on names that fit the grammar, and that Google Cloud refuses because of what
-// they say: names of buckets and of the network, groups, and notification channels.
+// they say: names of buckets and of the network, and notification channels.
 
 func refusedNameRules() []Rule {
 	return []Rule{
@@ -20,10 +20,6 @@ func refusedNameRules() []Rule {
 		{
 			Code: "E0225", Severity: diag.Error, Title: "Cloud Storage refuses the name of a bucket",
 			check: refusedBuckets,
-		},
-		{
-			Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group",
-			check: teamGroups, fieldwise: true,
 		},
 		{
 			Code: "W0230", Severity: diag.Warning, Title: "VPC network has the name of the project's default network",
@@ -147,31 +143,6 @@ func (r *report) bucketNames(find func(text string, start bool) string, say func
 	}
 	if part := find(r.Plan.Name, false); part != "" {
 		tell(r.add, at("name"), derived, part, "rename the platform")
-	}
-}
-
-// teamGroups reports addresses of service accounts and of consumer accounts, which
-// cannot be Google groups. IAM refuses to bind them as groups, and in Kubernetes RBAC
-// no user is a member of them.
-func teamGroups(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		group := r.Blueprint.Teams[name].Group
-		if group == nil {
-			continue
-		}
-		_, domain, _ := strings.Cut(strings.ToLower(*group), "@")
-		what := ""
-		switch {
-		case domain == "gserviceaccount.com" || strings.HasSuffix(domain, ".gserviceaccount.com"):
-			what = "a service account"
-		case domain == "gmail.com" || domain == "googlemail.com":
-			what = "a person"
-		default:
-			continue
-		}
-		r.add(at("teams", name, "group"),
-			fmt.Sprintf("group of team %q is the address of %s, not of a Google group", name, what),
-			withHelp("create a Google group, add its members, and write the address of the group"))
 	}
 }
 

@@ -59,10 +59,12 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), entityRules(), refusedNameRules(), identityRules(), hardwareRules(), placeRules(),
+		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), hardwareRules(),
+		placeRules(),
 		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
+		demonstrationRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
@@ -78,6 +80,9 @@ type Pass struct {
 	Place func(key bool, path ...string) diag.Span
 	// Written reports whether the files contain the field.
 	Written func(path ...string) bool
+	// Tag returns the tag that sets the value of a field, "" for none, and whether the
+	// command line gives the tag a value.
+	Tag func(path ...string) (tag string, given bool)
 	// Sources are the files of the user, sorted by name.
 	Sources  []*diag.Source
 	Findings *diag.List
@@ -249,6 +254,9 @@ func at(path ...string) []string { return path }
 // add reports a finding at the value of a field. The options add further parts to
 // the finding.
 func (r *report) add(path []string, message string, options ...option) {
+	if tag, given := r.Tag(path...); given {
+		options = append(slices.Clip(options), withNote("-t %s sets this value", tag))
+	}
 	r.newFinding(r.Place(false, path...), path, message, options)
 }
 
@@ -309,6 +317,9 @@ func withHelp(format string, args ...any) option {
 func withRelated(path []string, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {
 		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
+		if tag, given := r.Tag(path...); given {
+			add.Message += ", which -t " + tag + " sets"
+		}
 		if !slices.Contains(f.Related, add) { // a pattern writes many fields at one place
 			f.Related = append(f.Related, add)
 		}

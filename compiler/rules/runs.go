@@ -122,6 +122,15 @@ func (r *report) mixedShapes(name string, w schema.Workload, on []string, capaci
 	return false
 }
 
+// exceedsHosts reports whether a pod of a workload asks for more chips than the hosts of
+// every TPU capacity have that admits it. wholeSlices reports such a workload.
+func exceedsHosts(w schema.Workload, quotas []ir.FlavorQuota, capacities map[string]ir.Capacity) bool {
+	return len(quotas) > 0 && !slices.ContainsFunc(quotas, func(f ir.FlavorQuota) bool {
+		machine := capacities[f.Flavor].Machine
+		return machine.Slice == nil || w.PerPod.Accelerators <= machine.AcceleratorCount
+	})
+}
+
 func sliceShape(s *ir.Slice) string {
 	return fmt.Sprintf("%d chips on %s", s.Chips, words.Count(s.Hosts, "host"))
 }
@@ -145,6 +154,33 @@ func runTimes(r *report) {
 					withRelated(at("capacity", capacity, "consumption", option.Field), "the nodes"),
 					withHelp("reduce maxRunSeconds: %s ends a node after that time, even if a job runs on it",
 						option.Nodes))
+				break
+			}
+		}
+	}
+}
+
+// shortestRun is the shortest time in seconds for which Compute Engine starts the nodes of
+// a request.
+const shortestRun = 600
+
+// shortRuns reports runs that are shorter than the time for which the nodes of queued
+// capacities can be requested: a request names the run's longest time.
+func shortRuns(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.MaxRunSeconds == nil || *w.MaxRunSeconds >= shortestRun {
+			continue
+		}
+		for _, capacity := range r.runsOn(w, capacities) {
+			if c := capacities[capacity]; c.Queued() {
+				option := c.Option.Facts()
+				r.add(at("workloads", name, "maxRunSeconds"),
+					fmt.Sprintf("%s does not start nodes for less than %d seconds", option.Name, shortestRun),
+					withLabel("want at least %d", shortestRun),
+					withRelated(at("capacity", capacity, "consumption", option.Field), "the nodes"),
+					withHelp("write maxRunSeconds: %d; a copy can still end earlier", shortestRun))
 				break
 			}
 		}

@@ -52,10 +52,19 @@ const revokeSecret = "; then revoke the secret and create a new one, " +
 // notes, and of the reasons for accepting findings.
 func (r *report) eachFreeText(visit func(freeText)) {
 	const revoke = revokeSecret
-	for i, note := range r.Blueprint.Notes {
-		cure := "remove the secret from the note" + revoke
-		visit(freeText{at("notes", diag.Index(i)), note, "", "the note", cure, nil})
+	noted := func(path []string, notes []string) {
+		for i, note := range notes {
+			cure := "remove the secret from the note" + revoke
+			visit(freeText{append(slices.Clip(path), "notes", diag.Index(i)), note, "", "the note", cure, nil})
+		}
 	}
+	for i, phase := range r.Blueprint.Demonstration {
+		if phase.Shows != nil {
+			cure := "remove the secret from the text" + revoke
+			visit(freeText{at("demonstration", diag.Index(i), "shows"), *phase.Shows, "", "the text", cure, nil})
+		}
+	}
+	noted(nil, r.Blueprint.Notes)
 	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return slices.Compare(a.path(), b.path())
 	}) {
@@ -98,9 +107,14 @@ func (r *report) eachFreeText(visit func(freeText)) {
 			at, what := append(slices.Clip(path), "secretEnv", name, "key"), "the key of variable "+name
 			const cure = "write the names of a Secret and of its key, not the value" + revoke
 			visit(freeText{at, w.SecretEnv[name].Key, name, what, cure, nil})
+			noted(append(slices.Clip(path), "secretEnv", name), w.SecretEnv[name].Notes)
 		}
 		for _, a := range sortedKeys(w.Auxiliary) {
 			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
+		}
+		if w.Shows != nil {
+			cure := "remove the secret from the text" + revoke
+			visit(freeText{append(slices.Clip(path), "shows"), *w.Shows, "", "the text", cure, nil})
 		}
 		for _, file := range sortedKeys(w.Files) {
 			cure := "move the secret to a Secret in the team's namespace, and let the program read it from a " +

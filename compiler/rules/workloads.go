@@ -46,6 +46,10 @@ func workloadRules() []Rule {
 			resolved: true,
 		},
 		{
+			Code: "E0818", Severity: diag.Error, Title: "workload asks for nodes for too short a time",
+			check: shortRuns, resolved: true,
+		},
+		{
 			Code: "E0810", Severity: diag.Error, Title: "workload chooses a capacity that its tier does not use",
 			check: capacityOutsideTier, basic: true, fieldwise: true,
 		},
@@ -190,7 +194,7 @@ func podFitsNode(r *report) {
 				}
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
-			if !fitting {
+			if !fitting && !exceedsHosts(r.Blueprint.Workloads[name], s.usableQuotas(), capacities) {
 				r.addKey(at("workloads", name, "perPod"),
 					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
 					withLabel("per node: %s", strings.Join(short, "; ")),

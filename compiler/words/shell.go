@@ -27,6 +27,27 @@ func ShellArgument(s string) string {
 // byte 0, which no shell can hold.
 func ShellString(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
+// ShellAssignment returns the line of a script that assigns a string to a variable.
+func ShellAssignment(name, value string) string { return name + "=" + ShellString(value) + "\n" }
+
+// ShellArray returns the lines of a script that assign an array to a variable. Each
+// line holds the strings of one record; all are elements of the array, in order.
+func ShellArray(name string, records ...[]string) string {
+	var b strings.Builder
+	b.WriteString(name + "=(\n")
+	for _, record := range records {
+		for i, s := range record {
+			if i == 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(" " + ShellString(s))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString(")\n")
+	return b.String()
+}
+
 // SplitCommand returns the elements of a command that does what a shell does with the
 // line. These are the line's words if a shell reads nothing but words in it; otherwise
 // a shell and the line.

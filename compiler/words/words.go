@@ -142,3 +142,16 @@ func OneLine(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
+
+// Duration returns a number of seconds in the largest unit that divides it.
+func Duration(seconds int) string {
+	switch {
+	case seconds%(24*60*60) == 0:
+		return Count(seconds/(24*60*60), "day")
+	case seconds%(60*60) == 0:
+		return Count(seconds/(60*60), "hour")
+	case seconds%60 == 0:
+		return Count(seconds/60, "minute")
+	}
+	return Count(seconds, "second")
+}

@@ -32,12 +32,12 @@ var (
 )
 
 // folders lists the golden folders, the scenario that is played once a folder is
-// applied, and whether its teams have Google groups. If they have, the test acts as
-// members of these groups.
+// applied, and whether its teams have members. If they have, the test acts as these
+// members.
 var folders = []struct {
 	name     string
 	scenario func(*folder)
-	groups   bool
+	members  bool
 }{
 	{"kai-departments", nil, false}, // first, because a cluster with KAI Scheduler has no Kueue
 	{"batch-platform", batchPlatform, true},
@@ -76,8 +76,10 @@ func TestFolders(t *testing.T) {
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
 			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
-			if groups := f.member("somebody") != nil; groups != entry.groups {
-				t.Fatalf("members of groups: %t, want %t", groups, entry.groups)
+			for _, team := range f.teams() {
+				if members := f.member(team) != nil; members != entry.members {
+					t.Fatalf("team %s has members: %t, want %t", team, members, entry.members)
+				}
 			}
 			began := time.Now()
 			f.apply()
@@ -108,11 +110,10 @@ func TestFolders(t *testing.T) {
 // folder is a deploy folder that is applied to the plane.
 type folder struct {
 	*testing.T
-	ctx      context.Context // done with the test or at an interrupt
-	plane    *plane.Plane
-	dir      string
-	security *string // the security group, "" for none; see member
-	nodes    int     // made so far
+	ctx   context.Context // done with the test or at an interrupt
+	plane *plane.Plane
+	dir   string
+	nodes int // made so far
 }
 
 // object holds the fields of an object of any kind that the checks read.
@@ -374,26 +375,52 @@ func changed(before, after map[string]string) string {
 	return strings.Join(names, "\n")
 }
 
-// member returns the arguments with which kubectl acts as a member of a team. In
-// the reference blueprints the Google group of a team has the team's name, in the
-// domain of the security group that Terraform gives to the cluster. A platform
-// without groups gives rights only to administrators: member then returns nil.
+// subject is a subject of the RoleBinding in a team's file.
+var subject = regexp.MustCompile(`(?m)^- apiGroup: rbac\.authorization\.k8s\.io\n  kind: (Group|User)\n  name: (\S+)$`)
+
+// submitter returns a user who may submit the jobs of a team, and the groups of the
+// user: what GKE knows about a person or a service account that the team lists, or
+// about somebody in the Google group of the team. user is "" if only administrators
+// submit jobs.
+func (f *folder) submitter(team string) (user string, groups []string) {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join(f.manifests(), "teams", team+".yaml"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	const everybody = "system:authenticated"
+	found := subject.FindSubmatch(text)
+	switch {
+	case found == nil:
+		return "", nil
+	case string(found[1]) == "User":
+		return string(found[2]), []string{everybody}
+	}
+	// To GKE, the name of a group is its address. GKE looks for groups in one group, whose
+	// name Terraform gives to the cluster.
+	if !strings.Contains(string(found[2]), "@") {
+		f.Fatalf("GKE knows no group %q", found[2])
+	}
+	security, ok := f.variables()["security_group"]
+	if !ok || !strings.HasPrefix(security.AsString(), "gke-security-groups@") {
+		f.Fatalf("GKE does not know the group %s", found[2])
+	}
+	return "somebody@example.com", []string{string(found[2]), everybody}
+}
+
+// member returns the arguments with which kubectl acts as a member of a team, or nil
+// if only administrators submit the team's jobs.
 func (f *folder) member(team string) []string {
 	f.Helper()
-	if f.security == nil {
-		f.security = new("")
-		if v, ok := f.variables()["security_group"]; ok {
-			*f.security = v.AsString()
-		}
-	}
-	name, domain, found := strings.Cut(*f.security, "@")
-	if !found {
+	user, groups := f.submitter(team)
+	if user == "" {
 		return nil
 	}
-	if name != "gke-security-groups" {
-		f.Fatalf("the security group is %s: GKE takes no other than gke-security-groups", *f.security)
+	args := []string{"--as=" + user}
+	for _, group := range groups {
+		args = append(args, "--as-group="+group)
 	}
-	return []string{"--as=somebody@example.com", "--as-group=" + team + "@" + domain, "--as-group=system:authenticated"}
+	return args
 }
 
 // teams returns the names of the teams with workloads, sorted.
@@ -422,8 +449,13 @@ func (f *folder) submitted() {
 	}
 }
 
+// otherNamespace is the beginning of a command of USING.md that names the namespace of a
+// team. The namespaces of the reference systems have the names of their teams.
+var otherNamespace = regexp.MustCompile(`^logs -n ([a-z0-9-]+) `)
+
 // example submits the job that USING.md shows with a dry run, as a member of the team
-// that the page names, and runs the other commands of the page that need no pod.
+// that the page names, and runs the other commands of the page that need no pod. A
+// command about the workload of another team runs as a member of the other team.
 func (f *folder) example() {
 	f.Helper()
 	page, err := os.ReadFile(filepath.Join(f.dir, "USING.md"))
@@ -453,9 +485,13 @@ func (f *folder) example() {
 			// The command needs a file, the visibility API or KAI Scheduler.
 			continue
 		}
+		as := member
+		if other := otherNamespace.FindStringSubmatch(command); other != nil {
+			as = f.member(other[1])
+		}
 		command = strings.NewReplacer(`"$NAMESPACE"`, string(namespace[1]), "'", "").Replace(command)
 		// Nobody has submitted a job yet, so kubectl may find no object of a name.
-		if _, err := f.plane.Kubectl(f.ctx, nil, append(strings.Fields(command), member...)...); err != nil &&
+		if _, err := f.plane.Kubectl(f.ctx, nil, append(strings.Fields(command), as...)...); err != nil &&
 			!strings.Contains(err.Error(), "not found") {
 			f.Errorf("a command of USING.md fails: kubectl %s: %v", command, err)
 		}
@@ -517,11 +553,11 @@ func (f *folder) limited() {
 // these tests does not serve the API, but knows who may use it.
 func (f *folder) mayList(team, queues string, want bool) {
 	f.Helper()
-	_, domain, _ := strings.Cut(*f.security, "@")
+	user, groups := f.submitter(team)
 	review, err := json.Marshal(map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
 		"spec": map[string]any{
-			"user": "somebody@" + domain, "groups": []string{team + "@" + domain, "system:authenticated"},
+			"user": user, "groups": groups,
 			"resourceAttributes": map[string]any{
 				"group": "visibility.kueue.x-k8s.io", "resource": queues, "subresource": "pendingworkloads",
 				"namespace": team, "name": "queue", "verb": "get",

@@ -49,16 +49,58 @@ func batchPlatformDWS(f *folder) {
 		"l4-spot":     16,
 		"auto":        8,
 	},
-		flex{"team-a", "finetune-gemma-2b", "a100-dws", 1, "14400"},
-		flex{"team-b", "finetune-gemma-7b", "h100-dws", 1, "14400"})
+		tunings...)
+	f.flexStart(tunings...)
+}
+
+// tunings are the jobs of the batch platform's shared queue.
+var tunings = []flex{
+	{"team-a", "finetune-gemma-2b", "a100-dws", 1, "14400"},
+	{"team-b", "finetune-gemma-7b", "h100-dws", 1, "14400"},
+}
+
+// flexStart performs the phases that the folder adds to the demonstration of the
+// batch platform. While the script waits, the test plays Dynamic Workload Scheduler
+// with the nodes that provision has created.
+func (f *folder) flexStart(jobs ...flex) {
+	f.Helper()
+	// The jobs that the phase before leaves.
+	f.submitAll("jobset", "jobset-1", "jobset-2", "jobset-3", "jobset-4")
+	type result struct {
+		out string
+		err error
+	}
+	performed := make(chan result, 1)
+	go func() {
+		out, err := f.demonstrate("--wait=120", "flex-start")
+		performed <- result{out, err}
+	}()
+	for _, j := range jobs {
+		f.eventually(func() string { // first the script deletes the JobSets
+			if !slices.ContainsFunc(f.get("workloads", "--namespace="+j.team), func(o object) bool {
+				return o.owner() == j.name
+			}) {
+				return fmt.Sprintf("%s of %s is not submitted", j.name, j.team)
+			}
+			return ""
+		})
+		f.answer(j, 1, j.resize(), "Accepted", "Provisioned")
+	}
+	if r := <-performed; r.err != nil || !strings.Contains(r.out, "Phase flex-start is as expected.") {
+		f.Fatalf("phase flex-start: %v\n%s", r.err, r.out)
+	}
+	f.queues("cq-dws", count{0, len(jobs)})
+	f.perform("empty")
+	f.queues("cq-dws", count{0, 0})
+	f.cleanUp()
 }
 
 func a3UltraFlex(f *folder) {
 	f.provision(map[string]int{},
 		flex{"research", "sample", "a3-ultra", 1, "600"},
-		flex{"products", "all-gather", "a3-ultra", 2, "3600"}, // a JobSet of two nodes
+		flex{"products", "all-gather", "a3-ultra", 2, "1200"}, // a JobSet of two nodes
 		flex{"products", "sample", "a3-ultra", 1, "600"},
-		flex{"research", "all-gather", "a3-ultra", 2, "3600"})
+		flex{"research", "all-gather", "a3-ultra", 2, "1200"})
 }
 
 // provision plays Dynamic Workload Scheduler for jobs. The requests of the first

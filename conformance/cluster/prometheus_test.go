@@ -312,7 +312,8 @@ var batchPlatformFull = []figure{
 		want: perTeam(map[string]float64{
 			"COHORT l4-reserved": 1, "COHORT l4-ondemand": 1, "COHORT l4-spot": 1, "COHORT a100-compact": 1,
 		})},
-	{expr: `kueue_admitted_active_workloads`, by: []string{"cluster_queue"},
+	{board: "admin", panel: "Active workloads", want: map[string]float64{"": 24}},
+	{board: "admin", panel: "Active workloads by ClusterQueue", by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 2, "cq-TEAM-lp": 3, "cq-TEAM-compact": 1})},
 	{expr: `kueue_cluster_queue_status{status="active"}`, by: []string{"cluster_queue"},
 		want: perTeam(map[string]float64{"cq-TEAM-hp": 1, "cq-TEAM-lp": 1, "cq-TEAM-compact": 1})},

@@ -197,9 +197,9 @@ func (f *folder) submitAll(files string, names ...string) {
 	f.kubectl(args...)
 }
 
-// batchPlatform submits the jobs of the reference platform step by step, and lets
-// all of them run to their end. Where the reference states counts, the test wants the
-// same, after the queues have settled.
+// batchPlatform performs the folder's own demonstration, and lets all jobs run to
+// their end. The expected numbers are in the folder, and TestPhases in golden compares
+// them with the reference.
 func batchPlatform(f *folder) {
 	f.add(append(f.pools(), f.autoPools(4)...)...)
 	f.refused("team-a", "low-priority-1", func(text []byte) []byte {
@@ -215,31 +215,19 @@ func batchPlatform(f *folder) {
 	defer monitor.Stop()
 	f.failed("team-a", "jobset-1")
 
-	// The teams take turns: a team that submits all its jobs first would borrow quota
-	// that another team requests soon, and jobs of one priority do not reclaim quota
-	// from each other.
-	submit := func(name string) {
-		for i := 1; i <= 4; i++ {
-			f.submitAll(name, fmt.Sprintf("%s-%d", name, i))
-		}
-	}
-	submit("low-priority")
-	f.queues("-lp", count{0, 4})
+	f.refusedPhase("compact", "the job low-priority-1 in namespace team-a of an earlier phase does not exist")
+	f.perform("low-priority")
 	monitor.shows(batchPlatformLow)
+	f.refusedPhase("jobset", "the job compact-1 in namespace team-a of an earlier phase does not exist")
 
-	submit("high-priority")
-	f.queues("-hp", count{2, 2})
-	f.queues("-lp", count{1, 3}) // one a team has made room on the reservation
+	f.perform("high-priority")
 	f.reclaimed()
+	f.refusedPhase("low-priority", "the job high-priority-1 in namespace team-a exists already")
 
-	submit("compact")
-	f.queues("-compact", count{3, 1})
-	f.running(map[string]int{
-		"l4-reserved": 4, // 8 GPUs for 16 that are guaranteed: E0602, accepted
-		"l4-ondemand": 8,
-		"l4-spot":     24,
-		"auto":        8,
-	})
+	f.perform("compact")
+	if out := f.perform("compact"); !strings.Contains(out, "leaves exist already") {
+		f.Errorf("a phase is performed twice:\n%s", out)
+	}
 	monitor.shows(batchPlatformFull)
 	monitor.answered(batchPlatformAbsent, batchPlatformFiring)
 
@@ -251,21 +239,20 @@ func batchPlatform(f *folder) {
 
 	const all = "--all-namespaces"
 	f.succeed(all, "^high-priority-", f.completed(all, "^high-priority-", 16))
-	f.queues("-hp", count{0, 0})
-	f.queues("-lp", count{0, 4}) // what made room is back
+	if out := f.perform("return"); !strings.Contains(out, "have ended: 16") {
+		f.Errorf("nothing is said of 16 jobs that have ended:\n%s", out)
+	}
 	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24, "auto": 8})
 
 	f.succeed(all, "^(low-priority|compact)-", f.completed(all, "^(low-priority|compact)-", 32))
 	f.queues("-lp", count{0, 0})
-	submit("jobset")
-	f.queues("-lp", count{0, 4})
-	f.running(map[string]int{"l4-reserved": 4, "l4-spot": 24})
+	f.perform("jobset")
 	f.priorities(map[string]string{"jobset": "lp 10 Never"})
 	f.succeed(all, "^jobset-", f.completed(all, "^jobset-", 16))
 	for _, tier := range []string{"-lp", "-hp", "-compact"} {
 		f.queues(tier, count{0, 0})
 	}
-	f.clear()
+	f.cleanUp()
 
 	// A team that is alone in its cohort gets only the quota that it may borrow: two
 	// jobs by its own quota, and one on the part of l4-ondemand that another team

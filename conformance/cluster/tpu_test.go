@@ -2,11 +2,16 @@ package cluster_test
 
 import "fmt"
 
-// tpuTraining runs every JobSet to its end. Two slices hold either one multislice
-// JobSet or two JobSets of one slice.
+// tpuTraining performs the folder's demonstration, then runs every JobSet to its end.
+// Two slices hold either one multislice JobSet or two JobSets of one slice.
 func tpuTraining(f *folder) {
 	f.add(f.pools()...)
 	slices := map[string]int{"slices-0": 4, "slices-1": 4}
+	for _, phase := range []string{"single-slice", "multislice", "tensorboard"} {
+		f.perform(phase)
+	}
+	f.alone()
+	f.cleanUp()
 	const research, training = "--namespace=tpu-research", "--namespace=tpu-training"
 
 	f.submit("tpu-training", "multislice")

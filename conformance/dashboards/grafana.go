@@ -159,3 +159,17 @@ func value(v dashboard.VariableModel) string {
 		return strings.Join(v.Current.Value.ArrayOfString, "|")
 	}
 }
+
+// GrafanaFiller returns a function that replaces the variables in a query of a
+// dashboard by the values that are selected at first.
+func GrafanaFiller(content []byte) (func(query string) (string, error), error) {
+	board, err := decodeGrafana(content)
+	if err != nil {
+		return nil, err
+	}
+	variables := grafanaVariables(board)
+	return func(query string) (string, error) {
+		filled, errs := fillGrafana(query, variables)
+		return filled, errors.Join(errs...)
+	}, nil
+}

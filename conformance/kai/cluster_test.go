@@ -104,6 +104,16 @@ func (c *cluster) cordon() {
 	c.must(c.kube.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), node, ""))
 }
 
+// uncordon makes the last node schedulable again.
+func (c *cluster) uncordon() {
+	c.t.Helper()
+	all := nodes(c.t)
+	c.must(c.kube.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), all[len(all)-1], ""))
+	for range 3 {
+		c.cycle()
+	}
+}
+
 // submit adds a job and runs cycles until nothing changes.
 func (c *cluster) submit(job *batchv1.Job) {
 	c.t.Helper()

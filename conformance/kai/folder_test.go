@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	kaiv2 "github.com/NVIDIA/KAI-scheduler/pkg/apis/scheduling/v2"
@@ -89,6 +92,40 @@ func jobs(t *testing.T) map[string]*batchv1.Job {
 		all[job.Name] = job
 	}
 	return all
+}
+
+// script is the text of demonstrate.sh, which holds the phases as arrays of quoted
+// strings.
+type script string
+
+func readScript(t *testing.T) script {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(*folders, "kai-departments/demonstrate.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script(text)
+}
+
+var quotedStrings = regexp.MustCompile(`'[^']*'`)
+
+// array returns the lines of an array, each of which holds n strings. A string can have
+// several lines.
+func (s script) array(t *testing.T, name string, n int) [][]string {
+	t.Helper()
+	_, rest, found := strings.Cut(string(s), "\n"+name+"=(")
+	body, _, closed := strings.Cut(rest, "\n)\n")
+	if !found || !closed {
+		t.Fatalf("demonstrate.sh has no array %s", name)
+	}
+	elements := quotedStrings.FindAllString(body, -1)
+	if len(elements)%n != 0 {
+		t.Fatalf("%s has %d strings, want %d in each line", name, len(elements), n)
+	}
+	for i, e := range elements {
+		elements[i] = strings.Trim(e, "'")
+	}
+	return slices.Collect(slices.Chunk(elements, n))
 }
 
 // pool holds the attributes of a Terraform node pool that decide about its nodes.

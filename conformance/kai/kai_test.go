@@ -3,9 +3,17 @@ package kai_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	kaiv2 "github.com/NVIDIA/KAI-scheduler/pkg/apis/scheduling/v2"
+	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/api"
+	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/api/common_info"
+	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/api/pod_info"
+	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/api/podgroup_info"
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,54 +56,107 @@ func missing(at string, want, got any) []string {
 	return lost
 }
 
-// TestDemonstration performs the steps in the notes of the folder.
+// TestDemonstration performs the phases of the folder's demonstration. After each
+// phase, the placement must be as the folder expects.
 func TestDemonstration(t *testing.T) {
-	const node1, node2, node3, node4 = "h100-reserved-1", "h100-reserved-2", "h100-reserved-3", "h100-reserved-4"
-	type nodes = map[string][]string
-	for _, test := range []struct {
-		name    string
-		cordon  bool
-		end     nodes
-		evicted []string
-	}{
-		{"cordoned", true, nodes{
-			node1: {"training-job-1", "training-job-a"},
-			node2: {"training-job-2", "training-job-3"},
-			node3: {"interactive", "training-job-b"},
-		}, []string{"training-job-2"}},
-		{"not cordoned", false, nodes{
-			node1: {"training-job-1", "training-job-2"},
-			node2: {"training-job-3"},
-			node3: {"interactive", "training-job-b"},
-			node4: {"training-job-a"},
-		}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c, all := newCluster(t), jobs(t)
-			if test.cordon {
+	script := readScript(t)
+	c, all := newCluster(t), jobs(t)
+	for _, phase := range script.array(t, "PHASES", 3) {
+		name := phase[0]
+		for _, step := range script.array(t, "STEPS", 4) {
+			switch {
+			case step[0] != name:
+			case step[1] == "cordon" && step[3] == "1":
 				c.cordon()
+			case step[1] == "uncordon":
+				c.uncordon()
+			case step[1] == "submit" && step[3] == "true": // one by one
+				c.submit(all[step[2]])
+			default:
+				t.Fatalf("phase %s has the step %v", name, step)
 			}
-			start := []string{"training-job-1", "training-job-2", "training-job-3", "interactive"}
-			for _, name := range start {
-				c.submit(all[name])
+		}
+		var want, got []string
+		for _, node := range script.array(t, "NODES", 2) {
+			if node[0] == name {
+				want = append(want, node[1])
 			}
-			if d := cmp.Diff(nodes{
-				node1: {"training-job-1", "training-job-2"},
-				node2: {"training-job-3"},
-				node3: {"interactive"},
-			}, c.placement()); d != "" {
-				t.Errorf("at the start (-told +placed):\n%s", d)
-			}
-			for _, name := range []string{"training-job-b", "training-job-a"} {
-				c.submit(all[name])
-			}
-			if d := cmp.Diff(test.end, c.placement()); d != "" {
-				t.Errorf("at the end (-told +placed):\n%s", d)
-			}
-			if d := cmp.Diff(test.evicted, c.evicted); d != "" {
-				t.Errorf("evicted (-told +happened):\n%s", d)
-			}
-		})
+		}
+		for _, on := range c.placement() {
+			got = append(got, strings.Join(on, ", "))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
+			t.Errorf("after phase %s (-told +placed):\n%s", name, d)
+		}
+	}
+	if d := cmp.Diff([]string{"training-job-2"}, c.evicted); d != "" {
+		t.Errorf("evicted (-told +happened):\n%s", d)
+	}
+	if free := c.placement()["h100-reserved-4"]; free != nil {
+		t.Errorf("the node that was cordoned runs %v", free)
+	}
+}
+
+// TestNotCordoned checks the reason for the first step of the demonstration: with a
+// fourth node, the scheduler moves no job.
+func TestNotCordoned(t *testing.T) {
+	c, all := newCluster(t), jobs(t)
+	for _, step := range readScript(t).array(t, "STEPS", 4) {
+		if step[1] == "submit" {
+			c.submit(all[step[2]])
+		}
+	}
+	if d := cmp.Diff(map[string][]string{
+		"h100-reserved-1": {"training-job-1", "training-job-2"},
+		"h100-reserved-2": {"training-job-3"},
+		"h100-reserved-3": {"interactive", "training-job-b"},
+		"h100-reserved-4": {"training-job-a"},
+	}, c.placement()); d != "" {
+		t.Errorf("at the end (-told +placed):\n%s", d)
+	}
+	if c.evicted != nil {
+		t.Errorf("evicted is %v", c.evicted)
+	}
+}
+
+// TestMessages checks that the messages in USING.md are in the code of KAI Scheduler.
+func TestMessages(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(*folders, "kai-departments/USING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := api.GetBuildOverCapacityMessageForQueue("q", "GPU", 1, 1, &podgroup_info.JobRequirement{})
+	limit := api.GetJobOverMaxAllowedMessageForQueue("q", api.GpuResource, 1, 1, 1)
+	for told, message := range map[string]string{
+		"Non-preemptible workload is over quota":        over,
+		"quota has reached the allowable limit of GPUs": limit,
+		"no nodes with enough resources were found":     common_info.ResourcesWereNotFoundMsg,
+	} {
+		if !strings.Contains(message, told) {
+			t.Errorf("KAI Scheduler says %q, not %q", message, told)
+		}
+		if !strings.Contains(string(page), "`"+told+"`") {
+			t.Errorf("USING.md does not explain %q", told)
+		}
+	}
+}
+
+// TestMoveMessage checks that the event in DEMONSTRATION.md is in the code of KAI
+// Scheduler.
+func TestMoveMessage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(*folders, "kai-departments/DEMONSTRATION.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const told = "bin packing (resource consolidation)"
+	message := api.GetConsolidateMessage(&pod_info.PodInfo{})
+	if !strings.Contains(message, told) {
+		t.Errorf("KAI Scheduler says %q, not %q", message, told)
+	}
+	if !strings.Contains(string(page), "`"+told+"`") {
+		t.Errorf("DEMONSTRATION.md does not explain %q", told)
 	}
 }
 

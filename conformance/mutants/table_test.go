@@ -107,7 +107,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "no role for groups", file: "emit/terraform/identities.go",
-		old: "if p.HasGroups() {", new: "if !p.HasGroups() {",
+		old: "if p.HasGroups() {\n\t\tb.note(\"The group", new: "if !p.HasGroups() {\n\t\tb.note(\"The group",
 		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
@@ -185,7 +185,7 @@ var mutants = []mutant{
 	{
 		name: "subject of a right", file: "emit/kubernetes/teams.go",
 		old: "Kind: rbacv1.GroupKind, Name: t.Group", new: "Kind: rbacv1.GroupKind, Name: t.Name",
-		blueprint: "batch-platform", by: "cluster", says: `in the namespace "team-a"`,
+		blueprint: "batch-platform", by: "cluster", says: `GKE knows no group "team-a"`,
 	},
 	{
 		name: "a right more", file: "emit/kubernetes/roles.go",
@@ -195,7 +195,7 @@ var mutants = []mutant{
 	{
 		name: "level of pod security", file: "emit/kubernetes/teams.go",
 		old: `baseline   = "baseline"`, new: `baseline   = "restricted"`,
-		blueprint: "batch-platform", by: "cluster", says: "running pods by node pool",
+		blueprint: "batch-platform", by: "cluster", says: "24             0   differs",
 	},
 	{
 		name: "who may use a queue", file: "emit/kueue/queues.go",
@@ -205,12 +205,12 @@ var mutants = []mutant{
 	{
 		name: "label of a flavor", file: "emit/kueue/flavors.go",
 		old: "= l.Value", new: "= p.Name",
-		blueprint: "batch-platform", by: "cluster", says: "running pods by node pool",
+		blueprint: "batch-platform", by: "cluster", says: "4            32   differs",
 	},
 	{
 		name: "cohort of a queue", file: "emit/kueue/queues.go",
 		old: "v1beta2.CohortReference(q.Cohort)", new: "v1beta2.CohortReference(q.Tier)",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-lp: 1 pending, 3 admitted, want 0, 4",
+		blueprint: "batch-platform", by: "cluster", says: "0/4           1/3   differs",
 	},
 	{
 		name: "preemption in a cohort", file: "emit/kueue/queues.go",
@@ -238,7 +238,7 @@ var mutants = []mutant{
 	{
 		name: "pods of a job", file: "emit/workload/job.go",
 		old: "Parallelism:    new(int32(pods))", new: "Parallelism:    new(int32(1))",
-		blueprint: "batch-platform", by: "cluster", says: "Unused nominal quota by flavor",
+		blueprint: "batch-platform", by: "cluster", says: "24             8   differs",
 	},
 	{
 		name: "effect of a taint", file: "emit/terraform/node_pools.go",
@@ -248,17 +248,17 @@ var mutants = []mutant{
 	{
 		name: "label of a pool", file: "emit/terraform/node_pools.go",
 		old: "entry{l.Key, stringTokens(l.Value)}", new: "entry{l.Value, stringTokens(l.Key)}",
-		blueprint: "tpu-training", by: "cluster", says: `"slices-0"`,
+		blueprint: "tpu-training", by: "cluster", says: "8             0   differs",
 	},
 	{
 		name: "topology of a slice", file: "emit/workload/jobset.go",
 		old: "ExclusiveKey, ir.LabelNodePool", new: `ExclusiveKey, "cloud.google.com/gke-tpu-topology"`,
-		blueprint: "tpu-training", by: "cluster", says: `"slices-`,
+		blueprint: "tpu-training", by: "cluster", says: "8             4   differs",
 	},
 	{
 		name: "slices of a JobSet", file: "emit/workload/jobset.go",
 		old: "Replicas: int32(replicas)", new: "Replicas: 1",
-		blueprint: "tpu-training", by: "cluster", says: `"slices-`,
+		blueprint: "tpu-training", by: "cluster", says: "3/1           2/2   differs",
 	},
 	{
 		name: "nodes of an installer", file: "emit/kubernetes/installers.go",

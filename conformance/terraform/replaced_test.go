@@ -14,13 +14,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// blueprintEdit is a change of a blueprint: an edit of its file platform.cue, or a
-// tag.
+// blueprintEdit is a change of a blueprint: an edit of its CUE files, or a tag.
 type blueprintEdit struct {
 	name     string
 	replaced int // so many, counted by hand
 	old, new string
 	tag      string
+}
+
+// apply makes the edit in every CUE file in dir. At least one of them must have the
+// old text.
+func (e blueprintEdit) apply(t *testing.T, dir string) {
+	t.Helper()
+	if e.old == "" {
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.cue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, file := range files {
+		if was := read(t, file); strings.Contains(was, e.old) {
+			found = true
+			write(t, file, strings.ReplaceAll(was, e.old, e.new))
+		}
+	}
+	if !found {
+		t.Fatalf("the blueprint has no %q", e.old)
+	}
 }
 
 // TestReplaced applies a folder, and compares batchwright diff between the folder
@@ -128,14 +150,7 @@ func TestReplaced(t *testing.T) {
 					if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 						t.Fatal(err)
 					}
-					file := filepath.Join(dir, "platform.cue")
-					was := read(t, file)
-					if !strings.Contains(was, e.old) {
-						t.Fatalf("the blueprint has no %q", e.old)
-					}
-					if e.old != "" {
-						write(t, file, strings.ReplaceAll(was, e.old, e.new))
-					}
+					e.apply(t, dir)
 					args := []string{dir}
 					if e.tag != "" {
 						args = append(args, "-t", e.tag)

@@ -99,8 +99,8 @@ func terraformStep(p *ir.Platform, seconds int, id string, args ...string) task 
 // terraformInit returns the step that initialises Terraform with the location of the
 // state.
 func terraformInit(p *ir.Platform) task {
-	return terraformStep(p, 600, "terraform-init", "init", "-input=false", "-backend-config=bucket=$"+stateBucket,
-		"-backend-config=prefix=$"+statePrefix)
+	return terraformStep(p, 600, "terraform-init", "init", "-input=false",
+		"-backend-config=bucket=$"+ir.StateBucketSubstitution, "-backend-config=prefix=$"+ir.StatePrefixSubstitution)
 }
 
 // infrastructureManager returns a step that runs a script on the deployment of
@@ -136,7 +136,7 @@ func takeTurn(p *ir.Platform) task {
 func unlockState(p *ir.Platform) task {
 	t := scriptStep(p, 300, "unlock", unlockScript,
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
-	t.Env = append(t.Env, "STATE=gs://$"+stateBucket+"/$"+statePrefix)
+	t.Env = append(t.Env, "STATE=gs://$"+ir.StateBucketSubstitution+"/$"+ir.StatePrefixSubstitution)
 	return t
 }
 

@@ -1,9 +1,9 @@
 // Package cloudbuild renders the files that build and destroy a platform: two Cloud
 // Build builds, and the scripts with which a person prepares the project and submits
-// the builds. A plan goes in; the folder cloudbuild/, create-platform.sh,
-// destroy-platform.sh and .gcloudignore come out.
+// the builds. A third build makes images for the teams. A plan goes in; the folder
+// cloudbuild/, create-platform.sh, destroy-platform.sh and .gcloudignore come out.
 //
-// The deploy folder itself is the source of the builds.
+// The deploy folder itself is the source of the first two builds.
 //
 // The shell scripts are files in scripts/. Values of the plan reach a build step as
 // environment variables, and the two scripts at the root as quoted assignments: the
@@ -22,8 +22,8 @@ import (
 //go:embed scripts/gcloudignore
 var ignore []byte
 
-// Files returns cloudbuild/provision.yaml, cloudbuild/destroy.yaml, the two
-// scripts, which are executable, and .gcloudignore.
+// Files returns the builds in cloudbuild/, the two scripts, which are executable, and
+// .gcloudignore.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	provision, err := yaml.Marshal(provisionBuild(p))
 	if err != nil {
@@ -33,9 +33,14 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	image, err := yaml.Marshal(imageBuild(p))
+	if err != nil {
+		return nil, err
+	}
 	return []emit.File{
 		{Path: "cloudbuild/provision.yaml", Content: provision},
 		{Path: "cloudbuild/destroy.yaml", Content: destroy},
+		{Path: "cloudbuild/image.yaml", Content: image},
 		{Path: "create-platform.sh", Content: createScript(p), Mode: 0o755},
 		{Path: "destroy-platform.sh", Content: destroyScript(p), Mode: 0o755},
 		{Path: ".gcloudignore", Content: ignore},

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/hostile"
 )
@@ -73,7 +74,7 @@ func FuzzScripts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		hostile.Want(t, s, "\x00") // which no program can be given
 		hostile.WantPrintable(t, s)
-		script := assignString("X", s) + assignArray("Y", []string{s, "-", s}) + `printf '%s\0' "$X" "${Y[@]}"`
+		script := words.ShellAssignment("X", s) + assignArray("Y", []string{s, "-", s}) + `printf '%s\0' "$X" "${Y[@]}"`
 		out, err := exec.Command("bash", "-c", script).CombinedOutput()
 		if want := strings.Join([]string{s, s, "-", s, ""}, "\x00"); err != nil || string(out) != want {
 			t.Errorf("bash reads %q, want %q; %v", out, want, err)

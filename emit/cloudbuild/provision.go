@@ -44,8 +44,8 @@ func provisionBuild(p *ir.Platform) build {
 		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
 	} else {
 		bucket := commandStep(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
-		bucket.Args = append(bucket.Args, "gs://$"+stateBucket, "--versioning", "--uniform-bucket-level-access",
-			"--public-access-prevention")
+		bucket.Args = append(bucket.Args, "gs://$"+ir.StateBucketSubstitution, "--versioning",
+			"--uniform-bucket-level-access", "--public-access-prevention")
 		tasks = append(tasks, bucket, unlockState(p), terraformInit(p),
 			terraformStep(p, 3600, "terraform-plan", "plan", "-input=false", "-lock-timeout=300s",
 				"-out=platform.tfplan"))

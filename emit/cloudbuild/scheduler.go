@@ -29,8 +29,6 @@ var kaiQueuesScript string
 
 // scheduler holds the differences between the builds for one scheduler and another.
 type scheduler struct {
-	// version is the setting with the version of the scheduler's release.
-	version setting
 	// retire holds the task that stops what the platform no longer has, before
 	// Terraform deletes its nodes.
 	retire []task
@@ -56,7 +54,6 @@ func schedulerOf(p *ir.Platform) scheduler {
 func kueueScheduler(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
 	return scheduler{
-		version: setting{"_KUEUE_VERSION", "versions.kueue", p.Versions.Kueue},
 		retire: []task{clusterStep(p, 3600, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace},
 			platform)},
 		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
@@ -78,7 +75,6 @@ func kaiScheduler(p *ir.Platform) scheduler {
 	install := scriptStep(p, 2400, "kai", kaiScript,
 		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})
 	return scheduler{
-		version: setting{"_KAI_VERSION", "versions.kai", p.Versions.KAI},
 		install: []task{helm, install},
 		queues:  scriptStep(p, 600, "queues", kaiQueuesScript, variable{"PLATFORM", platformSelector(p)}),
 	}

@@ -2,7 +2,6 @@ package cloudbuild
 
 import (
 	_ "embed"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,16 +37,16 @@ const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud
 // createScript returns create-platform.sh, which prepares the project and submits
 // the build that provisions the platform.
 func createScript(p *ir.Platform) []byte {
-	d, accounts, roles, rights := p.Delivery, p.TeamsWithAccount(), customRoles(p), buildRights(p)
+	d, accounts, roles, rights := p.Delivery, p.TeamsWithAccount(), p.Delivery.AllCustomRoles(), buildRights(p)
 	body := strings.NewReplacer(logsMark, "", logsUsageMark, "").Replace(createBody)
 	if p.Security.DataAccessLogs {
 		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
 	}
 	return fillScript(body, append(commonAssignments(p),
-		assignString("ACCOUNT", d.Account.ID),
-		assignString("DISPLAY_NAME", d.Account.Display),
-		assignString("NODE_ACCOUNT", p.NodeAccount.ID),
-		assignString("NODE_DISPLAY_NAME", p.NodeAccount.Display),
+		words.ShellAssignment("ACCOUNT", d.Account.ID),
+		words.ShellAssignment("DISPLAY_NAME", d.Account.Display),
+		words.ShellAssignment("NODE_ACCOUNT", p.NodeAccount.ID),
+		words.ShellAssignment("NODE_DISPLAY_NAME", p.NodeAccount.Display),
 		assignArray("TEAM_DISPLAY_NAMES", mapElements(accounts, func(t ir.Team) string { return t.Account.Display })),
 		assignArray("TEAM_SUBJECTS", mapElements(accounts, func(t ir.Team) string {
 			return t.Namespace + "/" + t.KubeAccount
@@ -58,61 +57,50 @@ func createScript(p *ir.Platform) []byte {
 		})),
 		assignArray("BUILD_CONDITIONS", mapElements(rights, func(r ir.NarrowRole) string { return r.Condition })),
 		assignArray("BUILD_TITLES", mapElements(rights, func(r ir.NarrowRole) string { return r.Title })),
-		assignString("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
+		words.ShellAssignment("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
 
 // destroyScript returns destroy-platform.sh, which submits the build that destroys
 // the platform and lists the remaining steps to do by hand.
-func destroyScript(p *ir.Platform) []byte { return fillScript(destroyBody, commonAssignments(p)) }
+func destroyScript(p *ir.Platform) []byte {
+	image := "" // without teams nobody builds images
+	if len(p.Teams) > 0 {
+		image = p.ImageAccount().Email(p.Project)
+	}
+	return fillScript(destroyBody, append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image)))
+}
 
 // commonAssignments returns the assignments of values that both scripts need.
 func commonAssignments(p *ir.Platform) []string {
 	d := p.Delivery
 	return []string{
-		assignString("NAME", p.Name),
-		assignString("PROJECT", p.Project),
-		assignString("REGION", p.Region),
-		assignString("BUILD_REGION", d.Region),
-		assignString("EMAIL", d.Account.Email(p.Project)),
-		assignString("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
-		assignString("BUCKET", d.StateBucket),
-		assignString("HOLDS", bucketContents(d)),
-		assignString("SOURCE_PREFIX", p.SourcePrefix()),
-		assignString("REPOSITORY", d.Repository),
-		assignString("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
+		words.ShellAssignment("NAME", p.Name),
+		words.ShellAssignment("PROJECT", p.Project),
+		words.ShellAssignment("REGION", p.Region),
+		words.ShellAssignment("BUILD_REGION", d.Region),
+		words.ShellAssignment("EMAIL", d.Account.Email(p.Project)),
+		words.ShellAssignment("NODE_EMAIL", p.NodeAccount.Email(p.Project)),
+		words.ShellAssignment("BUCKET", d.StateBucket),
+		words.ShellAssignment("HOLDS", bucketContents(d)),
+		words.ShellAssignment("SOURCE_PREFIX", p.SourcePrefix()),
+		words.ShellAssignment("REPOSITORY", d.Repository),
+		words.ShellAssignment("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		assignArray("APIS", d.APIs),
 		assignArray("TEAM_ACCOUNTS", mapElements(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
-		assignArray("CUSTOM_ROLES", mapElements(customRoles(p), func(r ir.CustomRole) string { return r.ID })),
+		assignArray("CUSTOM_ROLES", mapElements(p.Delivery.AllCustomRoles(),
+			func(r ir.CustomRole) string { return r.ID })),
 		assignArray("BUILD_ROLES", mapElements(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),
 	}
 }
 
 // mapElements returns the result of value for each element, in order.
-func mapElements[E any](elements []E, value func(E) string) []string {
-	out := make([]string, len(elements))
+func mapElements[E, V any](elements []E, value func(E) V) []V {
+	out := make([]V, len(elements))
 	for i, e := range elements {
 		out[i] = value(e)
 	}
 	return out
-}
-
-// customRoles returns the project's custom roles that the script creates: the
-// build's role, if the build needs permissions beyond its predefined roles, and the
-// others.
-func customRoles(p *ir.Platform) []ir.CustomRole {
-	d := p.Delivery
-	if len(d.Permissions) == 0 {
-		return d.CustomRoles
-	}
-	return slices.Concat([]ir.CustomRole{buildRole(d)}, d.CustomRoles)
-}
-
-// buildRole returns the custom role of the build. The ID of a custom role must not
-// contain dashes (IAM documentation: "Create and manage custom roles").
-func buildRole(d ir.Delivery) ir.CustomRole {
-	return ir.CustomRole{ID: strings.ReplaceAll(d.Account.ID, "-", "_"), Title: d.Account.Display,
-		Permissions: d.Permissions}
 }
 
 // buildRights returns the roles of the build on the project in the order in which
@@ -122,7 +110,7 @@ func buildRights(p *ir.Platform) []ir.NarrowRole {
 	d := p.Delivery
 	var out []ir.NarrowRole
 	if len(d.Permissions) > 0 {
-		out = append(out, ir.NarrowRole{Role: buildRole(d).Name(p.Project)})
+		out = append(out, ir.NarrowRole{Role: d.BuildRole().Name(p.Project)})
 	}
 	for _, role := range d.Account.Roles {
 		out = append(out, ir.NarrowRole{Role: role})
@@ -149,18 +137,9 @@ func fillScript(body string, assignments []string) []byte {
 	return []byte(marks.Replace(body))
 }
 
-// assignString returns the assignment of one string.
-func assignString(name, value string) string { return name + "=" + words.ShellString(value) + "\n" }
-
 // assignArray returns the assignment of an array, one element a line.
 func assignArray(name string, values []string) string {
-	var b strings.Builder
-	b.WriteString(name + "=(\n")
-	for _, v := range values {
-		b.WriteString("  " + words.ShellString(v) + "\n")
-	}
-	b.WriteString(")\n")
-	return b.String()
+	return words.ShellArray(name, mapElements(values, func(v string) []string { return []string{v} })...)
 }
 
 // grantCondition returns the IAM condition under which the build may change the

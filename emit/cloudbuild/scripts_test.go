@@ -316,6 +316,11 @@ func TestDestroyNamesTheAccounts(t *testing.T) {
 			"--project=my-project\n",
 		"  gcloud iam service-accounts delete wi-team-a@my-project.iam.gserviceaccount.com --project=my-project\n",
 		"gke_batch_build gke_batch_writer",
+		"  gcloud projects remove-iam-policy-binding my-project " +
+			"--member=serviceAccount:gke-batch-image@my-project.iam.gserviceaccount.com " +
+			"--role=roles/logging.logWriter --condition=None\n",
+		"  gcloud iam service-accounts delete gke-batch-image@my-project.iam.gserviceaccount.com " +
+			"--project=my-project\n",
 	} {
 		if !strings.Contains(r.output, want) {
 			t.Errorf("no %q in\n%s", want, r.output)
@@ -410,7 +415,7 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 		gke     = `{"service": "container.googleapis.com", "auditLogConfigs": ` + both + `}`
 		storage = `{"service": "storage.googleapis.com", "auditLogConfigs": ` + both + `}`
 		other   = `{"service": "iam.googleapis.com", "auditLogConfigs": [{"logType": "ADMIN_READ"}]}`
-		exempt  = `{"logType": "DATA_READ", "exemptedMembers": ["user:ana@example.com"]}`
+		exempt  = `{"logType": "DATA_READ", "exemptedMembers": ["user:analyst@example.com"]}`
 		half    = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt + `]}`
 		whole   = `{"service": "storage.googleapis.com", "auditLogConfigs": [` + exempt +
 			`, {"logType": "DATA_WRITE"}]}`
@@ -422,7 +427,7 @@ func TestCreateTurnsOnLogs(t *testing.T) {
 			"my-project --format=json'*) echo " + words.ShellString(policy) + "; exit ;;\n*set-iam-policy*) cat " +
 			"\"$4\" >>\"$SANDBOX/written\"; " + write + " ;;\nesac\n" + prepared
 	}
-	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:ana@example.com"], ` +
+	const bindings = `{"bindings": [{"role": "roles/owner", "members": ["user:analyst@example.com"], ` +
 		`"condition": {"title": "\u00e9", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}}], ` +
 		`"etag": "e", "version": 3`
 	for _, tt := range []struct{ name, configs, want string }{

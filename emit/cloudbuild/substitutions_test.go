@@ -18,6 +18,7 @@ import (
 func slicesOf(tpuType string, slice ir.Slice, count int) *ir.Platform {
 	p := fullPlatform()
 	p.Zones = []string{"us-central1-a"}
+	p.Network = ir.Network{Name: "gke-batch", Subnet: "gke-batch"}
 	p.Teams = []ir.Team{{Name: "a", Namespace: "tpu-training"}}
 	p.Capacities = []ir.Capacity{{
 		Name: "slices", Slices: count, MaxNodes: count * slice.Hosts,
@@ -30,35 +31,47 @@ func TestSubstitutions(t *testing.T) {
 	with := func(more map[string]string) map[string]string {
 		all := map[string]string{
 			"_TF_STATE_BUCKET": "my-project-gke-batch-tfstate", "_TF_STATE_PREFIX": "gke-batch/terraform",
-			"_REGION": "us-central1", "_CLUSTER_NAME": "gke-batch", "_JOBSET_VERSION": "0.12.0",
-			"_KUEUE_VERSION": "0.19.2",
+			"_REGION": "us-central1", "_CLUSTER_NAME": "gke-batch",
+			"_JOBSET_API_VERSION": "0.12.0", "_KUEUE_API_VERSION": "0.19.2",
 		}
 		maps.Copy(all, more)
 		maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 		return all
 	}
 	tpus := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	tpus.Teams[0].Bucket, tpus.Monitoring.TensorBoard = "my-project-gke-batch-a", "europe-west4"
 	none := slicesOf("v4-32", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 0)
 	two := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
 	two.Capacities = append(two.Capacities,
 		slicesOf("v5litepod-32", ir.Slice{Topology: "4x8", Chips: 32, Hosts: 8}, 1).Capacities...)
-	two.Teams = append(two.Teams, ir.Team{Name: "b"})
+	two.Teams = append(two.Teams, ir.Team{Name: "b", Namespace: "b"})
 	kai, managed := kaiPlatform(), fullPlatform()
 	managed.Delivery.InfrastructureManager = true
-	one := map[string]string{"_ZONE": "us-central1-a", "_NAMESPACE": "tpu-training"}
+	managedTPUs := slicesOf("v4-32", ir.Slice{Topology: "2x2x4", Chips: 16, Hosts: 4}, 1)
+	managedTPUs.Delivery.InfrastructureManager = true
+	one := with(map[string]string{"_ZONE": "us-central1-a", "_NAMESPACE": "tpu-training",
+		"_NETWORK_NAME": "gke-batch", "_SUBNET_NAME": "gke-batch"})
+	maps.Copy(one, map[string]string{"_ARTIFACT_REPOSITORY_BUCKET_NAME": "", "_TENSORBOARD_REGION": ""})
+	of := func(more map[string]string) map[string]string {
+		all := maps.Clone(one)
+		maps.Copy(all, more)
+		return all
+	}
 	for _, test := range []struct {
 		name     string
 		platform *ir.Platform
 		want     map[string]string
 	}{
 		{"any", fullPlatform(), with(nil)},
-		{"slices", tpus, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
-			"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2", "_NUM_OF_CHIPS": "32"})},
-		{"no slices", none, with(map[string]string{"_ZONE": one["_ZONE"], "_NAMESPACE": one["_NAMESPACE"],
-			"_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
-		{"slices of two kinds, two teams", two, with(map[string]string{"_ZONE": one["_ZONE"]})},
-		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_VERSION": "", "_KAI_VERSION": "0.17.0"})},
+		{"slices", tpus, of(map[string]string{"_TPU_TYPE": "v5litepod-16", "_NUM_TPU_POOLS": "2",
+			"_NUM_OF_CHIPS": "32", "_ARTIFACT_REPOSITORY_BUCKET_NAME": "my-project-gke-batch-a",
+			"_TENSORBOARD_REGION": "europe-west4"})},
+		{"no slices", none, of(map[string]string{"_TPU_TYPE": "v4-32", "_NUM_TPU_POOLS": "0", "_NUM_OF_CHIPS": "0"})},
+		{"slices of two kinds, two teams", two, one},
+		{"KAI Scheduler", kai, with(map[string]string{"_KUEUE_API_VERSION": "", "_KAI_VERSION": "0.17.0"})},
 		{"Infrastructure Manager", managed, with(map[string]string{"_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
+		{"Infrastructure Manager and slices", managedTPUs, of(map[string]string{"_TPU_TYPE": "v4-32",
+			"_NUM_TPU_POOLS": "1", "_NUM_OF_CHIPS": "16", "_TF_STATE_BUCKET": "", "_TF_STATE_PREFIX": ""})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, b := range []build{provisionBuild(test.platform), destroyBuild(test.platform)} {
@@ -70,41 +83,117 @@ func TestSubstitutions(t *testing.T) {
 	}
 }
 
-// TestSettingsStop: every substitution is either used, or must be what the
-// folder was compiled for, in both builds.
-func TestSettingsStop(t *testing.T) {
-	p := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
-	s := newSandbox(t, p)
-	for _, b := range []build{provisionBuild(p), destroyBuild(p)} {
-		if b.Steps[0].ID != "settings" {
-			t.Errorf("%s comes before what is built is compared", b.Steps[0].ID)
-		}
-		for name, value := range b.Substitutions {
-			s.substitutions = maps.Clone(b.Substitutions)
-			if r := s.runStep(b.Steps[0]); r.code != 0 {
-				t.Fatalf("exit code %d with the folder's own values\n%s", r.code, r.output)
-			}
-			s.substitutions[name] = "other | $(id) '"
-			r := s.runStep(b.Steps[0])
-			if strings.HasPrefix(name, "_TF_") {
-				if r.code != 0 {
-					t.Errorf("%s may be another: exit code %d\n%s", name, r.code, r.output)
-				}
-				continue
-			}
-			want := name + ` is "other | $(id) '", but this folder was compiled for "` + value + `": change `
-			if r.code != 1 || !strings.Contains(r.output, want) || len(splitLines(r.output)) != 1 {
-				t.Errorf("%s: exit code %d, want 1 and %q\n%s", name, r.code, want, r.output)
-			}
-		}
+// guideValues are the substitutions of the build command of the public TPU training
+// guide, with the guide's own values. Source: applied-ai-engineering-samples,
+// ai-infrastructure/tpu-training-on-gke, env_setup/build.sh and vars.env.
+func guideValues() map[string]string {
+	return map[string]string{
+		"_TF_STATE_BUCKET": "my-project-tf-state", "_TF_STATE_PREFIX": "gke-tpu-training-environment",
+		"_REGION": "us-central2", "_TENSORBOARD_REGION": "us-central1", "_ZONE": "us-central2-b",
+		"_ARTIFACT_REPOSITORY_BUCKET_NAME": "my-project-aiml-repository", "_NETWORK_NAME": "my-project-network",
+		"_SUBNET_NAME": "my-project-subnet", "_CLUSTER_NAME": "gke-tpu-training-cluster",
+		"_NAMESPACE": "training", "_TPU_TYPE": "v4-16", "_NUM_TPU_POOLS": "1", "_NUM_OF_CHIPS": "8",
+		"_JOBSET_API_VERSION": "v0.2.3", "_KUEUE_API_VERSION": "v0.4.2",
 	}
+}
+
+// TestSettingsStop: the builds of a TPU platform declare every substitution of the
+// guide. Each is either used, or must be what the folder was compiled for, in both
+// builds. Otherwise the first step stops, and names the field of the blueprint.
+func TestSettingsStop(t *testing.T) {
+	own := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	own.Teams = append(own.Teams, ir.Team{Name: "b", Namespace: "b", Bucket: "my-project-gke-batch-b"})
+	own.Monitoring.TensorBoard = "europe-west4"
+	lacking := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	lacking.Delivery.InfrastructureManager = true
+	wants := map[string]string{
+		"_REGION": `"us-central1": change region`, "_ZONE": `"us-central1-a": change zones`,
+		"_CLUSTER_NAME": `"gke-batch": change name`, "_NETWORK_NAME": `"gke-batch": change name`,
+		"_SUBNET_NAME": `"gke-batch": change name`, "_TPU_TYPE": `"v5litepod-16": change hardware`,
+		"_NUM_TPU_POOLS": `"2": change capacity`, "_NUM_OF_CHIPS": `"32": change capacity`,
+		"_JOBSET_API_VERSION": `"0.12.0": change versions.jobset`,
+		"_KUEUE_API_VERSION":  `"0.19.2": change versions.kueue`,
+	}
+	for _, test := range []struct {
+		name     string
+		platform *ir.Platform
+		more     map[string]string
+	}{
+		{"whole", own, map[string]string{
+			"_NAMESPACE":                       `"tpu-training" or "b": change teams`,
+			"_ARTIFACT_REPOSITORY_BUCKET_NAME": `"my-project-gke-batch-b": change teams.TEAM.bucket`,
+			"_TENSORBOARD_REGION":              `"europe-west4": change monitoring.tensorBoard`,
+		}},
+		{"lacking", lacking, map[string]string{
+			"_NAMESPACE":                       `"tpu-training": change teams`,
+			"_ARTIFACT_REPOSITORY_BUCKET_NAME": `none: change teams.TEAM.bucket`,
+			"_TENSORBOARD_REGION":              `none: change monitoring.tensorBoard`,
+			"_TF_STATE_BUCKET":                 `none: change delivery.infrastructureManager`,
+			"_TF_STATE_PREFIX":                 `none: change delivery.infrastructureManager`,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			want := maps.Clone(wants)
+			maps.Copy(want, test.more)
+			s := newSandbox(t, test.platform)
+			for _, b := range []build{provisionBuild(test.platform), destroyBuild(test.platform)} {
+				if b.Steps[0].ID != "settings" {
+					t.Errorf("%s comes before what is built is compared", b.Steps[0].ID)
+				}
+				guide, declared := slices.Sorted(maps.Keys(guideValues())), slices.Sorted(maps.Keys(b.Substitutions))
+				if d := cmp.Diff(guide, declared); d != "" {
+					t.Errorf("substitutions (-guide +build):\n%s", d)
+				}
+				for name, given := range guideValues() {
+					testSetting(t, s, b, name, given, want[name])
+					testSetting(t, s, b, name, "other | $(id) '", want[name])
+				}
+			}
+		})
+	}
+}
+
+// testSetting runs the first step of a build with one other value. The step must
+// succeed if want is "", and otherwise stop with this text.
+func testSetting(t *testing.T, s *sandbox, b build, name, given, want string) {
+	t.Helper()
+	s.substitutions = maps.Clone(b.Substitutions)
+	if r := s.runStep(b.Steps[0]); r.code != 0 {
+		t.Fatalf("exit code %d with the folder's own values\n%s", r.code, r.output)
+	}
+	s.substitutions[name] = given
+	r := s.runStep(b.Steps[0])
+	if want == "" {
+		if r.code != 0 || r.output != "" {
+			t.Errorf("%s=%s: exit code %d, want 0\n%s", name, given, r.code, r.output)
+		}
+		return
+	}
+	want = name + ` is "` + given + `", but this folder was compiled for ` + want +
+		" in the blueprint and compile again."
+	if r.code != 1 || strings.TrimSpace(r.output) != want {
+		t.Errorf("exit code %d, want 1 and %q\n%s", r.code, want, r.output)
+	}
+}
+
+// TestSettingsAccept: the other spellings of a folder's own values are right too.
+func TestSettingsAccept(t *testing.T) {
+	p := slicesOf("v5litepod-16", ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}, 2)
+	p.Teams = append(p.Teams, ir.Team{Name: "b", Namespace: "b", Bucket: "b-bucket"})
+	s := newSandbox(t, p)
+	for name, given := range map[string]string{
+		"_NAMESPACE": "b", "_JOBSET_API_VERSION": "v0.12.0", "_KUEUE_API_VERSION": "v0.19.2",
+	} {
+		testSetting(t, s, provisionBuild(p), name, given, "")
+	}
+	testSetting(t, s, provisionBuild(p), "_ZONE", "vus-central1-a", `"us-central1-a": change zones`)
 }
 
 // TestStateIsElsewhere: the bucket and the prefix of the state are those that
 // the build is given, wherever it looks for them.
 func TestStateIsElsewhere(t *testing.T) {
 	s := newSandbox(t, fullPlatform())
-	s.substitutions[stateBucket], s.substitutions[statePrefix] = "elsewhere", "a/b"
+	s.substitutions[ir.StateBucketSubstitution], s.substitutions[ir.StatePrefixSubstitution] = "elsewhere", "a/b"
 	var calls []string
 	for _, b := range []build{provisionBuild(fullPlatform()), destroyBuild(fullPlatform())} {
 		for _, st := range b.Steps {

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -63,6 +64,16 @@ type scorecard struct {
 	TimeSeriesQuery timeSeriesQuery `json:"timeSeriesQuery"`
 	GaugeView       *gaugeView      `json:"gaugeView,omitempty"`
 	SparkChartView  *sparkChartView `json:"sparkChartView,omitempty"`
+	Thresholds      []threshold     `json:"thresholds,omitempty"`
+}
+
+// threshold is a line of a chart, or the value above which a scorecard has a colour.
+// A chart's threshold has neither colour nor direction.
+type threshold struct {
+	Value      float64 `json:"value"`
+	Color      string  `json:"color,omitempty"`
+	Direction  string  `json:"direction,omitempty"`
+	TargetAxis string  `json:"targetAxis,omitempty"`
 }
 
 // gaugeView begins at 0. It has no lowerBound of 0, because the API drops it, and
@@ -76,8 +87,9 @@ type sparkChartView struct {
 }
 
 type xyChart struct {
-	DataSets []dataSet `json:"dataSets"`
-	YAxis    axis      `json:"yAxis"`
+	DataSets   []dataSet   `json:"dataSets"`
+	YAxis      axis        `json:"yAxis"`
+	Thresholds []threshold `json:"thresholds,omitempty"`
 }
 
 type axis struct {
@@ -108,26 +120,27 @@ type text struct {
 // layout's grid.
 const cloudGrid = 2
 
-// cloudDashboard renders a board for Cloud Monitoring: a group for each section, and
-// below the groups the notes on the charts.
-func cloudDashboard(b monitoring.Board) cloudBoard {
+// cloudDashboard renders a board of a project for Cloud Monitoring: a group for each
+// section, and below the groups the notes on the charts.
+func cloudDashboard(b monitoring.Board, project string) cloudBoard {
 	tiles := []tile{}
 	line := 0
 	for _, s := range b.Sections {
 		places, end := placeBoxes(s.Panels, line)
 		tiles = append(tiles,
-			tileAt(box{0, line, columns, end - line}, widget{Title: s.Title, CollapsibleGroup: &collapsibleGroup{}}))
+			tileAt(box{0, line, columns, end - line}, widget{
+				Title: s.Title, CollapsibleGroup: &collapsibleGroup{Collapsed: s.Folded},
+			}))
 		for i, panel := range s.Panels {
 			tiles = append(tiles, tileAt(places[i], cloudWidget(panel)))
 		}
 		line = end
 	}
-	if notes := cloudNotes(b.Sections); notes != nil {
-		tiles = append(tiles, tileAt(box{0, line, columns, 2 + len(notes)}, widget{
-			Title: "About these charts",
-			Text:  &text{Content: strings.Join(notes, "\n"), Format: "MARKDOWN"},
-		}))
-	}
+	notes := append(cloudNotes(b.Sections), boardsNote(project))
+	tiles = append(tiles, tileAt(box{0, line, columns, 2 + len(notes)}, widget{
+		Title: "About these charts",
+		Text:  &text{Content: strings.Join(notes, "\n"), Format: "MARKDOWN"},
+	}))
 	return cloudBoard{
 		DisplayName:      b.Title,
 		DashboardFilters: cloudFilters(b.Variables),
@@ -156,21 +169,48 @@ func cloudWidget(p monitoring.Panel) widget {
 	case monitoring.Number:
 		w.Scorecard = &scorecard{
 			TimeSeriesQuery: cloudQuery(p.Unit, p.Queries[0]), SparkChartView: &sparkChartView{"SPARK_LINE"},
+			Thresholds: scorecardThresholds(p),
 		}
 	case monitoring.Gauge:
-		w.Scorecard = &scorecard{TimeSeriesQuery: cloudQuery(p.Unit, p.Queries[0]), GaugeView: &gaugeView{1}}
+		w.Scorecard = &scorecard{
+			TimeSeriesQuery: cloudQuery(p.Unit, p.Queries[0]), GaugeView: &gaugeView{1},
+			Thresholds: scorecardThresholds(p),
+		}
 	case monitoring.Table:
 		w.TimeSeriesTable = &timeSeriesTable{DataSets: cloudDataSets(p, p.Queries, ""), MetricVisualization: "NUMBER"}
 	case monitoring.Stack:
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries, "STACKED_AREA"), YAxis: axis{"LINEAR"}}
+		w.XYChart = cloudChart(p, "STACKED_AREA")
 	case monitoring.Heatmap:
-		// Cloud Monitoring draws heatmaps only for distributions, which PromQL cannot
-		// derive from gauges.
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries[0].Bands(), "LINE"), YAxis: axis{"LINEAR"}}
+		// Cloud Monitoring draws heatmaps only for distributions. Neither PromQL nor an
+		// aligner or reducer of a filter derives a distribution from gauges. Source:
+		// google.monitoring.dashboard.v1, XyChart.DataSet.PlotType and Aggregation.
+		w.XYChart = cloudChart(p.Bands(), "STACKED_AREA")
 	default:
-		w.XYChart = &xyChart{DataSets: cloudDataSets(p, p.Queries, "LINE"), YAxis: axis{"LINEAR"}}
+		w.XYChart = cloudChart(p, "LINE")
 	}
 	return w
+}
+
+// cloudChart returns a chart of a panel's queries and thresholds.
+func cloudChart(p monitoring.Panel, plot string) *xyChart {
+	chart := &xyChart{DataSets: cloudDataSets(p, p.Queries, plot), YAxis: axis{"LINEAR"}}
+	for _, t := range p.Thresholds {
+		chart.Thresholds = append(chart.Thresholds, threshold{Value: t.From, TargetAxis: "Y1"})
+	}
+	return chart
+}
+
+// scorecardThresholds returns the values above which a scorecard is yellow or red.
+func scorecardThresholds(p monitoring.Panel) []threshold {
+	var out []threshold
+	for _, t := range p.Thresholds {
+		color := "YELLOW"
+		if t.Critical {
+			color = "RED"
+		}
+		out = append(out, threshold{Value: t.From, Color: color, Direction: "ABOVE"})
+	}
+	return out
 }
 
 // cloudDataSets returns a data set for each query. If there are several queries, a
@@ -179,7 +219,7 @@ func cloudWidget(p monitoring.Panel) widget {
 func cloudDataSets(p monitoring.Panel, queries []monitoring.Query, plot string) []dataSet {
 	var sets []dataSet
 	for _, q := range queries {
-		if len(queries) > 1 {
+		if len(queries) > 1 && q.Name != "" {
 			q = q.Named()
 		}
 		sets = append(sets, dataSet{TimeSeriesQuery: cloudQuery(p.Unit, q), PlotType: plot})
@@ -203,6 +243,13 @@ func cloudNotes(sections []monitoring.Section) []string {
 		}
 	}
 	return notes
+}
+
+// boardsNote returns a note with a link to the project's list of dashboards. A link
+// to the other board itself cannot be known: the API chooses its identifier.
+func boardsNote(project string) string {
+	return "- **The other board**: the [list of dashboards](" +
+		words.ConsolePage("monitoring/dashboards", project) + ") has the board of the platform and the board of a team."
 }
 
 func tileAt(at box, w widget) tile {

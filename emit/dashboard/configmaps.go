@@ -46,7 +46,7 @@ func grafanaFiles(p *ir.Platform, boards []monitoring.Board) ([]emit.File, error
 	}
 	var files []emit.File
 	for _, b := range boards {
-		content, err := grafanaJSON(p, b)
+		content, err := grafanaJSON(p, b, boards)
 		if err != nil {
 			return nil, err
 		}
@@ -63,5 +63,10 @@ func grafanaFiles(p *ir.Platform, boards []monitoring.Board) ([]emit.File, error
 	if err != nil {
 		return nil, err
 	}
-	return append(files, emit.File{Path: "dashboards/kustomization.yaml", Content: content}), nil
+	files = append(files, emit.File{Path: "dashboards/kustomization.yaml", Content: content})
+	local, err := localGrafana(p)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, local...), nil
 }

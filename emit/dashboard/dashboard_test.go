@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,10 @@ func smallPlan() *ir.Platform {
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
 		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
-		Teams:           []ir.Team{{Name: "team-a", Namespace: "team-a"}, {Name: "team-b", Namespace: "b-space"}},
+		Teams: []ir.Team{
+			{Name: "team-a", Namespace: "team-a", Queues: []ir.Queue{{Resources: []string{ir.GPU, ir.Memory}}}},
+			{Name: "team-b", Namespace: "b-space"},
+		},
 		Monitoring: ir.Monitoring{
 			Grafana:          true,
 			GrafanaNamespace: "monitoring",
@@ -52,7 +56,7 @@ func barePlan() *ir.Platform {
 func kaiPlan() *ir.Platform {
 	p := smallPlan()
 	p.Scheduler = ir.KAI
-	p.Teams[1].Queues = []ir.Queue{{LocalQueue: "team-b"}}
+	p.Teams[0].Queues, p.Teams[1].Queues = nil, []ir.Queue{{LocalQueue: "team-b"}}
 	return p
 }
 
@@ -82,6 +86,7 @@ func TestFiles(t *testing.T) {
 		"dashboards/grafana/admin.json",
 		"dashboards/grafana/team.json",
 		"dashboards/kustomization.yaml",
+		"dashboards/provisioning/dashboards/boards.yaml", "dashboards/provisioning/datasources/metrics.yaml",
 	}
 	for name, test := range map[string]struct {
 		plan *ir.Platform
@@ -162,8 +167,9 @@ func TestCloudVariables(t *testing.T) {
 // TestNothingIsZero holds that no number is written that the API drops: every
 // Terraform plan would put it back.
 func TestNothingIsZero(t *testing.T) {
+	zero := regexp.MustCompile(`": 0[,\n]`)
 	for path, content := range renderFiles(t, smallPlan()) {
-		if strings.HasPrefix(path, "dashboards/cloud-monitoring/") && strings.Contains(content, ": 0") {
+		if strings.HasPrefix(path, "dashboards/cloud-monitoring/") && zero.MatchString(content) {
 			t.Errorf("%s writes a zero", path)
 		}
 	}
@@ -204,8 +210,9 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// TestHeatmapIsLinesInCloudMonitoring holds that a heatmap is three lines.
-func TestHeatmapIsLinesInCloudMonitoring(t *testing.T) {
+// TestHeatmapIsBandsInCloudMonitoring checks that a heatmap is a stack of the numbers
+// of chips, with the idle chips at the bottom.
+func TestHeatmapIsBandsInCloudMonitoring(t *testing.T) {
 	heatmaps := 0
 	for _, s := range monitoring.Boards(smallPlan())[0].Sections {
 		for _, p := range s.Panels {
@@ -214,12 +221,16 @@ func TestHeatmapIsLinesInCloudMonitoring(t *testing.T) {
 			}
 			heatmaps++
 			sets := cloudWidget(p).XYChart.DataSets
-			if len(sets) != 3 {
-				t.Errorf("%s has %d data sets, want 3", p.Title, len(sets))
+			if len(sets) != 5 {
+				t.Fatalf("%s has %d data sets, want 5", p.Title, len(sets))
+			}
+			if !strings.Contains(sets[0].TimeSeriesQuery.PrometheusQuery, `"below 20%"`) {
+				t.Errorf("%s: the idle chips are not at the bottom", p.Title)
 			}
 			for _, set := range sets {
-				if set.PlotType != "LINE" {
-					t.Errorf("%s: plot type %s, want LINE", p.Title, set.PlotType)
+				if set.PlotType != "STACKED_AREA" || set.TimeSeriesQuery.UnitOverride != "1" {
+					t.Errorf("%s: %s in unit %s, want a stack of numbers", p.Title, set.PlotType,
+						set.TimeSeriesQuery.UnitOverride)
 				}
 			}
 		}
@@ -229,18 +240,118 @@ func TestHeatmapIsLinesInCloudMonitoring(t *testing.T) {
 	}
 }
 
+// grafanaPanels returns the panels of a board by their titles, and the titles of the
+// folded rows.
+func grafanaPanels(t *testing.T, p *ir.Platform, board string) (panels map[string]map[string]any, folded []string) {
+	t.Helper()
+	var got struct{ Panels []map[string]any }
+	if err := json.Unmarshal([]byte(renderFiles(t, p)["dashboards/grafana/"+board+".json"]), &got); err != nil {
+		t.Fatal(err)
+	}
+	panels = map[string]map[string]any{}
+	for _, entry := range got.Panels {
+		if entry["type"] != "row" {
+			panels[entry["title"].(string)] = entry
+			continue
+		}
+		inside, _ := entry["panels"].([]any)
+		if (entry["collapsed"] == true) != (len(inside) > 0) {
+			t.Errorf("row %v: folded %v, with %d panels", entry["title"], entry["collapsed"], len(inside))
+		}
+		for _, panel := range inside {
+			panels[panel.(map[string]any)["title"].(string)] = panel.(map[string]any)
+		}
+		if entry["collapsed"] == true {
+			folded = append(folded, entry["title"].(string))
+		}
+	}
+	return panels, folded
+}
+
+// TestColours checks that only a figure with a threshold can turn yellow or red.
+func TestColours(t *testing.T) {
+	panels, folded := grafanaPanels(t, smallPlan(), "admin")
+	if diff := cmp.Diff([]string{
+		"Evictions and interruptions", "Nodes", "Capacity", "Accelerators", "Controller",
+	}, folded); diff != "" {
+		t.Errorf("folded rows (-want +got):\n%s", diff)
+	}
+	for title, want := range map[string]string{
+		"Nominal quota":                "text",
+		"Inactive ClusterQueues":       "green red",
+		"Nodes not ready":              "green yellow",
+		"Quota in use":                 "text",
+		"Waiting time until admission": "green yellow",
+	} {
+		got := ""
+		defaults := panels[title]["fieldConfig"].(map[string]any)["defaults"].(map[string]any)
+		for _, step := range defaults["thresholds"].(map[string]any)["steps"].([]any) {
+			got = strings.TrimSpace(got + " " + step.(map[string]any)["color"].(string))
+		}
+		if got != want {
+			t.Errorf("%s: colours %q, want %q", title, got, want)
+		}
+	}
+	for _, s := range monitoring.Boards(smallPlan())[0].Sections {
+		for _, p := range s.Panels {
+			if card := cloudWidget(p).Scorecard; card != nil && (len(card.Thresholds) > 0) != (p.Thresholds != nil) {
+				t.Errorf("%s: thresholds %v in Cloud Monitoring, want %v", p.Title, card.Thresholds, p.Thresholds)
+			}
+		}
+	}
+}
+
+// TestMemoryIsNotSelectable checks that the reader of a board cannot add bytes to GPUs.
+func TestMemoryIsNotSelectable(t *testing.T) {
+	for _, board := range []string{"admin", "team"} {
+		const regex = `"regex": "/^(?!memory$).*/"`
+		if strings.Count(renderFiles(t, smallPlan())["dashboards/grafana/"+board+".json"], regex) != 1 {
+			t.Errorf("board %s: the values of the variable for resources include memory", board)
+		}
+	}
+}
+
+// TestLinks checks that each board of Grafana leads to the other, and that each board of
+// Cloud Monitoring leads to the list of boards.
+func TestLinks(t *testing.T) {
+	files := renderFiles(t, smallPlan())
+	for board, other := range map[string]string{"admin": "team", "team": "admin"} {
+		var got struct {
+			Tags  []string
+			Links []struct {
+				Type string
+				Tags []string
+			}
+		}
+		if err := json.Unmarshal([]byte(files["dashboards/grafana/"+board+".json"]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"kueue", "gke-batch", board}, got.Tags); diff != "" {
+			t.Errorf("tags of board %s (-want +got):\n%s", board, diff)
+		}
+		if len(got.Links) != 1 || got.Links[0].Type != "dashboards" ||
+			!slices.Equal(got.Links[0].Tags, []string{"gke-batch", other}) {
+			t.Errorf("board %s has the links %v, want one to the dashboards with tag %s", board, got.Links, other)
+		}
+		const list = "https://console.cloud.google.com/monitoring/dashboards?project=my-project"
+		if !strings.Contains(files["dashboards/cloud-monitoring/"+board+".json"], list) {
+			t.Errorf("board %s has no link to the list of boards", board)
+		}
+	}
+}
+
 func TestFlow(t *testing.T) {
 	panels := []monitoring.Panel{
 		{Shape: monitoring.Number}, {Shape: monitoring.Number}, {Shape: monitoring.Lines}, {Shape: monitoring.Lines},
 		{Shape: monitoring.Table}, {Shape: monitoring.Stack},
 	}
 	got, end := placeBoxes(panels, 3)
-	want := []box{{0, 3, 4, 4}, {4, 3, 4, 4}, {8, 3, 12, 8}, {0, 11, 12, 8}, {0, 19, 24, 8}, {0, 27, 12, 8}}
+	want := []box{{0, 3, 6, 4}, {6, 3, 6, 4}, {12, 3, 12, 10}, {0, 13, 24, 10}, {0, 23, 24, 9}, {0, 32, 24, 10}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(box{})); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
-	if end != 35 {
-		t.Errorf("first free line %d, want 35", end)
+	if end != 42 {
+		t.Errorf("first free line %d, want 42", end)
 	}
 }
 
@@ -293,22 +404,17 @@ func TestDuration(t *testing.T) {
 
 func TestGrafanaNeedsNoKnownDataSource(t *testing.T) {
 	for _, board := range []string{"admin", "team"} {
-		var got struct {
-			Panels []struct {
-				Datasource struct{ UID string }
-				Targets    []struct{ Datasource struct{ UID string } }
-			}
-		}
-		if err := json.Unmarshal([]byte(renderFiles(t, smallPlan())["dashboards/grafana/"+board+".json"]),
-			&got); err != nil {
-			t.Fatal(err)
-		}
+		panels, _ := grafanaPanels(t, smallPlan(), board)
 		targets := 0
-		for _, p := range got.Panels {
-			for _, target := range p.Targets {
+		for title, p := range panels {
+			sources := []any{p["datasource"]}
+			for _, target := range p["targets"].([]any) {
 				targets++
-				if p.Datasource.UID != "${datasource}" || target.Datasource.UID != "${datasource}" {
-					t.Errorf("%s: data source %q, want the variable", board, target.Datasource.UID)
+				sources = append(sources, target.(map[string]any)["datasource"])
+			}
+			for _, source := range sources {
+				if got := source.(map[string]any)["uid"]; got != "${datasource}" {
+					t.Errorf("%s, %s: data source %q, want the variable", board, title, got)
 				}
 			}
 		}
@@ -339,5 +445,44 @@ namespace: monitoring
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kustomization (-want +got):\n%s", diff)
+	}
+}
+
+// TestLocalGrafana holds what a Grafana on somebody's own machine reads: the boards, and
+// the metrics of the project with a token that only the environment of Grafana has.
+func TestLocalGrafana(t *testing.T) {
+	files := renderFiles(t, smallPlan())
+	for name, want := range map[string]string{
+		"dashboards/boards.yaml": `apiVersion: 1
+providers:
+- name: gke-batch
+  options:
+    path: /var/lib/grafana/dashboards
+  type: file
+`,
+		"datasources/metrics.yaml": `apiVersion: 1
+datasources:
+- access: proxy
+  isDefault: true
+  jsonData:
+    httpHeaderName1: Authorization
+    httpMethod: GET
+  name: gke-batch
+  secureJsonData:
+    httpHeaderValue1: Bearer $TOKEN
+  type: prometheus
+  url: https://monitoring.googleapis.com/v1/projects/my-project/location/global/prometheus/
+`,
+	} {
+		if diff := cmp.Diff(want, files["dashboards/provisioning/"+name]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	p := smallPlan()
+	p.Monitoring.Grafana = false
+	for name := range renderFiles(t, p) {
+		if strings.Contains(name, "provisioning") {
+			t.Errorf("a platform without dashboards for Grafana has %s", name)
+		}
 	}
 }

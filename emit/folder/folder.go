@@ -11,6 +11,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/cloudbuild"
 	"github.com/batchwright/batchwright/emit/dashboard"
+	"github.com/batchwright/batchwright/emit/demonstration"
 	"github.com/batchwright/batchwright/emit/guide"
 	"github.com/batchwright/batchwright/emit/kubernetes"
 	"github.com/batchwright/batchwright/emit/terraform"
@@ -34,6 +35,7 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 	tree, err := runEmitters(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},
+		{"demonstration", demonstration.Files},
 		{"guide", guide.Files},
 		{"kubernetes", kubernetes.Files},
 		{"terraform", terraform.Files},

@@ -18,9 +18,9 @@ func Owns(path string) bool {
 // up to date.
 func topNames() []string {
 	return []string{
-		".batchwright", ".gcloudignore", ".ghpc", "README.md", "REFERENCE.md", "USING.md", "cloudbuild",
-		"create-platform.sh", "dashboards", "destroy-platform.sh", "instructions.txt", "kubernetes", "terraform",
-		"workloads",
+		".batchwright", ".gcloudignore", ".ghpc", "DEMONSTRATION.md", "README.md", "REFERENCE.md", "USING.md",
+		"cloudbuild", "create-platform.sh", "dashboards", "demonstrate.sh", "destroy-platform.sh", "instructions.txt",
+		"kubernetes", "terraform", "workloads",
 	}
 }
 

@@ -3,6 +3,7 @@ package guide
 import (
 	"html"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -25,6 +26,11 @@ func FuzzInline(f *testing.F) {
 		}
 		if got := readText(t, string(escapeText(s))); got != want {
 			t.Errorf("text(%q) is %q and reads as %q", s, escapeText(s), got)
+		}
+		linked := regexp.MustCompile(`<(https://[a-zA-Z0-9._~/-]+)>`).ReplaceAllStringFunc(string(linkedText(s)),
+			func(link string) string { return string(escapeText(strings.Trim(link, "<>"))) })
+		if got := readText(t, linked); got != want {
+			t.Errorf("linkedText(%q) is %q and reads as %q", s, linkedText(s), got)
 		}
 		if got := readText(t, string(paragraphStart(s))); got != strings.Trim(want, " ") {
 			t.Errorf("plain(%q) is %q and reads as %q", s, paragraphStart(s), got)
@@ -105,17 +111,20 @@ func FuzzFiles(f *testing.F) {
 		p.Name, p.Project, p.Region = s, s, s
 		p.Capacities[0].Name, p.Capacities[0].Overcommit = s, s
 		p.Teams[0].Name, p.Teams[0].Namespace, p.Teams[0].Group, p.Teams[0].Queues[0].ClusterQueue = s, s, s, s
+		p.Teams[0].Members = []string{s}
 		p.Workloads[0].Image, p.Workloads[0].Team, p.Workloads[0].Name = s, s, s
 		p.Workloads[0].Template, p.Workloads[0].ConfigMap, p.Workloads[0].Queue = s, s, s
 		p.Teams[0].Bucket, p.Cluster.Name = s, s
 		p.Notes = []string{"a" + s, "1. " + s, "- " + s}
+		p.Teams[1].Name = s + "2"
+		demonstrate(p, s)
 		row := &p.Demand.Rows[1]
 		row.What, row.Note, row.Unit = s, s, s
 		files, err := Files(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range files[1:4] { // the pages
+		for _, f := range append(files[1:4:4], files[5]) { // the pages
 			lines = append(append(lines, f.Path), lineKinds(string(f.Content))...)
 		}
 		return lines, hostile.Documents(t, string(files[0].Content))

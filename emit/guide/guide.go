@@ -1,7 +1,8 @@
 // Package guide renders the three pages of the deploy folder: README.md for whoever
 // builds and runs the platform, USING.md for the people who submit jobs, and
 // REFERENCE.md for what is looked up. Each statement is on one page, the page of the
-// person who needs it. The files of the package are named by page and topic.
+// person who needs it. The files of the package are named by page and topic. A fourth
+// page, DEMONSTRATION.md, describes the platform's demonstration if it has one.
 //
 // The package also renders two files for Cluster Toolkit's gcluster: the artefact by
 // which gcluster recognizes a deploy folder, and the instructions to which gcluster
@@ -14,7 +15,8 @@ import (
 )
 
 // Files returns .ghpc/artifacts/expanded_blueprint.yaml, the three pages and
-// instructions.txt. The pages refer to the files of the other emitters.
+// instructions.txt, and DEMONSTRATION.md if the platform has a demonstration. The pages
+// refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p.Name, p.Project, p.Region)
 	if err != nil {
@@ -24,11 +26,15 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []emit.File{
+	files := []emit.File{
 		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
 		{Path: readmePage, Content: readmeFile(p)},
 		{Path: referencePage, Content: referenceFile(p)},
 		{Path: usingPage, Content: using},
 		{Path: "instructions.txt", Content: instructionsFile(p)},
-	}, nil
+	}
+	if len(p.Demonstration) > 0 {
+		files = append(files, emit.File{Path: demonstrationPage, Content: demonstrationFile(p)})
+	}
+	return files, nil
 }

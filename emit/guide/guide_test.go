@@ -41,7 +41,7 @@ func capacityShare(flavor string, nominal, borrow int64) ir.FlavorQuota {
 func newTeam(name, cohort string) ir.Team {
 	queue := func(tier string, flavors ...ir.FlavorQuota) ir.Queue {
 		return ir.Queue{Tier: tier, Classes: []string{tier}, ClusterQueue: "cq-" + name + "-" + tier,
-			LocalQueue: "lq-" + name + "-" + tier, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
+			LocalQueue: "lq-" + name + "-" + tier, Cohort: cohort, Resources: []string{"cpu", ir.GPU}, Flavors: flavors}
 	}
 	return ir.Team{
 		Name: name, Namespace: name, Cohort: cohort, Group: name + "@example.com", KubeAccount: name + "-ksa",
@@ -153,19 +153,19 @@ func TestFewTeamsEachByItself(t *testing.T) {
 	wantTexts(t, got, map[string][]string{
 		readmePage: {
 			"| `team-003` | `cohort-001` | `team-003@example.com` |\n",
-			"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | 8 can be admitted without a node | some wait |\n",
-			"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 beyond all quotas |  |\n",
+			"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | jobs for 8 can get quota without nodes | some wait |\n",
+			"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 that no quota covers |  |\n",
 			"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
 			"| machines of family g2 (name of the metric not verified) | 672 | vCPUs |\n",
-			"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"cq-team-002-hp\"]\n",
-			"  queue_cq_team_000_lp --> capacity_l4_reserved & capacity_l4_spot\n",
+			"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"tier hp of 2 teams<br>" +
+				"team-002, team-003<br>l4-reserved: 4 GPUs each, 8 in all\"]\n",
+			"  queue_cq_team_000_lp & queue_cq_team_002_lp --> flavor_l4_spot\n",
 		},
 		usingPage: {
 			"| `team-003` | `team-003` | `lq-team-003-hp`, `lq-team-003-lp` | `team-003-ksa` | " +
 				"`wi-team-003@my-project.iam.gserviceaccount.com` |\n",
-			"| `low-priority` | every team | `low-priority-1`, `low-priority-2` | Job | `lp` | `l4-reserved`, " +
-				"`l4-spot` | " +
-				"2 | `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` | `pytorch/pytorch:2.8.0` |\n",
+			"| `low-priority`: `low-priority-1`, `low-priority-2` | every team | Job | `lp` | `l4-reserved`, " +
+				"`l4-spot` | 2, each with `2 cpu`, `10Gi memory`, `2 nvidia.com/gpu` |\n",
 			"TEAM=team-000\nNAMESPACE=team-000\n",
 			"kubectl apply --server-side -f \"workloads/$TEAM/low-priority-1.yaml\"\n",
 		},
@@ -186,7 +186,7 @@ func TestBucketsAndSpot(t *testing.T) {
 		spot   = "Google Cloud can take back the nodes of `l4-spot` at any time"
 		waits  = "waits until all of its nodes are available at once"
 		bucket = "use your team's bucket or `emptyDir`"
-		mount  = "`volumeAttributes: {bucketName: data}`"
+		mount  = "      bucketName: BUCKET\n      mountOptions: only-dir=training,"
 	)
 	p := newPlatform(2)
 	got := renderUsing(t, p)
@@ -200,8 +200,10 @@ func TestBucketsAndSpot(t *testing.T) {
 	}
 	p.Capacities[1].Option, p.Teams[0].Bucket = ir.QueuedFlexStart, "data"
 	wantTexts(t, renderPages(t, p), map[string][]string{
-		readmePage:    {"`terraform -chdir=terraform state rm "},
-		usingPage:     {waits, bucket, mount, "| `lq-team-001-hp`, `lq-team-001-lp` | none |"},
+		readmePage: {"`terraform -chdir=terraform state rm "},
+		usingPage: {waits, bucket, mount, "\nBUCKET=data\nDATA=my-data\ngcloud storage cp --recursive ",
+			"Google Cloud keeps the request for the nodes until all of them are available",
+			"| `lq-team-001-hp`, `lq-team-001-lp` | none |"},
 		referencePage: {"--role=roles/storage.objectUser", "--role=roles/artifactregistry.writer"},
 	})
 }
@@ -221,17 +223,17 @@ func TestSectionsInOrder(t *testing.T) {
 	got := renderPages(t, newPlatform(4))
 	for name, want := range map[string][]string{
 		readmePage: {
-			"Before you build", "Build it", "See that it works", "Change it", "Watch it",
+			"Before you build", "Build it", "See that it works", "Build images", "Change it", "Watch it",
 			"Remove a team, a tier or a capacity", "Undo it", "What is in it",
 		},
 		usingPage: {
-			"Get access", "Your team", "Submit the workloads", "See what it did", "Why a job waits",
-			"What each tier promises", "Read logs afterwards", "What is refused", "A job of your own",
+			"Get access", "Your team", "Submit the workloads", "A job of your own", "An image of your own",
+			"See what it did", "Why a job waits", "What each tier promises", "Read logs afterwards", "What is refused",
 		},
 		referencePage: {
-			"Google Cloud quota", "Limits of IAM", "Quota of the queues", "Identities and rights", "Rights of the " +
-				"build",
-			"Alerts", "Build it step by step", "With Cluster Toolkit", "Substitutions of the build", "Files",
+			"Google Cloud quota", "Limits of IAM", "Quota of the queues", "Identities and rights",
+			"Steps of the build", "Rights of the build", "Alerts", "Build it step by step",
+			"With Cluster Toolkit", "Substitutions of the build", "Files",
 		},
 	} {
 		if diff := cmp.Diff(want, sectionsOf(got[name])); diff != "" {
@@ -247,7 +249,10 @@ func TestManyTeamsFold(t *testing.T) {
 	}
 	p.Teams[11].Bucket = "data" // follows no pattern
 	wantTexts(t, renderPages(t, p), map[string][]string{
-		readmePage: {"all_teams[\"400 teams in 200 cohorts\"]", "400 teams share the platform."},
+		readmePage: {"[\"200 cohorts: cohort-000, cohort-001 … cohort-199\"]",
+			"[\"tier hp of 400 teams<br>team-000, team-001 … team-399<br>" +
+				"l4-reserved: 4 to 6 GPUs each, 1604 in all\"]",
+			"400 teams share the platform."},
 		usingPage: {
 			"| 399 | `team-000`, `team-001`, `team-002`, `team-003` and 395 more | `TEAM` | `lq-TEAM-hp`, " +
 				"`lq-TEAM-lp` | " +
@@ -259,10 +264,10 @@ func TestManyTeamsFold(t *testing.T) {
 			"| 2 | `hp` | `l4-reserved` | 6 | 6 |\n",
 		},
 	})
-	small, large := renderPages(t, newPlatform(13)), renderPages(t, newPlatform(400))
+	small, large := renderPages(t, newPlatform(40)), renderPages(t, newPlatform(400))
 	for name := range small {
 		if a, b := strings.Count(small[name], "\n"), strings.Count(large[name], "\n"); a != b {
-			t.Errorf("%s of 13 equal teams has %d lines, of 400 equal teams %d: want as many", name, a, b)
+			t.Errorf("%s of 40 equal teams has %d lines, of 400 equal teams %d: want as many", name, a, b)
 		}
 	}
 }
@@ -321,29 +326,36 @@ func TestSharedTier(t *testing.T) {
 			"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one.",
 			"| `dws` | `low` | 30 | no |\n| `dws` | `high` | 40 | no |\n",
 			"`dws` of `team-000`, `team-001` |\n",
-			"    queue_cq_dws[\"cq-dws of 2 teams\"]\n",
-			"  queue_cq_dws --> capacity_h100 & capacity_l4_spot\n",
-			"(for teams that share it, one ClusterQueue, `cq-TIER`)",
+			"    queue_cq_dws[\"tier dws<br>cq-dws<br>h100: 8 GPUs<br>l4-spot: 16 GPUs, may borrow all\"]\n",
+			"  queue_cq_dws --> flavor_h100\n", "  queue_cq_dws & queue_cq_team_000",
+			"if teams share the tier, it leaves one ClusterQueue, `cq-TIER`.",
 			"kubectl delete priorityclasses CLASS\n",
 		},
 		usingPage: {
-			"| `tune` | `team-000`, `team-001` | `tune` | Job | `dws`: `high` | `h100` | 1 |",
-			"# tune of team-000, team-001\nkubectl logs",
+			"| `tune` | `team-000`, `team-001` | Job | `dws`: `high` | `h100` | 1 |\n",
+			"| `dws` | `l4-spot` | `g2-standard-24`, 2 `nvidia-l4` | Spot |\n",
+			"`tune`: before you submit it, an administrator creates the Secret `hub` in your namespace",
+			"all workloads of your team. First an administrator creates `hub` ([Create the " +
+				"Secrets](README.md#create-the-secrets)), if a workload of your team needs it:\n",
+			"This command submits `tune` of `team-000`, `team-001`:\n\n" +
+				"```sh\nkubectl apply --server-side -f \"workloads/$TEAM/tune.yaml\"\n```\n",
+			"# tune of team-000, team-001\nkubectl logs -n \"$NAMESPACE\" ",
 			" Only a job that needs one certain capacity of its tier sets a node selector",
 		},
 		referencePage: {
 			"In each tier that is not shared, a team has one ClusterQueue",
 			"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
 				"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
-			"`4 + all` has no borrowing limit.",
+			"A quota of `12 + 4` means: 12 are guaranteed (nominalQuota), and the queue can borrow at most 4 more",
+			"A quota of `16 + all` means: 16 are guaranteed, and the queue can borrow without a limit.",
 		},
 	})
 	if n := strings.Count(got[readmePage], "queue_cq_dws["); n != 1 {
 		t.Errorf("the picture has the queue %d times", n)
 	}
 	many := renderReadme(t, withShared(20))
-	if want := "tier_dws[\"dws: 1 queue of 2 teams\"]\n"; !strings.Contains(many, want) || strings.Count(many,
-		"tier_dws[") != 1 {
+	if want := "queue_cq_dws[\"tier dws<br>cq-dws<br>"; !strings.Contains(many, want) || strings.Count(many,
+		"queue_cq_dws[") != 1 {
 		t.Errorf("README lacks %q, or has it twice", want)
 	}
 }
@@ -364,15 +376,18 @@ func TestPriorities(t *testing.T) {
 // value. For many teams it has one command with a placeholder for the namespace.
 func TestSecrets(t *testing.T) {
 	p := withShared(4)
-	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read"},
-		{Name: "B",
-			Secret: "hub", Key: "it's"}}
+	p.Workloads[len(p.Workloads)-1].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "read",
+		Notes: []string{"Take it from *here*."}}, {Name: "B", Secret: "hub", Key: "it's"}}
 	got := renderReadme(t, p)
 	for _, want := range []string{
 		"| `hub` | `read` | `team-000` | `tune` |\n| `hub` | `it's`, `read` | `team-001` | `tune` |\n",
-		"tr -d '\\n' | kubectl create secret generic hub -n team-000 --from-file=read=/dev/stdin\n",
-		"kubectl create secret generic hub -n team-001 --from-env-file=/dev/stdin\n",
-		"For a Secret with several values, type one line",
+		`echo read:; IFS= read -rs VALUE; printf %s "$VALUE" | ` +
+			"kubectl create secret generic hub -n team-000 --from-file=read=/dev/stdin; unset VALUE\n",
+		`for KEY in 'it'\''s' read; do echo "$KEY:" >&2; IFS= read -rs VALUE; ` +
+			`printf '%s=%s\n' "$KEY" "$VALUE"; done | ` +
+			"kubectl create secret generic hub -n team-001 --from-env-file=/dev/stdin\n",
+		"\nkubectl get secrets hub -n team-001\n",
+		"\n`hub`: Take it from \\*here\\*.\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("README lacks %q", want)
@@ -386,10 +401,10 @@ func TestSecrets(t *testing.T) {
 		p.Workloads[i].SecretEnv = []ir.SecretEnv{{Name: "A", Secret: "hub", Key: "it's"}}
 	}
 	got = renderReadme(t, p)
-	const want = `tr -d '\n' | kubectl create secret generic hub -n "$NAMESPACE" ` +
-		`'--from-file=it'\''s=/dev/stdin'` + "\n"
-	if strings.Count(got, "create secret") != 1 || !strings.Contains(got, want) || strings.Contains(got,
-		"several values") {
+	const want = ` | kubectl create secret generic hub -n "$NAMESPACE" '--from-file=it'\''s=/dev/stdin'; unset VALUE` +
+		"\n"
+	// The second command reads a file.
+	if strings.Count(got, "create secret") != 2 || !strings.Contains(got, want) {
 		t.Errorf("README lacks %q, or has more of them", want)
 	}
 }
@@ -420,13 +435,18 @@ func TestBarePlatform(t *testing.T) {
 // TestNoGroups holds that a platform without groups says who can submit jobs.
 func TestNoGroups(t *testing.T) {
 	p := newPlatform(2)
+	p.Teams[0].Group = ""
+	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
+		"\nFor some teams, only cluster administrators submit jobs. To let other people do it",
+	}})
 	p.Cluster.SecurityGroup, p.Workloads = "", nil
 	for i := range p.Teams {
 		p.Teams[i].Group = ""
 	}
 	wantTexts(t, renderPages(t, p), map[string][]string{
-		readmePage: {"| `team-000` | `cohort-000` | cluster administrators only |\n"},
-		usingPage: {"No team has a Google group, so only administrators of the cluster can submit jobs.",
+		readmePage: {"| `team-000` | `cohort-000` | cluster administrators only |\n",
+			"\nOnly cluster administrators submit jobs. To let other people do it"},
+		usingPage: {"No team has members, so only administrators of the cluster can submit jobs.",
 			"kubectl describe workloads -n \"$NAMESPACE\" job-my-job\n"},
 	})
 }
@@ -560,7 +580,7 @@ func TestSlicesByHand(t *testing.T) {
 		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	wantTexts(t, renderPages(t, p), map[string][]string{
 		usingPage: {annotation, "(`l4-spot`: 4 pods of 4 chips)."},
-		readmePage: {"at most 2 slices of 4 nodes",
+		readmePage: {"up to 2 slices of 4 nodes",
 			"the node pools of TPU slices also have a number in their names"},
 	})
 }
@@ -626,13 +646,77 @@ func TestJobByHand(t *testing.T) {
 	}
 }
 
+// TestSubmitOneWithItsFiles checks that a block submits only workloads of the same teams,
+// with their files, and that no block both submits and deletes.
 func TestSubmitOneWithItsFiles(t *testing.T) {
-	p := newPlatform(1)
+	p := newPlatform(3)
 	p.Workloads[0].ConfigMap = "low-priority-files"
-	want := "kubectl apply --server-side -f \"workloads/$TEAM/low-priority-files.yaml\" -f " +
-		"\"workloads/$TEAM/low-priority-1.yaml\"\n"
-	if got := renderUsing(t, p); !strings.Contains(got, want) {
-		t.Errorf("USING.md lacks %q", want)
+	for i, name := range []string{"hello", "it's"} {
+		w := p.Workloads[0]
+		w.Template, w.Name, w.ConfigMap, w.Team = name, name, "", p.Teams[i].Name
+		p.Workloads = append(p.Workloads, w)
+	}
+	last := p.Workloads[len(p.Workloads)-1]
+	last.Template, last.Name = "last", "last"
+	p.Workloads = append(p.Workloads, last)
+	wantTexts(t, renderPages(t, p), map[string][]string{usingPage: {
+		"This command submits `low-priority`, with the files that it mounts. For another copy of a workload, such as " +
+			"`low-priority-2`, change the name:\n\n```sh\n" +
+			"kubectl apply --server-side -f \"workloads/$TEAM/low-priority-files.yaml\" -f " +
+			"\"workloads/$TEAM/low-priority-1.yaml\"\n```\n\n" +
+			"This command submits `hello` of `team-000`:\n\n```sh\n" +
+			"kubectl apply --server-side -f workloads/team-000/hello.yaml\n```\n\n" +
+			"Each of these commands submits one workload of `team-001`:\n\n```sh\n" +
+			"kubectl apply --server-side -f 'workloads/team-001/it'\\''s.yaml'\n" +
+			"kubectl apply --server-side -f workloads/team-001/last.yaml\n```\n",
+		"\nkubectl delete -f \"workloads/$TEAM/low-priority-1.yaml\"\n",
+		"This command submits all workloads of your team:\n\n" +
+			"```sh\nkubectl apply --server-side -k \"workloads/$TEAM\"\n```\n\n" +
+			"This command deletes them:\n\n```sh\nkubectl delete -k \"workloads/$TEAM\"\n```\n",
+	}})
+}
+
+// TestQuotaOfSharedTiers holds that REFERENCE.md explains only the queues and the numbers
+// that its tables have.
+func TestQuotaOfSharedTiers(t *testing.T) {
+	p := withShared(2)
+	p.Demand.Rows = p.Demand.Rows[:1] // the quotas admit all of its ceiling
+	for i := range p.Teams {
+		p.Teams[i].Queues = p.Teams[i].Queues[:1]
+	}
+	got := renderReference(t, p)
+	for _, unwanted := range []string{
+		"that is not shared", "at most 4 more", "lends only part", "To let teams use more than Admitted",
+	} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("REFERENCE.md has %q", unwanted)
+		}
+	}
+	if want := "A quota of `16 + all` means"; !strings.Contains(got, want) {
+		t.Errorf("REFERENCE.md lacks %q", want)
+	}
+	p.SharedQueues[0].Flavors[1].Quotas[0].Lending = new(parseQuantity("2"))
+	if want := "lends only part"; !strings.Contains(renderReference(t, p), want) {
+		t.Errorf("REFERENCE.md lacks %q", want)
+	}
+}
+
+// TestAccountsOfTeams holds that each team that asks for one has a Google service account
+// of its own, and that a build with a bucket of the caller says what it leaves out.
+func TestAccountsOfTeams(t *testing.T) {
+	const after = "This command does not let the teams' jobs act as the teams' Google service accounts."
+	p := newPlatform(2)
+	wantTexts(t, renderPages(t, p), map[string][]string{referencePage: {
+		"Each of the teams `team-000`, `team-001` has a Google service account of its own", after,
+	}})
+	p.Teams[0].Account = nil
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		referencePage: {"Team `team-001` has a Google service account of its own", "terraform init\nterraform "},
+		usingPage:     {"| `team-000-ksa` | the Kubernetes service account itself |"},
+	})
+	p.Teams[1].Account = nil
+	if strings.Contains(renderReference(t, p), after) {
+		t.Errorf("REFERENCE.md has %q without such accounts", after)
 	}
 }
 
@@ -663,7 +747,7 @@ func TestDecimalsStandRight(t *testing.T) {
 		{Option: ir.OnDemand, Name: "cpu", PerNode: []ir.Amount{{Resource: ir.CPU, Quantity: parseQuantity("7910m")}},
 			MaxNodes: 20, Guaranteed: []ir.Amount{{Resource: ir.CPU, Quantity: parseQuantity("100")}}},
 	}
-	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 beyond all quotas |  |\n"
+	want := "| --- | --- | ---: | ---: | --- | --- |\n| `cpu` | `cpu` | 100 | 158.2 | 58.2 that no quota covers |  |\n"
 	if got := renderReadme(t, p); !strings.Contains(got, want) {
 		t.Errorf("README lacks %q", want)
 	}
@@ -724,6 +808,62 @@ func TestGroupsMustExist(t *testing.T) {
 	}
 }
 
+// TestMembersWithoutGroups holds that the pages of a platform without Google groups
+// name the members of each team and what they need, and mention no group.
+func TestMembersWithoutGroups(t *testing.T) {
+	p := newPlatform(3)
+	p.Cluster.SecurityGroup = ""
+	p.Monitoring.MemberRoles = []string{"roles/monitoring.viewer"}
+	const ana, ci = "user:analyst@example.com", "serviceAccount:ci@my-project.iam.gserviceaccount.com"
+	for i, members := range [][]string{{ci, ana}, {ana}, nil} {
+		p.Teams[i].Group, p.Teams[i].Members = "", members
+	}
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage: {
+			"an account that does not exist:\n\n- `" + ci + "`\n- `" + ana + "`\n\nGKE tells upper and lower case",
+			"| `team-000` | `cohort-000` | `" + ci + "`, `" + ana + "` |\n",
+			"| `team-001` | `cohort-000` | `" + ana + "` |\n",
+			"| `team-002` | `cohort-001` | cluster administrators only |\n",
+		},
+		usingPage: {
+			"who may submit the jobs of a team: people and service accounts, by their own addresses.",
+			"`kubectl auth whoami`",
+			"https://www.googleapis.com/auth/userinfo.email",
+		},
+		referencePage: {
+			"The people and service accounts that a team lists submit its jobs. " +
+				"The role `roles/container.clusterViewer` of `" + ci + "`, `" + ana + "` lets them",
+			"`roles/monitoring.viewer` to `" + ci + "`, `" + ana + "`. They can read",
+		},
+	})
+	for page, text := range renderPages(t, p) {
+		if strings.Contains(text, "Google group") || strings.Contains(text, " `` ") {
+			t.Errorf("%s mentions Google groups, or has an empty name", page)
+		}
+	}
+	p.Teams[0].Members = []string{ana}
+	if strings.Contains(renderUsing(t, p), "userinfo") {
+		t.Error("USING.md explains service accounts, and none is a member")
+	}
+	for i := range p.Teams {
+		p.Teams[i].Members = []string{fmt.Sprintf("user:%d@example.com", i), ana}
+	}
+	p.Cluster.SecurityGroup, p.Teams[0].Group = "gke-security-groups@example.com", "one@example.com"
+	wantTexts(t, renderPages(t, p), map[string][]string{
+		readmePage: {
+			"These Google groups must exist first", "To build the platform without them, remove",
+			"These accounts must exist first",
+			"| `one@example.com`, `user:0@example.com`, `user:analyst@example.com` |\n",
+		},
+		usingPage: {
+			"the members of its Google group, or people and service accounts by their own addresses. The group of a " +
+				"team must itself be a member of `gke-security-groups@example.com`.",
+			"If it prints `no`, the blueprint does not list you, or you are not in the team's group, or",
+		},
+		referencePage: {"of `gke-security-groups@example.com`, `user:0@example.com`, `user:1@example.com`, "},
+	})
+}
+
 // TestRemoveInOrder holds that an object is deleted before the objects that it uses.
 func TestRemoveInOrder(t *testing.T) {
 	p := newPlatform(1)
@@ -750,8 +890,8 @@ func TestNestedCohorts(t *testing.T) {
 	p := newPlatform(2)
 	p.Cohorts = []ir.Cohort{{Name: "all"}, {Name: "cohort-000", Parent: "all"}}
 	if got, want := renderReadme(t, p),
-		"  subgraph cohort_all[\"cohort all\"]\n    subgraph cohort_cohort_000[\"cohort "+
-			"cohort-000\"]\n      queue_cq_team_000"; !strings.Contains(got, want) {
+		"  subgraph cohort_cohort_000[\"cohort cohort-000 in all\"]\n    queue_cq_team_000"; !strings.Contains(got,
+		want) {
 		t.Errorf("README lacks %q", want)
 	}
 	p = newPlatform(4)
@@ -798,7 +938,8 @@ func TestValuesStayValues(t *testing.T) {
 	wantTexts(t, pages, map[string][]string{
 		readmePage: {
 			"x\\`&#124;&lt;img src=x&gt;\\](http\\://e.com) \\$(id) ; \"\\] --&gt; n1 # h \\`\\`\\` !\\[a\\](b) |\n",
-			"x#96;#124;#60;img src#61;x#62;#93;#40;http://e.com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h " +
+			"x#96;#124;#60;img src#61;x#62;#93;#40;http:#47;" +
+				"#47;e#46;com#41; #36;#40;id#41; #59; #34;#93; --#62; n1 #35; h " +
 				"#96;#96;#96; #33;#91;a#93;#40;b#41;",
 			"'--project=x`|<img src=x>](http://e.com) $(id) ; \"] --> n1 # h ``` ![a](b)'",
 		},
@@ -950,7 +1091,7 @@ func TestNotes(t *testing.T) {
 // TestSchedulersHaveEveryPart checks that the README has a text for every scheduler
 // in each part that no scheduler may leave out.
 func TestSchedulersHaveEveryPart(t *testing.T) {
-	optional := []string{"kept", "moved", "stops", "unready"}
+	optional := []string{"kept", "moved", "moves", "stops", "unready"}
 	for _, s := range ir.Schedulers() {
 		parts := reflect.ValueOf(schedulerOf(&ir.Platform{Scheduler: s}))
 		for i := range parts.NumField() {

@@ -15,7 +15,7 @@ func kaiStarts(p *ir.Platform) markup {
 }
 
 // kaiApplied lists the objects in the folder kubernetes/.
-func kaiApplied(markup) markup { return "rights, priorities, cohorts, teams" }
+func kaiApplied(*ir.Platform, markup) markup { return "rights, priorities, cohorts, teams" }
 
 // kaiNamed explains which objects have the name of a capacity.
 func kaiNamed(d *document, _ *ir.Platform) {
@@ -23,7 +23,7 @@ func kaiNamed(d *document, _ *ir.Platform) {
 }
 
 // kaiGuarantees explains what happens if guarantees and nodes differ.
-func kaiGuarantees(d *document) {
+func kaiGuarantees(d *document, _ *ir.Platform) {
 	d.Para(
 		"Guaranteed is the sum of the quotas of all teams. KAI Scheduler starts a job only if nodes have room for it. ",
 		"If the guarantees exceed the nodes, guaranteed jobs wait for each other. If the nodes have more GPUs than ",
@@ -32,9 +32,13 @@ func kaiGuarantees(d *document) {
 
 // kaiTeams lists the teams and their guarantees.
 func kaiTeams(d *document, p *ir.Platform) {
-	d.Para("A team has one queue of KAI Scheduler, with the name of the team, inside the queue of its cohort. A queue ",
-		"counts GPUs of all types, and does not limit cpu or memory.")
 	members := cohortMembers(p)
+	inside := markup("")
+	if len(members) > 0 {
+		inside = ", inside the queue of its cohort"
+	}
+	d.Para("A team has one queue of KAI Scheduler, with the name of the team", inside, ". A queue counts GPUs of all ",
+		"types, and does not limit cpu or memory.")
 	guaranteed := map[string]int64{} // by cohort
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -81,11 +85,15 @@ func kaiEachTeam(d *document, p *ir.Platform) {
 // kaiPromises explains to the members of a team who gets idle GPUs, and which jobs are
 // evicted.
 func kaiPromises(d *document, p *ir.Platform) {
+	first := markup("KAI Scheduler gives idle GPUs first to the team with the highest priority. ")
+	if len(p.Cohorts) > 0 {
+		first = "A cohort is a group of teams. KAI Scheduler gives idle GPUs first to the cohort with the highest " +
+			"priority, and in a cohort to the team with the highest priority. "
+	}
 	d.Para("Your team has a guarantee, a number of GPUs. Jobs within the guarantee start as soon as nodes have room. ",
-		"If other teams leave GPUs idle, your team may use more than its guarantee, up to its maximum. ",
-		"A cohort is a group of teams. KAI Scheduler gives idle GPUs first to the cohort with the highest priority, ",
-		"and in a cohort to the team with the highest priority. When the owners need their GPUs again, KAI Scheduler ",
-		"evicts jobs that exceed the guarantee of their team. ", linkTo(referencePage, queuesHeading),
+		"If other teams leave GPUs idle, your team may use more than its guarantee, up to its maximum. ", first,
+		"When the owners need their GPUs again, KAI Scheduler evicts jobs that exceed the guarantee of their team. ",
+		linkTo(referencePage, queuesHeading),
 		" lists the guarantees and maxima.")
 	var classes [][]markup
 	for _, c := range p.PriorityClasses {
@@ -122,21 +130,34 @@ func kaiLook(*ir.Platform) [][]markup {
 	}
 }
 
+// kaiMoves returns the commands that show jobs that KAI Scheduler evicts or moves. Source:
+// KAI Scheduler 0.17, pkg/scheduler/cache/status_updater and
+// pkg/scheduler/api/unschedule_info.go. The event belongs to the PodGroup of the job.
+func kaiMoves() [][]markup {
+	return [][]markup{
+		{codeSpan("kubectl get pods --all-namespaces -o wide -l batch.kubernetes.io/job-name --watch"),
+			"every change of the pods: if a job moves, its pod ends, and a new pod starts on another node"},
+		{codeSpan("kubectl get events --all-namespaces --field-selector=reason=Evict"),
+			"the pods that KAI Scheduler has evicted, and why; of a pod that moves it says `bin packing (resource " +
+				"consolidation)`"},
+	}
+}
+
 // kaiRemove explains how to remove a team, a cohort or a capacity.
 func kaiRemove(d *document, p *ir.Platform) {
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
-		"mention of it in other files. For a removed team, the next build revokes the team's roles and ",
-		"deletes its bucket. For a removed capacity, it deletes the node pool with every pod on it. ",
+		"mention of it in other files. For a removed team, the next build revokes the team's roles", deletesBucket(p),
+		". For a removed capacity, it deletes the node pool with every pod on it. ",
 		"The build starts nothing more in queues that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
 		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))
-	d.Para("Before you build without a capacity, cordon its nodes, and wait until their jobs have ended:")
+	d.Para("Before the build that removes a capacity, cordon its nodes, and wait until their jobs have ended:")
 	d.Code("sh",
 		"kubectl cordon -l "+ir.LabelNodePool+"=CAPACITY",
 		"kubectl get pods --all-namespaces -o wide")
 	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
-		"apply. Of a team, its namespace with everything in it and its queue remain. Of a cohort, its queue remains, ",
-		"which can be deleted only after the queues of its teams. Of a priority, its PriorityClass remains.")
+		"apply. A removed team leaves its namespace, with everything in it, and its queue. A removed cohort leaves ",
+		"its queue: delete it after the queues of its teams. A removed priority leaves its PriorityClass.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete queues.scheduling.run.ai TEAM",

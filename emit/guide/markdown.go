@@ -9,6 +9,7 @@ type (
 )
 
 func escapeText(s string) markup     { return markdown.Text(s) }
+func linkedText(s string) markup     { return markdown.LinkedText(s) }
 func codeSpan(s string) markup       { return markdown.Code(s) }
 func codeList(names []string) markup { return markdown.Codes(names) }
 func fileLink(path string) markup    { return markdown.File(path) }

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"net/url"
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -22,18 +21,23 @@ const (
 	readmePage    = "README.md"
 	usingPage     = "USING.md"
 	referencePage = "REFERENCE.md"
+	// demonstrationPage exists only if the blueprint has a demonstration.
+	demonstrationPage = "DEMONSTRATION.md"
 )
 
 // Headings to which other sections link. A test follows the links.
 const (
 	// of README.md
-	beforeHeading     markup = "Before you build"
-	buildHeading      markup = "Build it"
-	secretsHeading    markup = "Create the Secrets"
-	watchHeading      markup = "Watch it"
-	undoHeading       markup = "Undo it"
-	teamsHeading      markup = "Teams"
-	capacitiesHeading markup = "Capacities"
+	beforeHeading      markup = "Before you build"
+	buildHeading       markup = "Build it"
+	showHeading        markup = "See that it works"
+	secretsHeading     markup = "Create the Secrets"
+	buildImagesHeading markup = "Build images"
+	watchHeading       markup = "Watch it"
+	undoHeading        markup = "Undo it"
+	teamsHeading       markup = "Teams"
+	capacitiesHeading  markup = "Capacities"
+	guaranteesHeading  markup = "What is guaranteed and what exists"
 	// of USING.md
 	accessHeading   markup = "Get access"
 	yourTeamHeading markup = "Your team"
@@ -44,10 +48,12 @@ const (
 	logsHeading     markup = "Read logs afterwards"
 	refusedHeading  markup = "What is refused"
 	ownHeading      markup = "A job of your own"
+	imageHeading    markup = "An image of your own"
 	// of REFERENCE.md
 	quotaHeading         markup = "Google Cloud quota"
 	queuesHeading        markup = "Quota of the queues"
 	rightsHeading        markup = "Identities and rights"
+	buildStepsHeading    markup = "Steps of the build"
 	buildRightsHeading   markup = "Rights of the build"
 	networksHeading      markup = "Networks between GPUs"
 	alertsHeading        markup = "Alerts"
@@ -55,6 +61,10 @@ const (
 	toolkitHeading       markup = "With Cluster Toolkit"
 	substitutionsHeading markup = "Substitutions of the build"
 	filesHeading         markup = "Files"
+	// of DEMONSTRATION.md
+	prepareHeading markup = "Before you begin"
+	evictedHeading markup = "What happens to evicted jobs"
+	cleanUpHeading markup = "Clean up"
 )
 
 // newPage returns a page: its title and introduction, a list of links to its
@@ -72,17 +82,7 @@ func newPage(p *ir.Platform, introduction func(*document, *ir.Platform),
 }
 
 // formatDuration returns a number of seconds in the largest unit that divides it.
-func formatDuration(seconds int) markup {
-	switch {
-	case seconds%(24*60*60) == 0:
-		return countNoun(seconds/(24*60*60), "day")
-	case seconds%(60*60) == 0:
-		return countNoun(seconds/(60*60), "hour")
-	case seconds%60 == 0:
-		return countNoun(seconds/60, "minute")
-	}
-	return countNoun(seconds, "second")
-}
+func formatDuration(seconds int) markup { return markup(words.Duration(seconds)) }
 
 // formatNumber returns a number as markup.
 func formatNumber(n int) markup { return markup(strconv.Itoa(n)) }
@@ -96,6 +96,5 @@ func schedulerName(p *ir.Platform) markup { return escapeText(p.Scheduler.Facts(
 
 // consoleLink returns a link to a page of the Google Cloud console.
 func consoleLink(label markup, page, project string) markup {
-	return "[" + label + "](https://console.cloud.google.com/" + markup(page) + "?project=" +
-		markup(url.QueryEscape(project)) + ")"
+	return "[" + label + "](" + markup(words.ConsolePage(page, project)) + ")"
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // eviction describes a tier: which jobs its waiting jobs may evict, and how a guarantee
@@ -85,6 +86,47 @@ func countBorrowers(p *ir.Platform, roots map[string]string) map[pool]map[string
 	return out
 }
 
+// lenders is the set of owners of queues that lend or borrow quota in a pool.
+type lenders struct {
+	lends, borrows bool
+	owners         map[string]bool
+}
+
+// quotaMoves reports whether some queue can borrow from another, and whether some team
+// can borrow from another team. Teams that share a queue count as a team of their own.
+func quotaMoves(p *ir.Platform) (betweenQueues, betweenTeams bool) {
+	roots := p.RootCohorts()
+	queues, teams := map[pool]*lenders{}, map[pool]*lenders{}
+	for q, users := range p.ClusterQueues() {
+		owner := q.ClusterQueue
+		if !q.Shared {
+			owner = users[0].Name
+		}
+		for _, f := range q.Flavors {
+			lends, borrows := lendsFlavor(f), f.Borrows()
+			if q.Cohort == "" || !lends && !borrows {
+				continue
+			}
+			in := pool{roots[q.Cohort], f.Flavor}
+			betweenQueues = joinLenders(queues, in, q.ClusterQueue, lends, borrows) || betweenQueues
+			betweenTeams = joinLenders(teams, in, owner, lends, borrows) || betweenTeams
+		}
+	}
+	return betweenQueues, betweenTeams
+}
+
+// joinLenders adds an owner to a pool, and reports whether one owner of the pool can now
+// borrow from another.
+func joinLenders(pools map[pool]*lenders, in pool, owner string, lends, borrows bool) bool {
+	l := pools[in]
+	if l == nil {
+		l = &lenders{owners: map[string]bool{}}
+		pools[in] = l
+	}
+	l.lends, l.borrows, l.owners[owner] = l.lends || lends, l.borrows || borrows, true
+	return l.lends && l.borrows && len(l.owners) > 1
+}
+
 // lendsFlavor reports whether a queue can lend quota of a capacity.
 func lendsFlavor(f ir.FlavorQuota) bool {
 	return slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool {
@@ -139,7 +181,7 @@ func (e *eviction) victims(p *ir.Platform) markup {
 	if tiers := tierNames(e.below(p, e.borrowsBeside)); tiers != "" && ir.Evicts(e.toBorrow) {
 		out = append(out, "to borrow, jobs of "+tiers+" that borrow"+lower)
 	}
-	return joinClauses(out)
+	return markdown.Join(out, "; ")
 }
 
 // comesBack returns how a guarantee that the tier's queues have lent comes back.
@@ -170,16 +212,4 @@ func tierNames(tiers map[string]bool) markup {
 		}
 	}
 	return words.First(names, maxGroups)
-}
-
-// joinClauses joins parts of a sentence.
-func joinClauses(parts []markup) markup {
-	var out markup
-	for i, p := range parts {
-		if i > 0 {
-			out += "; "
-		}
-		out += p
-	}
-	return out
 }

@@ -74,8 +74,8 @@ func TestEviction(t *testing.T) {
 			for i := range p.Teams {
 				for j := range p.Teams[i].Queues {
 					q := &p.Teams[i].Queues[j]
-					if c.cohorts {
-						q.Cohort = p.Teams[i].Cohort
+					if !c.cohorts {
+						q.Cohort = ""
 					}
 					q.Preemption = c.lp
 					if q.Tier == "hp" {

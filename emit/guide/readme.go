@@ -1,13 +1,16 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // readmeFile returns README.md.
 func readmeFile(p *ir.Platform) []byte {
 	return newPage(p, describePlatform,
-		explainBefore, explainBuild, showRunning, explainChange, explainWatching, explainRemoval, explainDestroy,
+		explainBefore, explainBuild, showRunning, explainImages, explainChange, explainWatching, explainRemoval,
+		explainDestroy,
 		listContents, printNotes,
 	).Bytes()
 }
@@ -42,7 +45,7 @@ func describePlatform(d *document, p *ir.Platform) {
 func kueueStarts(p *ir.Platform) markup {
 	kueue := "A team submits Jobs and JobSets to its own queues. Kueue " + escapeText(p.Versions.Kueue) +
 		" starts them as quota allows"
-	if cohorts, _ := inCohorts(p); cohorts == 0 {
+	if _, lends := quotaMoves(p); !lends {
 		return kueue + "."
 	}
 	return kueue + ", and lends the unused quota of a team to the other teams of its cohort."
@@ -97,7 +100,7 @@ func manyClasses(p *ir.Platform) bool {
 	return false
 }
 
-// listTeams lists the teams with their cohorts and groups.
+// listTeams lists the teams with their cohorts and members.
 func listTeams(d *document, p *ir.Platform) {
 	if len(p.Teams) == 0 {
 		return
@@ -109,13 +112,55 @@ func listTeams(d *document, p *ir.Platform) {
 			" has one file per team, with its namespace, members and identities. ", quota)
 		return
 	}
+	cohorts, _ := inCohorts(p)
+	head := []markup{"Team", "Cohort", "Who submits"}
+	if cohorts == 0 {
+		head = slices.Delete(head, 1, 2)
+	}
 	var rows [][]markup
 	for _, t := range p.Teams {
-		rows = append(rows, []markup{codeSpan(t.Name), orNone(t.Cohort),
-			orElse(t.Group, "cluster administrators only")})
+		row := []markup{codeSpan(t.Name), orNone(t.Cohort), nameSubmitters(t)}
+		if cohorts == 0 {
+			row = slices.Delete(row, 1, 2)
+		}
+		rows = append(rows, row)
 	}
-	d.Table([]markup{"Team", "Cohort", "Who submits"}, rows)
-	d.Para(quota, " The namespaces, buckets and accounts are in ", linkTo(usingPage, yourTeamHeading), ".")
+	d.Table(head, rows)
+	identities := markup("namespaces and accounts")
+	if p.HasBuckets() {
+		identities = "namespaces, buckets and accounts"
+	}
+	d.Para(quota, " The ", identities, " are in ", linkTo(usingPage, yourTeamHeading), ".")
+	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return !t.Submits() }) {
+		explainSubmitters(d, p)
+	}
+}
+
+// explainSubmitters explains how to let people submit jobs for a team that has no
+// members.
+func explainSubmitters(d *document, p *ir.Platform) {
+	group := markup("")
+	if p.Cluster.SecurityGroup == "" {
+		group = ", which also needs `cluster.securityGroup`"
+	}
+	some := markup("For some teams, only cluster administrators submit jobs.")
+	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Submits() }) {
+		some = "Only cluster administrators submit jobs."
+	}
+	d.Para(some, " To let other people do it, list them in `members` of the team in the blueprint, such as ",
+		codeSpan(`members: ["user:ADDRESS"]`), ", or set its `group`", group, ". Then compile, and build again.")
+}
+
+// nameSubmitters names who submits the jobs of a team.
+func nameSubmitters(t ir.Team) markup {
+	if !t.Submits() {
+		return "cluster administrators only"
+	}
+	names := t.Members
+	if t.Group != "" {
+		names = slices.Insert(slices.Clone(names), 0, t.Group)
+	}
+	return firstNames(names)
 }
 
 // yesNo returns "yes" or "no".

@@ -1,7 +1,7 @@
 package guide
 
 import (
-	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -9,12 +9,14 @@ import (
 // explainBefore explains what must exist before the first build.
 func explainBefore(d *document, p *ir.Platform) {
 	d.Heading(2, beforeHeading)
-	d.Para("Project ", codeSpan(p.Project), " must exist, and it must be linked to a billing account.")
+	d.Para("Project ", codeSpan(p.Project), " must exist, and must be linked to a billing account. Use a project for ",
+		"this platform alone: then one command removes everything (", linkHere(undoHeading), ").")
 	d.Para("You need `bash` and the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install), signed in with ",
 		"`gcloud auth login`. To look at the cluster you also need `kubectl` with `gke-gcloud-auth-plugin`: run ",
-		"`", installKubectl, "`. ", packagesInstead, " Cloud Build runs everything else.")
+		"`", installKubectl, "`. ", packagesInstead, " In [Cloud Shell](https://shell.cloud.google.com) you are ",
+		"signed in, and `bash`, the Google Cloud CLI and `kubectl` are installed. Cloud Build runs everything else.")
 	listCallerRoles(d, p)
-	listGroups(d, p)
+	listMembers(d, p)
 	quotaInShort(d, p)
 	pointToReservations(d, p)
 	explainDemanded(d, p)
@@ -25,8 +27,8 @@ func explainBefore(d *document, p *ir.Platform) {
 // Google Cloud documentation, "Install kubectl and configure cluster access".
 const (
 	installKubectl  = "gcloud components install kubectl gke-gcloud-auth-plugin"
-	packagesInstead = "If a package manager has installed the Google Cloud CLI, this command fails and prints the " +
-		"command of the package manager to run instead."
+	packagesInstead = "If a package manager has installed the Google Cloud CLI, the command that installs " +
+		"components fails and prints the command to run instead."
 )
 
 // listCallerRoles lists the roles of whoever runs create-platform.sh. The commands of
@@ -72,15 +74,41 @@ func listCallerRoles(d *document, p *ir.Platform) {
 	d.Para("The scripts act as you. An owner of project ", codeSpan(p.Project),
 		" (`roles/owner`) may run them. Anybody else needs these roles in the project:")
 	d.Table([]markup{"Role", "To"}, rows)
-	d.Para("To use `kubectl` as an administrator of the cluster, you also need `roles/container.admin`.")
+	d.Para("Without `roles/owner`, you also need `roles/container.admin` to use `kubectl` as an administrator of the ",
+		"cluster, and `roles/monitoring.viewer` to open the dashboards.")
 }
 
-// listGroups lists the Google groups that must exist before the build. Source: GKE
-// documentation, "Configure Google Groups for RBAC".
-func listGroups(d *document, p *ir.Platform) {
-	if !p.HasGroups() {
+// listMembers lists the Google groups and the accounts that must exist before the
+// build. Sources: GKE documentation, "Configure Google Groups for RBAC"; IAM
+// documentation, "Principal types".
+func listMembers(d *document, p *ir.Platform) {
+	if p.HasGroups() {
+		listGroups(d, p)
+	}
+	accounts := p.MemberAccounts()
+	if len(accounts) == 0 {
 		return
 	}
+	d.Para("These accounts must exist first. Google Cloud does not grant a role to an account that does not exist:")
+	if len(accounts) > fewTeams {
+		d.List("the accounts in `member_accounts` of " + fileLink("terraform/terraform.tfvars") + ": " +
+			firstNames(accounts))
+	} else {
+		items := make([]markup, len(accounts))
+		for i, account := range accounts {
+			items[i] = codeSpan(account)
+		}
+		d.List(items...)
+	}
+	d.Para("GKE tells upper and lower case apart in these addresses. Write each as Google Cloud spells it: ",
+		codeSpan(shellCommand("gcloud", "projects", "get-iam-policy", p.Project)), " shows the addresses that have a ",
+		"role already, and `kubectl auth whoami` prints your own when the cluster exists. If a policy of your ",
+		"organisation restricts the domains of members (`constraints/iam.allowedPolicyMemberDomains`), accounts of ",
+		"other domains need an exception.")
+}
+
+// listGroups lists the Google groups that must exist before the build.
+func listGroups(d *document, p *ir.Platform) {
 	var names []string
 	seen := map[string]bool{"": true} // several teams may share one
 	for _, t := range p.Teams {
@@ -92,7 +120,7 @@ func listGroups(d *document, p *ir.Platform) {
 	items := []markup{"the group " + codeSpan(p.Cluster.SecurityGroup) + ", of which the teams' groups are members"}
 	if len(names) > fewTeams {
 		items = append(items,
-			"the teams' groups, which "+fileLink("terraform/terraform.tfvars")+" names: "+firstNames(names))
+			"the teams' groups, which "+fileLink("kubernetes/teams/")+" names: "+firstNames(names))
 	} else {
 		for _, name := range names {
 			items = append(items, "the group "+codeSpan(name))
@@ -104,6 +132,9 @@ func listGroups(d *document, p *ir.Platform) {
 	d.Para("An administrator of the domain makes the teams' groups members of ", codeSpan(p.Cluster.SecurityGroup),
 		", because GKE ignores other groups. In each of these groups, the permission View Members must include ",
 		"Group Members. Otherwise GKE does not see who is in the group.")
+	d.Para("Such groups need Google Workspace or Cloud Identity. To build the platform without them, remove ",
+		"`cluster.securityGroup` and each team's `group` from the blueprint, and list people and service accounts in ",
+		"the teams' `members` instead, such as ", codeSpan(`members: ["user:ADDRESS"]`), " with your own address.")
 }
 
 // quotaInShort lists the Google Cloud quota to request, in short.
@@ -119,7 +150,12 @@ func quotaInShort(d *document, p *ir.Platform) {
 		linkTo(referencePage, quotaHeading), " says what each row counts, what is in use before the first job, and ",
 		"how to see the present limits.")
 	var rows [][]markup
+	unverified := false
 	for _, r := range p.Demand.Rows {
+		if r.Admitted == 0 {
+			continue
+		}
+		unverified = unverified || r.Metric == ""
 		metric := codeSpan(r.Metric)
 		if r.Metric == "" {
 			metric = escapeText(r.What) + " (name of the metric not verified)"
@@ -127,7 +163,7 @@ func quotaInShort(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{metric, formatNumber(r.Admitted), escapeText(r.Unit)})
 	}
 	d.Table([]markup{"Metric", "Request at least", "Unit"}, rows)
-	if slices.ContainsFunc(p.Demand.Rows, func(r ir.DemandRow) bool { return r.Metric == "" }) {
+	if unverified {
 		d.Para("If a name is not verified, search the page for the machine family. If the page has no metric of the ",
 			"family, there is nothing to request for it.")
 	}
@@ -142,10 +178,54 @@ func pointToReservations(d *document, p *ir.Platform) {
 			names = append(names, c.Reservation.Name)
 		}
 	}
-	if names != nil {
-		d.Para("These reservations must exist: ", firstNames(names), ". ", linkHere(capacitiesHeading),
-			" says in which zones, and with which machines.")
+	if names == nil {
+		return
 	}
+	d.Para("These reservations must exist: ", firstNames(names), ". ", linkHere(capacitiesHeading),
+		" says in which zones, and with which machines.")
+	if commands := reservationCommands(p); commands != nil {
+		d.Para("If you have none yet, create them with these commands, which need `roles/compute.admin`. First run ",
+			"`./create-platform.sh --prepare`, which enables the Compute Engine API. Google Cloud bills a reservation ",
+			"from its creation on, even if no node uses it. A command fails, and creates nothing, if Google Cloud has ",
+			"no such machines free, or reserves the machine type only in advance.")
+		d.Code("sh", commands...)
+	}
+}
+
+// reservationCommands returns the commands that create the reservations which must
+// exist before the build, for exactly the machines of a capacity. A reservation of
+// another project, of a calendar, of TPUs, in several zones, or of several capacities
+// has no command, because its owner, its days or its number of machines are not in the
+// blueprint. Source of the flags: Google Cloud CLI reference, "gcloud compute
+// reservations create". Local SSDs that come with a machine type need no flag (Cluster
+// Toolkit, guide of A3 High, "Manual creation of reservation").
+func reservationCommands(p *ir.Platform) []string {
+	users := map[string]int{}
+	for _, c := range p.Capacities {
+		if c.Reservation != nil {
+			users[c.Reservation.Name]++
+		}
+	}
+	var commands []string
+	for _, c := range p.Capacities {
+		r := c.Reservation
+		if r == nil || r.Create || c.Waiting || !c.OwnsReservation() || c.ByCalendar() || c.HasTPUs() ||
+			len(c.Zones) != 1 || users[r.Name] > 1 || r.Block != "" {
+			continue
+		}
+		arguments := []string{"gcloud", "compute", "reservations", "create", r.Name, "--project=" + p.Project,
+			"--zone=" + c.Zones[0], "--vm-count=" + strconv.Itoa(c.MaxNodes), "--machine-type=" + c.Machine.Type,
+			"--require-specific-reservation"}
+		if c.HasGPUs() {
+			arguments = append(arguments,
+				"--accelerator=count="+strconv.Itoa(c.Machine.AcceleratorCount)+",type="+c.Machine.Accelerator)
+		}
+		for range c.LocalSSDs {
+			arguments = append(arguments, "--local-ssd=interface=nvme,size="+strconv.Itoa(c.Machine.SSDSizeGB))
+		}
+		commands = append(commands, shellCommand(arguments...))
+	}
+	return commands
 }
 
 // warnLimits warns if the quotas admit more than the limits of node auto-provisioning

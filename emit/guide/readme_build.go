@@ -13,12 +13,15 @@ func explainBuild(d *document, p *ir.Platform) {
 	d.Para("Run this command in the folder. You can run it again at any time, also to apply a change:")
 	d.Code("sh", "./create-platform.sh")
 	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",
-		accountOwners(p), ", ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),
+		accountOwners(p), ". It also creates ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),
 		") and the repository of the teams' images (", codeSpan(p.Delivery.Repository), "). Then it submits ",
 		fileLink("cloudbuild/provision.yaml"), ", which builds the rest. It prints the address of the build's log, ",
 		"waits for the build, and stops at the first error. ",
-		consoleLink("Cloud Build", "cloud-build/builds;region="+url.QueryEscape(p.Delivery.Region), p.Project),
-		" lists all builds. ", linkTo(referencePage, buildRightsHeading), " says what the build may do.")
+		buildsLink(p),
+		" lists all builds. ", linkTo(referencePage, buildStepsHeading), " says what each step does, and ",
+		linkTo(referencePage, buildRightsHeading), " what the build may do.")
+	d.Para("From now on, the nodes that always exist cost money, also without jobs: ", linkHere(showHeading),
+		" counts them. `batchwright cost` computes the costs from a file with your prices.")
 	explainTime(d)
 	explainInterrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
@@ -36,19 +39,26 @@ func explainBuild(d *document, p *ir.Platform) {
 	}
 	ways := markup("")
 	if !p.Delivery.InfrastructureManager {
-		ways = " or with Cluster Toolkit's `gcluster`"
+		ways = " To deploy this folder with Cluster Toolkit's `gcluster`, see " +
+			linkTo(referencePage, toolkitHeading) + "."
 	}
-	d.Para("To build without Cloud Build, by hand", ways, ", see ", linkTo(referencePage, stepsHeading), ".")
+	d.Para("To build by hand, without Cloud Build, see ", linkTo(referencePage, stepsHeading), ".", ways)
+}
+
+// buildsLink returns a link to the builds of the platform in the console.
+func buildsLink(p *ir.Platform) markup {
+	return consoleLink("Cloud Build", "cloud-build/builds;region="+url.QueryEscape(p.Delivery.Region), p.Project)
 }
 
 // explainTime explains how long a build takes. Google documents no time for creating a
-// cluster. Source for the limit: documentation of the Terraform provider
-// hashicorp/google, google_container_cluster, "Timeouts".
+// cluster. Source for the limit of 40 minutes: documentation of the Terraform provider
+// hashicorp/google, google_container_cluster, "Timeouts". A test compares the hours with
+// the builds.
 func explainTime(d *document) {
 	d.Para("The first build takes longest, because it creates the cluster. Google documents no time for this, only ",
 		"the limits are known: Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops ",
-		"the build after the `timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
-		". A later build changes only what differs.")
+		"the build after about 10 hours (`timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
+		"). A later build changes only what differs.")
 }
 
 // explainInterrupted explains what happens after a cancelled build.

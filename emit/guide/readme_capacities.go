@@ -23,11 +23,18 @@ func listCapacities(d *document, p *ir.Platform) {
 		}
 		accelerators := markup("none")
 		if c.Machine.Accelerator != "" {
+			accelerators = codeSpan(c.Machine.Accelerator) + ", none now"
+		}
+		if c.Machine.Accelerator != "" && !c.SlicesOff() {
 			accelerators = formatNumber(c.MaxNodes*c.Machine.AcceleratorCount) + " " + codeSpan(c.Machine.Accelerator)
+		}
+		who := usedBy(users[c.Name], len(p.Teams))
+		if c.SlicesOff() {
+			who += " now" // without slices there is no quota
 		}
 		rows = append(rows, []markup{
 			codeSpan(c.Name), codeSpan(c.Hardware), describeMachine(c), describeOption(c), zones, describeNodes(c),
-			accelerators, usedBy(users[c.Name], len(p.Teams)),
+			accelerators, who,
 		})
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
@@ -77,8 +84,16 @@ func capacityUses(p *ir.Platform) map[string][]use {
 	return found
 }
 
-// isUsable reports whether a queue can use a resource: it has quota or can borrow it.
-func isUsable(q ir.ResourceQuota) bool { return !q.Nominal.IsZero() || q.Borrows() }
+// quotaFlavors names the capacities on which a queue has quota.
+func quotaFlavors(q ir.Queue) []string {
+	var names []string
+	for _, f := range q.Flavors {
+		if f.Usable() {
+			names = append(names, f.Flavor)
+		}
+	}
+	return names
+}
 
 // tierPosition returns the position of a tier among the tiers.
 func tierPosition(p *ir.Platform, tier string) int {
@@ -110,13 +125,16 @@ func usedBy(uses []use, all int) markup {
 
 // compareGuarantees compares the teams' quota with the hardware.
 func compareGuarantees(d *document, p *ir.Platform) {
-	if len(p.Capacities) == 0 {
+	if !p.AnyCapacity(func(c ir.Capacity) bool { return !c.SlicesOff() }) {
 		return
 	}
-	d.Heading(3, "What is guaranteed and what exists")
-	schedulerOf(p).guarantees(d)
+	d.Heading(3, guaranteesHeading)
+	schedulerOf(p).guarantees(d, p)
 	var rows [][]markup
 	for _, c := range p.Capacities {
+		if c.SlicesOff() {
+			continue
+		}
 		counted := c.CountedIn()
 		guaranteed := ir.AmountOf(c.Guaranteed, counted)
 		existing := c.OfferedBy(c.MaxNodes, counted)
@@ -131,15 +149,39 @@ func compareGuarantees(d *document, p *ir.Platform) {
 }
 
 // kueueGuarantees explains what happens if guarantees and nodes differ.
-func kueueGuarantees(d *document) {
+func kueueGuarantees(d *document, p *ir.Platform) {
+	borrowing := markup(".")
+	if moves, _ := quotaMoves(p); moves {
+		borrowing = ", and borrowing only moves quota between queues."
+	}
 	d.Para(
-		"Guaranteed is the sum of the nominal quotas of all queues. Kueue admits jobs by quota and does not know how ",
-		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, Kueue still admits the excess "+
-			"jobs: ",
-		"their pods stay Pending, no other capacity takes them, and after ", podsReadyTimeout(),
-		" Kueue evicts them and queues them again. If the guarantees are below its maximum, the rest of the ",
-		"pool never runs a job: Kueue admits no more than the sum of all quotas, and borrowing only moves quota ",
-		"between queues.")
+		"Guaranteed is the sum of the nominal quotas of all queues. Kueue gives quota to jobs, and does not know how ",
+		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, the excess jobs still get quota",
+		excessJobs(p), " If the guarantees on a pool are below its maximum, the rest of the pool never runs a job: ",
+		"Kueue gives jobs no more than the sum of all quotas", borrowing)
+}
+
+// excessJobs continues a sentence about jobs that have quota and get no nodes. On a
+// queued capacity such a job is never admitted: its ProvisioningRequest fails (Kueue
+// documentation, "Provisioning Admission Check Controller", about retries).
+func excessJobs(p *ir.Platform) markup {
+	var queued []string
+	for _, c := range p.Capacities {
+		if c.Queued() {
+			queued = append(queued, c.Name)
+		}
+	}
+	pending := ": their pods stay Pending, no other capacity takes them, and " + podsReadyTimeout() +
+		" after their admission Kueue evicts them and queues them again."
+	const fail = "their requests for nodes fail, and Kueue repeats the requests until it deactivates the jobs ("
+	switch explained := fail + linkTo(usingPage, waitsHeading) + ")."; {
+	case queued == nil:
+		return pending
+	case len(queued) == len(p.Capacities):
+		return ", and are never admitted: " + explained
+	default:
+		return pending + " On " + codeList(queued) + ", however, the excess jobs are never admitted: " + explained
+	}
 }
 
 // balanceText returns a text for the difference between the hardware and the
@@ -151,9 +193,9 @@ func balanceText(p *ir.Platform, counted string, guaranteed, existing resource.Q
 	case rest.Sign() == 0:
 		return "even"
 	case rest.Sign() > 0:
-		return escapeText(ir.PrintQuantity(counted, rest)) + schedulerOf(p).spare
+		return schedulerOf(p).spare(escapeText(ir.PrintQuantity(counted, rest)))
 	default:
 		rest.Neg()
-		return escapeText(ir.PrintQuantity(counted, rest)) + schedulerOf(p).lacking
+		return schedulerOf(p).lacking(escapeText(ir.PrintQuantity(counted, rest)))
 	}
 }

@@ -65,6 +65,9 @@ func describeReservation(c ir.Capacity) markup {
 
 // describeNodes describes how many nodes a capacity has.
 func describeNodes(c ir.Capacity) markup {
+	if c.SlicesOff() {
+		return "none now; a slice has " + formatNumber(c.Machine.Slice.Hosts)
+	}
 	m := formatNumber(c.MaxNodes)
 	if !c.Static {
 		m = formatNumber(c.MinNodes) + " to " + m
@@ -110,6 +113,10 @@ func explainCapacity(d *document, p *ir.Platform) {
 	about(ir.Capacity.Sliced, "each TPU slice is a node pool, which has all of its nodes or none. If the number of ",
 		"slices in the blueprint changes, the build creates or deletes the pools with the highest numbers, and leaves ",
 		"the others alone. Deleting a pool ends every pod on it. The number can be 0: then jobs wait in their queue.")
+	about(ir.Capacity.SlicesOff, "there are no slices now, and no quota on them. To get slices, write their number ",
+		"into the blueprint (`slices`, or `maxSlices` if they start with the jobs), or set the tag for it, and ",
+		"compile. Request the quota that ", linkTo(referencePage, quotaHeading), " then lists, and run ",
+		"`./create-platform.sh`. The waiting jobs start when the slices are ready.")
 	about(kind(func(c ir.Capacity, r *ir.ReservationUse) bool { return !r.Create && !c.Waiting }),
 		"the reservation must exist before the build, in each zone of the capacity, with the same machine type, ",
 		"accelerators and local SSDs, and only for instances that name it. A node that differs gets no machine of the ",

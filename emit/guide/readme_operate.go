@@ -11,12 +11,13 @@ import (
 
 // showRunning shows how to see that the platform works.
 func showRunning(d *document, p *ir.Platform) {
-	d.Heading(2, "See that it works")
+	d.Heading(2, showHeading)
 	d.Para("Connect `kubectl` to the cluster:")
 	d.Code("sh", credentialsCommand(p))
+	explainEndpoints(d, p)
 	d.Para("Then run these commands as an administrator of the cluster:")
 	rows := [][]markup{{codeSpan("kubectl get nodes -L " + ir.LabelNodePool),
-		"the nodes that exist now, by node pool; other nodes start with the jobs that need them"}}
+		"the nodes that exist now, by node pool. Without jobs there are " + idleNodes(p) + otherNodes(p)}}
 	for _, namespace := range append(slices.Clone(p.Scheduler.Facts().Namespaces[:1]), ir.JobSetNamespace) {
 		rows = append(rows, []markup{codeSpan(shellCommand("kubectl", "get", "deployments", "-n", namespace)),
 			"the controllers; the numbers under READY must be equal"})
@@ -28,14 +29,61 @@ func showRunning(d *document, p *ir.Platform) {
 		" and ", consoleLink("its workloads", "kubernetes/workload/overview", p.Project), ".")
 	explainSecrets(d, p)
 	if len(p.Workloads) > 0 {
-		d.Para("Now a member of a team can submit a workload: ", linkTo(usingPage, submitHeading), " has the commands.")
+		who := markup("Now a member of a team can submit a workload: ")
+		if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Submits() }) {
+			who = "No team has members yet, so only an administrator of the cluster can submit a workload: "
+		}
+		d.Para(who, linkTo(usingPage, submitHeading), " has the commands.")
 	}
+	pointToDemonstration(d, p)
+}
+
+// explainEndpoints explains who reaches the control plane, if it has a DNS endpoint.
+// Source: GKE documentation, "About network isolation in GKE".
+func explainEndpoints(d *document, p *ir.Platform) {
+	if !p.Cluster.DNSEndpoint {
+		return // explainBuild says that the control plane is reachable only from its network
+	}
+	address := markup("The control plane has no public IP address.")
+	if len(p.Cluster.AuthorizedNetworks) > 0 {
+		ranges := make([]string, len(p.Cluster.AuthorizedNetworks))
+		for i, n := range p.Cluster.AuthorizedNetworks {
+			ranges[i] = n.CIDR
+		}
+		address = "`cluster.authorizedNetworks` of the blueprint restricts only the public IP address, which accepts " +
+			"connections from " + firstNames(ranges) + "."
+	}
+	d.Para("The command uses the control plane's DNS endpoint. This endpoint accepts callers from any network if IAM ",
+		"gives them the permission `container.clusters.connect`, as ", codeSpan(ir.MemberRole), " does. ", address)
+}
+
+// idleNodes returns how many nodes run while there is no job, by node pool.
+func idleNodes(p *ir.Platform) markup {
+	total := p.SystemPool.NodesPerZone * len(p.Zones)
+	pools := formatNumber(total) + " of " + codeSpan(p.SystemPool.Name)
+	for _, c := range p.Capacities {
+		if n := c.IdleNodes(); n > 0 {
+			total += n
+			pools += ", " + formatNumber(n) + " of " + codeSpan(c.Name)
+		}
+	}
+	return formatNumber(total) + ": " + pools
+}
+
+// otherNodes says that other nodes start with jobs, if a capacity can have more nodes
+// than run without jobs.
+func otherNodes(p *ir.Platform) markup {
+	if !p.AnyCapacity(func(c ir.Capacity) bool { return c.MaxNodes > c.IdleNodes() && !c.Waiting }) {
+		return ""
+	}
+	return "; other nodes start with the jobs that need them"
 }
 
 // kueueLook returns the commands that show queues and capacities.
 func kueueLook(p *ir.Platform) [][]markup {
 	rows := [][]markup{
-		{codeSpan("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads"},
+		{codeSpan("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads. Kueue " +
+			"admits a job, and lets its pods start, when " + whenAdmitted(p)},
 		{codeSpan("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
@@ -50,16 +98,21 @@ func kueueLook(p *ir.Platform) [][]markup {
 func explainChange(d *document, p *ir.Platform) {
 	d.Heading(2, "Change it")
 	d.List(
-		"Change the blueprint, not this folder.",
-		"Go to the blueprint. Run `batchwright` there with the paths and options with which this folder was compiled.",
-		"Run `batchwright diff` to see what the change means for jobs, quota and nodes.",
+		"Find the blueprint: the CUE, YAML or JSON files in which the field `name` is "+codeSpan(p.Name)+
+			", most likely in the git repository that has this folder.",
+		"Get [batchwright](https://github.com/batchwright/batchwright): its README.md says how to install it.",
+		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. If "+
+			"it shows a difference before you change something, the paths or options are wrong.",
+		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
+			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects.",
 		"Commit the blueprint and the folder together, and have the change reviewed.",
 		"Run `./create-platform.sh` again"+linkIf(len(p.Teams) > 0, ". If you removed something, first read ",
 			schedulerOf(p).removal)+".")
-	d.Para("Edit no generated file by hand. If somebody has edited one, `batchwright compile` stops and names the ",
-		"file; `--force` overwrites it. You may keep files of your own in this folder: `batchwright compile` leaves ",
-		"them alone. ", linkTo(referencePage, filesHeading), " lists the generated files.")
+	d.Para("Change the blueprint, and edit no generated file by hand. If somebody has edited one, ",
+		"`batchwright compile` stops and names the file; `--force` overwrites it. You may keep files of your own ",
+		"in this folder: `batchwright compile` leaves them alone. ",
+		linkTo(referencePage, filesHeading), " lists the generated files.")
 	if kept := schedulerOf(p).kept; kept != "" && len(p.Teams) > 0 {
 		d.Para(kept)
 	}
@@ -87,11 +140,9 @@ func explainWatching(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{codeSpan(b.Title), who, fileLink(path.Join(p.CloudDashboards(), b.File+".json"))})
 	}
 	d.Table([]markup{"Dashboard", "For", "File"}, rows)
-	if p.Monitoring.Grafana {
-		d.Para("The same dashboards for Grafana are in ", fileLink("dashboards/grafana/"),
-			". The build puts them into namespace ", codeSpan(p.Monitoring.GrafanaNamespace),
-			", where a Grafana in the cluster looks for them. The build installs no Grafana.")
-	}
+	d.Para("The ", consoleLink("Metrics explorer", "monitoring/metrics-explorer", p.Project),
+		" answers questions of your own in PromQL. The query of every chart is in the dashboard's file.")
+	explainGrafana(d, p)
 	if p.Monitoring.TensorBoard != "" {
 		d.Para("The TensorBoard data of jobs is in ", consoleLink("Vertex AI", "vertex-ai/experiments/experiments",
 			p.Project),

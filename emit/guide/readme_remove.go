@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -17,8 +19,8 @@ func explainRemoval(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
-		"of it in other files. For a removed team, the next build revokes the team's roles and deletes ",
-		"its bucket. For a removed capacity, it deletes the node pool.")
+		"of it in other files. For a removed team, the next build revokes the team's roles", deletesBucket(p),
+		". For a removed capacity, it deletes the node pool.")
 	d.Para(
 		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
 		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
@@ -27,21 +29,63 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"jobs have stopped, and prints the commands that delete the queues.")
 	d.Para(
 		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
-	shared := markup("")
-	if len(p.SharedQueues) > 0 {
-		shared = " (for teams that share it, one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER") + ")"
+	team, tier, queues := kueueRemains(p)
+	cohort := markup("")
+	if len(p.Cohorts) > 0 {
+		cohort = "The last team of a cohort also leaves the cohort. "
 	}
 	d.Para("After the build an administrator deletes the objects that remain, in this order. Choose the commands that ",
-		"apply. A removed team leaves its namespace, with everything in it, and its queues. The last team of a cohort ",
-		"also leaves the cohort. A removed tier leaves its PriorityClass and the two queues of every team", shared,
+		"apply. Run a command with `TEAM` once for each team. A removed team leaves its namespace, with everything ",
+		"in it", team, ". ", cohort, "A removed tier leaves ", tier,
 		". A removed capacity leaves its flavor; the flavor's deletion waits until no queue uses it.")
-	d.Code("sh",
+	commands := append([]string{
 		"kubectl delete namespaces NAMESPACE",
-		"kubectl delete localqueues -n NAMESPACE "+ir.LocalQueuePrefix+"TEAM-TIER",
-		"kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER...",
-		"kubectl delete cohorts COHORT",
+		"kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER",
+	}, queues...)
+	if cohort != "" {
+		commands = append(commands, "kubectl delete cohorts COHORT")
+	}
+	d.Code("sh", append(commands,
 		"kubectl delete priorityclasses "+string(classPlaceholder(p)),
-		"kubectl delete resourceflavors CAPACITY")
+		"kubectl delete resourceflavors CAPACITY")...)
+}
+
+// kueueRemains returns the ClusterQueues that a removed team leaves, with a comma before
+// them, the objects that a removed tier leaves, and the commands that delete
+// ClusterQueues. A ClusterQueue belongs to one team, or to a tier that teams share.
+func kueueRemains(p *ir.Platform) (team, tier markup, commands []string) {
+	own := false
+	for _, t := range p.Teams {
+		own = own || slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
+	}
+	class := markup("its PriorityClass")
+	if manyClasses(p) {
+		class = "its PriorityClasses"
+	}
+	if own {
+		team = ", and its ClusterQueues"
+		commands = append(commands, "kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER")
+	}
+	if len(p.SharedQueues) > 0 {
+		commands = append(commands, "kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TIER")
+	}
+	switch {
+	case len(p.SharedQueues) == 0:
+		return team, class + ", and the LocalQueue and the ClusterQueue of every team", commands
+	case !own:
+		return team, class + ", its ClusterQueue, and the LocalQueue of every team", commands
+	}
+	return team, class + ", the LocalQueue of every team, and the ClusterQueue of every team; if teams share the " +
+		"tier, it leaves one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER"), commands
+}
+
+// deletesBucket says that a build also deletes the bucket of a removed team, if there
+// are such buckets.
+func deletesBucket(p *ir.Platform) markup {
+	if !p.HasBuckets() {
+		return ""
+	}
+	return ", and deletes its bucket"
 }
 
 // classPlaceholder returns the placeholder of a PriorityClass in commands.
@@ -61,16 +105,47 @@ func explainDestroy(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		cluster = "and deletes the resources of Terraform, including a cluster with deletion protection"
 	}
+	tensorBoard := markup("")
+	if p.Monitoring.TensorBoard != "" {
+		tensorBoard = " This also deletes the TensorBoard, with the data of all experiments."
+	}
 	d.Para("The script asks for confirmation. Then it submits ", fileLink("cloudbuild/destroy.yaml"), ", which ",
-		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", pointToBuckets(p),
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", tensorBoard,
+		pointToBuckets(p),
 		" These remain:")
-	d.List(
-		bucketPurpose(p)+", "+codeSpan(p.Delivery.StateBucket)+", with everything in it",
-		"the repository of images, "+codeSpan(p.Delivery.Repository),
-		"the service accounts of "+accountOwners(p)+"; only the build's still has roles",
+	remains := []markup{
+		bucketPurpose(p) + ", " + codeSpan(p.Delivery.StateBucket) + ", with everything in it",
+		"the repository of images, " + codeSpan(p.Delivery.Repository),
+		"the service accounts of " + accountOwners(p) + ". Of these, only the account of the build still has roles",
 		"the enabled services",
-		"logs and metrics, until their retention ends")
+		"logs and metrics, until their retention ends",
+	}
+	if len(p.Teams) > 0 {
+		remains = slices.Insert(remains, 3, "the service account of image builds, if you have created it: "+
+			codeSpan(p.ImageAccount().Email(p.Project)))
+	}
+	if roles := p.Delivery.AllCustomRoles(); len(roles) > 0 {
+		remains = slices.Insert(remains, len(remains)-2, nameRoles(roles))
+	}
+	d.List(remains...)
 	d.Para("The script prints the commands that remove the rest.")
+	// Source: Resource Manager documentation, "Delete and restore projects".
+	d.Para("If the project holds nothing except this platform, an owner can delete the project instead, which stops ",
+		"all its costs at once. Google Cloud deletes the project for good after 30 days, and some of its data, such ",
+		"as buckets, earlier. Nobody can use the project's ID again. The command asks for confirmation:")
+	d.Code("sh", shellCommand("gcloud", "projects", "delete", p.Project))
+}
+
+// nameRoles names custom roles of the project.
+func nameRoles(roles []ir.CustomRole) markup {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = r.ID
+	}
+	if len(names) == 1 {
+		return "the custom role " + codeList(names) + ", which gives no rights without a binding"
+	}
+	return "the custom roles " + codeList(names) + ", which give no rights without a binding"
 }
 
 // explainBuckets explains how to delete or keep the teams' buckets.
@@ -94,6 +169,9 @@ func pointToBuckets(p *ir.Platform) markup {
 	if !p.HasBuckets() {
 		return ""
 	}
-	return " The build stops at a team's bucket that still holds objects: " + linkHere(schedulerOf(p).removal) +
-		" says how to empty or keep it."
+	how := markup(" says how to empty or keep it.")
+	if p.Delivery.InfrastructureManager {
+		how = " says how to empty it."
+	}
+	return " The build stops at a team's bucket that still holds objects: " + linkHere(schedulerOf(p).removal) + how
 }

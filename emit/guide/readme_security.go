@@ -15,7 +15,7 @@ func explainDemanded(d *document, p *ir.Platform) {
 			"the services:")
 		grant := func(agent string) string {
 			return shellCommand("gcloud", "kms", "keys", "add-iam-policy-binding", key,
-				"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter") +
+				"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter", unconditional) +
 				` --member="serviceAccount:service-$number@` + agent + `.iam.gserviceaccount.com"`
 		}
 		d.Code("sh",

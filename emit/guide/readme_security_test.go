@@ -26,7 +26,8 @@ func TestDemanded(t *testing.T) {
 	got := guide()
 	for _, want := range []string{
 		"service-$number@compute-system.iam", "service-$number@container-engine-robot.iam",
-		"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter", p.Security.KMSKey, "Binary Authorization",
+		"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter --condition=None ", p.Security.KMSKey,
+		"Binary Authorization",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the guide lacks %q:\n%s", want, got)

@@ -2,13 +2,14 @@ package guide
 
 import (
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 // referenceFile returns REFERENCE.md.
 func referenceFile(p *ir.Platform) []byte {
 	return newPage(p, describeReference,
-		googleQuota, iamQuota, listQuota, explainIdentities, buildRights, gpuNetworks, listAlerts,
+		googleQuota, iamQuota, listQuota, explainIdentities, listBuildSteps, buildRights, gpuNetworks, listAlerts,
 		explainSteps, explainGcluster, explainSubstitutions, listFiles,
 	).Bytes()
 }
@@ -47,15 +48,17 @@ func listFiles(d *document, p *ir.Platform) {
 	rows := [][]markup{
 		{fileLink(readmePage), "for whoever builds and runs the platform"},
 		{fileLink(usingPage), "for the people who submit jobs"},
+		{fileLink(referencePage), "this page: long tables, rights, and commands for special cases"},
 		{fileLink("create-platform.sh"), "builds or updates the platform"},
 		{fileLink("destroy-platform.sh"), "destroys the platform"},
 		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
 		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
+		{fileLink("cloudbuild/image.yaml"), "the Cloud Build steps that build an image for the teams"},
 		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
 		{fileLink("terraform/modules/network/"),
 			"the root's module of the cluster's network, for a network team to review"},
 		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
-		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(classes)},
+		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(p, classes)},
 	}
 	if len(p.Teams) > 0 {
 		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
@@ -64,15 +67,35 @@ func listFiles(d *document, p *ir.Platform) {
 	if len(p.Workloads) > 0 {
 		rows = append(rows, []markup{fileLink("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
 	}
+	if len(p.Demonstration) > 0 {
+		rows = append(rows,
+			[]markup{fileLink(demonstrationPage), "the phases of the demonstration, with the numbers to expect"},
+			[]markup{fileLink("demonstrate.sh"), "performs a phase, and compares what happens with the numbers"})
+	}
 	rows = append(rows,
 		[]markup{fileLink("dashboards/"), "dashboards and alert rules"},
 		[]markup{fileLink(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
 		[]markup{fileLink("instructions.txt"), "the instructions to which `gcluster` points; they refer to the pages"},
+		[]markup{fileLink(".gcloudignore"), "names the files that are not uploaded to a build"},
+		[]markup{fileLink(emit.ManifestPath),
+			"lists the generated files with their SHA-256, so that batchwright finds changes made by hand"},
 	)
 	d.Table([]markup{"Path", "What it is"}, rows)
 }
 
 // kueueApplied lists the objects in the folder kubernetes/.
-func kueueApplied(classes markup) markup {
-	return "Kueue's configuration, priorities, " + classes + "flavors, cohorts, teams"
+func kueueApplied(p *ir.Platform, classes markup) markup {
+	cohorts := markup("")
+	if len(p.Cohorts) > 0 {
+		cohorts = "cohorts, "
+	}
+	return "Kueue's configuration, priorities, " + classes + "flavors, " + cohorts + "teams"
+}
+
+// kueueObjects names the objects of Kueue that do not belong to a team.
+func kueueObjects(p *ir.Platform) markup {
+	if len(p.Cohorts) > 0 {
+		return "flavors, the cohorts"
+	}
+	return "flavors"
 }

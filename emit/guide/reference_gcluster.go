@@ -10,15 +10,27 @@ import (
 // follow. The section is absent if Infrastructure Manager keeps the state, because
 // gcluster would create a second state.
 //
-// Source: Cluster Toolkit, cmd/deploy.go and pkg/shell/terraform.go.
+// Source: Cluster Toolkit, README.md, cmd/deploy.go and pkg/shell/terraform.go.
 func explainGcluster(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
 	}
 	d.Heading(2, toolkitHeading)
 	d.Para("Cluster Toolkit's `gcluster` can run Terraform instead of the build. Both use the same state, so you can ",
-		"run either after the other. `gcluster deploy` shows the size of the change and asks for confirmation. ",
-		"It needs Terraform and its credentials as in ", linkHere(stepsHeading), ". Run in this folder:")
+		"run either after the other. First do what ", linkTo(readmePage, beforeHeading), " says.")
+	d.Para("`gcluster` needs Terraform 1.9 or later and its credentials. Terraform acts as you, so you also need the ",
+		linkHere(buildRightsHeading), ". To build `gcluster` you need git, make and Go. Run these commands outside ",
+		"this folder:")
+	d.Code("sh",
+		"git clone https://github.com/GoogleCloudPlatform/cluster-toolkit",
+		"make -C cluster-toolkit",
+		"gcloud auth application-default login")
+	d.Para("The result of `make` is the program `gcluster` in the folder of the clone. Put it into a folder of your ",
+		"`PATH`, or type its path instead of `gcluster`.")
+	d.Para("Then run these commands in this folder. The first creates the bucket of the state, and everything else ",
+		"that the build would need. The second plans, shows the size of the change, and asks what to do: choose ",
+		"(A)pply. This folder is the deployment folder: there is no blueprint of Cluster Toolkit to fill in, and the ",
+		"values are in ", fileLink("terraform/terraform.tfvars"), ".")
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")

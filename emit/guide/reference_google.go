@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -25,6 +27,15 @@ func googleQuota(d *document, p *ir.Platform) {
 	d.Code("sh",
 		shellCommand("gcloud", "compute", "regions", "describe", p.Region, "--project="+p.Project, flatten, format),
 		shellCommand("gcloud", "compute", "project-info", "describe", "--project="+p.Project, flatten, format))
+}
+
+// kueueCeiling explains the column Ceiling.
+func kueueCeiling(p *ir.Platform) markup {
+	const maximum markup = "Ceiling is the use of all pools at their maximum."
+	if !slices.ContainsFunc(p.Demand.Rows, func(r ir.DemandRow) bool { return r.Ceiling > r.Admitted }) {
+		return maximum
+	}
+	return maximum + " To let teams use more than Admitted, change their quotas."
 }
 
 // iamQuota compares the platform with the limits of IAM in a project.

@@ -19,8 +19,12 @@ func explainIdentities(d *document, p *ir.Platform) {
 		accounts = append(accounts, t.Name)
 	}
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
+	writes := markup("logs and metrics")
+	if p.Monitoring.TensorBoard != "" {
+		writes = "logs and metrics, and data to the TensorBoard"
+	}
 	d.Para("Jobs need no keys: with Workload Identity Federation for GKE, Google Cloud identifies a pod by its ",
-		"Kubernetes service account. Every pod of the cluster has these roles, to write logs and metrics: ",
+		"Kubernetes service account. Every pod of the cluster has these roles, to write ", writes, ": ",
 		codeList(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
@@ -29,15 +33,22 @@ func explainIdentities(d *document, p *ir.Platform) {
 			"grant a role on the resource to this member, with the project's number for NUMBER: ",
 			codeSpan("principal://"+pool+"/subject/ns/"+t.Namespace+"/sa/"+t.KubeAccount), ".")
 		if !p.Delivery.InfrastructureManager {
-			d.Para("This command shows the members of all teams:")
-			d.Code("sh", "terraform -chdir=terraform output team_principals")
+			d.Para("These commands show the members of all teams. They need Terraform and its credentials, as in ",
+				linkHere(stepsHeading), ":")
+			d.Code("sh",
+				"terraform -chdir=terraform init",
+				"terraform -chdir=terraform output team_principals")
 		}
 	}
 	if accounts != nil {
-		d.Para("The jobs of ", firstNames(accounts), " act as a Google service account, because the blueprint asks "+
-			"for one. ", fileLink("create-platform.sh"),
-			" creates the account, and only the team's Kubernetes service account may act as ",
-			"it. If the blueprint no longer asks for the account, it stays until somebody deletes it.")
+		has := "Team " + firstNames(accounts) + " has"
+		if len(accounts) > 1 {
+			has = "Each of the teams " + firstNames(accounts) + " has"
+		}
+		d.Para(has, " a Google service account of its own, because the blueprint asks for it. Jobs act as the account ",
+			"of their team. ", fileLink("create-platform.sh"), " creates the account, and only the Kubernetes service ",
+			"account of the team may act as it. If the blueprint no longer asks for the account, it stays until ",
+			"somebody deletes it.")
 	} else {
 		d.Para(
 			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
@@ -46,10 +57,10 @@ func explainIdentities(d *document, p *ir.Platform) {
 	d.Para("All clusters of a project share these identities. In another cluster of ", codeSpan(p.Project),
 		", the same namespace and Kubernetes service account are the same identity, with the same rights. Give the ",
 		"namespace in the other cluster another name, or build each platform in its own project.")
-	if p.HasGroups() && len(p.Monitoring.MemberRoles) > 0 {
-		d.Para("The members of the teams' groups may open the dashboards", inTensorBoard(p),
+	if p.HasMembers() && len(p.Monitoring.MemberRoles) > 0 {
+		d.Para("The members of the teams may open the dashboards", inTensorBoard(p),
 			", because Terraform grants ",
-			codeList(p.Monitoring.MemberRoles), " to ", codeSpan(p.Cluster.SecurityGroup),
+			codeList(p.Monitoring.MemberRoles), " to ", membersInIAM(p),
 			". They can read the metrics of the whole project. To revoke this, set `monitoring.openToMembers: false` ",
 			"in the blueprint.")
 	}
@@ -63,26 +74,41 @@ func explainIdentities(d *document, p *ir.Platform) {
 func explainGrants(d *document, p *ir.Platform) {
 	d.Para("Nodes may pull all images of the project. The platform gives nobody the right to push images. This ",
 		"command lets others push images to the platform's repository. MEMBER is a person or a group, such as ",
-		"`user:ada@example.com` or `group:lab@example.com`:")
+		"`user:analyst@example.com` or `group:lab@example.com`:")
 	d.Code("sh", shellCommand("gcloud", "artifacts", "repositories", "add-iam-policy-binding", p.Delivery.Repository,
 		"--project="+p.Project, "--location="+p.Delivery.Region, "--member=MEMBER",
-		"--role=roles/artifactregistry.writer"))
+		"--role=roles/artifactregistry.writer", unconditional))
 	if p.HasBuckets() {
 		d.Para("Only the jobs of a team may use its bucket. This command lets others read and write the bucket:")
 		d.Code("sh", shellCommand("gcloud", "storage", "buckets", "add-iam-policy-binding", "gs://BUCKET",
-			"--member=MEMBER", "--role=roles/storage.objectUser"))
+			"--member=MEMBER", "--role=roles/storage.objectUser", unconditional))
 	}
 }
 
 // explainMembers explains how the members of a team get access.
 func explainMembers(d *document, p *ir.Platform) {
-	if !p.HasGroups() {
+	if !p.HasMembers() {
 		return
 	}
-	d.Para("The members of a team's Google group submit its jobs. The role ",
-		codeSpan(ir.MemberRole), " of ", codeSpan(p.Cluster.SecurityGroup),
+	who := markup("The members of a team's Google group submit its jobs. ")
+	switch accounts := len(p.MemberAccounts()) > 0; {
+	case accounts && p.HasGroups():
+		who = "The members of a team's Google group, and the people and service accounts in its list, submit its jobs. "
+	case accounts:
+		who = "The people and service accounts that a team lists submit its jobs. "
+	}
+	d.Para(who, "The role ", codeSpan(ir.MemberRole), " of ", membersInIAM(p),
 		" lets them connect to the cluster. The RoleBinding ",
 		"in the team's namespace lets them submit jobs.")
+}
+
+// membersInIAM names the principals to which Terraform grants the roles of members.
+func membersInIAM(p *ir.Platform) markup {
+	names := p.MemberAccounts()
+	if p.HasGroups() {
+		names = slices.Insert(names, 0, p.Cluster.SecurityGroup)
+	}
+	return firstNames(names)
 }
 
 // explainSeparation explains how the network separates the teams. Source for the
@@ -118,7 +144,7 @@ func accountOwners(p *ir.Platform) markup {
 	if len(p.TeamsWithAccount()) == 0 {
 		return build + " and of the nodes"
 	}
-	return build + ", of the nodes and of teams that ask for one"
+	return build + ", of the nodes, and of the teams that have one"
 }
 
 // actAs shows the commands that let jobs act as a Google service account.
@@ -135,7 +161,7 @@ func actAs(d *document, p *ir.Platform) {
 		lines = append(lines, shellCommand("gcloud", "iam", "service-accounts", "add-iam-policy-binding",
 			t.Account.Email(p.Project), "--project="+p.Project,
 			"--member=serviceAccount:"+p.Project+".svc.id.goog["+t.Namespace+"/"+t.KubeAccount+"]",
-			"--role=roles/iam.workloadIdentityUser"))
+			"--role=roles/iam.workloadIdentityUser", unconditional))
 	}
 	d.Code("sh", lines...)
 }

@@ -44,6 +44,16 @@ func gpuNetworks(d *document, p *ir.Platform) {
 			}
 		}
 		d.Table([]markup{"Network", "VPC network", "Subnet", "Range", "Kind", "MTU"}, rows)
+		if p.Network.MTU > 0 {
+			d.Para("The network of the cluster also carries packets of ", formatNumber(p.Network.MTU), " bytes, if ",
+				"the platform created it with GPU networks. Nodes read the size when they start, and nodes with ",
+				"different ",
+				"sizes lose packets. Therefore Terraform leaves the size of an existing network unchanged. To change ",
+				"it yourself, scale all node pools to zero nodes, run ",
+				codeSpan(shellCommand("gcloud", "compute", "networks", "update", p.Network.Name,
+					"--project="+p.Project, "--mtu="+string(formatNumber(p.Network.MTU)))),
+				", and scale the pools up again.")
+		}
 	}
 	if claimed != nil {
 		d.Para("GKE itself attaches such networks to the nodes of ", codeList(claimed), ", and pods claim them.")

@@ -10,6 +10,7 @@ import (
 func TestGPUNetworks(t *testing.T) {
 	rdma := func(p *ir.Platform) {
 		p.Capacities[1].GPUDirect, p.Capacities[1].Networks = ir.RDMA, []string{"gvnic-1", "rdma-0"}
+		p.Network.MTU = 8896
 		p.Network.GPUs = []ir.GPUNetwork{
 			{Short: "gvnic-1", Name: "gke-batch-gvnic-1", MTU: 8896,
 				Subnets: []ir.GPUSubnet{{Name: "gke-batch-gvnic-1",
@@ -31,6 +32,7 @@ func TestGPUNetworks(t *testing.T) {
 			"| `gvnic-1` | `gke-batch-gvnic-1` | `gke-batch-gvnic-1` | `192.168.64.0/18` | gVNIC | 8896 |",
 			"| `rdma-0` | `gke-batch-rdma` | `gke-batch-rdma-0` | `192.168.128.0/21` | RDMA, bound to " +
 				"`us-central1-a-vpc-roce` | 8896 |",
+			"Terraform leaves the size of an existing network unchanged",
 			"set_nccl_env.sh", "the libraries of GPUDirect, read-only. ", "pods-keep-off-the-node",
 		}, []string{"TCPX", "the network of the node"}},
 		{"TCPXO",

@@ -20,11 +20,16 @@ func listQuota(d *document, p *ir.Platform) {
 
 // kueueTeams lists the quota of the teams in every tier.
 func kueueTeams(d *document, p *ir.Platform) {
-	queues := markup("In each tier a team has one ClusterQueue")
-	if len(p.SharedQueues) > 0 {
-		queues = "In each tier that is not shared, a team has one ClusterQueue"
+	own := slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
+		return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
+	})
+	if own {
+		queues := markup("In each tier a team has one ClusterQueue")
+		if len(p.SharedQueues) > 0 {
+			queues = "In each tier that is not shared, a team has one ClusterQueue"
+		}
+		d.Para(queues, ", which holds its quota, and one LocalQueue in its namespace, which its jobs name.")
 	}
-	d.Para(queues, ", which holds its quota, and one LocalQueue in its namespace, which its jobs name.")
 	resources := quotaResources(p)
 	head := []markup{"Tier", "Capacity, in the order tried"}
 	for _, r := range resources {
@@ -37,18 +42,53 @@ func kueueTeams(d *document, p *ir.Platform) {
 	}
 	sharedQueues(d, p, resources, head)
 	listNesting(d, p)
-	if !queuesLend(p) {
+	borrows := false
+	for q := range p.ClusterQueues() {
+		borrows = borrows || q.Cohort != "" && slices.ContainsFunc(q.Flavors, ir.FlavorQuota.Borrows)
+	}
+	if moves, _ := quotaMoves(p); !moves && !borrows {
 		return
 	}
-	all := markup("")
-	if borrowsAll(p) {
-		all = "`4 + all` has no borrowing limit. "
+	limited, all, lends := markup(""), markup(""), markup("")
+	if q := exampleQuota(p, func(q ir.ResourceQuota) bool { return q.Borrows() && !q.BorrowsAll }); q != nil {
+		nominal, borrowing := ir.PrintQuantity(q.Resource, q.Nominal), ir.PrintQuantity(q.Resource, *q.Borrowing)
+		limited = "A quota of " + codeSpan(nominal+" + "+borrowing) + " means: " + escapeText(nominal) +
+			" are guaranteed (nominalQuota), and the queue can borrow at most " + escapeText(borrowing) +
+			" more from its cohort (borrowingLimit). "
 	}
-	d.Para(
-		"A quota of `4 + 2` means: 4 are guaranteed (nominalQuota), and the queue can borrow at most 2 more from its ",
-		"cohort (borrowingLimit). ", all, "A queue lends its unused guarantee to the cohort. ",
-		linkTo(usingPage, promisesHeading), " says how it comes back. If a queue lends only part of its guarantee, ",
-		"the table shows the limit.")
+	if q := exampleQuota(p, func(q ir.ResourceQuota) bool { return q.BorrowsAll }); q != nil {
+		nominal := ir.PrintQuantity(q.Resource, q.Nominal)
+		all = "A quota of " + codeSpan(nominal+" + all") + " means: " + escapeText(nominal) +
+			" are guaranteed, and the queue can borrow without a limit. "
+	}
+	if exampleQuota(p, func(q ir.ResourceQuota) bool { return q.Lending != nil }) != nil {
+		lends = " If a queue lends only part of its guarantee, the table shows the limit."
+	}
+	d.Para(limited, all, "A queue lends its unused guarantee to the cohort. ", linkTo(usingPage, promisesHeading),
+		" says how it comes back.", lends)
+}
+
+// exampleQuota returns a quota of the tables for which is reports true, or nil if there
+// is none. It prefers a quota whose two numbers differ and are not 0, because the numbers
+// explain the notation.
+func exampleQuota(p *ir.Platform, is func(ir.ResourceQuota) bool) *ir.ResourceQuota {
+	var best *ir.ResourceQuota
+	for q := range p.ClusterQueues() {
+		for _, f := range q.Flavors {
+			for _, r := range f.Quotas {
+				if !is(r) {
+					continue
+				}
+				if best == nil {
+					best = &r
+				}
+				if r.Nominal.Sign() > 0 && (r.Borrowing == nil || r.Nominal.Cmp(*r.Borrowing) != 0) {
+					return &r
+				}
+			}
+		}
+	}
+	return best
 }
 
 // sharedQueues lists the queues that teams share.
@@ -58,6 +98,7 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 	}
 	d.Para("In a shared tier, teams use one ClusterQueue and its quota together. Each team submits jobs to its own ",
 		"LocalQueue, ", codeSpan(ir.LocalQueuePrefix+"TEAM-TIER"), ", which leads to this ClusterQueue.")
+	inCohort := slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" })
 	var rows [][]markup
 	for _, q := range p.SharedQueues {
 		var names []string
@@ -68,9 +109,17 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 		if len(names) < len(p.Teams) {
 			who = firstNames(names)
 		}
-		rows = append(rows, quotaRows(q.Queue, resources, []markup{codeSpan(q.ClusterQueue), who, orNone(q.Cohort)})...)
+		lead := []markup{codeSpan(q.ClusterQueue), who}
+		if inCohort {
+			lead = append(lead, orNone(q.Cohort))
+		}
+		rows = append(rows, quotaRows(q.Queue, resources, lead)...)
 	}
-	d.Table(append([]markup{"ClusterQueue", "Shared by", "Cohort"}, head...), rows)
+	lead := []markup{"ClusterQueue", "Shared by"}
+	if inCohort {
+		lead = append(lead, "Cohort")
+	}
+	d.Table(append(lead, head...), rows)
 }
 
 // eachTeam lists the quota of every team.
@@ -174,17 +223,6 @@ func inCohorts(p *ir.Platform) (count int, top string) {
 	return len(members), top
 }
 
-// queuesLend reports whether queues can lend quota: teams have their own
-// ClusterQueues, or a shared ClusterQueue has a cohort.
-func queuesLend(p *ir.Platform) bool {
-	for q := range p.ClusterQueues() {
-		if !q.Shared || q.Cohort != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // cohortMembers returns the teams of every cohort that has teams.
 func cohortMembers(p *ir.Platform) map[string][]string {
 	teams := map[string][]string{}
@@ -208,20 +246,6 @@ func quotaRows(q ir.Queue, resources []string, lead []markup) [][]markup {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// borrowsAll reports whether some queue can borrow without a limit.
-func borrowsAll(p *ir.Platform) bool {
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			for _, f := range q.Flavors {
-				if slices.ContainsFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.BorrowsAll }) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // quotaCell returns a queue's quota of one resource, or "" if the queue does not

@@ -48,22 +48,59 @@ func explainTerraform(d *document, p *ir.Platform) {
 // explainSubstitutions explains the substitutions of a build.
 func explainSubstitutions(d *document, p *ir.Platform) {
 	d.Heading(2, substitutionsHeading)
-	others := markup("The builds' substitutions")
 	if !p.Delivery.InfrastructureManager {
-		others = "The other substitutions of both builds"
-		d.Para("Optional: keep the state in a bucket of your own, which the build's account may administer. First run ",
-			codeSpan("./create-platform.sh --prepare"), ". Then run this command instead of ",
-			codeSpan("./create-platform.sh"),
+		d.Para("Optional: keep the state in a bucket of your own. First prepare the project, and let the build's ",
+			"account ",
+			"administer the bucket:")
+		d.Code("sh", "./create-platform.sh --prepare",
+			shellCommand("gcloud", "storage", "buckets", "add-iam-policy-binding", "gs://BUCKET",
+				"--member=serviceAccount:"+p.Delivery.Account.Email(p.Project), "--role=roles/storage.admin",
+				unconditional))
+		d.Para("Then run this command instead of ", codeSpan("./create-platform.sh"),
 			", with the bucket and a prefix. Destroy the platform by the same command with ",
 			fileLink("cloudbuild/destroy.yaml"), ":")
 		d.Code("sh", shellCommand("gcloud", "builds", "submit", ".", "--project="+p.Project,
 			"--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
-			"--substitutions=_TF_STATE_BUCKET=BUCKET,_TF_STATE_PREFIX=PREFIX"))
+			"--substitutions="+ir.StateBucketSubstitution+"=BUCKET,"+ir.StatePrefixSubstitution+"=PREFIX"))
+		if len(p.TeamsWithAccount()) > 0 {
+			d.Para("This command does not let the teams' jobs act as the teams' Google service accounts. ",
+				"After the build, run the commands that ", codeSpan("./create-platform.sh --prepare"),
+				" has printed for this (", linkHere(stepsHeading), " has them too).")
+		}
 	}
-	d.Para(others,
-		", such as `_CLUSTER_NAME` and `_REGION`, hold the values for which this folder was compiled. If you ",
-		"change one, the build stops before it changes anything, and names the field of the blueprint.")
+	d.Para("Both builds take these substitutions. The folder is compiled for the accepted values. If you submit a "+
+		"build with another value, it stops before it changes anything, and names the field of the blueprint. To ",
+		"change a value, set the field, compile, and submit the build again. A version may begin with ",
+		codeSpan("v"), ".")
+	var rows [][]markup
+	if !p.Delivery.InfrastructureManager {
+		rows = append(rows,
+			[]markup{codeSpan(ir.StateBucketSubstitution), "any bucket",
+				codeSpan("delivery.stateBucket") + " has the default"},
+			[]markup{codeSpan(ir.StatePrefixSubstitution), "any prefix", "none"})
+	}
+	for _, s := range p.BuildSettings() {
+		accepted := markup("none")
+		if len(s.Values) > 0 {
+			accepted = firstNames(s.Values)
+		}
+		rows = append(rows, []markup{codeSpan(s.Substitution), accepted, codeSpan(s.Field)})
+	}
+	d.Table([]markup{"Substitution", "Accepted values", "Field of the blueprint"}, rows)
+	if p.AnyCapacity(ir.Capacity.HasTPUs) {
+		d.Para("The names are the names of Google's guide ",
+			"[Running TPU training workloads on GKE](https://googlecloudplatform.github.io/",
+			"applied-ai-engineering-samples/ai-infrastructure/tpu-training-on-gke/). The network, the subnet and the ",
+			"cluster all have the name of the platform. `_ARTIFACT_REPOSITORY_BUCKET_NAME` is a bucket of a team: ",
+			"it is named after the project, the platform and the team.")
+		// Source: env_setup/build.sh and terraform/variables.tf of the guide, in which no
+		// account has a role of Cloud Trace.
+		d.Para("The guide also enables Cloud Trace, but nothing in it writes traces. This folder does not enable it. ",
+			"If your programs write traces, run the command, and give the team `roles/cloudtrace.agent` with ",
+			"`teams.TEAM.roles` in the blueprint:")
+		d.Code("sh", shellCommand("gcloud", "services", "enable", "cloudtrace.googleapis.com", "--project="+p.Project))
+	}
 }
 
 // tensorBoard explains how jobs learn the name of the TensorBoard.

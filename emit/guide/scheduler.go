@@ -8,7 +8,7 @@ type scheduler struct {
 	starts     func(*ir.Platform) markup     // how jobs start
 	look       func(*ir.Platform) [][]markup // commands that show queues
 	named      func(*document, *ir.Platform) // objects with the name of a capacity
-	guarantees func(*document)               // what happens if guarantees and nodes differ
+	guarantees func(*document, *ir.Platform) // what happens if guarantees and nodes differ
 	removal    markup                        // heading of how to remove a team or a capacity
 	remove     func(*document, *ir.Platform) // how to remove a team or a capacity
 
@@ -20,19 +20,26 @@ type scheduler struct {
 	settings func(*document, *ir.Platform, ownJob) // settings of a job that is not in the blueprint
 	example  func(*ownJob)                         // completes the example of such a job
 
+	// DEMONSTRATION.md
+	moves [][]markup // commands that show jobs that move to other nodes, or nil
+
 	// REFERENCE.md
-	applied func(classes markup) markup   // objects in kubernetes/; classes is "" or "ComputeClasses, "
+	// objects in kubernetes/; classes is "" or "ComputeClasses, "
+	applied func(p *ir.Platform, classes markup) markup
 	teams   func(*document, *ir.Platform) // quota of the teams
 	install func(*document, *ir.Platform) // installation by hand
+	steps   buildSteps                    // steps of the build
 
-	tools          markup // the programs that install needs
-	spare, lacking markup // words after the number of spare nodes' resources, and of missing ones
-	ceiling        markup // the meaning of the column Ceiling
-	kept           markup // how to stop a queue, which a build leaves stopped, or ""
-	moved          markup // what to delete by hand when teams change their queue, or ""
-	apply          markup // how to create the queues
-	unready        markup // what happens to a job whose pods do not get ready, or ""
-	stops          markup // what destroying does before it deletes namespaces, or ""
+	tools markup // the programs that install needs
+	// the balance of a capacity with spare resources, and with missing ones
+	spare, lacking func(amount markup) markup
+
+	ceiling markup // the meaning of the column Ceiling
+	kept    markup // how to stop a queue, and what a build does to a stopped queue, or ""
+	moved   markup // what to delete by hand when teams change their queue, or ""
+	apply   markup // how to create the queues
+	unready markup // what happens to a job whose pods do not get ready, or ""
+	stops   markup // what destroying does before it deletes namespaces, or ""
 }
 
 // schedulerOf returns the parts for the scheduler of a platform.
@@ -43,35 +50,42 @@ func schedulerOf(p *ir.Platform) scheduler {
 			removal: "Remove a team, a tier or a capacity", remove: kueueRemove,
 			states: kueueStates(p), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
 			settings: kueueSettings, example: kueueExample,
-			applied: kueueApplied, teams: kueueTeams, install: kueueInstall,
+			applied: kueueApplied, teams: kueueTeams, install: kueueInstall, steps: kueueSteps(),
 			tools:   "`curl`",
-			spare:   " beyond all quotas",
-			lacking: " can be admitted without a node",
-			ceiling: "Ceiling is the use of all pools at their maximum. The platform can reach it only if you change " +
-				"the teams' quotas.",
+			spare:   func(amount markup) markup { return amount + " that no quota covers" },
+			lacking: func(amount markup) markup { return "jobs for " + amount + " can get quota without nodes" },
+			ceiling: kueueCeiling(p),
 			kept: "To stop a queue, for example for maintenance, run " +
 				"`kubectl patch clusterqueues QUEUE --type=merge --patch='{\"spec\":{\"stopPolicy\":\"Hold\"}}'`. " +
-				"Running jobs go on; with `HoldAndDrain` for `Hold`, Kueue evicts them. With `None` the queue starts " +
-				"jobs again. A build keeps the setting: a stopped queue stays stopped.",
+				"`QUEUE` is the name of a ClusterQueue. With `Hold`, running jobs continue. With `HoldAndDrain`, " +
+				"Kueue evicts them. With `None`, the queue starts jobs again. A build keeps the setting: a stopped " +
+				"queue stays stopped.",
 			moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
 				"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
 				ir.LocalQueuePrefix + "TEAM-TIER`. ",
-			apply: "Create the flavors, the cohorts and the teams with their queues. If a webhook of Kueue does not " +
-				"answer yet, repeat the command:",
-			unready: "After " + podsReadyTimeout() + " Kueue evicts the job and queues it again. ",
-			stops:   "stops the queues, ",
+			apply: "Create the " + kueueObjects(p) + " and the teams with their queues. If a webhook of Kueue does " +
+				"not answer yet, repeat the command:",
+			unready: "If the pods of a job are not all ready " + podsReadyTimeout() +
+				" after Kueue has admitted the job, Kueue evicts the job and queues it again. ",
+			stops: "stops the queues, ",
 		},
 		scheduler{
 			starts: kaiStarts, look: kaiLook, named: kaiNamed, guarantees: kaiGuarantees,
 			removal: "Remove a team, a cohort or a capacity", remove: kaiRemove,
 			states: kaiStates(), waits: kaiWaits, promises: kaiPromises, refused: kaiRefused(),
 			settings: kaiSettings, example: kaiExample,
-			applied: kaiApplied, teams: kaiTeams, install: kaiInstall,
+			applied: kaiApplied, teams: kaiTeams, install: kaiInstall, steps: kaiSteps(),
 			tools:   "`helm` 3.8 or later",
-			spare:   " for whoever asks",
-			lacking: " too few",
+			spare:   func(amount markup) markup { return amount + " for whoever asks" },
+			lacking: func(amount markup) markup { return amount + " too few" },
 			ceiling: "Ceiling is the use of all pools at their maximum. It equals Admitted, because KAI Scheduler " +
 				"gives idle GPUs to any team that asks.",
+			kept: "To stop a queue, for example for maintenance, run `kubectl patch queues.scheduling.run.ai QUEUE " +
+				"--type=merge --patch='{\"spec\":{\"resources\":{\"cpu\":{\"limit\":0},\"gpu\":{\"limit\":0}," +
+				"\"memory\":{\"limit\":0}}}}'`. `QUEUE` is the name of a team. Running jobs continue, and no other " +
+				"job of the queue starts. Every build sets the limits of this folder again: to start the queue, run " +
+				"`./create-platform.sh`.",
+			moves: kaiMoves(),
 			apply: "Create the cohorts and the teams with their queues. If the webhook of KAI Scheduler does not " +
 				"answer yet, repeat the command:",
 		})

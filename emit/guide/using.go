@@ -19,8 +19,9 @@ func usingFile(p *ir.Platform) ([]byte, error) {
 		return nil, err
 	}
 	return newPage(p, describeUsing,
-		explainAccess, showYourTeam, explainSubmit, showResults, explainWaiting, explainPromises, explainLogs,
-		listRefused, func(d *document, p *ir.Platform) { explainOwnJob(d, p, example) },
+		explainAccess, showYourTeam, explainSubmit,
+		func(d *document, p *ir.Platform) { explainOwnJob(d, p, example) }, explainOwnImage,
+		showResults, explainWaiting, explainPromises, explainLogs, listRefused,
 	).Bytes(), nil
 }
 
@@ -42,23 +43,49 @@ func describeUsing(d *document, p *ir.Platform) {
 // explainAccess explains how to connect to the cluster.
 func explainAccess(d *document, p *ir.Platform) {
 	d.Heading(2, accessHeading)
-	d.Para("Install the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install) and `kubectl` with ",
-		"`gke-gcloud-auth-plugin`, and sign in:")
+	explainWho(d, p)
+	d.Para("In [Cloud Shell](https://shell.cloud.google.com) the programs that you need are installed, and you are ",
+		"signed in. Anywhere else, install the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install) and ",
+		"`kubectl` with `gke-gcloud-auth-plugin`, and sign in:")
 	d.Code("sh", installKubectl, "gcloud auth login")
 	d.Para(packagesInstead)
-	switch {
-	case p.HasGroups():
-		d.Para("You must be a member of your team's Google group (", linkTo(readmePage, teamsHeading),
-			"), and this group must be a member of ", codeSpan(p.Cluster.SecurityGroup),
-			". If the group is new, ask an administrator. Then get credentials once:")
-	default:
-		d.Para("No team has a Google group, so only administrators of the cluster can submit jobs. ",
-			"Get credentials once:")
+	if slices.ContainsFunc(p.MemberAccounts(), func(m string) bool { return strings.HasPrefix(m, "serviceAccount:") }) {
+		explainProgram(d)
 	}
+	d.Para("Get credentials once:")
 	d.Code("sh", credentialsCommand(p))
 	if !p.Cluster.DNSEndpoint {
 		d.Para("The cluster is reachable only from inside its network. Run `kubectl` on a machine in this network.")
 	}
+}
+
+// explainWho explains who may submit jobs.
+func explainWho(d *document, p *ir.Platform) {
+	table := "The table " + linkTo(readmePage, teamsHeading) + " says who may submit the jobs of a team: "
+	listed := len(p.MemberAccounts()) > 0
+	switch {
+	case p.HasGroups():
+		who := markup("the members of its Google group")
+		if listed {
+			who = "the members of its Google group, or people and service accounts by their own addresses"
+		}
+		d.Para(table, who, ". The group of a team must itself be a member of ", codeSpan(p.Cluster.SecurityGroup),
+			". If you are missing, or the group is new, ask an administrator.")
+	case listed:
+		d.Para(table, "people and service accounts, by their own addresses. If yours is missing, ask an administrator.")
+	default:
+		d.Para("No team has members, so only administrators of the cluster can submit jobs.")
+	}
+}
+
+// explainProgram explains how a program that is a member signs in. Source: GKE
+// documentation, "Authorize actions in clusters using role-based access control",
+// about service accounts on Compute Engine VM instances.
+func explainProgram(d *document) {
+	d.Para("A program that submits jobs as a service account does not run `gcloud auth login`: it uses the ",
+		"credentials of the place where it runs. On a Compute Engine VM the account also needs the access scope ",
+		"`https://www.googleapis.com/auth/userinfo.email`. Without it GKE does not know the address of the account, ",
+		"and the account has no rights in the cluster.")
 }
 
 // homeTeam returns the team of the examples: the team of the first workload, or else
@@ -97,8 +124,15 @@ func showYourTeam(d *document, p *ir.Platform) {
 		"The commands of this page use the variables:")
 	d.Code("sh", "TEAM="+words.ShellArgument(t.Name), "NAMESPACE="+words.ShellArgument(t.Namespace))
 	no := markup("you are not an administrator of the cluster.")
-	if p.HasGroups() {
+	switch {
+	case p.HasGroups() && len(p.MemberAccounts()) > 0:
+		no = "the blueprint does not list you, or you are not in the team's group, or the group does not work yet: " +
+			"ask an administrator."
+	case p.HasGroups():
 		no = "you are not in the team's group, or the group does not work yet: ask an administrator."
+	case p.HasMembers():
+		no = "the team does not name you, or spells your address in another way than `kubectl auth whoami` prints " +
+			"it: ask an administrator."
 	}
 	d.Para("Check that you have access. The command prints `yes`. If it prints `no`, ", no)
 	d.Code("sh", `kubectl auth can-i create jobs.batch -n "$NAMESPACE"`)
@@ -136,7 +170,7 @@ func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
 	}
 	row = append(row, codeSpan(fold(t.KubeAccount)))
 	if len(p.TeamsWithAccount()) > 0 {
-		account := markup("itself")
+		account := markup("the Kubernetes service account itself")
 		if t.Account != nil {
 			account = codeSpan(ir.TeamAccount{ID: fold(t.Account.ID)}.Email(p.Project))
 		}

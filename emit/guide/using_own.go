@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // exampleName is the name of the job that the page shows as an example.
@@ -29,7 +30,7 @@ type ownJob struct {
 
 // newExample returns the example for the team of the page, or nil if the team has no
 // quota.
-func newExample(p *ir.Platform) (*exampleJob, error) {
+func newExample(p *ir.Platform) (_ *exampleJob, err error) {
 	t := homeTeam(p)
 	if len(t.Queues) == 0 {
 		return nil, nil
@@ -41,17 +42,24 @@ func newExample(p *ir.Platform) (*exampleJob, error) {
 	}
 	job := ownJob{team: t, queue: q, capacity: c, annotations: object{}, pod: object{}}
 	schedulerOf(p).example(&job)
-	text, err := yaml.Marshal(job.manifest(p))
-	if err != nil {
-		return nil, err
+	out := &exampleJob{ownJob: job}
+	if out.lines, err = yamlLines(job.manifest(p)); err == nil && t.Bucket != "" {
+		out.mounts, err = yamlLines(bucketVolumes())
 	}
-	return &exampleJob{ownJob: job, lines: strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")}, nil
+	return out, err
 }
 
-// exampleJob is an ownJob with its manifest.
+// exampleJob is an ownJob with its manifest, and with the volumes of its team's bucket if
+// the team has one.
 type exampleJob struct {
 	ownJob
-	lines []string
+	lines, mounts []string
+}
+
+// yamlLines returns the lines of an object in YAML.
+func yamlLines(o object) ([]string, error) {
+	text, err := yaml.Marshal(o)
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
 
 // exampleQueue returns the queue of the example: of a tier without placement groups if
@@ -156,29 +164,31 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 	d.Para("Submit the job:")
 	d.Code("sh", `kubectl apply --server-side -n "$NAMESPACE" -f my-job.yaml`)
 	d.Para("When the job runs (", linkHere(resultsHeading), "), read its log:")
-	d.Code("sh", logsCommand(job))
-	d.Para("When it has ended, delete it:")
+	d.Code("sh", logsCommand(namespaceVariable, job))
+	d.Para("When the job has ended, delete it:")
 	d.Code("sh", `kubectl delete -n "$NAMESPACE" -f my-job.yaml`)
+	d.Para("To let Kubernetes delete it, set `ttlSecondsAfterFinished` in the `spec` of the Job or JobSet.")
 	d.Para("Each job of this tier needs these settings:")
 	schedulerOf(p).settings(d, p, example.ownJob)
 	explainRetries(d, p, example)
 	explainImage(d, p)
-	explainMount(d, t)
+	explainMount(d, example)
 }
 
 // explainRetries explains that the example has no retries. Source: Kubernetes
 // documentation, "Jobs", and JobSet 0.12, api/jobset/v1alpha2.
 func explainRetries(d *document, p *ir.Platform, example *exampleJob) {
 	kind, field, free := ir.Job, markup("`backoffLimit` is the number of retries"),
-		markup("its `podFailurePolicy` does not count a lost node as a failure")
+		markup("`podFailurePolicy`")
 	if example.capacity.Sliced() {
 		kind, field = ir.JobSet, "`failurePolicy.maxRestarts` of a JobSet is the number of retries"
-		free = "its `failurePolicy` and `podFailurePolicy` do not count a lost node as a failure"
+		free = "`failurePolicy` and `podFailurePolicy`"
 	}
 	copied := markup("")
 	if i := slices.IndexFunc(p.Workloads, func(w ir.Workload) bool { return w.Kind == kind }); i >= 0 {
 		w := p.Workloads[i]
-		copied = " Copy from " + fileLink(path.Join("workloads", w.Team, w.Name+".yaml")) + ": " + free + "."
+		copied = " For retries, copy " + free + " from " + fileLink(path.Join("workloads", w.Team, w.Name+".yaml")) +
+			": a lost node is no failure there."
 	}
 	d.Para(field, ". The example has none: it fails as soon as one pod fails, also if the pod loses its node.", copied)
 }
@@ -186,27 +196,56 @@ func explainRetries(d *document, p *ir.Platform, example *exampleJob) {
 // explainImage explains where the images of jobs can be. The nodes may read the
 // repositories of the project.
 func explainImage(d *document, p *ir.Platform) {
-	project := strings.ReplaceAll(p.Project, ":", "/")
 	policy := markup("")
 	if p.Security.BinaryAuthorization {
 		policy = ", if the project's Binary Authorization policy admits it"
 	}
-	d.Para("The image can be in the platform's repository, ",
-		codeSpan(p.Delivery.Region+"-docker.pkg.dev/"+project+"/"+p.Delivery.Repository), ", or in a public one",
-		policy, ". To get the right to push images to the platform's repository, ask an administrator (",
-		linkTo(referencePage, rightsHeading), ").")
+	d.Para("The image can be in the platform's repository, ", codeSpan(p.ImageRepository()), ", or in a public one",
+		policy, ". ", linkHere(imageHeading), " explains how to push an image into the platform's repository.")
 }
 
-// explainMount explains how pods mount the bucket of their team. Source: GKE
-// documentation, "Access Cloud Storage buckets with the Cloud Storage FUSE CSI driver".
-func explainMount(d *document, t ir.Team) {
-	if t.Bucket == "" {
+// explainMount explains how pods mount the bucket of their team, and how people copy
+// files into it and out of it. Source: GKE documentation, "Access Cloud Storage buckets
+// with the Cloud Storage FUSE CSI driver".
+func explainMount(d *document, example *exampleJob) {
+	if example.mounts == nil {
 		return
 	}
-	d.Para("Programs use your team's bucket through the API of Cloud Storage. To mount the bucket as a folder ",
-		"instead, set the annotation `gke-gcsfuse/volumes: \"true\"` on the pods, and use a `csi` volume with ",
-		"`driver: gcsfuse.csi.storage.gke.io` and ", codeSpan("volumeAttributes: {bucketName: "+t.Bucket+"}"), ". ",
-		"GKE then adds a container to each pod, so leave it some cpu and memory of the node.")
+	d.Para("Programs use your team's bucket through the API of Cloud Storage. To mount folders of the bucket instead, ",
+		"set the annotation `gke-gcsfuse/volumes: \"true\"` on the pods, give the pods these volumes, with the bucket ",
+		"of your team for BUCKET (", linkHere(yourTeamHeading), "), and mount the volumes with `volumeMounts`. GKE ",
+		"then adds a container to each pod, so leave it some cpu and memory of the node:")
+	d.Code("yaml", example.mounts...)
+	d.Para("Volume `training` is for reading: the node caches its files, which must not change while the job runs. ",
+		"Volume `checkpoints` is for writing, and programs may rename its folders.")
+	d.Para("With these commands you copy a directory into the bucket before the job, and the checkpoints out of the ",
+		"bucket after it. You need `roles/storage.objectUser` on the bucket: ask an administrator (",
+		linkTo(referencePage, rightsHeading), "). Set the bucket of your team, and the directory:")
+	d.Code("sh",
+		"BUCKET="+words.ShellArgument(example.team.Bucket),
+		"DATA=my-data",
+		`gcloud storage cp --recursive "$DATA" "gs://$BUCKET/training/"`,
+		`gcloud storage cp --recursive "gs://$BUCKET/checkpoints" .`)
+}
+
+// bucketVolumes returns the volumes of a team's bucket: one for training data, one for
+// checkpoints. Source for the options: Google's Cluster Toolkit, examples/gke-a3-ultragpu,
+// modules gcs-training and gcs-checkpointing; checkpoints do without the cache of
+// metadata, because pods of other nodes write them.
+func bucketVolumes() object {
+	volume := func(name, options string) object {
+		const cache = "implicit-dirs,file-cache:max-size-mb:-1,file-cache:cache-file-for-range-read:true,"
+		return object{"name": name, "csi": object{
+			"driver": "gcsfuse.csi.storage.gke.io", "readOnly": name == "training",
+			"volumeAttributes": object{
+				"bucketName": "BUCKET", "mountOptions": "only-dir=" + name + "," + cache + options,
+			},
+		}}
+	}
+	return object{"volumes": []any{
+		volume("training", "metadata-cache:ttl-secs:-1"),
+		volume("checkpoints", "file-cache:enable-parallel-downloads:true,rename-dir-limit=200000"),
+	}}
 }
 
 // accountSetting explains which field of a pod gives it the rights of its team.
@@ -362,8 +401,10 @@ func explainChoice(p *ir.Platform) markup {
 }
 
 // explainQueued explains what a job needs if all its nodes start at once. Source for
-// the times of the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The
-// platform uses its defaults.
+// the wait: Compute Engine API, InstanceGroupManagerResizeRequest, states ACCEPTED and
+// FAILED. Source for a request that fails: issue 5129 of Kueue. Source for the times of
+// the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The platform uses
+// its defaults.
 func explainQueued(d *document, p *ir.Platform) {
 	var names []string
 	for _, c := range p.Capacities {
@@ -378,9 +419,10 @@ func explainQueued(d *document, p *ir.Platform) {
 				"once, ",
 			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are "+
 				"removed, and ",
-			"Kueue deactivates a job that still runs. If no nodes are available, Kueue tries again after one, two and "+
-				"four ",
-			"more minutes. If the last try fails, it deactivates the job.")
+			"Kueue deactivates a job that still runs.")
+		d.Para("Google Cloud keeps the request for the nodes until all of them are available; this can take hours. ",
+			"If the request fails, for example because the node pool has reached its maximum, Kueue repeats it after ",
+			"one, two and four minutes. If the last request fails, Kueue deactivates the job.")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // explainPromises explains what a tier promises to the members of a team.
@@ -28,6 +29,10 @@ func kueuePromises(d *document, p *ir.Platform) {
 		shared = " Teams that share a tier use one quota together."
 	}
 	if lends {
+		lent = " Part of the quota is guaranteed. While a queue does not use its guarantee, the other queues of your " +
+			"team may borrow it. The last column says how a guarantee comes back."
+	}
+	if _, teams := quotaMoves(p); teams {
 		lent = " Part of the quota is guaranteed. While your team does not use its guarantee, other teams of your " +
 			"cohort (" + linkTo(readmePage, teamsHeading) + ") may borrow it, and you may borrow theirs. The last " +
 			"column says how a guarantee comes back."
@@ -35,7 +40,8 @@ func kueuePromises(d *document, p *ir.Platform) {
 	d.Para("You choose a tier by the queue: a queue of the table in ", linkHere(yourTeamHeading), " ends with the ",
 		"name of its tier. A queue has quota on certain capacities, which are kinds of nodes. A job starts when the ",
 		"quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
-		" has the numbers, and ", linkTo(readmePage, capacitiesHeading), " describes the nodes.")
+		" has the numbers.")
+	listTierNodes(d, p)
 	var rows [][]markup
 	evicts := false
 	for _, e := range evictions {
@@ -68,6 +74,44 @@ func kueuePromises(d *document, p *ir.Platform) {
 	if len(names) > 0 {
 		d.Para("The table describes Kueue. If nodes are short, kube-scheduler also evicts pods of a lower priority to ",
 			"start pods of ", words.And(names), ". It does not know the quota.")
+	}
+}
+
+// listTierNodes lists the capacities on which the queues of each tier have quota, in the
+// order in which Kueue tries them, with their machines.
+func listTierNodes(d *document, p *ir.Platform) {
+	var rows [][]markup
+	var seen []string
+	for _, class := range p.PriorityClasses {
+		if slices.Contains(seen, class.Tier) {
+			continue
+		}
+		seen = append(seen, class.Tier)
+		var names []string
+		for q := range p.ClusterQueues() {
+			for _, name := range quotaFlavors(*q) {
+				if q.Tier == class.Tier && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		for _, name := range names {
+			i := slices.IndexFunc(p.Capacities, func(c ir.Capacity) bool { return c.Name == name })
+			if i < 0 {
+				continue
+			}
+			c := p.Capacities[i]
+			node := codeSpan(c.Machine.Type)
+			if c.Machine.Accelerator != "" {
+				node += ", " + formatNumber(c.Machine.AcceleratorCount) + " " + codeSpan(c.Machine.Accelerator)
+			}
+			rows = append(rows, []markup{codeSpan(class.Tier), codeSpan(name), node, describeOption(c)})
+		}
+	}
+	shown := rows[:min(len(rows), maxGroups)]
+	d.Table([]markup{"Tier", "Capacity, in the order tried", "Each node", "Obtained by"}, shown)
+	if more := len(rows) - len(shown); more > 0 {
+		d.Para(linkTo(readmePage, capacitiesHeading), " has all capacities.")
 	}
 }
 
@@ -129,5 +173,5 @@ func (e *eviction) evictedBy(p *ir.Platform, all []*eviction) markup {
 	if tiers := tierNames(evictors); tiers != "" {
 		out = append(out, "while it uses borrowed quota, jobs of "+tiers)
 	}
-	return joinClauses(out)
+	return markdown.Join(out, "; ")
 }

@@ -45,10 +45,10 @@ func listRefused(d *document, p *ir.Platform) {
 			"names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)
-	d.Para("The policies refuse the same to everybody, also to administrators. You cannot create Secrets, "+
-		"PersistentVolumeClaims, ",
-		"or pods without a job in your namespace, and cannot run `kubectl exec`: ask an administrator. ",
-		"An administrator can also allow some of the refused fields to your team with `allow` in the blueprint.")
+	d.Para("The policies refuse the same to administrators. An administrator can allow some of the refused fields to ",
+		"your team with `allow` in the blueprint.")
+	d.Para("Members of a team also have no right to create Secrets, PersistentVolumeClaims, or pods without a job, ",
+		"and no right to run `kubectl exec`. Administrators have these rights: ask one of them.")
 }
 
 // kueueRefused returns the messages of the policies for Kueue.

@@ -2,6 +2,7 @@ package guide
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -35,12 +36,21 @@ func templatesOf(p *ir.Platform) []template {
 	return out
 }
 
+// everyTeam names all teams of the platform.
+const everyTeam markup = "every team"
+
 // owners names the teams that have the template.
 func (t template) owners(p *ir.Platform) markup {
 	if len(t.teams) == len(p.Teams) {
-		return "every team"
+		return everyTeam
 	}
 	return firstNames(t.teams)
+}
+
+// ofReader reports whether the commands about the template use the variables that the
+// reader sets to the values of a team. The other commands name the template's team.
+func (t template) ofReader(p *ir.Platform) bool {
+	return len(t.teams) == len(p.Teams) || len(t.teams) > 1 && slices.Contains(t.teams, homeTeam(p).Name)
 }
 
 // explainSubmit explains how to submit the workloads of the blueprint.
@@ -49,28 +59,163 @@ func explainSubmit(d *document, p *ir.Platform) {
 		return
 	}
 	d.Heading(2, submitHeading)
-	w := p.Workloads[0]
-	files, with := "", markup("")
-	if w.ConfigMap != "" {
-		files, with = " -f "+fileOfTeam(w.ConfigMap+".yaml"), ", with the files that it mounts"
-	}
-	one := " -f " + fileOfTeam(w.Name+".yaml")
 	d.Para("The administrators have prepared the workloads of the table. They are in ", fileLink("workloads/"),
 		", in the folder of your team. To submit a job of your own, see ", linkHere(ownHeading), ".")
 	listWorkloads(d, p)
-	d.Para("Submit one workload by its name", with, ":")
-	d.Code("sh", "kubectl apply --server-side"+files+one)
-	d.Para("A finished job stays until you delete it, and a Job cannot be changed once it exists. Delete it before ",
-		"you submit it again:")
-	d.Code("sh", "kubectl delete"+one)
-	d.Para("These commands submit or delete all workloads of your team:")
-	d.Code("sh", `kubectl apply --server-side -k "workloads/$TEAM"`, `kubectl delete -k "workloads/$TEAM"`)
+	waitForSlices(d, p)
+	pointToSecrets(d, p)
+	submitEach(d, p)
+	d.Para("This command submits all workloads of your team", needsFirst(p), ":")
+	d.Code("sh", `kubectl apply --server-side -k "workloads/$TEAM"`)
+	d.Para("This command deletes them:")
+	d.Code("sh", `kubectl delete -k "workloads/$TEAM"`)
 	explainHostNetwork(d, p)
+	pointToDemonstration(d, p)
 }
 
-// fileOfTeam returns the path of a file in the team's folder of workloads, as a word of
-// a shell command.
-func fileOfTeam(name string) string {
+// submitEach shows the commands that submit one workload, in a block for the workloads
+// of every team and a block for the workloads of each other set of teams. It also shows
+// the command that deletes a workload.
+func submitEach(d *document, p *ir.Platform) {
+	templates := templatesOf(p)
+	owners := []markup{everyTeam}
+	blocks := map[markup][]template{} // by their owners
+	for _, t := range templates {
+		of := t.owners(p)
+		if of != everyTeam && blocks[of] == nil {
+			owners = append(owners, of)
+		}
+		blocks[of] = append(blocks[of], t)
+	}
+	for _, of := range owners {
+		if blocks[of] != nil {
+			submitBlock(d, p, of, blocks[of])
+		}
+	}
+	first := templates[max(0, slices.IndexFunc(templates,
+		func(t template) bool { return t.Template == p.Workloads[0].Template }))]
+	d.Para(explainEnd(p), " You cannot change a job that exists. Delete it before you submit it again, for example:")
+	d.Code("sh", "kubectl delete -f "+first.fileFor(p, first.names[0]))
+}
+
+// submitBlock shows the commands that submit workloads of the same owners.
+func submitBlock(d *document, p *ir.Platform, owners markup, templates []template) {
+	var commands []string
+	with := markup("")
+	for _, t := range templates {
+		command := "kubectl apply --server-side"
+		if t.ConfigMap != "" {
+			command += " -f " + t.fileFor(p, t.ConfigMap)
+			with = ", with the files that it mounts"
+		}
+		commands = append(commands, command+" -f "+t.fileFor(p, t.names[0]))
+	}
+	each := markup("Each of these commands submits one workload")
+	if len(templates) == 1 {
+		each = "This command submits " + codeSpan(templates[0].Template)
+	}
+	if owners != everyTeam {
+		each += " of " + owners
+	}
+	d.Para(each, with, copiesToo(templates), ":")
+	d.Code("sh", commands...)
+}
+
+// copiesToo says that a workload can have several copies, if one has.
+func copiesToo(templates []template) markup {
+	i := slices.IndexFunc(templates, func(t template) bool { return len(t.names) > 1 })
+	if i < 0 {
+		return ""
+	}
+	return ". For another copy of a workload, such as " + codeSpan(templates[i].names[1]) + ", change the name"
+}
+
+// needsFirst names the Secrets and the images that must exist before all workloads are
+// submitted.
+func needsFirst(p *ir.Platform) markup {
+	var first []markup
+	if all := secretsOf(p); all != nil {
+		var names []string
+		for _, s := range all {
+			names = withName(names, s.name)
+		}
+		first = append(first, "creates "+codeList(names)+" ("+linkTo(readmePage, secretsHeading)+")")
+	}
+	if _, images := ownImages(p); images != nil {
+		first = append(first, "builds "+codeList(images)+" ("+linkTo(readmePage, buildImagesHeading)+")")
+	}
+	if first == nil {
+		return ""
+	}
+	return ". First an administrator " + words.And(first) + ", if a workload of your team needs it"
+}
+
+// waitForSlices names the workloads that cannot start, because the platform has no TPU
+// slices for now.
+func waitForSlices(d *document, p *ir.Platform) {
+	off := map[string]bool{}
+	for _, c := range p.Capacities {
+		off[c.Name] = c.SlicesOff()
+	}
+	var names []string
+	for _, t := range templatesOf(p) {
+		if len(t.Capacities) > 0 && !slices.ContainsFunc(t.Capacities, func(c string) bool { return !off[c] }) {
+			names = append(names, t.Template)
+		}
+	}
+	if names != nil {
+		d.Para("The platform has no TPU slices now. You can submit ", codeList(names),
+			": they wait in their queue until an administrator adds slices (", linkTo(readmePage, capacitiesHeading),
+			").")
+	}
+}
+
+// pointToSecrets names the Secrets that must exist.
+func pointToSecrets(d *document, p *ir.Platform) {
+	for _, t := range templatesOf(p) {
+		var secrets []string
+		for _, e := range t.SecretEnv {
+			secrets = withName(secrets, e.Secret)
+		}
+		if secrets != nil {
+			them := markup("the Secret ")
+			if len(secrets) > 1 {
+				them = "the Secrets "
+			}
+			d.Para(codeSpan(t.Template), ": before you submit it, an administrator creates ", them, codeList(secrets),
+				" in your namespace (", linkTo(readmePage, secretsHeading), ").")
+		}
+	}
+}
+
+// explainEnd explains how long finished jobs stay.
+func explainEnd(p *ir.Platform) markup {
+	var kept []markup
+	all := templatesOf(p)
+	for _, t := range all {
+		if t.KeepSeconds > 0 {
+			kept = append(kept, codeSpan(t.Template)+" after "+formatDuration(t.KeepSeconds))
+		}
+	}
+	const stays = " stays until you delete it."
+	switch {
+	case kept == nil:
+		return "A finished job" + stays
+	case len(kept) == len(all):
+		return "Kubernetes deletes finished jobs with their pods: " + words.And(kept) + "."
+	}
+	return "Kubernetes deletes some finished jobs with their pods: " + words.And(kept) + ". Any other finished job" +
+		stays
+}
+
+// fileFor returns the path of an object's file in the folder of the reader's team, as a
+// word of a shell command. If the template is not of the reader, the folder is the
+// folder of the template's team.
+func (t template) fileFor(p *ir.Platform, name string) string {
+	name += ".yaml"
+	if !t.ofReader(p) {
+		return words.ShellArgument(path.Join("workloads", t.Team, name))
+	}
 	if words.ShellArgument(name) == name {
 		return `"workloads/$TEAM/` + name + `"`
 	}
@@ -92,13 +237,24 @@ func listWorkloads(d *document, p *ir.Platform) {
 		for _, a := range t.Requests {
 			requests = append(requests, ir.PrintQuantity(a.Resource, a.Quantity)+" "+a.Resource)
 		}
+		name := codeSpan(t.Template)
+		if len(t.names) > 1 || t.names[0] != t.Template {
+			name += ": " + firstNames(t.names)
+		}
+		pods := formatNumber(t.Pods)
+		switch {
+		case requests == nil:
+		case t.Pods == 1:
+			pods += " with "
+		default:
+			pods += ", each with "
+		}
 		rows = append(rows, []markup{
-			codeSpan(t.Template), t.owners(p), firstNames(t.names), escapeText(string(t.Kind)), tier[t.PriorityClass],
-			codeList(t.Capacities), formatNumber(t.Pods), codeList(requests), codeSpan(t.Image),
+			name, t.owners(p), escapeText(string(t.Kind)), tier[t.PriorityClass], codeList(t.Capacities),
+			pods + codeList(requests),
 		})
 	}
-	d.Table([]markup{"Workload", "Of", "Names in a team", "Kind", "Tier", "Can run on", "Pods", "Each pod requests",
-		"Image"}, rows)
+	d.Table([]markup{"Workload", "Of", "Kind", "Tier", "Can run on", "Pods"}, rows)
 }
 
 // explainHostNetwork explains workloads that use the network of their nodes, and

@@ -27,28 +27,35 @@ func kueueWaits(d *document, p *ir.Platform) {
 	d.Para("Kueue makes an object of kind Workload for each job. The first command lists your team's queues, and the ",
 		"second its Workloads: RESERVED IN names the queue that has the quota for a job. The third command describes ",
 		"the Workloads whose names begin with ", codeSpan(workloadPrefix(kind, name)),
-		"; read the messages under Conditions and Events:")
+		"; read the messages under Conditions and Events. The name of a Workload begins with `job-` and the name of ",
+		"the Job, or with `jobset-` and the name of the JobSet:")
 	d.Code("sh",
 		`kubectl get localqueues -n "$NAMESPACE"`,
 		`kubectl get workloads -n "$NAMESPACE"`,
 		`kubectl describe workloads -n "$NAMESPACE" `+words.ShellArgument(workloadPrefix(kind, name)))
+	tooMuch := markup("the job requests more than its queue can ever have")
+	if p.AnyCapacity(ir.Capacity.SlicesOff) {
+		tooMuch += ", or it needs TPU slices, and there are none now"
+	}
 	rows := [][]markup{
 		{"`insufficient unused quota`", "other jobs use the quota", "wait; the job starts when enough of them have " +
 			"ended, or when it may evict them (" + linkHere(promisesHeading) + ")"},
-		{"`maximum capacity`", "the job requests more than its queue can ever have",
+		{"`maximum capacity`", tooMuch,
 			"request less, or choose another tier (" + linkTo(referencePage, queuesHeading) + ")"},
 		{"`doesn't match node affinity`, `untolerated taint`", "the job selects nodes that its queue does not have",
 			"remove the node selector, or choose another tier"},
 		{"`is stopped`", "an administrator has stopped the queue", "ask the administrator"},
-		{"`Exceeded the PodsReady timeout`", "the pods were not all ready " + podsReadyTimeout() + " after the job " +
-			"got its quota, for example because no nodes were available", "wait; Kueue has queued the job again"},
+		{"`Exceeded the PodsReady timeout`", "the pods were not all ready " + podsReadyTimeout() + " after Kueue had " +
+			"admitted the job, for example because no nodes were available; or a running job lost a pod, and no " +
+			"other pod replaced it within " + recoveryTimeout(), "wait; Kueue has queued the job again"},
 	}
 	if p.AnyCapacity(ir.Capacity.Queued) {
 		rows = append(rows, []markup{"in the list of Workloads, RESERVED IN names a queue and ADMITTED is not True",
-			"the job has its quota, and waits until all of its nodes are available at once",
+			"the job has its quota, but is not admitted yet: it waits until all of its nodes are available at once, " +
+				"which can take hours",
 			"wait; the messages under Admission Checks say more"})
 		rows = append(rows, []markup{"`The workload is deactivated`",
-			"all tries to get the nodes have failed, or the time for the nodes is over",
+			"all requests for the nodes have failed, or the time for the nodes is over",
 			"delete the job and submit it again"})
 	}
 	rows = append(rows, secretsMissing(p)...)
@@ -80,7 +87,9 @@ func secretsMissing(p *ir.Platform) [][]markup {
 		"ask an administrator to create it (" + linkTo(readmePage, secretsHeading) + ")"}}
 }
 
-// kaiWaits explains why a job waits with KAI Scheduler.
+// kaiWaits explains why a job waits with KAI Scheduler. Source for the messages: KAI
+// Scheduler, pkg/scheduler/api/unschedule_info.go, pkg/scheduler/api/common_info and
+// pkg/scheduler/cache/cluster_info. A test of conformance/kai looks them up.
 func kaiWaits(d *document, p *ir.Platform) {
 	d.Para("KAI Scheduler makes a PodGroup of each job. The first command lists them, and the second says why a job ",
 		"waits: read the messages under Conditions and Events. The third command shows the nodes on which pods run:")
@@ -89,16 +98,19 @@ func kaiWaits(d *document, p *ir.Platform) {
 		`kubectl describe podgroups.scheduling.run.ai -n "$NAMESPACE"`,
 		`kubectl get pods -n "$NAMESPACE" -o wide`)
 	rows := [][]markup{
-		{"other jobs use the GPUs", "wait; the job starts when enough of them have ended, or when KAI Scheduler " +
-			"evicts them (" + linkHere(promisesHeading) + ")"},
-		{"no single node has enough free GPUs, cpu and memory for a pod", "wait, or request less for each pod"},
-		{"the job would exceed the maximum of its team", "wait for your own jobs, or request less (" +
-			linkTo(referencePage, queuesHeading) + ")"},
-		{"a PriorityClass that is never evicted cannot exceed the guarantee of its team",
-			"use a PriorityClass that can be evicted"},
+		{"`no nodes with enough resources were found`", "no single node has enough free GPUs, cpu and memory for a pod",
+			"wait, or request less for each pod; KAI Scheduler may also evict or move jobs for yours (" +
+				linkHere(promisesHeading) + ")"},
+		{"`quota has reached the allowable limit of GPUs`", "the job would exceed the maximum of its team, or of its " +
+			"cohort", "wait for your own jobs, or request less (" + linkTo(referencePage, queuesHeading) + ")"},
+		{"`Non-preemptible workload is over quota`", "a PriorityClass that is never evicted cannot exceed the " +
+			"guarantee of its team", "use a PriorityClass that can be evicted"},
+		{"no message, and no event of `kai-scheduler`", "the label `" + ir.LabelKAIQueue + "` names a queue that " +
+			"does not exist, which KAI Scheduler ignores, or a queue of a cohort, in which no job starts",
+			"set the label to the name of your team's queue"},
+		{"events of `default-scheduler`", "the pods do not name KAI Scheduler", "set `schedulerName: " +
+			ir.KAISchedulerName + "` in the pods"},
 	}
-	for _, r := range secretsMissing(p) {
-		rows = append(rows, []markup{r[1] + " (" + r[0] + ")", r[2]})
-	}
-	d.Table([]markup{"Cause", "What to do"}, rows)
+	rows = append(rows, secretsMissing(p)...)
+	d.Table([]markup{"You see", "Cause", "What to do"}, rows)
 }

@@ -22,7 +22,7 @@ func readDocuments(t testing.TB, text string) any {
 	p := testPlan()
 	p.PriorityClasses[0].Note = text
 	p.PriorityClasses[1].Note = "before " + text + "\n" + text
-	p.Teams[0].Group = text
+	p.Teams[0].Group, p.Teams[0].Members = text, []string{"user:" + text}
 	p.Capacities[0].NodeLabels[0].Value = text
 	p.Capacities[0].NodeTaints[0].Value = "x" + text
 	kai := kaiPlan()

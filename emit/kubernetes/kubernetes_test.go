@@ -36,6 +36,9 @@ func testPlan() *ir.Platform {
 		Teams: []ir.Team{
 			{
 				Name: "team-a", Namespace: "ns-a", Cohort: "research", Group: "team-a@example.com",
+				Members: []string{
+					"serviceAccount:ci@my-project.iam.gserviceaccount.com", "user:analyst@example.com",
+				},
 				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"},
 				Queues: []ir.Queue{
 					{Tier: "hp", Classes: []string{"hp"}, ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp"},
@@ -127,6 +130,12 @@ subjects:
 - apiGroup: rbac.authorization.k8s.io
   kind: Group
   name: team-a@example.com
+- apiGroup: rbac.authorization.k8s.io
+  kind: User
+  name: ci@my-project.iam.gserviceaccount.com
+- apiGroup: rbac.authorization.k8s.io
+  kind: User
+  name: analyst@example.com
 ---
 `
 	file := renderFiles(t, testPlan())["kubernetes/teams/team-a.yaml"]
@@ -139,10 +148,12 @@ subjects:
 	}
 }
 
-// TestTeamByItself: without a group nobody may submit.
+// TestTeamByItself: without members nobody may submit. The binding is there, so that a
+// build takes the right from the members that the team had before.
 func TestTeamByItself(t *testing.T) {
-	if got := renderFiles(t, testPlan())["kubernetes/teams/team-b.yaml"]; strings.Contains(got, "RoleBinding") {
-		t.Errorf("team without a group has a RoleBinding:\n%s", got)
+	got := renderFiles(t, testPlan())["kubernetes/teams/team-b.yaml"]
+	if !strings.Contains(got, "kind: RoleBinding") || strings.Contains(got, "subjects:") {
+		t.Errorf("a team without members has another RoleBinding than a binding of nobody:\n%s", got)
 	}
 }
 

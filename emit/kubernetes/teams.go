@@ -35,13 +35,11 @@ const (
 )
 
 // teamObjects returns a team's objects except its queues: namespace, network policy,
-// service account, and the binding of the team's group if it has one.
+// service account, and the binding of the team's members. A team without members has a
+// binding of nobody: if the binding were left out, the members that a team had before
+// would keep their access, because a build deletes no objects.
 func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t)}
-	if t.Group != "" {
-		objects = append(objects, submitterBinding(p, t))
-	}
-	return objects
+	return []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t), submitterBinding(p, t)}
 }
 
 func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
@@ -142,13 +140,23 @@ func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 	return a
 }
 
-// submitterBinding returns the binding that lets the team's group submit jobs to the
-// team's namespace, and to no other.
+// submitterBinding returns the binding that lets the team's members submit jobs to the
+// team's namespace, and to no other. To GKE, people and IAM service accounts are both
+// users, whose name is their address (GKE documentation: "Authorize actions in
+// clusters using role-based access control").
 func submitterBinding(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
+	var subjects []rbacv1.Subject
+	if t.Group != "" {
+		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: t.Group})
+	}
+	for _, m := range t.Members {
+		subjects = append(subjects,
+			rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: ir.MemberAddress(m)})
+	}
 	return &rbacv1.RoleBinding{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
 		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, jobSubmitterName),
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: jobSubmitterName},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: t.Group}},
+		Subjects:   subjects,
 	}
 }

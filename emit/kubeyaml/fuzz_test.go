@@ -28,6 +28,7 @@ func FuzzMarshal(f *testing.F) {
 			ObjectMeta: metav1.ObjectMeta{Name: value, Annotations: map[string]string{key: value, "b": key}},
 			Data: map[string]string{
 				key: value, "metadata": "", "a": value + "\n", "z": " " + value, value: "\n" + key,
+				"tabs": value + "\n\t" + key + "\n",
 			},
 		}
 		content, err := kubeyaml.Marshal(object, object)

@@ -8,6 +8,9 @@ package kubeyaml
 import (
 	"bytes"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +43,7 @@ func Marshal(objects ...any) ([]byte, error) {
 		}
 		delete(fields, "status")
 		dropEmpty(fields)
-		document, err := yaml.Marshal(fields)
+		document, err := printReadably(fields)
 		if err != nil {
 			return nil, fmt.Errorf("kubeyaml: printing %T: %w", object, err)
 		}
@@ -68,6 +71,75 @@ func dropEmpty(value any) {
 			dropEmpty(child)
 		}
 	}
+}
+
+// printReadably prints fields as YAML. A text of several lines becomes a block scalar,
+// which shows it as it is. The printer takes tabs, which many scripts have, for
+// characters that cannot be printed, and would put the text on one line with escapes.
+// So a character that occurs nowhere in the fields replaces the tabs while it prints.
+func printReadably(fields map[string]any) ([]byte, error) {
+	tabs, used := false, map[rune]bool{}
+	eachText(fields, func(text string) string {
+		tabs = tabs || isTabbedBlock(text)
+		for _, r := range text {
+			if r >= firstPrivate {
+				used[r] = true
+			}
+		}
+		return text
+	})
+	if !tabs {
+		return yaml.Marshal(fields)
+	}
+	placeholder := firstPrivate
+	for used[placeholder] {
+		placeholder++
+	}
+	eachText(fields, func(text string) string {
+		if isTabbedBlock(text) {
+			return strings.ReplaceAll(text, "\t", string(placeholder))
+		}
+		return text
+	})
+	document, err := yaml.Marshal(fields)
+	return bytes.ReplaceAll(document, []byte(string(placeholder)), []byte("\t")), err
+}
+
+// firstPrivate and lastPrivate are the characters that Unicode leaves to private use.
+const firstPrivate, lastPrivate = '\uE000', '\uF8FF'
+
+// isTabbedBlock reports whether a text can be a block scalar with tabs: it has several
+// lines, and every other character can be printed. A tab at the start would count as
+// the indentation of the block, which YAML forbids. The printer quotes a text with a
+// space at the end of a line, because editors and hooks remove such spaces.
+func isTabbedBlock(text string) bool {
+	if !strings.Contains(text, "\n") || !strings.Contains(text, "\t") || strings.HasSuffix(text, " ") ||
+		strings.Contains(text, " \n") || strings.HasPrefix(strings.TrimLeft(text, " \n"), "\t") {
+		return false
+	}
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		ascii := r == '\n' || r == '\t' || ' ' <= r && r <= '~'
+		return !ascii && (!unicode.IsPrint(r) || r > lastPrivate)
+	})
+}
+
+// eachText replaces every text below value with what f returns for it. It also calls f
+// for the keys of maps, which it does not replace.
+func eachText(value any, f func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return f(value)
+	case map[string]any:
+		for key, child := range value {
+			f(key)
+			value[key] = eachText(child, f)
+		}
+	case []any:
+		for i, child := range value {
+			value[i] = eachText(child, f)
+		}
+	}
+	return value
 }
 
 // Labels returns a new map with the labels that every object of a platform has.

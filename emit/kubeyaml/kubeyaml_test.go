@@ -1,11 +1,12 @@
 package kubeyaml_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,7 +70,7 @@ kind: ClusterQueue
 spec:
   namespaceSelector: {}
 `
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("Marshal (-want +got):\n%s", diff)
 	}
 }
@@ -101,14 +102,14 @@ func TestMarshalPrintsAsTheKubernetesLibraryDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	if diff := gocmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("Marshal (-sigs.k8s.io/yaml +got):\n%s", diff)
 	}
 	var back corev1.ConfigMap
 	if err := yaml.UnmarshalStrict(got, &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(configMap, &back); diff != "" {
+	if diff := gocmp.Diff(configMap, &back); diff != "" {
 		t.Errorf("read back (-printed +read):\n%s", diff)
 	}
 }
@@ -125,7 +126,7 @@ func TestMarshalKeepsNextLine(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(configMap, &back); diff != "" {
+	if diff := gocmp.Diff(configMap, &back); diff != "" {
 		t.Errorf("read back (-printed +read):\n%s", diff)
 	}
 }
@@ -179,4 +180,49 @@ func BenchmarkMarshal(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestMarshalShowsTabs checks that texts with tabs are block scalars where YAML allows
+// it, and that a reader gets back every text.
+func TestMarshalShowsTabs(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want string // want is "" if the text is quoted
+	}{
+		"a script":             {"if true; then\n\techo\t1\nfi\n", "|\n    if true; then\n    \techo\t1\n    fi\n"},
+		"no last line end":     {"a\n\tb", "|-\n    a\n    \tb\n"},
+		"empty lines":          {"a\n\n\tb\n\n\n", "|+\n    a\n\n    \tb\n\n\n"},
+		"a tab ends a line":    {"a\t\nb\n", "|\n    a\t\n    b\n"},
+		"only a tab in a line": {"a\n\t\nb\n", "|\n    a\n    \t\n    b\n"},
+		"spaces at the start":  {"  a\n\tb\n", "|2\n      a\n    \tb\n"},
+		"letters":              {"é\n\t日本\n", "|\n    é\n    \t日本\n"},
+		"private characters":   {"\ue000\n\tb\n", ""},
+		"a tab at the start":   {"\ta\nb\n", ""},
+		"a tab after lines":    {"\n\n\ta\nb\n", ""},
+		"a tab after spaces":   {"  \ta\nb\n", ""},
+		"a space ends a line":  {"a \n\tb\n", ""},
+		"a space at the end":   {"a\n\tb ", ""},
+		"an escape":            {"a\n\t\x1b[1m\n", ""},
+		"a carriage return":    {"a\r\n\tb\r\n", ""},
+		"a line separator":     {"a\n\tb\u2028c\n", ""},
+		"a byte order mark":    {"a\n\t\ufeffb\n", ""},
+		"beyond 16 bits":       {"a\n\t\U0001f600\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			configMap := &corev1.ConfigMap{Data: map[string]string{"a": c.text, "b": "\ue000\n"}}
+			got, err := kubeyaml.Marshal(configMap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "data:\n  a: " + cmp.Or(c.want, `"`); !strings.HasPrefix(string(got), want) {
+				t.Errorf("want the start\n%s\ngot\n%s", want, got)
+			}
+			var back corev1.ConfigMap
+			if err := yaml.UnmarshalStrict(got, &back); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(configMap, &back); diff != "" {
+				t.Errorf("read back (-printed +read):\n%s", diff)
+			}
+		})
+	}
 }

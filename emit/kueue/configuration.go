@@ -126,10 +126,8 @@ func configMap(p *ir.Platform) (*corev1.ConfigMap, error) {
 		WaitForPodsReady: waitForPodsReady{
 			// Several GPU nodes may have to start, install their driver and pull the
 			// image.
-			Timeout: strconv.Itoa(ir.PodsReadyMinutes) + "m",
-			// One node must be replaced, while the pods on all others waste GPU
-			// time.
-			RecoveryTimeout: "15m",
+			Timeout:         strconv.Itoa(ir.PodsReadyMinutes) + "m",
+			RecoveryTimeout: strconv.Itoa(ir.RecoveryMinutes) + "m",
 			// One team's slow start must not hold up the others.
 			BlockAdmission: false,
 			// Requeue behind the workloads that already wait, after a pause that

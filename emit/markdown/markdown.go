@@ -4,6 +4,7 @@ package markdown
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +16,18 @@ import (
 // Markup from arbitrary strings. An emitter's own words, which are constants,
 // convert to Markup implicitly.
 type Markup string
+
+// Join returns the parts with a separator between them.
+func Join(parts []Markup, separator Markup) Markup {
+	var out Markup
+	for i, p := range parts {
+		if i > 0 {
+			out += separator
+		}
+		out += p
+	}
+	return out
+}
 
 // Text returns Markup that shows s unchanged: nothing in s becomes Markdown, HTML or
 // a link.
@@ -44,6 +57,26 @@ func Text(s string) Markup {
 		}
 	}
 	return Markup(b.String())
+}
+
+// address matches the beginning of an address that LinkedText may link.
+var address = regexp.MustCompile(`^https://[a-zA-Z0-9][a-zA-Z0-9.-]*(/[a-zA-Z0-9._~/-]*)?`)
+
+// LinkedText returns Markup like Text, except that plain addresses become links. A
+// plain address begins with https:// at the beginning of a word, and has only letters,
+// digits, and -._~/ up to the end of the word, or up to the punctuation there. So a
+// link shows all of its target: it has no user, port, query or escaped character.
+func LinkedText(s string) Markup {
+	parts := strings.Split(words.OneLine(s), " ")
+	for i, word := range parts {
+		found := strings.TrimRight(address.FindString(word), ".-_~")
+		if rest := word[len(found):]; len(found) > len("https://") && strings.Trim(rest, ".,;:!?)") == "" {
+			parts[i] = "<" + found + ">" + string(Text(rest))
+		} else {
+			parts[i] = string(Text(word))
+		}
+	}
+	return Markup(strings.Join(parts, " "))
 }
 
 // Code returns a code span that shows s unchanged.

@@ -113,3 +113,34 @@ func TestDocument(t *testing.T) {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
+
+// TestLinkedText checks that only plain addresses become links, and that text which looks
+// like one stays text.
+func TestLinkedText(t *testing.T) {
+	const plain = "https://e.com/a-b_c.d/~e/"
+	tests := map[string]Markup{
+		"Open " + plain + ", then":     "Open <" + plain + ">, then",
+		"at https://e.com: of":         "at <https://e.com>: of",
+		"(https://e.com/a.)":           `(https\://e.com/a.)`,
+		"https://e.com/a.":             "<https://e.com/a>.",
+		"https://e.com?!":              "<https://e.com>?!",
+		"https://":                     `https\://`,
+		"http://e.com":                 `http\://e.com`,
+		"xhttps://e.com":               `xhttps\://e.com`,
+		"HTTPS://e.com":                `HTTPS\://e.com`,
+		"https://e.com@f.com":          `https\://e.com&#64;f.com`,
+		"https://e.com:8080/":          `https\://e.com:8080/`,
+		"https://e.com/?q=1":           `https\://e.com/?q=1`,
+		"https://e.com/%2e":            `https\://e.com/%2e`,
+		"https://e.com/#x":             `https\://e.com/#x`,
+		"https://e.com><img/src=x>":    `https\://e.com&gt;&lt;img/src=x&gt;`,
+		"https://e.com](http://f.com)": `https\://e.com\](http\://f.com)`,
+		"https://e.com\n<b>*x*":        `<https://e.com> &lt;b&gt;\*x\*`,
+		"https://e.c\u043em":           "https\\://e.c\u043em",
+	}
+	for in, want := range tests {
+		if diff := cmp.Diff(want, LinkedText(in)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", in, diff)
+		}
+	}
+}

@@ -7,9 +7,18 @@ package mermaid
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Limits of Mermaid. It draws an error message instead of a flowchart that exceeds
+// them, and only the page can raise them, not the flowchart. GitHub and GitLab do
+// not. The source is the schema of Mermaid's configuration: maxTextSize and maxEdges.
+const (
+	MaxText   = 50_000 // characters
+	MaxArrows = 500
 )
 
 // Shape is the outline of a node.
@@ -19,19 +28,80 @@ type Shape int
 const (
 	Box Shape = iota
 	Stadium
-	Cylinder
 )
 
 // labelBrackets returns the text before and after a label in a node of the shape.
 func (s Shape) labelBrackets() (before, after string) {
-	switch s {
-	case Stadium:
+	if s == Stadium {
 		return "([", "])"
-	case Cylinder:
-		return "[(", ")]"
-	default:
-		return "[", "]"
 	}
+	return "[", "]"
+}
+
+// Color is the color of nodes and arrows: Plain, Frame, or a hue.
+type Color int
+
+// Plain is for nodes and arrows without a hue, Frame for groups. The hues are 0 and
+// above; they start again after the last one.
+const (
+	Plain Color = -1
+	Frame Color = -2
+)
+
+// hues are the fill and the stroke of each hue. A stroke stands out against the white
+// page of a light theme and against GitHub's dark page, and dark text can be read on
+// a fill in both.
+var hues = []struct{ fill, stroke string }{
+	{"#dbeafe", "#3b82f6"}, // blue
+	{"#dcfce7", "#16a34a"}, // green
+	{"#ffedd5", "#ea580c"}, // orange
+	{"#f3e8ff", "#a855f7"}, // purple
+	{"#ccfbf1", "#0d9488"}, // teal
+	{"#fce7f3", "#db2777"}, // pink
+	{"#fef9c3", "#a16207"}, // brown
+}
+
+// Colors that do not depend on a hue.
+const (
+	textColor   = "#1f2328"
+	plainFill   = "#f6f8fa"
+	plainStroke = "#7d8590"
+	// frameFill lets the page shine through, so that the title of a group, which has
+	// the theme's own color, stays legible in every theme.
+	frameFill = "#7d859026"
+)
+
+// className returns the name of the style of a color.
+func (c Color) className() string {
+	switch c {
+	case Frame:
+		return "frame"
+	case Plain:
+		return "plain"
+	}
+	return "hue" + strconv.Itoa(c.hue())
+}
+
+func (c Color) hue() int { return int(c) % len(hues) }
+
+// styleNode returns the style of nodes or groups of a color.
+func (c Color) styleNode() string {
+	switch c {
+	case Frame:
+		return "fill:" + frameFill + ",stroke:" + plainStroke
+	case Plain:
+		return "fill:" + plainFill + ",stroke:" + plainStroke + ",color:" + textColor
+	}
+	h := hues[c.hue()]
+	return "fill:" + h.fill + ",stroke:" + h.stroke + ",stroke-width:2px,color:" + textColor
+}
+
+// styleArrow returns the style of arrows of a color.
+func (c Color) styleArrow() string {
+	if c < 0 {
+		return "stroke:" + plainStroke + ",stroke-width:2px"
+	}
+	return "stroke:" + hues[c.hue()].stroke + ",stroke-width:2px"
 }
 
 // Flowchart is a left-to-right drawing under construction. The zero value is an
@@ -40,64 +110,110 @@ func (s Shape) labelBrackets() (before, after string) {
 // Identifiers are written without escaping: they must consist of letters, digits and
 // underscores, and must not be words of the language, such as "end".
 type Flowchart struct {
-	lines []string
-	depth int // the number of open groups
+	lines  []string
+	open   bool // a group is open
+	arrows int
+	styles []string
+	drawn  []Color            // colors of nodes, in the order of their first node
+	nodes  map[Color][]string // identifiers
 }
 
 func (f *Flowchart) writeLine(s string) {
-	f.lines = append(f.lines, strings.Repeat("  ", f.depth+1)+s)
+	indent := "  "
+	if f.open {
+		indent = "    "
+	}
+	f.lines = append(f.lines, indent+s)
 }
 
-// Node adds a node, with a label of one or more lines, to the innermost open group.
-func (f *Flowchart) Node(id string, shape Shape, label ...string) {
+func (f *Flowchart) colorNode(id string, c Color) {
+	if c >= 0 {
+		c = Color(c.hue()) // colors of one hue share a style
+	}
+	if f.nodes == nil {
+		f.nodes = map[Color][]string{}
+	}
+	if f.nodes[c] == nil {
+		f.drawn = append(f.drawn, c)
+	}
+	f.nodes[c] = append(f.nodes[c], id)
+}
+
+// Node adds a node, with a label of one or more lines, to the open group.
+func (f *Flowchart) Node(id string, shape Shape, c Color, label ...string) {
 	before, after := shape.labelBrackets()
 	f.writeLine(id + before + quoteLabel(label) + after)
+	f.colorNode(id, c)
 }
 
-// OpenGroup begins a group inside the innermost open group. CloseGroup ends it.
-func (f *Flowchart) OpenGroup(id string, label ...string) {
-	f.writeLine("subgraph " + id + "[" + quoteLabel(label) + "]")
-	f.depth++
+// OpenGroup begins a group with a title of one line. CloseGroup ends it. A group
+// cannot contain a group: Mermaid 10 and 11 draw the inner group over the title of
+// the outer one. For the same reason the title has one line.
+func (f *Flowchart) OpenGroup(id, title string) {
+	f.writeLine("subgraph " + id + "[" + quoteLabel([]string{title}) + "]")
+	f.colorNode(id, Frame)
+	f.open = true
 }
 
-// CloseGroup ends the innermost open group.
+// CloseGroup ends the open group.
 func (f *Flowchart) CloseGroup() {
-	f.depth--
+	f.open = false
 	f.writeLine("end")
 }
 
-// Arrows adds an arrow from one node to each of the other nodes. Without other nodes
-// it adds nothing.
-func (f *Flowchart) Arrows(from string, to ...string) {
-	if len(to) > 0 {
-		f.writeLine(from + " --> " + strings.Join(to, " & "))
-	}
-}
-
-// LabelledArrow adds an arrow with a label of one line. If label is empty, the arrow
-// has no label.
-func (f *Flowchart) LabelledArrow(from, to, label string) {
-	if label == "" {
-		f.Arrows(from, to)
+// Arrows adds an arrow to a node from each of the other nodes. Without other nodes it
+// adds nothing.
+func (f *Flowchart) Arrows(from []string, to string, c Color) {
+	if len(from) == 0 {
 		return
 	}
-	f.writeLine(from + " -->|" + quoteLabel([]string{label}) + "| " + to)
+	f.writeLine(strings.Join(from, " & ") + " --> " + to)
+	// Mermaid knows arrows by their position in the drawing.
+	positions := make([]string, len(from))
+	for i := range from {
+		positions[i] = strconv.Itoa(f.arrows + i)
+	}
+	f.styles = append(f.styles, "  linkStyle "+strings.Join(positions, ",")+" "+c.styleArrow())
+	f.arrows += len(from)
 }
 
 // Lines returns the lines of the drawing.
-func (f *Flowchart) Lines() []string { return append([]string{"flowchart LR"}, f.lines...) }
+func (f *Flowchart) Lines() []string {
+	// Without a width of its own Mermaid wraps labels after a few words, also at the
+	// dashes of names.
+	lines := []string{"---", "config:", "  flowchart:", "    wrappingWidth: 480", "---", "flowchart LR"}
+	lines = append(lines, f.lines...)
+	lines = append(lines, f.styles...)
+	for _, c := range f.drawn {
+		lines = append(lines, "  classDef "+c.className()+" "+c.styleNode())
+	}
+	for _, c := range f.drawn {
+		lines = append(lines, "  class "+strings.Join(f.nodes[c], ",")+" "+c.className())
+	}
+	return lines
+}
+
+// Fits reports whether Mermaid draws the flowchart.
+func (f *Flowchart) Fits() bool {
+	size := 0
+	for _, line := range f.Lines() {
+		size += len(line) + 1
+	}
+	return size <= MaxText && f.arrows <= MaxArrows
+}
 
 // quoteLabel quotes lines of text. It replaces all characters except a few harmless
-// ones by entity codes, which Mermaid writes as #35; for #.
+// ones by entity codes, which Mermaid writes as #35; for #. Mermaid 11 reads labels as
+// Markdown, in which a dash at the start of a line begins a list.
 func quoteLabel(lines []string) string {
 	var b strings.Builder
 	for i, line := range lines {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		for _, r := range words.OneLine(line) {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-				strings.ContainsRune(" -.,:/_+…", r) {
+		for j, r := range words.OneLine(line) {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' && j > 0 ||
+				strings.ContainsRune(" ,:…", r) {
 				b.WriteRune(r)
 			} else {
 				fmt.Fprintf(&b, "#%d;", r)

@@ -3,6 +3,7 @@ package monitoring
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -164,7 +165,7 @@ func serviceAlerts(*ir.Platform) []Alert {
 			// The largest bucket ends at 40960 s: an alert with a higher threshold
 			// could not fire.
 			Expr: `histogram_quantile(0.95, sum by (le, cluster_queue) (rate(` +
-				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > 7200`,
+				`kueue_admission_wait_time_seconds_bucket{@kueue}[1h]))) > ` + strconv.Itoa(longWait),
 			Summary: "One workload in twenty waits longer than two hours for admission.",
 			Action: "The workloads of ClusterQueue {{cluster_queue}} wait for quota, or for an admission check. " +
 				"Raise the quota or the borrowing limit, or add capacity.",

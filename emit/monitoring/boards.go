@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ const TeamBoard = "team"
 // Section is a titled group of panels.
 type Section struct {
 	Title  string
+	Folded bool // the board opens with the section's title alone
 	Panels []Panel
 }
 
@@ -33,6 +35,12 @@ type Panel struct {
 	Shape   Shape
 	Unit    Unit
 	Queries []Query
+	// Thresholds are sorted by their values.
+	Thresholds []Threshold
+	// SortBy is the name of the query by which a table is sorted, or "". The largest
+	// value is first, unless Ascending is set.
+	SortBy    string
+	Ascending bool
 
 	skip bool // the platform has nothing to show here
 }
@@ -41,9 +49,26 @@ type Panel struct {
 type Query struct {
 	Name string   // distinguishes the queries of one panel, "" for the only one
 	By   []string // labels that distinguish the series of the query
+	// Dashed marks series with which the reader compares the panel's other series.
+	Dashed bool
 
 	expr string // PromQL with placeholders; see Notation.replacer
 }
+
+// Threshold is a value from which the figure of a panel needs attention.
+type Threshold struct {
+	From     float64
+	Critical bool // the figure is an error, and not only a warning
+}
+
+// Thresholds that several panels have.
+var (
+	// Figures are whole numbers. A threshold between them is the same for a format
+	// that compares with "at least" and for one that compares with "above".
+	anyIsWarning  = []Threshold{{From: 0.5}}
+	anyIsCritical = []Threshold{{From: 0.5, Critical: true}}
+	waitsTooLong  = []Threshold{{From: longWait}}
+)
 
 // Shape is the form of a panel.
 type Shape int
@@ -61,15 +86,23 @@ const (
 
 // Unit is the notation of a unit: for Grafana, and for Cloud Monitoring, which uses
 // the Unified Code for Units of Measure.
-type Unit struct{ Grafana, UCUM string }
+type Unit struct {
+	Grafana, UCUM string
+	Whole         bool // figures are whole numbers
+}
 
 var (
-	count        = Unit{"short", "1"}
-	seconds      = Unit{"s", "s"}
-	milliseconds = Unit{"ms", "ms"}
-	percent      = Unit{"percent", "%"}
-	share        = Unit{"percentunit", "10^2.%"}
-	perSecond    = Unit{"ops", "1/s"}
+	amount       = Unit{Grafana: "short", UCUM: "1"}
+	bytes        = Unit{Grafana: "bytes", UCUM: "By"}
+	count        = Unit{Grafana: "locale", UCUM: "1", Whole: true}
+	seconds      = Unit{Grafana: "s", UCUM: "s"}
+	milliseconds = Unit{Grafana: "ms", UCUM: "ms"}
+	percent      = Unit{Grafana: "percent", UCUM: "%"}
+	share        = Unit{Grafana: "percentunit", UCUM: "10^2.%"}
+	perSecond    = Unit{Grafana: "short", UCUM: "1/s"}
+	// waiting is in seconds. Grafana shows it as hours, minutes and seconds: in its unit
+	// of seconds, the marks of an axis are numbers such as 33.3 minutes.
+	waiting = Unit{Grafana: "dthms", UCUM: "s"}
 )
 
 // Boards returns the dashboards of a platform: one for the administrator, and one for
@@ -105,12 +138,19 @@ func (q Query) Named() Query {
 	return q
 }
 
-// Bands returns three queries for the distribution of the values of the query's
-// series.
-func (q Query) Bands() []Query {
-	return []Query{
-		{Name: "p5", expr: `quantile(0.05, ` + q.expr + `)`},
-		{Name: "p50", expr: `quantile(0.50, ` + q.expr + `)`},
-		{Name: "p95", expr: `quantile(0.95, ` + q.expr + `)`},
+// Bands returns a panel that stands for a heatmap of percentages in a format that
+// cannot draw one: the number of series in each band of values, as a stack with the
+// lowest band at the bottom.
+func (p Panel) Bands() Panel {
+	series := `(` + p.Queries[0].expr + `)`
+	bands := []Query{{Name: "below 20%", expr: `count(` + series + ` < 20) or vector(0)`}}
+	for from := 20; from < 100; from += 20 {
+		name, expr := fmt.Sprintf("%d%% to %d%%", from, from+20), fmt.Sprintf("%s >= %d", series, from)
+		if from+20 < 100 {
+			expr = fmt.Sprintf("(%s) < %d", expr, from+20)
+		}
+		bands = append(bands, Query{Name: name, expr: `count(` + expr + `) or vector(0)`})
 	}
+	p.Shape, p.Unit, p.Queries = Stack, count, bands
+	return p
 }

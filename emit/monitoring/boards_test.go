@@ -28,7 +28,10 @@ func testPlan() *ir.Platform {
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}},
 		Cohorts:         []ir.Cohort{{Name: "team-a-b"}},
-		Teams:           []ir.Team{{Name: "team-a", Namespace: "team-a"}, {Name: "team-b", Namespace: "b-space"}},
+		Teams: []ir.Team{
+			{Name: "team-a", Namespace: "team-a", Queues: []ir.Queue{{Resources: []string{ir.GPU, ir.Memory}}}},
+			{Name: "team-b", Namespace: "b-space"},
+		},
 	}
 }
 
@@ -44,7 +47,7 @@ func barePlan() *ir.Platform {
 func kaiPlan() *ir.Platform {
 	p := testPlan()
 	p.Scheduler = ir.KAI
-	p.Teams[1].Queues = []ir.Queue{{LocalQueue: "team-b"}}
+	p.Teams[0].Queues, p.Teams[1].Queues = nil, []ir.Queue{{LocalQueue: "team-b"}}
 	return p
 }
 
@@ -95,6 +98,7 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 	want := []string{
 		"Quota/Borrowed quota by ClusterQueue",
 		"Quota/Cohort quota in use, by flavor",
+		"Quota/Memory quota",
 		"Queues/Waiting time for admission checks (p95)",
 		"Capacity/Reservations: used and reserved",
 		"Capacity/Idle share of reservations",
@@ -102,11 +106,16 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 		"Capacity/Accelerators by model",
 		"Capacity/Accelerators by provisioning model",
 		"Capacity/Accelerators requested and busy",
+		"Accelerators/Duty cycle by model",
 		"Accelerators/Duty cycle of all chips",
+		"Accelerators/Memory in use by model",
 		"Accelerators/Memory in use on all chips",
+		"Accelerators/Memory of all chips",
+		"Accelerators/The 20 chips with the lowest duty cycle of 24 hours",
 		"Accelerators/TensorCore utilisation",
 		"Accelerators/Tensor pipe and SM activity",
 		"Accelerators/Busy GPUs below 1 GHz",
+		"My quota/Memory quota of my queues",
 		"My jobs/Accelerator duty cycle by pod",
 		"My jobs/Accelerator memory in use by pod",
 		"My jobs/JobSet goodput",
@@ -260,15 +269,71 @@ func TestPlaceholders(t *testing.T) {
 // TestBands holds the queries that stand for a heatmap.
 func TestBands(t *testing.T) {
 	var got []string
-	for _, q := range (Query{expr: "m"}).Bands() {
-		got = append(got, q.Named().expr)
+	for _, q := range (Panel{Queries: []Query{{expr: "m"}}}).Bands().Queries {
+		got = append(got, q.Name+": "+q.expr)
 	}
 	want := []string{
-		`label_replace(quantile(0.05, m), "series", "p5", "", "")`,
-		`label_replace(quantile(0.50, m), "series", "p50", "", "")`,
-		`label_replace(quantile(0.95, m), "series", "p95", "", "")`,
+		`below 20%: count((m) < 20) or vector(0)`,
+		`20% to 40%: count(((m) >= 20) < 40) or vector(0)`,
+		`40% to 60%: count(((m) >= 40) < 60) or vector(0)`,
+		`60% to 80%: count(((m) >= 60) < 80) or vector(0)`,
+		`80% to 100%: count((m) >= 80) or vector(0)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}
+
+// TestFewSeries checks that no chart of the platform has a series for each queue or
+// node: a platform can have hundreds. Tables and heatmaps can show that many.
+func TestFewSeries(t *testing.T) {
+	many := []string{
+		"cohort", "cluster_queue", "preempting_cluster_queue", "queue_name", "node_name", "node_pool", "pod_name",
+	}
+	checked := 0
+	for _, p := range []*ir.Platform{testPlan(), kaiPlan()} {
+		for _, s := range adminSections(p) {
+			for _, panel := range s.Panels {
+				if panel.Shape == Table || panel.Shape == Heatmap || s.Title == "Cohorts" {
+					continue
+				}
+				for _, q := range panel.Queries {
+					if slices.ContainsFunc(q.By, func(label string) bool { return slices.Contains(many, label) }) {
+						checked++
+						if !strings.HasPrefix(q.expr, "topk(12, ") {
+							t.Errorf("%s: a series for each of %v: %s", panel.Title, q.By, q.expr)
+						}
+						if !strings.HasPrefix(panel.Note, "Shows at most the 12 largest at each time.") {
+							t.Errorf("%s: the note hides that series are omitted: %s", panel.Title, panel.Note)
+						}
+					}
+				}
+			}
+		}
+	}
+	if checked < 8 {
+		t.Errorf("only %d queries are by queue or node", checked)
+	}
+}
+
+// TestOneUnit checks that a panel whose series can be of any resource does not show
+// memory, whose unit is another, and that a panel on memory shows bytes.
+func TestOneUnit(t *testing.T) {
+	memory := 0
+	for _, s := range append(adminSections(testPlan()), teamSections(testPlan())...) {
+		for _, p := range s.Panels {
+			for _, q := range p.Queries {
+				if strings.Contains(q.expr, `resource="memory"`) {
+					memory++
+					if p.Unit != bytes {
+						t.Errorf("%s: unit %v, want bytes", p.Title, p.Unit)
+					}
+				}
+			}
+		}
+	}
+	if memory != 4 || resourceVariable.Without != "memory" {
+		t.Errorf("%d queries on memory, want 4; the reader cannot select %q, want memory", memory,
+			resourceVariable.Without)
 	}
 }

@@ -1,6 +1,8 @@
 package monitoring
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -10,7 +12,8 @@ import (
 // this platform has data.
 func adminSections(p *ir.Platform) []Section {
 	s := schedulerOf(p)
-	return presentSections(p, append(s.admin(p), capacitySection(p), acceleratorSection(p), s.controller(p)))
+	return presentSections(p,
+		append(s.admin(p), nodeSection(), capacitySection(p), acceleratorSection(p), s.controller(p)))
 }
 
 // kueueAdminSections returns the administrator's sections on the queues.
@@ -28,16 +31,24 @@ func teamSections(p *ir.Platform) []Section {
 	return presentSections(p, append(schedulerOf(p).team(p), myJobsSection(p)))
 }
 
+// noteLargest returns the panel with a note if it shows only the largest series.
+func (p Panel) noteLargest() Panel {
+	if strings.HasPrefix(p.Queries[0].expr, "topk(") {
+		p.Note = strings.TrimSpace("Shows at most the " + strconv.Itoa(largest) + " largest at each time. " + p.Note)
+	}
+	return p
+}
+
 // presentSections returns the sections without skipped panels, without Kueue's panels
 // if the platform has another scheduler, and without sections that are then empty.
 func presentSections(p *ir.Platform, all []Section) []Section {
 	exports := schedulerOf(p).exports
 	var out []Section
 	for _, s := range all {
-		kept := Section{Title: s.Title}
+		kept := Section{Title: s.Title, Folded: s.Folded}
 		for _, panel := range s.Panels {
 			if !panel.skip && exports(panel) {
-				kept.Panels = append(kept.Panels, panel)
+				kept.Panels = append(kept.Panels, panel.noteLargest())
 			}
 		}
 		if len(kept.Panels) > 0 {
@@ -52,7 +63,7 @@ const inadmissibleNote = "Inadmissible: Kueue tried to admit these workloads and
 	"becomes free or a queue changes."
 
 func overviewSection(*ir.Platform) Section {
-	return Section{"Overview", []Panel{
+	return Section{Title: "Overview", Panels: []Panel{
 		{
 			Title: "Nominal quota",
 			Note:  "Sum over all ClusterQueues.",
@@ -78,15 +89,23 @@ func overviewSection(*ir.Platform) Section {
 			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_pending{@kueue,@resource}) or vector(0)`}},
 		},
 		{
+			Title: "Active workloads",
+			Note:  "Admitted workloads that have not finished.",
+			Shape: Number, Unit: count,
+			Queries: []Query{{expr: `sum(kueue_admitted_active_workloads{@kueue})`}},
+		},
+		{
 			Title: "Pending workloads",
 			Shape: Number, Unit: count,
 			Queries: []Query{{expr: `sum(kueue_pending_workloads{@kueue}) or vector(0)`}},
 		},
 		{
 			Title: "Inactive ClusterQueues",
-			Shape: Number, Unit: count,
+			Note:  "Kueue admits no workload of an inactive queue.",
+			Shape: Number, Unit: count, Thresholds: anyIsCritical,
 			Queries: []Query{{expr: `count(kueue_cluster_queue_status{@kueue,status!="active"} == 1) or vector(0)`}},
 		},
+		notReadyPanel(),
 	}}
 }
 
@@ -101,11 +120,11 @@ func quotaSection(p *ir.Platform) Section {
 	)
 	noCohorts := len(p.Cohorts) == 0
 	row := []string{"cohort", "cluster_queue", "flavor", "resource"}
-	return Section{"Quota", []Panel{
+	return Section{Title: "Quota", Panels: []Panel{
 		{
 			Title: "Reserved quota by ClusterQueue",
 			Shape: Stack, Unit: count,
-			Queries: []Query{{By: []string{"cluster_queue"}, expr: `sum by (cluster_queue) (` + reserved + `)`}},
+			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+reserved+`)`),
 		},
 		{
 			Title: "Unused nominal quota by flavor",
@@ -117,7 +136,7 @@ func quotaSection(p *ir.Platform) Section {
 			Title: "Borrowed quota by ClusterQueue",
 			Note:  "Reserved quota above the nominal quota of each flavor.",
 			Shape: Stack, Unit: count,
-			Queries: []Query{{By: []string{"cluster_queue"}, expr: `sum by (cluster_queue) (` + borrowed + `)`}},
+			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+borrowed+`)`),
 			skip:    noCohorts,
 		},
 		{
@@ -126,14 +145,17 @@ func quotaSection(p *ir.Platform) Section {
 			Shape: Lines, Unit: share,
 			Queries: []Query{{
 				By: []string{"cohort", "flavor"},
-				expr: `sum by (cohort, flavor) (kueue_cohort_subtree_resource_reservations{@kueue,@resource})` +
-					` / (sum by (cohort, flavor) (kueue_cohort_subtree_quota{@kueue,@resource}) > 0)`,
+				expr: topOf(
+					`sum by (cohort, flavor) (kueue_cohort_subtree_resource_reservations{@kueue,@resource})` +
+						` / (sum by (cohort, flavor) (kueue_cohort_subtree_quota{@kueue,@resource}) > 0)`),
 			}},
 			skip: noCohorts,
 		},
+		memoryPanel(p, "Memory quota", `sum`, ``),
 		{
 			Title: "Quota by ClusterQueue and flavor",
-			Shape: Table, Unit: count,
+			Note:  "The queues with the most reserved quota stand at the top.",
+			Shape: Table, Unit: count, SortBy: "reserved",
 			Queries: []Query{
 				{Name: "nominal", By: row, expr: each + `(` + nominal + `)`},
 				{Name: "reserved", By: row, expr: each + `(` + reserved + `)`},
@@ -144,16 +166,54 @@ func quotaSection(p *ir.Platform) Section {
 	}}
 }
 
+// memoryPanel returns the memory quota. The other panels on quota do not show memory,
+// because its unit is another. sum aggregates, and among restricts the series.
+func memoryPanel(p *ir.Platform, title, sum, among string) Panel {
+	const memory = `{@kueue,resource="memory"}`
+	var by []string
+	if among != "" {
+		by = []string{"cluster_queue"}
+	}
+	quota := func(name, metric string, dashed bool) Query {
+		return Query{Name: name, By: by, Dashed: dashed, expr: sum + ` (` + metric + memory + among + `)`}
+	}
+	return Panel{
+		Title: title,
+		Shape: Lines, Unit: bytes,
+		Queries: []Query{
+			quota("nominal", `kueue_cluster_queue_nominal_quota`, true),
+			quota("reserved", `kueue_cluster_queue_resource_reservation`, false),
+		},
+		skip: !coversMemory(p),
+	}
+}
+
+// coversMemory reports whether any queue has a quota of memory.
+func coversMemory(p *ir.Platform) bool {
+	covers := func(q ir.Queue) bool { return slices.Contains(q.Resources, ir.Memory) }
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return slices.ContainsFunc(t.Queues, covers) }) ||
+		slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return covers(q.Queue) })
+}
+
 func queueSection(p *ir.Platform) Section {
 	byQueue := []string{"cluster_queue"}
-	return Section{"Queues", []Panel{
+	return Section{Title: "Queues", Panels: []Panel{
+		{
+			Title: "Active workloads by ClusterQueue",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (kueue_admitted_active_workloads{@kueue})`),
+		},
 		{
 			Title: "Pending workloads by ClusterQueue",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (kueue_pending_workloads{@kueue})`),
+		},
+		{
+			Title: "Pending workloads by status",
 			Note:  inadmissibleNote,
 			Shape: Stack, Unit: count,
 			Queries: []Query{{
-				By:   []string{"cluster_queue", "status"},
-				expr: `sum by (cluster_queue, status) (kueue_pending_workloads{@kueue})`,
+				By: []string{"status"}, expr: `sum by (status) (kueue_pending_workloads{@kueue})`,
 			}},
 		},
 		{
@@ -166,19 +226,27 @@ func queueSection(p *ir.Platform) Section {
 		},
 		{
 			Title: "Waiting time until admission",
-			Note:  "A wait longer than 40960 s is shown as 40960 s.",
-			Shape: Lines, Unit: seconds,
-			Queries: quantileQueries(byQueue, `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`),
+			Note: "Of the workloads of all queues: half of them wait no longer than the median. A wait longer than " +
+				"40960 s is shown as 40960 s.",
+			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
+			Queries: quantileQueries(nil, `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`),
+		},
+		{
+			Title: "ClusterQueues with the longest waiting times (p95)",
+			Note:  "Of the workloads of a queue, 95% wait no longer.",
+			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
+			Queries: []Query{{By: byQueue, expr: topOf(quantileOf("0.95", byQueue,
+				`kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`))}},
 		},
 		{
 			Title: "Waiting time for admission checks (p95)",
 			Note:  "A wait longer than 10240 s is shown as 10240 s.",
-			Shape: Lines, Unit: seconds,
+			Shape: Lines, Unit: waiting,
 			Queries: []Query{
 				{
 					By: byQueue,
-					expr: quantileOf("0.95", byQueue,
-						`kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`),
+					expr: topOf(quantileOf("0.95", byQueue,
+						`kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`)),
 				},
 			},
 			skip: len(p.AdmissionChecks) == 0,
@@ -188,31 +256,41 @@ func queueSection(p *ir.Platform) Section {
 			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{
-					Name: "admitted", By: byQueue,
-					expr: `sum by (cluster_queue) (` +
-						eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
+					Name: "admitted",
+					expr: `sum(` + eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
 				},
 				{
-					Name: "finished", By: byQueue,
-					expr: `sum by (cluster_queue) (` +
-						eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
+					Name: "finished",
+					expr: `sum(` + eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
 				},
 			},
+		},
+		{
+			Title: "Admitted workloads per hour by ClusterQueue",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+
+				eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h")+`)`),
 		},
 	}}
 }
 
 func churnSection(*ir.Platform) Section {
-	return Section{"Evictions and interruptions", []Panel{
+	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
 		{
 			Title: "Preemptions per hour",
-			Note:  "By the ClusterQueue that preempts, not by the one that loses workloads.",
+			Note:  "By the reason of the ClusterQueue that preempts.",
 			Shape: Stack, Unit: count,
 			Queries: []Query{{
-				By: []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) (` +
-					eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
+				By:   []string{"reason"},
+				expr: `sum by (reason) (` + eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
 			}},
+		},
+		{
+			Title: "Preemptions per hour by preempting ClusterQueue",
+			Note:  "By the ClusterQueue that preempts, not by the one that loses workloads.",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("preempting_cluster_queue", `sum by (preempting_cluster_queue) (`+
+				eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h")+`)`),
 		},
 		{
 			Title: "Evictions per hour",
@@ -265,21 +343,21 @@ func capacitySection(p *ir.Platform) Section {
 	flavors := `,flavor=~"` + strings.Join(reserved, "|") + `"}`
 	metrics := p.AnyCapacity(ir.Capacity.HasReservationMetrics)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{"Capacity", []Panel{
+	return Section{Title: "Capacity", Folded: true, Panels: []Panel{
 		{
 			Title: "Reservations: used and reserved",
 			Note:  "All reservations of the project. The data can be 30 minutes old.",
 			Shape: Lines, Unit: count,
 			Queries: []Query{
 				{Name: "used", By: reservation, expr: reservationUsed},
-				{Name: "reserved", By: reservation, expr: reservationSize},
+				{Name: "reserved", By: reservation, Dashed: true, expr: reservationSize},
 			},
 			skip: !metrics,
 		},
 		{
 			Title: "Idle share of reservations",
 			Note:  "The project pays for this share and does not use it.",
-			Shape: Lines, Unit: share,
+			Shape: Lines, Unit: share, Thresholds: []Threshold{{From: 0.5}},
 			Queries: []Query{{By: reservation, expr: `1 - ` + reservationUsed + ` / ` + reservationSize}},
 			skip:    !metrics,
 		},
@@ -315,10 +393,10 @@ func capacitySection(p *ir.Platform) Section {
 		{
 			Title: "Accelerators requested and busy",
 			Note:  "Busy is the sum of the duty cycles: two chips at 50% count as one busy chip.",
-			Shape: Lines, Unit: count,
+			Shape: Lines, Unit: amount,
 			Queries: []Query{
 				{
-					Name: "requested",
+					Name: "requested", Dashed: true,
 					expr: `sum(kubernetes_io:container_accelerator_request{` +
 						`monitored_resource="k8s_container",@system})`,
 				},
@@ -331,30 +409,67 @@ func capacitySection(p *ir.Platform) Section {
 
 func acceleratorSection(p *ir.Platform) Section {
 	const (
-		node   = `{monitored_resource="k8s_node",@system}`
-		each   = `sum by (node_name, accelerator_id) `
-		memory = `100 * ` + each + `(kubernetes_io:node_accelerator_memory_used` + node + `)` +
-			` / ` + each + `(kubernetes_io:node_accelerator_memory_total` + node + `)`
+		node  = `{monitored_resource="k8s_node",@system}`
+		duty  = `kubernetes_io:node_accelerator_duty_cycle` + node
+		used  = `kubernetes_io:node_accelerator_memory_used` + node
+		total = `kubernetes_io:node_accelerator_memory_total` + node
+		each  = `by (node_name, accelerator_id, model) `
+		day   = `[24h]`
+		idle  = `bottomk(20, avg ` + each + `(avg_over_time(` + duty + day + `)))`
+
+		memoryOfDay = `100 * sum ` + each + `(avg_over_time(` + used + day + `)) / sum ` + each +
+			`(avg_over_time(` + total + day + `))`
 	)
-	chip := []string{"node_name", "accelerator_id"}
+	chip, model := []string{"node_name", "accelerator_id", "model"}, []string{"model"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{"Accelerators", []Panel{
+	return Section{Title: "Accelerators", Folded: true, Panels: []Panel{
+		{
+			Title: "Duty cycle by model",
+			Note:  "The average of all chips of a model, including idle chips.",
+			Shape: Lines, Unit: percent,
+			Queries: []Query{{By: model, expr: `avg by (model) (` + duty + `)`}},
+			skip:    !chipped,
+		},
 		{
 			Title: "Duty cycle of all chips",
 			Shape: Heatmap, Unit: percent,
-			Queries: []Query{
-				{
-					By:   chip,
-					expr: `avg by (node_name, accelerator_id) (kubernetes_io:node_accelerator_duty_cycle` + node + `)`,
-				},
-			},
+			Queries: []Query{{By: chip, expr: `avg ` + each + `(` + duty + `)`}},
+			skip:    !chipped,
+		},
+		{
+			Title: "Memory in use by model",
+			Shape: Lines, Unit: percent,
+			Queries: []Query{{
+				By: model, expr: `100 * sum by (model) (` + used + `) / sum by (model) (` + total + `)`,
+			}},
 			skip: !chipped,
 		},
 		{
 			Title: "Memory in use on all chips",
 			Shape: Heatmap, Unit: percent,
-			Queries: []Query{{By: chip, expr: memory}},
-			skip:    !chipped,
+			Queries: []Query{{
+				By: chip, expr: `100 * sum ` + each + `(` + used + `) / sum ` + each + `(` + total + `)`,
+			}},
+			skip: !chipped,
+		},
+		{
+			Title: "Memory of all chips",
+			Shape: Lines, Unit: bytes,
+			Queries: []Query{
+				{Name: "used", expr: `sum(` + used + `)`},
+				{Name: "total", Dashed: true, expr: `sum(` + total + `)`},
+			},
+			skip: !chipped,
+		},
+		{
+			Title: "The 20 chips with the lowest duty cycle of 24 hours",
+			Note:  "Both columns are averages of the last 24 hours.",
+			Shape: Table, Unit: percent, SortBy: "duty cycle", Ascending: true,
+			Queries: []Query{
+				{Name: "duty cycle", By: chip, expr: idle},
+				{Name: "memory in use", By: chip, expr: memoryOfDay + ` and ` + idle},
+			},
+			skip: !chipped,
 		},
 		{
 			Title: "TensorCore utilisation",
@@ -394,7 +509,7 @@ func acceleratorSection(p *ir.Platform) Section {
 }
 
 func controllerSection(*ir.Platform) Section {
-	return Section{"Controller", []Panel{
+	return Section{Title: "Controller", Folded: true, Panels: []Panel{
 		{
 			Title: "Admission attempts per second",
 			Shape: Lines, Unit: perSecond,
@@ -417,7 +532,7 @@ func controllerSection(*ir.Platform) Section {
 		},
 		{
 			Title: "Reconcile errors per second",
-			Shape: Lines, Unit: perSecond,
+			Shape: Lines, Unit: perSecond, Thresholds: []Threshold{{From: 0.1}},
 			Queries: []Query{{
 				By: []string{"controller"},
 				expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total` +
@@ -438,17 +553,7 @@ func myQuotaSection(p *ir.Platform) Section {
 	}
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
-	return Section{"My quota", []Panel{
-		{
-			Title: "Nominal, reserved and borrowed",
-			Note:  note,
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{Name: "nominal", By: by, expr: sum(nominal)},
-				{Name: "reserved", By: by, expr: sum(reserved)},
-				{Name: "borrowed", By: by, expr: sum(`clamp_min(` + reserved + ` - ` + nominal + `, 0)`)},
-			},
-		},
+	return Section{Title: "My quota", Panels: []Panel{
 		{
 			Title: "Used quota by LocalQueue",
 			Shape: Stack, Unit: count,
@@ -457,11 +562,22 @@ func myQuotaSection(p *ir.Platform) Section {
 				expr: `sum by (name, flavor, resource) (kueue_local_queue_resource_usage{@kueue,@resource,@team})`,
 			}},
 		},
+		memoryPanel(p, "Memory quota of my queues", `sum by (cluster_queue)`, mine),
+		{
+			Title: "Nominal, reserved and borrowed",
+			Note:  note,
+			Shape: Table, Unit: count, SortBy: "reserved",
+			Queries: []Query{
+				{Name: "nominal", By: by, expr: sum(nominal)},
+				{Name: "reserved", By: by, expr: sum(reserved)},
+				{Name: "borrowed", By: by, expr: sum(`clamp_min(` + reserved + ` - ` + nominal + `, 0)`)},
+			},
+		},
 	}}
 }
 
 func myQueueSection(*ir.Platform) Section {
-	return Section{"My queue", []Panel{
+	return Section{Title: "My queue", Panels: []Panel{
 		{
 			Title: "Pending workloads",
 			Note:  inadmissibleNote,
@@ -475,14 +591,15 @@ func myQueueSection(*ir.Platform) Section {
 			Title: "Why my workloads wait",
 			Shape: Stack, Unit: count,
 			Queries: []Query{{
-				By:   []string{"name", "reason", "underlying_cause"},
-				expr: `sum by (name, reason, underlying_cause) (kueue_local_queue_unadmitted_workloads{@kueue,@team})`,
+				By:   []string{"reason", "underlying_cause"},
+				expr: `sum by (reason, underlying_cause) (kueue_local_queue_unadmitted_workloads{@kueue,@team})`,
 			}},
 		},
 		{
 			Title: "Waiting time until admission",
-			Note:  "A wait longer than 10240 s is shown as 10240 s.",
-			Shape: Lines, Unit: seconds,
+			Note: "Half of the workloads wait no longer than the median. A wait longer than 10240 s is shown as " +
+				"10240 s.",
+			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
 			Queries: quantileQueries([]string{"name"},
 				`kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`),
 		},
@@ -498,7 +615,7 @@ func myJobsSection(p *ir.Platform) Section {
 	pod := []string{"pod_name"}
 	entity := []string{"entity_name"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{"My jobs", []Panel{
+	return Section{Title: "My jobs", Panels: []Panel{
 		{
 			Title: "Running workloads",
 			Shape: Lines, Unit: count,
@@ -548,7 +665,10 @@ func myJobsSection(p *ir.Platform) Section {
 			Title: "Accelerator duty cycle by pod",
 			Shape: Lines, Unit: percent,
 			Queries: []Query{
-				{By: pod, expr: `avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`},
+				{
+					By:   pod,
+					expr: topOf(`avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`),
+				},
 			},
 			skip: !chipped,
 		},
@@ -557,8 +677,8 @@ func myJobsSection(p *ir.Platform) Section {
 			Shape: Lines, Unit: percent,
 			Queries: []Query{{
 				By: pod,
-				expr: `100 * sum by (pod_name) (kubernetes_io:container_accelerator_memory_used` + container + `)` +
-					` / sum by (pod_name) (kubernetes_io:container_accelerator_memory_total` + container + `)`,
+				expr: topOf(`100 * sum by (pod_name) (kubernetes_io:container_accelerator_memory_used` + container +
+					`) / sum by (pod_name) (kubernetes_io:container_accelerator_memory_total` + container + `)`),
 			}},
 			skip: !chipped,
 		},

@@ -50,7 +50,7 @@ func ofQueues(queues string, s Section) Section {
 }
 
 func kaiOverviewSection(*ir.Platform) Section {
-	return Section{"Overview", []Panel{
+	return Section{Title: "Overview", Panels: []Panel{
 		{
 			Title: "Guaranteed GPUs",
 			Note:  "Sum over all teams.",
@@ -73,6 +73,7 @@ func kaiOverviewSection(*ir.Platform) Section {
 				},
 			},
 		},
+		notReadyPanel(),
 	}}
 }
 
@@ -81,13 +82,13 @@ func kaiOverviewSection(*ir.Platform) Section {
 func shareQueries() []Query {
 	return []Query{
 		{Name: "allocated", By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`},
-		{Name: "guaranteed", By: byQueueName, expr: `max by (queue_name) (` + kaiGuaranteed + `)`},
+		{Name: "guaranteed", By: byQueueName, Dashed: true, expr: `max by (queue_name) (` + kaiGuaranteed + `)`},
 		{Name: "fair share", By: byQueueName, expr: `max by (queue_name) (` + kaiFairShare + `)`},
 	}
 }
 
 func kaiCohortSection(p *ir.Platform) Section {
-	return Section{"Cohorts", []Panel{{
+	return Section{Title: "Cohorts", Panels: []Panel{{
 		Title: "GPUs by cohort",
 		Note:  "The fair share is the number of GPUs that a cohort can have now, given the requests of all cohorts.",
 		Shape: Lines, Unit: count,
@@ -96,24 +97,21 @@ func kaiCohortSection(p *ir.Platform) Section {
 }
 
 func kaiTeamSection(*ir.Platform) Section {
-	return Section{"Teams", []Panel{
+	return Section{Title: "Teams", Panels: []Panel{
 		{
 			Title: "Allocated GPUs by team",
 			Shape: Stack, Unit: count,
-			Queries: []Query{{By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`}},
+			Queries: largestOf("queue_name", `max by (queue_name) (`+kaiAllocated+`)`),
 		},
 		{
 			Title: "GPUs above the guarantee, by team",
 			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: byQueueName,
-				expr: `clamp_min(max by (queue_name) (` + kaiAllocated + `) - max by (queue_name) (` + kaiGuaranteed +
-					`), 0)`,
-			}},
+			Queries: largestOf("queue_name", `clamp_min(max by (queue_name) (`+kaiAllocated+
+				`) - max by (queue_name) (`+kaiGuaranteed+`), 0)`),
 		},
 		{
 			Title: "GPUs by team",
-			Shape: Table, Unit: count,
+			Shape: Table, Unit: count, SortBy: "allocated",
 			Queries: shareQueries(),
 		},
 	}}
@@ -121,7 +119,7 @@ func kaiTeamSection(*ir.Platform) Section {
 
 func kaiChurnSection(*ir.Platform) Section {
 	byAction := []string{"action"}
-	return Section{"Evictions and interruptions", []Panel{
+	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
 		{
 			Title: "Evicted pods per hour",
 			Note: "Reclaim returns guaranteed GPUs to their team, preempt makes room for a higher priority, and " +
@@ -145,7 +143,7 @@ func kaiChurnSection(*ir.Platform) Section {
 
 func kaiControllerSection(*ir.Platform) Section {
 	byAction := []string{"action"}
-	return Section{"Scheduler", []Panel{
+	return Section{Title: "Scheduler", Folded: true, Panels: []Panel{
 		{
 			Title: "Duration of a scheduling cycle",
 			Shape: Lines, Unit: milliseconds,
@@ -179,7 +177,7 @@ func kaiControllerSection(*ir.Platform) Section {
 
 // kaiMySections returns a team's section on its queue.
 func kaiMySections(*ir.Platform) []Section {
-	return []Section{ofQueues(",@queue", Section{"My queue", []Panel{
+	return []Section{ofQueues(",@queue", Section{Title: "My queue", Panels: []Panel{
 		{
 			Title: "My GPUs",
 			Note:  "The fair share is the number of GPUs that your team can have now, given the requests of all teams.",

@@ -3,6 +3,7 @@ package monitoring
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -96,12 +97,29 @@ func bornOrRisen(selector string) string {
 	return `(` + selector + ` unless ` + selector + ` offset 1h) or (increase(` + selector + `[1h]) > 0)`
 }
 
+// longWait is the waiting time until admission, in seconds, from which an alert warns.
+const longWait = 7200
+
+// largest is the number of series that a panel shows of a set that grows with the
+// platform. The sum of all series is a panel of its own: beside the largest series, the
+// sum of several hundred others would hide them.
+const largest = 12
+
+// topOf returns an expression for the largest series of an expression.
+func topOf(expr string) string { return `topk(` + strconv.Itoa(largest) + `, ` + expr + `)` }
+
+// largestOf returns a query for the largest series of an expression, whose series a
+// label distinguishes.
+func largestOf(label, expr string) []Query {
+	return []Query{{By: []string{label}, expr: topOf(expr)}}
+}
+
 // quantileQueries returns queries for the median and the 95th percentile of a
 // histogram. buckets is a range selector of its buckets.
 func quantileQueries(by []string, buckets string) []Query {
 	return []Query{
-		{Name: "p50", By: by, expr: quantileOf("0.50", by, buckets)},
-		{Name: "p95", By: by, expr: quantileOf("0.95", by, buckets)},
+		{Name: "median", By: by, Dashed: true, expr: quantileOf("0.50", by, buckets)},
+		{Name: "95%", By: by, expr: quantileOf("0.95", by, buckets)},
 	}
 }
 

@@ -12,6 +12,9 @@ type Variable struct {
 	// one value only if Many is set.
 	Chosen []string
 	Many   bool // the reader can select several values
+	// Without is a value that the reader cannot select, or "". It has no special
+	// characters.
+	Without string
 	// OfTarget reports whether the label belongs to the scrape target, and not to
 	// the metric.
 	OfTarget bool
@@ -34,7 +37,8 @@ var (
 	systemClusterVariable = Variable{
 		Name: "cluster_name", Label: "cluster_name", OfTarget: true, Follows: clusterVariable.Name,
 	}
-	resourceVariable = Variable{Name: "resource", Label: "resource", Title: "Resource", Many: true}
+	// Memory has another unit, and panels of its own.
+	resourceVariable = Variable{Name: "resource", Label: "resource", Title: "Resource", Many: true, Without: "memory"}
 	// The queue of KAI Scheduler. No metric of KAI Scheduler has both the queue and
 	// the namespace of a team.
 	queueVariable = Variable{Name: "queue", Label: "queue_name", Title: "Queue"}

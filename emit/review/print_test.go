@@ -94,8 +94,8 @@ func TestMarkdownSize(t *testing.T) {
 		wantOmitted []string
 	}{
 		"small":        {fullReview("x", 1), 500, nil},
-		"many files":   {many, 55_000, []string{"resources more", "lines more", "objects more"}},
-		"one file":     {oneFile, 55_000, []string{"resources more", "lines more", "objects more"}},
+		"many files":   {many, 55_000, []string{"resources more", "changes more", "objects more"}},
+		"one file":     {oneFile, 55_000, []string{"resources more", "changes more", "objects more"}},
 		"many fields":  {fields, 300, []string{"… 4980 more"}},
 		"long values":  {fullReview(strings.Repeat("long value ", 10_000), 3), 5_000, nil},
 		"wide letters": {fullReview(strings.Repeat("日本`|", 100), 300), 30_000, []string{"objects more"}},
@@ -149,6 +149,175 @@ func TestTextLength(t *testing.T) {
 	}
 }
 
+// lineOf returns a line of the summary about a topic. The Change column names the topic.
+func lineOf(topic summary.Topic, note string) summary.Line {
+	return summary.Line{
+		Topic: topic, Op: delta.Changed, Subject: "about " + string(topic), From: "a", To: "b", Note: note,
+	}
+}
+
+// TestSections checks that a comment has every topic once, first the topics on which a
+// reviewer decides, and that the others are folded.
+func TestSections(t *testing.T) {
+	r := &Review{Summary: []summary.Line{lineOf(summary.TopicSecurity, "dangerous: no lock")}}
+	for _, topic := range summary.Topics() {
+		r.Summary = append(r.Summary, lineOf(topic, "one; two"))
+	}
+	r.Summary = append(r.Summary, lineOf(summary.TopicTeams, ""))
+	var got []string
+	for line := range strings.Lines(markdownOf(t, r)) {
+		switch {
+		case strings.HasPrefix(line, "#### "), strings.HasPrefix(line, "<details>"), strings.HasPrefix(line, "> **"):
+			got = append(got, strings.TrimSpace(line))
+		case strings.Contains(line, "| about "):
+			got = append(got, strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(line), " | a | b |"), "| "))
+		}
+	}
+	want := []string{
+		"> **1 change removes a protection.**",
+		"> | about security<br>dangerous: no lock",
+		"#### Jobs that run or wait (1)", "about jobs<br>one<br>two",
+		"#### Teams, quota and priorities (5)", "about teams<br>one<br>two", "about teams",
+		"about queues<br>one<br>two", "about quota<br>one<br>two", "about priority<br>one<br>two",
+		"#### Access and security (2)", "about access<br>one<br>two", "about security<br>one<br>two",
+		"#### Capacity and cluster (2)", "about capacity<br>one<br>two", "about cluster<br>one<br>two",
+		"<details><summary><b>Workloads</b> (1)</summary>", "about workloads<br>one<br>two | `a` | `b` |",
+		"<details><summary><b>Guarantees of all queues, limits and Google Cloud quota</b> (3)</summary>",
+		"about guarantees<br>one<br>two", "about limits<br>one<br>two", "about cloud quota<br>one<br>two",
+		"<details><summary><b>Alerts</b> (1)</summary>", "about alerts<br>one<br>two",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sections (-want +got):\n%s", diff)
+	}
+	for _, topic := range summary.Topics() {
+		row := "about " + string(topic) + "<br>one"
+		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, row) }) {
+			t.Errorf("no section has the topic %s", topic)
+		}
+	}
+}
+
+// TestChangeCells checks how a row tells each operation.
+func TestChangeCells(t *testing.T) {
+	for want, line := range map[string]summary.Line{
+		"| a | 4 GPUs | on demand |":     {Op: delta.Changed, From: "4 GPUs", To: "on demand"},
+		"| a |  | changed |":             {Op: delta.Changed},
+		"| a |  | added |":               {Op: delta.Added},
+		"| a |  | added: `10.0.0.0/8` |": {Op: delta.Added, To: "10.0.0.0/8"},
+		"| a |  | removed |":             {Op: delta.Removed},
+		"| a | cohort `x1` | removed |":  {Op: delta.Removed, From: "cohort x1"},
+		"| a: b | `sh -c x \\| y` | `sh -c z` |": {
+			Topic: summary.TopicWorkloads, Op: delta.Changed, What: "b", From: "sh -c x | y", To: "sh -c z",
+		},
+	} {
+		line.Subject = "a"
+		if line.Topic == "" {
+			line.Topic = summary.TopicAccess
+		}
+		if got := markdownOf(t, &Review{Summary: []summary.Line{line}}); !strings.Contains(got, "\n"+want+"\n") {
+			t.Errorf("no row %s in:\n%s", want, got)
+		}
+	}
+}
+
+// TestOpenRows checks that the end of a long table or list is folded, and that a list
+// which is only a little too long is not.
+func TestOpenRows(t *testing.T) {
+	for n, wantOpen := range map[int]int{12: 12, 15: 15, 16: 12, 50: 12} {
+		r := &Review{}
+		for i := range n {
+			r.Summary = append(r.Summary, lineOf(summary.TopicQuota, fmt.Sprint("row ", i)))
+			r.Replacements = append(r.Replacements, objects.Replacement{
+				Address: fmt.Sprintf("pool_%d", i), File: "a.tf", Line: 1,
+				Workloads: []string{"a/1", "a/2", "a/3", "a/4", "a/5", fmt.Sprint("b/", i)},
+			})
+		}
+		got := markdownOf(t, r)
+		alert, rest, _ := strings.Cut(got, "####")
+		alert, names, _ := strings.Cut(alert, "<details>")
+		table, more, folded := strings.Cut(rest, "<details>")
+		if n := strings.Count(alert, "\n> - `pool_"); n != wantOpen {
+			t.Errorf("%d resources in the alert, want %d", n, wantOpen)
+		}
+		if n := strings.Count(table, "row "); n != wantOpen {
+			t.Errorf("%d rows open, want %d", n, wantOpen)
+		}
+		if folded != (wantOpen < n) || strings.Count(more, "row ") != n-wantOpen {
+			t.Errorf("%d rows: folded %v:\n%s", n, folded, more)
+		}
+		if folded && !strings.Contains(more, fmt.Sprintf("<b>%d more changes</b>", n-wantOpen)) {
+			t.Errorf("the number of folded rows is not told:\n%s", more)
+		}
+		if !strings.Contains(alert, "<br>6 workloads: 5 of `a`, 1 of `b`\n") ||
+			!strings.Contains(names, fmt.Sprintf("<b>Workloads on these resources</b> (%d)</summary>", 5+n)) ||
+			!strings.Contains(names, "`a/5`, `b/0`\n") {
+			t.Errorf("workloads are lost:\n%s", got)
+		}
+	}
+}
+
+// TestWorkloadsOfTeams checks how an item counts the workloads on a resource.
+func TestWorkloadsOfTeams(t *testing.T) {
+	var many []string
+	for i := range 2 * markdownTeams {
+		many = append(many, fmt.Sprintf("team-%d/train", i))
+	}
+	for want, workloads := range map[string][]string{
+		"workloads `a/1`, `b/2`":          {"a/1", "b/2"},
+		"6 workloads of `a`":              {"a/1", "a/2", "a/3", "a/4", "a/5", "a/6"},
+		"6 workloads: 2 of `b`, 4 of `a`": {"b/1", "a/2", "a/3", "a/4", "a/5", "b/6"},
+		"16 workloads of 16 teams":        many,
+	} {
+		x := objects.Replacement{Address: "p", File: "f", Workloads: workloads}
+		got := markdownOf(t, &Review{Replacements: []objects.Replacement{x}})
+		if !strings.Contains(got, "<br>"+want+"\n") {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+// TestNeighbours checks that the files of a directory share a block if all their objects
+// are new or gone, and that files without details share a line.
+func TestNeighbours(t *testing.T) {
+	object := func(file, kind string, op delta.Op) objects.Object {
+		return objects.Object{File: file, Line: 1, Kind: kind, Name: "n", Op: op}
+	}
+	got := markdownOf(t, &Review{Objects: []objects.Object{
+		object("README.md", "file", delta.Changed), object("USING.md", "file", delta.Changed),
+		object("a/1.yaml", "Job", delta.Removed), object("a/2.yaml", "Job", delta.Removed),
+		object("a/2.yaml", "Service", delta.Removed), object("a/3.yaml", "Job", delta.Changed),
+		object("b/1.yaml", "Job", delta.Added),
+	}})
+	_, got, _ = strings.Cut(got, "<details>")
+	want := "<summary><b>Changed objects</b>: 1 added, 3 changed, 3 removed from configuration, in 6 files" +
+		"</summary>\n\n" +
+		"`a/`: 3 removed from configuration, in 2 files\n\n" +
+		"```diff\n- Job n (1.yaml)\n- Job n (2.yaml)\n- Service n (2.yaml)\n```\n\n" +
+		"`a/3.yaml`: 1 changed\n\n```diff\n@@ Job n @@\n```\n\n" +
+		"`b/1.yaml`: 1 added\n\n```diff\n+ Job n\n```\n\n" +
+		"Compared as whole files: `README.md`, `USING.md`\n\n</details>\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+// TestFitParts checks that a small part keeps its place beside parts that do not fit.
+func TestFitParts(t *testing.T) {
+	items := func(letter string, n int) part {
+		return part{n, func(n int) string { return strings.Repeat(letter, n) }}
+	}
+	for want, parts := range map[string][]part{
+		"aabbbc":     {items("a", 2), items("b", 3), items("", 0), items("c", 1)},
+		"aaabbccccc": {items("a", 3), items("b", 2), items("c", 90)},
+		"aaaaabbccc": {items("a", 90), items("b", 2), items("c", 90)},
+		"aaaaaaaaac": {items("a", 90), items("c", 1)},
+	} {
+		if got := fitParts(10, parts); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // Objects that changed alike are told once.
 func TestAlike(t *testing.T) {
 	fields := []objects.Field{{Path: "spec.cohortName", From: "a", To: "b"}}
@@ -180,9 +349,9 @@ objects: 33 changed
 	}
 	got := markdownOf(t, r)
 	for _, want := range []string{
-		"<code>q00.yaml</code>: 1 changed, and 29 more in the same way</summary>",
+		"`q00.yaml`: 1 changed, and 29 more in the same way\n",
 		"+ spec.cohortName: b\n  the same in 29 more: q01, q02, q03, q04, q05, q06, q07, q08, q09, q10, …\n",
-		"<code>z.yaml</code>: 3 changed</summary>",
+		"`z.yaml`: 3 changed\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("does not say %q:\n%s", want, got)
@@ -239,15 +408,25 @@ func TestProse(t *testing.T) {
 		"<b> a_b *c* | \n`d`":                     "`<b>` `a_b` `*c*` `|` `` `d` ``",
 		"":                                        "",
 		`" (`:                                     "`\"` (",
+		"0-36 nodes, 4 of the 7.84 + 4 to borrow": "0-36 nodes, 4 of the 7.84 + 4 to borrow",
+		"+ a -1 1- 1/2 10.0.0.0/8":                "`+` a `-1` `1-` `1/2` `10.0.0.0/8`",
 	} {
-		if got := proseMarkup(in); string(got) != want {
+		if got := proseMarkup(in, 400); string(got) != want {
 			t.Errorf("prose(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 // own are the lines of Markdown that are not text, and the beginnings of others.
-var own = regexp.MustCompile(`^(### |> \[!CAUTION\]$|> (- |\*\*)?|>$|\| --- .*\|$|\| |</details>$|<details><summary>)`)
+var own = regexp.MustCompile(`^(####? |> \[!CAUTION\]$|> (- |\*\*)?|>$|- |\| --- .*\|$|\| |</details>$)`)
+
+// ownHead is the head of a block that the reader can open: with the review's own words, or
+// with the name of a file.
+var ownHead = regexp.MustCompile(
+	`^<details><summary>(?:<b>([^<>]*)</b>([^<>]*)|<code>[^<>]*</code>(: [^<>]*))</summary>$`)
+
+// breakSign stands for a line break in a skeleton.
+const breakSign = "↵"
 
 // markdownSkeleton reads Markdown as far as a review has it, and returns what stands
 // outside of code, without the lines' own marks. It fails where code does not
@@ -270,22 +449,22 @@ func markdownSkeleton(t *testing.T, md string) string {
 			fence = ticks
 			continue
 		}
-		if name, ok := strings.CutPrefix(line, "<details><summary><code>"); ok {
-			_, counts, ok := strings.Cut(name, "</code>: ")
-			counts, ok2 := strings.CutSuffix(counts, "</summary>")
-			if name, _, _ = strings.Cut(name, "</code>: "); !ok || !ok2 || strings.ContainsAny(name, "<>") {
-				t.Fatalf("no head of a file: %q", line)
+		if strings.HasPrefix(line, "<details>") {
+			head := ownHead.FindStringSubmatch(line)
+			if head == nil {
+				t.Fatalf("no head of a block: %q", line)
 			}
-			out = append(out, counts)
+			out = append(out, head[1], head[2], head[3])
 			continue
 		}
-		if strings.HasPrefix(line, "| ") { // a table splits first
-			if cells := regexp.MustCompile(`[^\\]\|`).FindAllString(line, -1); len(cells) != 6 {
+		if row := strings.TrimPrefix(line, "> "); strings.HasPrefix(row, "| ") { // a table splits first
+			if cells := regexp.MustCompile(`[^\\]\|`).FindAllString(row, -1); len(cells) != 3 {
 				t.Fatalf("%d cells: %q", len(cells), line)
 			}
-			line = strings.ReplaceAll(line, `\|`, "I")
+			line = strings.ReplaceAll(row, `\|`, "I")
 		}
-		line = withoutCode(t, own.ReplaceAllString(line, ""))
+		line = strings.TrimSuffix(line, headFrom+" | "+headTo+" |")
+		line = strings.ReplaceAll(withoutCode(t, own.ReplaceAllString(line, "")), lineBreak, breakSign)
 		out = append(out, strings.NewReplacer(" |", "", ".**", ".").Replace(line))
 	}
 	if fence != "" {
@@ -326,6 +505,7 @@ func withoutCode(t *testing.T, line string) string {
 func FuzzMarkdown(f *testing.F) {
 	hostile.Seed(f)
 	for _, s := range []string{
+		"dangerous: @a", "@a; <br>; b", "a/b/@c",
 		"@a", "a@b.c", "#1", "a/b#1", "GH-1", "!1", "http://e.com", "/close", "``` @a", "`@a", "@a`", "`` ` @a", `\`,
 		`a\|@b`, "a:b:c", ":+1:", "(@a)", "\"@a\"", "</summary>", "</code>: ", "\u200b@a", " |", "| a",
 	} {
@@ -336,12 +516,22 @@ func FuzzMarkdown(f *testing.F) {
 		if len(got) >= 60_000 || !utf8.ValidString(got) {
 			t.Errorf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
-		if lines := strings.Split(markdownOf(t, fullReview("x", 3)), "\n"); s != "" &&
+		plain := "x"
+		if (summary.Line{Note: s}).Dangerous() {
+			plain = "dangerous: x"
+		}
+		if lines := strings.Split(markdownOf(t, fullReview(plain, 3)), "\n"); s != "" &&
 			len(lines) != strings.Count(got, "\n")+1 {
 			t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n")+1, len(lines), got)
 		}
-		for _, r := range markdownSkeleton(t, got) {
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" \n.,:;()'-→…", r) {
+		skeleton := markdownSkeleton(t, got)
+		breaks := strings.Count(markdownSkeleton(t, markdownOf(t, fullReview(plain, 3))), breakSign)
+		// Each note of a line, which "; " ends, has a line of its own.
+		if n := strings.Count(skeleton, breakSign); s != "" && !strings.Contains(s, "; ") && n != breaks {
+			t.Errorf("%d breaks, want %d:\n%s", n, breaks, got)
+		}
+		for _, r := range skeleton {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" \n.,:;()'-+→…"+breakSign, r) {
 				t.Fatalf("%q stands outside of code:\n%s", r, got)
 			}
 		}

@@ -34,6 +34,7 @@ func readFiles(t testing.TB, text string) any {
 		p.Project, p.Region, p.Cluster.MinVersion, p.Cluster.SecurityGroup = text, "r"+text, text+" ", text
 		p.NodeAccount.Display, p.NodeAccount.Roles = text, []string{text, "x"}
 		p.Teams[0].Account.Display, p.Teams[0].Roles, p.Teams[1].Bucket = text, []string{text}, "b"+text
+		p.Teams[0].Members, p.Monitoring.MemberRoles = []string{"user:" + text}, []string{text}
 		p.Delivery.StatePrefix, p.Delivery.StateBucket = text, text
 		p.Capacities[1].PoolLabels = []ir.KeyValue{{Key: "note", Value: text}}
 		p.Capacities[2].Reservation.Name = text

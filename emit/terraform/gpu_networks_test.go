@@ -13,6 +13,7 @@ import (
 func connectedPlan() *ir.Platform {
 	return editedPlan(func(p *ir.Platform) {
 		p.Cluster.MultiNetworking = true
+		p.Network.MTU = 8896
 		p.Network.GPURanges = []ir.NamedRange{
 			{Name: "gvnic", CIDR: "192.168.64.0/18"}, {Name: "rdma", CIDR: "192.168.128.0/18"},
 		}
@@ -72,6 +73,11 @@ func TestGPUNetworks(t *testing.T) {
 					"[additional_node_network_configs.value].name",
 				"node_config.gvnic.enabled": "true",
 			}},
+		{"network.tf", []string{"network"}, map[string]string{"mtu": "8896"}},
+		{networkModule + "/variables.tf", []string{"mtu"}, map[string]string{"type": "number"}},
+		{networkModule + "/main.tf", []string{"google_compute_network", "main"}, map[string]string{
+			"mtu": "var.mtu", "lifecycle.ignore_changes": "[mtu]",
+		}},
 		{"gpu_networks.tf", []string{"google_compute_firewall", "gpu"}, map[string]string{
 			"for_each": "{ for name, network in local.gpu_networks : name => network if network.profile == null }",
 		}},
@@ -82,6 +88,11 @@ func TestGPUNetworks(t *testing.T) {
 		}
 	}
 	without := emitFiles(t, batchPlan())
+	for name, content := range without {
+		if strings.Contains(string(content), "mtu") {
+			t.Errorf("%s sets an MTU, with no GPUs in any network", name)
+		}
+	}
 	if without["gpu_networks.tf"] != nil || strings.Contains(string(without["cluster.tf"]), "multi_networking") ||
 		strings.Contains(string(without["variables.tf"]), "rdma_range") {
 		t.Error("networks between GPUs, with no GPUs in any")

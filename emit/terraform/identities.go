@@ -24,9 +24,7 @@ func writeIdentities(b *body, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		teamIdentities(b, p)
 	}
-	if p.HasGroups() {
-		writeMembers(b, p)
-	}
+	writeMembers(b, p)
 }
 
 // projectRoles grants literal roles on the project to one principal.
@@ -39,36 +37,71 @@ func projectRoles(b *body, name string, roles []string, member constant) *body {
 	return grant
 }
 
-// writeMembers lets the members of the teams' groups reach the cluster, and open the
-// dashboards and the TensorBoard instance that the platform has. Each binding has a
+// writeMembers lets the teams' members reach the cluster, and open the dashboards and
+// the TensorBoard instance that the platform has: the members of the teams' groups
+// through the group of these groups, and other members one by one. Each binding has a
 // condition that is specific to this platform. Without it, the binding could also
-// belong to another platform with the same group: IAM distinguishes bindings of one
+// belong to another platform with the same members: IAM distinguishes bindings of one
 // role by their conditions (IAM documentation: "Allow policies").
 func writeMembers(b *body, p *ir.Platform) {
-	b.note("The group contains the groups of all teams. This role lets their members connect to",
-		"the cluster. RBAC in each team's namespace decides what they may do there.")
-	member := b.resource("google_project_iam_member", "members")
-	member.setExpr("project", "var.project_id")
-	member.setString("role", ir.MemberRole)
-	member.setExpr("member", `"group:${var.security_group}"`)
-	only := member.block("condition")
-	only.setExpr("title", `"Cluster ${var.cluster_name}"`)
-	only.setExpr("expression",
-		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
-
+	if p.HasGroups() {
+		b.note("The group contains the groups of all teams. This role lets their members connect to",
+			"the cluster. RBAC in each team's namespace decides what they may do there.")
+		reachCluster(b, "members", "", `"group:${var.security_group}"`)
+	}
+	accounts := len(p.MemberAccounts()) > 0
+	if accounts {
+		b.note("This role lets the teams' members that the blueprint lists connect to the cluster. RBAC",
+			"in each team's namespace decides what they may do there.")
+		reachCluster(b, "member_accounts", "toset(var.member_accounts)", "each.key")
+	}
 	if len(p.Monitoring.MemberRoles) == 0 {
 		return
 	}
-	promised := constant("These roles let the members of the teams' groups open the dashboards.")
+	opened := constant("dashboards.")
 	if p.Monitoring.TensorBoard != "" {
-		promised = "These roles let the members of the teams' groups open the dashboards and the TensorBoard."
+		opened = "dashboards and the TensorBoard."
 	}
-	b.note(promised)
-	viewers := projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`)
-	viewers.note("The condition is always true. It makes this binding differ from the binding of another",
+	if p.HasGroups() {
+		b.note("These roles let the members of the teams' groups open the " + opened)
+		alwaysHolds(projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`))
+	}
+	if accounts {
+		b.note("These roles let the teams' members that the blueprint lists open the " + opened)
+		b.block("locals").setTokens("viewer_roles", lineTuple(p.Monitoring.MemberRoles))
+		viewers := b.resource("google_project_iam_member", "viewer_accounts")
+		viewers.setExpr("for_each", `{
+  for pair in setproduct(local.viewer_roles, var.member_accounts) : "${pair[0]} ${pair[1]}" => pair
+}`)
+		viewers.setExpr("project", "var.project_id")
+		viewers.setExpr("role", "each.value[0]")
+		viewers.setExpr("member", "each.value[1]")
+		alwaysHolds(viewers)
+	}
+}
+
+// reachCluster grants the role that lets a member connect to the cluster: to one
+// member, or to each element of the set that the expression each gives.
+func reachCluster(b *body, name string, each, member constant) {
+	grant := b.resource("google_project_iam_member", name)
+	if each != "" {
+		grant.setExpr("for_each", each)
+	}
+	grant.setExpr("project", "var.project_id")
+	grant.setString("role", ir.MemberRole)
+	grant.setExpr("member", member)
+	only := grant.block("condition")
+	only.setExpr("title", `"Cluster ${var.cluster_name}"`)
+	only.setExpr("expression",
+		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
+}
+
+// alwaysHolds gives a binding a condition that is always true.
+func alwaysHolds(grant *body) {
+	grant.note("The condition is always true. It makes this binding differ from the binding of another",
 		"platform in the project: if both used the same binding, destroying the other platform",
 		"would delete it.")
-	always := viewers.block("condition")
+	always := grant.block("condition")
 	always.setExpr("title", `"Members of ${var.cluster_name}"`)
 	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }

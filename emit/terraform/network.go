@@ -13,29 +13,41 @@ import (
 // variables, and the cluster gets facts of the network only through its outputs.
 const networkModule = "modules/network"
 
-// networkInput is a variable of the module. All variables are strings.
+// networkInput is a variable of the module.
 type networkInput struct {
 	name        string
 	description string
 	value       hclwrite.Tokens // in the root
+	kind        constant        // type of the variable
 }
 
 // networkInputs returns the variables of the module in the order of the files.
 func networkInputs(p *ir.Platform) []networkInput {
-	return []networkInput{
-		{"name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
-			stringTokens(p.Network.Name)},
-		{"subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)},
-		{"region", "Region of the subnet, the router and the NAT.", traversalTokens("var", "region")},
-		{"node_range", "Primary range of the subnet, for the nodes.", traversalTokens("var", "node_range")},
-		{"pod_range", "Secondary range of the subnet, for the pods.", traversalTokens("var", "pod_range")},
-		{"service_range", "Secondary range of the subnet, for the Services.", traversalTokens("var", "service_range")},
-		{"control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
-			traversalTokens("var", "control_plane_range")},
-		{"node_service_account",
-			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
-			traversalTokens("var", "node_account")},
+	text := func(name, description string, value hclwrite.Tokens) networkInput {
+		return networkInput{name: name, description: description, value: value, kind: "string"}
 	}
+	inputs := []networkInput{
+		text("name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
+			stringTokens(p.Network.Name)),
+		text("subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)),
+		text("region", "Region of the subnet, the router and the NAT.", traversalTokens("var", "region")),
+		text("node_range", "Primary range of the subnet, for the nodes.", traversalTokens("var", "node_range")),
+		text("pod_range", "Secondary range of the subnet, for the pods.", traversalTokens("var", "pod_range")),
+		text("service_range", "Secondary range of the subnet, for the Services.",
+			traversalTokens("var", "service_range")),
+		text("control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
+			traversalTokens("var", "control_plane_range")),
+		text("node_service_account",
+			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
+			traversalTokens("var", "node_account")),
+	}
+	if p.Network.MTU > 0 {
+		inputs = append(inputs, networkInput{
+			name: "mtu", description: "Size in bytes of the largest packet that a new network carries.",
+			value: numberTokens(p.Network.MTU), kind: "number",
+		})
+	}
+	return inputs
 }
 
 // network writes the call of the module.
@@ -60,7 +72,7 @@ func networkVariables(b *body, p *ir.Platform) {
 	for _, in := range networkInputs(p) {
 		v := b.block("variable", in.name)
 		v.setString("description", in.description)
-		v.setExpr("type", "string")
+		v.setExpr("type", in.kind)
 		v.setBool("nullable", false)
 	}
 }
@@ -79,6 +91,14 @@ func networkMain(b *body, p *ir.Platform) {
 	vpc := b.resource("google_compute_network", "main")
 	vpc.setExpr("name", "var.name")
 	vpc.setBool("auto_create_subnetworks", false)
+	if p.Network.MTU > 0 {
+		// Source: VPC documentation, "Change the MTU setting of a VPC network": nodes
+		// read the MTU when they start, and nodes with different MTUs lose packets.
+		vpc.setExpr("mtu", "var.mtu")
+		life := vpc.block("lifecycle")
+		life.note("Nodes read the MTU only when they start. It must not change while nodes run.")
+		life.setExpr("ignore_changes", "[mtu]")
+	}
 
 	subnet := b.resource("google_compute_subnetwork", "main")
 	subnet.setExpr("name", "var.subnet")

@@ -79,7 +79,11 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	}
 	writeManagement(np, !option.NoRepair)
 	if !option.ShortLived {
-		np.note("Accelerators are scarce, so upgrades replace one node at a time and add none.")
+		reason := constant("Accelerators are scarce")
+		if c.Machine.Accelerator == "" {
+			reason = "The quota may leave no room for more nodes"
+		}
+		np.note(reason + ", so upgrades replace one node at a time and add none.")
 		writeUpgrades(np, 0, 1)
 	}
 	if c.KeepsVersion {

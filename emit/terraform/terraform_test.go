@@ -638,6 +638,24 @@ func TestKeyOfEveryPool(t *testing.T) {
 	}
 }
 
+// TestUpgradesOneByOne holds that a pool says why its upgrades add no node, and speaks
+// of accelerators only if its nodes have some.
+func TestUpgradesOneByOne(t *testing.T) {
+	for accelerator, want := range map[string]string{
+		"nvidia-l4": "# Accelerators are scarce,",
+		"":          "# The quota may leave no room for more nodes,",
+	} {
+		pools := string(emitFiles(t, editedPlan(func(p *ir.Platform) {
+			p.Capacities = p.Capacities[1:2] // on demand
+			p.Capacities[0].Machine.Accelerator = accelerator
+		}))["node_pools.tf"])
+		want += " so upgrades replace one node at a time and add none.\n"
+		if !strings.Contains(pools, want) || strings.Count(pools, "so upgrades") != 1 {
+			t.Errorf("accelerator %q: node_pools.tf lacks %q", accelerator, want)
+		}
+	}
+}
+
 // TestKeepsVersion holds that a pool whose nodes keep their version says so, and
 // no other does.
 func TestKeepsVersion(t *testing.T) {
@@ -857,6 +875,48 @@ func TestMembers(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
+	}
+}
+
+// TestMemberAccounts holds that members without a Google group get the roles that a
+// group of members gets, each by a binding of their own, and that the bindings of the
+// group are the same with and without them.
+func TestMemberAccounts(t *testing.T) {
+	plan := func(accounts ...string) map[string][]byte {
+		return emitFiles(t, editedPlan(func(p *ir.Platform) {
+			p.Cluster.SecurityGroup, p.Teams[0].Group = "gke-security-groups@example.com", "team-a@example.com"
+			p.Teams[0].Members, p.Teams[1].Members = accounts, accounts
+			p.Monitoring.MemberRoles = []string{"roles/monitoring.viewer"}
+		}))
+	}
+	const ana, ci = "user:analyst@example.com", "serviceAccount:ci@my-project.iam.gserviceaccount.com"
+	files, without := plan(ci, ana), plan()
+	for _, group := range []string{"members", "viewers"} {
+		with := flatBlock(t, files, "identities.tf", "google_project_iam_member", group)
+		alone := flatBlock(t, without, "identities.tf", "google_project_iam_member", group)
+		if diff := cmp.Diff(alone, with); diff != "" {
+			t.Errorf("members without a group change %s:\n%s", group, diff)
+		}
+		// The names of the resources for the accounts, the ways to list them, and the pair of role and member.
+		account, each, role, member := "member_accounts", "toset(var.member_accounts)", with["role"], "each.key"
+		if group == "viewers" {
+			account, role, member = "viewer_accounts", "each.value[0]", "each.value[1]"
+			each = `{ for pair in setproduct(local.viewer_roles, var.member_accounts) : ` +
+				`"${pair[0]} ${pair[1]}" => pair }`
+		}
+		got := flatBlock(t, files, "identities.tf", "google_project_iam_member", account)
+		got["for_each"] = strings.Join(strings.Fields(got["for_each"]), " ")
+		with["for_each"], with["role"], with["member"] = each, role, member
+		if diff := cmp.Diff(with, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", account, diff)
+		}
+	}
+	values := string(files["terraform.tfvars"])
+	if !strings.Contains(values, "[\n  \""+ci+"\",\n  \""+ana+"\",\n]") {
+		t.Errorf("not each account once, sorted:\n%s", values)
+	}
+	if strings.Contains(string(without["variables.tf"]), "member_accounts") {
+		t.Error("a variable for accounts, and no team lists one")
 	}
 }
 

@@ -85,6 +85,15 @@ func rootVariables(p *ir.Platform) []variable {
 			"GKE accepts only a group named gke-security-groups@DOMAIN.",
 		})
 	}
+	if accounts := p.MemberAccounts(); len(accounts) > 0 {
+		vars = append(vars, variable{
+			"member_accounts", "list(string)",
+			"IAM principals of the people and service accounts that submit jobs besides the teams' groups.",
+			func() hclwrite.Tokens { return lineTuple(accounts) },
+			`alltrue([for member in var.member_accounts : can(regex("^(user|serviceAccount):[^@]+@[^@]+$", member))])`,
+			"A member is user:ADDRESS or serviceAccount:ADDRESS.",
+		})
+	}
 	vars = append(vars, variable{
 		name: "deletion_protection", kind: "bool",
 		description: "If true, Terraform refuses to destroy the cluster.",

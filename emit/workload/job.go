@@ -24,6 +24,7 @@ func indexedJob(p *ir.Platform, w ir.Workload) *batchv1.Job {
 		Spec:       jobSpec(w, w.Pods, batchv1.PodFailurePolicyActionIgnore),
 	}
 	j.Spec.BackoffLimit = new(int32(w.Retries))
+	j.Spec.TTLSecondsAfterFinished = timeToLive(w)
 	j.Spec.Template.Spec = podSpec(w, w.Name+"-0")
 	if w.Port != 0 {
 		j.Spec.Template.Spec.Subdomain = w.Name
@@ -52,6 +53,15 @@ func jobSpec(w ir.Workload, pods int, onDisruption batchv1.PodFailurePolicyActio
 		spec.ActiveDeadlineSeconds = new(int64(w.MaxRunSeconds))
 	}
 	return spec
+}
+
+// timeToLive returns the number of seconds for which a Job or JobSet stays after its
+// end, or nil if it stays until somebody deletes it.
+func timeToLive(w ir.Workload) *int32 {
+	if w.KeepSeconds == 0 {
+		return nil
+	}
+	return new(int32(w.KeepSeconds))
 }
 
 // headlessService returns the headless Service through which the pods of a Job find

@@ -31,7 +31,8 @@ func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
 					OnJobFailureReasons: []string{batchv1.JobReasonPodFailurePolicy},
 				}},
 			},
-			ReplicatedJobs: []v1alpha2.ReplicatedJob{main},
+			ReplicatedJobs:          []v1alpha2.ReplicatedJob{main},
+			TTLSecondsAfterFinished: timeToLive(w),
 		},
 	}
 	for _, a := range w.Auxiliaries {

@@ -41,6 +41,7 @@ BUILD_ROLES=(
   'roles/monitoring.alertPolicyEditor'
   'roles/monitoring.dashboardEditor'
   'roles/container.admin'
+  'roles/storage.admin'
   'roles/resourcemanager.projectIamAdmin'
 )
 ACCOUNT='a3-ultra-flex-build'
@@ -55,7 +56,7 @@ CUSTOM_TITLES=(
   'Builds a3-ultra-flex'
 )
 CUSTOM_PERMISSIONS=(
-  'cloudbuild.builds.list'
+  'cloudbuild.builds.list,storage.buckets.create'
 )
 BUILD_CONDITIONS=(
   ''
@@ -65,6 +66,7 @@ BUILD_CONDITIONS=(
   ''
   ''
   'resource.type != "container.googleapis.com/Cluster" || resource.name == "projects/my-project/locations/us-central1/clusters/a3-ultra-flex" || resource.name.startsWith("projects/my-project/locations/us-central1/clusters/a3-ultra-flex/")'
+  'resource.name.startsWith("projects/_/buckets/my-project-a3-ultra-flex-")'
   'api.getAttribute("iam.googleapis.com/modifiedGrantsByRole", []).hasOnly(["roles/artifactregistry.reader", "roles/container.clusterViewer", "roles/container.defaultNodeServiceAccount", "roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/monitoring.viewer", "roles/serviceusage.serviceUsageConsumer"])'
 )
 BUILD_TITLES=(
@@ -75,6 +77,7 @@ BUILD_TITLES=(
   ''
   ''
   'Cluster a3-ultra-flex'
+  'Buckets of the teams of a3-ultra-flex'
   'Roles of nodes, jobs and members'
 )
 INFRASTRUCTURE_MANAGER='false'

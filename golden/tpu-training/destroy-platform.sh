@@ -46,6 +46,7 @@ BUILD_ROLES=(
   'roles/storage.admin'
   'roles/resourcemanager.projectIamAdmin'
 )
+IMAGE_EMAIL='tpu-training-image@my-project.iam.gserviceaccount.com'
 
 # fail prints a message and ends the script with exit code 1.
 fail() { # message
@@ -135,7 +136,7 @@ through cloudbuild/destroy.yaml:
      holds objects. In this case, empty the bucket and run this script again.
 
 The script keeps the bucket for the $HOLDS, the Artifact Registry
-repository with its images, the service accounts of the build, the nodes and the
+repository with its images, the service accounts of the builds, the nodes and the
 teams, and the APIs. At the end it prints the commands that remove them.
 
 Options:
@@ -192,6 +193,13 @@ if ((${#CUSTOM_ROLES[@]} > 0)); then
   echo
   echo 'These custom roles can stay. Without a binding, a role gives no rights. If a role is'
   echo "deleted, its name cannot be used for up to 37 days: ${CUSTOM_ROLES[*]}"
+fi
+if [[ -n $IMAGE_EMAIL ]]; then
+  echo
+  echo 'The service account of image builds and its role, if somebody has created it:'
+  say gcloud projects remove-iam-policy-binding "$PROJECT" --member="serviceAccount:$IMAGE_EMAIL" \
+    --role=roles/logging.logWriter --condition=None
+  say gcloud iam service-accounts delete "$IMAGE_EMAIL" --project="$PROJECT"
 fi
 echo
 echo "The bucket for the $HOLDS, with its contents:"

@@ -3,6 +3,9 @@ package load
 import (
 	"fmt"
 	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +149,8 @@ func (l *Loader) compileErrors(err error) bool {
 			f.Help = "embed only files in this directory or below it"
 			if strings.Contains(f.Message, "decode") {
 				f.Help = "correct the file; it must be in the CUE module"
+			} else if m := missingFile.FindStringSubmatch(f.Message); m != nil {
+				l.describeMissing(&f, filepath.Dir(pos.Filename()), m[1])
 			}
 		default:
 			kind = cutAttr
@@ -162,6 +167,24 @@ func (l *Loader) compileErrors(err error) bool {
 		}
 	}
 	return again
+}
+
+// missingFile is the message about a file that @embed does not find.
+var missingFile = regexp.MustCompile(`^@embed: open (.+): (?:no such file or directory|file does not exist)$`)
+
+// describeMissing describes that a file in dir embeds a file that does not exist.
+func (l *Loader) describeMissing(f *diag.Finding, dir, name string) {
+	f.Message = fmt.Sprintf("@embed: there is no file %q", name)
+	entries, _ := l.files.readDir(filepath.Join(dir, filepath.FromSlash(path.Dir(name)))) // or there are none
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := diag.Nearest(path.Base(name), names); near != "" {
+		f.Help = fmt.Sprintf("did you mean %q?", path.Join(path.Dir(name), near))
+		return
+	}
+	f.Help = "correct the name, or create the file in this directory or below it"
 }
 
 // markCut marks a part to be cut out, and returns whether the mark is new.

@@ -52,6 +52,9 @@ func (l *Loader) unusedTag(tag string) {
 	case known:
 		f.Message, f.Label = fmt.Sprintf("%q is the name of a @tag, which needs a value", name), ""
 		f.Help = "add a value: -t " + name + "=VALUE"
+		if _, kind := l.tagSpan(name); kind == "bool" {
+			f.Help = "add a value: -t " + name + "=true"
+		}
 	case !valued:
 		f.Help += "; a @tag needs a value: -t " + name + "=VALUE"
 	}
@@ -76,23 +79,76 @@ func (l *Loader) declaredTags() []string {
 	return slices.Compact(known)
 }
 
-// tagSpan returns the place where a field takes the value of a tag.
-func (l *Loader) tagSpan(tag string) diag.Span {
+// tagSpan returns the place where a field takes the value of a tag, and the tag's type:
+// int, number, bool, or "" for a string.
+func (l *Loader) tagSpan(tag string) (at diag.Span, kind string) {
 	for _, name := range l.cue {
 		src := l.Sources.Get(name)
 		for _, m := range tagAttribute.FindAllSubmatchIndex(src.Content, -1) {
-			if word, _, _ := strings.Cut(string(src.Content[m[4]:m[5]]), ","); strings.TrimSpace(word) == tag {
-				return diag.Span{Source: src, Start: m[0], End: m[5] + 1}
+			word, options, _ := strings.Cut(string(src.Content[m[4]:m[5]]), ",")
+			if strings.TrimSpace(word) != tag || string(src.Content[m[2]:m[3]]) != "tag" {
+				continue
 			}
+			if m := tagType.FindStringSubmatch(options); m != nil {
+				kind = m[1]
+			}
+			return diag.Span{Source: src, Start: m[0], End: m[5] + 1}, kind
 		}
 	}
-	return diag.Span{}
+	return diag.Span{}, ""
+}
+
+// GivenTag reports whether the input gives a value to a tag.
+func (l *Loader) GivenTag(tag string) bool {
+	return slices.ContainsFunc(l.in.Tags, func(given string) bool { return strings.HasPrefix(given, tag+"=") })
+}
+
+// describeTag describes that the value of a tag does not have the tag's type.
+func (l *Loader) describeTag(f *diag.Finding, tag string) {
+	value := ""
+	for _, given := range l.in.Tags {
+		if name, v, _ := strings.Cut(given, "="); name == tag {
+			value = v
+		}
+	}
+	at, kind := l.tagSpan(tag)
+	if f.Span, f.Message = at, fmt.Sprintf("-t %s cannot be %q", tag, value); !at.Valid() {
+		return // an imported package declares the tag
+	}
+	if kind == "bool" {
+		truth := "true"
+		if slices.Contains([]string{"no", "n", "off", "disabled"}, strings.ToLower(value)) {
+			truth = "false"
+		}
+		f.Label, f.Help = "want true or false", fmt.Sprintf("set true or false: -t %s=%s", tag, truth)
+		return
+	}
+	f.Label = "want a number"
+	if kind == "int" {
+		f.Label = "want a whole number"
+	}
+	if m := leadingNumber.FindStringSubmatch(value); m != nil && (kind != "int" || !strings.Contains(m[1], ".")) {
+		f.Help = fmt.Sprintf("did you mean -t %s=%s?", tag, m[1])
+		return
+	}
+	example := "NUMBER"
+	declared := at.Source.Content[:at.Start]
+	declared = declared[bytes.LastIndexByte(declared, '\n')+1:]
+	if m := defaultNumber.FindSubmatch(declared); m != nil {
+		example = string(m[1])
+	}
+	f.Help = fmt.Sprintf("write the number in digits: -t %s=%s", tag, example)
 }
 
 var (
 	tagName      = regexp.MustCompile(`injection tag "([^"]+)"`)
+	tagType      = regexp.MustCompile(`\btype\s*=\s*"?(int|number|bool)\b`)
 	tagAttribute = regexp.MustCompile(`@(tag|if)\(([^)\n]*)`)
 	tagWord      = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+	// leadingNumber is a number with a unit. defaultNumber is a field's default.
+	leadingNumber = regexp.MustCompile(`^(-?[0-9]+(?:\.[0-9]+)?)\s*[A-Za-z%]*$`)
+	defaultNumber = regexp.MustCompile(`\*\s*(-?[0-9]+(?:\.[0-9]+)?)\b`)
 )
 
 // loadErrors reports the errors of CUE's loader. It returns whether the files can be
@@ -153,10 +209,8 @@ func (l *Loader) loadErrors(err error) bool {
 			f.Help = `write a module.cue such as module: "example.com/platform@v0", language: version: "v0.17.0"`
 		case strings.Contains(text, "multiple @if attributes"):
 			f.Help = "join the conditions: @if(a && b)"
-		case strings.Contains(text, "invalid number for injection tag"):
-			if m := tagName.FindStringSubmatch(text); m != nil {
-				f.Span, f.Help = l.tagSpan(m[1]), "set a number: -t "+m[1]+"=3"
-			}
+		case tagName.MatchString(text):
+			l.describeTag(&f, tagName.FindStringSubmatch(text)[1])
 		case strings.Contains(text, "previous declaration here"):
 			continue
 		case !f.Span.Valid() && strings.Contains(text, "expected operand"):

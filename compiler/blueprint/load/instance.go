@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,7 +56,8 @@ func (l *Loader) buildInstance() *build.Instance {
 	if len(l.dirs) == 1 {
 		// As a package, the blueprint includes its files in the directories above,
 		// and the files that @if selects.
-		dir, args = l.dirs[0], []string{"."}
+		dir = l.dirs[0]
+		args = append([]string{"."}, l.missedImports(root, dir)...)
 		l.hideDevices(dir, root)
 	}
 	cfg := l.cueConfig(root)
@@ -122,6 +124,36 @@ func (l *Loader) cueConfig(root string) *cueload.Config {
 		cfg.Overlay[name] = cueload.FromBytes(content)
 	}
 	return cfg
+}
+
+// missedImports returns the packages of modules that the files directly below root
+// import, in order, if dir is a directory of root and its name has one letter. CUE
+// v0.17.1 looks for imports in the directories above a package only while their names
+// become shorter, and the name of root is "." there (internal/mod/modimports,
+// PackageFiles). An argument of its own makes such an import known.
+func (l *Loader) missedImports(root, dir string) []string {
+	if filepath.Dir(dir) != root || len(filepath.Base(dir)) > 1 {
+		return nil
+	}
+	imports := make(map[string]bool)
+	entries, _ := l.files.readDir(root) // the loader reports an unreadable directory
+	for _, e := range entries {
+		name := filepath.Join(root, e.Name())
+		if filepath.Ext(name) != ".cue" || isIgnored(e.Name()) || !l.layFile(name) {
+			continue
+		}
+		file, err := ParseCUE(name, l.overlay[name], parser.ImportsOnly)
+		if err != nil {
+			continue // the loader reports the error
+		}
+		for spec := range file.ImportSpecs() {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if first, _, _ := strings.Cut(path, "/"); err == nil && strings.Contains(first, ".") {
+				imports[path] = true // CUE's own packages have no dot
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(imports))
 }
 
 // hideDevices lays an empty file over everything that is neither a file nor a

@@ -49,17 +49,13 @@ func (l *Loader) refusedTags() {
 		if !exponentNumber.MatchString(value) || !hugeExponent(value) {
 			continue
 		}
-		at := l.tagSpan(name)
-		if at.Valid() && numberTag.Match(at.Source.Content[at.Start:at.End]) {
+		if at, kind := l.tagSpan(name); kind == "number" {
 			l.refuseExponent(at)
 		}
 	}
 }
 
-var (
-	exponentNumber = regexp.MustCompile(`^[-+]?[0-9._]+[eE][-+]?[0-9_]+$`)
-	numberTag      = regexp.MustCompile(`\btype\s*=\s*number\b`)
-)
+var exponentNumber = regexp.MustCompile(`^[-+]?[0-9._]+[eE][-+]?[0-9_]+$`)
 
 // hugeExponent reports whether the exponent of a number is too large.
 func hugeExponent(number string) bool {

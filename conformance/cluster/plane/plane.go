@@ -130,6 +130,17 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 	return stdout.String(), nil
 }
 
+// Script runs a script that calls kubectl as the administrator, and returns its
+// output of both kinds.
+func (p *Plane) Script(ctx context.Context, file string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, file, args...)
+	cmd.Env = append(os.Environ(), "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir)
+	cmd.SysProcAttr = bound()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 // expectedWarning reports whether the line is a warning of the restricted Pod
 // Security Standard, which the teams' namespaces do not enforce, or one about the
 // kustomizations in the modules of Kueue and JobSet.

@@ -92,17 +92,19 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	quota := this
 	quota.topic = TopicQuota
 	quota.is("reason to guarantee more than there is", cmp.Or(excerptLine(c.Overcommit), none))
+	total := this
+	total.topic = TopicGuarantees
 	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
 		f := fact{value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
 		if a.Resource == c.CountedIn() {
 			f.notes = func() []string { return []string{compareExisting(a.Quantity, s.queues.largestAmount(c))} }
-			quota.has(of, f)
+			total.has(of, f)
 			continue
 		}
 		f.follows = append(f.follows, factPath(kindCapacity, c.Name, of), amountEach(c, a.Resource),
 			factPath(kindCapacity, c.Name, "machine"))
-		quota.has(of+", "+resourceName(a.Resource), f)
+		total.has(of+", "+resourceName(a.Resource), f)
 	}
 	for _, r := range []string{ir.CPU, ir.Memory} {
 		if q, ok := s.queues.amountEach(c, r); ok {

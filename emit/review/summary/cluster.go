@@ -34,6 +34,8 @@ func (s *sheet) addPlatform() {
 			follows: []string{factPath(kindPlatform, "", "notes for the administrator")},
 		})
 
+	s.addDemonstration(top)
+
 	v := p.Versions
 	for _, r := range []struct{ name, version, sha256 string }{
 		{"Kueue", v.Kueue, v.SHA256.Kueue}, {"JobSet", v.JobSet, v.SHA256.JobSet}, {"KAI Scheduler", v.KAI, ""},
@@ -63,9 +65,6 @@ func (s *sheet) addCluster() {
 	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
 		"a higher one upgrades a standing control plane at once")
 	cluster.all("components whose metrics are collected", c.Metrics, factPath(kindCluster, "", start))
-	cluster.is("deletion protection", onOff(c.DeletionProtection),
-		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
-			"dangerous: Terraform no longer refuses to destroy the cluster, with all that runs there"))
 	cluster.is("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
 	cluster.is("image streaming", onOff(c.ImageStreaming))
 	cluster.is("Filestore CSI driver", onOff(c.Filestore))
@@ -78,18 +77,22 @@ func (s *sheet) addCluster() {
 	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
-	cluster.is("key of boot disks and etcd", cmp.Or(s.plan.Security.KMSKey, "managed by Google"),
+	security := s.newSubject(TopicSecurity, kindCluster, "")
+	security.is("deletion protection", onOff(c.DeletionProtection),
+		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
+			dangerous+"Terraform no longer refuses to destroy the cluster, with all that runs there"))
+	security.is("key of boot disks and etcd", cmp.Or(s.plan.Security.KMSKey, "managed by Google"),
 		"another key replaces every node pool, and with auto-provisioning the cluster")
-	cluster.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
-	cluster.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
-	cluster.is("security posture", onOff(s.plan.Security.Posture))
-	cluster.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
+	security.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
+	security.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
+	security.is("security posture", onOff(s.plan.Security.Posture))
+	security.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
 	access := s.newSubject(TopicAccess, kindCluster, "")
 	for _, n := range c.AuthorizedNetworks {
 		var notes []string
 		if strings.HasSuffix(n.CIDR, "/0") {
-			notes = []string{"dangerous: any address may reach the control plane's IP endpoint"}
+			notes = []string{dangerous + "any address may reach the control plane's IP endpoint"}
 		}
 		access.is("authorised network "+quoteName(n.Name), n.CIDR, notes...)
 	}
@@ -144,6 +147,8 @@ func (s *sheet) addNetwork() {
 	vpc.is("range of the pods", n.Pods, inUse)
 	vpc.is("range of the Services", n.Services, inUse)
 	vpc.is("range of the control plane", n.ControlPlane)
+	vpc.is("MTU", choose(n.MTU == 0, "Google Cloud's default", words.Count(n.MTU, "byte")),
+		"Terraform leaves the MTU of an existing network unchanged")
 	for _, r := range n.GPURanges {
 		vpc.is("range "+quoteName(r.Name)+" between GPUs", r.CIDR)
 	}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,16 +22,24 @@ const (
 	TopicQuota      Topic = "quota"       // a queue's quota of a capacity
 	TopicPriority   Topic = "priority"    // classes, and which preempts which
 	TopicAccess     Topic = "access"      // who may submit, and who reaches the cluster
+	TopicSecurity   Topic = "security"    // protection of the cluster and of its data
 	TopicWorkloads  Topic = "workloads"   // jobs of the teams
 	TopicAlerts     Topic = "alerts"      // alerts on the platform
+	TopicGuarantees Topic = "guarantees"  // what all queues together guarantee of a capacity
 	TopicLimits     Topic = "limits"      // limits of GKE's auto-provisioning
 	TopicCloudQuota Topic = "cloud quota" // quota that Google Cloud must grant
 )
 
 var topics = []Topic{
 	TopicJobs, TopicCluster, TopicCapacity, TopicTeams, TopicQueues, TopicQuota, TopicPriority, TopicAccess,
-	TopicWorkloads, TopicAlerts, TopicLimits, TopicCloudQuota,
+	TopicSecurity, TopicWorkloads, TopicAlerts, TopicGuarantees, TopicLimits, TopicCloudQuota,
 }
+
+// Topics returns all topics in the order of a summary.
+func Topics() []Topic { return slices.Clone(topics) }
+
+// dangerous is the beginning of a note about a change that removes a protection.
+const dangerous = "dangerous: "
 
 // Line is one line of the summary.
 type Line struct {
@@ -48,6 +57,9 @@ type Line struct {
 	// new guarantee and the number of existing GPUs; "" if there is none.
 	Note string `json:"note"`
 }
+
+// Dangerous reports whether the change removes a protection, as its note says.
+func (l Line) Dangerous() bool { return strings.HasPrefix(l.Note, dangerous) }
 
 // String returns the line as a sentence without a full stop and without its topic,
 // such as `team "vision": nominal quota of l4-spot in lp: 12 -> 16 GPUs (all queues

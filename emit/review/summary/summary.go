@@ -254,6 +254,9 @@ func compareFacts(before, after *sheet) []change {
 		if c.fact.notes != nil {
 			c.Note = strings.Join(c.fact.notes(), "; ")
 		}
+		if c.Op == delta.Removed && strings.HasPrefix(c.Note, dangerous) {
+			c.Note = "" // the danger is over
+		}
 	}
 	noteRenames(found)
 	slices.SortStableFunc(found, func(a, b change) int {

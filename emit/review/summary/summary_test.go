@@ -74,6 +74,30 @@ func completePlan(v reflect.Value) {
 	}
 }
 
+// TestDangerous checks that a note calls an opened control plane dangerous, and a closed
+// one not.
+func TestDangerous(t *testing.T) {
+	closed := summaryPlans(t)["batch"]
+	opened := *closed
+	open := &opened
+	open.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "all", CIDR: "0.0.0.0/0"}}
+	of := func(before, after *ir.Platform) Line {
+		lines := Of(before, after)
+		i := slices.IndexFunc(lines, func(l Line) bool { return l.What == `authorised network "all"` })
+		if i < 0 {
+			t.Fatalf("no line about the network: %v", lines)
+		}
+		return lines[i]
+	}
+	const note = "dangerous: any address may reach the control plane's IP endpoint"
+	if l := of(closed, open); !l.Dangerous() || l.Note != note {
+		t.Errorf("got the note %q, want %q", l.Note, note)
+	}
+	if l := of(open, closed); l.Dangerous() || l.Note != "" {
+		t.Errorf("got the note %q, want none", l.Note)
+	}
+}
+
 // leaf is a value of a plan that holds no others.
 type leaf struct {
 	path  string // without indices
@@ -144,6 +168,7 @@ func anotherOption(o ir.Option) ir.Option {
 var unsaid = map[string]string{
 	"Delivery.NarrowRoles.Scope": "the condition says which resources it covers",
 	"SystemPool.CountsNoSSDs":    "it follows from the machine, whose change is told",
+	"Workloads.Shows":            "a text for the people who submit the workload, which changes nothing that runs",
 }
 
 // TestSummaryIsComplete changes every field of every plan, one at a time, in some

@@ -64,11 +64,14 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 
 	access := team
 	access.topic = TopicAccess
+	// Whoever submits is reported for a new team, too.
+	outside := access
+	outside.part = nil
 	if t.Group != "" {
-		// The group is reported for a new team, too.
-		outside := access
-		outside.part = nil
 		outside.is("group that may submit", t.Group)
+	}
+	if len(t.Members) > 0 {
+		outside.has("people and service accounts that may submit", fact{form: set, list: t.Members})
 	}
 	access.is("Kubernetes service account of its jobs", t.KubeAccount)
 	account := none

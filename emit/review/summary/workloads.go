@@ -95,7 +95,10 @@ func (s *sheet) addWorkload(w copies, tier string) {
 		c := &w.all[i]
 		w.addVariables("environment variable ", c.Env)
 		for _, e := range c.SecretEnv {
-			w.has("environment variable "+e.Name, fact{value: "key " + e.Key + " of Secret " + e.Secret})
+			variable := "environment variable " + e.Name
+			w.has(variable, fact{value: "key " + e.Key + " of Secret " + e.Secret})
+			w.has("notes of "+variable, fact{form: opaque, value: strings.Join(e.Notes, "\n"),
+				follows: []string{factPath(own, variable)}})
 		}
 		for _, f := range c.Files {
 			w.has("file "+f.Key, fact{form: opaque, value: f.Value})
@@ -137,6 +140,12 @@ func (s *sheet) addWorkload(w copies, tier string) {
 			return "as long as it takes"
 		}
 		return durationText(w.MaxRunSeconds)
+	})
+	w.is("time until it is deleted after its end", func(w *ir.Workload) string {
+		if w.KeepSeconds == 0 {
+			return "never"
+		}
+		return durationText(w.KeepSeconds)
 	})
 	w.follows("time to stop", func(w *ir.Workload) string { return durationText(w.GraceSeconds) }, place...)
 	w.follows("namespace", func(w *ir.Workload) string { return w.Namespace }, team)

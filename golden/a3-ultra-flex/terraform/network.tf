@@ -10,4 +10,5 @@ module "network" {
   service_range        = var.service_range
   control_plane_range  = var.control_plane_range
   node_service_account = var.node_account
+  mtu                  = 8896
 }

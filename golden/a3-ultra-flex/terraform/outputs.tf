@@ -37,3 +37,8 @@ output "team_principals" {
   description = "IAM principal of each team's jobs. Grant roles to this member."
   value       = local.team_members
 }
+
+output "team_buckets" {
+  description = "Bucket of each team that has one."
+  value       = { for name, bucket in google_storage_bucket.team : name => bucket.url }
+}

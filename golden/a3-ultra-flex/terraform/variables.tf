@@ -141,6 +141,17 @@ variable "security_group" {
   }
 }
 
+variable "member_accounts" {
+  description = "IAM principals of the people and service accounts that submit jobs besides the teams' groups."
+  type        = list(string)
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for member in var.member_accounts : can(regex("^(user|serviceAccount):[^@]+@[^@]+$", member))])
+    error_message = "A member is user:ADDRESS or serviceAccount:ADDRESS."
+  }
+}
+
 variable "deletion_protection" {
   description = "If true, Terraform refuses to destroy the cluster."
   type        = bool
@@ -159,10 +170,11 @@ variable "notification_channels" {
 }
 
 variable "teams" {
-  description = "Teams, by name: the namespace and Kubernetes service account of their jobs."
+  description = "Teams, by name: the namespace and Kubernetes service account of their jobs, their bucket."
   type = map(object({
     namespace    = string
     kube_account = string
+    bucket       = optional(string)
   }))
   nullable = false
 

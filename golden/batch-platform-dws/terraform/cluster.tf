@@ -135,7 +135,7 @@ resource "google_container_cluster" "main" {
     resource_limits {
       resource_type = "memory"
       minimum       = 16
-      maximum       = 8400
+      maximum       = 8316
     }
 
     resource_limits {

@@ -135,7 +135,7 @@ resource "google_container_cluster" "main" {
     resource_limits {
       resource_type = "memory"
       minimum       = 16
-      maximum       = 4000
+      maximum       = 4232
     }
 
     resource_limits {

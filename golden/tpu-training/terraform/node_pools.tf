@@ -71,7 +71,7 @@ resource "google_container_node_pool" "cpu" {
     auto_upgrade = true
   }
 
-  # Accelerators are scarce, so upgrades replace one node at a time and add none.
+  # The quota may leave no room for more nodes, so upgrades replace one node at a time and add none.
   upgrade_settings {
     strategy        = "SURGE"
     max_surge       = 0

@@ -1,6 +1,12 @@
 resource "google_compute_network" "main" {
   name                    = var.name
   auto_create_subnetworks = false
+  mtu                     = var.mtu
+
+  lifecycle {
+    # Nodes read the MTU only when they start. It must not change while nodes run.
+    ignore_changes = [mtu]
+  }
 }
 
 resource "google_compute_subnetwork" "main" {

@@ -45,3 +45,9 @@ variable "node_service_account" {
   type        = string
   nullable    = false
 }
+
+variable "mtu" {
+  description = "Size in bytes of the largest packet that a new network carries."
+  type        = number
+  nullable    = false
+}

@@ -3,45 +3,10 @@ package graph
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/emit/mermaid"
 )
-
-// Mermaid returns a graph in the language Mermaid. GitHub and GitLab draw it if it
-// is in a Markdown code block of the language mermaid.
-func (g *Graph) Mermaid() []byte {
-	var chart mermaid.Flowchart
-	short := g.shortIDs()
-	g.visitBoxes(func(n Node, _ int, opens bool) {
-		switch {
-		case !opens:
-			chart.CloseGroup()
-		case n.Kind.holds():
-			chart.OpenGroup(short[n.ID], n.boxLines()...)
-		default:
-			chart.Node(short[n.ID], n.Kind.mermaidShape(), n.boxLines()...)
-		}
-	})
-	for _, e := range g.Edges {
-		chart.LabelledArrow(short[e.From], short[e.To], e.Label)
-	}
-	return []byte(strings.Join(chart.Lines(), "\n") + "\n")
-}
-
-// mermaidShape returns the shape of a node in Mermaid.
-func (k Kind) mermaidShape() mermaid.Shape {
-	switch k {
-	case Flavor:
-		return mermaid.Stadium
-	case Pool:
-		return mermaid.Cylinder
-	default:
-		return mermaid.Box
-	}
-}
 
 // Dot returns a graph in Graphviz's dot language.
 func (g *Graph) Dot() []byte {
@@ -120,16 +85,6 @@ func (n Node) boxLines() []string {
 		first = string(n.Kind) + " " + n.Name
 	}
 	return append([]string{first}, n.Lines...)
-}
-
-// shortIDs maps the IDs of nodes to short identifiers. Mermaid reserves some words and
-// most characters, so that IDs cannot be its identifiers.
-func (g *Graph) shortIDs() map[string]string {
-	ids := make(map[string]string, len(g.Nodes))
-	for i, n := range g.Nodes {
-		ids[n.ID] = "n" + strconv.Itoa(i)
-	}
-	return ids
 }
 
 // dotQuote quotes text. In quoted text only quotes and backslashes are special.

@@ -2,7 +2,8 @@
 // queues have quota of ResourceFlavors, and flavors refer to node pools.
 //
 // A plan goes in; a Graph of nodes and edges comes out. A printer for each format
-// writes the Graph: Mermaid, the dot language of Graphviz, and JSON.
+// writes the Graph: Mermaid, the dot language of Graphviz, and JSON. Mermaid draws
+// only small graphs, so Draw chooses how much of the platform the Graph has.
 package graph
 
 import (
@@ -65,28 +66,41 @@ const most = 12
 
 // Of returns the graph of a platform. If there are more than a dozen teams, Of folds
 // teams that are alike into one node: teams in the same cohort, with queues of the
-// same tiers and flavors. The arrows of the node have the sum of the teams' quotas.
-// If there are more than a dozen cohorts, Of also folds cohorts whose teams are
-// alike. If full is set, Of folds nothing.
+// same tiers and flavors. If there are more than a dozen cohorts, Of also folds
+// cohorts whose teams are alike. If full is set, Of folds nothing.
 func Of(p *ir.Platform, full bool) *Graph {
+	b := newBuilder(p)
+	b.foldTeams = !full && len(p.Teams) > most
+	b.foldCohorts = !full && len(p.Cohorts) > most
+	return b.build()
+}
+
+func newBuilder(p *ir.Platform) *builder {
 	b := &builder{platform: p, counted: map[string]string{}, cohorts: map[string]*group{}}
 	for _, c := range p.Capacities {
 		b.counted[c.Name] = c.CountedIn()
 	}
-	b.groupAlike(full)
+	return b
+}
+
+func (b *builder) build() *Graph {
+	b.groupAlike()
 	b.addQueues()
 	b.addCapacities()
-	return &Graph{Platform: p.Name, Nodes: b.nodes, Edges: b.edges}
+	return &Graph{Platform: b.platform.Name, Nodes: b.nodes, Edges: b.edges}
 }
 
 type builder struct {
 	platform *ir.Platform
-	counted  map[string]string // the resources in which capacities are counted, by name
-	cohorts  map[string]*group // by the names of the cohorts in them
-	order    []*group          // parents before children
-	teams    []*group
-	nodes    []Node
-	edges    []Edge
+
+	foldTeams, foldCohorts bool // fold teams, or cohorts, that are alike
+
+	counted map[string]string // the resources in which capacities are counted, by name
+	cohorts map[string]*group // by the names of the cohorts in them
+	order   []*group          // parents before children
+	teams   []*group
+	nodes   []Node
+	edges   []Edge
 }
 
 // group is a set of cohorts, or teams, that are alike and share one node.
@@ -98,7 +112,7 @@ type group struct {
 }
 
 // groupAlike sets the groups of cohorts and teams that share a node.
-func (b *builder) groupAlike(full bool) {
+func (b *builder) groupAlike() {
 	p := b.platform
 	shapes := make([]string, len(p.Teams))
 	held := map[string][]string{} // shapes of the teams, by cohort
@@ -118,7 +132,7 @@ func (b *builder) groupAlike(full bool) {
 	alike := map[string]*group{}
 	for _, c := range p.Cohorts {
 		key := c.Name
-		if !full && len(p.Cohorts) > most && !parents[c.Name] {
+		if b.foldCohorts && !parents[c.Name] {
 			slices.Sort(held[c.Name])
 			key = "\x00" + c.Parent + "\x00" + strings.Join(held[c.Name], "\x00")
 		}
@@ -142,7 +156,7 @@ func (b *builder) groupAlike(full bool) {
 			parent = c.id
 		}
 		key := t.Name
-		if !full && len(p.Teams) > most {
+		if b.foldTeams {
 			key = "\x00" + parent + "\x00" + shapes[i]
 		}
 		g := alike[key]
@@ -164,7 +178,7 @@ func teamShape(t ir.Team) string {
 		for _, f := range q.Flavors {
 			fmt.Fprintf(&s, " %q", f.Flavor)
 			for _, r := range f.Quotas {
-				fmt.Fprint(&s, r.Borrows(), r.BorrowsAll)
+				fmt.Fprint(&s, r.Usable(), r.Borrows(), r.BorrowsAll)
 			}
 		}
 		s.WriteByte(';')
@@ -217,7 +231,7 @@ func (b *builder) addQueues() {
 			}
 			n := Node{
 				ID: "localQueue " + g.members[0].Namespace + "/" + q.LocalQueue, Kind: LocalQueue, Name: q.LocalQueue,
-				Parent: g.id,
+				Parent: g.id, Lines: []string{"tier " + q.Tier},
 			}
 			if len(all) > 1 {
 				n.Name = fmt.Sprintf("%d LocalQueues", len(all))
@@ -231,7 +245,7 @@ func (b *builder) addQueues() {
 	}
 }
 
-// addQueue adds the node of queues that are alike, with its arrows, and returns the
+// addQueue adds the node of some queues of a tier, with its arrows, and returns the
 // node's ID.
 func (b *builder) addQueue(parent string, all []ir.Queue) string {
 	first := all[0]
@@ -246,45 +260,123 @@ func (b *builder) addQueue(parent string, all []ir.Queue) string {
 		}
 	}
 	b.nodes = append(b.nodes, n)
-	for i, f := range first.Flavors {
-		quotas := make([]ir.FlavorQuota, len(all))
-		for j, q := range all {
-			quotas[j] = q.Flavors[i]
+	var flavors []string // in the order in which they are first tried
+	quotas := map[string][]ir.FlavorQuota{}
+	for _, q := range all {
+		for _, f := range q.Flavors {
+			if !f.Usable() {
+				continue
+			}
+			if quotas[f.Flavor] == nil {
+				flavors = append(flavors, f.Flavor)
+			}
+			quotas[f.Flavor] = append(quotas[f.Flavor], f)
 		}
-		b.edges = append(b.edges,
-			Edge{From: n.ID, To: "flavor " + f.Flavor, Label: quotaLabel(quotas, b.counted[f.Flavor])})
+	}
+	for _, f := range flavors {
+		label := quotaLabel(quotas[f], b.counted[f])
+		if n := len(quotas[f]); label != "" && n < len(all) {
+			label += fmt.Sprintf(" (%s)", words.Count(n, "queue"))
+		}
+		b.edges = append(b.edges, Edge{From: n.ID, To: "flavor " + f, Label: label})
 	}
 	return n.ID
 }
 
-// quotaLabel returns the sum of some queues' quotas of a flavor, in the resource in
-// which the flavor is counted, as the label of an arrow.
+// quotaLabel returns the quotas that some queues have of a flavor, in the resource in
+// which the flavor is counted, as the label of an arrow. It adds up what is
+// guaranteed, but not borrowing limits: the queues borrow the same idle nodes, so a
+// sum of their limits is no amount that exists.
 func quotaLabel(quotas []ir.FlavorQuota, counted string) string {
-	if quotas[0].Waiting {
-		return "not yet"
+	var nominal amounts
+	var borrowing amounts
+	waiting, all := 0, 0
+	for _, q := range quotas {
+		if q.Waiting {
+			waiting++
+		}
+		for _, r := range q.Quotas {
+			if r.Resource != counted {
+				continue
+			}
+			nominal.add(r.Nominal)
+			if r.BorrowsAll {
+				all++
+			} else if r.Borrows() {
+				borrowing.add(*r.Borrowing)
+			}
+		}
 	}
-	i := slices.IndexFunc(quotas[0].Quotas, func(r ir.ResourceQuota) bool { return r.Resource == counted })
-	if i < 0 {
+	switch {
+	case waiting == len(quotas):
+		return "not yet"
+	case nominal.count == 0:
 		return ""
 	}
-	var nominal, borrowing resource.Quantity
-	all := false
-	for _, q := range quotas {
-		r := q.Quotas[i]
-		nominal.Add(r.Nominal)
-		if r.Borrowing != nil {
-			borrowing.Add(*r.Borrowing)
+	var parts []string
+	each := ""
+	if len(quotas) > 1 {
+		each = " each"
+	}
+	if !nominal.sum.IsZero() {
+		part := nominal.print(counted) + each
+		if each != "" {
+			part += ", " + words.Decimal(nominal.sum) + " in all"
 		}
-		all = all || r.BorrowsAll
+		parts = append(parts, part)
 	}
-	label := printAmount(nominal, counted)
+	some := ""
+	if all+borrowing.count < len(quotas) {
+		some = "some "
+	}
 	switch {
-	case all:
-		label += ", borrows all"
-	case !borrowing.IsZero():
-		label += ", borrows " + borrowing.String()
+	case all > 0 && borrowing.count > 0:
+		parts = append(parts, "borrowing differs")
+	case all > 0:
+		parts = append(parts, some+"may borrow all")
+	case borrowing.count > 0 && len(parts) > 0:
+		parts = append(parts, some+"may borrow "+borrowing.printNumber()+each)
+	case borrowing.count > 0:
+		parts = append(parts, some+"may borrow "+borrowing.print(counted)+each)
 	}
-	return label
+	if waiting > 0 {
+		parts = append(parts, "some not yet")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// amounts are some amounts of a resource.
+type amounts struct {
+	count           int
+	least, greatest resource.Quantity
+	sum             resource.Quantity
+}
+
+func (a *amounts) add(q resource.Quantity) {
+	if a.count == 0 || q.Cmp(a.least) < 0 {
+		a.least = q.DeepCopy()
+	}
+	if a.count == 0 || q.Cmp(a.greatest) > 0 {
+		a.greatest = q.DeepCopy()
+	}
+	a.sum.Add(q)
+	a.count++
+}
+
+// print returns the amount, or the least and the greatest if they differ.
+func (a *amounts) print(resourceName string) string {
+	if a.least.Cmp(a.greatest) == 0 {
+		return printAmount(a.greatest, resourceName)
+	}
+	return words.Decimal(a.least) + " to " + printAmount(a.greatest, resourceName)
+}
+
+// printNumber returns the same as print without the unit.
+func (a *amounts) printNumber() string {
+	if a.least.Cmp(a.greatest) == 0 {
+		return words.Decimal(a.greatest)
+	}
+	return words.Decimal(a.least) + " to " + words.Decimal(a.greatest)
 }
 
 // printAmount returns an amount for the label of an arrow. It is shorter than the
@@ -306,14 +398,16 @@ func (b *builder) addCapacities() {
 		}
 		b.nodes = append(b.nodes, flavor)
 		pool := Node{ID: "pool " + c.Name, Kind: Pool, Name: "made by GKE", Lines: []string{c.Machine.Type}}
-		if names := c.Pools(); len(names) > 0 {
+		switch names := c.Pools(); {
+		case c.SlicesOff(): // the build makes pools when there are slices
+			pool.Name = c.Name
+		case len(names) > 1:
+			pool.Name, pool.Names = fewNames(names), names
+		case len(names) == 1:
 			pool.Name = names[0]
-			if len(names) > 1 {
-				pool.Name = names[0] + " … " + names[len(names)-1]
-				pool.Names = names
-			}
-			pool.Lines = append(pool.Lines, describeNodes(c))
-		} else if c.ComputeClass {
+		}
+		pool.Lines = append(pool.Lines, describeNodes(c))
+		if c.ComputeClass {
 			pool.Lines = append(pool.Lines, "ComputeClass "+c.Name)
 		}
 		pools = append(pools, pool)
@@ -325,6 +419,8 @@ func (b *builder) addCapacities() {
 // describeNodes returns a description of how many nodes the pools of a capacity have.
 func describeNodes(c ir.Capacity) string {
 	switch {
+	case c.SlicesOff():
+		return "no slices now"
 	case c.Sliced():
 		of := fmt.Sprintf("%s of %s", words.Count(c.Slices, "slice"), words.Count(c.Machine.Slice.Hosts, "node"))
 		if !c.Static {

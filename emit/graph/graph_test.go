@@ -65,7 +65,7 @@ func TestFold(t *testing.T) {
 		},
 		{
 			"more are not", newPlatform(13, 1, nil), false,
-			[]string{"c00 in", "13 teams in cohort c00", "queue cq-t000-batch: 26 GPUs"},
+			[]string{"c00 in", "13 teams in cohort c00", "queue cq-t000-batch: 2 GPUs each, 26 in all"},
 		},
 		{
 			"unless asked for", newPlatform(13, 1, nil), true,
@@ -73,24 +73,25 @@ func TestFold(t *testing.T) {
 				formatEach(13, "queue cq-t%03d-batch: 2 GPUs")...),
 		},
 		{"teams of several cohorts stay apart", newPlatform(13, 2, nil), false, []string{
-			"c00 in", "c01 in", "7 teams in cohort c00", "6 teams in cohort c01", "queue cq-t000-batch: 14 GPUs",
-			"queue cq-t001-batch: 12 GPUs",
+			"c00 in", "c01 in", "7 teams in cohort c00", "6 teams in cohort c01",
+			"queue cq-t000-batch: 2 GPUs each, 14 in all",
+			"queue cq-t001-batch: 2 GPUs each, 12 in all",
 		}},
 		{
 			"cohorts that are alike do not, if they are many", newPlatform(400, 20, nil), false,
-			[]string{"20 cohorts in", "400 teams in cohort c00", "queue cq-t000-batch: 800 GPUs"},
+			[]string{"20 cohorts in", "400 teams in cohort c00", "queue cq-t000-batch: 2 GPUs each, 800 in all"},
 		},
 		{"a team that borrows is another",
 			newPlatform(13, 1, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }), false,
 			[]string{
-				"c00 in", "12 teams in cohort c00", "t004 in cohort c00", "queue cq-t000-batch: 24 GPUs",
-				"queue cq-t004-batch: 2 GPUs, borrows all",
+				"c00 in", "12 teams in cohort c00", "t004 in cohort c00", "queue cq-t000-batch: 2 GPUs each, 24 in all",
+				"queue cq-t004-batch: 2 GPUs, may borrow all",
 			}},
 		{"and its cohort too",
 			newPlatform(26, 13, func(i int, t *ir.Team) { t.Queues[0].Flavors[0].Quotas[1].BorrowsAll = i == 4 }),
 			false, []string{
 				"12 cohorts in", "c04 in", "24 teams in cohort c00", "t004 in cohort c04", "t017 in cohort c04",
-				"queue cq-t000-batch: 48 GPUs", "queue cq-t004-batch: 2 GPUs, borrows all",
+				"queue cq-t000-batch: 2 GPUs each, 48 in all", "queue cq-t004-batch: 2 GPUs, may borrow all",
 				"queue cq-t017-batch: 2 GPUs",
 			}},
 	} {

@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on the people, groups and service accounts that submit the teams' jobs.
+
+func memberRules() []Rule {
+	return []Rule{
+		{Code: "E0209", Severity: diag.Error, Title: "team group without cluster.securityGroup", check: securityGroup},
+		{
+			Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group",
+			check: teamGroups, fieldwise: true,
+		},
+		{
+			Code: "E0227", Severity: diag.Error, Title: "member of a team is an account of another kind",
+			check: memberKinds, fieldwise: true,
+		},
+		{
+			Code: "E0228", Severity: diag.Error, Title: "service account of the platform is a member of a team",
+			check: platformMembers,
+		},
+		{
+			Code: "E0229", Severity: diag.Error, Title: "member is listed twice, or in two spellings",
+			check: repeatedMembers,
+		},
+	}
+}
+
+func securityGroup(r *report) {
+	if r.Blueprint.Cluster.SecurityGroup != nil {
+		return
+	}
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		if r.Blueprint.Teams[name].Group != nil {
+			r.add(at("teams", name, "group"),
+				"GKE ignores the teams' Google groups, because cluster.securityGroup is not set",
+				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", `+
+					`a group that holds the teams' groups; or, without Google groups, list people in members: `+
+					`["user:ADDRESS"]`))
+			return // one mistake, however many teams have a group
+		}
+	}
+}
+
+// kindOf returns the kind of account that an address certainly has, as IAM names it,
+// or "" if the address does not show its kind.
+func kindOf(address string) string {
+	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
+	switch {
+	case domain == "gserviceaccount.com" || strings.HasSuffix(domain, ".gserviceaccount.com"):
+		return "serviceAccount"
+	case domain == "gmail.com" || domain == "googlemail.com":
+		return "user"
+	case domain == "googlegroups.com":
+		return "group"
+	}
+	return ""
+}
+
+// describeKind describes a kind of account.
+func describeKind(kind string) string {
+	switch kind {
+	case "serviceAccount":
+		return "a service account"
+	case "user":
+		return "a person"
+	}
+	return "a Google group"
+}
+
+// teamGroups reports addresses of service accounts and of consumer accounts, which
+// cannot be Google groups. IAM refuses to bind them as groups, and in Kubernetes RBAC
+// no user is a member of them.
+func teamGroups(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		group := r.Blueprint.Teams[name].Group
+		if group == nil {
+			continue
+		}
+		if kind := kindOf(*group); kind != "" && kind != "group" {
+			r.add(at("teams", name, "group"),
+				fmt.Sprintf("group of team %q is the address of %s, not of a Google group", name, describeKind(kind)),
+				withHelp("write members: [%q] instead of group", kind+":"+*group))
+		}
+	}
+}
+
+// memberKinds reports members whose address has another kind than they say. IAM
+// refuses them, and knows the kind of every address; these are the kinds that the
+// address shows.
+func memberKinds(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		for i, member := range r.Blueprint.Teams[name].Members {
+			says, address, _ := strings.Cut(member, ":")
+			kind := kindOf(address)
+			if kind == says || kind == "" && says == "user" {
+				continue
+			}
+			var help string
+			switch kind {
+			case "":
+				help = fmt.Sprintf("the address of a service account ends with .gserviceaccount.com; for a person "+
+					"write %q", "user:"+address)
+			case "group":
+				help = fmt.Sprintf("write group: %q in the team, or list the people themselves", address)
+			default:
+				help = fmt.Sprintf("write %q", kind+":"+address)
+			}
+			message := fmt.Sprintf("%s is not the address of %s", address, describeKind(says))
+			r.add(at("teams", name, "members", diag.Index(i)), message, withHelp("%s", help))
+		}
+	}
+}
+
+// platformMembers reports service accounts of the platform itself among the members.
+// The nodes' account is available to whatever runs on a node, the account of the build
+// may change the whole platform anyway, any Dockerfile runs as the account that builds
+// images, and the account of a team is available to all
+// jobs of the team: each would submit jobs that nobody submitted as a member.
+func platformMembers(r *report) {
+	owners := map[string]string{
+		r.Plan.NodeAccount.Email(r.Plan.Project):      "the nodes",
+		r.Plan.Delivery.Account.Email(r.Plan.Project): "the build",
+		r.Plan.ImageAccount().Email(r.Plan.Project):   "the builds of images",
+	}
+	for _, t := range r.Plan.Teams {
+		if t.Account != nil {
+			owners[t.Account.Email(r.Plan.Project)] = fmt.Sprintf("the jobs of team %q", t.Name)
+		}
+	}
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		for i, member := range r.Blueprint.Teams[name].Members {
+			if owner, ok := owners[strings.ToLower(ir.MemberAddress(member))]; ok {
+				r.add(at("teams", name, "members", diag.Index(i)),
+					fmt.Sprintf("%s is the account of %s", member, owner),
+					withHelp("create another service account for the program that submits jobs"))
+			}
+		}
+	}
+}
+
+// repeatedMembers reports a member that a team lists twice, and an address that two
+// teams spell differently. To IAM both spellings are one principal, so two bindings of
+// Terraform would be one; to Kubernetes RBAC they are two users, of which one exists.
+func repeatedMembers(r *report) {
+	type place struct {
+		member string
+		path   []string
+	}
+	known := map[string]place{}
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		listed := map[string]bool{}
+		for i, member := range r.Blueprint.Teams[name].Members {
+			path, key := at("teams", name, "members", diag.Index(i)), strings.ToLower(member)
+			first, seen := known[key]
+			switch {
+			case listed[key]:
+				r.add(path, fmt.Sprintf("team %q lists %s twice", name, member), withHelp("remove one of them"))
+			case seen && first.member != member:
+				r.add(path, fmt.Sprintf("%s is also spelt %s", member, first.member),
+					withRelated(first.path, "the other spelling"),
+					withHelp("write the address as Google Cloud stores it: kubectl auth whoami prints it"))
+			case !seen:
+				known[key] = place{member, path}
+			}
+			listed[key] = true
+		}
+	}
+}

@@ -1,0 +1,235 @@
+// Command boards draws the Grafana dashboards of a deploy folder, so that a person can
+// look at them: it evaluates their queries with Prometheus over invented series of a
+// platform with many teams, and writes a page for each board and number of teams.
+//
+//	boards FOLDER OUT TEAMS...
+//
+// The pages need page.js, the bundle of page.jsx, in OUT. Script run does it all.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+
+	"github.com/batchwright/batchwright/conformance/dashboards"
+)
+
+func main() {
+	if err := drawBoards(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Times of the invented series. The end is a whole hour, so that pictures of two runs
+// are the same.
+var (
+	seriesEnd   = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+	seriesBegin = seriesEnd.Add(-8 * time.Hour) // two hours before the boards begin
+	boardBegin  = seriesEnd.Add(-6 * time.Hour)
+)
+
+const (
+	scrapeInterval = 2 * time.Minute
+	boardStep      = 4 * time.Minute
+	pageWidth      = 1600 // pixels
+)
+
+func drawBoards(args []string) error {
+	if len(args) < 3 {
+		return fmt.Errorf("%d arguments, want FOLDER OUT TEAMS", len(args))
+	}
+	boards := map[string][]byte{}
+	cluster := ""
+	for _, board := range []string{"admin", "team"} {
+		content, err := os.ReadFile(filepath.Join(args[0], "dashboards/grafana", board+".json"))
+		if err != nil {
+			return err
+		}
+		fill, err := dashboards.GrafanaFiller(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", board, err)
+		}
+		if cluster, err = fill("$cluster"); err != nil {
+			return fmt.Errorf("%s: %w", board, err)
+		}
+		boards[board] = content
+	}
+	for _, arg := range args[2:] {
+		teams, err := strconv.Atoi(arg)
+		if err != nil {
+			return err
+		}
+		series, closeSeries, err := inventSeries(cluster, teams)
+		if err != nil {
+			return err
+		}
+		for board, content := range boards {
+			page, err := drawBoard(content, series)
+			if err != nil {
+				return fmt.Errorf("%s: %w", board, err)
+			}
+			name := fmt.Sprintf("%s-%d.html", board, teams)
+			if err := os.WriteFile(filepath.Join(args[1], name), page, 0o644); err != nil {
+				return err
+			}
+		}
+		if err := closeSeries(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gridPos is the place of a panel on Grafana's grid.
+type gridPos struct{ X, Y, W, H int }
+
+// entry is an entry of a dashboard: a panel, or a row, which holds its panels if it
+// is folded.
+type entry struct {
+	Type, Title string
+	Collapsed   bool
+	GridPos     gridPos
+	Panels      []json.RawMessage
+	Targets     []struct {
+		RefID, Expr, LegendFormat string
+		Instant                   bool
+	}
+}
+
+// page.jsx reads row, drawn and result.
+type row struct {
+	Title     string  `json:"title"`
+	Collapsed bool    `json:"collapsed"`
+	At        gridPos `json:"at"`
+}
+
+type drawn struct {
+	Panel   json.RawMessage `json:"panel"`
+	Results []result        `json:"results"`
+}
+
+type result struct {
+	RefID  string            `json:"refId"`
+	Legend string            `json:"legend"`
+	Labels map[string]string `json:"labels"`
+	Values []*float64        `json:"values"` // at each time of the board, nil for none
+}
+
+// MarshalJSON writes the names that Grafana uses.
+func (g gridPos) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]int{"x": g.X, "y": g.Y, "w": g.W, "h": g.H})
+}
+
+// drawBoard returns the page of a dashboard.
+func drawBoard(content []byte, series storage.Queryable) ([]byte, error) {
+	var board struct{ Panels []json.RawMessage }
+	if err := json.Unmarshal(content, &board); err != nil {
+		return nil, err
+	}
+	fill, err := dashboards.GrafanaFiller(content)
+	if err != nil {
+		return nil, err
+	}
+	rows, panels, bottom := []row{}, []drawn{}, 0
+	add := func(raw json.RawMessage) error {
+		var e entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return err
+		}
+		results := []result{}
+		for _, target := range e.Targets {
+			expr, err := fill(target.Expr)
+			if err != nil {
+				return err
+			}
+			found, err := evaluate(series, expr, target.Instant)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", e.Title, expr, err)
+			}
+			for _, r := range found {
+				r.RefID, r.Legend = target.RefID, target.LegendFormat
+				results = append(results, r)
+			}
+		}
+		panels = append(panels, drawn{raw, results})
+		bottom = max(bottom, e.GridPos.Y+e.GridPos.H)
+		return nil
+	}
+	for _, raw := range board.Panels {
+		var e entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return nil, err
+		}
+		if e.Type != "row" {
+			if err := add(raw); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		rows = append(rows, row{e.Title, e.Collapsed, e.GridPos})
+		for _, inside := range e.Panels {
+			if err := add(inside); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var times []int64
+	for at := boardBegin; !at.After(seriesEnd); at = at.Add(boardStep) {
+		times = append(times, at.UnixMilli())
+	}
+	data, err := json.Marshal(map[string]any{
+		"rows": rows, "panels": panels, "times": times, "width": pageWidth, "height": bottom * 38,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// json.Marshal escapes <, so the data cannot end the script.
+	const page = "<!doctype html><meta charset=utf-8><link rel=stylesheet href=page.css>" +
+		"<title>%d</title><body style=margin:0><div id=board></div>" +
+		"<script>window.board=%s</script><script src=page.js></script>\n"
+	return fmt.Appendf(nil, page, bottom*38, data), nil
+}
+
+// evaluate returns the results of a query at each time of a board, or at its end.
+func evaluate(series storage.Queryable, expr string, instant bool) ([]result, error) {
+	engine := promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 100_000_000, Timeout: 5 * time.Minute, LookbackDelta: 5 * time.Minute,
+		Parser: parser.NewParser(parser.Options{}),
+	})
+	begin := boardBegin
+	if instant {
+		begin = seriesEnd
+	}
+	query, err := engine.NewRangeQuery(context.Background(), series, nil, expr, begin, seriesEnd, boardStep)
+	if err != nil {
+		return nil, err
+	}
+	defer query.Close()
+	matrix, err := query.Exec(context.Background()).Matrix()
+	if err != nil {
+		return nil, err
+	}
+	var out []result
+	for _, s := range matrix {
+		r := result{Labels: s.Metric.Map(), Values: make([]*float64, seriesEnd.Sub(begin)/boardStep+1)}
+		for _, point := range s.Floats {
+			value := point.F
+			if value != value { // JSON has no NaN
+				continue
+			}
+			r.Values[time.UnixMilli(point.T).Sub(begin)/boardStep] = &value
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

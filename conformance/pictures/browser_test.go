@@ -1,0 +1,202 @@
+// Package pictures draws the pictures of the platform with Mermaid itself, in a
+// browser, and measures what a reader would see.
+package pictures
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// release is a release of Mermaid.
+type release struct {
+	version string
+	sha512  string // of the package in the npm registry, in base64
+}
+
+// releases are the releases that draw the pictures. A site decides itself which
+// release it uses, and gives no notice: GitLab 10.7 (gitlab-org/gitlab, issue 554889),
+// GitHub 11 at least. 11.17.2 is the last one that lays flowcharts out with dagre by
+// default, and 12 uses ELK and a new look. A site prints its release if it draws the
+// picture "info".
+var releases = []release{
+	{"10.7.0", "PsvGupPCkN1vemAAjScyw4pw34p4/0dZkSrqvAB26hUvJulOWGIwt35FZWmT9wPIi4r0QLa5X0PB4YLIGn0/YQ=="},
+	{"11.17.2", "V6K3C8EBdEsPFZXSKMJe6ppQOENxuHARr9GvHX4hh47lAbhMRD9qf4oEK7LoaRQxULMa80/qt5gHO73aCleBBg=="},
+	{"12.3.0", "4113TdXeLAsMruJ79OpFL5O8+LTFXhQqZ260rF3tgUmiNAtRm4Uume04I+65PRN6yZ69J4f8rVYWW8zRk65UYw=="},
+}
+
+// script is the file of a release that a page loads. It contains all that Mermaid
+// needs, so that no other package is installed.
+const script = "package/dist/mermaid.min.js"
+
+// root is the repository of batchwright.
+const root = "../.."
+
+// loadScript returns the path of a release's script. It gets the package from the npm
+// registry once, and keeps the script in bin/.
+func loadScript(t *testing.T, r release) string {
+	t.Helper()
+	kept, err := filepath.Abs(filepath.Join(root, "bin", "mermaid-"+r.version+".js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(kept); err == nil {
+		return kept
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("npm is not installed: Mermaid cannot be had")
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(npm, "pack", "--silent", "mermaid@"+r.version)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm pack: %v\n%s", err, out)
+	}
+	packed, err := os.ReadFile(filepath.Join(dir, "mermaid-"+r.version+".tgz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != r.sha512 {
+		t.Fatalf("Mermaid %s of the npm registry is another: its SHA-512 is %x", r.version, sum)
+	}
+	content, err := readPacked(packed, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// A name of its own until the file is complete: another run may look for it.
+	part := filepath.Join(filepath.Dir(kept), fmt.Sprintf(".mermaid-%s-%d", r.version, os.Getpid()))
+	if err := os.WriteFile(part, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(part, kept); err != nil {
+		t.Fatal(err)
+	}
+	return kept
+}
+
+// readPacked returns a file of a gzipped tar archive.
+func readPacked(packed []byte, name string) ([]byte, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	for archive := tar.NewReader(unzipped); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("the package has no %s", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header.Name == name {
+			return io.ReadAll(archive)
+		}
+	}
+}
+
+// findBrowser returns the path of a browser, or skips the test.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("Chromium is not installed: no picture was drawn")
+	return ""
+}
+
+// measured are the measurements of a drawing, as page.html makes them.
+type measured struct {
+	Error  string
+	Size   box
+	Groups []shape
+	Nodes  []shape
+	Arrows []string // the color of each
+}
+
+// shape is a node or a group of a drawing.
+type shape struct {
+	ID    string
+	Box   box
+	Label struct {
+		Box         box
+		Text, Color string
+	}
+}
+
+// box is a rectangle, in pixels of the screen.
+type box struct{ Left, Top, Right, Bottom float64 }
+
+var resultElement = regexp.MustCompile(`(?s)<pre id="measured" hidden="">(.+?)</pre>`)
+
+// drawAll draws pictures in a theme, "light" or "dark", and measures them.
+func drawAll(t *testing.T, browser string, r release, theme string, sources []string) []measured {
+	t.Helper()
+	dir := t.TempDir()
+	page, err := os.ReadFile("page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"theme": theme, "pictures": sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(loadScript(t, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"page.html": page, "mermaid.js": content, "input.js": append([]byte("const input = "), input...),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	args := []string{
+		"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + filepath.Join(dir, "profile"),
+		"--virtual-time-budget=600000", "--dump-dom",
+	}
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
+	}
+	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+filepath.Join(dir, "page.html"))...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	dom, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", browser, err, stderr.Bytes())
+	}
+	found := resultElement.FindSubmatch(dom)
+	if found == nil {
+		t.Fatalf("the page did not finish\n%s", stderr.Bytes())
+	}
+	var results []measured
+	if err := json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != len(sources) {
+		t.Fatalf("%d of %d pictures were drawn", len(results), len(sources))
+	}
+	return results
+}

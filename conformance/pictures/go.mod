@@ -1,0 +1,3 @@
+module github.com/batchwright/batchwright/conformance/pictures
+
+go 1.26.0

@@ -1,0 +1,93 @@
+package guide
+
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// buildSteps holds the steps of a build that differ between schedulers. A row has the
+// step's name, as the log of the build shows it, and what the step does.
+type buildSteps struct {
+	retire  [][]markup // before Terraform changes nodes
+	install [][]markup // of the scheduler
+	prepare [][]markup // before the objects are applied
+	queues  markup     // what the step queues does
+}
+
+// kueueSteps returns the steps of a build that belong to Kueue.
+func kueueSteps() buildSteps {
+	return buildSteps{
+		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone or " +
+			"get other machines"}},
+		install: [][]markup{{"`kueue`", "installs Kueue with the platform's configuration, and waits until it runs"}},
+		prepare: [][]markup{{"`local-queues`", "deletes the LocalQueues that move to another ClusterQueue"}},
+		queues:  "waits until all queues admit jobs, except the queues that an administrator has stopped",
+	}
+}
+
+// kaiSteps returns the steps of a build that belong to KAI Scheduler.
+func kaiSteps() buildSteps {
+	return buildSteps{
+		install: [][]markup{
+			{"`helm`", "copies the program Helm for the next step"},
+			{"`kai`", "installs KAI Scheduler, and waits until it runs"},
+		},
+		queues: "stops the queues that the platform no longer has",
+	}
+}
+
+// listBuildSteps lists the steps of the build in their order. A test compares the list
+// with the build.
+func listBuildSteps(d *document, p *ir.Platform) {
+	d.Heading(2, buildStepsHeading)
+	d.Para(buildsLink(p), " shows these steps of ",
+		fileLink("cloudbuild/provision.yaml"), ". They run one after the other, and the build stops at the first ",
+		"step that fails:")
+	own := schedulerOf(p).steps
+	rows := [][]markup{
+		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},
+		{"`access`", "waits until the rights of the build have taken effect"},
+		{"`turn`", "waits until all older builds of the platform have ended"},
+	}
+	if p.Delivery.InfrastructureManager {
+		rows = slices.Concat(rows, own.retire, [][]markup{
+			{"`infrastructure`", "lets Infrastructure Manager apply " + fileLink("terraform/") + ": " + builtBy(p)},
+		})
+	} else {
+		rows = slices.Concat(rows, [][]markup{
+			{"`state-bucket`", "makes the bucket of the Terraform state versioned and private"},
+			{"`unlock`", "removes the lock that a cancelled build has left"},
+			{"`terraform-init`", "prepares Terraform"},
+			{"`terraform-plan`", "plans the changes of " + fileLink("terraform/") + ", and prints them"},
+		}, own.retire, [][]markup{
+			{"`terraform-apply`", "applies the plan: " + builtBy(p)},
+		})
+	}
+	rows = append(rows, []markup{"`credentials`", "connects the later steps to the cluster"})
+	rows = slices.Concat(rows, own.install, [][]markup{
+		{"`jobset`", "installs JobSet, and waits until it runs"},
+		{"`priorities`", "deletes PriorityClasses that have changed or are gone"},
+	}, own.prepare, [][]markup{
+		{"`manifests`", "applies " + fileLink("kubernetes/") + ": " + schedulerOf(p).applied(p, "")},
+		{"`queues`", own.queues},
+	})
+	if p.Monitoring.TensorBoard != "" {
+		rows = append(rows, []markup{"`tensorboard`", "tells the teams' jobs the name of the TensorBoard"})
+	}
+	if p.Monitoring.Grafana {
+		rows = append(rows, []markup{"`dashboards`", "puts the dashboards for Grafana into the cluster"})
+	}
+	d.Table([]markup{"Step", "What it does"}, rows)
+}
+
+// builtBy says what Terraform creates. The GPU drivers need no step of their own: GKE
+// installs them on the nodes of pools that ask for it (GKE documentation, "Run GPUs in
+// GKE Standard node pools").
+func builtBy(p *ir.Platform) markup {
+	built := markup("the network, the cluster, its node pools, the roles, the dashboards and the alerts")
+	if p.AnyCapacity(ir.Capacity.HasGPUs) {
+		built += "; GKE installs the GPU drivers on the nodes"
+	}
+	return built
+}

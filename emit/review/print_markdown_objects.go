@@ -1,0 +1,151 @@
+package review
+
+import (
+	"fmt"
+	"html"
+	"path"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/review/delta"
+)
+
+// block is a part of the list of objects in a comment: one file, or neighbouring files
+// of a directory in which all changed objects are new or all are gone.
+type block struct {
+	name  string // of the file or directory
+	files int
+	file  // the objects
+}
+
+// detailBlocks returns the blocks of files. Files that were compared only as a whole are
+// returned apart, because nothing but their names is known.
+func detailBlocks(files []file) (blocks []block, whole []string) {
+	for _, f := range files {
+		if f.comparedWhole() {
+			whole = append(whole, f.name)
+			continue
+		}
+		dir := path.Dir(f.name) + "/"
+		if n := len(blocks); n > 0 && dir != "./" && f.unchanged() &&
+			blocks[n-1].unchanged() && path.Dir(blocks[n-1].file.name)+"/" == dir {
+			last := &blocks[n-1]
+			last.name, last.files = dir, last.files+1
+			last.groups = append(last.groups[:len(last.groups):len(last.groups)], f.groups...)
+			continue
+		}
+		blocks = append(blocks, block{name: f.name, files: 1, file: f})
+	}
+	return blocks, whole
+}
+
+// comparedWhole reports whether the file changed, and its contents are unknown.
+func (f file) comparedWhole() bool {
+	return len(f.groups) == 1 && f.groups[0].Kind == "file" && f.groups[0].Op == delta.Changed &&
+		len(f.groups[0].Fields) == 0
+}
+
+// unchanged reports whether the file has no object that both sides have.
+func (f file) unchanged() bool {
+	for _, g := range f.groups {
+		if g.Op == delta.Changed {
+			return false
+		}
+	}
+	return true
+}
+
+// objectsPart returns the changed objects, folded. The changes of a file are a diff,
+// which GitHub and GitLab colour.
+func objectsPart(r *Review) part {
+	groups := r.changedGroups()
+	files := byFile(groups)
+	blocks, whole := detailBlocks(files)
+	title := "<b>Changed objects</b>: " + tallyObjects(r.Objects) + ", in " + words.Count(len(files), "file")
+	return part{len(groups), func(n int) string {
+		var b strings.Builder
+		left, hidden := n, 0
+		for _, x := range blocks {
+			shown := min(left, len(x.groups))
+			left -= shown
+			hidden += countObjects(x.groups[shown:])
+			if shown > 0 {
+				b.WriteString(x.render(shown))
+			}
+		}
+		d := new(markdown.Document)
+		if left > 0 {
+			names := make([]markdown.Markup, left)
+			for i, name := range whole[:left] {
+				names[i] = codeMarkup(name)
+			}
+			d.Para("Compared as whole files: ", markdown.Join(names, ", "))
+		}
+		addOmitted(d, hidden+len(whole)-left, "object")
+		if d := string(d.Bytes()); d != "" {
+			b.WriteString("\n" + d)
+		}
+		return foldHTML(title, strings.TrimPrefix(b.String(), "\n"))
+	}}
+}
+
+// render returns the first n groups of a block: the name of the file and a diff, which
+// is folded if it is long.
+func (x block) render(n int) string {
+	part := x.file
+	part.groups = x.groups[:n]
+	lines := part.diffLines(x.files > 1)
+	if hidden := countObjects(x.groups[n:]); hidden > 0 {
+		lines = append(lines, fmt.Sprintf("… %d more", hidden))
+	}
+	long := len(lines) > openItems(len(lines))
+	tally := x.tallyOperations()
+	if x.files > 1 {
+		tally += ", in " + words.Count(x.files, "file")
+	}
+	diff := new(markdown.Document)
+	diff.Code("diff", lines...)
+	if long {
+		name := words.OneLine(words.Truncate(x.name, markdownValue))
+		return foldHTML("<code>"+html.EscapeString(name)+"</code>: "+tally, string(diff.Bytes()))
+	}
+	d := new(markdown.Document)
+	d.Para(codeMarkup(x.name), ": ", markdown.Markup(tally))
+	d.Append(diff)
+	return "\n" + string(d.Bytes())
+}
+
+// diffLines returns a file's objects as lines of a diff, each new or removed object with
+// its own file if the files differ.
+func (f file) diffLines(withFile bool) []string {
+	var out []string
+	for _, o := range f.groups {
+		name := words.Truncate(o.Kind+" "+o.Name, markdownValue)
+		if o.Op != delta.Changed {
+			if withFile {
+				name += " (" + words.Truncate(path.Base(o.File), markdownValue) + ")"
+			}
+			out = append(out, operationSign(o.Op)+" "+name)
+			continue
+		}
+		out = append(out, "@@ "+name+" @@")
+		fields, hidden := firstItems(o.Fields, markdownFields)
+		for _, f := range fields {
+			path := words.Truncate(f.Path, markdownValue) + ": "
+			if f.From != "" {
+				out = append(out, "- "+path+words.Truncate(f.From, markdownValue))
+			}
+			if f.To != "" {
+				out = append(out, "+ "+path+words.Truncate(f.To, markdownValue))
+			}
+		}
+		if hidden > 0 {
+			out = append(out, fmt.Sprintf("  … %d more", hidden))
+		}
+		if s := o.otherNames(markdownAlike); s != "" {
+			out = append(out, "  "+words.Truncate(s, 2*markdownValue))
+		}
+	}
+	return out
+}
