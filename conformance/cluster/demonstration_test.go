@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -19,11 +20,16 @@ func (f *folder) demonstrate(args ...string) (string, error) {
 	return f.plane.Script(f.ctx, script, args...)
 }
 
+// scriptWaits returns the script's option that makes it wait as long as eventually.
+func scriptWaits() string {
+	return fmt.Sprintf("--wait=%.0f", mostWaits*patience.Seconds())
+}
+
 // perform performs a phase, and returns the script's output. After the phase
 // everything must be as the folder expects.
 func (f *folder) perform(phase string) string {
 	f.Helper()
-	out, err := f.demonstrate("--wait=120", phase)
+	out, err := f.demonstrate(scriptWaits(), phase)
 	if err != nil {
 		f.Fatalf("phase %s: %v\n%s", phase, err, out)
 	}

@@ -72,7 +72,7 @@ func (f *folder) flexStart(jobs ...flex) {
 	}
 	performed := make(chan result, 1)
 	go func() {
-		out, err := f.demonstrate("--wait=120", "flex-start")
+		out, err := f.demonstrate(scriptWaits(), "flex-start")
 		performed <- result{out, err}
 	}()
 	for _, j := range jobs {

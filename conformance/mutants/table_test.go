@@ -55,7 +55,7 @@ var mutants = []mutant{
 	{
 		name: "parent of a KAI queue", file: "emit/kai/queues.go",
 		old: "ParentQueue: parent", new: `ParentQueue: ""`,
-		blueprint: "kai-departments", by: "kai", says: "at the start",
+		blueprint: "kai-departments", by: "kai", says: "after phase start (-told +placed)",
 	},
 	{
 		name: "weight of a KAI queue", file: "emit/kai/queues.go",
