@@ -1,0 +1,88 @@
+package rehearsal
+
+// History is what happened in a rehearsal.
+type History struct {
+	Kueue string `json:"kueue"` // release of the Kueue that decided
+	// End is the time of the last event. It is at most the scenario's Until.
+	End int64 `json:"end"`
+	// Interrupted reports whether somebody stopped the rehearsal before its end.
+	Interrupted bool         `json:"interrupted,omitempty"`
+	Jobs        []JobHistory `json:"jobs"` // in the order of Scenario.Jobs
+	States      []State      `json:"states,omitempty"`
+	Pools       []PoolUse    `json:"pools"` // in the order of Scenario.Pools
+}
+
+// JobHistory is what happened to a job.
+type JobHistory struct {
+	ClusterQueue string  `json:"queue"`
+	Runs         []Run   `json:"runs,omitempty"` // by time
+	Outcome      Outcome `json:"outcome"`
+	// End is the time at which the job finished or was deleted. It is 0 for a job that
+	// waits or runs at the end.
+	End int64 `json:"end,omitempty"`
+	// Waits is Kueue's message that says why the job waits, "" for a job that does not.
+	Waits string `json:"waits,omitempty"`
+}
+
+// Outcome is the state of a job at the end of the rehearsal.
+type Outcome string
+
+// The outcomes.
+const (
+	Finished Outcome = "finished"
+	Deleted  Outcome = "deleted"
+	Running  Outcome = "running" // it has quota, and perhaps waits for nodes
+	Waiting  Outcome = "waiting" // it has no quota
+)
+
+// Run is one time for which a job had quota.
+type Run struct {
+	Reserved int64 `json:"reserved"` // when Kueue reserved quota
+	// Started is the time from which all pods ran, and 0 if they never did.
+	Started int64 `json:"started,omitempty"`
+	// Ended is the time at which the quota was free again, and 0 if it never was.
+	Ended   int64          `json:"ended,omitempty"`
+	Flavors []PodSetFlavor `json:"flavors"`
+	Evicted EvictionReason `json:"evicted,omitempty"` // why the job lost its quota, "" if it did not
+	By      string         `json:"by,omitempty"`      // namespace/name of the job that preempted it
+	Message string         `json:"message,omitempty"` // Kueue's message about the eviction
+}
+
+// EvictionReason is a reason of Kueue's condition Evicted, such as "Preempted".
+type EvictionReason string
+
+// PodSetFlavor is the flavor of a pod set.
+type PodSetFlavor struct {
+	PodSet string `json:"podSet"`
+	Flavor string `json:"flavor"`
+	Pods   int    `json:"pods"`
+}
+
+// State is what somebody sees who looks at the cluster.
+type State struct {
+	At     int64        `json:"at"`
+	Queues []QueueState `json:"queues"` // by name
+	// Pods are the numbers of running pods, by pool.
+	Pods map[string]int `json:"pods"`
+	// Pending is the number of pods that wait for nodes.
+	Pending int `json:"pending"`
+}
+
+// QueueState counts the jobs of a ClusterQueue.
+type QueueState struct {
+	ClusterQueue string `json:"queue"`
+	Pending      int    `json:"pending"`  // without quota
+	Admitted     int    `json:"admitted"` // with quota and all admission checks
+}
+
+// PoolUse is the nodes of a pool over time.
+type PoolUse struct {
+	Name  string  `json:"name"`
+	Nodes []Count `json:"nodes"` // by time; each count holds until the next
+}
+
+// Count is a number from some time on.
+type Count struct {
+	At int64 `json:"at"`
+	N  int   `json:"n"`
+}

@@ -1,0 +1,81 @@
+// Package rehearsal defines a rehearsal: a Scenario goes into the engine, and a History
+// comes out. Of builds the Scenario of a platform.
+//
+// The engine is a program of its own, batchwright-rehearse, because it contains Kueue.
+// Both types travel as JSON. A time is a number of whole seconds from the start of the
+// rehearsal.
+package rehearsal
+
+import "encoding/json"
+
+// Scenario is all that the engine needs to know.
+type Scenario struct {
+	Name  string `json:"name"`
+	Kueue string `json:"kueue"` // release that the platform installs, such as "0.19.2"
+	Until int64  `json:"until"` // end of the rehearsal
+	// Objects are the platform's objects in the cluster: Kueue's configuration, its
+	// queues and flavors, PriorityClasses and Namespaces.
+	Objects   []json.RawMessage `json:"objects"`
+	Templates []Template        `json:"templates"`
+	Jobs      []Job             `json:"jobs"`  // by time of submission, then in the order of submission
+	Pools     []Pool            `json:"pools"` // by name
+	// Looks are the times at which the engine records the State, ascending. A look sees
+	// everything that has happened at its time.
+	Looks []int64 `json:"looks,omitempty"`
+	// ReversedTies makes the later of two jobs that were submitted in one second the
+	// earlier one. Kueue breaks such ties by chance.
+	ReversedTies bool `json:"reversedTies,omitempty"`
+}
+
+// Template is a Job or JobSet that is submitted many times.
+type Template struct {
+	Name   string          `json:"name"` // of the workload in the blueprint
+	Team   string          `json:"team"`
+	Tier   string          `json:"tier"`
+	Object json.RawMessage `json:"object"` // manifest of a Job or JobSet
+}
+
+// Job is one submission of a template.
+type Job struct {
+	Name     string `json:"name"` // of the object, unique in its namespace
+	Template int    `json:"template"`
+	At       int64  `json:"at"`
+	// Runs is the time from the start of all pods to their end. 0 means that the job
+	// runs until it is deleted.
+	Runs int64 `json:"runs,omitempty"`
+	// Deleted is the time at which somebody deletes the job. 0 means never.
+	Deleted int64 `json:"deleted,omitempty"`
+	// Checkpoint is the time between two checkpoints. A job that is evicted goes on
+	// from its last checkpoint. 0 means that it starts again.
+	Checkpoint int64 `json:"checkpoint,omitempty"`
+}
+
+// Pool is the nodes of a capacity.
+type Pool struct {
+	Name string `json:"name"` // of the capacity and of its ResourceFlavor
+	// PerNode are the amounts that a node has for the pods of jobs, by resource, as
+	// Kubernetes writes quantities.
+	PerNode map[string]string `json:"perNode"`
+	Min     int               `json:"min"` // nodes that always exist
+	Max     int               `json:"max"` // most nodes at a time
+	// Together is the number of nodes that GKE creates and deletes together, such as
+	// the hosts of a TPU slice. 1 for most pools.
+	Together int `json:"together"`
+	// Startup is the time from the moment at which a pod needs a node until pods start
+	// on the new node.
+	Startup int64 `json:"startup"`
+	// Idle is the time after which a node without pods is deleted.
+	Idle int64 `json:"idle"`
+	// Available bounds the nodes in periods that do not overlap, by time.
+	Available []Availability `json:"available,omitempty"`
+}
+
+// Availability bounds a pool from one time to another.
+type Availability struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"` // 0 means until the end
+	Max  int   `json:"max"`
+	// Keeps reports whether nodes that exist stay. If not, the last nodes of the pool
+	// are taken away, with their pods.
+	Keeps bool `json:"keeps,omitempty"`
+}
