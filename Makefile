@@ -2,13 +2,16 @@
 
 .PHONY: build test quick conformance boards mutants golden race check bench fuzz clean
 
+# batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
 	go build -o bin/batchwright ./cmd/batchwright
+	go -C rehearse build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse ./cmd/batchwright-rehearse
 
 test:
 	go test ./...
 	go -C conformance test -count=1 ./...
 	go -C conformance/workflows test -count=1 .
+	go -C rehearse test ./...
 
 # The tests to run while editing: neither goldens nor what takes long.
 quick:
@@ -39,6 +42,7 @@ golden:
 # and long-running tests of programs are left out.
 race:
 	go test -race -short $$(go list ./... | grep -v /golden$$)
+	go -C rehearse test -race -short ./...
 	go test -race ./golden -run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
 
 check:
@@ -46,7 +50,8 @@ check:
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
-	for module in . conformance conformance/cluster conformance/mutants conformance/pictures conformance/repository conformance/terraform conformance/workflows; do \
+	cd rehearse && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...
+	for module in . conformance conformance/cluster conformance/mutants conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

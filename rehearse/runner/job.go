@@ -1,0 +1,438 @@
+package runner
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/world"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/util/admissioncheck"
+	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/evict"
+	"sigs.k8s.io/kueue/pkg/workload/finish"
+	"sigs.k8s.io/kueue/pkg/workload/patching"
+)
+
+// job is one job of the scenario, and the controllers that look after it.
+type job struct {
+	rehearsal.Job
+	number   int
+	template *template
+	key      types.NamespacedName
+	queue    string // ClusterQueue
+
+	submitted, ended bool
+	admitted         bool  // quota and all checks
+	left             int64 // seconds of work that remain; only if Runs is set
+	run              *run  // nil without quota
+	runs             []rehearsal.Run
+	outcome          rehearsal.Outcome
+	endedAt          int64
+}
+
+// run is the time for which a job has quota.
+type run struct {
+	job      *job
+	number   int // of the job's runs
+	sets     []*pods
+	unplaced int // pod sets with pods that have no node
+	started  bool
+	at       int64 // time of the start
+}
+
+// record returns the run's entry in the history.
+func (r *run) record() *rehearsal.Run { return &r.job.runs[r.number] }
+
+// submit creates the job's Workload.
+func (p *play) submit(j *job) error {
+	wl := j.template.workloadOf(j.Job, j.number, len(p.jobs), p.start, p.scenario.ReversedTies)
+	j.key = client.ObjectKeyFromObject(wl)
+	if other, ok := p.byKey[j.key]; ok && !other.ended {
+		return fmt.Errorf("two jobs have the name %s at the same time", j.key)
+	}
+	p.byKey[j.key] = j
+	j.submitted = true
+	for _, q := range p.cluster.LocalQueues {
+		if q.Namespace == wl.Namespace && q.Name == string(wl.Spec.QueueName) {
+			j.queue = string(q.Spec.ClusterQueue)
+		}
+	}
+	if j.queue == "" {
+		return fmt.Errorf("job %s: its namespace has no LocalQueue %q", j.key, wl.Spec.QueueName)
+	}
+	p.world.Submit(wl)
+	return p.world.Reconcile(j.key)
+}
+
+// remove deletes the job, as somebody who uses kubectl.
+func (p *play) remove(j *job) error {
+	if j.submitted && !j.ended {
+		p.end(j, rehearsal.Deleted)
+	}
+	return nil
+}
+
+// end ends a job for good. Its Workload goes, so that memory does not grow.
+func (p *play) end(j *job, outcome rehearsal.Outcome) {
+	if j.run != nil {
+		p.stop(j)
+	}
+	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.now, false
+	p.world.Remove(j.key)
+	p.planRetry()
+}
+
+// stop takes the pods of a job off their nodes.
+func (p *play) stop(j *job) {
+	r := j.run
+	for _, set := range r.sets {
+		set.pool.release(set, p.now)
+		p.planIdle(set.pool)
+	}
+	if r.started && j.Runs > 0 {
+		done := p.now - r.at
+		if j.Checkpoint > 0 {
+			done -= done % j.Checkpoint
+		} else {
+			done = 0
+		}
+		j.left -= done
+	}
+	r.record().Ended = p.now
+	j.run = nil
+}
+
+// changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
+func (p *play) changed(before, after *kueue.Workload) {
+	j := p.byKey[client.ObjectKeyFromObject(after)]
+	if j == nil || j.ended || p.problem != nil {
+		return
+	}
+	switch {
+	case !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after):
+		p.problem = p.reserved(j, after)
+	case !evict.IsEvicted(before) && evict.IsEvicted(after):
+		p.problem = p.evicted(j, after)
+	case !workload.IsAdmitted(before) && workload.IsAdmitted(after):
+		p.problem = p.startPods(j, after)
+	}
+}
+
+// reserved notes a reservation of quota. If there are admission checks, it asks for nodes.
+func (p *play) reserved(j *job, wl *kueue.Workload) error {
+	r := &run{job: j, number: len(j.runs)}
+	j.run = r
+	entry := rehearsal.Run{Reserved: p.now}
+	for _, a := range wl.Status.Admission.PodSetAssignments {
+		entry.Flavors = append(entry.Flavors, rehearsal.PodSetFlavor{
+			PodSet: string(a.Name), Flavor: p.poolOf(a), Pods: int(*a.Count),
+		})
+	}
+	j.runs = append(j.runs, entry)
+	if workload.IsAdmitted(wl) {
+		return p.startPods(j, wl)
+	}
+	if err := p.world.Reconcile(j.key); err != nil {
+		return err
+	}
+	return p.provision(j, r)
+}
+
+// poolOf returns the capacity that a pod set runs on: the flavor of a resource that is a
+// pool of nodes.
+func (p *play) poolOf(a kueue.PodSetAssignment) string {
+	var names []string
+	for _, flavor := range a.Flavors {
+		names = append(names, string(flavor))
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if p.pools[name] != nil {
+			return name
+		}
+	}
+	if len(names) > 0 {
+		return names[0]
+	}
+	return ""
+}
+
+// provision plays a ProvisioningRequest: when the pools can have the nodes, they are
+// created together, and the checks are ready.
+func (p *play) provision(j *job, r *run) error {
+	wl := p.world.Workload(j.key)
+	if len(wl.Status.AdmissionChecks) == 0 {
+		return nil
+	}
+	wait := int64(0)
+	for _, f := range r.record().Flavors {
+		if pool := p.pools[f.Flavor]; pool != nil {
+			wait = max(wait, pool.Startup)
+		}
+	}
+	p.agenda.plan(p.now+wait, func() error {
+		if j.run != r {
+			return nil
+		}
+		current := p.world.Workload(j.key).DeepCopy()
+		err := patching.PatchAdmissionStatus(p.world.Context(), p.world.Client(), current, clock.RealClock{},
+			func(wl *kueue.Workload) (bool, error) {
+				for _, check := range wl.Status.AdmissionChecks {
+					if admissioncheck.FindAdmissionCheck(wl.Status.AdmissionChecks, check.Name) != nil {
+						check.State, check.Message = kueue.CheckStateReady, "The nodes are provisioned"
+						patching.SetAdmissionCheckState(&wl.Status.AdmissionChecks, check, clock.RealClock{})
+					}
+				}
+				return true, nil
+			})
+		if err != nil {
+			return err
+		}
+		p.createNodes(j)
+		return p.world.Reconcile(j.key)
+	})
+	return nil
+}
+
+// createNodes creates the nodes of a ProvisioningRequest.
+func (p *play) createNodes(j *job) {
+	for _, f := range j.run.record().Flavors {
+		pool := p.pools[f.Flavor]
+		if pool == nil {
+			continue
+		}
+		request := j.template.podSets[kueue.PodSetReference(f.PodSet)]
+		if each := fits(pool.perNode, request, f.Pods); each > 0 {
+			limit, _ := pool.most(p.now)
+			pool.add(max(0, min((f.Pods+each-1)/each, limit-pool.count())), p.now)
+		}
+	}
+}
+
+// startPods creates the pods of an admitted job.
+func (p *play) startPods(j *job, _ *kueue.Workload) error {
+	j.admitted = true
+	r := j.run
+	for _, f := range r.record().Flavors {
+		pool := p.pools[f.Flavor]
+		if pool == nil {
+			continue // on nodes that no capacity describes: they start at once
+		}
+		set := &pods{run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: pool, wants: f.Pods}
+		r.sets = append(r.sets, set)
+		r.unplaced++
+		pool.waiting = append(pool.waiting, set)
+	}
+	if r.unplaced == 0 {
+		return p.ready(r)
+	}
+	if p.timeout > 0 {
+		p.agenda.plan(p.now+p.timeout, func() error { return p.giveUp(j, r) })
+	}
+	return nil
+}
+
+// placePods gives nodes to pods, and asks for nodes where there is no room. It reports
+// whether a job has got all its nodes.
+func (p *play) placePods() bool {
+	any := false
+	for _, pool := range p.order {
+		for _, r := range pool.place() {
+			any = true
+			if err := p.ready(r); err != nil && p.problem == nil {
+				p.problem = err
+			}
+		}
+		p.grow(pool)
+	}
+	return any
+}
+
+// grow asks for as many nodes as the waiting pods need and the pool may have.
+func (p *play) grow(pool *pool) {
+	limit, _ := pool.most(p.now)
+	lacking := min(pool.lacking()-pool.booting, limit-pool.count()-pool.booting)
+	lacking -= lacking % pool.Together
+	if lacking <= 0 {
+		return
+	}
+	pool.booting += lacking
+	p.agenda.plan(p.now+pool.Startup, func() error {
+		pool.booting -= lacking
+		limit, _ := pool.most(p.now)
+		pool.add(max(0, min(lacking, limit-pool.count())), p.now)
+		p.planIdle(pool)
+		return nil
+	})
+}
+
+// planIdle plans the deletion of nodes that are empty for long enough.
+func (p *play) planIdle(pool *pool) {
+	p.agenda.plan(p.now+pool.Idle, func() error {
+		removable := pool.count() - pool.Min
+		for i := len(pool.nodes) - 1; i >= 0 && removable > 0; i-- {
+			if n := pool.nodes[i]; n != nil && n.pods == 0 && p.now-n.empty >= pool.Idle {
+				pool.nodes[i] = nil
+				removable--
+			}
+		}
+		pool.record(p.now)
+		return nil
+	})
+}
+
+// shrink takes away the nodes that a pool may not have any more, with their pods.
+func (p *play) shrink(pool *pool) {
+	limit, keeps := pool.most(p.now)
+	if keeps {
+		return
+	}
+	for i := len(pool.nodes) - 1; i >= 0 && pool.count() > limit; i-- {
+		if pool.nodes[i] == nil {
+			continue
+		}
+		for _, j := range p.jobs {
+			p.loseNode(j, pool, i)
+		}
+		pool.nodes[i] = nil
+	}
+	pool.record(p.now)
+}
+
+// loseNode puts the pods of a job on a lost node back into the line. The job's time starts
+// again when all its pods run again.
+func (p *play) loseNode(j *job, pool *pool, node int) {
+	if j.run == nil {
+		return
+	}
+	for _, set := range j.run.sets {
+		if set.pool != pool || node >= len(set.on) || set.on[node] == 0 {
+			continue
+		}
+		if set.wants == 0 {
+			j.run.unplaced++
+			pool.waiting = append(pool.waiting, set)
+		}
+		set.wants += set.on[node]
+		set.on[node] = 0
+		j.run.started = false
+	}
+}
+
+// ready starts the work of a job: all its pods run.
+func (p *play) ready(r *run) error {
+	j := r.job
+	r.started, r.at = true, p.now
+	if r.record().Started == 0 {
+		r.record().Started = p.now
+	}
+	if j.Runs > 0 {
+		p.agenda.plan(p.now+j.left, func() error { return p.finish(j, r) })
+	}
+	return nil
+}
+
+// finish ends a job that has done its work, unless it was stopped meanwhile.
+func (p *play) finish(j *job, r *run) error {
+	if j.run != r || !r.started || p.now-r.at < j.left {
+		return nil
+	}
+	wl := p.world.Workload(j.key).DeepCopy()
+	if err := finish.Finish(p.world.Context(), p.world.Client(), wl, kueue.WorkloadFinishedReasonSucceeded,
+		"The job has succeeded", clock.RealClock{}); err != nil {
+		return err
+	}
+	p.end(j, rehearsal.Finished)
+	return nil
+}
+
+// giveUp evicts a job whose pods have not all started in time, as Kueue does with
+// waitForPodsReady (reconcileNotReadyTimeout in pkg/controller/core).
+func (p *play) giveUp(j *job, r *run) error {
+	if j.run != r || r.started {
+		return nil
+	}
+	wl := p.world.Workload(j.key).DeepCopy()
+	return evict.Evict(p.world.Context(), p.world.Client(), &events.FakeRecorder{}, wl,
+		kueue.WorkloadEvictedByPodsReadyTimeout, fmt.Sprintf("Exceeded the PodsReady timeout %s", j.key),
+		kueue.WorkloadWaitForStart, clock.RealClock{}, false, nil, nil,
+		evict.WithCustomPrepare(func(wl *kueue.Workload) {
+			workload.UpdateRequeueState(wl, p.backoff[0], p.backoff[1], clock.RealClock{})
+		}))
+}
+
+// preemptor finds the preempting Workload in Kueue's message.
+var preemptor = regexp.MustCompile(`^Preempted to accommodate a workload \(UID: ([^,)]*)`)
+
+// evicted stops a job, and gives back its quota (ReconcileGenericJob in
+// pkg/controller/jobframework, step 6). Pods end at once.
+func (p *play) evicted(j *job, wl *kueue.Workload) error {
+	condition := meta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadEvicted)
+	if j.run != nil {
+		record := j.run.record()
+		record.Evicted, record.Message = rehearsal.EvictionReason(condition.Reason), condition.Message
+		if found := preemptor.FindStringSubmatch(condition.Message); found != nil {
+			record.By = p.nameOf(found[1])
+		}
+		p.stop(j)
+	}
+	j.admitted = false
+	current := wl.DeepCopy()
+	err := patching.PatchAdmissionStatus(p.world.Context(), p.world.Client(), current, clock.RealClock{},
+		func(wl *kueue.Workload) (bool, error) {
+			again := condition.Reason == kueue.WorkloadEvictedByPreemption ||
+				condition.Reason == kueue.WorkloadEvictedDueToNodeFailures
+			workload.SetRequeuedCondition(wl, condition.Reason, condition.Message, again)
+			reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation,
+				kueue.WorkloadPending)
+			workload.UnsetQuotaReservationWithCondition(wl, reason, condition.Message, clock.RealClock{}.Now())
+			return true, nil
+		})
+	if err != nil {
+		return err
+	}
+	p.planRetry()
+	if state := current.Status.RequeueState; state != nil && state.RequeueAt != nil {
+		p.agenda.plan(max(p.now, int64(state.RequeueAt.Sub(p.start).Seconds())), func() error {
+			if j.ended {
+				return nil
+			}
+			return p.world.Reconcile(j.key)
+		})
+	}
+	return nil
+}
+
+// nameOf returns the name of the job whose Workload has a UID.
+func (p *play) nameOf(uid string) string {
+	for _, j := range p.jobs {
+		if wl := p.world.Workload(j.key); wl != nil && string(wl.UID) == uid {
+			return j.key.String()
+		}
+	}
+	return ""
+}
+
+// planRetry plans Kueue's second look at the workloads that did not fit.
+func (p *play) planRetry() {
+	if p.retryAt > p.now {
+		return
+	}
+	p.retryAt = p.now + int64(world.RetryAfter.Seconds())
+	p.agenda.plan(p.retryAt, func() error { p.world.Retry(); return nil })
+}
+
+// message returns the message of a condition, "" without the condition.
+func message(wl *kueue.Workload, condition string) string {
+	if c := meta.FindStatusCondition(wl.Status.Conditions, condition); c != nil {
+		return c.Message
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/world"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	podresource "k8s.io/component-helpers/resource"
+	jobsetapi "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/jobframework"
+	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
+	"sigs.k8s.io/kueue/pkg/controller/jobs/jobset"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// template is a Job or JobSet as Kueue sees it.
+type template struct {
+	workload *kueue.Workload
+	podSets  map[kueue.PodSetReference]amounts // requests of one pod
+}
+
+// newTemplate maps a manifest to a Workload with Kueue's own code.
+func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
+	generic, err := readJob(t.Object)
+	if err != nil {
+		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+	}
+	object := generic.Object()
+	object.SetUID("template")
+	wl, err := jobframework.ConstructWorkload(w.Context(), w.Client(), generic, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+	}
+	var priorityClass func() string
+	if named, ok := generic.(jobframework.JobWithPriorityClass); ok {
+		priorityClass = named.PriorityClass
+	}
+	if err := jobframework.PrepareWorkloadPriority(w.Context(), w.Client(), object, wl, priorityClass); err != nil {
+		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+	}
+	active := true
+	wl.Spec.Active = &active
+	workload.AdjustResources(w.Context(), w.Client(), wl)
+	out := &template{workload: wl, podSets: map[kueue.PodSetReference]amounts{}}
+	for _, set := range wl.Spec.PodSets {
+		out.podSets[set.Name] = amountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
+			podresource.PodResourcesOptions{}))
+	}
+	return out, nil
+}
+
+// readJob decodes a manifest, with the defaults of its API.
+func readJob(raw json.RawMessage) (jobframework.GenericJob, error) {
+	var kind metav1.TypeMeta
+	if err := json.Unmarshal(raw, &kind); err != nil {
+		return nil, err
+	}
+	switch kind.Kind {
+	case "Job":
+		o := &batchv1.Job{}
+		if err := world.Strict(raw, o); err != nil {
+			return nil, err
+		}
+		one := int32(1)
+		if o.Spec.Completions == nil && o.Spec.Parallelism == nil {
+			o.Spec.Completions = &one
+		}
+		if o.Spec.Parallelism == nil {
+			o.Spec.Parallelism = &one
+		}
+		return (*batchjob.Job)(o), nil
+	case "JobSet":
+		o := &jobsetapi.JobSet{}
+		if err := world.Strict(raw, o); err != nil {
+			return nil, err
+		}
+		for i := range o.Spec.ReplicatedJobs {
+			if o.Spec.ReplicatedJobs[i].Replicas == 0 {
+				o.Spec.ReplicatedJobs[i].Replicas = 1
+			}
+		}
+		return (*jobset.JobSet)(o), nil
+	}
+	return nil, fmt.Errorf("a rehearsal cannot play jobs of kind %q", kind.Kind)
+}
+
+// workloadOf returns the Workload of a job. Its creation time and its UID decide the order
+// of what is submitted, or admitted, in one second: Kueue compares both, and on a cluster
+// both are as good as random. Here the number of the submission decides.
+func (t *template) workloadOf(j rehearsal.Job, number, jobs int, start time.Time, reversed bool) *kueue.Workload {
+	rank := number
+	if reversed {
+		rank = jobs - number
+	}
+	wl := t.workload.DeepCopy()
+	wl.Name = j.Name
+	wl.UID = types.UID(fmt.Sprintf("%08x", rank))
+	created := start.Add(time.Duration(j.At)*time.Second + time.Duration(rank))
+	wl.CreationTimestamp = metav1.NewTime(created)
+	return wl
+}

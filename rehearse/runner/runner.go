@@ -1,0 +1,223 @@
+// Package runner plays a scenario: a rehearsal.Scenario goes in, a rehearsal.History comes
+// out. It plays what surrounds Kueue on a cluster: the people who submit and delete jobs,
+// the job controllers, the nodes with kube-scheduler and autoscaler, and the
+// ProvisioningRequests. Package world lets Kueue itself decide.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/world"
+	"k8s.io/apimachinery/pkg/types"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// ErrScenario marks the errors about a scenario that cannot be played. Their text is for
+// the user.
+var ErrScenario = errors.New("the scenario cannot be played")
+
+// Play plays a scenario. It returns an ErrScenario if the scenario has what a rehearsal
+// cannot play; any other error is a bug. It calls progress with the time of each event. If ctx is done before the end, the history is as far as it is
+// known, and Interrupted.
+//
+// The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
+// rehearsal of days takes as long as the decisions in it.
+func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64)) (*rehearsal.History, error) {
+	var history *rehearsal.History
+	var err error
+	// A bubble cannot see what is outside, so it is asked between two events.
+	synctest.Test(&testing.T{}, func(*testing.T) {
+		var p *play
+		if p, err = newPlay(s); err != nil {
+			err = fmt.Errorf("%w: %w", ErrScenario, err)
+			return
+		}
+		defer p.world.Close()
+		if err = p.run(ctx, progress); err == nil {
+			history = p.history()
+		}
+	})
+	return history, err
+}
+
+// play is a rehearsal that is under way.
+type play struct {
+	scenario  *rehearsal.Scenario
+	start     time.Time
+	world     *world.World
+	cluster   *world.Cluster
+	templates []*template
+	pools     map[string]*pool
+	order     []*pool
+	jobs      []*job
+	byKey     map[types.NamespacedName]*job
+	agenda    agenda
+	retryAt   int64 // time of the planned retry, 0 for none
+	timeout   int64 // seconds after which a job whose pods do not run is evicted, 0 for never
+	backoff   [2]int32
+	states    []rehearsal.State
+	now       int64
+	problem   error // of a callback
+
+	interrupted bool
+}
+
+func newPlay(s *rehearsal.Scenario) (*play, error) {
+	cluster, err := world.ReadCluster(s.Objects)
+	if err != nil {
+		return nil, err
+	}
+	p := &play{
+		scenario: s, start: time.Now(), cluster: cluster, pools: map[string]*pool{},
+		byKey: map[types.NamespacedName]*job{},
+	}
+	if p.world, err = world.New(cluster, p.changed); err != nil {
+		return nil, err
+	}
+	p.readTimeout()
+	for _, t := range s.Templates {
+		template, err := newTemplate(p.world, t)
+		if err != nil {
+			return nil, err
+		}
+		p.templates = append(p.templates, template)
+	}
+	for _, in := range s.Pools {
+		pool, err := newPool(in)
+		if err != nil {
+			return nil, err
+		}
+		p.pools[in.Name] = pool
+		p.order = append(p.order, pool)
+		pool.add(min(in.Min, in.Max), 0)
+	}
+	for i, in := range s.Jobs {
+		if in.Template < 0 || in.Template >= len(p.templates) {
+			return nil, fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
+		}
+		j := &job{Job: in, number: i, template: p.templates[in.Template], left: in.Runs}
+		p.jobs = append(p.jobs, j)
+		if in.Deleted > 0 {
+			p.agenda.plan(in.Deleted, func() error { return p.remove(j) })
+		}
+		p.agenda.plan(in.At, func() error { return p.submit(j) })
+	}
+	for _, pool := range p.order {
+		for _, a := range pool.Available {
+			p.agenda.plan(a.From, func() error { p.shrink(pool); return nil })
+			if a.To > 0 {
+				p.agenda.plan(a.To, func() error { return nil })
+			}
+		}
+	}
+	return p, nil
+}
+
+// readTimeout reads Kueue's waitForPodsReady.
+func (p *play) readTimeout() {
+	if p.cluster.Configuration == nil || p.cluster.Configuration.WaitForPodsReady == nil {
+		return
+	}
+	ready := p.cluster.Configuration.WaitForPodsReady
+	p.timeout = int64(ready.Timeout.Seconds())
+	if s := ready.RequeuingStrategy; s != nil {
+		p.backoff = [2]int32{*s.BackoffBaseSeconds, *s.BackoffMaxSeconds}
+	}
+}
+
+// run goes through the agenda. Everything of one second happens before Kueue decides, and
+// all that follows from its decisions in the same second happens before the next.
+func (p *play) run(ctx context.Context, progress func(now int64)) error {
+	looks := p.scenario.Looks
+	p.world.Settle()
+	for {
+		at, more := p.agenda.at()
+		for len(looks) > 0 && (!more || looks[0] < at) {
+			p.look(looks[0])
+			looks = looks[1:]
+		}
+		if !more || at > p.scenario.Until {
+			return p.problem
+		}
+		if ctx.Err() != nil {
+			p.interrupted = true
+			return p.problem
+		}
+		time.Sleep(p.start.Add(time.Duration(at) * time.Second).Sub(time.Now()))
+		p.now = at
+		progress(at)
+		for {
+			if next, _ := p.agenda.at(); next != at || len(p.agenda.items) == 0 {
+				break
+			}
+			item, _ := p.agenda.next()
+			if err := item.do(); err != nil {
+				return err
+			}
+		}
+		for p.world.Settle() || p.placePods() {
+			if p.problem != nil {
+				return p.problem
+			}
+		}
+	}
+}
+
+// look records the state.
+func (p *play) look(at int64) {
+	state := rehearsal.State{At: at, Pods: map[string]int{}}
+	counts := map[string]*rehearsal.QueueState{}
+	for _, q := range p.cluster.ClusterQueues {
+		state.Queues = append(state.Queues, rehearsal.QueueState{ClusterQueue: q.Name})
+	}
+	for i := range state.Queues {
+		counts[state.Queues[i].ClusterQueue] = &state.Queues[i]
+	}
+	for _, j := range p.jobs {
+		count := counts[j.queue]
+		switch {
+		case !j.submitted || j.ended || count == nil:
+		case j.admitted:
+			count.Admitted++
+		case j.run == nil:
+			count.Pending++
+		}
+	}
+	for _, pool := range p.order {
+		state.Pods[pool.Name] = pool.running()
+		state.Pending += pool.pending()
+	}
+	p.states = append(p.states, state)
+}
+
+// history returns what has happened.
+func (p *play) history() *rehearsal.History {
+	h := &rehearsal.History{
+		Kueue: Kueue, End: min(p.now, p.scenario.Until), States: p.states, Interrupted: p.interrupted,
+		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
+	}
+	for _, j := range p.jobs {
+		out := rehearsal.JobHistory{ClusterQueue: j.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt}
+		switch {
+		case j.ended:
+		case j.run != nil:
+			out.Outcome = rehearsal.Running
+		default:
+			out.Outcome = rehearsal.Waiting
+			if wl := p.world.Workload(j.key); wl != nil {
+				out.Waits = message(wl, kueue.WorkloadQuotaReserved)
+			}
+		}
+		h.Jobs = append(h.Jobs, out)
+	}
+	for _, pool := range p.order {
+		h.Pools = append(h.Pools, rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use})
+	}
+	return h
+}

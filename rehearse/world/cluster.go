@@ -1,0 +1,225 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kjson "sigs.k8s.io/json"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	_ "sigs.k8s.io/kueue/pkg/features" // registers Kueue's feature gates
+)
+
+// Cluster holds the objects that a World begins with.
+type Cluster struct {
+	Configuration *config.Configuration // nil for Kueue's defaults
+	Flavors       []*kueue.ResourceFlavor
+	Checks        []*kueue.AdmissionCheck
+	Cohorts       []*kueue.Cohort
+	ClusterQueues []*kueue.ClusterQueue
+	LocalQueues   []*kueue.LocalQueue
+
+	others []client.Object // Namespaces and priorities
+	scheme *runtime.Scheme
+}
+
+// ReadCluster decodes objects from JSON, strictly. It returns an error, made for the user,
+// if an object is of no kind that a rehearsal knows, or uses what it cannot play.
+func ReadCluster(objects []json.RawMessage) (*Cluster, error) {
+	c := &Cluster{scheme: runtime.NewScheme()}
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kueue.AddToScheme, jobset.AddToScheme} {
+		if err := add(c.scheme); err != nil {
+			return nil, err
+		}
+	}
+	for i, raw := range objects {
+		if err := c.read(raw); err != nil {
+			return nil, fmt.Errorf("object %d: %w", i, err)
+		}
+	}
+	return c, c.prepare()
+}
+
+func (c *Cluster) read(raw json.RawMessage) error {
+	var kind metav1.TypeMeta
+	if err := json.Unmarshal(raw, &kind); err != nil {
+		return err
+	}
+	switch kind.Kind {
+	case "Configuration":
+		c.Configuration = &config.Configuration{}
+		return Strict(raw, c.Configuration)
+	case "ResourceFlavor":
+		return add(raw, &c.Flavors)
+	case "AdmissionCheck":
+		return add(raw, &c.Checks)
+	case "Cohort":
+		return add(raw, &c.Cohorts)
+	case "ClusterQueue":
+		return add(raw, &c.ClusterQueues)
+	case "LocalQueue":
+		return add(raw, &c.LocalQueues)
+	case "Namespace":
+		return addOther[corev1.Namespace](c, raw)
+	case "PriorityClass":
+		return addOther[schedulingv1.PriorityClass](c, raw)
+	case "WorkloadPriorityClass":
+		return addOther[kueue.WorkloadPriorityClass](c, raw)
+	case "ProvisioningRequestConfig":
+		return Strict(raw, &kueue.ProvisioningRequestConfig{})
+	}
+	return fmt.Errorf("a rehearsal cannot play objects of kind %q", kind.Kind)
+}
+
+func add[T any](raw json.RawMessage, to *[]*T) error {
+	o := new(T)
+	*to = append(*to, o)
+	return Strict(raw, o)
+}
+
+func addOther[T any, P interface {
+	*T
+	client.Object
+}](c *Cluster, raw json.RawMessage) error {
+	o := P(new(T))
+	c.others = append(c.others, o)
+	return Strict(raw, o)
+}
+
+// Strict decodes JSON as Kubernetes does, and refuses unknown and repeated fields.
+func Strict(raw json.RawMessage, into any) error {
+	problems, err := kjson.UnmarshalStrict(raw, into)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return problems[0]
+	}
+	return nil
+}
+
+// prepare fills in what the API server and Kueue's controllers would.
+func (c *Cluster) prepare() error {
+	if c.Configuration != nil {
+		if err := c.configure(); err != nil {
+			return err
+		}
+	}
+	active := func(kind string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: "Ready"}
+	}
+	for _, q := range c.ClusterQueues {
+		if err := refuse(q); err != nil {
+			return err
+		}
+		setQueueDefaults(&q.Spec)
+		q.Status.Conditions = []metav1.Condition{active(kueue.ClusterQueueActive)}
+	}
+	for _, q := range c.LocalQueues {
+		q.Status.Conditions = []metav1.Condition{active(kueue.LocalQueueActive)}
+	}
+	for _, a := range c.Checks {
+		a.Status.Conditions = []metav1.Condition{active(kueue.AdmissionCheckActive)}
+	}
+	for _, o := range c.others {
+		if n, ok := o.(*corev1.Namespace); ok {
+			if n.Labels == nil {
+				n.Labels = map[string]string{}
+			}
+			n.Labels[corev1.LabelMetadataName] = n.Name
+		}
+	}
+	return nil
+}
+
+// configure applies Kueue's defaults and feature gates, and refuses what a rehearsal does
+// not play yet.
+func (c *Cluster) configure() error {
+	cfg := c.Configuration
+	config.SetDefaults_Configuration(cfg)
+	switch {
+	case cfg.FairSharing != nil:
+		return fmt.Errorf("a rehearsal cannot play fair sharing")
+	case cfg.AdmissionFairSharing != nil:
+		return fmt.Errorf("a rehearsal cannot play admission fair sharing")
+	}
+	// The gates hold for the whole process: a process plays one platform.
+	return utilfeature.DefaultMutableFeatureGate.SetFromMap(cfg.FeatureGates)
+}
+
+// refuse returns an error if a ClusterQueue uses what a rehearsal does not play yet.
+func refuse(q *kueue.ClusterQueue) error {
+	switch {
+	case q.Spec.FairSharing != nil:
+		return fmt.Errorf("ClusterQueue %s: a rehearsal cannot play fair sharing", q.Name)
+	case q.Spec.AdmissionScope != nil:
+		return fmt.Errorf("ClusterQueue %s: a rehearsal cannot play admission fair sharing", q.Name)
+	}
+	return nil
+}
+
+// setQueueDefaults fills in the defaults of the ClusterQueue's CRD.
+func setQueueDefaults(s *kueue.ClusterQueueSpec) {
+	if s.QueueingStrategy == "" {
+		s.QueueingStrategy = kueue.BestEffortFIFO
+	}
+	if s.StopPolicy == nil {
+		none := kueue.None
+		s.StopPolicy = &none
+	}
+	if s.Preemption == nil {
+		s.Preemption = &kueue.ClusterQueuePreemption{}
+	}
+	p := s.Preemption
+	if p.WithinClusterQueue == "" {
+		p.WithinClusterQueue = kueue.PreemptionPolicyNever
+	}
+	if p.ReclaimWithinCohort == "" {
+		p.ReclaimWithinCohort = kueue.PreemptionPolicyNever
+	}
+	if p.BorrowWithinCohort == nil {
+		p.BorrowWithinCohort = &kueue.BorrowWithinCohort{}
+	}
+	if p.BorrowWithinCohort.Policy == "" {
+		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyNever
+	}
+	if s.FlavorFungibility == nil {
+		s.FlavorFungibility = &kueue.FlavorFungibility{}
+	}
+	if s.FlavorFungibility.WhenCanBorrow == "" {
+		s.FlavorFungibility.WhenCanBorrow = kueue.MayStopSearch
+	}
+	if s.FlavorFungibility.WhenCanPreempt == "" {
+		s.FlavorFungibility.WhenCanPreempt = kueue.TryNextFlavor
+	}
+}
+
+// all returns the objects that Kueue's code reads through its client.
+func (c *Cluster) all() []client.Object {
+	out := slices.Clone(c.others)
+	for _, q := range c.ClusterQueues {
+		out = append(out, q)
+	}
+	for _, q := range c.LocalQueues {
+		out = append(out, q)
+	}
+	for _, f := range c.Flavors {
+		out = append(out, f)
+	}
+	for _, a := range c.Checks {
+		out = append(out, a)
+	}
+	return out
+}
+
+// Scheme returns the types of the cluster's objects.
+func (c *Cluster) Scheme() *runtime.Scheme { return c.scheme }

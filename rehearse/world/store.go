@@ -1,0 +1,246 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// store plays the API server for Kueue's code: it holds the Workloads, and the few
+// other objects that the code reads. It embeds a nil Client, so that a call that no
+// one has thought of fails loudly.
+//
+// A stored object is never changed in place. Get may therefore return it without a
+// deep copy.
+type store struct {
+	client.Client
+	scheme *runtime.Scheme
+	fixed  map[string]client.Object // all objects but Workloads, by type and name
+
+	mu        sync.Mutex // Kueue writes evictions from several goroutines
+	workloads map[types.NamespacedName]*stored
+	written   []change // since the last call of take
+	version   int64
+}
+
+// stored is a Workload with the field manager that owns each of its conditions.
+type stored struct {
+	object *kueue.Workload
+	owner  map[string]string // by type of the condition
+}
+
+// change is a write that the watch has not told yet.
+type change struct{ before, after *kueue.Workload }
+
+func newStore(scheme *runtime.Scheme, objects []client.Object) *store {
+	s := &store{scheme: scheme, fixed: map[string]client.Object{}, workloads: map[types.NamespacedName]*stored{}}
+	for _, o := range objects {
+		s.fixed[fixedKey(o, client.ObjectKeyFromObject(o))] = o
+	}
+	return s
+}
+
+func fixedKey(o client.Object, key client.ObjectKey) string {
+	return reflect.TypeOf(o).String() + " " + key.String()
+}
+
+func (s *store) Scheme() *runtime.Scheme { return s.scheme }
+
+// Get implements client.Reader.
+func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if w, ok := into.(*kueue.Workload); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		found, ok := s.workloads[key]
+		if !ok {
+			return notFound("workloads", key)
+		}
+		*w = *found.object
+		return nil
+	}
+	found, ok := s.fixed[fixedKey(into, key)]
+	if !ok {
+		return notFound(reflect.TypeOf(into).Elem().Name(), key)
+	}
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(found).Elem())
+	return nil
+}
+
+func notFound(resource string, key client.ObjectKey) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: resource}, key.String())
+}
+
+// List implements client.Reader. Kueue lists its own objects only when a queue appears,
+// to find what was there before; nothing was.
+func (s *store) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	switch into := list.(type) {
+	case *corev1.LimitRangeList, *kueue.LocalQueueList, *kueue.WorkloadList:
+		return nil
+	case *schedulingv1.PriorityClassList:
+		for _, o := range s.fixed {
+			if c, ok := o.(*schedulingv1.PriorityClass); ok {
+				into.Items = append(into.Items, *c)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("a rehearsal cannot list %T", list)
+}
+
+// Status implements client.StatusClient.
+func (s *store) Status() client.SubResourceWriter { return statusWriter{s} }
+
+// statusWriter writes the status of Workloads.
+type statusWriter struct{ s *store }
+
+func (statusWriter) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
+	return fmt.Errorf("a rehearsal creates no status")
+}
+
+func (statusWriter) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+	return fmt.Errorf("a rehearsal applies no configurations")
+}
+
+// Update replaces the whole status.
+func (w statusWriter) Update(_ context.Context, o client.Object, _ ...client.SubResourceUpdateOption) error {
+	sent, ok := o.(*kueue.Workload)
+	if !ok {
+		return fmt.Errorf("a rehearsal cannot update %T", o)
+	}
+	return w.s.write(sent, func(_ *stored, status *kueue.WorkloadStatus) {
+		sent.Status.DeepCopyInto(status)
+	})
+}
+
+// Patch is server-side apply of a status. The manager that applies owns what it sends: what
+// it sent before and does not send any more is dropped.
+func (w statusWriter) Patch(_ context.Context, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	sent, ok := o.(*kueue.Workload)
+	if !ok || patch.Type() != types.ApplyPatchType {
+		return fmt.Errorf("a rehearsal cannot patch %T with %s", o, patch.Type())
+	}
+	options := client.SubResourcePatchOptions{}
+	options.ApplyOptions(opts)
+	return w.s.write(sent, func(entry *stored, status *kueue.WorkloadStatus) {
+		conditions := status.Conditions
+		sent.Status.DeepCopyInto(status)
+		status.Conditions = entry.merge(conditions, sent.Status.Conditions, options.FieldManager)
+	})
+}
+
+// merge returns the conditions after a manager has applied some.
+func (e *stored) merge(old, sent []metav1.Condition, manager string) []metav1.Condition {
+	var out []metav1.Condition
+	for _, c := range old {
+		if e.owner[c.Type] != manager || meta.FindStatusCondition(sent, c.Type) != nil {
+			out = append(out, c)
+		}
+	}
+	for _, c := range sent {
+		e.owner[c.Type] = manager
+		if i := conditionIndex(out, c.Type); i >= 0 {
+			out[i] = c
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func conditionIndex(conditions []metav1.Condition, kind string) int {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+// write stores a Workload whose status set changes, as JSON would: times lose their
+// fractions of a second. It then gives the object its new version, and refuses an old one.
+func (s *store) write(sent *kueue.Workload, set func(*stored, *kueue.WorkloadStatus)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry, ok := s.workloads[client.ObjectKeyFromObject(sent)]
+	if !ok {
+		return notFound("workloads", client.ObjectKeyFromObject(sent))
+	}
+	before := entry.object
+	if sent.ResourceVersion != "" && sent.ResourceVersion != before.ResourceVersion {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "workloads"}, sent.Name,
+			fmt.Errorf("version %s, not %s", before.ResourceVersion, sent.ResourceVersion))
+	}
+	after := before.DeepCopy()
+	set(entry, &after.Status)
+	truncateTimes(&after.Status)
+	if !equality.Semantic.DeepEqual(before.Status, after.Status) {
+		s.store(entry, after)
+	}
+	entry.object.DeepCopyInto(sent)
+	return nil
+}
+
+// store replaces an object and notes the change for the watch. The lock is held.
+func (s *store) store(entry *stored, after *kueue.Workload) {
+	s.version++
+	after.ResourceVersion = strconv.FormatInt(s.version, 10)
+	s.written = append(s.written, change{entry.object, after})
+	entry.object = after
+}
+
+func truncateTimes(status *kueue.WorkloadStatus) {
+	for i := range status.Conditions {
+		status.Conditions[i].LastTransitionTime.Time = status.Conditions[i].LastTransitionTime.Truncate(time.Second)
+	}
+	for i := range status.AdmissionChecks {
+		status.AdmissionChecks[i].LastTransitionTime.Time = status.AdmissionChecks[i].LastTransitionTime.Truncate(time.Second)
+	}
+	if state := status.RequeueState; state != nil && state.RequeueAt != nil {
+		state.RequeueAt = &metav1.Time{Time: state.RequeueAt.Truncate(time.Second)}
+	}
+}
+
+// create adds a Workload.
+func (s *store) create(w *kueue.Workload) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	w.ResourceVersion = strconv.FormatInt(s.version, 10)
+	s.workloads[client.ObjectKeyFromObject(w)] = &stored{object: w, owner: map[string]string{}}
+}
+
+// remove deletes a Workload and returns it, or nil if there is none.
+func (s *store) remove(key types.NamespacedName) *kueue.Workload {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry, ok := s.workloads[key]
+	if !ok {
+		return nil
+	}
+	delete(s.workloads, key)
+	return entry.object
+}
+
+// take returns the changes since the last call, in the order in which they were written.
+func (s *store) take() []change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.written
+	s.written = nil
+	return out
+}

@@ -1,0 +1,243 @@
+// Package world runs Kueue's own code in virtual time, one step at a time.
+//
+// Objects of a platform go in, and then Workloads. Kueue's cache, queues, scheduler and
+// workload reconciler decide which Workloads get quota, on which flavors, and which are
+// evicted; the package decides nothing. It plays the parts of a cluster around them: the
+// API server (store), the watch (Settle) and the pace of the scheduler's loop (cycle).
+//
+// A World lives in a bubble of testing/synctest, whose clock moves only when everything in
+// it waits. All methods of a World must be called from the goroutine that made it.
+package world
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/controller/core"
+	"sigs.k8s.io/kueue/pkg/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/util/routine"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// RetryAfter is the time after which Kueue looks again at workloads that did not fit,
+// once quota was freed (requeueBatchPeriod in pkg/cache/queue/inadmissible_workloads.go).
+const RetryAfter = time.Second
+
+// World is one Kueue with its cluster.
+type World struct {
+	ctx        context.Context
+	store      *store
+	cache      *schdcache.Cache
+	queues     *qcache.Manager
+	requeuer   interface{ ProcessRequeues(context.Context) int }
+	scheduler  *scheduler.Scheduler
+	reconciler *core.WorkloadReconciler
+	gate       *gate
+	clock      *cycleClock
+	loop       *loopContext // nil while no goroutine waits for heads
+	flavors    int
+	changed    func(before, after *kueue.Workload)
+}
+
+// Quiet silences the logs of Kueue and its libraries. Call it once, before New.
+func Quiet() {
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	routine.DefaultWrapper = inline{}
+}
+
+// New returns a World with the given objects. The function changed is called for every
+// write to a Workload, after Kueue has seen it; it may call the World's methods except
+// Settle.
+func New(c *Cluster, changed func(before, after *kueue.Workload)) (*World, error) {
+	w := &World{
+		ctx:     ctrl.LoggerInto(context.Background(), logr.Discard()),
+		store:   newStore(c.scheme, c.all()),
+		clock:   &cycleClock{},
+		flavors: len(c.Flavors),
+		changed: changed,
+	}
+	prefixes, transformations := resources(c.Configuration)
+	expected := expectations.New()
+	w.cache = schdcache.New(w.store,
+		schdcache.WithPodsReadyTracking(tracksPods(c.Configuration)),
+		schdcache.WithExcludedResourcePrefixes(prefixes),
+		schdcache.WithResourceTransformations(transformations))
+	w.gate = &gate{cache: w.cache}
+	w.gate.open.Store(true)
+	timestamp := requeuingTimestamp(c.Configuration)
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(w.store, w.gate,
+		qcache.WithExcludedResourcePrefixes(prefixes),
+		qcache.WithResourceTransformations(transformations),
+		qcache.WithPodsReadyRequeuingTimestamp(timestamp),
+		qcache.WithPreemptionExpectations(expected))
+	w.queues, w.requeuer = manager, requeuer
+	recorder := &events.FakeRecorder{}
+	w.scheduler = scheduler.New(w.queues, w.cache, w.store, recorder,
+		scheduler.WithPodsReadyRequeuingTimestamp(timestamp),
+		scheduler.WithPreemptionExpectations(expected),
+		scheduler.WithClock(nil, w.clock))
+	w.reconciler = core.NewWorkloadReconciler(w.store, w.queues, w.cache, recorder,
+		core.WithPreemptionExpectations(expected))
+	return w, w.fill(c)
+}
+
+// fill tells Kueue about the objects, as its controllers do.
+func (w *World) fill(c *Cluster) error {
+	log := logr.Discard()
+	for _, f := range c.Flavors {
+		w.cache.AddOrUpdateResourceFlavor(log, f)
+	}
+	for _, a := range c.Checks {
+		w.cache.AddOrUpdateAdmissionCheck(log, a)
+	}
+	for _, cohort := range c.Cohorts {
+		if err := w.cache.AddOrUpdateCohort(cohort); err != nil {
+			return fmt.Errorf("cohort %s: %w", cohort.Name, err)
+		}
+		w.queues.AddOrUpdateCohort(w.ctx, cohort)
+	}
+	for _, q := range c.ClusterQueues {
+		if err := w.cache.AddClusterQueue(w.ctx, q); err != nil {
+			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
+		}
+		if err := w.queues.AddClusterQueue(w.ctx, q); err != nil {
+			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
+		}
+	}
+	for _, q := range c.LocalQueues {
+		if err := w.cache.AddLocalQueue(q); err != nil {
+			return fmt.Errorf("LocalQueue %s/%s: %w", q.Namespace, q.Name, err)
+		}
+		if err := w.queues.AddLocalQueue(w.ctx, q); err != nil {
+			return fmt.Errorf("LocalQueue %s/%s: %w", q.Namespace, q.Name, err)
+		}
+	}
+	for _, q := range c.ClusterQueues {
+		if status, _, message := w.cache.ClusterQueueReadiness(kueue.ClusterQueueReference(q.Name)); status != "True" {
+			return fmt.Errorf("ClusterQueue %s is not active: %s", q.Name, message)
+		}
+	}
+	return nil
+}
+
+// Client returns the cluster's API as far as a World plays it.
+func (w *World) Client() client.Client { return w.store }
+
+// Context returns the context for calls of Kueue's functions.
+func (w *World) Context() context.Context { return w.ctx }
+
+// Submit adds a Workload.
+func (w *World) Submit(wl *kueue.Workload) {
+	w.store.create(wl)
+	w.reconciler.Create(event.TypedCreateEvent[*kueue.Workload]{Object: wl})
+}
+
+// Remove deletes a Workload. Nothing happens if it does not exist.
+func (w *World) Remove(key types.NamespacedName) {
+	if old := w.store.remove(key); old != nil {
+		w.reconciler.Delete(event.TypedDeleteEvent[*kueue.Workload]{Object: old})
+	}
+}
+
+// Workload returns a Workload, or nil if it does not exist. It must not be changed.
+func (w *World) Workload(key types.NamespacedName) *kueue.Workload {
+	if found, ok := w.store.workloads[key]; ok {
+		return found.object
+	}
+	return nil
+}
+
+// Reconcile calls Kueue's reconciler for a Workload.
+func (w *World) Reconcile(key types.NamespacedName) error {
+	_, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: key})
+	return err
+}
+
+// Retry puts the workloads that did not fit back into their queues, if quota was freed. It
+// returns their number. Call it RetryAfter the quota was freed.
+func (w *World) Retry() int { return w.requeuer.ProcessRequeues(w.ctx) }
+
+// Settle lets Kueue decide until nothing changes any more at this moment. It reports
+// whether anything has changed.
+//
+// A cycle that changes nothing is repeated as often as there are flavors, because Kueue
+// can go on with the next flavor in the next cycle.
+func (w *World) Settle() bool {
+	changed := w.tell()
+	for idle := 0; idle <= w.flavors; {
+		if !w.cycle() {
+			break
+		}
+		if w.tell() {
+			changed, idle = true, 0
+		} else {
+			idle++
+		}
+	}
+	return changed
+}
+
+// tell gives Kueue what was written, as a watch does, and reports whether an admission or
+// an eviction was among it. Writes of one moment are told by name: Kueue writes several
+// evictions at a time, in an order that differs from run to run.
+func (w *World) tell() bool {
+	decided := false
+	for {
+		changes := w.store.take()
+		if len(changes) == 0 {
+			return decided
+		}
+		slices.SortStableFunc(changes, func(a, b change) int {
+			return cmp.Or(cmp.Compare(a.after.Namespace, b.after.Namespace), cmp.Compare(a.after.Name, b.after.Name))
+		})
+		for _, c := range changes {
+			if _, exists := w.store.workloads[client.ObjectKeyFromObject(c.after)]; !exists {
+				continue
+			}
+			w.reconciler.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before, ObjectNew: c.after})
+			decided = decided || workload.Status(c.before) != workload.Status(c.after) || evicted(c.before) != evicted(c.after)
+			w.changed(c.before, c.after)
+		}
+	}
+}
+
+func evicted(w *kueue.Workload) bool {
+	i := conditionIndex(w.Status.Conditions, kueue.WorkloadEvicted)
+	return i >= 0 && w.Status.Conditions[i].Status == "True"
+}
+
+func resources(c *config.Configuration) ([]string, []config.ResourceTransformation) {
+	if c == nil || c.Resources == nil {
+		return nil, nil
+	}
+	return c.Resources.ExcludeResourcePrefixes, c.Resources.Transformations
+}
+
+func tracksPods(c *config.Configuration) bool {
+	return c != nil && c.WaitForPodsReady != nil && c.WaitForPodsReady.BlockAdmission != nil &&
+		*c.WaitForPodsReady.BlockAdmission
+}
+
+func requeuingTimestamp(c *config.Configuration) config.RequeuingTimestamp {
+	if c == nil || c.WaitForPodsReady == nil || c.WaitForPodsReady.RequeuingStrategy == nil ||
+		c.WaitForPodsReady.RequeuingStrategy.Timestamp == nil {
+		return config.EvictionTimestamp
+	}
+	return *c.WaitForPodsReady.RequeuingStrategy.Timestamp
+}
