@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/world"
@@ -26,7 +27,6 @@ type job struct {
 	number   int
 	template *template
 	key      types.NamespacedName
-	queue    string // ClusterQueue
 
 	submitted, ended bool
 	admitted         bool  // quota and all checks
@@ -57,18 +57,9 @@ func (p *play) submit(j *job) error {
 	if other, ok := p.byKey[j.key]; ok && !other.ended {
 		return fmt.Errorf("two jobs have the name %s at the same time", j.key)
 	}
-	p.byKey[j.key] = j
+	p.byKey[j.key], p.byUID[wl.UID] = j, j
 	j.submitted = true
-	for _, q := range p.cluster.LocalQueues {
-		if q.Namespace == wl.Namespace && q.Name == string(wl.Spec.QueueName) {
-			j.queue = string(q.Spec.ClusterQueue)
-		}
-	}
-	if j.queue == "" {
-		return fmt.Errorf("job %s: its namespace has no LocalQueue %q", j.key, wl.Spec.QueueName)
-	}
-	p.world.Submit(wl)
-	return p.world.Reconcile(j.key)
+	return p.world.Submit(wl)
 }
 
 // remove deletes the job, as somebody who uses kubectl.
@@ -109,20 +100,26 @@ func (p *play) stop(j *job) {
 	j.run = nil
 }
 
-// changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
-func (p *play) changed(before, after *kueue.Workload) {
+// Wake implements world.Watcher.
+func (p *play) Wake(key types.NamespacedName, after time.Duration) {
+	p.agenda.plan(p.now+int64((after+time.Second-1)/time.Second), func() error { return p.world.Reconcile(key) })
+}
+
+// Changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
+func (p *play) Changed(before, after *kueue.Workload) error {
 	j := p.byKey[client.ObjectKeyFromObject(after)]
-	if j == nil || j.ended || p.problem != nil {
-		return
+	if j == nil || j.ended {
+		return nil
 	}
 	switch {
 	case !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after):
-		p.problem = p.reserved(j, after)
+		return p.reserved(j, after)
 	case !evict.IsEvicted(before) && evict.IsEvicted(after):
-		p.problem = p.evicted(j, after)
+		return p.evicted(j, after)
 	case !workload.IsAdmitted(before) && workload.IsAdmitted(after):
-		p.problem = p.startPods(j, after)
+		p.startPods(j)
 	}
+	return nil
 }
 
 // reserved notes a reservation of quota. If there are admission checks, it asks for nodes.
@@ -137,12 +134,11 @@ func (p *play) reserved(j *job, wl *kueue.Workload) error {
 	}
 	j.runs = append(j.runs, entry)
 	if workload.IsAdmitted(wl) {
-		return p.startPods(j, wl)
+		p.startPods(j)
+	} else {
+		p.provision(j, r)
 	}
-	if err := p.world.Reconcile(j.key); err != nil {
-		return err
-	}
-	return p.provision(j, r)
+	return nil
 }
 
 // poolOf returns the capacity that a pod set runs on: the flavor of a resource that is a
@@ -166,11 +162,7 @@ func (p *play) poolOf(a kueue.PodSetAssignment) string {
 
 // provision plays a ProvisioningRequest: when the pools can have the nodes, they are
 // created together, and the checks are ready.
-func (p *play) provision(j *job, r *run) error {
-	wl := p.world.Workload(j.key)
-	if len(wl.Status.AdmissionChecks) == 0 {
-		return nil
-	}
+func (p *play) provision(j *job, r *run) {
 	wait := int64(0)
 	for _, f := range r.record().Flavors {
 		if pool := p.pools[f.Flavor]; pool != nil {
@@ -196,9 +188,8 @@ func (p *play) provision(j *job, r *run) error {
 			return err
 		}
 		p.createNodes(j)
-		return p.world.Reconcile(j.key)
+		return nil
 	})
-	return nil
 }
 
 // createNodes creates the nodes of a ProvisioningRequest.
@@ -217,7 +208,7 @@ func (p *play) createNodes(j *job) {
 }
 
 // startPods creates the pods of an admitted job.
-func (p *play) startPods(j *job, _ *kueue.Workload) error {
+func (p *play) startPods(j *job) {
 	j.admitted = true
 	r := j.run
 	for _, f := range r.record().Flavors {
@@ -231,12 +222,10 @@ func (p *play) startPods(j *job, _ *kueue.Workload) error {
 		pool.waiting = append(pool.waiting, set)
 	}
 	if r.unplaced == 0 {
-		return p.ready(r)
-	}
-	if p.timeout > 0 {
+		p.ready(r)
+	} else if p.timeout > 0 {
 		p.agenda.plan(p.now+p.timeout, func() error { return p.giveUp(j, r) })
 	}
-	return nil
 }
 
 // placePods gives nodes to pods, and asks for nodes where there is no room. It reports
@@ -246,9 +235,7 @@ func (p *play) placePods() bool {
 	for _, pool := range p.order {
 		for _, r := range pool.place() {
 			any = true
-			if err := p.ready(r); err != nil && p.problem == nil {
-				p.problem = err
-			}
+			p.ready(r)
 		}
 		p.grow(pool)
 	}
@@ -327,7 +314,7 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 }
 
 // ready starts the work of a job: all its pods run.
-func (p *play) ready(r *run) error {
+func (p *play) ready(r *run) {
 	j := r.job
 	r.started, r.at = true, p.now
 	if r.record().Started == 0 {
@@ -336,7 +323,6 @@ func (p *play) ready(r *run) error {
 	if j.Runs > 0 {
 		p.agenda.plan(p.now+j.left, func() error { return p.finish(j, r) })
 	}
-	return nil
 }
 
 // finish ends a job that has done its work, unless it was stopped meanwhile.
@@ -379,7 +365,9 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 		record := j.run.record()
 		record.Evicted, record.Message = rehearsal.EvictionReason(condition.Reason), condition.Message
 		if found := preemptor.FindStringSubmatch(condition.Message); found != nil {
-			record.By = p.nameOf(found[1])
+			if by := p.byUID[types.UID(found[1])]; by != nil {
+				record.By = by.key.String()
+			}
 		}
 		p.stop(j)
 	}
@@ -391,7 +379,7 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 				condition.Reason == kueue.WorkloadEvictedDueToNodeFailures
 			workload.SetRequeuedCondition(wl, condition.Reason, condition.Message, again)
 			reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation,
-				kueue.WorkloadPending)
+				"Pending")
 			workload.UnsetQuotaReservationWithCondition(wl, reason, condition.Message, clock.RealClock{}.Now())
 			return true, nil
 		})
@@ -399,25 +387,7 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 		return err
 	}
 	p.planRetry()
-	if state := current.Status.RequeueState; state != nil && state.RequeueAt != nil {
-		p.agenda.plan(max(p.now, int64(state.RequeueAt.Sub(p.start).Seconds())), func() error {
-			if j.ended {
-				return nil
-			}
-			return p.world.Reconcile(j.key)
-		})
-	}
 	return nil
-}
-
-// nameOf returns the name of the job whose Workload has a UID.
-func (p *play) nameOf(uid string) string {
-	for _, j := range p.jobs {
-		if wl := p.world.Workload(j.key); wl != nil && string(wl.UID) == uid {
-			return j.key.String()
-		}
-	}
-	return ""
 }
 
 // planRetry plans Kueue's second look at the workloads that did not fit.

@@ -23,6 +23,7 @@ import (
 // template is a Job or JobSet as Kueue sees it.
 type template struct {
 	workload *kueue.Workload
+	queue    string                            // ClusterQueue
 	podSets  map[kueue.PodSetReference]amounts // requests of one pod
 }
 

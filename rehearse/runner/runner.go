@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/world"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -22,9 +23,9 @@ import (
 // the user.
 var ErrScenario = errors.New("the scenario cannot be played")
 
-// Play plays a scenario. It returns an ErrScenario if the scenario has what a rehearsal
-// cannot play; any other error is a bug. It calls progress with the time of each event. If ctx is done before the end, the history is as far as it is
-// known, and Interrupted.
+// Play plays a scenario, and calls progress with the time of each event. It returns an
+// ErrScenario if the scenario has what a rehearsal cannot play; any other error is a bug.
+// If ctx is done before the end, the history is as far as it is known, and Interrupted.
 //
 // The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
 // rehearsal of days takes as long as the decisions in it.
@@ -57,13 +58,14 @@ type play struct {
 	order     []*pool
 	jobs      []*job
 	byKey     map[types.NamespacedName]*job
+	byUID     map[types.UID]*job
+	queues    map[types.NamespacedName]string // ClusterQueue by LocalQueue
 	agenda    agenda
 	retryAt   int64 // time of the planned retry, 0 for none
 	timeout   int64 // seconds after which a job whose pods do not run is evicted, 0 for never
 	backoff   [2]int32
 	states    []rehearsal.State
 	now       int64
-	problem   error // of a callback
 
 	interrupted bool
 }
@@ -75,9 +77,13 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 	}
 	p := &play{
 		scenario: s, start: time.Now(), cluster: cluster, pools: map[string]*pool{},
-		byKey: map[types.NamespacedName]*job{},
+		byKey: map[types.NamespacedName]*job{}, byUID: map[types.UID]*job{},
+		queues: map[types.NamespacedName]string{},
 	}
-	if p.world, err = world.New(cluster, p.changed); err != nil {
+	for _, q := range cluster.LocalQueues {
+		p.queues[client.ObjectKeyFromObject(q)] = string(q.Spec.ClusterQueue)
+	}
+	if p.world, err = world.New(cluster, p); err != nil {
 		return nil, err
 	}
 	p.readTimeout()
@@ -85,6 +91,12 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		template, err := newTemplate(p.world, t)
 		if err != nil {
 			return nil, err
+		}
+		key := types.NamespacedName{
+			Namespace: template.workload.Namespace, Name: string(template.workload.Spec.QueueName),
+		}
+		if template.queue = p.queues[key]; template.queue == "" {
+			return nil, fmt.Errorf("workload %s: namespace %s has no LocalQueue %q", t.Name, key.Namespace, key.Name)
 		}
 		p.templates = append(p.templates, template)
 	}
@@ -135,7 +147,9 @@ func (p *play) readTimeout() {
 // all that follows from its decisions in the same second happens before the next.
 func (p *play) run(ctx context.Context, progress func(now int64)) error {
 	looks := p.scenario.Looks
-	p.world.Settle()
+	if _, err := p.world.Settle(); err != nil {
+		return err
+	}
 	for {
 		at, more := p.agenda.at()
 		for len(looks) > 0 && (!more || looks[0] < at) {
@@ -143,13 +157,13 @@ func (p *play) run(ctx context.Context, progress func(now int64)) error {
 			looks = looks[1:]
 		}
 		if !more || at > p.scenario.Until {
-			return p.problem
+			return nil
 		}
 		if ctx.Err() != nil {
 			p.interrupted = true
-			return p.problem
+			return nil
 		}
-		time.Sleep(p.start.Add(time.Duration(at) * time.Second).Sub(time.Now()))
+		time.Sleep(time.Until(p.start.Add(time.Duration(at) * time.Second)))
 		p.now = at
 		progress(at)
 		for {
@@ -161,10 +175,12 @@ func (p *play) run(ctx context.Context, progress func(now int64)) error {
 				return err
 			}
 		}
-		for p.world.Settle() || p.placePods() {
-			if p.problem != nil {
-				return p.problem
+		for again := true; again; {
+			decided, err := p.world.Settle()
+			if err != nil {
+				return err
 			}
+			again = p.placePods() || decided
 		}
 	}
 }
@@ -180,7 +196,7 @@ func (p *play) look(at int64) {
 		counts[state.Queues[i].ClusterQueue] = &state.Queues[i]
 	}
 	for _, j := range p.jobs {
-		count := counts[j.queue]
+		count := counts[j.template.queue]
 		switch {
 		case !j.submitted || j.ended || count == nil:
 		case j.admitted:
@@ -203,7 +219,7 @@ func (p *play) history() *rehearsal.History {
 		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
 	}
 	for _, j := range p.jobs {
-		out := rehearsal.JobHistory{ClusterQueue: j.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt}
+		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt}
 		switch {
 		case j.ended:
 		case j.run != nil:

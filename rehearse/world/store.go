@@ -129,7 +129,9 @@ func (w statusWriter) Update(_ context.Context, o client.Object, _ ...client.Sub
 
 // Patch is server-side apply of a status. The manager that applies owns what it sends: what
 // it sent before and does not send any more is dropped.
-func (w statusWriter) Patch(_ context.Context, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+func (w statusWriter) Patch(
+	_ context.Context, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+) error {
 	sent, ok := o.(*kueue.Workload)
 	if !ok || patch.Type() != types.ApplyPatchType {
 		return fmt.Errorf("a rehearsal cannot patch %T with %s", o, patch.Type())
@@ -204,11 +206,12 @@ func (s *store) store(entry *stored, after *kueue.Workload) {
 }
 
 func truncateTimes(status *kueue.WorkloadStatus) {
+	truncate := func(t *metav1.Time) { t.Time = t.Truncate(time.Second) }
 	for i := range status.Conditions {
-		status.Conditions[i].LastTransitionTime.Time = status.Conditions[i].LastTransitionTime.Truncate(time.Second)
+		truncate(&status.Conditions[i].LastTransitionTime)
 	}
 	for i := range status.AdmissionChecks {
-		status.AdmissionChecks[i].LastTransitionTime.Time = status.AdmissionChecks[i].LastTransitionTime.Truncate(time.Second)
+		truncate(&status.AdmissionChecks[i].LastTransitionTime)
 	}
 	if state := status.RequeueState; state != nil && state.RequeueAt != nil {
 		state.RequeueAt = &metav1.Time{Time: state.RequeueAt.Truncate(time.Second)}

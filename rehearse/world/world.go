@@ -51,7 +51,18 @@ type World struct {
 	clock      *cycleClock
 	loop       *loopContext // nil while no goroutine waits for heads
 	flavors    int
-	changed    func(before, after *kueue.Workload)
+	bestEffort []*kueue.ClusterQueue // the queues of BestEffortFIFO
+	watcher    Watcher
+}
+
+// Watcher follows the Workloads of a World.
+type Watcher interface {
+	// Changed is called for every write to a Workload, after Kueue has seen it. It may
+	// call the World's methods except Settle.
+	Changed(before, after *kueue.Workload) error
+	// Wake is called when Kueue wants to reconcile a Workload again after a time. The
+	// watcher calls Reconcile then.
+	Wake(key types.NamespacedName, after time.Duration)
 }
 
 // Quiet silences the logs of Kueue and its libraries. Call it once, before New.
@@ -61,16 +72,15 @@ func Quiet() {
 	routine.DefaultWrapper = inline{}
 }
 
-// New returns a World with the given objects. The function changed is called for every
-// write to a Workload, after Kueue has seen it; it may call the World's methods except
-// Settle.
-func New(c *Cluster, changed func(before, after *kueue.Workload)) (*World, error) {
+// New returns a World with the given objects. It returns an error, made for the user, if
+// Kueue refuses an object.
+func New(c *Cluster, watcher Watcher) (*World, error) {
 	w := &World{
 		ctx:     ctrl.LoggerInto(context.Background(), logr.Discard()),
 		store:   newStore(c.scheme, c.all()),
 		clock:   &cycleClock{},
 		flavors: len(c.Flavors),
-		changed: changed,
+		watcher: watcher,
 	}
 	prefixes, transformations := resources(c.Configuration)
 	expected := expectations.New()
@@ -113,6 +123,9 @@ func (w *World) fill(c *Cluster) error {
 		w.queues.AddOrUpdateCohort(w.ctx, cohort)
 	}
 	for _, q := range c.ClusterQueues {
+		if q.Spec.QueueingStrategy == kueue.BestEffortFIFO {
+			w.bestEffort = append(w.bestEffort, q)
+		}
 		if err := w.cache.AddClusterQueue(w.ctx, q); err != nil {
 			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
 		}
@@ -143,9 +156,10 @@ func (w *World) Client() client.Client { return w.store }
 func (w *World) Context() context.Context { return w.ctx }
 
 // Submit adds a Workload.
-func (w *World) Submit(wl *kueue.Workload) {
+func (w *World) Submit(wl *kueue.Workload) error {
 	w.store.create(wl)
 	w.reconciler.Create(event.TypedCreateEvent[*kueue.Workload]{Object: wl})
+	return w.Reconcile(client.ObjectKeyFromObject(wl))
 }
 
 // Remove deletes a Workload. Nothing happens if it does not exist.
@@ -163,9 +177,13 @@ func (w *World) Workload(key types.NamespacedName) *kueue.Workload {
 	return nil
 }
 
-// Reconcile calls Kueue's reconciler for a Workload.
+// Reconcile calls Kueue's reconciler for a Workload. It does nothing for a Workload that
+// does not exist.
 func (w *World) Reconcile(key types.NamespacedName) error {
-	_, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: key})
+	result, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: key})
+	if result.RequeueAfter > 0 {
+		w.watcher.Wake(key, result.RequeueAfter)
+	}
 	return err
 }
 
@@ -176,43 +194,66 @@ func (w *World) Retry() int { return w.requeuer.ProcessRequeues(w.ctx) }
 // Settle lets Kueue decide until nothing changes any more at this moment. It reports
 // whether anything has changed.
 //
-// A cycle that changes nothing is repeated as often as there are flavors, because Kueue
-// can go on with the next flavor in the next cycle.
-func (w *World) Settle() bool {
-	changed := w.tell()
-	for idle := 0; idle <= w.flavors; {
-		if !w.cycle() {
+// Kueue looks at the head of each queue in a cycle. In a queue of BestEffortFIFO a head
+// that does not fit makes room for the next, until no head is left. In a queue of
+// StrictFIFO it stays, so the cycles must end elsewhere: a cycle that changes nothing is
+// repeated as often as there are flavors, because Kueue can go on with the next flavor in
+// the next cycle, and as often as the longest other queue needs.
+func (w *World) Settle() (bool, error) {
+	changed, err := w.tell()
+	for idle := 0; idle <= w.flavors || idle <= w.flavors+w.longestQueue(); {
+		if err != nil || !w.cycle() {
 			break
 		}
-		if w.tell() {
+		var decided bool
+		if decided, err = w.tell(); decided {
 			changed, idle = true, 0
 		} else {
 			idle++
 		}
 	}
-	return changed
+	return changed, err
+}
+
+// longestQueue returns the largest number of workloads that wait in one queue of
+// BestEffortFIFO.
+func (w *World) longestQueue() int {
+	longest := 0
+	for _, q := range w.bestEffort {
+		if n, err := w.queues.Pending(q); err == nil {
+			longest = max(longest, n)
+		}
+	}
+	return longest
 }
 
 // tell gives Kueue what was written, as a watch does, and reports whether an admission or
 // an eviction was among it. Writes of one moment are told by name: Kueue writes several
 // evictions at a time, in an order that differs from run to run.
-func (w *World) tell() bool {
+func (w *World) tell() (bool, error) {
 	decided := false
 	for {
 		changes := w.store.take()
 		if len(changes) == 0 {
-			return decided
+			return decided, nil
 		}
 		slices.SortStableFunc(changes, func(a, b change) int {
 			return cmp.Or(cmp.Compare(a.after.Namespace, b.after.Namespace), cmp.Compare(a.after.Name, b.after.Name))
 		})
 		for _, c := range changes {
-			if _, exists := w.store.workloads[client.ObjectKeyFromObject(c.after)]; !exists {
+			key := client.ObjectKeyFromObject(c.after)
+			if w.Workload(key) == nil {
 				continue
 			}
 			w.reconciler.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before, ObjectNew: c.after})
-			decided = decided || workload.Status(c.before) != workload.Status(c.after) || evicted(c.before) != evicted(c.after)
-			w.changed(c.before, c.after)
+			decided = decided || workload.Status(c.before) != workload.Status(c.after) ||
+				evicted(c.before) != evicted(c.after)
+			if err := w.watcher.Changed(c.before, c.after); err != nil {
+				return decided, err
+			}
+			if err := w.Reconcile(key); err != nil {
+				return decided, err
+			}
 		}
 	}
 }

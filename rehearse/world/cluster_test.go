@@ -1,0 +1,117 @@
+package world
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
+)
+
+// TestQueueDefaults checks that a ClusterQueue gets the defaults of Kueue's own CRD.
+func TestQueueDefaults(t *testing.T) {
+	structural := queueSchema(t)
+	for _, text := range []string{
+		`{}`,
+		`{"preemption": {"withinClusterQueue": "LowerPriority"}}`,
+		`{"preemption": {"borrowWithinCohort": {"maxPriorityThreshold": 5}}, "queueingStrategy": "StrictFIFO"}`,
+		`{"flavorFungibility": {"whenCanPreempt": "MayStopSearch"}, "stopPolicy": "Hold"}`,
+	} {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(`{"spec": `+text+`}`), &fields); err != nil {
+			t.Fatal(err)
+		}
+		defaulting.Default(fields, structural)
+		raw, err := json.Marshal(fields["spec"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want kueue.ClusterQueueSpec
+		if err := Strict(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := Strict([]byte(text), &got); err != nil {
+			t.Fatal(err)
+		}
+		setQueueDefaults(&got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-CRD +rehearsal):\n%s", text, diff)
+		}
+	}
+}
+
+// queueSchema returns the schema of ClusterQueues in Kueue's CRD.
+func queueSchema(t *testing.T) *schema.Structural {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config", "components", "crd", "bases",
+		"kueue.x-k8s.io_clusterqueues.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(content, &crd); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Name != kueue.SchemeGroupVersion.Version {
+			continue
+		}
+		var internal apiextensions.JSONSchemaProps
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
+			v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+			t.Fatal(err)
+		}
+		structural, err := schema.NewStructural(&internal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return structural
+	}
+	t.Fatalf("the CRD has no version %s", kueue.SchemeGroupVersion.Version)
+	return nil
+}
+
+// TestReadCluster checks that a cluster with what a rehearsal cannot play is refused by
+// name.
+func TestReadCluster(t *testing.T) {
+	const queue = `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"}, "spec": `
+	for _, test := range []struct{ name, object, want string }{
+		{"kind", `{"apiVersion": "v1", "kind": "Service"}`, `objects of kind "Service"`},
+		{"field", `{"apiVersion": "v1", "kind": "Namespace", "spek": {}}`, `unknown field "spek"`},
+		{"fair sharing of a queue", queue + `{"fairSharing": {"weight": "1"}}}`, "ClusterQueue q: a rehearsal cannot play fair"},
+		{
+			"admission fair sharing", queue + `{"admissionScope": {"admissionMode": "NoFairSharing"}}}`,
+			"ClusterQueue q: a rehearsal cannot play admission fair sharing",
+		},
+		{
+			"fair sharing",
+			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "fairSharing": {}}`,
+			"cannot play fair sharing",
+		},
+		{
+			"feature gate",
+			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": {"NoSuch": true}}`,
+			"NoSuch",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := ReadCluster([]json.RawMessage{json.RawMessage(test.object)})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want: %s", err, test.want)
+			}
+		})
+	}
+}
