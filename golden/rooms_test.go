@@ -55,6 +55,7 @@ var rooms = map[string][]string{
 	"emit/kai":           {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":         {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes":    {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
+	"emit/rehearsal":     {"compiler/ir", "emit"},
 	"emit/terraform":     {"compiler/ir", "emit", "emit/monitoring"},
 	"emit/workload":      {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/guide",

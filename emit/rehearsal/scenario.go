@@ -1,5 +1,6 @@
 // Package rehearsal defines a rehearsal: a Scenario goes into the engine, and a History
-// comes out. Of builds the Scenario of a platform.
+// comes out. OfDemonstration builds the Scenario of a platform's demonstration, and
+// Differences compares the History with what the demonstration expects.
 //
 // The engine is a program of its own, batchwright-rehearse, because it contains Kueue.
 // Both types travel as JSON. A time is a number of whole seconds from the start of the

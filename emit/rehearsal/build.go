@@ -1,0 +1,132 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// Unplayable is the reason why a platform, or its demonstration, cannot be rehearsed: a
+// text for the user. It is neither a mistake in the blueprint nor a bug.
+type Unplayable string
+
+// Error returns the reason.
+func (u Unplayable) Error() string { return string(u) }
+
+// OfDemonstration returns the scenario that performs the phases of the platform's
+// demonstration, in their order. tree is the platform's deploy folder, as package folder
+// builds it. Look i of the scenario is at the last second of phase i, and the rehearsal
+// ends with the last phase.
+//
+// The error is an Unplayable if the platform has no demonstration, if a phase cordons
+// nodes, or if the platform uses something that the engine does not know. Every other
+// error is a bug: the tree is not that of the plan.
+func OfDemonstration(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
+	if err := checkPlatform(p); err != nil {
+		return nil, err
+	}
+	if err := checkPhases(p); err != nil {
+		return nil, err
+	}
+	s, err := ofPlatform(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	performPhases(p, s)
+	return s, nil
+}
+
+// ofPlatform returns a scenario of the platform in which nobody submits a job, and which
+// has no end.
+func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
+	objects, err := clusterObjects(tree)
+	if err != nil {
+		return nil, err
+	}
+	templates, err := templatesOf(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Scenario{
+		Name: p.Name, Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
+	}, nil
+}
+
+// checkPlatform returns an Unplayable if the engine cannot play the platform, whatever
+// happens on it.
+func checkPlatform(p *ir.Platform) error {
+	otherScheduler := Unplayable("the platform uses " + p.Scheduler.Facts().Name +
+		"; only platforms with Kueue can be rehearsed")
+	if err := ir.Choose[error](p.Scheduler, nil, otherScheduler); err != nil {
+		return err
+	}
+	for _, c := range p.Capacities {
+		if len(c.PerNode) == 0 {
+			return Unplayable("capacity " + c.Name + ": batchwright does not know the machine type " + c.Machine.Type +
+				", so a rehearsal cannot count the pods that a node holds")
+		}
+	}
+	return nil
+}
+
+// templatesOf returns the templates of the platform: one for each workload of each team,
+// in the order of the plan. The object of a template is that of the team's first copy.
+func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
+	files := make(map[string][]byte, len(tree))
+	for _, f := range tree {
+		files[f.Path] = f.Content
+	}
+	out := []Template{}
+	for _, w := range p.Workloads {
+		if templateOf(out, w) >= 0 {
+			continue
+		}
+		object, err := manifestOf(files, w)
+		if err != nil {
+			return nil, err
+		}
+		tier, err := tierOf(p, w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Template{Name: w.Template, Team: w.Team, Tier: tier, Object: object})
+	}
+	return out, nil
+}
+
+// templateOf returns the index of the template of a workload, or -1.
+func templateOf(templates []Template, w ir.Workload) int {
+	return slices.IndexFunc(templates, func(t Template) bool { return t.Name == w.Template && t.Team == w.Team })
+}
+
+// manifestOf returns the Job or JobSet of a workload. Its file can also have a Service or
+// a claim, which the engine does not need.
+func manifestOf(files map[string][]byte, w ir.Workload) (json.RawMessage, error) {
+	name := path.Join("workloads", w.Team, w.Name+".yaml")
+	objects, err := decodeDocuments(name, files[name])
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if o.Kind == string(w.Kind) && o.Metadata.Name == w.Name {
+			return o.text, nil
+		}
+	}
+	return nil, fmt.Errorf("rehearsal: %s has no %s %s", name, w.Kind, w.Name)
+}
+
+// tierOf returns the tier of the queue of a workload.
+func tierOf(p *ir.Platform, w ir.Workload) (string, error) {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			if t.Name == w.Team && q.LocalQueue == w.Queue {
+				return q.Tier, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("rehearsal: team %s has no queue %s", w.Team, w.Queue)
+}

@@ -1,0 +1,127 @@
+package rehearsal
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// configurationPath and configurationKey are the place of Kueue's configuration in a
+// deploy folder: a file with a ConfigMap, and a key of the ConfigMap.
+const (
+	configurationPath = "kubernetes/system/kueue-configuration.yaml"
+	configurationKey  = "controller_manager_config.yaml"
+)
+
+// objectKinds are the kinds of the objects that the engine gets, in the order in which it
+// gets them: each kind comes after the kinds that it refers to. Kueue's configuration
+// comes before all of them.
+var objectKinds = []string{
+	"Namespace", "PriorityClass", "WorkloadPriorityClass", "ProvisioningRequestConfig", "AdmissionCheck",
+	"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue",
+}
+
+// object is a Kubernetes object: what identifies it, and all of it as JSON.
+type object struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"metadata"`
+
+	text json.RawMessage
+}
+
+// clusterObjects returns Kueue's configuration, then the objects of the folder
+// kubernetes/ whose kind is one of objectKinds, by kind, namespace and name.
+func clusterObjects(tree emit.Tree) ([]json.RawMessage, error) {
+	var (
+		configuration json.RawMessage
+		found         []object
+	)
+	for _, f := range tree {
+		if !strings.HasPrefix(f.Path, "kubernetes/") || path.Ext(f.Path) != ".yaml" {
+			continue
+		}
+		objects, err := decodeDocuments(f.Path, f.Content)
+		if err != nil {
+			return nil, err
+		}
+		if f.Path == configurationPath {
+			if configuration, err = decodeConfiguration(objects); err != nil {
+				return nil, err
+			}
+		}
+		for _, o := range objects {
+			if slices.Contains(objectKinds, o.Kind) {
+				found = append(found, o)
+			}
+		}
+	}
+	if configuration == nil {
+		return nil, fmt.Errorf("rehearsal: the folder has no %s", configurationPath)
+	}
+	slices.SortFunc(found, func(a, b object) int {
+		return cmp.Or(cmp.Compare(slices.Index(objectKinds, a.Kind), slices.Index(objectKinds, b.Kind)),
+			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+	})
+	out := []json.RawMessage{configuration}
+	for _, o := range found {
+		out = append(out, o.text)
+	}
+	return out, nil
+}
+
+// decodeConfiguration returns the object of kind Configuration that a ConfigMap holds as
+// text.
+func decodeConfiguration(objects []object) (json.RawMessage, error) {
+	for _, o := range objects {
+		var configMap struct {
+			Data map[string]string `json:"data"`
+		}
+		if err := json.Unmarshal(o.text, &configMap); err != nil {
+			return nil, fmt.Errorf("rehearsal: %s: %w", configurationPath, err)
+		}
+		if text, ok := configMap.Data[configurationKey]; ok {
+			configuration, err := yaml.ToJSON([]byte(text))
+			if err != nil {
+				return nil, fmt.Errorf("rehearsal: %s: %s: %w", configurationPath, configurationKey, err)
+			}
+			return configuration, nil
+		}
+	}
+	return nil, fmt.Errorf("rehearsal: %s has no %s", configurationPath, configurationKey)
+}
+
+// decodeDocuments returns the objects of a YAML file, in their order.
+func decodeDocuments(name string, content []byte) ([]object, error) {
+	var out []object
+	for reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		var o object
+		if err == nil {
+			o.text, err = yaml.ToJSON(document)
+		}
+		if err == nil {
+			err = json.Unmarshal(o.text, &o)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rehearsal: %s: %w", name, err)
+		}
+		out = append(out, o)
+	}
+}

@@ -1,0 +1,62 @@
+package rehearsal
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// The times in which new nodes start, in seconds. They are assumptions: Google documents
+// no such times. The first time covers the decision of the cluster autoscaler, the
+// machine, and the installation of drivers. Nodes that exist only on request must be
+// obtained first, which can take hours on some days.
+const (
+	scaleUpSeconds   = 180
+	onRequestSeconds = 600
+)
+
+// idleSeconds is the time after which the cluster autoscaler deletes a node that nobody
+// needs. Source: Kubernetes cluster autoscaler, FAQ, the default of
+// --scale-down-unneeded-time. GKE's profile OPTIMIZE_UTILIZATION is faster by an amount
+// that Google does not document.
+const idleSeconds = 600
+
+// poolsOf returns the pools of the platform, one for each capacity, by name. Every
+// capacity must have PerNode.
+//
+// PerNode is the allocatable amount of a node. GKE's own pods need a little of its cpu and
+// memory, which the plan does not know.
+func poolsOf(p *ir.Platform) []Pool {
+	out := []Pool{}
+	for _, c := range p.Capacities {
+		pool := Pool{
+			Name: c.Name, PerNode: make(map[string]string, len(c.PerNode)), Min: c.IdleNodes(), Max: c.MaxNodes,
+			Together: 1, Startup: startupOf(c), Idle: idleSeconds,
+		}
+		if c.Waiting {
+			pool.Max = 0
+		}
+		if c.Sliced() {
+			pool.Together = c.Machine.Slice.Hosts
+		}
+		for _, a := range c.PerNode {
+			pool.PerNode[a.Resource] = a.Quantity.String()
+		}
+		out = append(out, pool)
+	}
+	slices.SortFunc(out, func(a, b Pool) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// startupOf returns the time in which a new node of a capacity starts, in seconds. It is 0
+// if the number of nodes is fixed, because no node is new.
+func startupOf(c ir.Capacity) int64 {
+	switch {
+	case c.Static:
+		return 0
+	case c.Option.Facts().OnRequest:
+		return onRequestSeconds
+	}
+	return scaleUpSeconds
+}
