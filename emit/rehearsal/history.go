@@ -37,7 +37,7 @@ const (
 
 // Run is one time for which a job had quota.
 type Run struct {
-	Reserved int64 `json:"reserved"` // when Kueue reserved quota
+	Reserved int64 `json:"quotaAt"` // when Kueue reserved quota
 	// Started is the time from which all pods ran, and 0 if they never did.
 	Started int64 `json:"started,omitempty"`
 	// Ended is the time at which the quota was free again, and 0 if it never was.

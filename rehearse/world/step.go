@@ -77,6 +77,9 @@ func (w *World) cycle() bool {
 	if w.loop == nil {
 		w.arm()
 	}
+	// What was submitted has woken the loop. It must find the gate shut everywhere, and
+	// wait again, before the gate opens.
+	synctest.Wait()
 	before := w.clock.measured.Load()
 	w.gate.open.Store(true)
 	w.queues.Broadcast()

@@ -51,7 +51,6 @@ type World struct {
 	clock      *cycleClock
 	loop       *loopContext // nil while no goroutine waits for heads
 	flavors    int
-	bestEffort []*kueue.ClusterQueue // the queues of BestEffortFIFO
 	watcher    Watcher
 }
 
@@ -123,9 +122,6 @@ func (w *World) fill(c *Cluster) error {
 		w.queues.AddOrUpdateCohort(w.ctx, cohort)
 	}
 	for _, q := range c.ClusterQueues {
-		if q.Spec.QueueingStrategy == kueue.BestEffortFIFO {
-			w.bestEffort = append(w.bestEffort, q)
-		}
 		if err := w.cache.AddClusterQueue(w.ctx, q); err != nil {
 			return fmt.Errorf("ClusterQueue %s: %w", q.Name, err)
 		}
@@ -196,35 +192,36 @@ func (w *World) Retry() int { return w.requeuer.ProcessRequeues(w.ctx) }
 //
 // Kueue looks at the head of each queue in a cycle. In a queue of BestEffortFIFO a head
 // that does not fit makes room for the next, until no head is left. In a queue of
-// StrictFIFO it stays, so the cycles must end elsewhere: a cycle that changes nothing is
+// StrictFIFO it stays, so the cycles must end elsewhere: cycles that change nothing are
 // repeated as often as there are flavors, because Kueue can go on with the next flavor in
-// the next cycle, and as often as the longest other queue needs.
+// the next cycle, and as long as they leave fewer heads.
 func (w *World) Settle() (bool, error) {
 	changed, err := w.tell()
-	for idle := 0; idle <= w.flavors || idle <= w.flavors+w.longestQueue(); {
-		if err != nil || !w.cycle() {
-			break
-		}
+	idle, heads := 0, -1
+	for err == nil && w.cycle() {
 		var decided bool
 		if decided, err = w.tell(); decided {
-			changed, idle = true, 0
-		} else {
-			idle++
+			changed, idle, heads = true, 0, -1
+			continue
+		}
+		if idle++; idle > w.flavors {
+			left := w.countHeads()
+			if heads >= 0 && left >= heads {
+				break
+			}
+			idle, heads = 0, left
 		}
 	}
 	return changed, err
 }
 
-// longestQueue returns the largest number of workloads that wait in one queue of
-// BestEffortFIFO.
-func (w *World) longestQueue() int {
-	longest := 0
-	for _, q := range w.bestEffort {
-		if n, err := w.queues.Pending(q); err == nil {
-			longest = max(longest, n)
-		}
+// countHeads returns the number of workloads that Kueue would look at in the next cycles.
+func (w *World) countHeads() int {
+	n := 0
+	for _, workloads := range w.queues.Dump() {
+		n += len(workloads)
 	}
-	return longest
+	return n
 }
 
 // tell gives Kueue what was written, as a watch does, and reports whether an admission or

@@ -1,0 +1,94 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// compilePlan returns the plan of a blueprint.
+func compilePlan(t testing.TB, paths ...string) *ir.Platform {
+	t.Helper()
+	dir, err := filepath.Abs("../../blueprints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := compiler.Compile(context.Background(), compiler.Input{Dir: dir, Paths: paths})
+	if err != nil || result.Plan == nil {
+		t.Fatal(err, result.Findings.Sorted())
+	}
+	return result.Plan
+}
+
+// demonstration returns the scenario of a platform's demonstration.
+func demonstration(t testing.TB, plan *ir.Platform) *rehearsal.Scenario {
+	t.Helper()
+	tree, err := folder.Build(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := rehearsal.OfDemonstration(plan, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestDemonstrations plays the demonstrations of the reference systems. Each phase must end
+// as the reference documents say, which is what the control plane of the conformance tests
+// shows too, whichever job Kueue's ties prefer.
+func TestDemonstrations(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		paths []string
+	}{
+		{"batch-platform", []string{"batch-platform"}},
+		{"batch-platform-dws", []string{"batch-platform", "batch-platform-dws"}},
+		{"tpu-training", []string{"tpu-training"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := compilePlan(t, test.paths...)
+			s := demonstration(t, plan)
+			for _, s.ReversedTies = range []bool{false, true} {
+				for _, d := range rehearsal.Differences(plan, s, play(t, s)) {
+					t.Errorf("reversed ties: %t: phase %s: %s: got %d, want %d", s.ReversedTies, d.Phase, d.What, d.Got,
+						d.Want)
+				}
+			}
+		})
+	}
+}
+
+// TestChangedQuota checks that a rehearsal notices a change: without its jobs of
+// high priority, nobody takes back the reservation.
+func TestChangedQuota(t *testing.T) {
+	plan := compilePlan(t, "batch-platform")
+	s := demonstration(t, plan)
+	for i := range s.Jobs {
+		if s.Templates[s.Jobs[i].Template].Name == "high-priority" {
+			s.Jobs[i].At, s.Jobs[i].Deleted = s.Until, 0
+		}
+	}
+	if differences := rehearsal.Differences(plan, s, play(t, s)); len(differences) == 0 {
+		t.Error("the demonstration is as expected without its jobs of high priority")
+	}
+}
+
+// TestKAI checks that a platform with another scheduler is refused.
+func TestKAI(t *testing.T) {
+	plan := compilePlan(t, "kai-departments")
+	tree, err := folder.Build(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unplayable rehearsal.Unplayable
+	if _, err := rehearsal.OfDemonstration(plan, tree); !errors.As(err, &unplayable) {
+		t.Errorf("%v, want an Unplayable", err)
+	}
+}
