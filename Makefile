@@ -42,7 +42,6 @@ golden:
 # and long-running tests of programs are left out.
 race:
 	go test -race -short $$(go list ./... | grep -v /golden$$)
-	go -C rehearse test -race -short ./...
 	go test -race ./golden -run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
 
 check:

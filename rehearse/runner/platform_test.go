@@ -74,7 +74,8 @@ func scenario(t testing.TB, queues ...queue) *rehearsal.Scenario {
 		}
 		add("v1", "Namespace", fields{"name": q.team}, nil)
 		add(version, "ClusterQueue", fields{"name": q.team}, fields{"spec": spec})
-		add(version, "LocalQueue", fields{"name": "jobs", "namespace": q.team}, fields{"spec": fields{"clusterQueue": q.team}})
+		add(version, "LocalQueue", fields{"name": "jobs", "namespace": q.team},
+			fields{"spec": fields{"clusterQueue": q.team}})
 	}
 	return s
 }

@@ -135,7 +135,9 @@ func TestTimeout(t *testing.T) {
 		"timeout":           "5m",
 		"requeuingStrategy": fields{"backoffBaseSeconds": 60, "timestamp": "Eviction"},
 	}})
-	nodes(s, rehearsal.Pool{Max: 1, Startup: 60, Idle: 600, Available: []rehearsal.Availability{{To: 320, Max: 0, Keeps: true}}})
+	nodes(s, rehearsal.Pool{
+		Max: 1, Startup: 60, Idle: 600, Available: []rehearsal.Availability{{To: 320, Max: 0, Keeps: true}},
+	})
 	job := submit(t, s, "a", "low", 1, rehearsal.Job{At: 0, Runs: 100})
 	h := play(t, s)
 	equal(t, "job", runs(h, job), [][3]int64{{0, 0, 300}, {360, 420, 520}})

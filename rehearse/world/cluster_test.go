@@ -87,11 +87,15 @@ func queueSchema(t *testing.T) *schema.Structural {
 // TestReadCluster checks that a cluster with what a rehearsal cannot play is refused by
 // name.
 func TestReadCluster(t *testing.T) {
-	const queue = `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"}, "spec": `
+	const queue = `{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", ` +
+		`"metadata": {"name": "q"}, "spec": `
 	for _, test := range []struct{ name, object, want string }{
 		{"kind", `{"apiVersion": "v1", "kind": "Service"}`, `objects of kind "Service"`},
 		{"field", `{"apiVersion": "v1", "kind": "Namespace", "spek": {}}`, `unknown field "spek"`},
-		{"fair sharing of a queue", queue + `{"fairSharing": {"weight": "1"}}}`, "ClusterQueue q: a rehearsal cannot play fair"},
+		{
+			"fair sharing of a queue", queue + `{"fairSharing": {"weight": "1"}}}`,
+			"ClusterQueue q: a rehearsal cannot play fair",
+		},
 		{
 			"admission fair sharing", queue + `{"admissionScope": {"admissionMode": "NoFairSharing"}}}`,
 			"ClusterQueue q: a rehearsal cannot play admission fair sharing",
@@ -103,7 +107,8 @@ func TestReadCluster(t *testing.T) {
 		},
 		{
 			"feature gate",
-			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": {"NoSuch": true}}`,
+			`{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", ` +
+				`"featureGates": {"NoSuch": true}}`,
 			"NoSuch",
 		},
 	} {

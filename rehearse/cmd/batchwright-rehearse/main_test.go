@@ -38,7 +38,8 @@ func TestProgram(t *testing.T) {
 		"spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": [
 			{"name": "c", "image": "c:1", "resources": {"requests": {"cpu": "1"}}}]}}}}}`
 	const good = `{"name": "n", "kueue": "0.19.2", "until": 100, "objects": [` + namespace + `, ` + queues +
-		`], "templates": [` + template + `], "jobs": [{"name": "w-1", "template": 0, "at": 5, "runs": 10}], "pools": []}`
+		`], "templates": [` + template + `],
+		"jobs": [{"name": "w-1", "template": 0, "at": 5, "runs": 10}], "pools": []}`
 	for _, test := range []struct {
 		name, in string
 		args     []string
@@ -64,7 +65,7 @@ func TestProgram(t *testing.T) {
 		{name: "an argument", args: []string{"play"}, code: 2, says: `"play" is no command`},
 		{name: "nothing", code: 2, says: "EOF"},
 		{name: "an unknown field", in: `{"nam": 1}`, code: 2, says: `unknown field "nam"`},
-		{name: "an object of another kind", in: `{"objects": [{"kind": "Pod"}]}`, code: 2, says: `objects of kind "Pod"`},
+		{name: "another kind", in: `{"objects": [{"kind": "Pod"}]}`, code: 2, says: `objects of kind "Pod"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command(program, test.args...)
