@@ -5,7 +5,7 @@
 # batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
 	go build -o bin/batchwright ./cmd/batchwright
-	go -C rehearse build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse ./cmd/batchwright-rehearse
+	go -C rehearse build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse ./cmd/batchwright-rehearse
 
 test:
 	go test ./...
