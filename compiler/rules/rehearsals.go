@@ -15,7 +15,7 @@ import (
 // jobs that arrive.
 
 func rehearsalRules() []Rule {
-	return []Rule{
+	rules := []Rule{
 		{Code: "E0880", Severity: diag.Error, Title: "name of a rehearsal is reserved", check: rehearsalNames},
 		{Code: "E0881", Severity: diag.Error, Title: "duration of a rehearsal is too long", check: longDurations},
 		{Code: "E0882", Severity: diag.Error, Title: "times of a rehearsal are in the wrong order", check: timeOrder},
@@ -52,6 +52,10 @@ func rehearsalRules() []Rule {
 			check: idleLimits, whole: true, resolved: true,
 		},
 	}
+	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
+		rules[i].except = schedulers{ir.KAI}
+	}
+	return rules
 }
 
 // fieldPath returns the path of a field below an entity or an element.
@@ -342,18 +346,19 @@ func idleExpectations(r *report) {
 	for name, w := range r.Blueprint.Workloads {
 		tiers[name] = w.Tier
 	}
+	capacities := capacitiesByName(r.Plan)
 	for _, rehearsal := range r.Plan.Rehearsals {
 		for _, e := range rehearsal.Expect {
 			path := at("rehearsals", rehearsal.Name, "expect", diag.Index(e.Index))
 			selected := selectedBy(r.Plan, rehearsal, e, tiers)
 			runs := slices.ContainsFunc(selected, func(w ir.Workload) bool {
-				return w.Requests != nil && slices.Contains(w.Capacities, e.Capacity)
+				return slices.Contains(w.Capacities, e.Capacity)
 			})
 			switch {
 			case len(selected) == 0:
 				r.add(path, "no job of the rehearsal matches the expectation",
 					withHelp("choose a workload, a tier and teams of the arrivals, or add an arrival"))
-			case e.Utilization > 0 && e.Capacity != "" && !runs:
+			case e.Utilization > 0 && capacities[e.Capacity].HasAccelerators() && !runs:
 				r.add(append(path, "capacity"),
 					fmt.Sprintf("none of the jobs of the expectation can run on %q", e.Capacity),
 					withHelp("choose a capacity of their workloads, or add an arrival"))
@@ -391,8 +396,7 @@ func lateArrivals(r *report) {
 		fitting := max(0, (until-1-from)/every+1)
 		r.add(field("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
 			schema.FormatSeconds(last), rehearsal.Until),
-			withHelp("write at most %d, or a later until of the rehearsal: only %s%s of a team arrive before the end",
-				fitting, about, words.Count(int(fitting), "job")))
+			withHelp("write at most %d, or a later until of the rehearsal", fitting))
 	})
 }
 
