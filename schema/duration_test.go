@@ -52,14 +52,13 @@ func TestNoDuration(t *testing.T) {
 	}
 }
 
-// durationDefinition returns #Duration of the embedded schema.
+// durationDefinition returns a constraint of the embedded schema that is #Duration.
 func durationDefinition(t *testing.T) cue.Value {
 	t.Helper()
-	expect := cue.MakePath(cue.Str("rehearsals"), cue.AnyString, cue.Str("arrivals"), cue.AnyIndex,
-		cue.Str("every").Optional())
-	v := blueprintDefinition(t).LookupPath(expect)
+	rehearsal := entityConstraint(blueprintDefinition(t).LookupPath(cue.ParsePath("rehearsals")))
+	v := rehearsal.LookupPath(cue.ParsePath("until")) // with a default, which is a duration
 	if v.IncompleteKind() != cue.StringKind {
-		t.Fatalf("every of an arrival: %v", v.Err())
+		t.Fatalf("until of a rehearsal: %v", v.Err())
 	}
 	return v
 }

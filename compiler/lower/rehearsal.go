@@ -47,7 +47,9 @@ func lowerRehearsals(b *schema.Blueprint, p *ir.Platform) []ir.Rehearsal {
 func lowerArrival(index int, in schema.Arrival, submitters []string) ir.Arrival {
 	teams := submitters
 	if in.Teams != nil {
-		teams = slices.DeleteFunc(sortedUnique(in.Teams), func(t string) bool { return !slices.Contains(submitters, t) })
+		teams = slices.DeleteFunc(sortedUnique(in.Teams), func(team string) bool {
+			return !slices.Contains(submitters, team)
+		})
 	}
 	return ir.Arrival{
 		Index: index, Template: in.Workload, Teams: teams, At: schema.Seconds(in.At),

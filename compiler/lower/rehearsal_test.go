@@ -15,7 +15,8 @@ func TestRehearsals(t *testing.T) {
 	p := &ir.Platform{
 		Capacities: []ir.Capacity{{Name: "a100"}, {Name: "l4"}},
 		Workloads: []ir.Workload{
-			{Template: "train", Team: "speech"}, {Template: "train", Team: "vision"}, {Template: "train", Team: "vision"},
+			{Template: "train", Team: "speech"}, {Template: "train", Team: "vision"},
+			{Template: "train", Team: "vision"},
 		},
 	}
 	text := func(s string) *string { return &s }
@@ -31,7 +32,8 @@ func TestRehearsals(t *testing.T) {
 				},
 				{
 					Workload: "train", Teams: []string{"vision", "unknown", "vision"}, At: "0s", Count: 1,
-					Runs: schema.RunTime{Uniform: &schema.UniformTime{From: "1m", To: "2m"}}, CheckpointEvery: text("30s"),
+					Runs:            schema.RunTime{Uniform: &schema.UniformTime{From: "1m", To: "2m"}},
+					CheckpointEvery: text("30s"),
 				},
 			},
 			Nodes: map[string][]schema.NodeLimit{
@@ -57,8 +59,8 @@ func TestRehearsals(t *testing.T) {
 					Runs: ir.RunTime{Median: 2400, P95: 10800},
 				},
 				{
-					Index: 2, Template: "train", Teams: []string{"vision"}, Count: 1, Runs: ir.RunTime{From: 60, To: 120},
-					Checkpoint: 30,
+					Index: 2, Template: "train", Teams: []string{"vision"}, Count: 1,
+					Runs: ir.RunTime{From: 60, To: 120}, Checkpoint: 30,
 				},
 			},
 			Limits: []ir.NodeLimit{

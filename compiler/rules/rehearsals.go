@@ -194,12 +194,14 @@ func longDurations(r *report) {
 func timeOrder(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		if u := a.Runs.Uniform; u != nil && schema.Seconds(u.From) > schema.Seconds(u.To) {
-			r.add(field("runs", "uniform", "to"), fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
+			r.add(field("runs", "uniform", "to"),
+				fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
 				withRelated(field("runs", "uniform", "from"), "the shortest time"),
 				withHelp("write from: %q, to: %q", u.To, u.From))
 		}
 		if l := a.Runs.LogNormal; l != nil && schema.Seconds(l.Median) > schema.Seconds(l.P95) {
-			r.add(field("runs", "logNormal", "p95"), fmt.Sprintf("p95 %s is shorter than the median, %s", l.P95, l.Median),
+			r.add(field("runs", "logNormal", "p95"),
+				fmt.Sprintf("p95 %s is shorter than the median, %s", l.P95, l.Median),
 				withRelated(field("runs", "logNormal", "median"), "the median"),
 				withHelp("write median: %q, p95: %q", l.P95, l.Median))
 		}
@@ -373,7 +375,8 @@ func lateArrivals(r *report) {
 	r.eachArrival(func(rehearsal schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		until, first := schema.Seconds(rehearsal.Until), schema.Seconds(a.At)
 		if first >= until {
-			r.add(field("at"), fmt.Sprintf("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
+			r.add(field("at"),
+				fmt.Sprintf("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
 				withHelp("write an earlier time, or a later until of the rehearsal"))
 			return
 		}

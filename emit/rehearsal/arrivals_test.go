@@ -36,8 +36,8 @@ func randomWeek(seed int) ir.Rehearsal {
 		Name: "week", Until: 60 * 24 * 3600, Seed: seed,
 		Arrivals: []ir.Arrival{
 			{
-				Template: arrivalTemplate, Teams: []string{firstTeam, secondTeam}, Every: 600, Random: true, Count: 2000,
-				Runs: ir.RunTime{Median: 1000, P95: 5000},
+				Template: arrivalTemplate, Teams: []string{firstTeam, secondTeam}, Every: 600, Random: true,
+				Count: 2000, Runs: ir.RunTime{Median: 1000, P95: 5000},
 			},
 			{
 				Index: 1, Template: arrivalTemplate, Teams: []string{firstTeam}, At: 3600, Every: 60, Count: 2000,
@@ -173,7 +173,8 @@ func TestSeeds(t *testing.T) {
 	of := func(r ir.Rehearsal) map[string][][2]int64 {
 		s := scenarioOf(t, p, tree, r)
 		return map[string][][2]int64{
-			"a": jobsOf(s, firstTeam, false), "b": jobsOf(s, secondTeam, false), "checkpoints": jobsOf(s, firstTeam, true),
+			"a": jobsOf(s, firstTeam, false), "b": jobsOf(s, secondTeam, false),
+			"checkpoints": jobsOf(s, firstTeam, true),
 		}
 	}
 	first := of(randomWeek(1))
