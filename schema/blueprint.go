@@ -25,7 +25,8 @@ type Blueprint struct {
 	Teams     map[string]Team     `json:"teams"`
 	Workloads map[string]Workload `json:"workloads"`
 
-	Demonstration []Phase `json:"demonstration"`
+	Demonstration []Phase              `json:"demonstration"`
+	Rehearsals    map[string]Rehearsal `json:"rehearsals"`
 
 	Monitoring Monitoring        `json:"monitoring"`
 	Delivery   Delivery          `json:"delivery"`
@@ -406,6 +407,68 @@ type Expectation struct {
 type QueueCounts struct {
 	Pending  int `json:"pending"`
 	Admitted int `json:"admitted"`
+}
+
+// Rehearsal mirrors #Rehearsal. A duration is a text that Seconds reads.
+type Rehearsal struct {
+	Shows    *string                `json:"shows"`
+	Until    string                 `json:"until"`
+	Seed     int                    `json:"seed"`
+	Arrivals []Arrival              `json:"arrivals"`
+	Nodes    map[string][]NodeLimit `json:"nodes"`
+	Expect   []RehearsalExpectation `json:"expect"`
+	Accept   map[string]string      `json:"accept"`
+}
+
+// Arrival mirrors #Arrival.
+type Arrival struct {
+	Workload        string   `json:"workload"`
+	Teams           []string `json:"teams"`
+	At              string   `json:"at"`
+	Every           *string  `json:"every"`
+	Random          bool     `json:"random"`
+	Count           int      `json:"count"`
+	Runs            RunTime  `json:"runs"`
+	CheckpointEvery *string  `json:"checkpointEvery"`
+}
+
+// RunTime mirrors #RunTime: exactly one field is not nil.
+type RunTime struct {
+	Fixed     *string        `json:"fixed"`
+	Uniform   *UniformTime   `json:"uniform"`
+	LogNormal *LogNormalTime `json:"logNormal"`
+}
+
+// UniformTime mirrors #UniformTime.
+type UniformTime struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// LogNormalTime mirrors #LogNormalTime.
+type LogNormalTime struct {
+	Median string `json:"median"`
+	P95    string `json:"p95"`
+}
+
+// NodeLimit mirrors #NodeLimit.
+type NodeLimit struct {
+	From      string  `json:"from"`
+	To        *string `json:"to"`
+	Available int     `json:"available"`
+	Preempts  bool    `json:"preempts"`
+}
+
+// RehearsalExpectation mirrors #RehearsalExpectation.
+type RehearsalExpectation struct {
+	Workload     *string  `json:"workload"`
+	Tier         *string  `json:"tier"`
+	Teams        []string `json:"teams"`
+	StartsWithin *string  `json:"startsWithin"`
+	Percentile   int      `json:"percentile"`
+	Evictions    *int     `json:"evictions"`
+	Capacity     *string  `json:"capacity"`
+	Utilization  *int     `json:"utilization"`
 }
 
 // Monitoring mirrors #Monitoring.

@@ -415,6 +415,7 @@ func fieldDecoders(b *schema.Blueprint) map[string]decoder {
 		"scheduler":     decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),
 		"hardware": decodeEntry(&b.Hardware), "capacity": decodeEntry(&b.Capacity), "tiers": decodeEntry(&b.Tiers),
 		"cohorts": decodeEntry(&b.Cohorts), "teams": decodeEntry(&b.Teams), "workloads": decodeEntry(&b.Workloads),
+		"rehearsals": decodeEntry(&b.Rehearsals),
 	}
 }
 

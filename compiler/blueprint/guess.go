@@ -97,6 +97,7 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 		return nil
 	}
 	guesses := append([]guess{{source: strconv.Quote(string(text))}}, guessAmount(string(text))...)
+	guesses = append(guesses, guessDuration(string(text), path)...)
 	guesses = append(guesses, guess{source: "[" + string(text) + "]"})
 	if f, err := value.Float64(); err == nil && isExact(f, string(text)) && f == math.Trunc(f) {
 		guesses = append(guesses, guess{source: strconv.FormatInt(int64(f), 10)})
@@ -198,6 +199,7 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 		guesses = append(guesses, guess{quoted(plain), why + ": write " + quoted(plain)})
 		s = plain
 	}
+	guesses = append(guesses, guessDuration(s, path)...)
 	members := enumMembers(schema)
 	if near := diag.Nearest(s, members); near != "" {
 		add(quoted(near))

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/batchwright/batchwright/schema"
 )
 
 // amountPattern matches a number with a unit.
@@ -120,6 +122,27 @@ func guessNumber(s, field string) []guess {
 		return []guess{{source: strconv.FormatFloat(n, 'f', -1, 64)}}
 	}
 	return nil
+}
+
+// guessDuration returns the #Duration that may be meant by a wrong value at a path:
+// "1h30m" for 5400, "90 min" or "01:30:00". Only rehearsals have durations.
+func guessDuration(s string, path []string) []guess {
+	if path[0] != "rehearsals" {
+		return nil
+	}
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 && n <= schema.MaxDuration {
+		meant := strconv.Quote(schema.FormatSeconds(n))
+		return []guess{{meant, fmt.Sprintf("write %s for %d seconds", meant, n)}}
+	}
+	seconds, ok := readSeconds(s)
+	switch {
+	case !ok || seconds != math.Trunc(seconds) || seconds > schema.MaxDuration:
+		return nil
+	case seconds == 0:
+		return []guess{{source: `"0s"`}, {help: `write at least "1s"`}}
+	}
+	return []guess{{source: strconv.Quote(schema.FormatSeconds(int64(seconds)))}}
 }
 
 const (

@@ -31,6 +31,12 @@ func namedValues() []naming {
 		{"demonstration[].delete[]", "workloads"},
 		{"demonstration[].submit[]", "workloads"},
 		{"demonstration[].expect.nodes[][]", "workloads"},
+		{"rehearsals.*.arrivals[].workload", "workloads"},
+		{"rehearsals.*.arrivals[].teams[]", "teams"},
+		{"rehearsals.*.expect[].workload", "workloads"},
+		{"rehearsals.*.expect[].tier", "tiers"},
+		{"rehearsals.*.expect[].teams[]", "teams"},
+		{"rehearsals.*.expect[].capacity", "capacity"},
 	}
 }
 
@@ -44,12 +50,13 @@ func namedKeys() []naming {
 		{"demonstration[].expect.queues.*", "tiers"},
 		{"demonstration[].expect.evicted.*", "workloads"},
 		{"demonstration[].expect.pods.*", "capacity"},
+		{"rehearsals.*.nodes.*", "capacity"},
 	}
 }
 
 // entityFields are the fields that hold entities by name.
 func entityFields() []string {
-	return []string{"hardware", "capacity", "tiers", "cohorts", "teams", "workloads"}
+	return []string{"hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
 }
 
 // kindAt returns the field that holds the entities that a table names at a path, ""

@@ -118,7 +118,10 @@ func ownTexts() map[string][]string {
 		"the names and accounts that batchwright makes": {"E0207", "E0220", "E0224"},
 		"the policies that batchwright writes":          {"E0803", "E0811"},
 		"the script that performs the demonstration":    {"E0870", "W0872"},
-		"the folder that batchwright writes":            {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
+		"the rehearsals that batchwright plays": {
+			"E0880", "E0881", "E0882", "E0883", "E0884", "E0885", "E0886", "E0887", "W0888", "W0889", "W0890",
+		},
+		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
 		"the user's own file of prices": {
 			"E0910", "E0911", "E0912", "E0913", "E0914", "E0915", "E0916", "W0917",
 		},

@@ -54,6 +54,8 @@ type Platform struct {
 
 	// Demonstration holds the phases in which the platform is shown, in their order.
 	Demonstration []Phase
+	// Rehearsals are the rehearsals of the blueprint, by name.
+	Rehearsals []Rehearsal
 
 	// Notes are further remarks of the administrator: paragraphs, in the order of
 	// the blueprint.

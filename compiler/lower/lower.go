@@ -89,6 +89,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 	p.Workloads = lowerWorkloads(b, p)
 	p.Teams, p.SharedQueues = withQueueing(b, p)
 	p.Demonstration = lowerDemonstration(b, p)
+	p.Rehearsals = lowerRehearsals(b, p)
 	deriveFacts(b, p)
 	return p, nil
 }

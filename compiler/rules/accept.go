@@ -98,6 +98,9 @@ func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 	for name, w := range b.Workloads {
 		add("workloads", name, w.Accept)
 	}
+	for name, r := range b.Rehearsals {
+		add("rehearsals", name, r.Accept)
+	}
 	return out
 }
 
@@ -110,7 +113,7 @@ func accepterOf(path []string) accepter {
 	switch path[0] {
 	case "cluster", "network", "security", "versions", "monitoring", "delivery":
 		return accepter{path[0], ""}
-	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads":
+	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals":
 		if len(path) > 1 {
 			return accepter{path[0], path[1]}
 		}

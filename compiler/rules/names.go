@@ -139,6 +139,7 @@ func checkReferences(r *report) {
 		}
 	}
 	r.checkPhaseReferences()
+	r.checkRehearsalReferences()
 }
 
 func quotaOutsideTier(r *report) {

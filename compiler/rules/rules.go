@@ -64,7 +64,7 @@ func All() []Rule {
 		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(),
+		demonstrationRules(), rehearsalRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -64,6 +64,12 @@ func (r *report) eachFreeText(visit func(freeText)) {
 			visit(freeText{at("demonstration", diag.Index(i), "shows"), *phase.Shows, "", "the text", cure, nil})
 		}
 	}
+	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
+		if shows := r.Blueprint.Rehearsals[name].Shows; shows != nil {
+			cure := "remove the secret from the text" + revoke
+			visit(freeText{at("rehearsals", name, "shows"), *shows, "", "the text", cure, nil})
+		}
+	}
 	noted(nil, r.Blueprint.Notes)
 	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
 		return slices.Compare(a.path(), b.path())

@@ -1,0 +1,69 @@
+package ir
+
+// DemonstrationRehearsal is the name under which the demonstration is rehearsed. No
+// rehearsal of a blueprint has this name.
+const DemonstrationRehearsal = "demonstration"
+
+// Rehearsal is a rehearsal of the platform. Times and lengths are in whole seconds, and
+// times count from the start of the rehearsal.
+type Rehearsal struct {
+	Name     string
+	Shows    string // what the rehearsal shows, "" if the blueprint does not say it
+	Until    int64  // end of the rehearsal
+	Seed     int    // all random times and lengths follow from it
+	Arrivals []Arrival
+	Limits   []NodeLimit // by capacity, then by time
+	Expect   []RehearsalExpectation
+}
+
+// Arrival is a series of jobs of one workload.
+type Arrival struct {
+	// Index is the index of the arrival in the blueprint.
+	Index    int
+	Template string   // of the workload
+	Teams    []string // the teams that submit these jobs, sorted
+	At       int64    // of the first job of each team
+	Every    int64    // between two jobs of a team; 0 if all arrive at once
+	// Random reports whether the times between jobs are exponentially distributed, with
+	// the mean Every. The time from At to the first job is then also random.
+	Random     bool
+	Count      int // jobs of each team
+	Runs       RunTime
+	Checkpoint int64 // between two checkpoints; 0 if an evicted job starts again
+}
+
+// RunTime is the time from the start of all pods of a job to its end, or the distribution
+// of this time. All fields except those of one distribution are 0.
+type RunTime struct {
+	Fixed       int64
+	From, To    int64 // bounds of a uniform distribution
+	Median, P95 int64 // of a log-normal distribution
+}
+
+// NodeLimit is a period in which a capacity can have fewer nodes.
+type NodeLimit struct {
+	Capacity  string
+	From      int64
+	To        int64 // 0 for the end of the rehearsal
+	Available int   // most nodes
+	// Preempts reports whether nodes above Available are taken away with their pods. If
+	// not, nodes that exist stay.
+	Preempts bool
+}
+
+// RehearsalExpectation is what a rehearsal expects of the jobs that it selects: each of
+// StartsWithin, Evictions and Utilization that is set.
+type RehearsalExpectation struct {
+	Index    int      // in the blueprint
+	Template string   // of the workload of the jobs, "" for all
+	Tier     string   // of the jobs, "" for all
+	Teams    []string // of the jobs, sorted; nil for all
+
+	StartsWithin int64 // from arrival to the start of all pods; 0 for any time
+	Percentile   int   // percentage of the jobs that start within StartsWithin
+	Evictions    *int  // most evictions of the jobs together; nil for any number
+	// Utilization is the lowest percentage of the accelerator time of the nodes of
+	// Capacity that the jobs use, 0 for any.
+	Utilization int
+	Capacity    string // "" if Utilization is 0
+}

@@ -1,0 +1,421 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on rehearsals: the times must be possible, and the expectations must be about
+// jobs that arrive.
+
+func rehearsalRules() []Rule {
+	rules := []Rule{
+		{Code: "E0880", Severity: diag.Error, Title: "name of a rehearsal is reserved", check: rehearsalNames},
+		{Code: "E0881", Severity: diag.Error, Title: "duration of a rehearsal is too long", check: longDurations},
+		{Code: "E0882", Severity: diag.Error, Title: "times of a rehearsal are in the wrong order", check: timeOrder},
+		{
+			Code: "E0883", Severity: diag.Error, Title: "periods of a rehearsal overlap on one capacity",
+			check: overlappingLimits,
+		},
+		{
+			Code: "E0884", Severity: diag.Error, Title: "random arrivals without a mean time between them",
+			check: randomArrivals,
+		},
+		{
+			Code: "E0885", Severity: diag.Error, Title: "team of an arrival does not submit the workload",
+			check: arrivingTeams, whole: true, resolved: true,
+		},
+		{
+			Code: "E0886", Severity: diag.Error, Title: "rehearsal has too many jobs", check: rehearsalSizes,
+			whole: true, resolved: true,
+		},
+		{
+			Code: "E0887", Severity: diag.Error, Title: "expectation of a rehearsal cannot be checked",
+			check: incompleteExpectations,
+		},
+		{
+			Code: "W0888", Severity: diag.Warning, Title: "expectation of a rehearsal is about no job",
+			check: idleExpectations, whole: true, resolved: true,
+		},
+		{
+			Code: "W0889", Severity: diag.Warning, Title: "jobs arrive after the end of the rehearsal",
+			check: lateArrivals,
+		},
+		{
+			Code: "W0890", Severity: diag.Warning, Title: "limit on nodes has no effect in the rehearsal",
+			check: idleLimits, whole: true, resolved: true,
+		},
+	}
+	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
+		rules[i].except = schedulers{ir.KAI}
+	}
+	return rules
+}
+
+// fieldPath returns the path of a field below an entity or an element.
+type fieldPath func(path ...string) []string
+
+// eachRehearsal calls visit with every rehearsal and a function that returns the path of
+// a field of the rehearsal.
+func (r *report) eachRehearsal(visit func(name string, rehearsal schema.Rehearsal, field fieldPath)) {
+	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
+		visit(name, r.Blueprint.Rehearsals[name], func(path ...string) []string {
+			return append(at("rehearsals", name), path...)
+		})
+	}
+}
+
+// eachArrival calls visit with every arrival of every rehearsal.
+func (r *report) eachArrival(visit func(rehearsal schema.Rehearsal, arrival schema.Arrival, field fieldPath)) {
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		for i, arrival := range rehearsal.Arrivals {
+			visit(rehearsal, arrival, func(path ...string) []string {
+				return append(field("arrivals", diag.Index(i)), path...)
+			})
+		}
+	})
+}
+
+// eachNodeLimit calls visit with every limit on nodes of every rehearsal, and its
+// capacity.
+func (r *report) eachNodeLimit(visit func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit,
+	field fieldPath)) {
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		for _, capacity := range sortedKeys(rehearsal.Nodes) {
+			for i, limit := range rehearsal.Nodes[capacity] {
+				visit(rehearsal, capacity, limit, func(path ...string) []string {
+					return append(field("nodes", capacity, diag.Index(i)), path...)
+				})
+			}
+		}
+	})
+}
+
+// eachExpectation calls visit with every expectation of every rehearsal. i is the index
+// of the expectation.
+func (r *report) eachExpectation(visit func(name string, i int, e schema.RehearsalExpectation, field fieldPath)) {
+	r.eachRehearsal(func(name string, rehearsal schema.Rehearsal, field fieldPath) {
+		for i, e := range rehearsal.Expect {
+			visit(name, i, e, func(path ...string) []string {
+				return append(field("expect", diag.Index(i)), path...)
+			})
+		}
+	})
+}
+
+// checkRehearsalReferences reports unknown names in the rehearsals.
+func (r *report) checkRehearsalReferences() {
+	b := r.Blueprint
+	capacity, tiers, teams, workloads := sortedKeys(b.Capacity), sortedKeys(b.Tiers), sortedKeys(b.Teams),
+		sortedKeys(b.Workloads)
+	resolveTeams := func(names []string, field fieldPath) {
+		for i, name := range names {
+			r.resolveName(field("teams", diag.Index(i)), "team", name, teams)
+		}
+	}
+	r.eachArrival(func(_ schema.Rehearsal, arrival schema.Arrival, field fieldPath) {
+		r.resolveName(field("workload"), "workload", arrival.Workload, workloads)
+		resolveTeams(arrival.Teams, field)
+	})
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		for _, name := range sortedKeys(rehearsal.Nodes) {
+			r.resolveKey(field("nodes", name), "capacity", name, capacity)
+		}
+	})
+	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+		for _, reference := range []struct {
+			field, kind string
+			name        *string
+			known       []string
+		}{
+			{"workload", "workload", e.Workload, workloads},
+			{"tier", "tier", e.Tier, tiers},
+			{"capacity", "capacity", e.Capacity, capacity},
+		} {
+			if reference.name != nil {
+				r.resolveName(field(reference.field), reference.kind, *reference.name, reference.known)
+			}
+		}
+		resolveTeams(e.Teams, field)
+	})
+}
+
+// rehearsalNames reports a rehearsal with the name of the demonstration.
+func rehearsalNames(r *report) {
+	if _, used := r.Blueprint.Rehearsals[ir.DemonstrationRehearsal]; used {
+		r.addKey(at("rehearsals", ir.DemonstrationRehearsal),
+			fmt.Sprintf("the name %q is reserved: batchwright plays the demonstration under it",
+				ir.DemonstrationRehearsal), withHelp("rename the rehearsal"))
+	}
+}
+
+// longDurations reports durations that are longer than a rehearsal can be.
+func longDurations(r *report) {
+	check := func(duration *string, path []string) {
+		if duration != nil && schema.Seconds(*duration) > schema.MaxDuration {
+			r.add(path, fmt.Sprintf("%s is longer than %s", *duration, schema.FormatSeconds(schema.MaxDuration)),
+				withHelp("write at most %q", schema.FormatSeconds(schema.MaxDuration)))
+		}
+	}
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		check(&rehearsal.Until, field("until"))
+	})
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		check(&a.At, field("at"))
+		check(a.Every, field("every"))
+		check(a.CheckpointEvery, field("checkpointEvery"))
+		check(a.Runs.Fixed, field("runs", "fixed"))
+		if u := a.Runs.Uniform; u != nil {
+			check(&u.From, field("runs", "uniform", "from"))
+			check(&u.To, field("runs", "uniform", "to"))
+		}
+		if l := a.Runs.LogNormal; l != nil {
+			check(&l.Median, field("runs", "logNormal", "median"))
+			check(&l.P95, field("runs", "logNormal", "p95"))
+		}
+	})
+	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
+		check(&limit.From, field("from"))
+		check(limit.To, field("to"))
+	})
+	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+		check(e.StartsWithin, field("startsWithin"))
+	})
+}
+
+// timeOrder reports a later time that is before an earlier one, and a larger length that
+// is below a smaller one.
+func timeOrder(r *report) {
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		if u := a.Runs.Uniform; u != nil && schema.Seconds(u.From) > schema.Seconds(u.To) {
+			r.add(field("runs", "uniform", "to"),
+				fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
+				withRelated(field("runs", "uniform", "from"), "the shortest time"),
+				withHelp("write from: %q, to: %q", u.To, u.From))
+		}
+		if l := a.Runs.LogNormal; l != nil && schema.Seconds(l.Median) > schema.Seconds(l.P95) {
+			r.add(field("runs", "logNormal", "p95"),
+				fmt.Sprintf("p95 %s is shorter than the median, %s", l.P95, l.Median),
+				withRelated(field("runs", "logNormal", "median"), "the median"),
+				withHelp("write median: %q, p95: %q", l.P95, l.Median))
+		}
+	})
+	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
+		if limit.To != nil && schema.Seconds(*limit.To) <= schema.Seconds(limit.From) {
+			r.add(field("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *limit.To, limit.From),
+				withHelp("write a time after %s: to counts from the start of the rehearsal, as from does", limit.From))
+		}
+	})
+}
+
+// overlappingLimits reports periods of a capacity that begin before an earlier one ends.
+func overlappingLimits(r *report) {
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		for _, capacity := range sortedKeys(rehearsal.Nodes) {
+			limits := rehearsal.Nodes[capacity]
+			order := make([]int, len(limits))
+			for i := range limits {
+				order[i] = i
+			}
+			slices.SortStableFunc(order, func(a, b int) int {
+				return cmp.Compare(schema.Seconds(limits[a].From), schema.Seconds(limits[b].From))
+			})
+			for k := 1; k < len(order); k++ {
+				before, here := limits[order[k-1]], limits[order[k]]
+				if before.To != nil && schema.Seconds(*before.To) <= schema.Seconds(here.From) {
+					continue
+				}
+				cure := "write an end of the other period: to: " + fmt.Sprintf("%q", here.From)
+				if schema.Seconds(before.From) == schema.Seconds(here.From) {
+					cure = "merge the periods, or let one start when the other ends"
+				}
+				r.add(field("nodes", capacity, diag.Index(order[k])),
+					fmt.Sprintf("this period of %q starts at %s, before another period has ended", capacity, here.From),
+					withRelated(field("nodes", capacity, diag.Index(order[k-1])), "the other period"),
+					withHelp("%s", cure))
+			}
+		}
+	})
+}
+
+// randomArrivals reports random arrivals whose mean time is not known.
+func randomArrivals(r *report) {
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		if a.Random && a.Every == nil {
+			r.addKey(field("random"), "jobs cannot arrive at random, because every is not set",
+				withHelp(`add the mean time between two jobs of a team, such as every: "10m"`))
+		}
+	})
+}
+
+// submitters returns the teams that submit each workload, sorted, by workload.
+func (r *report) submitters() map[string][]string { return newStaging(r.Plan).submitters }
+
+// arrivingTeams reports teams that do not submit the workload of an arrival.
+func arrivingTeams(r *report) {
+	submitters := r.submitters()
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		known := submitters[a.Workload]
+		for i, team := range a.Teams {
+			if !hasName(known, team) {
+				r.add(field("teams", diag.Index(i)),
+					fmt.Sprintf("team %q does not submit workload %q", team, a.Workload),
+					withChoices(len(known), quoteNames(known)),
+					withHelp("remove the team, or add it to teams of the workload"))
+			}
+		}
+		if len(known) == 0 && a.Teams == nil {
+			r.add(field("workload"), fmt.Sprintf("no team submits workload %q", a.Workload),
+				withHelp("give a team quota in the tier of the workload"))
+		}
+	})
+}
+
+// maxRehearsalJobs is the number of jobs that a rehearsal can have.
+const maxRehearsalJobs = 1000000
+
+// rehearsalSizes reports rehearsals with more jobs than the engine plays.
+func rehearsalSizes(r *report) {
+	for _, rehearsal := range r.Plan.Rehearsals {
+		jobs := 0
+		for _, a := range rehearsal.Arrivals {
+			jobs += a.Count * len(a.Teams)
+		}
+		if jobs > maxRehearsalJobs {
+			r.addKey(at("rehearsals", rehearsal.Name, "arrivals"),
+				fmt.Sprintf("rehearsal %q has %d jobs, more than %d", rehearsal.Name, jobs, maxRehearsalJobs),
+				withHelp("lower count of the arrivals: each of their teams submits so many jobs"))
+		}
+	}
+}
+
+// incompleteExpectations reports expectations that nothing could contradict.
+func incompleteExpectations(r *report) {
+	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+		percentile := e.StartsWithin == nil && r.Written(field("percentile")...)
+		switch {
+		case e.Capacity != nil && e.Utilization == nil:
+			r.addKey(field("capacity"), "capacity has no effect without utilization",
+				withHelp("add the percentage that jobs must use, such as utilization: 80, or remove capacity"))
+		case e.Capacity == nil && e.Utilization != nil:
+			r.addKey(field("utilization"), "utilization needs a capacity",
+				withHelp("add the name of the capacity: capacity: \"NAME\""))
+		case !percentile && e.StartsWithin == nil && e.Evictions == nil && e.Utilization == nil:
+			r.add(field(), "the expectation does not say what is expected",
+				withHelp("add startsWithin, evictions, or capacity and utilization"))
+		}
+		if percentile {
+			r.addKey(field("percentile"), "percentile has no effect without startsWithin",
+				withHelp("add the time within which the jobs must start, such as startsWithin: \"10m\""))
+		}
+		if e.Capacity == nil || e.Utilization == nil {
+			return
+		}
+		if c, ok := capacitiesByName(r.Plan)[*e.Capacity]; ok && !c.HasAccelerators() {
+			r.add(field("capacity"), fmt.Sprintf("capacity %q has no accelerators, and utilization counts only "+
+				"accelerators", c.Name), withHelp("name a capacity with accelerators"))
+		}
+	})
+}
+
+// selectedBy returns the workloads, one copy of each for each team, that an expectation
+// of a rehearsal selects.
+func selectedBy(p *ir.Platform, rehearsal ir.Rehearsal, e ir.RehearsalExpectation,
+	tiers map[string]string) []ir.Workload {
+	var out []ir.Workload
+	for _, w := range p.Workloads {
+		arrives := slices.ContainsFunc(rehearsal.Arrivals, func(a ir.Arrival) bool {
+			return a.Template == w.Template && slices.Contains(a.Teams, w.Team)
+		})
+		if arrives && (e.Template == "" || e.Template == w.Template) && (e.Tier == "" || e.Tier == tiers[w.Template]) &&
+			(len(e.Teams) == 0 || slices.Contains(e.Teams, w.Team)) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// idleExpectations reports expectations about jobs that do not arrive, or that cannot use
+// the capacity.
+func idleExpectations(r *report) {
+	tiers := map[string]string{}
+	for name, w := range r.Blueprint.Workloads {
+		tiers[name] = w.Tier
+	}
+	capacities := capacitiesByName(r.Plan)
+	for _, rehearsal := range r.Plan.Rehearsals {
+		for _, e := range rehearsal.Expect {
+			path := at("rehearsals", rehearsal.Name, "expect", diag.Index(e.Index))
+			selected := selectedBy(r.Plan, rehearsal, e, tiers)
+			runs := slices.ContainsFunc(selected, func(w ir.Workload) bool {
+				return slices.Contains(w.Capacities, e.Capacity)
+			})
+			switch {
+			case len(selected) == 0:
+				r.add(path, "no job of the rehearsal matches the expectation",
+					withHelp("choose a workload, a tier and teams of the arrivals, or add an arrival"))
+			case e.Utilization > 0 && capacities[e.Capacity].HasAccelerators() && !runs:
+				r.add(append(path, "capacity"),
+					fmt.Sprintf("none of the jobs of the expectation can run on %q", e.Capacity),
+					withHelp("choose a capacity of their workloads, or add an arrival"))
+			}
+		}
+	}
+}
+
+// lateArrivals reports jobs that would arrive after the end of their rehearsal. The times
+// of random arrivals are known only on average.
+func lateArrivals(r *report) {
+	r.eachArrival(func(rehearsal schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		until, first := schema.Seconds(rehearsal.Until), schema.Seconds(a.At)
+		if first >= until {
+			r.add(field("at"),
+				fmt.Sprintf("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
+				withHelp("write an earlier time, or a later until of the rehearsal"))
+			return
+		}
+		if a.Every == nil {
+			return
+		}
+		every := schema.Seconds(*a.Every)
+		if every == 0 {
+			return
+		}
+		from := first
+		about := ""
+		if a.Random {
+			from, about = first+every, "about "
+		}
+		last := from + int64(a.Count-1)*every
+		if last < until {
+			return
+		}
+		fitting := max(0, (until-1-from)/every+1)
+		r.add(field("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
+			schema.FormatSeconds(last), rehearsal.Until),
+			withHelp("write at most %d, or a later until of the rehearsal", fitting))
+	})
+}
+
+// idleLimits reports limits above the number of nodes that the capacity can have, and
+// limits that begin after the end of the rehearsal.
+func idleLimits(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	r.eachNodeLimit(func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit, field fieldPath) {
+		c := capacities[capacity]
+		switch {
+		case schema.Seconds(limit.From) >= schema.Seconds(rehearsal.Until):
+			r.add(field("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", limit.From,
+				rehearsal.Until), withHelp("write an earlier time, or a later until of the rehearsal"))
+		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():
+			r.add(field("available"), fmt.Sprintf("%q never has more than %s", capacity,
+				words.Count(c.MaxNodes, "node")), withHelp("write fewer than %d, or remove the period", c.MaxNodes))
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package rehearsal
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// OfRehearsal returns the scenario in which the jobs of a rehearsal arrive. tree is the
+// platform's deploy folder, as package folder builds it. The scenario has no looks.
+//
+// Jobs that would arrive at the end of the rehearsal or later are omitted. Random times
+// and lengths follow from the seed alone. A new arrival behind the others, a new team, or
+// a larger count does not change those of the other jobs.
+//
+// The error is an Unplayable if the platform uses something that the engine does not
+// know. Every other error is a bug: neither the tree nor the rehearsal is that of another
+// plan.
+func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, error) {
+	if err := checkPlatform(p); err != nil {
+		return nil, err
+	}
+	s, err := ofPlatform(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	s.Until = r.Until
+	if s.Jobs, err = arrivingJobs(s.Templates, r); err != nil {
+		return nil, err
+	}
+	for i := range s.Pools {
+		s.Pools[i].Available = availabilityOf(s.Pools[i], r.Limits)
+	}
+	return s, nil
+}
+
+// arrivingJobs returns the jobs of a rehearsal by time, then by arrival, team and number.
+func arrivingJobs(templates []Template, r ir.Rehearsal) ([]Job, error) {
+	type owner struct{ workload, team string }
+	jobs, numbers := []Job{}, map[owner]int{}
+	for _, a := range r.Arrivals {
+		for _, team := range a.Teams {
+			template := templateOf(templates, ir.Workload{Template: a.Template, Team: team})
+			if template < 0 {
+				return nil, fmt.Errorf("rehearsal: %s: team %s does not submit workload %s", r.Name, team, a.Template)
+			}
+			d := newDice(r, a, team)
+			now := a.At
+			for n := range a.Count {
+				if n > 0 || a.Random {
+					now += d.interval(a)
+				}
+				if now >= r.Until {
+					break
+				}
+				numbers[owner{a.Template, team}]++
+				jobs = append(jobs, Job{
+					Name:     a.Template + "-" + strconv.Itoa(numbers[owner{a.Template, team}]),
+					Template: template, At: now, Runs: d.runTime(a.Runs), Checkpoint: a.Checkpoint,
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(a.At, b.At) })
+	return jobs, nil
+}
+
+// dice draws the random numbers of a team's jobs of one arrival. Times and lengths have
+// generators of their own, so that another distribution of the one does not change the
+// other.
+type dice struct{ intervals, lengths *rand.Rand }
+
+func newDice(r ir.Rehearsal, a ir.Arrival, team string) dice {
+	generator := func(use string) *rand.Rand {
+		h := fnv.New128a()
+		fmt.Fprintf(h, "%d/%d/%s/%s", r.Seed, a.Index, team, use)
+		sum := h.Sum(nil)
+		return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
+	}
+	return dice{intervals: generator("intervals"), lengths: generator("lengths")}
+}
+
+// interval returns the time before the next job of a team, in seconds.
+func (d dice) interval(a ir.Arrival) int64 {
+	if !a.Random {
+		return a.Every
+	}
+	return roundSeconds(d.intervals.ExpFloat64() * float64(a.Every))
+}
+
+// z95 is the 95th percentile of the standard normal distribution.
+const z95 = 1.6448536269514722
+
+// runTime returns the time that the next job runs, in seconds.
+func (d dice) runTime(t ir.RunTime) int64 {
+	switch {
+	case t.Fixed > 0:
+		return t.Fixed
+	case t.Median > 0:
+		sigma := math.Log(float64(t.P95)/float64(t.Median)) / z95
+		return roundSeconds(float64(t.Median) * math.Exp(sigma*d.lengths.NormFloat64()))
+	}
+	return t.From + d.lengths.Int64N(t.To-t.From+1)
+}
+
+// roundSeconds rounds to whole seconds, and returns at least 1: the engine takes 0 for a
+// job without an end.
+func roundSeconds(seconds float64) int64 {
+	const most = math.MaxInt32 // 68 years
+	return int64(min(max(math.Round(seconds), 1), most))
+}
+
+// availabilityOf returns the limits on a pool, by time. A limit cannot raise the number of
+// nodes.
+func availabilityOf(pool Pool, limits []ir.NodeLimit) []Availability {
+	var out []Availability
+	for _, l := range limits { // by time
+		if l.Capacity == pool.Name {
+			out = append(out, Availability{
+				From: l.From, To: l.To, Max: min(l.Available, pool.Max), Keeps: !l.Preempts,
+			})
+		}
+	}
+	return out
+}
