@@ -21,6 +21,18 @@ func TestInline(t *testing.T) {
 	}
 }
 
+func TestTable(t *testing.T) {
+	table, buf := Table{Texts: 2}, new(bytes.Buffer)
+	table.Add("team", "tier", "jobs", "hours")
+	table.Add("é", "", "12", "1.5")
+	table.Add("total", "all tiers")
+	table.Print(buf)
+	want := "team   tier       jobs  hours\né                   12    1.5\ntotal  all tiers\n"
+	if got := buf.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestPaint(t *testing.T) {
 	if got := Red.Paint(true, "a"); got != "\x1b[1;31ma\x1b[0m" {
 		t.Errorf("%q", got)

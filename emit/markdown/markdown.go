@@ -198,6 +198,17 @@ func (d *Document) Append(other *Document) {
 	d.sections = append(d.sections, other.sections...)
 }
 
+// Fold adds the blocks of another document, which a reader can open. It adds nothing if
+// there are none. The title is the emitter's own words: it is HTML, and has no Markdown.
+func (d *Document) Fold(title string, body *Document) {
+	if body.b.Len() == 0 {
+		return
+	}
+	d.startBlock()
+	// Empty lines end the HTML blocks, so that the body is read as Markdown.
+	d.b.WriteString("<details><summary>" + title + "</summary>\n\n" + body.b.String() + "\n</details>\n")
+}
+
 // Para adds a paragraph. Its parts form one line.
 func (d *Document) Para(parts ...Markup) {
 	d.startBlock()

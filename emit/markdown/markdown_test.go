@@ -114,6 +114,20 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestFold checks that a reader of Markdown reads what is folded, and that nothing is
+// folded without a body.
+func TestFold(t *testing.T) {
+	var d, body Document
+	d.Fold("Empty", &body)
+	body.List(Code("a"))
+	d.Para("Some words.")
+	d.Fold("<b>Jobs</b>", &body)
+	want := "Some words.\n\n<details><summary><b>Jobs</b></summary>\n\n- `a`\n\n</details>\n"
+	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
 // TestLinkedText checks that only plain addresses become links, and that text which looks
 // like one stays text.
 func TestLinkedText(t *testing.T) {
