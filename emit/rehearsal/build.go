@@ -106,15 +106,15 @@ func templateOf(templates []Template, w ir.Workload) int {
 // acceleratorsOf returns the number of GPUs or TPU chips that the pods of a workload
 // request together.
 func acceleratorsOf(w ir.Workload) int {
-	accelerators := w.Pods * requestedAccelerators(w.Requests)
+	accelerators := w.Pods * RequestedAccelerators(w.Requests)
 	for _, a := range w.Auxiliaries {
-		accelerators += requestedAccelerators(a.Requests)
+		accelerators += RequestedAccelerators(a.Requests)
 	}
 	return accelerators
 }
 
-// requestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
-func requestedAccelerators(requests []ir.Amount) int {
+// RequestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
+func RequestedAccelerators(requests []ir.Amount) int {
 	gpus, chips := ir.AmountOf(requests, ir.GPU), ir.AmountOf(requests, ir.TPU)
 	return int(gpus.Value() + chips.Value())
 }

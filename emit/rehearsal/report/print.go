@@ -1,0 +1,400 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// hoursText returns an amount of accelerator seconds in hours.
+func hoursText(seconds int64) string { return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64) }
+
+// percentText returns the share of a part, rounded down so that no limit seems to be
+// reached before it is. It returns "-" if there is no whole.
+func percentText(part, whole int64) string {
+	if whole == 0 {
+		return "-"
+	}
+	tenths := part * 1000 / whole
+	return fmt.Sprintf("%d.%d%%", tenths/10, tenths%10)
+}
+
+// timesText returns the times of a Times, or dashes without jobs.
+func (t Times) texts() []string {
+	if t.Jobs == 0 {
+		return []string{"-", "-", "-"}
+	}
+	return []string{t.P50.String(), t.P95.String(), t.Max.String()}
+}
+
+// String returns the number, and the expected number if it differs.
+func (c Count) String() string {
+	if c.Want == nil || *c.Want == c.Got {
+		return strconv.Itoa(c.Got)
+	}
+	return fmt.Sprintf("%d (expected %d)", c.Got, *c.Want)
+}
+
+// differs reports whether the number is not the expected one.
+func (c Count) differs() bool { return c.Want != nil && *c.Want != c.Got }
+
+// differenceText returns a difference in one sentence, without a full stop.
+func differenceText(d rehearsal.Difference) string {
+	got := strconv.Itoa(d.Got)
+	if d.Missing {
+		got = "unknown"
+	}
+	return fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want)
+}
+
+// headline returns what was rehearsed.
+func (r *Report) headline() string {
+	s := fmt.Sprintf("%s: %s with Kueue %s", r.Name, words.FormatSeconds(r.End), r.Kueue)
+	if r.ReversedTies {
+		s += ", ties reversed"
+	}
+	if r.Interrupted {
+		s += ", interrupted before the end at " + words.FormatSeconds(r.Until)
+	}
+	return s
+}
+
+// remark is a line about what a rehearsal decides.
+type remark struct{ label, text string }
+
+// The labels of remarks.
+const (
+	labelUnmet     = "not met"
+	labelUndecided = "undecided"
+	labelMet       = "met"
+)
+
+// remarks returns the lines that matter: what is not met, then what is undecided, and one
+// line for the rest.
+func (r *Report) remarks() []remark {
+	var unmet, open []remark
+	fine, expected := 0, len(r.Verdicts)
+	for _, v := range r.Verdicts {
+		text := fmt.Sprintf("expect[%d]: %s", v.Index, v.Message)
+		switch {
+		case v.Met:
+			fine++
+		case v.Undecided:
+			open = append(open, remark{labelUndecided, text})
+		default:
+			unmet = append(unmet, remark{labelUnmet, text})
+		}
+	}
+	for _, p := range r.Phases {
+		expected++
+		if len(p.Differences) == 0 {
+			fine++
+		}
+		for _, d := range p.Differences {
+			if d.Missing {
+				open = append(open, remark{labelUndecided, differenceText(d)})
+			} else {
+				unmet = append(unmet, remark{labelUnmet, differenceText(d)})
+			}
+		}
+	}
+	out := append(unmet, open...)
+	what := "expectation"
+	if len(r.Phases) > 0 && len(r.Verdicts) == 0 {
+		what = "phase"
+	}
+	switch {
+	case expected == 0:
+	case fine == expected && fine == 1:
+		out = append(out, remark{labelMet, "the " + what + " is as expected"})
+	case fine == expected:
+		out = append(out, remark{labelMet, "everything is as expected: " + words.Count(fine, what)})
+	case fine > 0:
+		out = append(out, remark{labelMet, fmt.Sprintf("%d of %s", fine, words.Count(expected, what))})
+	}
+	return out
+}
+
+// section is a table of the report, with the text columns first.
+type section struct {
+	title string
+	note  string // "" for none
+	texts int
+	head  []string
+	rows  [][]string
+	wide  []string // further texts of a row, one for each row, "" for none; nil for none at all
+}
+
+// sections returns the tables, without those that have no rows.
+func (r *Report) sections() []section {
+	all := []section{r.jobsSection(), r.timesSection(), r.capacitiesSection(), r.evictionsSection(), r.waitsSection(),
+		r.withoutQuotaSection()}
+	var out []section
+	for _, p := range r.Phases {
+		out = append(out, p.section())
+	}
+	for _, s := range all {
+		if len(s.rows) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// groupRows returns a row for each team and tier, for each tier, and for all jobs.
+func (r *Report) groupRows(cells func(Group) []string) [][]string {
+	var rows [][]string
+	add := func(g Group) {
+		team, tier := g.Team, g.Tier
+		if team == "" {
+			team = "all teams"
+		}
+		rows = append(rows, append([]string{team, tier}, cells(g)...))
+	}
+	for _, g := range r.Groups {
+		add(g)
+	}
+	if len(r.Teams) > 1 && len(r.Tiers) > 1 {
+		for _, g := range r.Tiers {
+			add(g)
+		}
+	}
+	if len(r.Groups) > 1 {
+		add(r.Total)
+	}
+	return rows
+}
+
+func (r *Report) jobsSection() section {
+	s := section{
+		title: "Jobs", texts: 2,
+		head: []string{
+			"team", "tier", "jobs", "started", "finished", "running", "waiting", "deleted", "evictions", "used h", "lost h",
+		},
+		note: "used: hours of accelerators in running jobs; lost: the part that evictions threw away",
+	}
+	s.rows = r.groupRows(func(g Group) []string {
+		var out []string
+		for _, n := range []int{
+			g.Submitted, g.Started, g.Finished, g.Running, g.Waiting, g.Deleted, g.Evictions,
+		} {
+			out = append(out, strconv.Itoa(n))
+		}
+		return append(out, hoursText(g.Used), hoursText(g.Lost))
+	})
+	if r.Fairness != nil {
+		s.note += fmt.Sprintf("; Jain's index of the teams' use per guarantee: %.2f", *r.Fairness)
+	}
+	return s
+}
+
+func (r *Report) timesSection() section {
+	s := section{
+		title: "Times", texts: 2, head: []string{"team", "tier", "wait p50", "p95", "max"},
+		note: "wait: from arrival to the start of all pods; >= means that jobs still wait or run",
+	}
+	completes := r.Total.Completion.Jobs > 0
+	if completes {
+		s.head = append(s.head, "completion p50", "p95", "max")
+	}
+	s.rows = r.groupRows(func(g Group) []string {
+		if completes {
+			return append(g.Wait.texts(), g.Completion.texts()...)
+		}
+		return g.Wait.texts()
+	})
+	return s
+}
+
+func (r *Report) capacitiesSection() section {
+	s := section{
+		title: "Capacities", texts: 1, head: []string{"capacity", "nodes max", "mean", "accel. h", "used h", "idle h", "used"},
+	}
+	for _, c := range r.Capacities {
+		s.rows = append(s.rows, []string{
+			c.Name, strconv.Itoa(c.Nodes), strconv.FormatFloat(c.MeanNodes, 'f', 1, 64), hoursText(c.Available),
+			hoursText(c.Used), hoursText(c.Idle), percentText(c.Used, c.Available),
+		})
+	}
+	return s
+}
+
+// groupName returns the name of a team's tier.
+func groupName(team, tier string) string {
+	if team == "" {
+		return "-"
+	}
+	return team + " " + tier
+}
+
+func (r *Report) evictionsSection() section {
+	s := section{title: "Evictions", texts: 3, head: []string{"reason", "evicted", "for", "times"}}
+	for _, e := range r.Evictions {
+		s.rows = append(s.rows, []string{
+			string(e.Reason), groupName(e.Team, e.Tier), groupName(e.ByTeam, e.ByTier), strconv.Itoa(e.Count),
+		})
+	}
+	return s
+}
+
+func (r *Report) waitsSection() section {
+	s := section{title: "Longest waits", texts: 3, head: []string{"job", "tier", "started", "wait", "for quota"}}
+	for _, w := range r.Longest {
+		started := "yes"
+		if !w.Started {
+			started = "no"
+		}
+		s.rows = append(s.rows, []string{w.Job, w.Tier, started, w.Wait.String(), words.FormatSeconds(w.Quota)})
+		wide := w.Message
+		if text := holdersText(w.Holders); text != "" && wide != "" {
+			wide += "; " + text
+		} else {
+			wide += text
+		}
+		s.wide = append(s.wide, wide)
+	}
+	return s
+}
+
+// holdersText returns who held accelerators at the middle of a wait.
+func holdersText(holders []Holder) string {
+	var parts []string
+	for _, h := range holders {
+		parts = append(parts, fmt.Sprintf("%s %d", groupName(h.Team, h.Tier), h.Accelerators))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "accelerators held meanwhile: " + words.First(parts, mostHolders)
+}
+
+func (r *Report) withoutQuotaSection() section {
+	s := section{title: "Jobs that never got quota", texts: 3, head: []string{"team", "tier", "workload", "jobs"}}
+	for _, w := range r.WithoutQuota {
+		s.rows = append(s.rows, []string{w.Team, w.Tier, w.Workload, strconv.Itoa(w.Jobs)})
+		s.wide = append(s.wide, w.Message)
+	}
+	return s
+}
+
+// section returns the queues of a phase, a row for each team, and a column for each tier.
+func (p Phase) section() section {
+	s := section{title: "Phase " + p.Name, texts: 1, head: []string{"jobs pending/admitted"}}
+	if !p.Reached {
+		s.note = "the rehearsal did not reach it"
+		return s
+	}
+	s.title += " at " + words.FormatSeconds(p.At)
+	teams := map[string]int{}
+	tiers := map[string]int{}
+	for _, q := range p.Queues {
+		if _, ok := tiers[q.Tier]; !ok {
+			tiers[q.Tier] = len(s.head)
+			s.head = append(s.head, q.Tier)
+		}
+	}
+	for _, q := range p.Queues {
+		row, ok := teams[q.Team]
+		if !ok {
+			row, teams[q.Team] = len(s.rows), len(s.rows)
+			name := q.Team
+			if name == "" {
+				name = "shared queues"
+			}
+			s.rows = append(s.rows, append([]string{name}, make([]string, len(s.head)-1)...))
+		}
+		text := fmt.Sprintf("%d/%d", q.Pending.Got, q.Admitted.Got)
+		if q.Pending.differs() || q.Admitted.differs() {
+			text += fmt.Sprintf(" (expected %d/%d)", *q.Pending.Want, *q.Admitted.Want)
+		}
+		s.rows[row][tiers[q.Tier]] = text
+	}
+	s.note = p.note()
+	return s
+}
+
+// note returns the pods and the evictions of a phase.
+func (p Phase) note() string {
+	out := "pods: "
+	for _, c := range p.Pods {
+		if c.Pods.Got > 0 || c.Pods.differs() {
+			out += c.Capacity + " " + c.Pods.String() + ", "
+		}
+	}
+	out += "waiting for nodes " + p.Pending.String()
+	var evicted []string
+	for _, e := range p.Evicted {
+		evicted = append(evicted, e.Team+" "+e.Workload+" "+e.Jobs.String())
+	}
+	if len(evicted) > 0 {
+		out += "; evicted jobs: " + words.First(evicted, len(evicted))
+	}
+	return out
+}
+
+// textRows is the number of rows of a table that Text prints.
+const textRows = 40
+
+// textWidth is the width of a line of Text, except in tables with long names.
+const textWidth = 100
+
+// Text writes a report for a terminal: first what is not as expected, then the tables, of
+// which long ones are cut. If color is true, it uses colours.
+func Text(w io.Writer, r *Report, color bool) error {
+	var buf bytes.Buffer
+	fmt.Fprintln(&buf, console.Inline(r.headline()))
+	for _, m := range r.remarks() {
+		style := console.Green
+		switch m.label {
+		case labelUnmet:
+			style = console.Red
+		case labelUndecided:
+			style = console.Yellow
+		}
+		fmt.Fprintln(&buf, style.Paint(color, m.label)+": "+console.Inline(m.text))
+	}
+	for _, s := range r.sections() {
+		s.print(&buf, color)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// print prints a table.
+func (s section) print(buf *bytes.Buffer, color bool) {
+	fmt.Fprintln(buf, "\n"+console.Bold.Paint(color, console.Inline(s.title)))
+	// The texts below the rows are not part of the table, whose columns they would widen.
+	t, table := console.Table{Texts: s.texts}, new(bytes.Buffer)
+	t.Add(s.head...)
+	rows := s.rows[:min(len(s.rows), textRows)]
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = console.Inline(cell)
+		}
+		t.Add(cells...)
+	}
+	t.Print(table)
+	if len(rows) > 0 {
+		number := -1 // the first line is the head
+		for line := range bytes.Lines(table.Bytes()) {
+			buf.WriteString("  ")
+			buf.Write(line)
+			if number >= 0 && s.wide != nil && s.wide[number] != "" {
+				fmt.Fprintln(buf, "      "+console.Inline(words.Truncate(s.wide[number], textWidth-6)))
+			}
+			number++
+		}
+	}
+	if hidden := len(s.rows) - len(rows); hidden > 0 {
+		fmt.Fprintln(buf, "  and "+words.Count(hidden, "row")+" more")
+	}
+	if s.note != "" {
+		fmt.Fprintln(buf, "  "+console.Inline(s.note))
+	}
+}
