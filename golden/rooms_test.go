@@ -56,6 +56,9 @@ var rooms = map[string][]string{
 	"emit/kueue":         {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes":    {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
 	"emit/rehearsal":     {"compiler/ir", "emit"},
+	"emit/rehearsal/report": {
+		"compiler/console", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
+	},
 	"emit/terraform":     {"compiler/ir", "emit", "emit/monitoring"},
 	"emit/workload":      {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/guide",

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 )
@@ -24,7 +23,7 @@ func percentText(part, whole int64) string {
 	return fmt.Sprintf("%d.%d%%", tenths/10, tenths%10)
 }
 
-// timesText returns the times of a Times, or dashes without jobs.
+// texts returns the times, or dashes without jobs.
 func (t Times) texts() []string {
 	if t.Jobs == 0 {
 		return []string{"-", "-", "-"}
@@ -120,30 +119,23 @@ func (r *Report) remarks() []remark {
 	return out
 }
 
-// section is a table of the report, with the text columns first.
+// section is a table of the report.
 type section struct {
 	title string
-	note  string // "" for none
-	texts int
+	texts int // columns of text, which come first
 	head  []string
 	rows  [][]string
-	wide  []string // further texts of a row, one for each row, "" for none; nil for none at all
+	// reasons are longer texts, one for each row, "" for none; nil if no row has any.
+	reasons []string
+	notes   []string
 }
 
-// sections returns the tables, without those that have no rows.
+// sections returns the tables that have rows, except those of the phases.
 func (r *Report) sections() []section {
-	all := []section{r.jobsSection(), r.timesSection(), r.capacitiesSection(), r.evictionsSection(), r.waitsSection(),
-		r.withoutQuotaSection()}
-	var out []section
-	for _, p := range r.Phases {
-		out = append(out, p.section())
-	}
-	for _, s := range all {
-		if len(s.rows) > 0 {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]section{
+		r.jobsSection(), r.timesSection(), r.capacitiesSection(), r.evictionsSection(), r.waitsSection(),
+		r.withoutQuotaSection(),
+	}, func(s section) bool { return len(s.rows) == 0 })
 }
 
 // groupRows returns a row for each team and tier, for each tier, and for all jobs.
@@ -176,7 +168,7 @@ func (r *Report) jobsSection() section {
 		head: []string{
 			"team", "tier", "jobs", "started", "finished", "running", "waiting", "deleted", "evictions", "used h", "lost h",
 		},
-		note: "used: hours of accelerators in running jobs; lost: the part that evictions threw away",
+		notes: []string{"used: accelerator hours of running jobs; lost: the part that evictions threw away"},
 	}
 	s.rows = r.groupRows(func(g Group) []string {
 		var out []string
@@ -188,7 +180,7 @@ func (r *Report) jobsSection() section {
 		return append(out, hoursText(g.Used), hoursText(g.Lost))
 	})
 	if r.Fairness != nil {
-		s.note += fmt.Sprintf("; Jain's index of the teams' use per guarantee: %.2f", *r.Fairness)
+		s.notes = append(s.notes, fmt.Sprintf("Jain's index of the teams' use per guarantee: %.2f", *r.Fairness))
 	}
 	return s
 }
@@ -196,7 +188,10 @@ func (r *Report) jobsSection() section {
 func (r *Report) timesSection() section {
 	s := section{
 		title: "Times", texts: 2, head: []string{"team", "tier", "wait p50", "p95", "max"},
-		note: "wait: from arrival to the start of all pods; >= means that jobs still wait or run",
+		notes: []string{
+			"wait: from arrival to the start of all pods; completion: from arrival to finish",
+			">= marks a lower bound, because some jobs had not started or finished",
+		},
 	}
 	completes := r.Total.Completion.Jobs > 0
 	if completes {
@@ -250,13 +245,9 @@ func (r *Report) waitsSection() section {
 			started = "no"
 		}
 		s.rows = append(s.rows, []string{w.Job, w.Tier, started, w.Wait.String(), words.FormatSeconds(w.Quota)})
-		wide := w.Message
-		if text := holdersText(w.Holders); text != "" && wide != "" {
-			wide += "; " + text
-		} else {
-			wide += text
-		}
-		s.wide = append(s.wide, wide)
+		reasons := []string{w.Message, holdersText(w.Holders)}
+		reasons = slices.DeleteFunc(reasons, func(text string) bool { return text == "" })
+		s.reasons = append(s.reasons, strings.Join(reasons, "; "))
 	}
 	return s
 }
@@ -277,7 +268,7 @@ func (r *Report) withoutQuotaSection() section {
 	s := section{title: "Jobs that never got quota", texts: 3, head: []string{"team", "tier", "workload", "jobs"}}
 	for _, w := range r.WithoutQuota {
 		s.rows = append(s.rows, []string{w.Team, w.Tier, w.Workload, strconv.Itoa(w.Jobs)})
-		s.wide = append(s.wide, w.Message)
+		s.reasons = append(s.reasons, w.Message)
 	}
 	return s
 }
@@ -286,7 +277,7 @@ func (r *Report) withoutQuotaSection() section {
 func (p Phase) section() section {
 	s := section{title: "Phase " + p.Name, texts: 1, head: []string{"jobs pending/admitted"}}
 	if !p.Reached {
-		s.note = "the rehearsal did not reach it"
+		s.notes = []string{"the rehearsal did not reach this phase"}
 		return s
 	}
 	s.title += " at " + words.FormatSeconds(p.At)
@@ -314,87 +305,24 @@ func (p Phase) section() section {
 		}
 		s.rows[row][tiers[q.Tier]] = text
 	}
-	s.note = p.note()
+	s.notes = p.notes()
 	return s
 }
 
-// note returns the pods and the evictions of a phase.
-func (p Phase) note() string {
-	out := "pods: "
+// notes returns the pods and the evicted jobs of a phase.
+func (p Phase) notes() []string {
+	var pods, evicted []string
 	for _, c := range p.Pods {
 		if c.Pods.Got > 0 || c.Pods.differs() {
-			out += c.Capacity + " " + c.Pods.String() + ", "
+			pods = append(pods, c.Capacity+" "+c.Pods.String())
 		}
 	}
-	out += "waiting for nodes " + p.Pending.String()
-	var evicted []string
+	out := []string{"pods: " + strings.Join(append(pods, "without nodes "+p.Pending.String()), ", ")}
 	for _, e := range p.Evicted {
-		evicted = append(evicted, e.Team+" "+e.Workload+" "+e.Jobs.String())
+		evicted = append(evicted, e.Team+" "+e.Jobs.String()+" "+e.Workload)
 	}
 	if len(evicted) > 0 {
-		out += "; evicted jobs: " + words.First(evicted, len(evicted))
+		out = append(out, "evicted: "+strings.Join(evicted, ", "))
 	}
 	return out
-}
-
-// textRows is the number of rows of a table that Text prints.
-const textRows = 40
-
-// textWidth is the width of a line of Text, except in tables with long names.
-const textWidth = 100
-
-// Text writes a report for a terminal: first what is not as expected, then the tables, of
-// which long ones are cut. If color is true, it uses colours.
-func Text(w io.Writer, r *Report, color bool) error {
-	var buf bytes.Buffer
-	fmt.Fprintln(&buf, console.Inline(r.headline()))
-	for _, m := range r.remarks() {
-		style := console.Green
-		switch m.label {
-		case labelUnmet:
-			style = console.Red
-		case labelUndecided:
-			style = console.Yellow
-		}
-		fmt.Fprintln(&buf, style.Paint(color, m.label)+": "+console.Inline(m.text))
-	}
-	for _, s := range r.sections() {
-		s.print(&buf, color)
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
-}
-
-// print prints a table.
-func (s section) print(buf *bytes.Buffer, color bool) {
-	fmt.Fprintln(buf, "\n"+console.Bold.Paint(color, console.Inline(s.title)))
-	// The texts below the rows are not part of the table, whose columns they would widen.
-	t, table := console.Table{Texts: s.texts}, new(bytes.Buffer)
-	t.Add(s.head...)
-	rows := s.rows[:min(len(s.rows), textRows)]
-	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = console.Inline(cell)
-		}
-		t.Add(cells...)
-	}
-	t.Print(table)
-	if len(rows) > 0 {
-		number := -1 // the first line is the head
-		for line := range bytes.Lines(table.Bytes()) {
-			buf.WriteString("  ")
-			buf.Write(line)
-			if number >= 0 && s.wide != nil && s.wide[number] != "" {
-				fmt.Fprintln(buf, "      "+console.Inline(words.Truncate(s.wide[number], textWidth-6)))
-			}
-			number++
-		}
-	}
-	if hidden := len(s.rows) - len(rows); hidden > 0 {
-		fmt.Fprintln(buf, "  and "+words.Count(hidden, "row")+" more")
-	}
-	if s.note != "" {
-		fmt.Fprintln(buf, "  "+console.Inline(s.note))
-	}
 }

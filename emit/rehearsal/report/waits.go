@@ -25,9 +25,9 @@ type Wait struct {
 	// rest of the wait was for nodes, or for quota after an eviction.
 	Quota   int64  `json:"quotaSeconds"`
 	Message string `json:"message"` // as rehearsal.JobHistory.Waits
-	// Holders are the groups whose jobs held most of the accelerators of the capacities
-	// that the job's queue can use, at the middle of the wait. At most mostHolders, the
-	// largest first.
+	// Holders are the groups whose other jobs held most of the accelerators of the
+	// capacities that the job's queue can use, at the middle of the wait. At most
+	// mostHolders, the largest first.
 	Holders []Holder `json:"holders"`
 }
 
@@ -60,7 +60,7 @@ func (a *analysis) longestWaits() []Wait {
 	for _, j := range waited[:min(len(waited), longestWaits)] {
 		w := Wait{
 			Job: j.key, Team: j.Team, Tier: j.Tier, Wait: j.wait, Started: j.started, Quota: j.wait.Seconds,
-			Message: j.history.Waits, Holders: a.holdersAt(j.submitted.At+j.wait.Seconds/2, j.history.ClusterQueue),
+			Message: j.history.Waits, Holders: a.holdersBeside(j),
 		}
 		if len(j.runs) > 0 {
 			w.Quota = j.runs[0].reserved - j.submitted.At
@@ -70,16 +70,17 @@ func (a *analysis) longestWaits() []Wait {
 	return out
 }
 
-// holdersAt returns the groups that hold most of the accelerators of the capacities that
-// a ClusterQueue can use.
-func (a *analysis) holdersAt(at int64, queue string) []Holder {
-	usable := usableBy(a.plan, queue)
+// holdersBeside returns the groups that hold most of the accelerators of the capacities
+// that the queue of a job can use, at the middle of the job's wait.
+func (a *analysis) holdersBeside(waiting *job) []Holder {
+	at := waiting.submitted.At + waiting.wait.Seconds/2
+	usable := usableBy(a.plan, waiting.history.ClusterQueue)
 	type key struct{ team, tier string }
 	held := map[key]int{}
 	for i := range a.jobs {
 		j := &a.jobs[i]
 		for n, r := range j.runs {
-			if r.reserved <= at && at < r.ended {
+			if j != waiting && r.reserved <= at && at < r.ended {
 				a.eachFlavor(j, n, func(flavor string, accelerators int) {
 					if slices.Contains(usable, flavor) && accelerators > 0 {
 						held[key{j.Team, j.Tier}] += accelerators
