@@ -59,8 +59,8 @@ var rooms = map[string][]string{
 	"emit/rehearsal/report": {
 		"compiler/console", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
 	},
-	"emit/terraform":     {"compiler/ir", "emit", "emit/monitoring"},
-	"emit/workload":      {"compiler/ir", "emit", "emit/kubeyaml"},
+	"emit/terraform": {"compiler/ir", "emit", "emit/monitoring"},
+	"emit/workload":  {"compiler/ir", "emit", "emit/kubeyaml"},
 	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/guide",
 		"emit/kubernetes", "emit/terraform", "emit/workload"},
 

@@ -93,7 +93,9 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Template{Name: w.Template, Team: w.Team, Tier: tier, Object: object, Accelerators: acceleratorsOf(w)})
+		out = append(out, Template{
+			Name: w.Template, Team: w.Team, Tier: tier, Object: object, Accelerators: acceleratorsOf(w),
+		})
 	}
 	return out, nil
 }

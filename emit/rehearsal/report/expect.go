@@ -146,20 +146,16 @@ func compareStarts(jobs []*job, limit int64, percent int) finding {
 // compareEvictions compares the number of evictions of jobs with the most that is
 // expected.
 func compareEvictions(jobs []*job, most int) finding {
-	evictions, evicted := 0, 0
+	evictions := 0
 	for _, j := range jobs {
-		before := evictions
 		for _, r := range j.history.Runs {
 			if r.Evicted != "" {
 				evictions++
 			}
 		}
-		if evictions > before {
-			evicted++
-		}
 	}
-	f := finding{message: fmt.Sprintf("%d of %s were evicted, %s in all, expected at most %d", evicted,
-		words.Count(len(jobs), "job"), words.Plural(evictions, "time", "times"), most)}
+	f := finding{message: fmt.Sprintf("%s among %s, expected at most %d", words.Count(evictions, "eviction"),
+		words.Count(len(jobs), "job"), most)}
 	if evictions > most {
 		f.state = unmet
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -14,7 +15,7 @@ type Phase struct {
 	Reached bool   `json:"reached"`
 	At      int64  `json:"at"` // time of the state; if Reached is false, all counts are absent
 	// Queues are the ClusterQueues with jobs or with an expectation: the queues that
-	// teams share, by tier, then the queues of each team.
+	// teams share, then the queues of each team. Tiers of higher priority come first.
 	Queues []PhaseQueue `json:"queues"`
 	// Evicted are the workloads with jobs that exist and were evicted for other jobs, or
 	// with an expectation of such jobs.
@@ -102,15 +103,22 @@ func (a *analysis) phaseQueues(phase ir.Phase, state rehearsal.State) []PhaseQue
 	for _, q := range state.Queues {
 		states[q.ClusterQueue] = q
 	}
+	teams, tiers := map[string]int{}, map[string]int{} // their numbers in the order of the rows
+	for i, t := range a.plan.Teams {
+		teams[t.Name] = i + 1 // after the queues that teams share
+	}
+	for i, tier := range tiersOf(a.plan) {
+		tiers[tier] = i
+	}
 	out := []PhaseQueue{}
-	for q, teams := range a.plan.ClusterQueues() {
+	for q, owners := range a.plan.ClusterQueues() {
 		got := states[q.ClusterQueue]
 		row := PhaseQueue{
 			ClusterQueue: q.ClusterQueue, Tier: q.Tier, Pending: Count{Got: got.Pending},
 			Admitted: Count{Got: got.Admitted},
 		}
 		if q.LocalQueue != "" {
-			row.Team = teams[0].Name
+			row.Team = owners[0].Name
 		}
 		e, ok := expected[q.ClusterQueue]
 		if ok {
@@ -120,6 +128,9 @@ func (a *analysis) phaseQueues(phase ir.Phase, state rehearsal.State) []PhaseQue
 			out = append(out, row)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b PhaseQueue) int {
+		return cmp.Or(cmp.Compare(teams[a.Team], teams[b.Team]), cmp.Compare(tiers[a.Tier], tiers[b.Tier]))
+	})
 	return out
 }
 

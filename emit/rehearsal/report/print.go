@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,11 +45,10 @@ func (c Count) differs() bool { return c.Want != nil && *c.Want != c.Got }
 
 // differenceText returns a difference in one sentence, without a full stop.
 func differenceText(d rehearsal.Difference) string {
-	got := strconv.Itoa(d.Got)
 	if d.Missing {
-		got = "unknown"
+		return fmt.Sprintf("phase %s: %s: unknown", d.Phase, d.What)
 	}
-	return fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want)
+	return fmt.Sprintf("phase %s: %s: %d, expected %d", d.Phase, d.What, d.Got, d.Want)
 }
 
 // headline returns what was rehearsed.
@@ -138,26 +138,18 @@ func (r *Report) sections() []section {
 	}, func(s section) bool { return len(s.rows) == 0 })
 }
 
-// groupRows returns a row for each team and tier, for each tier, and for all jobs.
+// groupRows returns a row for all jobs, for each tier, and for each team and tier.
 func (r *Report) groupRows(cells func(Group) []string) [][]string {
-	var rows [][]string
-	add := func(g Group) {
-		team, tier := g.Team, g.Tier
-		if team == "" {
-			team = "all teams"
-		}
-		rows = append(rows, append([]string{team, tier}, cells(g)...))
-	}
-	for _, g := range r.Groups {
-		add(g)
-	}
+	groups := r.Groups
 	if len(r.Teams) > 1 && len(r.Tiers) > 1 {
-		for _, g := range r.Tiers {
-			add(g)
-		}
+		groups = slices.Concat(r.Tiers, groups)
 	}
 	if len(r.Groups) > 1 {
-		add(r.Total)
+		groups = slices.Concat([]Group{r.Total}, groups)
+	}
+	var rows [][]string
+	for _, g := range groups {
+		rows = append(rows, append([]string{cmp.Or(g.Team, "all teams"), cmp.Or(g.Tier, "all")}, cells(g)...))
 	}
 	return rows
 }
@@ -166,7 +158,8 @@ func (r *Report) jobsSection() section {
 	s := section{
 		title: "Jobs", texts: 2,
 		head: []string{
-			"team", "tier", "jobs", "started", "finished", "running", "waiting", "deleted", "evictions", "used h", "lost h",
+			"team", "tier", "jobs", "started", "finished", "running", "waiting", "deleted", "evictions",
+			"used h", "lost h",
 		},
 		notes: []string{"used: accelerator hours of running jobs; lost: the part that evictions threw away"},
 	}
@@ -208,7 +201,8 @@ func (r *Report) timesSection() section {
 
 func (r *Report) capacitiesSection() section {
 	s := section{
-		title: "Capacities", texts: 1, head: []string{"capacity", "nodes max", "mean", "accel. h", "used h", "idle h", "used"},
+		title: "Capacities", texts: 1,
+		head: []string{"capacity", "nodes max", "mean", "accel. h", "used h", "idle h", "used"},
 	}
 	for _, c := range r.Capacities {
 		s.rows = append(s.rows, []string{
@@ -275,7 +269,7 @@ func (r *Report) withoutQuotaSection() section {
 
 // section returns the queues of a phase, a row for each team, and a column for each tier.
 func (p Phase) section() section {
-	s := section{title: "Phase " + p.Name, texts: 1, head: []string{"jobs pending/admitted"}}
+	s := section{title: "Phase " + p.Name, head: []string{"jobs pending/admitted"}}
 	if !p.Reached {
 		s.notes = []string{"the rehearsal did not reach this phase"}
 		return s
@@ -289,15 +283,12 @@ func (p Phase) section() section {
 			s.head = append(s.head, q.Tier)
 		}
 	}
+	s.texts = len(s.head)
 	for _, q := range p.Queues {
 		row, ok := teams[q.Team]
 		if !ok {
 			row, teams[q.Team] = len(s.rows), len(s.rows)
-			name := q.Team
-			if name == "" {
-				name = "shared queues"
-			}
-			s.rows = append(s.rows, append([]string{name}, make([]string, len(s.head)-1)...))
+			s.rows = append(s.rows, append([]string{cmp.Or(q.Team, "shared queues")}, make([]string, len(s.head)-1)...))
 		}
 		text := fmt.Sprintf("%d/%d", q.Pending.Got, q.Admitted.Got)
 		if q.Pending.differs() || q.Admitted.differs() {
@@ -319,10 +310,10 @@ func (p Phase) notes() []string {
 	}
 	out := []string{"pods: " + strings.Join(append(pods, "without nodes "+p.Pending.String()), ", ")}
 	for _, e := range p.Evicted {
-		evicted = append(evicted, e.Team+" "+e.Jobs.String()+" "+e.Workload)
+		evicted = append(evicted, e.Workload+" of "+e.Team+" "+e.Jobs.String())
 	}
 	if len(evicted) > 0 {
-		out = append(out, "evicted: "+strings.Join(evicted, ", "))
+		out = append(out, "evicted jobs: "+strings.Join(evicted, ", "))
 	}
 	return out
 }

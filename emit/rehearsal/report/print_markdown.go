@@ -61,7 +61,7 @@ func (s section) document() *markdown.Document {
 	}
 	d.Table(head, rows)
 	if hidden := len(s.rows) - mostRows; hidden > 0 {
-		d.Para("and ", markdown.Markup(words.Count(hidden, "row")), " more")
+		d.Para("and ", markdown.Markup(words.Count(hidden, "more row")))
 	}
 	for _, note := range s.notes {
 		d.Para(markdown.Text(note))

@@ -68,7 +68,7 @@ func (s section) print(buf *bytes.Buffer, color bool) {
 		number++
 	}
 	if hidden := len(s.rows) - mostRows; hidden > 0 {
-		printIndented(buf, 2, "and "+words.Count(hidden, "row")+" more")
+		printIndented(buf, 2, "and "+words.Count(hidden, "more row"))
 	}
 	for _, note := range s.notes {
 		printIndented(buf, 2, note)
