@@ -21,6 +21,20 @@ type Verdict struct {
 	Message string `json:"message"`
 }
 
+// label returns "met", "not met" or "undecided".
+func (v Verdict) label() string {
+	switch {
+	case v.Met:
+		return labelMet
+	case v.Undecided:
+		return labelUndecided
+	}
+	return labelUnmet
+}
+
+// name returns the place of the expectation in the rehearsal.
+func (v Verdict) name() string { return fmt.Sprintf("expect[%d]", v.Index) }
+
 // finding is what the rehearsal shows about one limit of an expectation.
 type finding struct {
 	state   state

@@ -79,14 +79,14 @@ func (r *Report) remarks() []remark {
 	var unmet, open []remark
 	fine, expected := 0, len(r.Verdicts)
 	for _, v := range r.Verdicts {
-		text := fmt.Sprintf("expect[%d]: %s", v.Index, v.Message)
-		switch {
-		case v.Met:
+		line := remark{v.label(), v.name() + ": " + v.Message}
+		switch line.label {
+		case labelMet:
 			fine++
-		case v.Undecided:
-			open = append(open, remark{labelUndecided, text})
+		case labelUndecided:
+			open = append(open, line)
 		default:
-			unmet = append(unmet, remark{labelUnmet, text})
+			unmet = append(unmet, line)
 		}
 	}
 	for _, p := range r.Phases {
@@ -213,8 +213,8 @@ func (r *Report) capacitiesSection() section {
 	return s
 }
 
-// groupName returns the name of a team's tier.
-func groupName(team, tier string) string {
+// nameGroup returns the name of a team's tier.
+func nameGroup(team, tier string) string {
 	if team == "" {
 		return "-"
 	}
@@ -225,7 +225,7 @@ func (r *Report) evictionsSection() section {
 	s := section{title: "Evictions", texts: 3, head: []string{"reason", "evicted", "for", "times"}}
 	for _, e := range r.Evictions {
 		s.rows = append(s.rows, []string{
-			string(e.Reason), groupName(e.Team, e.Tier), groupName(e.ByTeam, e.ByTier), strconv.Itoa(e.Count),
+			string(e.Reason), nameGroup(e.Team, e.Tier), nameGroup(e.ByTeam, e.ByTier), strconv.Itoa(e.Count),
 		})
 	}
 	return s
@@ -250,7 +250,7 @@ func (r *Report) waitsSection() section {
 func holdersText(holders []Holder) string {
 	var parts []string
 	for _, h := range holders {
-		parts = append(parts, fmt.Sprintf("%s %d", groupName(h.Team, h.Tier), h.Accelerators))
+		parts = append(parts, fmt.Sprintf("%s %d", nameGroup(h.Team, h.Tier), h.Accelerators))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -26,7 +26,7 @@ func newDemonstration() *report.Report {
 		{
 			Name: "fill", Queues: []ir.QueueCount{{Tier: "lp", Admitted: 1}, {Tier: "hp"}},
 			Evicted: []ir.JobCount{{Template: "train", Count: 1}},
-			Pods: []ir.CapacityCount{{Capacity: "gpu", Count: 3}},
+			Pods:    []ir.CapacityCount{{Capacity: "gpu", Count: 3}},
 			Pending: &none,
 		},
 		{Name: "rest", Shows: "that nodes are idle"},
