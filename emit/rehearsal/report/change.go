@@ -174,11 +174,12 @@ func compareCapacities(before, after *Report) []CapacityChange {
 	return out
 }
 
+// utilizationText returns a percentage, rounded down as percentText does.
 func utilizationText(percent *float64) string {
 	if percent == nil {
 		return "-"
 	}
-	return oneDecimal(*percent) + "%"
+	return oneDecimal(math.Floor(*percent*10)/10) + "%"
 }
 
 // arrow returns two texts with an arrow between them, or one if they are equal.

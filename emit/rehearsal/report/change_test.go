@@ -73,7 +73,7 @@ func TestLines(t *testing.T) {
 		"a: evictions of lp 86.4 -> 0.0 a day",
 		"a: accelerator hours of hp 57.6 -> 46.1 a day",
 		"a: accelerator hours of lp 33.6 -> 28.8 a day",
-		"gpu: utilization 48.3% -> 42.7%",
+		"gpu: utilization 48.3% -> 42.6%",
 	}
 	for n := range len(all) + 2 {
 		if got := newChange().Lines(n); !slices.Equal(got, all[:min(n, len(all))]) {
@@ -155,7 +155,7 @@ func TestChangeMarkdown(t *testing.T) {
 
 | capacity | utilization |
 | --- | --- |
-| gpu | 48.3% -&gt; 42.7% |
+| gpu | 48.3% -&gt; 42.6% |
 
 </details>
 `: newChange(),

@@ -182,13 +182,14 @@ func (r *Report) timesSection() section {
 	s := section{
 		title: "Times", texts: 2, head: []string{"team", "tier", "wait p50", "p95", "max"},
 		notes: []string{
-			"wait: from arrival to the start of all pods; completion: from arrival to finish",
+			"wait: from arrival to the start of all pods",
 			">= marks a lower bound, because some jobs had not started or finished",
 		},
 	}
 	completes := r.Total.Completion.Jobs > 0
 	if completes {
 		s.head = append(s.head, "completion p50", "p95", "max")
+		s.notes[0] += "; completion: from arrival to finish"
 	}
 	s.rows = r.groupRows(func(g Group) []string {
 		if completes {

@@ -173,6 +173,7 @@ func newAnalysis(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, en
 	for _, t := range s.Templates {
 		a.auxiliaries = append(a.auxiliaries, auxiliariesOf(p, t))
 	}
+	a.jobs = make([]job, 0, len(s.Jobs))
 	for i, submitted := range s.Jobs {
 		if submitted.At > end || i >= len(h.Jobs) {
 			continue
@@ -210,6 +211,7 @@ func (a *analysis) measure(j *job) {
 		gone = j.history.End
 	}
 	j.wait = Length{gone - j.submitted.At, true}
+	j.runs = make([]run, 0, len(j.history.Runs))
 	for i, of := range j.history.Runs {
 		r := run{reserved: of.Reserved, ended: cmp.Or(of.Ended, a.end)}
 		r.started = r.ended
