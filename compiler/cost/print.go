@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/batchwright/batchwright/compiler/console"
 )
@@ -46,51 +45,13 @@ func Text(w io.Writer, b *Bill) error {
 	return err
 }
 
-// table is a table whose first columns, the texts, are aligned to the left, and the
-// other ones, the numbers, to the right.
-type table struct {
-	texts int
-	rows  [][]string
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-// print prints the table after an empty line.
-func (t *table) print(buf *bytes.Buffer) {
-	var widths []int
-	for _, row := range t.rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	buf.WriteByte('\n')
-	for _, row := range t.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			if i < t.texts {
-				line.WriteString(cell + space)
-			} else {
-				line.WriteString(space + cell)
-			}
-		}
-		buf.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
 func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
-	t := table{texts: 3}
+	t := console.Table{Texts: 3}
 	head := []string{"capacity", "machine", "consumption", "nodes", "standing", "guaranteed", "maximum"}
 	if b.Currency != "" {
 		head = append(head[:3:3], append([]string{"per hour"}, head[3:]...)...)
 	}
-	t.add(head...)
+	t.Add(head...)
 	line := func(texts []string, hourly string, span Span, number func(*big.Rat) string) {
 		nodes := span.Standing.Nodes.RatString() + " / " + span.Guaranteed.Nodes.RatString() + " / " +
 			span.Maximum.Nodes.RatString()
@@ -98,7 +59,7 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 		if b.Currency != "" {
 			cells = append(cells, hourly)
 		}
-		t.add(append(cells, nodes, number(m.of(span.Standing)), number(m.of(span.Guaranteed)),
+		t.Add(append(cells, nodes, number(m.of(span.Standing)), number(m.of(span.Guaranteed)),
 			number(m.of(span.Maximum)))...)
 	}
 	for _, c := range b.Capacities {
@@ -117,7 +78,8 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 		line([]string{"total per hour", "", ""}, "", b.Total,
 			func(x *big.Rat) string { return groupDigits(x.FloatString(2)) })
 	}
-	t.print(buf)
+	buf.WriteByte('\n')
+	t.Print(buf)
 }
 
 // printShares prints the shares of tiers or teams, and the queues that teams share.
@@ -125,16 +87,17 @@ func printShares(buf *bytes.Buffer, of string, shares, shared []Share, m measure
 	if len(shares)+len(shared) == 0 {
 		return
 	}
-	t := table{texts: 1}
-	t.add(of, "guaranteed", "maximum")
+	t := console.Table{Texts: 1}
+	t.Add(of, "guaranteed", "maximum")
 	for _, s := range shares {
-		t.add(console.Inline(s.Name), monthText(m.of(s.Guaranteed)), monthText(m.of(s.Maximum)))
+		t.Add(console.Inline(s.Name), monthText(m.of(s.Guaranteed)), monthText(m.of(s.Maximum)))
 	}
 	for _, s := range shared {
-		t.add("shared queue of tier "+console.Inline(s.Name), monthText(m.of(s.Guaranteed)),
+		t.Add("shared queue of tier "+console.Inline(s.Name), monthText(m.of(s.Guaranteed)),
 			monthText(m.of(s.Maximum)))
 	}
-	t.print(buf)
+	buf.WriteByte('\n')
+	t.Print(buf)
 }
 
 // monthText returns the amount of a month, rounded to whole units.

@@ -93,9 +93,34 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Template{Name: w.Template, Team: w.Team, Tier: tier, Object: object})
+		out = append(out, Template{
+			Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
+			Capacities: w.Capacities, Object: object,
+		})
 	}
 	return out, nil
+}
+
+// acceleratorsOf returns the accelerators of a workload's pods, by pod set. Kueue names the
+// only pod set of a Job "main", and those of a JobSet as its replicated jobs.
+func acceleratorsOf(w ir.Workload) map[string]int {
+	out := map[string]int{}
+	add := func(podSet string, requests []ir.Amount) {
+		for _, resource := range []string{ir.GPU, ir.TPU} {
+			if n := ir.AmountOf(requests, resource); !n.IsZero() {
+				out[podSet] = int(n.Value())
+			}
+		}
+	}
+	main := "main"
+	if w.Kind == ir.JobSet {
+		main = w.ReplicatedJob()
+	}
+	add(main, w.Requests)
+	for _, a := range w.Auxiliaries {
+		add(a.Name, a.Requests)
+	}
+	return out
 }
 
 // templateOf returns the index of the template of a workload, or -1.

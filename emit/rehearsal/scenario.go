@@ -30,10 +30,17 @@ type Scenario struct {
 
 // Template is a Job or JobSet that is submitted many times.
 type Template struct {
-	Name   string          `json:"name"` // of the workload in the blueprint
-	Team   string          `json:"team"`
-	Tier   string          `json:"tier"`
-	Object json.RawMessage `json:"object"` // manifest of a Job or JobSet
+	Name string `json:"name"` // of the workload in the blueprint
+	Team string `json:"team"`
+	Tier string `json:"tier"`
+	// Namespace is the namespace of the jobs.
+	Namespace string `json:"namespace"`
+	// Accelerators are the GPUs or TPU chips that a pod requests, by the pod set that Kueue
+	// makes of the pods. A pod set without accelerators is omitted.
+	Accelerators map[string]int `json:"accelerators,omitempty"`
+	// Capacities are the capacities that the jobs can run on.
+	Capacities []string        `json:"capacities"`
+	Object     json.RawMessage `json:"object"` // manifest of a Job or JobSet
 }
 
 // Job is one submission of a template.

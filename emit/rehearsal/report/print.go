@@ -1,0 +1,378 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
+)
+
+// jsonVersion is the version of the form that JSON writes.
+const jsonVersion = 1
+
+// JSON writes a report as one JSON object on a line.
+func JSON(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	err := console.EncodeJSON(&buf, struct {
+		Version int    `json:"version"`
+		Type    string `json:"type"`
+		*Report
+	}{jsonVersion, "rehearsal", r}, "")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(buf.Bytes())
+	return err
+}
+
+// section is a part of a printed report: a heading, and a table or lines below it.
+type section struct {
+	heading string
+	head    []string // of the table; nil for lines
+	texts   int      // columns with texts
+	rows    [][]string
+	after   string // a sentence below the table
+}
+
+// Text writes a report for a terminal: what matters most comes first.
+func Text(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(result(r)))
+	for _, line := range deviations(r) {
+		buf.WriteString("  " + console.Inline(line) + "\n")
+	}
+	for _, s := range sections(r) {
+		buf.WriteString("\n" + console.Inline(s.heading) + "\n")
+		t := console.Table{Texts: max(s.texts, 1)}
+		if s.head != nil {
+			t.Add(s.head...)
+		}
+		for _, row := range s.rows {
+			cells := make([]string, len(row))
+			for i, cell := range row {
+				cells[i] = console.Inline(cell)
+			}
+			t.Add(cells...)
+		}
+		t.Print(&buf)
+		if s.after != "" {
+			buf.WriteString(s.after + "\n")
+		}
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// Markdown writes a report for a comment on a pull request: what matters most, and the
+// tables folded below it.
+func Markdown(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(result(r)))
+	if lines := deviations(r); len(lines) > 0 {
+		buf.WriteString("\n")
+		for _, line := range lines {
+			fmt.Fprintf(&buf, "- %s\n", markdown.Text(line))
+		}
+	}
+	buf.WriteString("\n<details>\n<summary>What happened</summary>\n")
+	for _, s := range sections(r) {
+		fmt.Fprintf(&buf, "\n**%s**\n\n", markdown.Text(s.heading))
+		writeTable(&buf, s)
+		if s.after != "" {
+			for line := range strings.Lines(s.after) {
+				fmt.Fprintf(&buf, "\n%s\n", markdown.Text(line))
+			}
+		}
+	}
+	buf.WriteString("\n</details>\n")
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// writeTable writes the rows of a section: a table, or a list without a head.
+func writeTable(buf *bytes.Buffer, s section) {
+	if s.head == nil {
+		for _, row := range s.rows {
+			fmt.Fprintf(buf, "- %s\n", markdown.Text(strings.Join(row, " ")))
+		}
+		return
+	}
+	rules := make([]string, len(s.head))
+	for i := range s.head {
+		rules[i] = "---"
+		if i >= s.texts {
+			rules[i] = "--:"
+		}
+	}
+	fmt.Fprintf(buf, "| %s |\n| %s |\n", strings.Join(s.head, " | "), strings.Join(rules, " | "))
+	for _, row := range s.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = strings.ReplaceAll(string(markdown.Text(cell)), "|", `\|`)
+		}
+		fmt.Fprintf(buf, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// headline says what was rehearsed.
+func headline(r *Report) string {
+	out := fmt.Sprintf("rehearsal %s of %s: %s, %s", r.Rehearsal, r.Platform, words.Span(r.Until),
+		words.Count(r.Total.Submitted, "job"))
+	if r.ReversedTies {
+		out += ", ties reversed"
+	}
+	return out
+}
+
+// result says in one line whether everything is as expected.
+func result(r *Report) string {
+	met, undecided := 0, 0
+	for _, v := range r.Verdicts {
+		switch {
+		case v.Met:
+			met++
+		case v.Undecided:
+			undecided++
+		}
+	}
+	var out string
+	switch n := len(r.Verdicts); {
+	case len(r.Differences) > 0:
+		out = words.Plural(len(r.Differences), "number differs from what the demonstration expects",
+			"numbers differ from what the demonstration expects")
+	case len(r.Phases) > 0:
+		out = "every phase ends as the demonstration expects"
+	case n == 0:
+		out = "nothing is expected"
+	case met == n:
+		out = "everything is as expected"
+	default:
+		out = fmt.Sprintf("%d of %s met", met, words.Plural(n, "expectation is", "expectations are"))
+		if undecided > 0 {
+			out += fmt.Sprintf(", %d undecided", undecided)
+		}
+	}
+	if r.Interrupted {
+		out = "interrupted after " + words.Span(r.End) + "; until then " + out
+	}
+	return out
+}
+
+// deviations are the lines that say what is not as expected, or not decided.
+func deviations(r *Report) []string {
+	var out []string
+	for _, v := range r.Verdicts {
+		switch {
+		case v.Undecided:
+			out = append(out, "undecided: "+v.Message)
+		case !v.Met:
+			out = append(out, "not met: "+v.Message)
+		}
+	}
+	for _, d := range r.Differences {
+		got := strconv.Itoa(d.Got)
+		if d.Missing {
+			got = "unknown"
+		}
+		out = append(out, fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want))
+	}
+	return out
+}
+
+// sections returns the tables of a report that have rows.
+func sections(r *Report) []section {
+	var out []section
+	for _, s := range append(phaseSections(r),
+		tierSection(r), teamSection(r), capacitySection(r), evictionSection(r), waitingSection(r), waitSection(r)) {
+		if len(s.rows) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// phaseSections shows the state after each phase.
+func phaseSections(r *Report) []section {
+	var out []section
+	for _, phase := range r.Phases {
+		s := section{
+			heading: "after phase " + phase.Name, texts: 1,
+			head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
+		}
+		for _, q := range phase.Queues {
+			s.rows = append(s.rows, []string{q.Tier, strconv.Itoa(q.Queues), strconv.Itoa(q.Pending), strconv.Itoa(q.Admitted)})
+		}
+		var pods []string
+		for _, p := range phase.Pods {
+			if p.Count > 0 {
+				pods = append(pods, fmt.Sprintf("%s %d", p.Capacity, p.Count))
+			}
+		}
+		if len(pods) > 0 {
+			s.after = "running pods: " + strings.Join(pods, ", ")
+		}
+		if phase.Pending > 0 {
+			s.after += "; pods that wait for nodes: " + strconv.Itoa(phase.Pending)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// jobsHead is the head of the tables of jobs, after the columns with names.
+var jobsHead = []string{
+	"jobs", "finished", "running", "waiting", "evictions", "wait p50", "p95", "longest", "hours", "lost",
+}
+
+// jobsRow is a row below jobsHead.
+func jobsRow(g Group) []string {
+	return []string{
+		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Running), strconv.Itoa(g.Waiting),
+		strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(), g.Wait.Max.String(), hours(g.Used),
+		hours(g.Lost),
+	}
+}
+
+// tierSection shows the jobs of each tier.
+func tierSection(r *Report) section {
+	s := section{heading: "jobs by tier", texts: 1, head: append([]string{"tier"}, jobsHead...)}
+	for _, g := range r.Tiers {
+		s.rows = append(s.rows, append([]string{g.Tier}, jobsRow(g)...))
+	}
+	if len(r.Tiers) > 1 {
+		s.rows = append(s.rows, append([]string{"all"}, jobsRow(r.Total)...))
+	}
+	s.after = "hours: accelerator hours of running pods; lost: those that an eviction made worthless"
+	return s
+}
+
+// mostTeams is the number of rows of the table of teams.
+const mostTeams = 24
+
+// teamSection shows the jobs of each team and tier. If there are too many, it shows those
+// with the longest waits.
+func teamSection(r *Report) section {
+	s := section{heading: "jobs by team and tier", texts: 2, head: append([]string{"team", "tier"}, jobsHead...)}
+	groups := r.Teams
+	if omitted := len(groups) - mostTeams; omitted > 0 {
+		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
+			return cmp.Compare(b.Wait.P95.Seconds, a.Wait.P95.Seconds)
+		})[:mostTeams]
+		s.after = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
+			words.Plural(omitted, "row is", "rows are"))
+	}
+	for _, g := range groups {
+		s.rows = append(s.rows, append([]string{g.Team, g.Tier}, jobsRow(g)...))
+	}
+	if r.Fairness != nil {
+		s.after += fmt.Sprintf("fairness: %.2f (Jain's index of the hours, each team's divided by its guarantee; 1 is even)",
+			*r.Fairness)
+	}
+	s.after = strings.TrimSuffix(s.after, "\n")
+	return s
+}
+
+// capacitySection shows the use of the nodes.
+func capacitySection(r *Report) section {
+	s := section{heading: "capacity", texts: 1, head: []string{
+		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization",
+	}}
+	for _, c := range r.Capacities {
+		if c.MostNodes == 0 {
+			continue
+		}
+		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", ""}
+		if percent, known := c.Utilization(); known {
+			row = append(row[:3], hours(c.Paid), hours(c.Used), hours(c.Paid-c.Used), fmt.Sprintf("%.0f%%", percent))
+		}
+		s.rows = append(s.rows, row)
+	}
+	s.after = "hours: accelerator hours of the nodes that existed"
+	return s
+}
+
+// mostRows is the number of rows of each table below that text shows. JSON has all.
+const mostRows = 10
+
+// evictionSection shows who was evicted for whom.
+func evictionSection(r *Report) section {
+	s := section{heading: "evictions"}
+	for _, e := range r.Evictions[:min(len(r.Evictions), mostRows)] {
+		line := fmt.Sprintf("%s of %s %s", words.Count(e.Count, "eviction"), e.Team, e.Tier)
+		if e.ByTeam != "" {
+			line += fmt.Sprintf(", for jobs of %s %s", e.ByTeam, e.ByTier)
+		}
+		line += fmt.Sprintf(" (%s)", e.Reason)
+		s.rows = append(s.rows, []string{line})
+	}
+	return s
+}
+
+// waitingSection shows the jobs that have never had quota.
+func waitingSection(r *Report) section {
+	s := section{heading: "jobs that have never had quota"}
+	for _, w := range r.Waiting[:min(len(r.Waiting), mostRows)] {
+		s.rows = append(s.rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
+			w.Team, w.Workload, words.Span(w.Longest), reason(w.Why))})
+	}
+	return s
+}
+
+// waitSection shows the longest waits.
+func waitSection(r *Report) section {
+	s := section{heading: "longest waits"}
+	for _, w := range r.Waits[:min(len(r.Waits), mostRows/2)] {
+		line := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At), words.Span(w.Seconds))
+		switch {
+		case w.Deleted:
+			line += ", until it was deleted"
+		case !w.Started:
+			line += ", and it still waits"
+		}
+		if nodes := w.Seconds - w.Quota; nodes > 0 {
+			line += ", " + words.Span(nodes) + " of it for nodes"
+		}
+		if w.Quota > 0 {
+			line += "; " + reason(w.Why)
+		}
+		for i, h := range w.Holders {
+			if i == 0 {
+				line += "; held meanwhile:"
+			} else {
+				line += ","
+			}
+			line += fmt.Sprintf(" %s by %s %s", words.Count(h.Accelerators, "accelerator"), h.Team, h.Tier)
+		}
+		s.rows = append(s.rows, []string{line})
+	}
+	return s
+}
+
+// mostWhy is the number of characters of Kueue's message that text shows.
+const mostWhy = 160
+
+// reason returns why a job waited, in one line.
+func reason(why string) string {
+	if why == "" {
+		return "it waited behind other jobs of its queue"
+	}
+	return words.Truncate(words.OneLine(why), mostWhy)
+}
+
+// String returns the time in two units, with ">=" in front of a lower bound.
+func (b Bound) String() string {
+	if b.AtLeast {
+		return ">=" + words.Span(b.Seconds)
+	}
+	return words.Span(b.Seconds)
+}
+
+// hours returns accelerator seconds as hours.
+func hours(seconds int64) string { return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64) }

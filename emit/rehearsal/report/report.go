@@ -1,0 +1,241 @@
+// Package report computes what a rehearsal shows: who waited, who was evicted, how much of
+// the nodes was used, and whether what the blueprint expects has happened. A Scenario and
+// its History come in, a Report goes out; Text, Markdown and JSON write it.
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// Report is what a rehearsal shows. All times and lengths are in seconds.
+type Report struct {
+	Rehearsal string `json:"rehearsal"`
+	Platform  string `json:"platform"`
+	Kueue     string `json:"kueue"` // release that decided
+	Until     int64  `json:"until"`
+	// End is the time up to which the rehearsal was played: Until, unless it was
+	// Interrupted.
+	End          int64 `json:"end"`
+	Interrupted  bool  `json:"interrupted"`
+	ReversedTies bool  `json:"reversedTies"`
+
+	Total      Group      `json:"total"` // of all jobs, without names
+	Tiers      []Group    `json:"tiers"` // of each tier that has jobs, by tier
+	Teams      []Group    `json:"teams"` // of each team and tier that has jobs, by team, then tier
+	Capacities []Capacity `json:"capacities"`
+	// Fairness is Jain's index of the accelerator hours of the teams, each divided by the
+	// team's guarantee: (sum x)^2 / (n * sum x^2). It is 1 if each team has used the same
+	// share of its guarantee, and 1/n if one team has used everything. It is nil with
+	// fewer than two teams that have a guarantee, or if no accelerator was used.
+	Fairness  *float64    `json:"fairness"`
+	Evictions []Evictions `json:"evictions"` // the most frequent first
+	Waits     []Wait      `json:"waits"`     // the longest, the longest first
+	Waiting   []Waiting   `json:"waiting"`   // the jobs that have never had quota, the longest wait first
+
+	Phases      []Phase                `json:"phases"` // of a demonstration
+	Differences []rehearsal.Difference `json:"differences"`
+	Verdicts    []Verdict              `json:"verdicts"` // on what the rehearsal expects, in the order of the blueprint
+}
+
+// Group counts the jobs of a team in a tier.
+type Group struct {
+	Team      string `json:"team,omitempty"`
+	Tier      string `json:"tier,omitempty"`
+	Submitted int    `json:"submitted"`
+	Started   int    `json:"started"` // all pods ran at least once
+	Finished  int    `json:"finished"`
+	Deleted   int    `json:"deleted"`
+	Running   int    `json:"running"` // with quota at the end
+	Waiting   int    `json:"waiting"` // without quota at the end
+	// Wait is the time from the submission of a job to the first start of all its pods.
+	Wait Spread `json:"wait"`
+	// Completion is the time from the submission of a job to its end.
+	Completion Spread `json:"completion"`
+	Evictions  int    `json:"evictions"`
+	// Used is the accelerator time in which the pods of the jobs ran. Lost is the part of
+	// it that had to be done again: the work since the last checkpoint before an eviction.
+	Used int64 `json:"acceleratorSeconds"`
+	Lost int64 `json:"lostAcceleratorSeconds"`
+}
+
+// Spread is the distribution of a time over jobs: the time that 50% and 95% of the jobs do
+// not exceed (nearest rank), and the longest.
+type Spread struct {
+	P50 Bound `json:"p50"`
+	P95 Bound `json:"p95"`
+	Max Bound `json:"max"`
+}
+
+// Bound is a time in seconds. The time of a job that has not ended, or not started, is not
+// known: it is at least the time until now. AtLeast reports whether such a job makes the
+// value uncertain; the value is then the lower bound.
+type Bound struct {
+	Seconds int64 `json:"seconds"`
+	AtLeast bool  `json:"atLeast,omitempty"`
+}
+
+// Capacity is the use of a capacity's nodes. Accelerator times are 0 for a capacity
+// without accelerators.
+type Capacity struct {
+	Name      string  `json:"name"`
+	MeanNodes float64 `json:"meanNodes"`
+	MostNodes int     `json:"mostNodes"`
+	Paid      int64   `json:"acceleratorSeconds"` // of the nodes that existed
+	Used      int64   `json:"usedAcceleratorSeconds"`
+}
+
+// Utilization returns the percentage of the accelerator time that jobs used, and whether
+// there was any accelerator time.
+func (c Capacity) Utilization() (percent float64, known bool) {
+	if c.Paid == 0 {
+		return 0, false
+	}
+	return 100 * float64(c.Used) / float64(c.Paid), true
+}
+
+// Evictions counts evictions of jobs of one team and tier for those of another. ByTeam and
+// ByTier are "" if no job took the place.
+type Evictions struct {
+	Reason rehearsal.EvictionReason `json:"reason"`
+	Team   string                   `json:"team"`
+	Tier   string                   `json:"tier"`
+	ByTeam string                   `json:"byTeam,omitempty"`
+	ByTier string                   `json:"byTier,omitempty"`
+	Count  int                      `json:"count"`
+}
+
+// Wait is a long wait of a job.
+type Wait struct {
+	Job     string `json:"job"`
+	Team    string `json:"team"`
+	Tier    string `json:"tier"`
+	At      int64  `json:"at"` // time of the submission
+	Seconds int64  `json:"seconds"`
+	Quota   int64  `json:"quotaSeconds"` // the part of Seconds before the job had quota
+	Started bool   `json:"started"`      // if not, the job still waited at the end, or was Deleted
+	Deleted bool   `json:"deleted"`      // before it started
+	Why     string `json:"why"`          // Kueue's last message about the wait for quota, "" if Kueue said nothing
+	// Holders are the teams and tiers that held most of the accelerators which the job
+	// could use, in the middle of its wait, the largest first.
+	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Holder is a team and tier that held accelerators.
+type Holder struct {
+	Team         string `json:"team"`
+	Tier         string `json:"tier"`
+	Accelerators int    `json:"accelerators"`
+}
+
+// Waiting counts the jobs of one workload and team that have never had quota.
+type Waiting struct {
+	Workload string `json:"workload"`
+	Team     string `json:"team"`
+	Count    int    `json:"count"`
+	Longest  int64  `json:"longest"`
+	Why      string `json:"why"` // Kueue's message about the job that has waited longest
+}
+
+// Phase is the state after a phase of the demonstration. All fields but Name are empty if
+// the rehearsal did not reach the end of the phase.
+type Phase struct {
+	Name    string       `json:"name"`
+	Queues  []QueueRow   `json:"queues"`  // by tier, then numbers
+	Pods    []CountedRow `json:"pods"`    // running pods, by capacity
+	Pending int          `json:"pending"` // pods that wait for nodes
+}
+
+// QueueRow counts the queues of a tier with the same numbers of jobs.
+type QueueRow struct {
+	Tier     string `json:"tier"`
+	Queues   int    `json:"queues"`
+	Pending  int    `json:"pending"`
+	Admitted int    `json:"admitted"`
+}
+
+// CountedRow is a number of pods on a capacity.
+type CountedRow struct {
+	Capacity string `json:"capacity"`
+	Count    int    `json:"count"`
+}
+
+// mostWaits is the number of long waits in a report.
+const mostWaits = 10
+
+// Of returns the report of a rehearsal. The scenario must be one of the platform, the
+// history that of the scenario, and expect what the rehearsal expects, nil for nothing.
+// The differences are those of the platform's demonstration, if the rehearsal has its name.
+func Of(p *ir.Platform, name string, s *rehearsal.Scenario, h *rehearsal.History,
+	expect []ir.RehearsalExpectation) *Report {
+	m := newMeasures(p, s, h)
+	r := &Report{
+		Rehearsal: name, Platform: p.Name, Kueue: h.Kueue, Until: s.Until, End: m.end,
+		Interrupted: h.Interrupted, ReversedTies: s.ReversedTies,
+		Total:      countJobs(m.jobs),
+		Tiers:      m.groups(func(t *rehearsal.Template) group { return group{tier: t.Tier} }),
+		Teams:      m.groups(func(t *rehearsal.Template) group { return group{t.Team, t.Tier} }),
+		Capacities: m.capacities(),
+		Fairness:   m.fairness(),
+		Evictions:  m.evictions(),
+		Waits:      m.longestWaits(),
+		Waiting:    m.neverStarted(),
+		Phases:     []Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []Verdict{},
+	}
+	if name == ir.DemonstrationRehearsal {
+		r.Phases = phasesOf(p, s, h)
+		r.Differences = append(r.Differences, rehearsal.Differences(p, s, h)...)
+	}
+	for _, e := range expect {
+		r.Verdicts = append(r.Verdicts, m.judge(e))
+	}
+	return r
+}
+
+// phasesOf returns the states after the phases that the history has.
+func phasesOf(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) []Phase {
+	tiers := map[string]string{}
+	for q := range p.ClusterQueues() {
+		tiers[q.ClusterQueue] = q.Tier
+	}
+	out := []Phase{}
+	for i, phase := range p.Demonstration {
+		row := Phase{Name: phase.Name, Queues: []QueueRow{}, Pods: []CountedRow{}}
+		j := slices.IndexFunc(h.States, func(state rehearsal.State) bool {
+			return i < len(s.Looks) && state.At == s.Looks[i]
+		})
+		if j >= 0 {
+			state := h.States[j]
+			row.Queues, row.Pending = queueRows(state, tiers), state.Pending
+			for _, capacity := range slices.Sorted(maps.Keys(state.Pods)) {
+				row.Pods = append(row.Pods, CountedRow{capacity, state.Pods[capacity]})
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// queueRows counts the queues of a state. Queues without jobs are omitted.
+func queueRows(state rehearsal.State, tiers map[string]string) []QueueRow {
+	counts := map[QueueRow]int{}
+	for _, q := range state.Queues {
+		if q.Pending+q.Admitted > 0 {
+			counts[QueueRow{Tier: tiers[q.ClusterQueue], Pending: q.Pending, Admitted: q.Admitted}]++
+		}
+	}
+	out := []QueueRow{}
+	for row, n := range counts {
+		row.Queues = n
+		out = append(out, row)
+	}
+	slices.SortFunc(out, func(a, b QueueRow) int {
+		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(b.Queues, a.Queues), cmp.Compare(a.Pending, b.Pending),
+			cmp.Compare(a.Admitted, b.Admitted))
+	})
+	return out
+}

@@ -1,0 +1,306 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
+)
+
+// gpus are the quotas of a queue with some guaranteed GPUs.
+func gpus(n int64) []ir.FlavorQuota {
+	return []ir.FlavorQuota{{Flavor: "l4", Quotas: []ir.ResourceQuota{
+		{Resource: "cpu", Nominal: *resource.NewQuantity(96, resource.DecimalSI)},
+		{Resource: ir.GPU, Nominal: *resource.NewQuantity(n, resource.DecimalSI)},
+	}}}
+}
+
+// platform has two teams with one queue each, and one with nothing but a shared queue.
+func platform() *ir.Platform {
+	return &ir.Platform{
+		Name:       "small",
+		Capacities: []ir.Capacity{{Name: "l4", Machine: ir.Machine{Resource: ir.GPU}}, {Name: "cpu"}},
+		Teams: []ir.Team{
+			{Name: "speech", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-speech-batch", Flavors: gpus(4)}}},
+			{Name: "vision", Queues: []ir.Queue{{Tier: "urgent", ClusterQueue: "cq-vision-urgent", Flavors: gpus(2)}}},
+			{Name: "guests", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-batch", Flavors: gpus(8), Shared: true}}},
+		},
+		Demonstration: []ir.Phase{{
+			Name: "first", Queues: []ir.QueueCount{{Tier: "batch", Pending: 0, Admitted: 1}},
+		}},
+	}
+}
+
+// scenario has four jobs of two GPUs each on nodes of two GPUs.
+func scenario() *rehearsal.Scenario {
+	template := func(name, team, tier string) rehearsal.Template {
+		return rehearsal.Template{
+			Name: name, Team: team, Tier: tier, Namespace: team, Capacities: []string{"l4"},
+			Accelerators: map[string]int{"main": 1},
+		}
+	}
+	return &rehearsal.Scenario{
+		Name: "small", Kueue: "0.19.2", Until: 1000, Looks: []int64{500},
+		Templates: []rehearsal.Template{template("sweep", "speech", "batch"), template("fix", "vision", "urgent")},
+		Jobs: []rehearsal.Job{
+			{Name: "sweep-1", Runs: 500, Checkpoint: 60},
+			{Name: "sweep-2", At: 10, Runs: 100},
+			{Name: "fix-1", Template: 1, At: 200, Runs: 300},
+			{Name: "sweep-3", At: 400, Runs: 100},
+			{Name: "sweep-4", At: 2000, Runs: 100}, // after the end
+		},
+		Pools: []rehearsal.Pool{
+			{Name: "cpu", PerNode: map[string]string{"cpu": "4"}},
+			{Name: "l4", PerNode: map[string]string{"cpu": "24", ir.GPU: "2"}},
+		},
+	}
+}
+
+// history evicts the first job for the third, and lets the last one wait.
+func history() *rehearsal.History {
+	flavors := []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "l4", Pods: 2}}
+	return &rehearsal.History{
+		Kueue: "0.19.2", End: 900,
+		Jobs: []rehearsal.JobHistory{
+			{
+				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running, Waits: "Preempted to accommodate a workload",
+				Runs: []rehearsal.Run{
+					{Reserved: 0, Started: 100, Ended: 200, Flavors: flavors, Evicted: "Preempted", By: "vision/fix-1"},
+					{Reserved: 500, Started: 600, Flavors: flavors},
+				},
+			},
+			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Finished, End: 900, Waits: "insufficient unused quota",
+				Runs: []rehearsal.Run{{Reserved: 700, Started: 800, Ended: 900, Flavors: flavors}}},
+			{ClusterQueue: "cq-vision-urgent", Outcome: rehearsal.Finished, End: 500,
+				Runs: []rehearsal.Run{{Reserved: 200, Started: 200, Ended: 500, Flavors: flavors}}},
+			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Waiting, Waits: "insufficient quota"},
+			{},
+		},
+		States: []rehearsal.State{{
+			At: 500, Queues: []rehearsal.QueueState{
+				{ClusterQueue: "cq-speech-batch", Pending: 2, Admitted: 1}, {ClusterQueue: "cq-vision-urgent"},
+			},
+			Pods: map[string]int{"l4": 2}, Pending: 1,
+		}},
+		Pools: []rehearsal.PoolUse{
+			{Name: "cpu"},
+			{Name: "l4", Nodes: []rehearsal.Count{{At: 100, N: 1}, {At: 600, N: 2}}},
+		},
+	}
+}
+
+// TestOf compares a report with numbers that were computed by hand.
+func TestOf(t *testing.T) {
+	got := report.Of(platform(), "week", scenario(), history(), nil)
+	exactly := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds} }
+	atLeast := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds, AtLeast: true} }
+	batch := report.Group{
+		Submitted: 3, Started: 2, Finished: 1, Running: 1, Waiting: 1, Evictions: 1,
+		// Waits: 100, 790, and at least 600.
+		Wait: report.Spread{P50: atLeast(600), P95: atLeast(790), Max: atLeast(790)},
+		// Completions: 890, and at least 600 and 1000.
+		Completion: report.Spread{P50: atLeast(890), P95: atLeast(1000), Max: atLeast(1000)},
+		Used:       2*(100+400) + 2*100, Lost: 2 * 40, // 100 seconds are one checkpoint and 40 seconds
+	}
+	urgent := report.Group{
+		Submitted: 1, Started: 1, Finished: 1,
+		Completion: report.Spread{P50: exactly(300), P95: exactly(300), Max: exactly(300)}, Used: 600,
+	}
+	total := report.Group{
+		Submitted: 4, Started: 3, Finished: 2, Running: 1, Waiting: 1, Evictions: 1,
+		Wait:       report.Spread{P50: exactly(100), P95: atLeast(790), Max: atLeast(790)},
+		Completion: report.Spread{P50: atLeast(600), P95: atLeast(1000), Max: atLeast(1000)}, Used: 1800, Lost: 80,
+	}
+	named := func(g report.Group, team, tier string) report.Group { g.Team, g.Tier = team, tier; return g }
+	// The shares are 1200/4 and 600/2: the same.
+	fairness := 1.0
+	want := &report.Report{
+		Rehearsal: "week", Platform: "small", Kueue: "0.19.2", Until: 1000, End: 1000, Total: total,
+		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
+		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
+		Capacities: []report.Capacity{
+			{Name: "cpu"}, {Name: "l4", MeanNodes: 1.3, MostNodes: 2, Paid: 2 * (500 + 2*400), Used: 1800},
+		},
+		Fairness: &fairness,
+		Evictions: []report.Evictions{
+			{Reason: "Preempted", Team: "speech", Tier: "batch", ByTeam: "vision", ByTier: "urgent", Count: 1},
+		},
+		Waits: []report.Wait{
+			{
+				Job: "sweep-2", Team: "speech", Tier: "batch", At: 10, Seconds: 790, Quota: 690, Started: true,
+				Why: "insufficient unused quota", Holders: []report.Holder{{Team: "vision", Tier: "urgent", Accelerators: 2}},
+			},
+			{
+				Job: "sweep-3", Team: "speech", Tier: "batch", At: 400, Seconds: 600, Quota: 600, Why: "insufficient quota",
+				Holders: []report.Holder{{Team: "speech", Tier: "batch", Accelerators: 4}},
+			},
+			{
+				Job: "sweep-1", Team: "speech", Tier: "batch", Seconds: 100, Started: true,
+				Why: "Preempted to accommodate a workload", Holders: []report.Holder{},
+			},
+		},
+		Waiting: []report.Waiting{
+			{Workload: "sweep", Team: "speech", Count: 1, Longest: 600, Why: "insufficient quota"},
+		},
+		Phases: []report.Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []report.Verdict{},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestDemonstration checks the states after phases, and what differs from them.
+func TestDemonstration(t *testing.T) {
+	got := report.Of(platform(), ir.DemonstrationRehearsal, scenario(), history(), nil)
+	want := []report.Phase{{
+		Name: "first", Queues: []report.QueueRow{{Tier: "batch", Queues: 1, Pending: 2, Admitted: 1}},
+		Pods: []report.CountedRow{{Capacity: "l4", Count: 2}}, Pending: 1,
+	}}
+	if d := cmp.Diff(want, got.Phases); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if len(got.Differences) == 0 {
+		t.Error("two waiting jobs are as none")
+	}
+}
+
+// TestVerdicts compares what is said of expectations.
+func TestVerdicts(t *testing.T) {
+	none, one := 0, 1
+	for _, test := range []struct {
+		expect         ir.RehearsalExpectation
+		met, undecided bool
+		message        string
+	}{
+		{
+			ir.RehearsalExpectation{StartsWithin: 790, Percentile: 60}, true, false,
+			"3 of 4 jobs started within 13m10s (75%, expected 60%); the longest wait was 13m10s",
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 790, Percentile: 100}, false, true,
+			"3 of 4 jobs started within 13m10s; the longest wait was 13m10s; 1 job still waited at the end",
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 500, Percentile: 100, Tier: "batch"}, false, false,
+			`1 of 3 jobs of tier "batch" started within 8m20s; the longest wait was 13m10s`,
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "fix"}, true, false,
+			`1 of 1 job of workload "fix" started within 1s; the longest wait was 0s`,
+		},
+		{ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "none"}, false, true, "no such job was submitted"},
+		{ir.RehearsalExpectation{Evictions: &one}, true, false, "4 jobs had 1 eviction, expected at most 1"},
+		{
+			ir.RehearsalExpectation{Evictions: &none, Teams: []string{"speech"}}, false, false,
+			`3 jobs of "speech" had 1 eviction, expected at most 0`,
+		},
+		{
+			ir.RehearsalExpectation{Evictions: &none, StartsWithin: 790, Percentile: 100}, false, false,
+			"3 of 4 jobs started within 13m10s; the longest wait was 13m10s; 1 job still waited at the end; " +
+				"4 jobs had 1 eviction, expected at most 0",
+		},
+		{
+			ir.RehearsalExpectation{Capacity: "l4", Utilization: 69}, true, false,
+			`4 jobs used 69.2% of capacity "l4", expected at least 69%`,
+		},
+		{
+			ir.RehearsalExpectation{Capacity: "l4", Utilization: 70}, false, false,
+			`4 jobs used 69.2% of capacity "l4", expected at least 70%`,
+		},
+		{ir.RehearsalExpectation{Capacity: "cpu", Utilization: 70}, false, true, `capacity "cpu" had no nodes`},
+	} {
+		got := report.Of(platform(), "week", scenario(), history(), []ir.RehearsalExpectation{test.expect}).Verdicts
+		want := []report.Verdict{{Met: test.met, Undecided: test.undecided, Message: test.message}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%+v: -want +got:\n%s", test.expect, d)
+		}
+	}
+}
+
+// TestInterrupted checks that a rehearsal that was stopped decides only what cannot change.
+func TestInterrupted(t *testing.T) {
+	h := history()
+	h.Interrupted, h.End = true, 900
+	none := 0
+	r := report.Of(platform(), "week", scenario(), h, []ir.RehearsalExpectation{
+		{Evictions: &none, Tier: "urgent"}, {Evictions: &none, Tier: "batch"}, {Capacity: "l4", Utilization: 1},
+	})
+	for i, undecided := range []bool{true, false, true} {
+		if v := r.Verdicts[i]; v.Undecided != undecided || v.Met {
+			t.Errorf("%+v", v)
+		}
+	}
+	var text bytes.Buffer
+	if err := report.Text(&text, r); err != nil || !strings.Contains(text.String(), "interrupted after 15m; ") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+// TestForms checks that the forms are safe: names and messages are no Markdown and no
+// control characters, and JSON can be read.
+func TestForms(t *testing.T) {
+	s, h := scenario(), history()
+	s.Templates[0].Team = "a|b<b>\x1b[31m*c*"
+	h.Jobs[3].Waits = "| <img src=x> \n\x1b]0;title\x07"
+	r := report.Of(platform(), "week", s, h, []ir.RehearsalExpectation{{StartsWithin: 1, Percentile: 100}})
+	var text, markdown, object bytes.Buffer
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Markdown(&markdown, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.JSON(&object, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(text.String()+markdown.String()+object.String(), "\x1b\x07") {
+		t.Error("a control character is printed")
+	}
+	if strings.Contains(markdown.String(), "<img") || strings.Contains(markdown.String(), "<b>") {
+		t.Errorf("HTML in the Markdown:\n%s", markdown.String())
+	}
+	for line := range strings.Lines(markdown.String()) {
+		if strings.HasPrefix(line, `| a\|`) && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 13 {
+			t.Errorf("another number of columns: %s", line)
+		}
+	}
+	var read struct {
+		Version int
+		Type    string
+		Total   report.Group
+	}
+	if err := json.Unmarshal(object.Bytes(), &read); err != nil || read.Version != 1 || read.Type != "rehearsal" ||
+		read.Total.Submitted != 4 || bytes.Count(object.Bytes(), []byte("\n")) != 1 {
+		t.Errorf("%v: %s", err, object.String())
+	}
+}
+
+// TestManyTeams checks that text stays short: the table of teams has the longest waits.
+func TestManyTeams(t *testing.T) {
+	s, h := scenario(), history()
+	s.Jobs, h.Jobs, s.Templates = nil, nil, nil
+	for i := range 100 {
+		name := "team-" + string(rune('a'+i/26)) + string(rune('a'+i%26))
+		s.Templates = append(s.Templates, rehearsal.Template{Name: "w", Team: name, Tier: "batch", Namespace: name})
+		s.Jobs = append(s.Jobs, rehearsal.Job{Name: "w-1", Template: i, At: int64(i)})
+		h.Jobs = append(h.Jobs, rehearsal.JobHistory{Outcome: rehearsal.Waiting})
+	}
+	var text bytes.Buffer
+	r := report.Of(platform(), "week", s, h, nil)
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text.String(), "\n"); n > 60 || !strings.Contains(text.String(), "76 rows are omitted") {
+		t.Errorf("%d lines:\n%s", n, text.String())
+	}
+	if len(r.Teams) != 100 {
+		t.Errorf("%d teams", len(r.Teams))
+	}
+}
