@@ -297,13 +297,18 @@ func (m *measures) longestWaits() []Wait {
 	})
 	out := []Wait{}
 	for _, i := range order[:min(len(order), mostWaits)] {
-		j := m.jobs[i]
-		out = append(out, Wait{
-			Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait, Quota: j.quotaWait(), Started: j.started,
-			Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits, Holders: m.holders(j, j.job.At+j.wait/2),
-		})
+		out = append(out, m.waitOf(m.jobs[i]))
 	}
 	return out
+}
+
+// waitOf describes the wait of a job.
+func (m *measures) waitOf(j *measured) Wait {
+	return Wait{
+		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait, Quota: j.quotaWait(),
+		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits,
+		Holders: m.holders(j, j.job.At+j.wait/2),
+	}
 }
 
 // mostHolders is the number of holders that the report names for a wait.

@@ -32,42 +32,53 @@ func JSON(w io.Writer, r *Report) error {
 	return err
 }
 
-// section is a part of a printed report: a heading, and a table or lines below it.
+// section is a part of a printed report: a heading, and a table or a list below it.
 type section struct {
 	heading string
-	head    []string // of the table; nil for lines
-	texts   int      // columns with texts
-	rows    [][]string
-	after   string // a sentence below the table
+	head    []string   // of the table; nil for a list
+	texts   int        // columns of the table with texts
+	rows    [][]string // rows of the table, or lines of each item of the list
+	after   string     // sentences below, a line each
 }
 
 // Text writes a report for a terminal: what matters most comes first.
 func Text(w io.Writer, r *Report) error {
 	var buf bytes.Buffer
 	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(result(r)))
-	for _, line := range deviations(r) {
-		buf.WriteString("  " + console.Inline(line) + "\n")
+	for _, lines := range deviations(r) {
+		for i, line := range lines {
+			buf.WriteString(strings.Repeat("  ", min(i+1, 2)) + console.Inline(line) + "\n")
+		}
 	}
 	for _, s := range sections(r) {
 		buf.WriteString("\n" + console.Inline(s.heading) + "\n")
-		t := console.Table{Texts: max(s.texts, 1)}
-		if s.head != nil {
-			t.Add(s.head...)
-		}
-		for _, row := range s.rows {
-			cells := make([]string, len(row))
-			for i, cell := range row {
-				cells[i] = console.Inline(cell)
-			}
-			t.Add(cells...)
-		}
-		t.Print(&buf)
-		if s.after != "" {
-			buf.WriteString(s.after + "\n")
-		}
+		s.print(&buf)
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// print prints the rows of a section and the sentences below them.
+func (s section) print(buf *bytes.Buffer) {
+	t := console.Table{Texts: s.texts}
+	t.Add(s.head...)
+	for _, row := range s.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = console.Inline(cell)
+		}
+		if s.head == nil {
+			buf.WriteString(strings.Join(cells, "\n    ") + "\n")
+		} else {
+			t.Add(cells...)
+		}
+	}
+	if s.head != nil {
+		t.Print(buf)
+	}
+	if s.after != "" {
+		buf.WriteString(s.after + "\n")
+	}
 }
 
 // Markdown writes a report for a comment on a pull request: what matters most, and the
@@ -78,7 +89,7 @@ func Markdown(w io.Writer, r *Report) error {
 	if lines := deviations(r); len(lines) > 0 {
 		buf.WriteString("\n")
 		for _, line := range lines {
-			fmt.Fprintf(&buf, "- %s\n", markdown.Text(line))
+			fmt.Fprintf(&buf, "- %s\n", markdown.Text(strings.Join(line, "; ")))
 		}
 	}
 	buf.WriteString("\n<details>\n<summary>What happened</summary>\n")
@@ -100,7 +111,7 @@ func Markdown(w io.Writer, r *Report) error {
 func writeTable(buf *bytes.Buffer, s section) {
 	if s.head == nil {
 		for _, row := range s.rows {
-			fmt.Fprintf(buf, "- %s\n", markdown.Text(strings.Join(row, " ")))
+			fmt.Fprintf(buf, "- %s\n", markdown.Text(strings.Join(row, "; ")))
 		}
 		return
 	}
@@ -165,23 +176,28 @@ func result(r *Report) string {
 	return out
 }
 
-// deviations are the lines that say what is not as expected, or not decided.
-func deviations(r *Report) []string {
-	var out []string
+// deviations say what is not as expected, or not decided, each in one or more lines.
+func deviations(r *Report) [][]string {
+	var out [][]string
 	for _, v := range r.Verdicts {
-		switch {
-		case v.Undecided:
-			out = append(out, "undecided: "+v.Message)
-		case !v.Met:
-			out = append(out, "not met: "+v.Message)
+		if v.Met {
+			continue
 		}
+		lines := []string{"not met: " + v.Message}
+		if v.Undecided {
+			lines[0] = "undecided: " + v.Message
+		}
+		if v.Longest != nil {
+			lines = append(lines, waitLines(*v.Longest)...)
+		}
+		out = append(out, lines)
 	}
 	for _, d := range r.Differences {
 		got := strconv.Itoa(d.Got)
 		if d.Missing {
 			got = "unknown"
 		}
-		out = append(out, fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want))
+		out = append(out, []string{fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want)})
 	}
 	return out
 }
@@ -329,30 +345,35 @@ func waitingSection(r *Report) section {
 func waitSection(r *Report) section {
 	s := section{heading: "longest waits"}
 	for _, w := range r.Waits[:min(len(r.Waits), mostRows/2)] {
-		line := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At), words.Span(w.Seconds))
-		switch {
-		case w.Deleted:
-			line += ", until it was deleted"
-		case !w.Started:
-			line += ", and it still waits"
-		}
-		if nodes := w.Seconds - w.Quota; nodes > 0 {
-			line += ", " + words.Span(nodes) + " of it for nodes"
-		}
-		if w.Quota > 0 {
-			line += "; " + reason(w.Why)
-		}
-		for i, h := range w.Holders {
-			if i == 0 {
-				line += "; held meanwhile:"
-			} else {
-				line += ","
-			}
-			line += fmt.Sprintf(" %s by %s %s", words.Count(h.Accelerators, "accelerator"), h.Team, h.Tier)
-		}
-		s.rows = append(s.rows, []string{line})
+		s.rows = append(s.rows, waitLines(w))
 	}
 	return s
+}
+
+// waitLines describes a wait: how long, why, and who held the accelerators.
+func waitLines(w Wait) []string {
+	first := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At), words.Span(w.Seconds))
+	if nodes := w.Seconds - w.Quota; nodes > 0 {
+		first += ", " + words.Span(nodes) + " of it for nodes"
+	}
+	switch {
+	case w.Deleted:
+		first += ", until it was deleted"
+	case !w.Started:
+		first += ", and it still waits"
+	}
+	lines := []string{first}
+	if w.Quota > 0 {
+		lines = append(lines, reason(w.Why))
+	}
+	var holders []string
+	for _, h := range w.Holders {
+		holders = append(holders, fmt.Sprintf("%d by %s %s", h.Accelerators, h.Team, h.Tier))
+	}
+	if len(holders) > 0 {
+		lines = append(lines, "accelerators held meanwhile: "+strings.Join(holders, ", "))
+	}
+	return lines
 }
 
 // mostWhy is the number of characters of Kueue's message that text shows.

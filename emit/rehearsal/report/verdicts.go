@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,6 +17,9 @@ type Verdict struct {
 	Met       bool   `json:"met"`
 	Undecided bool   `json:"undecided"`
 	Message   string `json:"message"` // what was expected and what was seen
+	// Longest is the longest wait of the jobs that an expectation of StartsWithin is about.
+	// It is nil if the expectation is met, or if it has no StartsWithin.
+	Longest *Wait `json:"longest,omitempty"`
 }
 
 // judge compares an expectation with what happened. An expectation with several parts is
@@ -24,7 +28,7 @@ func (m *measures) judge(e ir.RehearsalExpectation) Verdict {
 	selected := m.selected(e)
 	var parts []Verdict
 	if e.StartsWithin > 0 {
-		parts = append(parts, judgeStarts(e, selected))
+		parts = append(parts, m.judgeStarts(e, selected))
 	}
 	if e.Evictions != nil {
 		parts = append(parts, m.judgeEvictions(e, selected))
@@ -40,6 +44,7 @@ func (m *measures) judge(e ir.RehearsalExpectation) Verdict {
 		out.Message += part.Message
 		out.Met = out.Met && part.Met
 		out.Undecided = out.Undecided || part.Undecided
+		out.Longest = cmp.Or(out.Longest, part.Longest)
 	}
 	if slices.ContainsFunc(parts, func(v Verdict) bool { return !v.Met && !v.Undecided }) {
 		out.Undecided = false
@@ -76,19 +81,21 @@ func subject(e ir.RehearsalExpectation, jobs int) string {
 }
 
 // judgeStarts compares the waits with StartsWithin.
-func judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verdict {
-	soon, late, slowest := 0, 0, int64(0)
+func (m *measures) judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verdict {
+	if len(jobs) == 0 {
+		return Verdict{Undecided: true, Message: "no such job was submitted"}
+	}
+	soon, late, slowest := 0, 0, jobs[0]
 	for _, j := range jobs {
-		slowest = max(slowest, j.wait)
 		switch {
 		case j.wait > e.StartsWithin:
 			late++
 		case j.started:
 			soon++
 		}
-	}
-	if len(jobs) == 0 {
-		return Verdict{Undecided: true, Message: "no such job was submitted"}
+		if j.wait > slowest.wait {
+			slowest = j
+		}
 	}
 	needed := nearestRank(e.Percentile, len(jobs))
 	v := Verdict{Met: soon >= needed, Undecided: soon < needed && late <= len(jobs)-needed}
@@ -96,9 +103,13 @@ func judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verdict {
 	if e.Percentile < 100 {
 		v.Message += fmt.Sprintf(" (%d%%, expected %d%%)", 100*soon/len(jobs), e.Percentile)
 	}
-	v.Message += "; the longest wait was " + words.Span(slowest)
+	v.Message += "; the longest wait was " + words.Span(slowest.wait)
 	if v.Undecided {
 		v.Message += fmt.Sprintf("; %s still waited at the end", words.Count(len(jobs)-soon-late, "job"))
+	}
+	if !v.Met {
+		longest := m.waitOf(slowest)
+		v.Longest = &longest
 	}
 	return v
 }
