@@ -93,7 +93,7 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Template{Name: w.Template, Team: w.Team, Tier: tier, Object: object})
+		out = append(out, Template{Name: w.Template, Team: w.Team, Tier: tier, Object: object, Accelerators: acceleratorsOf(w)})
 	}
 	return out, nil
 }
@@ -101,6 +101,22 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 // templateOf returns the index of the template of a workload, or -1.
 func templateOf(templates []Template, w ir.Workload) int {
 	return slices.IndexFunc(templates, func(t Template) bool { return t.Name == w.Template && t.Team == w.Team })
+}
+
+// acceleratorsOf returns the number of GPUs or TPU chips that the pods of a workload
+// request together.
+func acceleratorsOf(w ir.Workload) int {
+	accelerators := w.Pods * requestedAccelerators(w.Requests)
+	for _, a := range w.Auxiliaries {
+		accelerators += requestedAccelerators(a.Requests)
+	}
+	return accelerators
+}
+
+// requestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
+func requestedAccelerators(requests []ir.Amount) int {
+	gpus, chips := ir.AmountOf(requests, ir.GPU), ir.AmountOf(requests, ir.TPU)
+	return int(gpus.Value() + chips.Value())
 }
 
 // manifestOf returns the Job or JobSet of a workload. Its file can also have a Service or

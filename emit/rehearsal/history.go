@@ -20,7 +20,7 @@ type JobHistory struct {
 	// End is the time at which the job finished or was deleted. It is 0 for a job that
 	// waits or runs at the end.
 	End int64 `json:"end,omitempty"`
-	// Waits is Kueue's message that says why the job waits, "" for a job that does not.
+	// Waits is Kueue's last message that says why the job waited, "" if it never waited.
 	Waits string `json:"waits,omitempty"`
 }
 

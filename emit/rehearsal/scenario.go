@@ -34,6 +34,9 @@ type Template struct {
 	Team   string          `json:"team"`
 	Tier   string          `json:"tier"`
 	Object json.RawMessage `json:"object"` // manifest of a Job or JobSet
+	// Accelerators is the number of GPUs or TPU chips that all pods of one job request
+	// together, 0 for none.
+	Accelerators int `json:"accelerators,omitempty"`
 }
 
 // Job is one submission of a template.
