@@ -8,23 +8,15 @@ import (
 // MaxDuration is the longest #Duration in seconds: 60 days.
 const MaxDuration = 60 * 24 * 60 * 60
 
-// durationUnit is a unit of #Duration.
-type durationUnit struct {
-	letter  byte
-	seconds int64
-}
-
-// durationUnits returns the units of #Duration, the largest first.
-func durationUnits() []durationUnit {
-	return []durationUnit{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}
-}
-
 // Seconds returns the length of a #Duration in seconds. It returns 0 for a text that is
 // not a #Duration, such as "".
 func Seconds(duration string) int64 {
 	total, rest := int64(0), duration
-	for _, u := range durationUnits() {
-		number, after, found := strings.Cut(rest, string(u.letter))
+	for _, u := range []struct {
+		letter  string
+		seconds int64
+	}{{"d", 24 * 60 * 60}, {"h", 60 * 60}, {"m", 60}, {"s", 1}} {
+		number, after, found := strings.Cut(rest, u.letter)
 		if !found {
 			continue
 		}
@@ -38,21 +30,4 @@ func Seconds(duration string) int64 {
 		return 0
 	}
 	return total
-}
-
-// FormatSeconds returns the shortest #Duration that is a number of seconds long. It
-// returns "0s" for 0.
-func FormatSeconds(seconds int64) string {
-	if seconds == 0 {
-		return "0s"
-	}
-	var out strings.Builder
-	for _, u := range durationUnits() {
-		if n := seconds / u.seconds; n > 0 {
-			out.WriteString(strconv.FormatInt(n, 10))
-			out.WriteByte(u.letter)
-		}
-		seconds %= u.seconds
-	}
-	return out.String()
 }

@@ -5,11 +5,12 @@ import (
 
 	"cuelang.org/go/cue"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
 // TestSeconds compares the lengths of durations, and checks that the schema accepts each
-// of them. FormatSeconds writes the shortest duration of the same length.
+// of them. FormatSeconds of package words writes the shortest duration of the same length.
 func TestSeconds(t *testing.T) {
 	duration := durationDefinition(t)
 	for _, test := range []struct {
@@ -23,14 +24,14 @@ func TestSeconds(t *testing.T) {
 		if got := schema.Seconds(test.duration); got != test.seconds {
 			t.Errorf("%s has %d seconds, want %d", test.duration, got, test.seconds)
 		}
-		if got := schema.FormatSeconds(test.seconds); got != test.shortest {
+		if got := words.FormatSeconds(test.seconds); got != test.shortest {
 			t.Errorf("%d seconds are %s, want %s", test.seconds, got, test.shortest)
 		}
 		if err := duration.Unify(duration.Context().Encode(test.duration)).Err(); err != nil {
 			t.Errorf("the schema refuses %s: %v", test.duration, err)
 		}
 	}
-	if got := schema.FormatSeconds(0); got != "0s" {
+	if got := words.FormatSeconds(0); got != "0s" {
 		t.Errorf("no time is %s", got)
 	}
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,6 +16,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/page"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
@@ -27,6 +31,7 @@ type rehearsing struct {
 	Command
 	only   []string
 	ties   *choice
+	html   string
 	input  *inputFlags
 	format *choice
 	color  *choice
@@ -53,6 +58,7 @@ Nodes, people and job controllers are simulated. docs/rehearsal.md lists what is
 simpler than on a cluster. The program batchwright-rehearse contains Kueue; "make"
 builds it next to batchwright.`,
 		Example: `  batchwright rehearse blueprints/batch-platform
+  batchwright rehearse --only busy-week --html week.html blueprints/prod
   batchwright rehearse --only busy-week --ties reversed blueprints/prod
   batchwright rehearse --format json . | jq '.teams'`,
 		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
@@ -60,6 +66,7 @@ builds it next to batchwright.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
 	v.ties = choiceFlag(cmd, "ties", "which job Kueue prefers where chance decides", tiesFirst, tiesReversed)
+	flags.StringVar(&v.html, "html", "", "also draw the rehearsal, in a page for a browser that is written to this `file`")
 	v.input = c.addInputFlags(cmd)
 	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)
 	v.color = colorFlag(cmd)
@@ -69,6 +76,9 @@ builds it next to batchwright.`,
 // run plays the chosen rehearsals one after the other, and reports each when it has
 // ended.
 func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
+	if cmd.Flags().Changed("html") && v.html == "" {
+		return usageErrorf("--html: the name is empty; is a variable unset?")
+	}
 	ctx := cmd.Context()
 	tree, res, err := v.buildFolder(ctx, paths, v.input)
 	if err != nil {
@@ -134,6 +144,8 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 	case len(chosen) == 0:
 		return nil, fmt.Errorf("the blueprint has nothing to rehearse: " +
 			"write rehearsals or a demonstration (batchwright explain rehearsals)")
+	case v.html != "" && len(chosen) > 1:
+		return nil, usageErrorf("--html draws one rehearsal: choose it with --only; %s", listOr(known, ""))
 	}
 	return chosen, nil
 }
@@ -161,7 +173,7 @@ func (v *rehearsing) rehearse(
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	r := report.Of(res.Plan, name, scenario, history, expect)
+	r := report.Of(res.Plan, scenario, history, expect)
 	write := map[string]func() error{
 		formatText:     func() error { return report.Text(v.Stdout, r) },
 		formatJSON:     func() error { return report.JSON(v.Stdout, r) },
@@ -169,6 +181,15 @@ func (v *rehearsing) rehearse(
 	}[v.format.value]
 	if err := write(); err != nil {
 		return err
+	}
+	if v.html != "" {
+		var content bytes.Buffer
+		if err := page.Write(&content, res.Plan, scenario, history); err != nil {
+			return err
+		}
+		if err := replaceFile(v.html, content.Bytes()); err != nil {
+			return err
+		}
 	}
 	addUnexpected(findings, res, name, r)
 	return ctx.Err()
@@ -185,4 +206,26 @@ func scenarioOf(p *ir.Platform, tree emit.Tree, name string) (
 	i := slices.IndexFunc(p.Rehearsals, func(r ir.Rehearsal) bool { return r.Name == name })
 	s, err := rehearsal.OfRehearsal(p, tree, p.Rehearsals[i])
 	return s, p.Rehearsals[i].Expect, err
+}
+
+// replaceFile writes a file: all of it, or nothing.
+func replaceFile(name string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -132,7 +133,7 @@ func guessDuration(s string, path []string) []guess {
 	}
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 && n <= schema.MaxDuration {
-		meant := strconv.Quote(schema.FormatSeconds(n))
+		meant := strconv.Quote(words.FormatSeconds(n))
 		return []guess{{meant, fmt.Sprintf("write %s for %d seconds", meant, n)}}
 	}
 	seconds, ok := readSeconds(s)
@@ -142,7 +143,7 @@ func guessDuration(s string, path []string) []guess {
 	case seconds == 0:
 		return []guess{{source: `"0s"`}, {help: `write at least "1s"`}}
 	}
-	return []guess{{source: strconv.Quote(schema.FormatSeconds(int64(seconds)))}}
+	return []guess{{source: strconv.Quote(words.FormatSeconds(int64(seconds)))}}
 }
 
 const (

@@ -159,8 +159,8 @@ func rehearsalNames(r *report) {
 func longDurations(r *report) {
 	check := func(duration *string, path []string) {
 		if duration != nil && schema.Seconds(*duration) > schema.MaxDuration {
-			r.add(path, fmt.Sprintf("%s is longer than %s", *duration, schema.FormatSeconds(schema.MaxDuration)),
-				withHelp("write at most %q", schema.FormatSeconds(schema.MaxDuration)))
+			r.add(path, fmt.Sprintf("%s is longer than %s", *duration, words.FormatSeconds(schema.MaxDuration)),
+				withHelp("write at most %q", words.FormatSeconds(schema.MaxDuration)))
 		}
 	}
 	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
@@ -398,7 +398,7 @@ func lateArrivals(r *report) {
 		}
 		fitting := max(0, (until-1-from)/every+1)
 		r.add(field("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
-			schema.FormatSeconds(last), rehearsal.Until),
+			words.FormatSeconds(last), rehearsal.Until),
 			withHelp("write at most %d, or a later until of the rehearsal", fitting))
 	})
 }

@@ -178,3 +178,23 @@ func Span(seconds int64) string {
 	}
 	return "0s"
 }
+
+// FormatSeconds returns a number of seconds, which is not negative, in days, hours,
+// minutes and seconds, as a blueprint writes durations: "1h30m". It returns "0s" for 0.
+func FormatSeconds(seconds int64) string {
+	if seconds == 0 {
+		return "0s"
+	}
+	var out strings.Builder
+	for _, unit := range []struct {
+		letter  byte
+		seconds int64
+	}{{'d', 24 * 60 * 60}, {'h', 60 * 60}, {'m', 60}, {'s', 1}} {
+		if n := seconds / unit.seconds; n > 0 {
+			out.WriteString(strconv.FormatInt(n, 10))
+			out.WriteByte(unit.letter)
+		}
+		seconds %= unit.seconds
+	}
+	return out.String()
+}

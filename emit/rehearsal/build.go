@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -36,12 +37,13 @@ func OfDemonstration(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Name = ir.DemonstrationRehearsal
 	performPhases(p, s)
 	return s, nil
 }
 
-// ofPlatform returns a scenario of the platform in which nobody submits a job, and which
-// has no end.
+// ofPlatform returns a scenario of the platform in which nobody submits a job. It has
+// neither a name nor an end.
 func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	objects, err := clusterObjects(tree)
 	if err != nil {
@@ -52,7 +54,7 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 		return nil, err
 	}
 	return &Scenario{
-		Name: p.Name, Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
+		Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
 	}, nil
 }
 
@@ -95,37 +97,45 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 		}
 		out = append(out, Template{
 			Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
-			Capacities: w.Capacities, Object: object,
+			PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
 		})
 	}
 	return out, nil
 }
 
-// acceleratorsOf returns the accelerators of a workload's pods, by pod set. Kueue names the
-// only pod set of a Job "main", and those of a JobSet as its replicated jobs.
-func acceleratorsOf(w ir.Workload) map[string]int {
-	out := map[string]int{}
-	add := func(podSet string, requests []ir.Amount) {
-		for _, resource := range []string{ir.GPU, ir.TPU} {
-			if n := ir.AmountOf(requests, resource); !n.IsZero() {
-				out[podSet] = int(n.Value())
-			}
-		}
-	}
-	main := "main"
+// podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names
+// the only pod set of a Job "main", and those of a JobSet as its replicated jobs.
+func podAccelerators(w ir.Workload) map[string]int {
+	out := map[string]int{"main": requestedAccelerators(w.Requests)}
 	if w.Kind == ir.JobSet {
-		main = w.ReplicatedJob()
+		out = map[string]int{w.ReplicatedJob(): requestedAccelerators(w.Requests)}
 	}
-	add(main, w.Requests)
 	for _, a := range w.Auxiliaries {
-		add(a.Name, a.Requests)
+		out[a.Name] = requestedAccelerators(a.Requests)
 	}
+	maps.DeleteFunc(out, func(_ string, accelerators int) bool { return accelerators == 0 })
 	return out
 }
 
 // templateOf returns the index of the template of a workload, or -1.
 func templateOf(templates []Template, w ir.Workload) int {
 	return slices.IndexFunc(templates, func(t Template) bool { return t.Name == w.Template && t.Team == w.Team })
+}
+
+// acceleratorsOf returns the number of GPUs or TPU chips that the pods of a workload
+// request together.
+func acceleratorsOf(w ir.Workload) int {
+	accelerators := w.Pods * requestedAccelerators(w.Requests)
+	for _, a := range w.Auxiliaries {
+		accelerators += requestedAccelerators(a.Requests)
+	}
+	return accelerators
+}
+
+// requestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
+func requestedAccelerators(requests []ir.Amount) int {
+	gpus, chips := ir.AmountOf(requests, ir.GPU), ir.AmountOf(requests, ir.TPU)
+	return int(gpus.Value() + chips.Value())
 }
 
 // manifestOf returns the Job or JobSet of a workload. Its file can also have a Service or

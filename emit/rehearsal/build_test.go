@@ -153,16 +153,20 @@ func TestConfiguration(t *testing.T) {
 }
 
 // TestTemplates checks that each workload of each team has a template: the object of its
-// first copy, with the tier of its queue.
+// first copy, with the tier of its queue and the accelerators of its pods.
 func TestTemplates(t *testing.T) {
 	_, s := build(t, "batch-platform")
 	tiers := map[string]string{"low-priority": "lp", "high-priority": "hp", "compact": "compact", "jobset": "lp"}
+	accelerators := map[string]int{"low-priority": 4, "high-priority": 4, "compact": 2, "jobset": 4}
 	if len(s.Templates) != 4*len(tiers) {
 		t.Errorf("%d templates, want 4 of each of 4 teams", len(s.Templates))
 	}
 	for _, template := range s.Templates {
 		if want := tiers[template.Name]; template.Tier != want {
 			t.Errorf("%s of %s has tier %q, want %q", template.Name, template.Team, template.Tier, want)
+		}
+		if want := accelerators[template.Name]; template.Accelerators != want {
+			t.Errorf("%s has %d accelerators, want %d", template.Name, template.Accelerators, want)
 		}
 		var head struct {
 			Kind     string
@@ -186,7 +190,7 @@ func TestBatchPlatform(t *testing.T) {
 	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3359}, s.Looks); d != "" {
 		t.Errorf("the looks: -want +got:\n%s", d)
 	}
-	if s.Name != p.Name || s.Kueue != p.Versions.Kueue || s.Until != 3360 {
+	if s.Name != ir.DemonstrationRehearsal || s.Kueue != p.Versions.Kueue || s.Until != 3360 {
 		t.Errorf("%s with Kueue %s until %d", s.Name, s.Kueue, s.Until)
 	}
 	if len(s.Jobs) != 64 {

@@ -11,7 +11,7 @@ import "encoding/json"
 
 // Scenario is all that the engine needs to know.
 type Scenario struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"`  // of the rehearsal
 	Kueue string `json:"kueue"` // release that the platform installs, such as "0.19.2"
 	Until int64  `json:"until"` // end of the rehearsal
 	// Objects are the platform's objects in the cluster: Kueue's configuration, its
@@ -35,9 +35,12 @@ type Template struct {
 	Tier string `json:"tier"`
 	// Namespace is the namespace of the jobs.
 	Namespace string `json:"namespace"`
-	// Accelerators are the GPUs or TPU chips that a pod requests, by the pod set that Kueue
+	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
+	// together, 0 for none.
+	Accelerators int `json:"accelerators,omitempty"`
+	// PodAccelerators are the accelerators that a pod requests, by the pod set that Kueue
 	// makes of the pods. A pod set without accelerators is omitted.
-	Accelerators map[string]int `json:"accelerators,omitempty"`
+	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
 	// Capacities are the capacities that the jobs can run on.
 	Capacities []string        `json:"capacities"`
 	Object     json.RawMessage `json:"object"` // manifest of a Job or JobSet

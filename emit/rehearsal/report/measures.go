@@ -75,7 +75,7 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		}
 		ran := cmp.Or(run.Ended, m.end) - run.Started
 		for _, set := range run.Flavors {
-			if accelerators := int64(template.Accelerators[set.PodSet] * set.Pods); accelerators > 0 {
+			if accelerators := int64(template.PodAccelerators[set.PodSet] * set.Pods); accelerators > 0 {
 				if j.used == nil {
 					j.used = map[string]int64{}
 				}
@@ -328,7 +328,7 @@ func (m *measures) holders(j *measured, at int64) []Holder {
 			for _, set := range run.Flavors {
 				if slices.Contains(j.template.Capacities, set.Flavor) {
 					h := Holder{Team: other.template.Team, Tier: other.template.Tier}
-					held[h] += other.template.Accelerators[set.PodSet] * set.Pods
+					held[h] += other.template.PodAccelerators[set.PodSet] * set.Pods
 				}
 			}
 		}

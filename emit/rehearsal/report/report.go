@@ -169,12 +169,11 @@ const mostWaits = 10
 
 // Of returns the report of a rehearsal. The scenario must be one of the platform, the
 // history that of the scenario, and expect what the rehearsal expects, nil for nothing.
-// The differences are those of the platform's demonstration, if the rehearsal has its name.
-func Of(p *ir.Platform, name string, s *rehearsal.Scenario, h *rehearsal.History,
-	expect []ir.RehearsalExpectation) *Report {
+// The differences are those of the platform's demonstration, if that is what was rehearsed.
+func Of(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, expect []ir.RehearsalExpectation) *Report {
 	m := newMeasures(p, s, h)
 	r := &Report{
-		Rehearsal: name, Platform: p.Name, Kueue: h.Kueue, Until: s.Until, End: m.end,
+		Rehearsal: s.Name, Platform: p.Name, Kueue: h.Kueue, Until: s.Until, End: m.end,
 		Interrupted: h.Interrupted, ReversedTies: s.ReversedTies,
 		Total:      countJobs(m.jobs),
 		Tiers:      m.groups(func(t *rehearsal.Template) group { return group{tier: t.Tier} }),
@@ -186,7 +185,7 @@ func Of(p *ir.Platform, name string, s *rehearsal.Scenario, h *rehearsal.History
 		Waiting:    m.neverStarted(),
 		Phases:     []Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []Verdict{},
 	}
-	if name == ir.DemonstrationRehearsal {
+	if s.Name == ir.DemonstrationRehearsal {
 		r.Phases = phasesOf(p, s, h)
 		r.Differences = append(r.Differences, rehearsal.Differences(p, s, h)...)
 	}

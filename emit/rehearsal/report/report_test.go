@@ -43,11 +43,11 @@ func scenario() *rehearsal.Scenario {
 	template := func(name, team, tier string) rehearsal.Template {
 		return rehearsal.Template{
 			Name: name, Team: team, Tier: tier, Namespace: team, Capacities: []string{"l4"},
-			Accelerators: map[string]int{"main": 1},
+			PodAccelerators: map[string]int{"main": 1},
 		}
 	}
 	return &rehearsal.Scenario{
-		Name: "small", Kueue: "0.19.2", Until: 1000, Looks: []int64{500},
+		Name: "week", Kueue: "0.19.2", Until: 1000, Looks: []int64{500},
 		Templates: []rehearsal.Template{template("sweep", "speech", "batch"), template("fix", "vision", "urgent")},
 		Jobs: []rehearsal.Job{
 			{Name: "sweep-1", Runs: 500, Checkpoint: 60},
@@ -98,7 +98,7 @@ func history() *rehearsal.History {
 
 // TestOf compares a report with numbers that were computed by hand.
 func TestOf(t *testing.T) {
-	got := report.Of(platform(), "week", scenario(), history(), nil)
+	got := report.Of(platform(), scenario(), history(), nil)
 	exactly := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds} }
 	atLeast := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds, AtLeast: true} }
 	batch := report.Group{
@@ -158,7 +158,9 @@ func TestOf(t *testing.T) {
 
 // TestDemonstration checks the states after phases, and what differs from them.
 func TestDemonstration(t *testing.T) {
-	got := report.Of(platform(), ir.DemonstrationRehearsal, scenario(), history(), nil)
+	s := scenario()
+	s.Name = ir.DemonstrationRehearsal
+	got := report.Of(platform(), s, history(), nil)
 	want := []report.Phase{{
 		Name: "first", Queues: []report.QueueRow{{Tier: "batch", Queues: 1, Pending: 2, Admitted: 1}},
 		Pods: []report.CountedRow{{Capacity: "l4", Count: 2}}, Pending: 1,
@@ -216,7 +218,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		{ir.RehearsalExpectation{Capacity: "cpu", Utilization: 70}, false, true, `capacity "cpu" had no nodes`},
 	} {
-		got := report.Of(platform(), "week", scenario(), history(), []ir.RehearsalExpectation{test.expect}).Verdicts
+		got := report.Of(platform(), scenario(), history(), []ir.RehearsalExpectation{test.expect}).Verdicts
 		if longest := got[0].Longest; longest != nil && (test.met || longest.Seconds != 790) {
 			t.Errorf("%+v: the longest wait is %+v", test.expect, longest)
 		}
@@ -233,7 +235,7 @@ func TestInterrupted(t *testing.T) {
 	h := history()
 	h.Interrupted, h.End = true, 900
 	none := 0
-	r := report.Of(platform(), "week", scenario(), h, []ir.RehearsalExpectation{
+	r := report.Of(platform(), scenario(), h, []ir.RehearsalExpectation{
 		{Evictions: &none, Tier: "urgent"}, {Evictions: &none, Tier: "batch"}, {Capacity: "l4", Utilization: 1},
 	})
 	for i, undecided := range []bool{true, false, true} {
@@ -253,7 +255,7 @@ func TestForms(t *testing.T) {
 	s, h := scenario(), history()
 	s.Templates[0].Team = "a|b<b>\x1b[31m*c*"
 	h.Jobs[3].Waits = "| <img src=x> \n\x1b]0;title\x07"
-	r := report.Of(platform(), "week", s, h, []ir.RehearsalExpectation{{StartsWithin: 1, Percentile: 100}})
+	r := report.Of(platform(), s, h, []ir.RehearsalExpectation{{StartsWithin: 1, Percentile: 100}})
 	var text, markdown, object bytes.Buffer
 	if err := report.Text(&text, r); err != nil {
 		t.Fatal(err)
@@ -297,7 +299,7 @@ func TestManyTeams(t *testing.T) {
 		h.Jobs = append(h.Jobs, rehearsal.JobHistory{Outcome: rehearsal.Waiting})
 	}
 	var text bytes.Buffer
-	r := report.Of(platform(), "week", s, h, nil)
+	r := report.Of(platform(), s, h, nil)
 	if err := report.Text(&text, r); err != nil {
 		t.Fatal(err)
 	}

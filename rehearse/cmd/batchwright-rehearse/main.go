@@ -51,7 +51,8 @@ func do(args []string, in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(bufio.NewReader(in))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&scenario); err != nil {
-		return fmt.Errorf("%w: %w", runner.ErrScenario, err)
+		return fmt.Errorf("%w: this program must be built together with batchwright, by \"make\": %w",
+			runner.ErrScenario, err)
 	}
 	if scenario.Kueue != runner.Kueue {
 		return fmt.Errorf("%w: the platform installs Kueue %s, and this program contains Kueue %s",
