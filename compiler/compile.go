@@ -77,6 +77,10 @@ type Result struct {
 	Plan *ir.Platform
 	// Findings are the user's mistakes, warnings and notes.
 	Findings diag.List
+	// Place returns the place of a field that the blueprint sets, for findings of later
+	// stages: the place of its name if key is true, otherwise of its value. An element of
+	// a list is diag.Index. It is nil if Plan is nil.
+	Place func(key bool, path ...string) diag.Span
 }
 
 // Compile compiles a blueprint. The user's mistakes, including unreadable files, are
@@ -142,7 +146,7 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 		Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
-		res.Plan = plan
+		res.Plan, res.Place = plan, checked.Place
 	}
 	return res, ctx.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,10 +26,10 @@ import (
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
 //
-// $ROOT is the repository. Git commits have an author, and ignore the user's
+// $ROOT is the repository, and $BATCHWRIGHT the directory of the program. Git commits have an author, and ignore the user's
 // configuration.
 func TestCommandLine(t *testing.T) {
-	bin := filepath.Dir(buildBatchwright(t))
+	path := []string{filepath.Dir(buildBatchwright(t)), buildRehearse(t), os.Getenv("PATH")}
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func TestCommandLine(t *testing.T) {
 			} {
 				env.Setenv(name, value)
 			}
-			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			env.Setenv("BATCHWRIGHT", path[0])
+			env.Setenv("PATH", strings.Join(path, string(os.PathListSeparator)))
 			return os.WriteFile(filepath.Join(env.WorkDir, "small.cue"), small, 0o644)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

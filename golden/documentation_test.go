@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -283,8 +284,8 @@ func runShell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"NO_COLOR=1",
+	path := []string{filepath.Dir(bin), buildRehearse(t), os.Getenv("PATH")}
+	cmd.Env = append(os.Environ(), "PATH="+strings.Join(path, string(os.PathListSeparator)), "NO_COLOR=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	out, _ := cmd.CombinedOutput()
@@ -350,3 +351,28 @@ func buildBatchwright(t *testing.T) string {
 	}
 	return bin
 }
+
+// buildRehearse builds batchwright-rehearse where "make build" builds it, and returns its
+// directory.
+func buildRehearse(t *testing.T) string {
+	t.Helper()
+	bin, err := builtRehearse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+var builtRehearse = sync.OnceValues(func() (string, error) {
+	bin, err := filepath.Abs(filepath.Join(root, "bin"))
+	if err != nil {
+		return "", err
+	}
+	// With the flags of the Makefile, a program that is up to date is not linked again.
+	cmd := exec.Command("go", "-C", filepath.Join(root, "rehearse"), "build", "-ldflags=-s -w",
+		"-o", filepath.Join(bin, "batchwright-rehearse"), "./cmd/batchwright-rehearse")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})

@@ -136,23 +136,23 @@ func diskMetrics(m catalog.Machine) map[string]string {
 	return out
 }
 
-// page is a list of labelled lines about one machine type.
-type page [][2]string
+// factPage is a list of labelled lines about one machine type.
+type factPage [][2]string
 
 const unverified = "unverified"
 
 // addLine adds a line, unless its text is empty.
-func (p *page) addLine(label, text string) {
+func (p *factPage) addLine(label, text string) {
 	if text != "" {
 		*p = append(*p, [2]string{label, text})
 	}
 }
 
 // beginSection begins a new section of the page.
-func (p *page) beginSection() { *p = append(*p, [2]string{}) }
+func (p *factPage) beginSection() { *p = append(*p, [2]string{}) }
 
 // write writes the page in lines of at most textWidth columns.
-func (p page) write(w io.Writer) error {
+func (p factPage) write(w io.Writer) error {
 	const indent = 22
 	var out strings.Builder
 	for _, line := range p {
@@ -164,7 +164,7 @@ func (p page) write(w io.Writer) error {
 
 // writeMachine writes all facts of a machine type.
 func writeMachine(w io.Writer, m catalog.Machine) error {
-	var p page
+	var p factPage
 	p.addLine("machine type", m.Type)
 	if m.Withheld != "" {
 		p.addLine("withheld", "no blueprint can use it: "+m.Withheld)
@@ -208,7 +208,7 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 
 // addList adds a section of lines, the first of which has the label. It adds nothing
 // if there are no texts.
-func (p *page) addList(label string, texts []string) {
+func (p *factPage) addList(label string, texts []string) {
 	for i, text := range texts {
 		if i == 0 {
 			p.beginSection()

@@ -28,6 +28,11 @@ func useColor(flag string, w io.Writer) bool {
 	case os.Getenv("TERM") == "dumb":
 		return false
 	}
+	return isTerminal(w)
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table whose first columns, the texts, are aligned to the left, and the
-// other ones, the numbers, to the right.
+// Table is a table whose first columns, the texts, are aligned to the left, and the other
+// ones, the numbers, to the right.
 type Table struct {
-	Texts int
+	Texts int // number of columns with texts
 	rows  [][]string
 }
 
-// Add adds a row. Its cells are safe for a terminal, as Inline returns them.
+// Add adds a row. The cells must be plain text, as Inline returns it.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Print appends the rows to buf, one in a line.
+// Print prints the rows, in their order.
 func (t *Table) Print(buf *bytes.Buffer) {
 	var widths []int
 	for _, row := range t.rows {

@@ -156,6 +156,29 @@ func Duration(seconds int) string {
 	return Count(seconds, "second")
 }
 
+// Span returns a number of seconds in its two largest units, such as "2d4h", "1h30m",
+// "90s" or "0s". A smaller rest is omitted.
+func Span(seconds int64) string {
+	if seconds < 120 {
+		return strconv.FormatInt(seconds, 10) + "s"
+	}
+	units := []struct {
+		letter  string
+		seconds int64
+	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	for i, u := range units {
+		if seconds < u.seconds {
+			continue
+		}
+		out := strconv.FormatInt(seconds/u.seconds, 10) + u.letter
+		if rest := seconds % u.seconds / units[min(i+1, len(units)-1)].seconds; rest > 0 {
+			out += strconv.FormatInt(rest, 10) + units[i+1].letter
+		}
+		return out
+	}
+	return "0s"
+}
+
 // FormatSeconds returns a number of seconds, which is not negative, in days, hours,
 // minutes and seconds, as a blueprint writes durations: "1h30m". It returns "0s" for 0.
 func FormatSeconds(seconds int64) string {

@@ -62,7 +62,8 @@ var tools = map[string]tool{
 	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}
 	}},
-	// For changes that the tool must accept, on a machine that others use too.
+	// For changes that the tool must accept, and for mutants that it notices only after the
+	// phases of the demonstration, on a machine that others use too.
 	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
 	}},

@@ -233,7 +233,7 @@ var mutants = []mutant{
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
 		old: "canonicalLimit(q.Borrowing)", new: "canonicalLimit(q.Lending)",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+		blueprint: "batch-platform", by: "patient cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 	},
 	{
 		name: "pods of a job", file: "emit/workload/job.go",

@@ -32,7 +32,7 @@ func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, err
 	if err != nil {
 		return nil, err
 	}
-	s.Until = r.Until
+	s.Name, s.Until = r.Name, r.Until
 	if s.Jobs, err = arrivingJobs(s.Templates, r); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -36,12 +37,13 @@ func OfDemonstration(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Name = ir.DemonstrationRehearsal
 	performPhases(p, s)
 	return s, nil
 }
 
-// ofPlatform returns a scenario of the platform in which nobody submits a job, and which
-// has no end.
+// ofPlatform returns a scenario of the platform in which nobody submits a job. It has
+// neither a name nor an end.
 func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	objects, err := clusterObjects(tree)
 	if err != nil {
@@ -52,7 +54,7 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 		return nil, err
 	}
 	return &Scenario{
-		Name: p.Name, Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
+		Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
 	}, nil
 }
 
@@ -94,10 +96,25 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 			return nil, err
 		}
 		out = append(out, Template{
-			Name: w.Template, Team: w.Team, Tier: tier, Object: object, Accelerators: acceleratorsOf(w),
+			Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
+			PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
 		})
 	}
 	return out, nil
+}
+
+// podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names
+// the only pod set of a Job "main", and those of a JobSet as its replicated jobs.
+func podAccelerators(w ir.Workload) map[string]int {
+	out := map[string]int{"main": requestedAccelerators(w.Requests)}
+	if w.Kind == ir.JobSet {
+		out = map[string]int{w.ReplicatedJob(): requestedAccelerators(w.Requests)}
+	}
+	for _, a := range w.Auxiliaries {
+		out[a.Name] = requestedAccelerators(a.Requests)
+	}
+	maps.DeleteFunc(out, func(_ string, accelerators int) bool { return accelerators == 0 })
+	return out
 }
 
 // templateOf returns the index of the template of a workload, or -1.
@@ -108,15 +125,15 @@ func templateOf(templates []Template, w ir.Workload) int {
 // acceleratorsOf returns the number of GPUs or TPU chips that the pods of a workload
 // request together.
 func acceleratorsOf(w ir.Workload) int {
-	accelerators := w.Pods * RequestedAccelerators(w.Requests)
+	accelerators := w.Pods * requestedAccelerators(w.Requests)
 	for _, a := range w.Auxiliaries {
-		accelerators += RequestedAccelerators(a.Requests)
+		accelerators += requestedAccelerators(a.Requests)
 	}
 	return accelerators
 }
 
-// RequestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
-func RequestedAccelerators(requests []ir.Amount) int {
+// requestedAccelerators returns the number of GPUs or TPU chips that a pod requests.
+func requestedAccelerators(requests []ir.Amount) int {
 	gpus, chips := ir.AmountOf(requests, ir.GPU), ir.AmountOf(requests, ir.TPU)
 	return int(gpus.Value() + chips.Value())
 }

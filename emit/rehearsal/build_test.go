@@ -190,7 +190,7 @@ func TestBatchPlatform(t *testing.T) {
 	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3359}, s.Looks); d != "" {
 		t.Errorf("the looks: -want +got:\n%s", d)
 	}
-	if s.Name != p.Name || s.Kueue != p.Versions.Kueue || s.Until != 3360 {
+	if s.Name != ir.DemonstrationRehearsal || s.Kueue != p.Versions.Kueue || s.Until != 3360 {
 		t.Errorf("%s with Kueue %s until %d", s.Name, s.Kueue, s.Until)
 	}
 	if len(s.Jobs) != 64 {

@@ -105,7 +105,7 @@ func (c *comparison) compareEvictions() {
 			if template.Name != expected.Template || !c.phase.TakesPart(template.Team) {
 				continue
 			}
-			jobs, lost, known := CountEvicted(c.scenario, c.history, t, c.state.At)
+			jobs, lost, known := c.countEvicted(t)
 			if jobs > 0 {
 				c.compare("jobs of "+template.Name+" that "+template.Team+" has lost", expected.Count, lost, known)
 			}
@@ -113,28 +113,31 @@ func (c *comparison) compareEvictions() {
 	}
 }
 
-// CountEvicted returns the number of jobs of a template that exist at a time, and how many
-// of them were evicted for other jobs before. template is an index of the scenario. known
-// reports whether the history has all of the jobs.
-func CountEvicted(s *Scenario, h *History, template int, at int64) (jobs, evicted int, known bool) {
+// countEvicted returns the number of jobs of a template that exist, and how many of them
+// were evicted for other jobs. known reports whether the history has all of the jobs.
+func (c *comparison) countEvicted(template int) (jobs, evicted int, known bool) {
 	known = true
-	for i, job := range s.Jobs {
-		deleted := job.Deleted > 0 && job.Deleted <= at
-		if job.Template != template || job.At > at || deleted {
+	for i, job := range c.scenario.Jobs {
+		deleted := job.Deleted > 0 && job.Deleted <= c.state.At
+		if job.Template != template || job.At > c.state.At || deleted {
 			continue
 		}
 		jobs++
-		if i >= len(h.Jobs) {
+		if i >= len(c.history.Jobs) {
 			known = false
 			continue
 		}
-		if slices.ContainsFunc(h.Jobs[i].Runs, func(r Run) bool {
-			return r.Evicted == preempted && r.Ended > 0 && r.Ended <= at
-		}) {
+		if slices.ContainsFunc(c.history.Jobs[i].Runs, c.lost) {
 			evicted++
 		}
 	}
 	return jobs, evicted, known
+}
+
+// lost reports whether a run has ended, by the time of the state, because another job
+// needed its quota.
+func (c *comparison) lost(r Run) bool {
+	return r.Evicted == preempted && r.Ended > 0 && r.Ended <= c.state.At
 }
 
 // comparePods compares the numbers of pods that run and that wait for nodes.

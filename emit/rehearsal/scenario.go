@@ -11,7 +11,7 @@ import "encoding/json"
 
 // Scenario is all that the engine needs to know.
 type Scenario struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"`  // of the rehearsal
 	Kueue string `json:"kueue"` // release that the platform installs, such as "0.19.2"
 	Until int64  `json:"until"` // end of the rehearsal
 	// Objects are the platform's objects in the cluster: Kueue's configuration, its
@@ -30,13 +30,20 @@ type Scenario struct {
 
 // Template is a Job or JobSet that is submitted many times.
 type Template struct {
-	Name   string          `json:"name"` // of the workload in the blueprint
-	Team   string          `json:"team"`
-	Tier   string          `json:"tier"`
-	Object json.RawMessage `json:"object"` // manifest of a Job or JobSet
-	// Accelerators is the number of GPUs or TPU chips that all pods of one job request
+	Name string `json:"name"` // of the workload in the blueprint
+	Team string `json:"team"`
+	Tier string `json:"tier"`
+	// Namespace is the namespace of the jobs.
+	Namespace string `json:"namespace"`
+	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
 	// together, 0 for none.
 	Accelerators int `json:"accelerators,omitempty"`
+	// PodAccelerators are the accelerators that a pod requests, by the pod set that Kueue
+	// makes of the pods. A pod set without accelerators is omitted.
+	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
+	// Capacities are the capacities that the jobs can run on.
+	Capacities []string        `json:"capacities"`
+	Object     json.RawMessage `json:"object"` // manifest of a Job or JobSet
 }
 
 // Job is one submission of a template.

@@ -35,6 +35,7 @@ type job struct {
 	runs             []rehearsal.Run
 	outcome          rehearsal.Outcome
 	endedAt          int64
+	waits            string // Kueue's message about the last wait that has ended
 }
 
 // run is the time for which a job has quota.
@@ -74,6 +75,8 @@ func (p *play) remove(j *job) error {
 func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	if j.run != nil {
 		p.stop(j)
+	} else if wl := p.world.Workload(j.key); wl != nil {
+		j.waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
 	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.now, false
 	p.world.Remove(j.key)
@@ -113,6 +116,9 @@ func (p *play) Changed(before, after *kueue.Workload) error {
 	}
 	switch {
 	case !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after):
+		if waited := message(before, kueue.WorkloadQuotaReserved); waited != "" {
+			j.waits = waited
+		}
 		return p.reserved(j, after)
 	case !evict.IsEvicted(before) && evict.IsEvicted(after):
 		return p.evicted(j, after)

@@ -219,7 +219,8 @@ func (p *play) history() *rehearsal.History {
 		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
 	}
 	for _, j := range p.jobs {
-		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt}
+		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt,
+			Waits: j.waits}
 		switch {
 		case j.ended:
 		case j.run != nil:

@@ -1,320 +1,399 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
-// hoursText returns an amount of accelerator seconds in hours.
-func hoursText(seconds int64) string { return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64) }
+// jsonVersion is the version of the form that JSON writes.
+const jsonVersion = 1
 
-// percentText returns the share of a part, rounded down so that no limit seems to be
-// reached before it is. It returns "-" if there is no whole.
-func percentText(part, whole int64) string {
-	if whole == 0 {
-		return "-"
+// JSON writes a report as one JSON object on a line.
+func JSON(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	err := console.EncodeJSON(&buf, struct {
+		Version int    `json:"version"`
+		Type    string `json:"type"`
+		*Report
+	}{jsonVersion, "rehearsal", r}, "")
+	if err != nil {
+		return err
 	}
-	tenths := part * 1000 / whole
-	return fmt.Sprintf("%d.%d%%", tenths/10, tenths%10)
+	_, err = w.Write(buf.Bytes())
+	return err
 }
 
-// texts returns the times, or dashes without jobs.
-func (t Times) texts() []string {
-	if t.Jobs == 0 {
-		return []string{"-", "-", "-"}
-	}
-	return []string{t.P50.String(), t.P95.String(), t.Max.String()}
+// section is a part of a printed report: a heading, and a table or a list below it.
+type section struct {
+	heading string
+	head    []string   // of the table; nil for a list
+	texts   int        // columns of the table with texts
+	rows    [][]string // rows of the table, or lines of each item of the list
+	after   string     // sentences below, a line each
 }
 
-// String returns the number, and the expected number if it differs.
-func (c Count) String() string {
-	if c.Want == nil || *c.Want == c.Got {
-		return strconv.Itoa(c.Got)
-	}
-	return fmt.Sprintf("%d (expected %d)", c.Got, *c.Want)
-}
-
-// differs reports whether the number is not the expected one.
-func (c Count) differs() bool { return c.Want != nil && *c.Want != c.Got }
-
-// differenceText returns a difference in one sentence, without a full stop.
-func differenceText(d rehearsal.Difference) string {
-	if d.Missing {
-		return fmt.Sprintf("phase %s: %s: unknown", d.Phase, d.What)
-	}
-	return fmt.Sprintf("phase %s: %s: %d, expected %d", d.Phase, d.What, d.Got, d.Want)
-}
-
-// headline returns what was rehearsed.
-func (r *Report) headline() string {
-	s := fmt.Sprintf("%s: %s with Kueue %s", r.Name, words.FormatSeconds(r.End), r.Kueue)
-	if r.ReversedTies {
-		s += ", ties reversed"
-	}
-	if r.Interrupted {
-		s += ", interrupted before the end at " + words.FormatSeconds(r.Until)
-	}
-	return s
-}
-
-// remark is a line about what a rehearsal decides.
-type remark struct{ label, text string }
-
-// The labels of remarks.
-const (
-	labelUnmet     = "not met"
-	labelUndecided = "undecided"
-	labelMet       = "met"
-)
-
-// remarks returns the lines that matter: what is not met, then what is undecided, and one
-// line for the rest.
-func (r *Report) remarks() []remark {
-	var unmet, open []remark
-	fine, expected := 0, len(r.Verdicts)
-	for _, v := range r.Verdicts {
-		line := remark{v.label(), v.name() + ": " + v.Message}
-		switch line.label {
-		case labelMet:
-			fine++
-		case labelUndecided:
-			open = append(open, line)
-		default:
-			unmet = append(unmet, line)
+// Text writes a report for a terminal: what matters most comes first.
+func Text(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(result(r)))
+	for _, lines := range deviations(r) {
+		for i, line := range lines {
+			buf.WriteString(strings.Repeat("  ", min(i+1, 2)) + console.Inline(line) + "\n")
 		}
 	}
-	for _, p := range r.Phases {
-		expected++
-		if len(p.Differences) == 0 {
-			fine++
+	for _, s := range sections(r) {
+		buf.WriteString("\n" + console.Inline(s.heading) + "\n")
+		s.print(&buf)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// print prints the rows of a section and the sentences below them.
+func (s section) print(buf *bytes.Buffer) {
+	t := console.Table{Texts: s.texts}
+	t.Add(s.head...)
+	for _, row := range s.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = console.Inline(cell)
 		}
-		for _, d := range p.Differences {
-			if d.Missing {
-				open = append(open, remark{labelUndecided, differenceText(d)})
-			} else {
-				unmet = append(unmet, remark{labelUnmet, differenceText(d)})
+		if s.head == nil {
+			buf.WriteString(strings.Join(cells, "\n    ") + "\n")
+		} else {
+			t.Add(cells...)
+		}
+	}
+	if s.head != nil {
+		t.Print(buf)
+	}
+	if s.after != "" {
+		buf.WriteString(s.after + "\n")
+	}
+}
+
+// Markdown writes a report for a comment on a pull request: what matters most, and the
+// tables folded below it.
+func Markdown(w io.Writer, r *Report) error {
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(result(r)))
+	if lines := deviations(r); len(lines) > 0 {
+		buf.WriteString("\n")
+		for _, line := range lines {
+			fmt.Fprintf(&buf, "- %s\n", markdown.Text(strings.Join(line, "; ")))
+		}
+	}
+	buf.WriteString("\n<details>\n<summary>What happened</summary>\n")
+	for _, s := range sections(r) {
+		fmt.Fprintf(&buf, "\n**%s**\n\n", markdown.Text(s.heading))
+		writeTable(&buf, s)
+		if s.after != "" {
+			for line := range strings.Lines(s.after) {
+				fmt.Fprintf(&buf, "\n%s\n", markdown.Text(line))
 			}
 		}
 	}
-	out := append(unmet, open...)
-	what := "expectation"
-	if len(r.Phases) > 0 && len(r.Verdicts) == 0 {
-		what = "phase"
+	buf.WriteString("\n</details>\n")
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// writeTable writes the rows of a section: a table, or a list without a head.
+func writeTable(buf *bytes.Buffer, s section) {
+	if s.head == nil {
+		for _, row := range s.rows {
+			fmt.Fprintf(buf, "- %s\n", markdown.Text(strings.Join(row, "; ")))
+		}
+		return
+	}
+	rules := make([]string, len(s.head))
+	for i := range s.head {
+		rules[i] = "---"
+		if i >= s.texts {
+			rules[i] = "--:"
+		}
+	}
+	fmt.Fprintf(buf, "| %s |\n| %s |\n", strings.Join(s.head, " | "), strings.Join(rules, " | "))
+	for _, row := range s.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = strings.ReplaceAll(string(markdown.Text(cell)), "|", `\|`)
+		}
+		fmt.Fprintf(buf, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// headline says what was rehearsed.
+func headline(r *Report) string {
+	out := fmt.Sprintf("rehearsal %s of %s: %s, %s", r.Rehearsal, r.Platform, words.Span(r.Until),
+		words.Count(r.Total.Submitted, "job"))
+	if r.ReversedTies {
+		out += ", ties reversed"
+	}
+	return out
+}
+
+// result says in one line whether everything is as expected.
+func result(r *Report) string {
+	met, undecided := 0, 0
+	for _, v := range r.Verdicts {
+		switch {
+		case v.Met:
+			met++
+		case v.Undecided:
+			undecided++
+		}
+	}
+	var out string
+	switch n := len(r.Verdicts); {
+	case len(r.Differences) > 0:
+		out = words.Plural(len(r.Differences), "number differs from what the demonstration expects",
+			"numbers differ from what the demonstration expects")
+	case len(r.Phases) > 0:
+		out = "every phase ends as the demonstration expects"
+	case n == 0:
+		out = "nothing is expected"
+	case met == n:
+		out = "everything is as expected"
+	default:
+		out = fmt.Sprintf("%d of %s met", met, words.Plural(n, "expectation is", "expectations are"))
+		if undecided > 0 {
+			out += fmt.Sprintf(", %d undecided", undecided)
+		}
+	}
+	if r.Interrupted {
+		out = "interrupted after " + words.Span(r.End) + "; until then " + out
+	}
+	return out
+}
+
+// deviations say what is not as expected, or not decided, each in one or more lines.
+func deviations(r *Report) [][]string {
+	var out [][]string
+	for _, v := range r.Verdicts {
+		if v.Met {
+			continue
+		}
+		lines := []string{"not met: " + v.Message}
+		if v.Undecided {
+			lines[0] = "undecided: " + v.Message
+		}
+		if v.Longest != nil {
+			lines = append(lines, waitLines(*v.Longest)...)
+		}
+		out = append(out, lines)
+	}
+	for _, d := range r.Differences {
+		got := strconv.Itoa(d.Got)
+		if d.Missing {
+			got = "unknown"
+		}
+		out = append(out, []string{fmt.Sprintf("phase %s: %s: %s, expected %d", d.Phase, d.What, got, d.Want)})
+	}
+	return out
+}
+
+// sections returns the tables of a report that have rows.
+func sections(r *Report) []section {
+	var out []section
+	for _, s := range append(phaseSections(r),
+		tierSection(r), teamSection(r), capacitySection(r), evictionSection(r), waitingSection(r), waitSection(r)) {
+		if len(s.rows) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// phaseSections shows the state after each phase.
+func phaseSections(r *Report) []section {
+	var out []section
+	for _, phase := range r.Phases {
+		s := section{
+			heading: "after phase " + phase.Name, texts: 1,
+			head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
+		}
+		for _, q := range phase.Queues {
+			s.rows = append(s.rows, []string{q.Tier, strconv.Itoa(q.Queues), strconv.Itoa(q.Pending), strconv.Itoa(q.Admitted)})
+		}
+		var pods []string
+		for _, p := range phase.Pods {
+			if p.Count > 0 {
+				pods = append(pods, fmt.Sprintf("%s %d", p.Capacity, p.Count))
+			}
+		}
+		if len(pods) > 0 {
+			s.after = "running pods: " + strings.Join(pods, ", ")
+		}
+		if phase.Pending > 0 {
+			s.after += "; pods that wait for nodes: " + strconv.Itoa(phase.Pending)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// jobsHead is the head of the tables of jobs, after the columns with names.
+var jobsHead = []string{
+	"jobs", "finished", "running", "waiting", "evictions", "wait p50", "p95", "longest", "hours", "lost",
+}
+
+// jobsRow is a row below jobsHead.
+func jobsRow(g Group) []string {
+	return []string{
+		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Running), strconv.Itoa(g.Waiting),
+		strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(), g.Wait.Max.String(), hours(g.Used),
+		hours(g.Lost),
+	}
+}
+
+// tierSection shows the jobs of each tier.
+func tierSection(r *Report) section {
+	s := section{heading: "jobs by tier", texts: 1, head: append([]string{"tier"}, jobsHead...)}
+	for _, g := range r.Tiers {
+		s.rows = append(s.rows, append([]string{g.Tier}, jobsRow(g)...))
+	}
+	if len(r.Tiers) > 1 {
+		s.rows = append(s.rows, append([]string{"all"}, jobsRow(r.Total)...))
+	}
+	s.after = "hours: accelerator hours of running pods; lost: those that an eviction made worthless"
+	return s
+}
+
+// mostTeams is the number of rows of the table of teams.
+const mostTeams = 24
+
+// teamSection shows the jobs of each team and tier. If there are too many, it shows those
+// with the longest waits.
+func teamSection(r *Report) section {
+	s := section{heading: "jobs by team and tier", texts: 2, head: append([]string{"team", "tier"}, jobsHead...)}
+	groups := r.Teams
+	if omitted := len(groups) - mostTeams; omitted > 0 {
+		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
+			return cmp.Compare(b.Wait.P95.Seconds, a.Wait.P95.Seconds)
+		})[:mostTeams]
+		s.after = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
+			words.Plural(omitted, "row is", "rows are"))
+	}
+	for _, g := range groups {
+		s.rows = append(s.rows, append([]string{g.Team, g.Tier}, jobsRow(g)...))
+	}
+	if r.Fairness != nil {
+		s.after += fmt.Sprintf("fairness: %.2f (Jain's index of the hours, each team's divided by its guarantee; 1 is even)",
+			*r.Fairness)
+	}
+	s.after = strings.TrimSuffix(s.after, "\n")
+	return s
+}
+
+// capacitySection shows the use of the nodes.
+func capacitySection(r *Report) section {
+	s := section{heading: "capacity", texts: 1, head: []string{
+		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization",
+	}}
+	for _, c := range r.Capacities {
+		if c.MostNodes == 0 {
+			continue
+		}
+		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", ""}
+		if percent, known := c.Utilization(); known {
+			row = append(row[:3], hours(c.Paid), hours(c.Used), hours(c.Paid-c.Used), fmt.Sprintf("%.0f%%", percent))
+		}
+		s.rows = append(s.rows, row)
+	}
+	s.after = "hours: accelerator hours of the nodes that existed"
+	return s
+}
+
+// mostRows is the number of rows of each table below that text shows. JSON has all.
+const mostRows = 10
+
+// evictionSection shows who was evicted for whom.
+func evictionSection(r *Report) section {
+	s := section{heading: "evictions"}
+	for _, e := range r.Evictions[:min(len(r.Evictions), mostRows)] {
+		line := fmt.Sprintf("%s of %s %s", words.Count(e.Count, "eviction"), e.Team, e.Tier)
+		if e.ByTeam != "" {
+			line += fmt.Sprintf(", for jobs of %s %s", e.ByTeam, e.ByTier)
+		}
+		line += fmt.Sprintf(" (%s)", e.Reason)
+		s.rows = append(s.rows, []string{line})
+	}
+	return s
+}
+
+// waitingSection shows the jobs that have never had quota.
+func waitingSection(r *Report) section {
+	s := section{heading: "jobs that have never had quota"}
+	for _, w := range r.Waiting[:min(len(r.Waiting), mostRows)] {
+		s.rows = append(s.rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
+			w.Team, w.Workload, words.Span(w.Longest), reason(w.Why))})
+	}
+	return s
+}
+
+// waitSection shows the longest waits.
+func waitSection(r *Report) section {
+	s := section{heading: "longest waits"}
+	for _, w := range r.Waits[:min(len(r.Waits), mostRows/2)] {
+		s.rows = append(s.rows, waitLines(w))
+	}
+	return s
+}
+
+// waitLines describes a wait: how long, why, and who held the accelerators.
+func waitLines(w Wait) []string {
+	first := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At), words.Span(w.Seconds))
+	if nodes := w.Seconds - w.Quota; nodes > 0 {
+		first += ", " + words.Span(nodes) + " of it for nodes"
 	}
 	switch {
-	case expected == 0:
-	case fine == expected && fine == 1:
-		out = append(out, remark{labelMet, "the " + what + " is as expected"})
-	case fine == expected:
-		out = append(out, remark{labelMet, "everything is as expected: " + words.Count(fine, what)})
-	case fine > 0:
-		out = append(out, remark{labelMet, fmt.Sprintf("%d of %s", fine, words.Count(expected, what))})
+	case w.Deleted:
+		first += ", until it was deleted"
+	case !w.Started:
+		first += ", and it still waits"
 	}
-	return out
+	lines := []string{first}
+	if w.Quota > 0 {
+		lines = append(lines, reason(w.Why))
+	}
+	var holders []string
+	for _, h := range w.Holders {
+		holders = append(holders, fmt.Sprintf("%d by %s %s", h.Accelerators, h.Team, h.Tier))
+	}
+	if len(holders) > 0 {
+		lines = append(lines, "accelerators held meanwhile: "+strings.Join(holders, ", "))
+	}
+	return lines
 }
 
-// section is a table of the report.
-type section struct {
-	title string
-	texts int // columns of text, which come first
-	head  []string
-	rows  [][]string
-	// reasons are longer texts, one for each row, "" for none; nil if no row has any.
-	reasons []string
-	notes   []string
+// mostWhy is the number of characters of Kueue's message that text shows.
+const mostWhy = 160
+
+// reason returns why a job waited, in one line.
+func reason(why string) string {
+	if why == "" {
+		return "it waited behind other jobs of its queue"
+	}
+	return words.Truncate(words.OneLine(why), mostWhy)
 }
 
-// sections returns the tables that have rows, except those of the phases.
-func (r *Report) sections() []section {
-	return slices.DeleteFunc([]section{
-		r.jobsSection(), r.timesSection(), r.capacitiesSection(), r.evictionsSection(), r.waitsSection(),
-		r.withoutQuotaSection(),
-	}, func(s section) bool { return len(s.rows) == 0 })
+// String returns the time in two units, with ">=" in front of a lower bound.
+func (b Bound) String() string {
+	if b.AtLeast {
+		return ">=" + words.Span(b.Seconds)
+	}
+	return words.Span(b.Seconds)
 }
 
-// groupRows returns a row for all jobs, for each tier, and for each team and tier.
-func (r *Report) groupRows(cells func(Group) []string) [][]string {
-	groups := r.Groups
-	if len(r.Teams) > 1 && len(r.Tiers) > 1 {
-		groups = slices.Concat(r.Tiers, groups)
-	}
-	if len(r.Groups) > 1 {
-		groups = slices.Concat([]Group{r.Total}, groups)
-	}
-	var rows [][]string
-	for _, g := range groups {
-		rows = append(rows, append([]string{cmp.Or(g.Team, "all teams"), cmp.Or(g.Tier, "all")}, cells(g)...))
-	}
-	return rows
-}
-
-func (r *Report) jobsSection() section {
-	s := section{
-		title: "Jobs", texts: 2,
-		head: []string{
-			"team", "tier", "jobs", "started", "finished", "running", "waiting", "deleted", "evictions",
-			"used h", "lost h",
-		},
-		notes: []string{"used: accelerator hours of running jobs; lost: the part that evictions threw away"},
-	}
-	s.rows = r.groupRows(func(g Group) []string {
-		var out []string
-		for _, n := range []int{
-			g.Submitted, g.Started, g.Finished, g.Running, g.Waiting, g.Deleted, g.Evictions,
-		} {
-			out = append(out, strconv.Itoa(n))
-		}
-		return append(out, hoursText(g.Used), hoursText(g.Lost))
-	})
-	if r.Fairness != nil {
-		s.notes = append(s.notes, fmt.Sprintf("Jain's index of the teams' use per guarantee: %.2f", *r.Fairness))
-	}
-	return s
-}
-
-func (r *Report) timesSection() section {
-	s := section{
-		title: "Times", texts: 2, head: []string{"team", "tier", "wait p50", "p95", "max"},
-		notes: []string{
-			"wait: from arrival to the start of all pods",
-			">= marks a lower bound, because some jobs had not started or finished",
-		},
-	}
-	completes := r.Total.Completion.Jobs > 0
-	if completes {
-		s.head = append(s.head, "completion p50", "p95", "max")
-		s.notes[0] += "; completion: from arrival to finish"
-	}
-	s.rows = r.groupRows(func(g Group) []string {
-		if completes {
-			return append(g.Wait.texts(), g.Completion.texts()...)
-		}
-		return g.Wait.texts()
-	})
-	return s
-}
-
-func (r *Report) capacitiesSection() section {
-	s := section{
-		title: "Capacities", texts: 1,
-		head: []string{"capacity", "nodes max", "mean", "accel. h", "used h", "idle h", "used"},
-	}
-	for _, c := range r.Capacities {
-		s.rows = append(s.rows, []string{
-			c.Name, strconv.Itoa(c.Nodes), strconv.FormatFloat(c.MeanNodes, 'f', 1, 64), hoursText(c.Available),
-			hoursText(c.Used), hoursText(c.Idle), percentText(c.Used, c.Available),
-		})
-	}
-	return s
-}
-
-// nameGroup returns the name of a team's tier.
-func nameGroup(team, tier string) string {
-	if team == "" {
-		return "-"
-	}
-	return team + " " + tier
-}
-
-func (r *Report) evictionsSection() section {
-	s := section{title: "Evictions", texts: 3, head: []string{"reason", "evicted", "for", "times"}}
-	for _, e := range r.Evictions {
-		s.rows = append(s.rows, []string{
-			string(e.Reason), nameGroup(e.Team, e.Tier), nameGroup(e.ByTeam, e.ByTier), strconv.Itoa(e.Count),
-		})
-	}
-	return s
-}
-
-func (r *Report) waitsSection() section {
-	s := section{title: "Longest waits", texts: 3, head: []string{"job", "tier", "started", "wait", "for quota"}}
-	for _, w := range r.Longest {
-		started := "yes"
-		if !w.Started {
-			started = "no"
-		}
-		s.rows = append(s.rows, []string{w.Job, w.Tier, started, w.Wait.String(), words.FormatSeconds(w.Quota)})
-		reasons := []string{w.Message, holdersText(w.Holders)}
-		reasons = slices.DeleteFunc(reasons, func(text string) bool { return text == "" })
-		s.reasons = append(s.reasons, strings.Join(reasons, "; "))
-	}
-	return s
-}
-
-// holdersText returns who held accelerators at the middle of a wait.
-func holdersText(holders []Holder) string {
-	var parts []string
-	for _, h := range holders {
-		parts = append(parts, fmt.Sprintf("%s %d", nameGroup(h.Team, h.Tier), h.Accelerators))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "accelerators held meanwhile: " + words.First(parts, mostHolders)
-}
-
-func (r *Report) withoutQuotaSection() section {
-	s := section{title: "Jobs that never got quota", texts: 3, head: []string{"team", "tier", "workload", "jobs"}}
-	for _, w := range r.WithoutQuota {
-		s.rows = append(s.rows, []string{w.Team, w.Tier, w.Workload, strconv.Itoa(w.Jobs)})
-		s.reasons = append(s.reasons, w.Message)
-	}
-	return s
-}
-
-// section returns the queues of a phase, a row for each team, and a column for each tier.
-func (p Phase) section() section {
-	s := section{title: "Phase " + p.Name, head: []string{"jobs pending/admitted"}}
-	if !p.Reached {
-		s.notes = []string{"the rehearsal did not reach this phase"}
-		return s
-	}
-	s.title += " at " + words.FormatSeconds(p.At)
-	teams := map[string]int{}
-	tiers := map[string]int{}
-	for _, q := range p.Queues {
-		if _, ok := tiers[q.Tier]; !ok {
-			tiers[q.Tier] = len(s.head)
-			s.head = append(s.head, q.Tier)
-		}
-	}
-	s.texts = len(s.head)
-	for _, q := range p.Queues {
-		row, ok := teams[q.Team]
-		if !ok {
-			row, teams[q.Team] = len(s.rows), len(s.rows)
-			s.rows = append(s.rows, append([]string{cmp.Or(q.Team, "shared queues")}, make([]string, len(s.head)-1)...))
-		}
-		text := fmt.Sprintf("%d/%d", q.Pending.Got, q.Admitted.Got)
-		if q.Pending.differs() || q.Admitted.differs() {
-			text += fmt.Sprintf(" (expected %d/%d)", *q.Pending.Want, *q.Admitted.Want)
-		}
-		s.rows[row][tiers[q.Tier]] = text
-	}
-	s.notes = p.notes()
-	return s
-}
-
-// notes returns the pods and the evicted jobs of a phase.
-func (p Phase) notes() []string {
-	var pods, evicted []string
-	for _, c := range p.Pods {
-		if c.Pods.Got > 0 || c.Pods.differs() {
-			pods = append(pods, c.Capacity+" "+c.Pods.String())
-		}
-	}
-	out := []string{"pods: " + strings.Join(append(pods, "without nodes "+p.Pending.String()), ", ")}
-	for _, e := range p.Evicted {
-		evicted = append(evicted, e.Workload+" of "+e.Team+" "+e.Jobs.String())
-	}
-	if len(evicted) > 0 {
-		out = append(out, "evicted jobs: "+strings.Join(evicted, ", "))
-	}
-	return out
-}
+// hours returns accelerator seconds as hours.
+func hours(seconds int64) string { return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64) }

@@ -1,7 +1,9 @@
 package report_test
 
 import (
-	"math"
+	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,296 +14,299 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
-// newQueue returns a queue with a guarantee of GPUs.
-func newQueue(name, tier, class string, gpus int64) ir.Queue {
-	return ir.Queue{
-		Tier: tier, Classes: []string{class}, ClusterQueue: name, LocalQueue: tier,
-		Flavors: []ir.FlavorQuota{{
-			Flavor: "gpu", Quotas: []ir.ResourceQuota{{Resource: ir.GPU, Nominal: *resource.NewQuantity(gpus, "")}},
+// gpus are the quotas of a queue with some guaranteed GPUs.
+func gpus(n int64) []ir.FlavorQuota {
+	return []ir.FlavorQuota{{Flavor: "l4", Quotas: []ir.ResourceQuota{
+		{Resource: "cpu", Nominal: *resource.NewQuantity(96, resource.DecimalSI)},
+		{Resource: ir.GPU, Nominal: *resource.NewQuantity(n, resource.DecimalSI)},
+	}}}
+}
+
+// platform has two teams with one queue each, and one with nothing but a shared queue.
+func platform() *ir.Platform {
+	return &ir.Platform{
+		Name:       "small",
+		Capacities: []ir.Capacity{{Name: "l4", Machine: ir.Machine{Resource: ir.GPU}}, {Name: "cpu"}},
+		Teams: []ir.Team{
+			{Name: "speech", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-speech-batch", Flavors: gpus(4)}}},
+			{Name: "vision", Queues: []ir.Queue{{Tier: "urgent", ClusterQueue: "cq-vision-urgent", Flavors: gpus(2)}}},
+			{Name: "guests", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-batch", Flavors: gpus(8), Shared: true}}},
+		},
+		Demonstration: []ir.Phase{{
+			Name: "first", Queues: []ir.QueueCount{{Tier: "batch", Pending: 0, Admitted: 1}},
 		}},
 	}
 }
 
-// newPlatform returns a platform with teams a and b. Both submit the workload "train", and
-// a submits "urgent", whose auxiliary has no GPU.
-func newPlatform() *ir.Platform {
-	return &ir.Platform{
-		Name:            "two-teams",
-		PriorityClasses: []ir.PriorityClass{{Name: "low"}, {Name: "high"}},
-		Teams: []ir.Team{
-			{Name: "a", Namespace: "ns-a", Queues: []ir.Queue{
-				newQueue("cq-a-lp", "lp", "low", 4), newQueue("cq-a-hp", "hp", "high", 4),
-			}},
-			{Name: "b", Namespace: "ns-b", Queues: []ir.Queue{newQueue("cq-b-lp", "lp", "low", 8)}},
-		},
-		Workloads: []ir.Workload{{Template: "urgent", Team: "a", Auxiliaries: []ir.Auxiliary{{Name: "board"}}}},
+// scenario has four jobs of two GPUs each on nodes of two GPUs.
+func scenario() *rehearsal.Scenario {
+	template := func(name, team, tier string) rehearsal.Template {
+		return rehearsal.Template{
+			Name: name, Team: team, Tier: tier, Namespace: team, Capacities: []string{"l4"},
+			PodAccelerators: map[string]int{"main": 1},
+		}
 	}
-}
-
-// newScenario returns a scenario of newPlatform.
-func newScenario() *rehearsal.Scenario {
 	return &rehearsal.Scenario{
-		Name: "two-teams", Until: 1000,
-		Templates: []rehearsal.Template{
-			{Name: "train", Team: "a", Tier: "lp", Accelerators: 4},
-			{Name: "urgent", Team: "a", Tier: "hp", Accelerators: 8},
-			{Name: "train", Team: "b", Tier: "lp", Accelerators: 4},
-		},
+		Name: "week", Kueue: "0.19.2", Until: 1000, Looks: []int64{500},
+		Templates: []rehearsal.Template{template("sweep", "speech", "batch"), template("fix", "vision", "urgent")},
 		Jobs: []rehearsal.Job{
-			{Name: "train-1", Template: 0, At: 0, Runs: 300, Checkpoint: 100},
-			{Name: "train-1", Template: 2, At: 10, Runs: 500},
-			{Name: "urgent-1", Template: 1, At: 240, Runs: 300},
-			{Name: "train-2", Template: 2, At: 500, Runs: 500},
-			{Name: "urgent-2", Template: 1, At: 600, Runs: 300},
-			{Name: "train-3", Template: 2, At: 900, Deleted: 950},
+			{Name: "sweep-1", Runs: 500, Checkpoint: 60},
+			{Name: "sweep-2", At: 10, Runs: 100},
+			{Name: "fix-1", Template: 1, At: 200, Runs: 300},
+			{Name: "sweep-3", At: 400, Runs: 100},
+			{Name: "sweep-4", At: 2000, Runs: 100}, // after the end
 		},
 		Pools: []rehearsal.Pool{
-			{Name: "cpu", PerNode: map[string]string{ir.CPU: "4"}},
-			{Name: "gpu", PerNode: map[string]string{ir.CPU: "4", ir.GPU: "4"}},
+			{Name: "cpu", PerNode: map[string]string{"cpu": "4"}},
+			{Name: "l4", PerNode: map[string]string{"cpu": "24", ir.GPU: "2"}},
 		},
 	}
 }
 
-// newHistory returns a history of newScenario. The first job of a starts at once, and is
-// evicted 50 seconds after a checkpoint.
-func newHistory() *rehearsal.History {
-	train := []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "gpu", Pods: 1}}
-	urgent := []rehearsal.PodSetFlavor{
-		{PodSet: "board", Flavor: "cpu", Pods: 1}, {PodSet: "main", Flavor: "gpu", Pods: 2},
-	}
+// history evicts the first job for the third, and lets the last one wait.
+func history() *rehearsal.History {
+	flavors := []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "l4", Pods: 2}}
 	return &rehearsal.History{
-		Kueue: "0.19.2", End: 950,
+		Kueue: "0.19.2", End: 900,
 		Jobs: []rehearsal.JobHistory{
-			{ClusterQueue: "cq-a-lp", Outcome: rehearsal.Finished, End: 710, Runs: []rehearsal.Run{
-				{Ended: 250, Flavors: train, Evicted: "Preempted", By: "ns-a/urgent-1"},
-				{Reserved: 600, Started: 610, Ended: 710, Flavors: train},
-			}},
-			{ClusterQueue: "cq-b-lp", Outcome: rehearsal.Finished, End: 510, Runs: []rehearsal.Run{
-				{Reserved: 10, Started: 10, Ended: 510, Flavors: train},
-			}},
 			{
-				ClusterQueue: "cq-a-hp", Outcome: rehearsal.Finished, End: 600, Waits: "0 GPUs left",
-				Runs: []rehearsal.Run{{Reserved: 250, Started: 300, Ended: 600, Flavors: urgent}},
+				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running, Waits: "Preempted to accommodate a workload",
+				Runs: []rehearsal.Run{
+					{Reserved: 0, Started: 100, Ended: 200, Flavors: flavors, Evicted: "Preempted", By: "vision/fix-1"},
+					{Reserved: 500, Started: 600, Flavors: flavors},
+				},
 			},
-			{ClusterQueue: "cq-b-lp", Outcome: rehearsal.Waiting, Waits: "4 GPUs more needed"},
-			{
-				ClusterQueue: "cq-a-hp", Outcome: rehearsal.Running,
-				Runs: []rehearsal.Run{{Reserved: 600, Flavors: urgent}},
-			},
-			{ClusterQueue: "cq-b-lp", Outcome: rehearsal.Deleted, End: 950},
+			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Finished, End: 900, Waits: "insufficient unused quota",
+				Runs: []rehearsal.Run{{Reserved: 700, Started: 800, Ended: 900, Flavors: flavors}}},
+			{ClusterQueue: "cq-vision-urgent", Outcome: rehearsal.Finished, End: 500,
+				Runs: []rehearsal.Run{{Reserved: 200, Started: 200, Ended: 500, Flavors: flavors}}},
+			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Waiting, Waits: "insufficient quota"},
+			{},
 		},
+		States: []rehearsal.State{{
+			At: 500, Queues: []rehearsal.QueueState{
+				{ClusterQueue: "cq-speech-batch", Pending: 2, Admitted: 1}, {ClusterQueue: "cq-vision-urgent"},
+			},
+			Pods: map[string]int{"l4": 2}, Pending: 1,
+		}},
 		Pools: []rehearsal.PoolUse{
-			{Name: "cpu", Nodes: []rehearsal.Count{{At: 0, N: 1}}},
-			{Name: "gpu", Nodes: []rehearsal.Count{{At: 0, N: 2}, {At: 300, N: 4}, {At: 800, N: 2}}},
+			{Name: "cpu"},
+			{Name: "l4", Nodes: []rehearsal.Count{{At: 100, N: 1}, {At: 600, N: 2}}},
 		},
 	}
 }
 
-// exactly and atLeast return times.
-func exactly(seconds int64) report.Length { return report.Length{Seconds: seconds} }
-func atLeast(seconds int64) report.Length { return report.Length{Seconds: seconds, AtLeast: true} }
-
-// TestOf compares all parts of a report with numbers that were computed by hand.
+// TestOf compares a report with numbers that were computed by hand.
 func TestOf(t *testing.T) {
-	got := report.Of(newPlatform(), newScenario(), newHistory(), nil)
-	utilization, fairness := 100*5800.0/12000, 725.0*725/(2*(475*475+250*250))
-	a := report.Group{
-		Team: "a", Submitted: 3, Started: 2, Finished: 2, Running: 1,
-		Wait:       report.Times{Jobs: 3, P50: exactly(60), P95: atLeast(400), Max: atLeast(400)},
-		Completion: report.Times{Jobs: 3, P50: atLeast(400), P95: atLeast(710), Max: atLeast(710)},
-		Evictions:  1, Used: 3800, Lost: 200,
+	got := report.Of(platform(), scenario(), history(), nil)
+	exactly := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds} }
+	atLeast := func(seconds int64) report.Bound { return report.Bound{Seconds: seconds, AtLeast: true} }
+	batch := report.Group{
+		Submitted: 3, Started: 2, Finished: 1, Running: 1, Waiting: 1, Evictions: 1,
+		// Waits: 100, 790, and at least 600.
+		Wait: report.Spread{P50: atLeast(600), P95: atLeast(790), Max: atLeast(790)},
+		// Completions: 890, and at least 600 and 1000.
+		Completion: report.Spread{P50: atLeast(890), P95: atLeast(1000), Max: atLeast(1000)},
+		Used:       2*(100+400) + 2*100, Lost: 2 * 40, // 100 seconds are one checkpoint and 40 seconds
 	}
-	hp := report.Group{
-		Team: "a", Tier: "hp", Submitted: 2, Started: 1, Finished: 1, Running: 1,
-		Wait:       report.Times{Jobs: 2, P50: exactly(60), P95: atLeast(400), Max: atLeast(400)},
-		Completion: report.Times{Jobs: 2, P50: exactly(360), P95: atLeast(400), Max: atLeast(400)},
-		Used:       2400,
+	urgent := report.Group{
+		Submitted: 1, Started: 1, Finished: 1,
+		Completion: report.Spread{P50: exactly(300), P95: exactly(300), Max: exactly(300)}, Used: 600,
 	}
-	lp := report.Group{
-		Team: "a", Tier: "lp", Submitted: 1, Started: 1, Finished: 1,
-		Wait:       report.Times{Jobs: 1},
-		Completion: report.Times{Jobs: 1, P50: exactly(710), P95: exactly(710), Max: exactly(710)},
-		Evictions:  1, Used: 1400, Lost: 200,
+	total := report.Group{
+		Submitted: 4, Started: 3, Finished: 2, Running: 1, Waiting: 1, Evictions: 1,
+		Wait:       report.Spread{P50: exactly(100), P95: atLeast(790), Max: atLeast(790)},
+		Completion: report.Spread{P50: atLeast(600), P95: atLeast(1000), Max: atLeast(1000)}, Used: 1800, Lost: 80,
 	}
-	b := report.Group{
-		Team: "b", Tier: "lp", Submitted: 3, Started: 1, Finished: 1, Waiting: 1, Deleted: 1,
-		Wait:       report.Times{Jobs: 3, P50: atLeast(50), P95: atLeast(500), Max: atLeast(500)},
-		Completion: report.Times{Jobs: 2, P50: exactly(500), P95: atLeast(500), Max: atLeast(500)},
-		Used:       2000,
-	}
-	allOfB, allOfHP := b, hp
-	allOfB.Tier, allOfHP.Team = "", ""
+	named := func(g report.Group, team, tier string) report.Group { g.Team, g.Tier = team, tier; return g }
+	// The shares are 1200/4 and 600/2: the same.
+	fairness := 1.0
 	want := &report.Report{
-		Name: "two-teams", Kueue: "0.19.2", Until: 1000, End: 1000,
-		Groups: []report.Group{hp, lp, b}, Teams: []report.Group{a, allOfB},
-		Tiers: []report.Group{allOfHP, {
-			Tier: "lp", Submitted: 4, Started: 2, Finished: 2, Waiting: 1, Deleted: 1,
-			Wait:       report.Times{Jobs: 4, P95: atLeast(500), Max: atLeast(500)},
-			Completion: report.Times{Jobs: 3, P50: atLeast(500), P95: atLeast(710), Max: atLeast(710)},
-			Evictions:  1, Used: 3400, Lost: 200,
-		}},
-		Total: report.Group{
-			Submitted: 6, Started: 3, Finished: 3, Running: 1, Waiting: 1, Deleted: 1,
-			Wait:       report.Times{Jobs: 6, P50: atLeast(50), P95: atLeast(500), Max: atLeast(500)},
-			Completion: report.Times{Jobs: 5, P50: atLeast(500), P95: atLeast(710), Max: atLeast(710)},
-			Evictions:  1, Used: 5800, Lost: 200,
-		},
+		Rehearsal: "week", Platform: "small", Kueue: "0.19.2", Until: 1000, End: 1000, Total: total,
+		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
+		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
 		Capacities: []report.Capacity{
-			{Name: "cpu", Nodes: 1, MeanNodes: 1},
-			{
-				Name: "gpu", Nodes: 4, MeanNodes: 3, Accelerators: 4, Available: 12000, Used: 5800, Idle: 6200,
-				Utilization: &utilization,
-			},
-		},
-		Evictions: []report.Evictions{
-			{Reason: "Preempted", Team: "a", Tier: "lp", ByTeam: "a", ByTier: "hp", Count: 1},
+			{Name: "cpu"}, {Name: "l4", MeanNodes: 1.3, MostNodes: 2, Paid: 2 * (500 + 2*400), Used: 1800},
 		},
 		Fairness: &fairness,
-		Longest: []report.Wait{
+		Evictions: []report.Evictions{
+			{Reason: "Preempted", Team: "speech", Tier: "batch", ByTeam: "vision", ByTier: "urgent", Count: 1},
+		},
+		Waits: []report.Wait{
 			{
-				Job: "ns-b/train-2", Team: "b", Tier: "lp", Wait: atLeast(500), Quota: 500,
-				Message: "4 GPUs more needed", Holders: []report.Holder{{Team: "a", Tier: "hp", Accelerators: 8}},
-			},
-			{Job: "ns-a/urgent-2", Team: "a", Tier: "hp", Wait: atLeast(400), Holders: []report.Holder{}},
-			{
-				Job: "ns-a/urgent-1", Team: "a", Tier: "hp", Wait: exactly(60), Started: true, Quota: 10,
-				Message: "0 GPUs left", Holders: []report.Holder{{Team: "b", Tier: "lp", Accelerators: 4}},
+				Job: "sweep-2", Team: "speech", Tier: "batch", At: 10, Seconds: 790, Quota: 690, Started: true,
+				Why: "insufficient unused quota", Holders: []report.Holder{{Team: "vision", Tier: "urgent", Accelerators: 2}},
 			},
 			{
-				Job: "ns-b/train-3", Team: "b", Tier: "lp", Wait: atLeast(50), Quota: 50,
-				Holders: []report.Holder{{Team: "a", Tier: "hp", Accelerators: 8}},
+				Job: "sweep-3", Team: "speech", Tier: "batch", At: 400, Seconds: 600, Quota: 600, Why: "insufficient quota",
+				Holders: []report.Holder{{Team: "speech", Tier: "batch", Accelerators: 4}},
+			},
+			{
+				Job: "sweep-1", Team: "speech", Tier: "batch", Seconds: 100, Started: true,
+				Why: "Preempted to accommodate a workload", Holders: []report.Holder{},
 			},
 		},
-		WithoutQuota: []report.WithoutQuota{
-			{Team: "b", Tier: "lp", Workload: "train", Jobs: 1, Message: "4 GPUs more needed"},
+		Waiting: []report.Waiting{
+			{Workload: "sweep", Team: "speech", Count: 1, Longest: 600, Why: "insufficient quota"},
 		},
-		Phases: []report.Phase{}, Verdicts: []report.Verdict{},
+		Phases: []report.Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []report.Verdict{},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 }
 
-// TestInterrupted checks that nothing after an interrupt counts.
-func TestInterrupted(t *testing.T) {
-	s, h := newScenario(), newHistory()
-	h.Interrupted, h.End = true, 505
-	for i, j := range h.Jobs {
-		if j.End > h.End {
-			h.Jobs[i] = rehearsal.JobHistory{
-				ClusterQueue: j.ClusterQueue, Outcome: rehearsal.Running, Runs: j.Runs[:min(1, len(j.Runs))],
-			}
-		}
-	}
-	h.Jobs[1].Runs[0].Ended, h.Jobs[2].Runs[0].Ended = 0, 0
-	h.Jobs[4].Runs, h.Jobs[4].Outcome = nil, rehearsal.Waiting
-	expect := []ir.RehearsalExpectation{{StartsWithin: 1, Percentile: 100}}
-	r := report.Of(newPlatform(), s, h, expect)
-	if r.End != 505 || r.Total.Submitted != 4 || r.Total.Used != 4*(250+495)+8*205 || r.Longest[1].Wait != atLeast(5) {
-		t.Errorf("until %d: %+v, %+v", r.End, r.Total, r.Longest)
-	}
-	want := []report.Verdict{{Undecided: true, Message: "the rehearsal was interrupted at 8m25s of 16m40s"}}
-	if d := cmp.Diff(want, r.Verdicts); d != "" {
+// TestDemonstration checks the states after phases, and what differs from them.
+func TestDemonstration(t *testing.T) {
+	s := scenario()
+	s.Name = ir.DemonstrationRehearsal
+	got := report.Of(platform(), s, history(), nil)
+	want := []report.Phase{{
+		Name: "first", Queues: []report.QueueRow{{Tier: "batch", Queues: 1, Pending: 2, Admitted: 1}},
+		Pods: []report.CountedRow{{Capacity: "l4", Count: 2}}, Pending: 1,
+	}}
+	if d := cmp.Diff(want, got.Phases); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
+	if len(got.Differences) == 0 {
+		t.Error("two waiting jobs are as none")
+	}
 }
 
-// TestFairness checks the bounds of the index, and when there is none.
-func TestFairness(t *testing.T) {
+// TestVerdicts compares what is said of expectations.
+func TestVerdicts(t *testing.T) {
+	none, one := 0, 1
 	for _, test := range []struct {
-		name   string
-		change func(*ir.Platform, *rehearsal.Scenario)
-		want   float64 // NaN for none
+		expect         ir.RehearsalExpectation
+		met, undecided bool
+		message        string
 	}{
-		{"only one team has used any", func(_ *ir.Platform, s *rehearsal.Scenario) {
-			s.Templates[0].Accelerators, s.Templates[1].Accelerators = 0, 0
-		}, 0.5},
-		{"use in proportion to the guarantee", func(p *ir.Platform, _ *rehearsal.Scenario) {
-			p.Teams[0].Queues[0].Flavors[0].Quotas[0].Nominal = resource.MustParse("34")
-			p.Teams[1].Queues[0].Flavors[0].Quotas[0].Nominal = resource.MustParse("20")
-		}, 1},
-		{"nobody has used any", func(_ *ir.Platform, s *rehearsal.Scenario) {
-			for i := range s.Templates {
-				s.Templates[i].Accelerators = 0
-			}
-		}, math.NaN()},
-		{"one guarantee is shared", func(p *ir.Platform, _ *rehearsal.Scenario) {
-			p.Teams[1].Queues[0].Shared = true
-		}, math.NaN()},
-		{"one guarantee has not begun", func(p *ir.Platform, _ *rehearsal.Scenario) {
-			p.Teams[1].Queues[0].Flavors[0].Waiting = true
-		}, math.NaN()},
+		{
+			ir.RehearsalExpectation{StartsWithin: 790, Percentile: 60}, true, false,
+			"3 of 4 jobs started within 13m10s (75%, expected 60%); the longest wait was 13m10s",
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 790, Percentile: 100}, false, true,
+			"3 of 4 jobs started within 13m10s; the longest wait was 13m10s; 1 job still waited at the end",
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 500, Percentile: 100, Tier: "batch"}, false, false,
+			`1 of 3 jobs of tier "batch" started within 8m20s; the longest wait was 13m10s`,
+		},
+		{
+			ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "fix"}, true, false,
+			`1 of 1 job of workload "fix" started within 1s; the longest wait was 0s`,
+		},
+		{ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "none"}, false, true, "no such job was submitted"},
+		{ir.RehearsalExpectation{Evictions: &one}, true, false, "4 jobs had 1 eviction, expected at most 1"},
+		{
+			ir.RehearsalExpectation{Evictions: &none, Teams: []string{"speech"}}, false, false,
+			`3 jobs of "speech" had 1 eviction, expected at most 0`,
+		},
+		{
+			ir.RehearsalExpectation{Evictions: &none, StartsWithin: 790, Percentile: 100}, false, false,
+			"3 of 4 jobs started within 13m10s; the longest wait was 13m10s; 1 job still waited at the end; " +
+				"4 jobs had 1 eviction, expected at most 0",
+		},
+		{
+			ir.RehearsalExpectation{Capacity: "l4", Utilization: 69}, true, false,
+			`4 jobs used 69.2% of capacity "l4", expected at least 69%`,
+		},
+		{
+			ir.RehearsalExpectation{Capacity: "l4", Utilization: 70}, false, false,
+			`4 jobs used 69.2% of capacity "l4", expected at least 70%`,
+		},
+		{ir.RehearsalExpectation{Capacity: "cpu", Utilization: 70}, false, true, `capacity "cpu" had no nodes`},
 	} {
-		p, s := newPlatform(), newScenario()
-		test.change(p, s)
-		got := report.Of(p, s, newHistory(), nil).Fairness
-		if (got == nil) != math.IsNaN(test.want) || got != nil && math.Abs(*got-test.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		got := report.Of(platform(), scenario(), history(), []ir.RehearsalExpectation{test.expect}).Verdicts
+		if longest := got[0].Longest; longest != nil && (test.met || longest.Seconds != 790) {
+			t.Errorf("%+v: the longest wait is %+v", test.expect, longest)
+		}
+		got[0].Longest = nil
+		want := []report.Verdict{{Met: test.met, Undecided: test.undecided, Message: test.message}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%+v: -want +got:\n%s", test.expect, d)
 		}
 	}
 }
 
-// TestVerdicts checks each kind of expectation.
-func TestVerdicts(t *testing.T) {
-	zero, one := 0, 1
-	for _, test := range []struct {
-		expect ir.RehearsalExpectation
-		want   string // state and message
-	}{
-		{
-			ir.RehearsalExpectation{Teams: []string{"a"}, StartsWithin: 60, Percentile: 60},
-			"met: 60% of 3 jobs started within 1m, expected 1m; the slowest has waited for at least 6m40s",
-		},
-		{
-			ir.RehearsalExpectation{Teams: []string{"a"}, StartsWithin: 59, Percentile: 60},
-			"unmet: 60% of 3 jobs started within 1m, expected 59s; the slowest has waited for at least 6m40s",
-		},
-		{
-			ir.RehearsalExpectation{Template: "train", Teams: []string{"a"}, StartsWithin: 60, Percentile: 100},
-			"met: 1 job started within 0s, expected 1m",
-		},
-		{
-			ir.RehearsalExpectation{Tier: "hp", StartsWithin: 300, Percentile: 100},
-			"unmet: 1 of 2 jobs started, expected 100% within 5m; the slowest has waited for at least 6m40s",
-		},
-		{
-			// The job that waits at the end may still start in time.
-			ir.RehearsalExpectation{Tier: "hp", StartsWithin: 401, Percentile: 100},
-			"undecided: 1 of 2 jobs started, expected 100% within 6m41s; the slowest has waited for at least 6m40s",
-		},
-		{
-			ir.RehearsalExpectation{Tier: "lp", Evictions: &zero},
-			"unmet: 1 eviction among 4 jobs, expected at most 0",
-		},
-		{
-			ir.RehearsalExpectation{Tier: "lp", Evictions: &one},
-			"met: 1 eviction among 4 jobs, expected at most 1",
-		},
-		{
-			ir.RehearsalExpectation{Utilization: 48, Capacity: "gpu"},
-			"met: the jobs used 48.3% of the 3.3 accelerator hours of gpu, expected 48%",
-		},
-		{
-			ir.RehearsalExpectation{Tier: "hp", Utilization: 48, Capacity: "gpu"},
-			"unmet: the jobs used 20.0% of the 3.3 accelerator hours of gpu, expected 48%",
-		},
-		{
-			ir.RehearsalExpectation{Utilization: 10, Capacity: "cpu"},
-			"undecided: cpu had 0 accelerator hours, expected a use of 10%",
-		},
-		{ir.RehearsalExpectation{Template: "other", Evictions: &zero}, "undecided: 0 jobs match the expectation"},
-		{
-			// Only the broken limit is told.
-			ir.RehearsalExpectation{
-				Tier: "lp", Teams: []string{"a"}, StartsWithin: 1, Percentile: 100, Evictions: &zero,
-			},
-			"unmet: 1 eviction among 1 job, expected at most 0",
-		},
-	} {
-		v := report.Of(newPlatform(), newScenario(), newHistory(), []ir.RehearsalExpectation{test.expect}).Verdicts[0]
-		state := map[[2]bool]string{{true, false}: "met", {false, false}: "unmet", {false, true}: "undecided"}
-		if got := state[[2]bool{v.Met, v.Undecided}] + ": " + v.Message; got != test.want {
-			t.Errorf("got  %s\nwant %s", got, test.want)
+// TestInterrupted checks that a rehearsal that was stopped decides only what cannot change.
+func TestInterrupted(t *testing.T) {
+	h := history()
+	h.Interrupted, h.End = true, 900
+	none := 0
+	r := report.Of(platform(), scenario(), h, []ir.RehearsalExpectation{
+		{Evictions: &none, Tier: "urgent"}, {Evictions: &none, Tier: "batch"}, {Capacity: "l4", Utilization: 1},
+	})
+	for i, undecided := range []bool{true, false, true} {
+		if v := r.Verdicts[i]; v.Undecided != undecided || v.Met {
+			t.Errorf("%+v", v)
 		}
+	}
+	var text bytes.Buffer
+	if err := report.Text(&text, r); err != nil || !strings.Contains(text.String(), "interrupted after 15m; ") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+// TestForms checks that the forms are safe: names and messages are no Markdown and no
+// control characters, and JSON can be read.
+func TestForms(t *testing.T) {
+	s, h := scenario(), history()
+	s.Templates[0].Team = "a|b<b>\x1b[31m*c*"
+	h.Jobs[3].Waits = "| <img src=x> \n\x1b]0;title\x07"
+	r := report.Of(platform(), s, h, []ir.RehearsalExpectation{{StartsWithin: 1, Percentile: 100}})
+	var text, markdown, object bytes.Buffer
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Markdown(&markdown, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.JSON(&object, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(text.String()+markdown.String()+object.String(), "\x1b\x07") {
+		t.Error("a control character is printed")
+	}
+	if strings.Contains(markdown.String(), "<img") || strings.Contains(markdown.String(), "<b>") {
+		t.Errorf("HTML in the Markdown:\n%s", markdown.String())
+	}
+	for line := range strings.Lines(markdown.String()) {
+		if strings.HasPrefix(line, `| a\|`) && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 13 {
+			t.Errorf("another number of columns: %s", line)
+		}
+	}
+	var read struct {
+		Version int
+		Type    string
+		Total   report.Group
+	}
+	if err := json.Unmarshal(object.Bytes(), &read); err != nil || read.Version != 1 || read.Type != "rehearsal" ||
+		read.Total.Submitted != 4 || bytes.Count(object.Bytes(), []byte("\n")) != 1 {
+		t.Errorf("%v: %s", err, object.String())
+	}
+}
+
+// TestManyTeams checks that text stays short: the table of teams has the longest waits.
+func TestManyTeams(t *testing.T) {
+	s, h := scenario(), history()
+	s.Jobs, h.Jobs, s.Templates = nil, nil, nil
+	for i := range 100 {
+		name := "team-" + string(rune('a'+i/26)) + string(rune('a'+i%26))
+		s.Templates = append(s.Templates, rehearsal.Template{Name: "w", Team: name, Tier: "batch", Namespace: name})
+		s.Jobs = append(s.Jobs, rehearsal.Job{Name: "w-1", Template: i, At: int64(i)})
+		h.Jobs = append(h.Jobs, rehearsal.JobHistory{Outcome: rehearsal.Waiting})
+	}
+	var text bytes.Buffer
+	r := report.Of(platform(), s, h, nil)
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text.String(), "\n"); n > 70 || !strings.Contains(text.String(), "76 rows are omitted") {
+		t.Errorf("%d lines:\n%s", n, text.String())
+	}
+	if len(r.Teams) != 100 {
+		t.Errorf("%d teams", len(r.Teams))
 	}
 }

@@ -35,6 +35,7 @@ func (s *sheet) addPlatform() {
 		})
 
 	s.addDemonstration(top)
+	s.addRehearsals(top)
 
 	v := p.Versions
 	for _, r := range []struct{ name, version, sha256 string }{

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
@@ -42,14 +43,20 @@ func do(args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 1 && args[0] == "version" {
 		return json.NewEncoder(out).Encode(map[string]string{"kueue": runner.Kueue})
 	}
-	if len(args) > 0 {
+	// With "progress" the program is to say how far it is.
+	if len(args) > 0 && !slices.Equal(args, []string{"progress"}) {
 		return fmt.Errorf("%w: it is read from standard input, and %q is no command", runner.ErrScenario, args[0])
 	}
 	var scenario rehearsal.Scenario
 	decoder := json.NewDecoder(bufio.NewReader(in))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&scenario); err != nil {
-		return fmt.Errorf("%w: %w", runner.ErrScenario, err)
+		return fmt.Errorf("%w: this program must be built together with batchwright, by \"make\": %w",
+			runner.ErrScenario, err)
+	}
+	if scenario.Kueue != runner.Kueue {
+		return fmt.Errorf("%w: the platform installs Kueue %s, and this program contains Kueue %s",
+			runner.ErrScenario, scenario.Kueue, runner.Kueue)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

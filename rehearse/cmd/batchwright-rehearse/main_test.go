@@ -65,7 +65,11 @@ func TestProgram(t *testing.T) {
 		{name: "an argument", args: []string{"play"}, code: 2, says: `"play" is no command`},
 		{name: "nothing", code: 2, says: "EOF"},
 		{name: "an unknown field", in: `{"nam": 1}`, code: 2, says: `unknown field "nam"`},
-		{name: "another kind", in: `{"objects": [{"kind": "Pod"}]}`, code: 2, says: `objects of kind "Pod"`},
+		{
+			name: "another kind", in: `{"kueue": "0.19.2", "objects": [{"kind": "Pod"}]}`, code: 2,
+			says: `objects of kind "Pod"`,
+		},
+		{name: "another Kueue", in: `{"kueue": "0.20.0"}`, code: 2, says: "the platform installs Kueue 0.20.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command(program, test.args...)

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/page"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
+)
+
+// Values of --ties.
+const (
+	tiesFirst    = "first"
+	tiesReversed = "reversed"
+)
+
+// rehearsing holds the rehearse command and its flags.
+type rehearsing struct {
+	Command
+	only   []string
+	ties   *choice
+	html   string
+	input  *inputFlags
+	format *choice
+	color  *choice
+}
+
+func (c Command) rehearseCommand() *cobra.Command {
+	v := &rehearsing{Command: c}
+	cmd := &cobra.Command{
+		Use:   "rehearse [PATH...]",
+		Short: "Show who will wait, before anything is deployed",
+		Long: `Rehearse plays jobs on the platform of a blueprint, and reports who waits, who is
+evicted, and how much of the capacity is used. Kueue's own scheduler decides, in
+virtual time: a week takes seconds, and needs no cluster. PATHs are as for compile.
+
+It plays the demonstration of the blueprint and each of its rehearsals. --only
+names one of them; the demonstration has the name "demonstration". A number that
+differs from what the blueprint expects is a finding, and the exit code is then 1.
+
+Kueue breaks some ties by chance, such as the tie between two jobs that were
+created in one second. A rehearsal prefers the job that was submitted first;
+--ties reversed prefers the other one. If the results differ, they depend on chance.
+
+Nodes, people and job controllers are simulated. docs/rehearsal.md lists what is
+simpler than on a cluster. The program batchwright-rehearse contains Kueue; "make"
+builds it next to batchwright.`,
+		Example: `  batchwright rehearse blueprints/batch-platform
+  batchwright rehearse --only busy-week --html week.html blueprints/prod
+  batchwright rehearse --only busy-week --ties reversed blueprints/prod
+  batchwright rehearse --format json . | jq '.teams'`,
+		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
+	v.ties = choiceFlag(cmd, "ties", "which job Kueue prefers where chance decides", tiesFirst, tiesReversed)
+	flags.StringVar(&v.html, "html", "", "also draw the rehearsal, in a page for a browser that is written to this `file`")
+	v.input = c.addInputFlags(cmd)
+	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)
+	v.color = colorFlag(cmd)
+	return cmd
+}
+
+// run plays the chosen rehearsals one after the other, and reports each when it has
+// ended.
+func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
+	if cmd.Flags().Changed("html") && v.html == "" {
+		return usageErrorf("--html: the name is empty; is a variable unset?")
+	}
+	ctx := cmd.Context()
+	tree, res, err := v.buildFolder(ctx, paths, v.input)
+	if err != nil {
+		return err
+	}
+	if err := v.show(res.Findings.Filter(noteFlag{}.keeps)); err != nil {
+		return err
+	}
+	if res.Plan == nil {
+		return errFindings
+	}
+	chosen, err := v.choose(res.Plan)
+	if err != nil {
+		return err
+	}
+	var findings diag.List
+	for i, name := range chosen {
+		if i > 0 && v.format.value != formatJSON {
+			fmt.Fprintln(v.Stdout)
+		}
+		if err := v.rehearse(ctx, name, res, tree, &findings); err != nil {
+			return err
+		}
+	}
+	if err := v.show(&findings); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+// show shows findings on standard error.
+func (v *rehearsing) show(findings *diag.List) error {
+	return writeFindings(v.Stderr, findings, &choice{value: formatText}, v.color)
+}
+
+// choose returns the names of the rehearsals to play: the demonstration first, then by
+// name, or as --only names them.
+func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
+	var known []string
+	if len(p.Demonstration) > 0 {
+		known = append(known, ir.DemonstrationRehearsal)
+	}
+	for _, r := range p.Rehearsals {
+		known = append(known, r.Name)
+	}
+	chosen := v.only
+	if len(chosen) == 0 {
+		chosen = known
+	}
+	for _, name := range chosen {
+		switch {
+		case slices.Contains(known, name):
+		case diag.Nearest(name, known) != "":
+			return nil, usageErrorf("--only: there is no rehearsal %q; did you mean %q?", name, diag.Nearest(name, known))
+		default:
+			return nil, usageErrorf("--only: there is no rehearsal %q; %s", name, listOr(known, "the blueprint has none"))
+		}
+	}
+	switch {
+	case len(chosen) == 0:
+		return nil, fmt.Errorf("the blueprint has nothing to rehearse: " +
+			"write rehearsals or a demonstration (batchwright explain rehearsals)")
+	case v.html != "" && len(chosen) > 1:
+		return nil, usageErrorf("--html draws one rehearsal: choose it with --only; %s", listOr(known, ""))
+	}
+	return chosen, nil
+}
+
+// listOr returns a sentence that lists the rehearsals, or what to say if there are none.
+func listOr(known []string, none string) string {
+	if len(known) == 0 {
+		return none
+	}
+	return "the blueprint has " + words.Quoted(known, len(known))
+}
+
+// rehearse plays one rehearsal, writes its report, and adds what is not as expected to
+// the findings. If ctx is done before the end, it reports what has happened so far and
+// returns the error of ctx.
+func (v *rehearsing) rehearse(
+	ctx context.Context, name string, res *compiler.Result, tree emit.Tree, findings *diag.List,
+) error {
+	scenario, expect, err := scenarioOf(res.Plan, tree, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	scenario.ReversedTies = v.ties.value == tiesReversed
+	history, err := v.play(ctx, scenario)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r := report.Of(res.Plan, scenario, history, expect)
+	write := map[string]func() error{
+		formatText:     func() error { return report.Text(v.Stdout, r) },
+		formatJSON:     func() error { return report.JSON(v.Stdout, r) },
+		formatMarkdown: func() error { return report.Markdown(v.Stdout, r) },
+	}[v.format.value]
+	if err := write(); err != nil {
+		return err
+	}
+	if v.html != "" {
+		var content bytes.Buffer
+		if err := page.Write(&content, res.Plan, scenario, history); err != nil {
+			return err
+		}
+		if err := replaceFile(v.html, content.Bytes()); err != nil {
+			return err
+		}
+	}
+	addUnexpected(findings, res, name, r)
+	return ctx.Err()
+}
+
+// scenarioOf returns the scenario of a rehearsal, and what the rehearsal expects.
+func scenarioOf(p *ir.Platform, tree emit.Tree, name string) (
+	*rehearsal.Scenario, []ir.RehearsalExpectation, error,
+) {
+	if name == ir.DemonstrationRehearsal {
+		s, err := rehearsal.OfDemonstration(p, tree)
+		return s, nil, err
+	}
+	i := slices.IndexFunc(p.Rehearsals, func(r ir.Rehearsal) bool { return r.Name == name })
+	s, err := rehearsal.OfRehearsal(p, tree, p.Rehearsals[i])
+	return s, p.Rehearsals[i].Expect, err
+}
+
+// replaceFile writes a file: all of it, or nothing.
+func replaceFile(name string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// engineName is the name of the program that contains Kueue and plays scenarios.
+const engineName = "batchwright-rehearse"
+
+// mostEngineWords is the most bytes of the engine's messages that an error contains.
+const mostEngineWords = 4 << 10
+
+// findEngine returns the path of the engine: next to this program, or on PATH.
+func findEngine() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			self = resolved
+		}
+		beside := filepath.Join(filepath.Dir(self), engineName)
+		if runtime.GOOS == "windows" {
+			beside += ".exe"
+		}
+		if found, err := exec.LookPath(beside); err == nil {
+			return found, nil
+		}
+	}
+	found, err := exec.LookPath(engineName)
+	if err != nil {
+		return "", fmt.Errorf("the program %s, which contains Kueue, is neither next to batchwright nor on PATH: "+
+			`run "make" in a clone of batchwright, which builds both`, engineName)
+	}
+	return found, nil
+}
+
+// play runs the engine, and returns the history. If ctx is done before the end, the
+// history is as far as it is known, and Interrupted.
+func (c Command) play(ctx context.Context, s *rehearsal.Scenario) (*rehearsal.History, error) {
+	engine, err := findEngine()
+	if err != nil {
+		return nil, err
+	}
+	scenario, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, engine, "progress")
+	cmd.Stdin = bytes.NewReader(scenario)
+	var history bytes.Buffer
+	progress := &progressWriter{w: c.Stderr, scenario: s, shown: isTerminal(c.Stderr) && os.Getenv("TERM") != "dumb"}
+	cmd.Stdout, cmd.Stderr = &history, progress
+	// The engine answers an interrupt with the history so far.
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second
+	err = cmd.Run()
+	progress.clear()
+	if exit := new(exec.ExitError); errors.As(err, &exit) || err != nil && ctx.Err() == nil {
+		if said := strings.TrimSpace(strings.TrimPrefix(progress.words.String(), engineName+": ")); said != "" {
+			return nil, errors.New(said)
+		}
+		return nil, fmt.Errorf("%s: %w", engineName, err)
+	}
+	h := &rehearsal.History{}
+	decoder := json.NewDecoder(&history)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(h); err != nil {
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("%s: its answer cannot be read: %w", engineName, err))
+	}
+	if len(h.Jobs) != len(s.Jobs) || len(h.Pools) != len(s.Pools) {
+		return nil, fmt.Errorf(`%s answers another version of batchwright: run "make" again`, engineName)
+	}
+	return h, nil
+}
+
+// progressWriter reads the engine's messages: it shows the progress on a terminal, and
+// keeps the rest.
+type progressWriter struct {
+	w        io.Writer
+	scenario *rehearsal.Scenario
+	shown    bool
+	line     bytes.Buffer // the unfinished line
+	words    bytes.Buffer // all that is not progress, up to mostEngineWords
+	drawn    bool
+}
+
+func (p *progressWriter) Write(content []byte) (int, error) {
+	p.line.Write(content)
+	for {
+		line, rest, whole := bytes.Cut(p.line.Bytes(), []byte("\n"))
+		if !whole {
+			return len(content), nil
+		}
+		p.read(line)
+		p.line = *bytes.NewBuffer(bytes.Clone(rest))
+	}
+}
+
+// read reads one line.
+func (p *progressWriter) read(line []byte) {
+	var at struct {
+		Now  *int64 `json:"now"`
+		Jobs int    `json:"jobs"`
+	}
+	if json.Unmarshal(line, &at) != nil || at.Now == nil {
+		if p.words.Len() < mostEngineWords {
+			p.words.Write(append(line, '\n'))
+		}
+		return
+	}
+	if p.shown {
+		p.drawn = true
+		fmt.Fprintf(p.w, "\r\x1b[K%s of %s, %d of %d jobs have ended",
+			words.Span(*at.Now), words.Span(p.scenario.Until), at.Jobs, len(p.scenario.Jobs))
+	}
+}
+
+// clear removes the progress from the terminal, and ends the last line.
+func (p *progressWriter) clear() {
+	if p.line.Len() > 0 {
+		p.read(p.line.Bytes())
+	}
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

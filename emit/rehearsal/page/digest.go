@@ -1,0 +1,171 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// digest is a rehearsal as the tables and the charts need it.
+type digest struct {
+	plan     *ir.Platform
+	scenario *rehearsal.Scenario
+	history  *rehearsal.History
+	end      int64 // last time of the page
+	// countsJobs reports whether an amount is a number of jobs, because no job has
+	// accelerators.
+	countsJobs bool
+	teams      []string       // in the order of the platform
+	tiers      []string       // in the order in which the teams have them
+	jobs       map[string]int // indexes of the jobs, by namespace/name
+	holds      []hold         // by job, then by time
+	used       [][]delta      // amounts with quota, by team
+	waiting    [][]delta      // jobs without quota, by tier
+}
+
+// hold is one time for which a job had quota.
+type hold struct {
+	job         int
+	run         rehearsal.Run
+	waits       int64 // when the job began to wait for this quota
+	started, to int64 // started is -1 if the pods never ran
+	capacity    string
+}
+
+// newDigest returns the digest of a rehearsal.
+func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *digest {
+	d := &digest{plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}}
+	if h.Interrupted || !slices.ContainsFunc(h.Jobs, isOpen) {
+		d.end = max(h.End, 1)
+	}
+	namespaces := map[string]string{}
+	for _, t := range p.Teams {
+		d.teams, namespaces[t.Name] = append(d.teams, t.Name), t.Namespace
+		for _, q := range t.Queues {
+			if !slices.Contains(d.tiers, q.Tier) {
+				d.tiers = append(d.tiers, q.Tier)
+			}
+		}
+	}
+	d.used, d.waiting = make([][]delta, len(d.teams)), make([][]delta, len(d.tiers))
+	d.countsJobs = !slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 })
+	for i, j := range s.Jobs {
+		d.jobs[namespaces[s.Templates[j.Template].Team]+"/"+j.Name] = i
+	}
+	for i := range h.Jobs {
+		d.addJob(i)
+	}
+	return d
+}
+
+// isOpen reports whether a job waits or runs at the end of the rehearsal.
+func isOpen(j rehearsal.JobHistory) bool {
+	return j.Outcome == rehearsal.Running || j.Outcome == rehearsal.Waiting
+}
+
+// addJob adds the quota and the waiting of a job.
+func (d *digest) addJob(i int) {
+	j, t := d.history.Jobs[i], d.templateOf(i)
+	team, tier := slices.Index(d.teams, t.Team), slices.Index(d.tiers, t.Tier)
+	waits := d.scenario.Jobs[i].At
+	for n, r := range j.Runs {
+		v := hold{job: i, run: r, waits: waits, started: r.Started, to: r.Ended, capacity: d.capacityOf(r)}
+		if v.to == 0 {
+			v.to = d.end
+		}
+		// A finished job has started, even if the time is 0.
+		if r.Started == 0 && (j.Outcome != rehearsal.Finished || n+1 < len(j.Runs)) {
+			v.started = -1
+		}
+		d.holds = append(d.holds, v)
+		d.used[team] = addSpan(d.used[team], r.Reserved, v.to, d.amountOf(i))
+		d.waiting[tier] = addSpan(d.waiting[tier], waits, r.Reserved, 1)
+		waits = v.to
+	}
+	until := j.End
+	if isOpen(j) {
+		until = d.end
+	}
+	d.waiting[tier] = addSpan(d.waiting[tier], waits, until, 1)
+}
+
+// addSpan adds an amount from one time to another, if there is time between them.
+func addSpan(line []delta, from, to int64, amount int) []delta {
+	if to <= from {
+		return line
+	}
+	return append(line, delta{from, amount}, delta{to, -amount})
+}
+
+// templateOf returns the template of a job.
+func (d *digest) templateOf(job int) rehearsal.Template {
+	return d.scenario.Templates[d.scenario.Jobs[job].Template]
+}
+
+// amountOf returns what a job counts for in the charts.
+func (d *digest) amountOf(job int) int {
+	if d.countsJobs {
+		return 1
+	}
+	return d.templateOf(job).Accelerators
+}
+
+// capacityOf returns the capacity on which most pods of a run are. A capacity with
+// accelerators comes before one without.
+func (d *digest) capacityOf(r rehearsal.Run) string {
+	best, most := "", -1
+	for _, f := range r.Flavors {
+		weight := f.Pods
+		if d.hasAccelerators(f.Flavor) {
+			weight += 1 << 30
+		}
+		if weight > most {
+			best, most = f.Flavor, weight
+		}
+	}
+	return best
+}
+
+// hasAccelerators reports whether the nodes of a capacity have accelerators.
+func (d *digest) hasAccelerators(capacity string) bool {
+	i := slices.IndexFunc(d.scenario.Pools, func(p rehearsal.Pool) bool { return p.Name == capacity })
+	return i >= 0 && (d.scenario.Pools[i].PerNode[ir.GPU] != "" || d.scenario.Pools[i].PerNode[ir.TPU] != "")
+}
+
+// guaranteeOf returns the accelerators that the queues of a team guarantee to it, and
+// reports whether the team has such quota of its own. Shared queues guarantee nothing to
+// one team.
+func (d *digest) guaranteeOf(team ir.Team) (int64, bool) {
+	sum, found := resource.Quantity{}, false
+	for _, q := range team.Queues {
+		for _, f := range q.Flavors {
+			for _, r := range f.Quotas {
+				if (r.Resource == ir.GPU || r.Resource == ir.TPU) && !q.Shared && !f.Waiting {
+					sum.Add(r.Nominal)
+					found = true
+				}
+			}
+		}
+	}
+	return sum.Value(), found && !d.countsJobs
+}
+
+// evictorOf returns the job that took the place of a run as namespace/name, "" for none.
+// reason says why, in words of Kueue.
+func evictorOf(r rehearsal.Run) (evictor, reason string) {
+	if r.By == "" {
+		return "", words.OneLine(words.Truncate(r.Message, maxMessage))
+	}
+	// Kueue's message names the job by its UID, and then the reason and the cohorts.
+	_, reason, _ = strings.Cut(r.Message, " due to ")
+	reason, _, _ = strings.Cut(reason, ";")
+	return r.By, words.OneLine(words.Truncate(reason, maxMessage))
+}
+
+// maxMessage is the largest number of characters of a message of Kueue on the page.
+const maxMessage = 240

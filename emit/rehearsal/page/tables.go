@@ -1,0 +1,286 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// maxJobRows is the largest number of jobs in the table of jobs.
+const maxJobRows = 200
+
+// tables is the text of the page.
+type tables struct {
+	Platform, Name, Kueue, Span, Unit string
+	Counts                            []figure
+	Interrupted, Reversed             bool
+	Notes                             []string
+	Teams                             []teamRow
+	Evictions                         []evictionRow
+	Capacities                        []capacityRow
+	Jobs                              []jobRow
+	JobsTitle                         string
+}
+
+// figure is a number of the headline.
+type figure struct{ Number, Of string }
+
+// teamRow is what a team got.
+type teamRow struct {
+	Team                                                  string
+	Jobs, Finished, Running, Waiting, Deleted, Evictions  int
+	Guarantee, Peak, Hours, LongestWait, LongestWaitOfJob string
+}
+
+// evictionRow counts evictions of one kind.
+type evictionRow struct {
+	Reason, Cause, Evicted, By string
+	Count                      int
+}
+
+// capacityRow is the nodes of a capacity.
+type capacityRow struct{ Capacity, Peak, Mean, Limit string }
+
+// jobRow is what happened to a job.
+type jobRow struct{ Job, Team, Tier, Arrived, Waited, Ran, Ended, Outcome, Evicted string }
+
+// tables returns the text of the page.
+func (d *digest) tables() tables {
+	outcomes := map[rehearsal.Outcome]int{}
+	for _, j := range d.history.Jobs {
+		outcomes[j.Outcome]++
+	}
+	evictions := 0
+	for _, v := range d.holds {
+		if v.run.Evicted != "" {
+			evictions++
+		}
+	}
+	t := tables{
+		Platform: d.plan.Name, Name: d.scenario.Name, Kueue: d.history.Kueue, Span: words.FormatSeconds(d.end),
+		Unit: d.unit(), Interrupted: d.history.Interrupted, Reversed: d.scenario.ReversedTies,
+		Counts: []figure{
+			{strconv.Itoa(len(d.history.Jobs)), plain(len(d.history.Jobs), "job", "jobs")},
+			{strconv.Itoa(outcomes[rehearsal.Finished]), "finished"},
+			{strconv.Itoa(outcomes[rehearsal.Running]), "running at the end"},
+			{strconv.Itoa(outcomes[rehearsal.Waiting]), "waiting at the end"},
+		},
+		Teams: d.teamRows(), Evictions: d.evictionRows(), Capacities: d.capacityRows(), Notes: d.notes(),
+	}
+	if n := outcomes[rehearsal.Deleted]; n > 0 {
+		t.Counts = append(t.Counts, figure{strconv.Itoa(n), "deleted"})
+	}
+	t.Counts = append(t.Counts, figure{strconv.Itoa(evictions), plain(evictions, "eviction", "evictions")})
+	t.Jobs = d.jobRows()
+	t.JobsTitle = words.Count(len(t.Jobs), "job")
+	if len(t.Jobs) < len(d.history.Jobs) {
+		t.JobsTitle = "The " + words.Count(len(t.Jobs), "job") + " that waited longest"
+	}
+	return t
+}
+
+// plain returns the noun that fits a number.
+func plain(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// notes returns what the charts leave out.
+func (d *digest) notes() []string {
+	var out []string
+	if hidden := len(d.holds) - maxRuns; hidden > 0 {
+		out = append(out, "The timeline has "+strconv.Itoa(maxRuns)+" runs. It omits the "+
+			words.Plural(hidden, "shortest one", "shortest ones")+"; the other charts and the tables count them.")
+	}
+	active := 0
+	for _, line := range d.used {
+		if len(line) > 0 {
+			active++
+		}
+	}
+	if hidden := active - maxTeamCharts; hidden > 0 {
+		out = append(out, strconv.Itoa(maxTeamCharts)+" teams with the most hours have charts; "+
+			words.Plural(hidden, "other team is", "other teams are")+" in the table alone.")
+	}
+	return out
+}
+
+// waitOf returns the time from the arrival of a job until all its pods ran for the first
+// time, and reports whether they ever did. If not, the time is that until its end.
+func (d *digest) waitOf(job int, holds []hold) (seconds int64, started bool) {
+	at := d.scenario.Jobs[job].At
+	for _, v := range holds {
+		if v.started >= 0 {
+			return v.started - at, true
+		}
+	}
+	if end := d.history.Jobs[job].End; end > 0 {
+		return max(end-at, 0), false
+	}
+	return max(d.end-at, 0), false
+}
+
+// holdsByJob returns the holds of each job.
+func (d *digest) holdsByJob() [][]hold {
+	out := make([][]hold, len(d.history.Jobs))
+	for _, v := range d.holds {
+		out[v.job] = append(out[v.job], v)
+	}
+	return out
+}
+
+// teamRows returns the row of each team, in the order of the platform.
+func (d *digest) teamRows() []teamRow {
+	rows, longest := make([]teamRow, len(d.teams)), make([]int64, len(d.teams))
+	for i, team := range d.plan.Teams {
+		rows[i] = teamRow{
+			Team: team.Name, Guarantee: "none", Peak: strconv.Itoa(peakOf(d.used[i])),
+			Hours: printHours(secondsOf(d.used[i], d.end)), LongestWait: "none",
+		}
+		if guarantee, ok := d.guaranteeOf(team); ok {
+			rows[i].Guarantee = strconv.FormatInt(guarantee, 10)
+		}
+	}
+	for i, holds := range d.holdsByJob() {
+		team := slices.Index(d.teams, d.templateOf(i).Team)
+		row := &rows[team]
+		row.Jobs++
+		switch d.history.Jobs[i].Outcome {
+		case rehearsal.Finished:
+			row.Finished++
+		case rehearsal.Running:
+			row.Running++
+		case rehearsal.Waiting:
+			row.Waiting++
+		case rehearsal.Deleted:
+			row.Deleted++
+		}
+		for _, v := range holds {
+			if v.run.Evicted != "" {
+				row.Evictions++
+			}
+		}
+		if seconds, started := d.waitOf(i, holds); seconds > longest[team] {
+			longest[team] = seconds
+			row.LongestWait, row.LongestWaitOfJob = printWait(seconds, started), d.scenario.Jobs[i].Name
+		}
+	}
+	return rows
+}
+
+// printWait prints a wait. That of a job that never started is a lower bound.
+func printWait(seconds int64, started bool) string {
+	if started {
+		return words.FormatSeconds(seconds)
+	}
+	return "over " + words.FormatSeconds(seconds)
+}
+
+// printHours prints seconds as hours with one decimal place.
+func printHours(seconds int64) string {
+	return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64)
+}
+
+// evictionRows counts the evictions by reason, and by team and tier of both jobs, most
+// first.
+func (d *digest) evictionRows() []evictionRow {
+	counts := map[evictionRow]int{}
+	for _, v := range d.holds {
+		if v.run.Evicted == "" {
+			continue
+		}
+		evictor, cause := evictorOf(v.run)
+		row := evictionRow{Reason: string(v.run.Evicted), Evicted: d.queueOf(v.job)}
+		if i, ok := d.jobs[evictor]; ok {
+			row.By, row.Cause = d.queueOf(i), cause
+		}
+		counts[row]++
+	}
+	var rows []evictionRow
+	for row, n := range counts {
+		row.Count = n
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b evictionRow) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Evicted, b.Evicted),
+			cmp.Compare(a.By, b.By), cmp.Compare(a.Cause, b.Cause))
+	})
+	return rows
+}
+
+// queueOf returns the team and the tier of a job.
+func (d *digest) queueOf(job int) string {
+	t := d.templateOf(job)
+	return t.Team + " " + t.Tier
+}
+
+// capacityRows returns the row of each capacity.
+func (d *digest) capacityRows() []capacityRow {
+	var rows []capacityRow
+	for i, p := range d.history.Pools {
+		nodes := nodesOf(p)
+		mean := float64(secondsOf(nodes, d.end)) / float64(d.end)
+		rows = append(rows, capacityRow{
+			Capacity: p.Name, Peak: strconv.Itoa(peakOf(nodes)), Mean: strconv.FormatFloat(mean, 'f', 1, 64),
+			Limit: strconv.Itoa(d.scenario.Pools[i].Max),
+		})
+	}
+	return rows
+}
+
+// jobRows returns the rows of the jobs, in their order. Of many jobs it returns those that
+// waited longest.
+func (d *digest) jobRows() []jobRow {
+	holds := d.holdsByJob()
+	shown := make([]int, len(holds))
+	for i := range shown {
+		shown[i] = i
+	}
+	if len(shown) > maxJobRows {
+		slices.SortStableFunc(shown, func(a, b int) int {
+			x, _ := d.waitOf(a, holds[a])
+			y, _ := d.waitOf(b, holds[b])
+			return cmp.Compare(y, x)
+		})
+		shown = shown[:maxJobRows]
+	}
+	rows := make([]jobRow, 0, len(shown))
+	for _, i := range shown {
+		rows = append(rows, d.jobRow(i, holds[i]))
+	}
+	return rows
+}
+
+// jobRow returns the row of a job.
+func (d *digest) jobRow(i int, holds []hold) jobRow {
+	j, h, t := d.scenario.Jobs[i], d.history.Jobs[i], d.templateOf(i)
+	row := jobRow{
+		Job: j.Name, Team: t.Team, Tier: t.Tier, Arrived: words.FormatSeconds(j.At), Waited: printWait(d.waitOf(i, holds)),
+		Outcome: string(h.Outcome),
+	}
+	if h.End > 0 {
+		row.Ended = words.FormatSeconds(h.End)
+	}
+	var capacities, evicted []string
+	for _, v := range holds {
+		if !slices.Contains(capacities, v.capacity) {
+			capacities = append(capacities, v.capacity)
+		}
+		if v.run.Evicted == "" {
+			continue
+		}
+		text := words.FormatSeconds(v.to) + ": " + string(v.run.Evicted)
+		if v.run.By != "" {
+			text += " by " + v.run.By
+		}
+		evicted = append(evicted, text)
+	}
+	row.Ran = words.First(capacities, len(capacities))
+	row.Evicted = words.First(evicted, 3)
+	return row
+}

@@ -1,0 +1,375 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+)
+
+// measures holds a rehearsal while its report is computed.
+type measures struct {
+	plan     *ir.Platform
+	scenario *rehearsal.Scenario
+	history  *rehearsal.History
+	end      int64
+	// perNode are the accelerators of a node, by capacity. It contains only capacities
+	// with accelerators.
+	perNode map[string]int
+	jobs    []*measured    // those that were submitted, in the order of the scenario
+	byName  map[string]int // index in jobs, by namespace/name
+}
+
+// measured is a job with what the report needs to know of it.
+type measured struct {
+	rehearsal.JobHistory
+	job      rehearsal.Job
+	template *rehearsal.Template
+	wait     int64 // from submission to the first start, or to the end of the wait without one
+	started  bool
+	ended    int64            // the time at which it ended, or the end of the rehearsal
+	used     map[string]int64 // accelerator seconds, by capacity; nil for none
+	lost     int64            // accelerator seconds
+	evicted  int
+}
+
+func newMeasures(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *measures {
+	m := &measures{
+		plan: p, scenario: s, history: h, end: s.Until, perNode: map[string]int{}, byName: map[string]int{},
+	}
+	if h.Interrupted {
+		m.end = h.End
+	}
+	for _, c := range p.Capacities {
+		for _, pool := range s.Pools {
+			if n, err := strconv.Atoi(pool.PerNode[c.Machine.Resource]); pool.Name == c.Name && err == nil {
+				m.perNode[c.Name] = n
+			}
+		}
+	}
+	for i, job := range s.Jobs {
+		if i < len(h.Jobs) && job.At <= m.end && h.Jobs[i].Outcome != "" {
+			m.add(job, h.Jobs[i])
+		}
+	}
+	return m
+}
+
+// add measures a job.
+func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
+	template := &m.scenario.Templates[job.Template]
+	j := &measured{job: job, JobHistory: history, template: template, ended: cmp.Or(history.End, m.end)}
+	j.wait = j.ended - job.At
+	for _, run := range history.Runs {
+		if run.Evicted != "" {
+			j.evicted++
+		}
+		if run.Started == 0 {
+			continue
+		}
+		if !j.started {
+			j.started, j.wait = true, run.Started-job.At
+		}
+		ran := cmp.Or(run.Ended, m.end) - run.Started
+		for _, set := range run.Flavors {
+			if accelerators := int64(template.PodAccelerators[set.PodSet] * set.Pods); accelerators > 0 {
+				if j.used == nil {
+					j.used = map[string]int64{}
+				}
+				j.used[set.Flavor] += accelerators * ran
+				if run.Evicted != "" {
+					j.lost += accelerators * lostTime(job, ran)
+				}
+			}
+		}
+	}
+	m.byName[template.Namespace+"/"+job.Name] = len(m.jobs)
+	m.jobs = append(m.jobs, j)
+}
+
+// quotaWait returns the part of the wait before the job had quota.
+func (j *measured) quotaWait() int64 {
+	if len(j.Runs) == 0 {
+		return j.wait
+	}
+	return min(j.wait, j.Runs[0].Reserved-j.job.At)
+}
+
+// lostTime returns the part of a run that an evicted job has to do again.
+func lostTime(job rehearsal.Job, ran int64) int64 {
+	if job.Checkpoint > 0 {
+		return ran % job.Checkpoint
+	}
+	return ran
+}
+
+// countJobs counts jobs.
+func countJobs(jobs []*measured) Group {
+	var g Group
+	var waits, completions []observation
+	for _, j := range jobs {
+		g.Submitted++
+		if j.started {
+			g.Started++
+		}
+		switch j.Outcome {
+		case rehearsal.Finished:
+			g.Finished++
+		case rehearsal.Deleted:
+			g.Deleted++
+		case rehearsal.Running:
+			g.Running++
+		case rehearsal.Waiting:
+			g.Waiting++
+		}
+		g.Evictions += j.evicted
+		g.Lost += j.lost
+		for _, used := range j.used {
+			g.Used += used
+		}
+		waits = append(waits, observation{j.wait, j.started})
+		completions = append(completions, observation{j.ended - j.job.At, j.Outcome == rehearsal.Finished})
+	}
+	g.Wait, g.Completion = spreadOf(waits), spreadOf(completions)
+	return g
+}
+
+// group identifies the jobs that a Group counts.
+type group struct{ team, tier string }
+
+// groups counts the jobs by what a function returns for their template.
+func (m *measures) groups(of func(*rehearsal.Template) group) []Group {
+	members := map[group][]*measured{}
+	for _, j := range m.jobs {
+		members[of(j.template)] = append(members[of(j.template)], j)
+	}
+	out := []Group{}
+	for k, jobs := range members {
+		g := countJobs(jobs)
+		g.Team, g.Tier = k.team, k.tier
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Tier, b.Tier))
+	})
+	return out
+}
+
+// observation is a time, or the lower bound of a time that is not known yet.
+type observation struct {
+	seconds int64
+	known   bool
+}
+
+// spreadOf returns the distribution of times.
+func spreadOf(times []observation) Spread {
+	slices.SortFunc(times, func(a, b observation) int { return cmp.Compare(a.seconds, b.seconds) })
+	rank := func(percent int) Bound {
+		if len(times) == 0 {
+			return Bound{}
+		}
+		n := nearestRank(percent, len(times))
+		// A lower bound at or below the value may in truth be above it.
+		unknown := slices.ContainsFunc(times[:n], func(o observation) bool { return !o.known })
+		return Bound{times[n-1].seconds, unknown}
+	}
+	return Spread{rank(50), rank(95), rank(100)}
+}
+
+// nearestRank returns how many of n jobs are at least a percentage of them.
+func nearestRank(percent, n int) int { return max(1, (percent*n+99)/100) }
+
+// capacities returns the use of each capacity.
+func (m *measures) capacities() []Capacity {
+	used := map[string]int64{}
+	for _, j := range m.jobs {
+		for name, seconds := range j.used {
+			used[name] += seconds
+		}
+	}
+	out := []Capacity{}
+	for _, pool := range m.history.Pools {
+		nodeTime, most := nodeSeconds(pool, m.end)
+		c := Capacity{Name: pool.Name, MostNodes: most, Used: used[pool.Name], Paid: nodeTime * int64(m.perNode[pool.Name])}
+		if m.end > 0 {
+			c.MeanNodes = float64(nodeTime) / float64(m.end)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// nodeSeconds returns the time for which the nodes of a pool existed, each counted, and the
+// most nodes at a time.
+func nodeSeconds(pool rehearsal.PoolUse, end int64) (seconds int64, most int) {
+	for i, count := range pool.Nodes {
+		until := end
+		if i+1 < len(pool.Nodes) {
+			until = pool.Nodes[i+1].At
+		}
+		seconds += int64(count.N) * max(0, min(until, end)-count.At)
+		most = max(most, count.N)
+	}
+	return seconds, most
+}
+
+// fairness returns Jain's index; see Report.Fairness.
+func (m *measures) fairness() *float64 {
+	used := map[string]int64{}
+	for _, j := range m.jobs {
+		for _, seconds := range j.used {
+			used[j.template.Team] += seconds
+		}
+	}
+	n, sum, squares := 0, 0.0, 0.0
+	for i := range m.plan.Teams {
+		team := &m.plan.Teams[i]
+		if guaranteed := guaranteeOf(team); guaranteed > 0 {
+			share := float64(used[team.Name]) / float64(guaranteed)
+			n, sum, squares = n+1, sum+share, squares+share*share
+		}
+	}
+	if n < 2 || squares == 0 {
+		return nil
+	}
+	index := sum * sum / (float64(n) * squares)
+	return &index
+}
+
+// guaranteeOf returns the accelerators that a team's own queues guarantee.
+func guaranteeOf(team *ir.Team) int64 {
+	total := int64(0)
+	for _, queue := range team.Queues {
+		if queue.Shared {
+			continue
+		}
+		for _, flavor := range queue.Flavors {
+			for _, quota := range flavor.Quotas {
+				if quota.Resource == ir.GPU || quota.Resource == ir.TPU {
+					total += quota.Nominal.Value()
+				}
+			}
+		}
+	}
+	return total
+}
+
+// evictions groups the evictions.
+func (m *measures) evictions() []Evictions {
+	counts := map[Evictions]int{}
+	for _, j := range m.jobs {
+		for _, run := range j.Runs {
+			if run.Evicted == "" {
+				continue
+			}
+			e := Evictions{Reason: run.Evicted, Team: j.template.Team, Tier: j.template.Tier}
+			if by, ok := m.byName[run.By]; ok {
+				e.ByTeam, e.ByTier = m.jobs[by].template.Team, m.jobs[by].template.Tier
+			}
+			counts[e]++
+		}
+	}
+	out := []Evictions{}
+	for e, n := range counts {
+		e.Count = n
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Evictions) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Team, b.Team),
+			cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.ByTeam, b.ByTeam), cmp.Compare(a.ByTier, b.ByTier))
+	})
+	return out
+}
+
+// longestWaits returns the longest waits that took any time.
+func (m *measures) longestWaits() []Wait {
+	order := make([]int, 0, len(m.jobs))
+	for i := range m.jobs {
+		if m.jobs[i].wait > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(m.jobs[b].wait, m.jobs[a].wait), cmp.Compare(a, b))
+	})
+	out := []Wait{}
+	for _, i := range order[:min(len(order), mostWaits)] {
+		out = append(out, m.waitOf(m.jobs[i]))
+	}
+	return out
+}
+
+// waitOf describes the wait of a job.
+func (m *measures) waitOf(j *measured) Wait {
+	return Wait{
+		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait, Quota: j.quotaWait(),
+		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits,
+		Holders: m.holders(j, j.job.At+j.wait/2),
+	}
+}
+
+// mostHolders is the number of holders that the report names for a wait.
+const mostHolders = 3
+
+// holders returns who held the accelerators that a job could use, at one time.
+func (m *measures) holders(j *measured, at int64) []Holder {
+	held := map[Holder]int{}
+	for _, other := range m.jobs {
+		if other == j || other.job.At > at || other.ended < at {
+			continue
+		}
+		for _, run := range other.Runs {
+			if run.Reserved > at || run.Ended > 0 && run.Ended <= at {
+				continue
+			}
+			for _, set := range run.Flavors {
+				if slices.Contains(j.template.Capacities, set.Flavor) {
+					h := Holder{Team: other.template.Team, Tier: other.template.Tier}
+					held[h] += other.template.PodAccelerators[set.PodSet] * set.Pods
+				}
+			}
+		}
+	}
+	out := make([]Holder, 0, len(held))
+	for h, n := range held {
+		if h.Accelerators = n; n > 0 {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Accelerators, a.Accelerators), cmp.Compare(a.Team, b.Team),
+			cmp.Compare(a.Tier, b.Tier))
+	})
+	return out[:min(len(out), mostHolders)]
+}
+
+// neverStarted counts the jobs that have never had quota, by workload and team.
+func (m *measures) neverStarted() []Waiting {
+	type key struct{ workload, team string }
+	found := map[key]*Waiting{}
+	for _, j := range m.jobs {
+		if j.Outcome != rehearsal.Waiting || len(j.Runs) > 0 {
+			continue
+		}
+		k := key{j.template.Name, j.template.Team}
+		w := found[k]
+		if w == nil {
+			w = &Waiting{Workload: k.workload, Team: k.team}
+			found[k] = w
+		}
+		if w.Count++; j.wait > w.Longest || w.Count == 1 {
+			w.Longest, w.Why = j.wait, j.Waits
+		}
+	}
+	out := []Waiting{}
+	for _, w := range slices.Collect(maps.Values(found)) {
+		out = append(out, *w)
+	}
+	slices.SortFunc(out, func(a, b Waiting) int {
+		return cmp.Or(cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Workload, b.Workload))
+	})
+	return out
+}

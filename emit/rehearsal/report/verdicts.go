@@ -1,0 +1,150 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Verdict says whether an expectation is met.
+type Verdict struct {
+	Index int `json:"index"` // of the expectation in the blueprint
+	// Met and Undecided are never both true. An expectation is undecided if it is about
+	// no job, or if it depends on jobs that had not started at the end.
+	Met       bool   `json:"met"`
+	Undecided bool   `json:"undecided"`
+	Message   string `json:"message"` // what was expected and what was seen
+	// Longest is the longest wait of the jobs that an expectation of StartsWithin is about.
+	// It is nil if the expectation is met, or if it has no StartsWithin.
+	Longest *Wait `json:"longest,omitempty"`
+}
+
+// judge compares an expectation with what happened. An expectation with several parts is
+// met if all are, and not met if one is not.
+func (m *measures) judge(e ir.RehearsalExpectation) Verdict {
+	selected := m.selected(e)
+	var parts []Verdict
+	if e.StartsWithin > 0 {
+		parts = append(parts, m.judgeStarts(e, selected))
+	}
+	if e.Evictions != nil {
+		parts = append(parts, m.judgeEvictions(e, selected))
+	}
+	if e.Utilization > 0 {
+		parts = append(parts, m.judgeUtilization(e, selected))
+	}
+	out := Verdict{Index: e.Index, Met: true}
+	for i, part := range parts {
+		if i > 0 {
+			out.Message += "; "
+		}
+		out.Message += part.Message
+		out.Met = out.Met && part.Met
+		out.Undecided = out.Undecided || part.Undecided
+		out.Longest = cmp.Or(out.Longest, part.Longest)
+	}
+	if slices.ContainsFunc(parts, func(v Verdict) bool { return !v.Met && !v.Undecided }) {
+		out.Undecided = false
+	}
+	return out
+}
+
+// selected returns the jobs that an expectation is about.
+func (m *measures) selected(e ir.RehearsalExpectation) []*measured {
+	var out []*measured
+	for _, j := range m.jobs {
+		t := j.template
+		if (e.Template == "" || e.Template == t.Name) && (e.Tier == "" || e.Tier == t.Tier) &&
+			(e.Teams == nil || slices.Contains(e.Teams, t.Team)) {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// subject names the jobs of an expectation, such as `36 jobs of workload "fix"`.
+func subject(e ir.RehearsalExpectation, jobs int) string {
+	out := words.Count(jobs, "job")
+	if e.Template != "" {
+		out += fmt.Sprintf(" of workload %q", e.Template)
+	}
+	if e.Tier != "" {
+		out += fmt.Sprintf(" of tier %q", e.Tier)
+	}
+	if e.Teams != nil {
+		out += " of " + words.Quoted(e.Teams, 3)
+	}
+	return out
+}
+
+// judgeStarts compares the waits with StartsWithin.
+func (m *measures) judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verdict {
+	if len(jobs) == 0 {
+		return Verdict{Undecided: true, Message: "no such job was submitted"}
+	}
+	soon, late, slowest := 0, 0, jobs[0]
+	for _, j := range jobs {
+		switch {
+		case j.wait > e.StartsWithin:
+			late++
+		case j.started:
+			soon++
+		}
+		if j.wait > slowest.wait {
+			slowest = j
+		}
+	}
+	needed := nearestRank(e.Percentile, len(jobs))
+	v := Verdict{Met: soon >= needed, Undecided: soon < needed && late <= len(jobs)-needed}
+	v.Message = fmt.Sprintf("%d of %s started within %s", soon, subject(e, len(jobs)), words.Span(e.StartsWithin))
+	if e.Percentile < 100 {
+		v.Message += fmt.Sprintf(" (%d%%, expected %d%%)", 100*soon/len(jobs), e.Percentile)
+	}
+	v.Message += "; the longest wait was " + words.Span(slowest.wait)
+	if v.Undecided {
+		v.Message += fmt.Sprintf("; %s still waited at the end", words.Count(len(jobs)-soon-late, "job"))
+	}
+	if !v.Met {
+		longest := m.waitOf(slowest)
+		v.Longest = &longest
+	}
+	return v
+}
+
+// judgeEvictions compares the number of evictions.
+func (m *measures) judgeEvictions(e ir.RehearsalExpectation, jobs []*measured) Verdict {
+	n := 0
+	for _, j := range jobs {
+		n += j.evicted
+	}
+	v := Verdict{Met: n <= *e.Evictions}
+	if v.Met && m.history.Interrupted {
+		v = Verdict{Undecided: true}
+	}
+	v.Message = fmt.Sprintf("%s had %s, expected at most %d", subject(e, len(jobs)), words.Count(n, "eviction"), *e.Evictions)
+	return v
+}
+
+// judgeUtilization compares the part of a capacity's accelerator time that the jobs used.
+func (m *measures) judgeUtilization(e ir.RehearsalExpectation, jobs []*measured) Verdict {
+	used := int64(0)
+	for _, j := range jobs {
+		used += j.used[e.Capacity]
+	}
+	for _, c := range m.capacities() {
+		if c.Name != e.Capacity || c.Paid == 0 {
+			continue
+		}
+		c.Used = used
+		percent, _ := c.Utilization()
+		return Verdict{
+			Met: percent >= float64(e.Utilization) && !m.history.Interrupted, Undecided: m.history.Interrupted,
+			Message: fmt.Sprintf("%s used %.1f%% of capacity %q, expected at least %d%%",
+				subject(e, len(jobs)), percent, e.Capacity, e.Utilization),
+		}
+	}
+	return Verdict{Undecided: true, Message: fmt.Sprintf("capacity %q had no nodes", e.Capacity)}
+}
