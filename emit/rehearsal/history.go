@@ -38,7 +38,8 @@ const (
 // Run is one time for which a job had quota.
 type Run struct {
 	Reserved int64 `json:"quotaAt"` // when Kueue reserved quota
-	// Started is the time from which all pods ran, and 0 if they never did.
+	// Ran reports whether all pods ran at some time, and Started is the first such time.
+	Ran     bool  `json:"ran,omitempty"`
 	Started int64 `json:"started,omitempty"`
 	// Ended is the time at which the quota was free again, and 0 if it never was.
 	Ended   int64          `json:"ended,omitempty"`

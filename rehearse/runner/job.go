@@ -323,8 +323,8 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 func (p *play) ready(r *run) {
 	j := r.job
 	r.started, r.at = true, p.now
-	if r.record().Started == 0 {
-		r.record().Started = p.now
+	if record := r.record(); !record.Ran {
+		record.Ran, record.Started = true, p.now
 	}
 	if j.Runs > 0 {
 		p.agenda.plan(p.now+j.left, func() error { return p.finish(j, r) })

@@ -67,7 +67,7 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		if run.Evicted != "" {
 			j.evicted++
 		}
-		if run.Started == 0 {
+		if !run.Ran {
 			continue
 		}
 		if !j.started {
@@ -248,7 +248,7 @@ func guaranteeOf(team *ir.Team) int64 {
 		}
 		for _, flavor := range queue.Flavors {
 			for _, quota := range flavor.Quotas {
-				if quota.Resource == ir.GPU || quota.Resource == ir.TPU {
+				if !flavor.Waiting && (quota.Resource == ir.GPU || quota.Resource == ir.TPU) {
 					total += quota.Nominal.Value()
 				}
 			}

@@ -72,14 +72,14 @@ func history() *rehearsal.History {
 			{
 				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running, Waits: "Preempted to accommodate a workload",
 				Runs: []rehearsal.Run{
-					{Reserved: 0, Started: 100, Ended: 200, Flavors: flavors, Evicted: "Preempted", By: "vision/fix-1"},
-					{Reserved: 500, Started: 600, Flavors: flavors},
+					{Reserved: 0, Ran: true, Started: 100, Ended: 200, Flavors: flavors, Evicted: "Preempted", By: "vision/fix-1"},
+					{Reserved: 500, Ran: true, Started: 600, Flavors: flavors},
 				},
 			},
 			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Finished, End: 900, Waits: "insufficient unused quota",
-				Runs: []rehearsal.Run{{Reserved: 700, Started: 800, Ended: 900, Flavors: flavors}}},
+				Runs: []rehearsal.Run{{Reserved: 700, Ran: true, Started: 800, Ended: 900, Flavors: flavors}}},
 			{ClusterQueue: "cq-vision-urgent", Outcome: rehearsal.Finished, End: 500,
-				Runs: []rehearsal.Run{{Reserved: 200, Started: 200, Ended: 500, Flavors: flavors}}},
+				Runs: []rehearsal.Run{{Reserved: 200, Ran: true, Started: 200, Ended: 500, Flavors: flavors}}},
 			{ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Waiting, Waits: "insufficient quota"},
 			{},
 		},
@@ -153,6 +153,25 @@ func TestOf(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestStartAtOnce checks that a job whose pods run at time 0 has not waited.
+func TestStartAtOnce(t *testing.T) {
+	h := history()
+	h.Jobs[0].Runs[0].Started = 0
+	got := report.Of(platform(), scenario(), h, nil)
+	if got.Waits[len(got.Waits)-1].Job == "sweep-1" || got.Total.Used != 1800+2*100 || got.Total.Lost != 2*20 {
+		t.Errorf("%+v, %+v", got.Total, got.Waits)
+	}
+}
+
+// TestGuarantees checks that quota of a reservation that has not begun is no guarantee.
+func TestGuarantees(t *testing.T) {
+	p := platform()
+	p.Teams[0].Queues[0].Flavors[0].Waiting = true
+	if got := report.Of(p, scenario(), history(), nil); got.Fairness != nil {
+		t.Errorf("only one team has a guarantee, and the index is %v", *got.Fairness)
 	}
 }
 
