@@ -1,0 +1,347 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
+)
+
+// Change is what differs between the rehearsals of two platforms. Lists are never nil, and
+// hold only what differs.
+type Change struct {
+	Verdicts   []VerdictChange  `json:"verdicts"`   // expectations, then phases
+	Groups     []GroupChange    `json:"groups"`     // as Report.Teams after the change, then those that are gone
+	Capacities []CapacityChange `json:"capacities"` // by name
+	// Interrupted reports whether one of the rehearsals was interrupted, so that its
+	// numbers are those of a shorter time.
+	Interrupted bool `json:"interrupted"`
+}
+
+// VerdictChange is a change between met, not met and undecided.
+type VerdictChange struct {
+	// Name is "expect[0]" for the first expectation, or "phase fill" for a phase of the
+	// demonstration.
+	Name    string `json:"name"`
+	Before  string `json:"before"` // "met", "not met" or "undecided"
+	After   string `json:"after"`
+	Message string `json:"message"` // what was seen after the change
+}
+
+// GroupChange is the change of a team's tier. A side without jobs has only zeros.
+type GroupChange struct {
+	Team   string    `json:"team"`
+	Tier   string    `json:"tier"`
+	Before GroupSide `json:"before"`
+	After  GroupSide `json:"after"`
+}
+
+// GroupSide is one side of a GroupChange.
+type GroupSide struct {
+	Jobs int   `json:"jobs"`
+	Wait Bound `json:"waitP95"` // as in Group
+	// Evictions and Hours of accelerators are per day of the rehearsal.
+	Evictions float64 `json:"evictionsPerDay"`
+	Hours     float64 `json:"acceleratorHoursPerDay"`
+}
+
+// CapacityChange is the change of the utilization of a capacity, as in Capacity. nil means
+// that the capacity does not exist, or had no accelerators.
+type CapacityChange struct {
+	Name   string   `json:"name"`
+	Before *float64 `json:"before"`
+	After  *float64 `json:"after"`
+}
+
+// Compare returns what differs between two reports of the same rehearsal. Expectations
+// correspond by their index, phases and capacities by their names.
+func Compare(before, after *Report) *Change {
+	return &Change{
+		Verdicts: compareVerdicts(before, after), Groups: compareGroups(before, after),
+		Capacities: compareCapacities(before, after), Interrupted: before.Interrupted || after.Interrupted,
+	}
+}
+
+func compareVerdicts(before, after *Report) []VerdictChange {
+	out := []VerdictChange{}
+	for _, a := range after.Verdicts {
+		for _, b := range before.Verdicts {
+			if a.Index == b.Index && a.state() != b.state() {
+				out = append(out, VerdictChange{fmt.Sprintf("expect[%d]", a.Index), b.state(), a.state(), a.Message})
+			}
+		}
+	}
+	for _, a := range after.Phases {
+		inBefore := func(b Phase) bool { return a.Name == b.Name }
+		was, _ := before.phaseState(a.Name)
+		is, differences := after.phaseState(a.Name)
+		if was == is || !slices.ContainsFunc(before.Phases, inBefore) {
+			continue
+		}
+		change := VerdictChange{Name: "phase " + a.Name, Before: was, After: is}
+		if differences > 0 {
+			change.Message = words.Plural(differences, "number differs", "numbers differ")
+		}
+		out = append(out, change)
+	}
+	return out
+}
+
+// The states of an expectation and of a phase.
+const (
+	stateMet       = "met"
+	stateUnmet     = "not met"
+	stateUndecided = "undecided"
+)
+
+// state returns the state of the expectation.
+func (v Verdict) state() string {
+	switch {
+	case v.Met:
+		return stateMet
+	case v.Undecided:
+		return stateUndecided
+	}
+	return stateUnmet
+}
+
+// phaseState returns the state of a phase of the demonstration, and how many numbers
+// differ from what the phase expects.
+func (r *Report) phaseState(name string) (state string, differences int) {
+	state = stateMet
+	for _, d := range r.Differences {
+		switch {
+		case d.Phase != name:
+			continue
+		case !d.Missing:
+			state = stateUnmet
+		case state == stateMet:
+			state = stateUndecided
+		}
+		differences++
+	}
+	return state, differences
+}
+
+func compareGroups(before, after *Report) []GroupChange {
+	var order []group
+	sides := map[group]*GroupChange{}
+	for side, r := range []*Report{after, before} {
+		for _, g := range r.Teams {
+			name := group{g.Team, g.Tier}
+			if sides[name] == nil {
+				sides[name] = &GroupChange{Team: g.Team, Tier: g.Tier}
+				order = append(order, name)
+			}
+			if side == 0 {
+				sides[name].After = r.sideOf(g)
+			} else {
+				sides[name].Before = r.sideOf(g)
+			}
+		}
+	}
+	out := []GroupChange{}
+	for _, name := range order {
+		if c := sides[name]; !slices.Equal(c.Before.texts(), c.After.texts()) {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// sideOf returns the side of a change that is a group of the report.
+func (r *Report) sideOf(g Group) GroupSide {
+	side := GroupSide{Jobs: g.Submitted, Wait: g.Wait.P95}
+	if r.End > 0 {
+		days := float64(r.End) / (24 * 60 * 60)
+		side.Evictions, side.Hours = float64(g.Evictions)/days, float64(g.Used)/(60*60)/days
+	}
+	return side
+}
+
+// texts returns the numbers of a side as they are printed.
+func (s GroupSide) texts() []string {
+	if s.Jobs == 0 {
+		return []string{"0", "-", "-", "-"}
+	}
+	return []string{strconv.Itoa(s.Jobs), s.Wait.String(), oneDecimal(s.Evictions), oneDecimal(s.Hours)}
+}
+
+func oneDecimal(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+func compareCapacities(before, after *Report) []CapacityChange {
+	changes := map[string]*CapacityChange{}
+	for side, r := range []*Report{before, after} {
+		for _, c := range r.Capacities {
+			if changes[c.Name] == nil {
+				changes[c.Name] = &CapacityChange{Name: c.Name}
+			}
+			percent, known := c.Utilization()
+			switch {
+			case !known:
+			case side == 0:
+				changes[c.Name].Before = &percent
+			default:
+				changes[c.Name].After = &percent
+			}
+		}
+	}
+	out := []CapacityChange{}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		if c := changes[name]; percentText(c.Before) != percentText(c.After) {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// percentText returns a percentage, "-" for nil.
+func percentText(percent *float64) string {
+	if percent == nil {
+		return "-"
+	}
+	return oneDecimal(*percent) + "%"
+}
+
+// arrow returns two texts with an arrow between them, or one if they are equal.
+func arrow(before, after string) string {
+	if before == after {
+		return before
+	}
+	return before + " -> " + after
+}
+
+// Lines returns the changes that matter most, at most n: first the verdicts, those that
+// are not met any more before the others, then the numbers that differ most in
+// proportion. A line has no full stop.
+func (c *Change) Lines(n int) []string {
+	type line struct {
+		text  string
+		score float64
+	}
+	var lines []line
+	for _, v := range c.Verdicts {
+		l := line{text: fmt.Sprintf("%s: %s", v.Name, arrow(v.Before, v.After)), score: math.MaxFloat64}
+		if v.Message != "" {
+			l.text += ": " + v.Message
+		}
+		if v.After == stateUnmet {
+			l.score = math.Inf(1)
+		}
+		lines = append(lines, l)
+	}
+	for _, g := range c.Groups {
+		b, a := g.Before, g.After
+		before, after := b.texts(), a.texts()
+		if b.Jobs == 0 || a.Jobs == 0 {
+			continue // no change of the platform alone
+		}
+		for i, l := range []line{
+			{"jobs of %s %s", ratio(float64(b.Jobs), float64(a.Jobs), 1)},
+			{"p95 wait of %s %s", ratio(float64(b.Wait.Seconds), float64(a.Wait.Seconds), 60)},
+			{"evictions of %s %s a day", ratio(b.Evictions, a.Evictions, 1)},
+			{"accelerator hours of %s %s a day", ratio(b.Hours, a.Hours, 1)},
+		} {
+			if before[i] != after[i] {
+				l.text = g.Team + ": " + fmt.Sprintf(l.text, g.Tier, arrow(before[i], after[i]))
+				lines = append(lines, l)
+			}
+		}
+	}
+	for _, u := range c.Capacities {
+		l := line{text: u.Name + ": utilization " + arrow(percentText(u.Before), percentText(u.After))}
+		if u.Before != nil && u.After != nil {
+			l.score = ratio(*u.Before, *u.After, 1)
+		}
+		lines = append(lines, l)
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
+	var out []string
+	for _, l := range lines[:min(n, len(lines))] {
+		out = append(out, l.text)
+	}
+	return out
+}
+
+// ratio returns how much two numbers differ in proportion, 0 if they are equal. Numbers
+// much smaller than unit count as equal.
+func ratio(before, after, unit float64) float64 {
+	return math.Abs(math.Log((after + unit) / (before + unit)))
+}
+
+// topLines is the number of lines that stand above the folded tables.
+const topLines = 3
+
+// Markdown writes the change for a comment on a pull request: the lines that matter most,
+// and folded tables of which long ones are cut.
+func (c *Change) Markdown(w io.Writer) error {
+	d := new(markdown.Document)
+	if c.Interrupted {
+		d.Para("One of the rehearsals was interrupted, so their numbers are those of different times.")
+	}
+	lines := c.Lines(topLines)
+	if len(lines) == 0 {
+		d.Para("The rehearsal has the same result.")
+	} else {
+		items := make([]markdown.Markup, len(lines))
+		for i, l := range lines {
+			items[i] = markdown.Text(l)
+		}
+		d.List(items...)
+	}
+	for _, t := range c.tables() {
+		body := new(markdown.Document)
+		body.Table(t.head, t.rows[:min(len(t.rows), mostTeams)])
+		if hidden := len(t.rows) - mostTeams; hidden > 0 {
+			body.Para("and ", markdown.Markup(words.Count(hidden, "more row")))
+		}
+		d.Fold("<b>"+t.title+"</b>", body)
+	}
+	_, err := w.Write(d.Bytes())
+	return err
+}
+
+// changeTable is a table of Change.Markdown.
+type changeTable struct {
+	title string
+	head  []markdown.Markup
+	rows  [][]markdown.Markup
+}
+
+// add adds a row.
+func (t *changeTable) add(cells ...string) {
+	row := make([]markdown.Markup, len(cells))
+	for i, cell := range cells {
+		row[i] = markdown.Text(cell)
+	}
+	t.rows = append(t.rows, row)
+}
+
+// tables returns the tables of the change, some of which have no rows.
+func (c *Change) tables() []changeTable {
+	verdicts := changeTable{title: "Expectations", head: []markdown.Markup{"expectation", "verdict", "seen"}}
+	for _, v := range c.Verdicts {
+		verdicts.add(v.Name, arrow(v.Before, v.After), v.Message)
+	}
+	groups := changeTable{
+		title: "Teams", head: []markdown.Markup{"team", "tier", "jobs", "wait p95", "evictions a day", "hours a day"},
+	}
+	for _, g := range c.Groups {
+		row, after := []string{g.Team, g.Tier}, g.After.texts()
+		for i, before := range g.Before.texts() {
+			row = append(row, arrow(before, after[i]))
+		}
+		groups.add(row...)
+	}
+	capacities := changeTable{title: "Capacities", head: []markdown.Markup{"capacity", "utilization"}}
+	for _, u := range c.Capacities {
+		capacities.add(u.Name, arrow(percentText(u.Before), percentText(u.After)))
+	}
+	return []changeTable{verdicts, groups, capacities}
+}
