@@ -217,54 +217,90 @@ func arrow(before, after string) string {
 	return before + " -> " + after
 }
 
-// Lines returns the changes that matter most, at most n: first the verdicts, those that
-// are not met any more before the others, then the numbers that differ most in
-// proportion. A line has no full stop.
+// The ranks of lines, the most important first.
+const (
+	rankUnmet   = iota // a verdict that is "not met" after the change
+	rankVerdict        // any other verdict
+	rankWorse          // a longer wait, or more evictions
+	rankOther
+)
+
+// changeLine is one of Change.Lines.
+type changeLine struct {
+	text  string
+	rank  int
+	ratio float64 // how much the numbers differ in proportion
+}
+
+// Lines returns the changes that matter most, at most n: first verdicts, and before the
+// others those that are not met any more; then longer waits and more evictions; then all
+// other numbers. Of these, the numbers that differ most in proportion come first. A line
+// has no full stop.
 func (c *Change) Lines(n int) []string {
-	type line struct {
-		text  string
-		score float64
-	}
-	var lines []line
+	var lines []changeLine
 	for _, v := range c.Verdicts {
-		l := line{text: fmt.Sprintf("%s: %s", v.Name, arrow(v.Before, v.After)), score: math.MaxFloat64}
+		l := changeLine{text: v.Name + ": " + arrow(v.Before, v.After), rank: rankVerdict}
 		if v.Message != "" {
 			l.text += ": " + v.Message
 		}
 		if v.After == stateUnmet {
-			l.score = math.Inf(1)
+			l.rank = rankUnmet
 		}
 		lines = append(lines, l)
 	}
 	for _, g := range c.Groups {
-		b, a := g.Before, g.After
-		before, after := b.texts(), a.texts()
-		if b.Jobs == 0 || a.Jobs == 0 {
-			continue // no change of the platform alone
-		}
-		for i, l := range []line{
-			{"jobs of %s %s", ratio(float64(b.Jobs), float64(a.Jobs), 1)},
-			{"p95 wait of %s %s", ratio(float64(b.Wait.Seconds), float64(a.Wait.Seconds), 60)},
-			{"evictions of %s %s a day", ratio(b.Evictions, a.Evictions, 1)},
-			{"accelerator hours of %s %s a day", ratio(b.Hours, a.Hours, 1)},
-		} {
-			if before[i] != after[i] {
-				l.text = g.Team + ": " + fmt.Sprintf(l.text, g.Tier, arrow(before[i], after[i]))
-				lines = append(lines, l)
-			}
-		}
+		lines = append(lines, g.lines()...)
 	}
 	for _, u := range c.Capacities {
-		l := line{text: u.Name + ": utilization " + arrow(percentText(u.Before), percentText(u.After))}
+		l := changeLine{
+			text: u.Name + ": utilization " + arrow(percentText(u.Before), percentText(u.After)), rank: rankOther,
+		}
 		if u.Before != nil && u.After != nil {
-			l.score = ratio(*u.Before, *u.After, 1)
+			l.ratio = ratio(*u.Before, *u.After, 1)
 		}
 		lines = append(lines, l)
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(lines, func(a, b changeLine) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.ratio, a.ratio))
+	})
 	var out []string
 	for _, l := range lines[:min(n, len(lines))] {
 		out = append(out, l.text)
+	}
+	return out
+}
+
+// lines returns a line for each number that differs. It returns none if one side has no
+// jobs: the change then says who submits jobs, and nothing about waiting.
+func (g GroupChange) lines() []changeLine {
+	b, a := g.Before, g.After
+	if b.Jobs == 0 || a.Jobs == 0 {
+		return nil
+	}
+	var out []changeLine
+	before, after := b.texts(), a.texts()
+	for i, number := range []struct {
+		format        string
+		before, after float64
+		unit          float64
+		worse         bool // if the number rises
+	}{
+		{"jobs of %s %s", float64(b.Jobs), float64(a.Jobs), 1, false},
+		{"p95 wait of %s %s", float64(b.Wait.Seconds), float64(a.Wait.Seconds), 60, true},
+		{"evictions of %s %s a day", b.Evictions, a.Evictions, 1, true},
+		{"accelerator hours of %s %s a day", b.Hours, a.Hours, 1, false},
+	} {
+		if before[i] == after[i] {
+			continue
+		}
+		l := changeLine{
+			text: g.Team + ": " + fmt.Sprintf(number.format, g.Tier, arrow(before[i], after[i])), rank: rankOther,
+			ratio: ratio(number.before, number.after, number.unit),
+		}
+		if number.worse && number.after > number.before {
+			l.rank = rankWorse
+		}
+		out = append(out, l)
 	}
 	return out
 }

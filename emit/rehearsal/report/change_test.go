@@ -70,8 +70,8 @@ func TestLines(t *testing.T) {
 	all := []string{
 		`expect[0]: met -> not met: 0 of 1 job of workload "fix" started within 60s; the longest wait was 100s`,
 		`expect[1]: not met -> met: 3 jobs of tier "batch" had 0 evictions, expected at most 0`,
-		"speech: evictions of batch 86.4 -> 0.0 a day",
 		"vision: p95 wait of urgent 0s -> 100s",
+		"speech: evictions of batch 86.4 -> 0.0 a day",
 		"speech: accelerator hours of batch 28.8 -> 48.0 a day",
 		"vision: accelerator hours of urgent 14.4 -> 9.6 a day",
 		"l4: utilization 69.2% -> 92.3%",
@@ -131,9 +131,10 @@ func TestPhaseChanges(t *testing.T) {
 	}
 }
 
-const wantChange = `- expect\[0\]: met -&gt; not met: 0 of 1 job of workload "fix" started within 60s; the longest wait was 100s
+const wantChange = `- expect\[0\]: met -&gt; not met: 0 of 1 job of workload "fix" started within 60s; ` +
+	`the longest wait was 100s
 - expect\[1\]: not met -&gt; met: 3 jobs of tier "batch" had 0 evictions, expected at most 0
-- speech: evictions of batch 86.4 -&gt; 0.0 a day
+- vision: p95 wait of urgent 0s -&gt; 100s
 
 <details><summary><b>Expectations</b></summary>
 
