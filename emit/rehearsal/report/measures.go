@@ -193,7 +193,9 @@ func (m *measures) capacities() []Capacity {
 	out := []Capacity{}
 	for _, pool := range m.history.Pools {
 		nodeTime, most := nodeSeconds(pool, m.end)
-		c := Capacity{Name: pool.Name, MostNodes: most, Used: used[pool.Name], Paid: nodeTime * int64(m.perNode[pool.Name])}
+		c := Capacity{
+			Name: pool.Name, MostNodes: most, Used: used[pool.Name], Paid: nodeTime * int64(m.perNode[pool.Name]),
+		}
 		if m.end > 0 {
 			c.MeanNodes = float64(nodeTime) / float64(m.end)
 		}
@@ -305,7 +307,8 @@ func (m *measures) longestWaits() []Wait {
 // waitOf describes the wait of a job.
 func (m *measures) waitOf(j *measured) Wait {
 	return Wait{
-		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait, Quota: j.quotaWait(),
+		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait,
+		Quota:   j.quotaWait(),
 		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits,
 		Holders: m.holders(j, j.job.At+j.wait/2),
 	}
@@ -369,7 +372,8 @@ func (m *measures) neverStarted() []Waiting {
 		out = append(out, *w)
 	}
 	slices.SortFunc(out, func(a, b Waiting) int {
-		return cmp.Or(cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Workload, b.Workload))
+		return cmp.Or(cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Team, b.Team),
+			cmp.Compare(a.Workload, b.Workload))
 	})
 	return out
 }

@@ -223,7 +223,9 @@ func phaseSections(r *Report) []section {
 			head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
 		}
 		for _, q := range phase.Queues {
-			s.rows = append(s.rows, []string{q.Tier, strconv.Itoa(q.Queues), strconv.Itoa(q.Pending), strconv.Itoa(q.Admitted)})
+			s.rows = append(s.rows, []string{
+				q.Tier, strconv.Itoa(q.Queues), strconv.Itoa(q.Pending), strconv.Itoa(q.Admitted),
+			})
 		}
 		var pods []string
 		for _, p := range phase.Pods {
@@ -288,8 +290,8 @@ func teamSection(r *Report) section {
 		s.rows = append(s.rows, append([]string{g.Team, g.Tier}, jobsRow(g)...))
 	}
 	if r.Fairness != nil {
-		s.after += fmt.Sprintf("fairness: %.2f (Jain's index of the hours, each team's divided by its guarantee; 1 is even)",
-			*r.Fairness)
+		s.after += fmt.Sprintf("fairness: %.2f "+
+			"(Jain's index of the hours, each team's divided by its guarantee; 1 is even)", *r.Fairness)
 	}
 	s.after = strings.TrimSuffix(s.after, "\n")
 	return s
@@ -352,7 +354,8 @@ func waitSection(r *Report) section {
 
 // waitLines describes a wait: how long, why, and who held the accelerators.
 func waitLines(w Wait) []string {
-	first := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At), words.Span(w.Seconds))
+	first := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At),
+		words.Span(w.Seconds))
 	if nodes := w.Seconds - w.Quota; nodes > 0 {
 		first += ", " + words.Span(nodes) + " of it for nodes"
 	}

@@ -30,7 +30,9 @@ func platform() *ir.Platform {
 		Teams: []ir.Team{
 			{Name: "speech", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-speech-batch", Flavors: gpus(4)}}},
 			{Name: "vision", Queues: []ir.Queue{{Tier: "urgent", ClusterQueue: "cq-vision-urgent", Flavors: gpus(2)}}},
-			{Name: "guests", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "cq-batch", Flavors: gpus(8), Shared: true}}},
+			{Name: "guests", Queues: []ir.Queue{
+				{Tier: "batch", ClusterQueue: "cq-batch", Flavors: gpus(8), Shared: true},
+			}},
 		},
 		Demonstration: []ir.Phase{{
 			Name: "first", Queues: []ir.QueueCount{{Tier: "batch", Pending: 0, Admitted: 1}},
@@ -70,9 +72,13 @@ func history() *rehearsal.History {
 		Kueue: "0.19.2", End: 900,
 		Jobs: []rehearsal.JobHistory{
 			{
-				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running, Waits: "Preempted to accommodate a workload",
+				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running,
+				Waits: "Preempted to accommodate a workload",
 				Runs: []rehearsal.Run{
-					{Reserved: 0, Ran: true, Started: 100, Ended: 200, Flavors: flavors, Evicted: "Preempted", By: "vision/fix-1"},
+					{
+						Reserved: 0, Ran: true, Started: 100, Ended: 200, Flavors: flavors,
+						Evicted: "Preempted", By: "vision/fix-1",
+					},
 					{Reserved: 500, Ran: true, Started: 600, Flavors: flavors},
 				},
 			},
@@ -135,10 +141,12 @@ func TestOf(t *testing.T) {
 		Waits: []report.Wait{
 			{
 				Job: "sweep-2", Team: "speech", Tier: "batch", At: 10, Seconds: 790, Quota: 690, Started: true,
-				Why: "insufficient unused quota", Holders: []report.Holder{{Team: "vision", Tier: "urgent", Accelerators: 2}},
+				Why:     "insufficient unused quota",
+				Holders: []report.Holder{{Team: "vision", Tier: "urgent", Accelerators: 2}},
 			},
 			{
-				Job: "sweep-3", Team: "speech", Tier: "batch", At: 400, Seconds: 600, Quota: 600, Why: "insufficient quota",
+				Job: "sweep-3", Team: "speech", Tier: "batch", At: 400, Seconds: 600, Quota: 600,
+				Why:     "insufficient quota",
 				Holders: []report.Holder{{Team: "speech", Tier: "batch", Accelerators: 4}},
 			},
 			{
@@ -216,7 +224,15 @@ func TestVerdicts(t *testing.T) {
 			ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "fix"}, true, false,
 			`1 of 1 job of workload "fix" started within 1s; the longest wait was 0s`,
 		},
-		{ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "none"}, false, true, "no such job was submitted"},
+		{
+			ir.RehearsalExpectation{StartsWithin: 1, Percentile: 100, Template: "none"}, false, true,
+			"no such job was submitted",
+		},
+		{
+			// A job that has waited for so long without a start is late.
+			ir.RehearsalExpectation{StartsWithin: 600, Percentile: 75}, false, false,
+			"2 of 4 jobs started within 10m (50%, expected 75%); the longest wait was 13m10s",
+		},
 		{ir.RehearsalExpectation{Evictions: &one}, true, false, "4 jobs had 1 eviction, expected at most 1"},
 		{
 			ir.RehearsalExpectation{Evictions: &none, Teams: []string{"speech"}}, false, false,
@@ -256,8 +272,10 @@ func TestInterrupted(t *testing.T) {
 	none := 0
 	r := report.Of(platform(), scenario(), h, []ir.RehearsalExpectation{
 		{Evictions: &none, Tier: "urgent"}, {Evictions: &none, Tier: "batch"}, {Capacity: "l4", Utilization: 1},
+		{StartsWithin: 1, Percentile: 100, Tier: "urgent"}, {StartsWithin: 1, Percentile: 50, Tier: "batch"},
+		{StartsWithin: 1, Percentile: 100, Tier: "batch"},
 	})
-	for i, undecided := range []bool{true, false, true} {
+	for i, undecided := range []bool{true, false, true, true, true, false} {
 		if v := r.Verdicts[i]; v.Undecided != undecided || v.Met {
 			t.Errorf("%+v", v)
 		}

@@ -13,7 +13,8 @@ import (
 type Verdict struct {
 	Index int `json:"index"` // of the expectation in the blueprint
 	// Met and Undecided are never both true. An expectation is undecided if it is about
-	// no job, or if it depends on jobs that had not started at the end.
+	// no job, if it depends on jobs that had not started at the end, or if the rest of an
+	// interrupted rehearsal could decide it otherwise.
 	Met       bool   `json:"met"`
 	Undecided bool   `json:"undecided"`
 	Message   string `json:"message"` // what was expected and what was seen
@@ -88,7 +89,7 @@ func (m *measures) judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verd
 	soon, late, slowest := 0, 0, jobs[0]
 	for _, j := range jobs {
 		switch {
-		case j.wait > e.StartsWithin:
+		case j.wait > e.StartsWithin, !j.started && j.wait == e.StartsWithin:
 			late++
 		case j.started:
 			soon++
@@ -99,13 +100,17 @@ func (m *measures) judgeStarts(e ir.RehearsalExpectation, jobs []*measured) Verd
 	}
 	needed := nearestRank(e.Percentile, len(jobs))
 	v := Verdict{Met: soon >= needed, Undecided: soon < needed && late <= len(jobs)-needed}
+	if m.history.Interrupted {
+		// More jobs would arrive, and change the percentage.
+		v = Verdict{Undecided: late == 0 || e.Percentile < 100}
+	}
 	v.Message = fmt.Sprintf("%d of %s started within %s", soon, subject(e, len(jobs)), words.Span(e.StartsWithin))
 	if e.Percentile < 100 {
 		v.Message += fmt.Sprintf(" (%d%%, expected %d%%)", 100*soon/len(jobs), e.Percentile)
 	}
 	v.Message += "; the longest wait was " + words.Span(slowest.wait)
-	if v.Undecided {
-		v.Message += fmt.Sprintf("; %s still waited at the end", words.Count(len(jobs)-soon-late, "job"))
+	if waiting := len(jobs) - soon - late; v.Undecided && waiting > 0 {
+		v.Message += fmt.Sprintf("; %s still waited at the end", words.Count(waiting, "job"))
 	}
 	if !v.Met {
 		longest := m.waitOf(slowest)
@@ -124,7 +129,8 @@ func (m *measures) judgeEvictions(e ir.RehearsalExpectation, jobs []*measured) V
 	if v.Met && m.history.Interrupted {
 		v = Verdict{Undecided: true}
 	}
-	v.Message = fmt.Sprintf("%s had %s, expected at most %d", subject(e, len(jobs)), words.Count(n, "eviction"), *e.Evictions)
+	v.Message = fmt.Sprintf("%s had %s, expected at most %d", subject(e, len(jobs)), words.Count(n, "eviction"),
+		*e.Evictions)
 	return v
 }
 
