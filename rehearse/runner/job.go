@@ -60,7 +60,7 @@ func (p *play) submit(j *job) error {
 	}
 	p.byKey[j.key], p.byUID[wl.UID] = j, j
 	j.submitted = true
-	return p.world.Submit(wl)
+	return j.template.world.Submit(wl)
 }
 
 // remove deletes the job, as somebody who uses kubectl.
@@ -75,12 +75,12 @@ func (p *play) remove(j *job) error {
 func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	if j.run != nil {
 		p.stop(j)
-	} else if wl := p.world.Workload(j.key); wl != nil {
+	} else if wl := j.template.world.Workload(j.key); wl != nil {
 		j.waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
 	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.now, false
-	p.world.Remove(j.key)
-	p.planRetry()
+	j.template.world.Remove(j.key)
+	p.planRetry(j.template.world)
 }
 
 // stop takes the pods of a job off their nodes.
@@ -105,7 +105,12 @@ func (p *play) stop(j *job) {
 
 // Wake implements world.Watcher.
 func (p *play) Wake(key types.NamespacedName, after time.Duration) {
-	p.agenda.plan(p.now+int64((after+time.Second-1)/time.Second), func() error { return p.world.Reconcile(key) })
+	p.agenda.plan(p.now+int64((after+time.Second-1)/time.Second), func() error {
+		if j := p.byKey[key]; j != nil {
+			return j.template.world.Reconcile(key)
+		}
+		return nil
+	})
 }
 
 // Changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
@@ -179,8 +184,8 @@ func (p *play) provision(j *job, r *run) {
 		if j.run != r {
 			return nil
 		}
-		current := p.world.Workload(j.key).DeepCopy()
-		err := patching.PatchAdmissionStatus(p.world.Context(), p.world.Client(), current, clock.RealClock{},
+		current := j.template.world.Workload(j.key).DeepCopy()
+		err := patching.PatchAdmissionStatus(j.template.world.Context(), j.template.world.Client(), current, clock.RealClock{},
 			func(wl *kueue.Workload) (bool, error) {
 				for _, check := range wl.Status.AdmissionChecks {
 					if admissioncheck.FindAdmissionCheck(wl.Status.AdmissionChecks, check.Name) != nil {
@@ -336,8 +341,8 @@ func (p *play) finish(j *job, r *run) error {
 	if j.run != r || !r.started || p.now-r.at < j.left {
 		return nil
 	}
-	wl := p.world.Workload(j.key).DeepCopy()
-	if err := finish.Finish(p.world.Context(), p.world.Client(), wl, kueue.WorkloadFinishedReasonSucceeded,
+	wl := j.template.world.Workload(j.key).DeepCopy()
+	if err := finish.Finish(j.template.world.Context(), j.template.world.Client(), wl, kueue.WorkloadFinishedReasonSucceeded,
 		"The job has succeeded", clock.RealClock{}); err != nil {
 		return err
 	}
@@ -351,8 +356,8 @@ func (p *play) giveUp(j *job, r *run) error {
 	if j.run != r || r.started {
 		return nil
 	}
-	wl := p.world.Workload(j.key).DeepCopy()
-	return evict.Evict(p.world.Context(), p.world.Client(), &events.FakeRecorder{}, wl,
+	wl := j.template.world.Workload(j.key).DeepCopy()
+	return evict.Evict(j.template.world.Context(), j.template.world.Client(), &events.FakeRecorder{}, wl,
 		kueue.WorkloadEvictedByPodsReadyTimeout, fmt.Sprintf("Exceeded the PodsReady timeout %s", j.key),
 		kueue.WorkloadWaitForStart, clock.RealClock{}, false, nil, nil,
 		evict.WithCustomPrepare(func(wl *kueue.Workload) {
@@ -379,7 +384,7 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 	}
 	j.admitted = false
 	current := wl.DeepCopy()
-	err := patching.PatchAdmissionStatus(p.world.Context(), p.world.Client(), current, clock.RealClock{},
+	err := patching.PatchAdmissionStatus(j.template.world.Context(), j.template.world.Client(), current, clock.RealClock{},
 		func(wl *kueue.Workload) (bool, error) {
 			again := condition.Reason == kueue.WorkloadEvictedByPreemption ||
 				condition.Reason == kueue.WorkloadEvictedDueToNodeFailures
@@ -392,17 +397,17 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 	if err != nil {
 		return err
 	}
-	p.planRetry()
+	p.planRetry(j.template.world)
 	return nil
 }
 
 // planRetry plans Kueue's second look at the workloads that did not fit.
-func (p *play) planRetry() {
-	if p.retryAt > p.now {
+func (p *play) planRetry(w *world.World) {
+	if p.retries[w] > p.now {
 		return
 	}
-	p.retryAt = p.now + int64(world.RetryAfter.Seconds())
-	p.agenda.plan(p.retryAt, func() error { p.world.Retry(); return nil })
+	p.retries[w] = p.now + int64(world.RetryAfter.Seconds())
+	p.agenda.plan(p.retries[w], func() error { w.Retry(); return nil })
 }
 
 // message returns the message of a condition, "" without the condition.

@@ -24,6 +24,7 @@ import (
 type template struct {
 	workload *kueue.Workload
 	queue    string                            // ClusterQueue
+	world    *world.World                      // of the ClusterQueue
 	podSets  map[kueue.PodSetReference]amounts // requests of one pod
 }
 

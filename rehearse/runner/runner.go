@@ -39,7 +39,7 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64)) 
 			err = fmt.Errorf("%w: %w", ErrScenario, err)
 			return
 		}
-		defer p.world.Close()
+		defer p.close()
 		if err = p.run(ctx, progress); err == nil {
 			history = p.history()
 		}
@@ -51,7 +51,7 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64)) 
 type play struct {
 	scenario  *rehearsal.Scenario
 	start     time.Time
-	world     *world.World
+	worlds    []*world.World // one for each root of cohorts, which share nothing in Kueue
 	cluster   *world.Cluster
 	templates []*template
 	pools     map[string]*pool
@@ -61,8 +61,8 @@ type play struct {
 	byUID     map[types.UID]*job
 	queues    map[types.NamespacedName]string // ClusterQueue by LocalQueue
 	agenda    agenda
-	retryAt   int64 // time of the planned retry, 0 for none
-	timeout   int64 // seconds after which a job whose pods do not run is evicted, 0 for never
+	retries   map[*world.World]int64 // time of the latest planned retry
+	timeout   int64                  // seconds after which a job whose pods do not run is evicted, 0 for never
 	backoff   [2]int32
 	states    []rehearsal.State
 	now       int64
@@ -78,17 +78,26 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 	p := &play{
 		scenario: s, start: time.Now(), cluster: cluster, pools: map[string]*pool{},
 		byKey: map[types.NamespacedName]*job{}, byUID: map[types.UID]*job{},
-		queues: map[types.NamespacedName]string{},
+		queues: map[types.NamespacedName]string{}, retries: map[*world.World]int64{},
 	}
 	for _, q := range cluster.LocalQueues {
 		p.queues[client.ObjectKeyFromObject(q)] = string(q.Spec.ClusterQueue)
 	}
-	if p.world, err = world.New(cluster, p); err != nil {
-		return nil, err
+	byQueue := map[string]*world.World{}
+	for _, root := range cluster.Roots() {
+		w, err := world.New(root, p)
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		p.worlds = append(p.worlds, w)
+		for _, q := range root.ClusterQueues {
+			byQueue[q.Name] = w
+		}
 	}
 	p.readTimeout()
 	for _, t := range s.Templates {
-		template, err := newTemplate(p.world, t)
+		template, err := newTemplate(p.worlds[0], t)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +107,7 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		if template.queue = p.queues[key]; template.queue == "" {
 			return nil, fmt.Errorf("workload %s: namespace %s has no LocalQueue %q", t.Name, key.Namespace, key.Name)
 		}
+		template.world = byQueue[template.queue]
 		p.templates = append(p.templates, template)
 	}
 	for _, in := range s.Pools {
@@ -147,7 +157,7 @@ func (p *play) readTimeout() {
 // all that follows from its decisions in the same second happens before the next.
 func (p *play) run(ctx context.Context, progress func(now int64)) error {
 	looks := p.scenario.Looks
-	if _, err := p.world.Settle(); err != nil {
+	if _, err := p.settle(); err != nil {
 		return err
 	}
 	for {
@@ -176,12 +186,32 @@ func (p *play) run(ctx context.Context, progress func(now int64)) error {
 			}
 		}
 		for again := true; again; {
-			decided, err := p.world.Settle()
+			decided, err := p.settle()
 			if err != nil {
 				return err
 			}
 			again = p.placePods() || decided
 		}
+	}
+}
+
+// settle lets Kueue decide in every world, and reports whether anything has changed.
+func (p *play) settle() (bool, error) {
+	changed := false
+	for _, w := range p.worlds {
+		decided, err := w.Settle()
+		if err != nil {
+			return changed, err
+		}
+		changed = changed || decided
+	}
+	return changed, nil
+}
+
+// close ends the goroutines of the worlds.
+func (p *play) close() {
+	for _, w := range p.worlds {
+		w.Close()
 	}
 }
 
@@ -227,7 +257,7 @@ func (p *play) history() *rehearsal.History {
 			out.Outcome = rehearsal.Running
 		default:
 			out.Outcome = rehearsal.Waiting
-			if wl := p.world.Workload(j.key); wl != nil {
+			if wl := j.template.world.Workload(j.key); wl != nil {
 				out.Waits = message(wl, kueue.WorkloadQuotaReserved)
 			}
 		}

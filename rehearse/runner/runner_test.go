@@ -154,7 +154,10 @@ func TestDeleted(t *testing.T) {
 	s.Jobs[again].Name = s.Jobs[first].Name
 	h := play(t, s)
 	equal(t, "first", runs(h, first), [][3]int64{{0, 0, 40}})
-	equal(t, "waiting", h.Jobs[waiting], rehearsal.JobHistory{ClusterQueue: "a", Outcome: rehearsal.Deleted, End: 30})
+	equal(t, "waiting", h.Jobs[waiting], rehearsal.JobHistory{
+		ClusterQueue: "a", Outcome: rehearsal.Deleted, End: 30,
+		Waits: "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor standard, 1 more needed",
+	})
 	equal(t, "again", runs(h, again), [][3]int64{{41, 41, 46}})
 }
 

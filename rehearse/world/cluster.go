@@ -49,6 +49,56 @@ func ReadCluster(objects []json.RawMessage) (*Cluster, error) {
 	return c, c.prepare()
 }
 
+// Roots returns a Cluster for each root of cohorts, and for each ClusterQueue without a
+// cohort, by the first of its ClusterQueues. Kueue never moves quota from one root to
+// another, so each can have a World of its own. If Kueue holds back all admissions until
+// the pods of the one before run, the roots depend on each other, and the result is c alone.
+func (c *Cluster) Roots() []*Cluster {
+	if tracksPods(c.Configuration) || len(c.ClusterQueues) == 0 {
+		return []*Cluster{c}
+	}
+	parents := map[kueue.CohortReference]kueue.CohortReference{}
+	for _, cohort := range c.Cohorts {
+		parents[kueue.CohortReference(cohort.Name)] = cohort.Spec.ParentName
+	}
+	rootOf := func(cohort kueue.CohortReference) kueue.CohortReference {
+		for range c.Cohorts { // a circle has no root: Kueue refuses it
+			if parents[cohort] == "" {
+				break
+			}
+			cohort = parents[cohort]
+		}
+		return cohort
+	}
+	var out []*Cluster
+	byRoot, byQueue := map[kueue.CohortReference]*Cluster{}, map[kueue.ClusterQueueReference]*Cluster{}
+	for _, q := range c.ClusterQueues {
+		root := byRoot[rootOf(q.Spec.CohortName)]
+		if root == nil || q.Spec.CohortName == "" {
+			root = &Cluster{
+				Configuration: c.Configuration, Flavors: c.Flavors, Checks: c.Checks, others: c.others, scheme: c.scheme,
+			}
+			out = append(out, root)
+			if q.Spec.CohortName != "" {
+				byRoot[rootOf(q.Spec.CohortName)] = root
+			}
+		}
+		root.ClusterQueues = append(root.ClusterQueues, q)
+		byQueue[kueue.ClusterQueueReference(q.Name)] = root
+	}
+	for _, cohort := range c.Cohorts {
+		if root := byRoot[rootOf(kueue.CohortReference(cohort.Name))]; root != nil {
+			root.Cohorts = append(root.Cohorts, cohort)
+		}
+	}
+	for _, q := range c.LocalQueues {
+		if root := byQueue[q.Spec.ClusterQueue]; root != nil {
+			root.LocalQueues = append(root.LocalQueues, q)
+		}
+	}
+	return out
+}
+
 func (c *Cluster) read(raw json.RawMessage) error {
 	var kind metav1.TypeMeta
 	if err := json.Unmarshal(raw, &kind); err != nil {

@@ -50,8 +50,10 @@ type World struct {
 	gate       *gate
 	clock      *cycleClock
 	loop       *loopContext // nil while no goroutine waits for heads
-	flavors    int
+	flavors    int          // the most that Kueue tries for one Workload
 	watcher    Watcher
+	// unsettled reports whether something has happened since Settle that Kueue can react to.
+	unsettled bool
 }
 
 // Watcher follows the Workloads of a World.
@@ -78,7 +80,7 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 		ctx:     ctrl.LoggerInto(context.Background(), logr.Discard()),
 		store:   newStore(c.scheme, c.all()),
 		clock:   &cycleClock{},
-		flavors: len(c.Flavors),
+		flavors: mostFlavors(c.ClusterQueues),
 		watcher: watcher,
 	}
 	prefixes, transformations := resources(c.Configuration)
@@ -104,6 +106,17 @@ func New(c *Cluster, watcher Watcher) (*World, error) {
 	w.reconciler = core.NewWorkloadReconciler(w.store, w.queues, w.cache, recorder,
 		core.WithPreemptionExpectations(expected))
 	return w, w.fill(c)
+}
+
+// mostFlavors returns the most flavors of a resource group.
+func mostFlavors(queues []*kueue.ClusterQueue) int {
+	most := 0
+	for _, q := range queues {
+		for _, group := range q.Spec.ResourceGroups {
+			most = max(most, len(group.Flavors))
+		}
+	}
+	return most
 }
 
 // fill tells Kueue about the objects, as its controllers do.
@@ -153,6 +166,7 @@ func (w *World) Context() context.Context { return w.ctx }
 
 // Submit adds a Workload.
 func (w *World) Submit(wl *kueue.Workload) error {
+	w.unsettled = true
 	w.store.create(wl)
 	w.reconciler.Create(event.TypedCreateEvent[*kueue.Workload]{Object: wl})
 	return w.Reconcile(client.ObjectKeyFromObject(wl))
@@ -161,6 +175,7 @@ func (w *World) Submit(wl *kueue.Workload) error {
 // Remove deletes a Workload. Nothing happens if it does not exist.
 func (w *World) Remove(key types.NamespacedName) {
 	if old := w.store.remove(key); old != nil {
+		w.unsettled = true
 		w.reconciler.Delete(event.TypedDeleteEvent[*kueue.Workload]{Object: old})
 	}
 }
@@ -176,6 +191,7 @@ func (w *World) Workload(key types.NamespacedName) *kueue.Workload {
 // Reconcile calls Kueue's reconciler for a Workload. It does nothing for a Workload that
 // does not exist.
 func (w *World) Reconcile(key types.NamespacedName) error {
+	w.unsettled = true
 	result, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: key})
 	if result.RequeueAfter > 0 {
 		w.watcher.Wake(key, result.RequeueAfter)
@@ -185,10 +201,14 @@ func (w *World) Reconcile(key types.NamespacedName) error {
 
 // Retry puts the workloads that did not fit back into their queues, if quota was freed. It
 // returns their number. Call it RetryAfter the quota was freed.
-func (w *World) Retry() int { return w.requeuer.ProcessRequeues(w.ctx) }
+func (w *World) Retry() int {
+	w.unsettled = true
+	return w.requeuer.ProcessRequeues(w.ctx)
+}
 
 // Settle lets Kueue decide until nothing changes any more at this moment. It reports
-// whether anything has changed.
+// whether anything has changed. It does nothing if nothing has happened since the last call:
+// Kueue would decide the same again.
 //
 // Kueue looks at the head of each queue in a cycle. In a queue of BestEffortFIFO a head
 // that does not fit makes room for the next, until no head is left. In a queue of
@@ -197,21 +217,25 @@ func (w *World) Retry() int { return w.requeuer.ProcessRequeues(w.ctx) }
 // the next cycle, and as long as they leave fewer heads.
 func (w *World) Settle() (bool, error) {
 	changed, err := w.tell()
-	idle, heads := 0, -1
-	for err == nil && w.cycle() {
+	if !w.unsettled {
+		return changed, err
+	}
+	idle, heads := 0, w.countHeads()
+	for err == nil && heads > 0 && w.cycle() {
 		var decided bool
 		if decided, err = w.tell(); decided {
-			changed, idle, heads = true, 0, -1
+			changed, idle, heads = true, 0, w.countHeads()
 			continue
 		}
 		if idle++; idle > w.flavors {
 			left := w.countHeads()
-			if heads >= 0 && left >= heads {
+			if left >= heads {
 				break
 			}
 			idle, heads = 0, left
 		}
 	}
+	w.unsettled = false
 	return changed, err
 }
 
@@ -234,6 +258,7 @@ func (w *World) tell() (bool, error) {
 		if len(changes) == 0 {
 			return decided, nil
 		}
+		w.unsettled = true
 		slices.SortStableFunc(changes, func(a, b change) int {
 			return cmp.Or(cmp.Compare(a.after.Namespace, b.after.Namespace), cmp.Compare(a.after.Name, b.after.Name))
 		})
