@@ -90,12 +90,17 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 	m.jobs = append(m.jobs, j)
 }
 
-// quotaWait returns the part of the wait before the job had quota.
+// quotaWait returns the part of the wait in which the job had no quota. In the other part
+// it had quota, and waited for nodes.
 func (j *measured) quotaWait() int64 {
-	if len(j.Runs) == 0 {
-		return j.wait
+	wait := j.wait
+	for _, run := range j.Runs {
+		if run.Ran {
+			return wait - (run.Started - run.Reserved)
+		}
+		wait -= cmp.Or(run.Ended, j.ended) - run.Reserved
 	}
-	return min(j.wait, j.Runs[0].Reserved-j.job.At)
+	return wait
 }
 
 // lostTime returns the part of a run that an evicted job has to do again.

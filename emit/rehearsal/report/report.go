@@ -116,7 +116,7 @@ type Wait struct {
 	Tier    string `json:"tier"`
 	At      int64  `json:"at"` // time of the submission
 	Seconds int64  `json:"seconds"`
-	Quota   int64  `json:"quotaSeconds"` // the part of Seconds before the job had quota
+	Quota   int64  `json:"quotaSeconds"` // the part of Seconds in which the job had no quota
 	Started bool   `json:"started"`      // if not, the job still waited at the end, or was Deleted
 	Deleted bool   `json:"deleted"`      // before it started
 	Why     string `json:"why"`          // Kueue's last message about the wait for quota, "" if Kueue said nothing

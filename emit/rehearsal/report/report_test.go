@@ -174,6 +174,20 @@ func TestStartAtOnce(t *testing.T) {
 	}
 }
 
+// TestWaitForNodes checks that a job waits for quota again after an eviction.
+func TestWaitForNodes(t *testing.T) {
+	h := history()
+	first := rehearsal.Run{Reserved: 100, Ended: 400, Evicted: "PodsReadyTimeout"}
+	h.Jobs[1].Runs = append([]rehearsal.Run{first}, h.Jobs[1].Runs...)
+	h.Jobs[3].Runs = []rehearsal.Run{{Reserved: 450, Ended: 550}, {Reserved: 800}}
+	waits := report.Of(platform(), scenario(), h, nil).Waits
+	for i, want := range []int64{790 - 300 - 100, 600 - 100 - 200} {
+		if waits[i].Quota != want {
+			t.Errorf("%+v, want %d seconds without quota", waits[i], want)
+		}
+	}
+}
+
 // TestGuarantees checks that quota of a reservation that has not begun is no guarantee.
 func TestGuarantees(t *testing.T) {
 	p := platform()
