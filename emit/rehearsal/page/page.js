@@ -20,6 +20,24 @@
   };
   const colorOf = (i) => colors['c' + i % 8];
   const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [14, 4]];
+  const dashOf = (i) => dashes[(i + Math.floor(i / 8)) % dashes.length];
+
+  // picture returns a sample for a legend. It is drawn again when the colors change.
+  const pictures = new Map();
+  const picture = (draw, width) => {
+    const canvas = document.createElement('canvas');
+    canvas.className = 'sample';
+    canvas.style.width = width + 'px';
+    pictures.set(canvas, () => {
+      canvas.width = width * devicePixelRatio;
+      canvas.height = 14 * devicePixelRatio;
+      const ctx = canvas.getContext('2d');
+      ctx.scale(devicePixelRatio, devicePixelRatio);
+      draw(ctx);
+    });
+    pictures.get(canvas)();
+    return canvas;
+  };
 
   const units = [[86400, 'd'], [3600, 'h'], [60, 'm'], [1, 's']];
   const printTime = (seconds, most) => {
@@ -58,7 +76,7 @@
     432000, 864000, 2592000, 8640000, 31536000];
   const timeAxis = () => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {stroke: () => colors.line},
-    incrs: steps, space: 70, font: '12px system-ui, sans-serif', values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
+    incrs: steps, space: 70, size: 34, font: '12px system-ui, sans-serif', values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
   });
   const amountAxis = (size) => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {show: false}, size: size || 46,
@@ -233,7 +251,9 @@
       ctx.textAlign = 'right';
       ctx.fillText(fitText(ctx, b.label, left - 10), left - 6, top + b.top + b.height / 2);
       ctx.fillStyle = colors.band;
+      ctx.globalAlpha = 0.6;
       ctx.fillRect(left, top + b.top, width, b.height);
+      ctx.globalAlpha = 1;
     }
     ctx.beginPath();
     ctx.rect(left, top, width, plan.height);
@@ -390,7 +410,7 @@
     const element = byId('timeline');
     const longest = bands.reduce((n, b) => Math.max(n, b.label.length), 0);
     const u = new uPlot(options({
-      width: element.clientWidth, height: plan.height + 40, padding: [4, 12, 0, 0],
+      width: element.clientWidth, height: plan.height + 38, padding: [4, 12, 0, 0],
       scales: {x: timeScale(), y: {range: () => [plan.height, 0]}},
       axes: [timeAxis(), {show: true, size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false}, ticks: {show: false}}],
       series: [{}, {show: false}],
@@ -452,15 +472,9 @@
     entries.push([plan.dense ? 'evictions' : 'evicted', (ctx) => {
       plan.dense ? drawTriangle(ctx, 13, 4) : drawCross(ctx, 13, 7, 4.5);
     }]);
-    byId('legend').replaceChildren(...entries.map(([text, draw]) => {
+    byId('legend').append(...entries.map(([text, draw]) => {
       const item = document.createElement('li');
-      const picture = document.createElement('canvas');
-      picture.width = 26 * devicePixelRatio;
-      picture.height = 14 * devicePixelRatio;
-      const ctx = picture.getContext('2d');
-      ctx.scale(devicePixelRatio, devicePixelRatio);
-      draw(ctx);
-      item.append(picture, text);
+      item.append(picture(draw, 26), text);
       return item;
     }));
   };
@@ -477,14 +491,27 @@
       return;
     }
     charts.push(new uPlot(options({
-      width: element.clientWidth, height: 260, padding: [12, 12, 0, 0], legend: {show: true, markers: {width: 2, dash: (u, i) => 'solid'}},
+      width: element.clientWidth, height: 260, padding: [12, 12, 0, 0], legend: {show: true, markers: {show: false}},
       scales: {x: timeScale(), y: {range: (u, min, max) => [0, Math.max(max * 1.08, 1)]}},
       axes: [timeAxis(), amountAxis(56)],
       series: [{label: 'time', value: (u, v) => v == null ? '' : printTime(v)}, ...names.map((name, i) => ({
-        label: name, stroke: () => colorOf(i), width: 2, dash: dashes[Math.floor(i / 8 + i) % dashes.length], paths: stepped,
+        label: name, stroke: () => colorOf(i), width: 2, dash: dashOf(i), paths: stepped,
         points: {show: false}, value: (u, v) => print(v),
       }))],
     }), [values.times, ...values.lines], element));
+    element.querySelectorAll('.u-series th').forEach((cell, i) => {
+      if (i > 0) {
+        cell.prepend(picture((ctx) => {
+          ctx.strokeStyle = colorOf(i - 1);
+          ctx.lineWidth = 2.5;
+          ctx.setLineDash(dashOf(i - 1));
+          ctx.beginPath();
+          ctx.moveTo(0, 7);
+          ctx.lineTo(40, 7);
+          ctx.stroke();
+        }, 40));
+      }
+    });
     prepare(element, label);
   };
 
@@ -539,7 +566,9 @@
 
   const repaint = () => {
     readColors();
-    addLegend();
+    for (const draw of pictures.values()) {
+      draw();
+    }
     for (const u of charts) {
       u.redraw(false, true);
     }

@@ -1,0 +1,149 @@
+package page
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/emit/rehearsal/page"
+)
+
+// pictures is the folder for pictures of the pages, for a person to look at.
+var pictures = flag.String("pictures", "", "write pictures of the pages to this existing `folder`")
+
+const (
+	// maxBytes and maxMilliseconds bound the page of 60,000 jobs: its size, and the time
+	// from its opening until all charts are drawn.
+	maxBytes        = 8 << 20
+	maxMilliseconds = 2000
+)
+
+// writePage writes the page of an invented rehearsal, and returns its path.
+func writePage(t *testing.T, jobs int, until int64) string {
+	t.Helper()
+	p := inventPlatform()
+	s, h := invent(p, jobs, until)
+	var out bytes.Buffer
+	if err := page.Write(&out, p, s, h); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > maxBytes {
+		t.Errorf("the page of %d jobs has %d bytes", jobs, out.Len())
+	}
+	path := filepath.Join(t.TempDir(), pageName)
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// blankCharts returns the charts whose plot has one color only.
+const blankCharts = `[...document.querySelectorAll('.uplot')].filter((chart) => {
+	const canvas = chart.querySelector('canvas');
+	const over = chart.querySelector('.u-over');
+	const x = over.offsetLeft * devicePixelRatio;
+	const y = over.offsetTop * devicePixelRatio;
+	const width = Math.max(over.offsetWidth * devicePixelRatio, 1);
+	const height = Math.max(over.offsetHeight * devicePixelRatio, 1);
+	const pixels = new Uint32Array(canvas.getContext('2d').getImageData(x, y, width, height).data.buffer);
+	return new Set(pixels).size < 3;
+}).length`
+
+// TestPages opens pages with few and with many jobs, light and dark, wide and narrow.
+func TestPages(t *testing.T) {
+	b := startBrowser(t)
+	for _, test := range []struct {
+		jobs  int
+		until int64
+	}{{60, 2 * day}, {60000, 60 * day}} {
+		path := writePage(t, test.jobs, test.until)
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int{1280, 480} {
+				name := fmt.Sprintf("%d-jobs-%s-%d", test.jobs, scheme, width)
+				b.open(path, width, scheme)
+				drawn := eval[string](b, "document.documentElement.dataset.drawn")
+				t.Logf("%s: drawn %s ms after it was opened", name, drawn)
+				if milliseconds := eval[float64](b, "Number(document.documentElement.dataset.drawn)"); milliseconds >
+					maxMilliseconds {
+					t.Errorf("%s: drawn after %.0f ms, want at most %d", name, milliseconds, maxMilliseconds)
+				}
+				if got, want := eval[int](b, "document.querySelectorAll('.uplot').length"), 3+teams; got != want {
+					t.Errorf("%s: %d charts, want %d", name, got, want)
+				}
+				if n := eval[int](b, blankCharts); n > 0 {
+					t.Errorf("%s: %d charts are blank", name, n)
+				}
+				if n := eval[int](b, "document.documentElement.scrollWidth"); n > width {
+					t.Errorf("%s: the page is %d pixels wide", name, n)
+				}
+				if n := eval[int](b, "document.querySelectorAll('img').length"); n > 0 {
+					t.Errorf("%s: the name of a team became HTML", name)
+				}
+				b.checkProblems()
+				if *pictures != "" {
+					b.save(filepath.Join(*pictures, name+".png"))
+				}
+			}
+		}
+	}
+}
+
+// TestUse zooms by keyboard and by mouse, and looks at jobs.
+func TestUse(t *testing.T) {
+	b := startBrowser(t)
+	b.open(writePage(t, 60, 2*day), 1280, "light")
+	const all = "0s to 2d"
+	if got := b.window(); got != all {
+		t.Errorf("the page shows %s at first", got)
+	}
+	for _, chart := range []string{"#timeline", "#waiting", "#nodes", "#teams .small"} {
+		eval[any](b, "document.querySelector('"+chart+"').focus()")
+		for _, test := range []struct{ key, want string }{
+			{"+", "12h to 1d12h"}, {"ArrowLeft", "6h to 1d6h"}, {"ArrowRight", "12h to 1d12h"}, {"-", all},
+			{"+", "12h to 1d12h"}, {"0", all},
+		} {
+			b.press(test.key)
+			if got := b.window(); got != test.want {
+				t.Errorf("%s: after the key %s it shows %s, want %s", chart, test.key, got, test.want)
+			}
+		}
+	}
+	eval[any](b, "document.querySelector('#timeline').focus()")
+	b.press("ArrowDown")
+	first := eval[string](b, "document.getElementById('job').textContent")
+	b.press("ArrowDown")
+	if second := eval[string](b, "document.getElementById('job').textContent"); !strings.Contains(first, "train-1,") ||
+		!strings.Contains(first, "Arrived at ") || second == first {
+		t.Errorf("the keys show the jobs %q and %q", first, second)
+	}
+	type point struct{ X, Y float64 }
+	place := eval[point](b, `(() => {
+		scrollTo(0, 0);
+		const box = document.querySelector('#timeline .u-over').getBoundingClientRect();
+		return {x: box.left + box.width / 4, y: box.top + 30};
+	})()`)
+	shown := false
+	for x := place.X; x < place.X+400 && !shown; x += 10 {
+		b.mouse("mouseMoved", x, place.Y)
+		shown = eval[bool](b, "!document.getElementById('tip').hidden")
+	}
+	if text := eval[string](b, "document.getElementById('tip').textContent"); !shown || !strings.Contains(text, "train-") {
+		t.Errorf("the mouse shows %q", text)
+	}
+	b.mouse("mousePressed", place.X, place.Y)
+	b.mouse("mouseMoved", place.X+50, place.Y)
+	b.mouse("mouseMoved", place.X+100, place.Y)
+	b.mouse("mouseReleased", place.X+100, place.Y)
+	if got := b.window(); got == all {
+		t.Error("dragging does not zoom")
+	}
+	eval[any](b, "document.querySelector('[data-act=reset]').click()")
+	if got := b.window(); got != all {
+		t.Errorf("the button Reset shows %s", got)
+	}
+	b.checkProblems()
+}
