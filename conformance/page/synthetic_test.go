@@ -89,7 +89,7 @@ func play(s *rehearsal.Scenario, template int, at, length int64, chance *rand.Ra
 	}
 	if chance.IntN(10) == 0 && at+length/2 < s.Until && length > 600 {
 		r := run(at + length/2)
-		r.Evicted, r.By = "Preempted", "team-1/train-2"
+		r.Evicted, r.By = "Preempted", fmt.Sprintf("team-%d/%s", template/len(tiers), s.Jobs[len(s.Jobs)-1].Name)
 		r.Message = "Preempted to accommodate a workload (UID: 1) due to reclamation within the cohort; preemptor path: /a"
 		at = r.Ended + 3600
 	}

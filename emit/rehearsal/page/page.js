@@ -148,11 +148,12 @@
   };
 
   // The timeline: bands of lanes, one bar for each run.
-  const headHeight = 20;
-  const gap = 5;
   const layOut = () => {
     const lanes = bands.reduce((sum, b) => sum + b.lanes, 0);
     const height = Math.min(16, 1100 / Math.max(lanes, 1));
+    const dense = height < 5;
+    const headHeight = dense ? 32 : 20;
+    const gap = dense ? 14 : 5;
     let top = 0;
     let capacity = null;
     for (const b of bands) {
@@ -164,9 +165,12 @@
       b.lane = b.height / Math.max(b.lanes, 1);
       top += b.height;
     }
-    return {height: top + gap, dense: height < 5};
+    return {height: top + gap, dense, headHeight};
   };
   const plan = layOut();
+  // topOf returns the top of a lane. The lanes of a dense timeline fill from below, as an
+  // area does.
+  const topOf = (b, lane) => plan.dense ? b.top + b.height - (lane + 1) * b.lane : b.top + lane * b.lane;
   const startOf = (i) => data.waits ? runs.waits[i] : runs.from[i];
   // The runs are in the order of bands, lanes and times: the first run of each lane.
   for (const b of bands) {
@@ -216,17 +220,16 @@
       ctx.stroke();
     }
   };
-  const drawTriangle = (ctx, x, y) => {
-    ctx.beginPath();
-    ctx.moveTo(x - 4, y);
-    ctx.lineTo(x + 4, y);
-    ctx.lineTo(x, y + 6);
-    ctx.closePath();
+  // drawSpikes draws how many evictions each few pixels have: heights from 3 to 10 pixels.
+  const drawSpikes = (ctx, counts, most, y) => {
     ctx.fillStyle = colors.alert;
-    ctx.strokeStyle = colors.page;
-    ctx.lineWidth = 2;
-    ctx.stroke();
-    ctx.fill();
+    for (const [x, n] of counts) {
+      ctx.beginPath();
+      ctx.moveTo(x - 2, y);
+      ctx.lineTo(x + 2, y);
+      ctx.lineTo(x, y - 3 - 7 * n / most);
+      ctx.fill();
+    }
   };
 
   const drawTimeline = (u) => {
@@ -245,7 +248,7 @@
       if (b.first) {
         ctx.font = '600 12px system-ui, sans-serif';
         ctx.textAlign = 'left';
-        ctx.fillText(b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota', left, top + b.top - headHeight / 2);
+        ctx.fillText(b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota', left, top + b.top - plan.headHeight + 10);
       }
       ctx.font = '12px system-ui, sans-serif';
       ctx.textAlign = 'right';
@@ -260,15 +263,15 @@
     ctx.clip();
     const waitsForNodes = tiers.map((_, i) => hatch(ctx, colorOf(i)));
     const crosses = [];
-    const triangles = new Set();
-    for (const b of bands) {
+    const spikes = bands.map(() => new Map());
+    bands.forEach((b, at) => {
       const inset = b.lane > 4 ? 1 : 0;
       for (let lane = 0; lane < b.lanes; lane++) {
-        const y = top + b.top + lane * b.lane + inset;
+        const y = top + topOf(b, lane) + inset;
         const height = Math.max(b.lane - 2 * inset, 0.5);
         const past = lane + 1 < b.lanes ? b.starts[lane + 1] : b.past;
         let i = firstAfter(b, lane, view.min);
-        // Without subpixels, a lane with more runs than pixels costs no more than its pixels.
+        // Of the runs that end in one pixel, only the first is drawn.
         let drawn = -Infinity;
         for (; i >= 0 && i < past && startOf(i) < view.max; i++) {
           const from = toX(runs.from[i]);
@@ -276,7 +279,8 @@
           const tier = jobs.tier[runs.job[i]];
           if (runs.evicted[i]) {
             if (plan.dense) {
-              triangles.add(Math.round(to / 5) * 5 + ' ' + b.top);
+              const x = Math.round(to / 4) * 4;
+              spikes[at].set(x, (spikes[at].get(x) || 0) + 1);
             } else {
               crosses.push([to, y + height / 2, Math.min(4.5, height / 2)]);
             }
@@ -322,20 +326,18 @@
           }
         }
       }
-    }
+    });
     for (const [x, y, r] of crosses) {
       drawCross(ctx, x, y, r);
     }
-    for (const key of triangles) {
-      const [x, y] = key.split(' ').map(Number);
-      drawTriangle(ctx, x, top + y - 1);
-    }
+    const most = Math.max(...spikes.map((counts) => Math.max(0, ...counts.values())));
+    spikes.forEach((counts, at) => drawSpikes(ctx, counts, most, top + bands[at].top - 1));
     if (selected >= 0) {
       const b = bands[runs.band[selected]];
       const x = toX(startOf(selected));
       ctx.strokeStyle = colors.focus;
       ctx.lineWidth = 2.5;
-      ctx.strokeRect(x - 1, top + b.top + runs.lane[selected] * b.lane - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
+      ctx.strokeRect(x - 1, top + topOf(b, runs.lane[selected]) - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
     }
     ctx.restore();
   };
@@ -370,7 +372,8 @@
     if (!b || !b.lanes) {
       return -1;
     }
-    const lane = Math.min(Math.floor((y - b.top) / b.lane), b.lanes - 1);
+    const place = plan.dense ? b.top + b.height - y : y - b.top;
+    const lane = Math.max(Math.min(Math.floor(place / b.lane), b.lanes - 1), 0);
     const slack = (view.max - view.min) / u.bbox.width * devicePixelRatio * 3;
     const time = u.posToVal(x, 'x');
     const i = firstAfter(b, lane, time - slack);
@@ -469,8 +472,8 @@
         ctx.fillRect(0, 3.5, 1.5, 6);
       }]);
     }
-    entries.push([plan.dense ? 'evictions' : 'evicted', (ctx) => {
-      plan.dense ? drawTriangle(ctx, 13, 4) : drawCross(ctx, 13, 7, 4.5);
+    entries.push([plan.dense ? 'evictions: higher for more' : 'evicted', (ctx) => {
+      plan.dense ? drawSpikes(ctx, [[4, 0], [9, 2], [14, 1], [19, 3]], 3, 13) : drawCross(ctx, 13, 7, 4.5);
     }]);
     byId('legend').append(...entries.map(([text, draw]) => {
       const item = document.createElement('li');

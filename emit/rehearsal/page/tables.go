@@ -9,8 +9,11 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal"
 )
 
-// maxJobRows is the largest number of jobs in the table of jobs.
-const maxJobRows = 200
+// The largest numbers of rows in tables.
+const (
+	maxEvictionRows = 40
+	maxJobRows      = 200
+)
 
 // tables is the text of the page.
 type tables struct {
@@ -20,6 +23,7 @@ type tables struct {
 	Notes                             []string
 	Teams                             []teamRow
 	Evictions                         []evictionRow
+	MoreEvictions                     string // says how many rows are missing, "" for none
 	Capacities                        []capacityRow
 	Jobs                              []jobRow
 	JobsTitle                         string
@@ -74,6 +78,9 @@ func (d *digest) tables() tables {
 		t.Counts = append(t.Counts, figure{strconv.Itoa(n), "deleted"})
 	}
 	t.Counts = append(t.Counts, figure{strconv.Itoa(evictions), plain(evictions, "eviction", "evictions")})
+	if hidden := len(t.Evictions) - maxEvictionRows; hidden > 0 {
+		t.Evictions, t.MoreEvictions = t.Evictions[:maxEvictionRows], words.Plural(hidden, "row is omitted", "rows are omitted")
+	}
 	t.Jobs = d.jobRows()
 	t.JobsTitle = words.Count(len(t.Jobs), "job")
 	if len(t.Jobs) < len(d.history.Jobs) {
