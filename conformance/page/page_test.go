@@ -12,8 +12,8 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal/page"
 )
 
-// pictures is the folder for pictures of the pages, for a person to look at.
-var pictures = flag.String("pictures", "", "write pictures of the pages to this existing `folder`")
+// pictures is the folder for the pages and pictures of them, for a person to look at.
+var pictures = flag.String("pictures", "", "write the pages and pictures of them to this existing `folder`")
 
 const (
 	// maxBytes and maxMilliseconds bound the page of 60,000 jobs: its size, and the time
@@ -33,6 +33,11 @@ func writePage(t *testing.T, jobs int, until int64) string {
 	}
 	if out.Len() > maxBytes {
 		t.Errorf("the page of %d jobs has %d bytes", jobs, out.Len())
+	}
+	if *pictures != "" {
+		if err := os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%d-jobs.html", jobs)), out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	path := filepath.Join(t.TempDir(), pageName)
 	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {

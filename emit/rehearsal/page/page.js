@@ -196,6 +196,22 @@
     return low < past ? low : -1;
   };
 
+  // stretchLanes gives the height of each band of a dense timeline to the lanes with runs
+  // in the time that is shown.
+  const stretchLanes = () => {
+    for (const b of bands) {
+      let lanes = b.lanes;
+      const isEmpty = (lane) => {
+        const i = firstAfter(b, lane, view.min);
+        return i < 0 || startOf(i) >= view.max;
+      };
+      while (lanes > 1 && isEmpty(lanes - 1)) {
+        lanes--;
+      }
+      b.lane = Math.min(b.height / Math.max(lanes, 1), 16);
+    }
+  };
+
   const fitText = (ctx, text, width) => {
     if (ctx.measureText(text).width <= width) {
       return text;
@@ -243,6 +259,9 @@
     const scale = width / (view.max - view.min);
     const toX = (t) => left + (t - view.min) * scale;
     ctx.textBaseline = 'middle';
+    if (plan.dense) {
+      stretchLanes();
+    }
     for (const b of bands) {
       ctx.fillStyle = colors.ink;
       if (b.first) {
@@ -449,7 +468,8 @@
       return true;
     });
     byId('p-timeline').textContent = bands.length === 0 ? 'No job ran.' :
-      'A bar is the time for which a job has quota. The height of a band is the largest number of jobs at the same time. ' +
+      'A bar is the time for which a job has quota. A band has the jobs of one ' + data.group +
+      (plan.dense ? '; its height is the largest number of jobs at one time. ' : '. ') +
       (data.waits ? '' : 'There are too many jobs to draw how long each waited; the chart of waiting jobs shows them together. ') +
       'Point at a bar to see its job.';
   };

@@ -101,8 +101,8 @@ func plain(n int, one, many string) string {
 func (d *digest) notes() []string {
 	var out []string
 	if hidden := len(d.holds) - maxRuns; hidden > 0 {
-		out = append(out, "The timeline has "+strconv.Itoa(maxRuns)+" runs. It omits the "+
-			words.Plural(hidden, "shortest one", "shortest ones")+"; the other charts and the tables count them.")
+		out = append(out, "The timeline omits the shortest runs, "+strconv.Itoa(hidden)+" of "+
+			strconv.Itoa(len(d.holds))+"; the other charts and the tables count them.")
 	}
 	active := 0
 	for _, line := range d.used {
@@ -111,7 +111,7 @@ func (d *digest) notes() []string {
 		}
 	}
 	if hidden := active - maxTeamCharts; hidden > 0 {
-		out = append(out, strconv.Itoa(maxTeamCharts)+" teams with the most hours have charts; "+
+		out = append(out, "The "+strconv.Itoa(maxTeamCharts)+" teams with the most hours have charts; "+
 			words.Plural(hidden, "other team is", "other teams are")+" in the table alone.")
 	}
 	return out
