@@ -81,7 +81,9 @@ func invent(p *ir.Platform, jobs int, until int64) (*rehearsal.Scenario, *rehear
 // play returns the history of a job that gets quota at some time.
 func play(s *rehearsal.Scenario, template int, at, length int64, chance *rand.Rand) rehearsal.JobHistory {
 	t := s.Templates[template]
-	j := rehearsal.JobHistory{ClusterQueue: fmt.Sprintf("cq-%d-%s", template/len(tiers), t.Tier), Outcome: rehearsal.Waiting}
+	j := rehearsal.JobHistory{
+		ClusterQueue: fmt.Sprintf("cq-%d-%s", template/len(tiers), t.Tier), Outcome: rehearsal.Waiting,
+	}
 	flavors := []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: capacities[chance.IntN(2)], Pods: 1}}
 	run := func(to int64) *rehearsal.Run {
 		j.Runs = append(j.Runs, rehearsal.Run{Reserved: at, Started: at + 180, Ended: to, Flavors: flavors})
@@ -90,7 +92,7 @@ func play(s *rehearsal.Scenario, template int, at, length int64, chance *rand.Ra
 	if chance.IntN(10) == 0 && at+length/2 < s.Until && length > 600 {
 		r := run(at + length/2)
 		r.Evicted, r.By = "Preempted", fmt.Sprintf("team-%d/%s", template/len(tiers), s.Jobs[len(s.Jobs)-1].Name)
-		r.Message = "Preempted to accommodate a workload (UID: 1) due to reclamation within the cohort; preemptor path: /a"
+		r.Message = "Preempted to accommodate a workload (UID: 1) due to reclamation within the cohort; x"
 		at = r.Ended + 3600
 	}
 	switch {

@@ -257,7 +257,9 @@ func (d *digest) shownHolds() []hold {
 			until = j.End
 		}
 		if until > waits {
-			shown = append(shown, hold{job: i, run: rehearsal.Run{Reserved: until}, waits: waits, started: -1, to: until})
+			shown = append(shown, hold{
+				job: i, run: rehearsal.Run{Reserved: until}, waits: waits, started: -1, to: until,
+			})
 		}
 	}
 	return shown

@@ -28,7 +28,8 @@ const hostile = `</script><script>alert(1)</script><!--`
 func newPlatform() *ir.Platform {
 	quotas := []ir.FlavorQuota{
 		{Flavor: "l4", Quotas: []ir.ResourceQuota{
-			{Resource: ir.CPU, Nominal: resource.MustParse("100")}, {Resource: ir.GPU, Nominal: resource.MustParse("6")},
+			{Resource: ir.CPU, Nominal: resource.MustParse("100")},
+			{Resource: ir.GPU, Nominal: resource.MustParse("6")},
 		}},
 		{Flavor: "later", Waiting: true, Quotas: []ir.ResourceQuota{
 			{Resource: ir.GPU, Nominal: resource.MustParse("50")},
@@ -50,7 +51,8 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 	s := &rehearsal.Scenario{
 		Name: "day", Until: 1000,
 		Templates: []rehearsal.Template{
-			{Name: "train", Team: "a", Tier: "hp", Accelerators: 4}, {Name: "try", Team: "b", Tier: "lp", Accelerators: 2},
+			{Name: "train", Team: "a", Tier: "hp", Accelerators: 4},
+			{Name: "try", Team: "b", Tier: "lp", Accelerators: 2},
 		},
 		Jobs:  []rehearsal.Job{{Name: "try-1", Template: 1}, {Name: "train-1", At: 90}, {Name: "train-2", At: 95}},
 		Pools: []rehearsal.Pool{{Name: "l4", Max: 4, PerNode: map[string]string{ir.GPU: "1"}}, {Name: "cpu", Max: 1}},
@@ -63,7 +65,7 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 				Runs: []rehearsal.Run{
 					{
 						Reserved: 0, Ended: 100, Flavors: main, Evicted: "Preempted", By: "ns-a/train-1",
-						Message: "Preempted to accommodate a workload (UID: 1) due to reclamation within the cohort; path: /",
+						Message: "Preempted to accommodate a workload (UID: 1) due to reclamation within the cohort; x",
 					},
 					{Reserved: 400, Started: 410, Flavors: main},
 				},
@@ -87,7 +89,8 @@ func TestTables(t *testing.T) {
 	want := tables{
 		Platform: "platform", Name: "day", Kueue: "0.19.2", Span: "16m40s", Unit: "accelerators",
 		Counts: []figure{
-			{"3", "jobs"}, {"1", "finished"}, {"1", "running at the end"}, {"1", "waiting at the end"}, {"1", "eviction"},
+			{"3", "jobs"}, {"1", "finished"}, {"1", "running at the end"}, {"1", "waiting at the end"},
+			{"1", "eviction"},
 		},
 		Teams: []teamRow{
 			{
@@ -125,9 +128,10 @@ func TestCharts(t *testing.T) {
 	s, h := newRehearsal()
 	got := newDigest(newPlatform(), s, h).charts()
 	want := charts{
-		End: 1000, Unit: "accelerators", Tiers: []string{"hp", "lp"}, Group: "queue", Waits: true, Capacity: []string{"l4", "cpu"},
-		Texts: []string{"", "a", "finished", "b", "running", "Preempted", "ns-a/train-1", "reclamation within the cohort",
-			"waiting", "too large"},
+		End: 1000, Unit: "accelerators", Tiers: []string{"hp", "lp"}, Group: "queue", Waits: true,
+		Capacity: []string{"l4", "cpu"},
+		Texts: []string{"", "a", "finished", "b", "running", "Preempted", "ns-a/train-1",
+			"reclamation within the cohort", "waiting", "too large"},
 		Bands: []band{{"l4", "cq-a", 1}, {"l4", "cq-b", 1}, {"", "cq-a", 1}},
 		Jobs: jobColumns{
 			Name: []string{"train-1", "try-1", "train-2"}, Team: []int{1, 3, 1}, Tier: []int{0, 1, 0},
@@ -246,7 +250,7 @@ func TestBounds(t *testing.T) {
 		d := newDigest(newPlatform(), s, h)
 		c := d.charts()
 		if len(c.Runs.Job) != test.runs || len(c.Bands) != test.bands || c.Bands[0].Label != test.label {
-			t.Errorf("%d jobs: %d runs in %d bands, first %s", test.jobs, len(c.Runs.Job), len(c.Bands), c.Bands[0].Label)
+			t.Errorf("%d jobs: %d runs in bands %+v", test.jobs, len(c.Runs.Job), c.Bands)
 		}
 		if got := strings.Join(d.notes(), " "); got != test.note {
 			t.Errorf("%d jobs: the notes are %q", test.jobs, got)
@@ -290,8 +294,8 @@ func TestWrite(t *testing.T) {
 	if strings.Contains(text, "alert(1)</script>") {
 		t.Error("a name became HTML")
 	}
-	hashes, script, style := policy.FindStringSubmatch(html.UnescapeString(text)), scripts.FindAllStringSubmatch(text, -1),
-		styles.FindStringSubmatch(text)
+	hashes := policy.FindStringSubmatch(html.UnescapeString(text))
+	script, style := scripts.FindAllStringSubmatch(text, -1), styles.FindStringSubmatch(text)
 	if hashes == nil || len(script) != 1 || style == nil {
 		t.Fatalf("the page has the hashes %q and %d scripts", hashes, len(script))
 	}

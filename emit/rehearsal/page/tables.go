@@ -79,7 +79,8 @@ func (d *digest) tables() tables {
 	}
 	t.Counts = append(t.Counts, figure{strconv.Itoa(evictions), plain(evictions, "eviction", "evictions")})
 	if hidden := len(t.Evictions) - maxEvictionRows; hidden > 0 {
-		t.Evictions, t.MoreEvictions = t.Evictions[:maxEvictionRows], words.Plural(hidden, "row is omitted", "rows are omitted")
+		t.Evictions = t.Evictions[:maxEvictionRows]
+		t.MoreEvictions = words.Plural(hidden, "row is omitted", "rows are omitted")
 	}
 	t.Jobs = d.jobRows()
 	t.JobsTitle = words.Count(len(t.Jobs), "job")
@@ -267,8 +268,8 @@ func (d *digest) jobRows() []jobRow {
 func (d *digest) jobRow(i int, holds []hold) jobRow {
 	j, h, t := d.scenario.Jobs[i], d.history.Jobs[i], d.templateOf(i)
 	row := jobRow{
-		Job: j.Name, Team: t.Team, Tier: t.Tier, Arrived: words.FormatSeconds(j.At), Waited: printWait(d.waitOf(i, holds)),
-		Outcome: string(h.Outcome),
+		Job: j.Name, Team: t.Team, Tier: t.Tier, Arrived: words.FormatSeconds(j.At),
+		Waited: printWait(d.waitOf(i, holds)), Outcome: string(h.Outcome),
 	}
 	if h.End > 0 {
 		row.Ended = words.FormatSeconds(h.End)
