@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal/page"
 )
 
@@ -47,15 +49,23 @@ func writePage(t *testing.T, jobs int, until int64) string {
 	return path
 }
 
-// blankCharts returns the charts whose plot has one color only.
-const blankCharts = `[...document.querySelectorAll('.uplot')].filter((chart) => {
+// blankCharts returns how many charts have at most two colors in their plot, and
+// blankTimeline whether the timeline does.
+const (
+	blankCharts   = `[...document.querySelectorAll('.uplot')]` + areBlank
+	blankTimeline = `[document.querySelector('#timeline .uplot')]` + areBlank
+)
+
+const areBlank = `.filter((chart) => {
 	const canvas = chart.querySelector('canvas');
 	const over = chart.querySelector('.u-over');
 	const x = over.offsetLeft * devicePixelRatio;
 	const y = over.offsetTop * devicePixelRatio;
 	const width = Math.max(over.offsetWidth * devicePixelRatio, 1);
 	const height = Math.max(over.offsetHeight * devicePixelRatio, 1);
-	const pixels = new Uint32Array(canvas.getContext('2d').getImageData(x, y, width, height).data.buffer);
+	const copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
+	copy.drawImage(canvas, -x, -y);
+	const pixels = new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
 	return new Set(pixels).size < 3;
 }).length`
 
@@ -88,12 +98,38 @@ func TestPages(t *testing.T) {
 				if n := eval[int](b, "document.querySelectorAll('img').length"); n > 0 {
 					t.Errorf("%s: the name of a team became HTML", name)
 				}
-				b.checkProblems()
 				if *pictures != "" {
 					b.save(filepath.Join(*pictures, name+".png"))
 				}
+				b.checkZoom(test.until)
+				if *pictures != "" {
+					b.save(filepath.Join(*pictures, name+"-zoomed.png"))
+				}
+				b.checkProblems()
 			}
 		}
+	}
+}
+
+// checkZoom zooms in by six keys, to a 64th of the time, and reports how long each took.
+func (b *browser) checkZoom(until int64) {
+	b.t.Helper()
+	const presses = 6
+	eval[any](b, "document.querySelector('#timeline').focus()")
+	began := time.Now()
+	for range presses {
+		b.press("+")
+	}
+	// The browser draws before it calls the function.
+	eval[any](b, "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+	b.t.Logf("a key that zooms takes %d ms", time.Since(began).Milliseconds()/presses)
+	middle, length := until/2, until>>presses
+	want := words.FormatSeconds(middle-length/2) + " to " + words.FormatSeconds(middle+length/2)
+	if got := b.window(); got != want {
+		b.t.Errorf("after %d keys + it shows %s, want %s", presses, got, want)
+	}
+	if n := eval[int](b, blankTimeline); n > 0 {
+		b.t.Error("the timeline is blank after zooming")
 	}
 }
 
@@ -138,6 +174,9 @@ func TestUse(t *testing.T) {
 	}
 	if text := eval[string](b, "tip.textContent"); !shown || !strings.Contains(text, "train-") {
 		t.Errorf("the mouse shows %q", text)
+	}
+	if *pictures != "" {
+		b.save(filepath.Join(*pictures, "60-jobs-pointed-at.png"))
 	}
 	b.mouse("mousePressed", place.X, place.Y)
 	b.mouse("mouseMoved", place.X+50, place.Y)

@@ -223,7 +223,7 @@
     return text.slice(0, n) + '…';
   };
 
-  // shapes of marks, in CSS pixels around x, y
+  // drawCross draws a cross around x, y, with a border that separates it from bars.
   const drawCross = (ctx, x, y, r) => {
     for (const [color, width] of [[colors.page, 4], [colors.alert, 1.8]]) {
       ctx.strokeStyle = color;
@@ -292,6 +292,7 @@
         let i = firstAfter(b, lane, view.min);
         // Of the runs that end in one pixel, only the first is drawn.
         let drawn = -Infinity;
+        let marked = -Infinity;
         for (; i >= 0 && i < past && startOf(i) < view.max; i++) {
           const from = toX(runs.from[i]);
           const to = Math.max(toX(runs.to[i]), from + 1);
@@ -300,8 +301,9 @@
             if (plan.dense) {
               const x = Math.round(to / 4) * 4;
               spikes[at].set(x, (spikes[at].get(x) || 0) + 1);
-            } else {
+            } else if (to - marked > 9) {
               crosses.push([to, y + height / 2, Math.min(4.5, height / 2)]);
+              marked = to;
             }
           }
           if (data.waits && runs.waits[i] < runs.from[i]) {
@@ -492,7 +494,7 @@
         ctx.fillRect(0, 3.5, 1.5, 6);
       }]);
     }
-    entries.push([plan.dense ? 'evictions: higher for more' : 'evicted', (ctx) => {
+    entries.push([plan.dense ? 'evictions: higher for more' : 'evicted, once or several times', (ctx) => {
       plan.dense ? drawSpikes(ctx, [[4, 0], [9, 2], [14, 1], [19, 3]], 3, 13) : drawCross(ctx, 13, 7, 4.5);
     }]);
     byId('legend').append(...entries.map(([text, draw]) => {
