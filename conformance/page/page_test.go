@@ -133,6 +133,19 @@ func (b *browser) checkZoom(until int64) {
 	}
 }
 
+// TestEmpty opens the page of a rehearsal without jobs.
+func TestEmpty(t *testing.T) {
+	b := startBrowser(t)
+	b.open(writePage(t, 0, day), 1280, "light")
+	if got := eval[int](b, "document.querySelectorAll('.uplot').length"); got != 3 {
+		t.Errorf("%d charts, want those of jobs, waiting and nodes", got)
+	}
+	if got := eval[string](b, "document.getElementById('p-timeline').textContent"); got != "No job had quota." {
+		t.Errorf("below the title is %q", got)
+	}
+	b.checkProblems()
+}
+
 // TestUse zooms by keyboard and by mouse, and looks at jobs.
 func TestUse(t *testing.T) {
 	b := startBrowser(t)

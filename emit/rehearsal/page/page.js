@@ -1,6 +1,12 @@
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
+  // encoding/json writes null for an empty list.
+  for (const table of [data, data.jobs, data.runs, data.waiting, data.nodes]) {
+    for (const name of Object.keys(table)) {
+      table[name] ??= [];
+    }
+  }
   const {end, texts, tiers, jobs, runs, bands} = data;
   const byId = (id) => document.getElementById(id);
   const began = performance.now();
@@ -87,6 +93,8 @@
   const options = (extra) => ({
     legend: {show: false}, ...extra,
     cursor: {
+      // An amount holds from its own time on, so the point before the cursor counts.
+      dataIdx: (u, line, nearest, time) => nearest > 0 && u.data[0][nearest] > time ? nearest - 1 : nearest,
       drag: {x: true, y: false, dist: 5, setScale: false}, points: {show: false}, y: false,
       bind: {dblclick: () => () => { show(0, end); return null; }},
       sync: {key: sync.key, scales: ['x', null], filters: {pub: (type) => type === 'mousemove' || type === 'mouseleave'}},
@@ -434,7 +442,7 @@
     const element = byId('timeline');
     const longest = bands.reduce((n, b) => Math.max(n, b.label.length), 0);
     const u = new uPlot(options({
-      width: element.clientWidth, height: plan.height + 38, padding: [4, 12, 0, 0],
+      width: element.clientWidth, height: plan.height + 38, padding: [4, 16, 0, 0],
       scales: {x: timeScale(), y: {range: () => [plan.height, 0]}},
       axes: [timeAxis(), {show: true, size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false}, ticks: {show: false}}],
       series: [{}, {show: false}],
@@ -469,7 +477,7 @@
       select(key === 'ArrowDown' ? 1 : -1);
       return true;
     });
-    byId('p-timeline').textContent = bands.length === 0 ? 'No job ran.' :
+    byId('p-timeline').textContent = bands.length === 0 ? 'No job had quota.' :
       'A bar is the time for which a job has quota. A band has the jobs of one ' + data.group +
       (plan.dense ? '; its height is the largest number of jobs at one time. ' : '. ') +
       (data.waits ? '' : 'There are too many jobs to draw how long each waited; the chart of waiting jobs shows them together. ') +
@@ -516,10 +524,10 @@
       return;
     }
     charts.push(new uPlot(options({
-      width: element.clientWidth, height: 260, padding: [12, 12, 0, 0], legend: {show: true, markers: {show: false}},
+      width: element.clientWidth, height: 260, padding: [12, 16, 0, 0], legend: {show: true, markers: {show: false}},
       scales: {x: timeScale(), y: {range: (u, min, max) => [0, Math.max(max * 1.08, 1)]}},
       axes: [timeAxis(), amountAxis(56)],
-      series: [{label: 'time', value: (u, v) => v == null ? '' : printTime(v)}, ...names.map((name, i) => ({
+      series: [{label: 'time', value: (u, v) => v == null || u.cursor.left < 0 ? '' : printTime(u.posToVal(u.cursor.left, 'x'))}, ...names.map((name, i) => ({
         label: name, stroke: () => colorOf(i), width: 2, dash: dashOf(i), paths: stepped,
         points: {show: false}, value: (u, v) => print(v),
       }))],
@@ -560,7 +568,7 @@
       const limit = team.guarantee < 0 ? Infinity : team.guarantee;
       const common = {paths: stepped, points: {show: false}};
       const u = new uPlot(options({
-        width: box.clientWidth - 18, height: 130, padding: [8, 8, 0, 0],
+        width: box.clientWidth - 18, height: 130, padding: [8, 16, 0, 0],
         scales: {x: timeScale(), y: {range: () => [0, top * 1.08]}},
         axes: [{...timeAxis(), space: 60}, amountAxis(40)],
         series: [{},
@@ -569,8 +577,9 @@
           {...common, show: team.guarantee >= 0, stroke: () => colors.ink, width: 1.5, dash: [5, 4]}],
         hooks: {
           setCursor: [(u) => {
-            const i = u.cursor.idx;
-            value.textContent = i == null || u.cursor.left < 0 ? '' : ': ' + print(used[i]) + ' at ' + printTime(team.used.times[i]);
+            const i = u.cursor.idxs[1];
+            value.textContent = i == null || u.cursor.left < 0 ? '' :
+              print(used[i]) + ' at ' + printTime(u.posToVal(u.cursor.left, 'x'));
           }],
         },
       }), [team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0))], box);
@@ -584,7 +593,7 @@
   addLegend();
   addTeams();
   addLines('waiting', tiers.map((t) => 'tier ' + t), data.waiting, 'Jobs that wait for quota over time, by tier.');
-  addLines('nodes', data.capacities || [], data.nodes, 'Nodes over time, by capacity.');
+  addLines('nodes', data.capacities, data.nodes, 'Nodes over time, by capacity.');
   byId('tools').hidden = false;
   byId('tools').addEventListener('click', (event) => act(event.target.dataset.act));
   show(0, end);
