@@ -2,9 +2,10 @@ module github.com/batchwright/batchwright/conformance/page
 
 go 1.26.0
 
-require github.com/batchwright/batchwright v0.0.0 // the page
-
-require k8s.io/apimachinery v0.36.2
+require (
+	github.com/batchwright/batchwright v0.0.0 // the page
+	k8s.io/apimachinery v0.36.2 // amounts of quota
+)
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect

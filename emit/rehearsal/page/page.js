@@ -82,7 +82,8 @@
     432000, 864000, 2592000, 8640000, 31536000];
   const timeAxis = () => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {stroke: () => colors.line},
-    incrs: steps, space: 70, size: 34, font: '12px system-ui, sans-serif', values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
+    incrs: steps, space: 70, size: 34, font: '12px system-ui, sans-serif',
+    values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
   });
   const amountAxis = (size) => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {show: false}, size: size || 46,
@@ -97,7 +98,9 @@
       dataIdx: (u, line, nearest, time) => nearest > 0 && u.data[0][nearest] > time ? nearest - 1 : nearest,
       drag: {x: true, y: false, dist: 5, setScale: false}, points: {show: false}, y: false,
       bind: {dblclick: () => () => { show(0, end); return null; }},
-      sync: {key: sync.key, scales: ['x', null], filters: {pub: (type) => type === 'mousemove' || type === 'mouseleave'}},
+      sync: {
+        key: sync.key, scales: ['x', null], filters: {pub: (type) => type === 'mousemove' || type === 'mouseleave'},
+      },
       ...extra.cursor,
     },
     hooks: {
@@ -275,7 +278,8 @@
       if (b.first) {
         ctx.font = '600 12px system-ui, sans-serif';
         ctx.textAlign = 'left';
-        ctx.fillText(b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota', left, top + b.top - plan.headHeight + 10);
+        const title = b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota';
+        ctx.fillText(title, left, top + b.top - plan.headHeight + 10);
       }
       ctx.font = '12px system-ui, sans-serif';
       ctx.textAlign = 'right';
@@ -366,7 +370,8 @@
       const x = toX(startOf(selected));
       ctx.strokeStyle = colors.focus;
       ctx.lineWidth = 2.5;
-      ctx.strokeRect(x - 1, top + topOf(b, runs.lane[selected]) - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
+      const y = top + topOf(b, runs.lane[selected]);
+      ctx.strokeRect(x - 1, y - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
     }
     ctx.restore();
   };
@@ -375,13 +380,15 @@
   const describe = (i) => {
     const j = runs.job[i];
     const b = bands[runs.band[i]];
-    const lines = [jobs.name[j] + ', ' + texts[jobs.team[j]] + ', tier ' + tiers[jobs.tier[j]] + (jobs.amount[j] ? ', ' + printAmount(jobs.amount[j]) : '')];
+    const lines = [jobs.name[j] + ', ' + texts[jobs.team[j]] + ', tier ' + tiers[jobs.tier[j]] +
+      (jobs.amount[j] ? ', ' + printAmount(jobs.amount[j]) : '')];
     const last = runs.to[i] === end && texts[jobs.outcome[j]] === 'running' && !runs.evicted[i];
     let line = 'Arrived at ' + printTime(jobs.at[j]);
     if (!b.capacity) {
       lines.push(line + ', without quota from ' + printTime(runs.waits[i]) + ' to ' + printTime(runs.to[i]));
     } else {
-      line += ', quota on ' + b.capacity + ' at ' + printTime(runs.from[i]) + ' after ' + printTime(runs.from[i] - runs.waits[i]);
+      line += ', quota on ' + b.capacity + ' at ' + printTime(runs.from[i]);
+      line += ' after ' + printTime(runs.from[i] - runs.waits[i]);
       line += runs.started[i] < 0 ? ', pods never ran' : ', pods ran at ' + printTime(runs.started[i]);
       lines.push(line + (last ? ', runs at the end' : ', ended at ' + printTime(runs.to[i])));
     }
@@ -444,7 +451,10 @@
     const u = new uPlot(options({
       width: element.clientWidth, height: plan.height + 38, padding: [4, 16, 0, 0],
       scales: {x: timeScale(), y: {range: () => [plan.height, 0]}},
-      axes: [timeAxis(), {show: true, size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false}, ticks: {show: false}}],
+      axes: [timeAxis(), {
+        size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false},
+        ticks: {show: false},
+      }],
       series: [{}, {show: false}],
       hooks: {
         draw: [drawTimeline],
@@ -480,7 +490,8 @@
     byId('p-timeline').textContent = bands.length === 0 ? 'No job had quota.' :
       'A bar is the time for which a job has quota. A band has the jobs of one ' + data.group +
       (plan.dense ? '; its height is the largest number of jobs at one time. ' : '. ') +
-      (data.waits ? '' : 'There are too many jobs to draw how long each waited; the chart of waiting jobs shows them together. ') +
+      (data.waits ? '' : 'There are too many jobs to draw how long each waited; ' +
+        'the chart of waiting jobs shows them together. ') +
       'Point at a bar to see its job.';
   };
 
@@ -527,7 +538,9 @@
       width: element.clientWidth, height: 260, padding: [12, 16, 0, 0], legend: {show: true, markers: {show: false}},
       scales: {x: timeScale(), y: {range: (u, min, max) => [0, Math.max(max * 1.08, 1)]}},
       axes: [timeAxis(), amountAxis(56)],
-      series: [{label: 'time', value: (u, v) => v == null || u.cursor.left < 0 ? '' : printTime(u.posToVal(u.cursor.left, 'x'))}, ...names.map((name, i) => ({
+      series: [{
+        label: 'time', value: (u, v) => v == null || u.cursor.left < 0 ? '' : printTime(u.posToVal(u.cursor.left, 'x')),
+      }, ...names.map((name, i) => ({
         label: name, stroke: () => colorOf(i), width: 2, dash: dashOf(i), paths: stepped,
         points: {show: false}, value: (u, v) => print(v),
       }))],
@@ -550,7 +563,7 @@
 
   // addTeams adds a small chart for each team.
   const addTeams = () => {
-    const top = data.teams.reduce((most, t) => t.used.lines[0].reduce((a, b) => Math.max(a, b), Math.max(most, t.guarantee)), 1);
+    const top = data.teams.reduce((most, t) => Math.max(most, t.guarantee, ...t.used.lines[0]), 1);
     byId('p-teams').textContent = meanText(data.teams.find((t) => t.used.mean)?.used || {}) + (data.unit === 'jobs' ?
       'No job has accelerators, so the charts count jobs.' :
       'The dashed line is the guarantee of the team. The part above it is borrowed, and hatched. ') +
@@ -582,7 +595,9 @@
               print(used[i]) + ' at ' + printTime(u.posToVal(u.cursor.left, 'x'));
           }],
         },
-      }), [team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0))], box);
+      }), [
+        team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0)),
+      ], box);
       charts.push(u);
       prepare(box, 'Team ' + team.team + ', ' + data.unit + ' with quota over time.');
     }
