@@ -19,8 +19,9 @@ quick:
 
 # All held against the real tools: a repository that init makes against CUE's own and
 # pre-commit, if that is there; the pictures against Mermaid, if Chromium and npm are
-# there; and the golden folders against Terraform, if it is there, KAI Scheduler's code,
-# and a control plane of Kubernetes, Kueue and JobSet with Prometheus, built and run here.
+# there; pages of rehearsals in Chromium, if it is there; and the golden folders against
+# Terraform, if it is there, KAI Scheduler's code, and a control plane of Kubernetes,
+# Kueue and JobSet with Prometheus, built and run here.
 conformance:
 	conformance/run
 
@@ -50,7 +51,7 @@ check:
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
 	cd rehearse && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...
-	for module in . conformance conformance/cluster conformance/mutants conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

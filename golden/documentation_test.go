@@ -259,8 +259,8 @@ func withoutBlocks(source string) string {
 // TestEveryModuleHasAReason checks that go.mod gives a reason for every dependency.
 func TestEveryModuleHasAReason(t *testing.T) {
 	for _, name := range []string{
-		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/repository/go.mod",
-		"conformance/terraform/go.mod", "conformance/workflows/go.mod",
+		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/page/go.mod",
+		"conformance/repository/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod",
 	} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {

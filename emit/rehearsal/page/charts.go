@@ -28,7 +28,8 @@ type charts struct {
 	Tiers    []string    `json:"tiers"`
 	Jobs     jobColumns  `json:"jobs"`
 	Bands    []band      `json:"bands"`
-	Runs     runColumns  `json:"runs"` // by band, then lane, then time
+	Group    string      `json:"group"` // what a band has the jobs of, on its capacity
+	Runs     runColumns  `json:"runs"`  // by band, then lane, then time
 	Waits    bool        `json:"waits"`
 	Teams    []teamChart `json:"teams"`
 	Waiting  series      `json:"waiting"` // by tier
@@ -160,6 +161,7 @@ func (d *digest) addTimeline(c *charts, t *texts) {
 	shown := d.shownHolds()
 	c.Waits = d.showsWaits()
 	keys := d.bandKeys(shown)
+	c.Group = keys.group
 	type entry struct {
 		hold
 		band, lane int
@@ -255,7 +257,9 @@ func (d *digest) shownHolds() []hold {
 			until = j.End
 		}
 		if until > waits {
-			shown = append(shown, hold{job: i, run: rehearsal.Run{Reserved: until}, waits: waits, started: -1, to: until})
+			shown = append(shown, hold{
+				job: i, run: rehearsal.Run{Reserved: until}, waits: waits, started: -1, to: until,
+			})
 		}
 	}
 	return shown
@@ -266,6 +270,7 @@ func (d *digest) showsWaits() bool { return len(d.holds)+len(d.history.Jobs) <= 
 
 // bandKeys are the bands of a timeline: pairs of a capacity and a label.
 type bandKeys struct {
+	group  string // "queue", "tier" or "capacity"
 	of     func(hold) [2]string
 	sorted [][2]string
 }
@@ -287,12 +292,15 @@ func (d *digest) bandKeys(shown []hold) bandKeys {
 		return [3]int{at, slices.Index(d.teams, t.Team), slices.Index(d.tiers, t.Tier)}
 	}
 	var keys bandKeys
-	for _, label := range []func(hold) string{
-		func(v hold) string { return d.history.Jobs[v.job].ClusterQueue },
-		func(v hold) string { return "tier " + d.templateOf(v.job).Tier },
-		func(hold) string { return "all jobs" },
+	for _, by := range []struct {
+		group string
+		label func(hold) string
+	}{
+		{"queue", func(v hold) string { return d.history.Jobs[v.job].ClusterQueue }},
+		{"tier", func(v hold) string { return "tier " + d.templateOf(v.job).Tier }},
+		{"capacity", func(hold) string { return "all jobs" }},
 	} {
-		keys = bandKeys{of: func(v hold) [2]string { return [2]string{v.capacity, label(v)} }}
+		keys = bandKeys{group: by.group, of: func(v hold) [2]string { return [2]string{v.capacity, by.label(v)} }}
 		first := map[[2]string][3]int{}
 		for _, v := range shown {
 			key, r := keys.of(v), rank(v)

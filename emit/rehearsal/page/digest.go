@@ -73,13 +73,12 @@ func (d *digest) addJob(i int) {
 	j, t := d.history.Jobs[i], d.templateOf(i)
 	team, tier := slices.Index(d.teams, t.Team), slices.Index(d.tiers, t.Tier)
 	waits := d.scenario.Jobs[i].At
-	for n, r := range j.Runs {
+	for _, r := range j.Runs {
 		v := hold{job: i, run: r, waits: waits, started: r.Started, to: r.Ended, capacity: d.capacityOf(r)}
 		if v.to == 0 {
 			v.to = d.end
 		}
-		// A finished job has started, even if the time is 0.
-		if r.Started == 0 && (j.Outcome != rehearsal.Finished || n+1 < len(j.Runs)) {
+		if !r.Ran {
 			v.started = -1
 		}
 		d.holds = append(d.holds, v)

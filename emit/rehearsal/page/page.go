@@ -50,7 +50,8 @@ func Write(w io.Writer, p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.Hist
 		return err
 	}
 	style := plotStyle + "\n" + ownStyle
-	script := "/*\nuPlot is part of this page, under this licence:\n\n" + plotLicense + "\n*/\n" + plotScript + ownScript
+	license := "/*\nuPlot is part of this page, under this licence:\n\n" + plotLicense + "\n*/\n"
+	script := license + plotScript + ownScript
 	// Script, Style and Data are not escaped. The first two are the constants above.
 	// encoding/json escapes everything in Data that could end its element.
 	return t.Execute(w, struct {

@@ -1,6 +1,12 @@
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
+  // encoding/json writes null for an empty list.
+  for (const table of [data, data.jobs, data.runs, data.waiting, data.nodes]) {
+    for (const name of Object.keys(table)) {
+      table[name] ??= [];
+    }
+  }
   const {end, texts, tiers, jobs, runs, bands} = data;
   const byId = (id) => document.getElementById(id);
   const began = performance.now();
@@ -20,6 +26,24 @@
   };
   const colorOf = (i) => colors['c' + i % 8];
   const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [14, 4]];
+  const dashOf = (i) => dashes[(i + Math.floor(i / 8)) % dashes.length];
+
+  // picture returns a sample for a legend. It is drawn again when the colors change.
+  const pictures = new Map();
+  const picture = (draw, width) => {
+    const canvas = document.createElement('canvas');
+    canvas.className = 'sample';
+    canvas.style.width = width + 'px';
+    pictures.set(canvas, () => {
+      canvas.width = width * devicePixelRatio;
+      canvas.height = 14 * devicePixelRatio;
+      const ctx = canvas.getContext('2d');
+      ctx.scale(devicePixelRatio, devicePixelRatio);
+      draw(ctx);
+    });
+    pictures.get(canvas)();
+    return canvas;
+  };
 
   const units = [[86400, 'd'], [3600, 'h'], [60, 'm'], [1, 's']];
   const printTime = (seconds, most) => {
@@ -58,7 +82,8 @@
     432000, 864000, 2592000, 8640000, 31536000];
   const timeAxis = () => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {stroke: () => colors.line},
-    incrs: steps, space: 70, font: '12px system-ui, sans-serif', values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
+    incrs: steps, space: 70, size: 34, font: '12px system-ui, sans-serif',
+    values: (u, splits) => splits.map((v) => v < 0 ? '' : printTime(v, 2)),
   });
   const amountAxis = (size) => ({
     stroke: () => colors.soft, grid: {stroke: () => colors.line, width: 1}, ticks: {show: false}, size: size || 46,
@@ -69,9 +94,13 @@
   const options = (extra) => ({
     legend: {show: false}, ...extra,
     cursor: {
+      // An amount holds from its own time on, so the point before the cursor counts.
+      dataIdx: (u, line, nearest, time) => nearest > 0 && u.data[0][nearest] > time ? nearest - 1 : nearest,
       drag: {x: true, y: false, dist: 5, setScale: false}, points: {show: false}, y: false,
       bind: {dblclick: () => () => { show(0, end); return null; }},
-      sync: {key: sync.key, scales: ['x', null], filters: {pub: (type) => type === 'mousemove' || type === 'mouseleave'}},
+      sync: {
+        key: sync.key, scales: ['x', null], filters: {pub: (type) => type === 'mousemove' || type === 'mouseleave'},
+      },
       ...extra.cursor,
     },
     hooks: {
@@ -130,11 +159,12 @@
   };
 
   // The timeline: bands of lanes, one bar for each run.
-  const headHeight = 20;
-  const gap = 5;
   const layOut = () => {
     const lanes = bands.reduce((sum, b) => sum + b.lanes, 0);
     const height = Math.min(16, 1100 / Math.max(lanes, 1));
+    const dense = height < 5;
+    const headHeight = dense ? 32 : 20;
+    const gap = dense ? 14 : 5;
     let top = 0;
     let capacity = null;
     for (const b of bands) {
@@ -146,9 +176,12 @@
       b.lane = b.height / Math.max(b.lanes, 1);
       top += b.height;
     }
-    return {height: top + gap, dense: height < 5};
+    return {height: top + gap, dense, headHeight};
   };
   const plan = layOut();
+  // topOf returns the top of a lane. The lanes of a dense timeline fill from below, as an
+  // area does.
+  const topOf = (b, lane) => plan.dense ? b.top + b.height - (lane + 1) * b.lane : b.top + lane * b.lane;
   const startOf = (i) => data.waits ? runs.waits[i] : runs.from[i];
   // The runs are in the order of bands, lanes and times: the first run of each lane.
   for (const b of bands) {
@@ -174,6 +207,22 @@
     return low < past ? low : -1;
   };
 
+  // stretchLanes gives the height of each band of a dense timeline to the lanes with runs
+  // in the time that is shown.
+  const stretchLanes = () => {
+    for (const b of bands) {
+      let lanes = b.lanes;
+      const isEmpty = (lane) => {
+        const i = firstAfter(b, lane, view.min);
+        return i < 0 || startOf(i) >= view.max;
+      };
+      while (lanes > 1 && isEmpty(lanes - 1)) {
+        lanes--;
+      }
+      b.lane = Math.min(b.height / Math.max(lanes, 1), 16);
+    }
+  };
+
   const fitText = (ctx, text, width) => {
     if (ctx.measureText(text).width <= width) {
       return text;
@@ -185,7 +234,7 @@
     return text.slice(0, n) + '…';
   };
 
-  // shapes of marks, in CSS pixels around x, y
+  // drawCross draws a cross around x, y, with a border that separates it from bars.
   const drawCross = (ctx, x, y, r) => {
     for (const [color, width] of [[colors.page, 4], [colors.alert, 1.8]]) {
       ctx.strokeStyle = color;
@@ -198,17 +247,16 @@
       ctx.stroke();
     }
   };
-  const drawTriangle = (ctx, x, y) => {
-    ctx.beginPath();
-    ctx.moveTo(x - 4, y);
-    ctx.lineTo(x + 4, y);
-    ctx.lineTo(x, y + 6);
-    ctx.closePath();
+  // drawSpikes draws how many evictions each few pixels have: heights from 3 to 10 pixels.
+  const drawSpikes = (ctx, counts, most, y) => {
     ctx.fillStyle = colors.alert;
-    ctx.strokeStyle = colors.page;
-    ctx.lineWidth = 2;
-    ctx.stroke();
-    ctx.fill();
+    for (const [x, n] of counts) {
+      ctx.beginPath();
+      ctx.moveTo(x - 2, y);
+      ctx.lineTo(x + 2, y);
+      ctx.lineTo(x, y - 3 - 7 * n / most);
+      ctx.fill();
+    }
   };
 
   const drawTimeline = (u) => {
@@ -222,43 +270,52 @@
     const scale = width / (view.max - view.min);
     const toX = (t) => left + (t - view.min) * scale;
     ctx.textBaseline = 'middle';
+    if (plan.dense) {
+      stretchLanes();
+    }
     for (const b of bands) {
       ctx.fillStyle = colors.ink;
       if (b.first) {
         ctx.font = '600 12px system-ui, sans-serif';
         ctx.textAlign = 'left';
-        ctx.fillText(b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota', left, top + b.top - headHeight / 2);
+        const title = b.capacity ? 'Capacity ' + b.capacity : 'No capacity: jobs without quota';
+        ctx.fillText(title, left, top + b.top - plan.headHeight + 10);
       }
       ctx.font = '12px system-ui, sans-serif';
       ctx.textAlign = 'right';
       ctx.fillText(fitText(ctx, b.label, left - 10), left - 6, top + b.top + b.height / 2);
       ctx.fillStyle = colors.band;
+      ctx.globalAlpha = 0.6;
       ctx.fillRect(left, top + b.top, width, b.height);
+      ctx.globalAlpha = 1;
     }
     ctx.beginPath();
     ctx.rect(left, top, width, plan.height);
     ctx.clip();
     const waitsForNodes = tiers.map((_, i) => hatch(ctx, colorOf(i)));
     const crosses = [];
-    const triangles = new Set();
-    for (const b of bands) {
+    const spikes = bands.map(() => new Map());
+    bands.forEach((b, at) => {
       const inset = b.lane > 4 ? 1 : 0;
       for (let lane = 0; lane < b.lanes; lane++) {
-        const y = top + b.top + lane * b.lane + inset;
+        const y = top + topOf(b, lane) + inset;
         const height = Math.max(b.lane - 2 * inset, 0.5);
         const past = lane + 1 < b.lanes ? b.starts[lane + 1] : b.past;
         let i = firstAfter(b, lane, view.min);
-        // Without subpixels, a lane with more runs than pixels costs no more than its pixels.
+        // Of the runs that end in one pixel, only the first is drawn.
         let drawn = -Infinity;
+        let marked = -Infinity;
         for (; i >= 0 && i < past && startOf(i) < view.max; i++) {
           const from = toX(runs.from[i]);
           const to = Math.max(toX(runs.to[i]), from + 1);
           const tier = jobs.tier[runs.job[i]];
           if (runs.evicted[i]) {
             if (plan.dense) {
-              triangles.add(Math.round(to / 5) * 5 + ' ' + b.top);
-            } else {
+              const x = Math.round(to / 4) * 4;
+              spikes[at].set(x, (spikes[at].get(x) || 0) + 1);
+            } else if (to - marked > 9) {
               crosses.push([to, y + height / 2, Math.min(4.5, height / 2)]);
+              marked = to;
             }
           }
           if (data.waits && runs.waits[i] < runs.from[i]) {
@@ -302,20 +359,19 @@
           }
         }
       }
-    }
+    });
     for (const [x, y, r] of crosses) {
       drawCross(ctx, x, y, r);
     }
-    for (const key of triangles) {
-      const [x, y] = key.split(' ').map(Number);
-      drawTriangle(ctx, x, top + y - 1);
-    }
+    const most = Math.max(...spikes.map((counts) => Math.max(0, ...counts.values())));
+    spikes.forEach((counts, at) => drawSpikes(ctx, counts, most, top + bands[at].top - 1));
     if (selected >= 0) {
       const b = bands[runs.band[selected]];
       const x = toX(startOf(selected));
       ctx.strokeStyle = colors.focus;
       ctx.lineWidth = 2.5;
-      ctx.strokeRect(x - 1, top + b.top + runs.lane[selected] * b.lane - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
+      const y = top + topOf(b, runs.lane[selected]);
+      ctx.strokeRect(x - 1, y - 1, Math.max(toX(runs.to[selected]) - x, 2) + 2, Math.max(b.lane, 3) + 2);
     }
     ctx.restore();
   };
@@ -324,13 +380,15 @@
   const describe = (i) => {
     const j = runs.job[i];
     const b = bands[runs.band[i]];
-    const lines = [jobs.name[j] + ', ' + texts[jobs.team[j]] + ', tier ' + tiers[jobs.tier[j]] + (jobs.amount[j] ? ', ' + printAmount(jobs.amount[j]) : '')];
+    const lines = [jobs.name[j] + ', ' + texts[jobs.team[j]] + ', tier ' + tiers[jobs.tier[j]] +
+      (jobs.amount[j] ? ', ' + printAmount(jobs.amount[j]) : '')];
     const last = runs.to[i] === end && texts[jobs.outcome[j]] === 'running' && !runs.evicted[i];
     let line = 'Arrived at ' + printTime(jobs.at[j]);
     if (!b.capacity) {
       lines.push(line + ', without quota from ' + printTime(runs.waits[i]) + ' to ' + printTime(runs.to[i]));
     } else {
-      line += ', quota on ' + b.capacity + ' at ' + printTime(runs.from[i]) + ' after ' + printTime(runs.from[i] - runs.waits[i]);
+      line += ', quota on ' + b.capacity + ' at ' + printTime(runs.from[i]);
+      line += ' after ' + printTime(runs.from[i] - runs.waits[i]);
       line += runs.started[i] < 0 ? ', pods never ran' : ', pods ran at ' + printTime(runs.started[i]);
       lines.push(line + (last ? ', runs at the end' : ', ended at ' + printTime(runs.to[i])));
     }
@@ -350,7 +408,8 @@
     if (!b || !b.lanes) {
       return -1;
     }
-    const lane = Math.min(Math.floor((y - b.top) / b.lane), b.lanes - 1);
+    const place = plan.dense ? b.top + b.height - y : y - b.top;
+    const lane = Math.max(Math.min(Math.floor(place / b.lane), b.lanes - 1), 0);
     const slack = (view.max - view.min) / u.bbox.width * devicePixelRatio * 3;
     const time = u.posToVal(x, 'x');
     const i = firstAfter(b, lane, time - slack);
@@ -390,9 +449,12 @@
     const element = byId('timeline');
     const longest = bands.reduce((n, b) => Math.max(n, b.label.length), 0);
     const u = new uPlot(options({
-      width: element.clientWidth, height: plan.height + 40, padding: [4, 12, 0, 0],
+      width: element.clientWidth, height: plan.height + 38, padding: [4, 16, 0, 0],
       scales: {x: timeScale(), y: {range: () => [plan.height, 0]}},
-      axes: [timeAxis(), {show: true, size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false}, ticks: {show: false}}],
+      axes: [timeAxis(), {
+        size: () => narrow() ? 96 : Math.min(230, 24 + longest * 7), splits: () => [], grid: {show: false},
+        ticks: {show: false},
+      }],
       series: [{}, {show: false}],
       hooks: {
         draw: [drawTimeline],
@@ -425,9 +487,11 @@
       select(key === 'ArrowDown' ? 1 : -1);
       return true;
     });
-    byId('p-timeline').textContent = bands.length === 0 ? 'No job ran.' :
-      'A bar is the time for which a job has quota. The height of a band is the largest number of jobs at the same time. ' +
-      (data.waits ? '' : 'There are too many jobs to draw how long each waited; the chart of waiting jobs shows them together. ') +
+    byId('p-timeline').textContent = bands.length === 0 ? 'No job had quota.' :
+      'A bar is the time for which a job has quota. A band has the jobs of one ' + data.group +
+      (plan.dense ? '; its height is the largest number of jobs at one time. ' : '. ') +
+      (data.waits ? '' : 'There are too many jobs to draw how long each waited; ' +
+        'the chart of waiting jobs shows them together. ') +
       'Point at a bar to see its job.';
   };
 
@@ -449,18 +513,12 @@
         ctx.fillRect(0, 3.5, 1.5, 6);
       }]);
     }
-    entries.push([plan.dense ? 'evictions' : 'evicted', (ctx) => {
-      plan.dense ? drawTriangle(ctx, 13, 4) : drawCross(ctx, 13, 7, 4.5);
+    entries.push([plan.dense ? 'evictions: higher for more' : 'evicted, once or several times', (ctx) => {
+      plan.dense ? drawSpikes(ctx, [[4, 0], [9, 2], [14, 1], [19, 3]], 3, 13) : drawCross(ctx, 13, 7, 4.5);
     }]);
-    byId('legend').replaceChildren(...entries.map(([text, draw]) => {
+    byId('legend').append(...entries.map(([text, draw]) => {
       const item = document.createElement('li');
-      const picture = document.createElement('canvas');
-      picture.width = 26 * devicePixelRatio;
-      picture.height = 14 * devicePixelRatio;
-      const ctx = picture.getContext('2d');
-      ctx.scale(devicePixelRatio, devicePixelRatio);
-      draw(ctx);
-      item.append(picture, text);
+      item.append(picture(draw, 26), text);
       return item;
     }));
   };
@@ -477,20 +535,35 @@
       return;
     }
     charts.push(new uPlot(options({
-      width: element.clientWidth, height: 260, padding: [12, 12, 0, 0], legend: {show: true, markers: {width: 2, dash: (u, i) => 'solid'}},
+      width: element.clientWidth, height: 260, padding: [12, 16, 0, 0], legend: {show: true, markers: {show: false}},
       scales: {x: timeScale(), y: {range: (u, min, max) => [0, Math.max(max * 1.08, 1)]}},
       axes: [timeAxis(), amountAxis(56)],
-      series: [{label: 'time', value: (u, v) => v == null ? '' : printTime(v)}, ...names.map((name, i) => ({
-        label: name, stroke: () => colorOf(i), width: 2, dash: dashes[Math.floor(i / 8 + i) % dashes.length], paths: stepped,
+      series: [{
+        label: 'time', value: (u, v) => v == null || u.cursor.left < 0 ? '' : printTime(u.posToVal(u.cursor.left, 'x')),
+      }, ...names.map((name, i) => ({
+        label: name, stroke: () => colorOf(i), width: 2, dash: dashOf(i), paths: stepped,
         points: {show: false}, value: (u, v) => print(v),
       }))],
     }), [values.times, ...values.lines], element));
+    element.querySelectorAll('.u-series th').forEach((cell, i) => {
+      if (i > 0) {
+        cell.prepend(picture((ctx) => {
+          ctx.strokeStyle = colorOf(i - 1);
+          ctx.lineWidth = 2.5;
+          ctx.setLineDash(dashOf(i - 1));
+          ctx.beginPath();
+          ctx.moveTo(0, 7);
+          ctx.lineTo(40, 7);
+          ctx.stroke();
+        }, 40));
+      }
+    });
     prepare(element, label);
   };
 
   // addTeams adds a small chart for each team.
   const addTeams = () => {
-    const top = data.teams.reduce((most, t) => t.used.lines[0].reduce((a, b) => Math.max(a, b), Math.max(most, t.guarantee)), 1);
+    const top = data.teams.reduce((most, t) => Math.max(most, t.guarantee, ...t.used.lines[0]), 1);
     byId('p-teams').textContent = meanText(data.teams.find((t) => t.used.mean)?.used || {}) + (data.unit === 'jobs' ?
       'No job has accelerators, so the charts count jobs.' :
       'The dashed line is the guarantee of the team. The part above it is borrowed, and hatched. ') +
@@ -508,7 +581,7 @@
       const limit = team.guarantee < 0 ? Infinity : team.guarantee;
       const common = {paths: stepped, points: {show: false}};
       const u = new uPlot(options({
-        width: box.clientWidth - 18, height: 130, padding: [8, 8, 0, 0],
+        width: box.clientWidth - 18, height: 130, padding: [8, 16, 0, 0],
         scales: {x: timeScale(), y: {range: () => [0, top * 1.08]}},
         axes: [{...timeAxis(), space: 60}, amountAxis(40)],
         series: [{},
@@ -517,11 +590,14 @@
           {...common, show: team.guarantee >= 0, stroke: () => colors.ink, width: 1.5, dash: [5, 4]}],
         hooks: {
           setCursor: [(u) => {
-            const i = u.cursor.idx;
-            value.textContent = i == null || u.cursor.left < 0 ? '' : ': ' + print(used[i]) + ' at ' + printTime(team.used.times[i]);
+            const i = u.cursor.idxs[1];
+            value.textContent = i == null || u.cursor.left < 0 ? '' :
+              print(used[i]) + ' at ' + printTime(u.posToVal(u.cursor.left, 'x'));
           }],
         },
-      }), [team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0))], box);
+      }), [
+        team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0)),
+      ], box);
       charts.push(u);
       prepare(box, 'Team ' + team.team + ', ' + data.unit + ' with quota over time.');
     }
@@ -532,14 +608,16 @@
   addLegend();
   addTeams();
   addLines('waiting', tiers.map((t) => 'tier ' + t), data.waiting, 'Jobs that wait for quota over time, by tier.');
-  addLines('nodes', data.capacities || [], data.nodes, 'Nodes over time, by capacity.');
+  addLines('nodes', data.capacities, data.nodes, 'Nodes over time, by capacity.');
   byId('tools').hidden = false;
   byId('tools').addEventListener('click', (event) => act(event.target.dataset.act));
   show(0, end);
 
   const repaint = () => {
     readColors();
-    addLegend();
+    for (const draw of pictures.values()) {
+      draw();
+    }
     for (const u of charts) {
       u.redraw(false, true);
     }

@@ -52,16 +52,13 @@ func newSeries(end int64, lines [][]delta) series {
 }
 
 // meansOf returns the mean amounts from each time to the next, rounded to hundredths. The
-// last amount is that of the last time itself.
+// last amount repeats the one before: what happens at the end is not shown.
 func meansOf(line []delta, times []int64) []float64 {
 	out := make([]float64, 0, len(times))
 	amount, next := 0, 0
-	for i, from := range times {
+	for i, from := range times[:len(times)-1] {
 		for ; next < len(line) && line[next].at <= from; next++ {
 			amount += line[next].by
-		}
-		if i+1 == len(times) {
-			return append(out, float64(amount))
 		}
 		to, at, sum := times[i+1], from, 0.0
 		for ; next < len(line) && line[next].at < to; next++ {
@@ -71,7 +68,7 @@ func meansOf(line []delta, times []int64) []float64 {
 		sum += float64(amount) * float64(to-at)
 		out = append(out, math.Round(sum/float64(to-from)*100)/100)
 	}
-	return out
+	return append(out, out[len(out)-1])
 }
 
 // peakOf returns the largest amount of a sorted line.

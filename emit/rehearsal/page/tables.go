@@ -9,8 +9,11 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal"
 )
 
-// maxJobRows is the largest number of jobs in the table of jobs.
-const maxJobRows = 200
+// The largest numbers of rows in tables.
+const (
+	maxEvictionRows = 40
+	maxJobRows      = 200
+)
 
 // tables is the text of the page.
 type tables struct {
@@ -20,6 +23,7 @@ type tables struct {
 	Notes                             []string
 	Teams                             []teamRow
 	Evictions                         []evictionRow
+	MoreEvictions                     string // says how many rows are missing, "" for none
 	Capacities                        []capacityRow
 	Jobs                              []jobRow
 	JobsTitle                         string
@@ -74,6 +78,10 @@ func (d *digest) tables() tables {
 		t.Counts = append(t.Counts, figure{strconv.Itoa(n), "deleted"})
 	}
 	t.Counts = append(t.Counts, figure{strconv.Itoa(evictions), plain(evictions, "eviction", "evictions")})
+	if hidden := len(t.Evictions) - maxEvictionRows; hidden > 0 {
+		t.Evictions = t.Evictions[:maxEvictionRows]
+		t.MoreEvictions = words.Plural(hidden, "row is omitted", "rows are omitted")
+	}
 	t.Jobs = d.jobRows()
 	t.JobsTitle = words.Count(len(t.Jobs), "job")
 	if len(t.Jobs) < len(d.history.Jobs) {
@@ -94,8 +102,8 @@ func plain(n int, one, many string) string {
 func (d *digest) notes() []string {
 	var out []string
 	if hidden := len(d.holds) - maxRuns; hidden > 0 {
-		out = append(out, "The timeline has "+strconv.Itoa(maxRuns)+" runs. It omits the "+
-			words.Plural(hidden, "shortest one", "shortest ones")+"; the other charts and the tables count them.")
+		out = append(out, "The timeline omits the shortest runs, "+strconv.Itoa(hidden)+" of "+
+			strconv.Itoa(len(d.holds))+"; the other charts and the tables count them.")
 	}
 	active := 0
 	for _, line := range d.used {
@@ -104,7 +112,7 @@ func (d *digest) notes() []string {
 		}
 	}
 	if hidden := active - maxTeamCharts; hidden > 0 {
-		out = append(out, strconv.Itoa(maxTeamCharts)+" teams with the most hours have charts; "+
+		out = append(out, "The "+strconv.Itoa(maxTeamCharts)+" teams with the most hours have charts; "+
 			words.Plural(hidden, "other team is", "other teams are")+" in the table alone.")
 	}
 	return out
@@ -260,8 +268,8 @@ func (d *digest) jobRows() []jobRow {
 func (d *digest) jobRow(i int, holds []hold) jobRow {
 	j, h, t := d.scenario.Jobs[i], d.history.Jobs[i], d.templateOf(i)
 	row := jobRow{
-		Job: j.Name, Team: t.Team, Tier: t.Tier, Arrived: words.FormatSeconds(j.At), Waited: printWait(d.waitOf(i, holds)),
-		Outcome: string(h.Outcome),
+		Job: j.Name, Team: t.Team, Tier: t.Tier, Arrived: words.FormatSeconds(j.At),
+		Waited: printWait(d.waitOf(i, holds)), Outcome: string(h.Outcome),
 	}
 	if h.End > 0 {
 		row.Ended = words.FormatSeconds(h.End)
