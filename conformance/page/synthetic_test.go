@@ -36,7 +36,7 @@ func inventPlatform() *ir.Platform {
 		}
 		for _, tier := range tiers {
 			team.Queues = append(team.Queues, ir.Queue{
-				Tier: tier, Flavors: []ir.FlavorQuota{{Flavor: capacities[0], Quotas: []ir.ResourceQuota{
+				Tier: tier, ClusterQueue: fmt.Sprintf("cq-%d-%s", i, tier), Flavors: []ir.FlavorQuota{{Flavor: capacities[0], Quotas: []ir.ResourceQuota{
 					{Resource: ir.GPU, Nominal: *resource.NewQuantity(64, resource.DecimalSI)},
 				}}},
 			})

@@ -74,7 +74,7 @@ type teamChart struct {
 	Team string `json:"team"`
 	// Guarantee is -1 if the team has no quota of its own.
 	Guarantee int64  `json:"guarantee"`
-	Used      series `json:"used"`
+	Used      series `json:"used"` // all accelerators, and those that are borrowed
 }
 
 // texts numbers texts, so that the page has each of them once. Text 0 is "".
@@ -133,7 +133,8 @@ func (d *digest) teamCharts() []teamChart {
 		if !slices.Contains(order, i) {
 			continue
 		}
-		chart := teamChart{Team: team.Name, Guarantee: -1, Used: newSeries(d.end, d.used[i:i+1])}
+		lines := [][]delta{d.used[i], d.borrowedBy(team)}
+		chart := teamChart{Team: team.Name, Guarantee: -1, Used: newSeries(d.end, lines)}
 		if guarantee, ok := d.guaranteeOf(team); ok {
 			chart.Guarantee = guarantee
 		}

@@ -26,7 +26,12 @@ type digest struct {
 	holds      []hold         // by job, then by time
 	used       [][]delta      // amounts with quota, by team
 	waiting    [][]delta      // jobs without quota, by tier
+	// usedOf are the amounts of quota that jobs have, by the quota.
+	usedOf map[quota][]delta
 }
+
+// quota names a ClusterQueue's quota of a capacity.
+type quota struct{ clusterQueue, capacity string }
 
 // hold is one time for which a job had quota.
 type hold struct {
@@ -39,7 +44,7 @@ type hold struct {
 
 // newDigest returns the digest of a rehearsal.
 func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *digest {
-	d := &digest{plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}}
+	d := &digest{plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}, usedOf: map[quota][]delta{}}
 	if h.Interrupted || !slices.ContainsFunc(h.Jobs, isOpen) {
 		d.end = max(h.End, 1)
 	}
@@ -83,6 +88,8 @@ func (d *digest) addJob(i int) {
 		}
 		d.holds = append(d.holds, v)
 		d.used[team] = addSpan(d.used[team], r.Reserved, v.to, d.amountOf(i))
+		from := quota{j.ClusterQueue, v.capacity}
+		d.usedOf[from] = addSpan(d.usedOf[from], r.Reserved, v.to, d.amountOf(i))
 		d.waiting[tier] = addSpan(d.waiting[tier], waits, r.Reserved, 1)
 		waits = v.to
 	}
@@ -140,18 +147,45 @@ func (d *digest) hasAccelerators(capacity string) bool {
 // reports whether the team has such quota of its own. Shared queues guarantee nothing to
 // one team.
 func (d *digest) guaranteeOf(team ir.Team) (int64, bool) {
-	sum, found := resource.Quantity{}, false
+	sum, found := int64(0), false
 	for _, q := range team.Queues {
 		for _, f := range q.Flavors {
-			for _, r := range f.Quotas {
-				if (r.Resource == ir.GPU || r.Resource == ir.TPU) && !q.Shared && !f.Waiting {
-					sum.Add(r.Nominal)
-					found = true
-				}
+			if nominal, ok := nominalOf(f); ok && !q.Shared {
+				sum, found = sum+nominal, true
 			}
 		}
 	}
-	return sum.Value(), found && !d.countsJobs
+	return sum, found && !d.countsJobs
+}
+
+// nominalOf returns the accelerators of a quota, and reports whether it has some resource
+// of accelerators. A quota that waits for its reservation has none yet.
+func nominalOf(f ir.FlavorQuota) (int64, bool) {
+	sum, found := resource.Quantity{}, false
+	for _, r := range f.Quotas {
+		if r.Resource != ir.GPU && r.Resource != ir.TPU {
+			continue
+		}
+		found = true
+		if !f.Waiting {
+			sum.Add(r.Nominal)
+		}
+	}
+	return sum.Value(), found
+}
+
+// borrowedBy returns the accelerators that a team borrows: those that its own queues use
+// of a capacity above their quota of it.
+func (d *digest) borrowedBy(team ir.Team) []delta {
+	var out []delta
+	for _, q := range team.Queues {
+		for _, f := range q.Flavors {
+			if nominal, ok := nominalOf(f); ok && !q.Shared && !d.countsJobs {
+				out = append(out, above(d.usedOf[quota{q.ClusterQueue, f.Flavor}], int(nominal))...)
+			}
+		}
+	}
+	return out
 }
 
 // evictorOf returns the job that took the place of a run as namespace/name, "" for none.

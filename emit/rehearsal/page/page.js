@@ -566,7 +566,8 @@
     const top = data.teams.reduce((most, t) => Math.max(most, t.guarantee, ...t.used.lines[0]), 1);
     byId('p-teams').textContent = meanText(data.teams.find((t) => t.used.mean)?.used || {}) + (data.unit === 'jobs' ?
       'No job has accelerators, so the charts count jobs.' :
-      'The dashed line is the guarantee of the team. The part above it is borrowed, and hatched. ') +
+      'The hatched part is borrowed: a queue uses more of a capacity than its own quota of it. ' +
+      'The dashed line is the guarantee of the team, the sum of these quotas. ') +
       'All charts have the same height, ' + Math.ceil(top) + ' ' + data.unit + '.';
     for (const team of data.teams) {
       const box = document.createElement('div');
@@ -577,8 +578,7 @@
       title.append(value);
       box.append(title);
       byId('teams').append(box);
-      const used = team.used.lines[0];
-      const limit = team.guarantee < 0 ? Infinity : team.guarantee;
+      const [used, borrowed] = team.used.lines;
       const common = {paths: stepped, points: {show: false}};
       const u = new uPlot(options({
         width: box.clientWidth - 18, height: 130, padding: [8, 16, 0, 0],
@@ -592,11 +592,11 @@
           setCursor: [(u) => {
             const i = u.cursor.idxs[1];
             value.textContent = i == null || u.cursor.left < 0 ? '' :
-              print(used[i]) + ' at ' + printTime(u.posToVal(u.cursor.left, 'x'));
+              print(used[i]) + (borrowed[i] ? ', borrowed ' + print(borrowed[i]) : '') + ', at ' + printTime(u.posToVal(u.cursor.left, 'x'));
           }],
         },
       }), [
-        team.used.times, used, used.map((v) => Math.min(v, limit)), used.map(() => Math.max(team.guarantee, 0)),
+        team.used.times, used, used.map((v, i) => v - borrowed[i]), used.map(() => Math.max(team.guarantee, 0)),
       ], box);
       charts.push(u);
       prepare(box, 'Team ' + team.team + ', ' + data.unit + ' with quota over time.');

@@ -29,7 +29,7 @@ func newPlatform() *ir.Platform {
 	quotas := []ir.FlavorQuota{
 		{Flavor: "l4", Quotas: []ir.ResourceQuota{
 			{Resource: ir.CPU, Nominal: resource.MustParse("100")},
-			{Resource: ir.GPU, Nominal: resource.MustParse("6")},
+			{Resource: ir.GPU, Nominal: resource.MustParse("3")},
 		}},
 		{Flavor: "later", Waiting: true, Quotas: []ir.ResourceQuota{
 			{Resource: ir.GPU, Nominal: resource.MustParse("50")},
@@ -38,8 +38,10 @@ func newPlatform() *ir.Platform {
 	return &ir.Platform{
 		Name: "platform", Capacities: []ir.Capacity{{Name: "l4"}, {Name: "cpu"}},
 		Teams: []ir.Team{
-			{Name: "a", Namespace: "ns-a", Queues: []ir.Queue{{Tier: "hp", Flavors: quotas}}},
-			{Name: "b", Namespace: "ns-b", Queues: []ir.Queue{{Tier: "lp", Shared: true, Flavors: quotas}}},
+			{Name: "a", Namespace: "ns-a", Queues: []ir.Queue{{Tier: "hp", ClusterQueue: "cq-a", Flavors: quotas}}},
+			{Name: "b", Namespace: "ns-b", Queues: []ir.Queue{
+				{Tier: "lp", Shared: true, ClusterQueue: "cq-b", Flavors: quotas},
+			}},
 		},
 	}
 }
@@ -94,11 +96,11 @@ func TestTables(t *testing.T) {
 		},
 		Teams: []teamRow{
 			{
-				Team: "a", Jobs: 2, Finished: 1, Waiting: 1, Guarantee: "6", Peak: "4", Hours: "0.3",
+				Team: "a", Jobs: 2, Finished: 1, Waiting: 1, Guarantee: "3", Peak: "4", Hours: "0.3", Borrowed: "0.1",
 				LongestWait: "over 15m5s", LongestWaitOfJob: "train-2",
 			},
 			{
-				Team: "b", Jobs: 1, Running: 1, Evictions: 1, Guarantee: "none", Peak: "2", Hours: "0.4",
+				Team: "b", Jobs: 1, Running: 1, Evictions: 1, Guarantee: "none", Peak: "2", Hours: "0.4", Borrowed: "0.0",
 				LongestWait: "6m50s", LongestWaitOfJob: "try-1",
 			},
 		},
@@ -143,8 +145,8 @@ func TestCharts(t *testing.T) {
 			Evicted: []int{0, 5, 0, 0}, By: []int{0, 6, 0, 0}, Why: []int{0, 7, 0, 0},
 		},
 		Teams: []teamChart{
-			{"a", 6, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{0, 4, 0, 0}}}},
-			{"b", -1, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{2, 0, 2, 2}}}},
+			{"a", 3, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{0, 4, 0, 0}, {0, 1, 0, 0}}}},
+			{"b", -1, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{2, 0, 2, 2}, {0, 0, 0, 0}}}},
 		},
 		Waiting: series{
 			Times: []int64{0, 90, 95, 100, 400, 1000}, Lines: [][]float64{{0, 1, 2, 1, 1, 1}, {0, 0, 0, 1, 0, 0}},
@@ -213,6 +215,13 @@ func TestPeakAndSum(t *testing.T) {
 	line := []delta{{0, 3}, {10, -3}, {10, 2}, {20, 2}, {30, -4}}
 	if peak, sum := peakOf(line), secondsOf(line, 25); peak != 4 || sum != 30+20+20 {
 		t.Errorf("the peak is %d and the sum %d", peak, sum)
+	}
+}
+
+func TestAbove(t *testing.T) {
+	line := []delta{{30, -9}, {0, 3}, {10, -3}, {10, 7}, {20, 2}}
+	if d := cmp.Diff([]delta{{10, 3}, {20, 2}, {30, -5}}, above(line, 4), cmp.AllowUnexported(delta{})); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 

@@ -71,6 +71,21 @@ func meansOf(line []delta, times []int64) []float64 {
 	return append(out, out[len(out)-1])
 }
 
+// above returns the part of a line's amounts that is above a limit. It sorts the line.
+func above(line []delta, limit int) []delta {
+	slices.SortStableFunc(line, func(a, b delta) int { return cmp.Compare(a.at, b.at) })
+	var out []delta
+	amount, before := 0, 0
+	for i, d := range line {
+		amount += d.by
+		over := max(amount-limit, 0)
+		if (i+1 == len(line) || line[i+1].at > d.at) && over != before {
+			out, before = append(out, delta{d.at, over - before}), over
+		}
+	}
+	return out
+}
+
 // peakOf returns the largest amount of a sorted line.
 func peakOf(line []delta) int {
 	amount, peak := 0, 0

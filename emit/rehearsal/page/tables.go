@@ -34,9 +34,10 @@ type figure struct{ Number, Of string }
 
 // teamRow is what a team got.
 type teamRow struct {
-	Team                                                  string
-	Jobs, Finished, Running, Waiting, Deleted, Evictions  int
-	Guarantee, Peak, Hours, LongestWait, LongestWaitOfJob string
+	Team                                                 string
+	Jobs, Finished, Running, Waiting, Deleted, Evictions int
+	Guarantee, Peak, Hours, Borrowed                     string
+	LongestWait, LongestWaitOfJob                        string
 }
 
 // evictionRow counts evictions of one kind.
@@ -149,6 +150,7 @@ func (d *digest) teamRows() []teamRow {
 		rows[i] = teamRow{
 			Team: team.Name, Guarantee: "none", Peak: strconv.Itoa(peakOf(d.used[i])),
 			Hours: printHours(secondsOf(d.used[i], d.end)), LongestWait: "none",
+			Borrowed: printHours(secondsOf(d.borrowedBy(team), d.end)),
 		}
 		if guarantee, ok := d.guaranteeOf(team); ok {
 			rows[i].Guarantee = strconv.FormatInt(guarantee, 10)
