@@ -1,6 +1,7 @@
 // Package report computes what a rehearsal shows: who waited, who was evicted, how much of
 // the nodes was used, and whether what the blueprint expects has happened. A Scenario and
-// its History come in, a Report goes out; Text, Markdown and JSON write it.
+// its History come in, a Report goes out; Text, Markdown and JSON write it. Compare
+// returns what differs between two reports.
 package report
 
 import (
