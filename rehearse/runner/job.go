@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/kueue/pkg/util/admissioncheck"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/kueue/pkg/workload/evict"
 	"sigs.k8s.io/kueue/pkg/workload/finish"
@@ -147,7 +146,7 @@ func (p *play) reserved(j *job, wl *kueue.Workload) error {
 	if workload.IsAdmitted(wl) {
 		p.startPods(j)
 	} else {
-		p.provision(j, r)
+		p.requests = append(p.requests, r)
 	}
 	return nil
 }
@@ -171,51 +170,63 @@ func (p *play) poolOf(a kueue.PodSetAssignment) string {
 	return ""
 }
 
-// provision plays a ProvisioningRequest: when the pools can have the nodes, they are
-// created together, and the checks are ready.
-func (p *play) provision(j *job, r *run) {
-	wait := int64(0)
-	for _, f := range r.record().Flavors {
-		if pool := p.pools[f.Flavor]; pool != nil {
-			wait = max(wait, pool.Startup)
-		}
-	}
-	p.agenda.plan(p.now+wait, func() error {
-		if j.run != r {
-			return nil
-		}
-		current := j.template.world.Workload(j.key).DeepCopy()
-		err := patching.PatchAdmissionStatus(j.template.world.Context(), j.template.world.Client(), current, clock.RealClock{},
-			func(wl *kueue.Workload) (bool, error) {
-				for _, check := range wl.Status.AdmissionChecks {
-					if admissioncheck.FindAdmissionCheck(wl.Status.AdmissionChecks, check.Name) != nil {
-						check.State, check.Message = kueue.CheckStateReady, "The nodes are provisioned"
-						patching.SetAdmissionCheckState(&wl.Status.AdmissionChecks, check, clock.RealClock{})
-					}
-				}
-				return true, nil
-			})
-		if err != nil {
-			return err
-		}
-		p.createNodes(j)
-		return nil
+// provisionNodes plays ProvisioningRequests, in the order of their reservations of quota: as
+// soon as the pools can have all nodes of a job, the nodes are created together.
+func (p *play) provisionNodes() {
+	p.requests = slices.DeleteFunc(p.requests, func(r *run) bool {
+		return r.job.run != r || p.provision(r)
 	})
 }
 
-// createNodes creates the nodes of a ProvisioningRequest.
-func (p *play) createNodes(j *job) {
-	for _, f := range j.run.record().Flavors {
+// provision starts the nodes of a run, and reports whether the pools can have them. When the
+// nodes run, the checks are ready.
+func (p *play) provision(r *run) bool {
+	needs, wait := map[*pool]int{}, int64(0)
+	for _, f := range r.record().Flavors {
 		pool := p.pools[f.Flavor]
 		if pool == nil {
 			continue
 		}
-		request := j.template.podSets[kueue.PodSetReference(f.PodSet)]
-		if each := fits(pool.perNode, request, f.Pods); each > 0 {
-			limit, _ := pool.most(p.now)
-			pool.add(max(0, min((f.Pods+each-1)/each, limit-pool.count())), p.now)
+		if each := fits(pool.perNode, r.job.template.podSets[kueue.PodSetReference(f.PodSet)], f.Pods); each > 0 {
+			needs[pool] += (f.Pods + each - 1) / each
+			wait = max(wait, pool.Startup)
 		}
 	}
+	for pool, nodes := range needs {
+		if limit, _ := pool.most(p.now); limit-pool.count()-pool.booting < nodes {
+			return false
+		}
+	}
+	for pool, nodes := range needs {
+		pool.booting += nodes
+	}
+	p.agenda.plan(p.now+wait, func() error {
+		for pool, nodes := range needs {
+			pool.booting -= nodes
+		}
+		if r.job.run != r {
+			return nil
+		}
+		for pool, nodes := range needs {
+			limit, _ := pool.most(p.now)
+			pool.add(max(0, min(nodes, limit-pool.count())), p.now)
+		}
+		return p.passChecks(r.job)
+	})
+	return true
+}
+
+// passChecks makes the admission checks of a job ready.
+func (p *play) passChecks(j *job) error {
+	w := j.template.world
+	return patching.PatchAdmissionStatus(w.Context(), w.Client(), w.Workload(j.key).DeepCopy(), clock.RealClock{},
+		func(wl *kueue.Workload) (bool, error) {
+			for _, check := range wl.Status.AdmissionChecks {
+				check.State, check.Message = kueue.CheckStateReady, "The nodes are provisioned"
+				patching.SetAdmissionCheckState(&wl.Status.AdmissionChecks, check, clock.RealClock{})
+			}
+			return true, nil
+		})
 }
 
 // startPods creates the pods of an admitted job.

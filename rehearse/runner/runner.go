@@ -61,6 +61,7 @@ type play struct {
 	byUID     map[types.UID]*job
 	queues    map[types.NamespacedName]string // ClusterQueue by LocalQueue
 	agenda    agenda
+	requests  []*run                 // ProvisioningRequests that wait for nodes, the oldest first
 	retries   map[*world.World]int64 // time of the latest planned retry
 	timeout   int64                  // seconds after which a job whose pods do not run is evicted, 0 for never
 	backoff   [2]int32
@@ -190,6 +191,7 @@ func (p *play) run(ctx context.Context, progress func(now int64)) error {
 			if err != nil {
 				return err
 			}
+			p.provisionNodes()
 			again = p.placePods() || decided
 		}
 	}
