@@ -12,9 +12,10 @@ import (
 
 // The platform of the invented histories.
 const (
-	teams    = 10
-	jobWidth = 4 // accelerators of a job
-	day      = 24 * 3600
+	teams      = 10
+	jobWidth   = 4  // accelerators of a job
+	queueQuota = 36 // accelerators of a queue on each capacity
+	day        = 24 * 3600
 )
 
 var (
@@ -35,11 +36,13 @@ func inventPlatform() *ir.Platform {
 			team.Name = `<img src="http://example.invalid/x" onerror="console.error(1)">`
 		}
 		for _, tier := range tiers {
-			team.Queues = append(team.Queues, ir.Queue{
-				Tier: tier, ClusterQueue: fmt.Sprintf("cq-%d-%s", i, tier), Flavors: []ir.FlavorQuota{{Flavor: capacities[0], Quotas: []ir.ResourceQuota{
-					{Resource: ir.GPU, Nominal: *resource.NewQuantity(64, resource.DecimalSI)},
-				}}},
-			})
+			queue := ir.Queue{Tier: tier, ClusterQueue: fmt.Sprintf("cq-%d-%s", i, tier)}
+			for _, c := range capacities {
+				queue.Flavors = append(queue.Flavors, ir.FlavorQuota{Flavor: c, Quotas: []ir.ResourceQuota{
+					{Resource: ir.GPU, Nominal: *resource.NewQuantity(queueQuota, resource.DecimalSI)},
+				}})
+			}
+			team.Queues = append(team.Queues, queue)
 		}
 		p.Teams = append(p.Teams, team)
 	}

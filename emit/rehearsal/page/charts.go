@@ -74,6 +74,7 @@ type teamChart struct {
 	Team string `json:"team"`
 	// Guarantee is -1 if the team has no quota of its own.
 	Guarantee int64  `json:"guarantee"`
+	Peak      int    `json:"peak"`
 	Used      series `json:"used"` // all accelerators, and those that are borrowed
 }
 
@@ -135,6 +136,7 @@ func (d *digest) teamCharts() []teamChart {
 		}
 		lines := [][]delta{d.used[i], d.borrowedBy(team)}
 		chart := teamChart{Team: team.Name, Guarantee: -1, Used: newSeries(d.end, lines)}
+		chart.Peak = peakOf(d.used[i])
 		if guarantee, ok := d.guaranteeOf(team); ok {
 			chart.Guarantee = guarantee
 		}

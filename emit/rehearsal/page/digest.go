@@ -44,7 +44,9 @@ type hold struct {
 
 // newDigest returns the digest of a rehearsal.
 func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *digest {
-	d := &digest{plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}, usedOf: map[quota][]delta{}}
+	d := &digest{
+		plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}, usedOf: map[quota][]delta{},
+	}
 	if h.Interrupted || !slices.ContainsFunc(h.Jobs, isOpen) {
 		d.end = max(h.End, 1)
 	}

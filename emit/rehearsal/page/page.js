@@ -579,6 +579,8 @@
       box.append(title);
       byId('teams').append(box);
       const [used, borrowed] = team.used.lines;
+      const most = 'At most ' + team.peak;
+      value.textContent = most;
       const common = {paths: stepped, points: {show: false}};
       const u = new uPlot(options({
         width: box.clientWidth - 18, height: 130, padding: [8, 16, 0, 0],
@@ -591,7 +593,7 @@
         hooks: {
           setCursor: [(u) => {
             const i = u.cursor.idxs[1];
-            value.textContent = i == null || u.cursor.left < 0 ? '' :
+            value.textContent = i == null || u.cursor.left < 0 ? most :
               print(used[i]) + (borrowed[i] ? ', borrowed ' + print(borrowed[i]) : '') + ', at ' + printTime(u.posToVal(u.cursor.left, 'x'));
           }],
         },

@@ -100,8 +100,8 @@ func TestTables(t *testing.T) {
 				LongestWait: "over 15m5s", LongestWaitOfJob: "train-2",
 			},
 			{
-				Team: "b", Jobs: 1, Running: 1, Evictions: 1, Guarantee: "none", Peak: "2", Hours: "0.4", Borrowed: "0.0",
-				LongestWait: "6m50s", LongestWaitOfJob: "try-1",
+				Team: "b", Jobs: 1, Running: 1, Evictions: 1, Guarantee: "none", Peak: "2", Hours: "0.4",
+				Borrowed: "0.0", LongestWait: "6m50s", LongestWaitOfJob: "try-1",
 			},
 		},
 		Evictions: []evictionRow{
@@ -145,8 +145,12 @@ func TestCharts(t *testing.T) {
 			Evicted: []int{0, 5, 0, 0}, By: []int{0, 6, 0, 0}, Why: []int{0, 7, 0, 0},
 		},
 		Teams: []teamChart{
-			{"a", 3, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{0, 4, 0, 0}, {0, 1, 0, 0}}}},
-			{"b", -1, series{Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{2, 0, 2, 2}, {0, 0, 0, 0}}}},
+			{"a", 3, 4, series{
+				Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{0, 4, 0, 0}, {0, 1, 0, 0}},
+			}},
+			{"b", -1, 2, series{
+				Times: []int64{0, 100, 400, 1000}, Lines: [][]float64{{2, 0, 2, 2}, {0, 0, 0, 0}},
+			}},
 		},
 		Waiting: series{
 			Times: []int64{0, 90, 95, 100, 400, 1000}, Lines: [][]float64{{0, 1, 2, 1, 1, 1}, {0, 0, 0, 1, 0, 0}},
