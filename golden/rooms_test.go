@@ -67,7 +67,7 @@ var rooms = map[string][]string{
 
 	"emit/review": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
-		"emit/markdown", "emit/review/delta", "emit/review/objects", "emit/review/summary",
+		"emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/objects", "emit/review/summary",
 	},
 	"emit/review/delta": {},
 	// emit/terraform holds the table of the arguments that replace a resource, next

@@ -31,9 +31,11 @@ type comparison struct {
 	head   string
 	out    string
 	prices string
-	input  *inputFlags
-	format *choice
-	color  *choice
+	// rehearse reports whether to play the rehearsals on both revisions.
+	rehearse bool
+	input    *inputFlags
+	format   *choice
+	color    *choice
 }
 
 func (c Command) diffCommand() *cobra.Command {
@@ -52,7 +54,10 @@ the resources that Terraform must replace, the resources with nodes or data that
 leave the configuration, and a change of the place of Terraform's state. Then
 follow the changes of the platform and the changes of each object. If a
 revision has no blueprint, everything is added or removed. With --prices the
-first line has the difference in cost; docs/cost.md describes the file.
+first line has the difference in cost; docs/cost.md describes the file. With
+--rehearse the rehearsals of the later revision are played on both platforms, as
+"batchwright rehearse" plays them: the output says for whom waits and evictions
+change.
 
 PATHs are as for compile, and the same for both revisions.
 
@@ -75,6 +80,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.StringVarP(&d.out, "output", "o", "",
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
 	pricesFlag(cmd, &d.prices)
+	flags.BoolVar(&d.rehearse, "rehearse", false, "with --base: play the rehearsals on both platforms, and show what changes")
 	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "output format of the differences",
 		formatText, formatMarkdown, formatJSON, formatGitHub)
@@ -97,6 +103,8 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		switch {
 		case changed("head"):
 			return usageErrorf("--head needs --base, the revision to compare it with")
+		case d.rehearse:
+			return usageErrorf("--rehearse needs --base: a deploy folder has no rehearsals")
 		case changed("prices"):
 			return usageErrorf("--prices needs --base: the cost of a deploy folder cannot be computed")
 		}

@@ -89,6 +89,11 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 	if r.Cost, err = d.costOf(ctx, before.Plan, after.Plan); err != nil {
 		return err
 	}
+	if d.rehearse && !r.Same() {
+		if r.Rehearsals, err = d.compareRehearsals(ctx, before, after); err != nil {
+			return err
+		}
+	}
 	return d.printReview(r, d.folderPath(plan), r.Same())
 }
 

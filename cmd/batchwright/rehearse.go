@@ -169,7 +169,7 @@ func (v *rehearsing) rehearse(
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	scenario.ReversedTies = v.ties.value == tiesReversed
-	history, err := v.play(ctx, scenario)
+	history, err := v.play(ctx, scenario, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

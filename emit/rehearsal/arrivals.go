@@ -22,8 +22,8 @@ import (
 // a larger count does not change those of the other jobs.
 //
 // The error is an Unplayable if the platform uses something that the engine does not
-// know. Every other error is a bug: neither the tree nor the rehearsal is that of another
-// plan.
+// know, or if the rehearsal is that of another platform and this one does not have its
+// workloads. Every other error is a bug: the tree is not that of the plan.
 func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, error) {
 	if err := checkPlatform(p); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func arrivingJobs(templates []Template, r ir.Rehearsal) ([]Job, error) {
 		for _, team := range a.Teams {
 			template := templateOf(templates, ir.Workload{Template: a.Template, Team: team})
 			if template < 0 {
-				return nil, fmt.Errorf("rehearsal: %s: team %s does not submit workload %s", r.Name, team, a.Template)
+				return nil, Unplayable(fmt.Sprintf("team %s does not submit workload %s", team, a.Template))
 			}
 			d := newDice(r, a, team)
 			now := a.At

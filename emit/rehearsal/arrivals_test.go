@@ -228,7 +228,7 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 	p, tree = compileBlueprints(t, "batch-platform")
 	r := randomWeek(1)
 	r.Arrivals[0].Teams = []string{"team-z"}
-	if _, err := rehearsal.OfRehearsal(p, tree, r); err == nil || errors.As(err, &unplayable) {
+	if _, err := rehearsal.OfRehearsal(p, tree, r); !errors.As(err, &unplayable) {
 		t.Errorf("with an unknown team: %v", err)
 	}
 }

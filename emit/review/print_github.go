@@ -76,6 +76,11 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 		}
 		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joinLines(lines)}.String())
 	}
+	for _, rehearsal := range r.Rehearsals {
+		buf.WriteString(console.Command{
+			Name: "notice", Title: "rehearsal " + rehearsal.Name, Message: joinLines(rehearsal.lines()),
+		}.String())
+	}
 	if r.Cost != nil {
 		buf.WriteString(r.Cost.String() + "\n")
 	}

@@ -15,7 +15,8 @@ import (
 const jsonVersion = 1
 
 // jsonReview is the JSON form. Lists are never null, and no key is omitted except cost,
-// which exists only if prices are known.
+// which exists only if prices are known, and rehearsals, which exists only if they were
+// played.
 type jsonReview struct {
 	Version      int                   `json:"version"`
 	Type         string                `json:"type"`
@@ -23,6 +24,7 @@ type jsonReview struct {
 	Before       string                `json:"before"`
 	After        string                `json:"after"`
 	Cost         *cost.Change          `json:"cost,omitzero"`
+	Rehearsals   []Rehearsal           `json:"rehearsals,omitzero"`
 	StateFrom    string                `json:"stateFrom"`
 	StateTo      string                `json:"stateTo"`
 	Replacements []objects.Replacement `json:"replacements"`
@@ -40,7 +42,7 @@ type jsonReview struct {
 func JSON(w io.Writer, r *Review) error {
 	out := jsonReview{
 		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,
-		Cost:      r.Cost,
+		Cost: r.Cost, Rehearsals: r.Rehearsals,
 		StateFrom: r.StateFrom, StateTo: r.StateTo,
 		Replacements: fullReplacements(r.Replacements), Removals: fullReplacements(r.Removals),
 		Summary: notNil(r.Summary), Objects: notNil(r.Objects), Formatting: r.Formatting,

@@ -27,7 +27,8 @@ const (
 )
 
 // Markdown writes a review for a comment on a pull request, as GitHub and GitLab
-// read it. What a reviewer decides on comes first: the cost, alerts for the resources
+// read it. What a reviewer decides on comes first: the cost, the waits and evictions that
+// change in the rehearsals, alerts for the resources
 // that must be replaced or left the configuration and for protections that are
 // removed, and tables of what changes for jobs, teams, access and capacity. What
 // follows from these changes is folded: workloads, alerts, totals, quota of Google
@@ -48,6 +49,7 @@ func Markdown(w io.Writer, r *Review) error {
 		d += elsewhereText(r)
 	}
 	parts := []part{
+		rehearsalsPart(r.Rehearsals),
 		resourcesPart(r.toReplace(), r.Replacements, r.replacedResources()),
 		resourcesPart(r.toRemove(), r.Removals, nil),
 	}
@@ -138,6 +140,27 @@ func reviewTitle(r *Review) string {
 		d.Para("**", markdown.Markup(r.Cost.String()), "**")
 	}
 	return string(d.Bytes())
+}
+
+// rehearsalsPart shows what changes in each rehearsal: the lines that matter most, and
+// folded tables.
+func rehearsalsPart(all []Rehearsal) part {
+	return part{len(all), func(n int) string {
+		d := new(markdown.Document)
+		for _, r := range all[:n] {
+			var lines []markdown.Markup
+			for _, line := range r.lines() {
+				lines = append(lines, markdown.Text(line))
+			}
+			d.Para("**Rehearsal ", codeMarkup(r.Name), "**")
+			d.List(lines...)
+			if r.Change != nil {
+				r.Change.FoldTables(d)
+			}
+		}
+		addOmitted(d, len(all)-n, "rehearsal")
+		return "\n" + string(d.Bytes())
+	}}
 }
 
 func elsewhereText(r *Review) string {

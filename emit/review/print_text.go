@@ -24,8 +24,8 @@ const (
 	textFiles        = 40  // listed without details
 )
 
-// Text writes a review for a terminal: the difference in cost if prices are known, the
-// resources that must be replaced, the summary, the objects by file, and the totals. A
+// Text writes a review for a terminal: the difference in cost if prices are known, what
+// changes for the jobs of the rehearsals if they were played, the resources that must be replaced, the summary, the objects by file, and the totals. A
 // long list ends with the number of omitted items. If nothing differs and no prices are
 // known, Text writes nothing.
 //
@@ -34,6 +34,12 @@ func Text(w io.Writer, r *Review, color bool) error {
 	p := textPrinter{color: color}
 	if r.Cost != nil {
 		p.startSection("%s", r.Cost)
+	}
+	for _, rehearsal := range r.Rehearsals {
+		p.startSection("rehearsal %s:", console.Inline(rehearsal.Name))
+		for _, line := range rehearsal.lines() {
+			p.printLine("  %s", console.Inline(line))
+		}
 	}
 	if r.StateTo != "" {
 		p.startSection("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),

@@ -21,6 +21,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -52,6 +53,9 @@ type Review struct {
 	// Cost is the difference in cost, nil if no prices are known. Compare leaves it
 	// nil.
 	Cost *cost.Change
+	// Rehearsals say what the change does to the jobs of the later state's rehearsals, by
+	// name. Compare leaves them nil.
+	Rehearsals []Rehearsal
 	// Replacements are the Terraform resources that must be replaced when the change
 	// is applied: clusters first, then reservations, buckets and node pools, then
 	// the others. Resources of one kind are sorted by address.
@@ -66,6 +70,29 @@ type Review struct {
 	// Formatting is the number of files that differ only in comments, order or
 	// layout, while their objects are equal.
 	Formatting int
+}
+
+// Rehearsal is the difference between two states in a rehearsal.
+type Rehearsal struct {
+	Name string `json:"name"`
+	// Unplayed is the reason why the rehearsal was not played on both states, "" if it was.
+	Unplayed string `json:"unplayed"`
+	// Change is what differs. It is nil if the rehearsal was not played.
+	Change *report.Change `json:"change"`
+}
+
+// rehearsalLines is the number of lines on a rehearsal that a review shows at first.
+const rehearsalLines = 3
+
+// lines says what the change means for the jobs, the most important first.
+func (r Rehearsal) lines() []string {
+	if r.Change == nil {
+		return []string{"not compared: " + r.Unplayed}
+	}
+	if lines := r.Change.Lines(rehearsalLines); len(lines) > 0 {
+		return lines
+	}
+	return []string{"the result is the same"}
 }
 
 // Same reports whether nothing except formatting changed.

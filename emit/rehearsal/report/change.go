@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -311,25 +310,10 @@ func ratio(before, after, unit float64) float64 {
 	return math.Abs(math.Log((after + unit) / (before + unit)))
 }
 
-// topLines is the number of lines that stand above the folded tables.
-const topLines = 3
-
-// Markdown writes the change for a comment on a pull request: the lines that matter most,
-// and folded tables of which long ones are cut.
-func (c *Change) Markdown(w io.Writer) error {
-	d := new(markdown.Document)
+// FoldTables adds the tables of the change to a document, folded. Long ones are cut.
+func (c *Change) FoldTables(d *markdown.Document) {
 	if c.Interrupted {
 		d.Para("One of the rehearsals was interrupted, so their numbers are those of different times.")
-	}
-	lines := c.Lines(topLines)
-	if len(lines) == 0 {
-		d.Para("The rehearsal has the same result.")
-	} else {
-		items := make([]markdown.Markup, len(lines))
-		for i, l := range lines {
-			items[i] = markdown.Text(l)
-		}
-		d.List(items...)
 	}
 	for _, t := range c.tables() {
 		body := new(markdown.Document)
@@ -339,11 +323,9 @@ func (c *Change) Markdown(w io.Writer) error {
 		}
 		d.Fold("<b>"+t.title+"</b>", body)
 	}
-	_, err := w.Write(d.Bytes())
-	return err
 }
 
-// changeTable is a table of Change.Markdown.
+// changeTable is a table of FoldTables.
 type changeTable struct {
 	title string
 	head  []markdown.Markup

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
+	"github.com/batchwright/batchwright/emit/review"
+)
+
+// compareRehearsals plays the rehearsals of the later side on both sides, and returns what
+// differs, by name. The jobs are those of the later side, so that only the platform differs.
+func (d *comparison) compareRehearsals(ctx context.Context, before, after *side) ([]review.Rehearsal, error) {
+	out := []review.Rehearsal{}
+	for _, r := range after.Plan.Rehearsals {
+		var reports [2]*report.Report
+		var group errgroup.Group
+		for i, s := range []*side{before, after} {
+			group.Go(func() (err error) {
+				reports[i], err = d.rehearseSide(ctx, s, r)
+				return err
+			})
+		}
+		err := group.Wait()
+		var unplayable rehearsal.Unplayable
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.As(err, &unplayable):
+			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: unplayable.Error()})
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, review.Rehearsal{Name: r.Name, Change: report.Compare(reports[0], reports[1])})
+		}
+	}
+	return out, nil
+}
+
+// rehearseSide plays a rehearsal on one side. The error is an Unplayable if the side has no
+// platform, or if the rehearsal cannot be played on it.
+func (d *comparison) rehearseSide(ctx context.Context, s *side, r ir.Rehearsal) (*report.Report, error) {
+	if s.absent {
+		return nil, rehearsal.Unplayable("there is no platform in " + s.Label)
+	}
+	scenario, err := rehearsal.OfRehearsal(s.Plan, s.Tree, r)
+	var unplayable rehearsal.Unplayable
+	if errors.As(err, &unplayable) {
+		return nil, rehearsal.Unplayable("in " + s.Label + ", " + unplayable.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	history, err := d.play(ctx, scenario, false)
+	if err != nil {
+		return nil, err
+	}
+	return report.Of(s.Plan, scenario, history, r.Expect), nil
+}
