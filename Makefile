@@ -56,7 +56,8 @@ check:
 	done
 
 bench:
-	go test -run '^$$' -bench . ./compiler ./emit/folder ./golden/scale
+	go test -run '^$$' -bench . ./compiler ./emit/folder ./emit/rehearsal/report ./golden/scale
+	go -C rehearse test -run '^$$' -bench . -benchtime 1x ./runner
 
 # Every fuzz target for FUZZTIME, one after the other. A failure does not stop the
 # others; the targets that failed are listed at the end.

@@ -112,7 +112,7 @@ func (p *progressWriter) Write(content []byte) (int, error) {
 func (p *progressWriter) read(line []byte) {
 	var at struct {
 		Now  *int64 `json:"now"`
-		Jobs int    `json:"jobs"`
+		Done int    `json:"done"`
 	}
 	if json.Unmarshal(line, &at) != nil || at.Now == nil {
 		if p.words.Len() < mostEngineWords {
@@ -123,7 +123,7 @@ func (p *progressWriter) read(line []byte) {
 	if p.shown {
 		p.drawn = true
 		fmt.Fprintf(p.w, "\r\x1b[K%s of %s, %d of %d jobs have ended",
-			words.Span(*at.Now), words.Span(p.scenario.Until), at.Jobs, len(p.scenario.Jobs))
+			words.Span(*at.Now), words.Span(p.scenario.Until), at.Done, len(p.scenario.Jobs))
 	}
 }
 

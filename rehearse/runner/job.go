@@ -78,6 +78,7 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 		j.waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
 	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.now, false
+	p.ended++
 	j.template.world.Remove(j.key)
 	p.planRetry(j.template.world)
 }

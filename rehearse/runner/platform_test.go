@@ -119,7 +119,7 @@ func nodes(s *rehearsal.Scenario, pool rehearsal.Pool) {
 
 func play(t testing.TB, s *rehearsal.Scenario) *rehearsal.History {
 	t.Helper()
-	h, err := runner.Play(context.Background(), s, func(int64) {})
+	h, err := runner.Play(context.Background(), s, func(int64, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

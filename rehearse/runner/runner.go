@@ -23,13 +23,13 @@ import (
 // the user.
 var ErrScenario = errors.New("the scenario cannot be played")
 
-// Play plays a scenario, and calls progress with the time of each event. It returns an
-// ErrScenario if the scenario has what a rehearsal cannot play; any other error is a bug.
+// Play plays a scenario, and calls progress at each event, with its time and the number of
+// jobs that have ended before. It returns an ErrScenario if the scenario has what a rehearsal cannot play; any other error is a bug.
 // If ctx is done before the end, the history is as far as it is known, and Interrupted.
 //
 // The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
 // rehearsal of days takes as long as the decisions in it.
-func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64)) (*rehearsal.History, error) {
+func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, ended int)) (*rehearsal.History, error) {
 	var history *rehearsal.History
 	var err error
 	// A bubble cannot see what is outside, so it is asked between two events.
@@ -67,6 +67,7 @@ type play struct {
 	backoff   [2]int32
 	states    []rehearsal.State
 	now       int64
+	ended     int // number of jobs
 
 	interrupted bool
 }
@@ -84,15 +85,19 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 	for _, q := range cluster.LocalQueues {
 		p.queues[client.ObjectKeyFromObject(q)] = string(q.Spec.ClusterQueue)
 	}
+	parts, err := cluster.Split()
+	if err != nil {
+		return nil, err
+	}
 	byQueue := map[string]*world.World{}
-	for _, root := range cluster.Roots() {
-		w, err := world.New(root, p)
+	for _, part := range parts {
+		w, err := world.New(part, p)
 		if err != nil {
 			p.close()
 			return nil, err
 		}
 		p.worlds = append(p.worlds, w)
-		for _, q := range root.ClusterQueues {
+		for _, q := range part.ClusterQueues {
 			byQueue[q.Name] = w
 		}
 	}
@@ -156,7 +161,7 @@ func (p *play) readTimeout() {
 
 // run goes through the agenda. Everything of one second happens before Kueue decides, and
 // all that follows from its decisions in the same second happens before the next.
-func (p *play) run(ctx context.Context, progress func(now int64)) error {
+func (p *play) run(ctx context.Context, progress func(now int64, ended int)) error {
 	looks := p.scenario.Looks
 	if _, err := p.settle(); err != nil {
 		return err
@@ -176,7 +181,7 @@ func (p *play) run(ctx context.Context, progress func(now int64)) error {
 		}
 		time.Sleep(time.Until(p.start.Add(time.Duration(at) * time.Second)))
 		p.now = at
-		progress(at)
+		progress(at, p.ended)
 		for {
 			if next, _ := p.agenda.at(); next != at || len(p.agenda.items) == 0 {
 				break

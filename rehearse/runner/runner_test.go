@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 			nodes(s, rehearsal.Pool{Max: 1})
 			submit(t, s, "a", "low", 1, rehearsal.Job{})
 			test.breaks(s)
-			_, err := runner.Play(context.Background(), s, func(int64) {})
+			_, err := runner.Play(context.Background(), s, func(int64, int) {})
 			if !errors.Is(err, runner.ErrScenario) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want: %s", err, test.want)
 			}
@@ -195,7 +195,7 @@ func TestInterrupt(t *testing.T) {
 	submit(t, s, "a", "low", 1, rehearsal.Job{At: 0, Runs: 10})
 	submit(t, s, "a", "low", 1, rehearsal.Job{At: 1000, Runs: 10})
 	ctx, stop := context.WithCancel(context.Background())
-	h, err := runner.Play(ctx, s, func(now int64) {
+	h, err := runner.Play(ctx, s, func(now int64, _ int) {
 		if now >= 10 {
 			stop()
 		}

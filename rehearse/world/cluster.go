@@ -49,54 +49,73 @@ func ReadCluster(objects []json.RawMessage) (*Cluster, error) {
 	return c, c.prepare()
 }
 
-// Roots returns a Cluster for each root of cohorts, and for each ClusterQueue without a
-// cohort, by the first of its ClusterQueues. Kueue never moves quota from one root to
-// another, so each can have a World of its own. If Kueue holds back all admissions until
-// the pods of the one before run, the roots depend on each other, and the result is c alone.
-func (c *Cluster) Roots() []*Cluster {
-	if tracksPods(c.Configuration) || len(c.ClusterQueues) == 0 {
-		return []*Cluster{c}
+// Split returns a Cluster for each root cohort, and one for each ClusterQueue without a
+// cohort, in the order of the first ClusterQueue. Quota never crosses a root cohort, so
+// Kueue decides the same in a World for each, and looks at less. The Cluster stays in one
+// part if it has no ClusterQueues, or if a job whose pods do not run blocks all others. The
+// parts share their objects.
+func (c *Cluster) Split() ([]*Cluster, error) {
+	if len(c.ClusterQueues) == 0 || tracksPods(c.Configuration) {
+		return []*Cluster{c}, nil
 	}
 	parents := map[kueue.CohortReference]kueue.CohortReference{}
 	for _, cohort := range c.Cohorts {
 		parents[kueue.CohortReference(cohort.Name)] = cohort.Spec.ParentName
 	}
-	rootOf := func(cohort kueue.CohortReference) kueue.CohortReference {
-		for range c.Cohorts { // a circle has no root: Kueue refuses it
-			if parents[cohort] == "" {
-				break
-			}
-			cohort = parents[cohort]
-		}
-		return cohort
-	}
-	var out []*Cluster
-	byRoot, byQueue := map[kueue.CohortReference]*Cluster{}, map[kueue.ClusterQueueReference]*Cluster{}
+	var parts []*Cluster
+	byRoot := map[kueue.CohortReference]*Cluster{}
+	byQueue := map[kueue.ClusterQueueReference]*Cluster{}
 	for _, q := range c.ClusterQueues {
-		root := byRoot[rootOf(q.Spec.CohortName)]
-		if root == nil || q.Spec.CohortName == "" {
-			root = &Cluster{
-				Configuration: c.Configuration, Flavors: c.Flavors, Checks: c.Checks, others: c.others, scheme: c.scheme,
+		root, err := rootCohort(q.Spec.CohortName, parents)
+		if err != nil {
+			return nil, err
+		}
+		part := byRoot[root]
+		if part == nil {
+			part = &Cluster{
+				Configuration: c.Configuration, Flavors: c.Flavors, Checks: c.Checks,
+				others: c.others, scheme: c.scheme,
 			}
-			out = append(out, root)
-			if q.Spec.CohortName != "" {
-				byRoot[rootOf(q.Spec.CohortName)] = root
+			parts = append(parts, part)
+			if root != "" {
+				byRoot[root] = part
 			}
 		}
-		root.ClusterQueues = append(root.ClusterQueues, q)
-		byQueue[kueue.ClusterQueueReference(q.Name)] = root
+		part.ClusterQueues = append(part.ClusterQueues, q)
+		byQueue[kueue.ClusterQueueReference(q.Name)] = part
 	}
 	for _, cohort := range c.Cohorts {
-		if root := byRoot[rootOf(kueue.CohortReference(cohort.Name))]; root != nil {
-			root.Cohorts = append(root.Cohorts, cohort)
+		root, err := rootCohort(kueue.CohortReference(cohort.Name), parents)
+		if err != nil {
+			return nil, err
+		}
+		if part := byRoot[root]; part != nil {
+			part.Cohorts = append(part.Cohorts, cohort)
 		}
 	}
 	for _, q := range c.LocalQueues {
-		if root := byQueue[q.Spec.ClusterQueue]; root != nil {
-			root.LocalQueues = append(root.LocalQueues, q)
+		if part := byQueue[q.Spec.ClusterQueue]; part != nil {
+			part.LocalQueues = append(part.LocalQueues, q)
 		}
 	}
-	return out
+	return parts, nil
+}
+
+// rootCohort returns the last of a cohort's parents, or the cohort itself.
+func rootCohort(
+	name kueue.CohortReference, parents map[kueue.CohortReference]kueue.CohortReference,
+) (kueue.CohortReference, error) {
+	root := name
+	for range parents {
+		if parents[root] == "" {
+			break
+		}
+		root = parents[root]
+	}
+	if parents[root] != "" {
+		return "", fmt.Errorf("cohort %s: its parents form a cycle", name)
+	}
+	return root, nil
 }
 
 func (c *Cluster) read(raw json.RawMessage) error {

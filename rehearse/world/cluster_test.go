@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 )
@@ -116,6 +117,73 @@ func TestReadCluster(t *testing.T) {
 			_, err := ReadCluster([]json.RawMessage{json.RawMessage(test.object)})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want: %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestSplit checks which ClusterQueues share a part, with their cohorts and LocalQueues.
+func TestSplit(t *testing.T) {
+	const queues = `{"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"cohortName": "left"}}
+		{"kind": "ClusterQueue", "metadata": {"name": "alone"}}
+		{"kind": "ClusterQueue", "metadata": {"name": "b"}, "spec": {"cohortName": "right"}}
+		{"kind": "ClusterQueue", "metadata": {"name": "c"}, "spec": {"cohortName": "unwritten"}}
+		{"kind": "ClusterQueue", "metadata": {"name": "single"}}
+		{"kind": "LocalQueue", "metadata": {"name": "jobs-b"}, "spec": {"clusterQueue": "b"}}
+		{"kind": "LocalQueue", "metadata": {"name": "lost"}, "spec": {"clusterQueue": "none"}}
+		{"kind": "Cohort", "metadata": {"name": "left"}, "spec": {"parentName": "root"}}
+		{"kind": "Cohort", "metadata": {"name": "right"}, "spec": {"parentName": "root"}}`
+	for _, test := range []struct {
+		name, more string
+		blocked    bool
+		want       []string
+		err        string
+	}{
+		{"cohorts", "", false, []string{"a b left right jobs-b", "alone", "c", "single"}, ""},
+		{"a cycle", `{"kind": "Cohort", "metadata": {"name": "root"}, "spec": {"parentName": "left"}}`, false, nil,
+			"its parents form a cycle"},
+		{"blocked admission", "", true, []string{"a alone b c single left right jobs-b lost"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var objects []json.RawMessage
+			decoder := json.NewDecoder(strings.NewReader(queues + test.more))
+			for decoder.More() {
+				var raw json.RawMessage
+				if err := decoder.Decode(&raw); err != nil {
+					t.Fatal(err)
+				}
+				objects = append(objects, raw)
+			}
+			c, err := ReadCluster(objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Configuration = &config.Configuration{
+				WaitForPodsReady: &config.WaitForPodsReady{BlockAdmission: &test.blocked},
+			}
+			parts, err := c.Split()
+			if test.err == "" && err != nil {
+				t.Fatal(err)
+			}
+			if test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Fatalf("error %v, want %q", err, test.err)
+			}
+			var got []string
+			for _, part := range parts {
+				var names []string
+				for _, q := range part.ClusterQueues {
+					names = append(names, q.Name)
+				}
+				for _, cohort := range part.Cohorts {
+					names = append(names, cohort.Name)
+				}
+				for _, q := range part.LocalQueues {
+					names = append(names, q.Name)
+				}
+				got = append(got, strings.Join(names, " "))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("parts (-want +got):\n%s", diff)
 			}
 		})
 	}
