@@ -26,8 +26,8 @@ import (
 //	unchanged FILE                fail if the file changed since the last touch
 //	touch FILE                    set a file's time to 2001
 //
-// $ROOT is the repository, and $BATCHWRIGHT the directory of the program. Git commits have an author, and ignore the user's
-// configuration.
+// $ROOT is the repository, and $BATCHWRIGHT the directory of the program. Git commits have
+// an author, and ignore the user's configuration.
 func TestCommandLine(t *testing.T) {
 	path := []string{filepath.Dir(buildBatchwright(t)), buildRehearse(t), os.Getenv("PATH")}
 	small, err := os.ReadFile("cli/small.cue")

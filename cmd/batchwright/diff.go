@@ -80,7 +80,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.StringVarP(&d.out, "output", "o", "",
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
 	pricesFlag(cmd, &d.prices)
-	flags.BoolVar(&d.rehearse, "rehearse", false, "with --base: play the rehearsals on both platforms, and show what changes")
+	flags.BoolVar(&d.rehearse, "rehearse", false, "play the rehearsals of the later revision on both, and compare")
 	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "output format of the differences",
 		formatText, formatMarkdown, formatJSON, formatGitHub)

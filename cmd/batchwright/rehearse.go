@@ -66,7 +66,7 @@ builds it next to batchwright.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
 	v.ties = choiceFlag(cmd, "ties", "which job Kueue prefers where chance decides", tiesFirst, tiesReversed)
-	flags.StringVar(&v.html, "html", "", "also draw the rehearsal, in a page for a browser that is written to this `file`")
+	flags.StringVar(&v.html, "html", "", "also write a page for a browser, which draws the rehearsal, to this `file`")
 	v.input = c.addInputFlags(cmd)
 	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)
 	v.color = colorFlag(cmd)
@@ -135,9 +135,11 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 		switch {
 		case slices.Contains(known, name):
 		case diag.Nearest(name, known) != "":
-			return nil, usageErrorf("--only: there is no rehearsal %q; did you mean %q?", name, diag.Nearest(name, known))
+			return nil, usageErrorf("--only: there is no rehearsal %q; did you mean %q?", name,
+				diag.Nearest(name, known))
 		default:
-			return nil, usageErrorf("--only: there is no rehearsal %q; %s", name, listOr(known, "the blueprint has none"))
+			return nil, usageErrorf("--only: there is no rehearsal %q; %s", name,
+				listOr(known, "the blueprint has none"))
 		}
 	}
 	switch {

@@ -49,7 +49,9 @@ func findEngine() (string, error) {
 // play runs the engine, and returns the history. With progresses it shows on a terminal how
 // far the engine is. If ctx is done before the end, the
 // history is as far as it is known, and Interrupted.
-func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses bool) (*rehearsal.History, error) {
+func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses bool) (
+	*rehearsal.History, error,
+) {
 	engine, err := findEngine()
 	if err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 	cmd := exec.CommandContext(ctx, engine, "progress")
 	cmd.Stdin = bytes.NewReader(scenario)
 	var history bytes.Buffer
-	progress := &progressWriter{w: c.Stderr, scenario: s, shown: progresses && isTerminal(c.Stderr) && os.Getenv("TERM") != "dumb"}
+	progress := &progressWriter{w: c.Stderr, scenario: s}
+	progress.shown = progresses && isTerminal(c.Stderr) && os.Getenv("TERM") != "dumb"
 	cmd.Stdout, cmd.Stderr = &history, progress
 	// The engine answers an interrupt with the history so far.
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second

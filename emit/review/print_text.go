@@ -25,9 +25,9 @@ const (
 )
 
 // Text writes a review for a terminal: the difference in cost if prices are known, what
-// changes for the jobs of the rehearsals if they were played, the resources that must be replaced, the summary, the objects by file, and the totals. A
-// long list ends with the number of omitted items. If nothing differs and no prices are
-// known, Text writes nothing.
+// changes for the jobs of the rehearsals if they were played, the resources that must be
+// replaced, the summary, the objects by file, and the totals. A long list ends with the
+// number of omitted items. If nothing differs and no prices are known, Text writes nothing.
 //
 // Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {

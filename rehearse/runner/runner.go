@@ -113,7 +113,9 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		if template.queue = p.queues[key]; template.queue == "" {
 			return nil, fmt.Errorf("workload %s: namespace %s has no LocalQueue %q", t.Name, key.Namespace, key.Name)
 		}
-		template.world = byQueue[template.queue]
+		if template.world = byQueue[template.queue]; template.world == nil {
+			return nil, fmt.Errorf("workload %s: there is no ClusterQueue %q", t.Name, template.queue)
+		}
 		p.templates = append(p.templates, template)
 	}
 	for _, in := range s.Pools {

@@ -240,7 +240,8 @@ func crowd(jobs, queues int) (*rehearsal.Scenario, *rehearsal.History) {
 		h.Jobs = append(h.Jobs, rehearsal.JobHistory{
 			ClusterQueue: fmt.Sprintf("cq-%d", i%queues), Outcome: rehearsal.Finished, End: at + 50,
 			Runs: []rehearsal.Run{{
-				Reserved: at, Ran: true, Started: at, Ended: at + 50, Flavors: []rehearsal.PodSetFlavor{{Flavor: "l4", Pods: 1}},
+				Reserved: at, Ran: true, Started: at, Ended: at + 50,
+				Flavors: []rehearsal.PodSetFlavor{{Flavor: "l4", Pods: 1}},
 			}},
 		})
 	}
