@@ -251,6 +251,11 @@ func TestGitHubWorkflow(t *testing.T) {
 		"the first review": {
 			env: map[string]string{"COMMENTS": "[]"}, calls: build + vet + diff + list + create + compile,
 		},
+		"with rehearsals": {
+			env: map[string]string{"COMMENTS": "[]", "REHEARSE": "true"},
+			calls: build + "go build -C TEMP/batchwright/rehearse -o TEMP/bin/ ./cmd/batchwright-rehearse\n" + vet +
+				strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
+		},
 		"a later one, on the second page": {
 			env:   map[string]string{"COMMENTS": "[" + other + copy + "][" + ours + "]"},
 			calls: build + vet + diff + list + edit + compile,
@@ -351,6 +356,10 @@ func TestGitLabScript(t *testing.T) {
 				"COMMENTS":     `[{"id": 11, "author": {"id": 6}, "body": "<!-- batchwright review: p -->"}]`,
 				"REVIEW_TOKEN": "t",
 			}, vet + diff + list + create + compile, false,
+		},
+		"with rehearsals": {
+			map[string]string{"COMMENTS": "[]", "REHEARSE": "true", "REVIEW_TOKEN": "t"},
+			vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile, false,
 		},
 		"a later one": {
 			map[string]string{

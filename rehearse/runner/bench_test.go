@@ -160,7 +160,8 @@ func addGPUQueue(b *testing.B, s *rehearsal.Scenario, team, cohort string, gpus 
 	flavor := func(name string, n int) fields {
 		quota := func(resource, unit string, each int) fields {
 			return fields{
-				"name": resource, "nominalQuota": fmt.Sprint(n*each) + unit, "borrowingLimit": fmt.Sprint(n*each/2) + unit,
+				"name": resource, "nominalQuota": fmt.Sprint(n*each) + unit,
+				"borrowingLimit": fmt.Sprint(n*each/2) + unit,
 			}
 		}
 		return fields{"name": name, "resources": []fields{
@@ -170,7 +171,8 @@ func addGPUQueue(b *testing.B, s *rehearsal.Scenario, team, cohort string, gpus 
 	for _, object := range []fields{
 		{"apiVersion": "v1", "kind": "Namespace", "metadata": fields{"name": team}},
 		{
-			"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": fields{"name": team}, "spec": fields{
+			"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": fields{"name": team},
+			"spec": fields{
 				"cohortName": cohort, "namespaceSelector": fields{},
 				"preemption": fields{"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"},
 				"resourceGroups": []fields{{

@@ -353,8 +353,9 @@ func (p *play) finish(j *job, r *run) error {
 	if j.run != r || !r.started || p.now-r.at < j.left {
 		return nil
 	}
-	wl := j.template.world.Workload(j.key).DeepCopy()
-	if err := finish.Finish(j.template.world.Context(), j.template.world.Client(), wl, kueue.WorkloadFinishedReasonSucceeded,
+	w := j.template.world
+	wl := w.Workload(j.key).DeepCopy()
+	if err := finish.Finish(w.Context(), w.Client(), wl, kueue.WorkloadFinishedReasonSucceeded,
 		"The job has succeeded", clock.RealClock{}); err != nil {
 		return err
 	}
@@ -396,7 +397,8 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 	}
 	j.admitted = false
 	current := wl.DeepCopy()
-	err := patching.PatchAdmissionStatus(j.template.world.Context(), j.template.world.Client(), current, clock.RealClock{},
+	w := j.template.world
+	err := patching.PatchAdmissionStatus(w.Context(), w.Client(), current, clock.RealClock{},
 		func(wl *kueue.Workload) (bool, error) {
 			again := condition.Reason == kueue.WorkloadEvictedByPreemption ||
 				condition.Reason == kueue.WorkloadEvictedDueToNodeFailures

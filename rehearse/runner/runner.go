@@ -24,8 +24,9 @@ import (
 var ErrScenario = errors.New("the scenario cannot be played")
 
 // Play plays a scenario, and calls progress at each event, with its time and the number of
-// jobs that have ended before. It returns an ErrScenario if the scenario has what a rehearsal cannot play; any other error is a bug.
-// If ctx is done before the end, the history is as far as it is known, and Interrupted.
+// jobs that have ended before. It returns an ErrScenario if the scenario has what a
+// rehearsal cannot play; any other error is a bug. If ctx is done before the end, the
+// history is as far as it is known, and Interrupted.
 //
 // The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
 // rehearsal of days takes as long as the decisions in it.

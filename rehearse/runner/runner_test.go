@@ -156,7 +156,8 @@ func TestDeleted(t *testing.T) {
 	equal(t, "first", runs(h, first), [][3]int64{{0, 0, 40}})
 	equal(t, "waiting", h.Jobs[waiting], rehearsal.JobHistory{
 		ClusterQueue: "a", Outcome: rehearsal.Deleted, End: 30,
-		Waits: "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor standard, 1 more needed",
+		Waits: "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor standard, " +
+			"1 more needed",
 	})
 	equal(t, "again", runs(h, again), [][3]int64{{41, 41, 46}})
 }
