@@ -359,7 +359,8 @@ func TestGitLabScript(t *testing.T) {
 		},
 		"with rehearsals": {
 			map[string]string{"COMMENTS": "[]", "REHEARSE": "true", "REVIEW_TOKEN": "t"},
-			vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile, false,
+			vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
+			false,
 		},
 		"a later one": {
 			map[string]string{
