@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
@@ -27,7 +28,7 @@ func TestSeconds(t *testing.T) {
 		if got := words.FormatSeconds(test.seconds); got != test.shortest {
 			t.Errorf("%d seconds are %s, want %s", test.seconds, got, test.shortest)
 		}
-		if err := duration.Unify(duration.Context().Encode(test.duration)).Err(); err != nil {
+		if err := duration.Unify(cuecontext.New().Encode(test.duration)).Err(); err != nil {
 			t.Errorf("the schema refuses %s: %v", test.duration, err)
 		}
 	}
@@ -42,7 +43,7 @@ func TestNoDuration(t *testing.T) {
 	for _, text := range []string{
 		"", "5", "s", "0s", "05m", "1h0m", "30m1h", "1h1h", "1.5h", "1 h", "-1h", "+1h", "1w", "1H", "99999999s",
 	} {
-		if duration.Unify(duration.Context().Encode(text)).Err() == nil {
+		if duration.Unify(cuecontext.New().Encode(text)).Err() == nil {
 			t.Errorf("the schema accepts %q", text)
 		}
 	}

@@ -46,12 +46,23 @@ func addUnexpected(findings *diag.List, res *compiler.Result, name string, r *re
 		if len(lines) > 0 && name == ir.DemonstrationRehearsal {
 			findings.Add(diag.Finding{
 				Code: otherPhase, Severity: diag.Error,
-				Message: "phase " + phase.Name + " ends otherwise: " + strings.Join(lines, "; "),
+				Message: "phase " + phase.Name + " ends otherwise: " + joinFirst(lines),
 				Help:    "change the platform, or what the phase expects",
 				Span:    res.Place(true, "demonstration", diag.Index(i), "expect"),
 			})
 		}
 	}
+}
+
+// mostDifferences is the number of differing numbers that a finding names.
+const mostDifferences = 4
+
+// joinFirst joins the first lines, and counts the others.
+func joinFirst(lines []string) string {
+	if hidden := len(lines) - mostDifferences; hidden > 0 {
+		lines = append(lines[:mostDifferences:mostDifferences], fmt.Sprintf("and %d more", hidden))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // differenceText says how a number differs from what is expected.

@@ -44,6 +44,11 @@ var tools = map[string]tool{
 	"check": {".", "./cmd/check", false, func(folders, blueprint string) []string {
 		return []string{filepath.Join(folders, blueprint)}
 	}},
+	// Kueue's scheduler in virtual time: the mutant itself runs this program. It takes a
+	// second, where a plane takes minutes.
+	"rehearsal": {"../rehearse", "./cmd/batchwright-rehearse", false, func(_, blueprint string) []string {
+		return append([]string{"rehearse", "--only", "demonstration"}, blueprintPaths(blueprint)...)
+	}},
 	"kai": {"kai", ".", true, func(folders, _ string) []string {
 		return []string{"-folders=" + folders}
 	}},
@@ -71,6 +76,17 @@ var tools = map[string]tool{
 
 // bases maps an overlay to the blueprint under it.
 var bases = map[string]string{"batch-platform-dws": "batch-platform"}
+
+// blueprintPaths returns the paths of a blueprint in the repository.
+func blueprintPaths(blueprint string) []string {
+	var paths []string
+	for _, name := range []string{bases[blueprint], blueprint} {
+		if name != "" {
+			paths = append(paths, "blueprints/"+name)
+		}
+	}
+	return paths
+}
 
 // The errors of a mutant.
 var (
@@ -223,12 +239,7 @@ func (b *bench) hold(t *testing.T, m mutant) error {
 		return err
 	}
 	folders := filepath.Join(dir, "folders")
-	args := []string{"compile", "-o", filepath.Join(folders, m.blueprint)}
-	for _, name := range []string{bases[m.blueprint], m.blueprint} {
-		if name != "" {
-			args = append(args, "blueprints/"+name)
-		}
-	}
+	args := append([]string{"compile", "-o", filepath.Join(folders, m.blueprint)}, blueprintPaths(m.blueprint)...)
 	if err := b.run(ctx, ".", compiler, args...); err != nil {
 		return err
 	}
@@ -253,7 +264,14 @@ func (b *bench) hold(t *testing.T, m mutant) error {
 	// end is watched for two minutes more.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	caught := b.run(ctx, filepath.Join("conformance", tool.module), bin, tool.args(folders, m.blueprint)...)
+	where := filepath.Join("conformance", tool.module)
+	if m.by == "rehearsal" {
+		if err := os.Symlink(bin, filepath.Join(dir, filepath.Base(bin))); err != nil {
+			return err
+		}
+		where, bin = ".", compiler
+	}
+	caught := b.run(ctx, where, bin, tool.args(folders, m.blueprint)...)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:

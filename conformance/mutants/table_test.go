@@ -200,7 +200,7 @@ var mutants = []mutant{
 	{
 		name: "who may use a queue", file: "emit/kueue/queues.go",
 		old: "map[string]string{corev1.LabelMetadataName: names[0]}", new: `map[string]string{"name": names[0]}`,
-		blueprint: "batch-platform", by: "cluster", says: "namespace doesn't match ClusterQueue selector",
+		blueprint: "batch-platform", by: "rehearsal", says: "namespace doesn't match ClusterQueue selector",
 	},
 	{
 		name: "label of a flavor", file: "emit/kueue/flavors.go",
@@ -210,25 +210,25 @@ var mutants = []mutant{
 	{
 		name: "cohort of a queue", file: "emit/kueue/queues.go",
 		old: "v1beta2.CohortReference(q.Cohort)", new: "v1beta2.CohortReference(q.Tier)",
-		blueprint: "batch-platform", by: "cluster", says: "0/4           1/3   differs",
+		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-lp: pending: 1, want 0",
 	},
 	{
 		name: "preemption in a cohort", file: "emit/kueue/queues.go",
 		old:       "ReclaimWithinCohort: v1beta2.PreemptionPolicy(p.ToReclaim)",
 		new:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
+		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 3, want 2",
 	},
 	{
 		name: "priority", file: "emit/kubernetes/priorities.go",
 		old: "c.Value,", new: "-c.Value,",
-		blueprint: "batch-platform", by: "cluster", says: "cq-team-a-hp: ",
+		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 3, want 2",
 	},
 	{
 		name: "quota", file: "emit/kueue/queues.go",
 		old: "kubeyaml.Canonical(q.Nominal),",
 		new: "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); " +
 			"return kubeyaml.Canonical(n) }(),",
-		blueprint: "batch-platform", by: "cluster", says: `"a100-compact": 16`,
+		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 0, want 2",
 	},
 	{
 		name: "borrowing", file: "emit/kueue/queues.go",
@@ -238,7 +238,7 @@ var mutants = []mutant{
 	{
 		name: "pods of a job", file: "emit/workload/job.go",
 		old: "Parallelism:    new(int32(pods))", new: "Parallelism:    new(int32(1))",
-		blueprint: "batch-platform", by: "cluster", says: "24             8   differs",
+		blueprint: "batch-platform", by: "rehearsal", says: "capacity l4-spot: running pods: 8, want 24",
 	},
 	{
 		name: "effect of a taint", file: "emit/terraform/node_pools.go",
@@ -258,7 +258,7 @@ var mutants = []mutant{
 	{
 		name: "slices of a JobSet", file: "emit/workload/jobset.go",
 		old: "Replicas: int32(replicas)", new: "Replicas: 1",
-		blueprint: "tpu-training", by: "cluster", says: "3/1           2/2   differs",
+		blueprint: "tpu-training", by: "rehearsal", says: "queue cq-train: pending: 2, want 3",
 	},
 	{
 		name: "nodes of an installer", file: "emit/kubernetes/installers.go",
