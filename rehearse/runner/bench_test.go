@@ -20,8 +20,8 @@ import (
 // BenchmarkStages plays the demonstration of the batch platform: five phases.
 func BenchmarkStages(b *testing.B) { benchmark(b, demonstration(b, compilePlan(b, "batch-platform"))) }
 
-// BenchmarkBusyWeek plays the rehearsal of the batch platform: some 1,100 jobs in a week.
-func BenchmarkBusyWeek(b *testing.B) {
+// BenchmarkBusyDays plays the rehearsal of the batch platform: some 300 jobs in two days.
+func BenchmarkBusyDays(b *testing.B) {
 	p := compilePlan(b, "batch-platform")
 	tree, err := folder.Build(p)
 	if err != nil {
