@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"emit/rehearsal":      {"compiler/ir", "emit"},
 	"emit/rehearsal/page": {"compiler/ir", "compiler/words", "emit/rehearsal"},
 	"emit/rehearsal/report": {
-		"compiler/console", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
+		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
 	},
 	"emit/terraform": {"compiler/ir", "emit", "emit/monitoring"},
 	"emit/workload":  {"compiler/ir", "emit", "emit/kubeyaml"},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -32,6 +33,8 @@ type rehearsing struct {
 	only   []string
 	ties   *choice
 	html   string
+	prices string
+	bill   *cost.Bill // nil without prices
 	input  *inputFlags
 	format *choice
 	color  *choice
@@ -50,6 +53,9 @@ It plays the demonstration of the blueprint and each of its rehearsals. --only
 names one of them; the demonstration has the name "demonstration". A number that
 differs from what the blueprint expects is a finding, and the exit code is then 1.
 
+With --prices the report says what the nodes cost while they existed; docs/cost.md
+describes the file.
+
 Kueue breaks some ties by chance, such as the tie between two jobs that were
 created in one second. A rehearsal prefers the job that was submitted first;
 --ties reversed prefers the other one. If the results differ, they depend on chance.
@@ -67,6 +73,7 @@ builds it next to batchwright.`,
 	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
 	v.ties = choiceFlag(cmd, "ties", "which job Kueue prefers where chance decides", tiesFirst, tiesReversed)
 	flags.StringVar(&v.html, "html", "", "also write a page for a browser, which draws the rehearsal, to this `file`")
+	pricesFlag(cmd, &v.prices)
 	v.input = c.addInputFlags(cmd)
 	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)
 	v.color = colorFlag(cmd)
@@ -78,6 +85,9 @@ builds it next to batchwright.`,
 func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 	if cmd.Flags().Changed("html") && v.html == "" {
 		return usageErrorf("--html: the name is empty; is a variable unset?")
+	}
+	if cmd.Flags().Changed("prices") && v.prices == "" {
+		return usageErrorf("--prices: the name is empty; is a variable unset?")
 	}
 	ctx := cmd.Context()
 	tree, res, err := v.buildFolder(ctx, paths, v.input)
@@ -93,6 +103,13 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 	chosen, err := v.choose(res.Plan)
 	if err != nil {
 		return err
+	}
+	if v.prices != "" {
+		prices, err := v.readPrices(ctx, v.prices, v.color, res.Plan)
+		if err != nil {
+			return err
+		}
+		v.bill = cost.Of(res.Plan, prices)
 	}
 	var findings diag.List
 	for i, name := range chosen {
@@ -176,6 +193,9 @@ func (v *rehearsing) rehearse(
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	r := report.Of(res.Plan, scenario, history, expect)
+	if v.bill != nil {
+		r.Price(v.bill)
+	}
 	write := map[string]func() error{
 		formatText:     func() error { return report.Text(v.Stdout, r) },
 		formatJSON:     func() error { return report.JSON(v.Stdout, r) },

@@ -199,7 +199,8 @@ func (m *measures) capacities() []Capacity {
 	for _, pool := range m.history.Pools {
 		nodeTime, most := nodeSeconds(pool, m.end)
 		c := Capacity{
-			Name: pool.Name, MostNodes: most, Used: used[pool.Name], Paid: nodeTime * int64(m.perNode[pool.Name]),
+			Name: pool.Name, MostNodes: most, NodeSeconds: nodeTime, Used: used[pool.Name],
+			Paid: nodeTime * int64(m.perNode[pool.Name]),
 		}
 		if m.end > 0 {
 			c.MeanNodes = float64(nodeTime) / float64(m.end)

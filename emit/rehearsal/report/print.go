@@ -302,6 +302,9 @@ func capacitySection(r *Report) section {
 	s := section{heading: "capacity", texts: 1, head: []string{
 		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization",
 	}}
+	if r.Currency != "" {
+		s.head = append(s.head, r.Currency)
+	}
 	for _, c := range r.Capacities {
 		if c.MostNodes == 0 {
 			continue
@@ -310,7 +313,13 @@ func capacitySection(r *Report) section {
 		if percent, known := c.Utilization(); known {
 			row = append(row[:3], hours(c.Paid), hours(c.Used), hours(c.Paid-c.Used), fmt.Sprintf("%.0f%%", percent))
 		}
+		if r.Currency != "" {
+			row = append(row, c.Cost)
+		}
 		s.rows = append(s.rows, row)
+	}
+	if r.Currency != "" && len(s.rows) > 1 {
+		s.rows = append(s.rows, []string{"all", "", "", "", "", "", "", r.Cost})
 	}
 	s.after = "hours: accelerator hours of the nodes that existed"
 	return s

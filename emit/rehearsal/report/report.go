@@ -29,6 +29,9 @@ type Report struct {
 	Tiers      []Group    `json:"tiers"` // of each tier that has jobs, by tier
 	Teams      []Group    `json:"teams"` // of each team and tier that has jobs, by team, then tier
 	Capacities []Capacity `json:"capacities"`
+	// Currency and Cost are the sum of the capacities' costs; both are "" without prices.
+	Currency string `json:"currency,omitempty"`
+	Cost     string `json:"cost,omitempty"`
 	// Fairness is Jain's index of the accelerator hours of the teams, each divided by the
 	// team's guarantee: (sum x)^2 / (n * sum x^2). It is 1 if each team has used the same
 	// share of its guarantee, and 1/n if one team has used everything. It is nil with
@@ -86,8 +89,13 @@ type Capacity struct {
 	Name      string  `json:"name"`
 	MeanNodes float64 `json:"meanNodes"`
 	MostNodes int     `json:"mostNodes"`
-	Paid      int64   `json:"acceleratorSeconds"` // of the nodes that existed
-	Used      int64   `json:"usedAcceleratorSeconds"`
+	// NodeSeconds is the time for which the nodes existed, each counted.
+	NodeSeconds int64 `json:"nodeSeconds"`
+	Paid        int64 `json:"acceleratorSeconds"` // of the nodes that existed
+	Used        int64 `json:"usedAcceleratorSeconds"`
+	// Cost is the price of the nodes that existed, in Report.Currency and rounded to
+	// hundredths, such as "1234.50". It is "" without prices.
+	Cost string `json:"cost,omitempty"`
 }
 
 // Utilization returns the percentage of the accelerator time that jobs used, and whether

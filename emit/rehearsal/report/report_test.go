@@ -3,12 +3,14 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
@@ -132,7 +134,8 @@ func TestOf(t *testing.T) {
 		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
 		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
 		Capacities: []report.Capacity{
-			{Name: "cpu"}, {Name: "l4", MeanNodes: 1.3, MostNodes: 2, Paid: 2 * (500 + 2*400), Used: 1800},
+			{Name: "cpu"},
+			{Name: "l4", MeanNodes: 1.3, MostNodes: 2, NodeSeconds: 1300, Paid: 2 * (500 + 2*400), Used: 1800},
 		},
 		Fairness: &fairness,
 		Evictions: []report.Evictions{
@@ -276,6 +279,23 @@ func TestVerdicts(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: -want +got:\n%s", test.expect, d)
 		}
+	}
+}
+
+// TestPrice checks the cost of nodes: 1,300 seconds of a node that costs 36 an hour.
+func TestPrice(t *testing.T) {
+	r := report.Of(platform(), scenario(), history(), nil)
+	r.Price(&cost.Bill{Currency: "EUR", Capacities: []cost.CapacityCost{
+		{Name: "cpu", Hourly: big.NewRat(1, 3)}, {Name: "l4", Hourly: big.NewRat(36, 1)},
+		{Name: "system", Hourly: big.NewRat(1, 1)},
+	}})
+	var text bytes.Buffer
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Capacities[0].Cost != "0.00" || r.Capacities[1].Cost != "13.00" || r.Cost != "13.00" ||
+		!strings.Contains(text.String(), "69%  13.00\n") || !strings.Contains(text.String(), "  EUR\n") {
+		t.Errorf("%q, %q, all %q:\n%s", r.Capacities[0].Cost, r.Capacities[1].Cost, r.Cost, text.String())
 	}
 }
 
