@@ -41,6 +41,11 @@ type Run struct {
 	// Ran reports whether all pods ran at some time, and Started is the first such time.
 	Ran     bool  `json:"ran,omitempty"`
 	Started int64 `json:"started,omitempty"`
+	// Stopped is the time after Started in which not all pods ran, because nodes were lost.
+	Stopped int64 `json:"stopped,omitempty"`
+	// Redone is the work of the run that the job has to do again, because nodes were lost or
+	// because the job was evicted: the time since the last checkpoint.
+	Redone int64 `json:"redone,omitempty"`
 	// Ended is the time at which the quota was free again, and 0 if it never was.
 	Ended   int64          `json:"ended,omitempty"`
 	Flavors []PodSetFlavor `json:"flavors"`

@@ -44,7 +44,8 @@ type run struct {
 	sets     []*pods
 	unplaced int // pod sets with pods that have no node
 	started  bool
-	at       int64 // time of the start
+	at       int64 // time of the last start
+	stopped  int64 // time of the last loss of a node
 }
 
 // record returns the run's entry in the history.
@@ -73,7 +74,7 @@ func (p *play) remove(j *job) error {
 // end ends a job for good. Its Workload goes, so that memory does not grow.
 func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	if j.run != nil {
-		p.stop(j)
+		p.stop(j, false)
 	} else if wl := j.template.world.Workload(j.key); wl != nil {
 		j.waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
@@ -83,23 +84,21 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	p.planRetry(j.template.world)
 }
 
-// stop takes the pods of a job off their nodes.
-func (p *play) stop(j *job) {
+// stop takes the pods of a job off their nodes. With again the job has to do the work again
+// that it has done since its last checkpoint.
+func (p *play) stop(j *job, again bool) {
 	r := j.run
 	for _, set := range r.sets {
 		set.pool.release(set, p.now)
 		p.planIdle(set.pool)
 	}
-	if r.started && j.Runs > 0 {
-		done := p.now - r.at
-		if j.Checkpoint > 0 {
-			done -= done % j.Checkpoint
-		} else {
-			done = 0
-		}
-		j.left -= done
+	record := r.record()
+	if r.started {
+		p.saveWork(r, again)
+	} else if record.Ran {
+		record.Stopped += p.now - r.stopped
 	}
-	r.record().Ended = p.now
+	record.Ended = p.now
 	j.run = nil
 }
 
@@ -247,7 +246,7 @@ func (p *play) startPods(j *job) {
 	if r.unplaced == 0 {
 		p.ready(r)
 	} else if p.timeout > 0 {
-		p.agenda.plan(p.now+p.timeout, func() error { return p.giveUp(j, r) })
+		p.agenda.plan(p.now+p.timeout, func() error { return p.giveUp(r, kueue.WorkloadWaitForStart) })
 	}
 }
 
@@ -332,7 +331,39 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 		}
 		set.wants += set.on[node]
 		set.on[node] = 0
-		j.run.started = false
+		p.pause(j.run)
+	}
+}
+
+// pause stops the work of a run that has lost a node. If the pods do not all run again in
+// time, Kueue evicts the job.
+func (p *play) pause(r *run) {
+	if !r.started {
+		return
+	}
+	p.saveWork(r, true)
+	r.started, r.stopped = false, p.now
+	if p.recovery > 0 {
+		at := p.now
+		p.agenda.plan(p.now+p.recovery, func() error {
+			if r.stopped != at {
+				return nil
+			}
+			return p.giveUp(r, kueue.WorkloadWaitForRecovery)
+		})
+	}
+}
+
+// saveWork counts the work of a run since its last start as done, up to the last checkpoint.
+// With again the rest has to be done again.
+func (p *play) saveWork(r *run, again bool) {
+	ran, kept := p.now-r.at, int64(0)
+	if r.job.Checkpoint > 0 {
+		kept = ran - ran%r.job.Checkpoint
+	}
+	r.job.left -= kept
+	if again {
+		r.record().Redone += ran - kept
 	}
 }
 
@@ -340,7 +371,9 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 func (p *play) ready(r *run) {
 	j := r.job
 	r.started, r.at = true, p.now
-	if record := r.record(); !record.Ran {
+	if record := r.record(); record.Ran {
+		record.Stopped += p.now - r.stopped
+	} else {
 		record.Ran, record.Started = true, p.now
 	}
 	if j.Runs > 0 {
@@ -363,16 +396,18 @@ func (p *play) finish(j *job, r *run) error {
 	return nil
 }
 
-// giveUp evicts a job whose pods have not all started in time, as Kueue does with
-// waitForPodsReady (reconcileNotReadyTimeout in pkg/controller/core).
-func (p *play) giveUp(j *job, r *run) error {
-	if j.run != r || r.started {
+// giveUp evicts a job whose pods have not all started in time, or again in time after the
+// loss of a node, as Kueue does with waitForPodsReady (reconcileNotReadyTimeout and
+// admittedNotReadyWorkload in pkg/controller/core).
+func (p *play) giveUp(r *run, cause kueue.EvictionUnderlyingCause) error {
+	j := r.job
+	if j.run != r || r.started || r.record().Ran != (cause == kueue.WorkloadWaitForRecovery) {
 		return nil
 	}
 	wl := j.template.world.Workload(j.key).DeepCopy()
 	return evict.Evict(j.template.world.Context(), j.template.world.Client(), &events.FakeRecorder{}, wl,
 		kueue.WorkloadEvictedByPodsReadyTimeout, fmt.Sprintf("Exceeded the PodsReady timeout %s", j.key),
-		kueue.WorkloadWaitForStart, clock.RealClock{}, false, nil, nil,
+		cause, clock.RealClock{}, false, nil, nil,
 		evict.WithCustomPrepare(func(wl *kueue.Workload) {
 			workload.UpdateRequeueState(wl, p.backoff[0], p.backoff[1], clock.RealClock{})
 		}))
@@ -393,7 +428,7 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 				record.By = by.key.String()
 			}
 		}
-		p.stop(j)
+		p.stop(j, true)
 	}
 	j.admitted = false
 	current := wl.DeepCopy()

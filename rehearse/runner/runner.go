@@ -65,6 +65,7 @@ type play struct {
 	requests  []*run                 // ProvisioningRequests that wait for nodes, the oldest first
 	retries   map[*world.World]int64 // time of the latest planned retry
 	timeout   int64                  // seconds after which a job whose pods do not run is evicted, 0 for never
+	recovery  int64                  // the same after the loss of a node
 	backoff   [2]int32
 	states    []rehearsal.State
 	now       int64
@@ -157,6 +158,9 @@ func (p *play) readTimeout() {
 	}
 	ready := p.cluster.Configuration.WaitForPodsReady
 	p.timeout = int64(ready.Timeout.Seconds())
+	if ready.RecoveryTimeout != nil {
+		p.recovery = int64(ready.RecoveryTimeout.Seconds())
+	}
 	if s := ready.RequeuingStrategy; s != nil {
 		p.backoff = [2]int32{*s.BackoffBaseSeconds, *s.BackoffMaxSeconds}
 	}
@@ -259,6 +263,9 @@ func (p *play) history() *rehearsal.History {
 		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
 	}
 	for _, j := range p.jobs {
+		if r := j.run; r != nil && !r.started && r.record().Ran {
+			r.record().Stopped += h.End - r.stopped
+		}
 		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt,
 			Waits: j.waits}
 		switch {

@@ -125,6 +125,7 @@ func TestAvailability(t *testing.T) {
 	h := play(t, s)
 	// The second node is lost at 600 and returns at 710; the work begins again.
 	equal(t, "job", runs(h, job), [][3]int64{{0, 510, 910}})
+	equal(t, "stopped and redone", [2]int64{h.Jobs[job].Runs[0].Stopped, h.Jobs[job].Runs[0].Redone}, [2]int64{110, 90})
 }
 
 // TestTimeout checks that Kueue evicts a job whose pods do not start in time, and tries
@@ -142,6 +143,25 @@ func TestTimeout(t *testing.T) {
 	h := play(t, s)
 	equal(t, "job", runs(h, job), [][3]int64{{0, 0, 300}, {360, 420, 520}})
 	equal(t, "reason", h.Jobs[job].Runs[0].Evicted, rehearsal.EvictionReason("PodsReadyTimeout"))
+}
+
+// TestRecovery checks that Kueue evicts a job that has lost a node and gets no other in time,
+// and that the job goes on from its last checkpoint.
+func TestRecovery(t *testing.T) {
+	s := scenario(t, queue{team: "a", quota: 10})
+	configure(t, s, fields{"waitForPodsReady": fields{
+		"timeout": "30m", "recoveryTimeout": "5m",
+		"requeuingStrategy": fields{"backoffBaseSeconds": 60, "timestamp": "Eviction"},
+	}})
+	nodes(s, rehearsal.Pool{
+		Max: 1, Startup: 10, Idle: 600, Available: []rehearsal.Availability{{From: 100, To: 1000, Max: 0}},
+	})
+	job := submit(t, s, "a", "low", 1, rehearsal.Job{At: 0, Runs: 200, Checkpoint: 40})
+	h := play(t, s)
+	first, last := h.Jobs[job].Runs[0], h.Jobs[job].Runs[len(h.Jobs[job].Runs)-1]
+	equal(t, "first run", [5]int64{first.Started, first.Ended, first.Stopped, first.Redone}, [5]int64{10, 400, 300, 10})
+	equal(t, "reason", first.Evicted, rehearsal.EvictionReason("PodsReadyTimeout"))
+	equal(t, "the rest of the work", last.Ended-last.Started, int64(200-80))
 }
 
 // TestDeleted checks that the deletion of a job frees its quota, and that its name can be
@@ -212,8 +232,12 @@ func TestInterrupt(t *testing.T) {
 // TestDeterminism checks that a random scenario has the same history each time, although
 // Kueue goes through maps and writes evictions from several goroutines.
 func TestDeterminism(t *testing.T) {
-	for seed := range uint64(5) {
-		s := randomScenario(t, seed)
+	for seed := range uint64(6) {
+		s, reason := randomScenario(t, seed), "Preempted"
+		if seed%2 == 1 {
+			loseNodes(t, s)
+			reason = "PodsReadyTimeout"
+		}
 		var first []byte
 		for range 3 {
 			h, err := json.Marshal(play(t, s))
@@ -227,10 +251,25 @@ func TestDeterminism(t *testing.T) {
 				t.Fatalf("seed %d has two histories:\n%s", seed, cmp.Diff(string(first), string(h)))
 			}
 		}
-		if !strings.Contains(string(first), `"evicted":"Preempted"`) {
-			t.Errorf("seed %d has no preemption, which this test is about", seed)
+		if !strings.Contains(string(first), `"evicted":"`+reason+`"`) {
+			t.Errorf("seed %d has no eviction with reason %s, which this test is about", seed, reason)
 		}
 	}
+}
+
+// loseNodes lets all teams share nodes, most of which are lost several times. The jobs on
+// them are evicted in one second.
+func loseNodes(t testing.TB, s *rehearsal.Scenario) {
+	t.Helper()
+	configure(t, s, fields{"waitForPodsReady": fields{
+		"timeout": "2m", "recoveryTimeout": "1m",
+		"requeuingStrategy": fields{"backoffBaseSeconds": 10, "timestamp": "Eviction"},
+	}})
+	pool := rehearsal.Pool{Max: 24, Startup: 5, Idle: 600}
+	for at := int64(50); at < 800; at += 300 {
+		pool.Available = append(pool.Available, rehearsal.Availability{From: at, To: at + 150, Max: 4})
+	}
+	nodes(s, pool)
 }
 
 // randomScenario returns a scenario with six queues in two cohorts, and 80 jobs, many of

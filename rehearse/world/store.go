@@ -190,6 +190,7 @@ func (s *store) write(sent *kueue.Workload, set func(*stored, *kueue.WorkloadSta
 	after := before.DeepCopy()
 	set(entry, &after.Status)
 	truncateTimes(&after.Status)
+	breakTie(after)
 	if !equality.Semantic.DeepEqual(before.Status, after.Status) {
 		s.store(entry, after)
 	}
@@ -215,6 +216,17 @@ func truncateTimes(status *kueue.WorkloadStatus) {
 	}
 	if state := status.RequeueState; state != nil && state.RequeueAt != nil {
 		state.RequeueAt = &metav1.Time{Time: state.RequeueAt.Truncate(time.Second)}
+	}
+}
+
+// breakTie gives the time of an eviction the fraction of a second that the creation has.
+// Kueue orders jobs that are evicted because their pods do not run by this time. On a
+// cluster the order of those evicted in one second is as good as random; here it is that
+// of their creation.
+func breakTie(w *kueue.Workload) {
+	if i := conditionIndex(w.Status.Conditions, kueue.WorkloadEvicted); i >= 0 {
+		t := &w.Status.Conditions[i].LastTransitionTime
+		t.Time = t.Add(time.Duration(w.CreationTimestamp.Nanosecond()))
 	}
 }
 

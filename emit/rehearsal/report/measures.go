@@ -73,16 +73,14 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		if !j.started {
 			j.started, j.wait = true, run.Started-job.At
 		}
-		ran := cmp.Or(run.Ended, m.end) - run.Started
+		ran := cmp.Or(run.Ended, m.end) - run.Started - run.Stopped
 		for _, set := range run.Flavors {
 			if accelerators := int64(template.PodAccelerators[set.PodSet] * set.Pods); accelerators > 0 {
 				if j.used == nil {
 					j.used = map[string]int64{}
 				}
 				j.used[set.Flavor] += accelerators * ran
-				if run.Evicted != "" {
-					j.lost += accelerators * lostTime(job, ran)
-				}
+				j.lost += accelerators * run.Redone
 			}
 		}
 	}
@@ -101,14 +99,6 @@ func (j *measured) quotaWait() int64 {
 		wait -= cmp.Or(run.Ended, j.ended) - run.Reserved
 	}
 	return wait
-}
-
-// lostTime returns the part of a run that an evicted job has to do again.
-func lostTime(job rehearsal.Job, ran int64) int64 {
-	if job.Checkpoint > 0 {
-		return ran % job.Checkpoint
-	}
-	return ran
 }
 
 // countJobs counts jobs.

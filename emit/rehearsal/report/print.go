@@ -267,7 +267,7 @@ func tierSection(r *Report) section {
 	if len(r.Tiers) > 1 {
 		s.rows = append(s.rows, append([]string{"all"}, jobsRow(r.Total)...))
 	}
-	s.after = "hours: accelerator hours of running pods; lost: those that an eviction made worthless"
+	s.after = "hours: accelerator hours of running pods; lost: the part that has to be done again"
 	return s
 }
 

@@ -61,8 +61,9 @@ type Group struct {
 	// Completion is the time from the submission of a job to its end.
 	Completion Spread `json:"completion"`
 	Evictions  int    `json:"evictions"`
-	// Used is the accelerator time in which the pods of the jobs ran. Lost is the part of
-	// it that had to be done again: the work since the last checkpoint before an eviction.
+	// Used is the accelerator time in which all pods of the jobs ran. Lost is the part of it
+	// that has to be done again: the work between the last checkpoint and an eviction, or
+	// the loss of a node.
 	Used int64 `json:"acceleratorSeconds"`
 	Lost int64 `json:"lostAcceleratorSeconds"`
 }

@@ -79,7 +79,7 @@ func history() *rehearsal.History {
 				Runs: []rehearsal.Run{
 					{
 						Reserved: 0, Ran: true, Started: 100, Ended: 200, Flavors: flavors,
-						Evicted: "Preempted", By: "vision/fix-1",
+						Evicted: "Preempted", By: "vision/fix-1", Redone: 40,
 					},
 					{Reserved: 500, Ran: true, Started: 600, Flavors: flavors},
 				},
@@ -167,12 +167,13 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestStartAtOnce checks that a job whose pods run at time 0 has not waited.
+// TestStartAtOnce checks that a job whose pods run at time 0 has not waited, and that the
+// time without a lost node is no use.
 func TestStartAtOnce(t *testing.T) {
 	h := history()
-	h.Jobs[0].Runs[0].Started = 0
+	h.Jobs[0].Runs[0].Started, h.Jobs[0].Runs[0].Stopped = 0, 50
 	got := report.Of(platform(), scenario(), h, nil)
-	if got.Waits[len(got.Waits)-1].Job == "sweep-1" || got.Total.Used != 1800+2*100 || got.Total.Lost != 2*20 {
+	if got.Waits[len(got.Waits)-1].Job == "sweep-1" || got.Total.Used != 1800+2*(100-50) {
 		t.Errorf("%+v, %+v", got.Total, got.Waits)
 	}
 }
