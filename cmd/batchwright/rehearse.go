@@ -86,6 +86,11 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 	if cmd.Flags().Changed("html") && v.html == "" {
 		return usageErrorf("--html: the name is empty; is a variable unset?")
 	}
+	if v.html != "" {
+		if err := checkPage(v.html); err != nil {
+			return err
+		}
+	}
 	if cmd.Flags().Changed("prices") && v.prices == "" {
 		return usageErrorf("--prices: the name is empty; is a variable unset?")
 	}
@@ -144,7 +149,12 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 	for _, r := range p.Rehearsals {
 		known = append(known, r.Name)
 	}
-	chosen := v.only
+	var chosen []string
+	for _, name := range v.only {
+		if !slices.Contains(chosen, name) {
+			chosen = append(chosen, name)
+		}
+	}
 	if len(chosen) == 0 {
 		chosen = known
 	}
@@ -230,8 +240,26 @@ func scenarioOf(p *ir.Platform, tree emit.Tree, name string) (
 	return s, p.Rehearsals[i].Expect, err
 }
 
-// replaceFile writes a file: all of it, or nothing.
+// checkPage rejects a name that is certainly not meant for a page.
+func checkPage(name string) error {
+	if ext := filepath.Ext(name); ext != ".html" && ext != ".htm" {
+		return usageErrorf("--html: %s does not end in .html", name)
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return usageErrorf("--html: %s is not a regular file", name)
+	}
+	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+		return usageErrorf("--html: there is no directory %s", filepath.Dir(name))
+	}
+	return nil
+}
+
+// replaceFile writes a file: all of it, or nothing. If the name is a symbolic link, it
+// writes the file that the link leads to.
 func replaceFile(name string, content []byte) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err

@@ -74,13 +74,13 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 		if said := strings.TrimSpace(strings.TrimPrefix(progress.words.String(), engineName+": ")); said != "" {
 			return nil, errors.New(said)
 		}
-		return nil, fmt.Errorf("%s: %w", engineName, err)
+		return nil, fmt.Errorf(`%s: %w; if it is from another build, run "make" again`, engineName, err)
 	}
 	h := &rehearsal.History{}
 	decoder := json.NewDecoder(&history)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(h); err != nil {
-		return nil, errors.Join(ctx.Err(), fmt.Errorf("%s: its answer cannot be read: %w", engineName, err))
+		return nil, errors.Join(ctx.Err(), fmt.Errorf(`%s: its answer cannot be read: %w; run "make" again`, engineName, err))
 	}
 	if len(h.Jobs) != len(s.Jobs) || len(h.Pools) != len(s.Pools) {
 		return nil, fmt.Errorf(`%s answers another version of batchwright: run "make" again`, engineName)

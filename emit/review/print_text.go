@@ -40,6 +40,9 @@ func Text(w io.Writer, r *Review, color bool) error {
 		for _, line := range rehearsal.lines() {
 			p.printLine("  %s", console.Inline(line))
 		}
+		if rehearsal.Change != nil && len(rehearsal.Change.Lines(rehearsalLines+1)) > rehearsalLines {
+			p.printLine("  … and more: --format markdown")
+		}
 	}
 	if r.StateTo != "" {
 		p.startSection("%s %s %s %s", console.Red.Paint(p.color, "Terraform's state is elsewhere:"),

@@ -92,7 +92,7 @@ func (r Rehearsal) lines() []string {
 	if lines := r.Change.Lines(rehearsalLines); len(lines) > 0 {
 		return lines
 	}
-	return []string{"the result is the same"}
+	return []string{"no p95 wait, eviction, accelerator hour or utilization changes"}
 }
 
 // Same reports whether nothing except formatting changed.

@@ -216,8 +216,9 @@ func nodeSeconds(pool rehearsal.PoolUse, end int64) (seconds int64, most int) {
 
 // fairness returns Jain's index; see Report.Fairness.
 func (m *measures) fairness() *float64 {
-	used := map[string]int64{}
+	used, submits := map[string]int64{}, map[string]bool{}
 	for _, j := range m.jobs {
+		submits[j.template.Team] = true
 		for _, seconds := range j.used {
 			used[j.template.Team] += seconds
 		}
@@ -225,7 +226,7 @@ func (m *measures) fairness() *float64 {
 	n, sum, squares := 0, 0.0, 0.0
 	for i := range m.plan.Teams {
 		team := &m.plan.Teams[i]
-		if guaranteed := guaranteeOf(team); guaranteed > 0 {
+		if guaranteed := guaranteeOf(team); guaranteed > 0 && submits[team.Name] {
 			share := float64(used[team.Name]) / float64(guaranteed)
 			n, sum, squares = n+1, sum+share, squares+share*share
 		}

@@ -246,13 +246,14 @@ func phaseSections(r *Report) []section {
 
 // jobsHead is the head of the tables of jobs, after the columns with names.
 var jobsHead = []string{
-	"jobs", "finished", "running", "waiting", "evictions", "wait p50", "p95", "longest", "hours", "lost",
+	"jobs", "finished", "deleted", "admitted", "waiting", "evictions", "wait p50", "p95", "longest", "hours", "lost",
 }
 
 // jobsRow is a row below jobsHead.
 func jobsRow(g Group) []string {
 	return []string{
-		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Running), strconv.Itoa(g.Waiting),
+		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Deleted), strconv.Itoa(g.Running),
+		strconv.Itoa(g.Waiting),
 		strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(), g.Wait.Max.String(), hours(g.Used),
 		hours(g.Lost),
 	}
@@ -306,9 +307,6 @@ func capacitySection(r *Report) section {
 		s.head = append(s.head, r.Currency)
 	}
 	for _, c := range r.Capacities {
-		if c.MostNodes == 0 {
-			continue
-		}
 		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", ""}
 		if percent, known := c.Utilization(); known {
 			row = append(row[:3], hours(c.Paid), hours(c.Used), hours(c.Paid-c.Used), fmt.Sprintf("%.0f%%", percent))
@@ -383,18 +381,23 @@ func waitLines(w Wait) []string {
 		holders = append(holders, fmt.Sprintf("%d by %s %s", h.Accelerators, h.Team, h.Tier))
 	}
 	if len(holders) > 0 {
-		lines = append(lines, "accelerators held meanwhile: "+strings.Join(holders, ", "))
+		lines = append(lines, "accelerators with quota meanwhile, the largest shares: "+strings.Join(holders, ", "))
 	}
 	return lines
 }
 
 // mostWhy is the number of characters of Kueue's message that text shows.
-const mostWhy = 160
+const mostWhy = 240
 
 // reason returns why a job waited, in one line.
 func reason(why string) string {
-	if why == "" {
+	switch {
+	case why == "":
 		return "it waited behind other jobs of its queue"
+	case strings.HasPrefix(why, "Preempted to accommodate"):
+		return "it was preempted, and waited again"
+	case strings.HasPrefix(why, "Exceeded the PodsReady timeout"):
+		return "it lost its quota because its pods did not start in time, and waited again"
 	}
 	return words.Truncate(words.OneLine(why), mostWhy)
 }

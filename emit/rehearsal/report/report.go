@@ -34,8 +34,9 @@ type Report struct {
 	Cost     string `json:"cost,omitempty"`
 	// Fairness is Jain's index of the accelerator hours of the teams, each divided by the
 	// team's guarantee: (sum x)^2 / (n * sum x^2). It is 1 if each team has used the same
-	// share of its guarantee, and 1/n if one team has used everything. It is nil with
-	// fewer than two teams that have a guarantee, or if no accelerator was used.
+	// share of its guarantee, and 1/n if one team has used everything. Teams without
+	// jobs do not count. It is nil with fewer than two teams that have a guarantee, or if no
+	// accelerator was used.
 	Fairness  *float64    `json:"fairness"`
 	Evictions []Evictions `json:"evictions"` // the most frequent first
 	Waits     []Wait      `json:"waits"`     // the longest, the longest first

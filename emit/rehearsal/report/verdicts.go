@@ -126,6 +126,9 @@ func (m *measures) judgeEvictions(e ir.RehearsalExpectation, jobs []*measured) V
 		n += j.evicted
 	}
 	v := Verdict{Met: n <= *e.Evictions}
+	if len(jobs) == 0 {
+		return Verdict{Undecided: true, Message: "no such job was submitted"}
+	}
 	if v.Met && m.history.Interrupted {
 		v = Verdict{Undecided: true}
 	}
