@@ -80,7 +80,8 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 	decoder := json.NewDecoder(&history)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(h); err != nil {
-		return nil, errors.Join(ctx.Err(), fmt.Errorf(`%s: its answer cannot be read: %w; run "make" again`, engineName, err))
+		return nil, errors.Join(ctx.Err(),
+			fmt.Errorf(`%s: its answer cannot be read: %w; run "make" again`, engineName, err))
 	}
 	if len(h.Jobs) != len(s.Jobs) || len(h.Pools) != len(s.Pools) {
 		return nil, fmt.Errorf(`%s answers another version of batchwright: run "make" again`, engineName)
