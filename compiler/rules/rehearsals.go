@@ -416,6 +416,9 @@ func idleLimits(r *report) {
 		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():
 			r.add(field("available"), fmt.Sprintf("%q never has more than %s", capacity,
 				words.Count(c.MaxNodes, "node")), withHelp("write fewer than %d, or remove the period", c.MaxNodes))
+		case limit.Available < c.IdleNodes() && c.IdleNodes() == c.MaxNodes && !limit.Preempts:
+			r.add(field("available"), fmt.Sprintf("the nodes of %q always exist, and they stay", capacity),
+				withHelp("add preempts: true to take nodes away, or remove the period"))
 		}
 	})
 }
