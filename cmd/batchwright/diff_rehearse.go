@@ -12,8 +12,8 @@ import (
 	"github.com/batchwright/batchwright/emit/review"
 )
 
-// compareRehearsals plays the rehearsals of the later side on both sides, and returns what
-// differs, by name. The jobs are those of the later side, so that only the platform differs.
+// compareRehearsals plays the rehearsals of the later side on both sides, and returns the
+// differences, by the names of the rehearsals. Both sides get the same jobs.
 func (d *comparison) compareRehearsals(ctx context.Context, before, after *side) ([]review.Rehearsal, error) {
 	out := []review.Rehearsal{}
 	for _, r := range after.Plan.Rehearsals {

@@ -16,8 +16,8 @@ const (
 	otherPhase  = "E0892"
 )
 
-// rehearsalCodes returns every code that rehearse adds to those of the compiler, sorted
-// by number.
+// rehearsalCodes returns the codes of findings about what happens in a rehearsal, sorted by
+// number.
 func rehearsalCodes() []diag.Code {
 	return []diag.Code{
 		{ID: notExpected, Severity: diag.Error, Title: "expectation of a rehearsal is not met"},

@@ -33,7 +33,7 @@ type Arrival struct {
 }
 
 // RunTime is the time from the start of all pods of a job to its end, or the distribution
-// of this time. All fields except those of one distribution are 0.
+// of this time. Only the fields of one distribution are set; the others are 0.
 type RunTime struct {
 	Fixed       int64
 	From, To    int64 // bounds of a uniform distribution
@@ -51,8 +51,8 @@ type NodeLimit struct {
 	Preempts bool
 }
 
-// RehearsalExpectation is what a rehearsal expects of the jobs that it selects: each of
-// StartsWithin, Evictions and Utilization that is set.
+// RehearsalExpectation selects jobs of a rehearsal, and says what must happen to them.
+// StartsWithin, Evictions and Utilization are bounds; one or more of them are set.
 type RehearsalExpectation struct {
 	Index    int      // in the blueprint
 	Template string   // of the workload of the jobs, "" for all

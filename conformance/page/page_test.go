@@ -138,7 +138,7 @@ func TestEmpty(t *testing.T) {
 	b := startBrowser(t)
 	b.open(writePage(t, 0, day), 1280, "light")
 	if got := eval[int](b, "document.querySelectorAll('.uplot').length"); got != 3 {
-		t.Errorf("%d charts, want those of jobs, waiting and nodes", got)
+		t.Errorf("%d charts, want three: jobs, waiting jobs, nodes", got)
 	}
 	if got := eval[string](b, "document.getElementById('p-timeline').textContent"); got != "No job had quota." {
 		t.Errorf("below the title is %q", got)

@@ -18,12 +18,12 @@ import (
 // platform's deploy folder, as package folder builds it. The scenario has no looks.
 //
 // Jobs that would arrive at the end of the rehearsal or later are omitted. Random times
-// and lengths follow from the seed alone. A new arrival behind the others, a new team, or
-// a larger count does not change those of the other jobs.
+// and lengths follow from the seed alone. The jobs stay the same if an arrival is added
+// behind the others, if a team is added, or if a count grows.
 //
 // The error is an Unplayable if the platform uses something that the engine does not
-// know, or if the rehearsal is that of another platform and this one does not have its
-// workloads. Every other error is a bug: the tree is not that of the plan.
+// know, or if a team does not submit a workload of the rehearsal. Every other error is a
+// bug: the tree is not that of the plan.
 func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, error) {
 	if err := checkPlatform(p); err != nil {
 		return nil, err
