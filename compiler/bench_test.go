@@ -102,7 +102,7 @@ func BenchmarkRules(b *testing.B) {
 		for b.Loop() {
 			var findings diag.List
 			rules.Run(&rules.Pass{Blueprint: checked.Blueprint, Plan: plan, Place: checked.Place,
-				Written: checked.Written, Tag: checked.Tag, Findings: &findings})
+				Written: checked.Written, Tag: checked.Tag, Embedded: checked.Embedded, Findings: &findings})
 			if findings.HasErrors() {
 				b.Fatal(findings.Sorted())
 			}

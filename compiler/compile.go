@@ -142,8 +142,8 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 		Blueprint: checked.Blueprint, Plan: plan, Broken: checked.Broken, Misnamed: checked.Misnamed,
 		Rest: checked.Rest, Valid: checked.Valid,
 		NamesOnly: !checked.Whole, Misfiled: checked.Misfiled,
-		Place: checked.Place, Written: checked.Written, Tag: checked.Tag, Sources: checked.Sources,
-		Findings: &res.Findings,
+		Place: checked.Place, Written: checked.Written, Tag: checked.Tag, Embedded: checked.Embedded,
+		Sources: checked.Sources, Findings: &res.Findings,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan, res.Place = plan, checked.Place

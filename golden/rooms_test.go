@@ -26,11 +26,12 @@ var rooms = map[string][]string{
 	"compiler/ir":      {"compiler/words"},
 	"compiler/rules": {
 		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/secret",
-		"compiler/words",
+		"compiler/trace", "compiler/words",
 	},
 	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain": {},
-	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/words"},
+	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/trace", "compiler/words"},
+	"compiler/trace":   {"schema"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
 	"compiler/blueprint": {
@@ -55,7 +56,7 @@ var rooms = map[string][]string{
 	"emit/kai":            {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":          {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes":     {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
-	"emit/rehearsal":      {"compiler/ir", "emit"},
+	"emit/rehearsal":      {"compiler/ir", "emit", "emit/workload"},
 	"emit/rehearsal/page": {"compiler/ir", "compiler/words", "emit/rehearsal"},
 	"emit/rehearsal/report": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",

@@ -422,14 +422,50 @@ type Rehearsal struct {
 
 // Arrival mirrors #Arrival.
 type Arrival struct {
-	Workload        string   `json:"workload"`
-	Teams           []string `json:"teams"`
-	At              string   `json:"at"`
-	Every           *string  `json:"every"`
-	Random          bool     `json:"random"`
-	Count           int      `json:"count"`
-	Runs            RunTime  `json:"runs"`
-	CheckpointEvery *string  `json:"checkpointEvery"`
+	Workload        *string       `json:"workload"`
+	Job             *RehearsalJob `json:"job"`
+	Trace           *Trace        `json:"trace"`
+	Teams           []string      `json:"teams"`
+	At              string        `json:"at"`
+	Every           *string       `json:"every"`
+	Random          bool          `json:"random"`
+	Count           int           `json:"count"`
+	Runs            *RunTime      `json:"runs"`
+	CheckpointEvery *string       `json:"checkpointEvery"`
+}
+
+// RehearsalJob mirrors #RehearsalJob.
+type RehearsalJob struct {
+	Tier     string   `json:"tier"`
+	Capacity []string `json:"capacity"`
+	Pods     int      `json:"pods"`
+	PerPod   struct {
+		Accelerators int      `json:"accelerators"`
+		CPU          *float64 `json:"cpu"`
+		Memory       *string  `json:"memory"`
+	} `json:"perPod"`
+}
+
+// Trace mirrors #Trace.
+type Trace struct {
+	CSV     string            `json:"csv"`
+	Columns TraceColumns      `json:"columns"`
+	Teams   map[string]string `json:"teams"`
+	Tiers   map[string]string `json:"tiers"`
+	Tier    *string           `json:"tier"`
+	From    *string           `json:"from"`
+}
+
+// TraceColumns mirrors the columns of #Trace.
+type TraceColumns struct {
+	Submitted    string  `json:"submitted"`
+	Seconds      string  `json:"seconds"`
+	Team         *string `json:"team"`
+	Tier         *string `json:"tier"`
+	Pods         *string `json:"pods"`
+	Accelerators *string `json:"accelerators"`
+	CPU          *string `json:"cpu"`
+	Memory       *string `json:"memory"`
 }
 
 // RunTime mirrors #RunTime: exactly one field is not nil.

@@ -73,6 +73,20 @@ func (c *Checked) Written(path ...string) bool { return c.locate.isWritten(path.
 // "" for none, and whether the command line gives the tag a value.
 func (c *Checked) Tag(path ...string) (tag string, given bool) { return c.locate.tagOf(path) }
 
+// Embedded returns the file that a field, or a field that it refers to, embeds as text. It
+// returns nil if there is none, or if its content is not the given text.
+func (c *Checked) Embedded(text string, path ...string) *diag.Source {
+	for _, p := range c.locate.reachPlaces(c.locate.fieldPlaces(path)) {
+		if p.embedded == "" {
+			continue
+		}
+		if source := c.locate.sources.Get(p.embedded); string(source.Content) == text {
+			return source
+		}
+	}
+	return nil
+}
+
 // Check compares an instance with the schema, and adds a finding for each mistake.
 // The error is a failure of the compiler.
 //

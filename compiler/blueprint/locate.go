@@ -43,6 +43,8 @@ type written struct {
 	expr ast.Expr
 	file scope
 	tag  string // tag that sets the value, or ""
+	// attributes can embed files.
+	attributes []*ast.Attribute
 }
 
 // scope holds the meanings of names in a file.
@@ -62,6 +64,8 @@ type place struct {
 	values []diag.Span // spans of its value
 	refs   []ref       // references in its value
 	tag    string      // tag that sets its value, or ""
+	// embedded is the file that its value embeds, or "".
+	embedded string
 	// Its name or its value cannot be read completely from the files.
 	computedKey, computed bool
 }
@@ -269,6 +273,9 @@ func (l *locator) targetPlace(in *pkg, name string) *place {
 		in.targets[name] = p
 		for _, w := range in.names[name] {
 			l.readExpr(w.file, p, w.expr)
+			for _, a := range w.attributes {
+				l.readEmbedded(w.file, p, a)
+			}
 			p.tag = cmp.Or(p.tag, w.tag)
 		}
 	}

@@ -42,10 +42,10 @@ func (l *locator) readPackage(inst *build.Instance) *pkg {
 			switch d := d.(type) {
 			case *ast.Field:
 				if name, _, err := ast.LabelName(d.Label); err == nil {
-					p.names[name] = append(p.names[name], written{d.Value, in, tagName(d)})
+					p.names[name] = append(p.names[name], written{d.Value, in, tagName(d), d.Attrs})
 				}
 			case *ast.LetClause:
-				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in, ""})
+				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in, "", nil})
 			}
 		}
 	}
@@ -134,6 +134,9 @@ func (l *locator) readEmbedded(in scope, into *place, a *ast.Attribute) {
 			continue // CUE reports the error
 		}
 		absolute := filepath.Join(root, filepath.FromSlash(name))
+		if m[1] == "file" {
+			into.embedded = absolute
+		}
 		file, err := load.ParseData(strings.TrimPrefix(path.Ext(name), "."), absolute, content)
 		if err != nil {
 			continue

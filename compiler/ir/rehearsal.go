@@ -12,15 +12,20 @@ type Rehearsal struct {
 	Until    int64  // end of the rehearsal
 	Seed     int    // all random times and lengths follow from it
 	Arrivals []Arrival
-	Limits   []NodeLimit // by capacity, then by time
-	Expect   []RehearsalExpectation
+	// Workloads are the jobs that only the rehearsal has, one for each team and each kind
+	// of job. Their pods run no program.
+	Workloads []Workload
+	Limits    []NodeLimit // by capacity, then by time
+	Expect    []RehearsalExpectation
 }
 
-// Arrival is a series of jobs of one workload.
+// Arrival is a series of jobs: of one workload, or of a trace.
 type Arrival struct {
 	// Index is the index of the arrival in the blueprint.
-	Index    int
-	Template string   // of the workload
+	Index int
+	// Template is the workload's name in the blueprint, the Template of one of the
+	// rehearsal's own Workloads, or "" for a trace.
+	Template string
 	Teams    []string // the teams that submit these jobs, sorted
 	At       int64    // of the first job of each team
 	Every    int64    // between two jobs of a team; 0 if all arrive at once
@@ -30,6 +35,21 @@ type Arrival struct {
 	Count      int // jobs of each team
 	Runs       RunTime
 	Checkpoint int64 // between two checkpoints; 0 if an evicted job starts again
+	// Trace holds the jobs of a trace, by time. Of the fields above it has Index,
+	// Checkpoint and, if the blueprint names teams, Teams.
+	Trace []TracedJob
+}
+
+// TracedJob is a job of a trace.
+type TracedJob struct {
+	Line       int    // of the text, from 1
+	Team, Tier string // as the platform names them, or would
+	// Workload is the index of the job's kind in the rehearsal's Workloads. It is -1 if
+	// there is no such team or tier, if the team has no quota in the tier, or if the
+	// accelerators cannot be divided evenly among the pods.
+	Workload int
+	At       int64 // of its arrival
+	Runs     int64 // from the start of all its pods to the end
 }
 
 // RunTime is the time from the start of all pods of a job to its end, or the distribution

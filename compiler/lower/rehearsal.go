@@ -27,7 +27,16 @@ func lowerRehearsals(b *schema.Blueprint, p *ir.Platform) []ir.Rehearsal {
 			Limits: lowerNodeLimits(in.Nodes, p.Capacities),
 		}
 		for i, a := range in.Arrivals {
-			if arrival := lowerArrival(i, a, submitters[a.Workload]); len(arrival.Teams) > 0 {
+			var arrival ir.Arrival
+			switch {
+			case a.Trace != nil:
+				arrival = lowerTrace(b, p, &rehearsal, i, a)
+			case a.Job != nil:
+				arrival = lowerArrival(i, a, jobName("job", i, b), lowerJob(b, p, &rehearsal, i, *a.Job))
+			case a.Workload != nil:
+				arrival = lowerArrival(i, a, *a.Workload, submitters[*a.Workload])
+			}
+			if len(arrival.Teams) > 0 || len(arrival.Trace) > 0 {
 				rehearsal.Arrivals = append(rehearsal.Arrivals, arrival)
 			}
 		}
@@ -43,8 +52,9 @@ func lowerRehearsals(b *schema.Blueprint, p *ir.Platform) []ir.Rehearsal {
 	return out
 }
 
-// lowerArrival resolves an arrival. submitters are the teams that submit its workload.
-func lowerArrival(index int, in schema.Arrival, submitters []string) ir.Arrival {
+// lowerArrival resolves an arrival of jobs of a template. submitters are the teams that
+// submit such jobs.
+func lowerArrival(index int, in schema.Arrival, template string, submitters []string) ir.Arrival {
 	teams := submitters
 	if in.Teams != nil {
 		teams = slices.DeleteFunc(sortedUnique(in.Teams), func(team string) bool {
@@ -52,13 +62,16 @@ func lowerArrival(index int, in schema.Arrival, submitters []string) ir.Arrival 
 		})
 	}
 	return ir.Arrival{
-		Index: index, Template: in.Workload, Teams: teams, At: schema.Seconds(in.At),
+		Index: index, Template: template, Teams: teams, At: schema.Seconds(in.At),
 		Every: optionalSeconds(in.Every), Random: in.Random, Count: in.Count, Runs: lowerRunTime(in.Runs),
 		Checkpoint: optionalSeconds(in.CheckpointEvery),
 	}
 }
 
-func lowerRunTime(in schema.RunTime) ir.RunTime {
+func lowerRunTime(in *schema.RunTime) ir.RunTime {
+	if in == nil {
+		return ir.RunTime{}
+	}
 	out := ir.RunTime{Fixed: optionalSeconds(in.Fixed)}
 	if u := in.Uniform; u != nil {
 		out.From, out.To = schema.Seconds(u.From), schema.Seconds(u.To)

@@ -25,14 +25,14 @@ func TestRehearsals(t *testing.T) {
 		"week": {
 			Shows: text("a week"), Until: "7d", Seed: 3,
 			Arrivals: []schema.Arrival{
-				{Workload: "trian", At: "0s", Count: 1, Runs: schema.RunTime{Fixed: text("1h")}},
+				{Workload: text("trian"), At: "0s", Count: 1, Runs: &schema.RunTime{Fixed: text("1h")}},
 				{
-					Workload: "train", At: "1h30m", Every: text("10m"), Random: true, Count: 5,
-					Runs: schema.RunTime{LogNormal: &schema.LogNormalTime{Median: "40m", P95: "3h"}},
+					Workload: text("train"), At: "1h30m", Every: text("10m"), Random: true, Count: 5,
+					Runs: &schema.RunTime{LogNormal: &schema.LogNormalTime{Median: "40m", P95: "3h"}},
 				},
 				{
-					Workload: "train", Teams: []string{"vision", "unknown", "vision"}, At: "0s", Count: 1,
-					Runs:            schema.RunTime{Uniform: &schema.UniformTime{From: "1m", To: "2m"}},
+					Workload: text("train"), Teams: []string{"vision", "unknown", "vision"}, At: "0s", Count: 1,
+					Runs:            &schema.RunTime{Uniform: &schema.UniformTime{From: "1m", To: "2m"}},
 					CheckpointEvery: text("30s"),
 				},
 			},

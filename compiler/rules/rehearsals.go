@@ -120,7 +120,28 @@ func (r *report) checkRehearsalReferences() {
 		}
 	}
 	r.eachArrival(func(_ schema.Rehearsal, arrival schema.Arrival, field fieldPath) {
-		r.resolveName(field("workload"), "workload", arrival.Workload, workloads)
+		if arrival.Workload != nil {
+			r.resolveName(field("workload"), "workload", *arrival.Workload, workloads)
+		}
+		if job := arrival.Job; job != nil {
+			r.resolveName(field("job", "tier"), "tier", job.Tier, tiers)
+			if known, ok := r.capacitiesOf(job.Tier); ok {
+				for i, name := range job.Capacity {
+					r.resolveName(field("job", "capacity", diag.Index(i)), "capacity of tier "+job.Tier, name, known)
+				}
+			}
+		}
+		if t := arrival.Trace; t != nil {
+			if t.Tier != nil {
+				r.resolveName(field("trace", "tier"), "tier", *t.Tier, tiers)
+			}
+			for _, name := range sortedKeys(t.Teams) {
+				r.resolveName(field("trace", "teams", name), "team", t.Teams[name], teams)
+			}
+			for _, name := range sortedKeys(t.Tiers) {
+				r.resolveName(field("trace", "tiers", name), "tier", t.Tiers[name], tiers)
+			}
+		}
 		resolveTeams(arrival.Teams, field)
 	})
 	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
@@ -170,6 +191,12 @@ func longDurations(r *report) {
 		check(&a.At, field("at"))
 		check(a.Every, field("every"))
 		check(a.CheckpointEvery, field("checkpointEvery"))
+		if a.Trace != nil && a.Trace.From != nil {
+			check(a.Trace.From, field("trace", "from"))
+		}
+		if a.Runs == nil {
+			return
+		}
 		check(a.Runs.Fixed, field("runs", "fixed"))
 		if u := a.Runs.Uniform; u != nil {
 			check(&u.From, field("runs", "uniform", "from"))
@@ -193,6 +220,9 @@ func longDurations(r *report) {
 // is below a smaller one.
 func timeOrder(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		if a.Runs == nil {
+			return
+		}
 		if u := a.Runs.Uniform; u != nil && schema.Seconds(u.From) > schema.Seconds(u.To) {
 			r.add(field("runs", "uniform", "to"),
 				fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
@@ -261,20 +291,48 @@ func (r *report) submitters() map[string][]string { return newStaging(r.Plan).su
 func arrivingTeams(r *report) {
 	submitters := r.submitters()
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
-		known := submitters[a.Workload]
+		if a.Job != nil {
+			r.arrivingJobTeams(a, field)
+		}
+		if a.Workload == nil {
+			return
+		}
+		known := submitters[*a.Workload]
 		for i, team := range a.Teams {
 			if !hasName(known, team) {
 				r.add(field("teams", diag.Index(i)),
-					fmt.Sprintf("team %q does not submit workload %q", team, a.Workload),
+					fmt.Sprintf("team %q does not submit workload %q", team, *a.Workload),
 					withChoices(len(known), quoteNames(known)),
 					withHelp("remove the team, or add it to teams of the workload"))
 			}
 		}
 		if len(known) == 0 && a.Teams == nil {
-			r.add(field("workload"), fmt.Sprintf("no team submits workload %q", a.Workload),
+			r.add(field("workload"), fmt.Sprintf("no team submits workload %q", *a.Workload),
 				withHelp("give a team quota in the tier of the workload"))
 		}
 	})
+}
+
+// arrivingJobTeams reports teams without quota in the tier of a job that only the rehearsal
+// has.
+func (r *report) arrivingJobTeams(a schema.Arrival, field fieldPath) {
+	var known []string
+	for _, t := range r.Plan.Teams {
+		if r.hasQueue(t.Name, a.Job.Tier) {
+			known = append(known, t.Name)
+		}
+	}
+	slices.Sort(known)
+	for i, team := range a.Teams {
+		if !hasName(known, team) {
+			r.add(field("teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", team, a.Job.Tier),
+				withChoices(len(known), quoteNames(known)), withHelp("remove the team, or give it quota in the tier"))
+		}
+	}
+	if len(known) == 0 && a.Teams == nil {
+		r.add(field("job", "tier"), fmt.Sprintf("no team has quota in tier %q", a.Job.Tier),
+			withHelp("give a team quota in the tier"))
+	}
 }
 
 // maxRehearsalJobs is the number of jobs that a rehearsal can have.
@@ -284,8 +342,8 @@ const maxRehearsalJobs = 1000000
 func rehearsalSizes(r *report) {
 	for _, rehearsal := range r.Plan.Rehearsals {
 		jobs := 0
-		for _, a := range rehearsal.Arrivals {
-			jobs += a.Count * len(a.Teams)
+		for _, a := range rehearsal.Arrivals { // the count of a trace is 0
+			jobs += a.Count*len(a.Teams) + len(a.Trace)
 		}
 		if jobs > maxRehearsalJobs {
 			r.addKey(at("rehearsals", rehearsal.Name, "arrivals"),
@@ -325,17 +383,30 @@ func incompleteExpectations(r *report) {
 }
 
 // selectedBy returns the workloads, one copy of each for each team, that an expectation
-// of a rehearsal selects.
+// of a rehearsal selects. tiers are the tiers of the queues, by team and LocalQueue.
 func selectedBy(p *ir.Platform, rehearsal ir.Rehearsal, e ir.RehearsalExpectation,
-	tiers map[string]string) []ir.Workload {
+	tiers map[[2]string]string) []ir.Workload {
 	var out []ir.Workload
-	for _, w := range p.Workloads {
+	selects := func(w ir.Workload) bool {
+		return (e.Template == "" || e.Template == w.Template) &&
+			(e.Tier == "" || e.Tier == tiers[[2]string{w.Team, w.Queue}]) &&
+			(len(e.Teams) == 0 || slices.Contains(e.Teams, w.Team))
+	}
+	for _, w := range slices.Concat(p.Workloads, rehearsal.Workloads) {
 		arrives := slices.ContainsFunc(rehearsal.Arrivals, func(a ir.Arrival) bool {
 			return a.Template == w.Template && slices.Contains(a.Teams, w.Team)
 		})
-		if arrives && (e.Template == "" || e.Template == w.Template) && (e.Tier == "" || e.Tier == tiers[w.Template]) &&
-			(len(e.Teams) == 0 || slices.Contains(e.Teams, w.Team)) {
+		if arrives && selects(w) {
 			out = append(out, w)
+		}
+	}
+	for _, a := range rehearsal.Arrivals {
+		traced := make([]bool, len(rehearsal.Workloads))
+		for _, job := range a.Trace {
+			if job.Workload >= 0 && !traced[job.Workload] && selects(rehearsal.Workloads[job.Workload]) {
+				traced[job.Workload] = true
+				out = append(out, rehearsal.Workloads[job.Workload])
+			}
 		}
 	}
 	return out
@@ -344,9 +415,11 @@ func selectedBy(p *ir.Platform, rehearsal ir.Rehearsal, e ir.RehearsalExpectatio
 // idleExpectations reports expectations about jobs that do not arrive, or that cannot use
 // the capacity.
 func idleExpectations(r *report) {
-	tiers := map[string]string{}
-	for name, w := range r.Blueprint.Workloads {
-		tiers[name] = w.Tier
+	tiers := map[[2]string]string{}
+	for _, t := range r.Plan.Teams {
+		for _, q := range t.Queues {
+			tiers[[2]string{t.Name, q.LocalQueue}] = q.Tier
+		}
 	}
 	capacities := capacitiesByName(r.Plan)
 	for _, rehearsal := range r.Plan.Rehearsals {
@@ -373,6 +446,9 @@ func idleExpectations(r *report) {
 // of random arrivals are known only on average.
 func lateArrivals(r *report) {
 	r.eachArrival(func(rehearsal schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		if a.Trace != nil {
+			return // idleTraces
+		}
 		until, first := schema.Seconds(rehearsal.Until), schema.Seconds(a.At)
 		if first >= until {
 			r.add(field("at"),

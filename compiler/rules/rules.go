@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/trace"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -64,7 +65,7 @@ func All() []Rule {
 		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(), rehearsalRules(),
+		demonstrationRules(), rehearsalRules(), arrivalRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
@@ -83,6 +84,9 @@ type Pass struct {
 	// Tag returns the tag that sets the value of a field, "" for none, and whether the
 	// command line gives the tag a value.
 	Tag func(path ...string) (tag string, given bool)
+	// Embedded returns the file whose text is the value of a field, and nil if the
+	// blueprint itself contains the text.
+	Embedded func(text string, path ...string) *diag.Source
 	// Sources are the files of the user, sorted by name.
 	Sources  []*diag.Source
 	Findings *diag.List
@@ -118,13 +122,15 @@ type Pass struct {
 	meant   map[acceptance]string
 	// together holds the results of nodesTogether.
 	together map[string]int
+	// traces holds the texts of the traces that were read, by path.
+	traces map[string]trace.Text
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
 // first, because findings that depend on a misspelt name are not worth reporting.
 func Run(p *Pass) {
 	p.accepted, p.missed, p.meant = map[acceptance]bool{}, map[acceptance]bool{}, map[acceptance]string{}
-	p.together = map[string]int{}
+	p.together, p.traces = map[string]int{}, map[string]trace.Text{}
 	p.readAcceptances()
 	var basic, others, last []Rule
 	for _, r := range All() {

@@ -28,6 +28,9 @@ var limitedRules = map[string]string{
 	"E0885": "-kai",
 	"E0886": "-kai",
 	"E0887": "-kai",
+	"E0893": "-kai",
+	"E0897": "-kai",
+	"E0898": "-kai",
 	"E1001": "kai",
 	"E1002": "kai",
 	"E1003": "kai",
@@ -45,6 +48,7 @@ var limitedRules = map[string]string{
 	"W0888": "-kai",
 	"W0889": "-kai",
 	"W0890": "-kai",
+	"W0899": "-kai",
 	"W1004": "kai",
 	"W1009": "kai",
 }

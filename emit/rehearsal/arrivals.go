@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/workload"
 )
 
 // OfRehearsal returns the scenario in which the jobs of a rehearsal arrive. tree is the
@@ -33,7 +35,19 @@ func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, err
 		return nil, err
 	}
 	s.Name, s.Until = r.Name, r.Until
-	if s.Jobs, err = arrivingJobs(s.Templates, r); err != nil {
+	first := len(s.Templates)
+	for _, w := range r.Workloads {
+		object, err := json.Marshal(workload.Object(p, w))
+		if err != nil {
+			return nil, err
+		}
+		template, err := templateFrom(p, w, object)
+		if err != nil {
+			return nil, err
+		}
+		s.Templates = append(s.Templates, template)
+	}
+	if s.Jobs, err = arrivingJobs(s.Templates, first, r); err != nil {
 		return nil, err
 	}
 	for i := range s.Pools {
@@ -42,11 +56,22 @@ func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, err
 	return s, nil
 }
 
-// arrivingJobs returns the jobs of a rehearsal by time, then by arrival, team and number.
-func arrivingJobs(templates []Template, r ir.Rehearsal) ([]Job, error) {
+// arrivingJobs returns the jobs of a rehearsal by time, then by arrival, team and number or
+// line. first is the index of the template of the rehearsal's first own workload.
+func arrivingJobs(templates []Template, first int, r ir.Rehearsal) ([]Job, error) {
 	type owner struct{ workload, team string }
 	jobs, numbers := []Job{}, map[owner]int{}
 	for _, a := range r.Arrivals {
+		for _, t := range a.Trace {
+			template := first + t.Workload
+			jobs = append(jobs, Job{
+				Name:     templates[template].Name + "-" + strconv.Itoa(t.Line),
+				Template: template, At: t.At, Runs: t.Runs, Checkpoint: a.Checkpoint,
+			})
+		}
+		if a.Trace != nil {
+			continue
+		}
 		for _, team := range a.Teams {
 			template := templateOf(templates, ir.Workload{Template: a.Template, Team: team})
 			if template < 0 {

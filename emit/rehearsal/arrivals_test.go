@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
@@ -230,5 +231,35 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 	r.Arrivals[0].Teams = []string{"team-z"}
 	if _, err := rehearsal.OfRehearsal(p, tree, r); !errors.As(err, &unplayable) {
 		t.Errorf("with an unknown team: %v", err)
+	}
+}
+
+// TestOwnJobs checks that the jobs of a trace and those that only a rehearsal has get the
+// templates of the rehearsal's own workloads, behind those of the platform.
+func TestOwnJobs(t *testing.T) {
+	p, tree := compileBlueprints(t, "batch-platform")
+	like := p.Workloads[0]
+	like.Template, like.Name = "trace-1", "trace-1"
+	like.Requests = []ir.Amount{{Resource: ir.GPU, Quantity: resource.MustParse("3")}}
+	s := scenarioOf(t, p, tree, ir.Rehearsal{
+		Name: "march", Until: 86400, Workloads: []ir.Workload{like},
+		Arrivals: []ir.Arrival{
+			{Trace: []ir.TracedJob{{Line: 7, At: 5, Runs: 60}, {Line: 2, At: 9, Runs: 70}}, Checkpoint: 30},
+			{Index: 1, Template: "trace-1", Teams: []string{like.Team}, At: 6, Count: 1, Runs: ir.RunTime{Fixed: 80}},
+		},
+	})
+	last := len(s.Templates) - 1
+	want := []rehearsal.Job{
+		{Name: "trace-1-7", Template: last, At: 5, Runs: 60, Checkpoint: 30},
+		{Name: "trace-1-1", Template: last, At: 6, Runs: 80},
+		{Name: "trace-1-2", Template: last, At: 9, Runs: 70, Checkpoint: 30},
+	}
+	if d := cmp.Diff(want, s.Jobs); d != "" {
+		t.Errorf("the jobs: -want +got:\n%s", d)
+	}
+	own := s.Templates[last]
+	if own.Name != "trace-1" || own.Team != like.Team || own.Accelerators != 3*like.Pods ||
+		!strings.Contains(string(own.Object), `"nvidia.com/gpu":"3"`) {
+		t.Errorf("the template: %+v", own)
 	}
 }

@@ -91,16 +91,22 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		tier, err := tierOf(p, w)
+		template, err := templateFrom(p, w, object)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Template{
-			Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
-			PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
-		})
+		out = append(out, template)
 	}
 	return out, nil
+}
+
+// templateFrom returns the template of a workload with its Job or JobSet.
+func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Template, error) {
+	tier, err := tierOf(p, w)
+	return Template{
+		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
+		PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
+	}, err
 }
 
 // podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names

@@ -91,13 +91,18 @@ func workloadDocuments(p *ir.Platform, w ir.Workload) []any {
 	if w.Networks {
 		out = append(out, networkClaim(p, w))
 	}
-	if w.Kind == ir.JobSet {
-		return append(out, jobSet(p, w))
-	}
-	if w.Port != 0 {
+	if w.Kind != ir.JobSet && w.Port != 0 {
 		out = append(out, headlessService(p, w))
 	}
-	return append(out, indexedJob(p, w))
+	return append(out, Object(p, w))
+}
+
+// Object returns the Job or JobSet of a workload.
+func Object(p *ir.Platform, w ir.Workload) any {
+	if w.Kind == ir.JobSet {
+		return jobSet(p, w)
+	}
+	return indexedJob(p, w)
 }
 
 // objectMeta returns the metadata of an object that a workload needs.

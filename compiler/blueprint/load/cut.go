@@ -147,7 +147,9 @@ func (l *Loader) compileErrors(err error) bool {
 		case strings.HasPrefix(f.Message, "@embed: "):
 			kind = cutAttr
 			f.Help = "embed only files in this directory or below it"
-			if strings.Contains(f.Message, "decode") {
+			if strings.Contains(f.Message, " is larger than ") {
+				f.Help = "embed a smaller file, or a part of it"
+			} else if strings.Contains(f.Message, "decode") {
 				f.Help = "correct the file; it must be in the CUE module"
 			} else if m := missingFile.FindStringSubmatch(f.Message); m != nil {
 				l.describeMissing(&f, filepath.Dir(pos.Filename()), m[1])

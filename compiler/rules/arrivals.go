@@ -1,0 +1,327 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/trace"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Rules on the arrivals of a rehearsal: an arrival must say which jobs arrive, the text of
+// a trace must be correct, and the jobs must be able to run.
+
+func arrivalRules() []Rule {
+	rules := []Rule{
+		{Code: "E0893", Severity: diag.Error, Title: "arrival does not say which jobs arrive", check: arrivalKinds},
+		{
+			Code: "E0897", Severity: diag.Error, Title: "trace of a rehearsal has a mistake", check: traceTexts,
+			whole: true, resolved: true,
+		},
+		{
+			Code: "E0898", Severity: diag.Error, Title: "job of a rehearsal can never run", check: arrivingJobsRun,
+			whole: true, resolved: true,
+		},
+		{
+			Code: "W0899", Severity: diag.Warning, Title: "no job of a trace arrives", check: idleTraces,
+			whole: true, resolved: true,
+		},
+	}
+	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
+		rules[i].except = schedulers{ir.KAI}
+	}
+	return rules
+}
+
+// arrivalKinds reports arrivals that have not exactly one of workload, job and trace,
+// fields that have no effect on a trace, and other arrivals without a run time.
+func arrivalKinds(r *report) {
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		var kinds []string
+		for _, kind := range []struct {
+			name    string
+			written bool
+		}{{"workload", a.Workload != nil}, {"job", a.Job != nil}, {"trace", a.Trace != nil}} {
+			if kind.written {
+				kinds = append(kinds, kind.name)
+			}
+		}
+		switch {
+		case len(kinds) == 0:
+			r.add(field(), "the arrival does not say which jobs arrive",
+				withHelp(`add the name of a workload, a job, or a trace, such as workload: "NAME"`))
+			return
+		case len(kinds) > 1:
+			r.addKey(field(kinds[1]), fmt.Sprintf("the arrival has both %s and %s", kinds[0], kinds[1]),
+				withRelated(field(kinds[0]), "the other field"), withHelp("write an arrival for each"))
+			return
+		case a.Trace == nil && a.Runs == nil:
+			r.add(field(), "the arrival does not say how long its jobs run",
+				withHelp(`add the time, such as runs: fixed: "2h"`))
+		}
+		if a.Job != nil && a.Job.PerPod.Accelerators == 0 && a.Job.PerPod.CPU == nil && a.Job.PerPod.Memory == nil {
+			r.add(field("job", "perPod"), "the pods of the job request nothing",
+				withHelp("add accelerators, cpu or memory"))
+		}
+		if a.Trace == nil {
+			return
+		}
+		for _, name := range []string{"every", "random", "count", "runs"} {
+			if r.Written(field(name)...) {
+				r.addKey(field(name), name+" has no effect with a trace, which says it for each job",
+					withHelp("remove %s", name))
+			}
+		}
+	})
+}
+
+// eachTrace calls visit with every trace of the plan, its text, and its place in the
+// blueprint.
+func (r *report) eachTrace(visit func(t tracePlace, in schema.Trace, text trace.Text, plan ir.Rehearsal,
+	jobs []ir.TracedJob)) {
+	for _, plan := range r.Plan.Rehearsals {
+		for i, a := range r.Blueprint.Rehearsals[plan.Name].Arrivals {
+			if a.Trace == nil {
+				continue
+			}
+			path := at("rehearsals", plan.Name, "arrivals", diag.Index(i), "trace", "csv")
+			var jobs []ir.TracedJob
+			for _, arrival := range plan.Arrivals {
+				if arrival.Index == i {
+					jobs = arrival.Trace
+				}
+			}
+			text, known := r.traces[diag.Path(path)]
+			if !known {
+				text = trace.Read(*a.Trace)
+				r.traces[diag.Path(path)] = text
+			}
+			visit(tracePlace{path, r.Embedded(a.Trace.CSV, path...)}, *a.Trace, text, plan, jobs)
+		}
+	}
+}
+
+// tracePlace is the place of the text of a trace.
+type tracePlace struct {
+	path []string
+	file *diag.Source // nil if the blueprint itself has the text
+}
+
+// addTo reports a finding on a part of the text of a trace.
+func (t tracePlace) addTo(r *report, span trace.Span, message string, options ...option) {
+	if t.file == nil {
+		r.add(t.path, fmt.Sprintf("line %d: %s", span.Line, message), options...)
+		return
+	}
+	r.newFinding(diag.Span{Source: t.file, Start: span.Start, End: span.End}, t.path, message, options)
+}
+
+// traceTexts reports the lines of a trace that are wrong, and the names that the platform
+// does not have, each name once.
+func traceTexts(r *report) {
+	teams, tiers := sortedKeys(r.Blueprint.Teams), sortedKeys(r.Blueprint.Tiers)
+	r.eachTrace(func(t tracePlace, in schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
+		for _, p := range text.Problems {
+			t.addTo(r, p.Span, p.Message, withHelp("%s", p.Help))
+		}
+		if len(text.Problems) == trace.MaxProblems {
+			return
+		}
+		byLine := jobsByLine(text)
+		type subject struct{ what, team, tier string }
+		lines := map[subject][]int{}
+		var order []subject
+		for _, job := range jobs {
+			if job.Workload >= 0 {
+				continue
+			}
+			s := subject{what: "uneven", tier: fmt.Sprint(job.Line)}
+			switch {
+			case !hasName(teams, job.Team):
+				s = subject{what: "team", team: job.Team}
+			case !hasName(tiers, job.Tier):
+				s = subject{what: "tier", tier: job.Tier}
+			case !r.hasQueue(job.Team, job.Tier):
+				s = subject{"queue", job.Team, job.Tier}
+			}
+			if lines[s] == nil {
+				order = append(order, s)
+			}
+			lines[s] = append(lines[s], job.Line)
+		}
+		for _, s := range order[:min(len(order), trace.MaxProblems)] {
+			row := byLine[lines[s][0]]
+			message, options := r.describeRow(s.what, s.team, s.tier, row, in)
+			if n := len(lines[s]) - 1; n > 0 {
+				message += fmt.Sprintf(" (and %s)", words.Count(n, "more line"))
+			}
+			t.addTo(r, row.Span, message, options...)
+		}
+	})
+}
+
+// jobsByLine returns the jobs of a text by line.
+func jobsByLine(text trace.Text) map[int]trace.Job {
+	out := make(map[int]trace.Job, len(text.Jobs))
+	for _, job := range text.Jobs {
+		out[job.Span.Line] = job
+	}
+	return out
+}
+
+// describeRow says why a line of a trace is no job of the platform.
+func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.Trace) (string, []option) {
+	rename := func(field, name string, known []string) option {
+		if near := r.nearestName(name, known); near != "" {
+			return withHelp("did you mean %q? If so, correct the line, or write %s: {%q: %q} in the trace", near, field,
+				name, near)
+		}
+		return withHelp("write the platform's name in the trace's %s: {%q: \"NAME\"}; or define the %s", field, name,
+			what)
+	}
+	switch what {
+	case "team":
+		known := sortedKeys(r.Blueprint.Teams)
+		return fmt.Sprintf("there is no team named %q", team), []option{
+			withChoices(len(known), quoteNames(known)), rename("teams", row.Team, known),
+		}
+	case "tier":
+		known := sortedKeys(r.Blueprint.Tiers)
+		if tier == "" {
+			return "the line names no tier, and no tier is the default",
+				[]option{
+					withChoices(len(known), quoteNames(known)),
+					withHelp("write the tier of the trace: tier: \"NAME\""),
+				}
+		}
+		if row.Tier == "" {
+			row.Tier = tier
+		}
+		return fmt.Sprintf("there is no tier named %q", tier),
+			[]option{withChoices(len(known), quoteNames(known)), rename("tiers", row.Tier, known)}
+	case "queue":
+		return fmt.Sprintf("team %q has no quota in tier %q", team, tier), []option{
+			withHelp("give the team quota in the tier, or write other names in the trace's teams and tiers"),
+		}
+	}
+	return fmt.Sprintf("%s cannot be divided evenly among %s", words.Count(row.Accelerators, "accelerator"),
+		words.Count(row.Pods, "pod")), []option{withHelp("write only the pods that request accelerators")}
+}
+
+// hasQueue reports whether a team has a queue in a tier.
+func (r *report) hasQueue(team, tier string) bool {
+	return slices.ContainsFunc(r.Plan.Teams, func(t ir.Team) bool {
+		return t.Name == team && slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return q.Tier == tier })
+	})
+}
+
+// arrivingJobsRun reports jobs that only a rehearsal has and that no capacity of their
+// queue can run, whatever else runs.
+func arrivingJobsRun(r *report) {
+	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	never := func(w ir.Workload) string { return r.neverRuns(w, capacities, pool) }
+	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, plan ir.Rehearsal, jobs []ir.TracedJob) {
+		byLine := jobsByLine(text)
+		checked, lines := make([]bool, len(plan.Workloads)), make([]int, len(plan.Workloads))
+		for _, job := range jobs {
+			if job.Workload >= 0 {
+				lines[job.Workload]++
+			}
+		}
+		for _, job := range jobs {
+			if job.Workload < 0 || checked[job.Workload] {
+				continue
+			}
+			checked[job.Workload] = true
+			reason := never(plan.Workloads[job.Workload])
+			if reason == "" {
+				continue
+			}
+			if n := lines[job.Workload] - 1; n > 0 {
+				reason += fmt.Sprintf(" (and %s)", words.Count(n, "more line"))
+			}
+			t.addTo(r, byLine[job.Line].Span, reason,
+				withHelp("delete the line, or give the queue a capacity and quota for such jobs"))
+		}
+	})
+	for _, plan := range r.Plan.Rehearsals {
+		for _, a := range plan.Arrivals {
+			job := r.Blueprint.Rehearsals[plan.Name].Arrivals[a.Index].Job
+			if job == nil {
+				continue
+			}
+			for _, w := range plan.Workloads {
+				if w.Template != a.Template || !slices.Contains(a.Teams, w.Team) {
+					continue
+				}
+				if reason := never(w); reason != "" {
+					r.addKey(at("rehearsals", plan.Name, "arrivals", diag.Index(a.Index), "job"), reason,
+						withHelp("lower pods or perPod, choose other teams, or give the queue a capacity and quota "+
+							"for such jobs"))
+					break
+				}
+			}
+		}
+	}
+}
+
+// neverRuns says why a job that only a rehearsal has can never run, "" if it can.
+func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, pool pools) string {
+	s := submission{workload: w}
+	for i := range r.Plan.Teams {
+		for q := range r.Plan.Teams[i].Queues {
+			if t := &r.Plan.Teams[i]; t.Name == w.Team && t.Queues[q].LocalQueue == w.Queue {
+				s.team, s.queue = t, &t.Queues[q]
+			}
+		}
+	}
+	subject := fmt.Sprintf("the job of team %q in tier %q can never run: ", w.Team, s.queue.Tier)
+	reason := subject + "its tier has no capacity for it"
+	for _, f := range s.usableQuotas() {
+		c := capacities[f.Flavor]
+		if isEmptied(c) || lacksSize(c) {
+			return "" // it waits for nodes
+		}
+		perNode := c.PodsPerNode(w.Requests)
+		short, admitted := fitsAmounts(w.Requests, int64(w.Pods), reachableQuota(s, f, pool))
+		needed := w.NodesPerCopy(perNode)
+		switch {
+		case perNode == 0:
+			reason = subject + fmt.Sprintf("no node of %q is large enough for a pod", c.Name)
+		case !admitted:
+			reason = subject + fmt.Sprintf("its queue can never have enough quota on %q: %s", c.Name, short)
+		case needed > c.MaxNodes:
+			reason = subject + fmt.Sprintf("its pods need %s of %q, which has at most %d", words.Count(needed, "node"),
+				c.Name, c.MaxNodes)
+		case c.Sliced() && w.Pods%c.Machine.Slice.Hosts != 0:
+			reason = subject + fmt.Sprintf("its %s do not fill slices of %q, which have %s each",
+				words.Count(w.Pods, "pod"), c.Name, words.Count(c.Machine.Slice.Hosts, "host"))
+		default:
+			return ""
+		}
+	}
+	return reason
+}
+
+// idleTraces reports traces none of whose jobs arrives.
+func idleTraces(r *report) {
+	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
+		if len(text.Jobs) == 0 || len(jobs) > 0 {
+			return
+		}
+		first, last := text.Jobs[0], text.Jobs[len(text.Jobs)-1]
+		when := func(job trace.Job) string {
+			if text.Dated {
+				return time.Unix(job.Submitted, 0).UTC().Format(time.RFC3339)
+			}
+			return words.FormatSeconds(job.Submitted)
+		}
+		r.add(t.path, fmt.Sprintf("no job of the trace arrives: its jobs were submitted from %s to %s", when(first),
+			when(last)), withHelp("choose from of the trace, until of the rehearsal, and teams of the arrival so that "+
+			"they select jobs"))
+	})
+}
