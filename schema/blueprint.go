@@ -416,8 +416,18 @@ type Rehearsal struct {
 	Seed     int                    `json:"seed"`
 	Arrivals []Arrival              `json:"arrivals"`
 	Nodes    map[string][]NodeLimit `json:"nodes"`
+	Holds    []QueueHold            `json:"holds"`
 	Expect   []RehearsalExpectation `json:"expect"`
 	Accept   map[string]string      `json:"accept"`
+}
+
+// QueueHold mirrors #QueueHold.
+type QueueHold struct {
+	Tier  *string  `json:"tier"`
+	Teams []string `json:"teams"`
+	From  string   `json:"from"`
+	To    *string  `json:"to"`
+	Drain bool     `json:"drain"`
 }
 
 // Arrival mirrors #Arrival.

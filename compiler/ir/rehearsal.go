@@ -16,6 +16,7 @@ type Rehearsal struct {
 	// of job. Their pods run no program.
 	Workloads []Workload
 	Limits    []NodeLimit // by capacity, then by time
+	Holds     []QueueHold // in the order of the blueprint
 	Expect    []RehearsalExpectation
 }
 
@@ -69,6 +70,14 @@ type NodeLimit struct {
 	// Preempts reports whether nodes above Available are taken away with their pods. If
 	// not, nodes that exist stay.
 	Preempts bool
+}
+
+// QueueHold is a period in which queues admit no job.
+type QueueHold struct {
+	ClusterQueues []string // sorted
+	From          int64
+	To            int64 // 0 for the end of the rehearsal
+	Drain         bool  // evicts the jobs that have quota
 }
 
 // RehearsalExpectation selects jobs of a rehearsal, and says what must happen to them.

@@ -24,7 +24,7 @@ func lowerRehearsals(b *schema.Blueprint, p *ir.Platform) []ir.Rehearsal {
 		in := b.Rehearsals[name]
 		rehearsal := ir.Rehearsal{
 			Name: name, Shows: valueOr(in.Shows, ""), Until: schema.Seconds(in.Until), Seed: in.Seed,
-			Limits: lowerNodeLimits(in.Nodes, p.Capacities),
+			Limits: lowerNodeLimits(in.Nodes, p.Capacities), Holds: lowerHolds(in.Holds, p.Teams),
 		}
 		for i, a := range in.Arrivals {
 			var arrival ir.Arrival
@@ -97,6 +97,26 @@ func lowerNodeLimits(in map[string][]schema.NodeLimit, capacities []ir.Capacity)
 	slices.SortStableFunc(out, func(a, b ir.NodeLimit) int {
 		return cmp.Or(cmp.Compare(a.Capacity, b.Capacity), cmp.Compare(a.From, b.From))
 	})
+	return out
+}
+
+// lowerHolds resolves the periods in which queues are stopped.
+func lowerHolds(in []schema.QueueHold, teams []ir.Team) []ir.QueueHold {
+	var out []ir.QueueHold
+	for _, h := range in {
+		var queues []string
+		for _, t := range teams {
+			for _, q := range t.Queues {
+				if (h.Tier == nil || q.Tier == *h.Tier) && (h.Teams == nil || slices.Contains(h.Teams, t.Name)) {
+					queues = append(queues, q.ClusterQueue)
+				}
+			}
+		}
+		out = append(out, ir.QueueHold{
+			ClusterQueues: sortedUnique(queues), From: schema.Seconds(h.From), To: optionalSeconds(h.To),
+			Drain: h.Drain,
+		})
+	}
 	return out
 }
 

@@ -127,6 +127,30 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestHolds checks which ClusterQueues a hold stops.
+func TestHolds(t *testing.T) {
+	text := func(s string) *string { return &s }
+	teams := []ir.Team{
+		{Name: "speech", Queues: []ir.Queue{{Tier: "batch", ClusterQueue: "shared"}}},
+		{Name: "vision", Queues: []ir.Queue{
+			{Tier: "batch", ClusterQueue: "shared"}, {Tier: "urgent", ClusterQueue: "vision-urgent"},
+		}},
+	}
+	got := lowerHolds([]schema.QueueHold{
+		{From: "0s"},
+		{Tier: text("batch"), From: "1h", To: text("2h"), Drain: true},
+		{Tier: text("urgent"), Teams: []string{"speech"}, From: "0s"},
+	}, teams)
+	want := []ir.QueueHold{
+		{ClusterQueues: []string{"shared", "vision-urgent"}},
+		{ClusterQueues: []string{"shared"}, From: 3600, To: 7200, Drain: true},
+		{},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
 // TestRehearsalJob checks that a job that only a rehearsal has arrives for every team with
 // quota in its tier, under a name that no workload has.
 func TestRehearsalJob(t *testing.T) {

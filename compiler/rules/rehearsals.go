@@ -48,8 +48,8 @@ func rehearsalRules() []Rule {
 			check: lateArrivals,
 		},
 		{
-			Code: "W0890", Severity: diag.Warning, Title: "limit on nodes has no effect in the rehearsal",
-			check: idleLimits, whole: true, resolved: true,
+			Code: "W0890", Severity: diag.Warning, Title: "period has no effect in the rehearsal",
+			check: idlePeriods, whole: true, resolved: true,
 		},
 	}
 	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
@@ -93,6 +93,18 @@ func (r *report) eachNodeLimit(visit func(rehearsal schema.Rehearsal, capacity s
 					return append(field("nodes", capacity, diag.Index(i)), path...)
 				})
 			}
+		}
+	})
+}
+
+// eachHold calls visit with every period of every rehearsal in which queues are stopped. i
+// is the index of the period.
+func (r *report) eachHold(visit func(name string, i int, hold schema.QueueHold, field fieldPath)) {
+	r.eachRehearsal(func(name string, rehearsal schema.Rehearsal, field fieldPath) {
+		for i, hold := range rehearsal.Holds {
+			visit(name, i, hold, func(path ...string) []string {
+				return append(field("holds", diag.Index(i)), path...)
+			})
 		}
 	})
 }
@@ -148,6 +160,12 @@ func (r *report) checkRehearsalReferences() {
 		for _, name := range sortedKeys(rehearsal.Nodes) {
 			r.resolveKey(field("nodes", name), "capacity", name, capacity)
 		}
+	})
+	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
+		if hold.Tier != nil {
+			r.resolveName(field("tier"), "tier", *hold.Tier, tiers)
+		}
+		resolveTeams(hold.Teams, field)
 	})
 	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
 		for _, reference := range []struct {
@@ -211,6 +229,10 @@ func longDurations(r *report) {
 		check(&limit.From, field("from"))
 		check(limit.To, field("to"))
 	})
+	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
+		check(&hold.From, field("from"))
+		check(hold.To, field("to"))
+	})
 	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
 		check(e.StartsWithin, field("startsWithin"))
 	})
@@ -236,11 +258,17 @@ func timeOrder(r *report) {
 				withHelp("write median: %q, p95: %q", l.P95, l.Median))
 		}
 	})
-	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
-		if limit.To != nil && schema.Seconds(*limit.To) <= schema.Seconds(limit.From) {
-			r.add(field("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *limit.To, limit.From),
-				withHelp("write a time after %s: to counts from the start of the rehearsal, as from does", limit.From))
+	period := func(from string, to *string, field fieldPath) {
+		if to != nil && schema.Seconds(*to) <= schema.Seconds(from) {
+			r.add(field("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *to, from),
+				withHelp("write a time after %s: to counts from the start of the rehearsal, as from does", from))
 		}
+	}
+	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
+		period(limit.From, limit.To, field)
+	})
+	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
+		period(hold.From, hold.To, field)
 	})
 }
 
@@ -479,16 +507,31 @@ func lateArrivals(r *report) {
 	})
 }
 
-// idleLimits reports limits above the number of nodes that the capacity can have, and
-// limits that begin after the end of the rehearsal.
-func idleLimits(r *report) {
+// idlePeriods reports limits above the number of nodes that the capacity can have, holds
+// of no queue, and periods that begin after the end of the rehearsal.
+func idlePeriods(r *report) {
+	late := func(from, until string, field fieldPath) bool {
+		if schema.Seconds(from) < schema.Seconds(until) {
+			return false
+		}
+		r.add(field("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", from, until),
+			withHelp("write an earlier time, or a later until of the rehearsal"))
+		return true
+	}
+	for _, plan := range r.Plan.Rehearsals {
+		r.eachHold(func(name string, i int, hold schema.QueueHold, field fieldPath) {
+			if name == plan.Name && !late(hold.From, r.Blueprint.Rehearsals[name].Until, field) &&
+				len(plan.Holds[i].ClusterQueues) == 0 {
+				r.add(field(), "no team of the hold has a queue in its tier",
+					withHelp("choose teams with quota in the tier, or remove the period"))
+			}
+		})
+	}
 	capacities := capacitiesByName(r.Plan)
 	r.eachNodeLimit(func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit, field fieldPath) {
 		c := capacities[capacity]
 		switch {
-		case schema.Seconds(limit.From) >= schema.Seconds(rehearsal.Until):
-			r.add(field("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", limit.From,
-				rehearsal.Until), withHelp("write an earlier time, or a later until of the rehearsal"))
+		case late(limit.From, rehearsal.Until, field):
 		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():
 			r.add(field("available"), fmt.Sprintf("%q never has more than %s", capacity,
 				words.Count(c.MaxNodes, "node")), withHelp("write fewer than %d, or remove the period", c.MaxNodes))

@@ -50,6 +50,9 @@ func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, err
 	if s.Jobs, err = arrivingJobs(s.Templates, first, r); err != nil {
 		return nil, err
 	}
+	for _, h := range r.Holds {
+		s.Holds = append(s.Holds, Hold{ClusterQueues: h.ClusterQueues, From: h.From, To: h.To, Drain: h.Drain})
+	}
 	for i := range s.Pools {
 		s.Pools[i].Available = availabilityOf(s.Pools[i], r.Limits)
 	}

@@ -235,7 +235,8 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 }
 
 // TestOwnJobs checks that the jobs of a trace and those that only a rehearsal has get the
-// templates of the rehearsal's own workloads, behind those of the platform.
+// templates of the rehearsal's own workloads, behind those of the platform, and that holds
+// reach the scenario.
 func TestOwnJobs(t *testing.T) {
 	p, tree := compileBlueprints(t, "batch-platform")
 	like := p.Workloads[0]
@@ -243,6 +244,7 @@ func TestOwnJobs(t *testing.T) {
 	like.Requests = []ir.Amount{{Resource: ir.GPU, Quantity: resource.MustParse("3")}}
 	s := scenarioOf(t, p, tree, ir.Rehearsal{
 		Name: "march", Until: 86400, Workloads: []ir.Workload{like},
+		Holds: []ir.QueueHold{{ClusterQueues: []string{"team-a-lp"}, From: 60, To: 70, Drain: true}},
 		Arrivals: []ir.Arrival{
 			{Trace: []ir.TracedJob{{Line: 7, At: 5, Runs: 60}, {Line: 2, At: 9, Runs: 70}}, Checkpoint: 30},
 			{Index: 1, Template: "trace-1", Teams: []string{like.Team}, At: 6, Count: 1, Runs: ir.RunTime{Fixed: 80}},
@@ -256,6 +258,10 @@ func TestOwnJobs(t *testing.T) {
 	}
 	if d := cmp.Diff(want, s.Jobs); d != "" {
 		t.Errorf("the jobs: -want +got:\n%s", d)
+	}
+	holds := []rehearsal.Hold{{ClusterQueues: []string{"team-a-lp"}, From: 60, To: 70, Drain: true}}
+	if d := cmp.Diff(holds, s.Holds); d != "" {
+		t.Errorf("the holds: -want +got:\n%s", d)
 	}
 	own := s.Templates[last]
 	if own.Name != "trace-1" || own.Team != like.Team || own.Accelerators != 3*like.Pods ||

@@ -20,12 +20,23 @@ type Scenario struct {
 	Templates []Template        `json:"templates"`
 	Jobs      []Job             `json:"jobs"`  // by time of submission, then in the order of submission
 	Pools     []Pool            `json:"pools"` // by name
+	Holds     []Hold            `json:"holds,omitempty"`
 	// Looks are the times at which the engine records the State, ascending. A look sees
 	// everything that has happened at its time.
 	Looks []int64 `json:"looks,omitempty"`
 	// ReversedTies makes the later of two jobs that were submitted in one second the
 	// earlier one. Kueue breaks such ties by chance.
 	ReversedTies bool `json:"reversedTies,omitempty"`
+}
+
+// Hold is a period in which ClusterQueues are stopped. If several are in force for a
+// ClusterQueue, Drain wins.
+type Hold struct {
+	ClusterQueues []string `json:"queues"`
+	From          int64    `json:"from"`
+	To            int64    `json:"to,omitempty"` // 0 means until the end
+	// Drain reports whether the jobs that have quota are evicted.
+	Drain bool `json:"drain,omitempty"`
 }
 
 // Template is a Job or JobSet that is submitted many times.

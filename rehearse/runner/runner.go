@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,9 +130,20 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		p.order = append(p.order, pool)
 		pool.add(min(in.Min, in.Max), 0)
 	}
-	for i, in := range s.Jobs {
+	if err := p.planJobs(); err != nil {
+		return nil, err
+	}
+	if err := p.planHolds(byQueue); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// planJobs plans the submissions and deletions of jobs, and the limits of the pools.
+func (p *play) planJobs() error {
+	for i, in := range p.scenario.Jobs {
 		if in.Template < 0 || in.Template >= len(p.templates) {
-			return nil, fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
+			return fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
 		}
 		j := &job{Job: in, number: i, template: p.templates[in.Template], left: in.Runs}
 		p.jobs = append(p.jobs, j)
@@ -148,7 +160,42 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 			}
 		}
 	}
-	return p, nil
+	return nil
+}
+
+// planHolds plans when ClusterQueues are stopped and started. byQueue holds their worlds.
+func (p *play) planHolds(byQueue map[string]*world.World) error {
+	for _, hold := range p.scenario.Holds {
+		for _, queue := range hold.ClusterQueues {
+			w := byQueue[queue]
+			if w == nil {
+				return fmt.Errorf("there is no ClusterQueue %q to hold", queue)
+			}
+			change := func() error { return p.hold(w, queue) }
+			p.agenda.plan(hold.From, change)
+			if hold.To > 0 {
+				p.agenda.plan(hold.To, change)
+			}
+		}
+	}
+	return nil
+}
+
+// hold stops a ClusterQueue, or starts it again, as the periods of this moment say.
+func (p *play) hold(w *world.World, queue string) error {
+	policy := kueue.None
+	for _, h := range p.scenario.Holds {
+		if h.From > p.now || h.To > 0 && h.To <= p.now || !slices.Contains(h.ClusterQueues, queue) {
+			continue
+		}
+		if h.Drain {
+			policy = kueue.HoldAndDrain
+		} else if policy == kueue.None {
+			policy = kueue.Hold
+		}
+	}
+	p.planRetry(w)
+	return w.Stop(queue, policy)
 }
 
 // readTimeout reads Kueue's waitForPodsReady.

@@ -55,6 +55,54 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestHold checks that a held queue admits nobody and lets its jobs run, that a drained one
+// evicts them, and that both go on after the period. The other queue is not concerned.
+func TestHold(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		holds []rehearsal.Hold
+		first [][3]int64
+		next  [][3]int64
+	}{
+		{
+			"hold", []rehearsal.Hold{{ClusterQueues: []string{"a"}, From: 20, To: 150}},
+			[][3]int64{{0, 0, 100}}, [][3]int64{{150, 150, 250}},
+		},
+		{
+			"drain", []rehearsal.Hold{{ClusterQueues: []string{"a"}, From: 20, To: 150, Drain: true}},
+			[][3]int64{{0, 0, 20}, {150, 150, 250}}, [][3]int64{{251, 251, 351}},
+		},
+		{
+			"a drain within a hold",
+			[]rehearsal.Hold{
+				{ClusterQueues: []string{"a"}, From: 20, To: 150},
+				{ClusterQueues: []string{"a"}, From: 40, To: 50, Drain: true},
+			},
+			[][3]int64{{0, 0, 40}, {150, 150, 250}}, [][3]int64{{251, 251, 351}},
+		},
+		{
+			"to the end", []rehearsal.Hold{{ClusterQueues: []string{"a"}, From: 20, Drain: true}},
+			[][3]int64{{0, 0, 20}}, nil,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := scenario(t, queue{team: "a", quota: 2}, queue{team: "b", quota: 2})
+			s.Holds = test.holds
+			first := submit(t, s, "a", "low", 2, rehearsal.Job{At: 0, Runs: 100})
+			next := submit(t, s, "a", "low", 2, rehearsal.Job{At: 30, Runs: 100})
+			other := submit(t, s, "b", "low", 2, rehearsal.Job{At: 30, Runs: 100})
+			h := play(t, s)
+			equal(t, "first", runs(h, first), test.first)
+			equal(t, "next", runs(h, next), test.next)
+			equal(t, "other", runs(h, other), [][3]int64{{30, 30, 130}})
+			if r := h.Jobs[first].Runs[0]; (len(test.first) > 1 || test.next == nil) &&
+				(r.Evicted != "ClusterQueueStopped" || r.Message == "") {
+				t.Errorf("the first job was evicted because %q: %q", r.Evicted, r.Message)
+			}
+		})
+	}
+}
+
 // TestManyHeads checks that a job that fits starts although many before it do not fit.
 func TestManyHeads(t *testing.T) {
 	for _, strict := range []bool{false, true} {

@@ -1,9 +1,12 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -237,6 +240,15 @@ func (s *store) create(w *kueue.Workload) {
 	s.version++
 	w.ResourceVersion = strconv.FormatInt(s.version, 10)
 	s.workloads[client.ObjectKeyFromObject(w)] = &stored{object: w, owner: map[string]string{}}
+}
+
+// keys returns the names of all Workloads, sorted.
+func (s *store) keys() []types.NamespacedName {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(s.workloads), func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // remove deletes a Workload and returns it, or nil if there is none.

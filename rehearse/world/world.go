@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -197,6 +198,44 @@ func (w *World) Reconcile(key types.NamespacedName) error {
 		w.watcher.Wake(key, result.RequeueAfter)
 	}
 	return err
+}
+
+// Stop sets the stopPolicy of a ClusterQueue, and lets Kueue look at the Workloads of the
+// queue again. It does nothing if the ClusterQueue has the policy already.
+func (w *World) Stop(queue string, policy kueue.StopPolicy) error {
+	stored := &kueue.ClusterQueue{}
+	if err := w.store.Get(w.ctx, types.NamespacedName{Name: queue}, stored); err != nil {
+		return err
+	}
+	if *stored.Spec.StopPolicy == policy {
+		return nil
+	}
+	w.unsettled = true
+	changed := stored.DeepCopy()
+	changed.Spec.StopPolicy = &policy
+	changed.Status.Conditions[0].Status = metav1.ConditionTrue // Active
+	if policy != kueue.None {
+		changed.Status.Conditions[0].Status = metav1.ConditionFalse
+	}
+	w.store.fixed[fixedKey(changed, client.ObjectKeyFromObject(changed))] = changed
+	if err := w.cache.UpdateClusterQueue(logr.Discard(), changed); err != nil {
+		return err
+	}
+	if err := w.queues.UpdateClusterQueue(w.ctx, changed, true); err != nil {
+		return err
+	}
+	for _, key := range w.store.keys() {
+		wl := w.Workload(key)
+		if wl == nil {
+			continue
+		}
+		if name, ok := w.queues.ClusterQueueForWorkload(wl); ok && string(name) == queue {
+			if err := w.Reconcile(key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Retry puts the workloads that did not fit back into their queues, if quota was freed. It
