@@ -54,7 +54,7 @@ func TestDocumentationNoticesLies(t *testing.T) {
 		{"a failing command", "```console\n$ batchwright vet none.cue\n```\n", "1: batchwright vet none.cue prints"},
 		{"a directory that does not exist", "```console\n$ cd none\n```\n", "1: cd none: "},
 		{"a cue block without a file", "```cue\na: 1\n```\n", "1: a cue block needs a comment that names its file"},
-		{"a file that is neither CUE nor YAML", "<!-- file: a.txt -->\n```text\na\n```\n",
+		{"a file that is neither CUE nor YAML nor CSV", "<!-- file: a.txt -->\n```text\na\n```\n",
 			"2: a text block is not written to a file"},
 		{"YAML that does not parse", "```yaml\na: [\n```\n", "1: yaml: "},
 		{"a failing step", "```yaml\n- run: false\n```\n", "1: false fails"},
@@ -102,7 +102,7 @@ func runDocument(t *testing.T, bin, source string) []string {
 			report(b, "the block has no end")
 		}
 		switch {
-		case b.file != "" && b.language != "cue" && b.language != "yaml":
+		case b.file != "" && !slices.Contains([]string{"cue", "yaml", "csv"}, b.language):
 			report(b, "a %s block is not written to a file", b.language)
 		case b.file != "":
 			if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.text), 0o644); err != nil {
@@ -147,7 +147,7 @@ func runDocument(t *testing.T, bin, source string) []string {
 					report(b, "%q is not a target of the Makefile", line)
 				}
 			}
-		case "text":
+		case "text", "csv":
 		default:
 			report(b, "blocks of language %q are neither executed nor marked as text", b.language)
 		}

@@ -28,10 +28,11 @@ var rooms = map[string][]string{
 		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/secret",
 		"compiler/trace", "compiler/words",
 	},
-	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
-	"compiler/explain": {},
-	"compiler/lower":   {"schema", "compiler/catalog", "compiler/ir", "compiler/trace", "compiler/words"},
-	"compiler/trace":   {"schema"},
+	"compiler/cost":         {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
+	"compiler/explain":      {},
+	"compiler/lower":        {"schema", "compiler/catalog", "compiler/ir", "compiler/trace", "compiler/words"},
+	"compiler/trace":        {"schema"},
+	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
 	"compiler/blueprint": {
@@ -87,6 +88,7 @@ var rooms = map[string][]string{
 	"cmd/batchwright": {
 		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain", "compiler/ir",
+		"compiler/trace/export",
 		"compiler/words", "emit", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/summary",
 	},
@@ -109,7 +111,7 @@ var formats = map[string][]string{
 	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load", "compiler/editor"},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},
-	"sigs.k8s.io/kueue":         {"emit/kueue"},
+	"sigs.k8s.io/kueue":         {"compiler/trace/export", "emit/kueue"},
 	"sigs.k8s.io/jobset":        {"emit/workload"},
 	"github.com/grafana":        {"emit/dashboard"},
 	"sigs.k8s.io/yaml": {
@@ -120,9 +122,11 @@ var formats = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},
 	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/": {
+		"compiler/trace/export",
 		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
 	},
 	"k8s.io/apimachinery/pkg/apis/": {
+		"compiler/trace/export",
 		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
 	},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},

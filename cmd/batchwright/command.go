@@ -175,8 +175,8 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpCommand(c.helpCommand())
 	root.AddCommand(c.initCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(), c.explainCommand(),
-		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(), c.rehearseCommand(), c.catalogCommand(),
-		c.lspCommand(), c.versionCommand(), c.completionCommand())
+		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(), c.rehearseCommand(), c.traceCommand(),
+		c.catalogCommand(), c.lspCommand(), c.versionCommand(), c.completionCommand())
 	return root
 }
 

@@ -162,7 +162,7 @@ type conflictCode struct {
 
 // findingCodes returns every code that a command can show, sorted by number.
 func findingCodes() []diag.Code {
-	all := slices.Concat(compiler.Codes(), rehearsalCodes(), cost.Codes())
+	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes())
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)
 	}

@@ -120,7 +120,7 @@ func ownTexts() map[string][]string {
 		"the script that performs the demonstration":    {"E0870", "W0872"},
 		"the rehearsals that batchwright plays": {
 			"E0880", "E0881", "E0882", "E0883", "E0884", "E0885", "E0886", "E0887", "W0888", "W0889", "W0890",
-			"E0891", "E0892", "E0893", "E0897", "E0898", "W0899",
+			"E0891", "E0892", "E0893", "E0894", "E0897", "E0898", "W0899",
 		},
 		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
 		"the user's own file of prices": {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/trace/export"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// exportCommand is the command whose output the trace command reads.
+const exportCommand = "kubectl get workloads.kueue.x-k8s.io --all-namespaces -o json"
+
+// noExport is the code of findings about files that are no export of Workloads.
+const noExport = "E0894"
+
+// traceCodes returns the codes of findings about these files.
+func traceCodes() []diag.Code {
+	return []diag.Code{{ID: noExport, Severity: diag.Error, Title: "file has no Workloads of Kueue"}}
+}
+
+func (c Command) traceCommand() *cobra.Command {
+	var color *choice
+	cmd := &cobra.Command{
+		Use:   "trace [FILE...]",
+		Short: "List the jobs that ran on a cluster, for a rehearsal",
+		Long: `Trace prints the jobs that have finished on a cluster with Kueue, as CSV: when
+each was submitted, how long it ran, its team and tier, and what its pods requested
+together. A rehearsal replays such a file; docs/traces.md describes the columns.
+
+FILEs contain what this command prints, and so does standard input, which is read
+without FILEs or for "-":
+
+  ` + exportCommand + `
+
+Only the columns leave the FILEs: images, commands and environment variables do not.
+Standard error says how many Workloads are no line, and why. A Workload that several FILEs contain counts once.`,
+		Example: `  ` + exportCommand + ` | batchwright trace > jobs.csv
+  batchwright trace monday.json tuesday.json > jobs.csv`,
+		RunE: c.markRunErrors(func(cmd *cobra.Command, names []string) error {
+			return c.trace(cmd.Context(), names, color)
+		}),
+	}
+	color = colorFlag(cmd)
+	return cmd
+}
+
+// trace prints the jobs of exports. It prints nothing if one of them has a mistake.
+func (c Command) trace(ctx context.Context, names []string, color *choice) error {
+	if len(names) == 0 {
+		names = []string{"-"}
+	}
+	var jobs export.Jobs
+	var findings diag.List
+	for _, name := range names {
+		if err := c.readExport(ctx, &jobs, name); err != nil {
+			if ctx.Err() != nil || errors.As(err, new(usageError)) {
+				return err
+			}
+			if name == "-" {
+				name = "standard input"
+			}
+			findings.Add(diag.Finding{
+				Code: noExport, Severity: diag.Error, Message: fmt.Sprintf("%s: %v", name, err),
+				Help: "give the file that this command writes: " + exportCommand,
+			})
+		}
+	}
+	if findings.Len() > 0 {
+		if err := writeFindings(c.Stderr, &findings, &choice{value: formatText}, color); err != nil {
+			return err
+		}
+		return errFindings
+	}
+	if err := jobs.Write(c.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.Stderr, words.Count(jobs.Len(), "job"))
+	for _, reason := range export.Reasons() {
+		if n := jobs.Omitted[reason]; n > 0 {
+			fmt.Fprintf(c.Stderr, "left out, %s: %s\n", reason, words.Count(n, "Workload"))
+		}
+	}
+	return nil
+}
+
+// readExport adds the jobs of a file, or of standard input for "-".
+func (c Command) readExport(ctx context.Context, jobs *export.Jobs, name string) error {
+	in := io.Reader(c.Stdin)
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return usageErrorf("%v", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	return jobs.Read(interruptible{ctx, in})
+}
