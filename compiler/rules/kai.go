@@ -103,11 +103,6 @@ func noEquivalent(r *report) {
 			}
 		}
 	}
-	if len(b.Rehearsals) > 0 {
-		r.addKey(at("rehearsals"),
-			"field rehearsals is unavailable with KAI Scheduler: batchwright rehearses jobs with Kueue's scheduler",
-			withHelp("remove rehearsals"))
-	}
 	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),
