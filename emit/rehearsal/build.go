@@ -55,7 +55,8 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	}
 	version := ir.Choose(p.Scheduler, p.Versions.Kueue, p.Versions.KAI)
 	return &Scenario{
-		Scheduler: Scheduler{p.Scheduler, version}, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
+		Scheduler: Scheduler{p.Scheduler, version}, Objects: objects, Templates: templates, Jobs: []Job{},
+		Pools: poolsOf(p),
 	}, nil
 }
 
@@ -116,7 +117,8 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 }
 
 // podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names
-// the only pod set of a Job "main", which engines of other schedulers do too, and those of a JobSet as its replicated jobs.
+// the only pod set of a Job "main", and those of a JobSet as its replicated jobs. The engine
+// of KAI Scheduler uses the same names.
 func podAccelerators(w ir.Workload) map[string]int {
 	out := map[string]int{"main": requestedAccelerators(w.Requests)}
 	if w.Kind == ir.JobSet {

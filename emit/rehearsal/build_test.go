@@ -190,7 +190,8 @@ func TestBatchPlatform(t *testing.T) {
 	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3359}, s.Looks); d != "" {
 		t.Errorf("the looks: -want +got:\n%s", d)
 	}
-	if s.Name != ir.DemonstrationRehearsal || s.Scheduler != (rehearsal.Scheduler{Name: ir.Kueue, Version: p.Versions.Kueue}) || s.Until != 3360 {
+	kueue := rehearsal.Scheduler{Name: ir.Kueue, Version: p.Versions.Kueue}
+	if s.Name != ir.DemonstrationRehearsal || s.Scheduler != kueue || s.Until != 3360 {
 		t.Errorf("%s with %s until %d", s.Name, s.Scheduler, s.Until)
 	}
 	if len(s.Jobs) != 64 {

@@ -233,8 +233,9 @@ func (p *play) history() *rehearsal.History {
 	}
 	for _, j := range p.jobs {
 		j.work.Close(h.End)
-		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt,
-			Waits: j.waits}
+		out := rehearsal.JobHistory{
+			ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
+		}
 		switch {
 		case j.ended:
 		case j.run != nil:

@@ -38,7 +38,8 @@ func TestProgram(t *testing.T) {
 		"metadata": {"name": "w", "namespace": "a", "labels": {"kueue.x-k8s.io/queue-name": "l"}},
 		"spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": [
 			{"name": "c", "image": "c:1", "resources": {"requests": {"cpu": "1"}}}]}}}}}`
-	const good = `{"name": "n", "scheduler": {"name": "kueue", "version": "0.19.2"}, "until": 100, "objects": [` + namespace + `, ` + queues +
+	const kueue = `"scheduler": {"name": "kueue", "version": "0.19.2"}`
+	const good = `{"name": "n", ` + kueue + `, "until": 100, "objects": [` + namespace + `, ` + queues +
 		`], "templates": [` + template + `],
 		"jobs": [{"name": "w-1", "template": 0, "at": 5, "runs": 10}], "pools": []}`
 	for _, test := range []struct {
@@ -67,10 +68,13 @@ func TestProgram(t *testing.T) {
 		{name: "nothing", code: 2, says: "EOF"},
 		{name: "an unknown field", in: `{"nam": 1}`, code: 2, says: `unknown field "nam"`},
 		{
-			name: "another kind", in: `{"scheduler": {"name": "kueue", "version": "0.19.2"}, "objects": [{"kind": "Pod"}]}`, code: 2,
+			name: "another kind", in: `{` + kueue + `, "objects": [{"kind": "Pod"}]}`, code: 2,
 			says: `objects of kind "Pod"`,
 		},
-		{name: "another Kueue", in: `{"scheduler": {"name": "kueue", "version": "0.20.0"}}`, code: 2, says: "the platform installs Kueue 0.20.0"},
+		{
+			name: "another Kueue", in: `{"scheduler": {"name": "kueue", "version": "0.20.0"}}`, code: 2,
+			says: "the platform installs Kueue 0.20.0",
+		},
 		{
 			name: "another scheduler", in: `{"scheduler": {"name": "kai", "version": "0.19.2"}}`, code: 2,
 			says: "the platform installs KAI Scheduler 0.19.2, and this program contains Kueue 0.19.2",

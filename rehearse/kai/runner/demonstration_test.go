@@ -61,7 +61,8 @@ func TestDemonstration(t *testing.T) {
 				}
 			}
 		}
-		equal(t, "evictions", evictions, map[string]string{"training-job-2": "consolidation by project-c/training-job-a"})
+		want := map[string]string{"training-job-2": "consolidation by project-c/training-job-a"}
+		equal(t, "evictions", evictions, want)
 	}
 }
 

@@ -131,7 +131,8 @@ func (p *play) createPods(j *job) error {
 	for len(j.pods) < j.template.pods {
 		j.created++
 		spec := j.object.Spec.Template.DeepCopy()
-		o := &corev1.Pod{ObjectMeta: spec.ObjectMeta, Spec: spec.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+		o := &corev1.Pod{ObjectMeta: spec.ObjectMeta, Spec: spec.Spec}
+		o.Status.Phase = corev1.PodPending
 		o.Namespace, o.Name = j.object.Namespace, fmt.Sprintf("%s-%d", j.Name, j.created)
 		o.UID = types.UID(fmt.Sprintf("%s-%08d", j.object.UID, j.created))
 		o.CreationTimestamp = p.after(time.Duration(j.created))
@@ -166,12 +167,16 @@ func (p *play) createPods(j *job) error {
 // pkg/common/constants.
 const podGroupAnnotation = "pod-group-name"
 
-// unplaced returns the number of pods without a node.
+// unplaced returns the number of pods without a node. Pods that the controller has yet to
+// create again count.
 func (j *job) unplaced() int {
-	n := 0
+	if !j.submitted || j.ended {
+		return 0
+	}
+	n := j.template.pods
 	for _, pod := range j.pods {
-		if pod.node == nil {
-			n++
+		if pod.node != nil {
+			n--
 		}
 	}
 	return n
@@ -293,11 +298,20 @@ func (p *play) evict(e world.Eviction) error {
 	return p.recreatePods(j, nil)
 }
 
+// recreateSeconds is the time after which the Job controller creates pods again. It gathers
+// events for a second, and waits until a pod has ended completely: KAI's next cycle comes
+// first, and the job for which it has evicted the pod starts there. Source: Kubernetes,
+// syncJobBatchPeriod in pkg/controller/job.
+const recreateSeconds = 2
+
 // recreatePods removes the pods of a job that are on a node, or all its pods if the node is
-// nil, and creates others.
+// nil. The Job controller creates others.
 func (p *play) recreatePods(j *job, on *node) error {
-	if err := p.removePods(j, func(pod *pod) bool { return on == nil || pod.node == on }); err != nil {
-		return err
-	}
-	return p.createPods(j)
+	p.agenda.Plan(p.agenda.Now+recreateSeconds, func() error {
+		if j.ended {
+			return nil
+		}
+		return p.createPods(j)
+	})
+	return p.removePods(j, func(pod *pod) bool { return on == nil || pod.node == on })
 }

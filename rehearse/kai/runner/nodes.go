@@ -102,7 +102,8 @@ func (p *pool) nodeObject(i int) *corev1.Node {
 		},
 	}
 	for _, t := range p.Taints {
-		o.Spec.Taints = append(o.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+		taint := corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+		o.Spec.Taints = append(o.Spec.Taints, taint)
 	}
 	return o
 }
@@ -267,7 +268,7 @@ func (p *play) loseNode(j *job, n *node) error {
 	if err := p.recreatePods(j, n); err != nil {
 		return err
 	}
-	if j.unplaced() == len(j.pods) {
+	if j.unplaced() == j.template.pods {
 		j.work.End(p.agenda.Now, true)
 		j.work.Run().Evicted, j.open = nodeLost, false
 	}

@@ -43,7 +43,8 @@ func scenario(t testing.TB, guaranteed int, teams ...string) *rehearsal.Scenario
 	}
 	for name, value := range map[string]int{"train": 50, "build": 100} {
 		s.Objects = append(s.Objects, encode(t, fields{
-			"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": fields{"name": name}, "value": value,
+			"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": fields{"name": name},
+			"value": value,
 		}))
 	}
 	queue := func(name, parent string, gpus int) {

@@ -11,9 +11,11 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -119,9 +121,10 @@ func New(objects []json.RawMessage) (*World, error) {
 // defaultParams returns the parameters that the scheduler's program has without flags, as
 // the chart starts it. Source: KAI Scheduler, cmd/scheduler/app/options.
 func defaultParams() *conf.SchedulerParams {
+	partition := &conf.SchedulingNodePoolParams{NodePoolLabelKey: constants.DefaultNodePoolLabelKey}
 	return &conf.SchedulerParams{
 		SchedulerName:                     constants.DefaultSchedulerName,
-		PartitionParams:                   &conf.SchedulingNodePoolParams{NodePoolLabelKey: constants.DefaultNodePoolLabelKey},
+		PartitionParams:                   partition,
 		MaxNumberConsolidationPreemptees:  16,
 		UseSchedulingSignatures:           true,
 		FullHierarchyFairness:             true,
@@ -253,8 +256,38 @@ func (w *World) Cycle() (*Decisions, error) {
 		return nil, err
 	}
 	for _, action := range w.actions {
-		action.Execute(session)
+		whole, err := w.execute(action, session)
+		if err != nil {
+			return nil, err
+		}
+		if !whole {
+			break
+		}
 	}
 	framework.CloseSession(session)
+	// KAI evicts and binds the pods of a gang in an order that differs from run to run.
+	slices.SortFunc(w.cache.decisions.Evictions, func(a, b Eviction) int { return compareNames(a.Pod, b.Pod) })
+	slices.SortFunc(w.cache.decisions.Bindings, func(a, b Binding) int { return compareNames(a.Pod, b.Pod) })
 	return w.cache.decisions, w.keepTimes()
+}
+
+func compareNames(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// execute executes an action, and reports whether KAI came to its end.
+//
+// The release in go.mod dereferences a nil pointer if a cycle evicts a gang of which some
+// pods wait, and then looks for room for these pods (NewIdleGpusFilter in
+// pkg/scheduler/actions/common/solvers). Later releases go on. Here the cycle ends with what
+// it has decided so far, and the next cycle goes on. A panic of a cycle without decisions
+// would come again, so it is an error.
+func (w *World) execute(action framework.Action, session *framework.Session) (whole bool, err error) {
+	defer func() {
+		if problem := recover(); problem != nil && len(w.cache.decisions.Evictions) == 0 {
+			err = fmt.Errorf("KAI Scheduler panics in action %s: %v", action.Name(), problem)
+		}
+	}()
+	action.Execute(session)
+	return true, nil
 }
