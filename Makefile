@@ -1,11 +1,16 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build test quick conformance boards mutants golden race check bench fuzz clean
+.PHONY: build rehearse-kai test quick conformance boards mutants golden race check bench fuzz clean
 
 # batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
 	go build -o bin/batchwright ./cmd/batchwright
 	go -C rehearse build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse ./cmd/batchwright-rehearse
+
+# batchwright-rehearse-kai contains KAI Scheduler and much of Kubernetes: only rehearsals of
+# platforms with KAI Scheduler need it.
+rehearse-kai:
+	go -C rehearse/kai build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse-kai ./cmd/batchwright-rehearse-kai
 
 test:
 	go test ./...
@@ -51,7 +56,7 @@ check:
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
 	cd rehearse && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...
-	for module in . conformance conformance/cluster conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse; do \
+	for module in . conformance conformance/cluster conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

@@ -216,7 +216,6 @@ var schedulerFiles = map[string]string{
 	"compiler/rules/idle.go":        "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/packing.go":     "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/quota.go":       "a rule's row names the schedulers that the rule does not hold for",
-	"compiler/rules/rehearsals.go":  "a rule's row names the scheduler that the rule does not hold for",
 	"compiler/rules/tiers.go":       "rows of rules name the schedulers that the rules do not hold for",
 	"compiler/rules/workloads.go":   "a rule's row names the schedulers that the rule does not hold for",
 }

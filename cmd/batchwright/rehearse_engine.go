@@ -14,23 +14,32 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 )
 
-// engineName is the name of the program that contains Kueue and plays scenarios.
-const engineName = "batchwright-rehearse"
+// engine is a program that contains a scheduler and plays scenarios.
+type engine struct {
+	name   string
+	target string // of make, which builds the program
+}
+
+// engineOf returns the engine that contains a scheduler.
+func engineOf(s ir.Scheduler) engine {
+	return ir.Choose(s, engine{"batchwright-rehearse", "make"}, engine{"batchwright-rehearse-kai", "make rehearse-kai"})
+}
 
 // mostEngineWords is the most bytes of the engine's messages that an error contains.
 const mostEngineWords = 4 << 10
 
-// findEngine returns the path of the engine: next to this program, or on PATH.
-func findEngine() (string, error) {
+// find returns the path of the engine: next to this program, or on PATH.
+func (e engine) find(s ir.Scheduler) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if resolved, err := filepath.EvalSymlinks(self); err == nil {
 			self = resolved
 		}
-		beside := filepath.Join(filepath.Dir(self), engineName)
+		beside := filepath.Join(filepath.Dir(self), e.name)
 		if runtime.GOOS == "windows" {
 			beside += ".exe"
 		}
@@ -38,10 +47,10 @@ func findEngine() (string, error) {
 			return found, nil
 		}
 	}
-	found, err := exec.LookPath(engineName)
+	found, err := exec.LookPath(e.name)
 	if err != nil {
-		return "", fmt.Errorf("the program %s, which contains Kueue, is neither next to batchwright nor on PATH: "+
-			`run "make" in a clone of batchwright, which builds both`, engineName)
+		return "", fmt.Errorf("the program %s, which contains %s, is neither next to batchwright nor on PATH: "+
+			"run %q in a clone of batchwright, which builds it", e.name, s.Facts().Name, e.target)
 	}
 	return found, nil
 }
@@ -52,7 +61,8 @@ func findEngine() (string, error) {
 func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses bool) (
 	*rehearsal.History, error,
 ) {
-	engine, err := findEngine()
+	engine := engineOf(s.Scheduler.Name)
+	program, err := engine.find(s.Scheduler.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +70,7 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, engine, "progress")
+	cmd := exec.CommandContext(ctx, program, "progress")
 	cmd.Stdin = bytes.NewReader(scenario)
 	var history bytes.Buffer
 	progress := &progressWriter{w: c.Stderr, scenario: s}
@@ -71,20 +81,20 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 	err = cmd.Run()
 	progress.clear()
 	if exit := new(exec.ExitError); errors.As(err, &exit) || err != nil && ctx.Err() == nil {
-		if said := strings.TrimSpace(strings.TrimPrefix(progress.words.String(), engineName+": ")); said != "" {
+		if said := strings.TrimSpace(strings.TrimPrefix(progress.words.String(), engine.name+": ")); said != "" {
 			return nil, errors.New(said)
 		}
-		return nil, fmt.Errorf(`%s: %w; if it is from another build, run "make" again`, engineName, err)
+		return nil, fmt.Errorf("%s: %w; if it is from another build, run %q again", engine.name, err, engine.target)
 	}
 	h := &rehearsal.History{}
 	decoder := json.NewDecoder(&history)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(h); err != nil {
 		return nil, errors.Join(ctx.Err(),
-			fmt.Errorf(`%s: its answer cannot be read: %w; run "make" again`, engineName, err))
+			fmt.Errorf("%s: its answer cannot be read: %w; run %q again", engine.name, err, engine.target))
 	}
 	if len(h.Jobs) != len(s.Jobs) || len(h.Pools) != len(s.Pools) {
-		return nil, fmt.Errorf(`%s answers another version of batchwright: run "make" again`, engineName)
+		return nil, fmt.Errorf("%s answers another version of batchwright: run %q again", engine.name, engine.target)
 	}
 	return h, nil
 }

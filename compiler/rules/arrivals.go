@@ -16,7 +16,7 @@ import (
 // a trace must be correct, and the jobs must be able to run.
 
 func arrivalRules() []Rule {
-	rules := []Rule{
+	return []Rule{
 		{Code: "E0893", Severity: diag.Error, Title: "arrival does not say which jobs arrive", check: arrivalKinds},
 		{
 			Code: "E0897", Severity: diag.Error, Title: "trace of a rehearsal has a mistake", check: traceTexts,
@@ -31,10 +31,6 @@ func arrivalRules() []Rule {
 			whole: true, resolved: true,
 		},
 	}
-	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
-		rules[i].except = schedulers{ir.KAI}
-	}
-	return rules
 }
 
 // arrivalKinds reports arrivals that have not exactly one of workload, job and trace,
@@ -281,6 +277,7 @@ func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, poo
 	}
 	subject := fmt.Sprintf("the job of team %q in tier %q can never run: ", w.Team, s.queue.Tier)
 	reason := subject + "its tier has no capacity for it"
+	perCapacity, held := r.Plan.Scheduler.Facts().QuotaPerCapacity, 0
 	for _, f := range s.usableQuotas() {
 		c := capacities[f.Flavor]
 		if isEmptied(c) || lacksSize(c) {
@@ -289,9 +286,14 @@ func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, poo
 		perNode := c.PodsPerNode(w.Requests)
 		short, admitted := fitsAmounts(w.Requests, int64(w.Pods), reachableQuota(s, f, pool))
 		needed := w.NodesPerCopy(perNode)
+		held += perNode * c.MaxNodes
 		switch {
 		case perNode == 0:
 			reason = subject + fmt.Sprintf("no node of %q is large enough for a pod", c.Name)
+		case !perCapacity && held < w.Pods:
+			reason = subject + fmt.Sprintf("all nodes together hold %d of its %s", held, words.Count(w.Pods, "pod"))
+		case !perCapacity:
+			return ""
 		case !admitted:
 			reason = subject + fmt.Sprintf("its queue can never have enough quota on %q: %s", c.Name, short)
 		case needed > c.MaxNodes:

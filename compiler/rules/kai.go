@@ -103,10 +103,12 @@ func noEquivalent(r *report) {
 			}
 		}
 	}
-	if len(b.Rehearsals) > 0 {
-		r.addKey(at("rehearsals"),
-			"field rehearsals is unavailable with KAI Scheduler: batchwright rehearses jobs with Kueue's scheduler",
-			withHelp("remove rehearsals"))
+	for _, name := range sortedKeys(b.Rehearsals) {
+		if len(b.Rehearsals[name].Holds) > 0 {
+			r.addKey(at("rehearsals", name, "holds"),
+				"field holds is unavailable with KAI Scheduler: a rehearsal stops only queues of Kueue",
+				withHelp("remove holds"))
+		}
 	}
 	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {

@@ -15,7 +15,7 @@ import (
 // jobs that arrive.
 
 func rehearsalRules() []Rule {
-	rules := []Rule{
+	return []Rule{
 		{Code: "E0880", Severity: diag.Error, Title: "name of a rehearsal is reserved", check: rehearsalNames},
 		{Code: "E0881", Severity: diag.Error, Title: "duration of a rehearsal is too long", check: longDurations},
 		{Code: "E0882", Severity: diag.Error, Title: "times of a rehearsal are in the wrong order", check: timeOrder},
@@ -52,10 +52,6 @@ func rehearsalRules() []Rule {
 			check: idlePeriods, whole: true, resolved: true,
 		},
 	}
-	for i := range rules { // E1002 reports rehearsals with KAI Scheduler
-		rules[i].except = schedulers{ir.KAI}
-	}
-	return rules
 }
 
 // fieldPath returns the path of a field below an entity or an element.

@@ -45,7 +45,7 @@ func OfDemonstration(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 // ofPlatform returns a scenario of the platform in which nobody submits a job. It has
 // neither a name nor an end.
 func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
-	objects, err := clusterObjects(tree)
+	objects, err := clusterObjects(p, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -53,23 +53,36 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	version := ir.Choose(p.Scheduler, p.Versions.Kueue, p.Versions.KAI)
 	return &Scenario{
-		Kueue: p.Versions.Kueue, Objects: objects, Templates: templates, Jobs: []Job{}, Pools: poolsOf(p),
+		Scheduler: Scheduler{p.Scheduler, version}, Objects: objects, Templates: templates, Jobs: []Job{},
+		Pools: poolsOf(p),
 	}, nil
 }
 
 // checkPlatform returns an Unplayable if the engine cannot play the platform, whatever
 // happens on it.
 func checkPlatform(p *ir.Platform) error {
-	otherScheduler := Unplayable("the platform uses " + p.Scheduler.Facts().Name +
-		"; only platforms with Kueue can be rehearsed")
-	if err := ir.Choose[error](p.Scheduler, nil, otherScheduler); err != nil {
-		return err
-	}
 	for _, c := range p.Capacities {
 		if len(c.PerNode) == 0 {
 			return Unplayable("capacity " + c.Name + ": batchwright does not know the machine type " + c.Machine.Type +
 				", so a rehearsal cannot count the pods that a node holds")
+		}
+	}
+	return ir.Choose(p.Scheduler, checkKueue, checkKAI)(p)
+}
+
+// checkKueue returns nil: the engine of Kueue plays every workload.
+func checkKueue(*ir.Platform) error { return nil }
+
+// checkKAI returns an Unplayable if a workload is a JobSet. The release of KAI Scheduler that
+// the engine contains groups the pods of a JobSet in another way than the release that the
+// platform installs.
+func checkKAI(p *ir.Platform) error {
+	for _, w := range p.Workloads {
+		if w.Kind == ir.JobSet {
+			return Unplayable("workload " + w.Template + " is a JobSet; with " + p.Scheduler.Facts().Name +
+				" only Jobs can be rehearsed")
 		}
 	}
 	return nil
@@ -110,7 +123,8 @@ func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Templa
 }
 
 // podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names
-// the only pod set of a Job "main", and those of a JobSet as its replicated jobs.
+// the only pod set of a Job "main", and those of a JobSet as its replicated jobs. The engine
+// of KAI Scheduler uses the same names.
 func podAccelerators(w ir.Workload) map[string]int {
 	out := map[string]int{"main": requestedAccelerators(w.Requests)}
 	if w.Kind == ir.JobSet {

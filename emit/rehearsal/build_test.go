@@ -190,8 +190,9 @@ func TestBatchPlatform(t *testing.T) {
 	if d := cmp.Diff([]int64{659, 1319, 1979, 2639, 3359}, s.Looks); d != "" {
 		t.Errorf("the looks: -want +got:\n%s", d)
 	}
-	if s.Name != ir.DemonstrationRehearsal || s.Kueue != p.Versions.Kueue || s.Until != 3360 {
-		t.Errorf("%s with Kueue %s until %d", s.Name, s.Kueue, s.Until)
+	kueue := rehearsal.Scheduler{Name: ir.Kueue, Version: p.Versions.Kueue}
+	if s.Name != ir.DemonstrationRehearsal || s.Scheduler != kueue || s.Until != 3360 {
+		t.Errorf("%s with %s until %d", s.Name, s.Scheduler, s.Until)
 	}
 	if len(s.Jobs) != 64 {
 		t.Fatalf("%d jobs, want 16 in each of four phases", len(s.Jobs))
@@ -213,6 +214,7 @@ func TestBatchPlatform(t *testing.T) {
 	if !slices.IsSortedFunc(s.Jobs, func(a, b rehearsal.Job) int { return int(a.At - b.At) }) {
 		t.Error("the jobs are not by time")
 	}
+	withoutLabels(s.Pools)
 	node := map[string]string{"cpu": "23870m", "memory": "90626Mi", "nvidia.com/gpu": "2"}
 	if d := cmp.Diff([]rehearsal.Pool{
 		{Name: "l4-reserved", PerNode: node, Min: 4, Max: 4, Together: 1, Idle: 600},
@@ -275,9 +277,50 @@ func TestSlices(t *testing.T) {
 	}
 }
 
+// withoutLabels removes labels and taints from pools. TestKAI checks them.
+func withoutLabels(pools []rehearsal.Pool) {
+	for i := range pools {
+		pools[i].Labels, pools[i].Taints = nil, nil
+	}
+}
+
+// TestKAI checks the scenario of a platform with KAI Scheduler: its queues and the classes of
+// its chart, its nodes, and the cordon.
+func TestKAI(t *testing.T) {
+	p, s := build(t, "kai-departments")
+	if want := (rehearsal.Scheduler{Name: ir.KAI, Version: p.Versions.KAI}); s.Scheduler != want {
+		t.Errorf("the scheduler is %v, want %v", s.Scheduler, want)
+	}
+	_, counts := countKinds(t, s.Objects)
+	if d := cmp.Diff(map[string]int{"Namespace": 4, "PriorityClass": 4, "Queue": 6}, counts); d != "" {
+		t.Errorf("objects: -want +got:\n%s", d)
+	}
+	want := []rehearsal.Pool{{
+		Name: "h100-reserved", PerNode: s.Pools[0].PerNode, Min: 4, Max: 4, Together: 1, Idle: 600,
+		Labels: map[string]string{
+			"capacity": "h100-reserved", "cloud.google.com/gke-accelerator": "nvidia-h100-80gb",
+			"resource-type": "reservation",
+		},
+		Taints: []rehearsal.Taint{
+			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
+			{Key: "reserved", Value: "true", Effect: "NoSchedule"},
+		},
+		Cordoned: []rehearsal.Count{{At: 0, N: 1}, {At: s.Looks[1] + 1, N: 0}},
+	}}
+	if d := cmp.Diff(want, s.Pools); d != "" {
+		t.Errorf("pools: -want +got:\n%s", d)
+	}
+	if s.Pools[0].PerNode["nvidia.com/gpu"] != "8" || len(s.Jobs) != 6 || s.Jobs[1].At-s.Jobs[0].At != 60 {
+		t.Errorf("nodes of %v, jobs %+v", s.Pools[0].PerNode, s.Jobs)
+	}
+}
+
 // TestUnplayable checks the reasons why a platform cannot be rehearsed.
 func TestUnplayable(t *testing.T) {
 	kai, kaiTree := compileBlueprints(t, "kai-departments")
+	withJobSet := *kai
+	withJobSet.Workloads = slices.Clone(kai.Workloads)
+	withJobSet.Workloads[0].Kind = ir.JobSet
 	batch, tree := compileBlueprints(t, "batch-platform")
 	changed := func(change func(*ir.Platform)) *ir.Platform {
 		p := *batch
@@ -289,7 +332,7 @@ func TestUnplayable(t *testing.T) {
 		tree     emit.Tree
 		want     string
 	}{
-		{kai, kaiTree, "the platform uses KAI Scheduler; only platforms with Kueue can be rehearsed"},
+		{&withJobSet, kaiTree, "workload training-job-1 is a JobSet; with KAI Scheduler only Jobs can be rehearsed"},
 		{
 			changed(func(p *ir.Platform) { p.Demonstration = nil }), tree,
 			"the platform has no demonstration to rehearse",
@@ -297,7 +340,8 @@ func TestUnplayable(t *testing.T) {
 		{changed(func(p *ir.Platform) {
 			p.Demonstration = slices.Clone(p.Demonstration)
 			p.Demonstration[1].Cordon = []ir.CapacityCount{{Capacity: "l4-reserved", Count: 1}}
-		}), tree, "phase high-priority cordons nodes of l4-reserved; a rehearsal cannot play cordon"},
+		}), tree, "phase high-priority cordons nodes of l4-reserved; with Kueue a rehearsal cannot play " +
+			"cordon"},
 		{changed(func(p *ir.Platform) {
 			p.Capacities = slices.Clone(p.Capacities)
 			p.Capacities[0].PerNode = nil

@@ -22,16 +22,16 @@ const (
 )
 
 // checkPhases returns an Unplayable if there are no phases, or if the engine cannot play
-// one of them. The nodes of a Pool are alike: none of them can keep its pods and refuse
-// new ones.
+// one of them. An engine whose scheduler does not place pods itself has nodes that are alike:
+// none of them can keep its pods and refuse new ones.
 func checkPhases(p *ir.Platform) error {
 	if len(p.Demonstration) == 0 {
 		return Unplayable("the platform has no demonstration to rehearse")
 	}
 	for _, phase := range p.Demonstration {
-		if len(phase.Cordon) > 0 {
+		if len(phase.Cordon) > 0 && !p.Scheduler.Facts().PacksPods {
 			return Unplayable("phase " + phase.Name + " cordons nodes of " + phase.Cordon[0].Capacity +
-				"; a rehearsal cannot play cordon")
+				"; with " + p.Scheduler.Facts().Name + " a rehearsal cannot play cordon")
 		}
 	}
 	return nil
@@ -69,7 +69,8 @@ func performPhases(p *ir.Platform, s *Scenario) {
 	}
 }
 
-// perform performs a phase: it deletes, it submits, and it waits until the phase ends.
+// perform performs a phase: it cordons and uncordons, it deletes, it submits, and it waits
+// until the phase ends.
 //
 // The script goes on as soon as the numbers are as expected, and it waits for WaitSeconds
 // at most. A rehearsal waits for all of WaitSeconds, or for the nodes of the jobs if they
@@ -77,6 +78,12 @@ func performPhases(p *ir.Platform, s *Scenario) {
 // through several phases would come close to the time after which Kueue evicts it
 // (ir.PodsReadyMinutes).
 func (d *stage) perform(phase ir.Phase) {
+	for _, c := range phase.Cordon {
+		d.cordon(c.Capacity, c.Count)
+	}
+	for _, name := range phase.Uncordon {
+		d.cordon(name, 0)
+	}
 	if d.deleteJobs(phase) {
 		d.now += deleteSeconds
 	}
@@ -87,6 +94,15 @@ func (d *stage) perform(phase ir.Phase) {
 	d.now = (d.now + phaseUnit - 1) / phaseUnit * phaseUnit
 	d.scenario.Looks = append(d.scenario.Looks, d.now-1)
 	d.scenario.Until = d.now
+}
+
+// cordon changes the number of cordoned nodes of a capacity.
+func (d *stage) cordon(capacity string, nodes int) {
+	for i := range d.scenario.Pools {
+		if pool := &d.scenario.Pools[i]; pool.Name == capacity {
+			pool.Cordoned = append(pool.Cordoned, Count{At: d.now, N: nodes})
+		}
+	}
 }
 
 // deleteJobs deletes the jobs of a phase, and reports whether there were any.

@@ -95,8 +95,11 @@ func TestStartup(t *testing.T) {
 	waiting.Waiting, waiting.Name = true, "waiting"
 	got := poolsOf(&ir.Platform{Capacities: []ir.Capacity{waiting, slice}})
 	want := []Pool{
-		{PerNode: map[string]string{}, Max: 8, Together: 4, Startup: 180, Idle: 600},
-		{Name: "waiting", PerNode: map[string]string{}, Together: 4, Startup: 180, Idle: 600},
+		{PerNode: map[string]string{}, Labels: map[string]string{}, Max: 8, Together: 4, Startup: 180, Idle: 600},
+		{
+			Name: "waiting", PerNode: map[string]string{}, Labels: map[string]string{}, Together: 4, Startup: 180,
+			Idle: 600,
+		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)

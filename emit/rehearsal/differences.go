@@ -1,7 +1,9 @@
 package rehearsal
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -27,7 +29,7 @@ type Difference struct {
 // everything is as expected.
 //
 // A phase whose look the rehearsal did not reach has one difference, which is missing. So
-// has a phase that expects pods to share nodes, which no history tells.
+// has a phase that expects pods to share nodes, if the history does not tell it.
 func Differences(p *ir.Platform, s *Scenario, h *History) []Difference {
 	var out []Difference
 	for i, phase := range p.Demonstration {
@@ -151,7 +153,28 @@ func (c *comparison) comparePods() {
 	if c.phase.Pending != nil {
 		c.compare("pods that wait for nodes", *c.phase.Pending, c.state.Pending, true)
 	}
-	if c.phase.Nodes != nil {
+	c.compareNodes()
+}
+
+// compareNodes compares the numbers of nodes that run pods of the same workloads.
+func (c *comparison) compareNodes() {
+	if c.phase.Nodes == nil {
+		return
+	}
+	if c.state.Nodes == nil {
 		c.compare("pods that share a node", len(c.phase.Nodes), 0, false)
+		return
+	}
+	want, got := map[string]int{}, map[string]int{}
+	for _, node := range c.phase.Nodes {
+		want[strings.Join(node, ", ")]++
+	}
+	for _, node := range c.state.Nodes {
+		got[strings.Join(node, ", ")]++
+	}
+	both := maps.Clone(want)
+	maps.Copy(both, got)
+	for _, pods := range slices.Sorted(maps.Keys(both)) {
+		c.compare("nodes that run "+pods, want[pods], got[pods], true)
 	}
 }

@@ -149,14 +149,27 @@ func TestLimitedTeams(t *testing.T) {
 	}
 }
 
-// TestSharedNodes checks that an expectation that no history tells is missing.
+// TestSharedNodes checks that nodes are compared by the workloads of their pods, whatever
+// their order, and that an expectation that the history does not tell is missing.
 func TestSharedNodes(t *testing.T) {
 	p, s := build(t, "batch-platform")
 	h := newHistory(s)
 	p.Demonstration = p.Demonstration[:1]
-	p.Demonstration[0].Nodes = [][]string{{"low-priority", "low-priority"}}
-	want := []rehearsal.Difference{{Phase: "low-priority", What: "pods that share a node", Want: 1, Missing: true}}
-	if d := cmp.Diff(want, rehearsal.Differences(p, s, h)); d != "" {
-		t.Errorf("-want +got:\n%s", d)
+	p.Demonstration[0].Nodes = [][]string{{"low-priority", "low-priority"}, {"low-priority", "low-priority"}}
+	for _, test := range []struct {
+		nodes [][]string
+		want  []rehearsal.Difference
+	}{
+		{nil, []rehearsal.Difference{{Phase: "low-priority", What: "pods that share a node", Want: 2, Missing: true}}},
+		{[][]string{{"low-priority", "low-priority"}, {"low-priority", "low-priority"}}, nil},
+		{[][]string{{"low-priority", "low-priority"}, {"other"}}, []rehearsal.Difference{
+			{Phase: "low-priority", What: "nodes that run low-priority, low-priority", Want: 2, Got: 1},
+			{Phase: "low-priority", What: "nodes that run other", Got: 1},
+		}},
+	} {
+		h.States[0].Nodes = test.nodes
+		if d := cmp.Diff(test.want, rehearsal.Differences(p, s, h)); d != "" {
+			t.Errorf("nodes %v: -want +got:\n%s", test.nodes, d)
+		}
 	}
 }

@@ -2,7 +2,7 @@ package rehearsal
 
 // History is what happened in a rehearsal.
 type History struct {
-	Kueue string `json:"kueue"` // release of the Kueue that decided
+	Scheduler Scheduler `json:"scheduler"` // the release whose code decided
 	// End is the time of the last event. It is at most the scenario's Until.
 	End int64 `json:"end"`
 	// Interrupted reports whether somebody stopped the rehearsal before its end.
@@ -20,7 +20,7 @@ type JobHistory struct {
 	// End is the time at which the job finished or was deleted. It is 0 for a job that
 	// waits or runs at the end.
 	End int64 `json:"end,omitempty"`
-	// Waits is Kueue's last message that says why the job waited, "" if it never waited.
+	// Waits is the scheduler's last message that says why the job waited, "" if it never waited.
 	Waits string `json:"waits,omitempty"`
 }
 
@@ -37,7 +37,7 @@ const (
 
 // Run is one time for which a job had quota.
 type Run struct {
-	Reserved int64 `json:"quotaAt"` // when Kueue reserved quota
+	Reserved int64 `json:"quotaAt"` // when the scheduler reserved quota
 	// Ran reports whether all pods ran at some time, and Started is the first such time.
 	Ran     bool  `json:"ran,omitempty"`
 	Started int64 `json:"started,omitempty"`
@@ -51,10 +51,11 @@ type Run struct {
 	Flavors []PodSetFlavor `json:"flavors"`
 	Evicted EvictionReason `json:"evicted,omitempty"` // why the job lost its quota, "" if it did not
 	By      string         `json:"by,omitempty"`      // namespace/name of the job that preempted it
-	Message string         `json:"message,omitempty"` // Kueue's message about the eviction
+	Message string         `json:"message,omitempty"` // the scheduler's message about the eviction
 }
 
-// EvictionReason is a reason of Kueue's condition Evicted, such as "Preempted".
+// EvictionReason is a reason of Kueue's condition Evicted, such as "Preempted", or an action
+// of KAI Scheduler, such as "reclaim".
 type EvictionReason string
 
 // PodSetFlavor is the flavor of a pod set.
@@ -72,6 +73,9 @@ type State struct {
 	Pods map[string]int `json:"pods"`
 	// Pending is the number of pods that wait for nodes.
 	Pending int `json:"pending"`
+	// Nodes are the workloads of the pods on each node that runs pods, sorted. It is nil if
+	// the engine does not tell which pods share nodes.
+	Nodes [][]string `json:"nodes,omitempty"`
 }
 
 // QueueState counts the jobs of a ClusterQueue.

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -24,13 +25,15 @@ const (
 	configurationKey  = "controller_manager_config.yaml"
 )
 
-// objectKinds are the kinds of the objects that the engine gets, in the order in which it
-// gets them: each kind comes after the kinds that it refers to. Kueue's configuration
-// comes before all of them.
-var objectKinds = []string{
-	"Namespace", "PriorityClass", "WorkloadPriorityClass", "ProvisioningRequestConfig", "AdmissionCheck",
-	"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue",
-}
+// kueueKinds and kaiKinds are the kinds of the objects that an engine gets, in the order in
+// which it gets them: each kind comes after the kinds that it refers to.
+var (
+	kueueKinds = []string{
+		"Namespace", "PriorityClass", "WorkloadPriorityClass", "ProvisioningRequestConfig", "AdmissionCheck",
+		"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue",
+	}
+	kaiKinds = []string{"Namespace", "PriorityClass", "Queue"}
+)
 
 // object is a Kubernetes object: what identifies it, and all of it as JSON.
 type object struct {
@@ -43,13 +46,54 @@ type object struct {
 	text json.RawMessage
 }
 
-// clusterObjects returns Kueue's configuration, then the objects of the folder
-// kubernetes/ whose kind is one of objectKinds, by kind, namespace and name.
-func clusterObjects(tree emit.Tree) ([]json.RawMessage, error) {
-	var (
-		configuration json.RawMessage
-		found         []object
-	)
+// clusterObjects returns the objects of the scheduler, without those that its engine does
+// not need.
+func clusterObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+	return ir.Choose(p.Scheduler, kueueObjects, kaiObjects)(p, tree)
+}
+
+// kueueObjects returns Kueue's configuration, then the objects of kueueKinds.
+func kueueObjects(_ *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+	for _, f := range tree {
+		if f.Path != configurationPath {
+			continue
+		}
+		objects, err := decodeDocuments(f.Path, f.Content)
+		if err != nil {
+			return nil, err
+		}
+		configuration, err := decodeConfiguration(objects)
+		if err != nil {
+			return nil, err
+		}
+		found, err := objectsOf(kueueKinds, tree)
+		return append([]json.RawMessage{configuration}, found...), err
+	}
+	return nil, fmt.Errorf("rehearsal: the folder has no %s", configurationPath)
+}
+
+// kaiObjects returns the PriorityClasses that KAI Scheduler's chart installs, then the
+// objects of kaiKinds. The platform uses the configuration of the chart.
+func kaiObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, class := range p.Scheduler.Facts().Classes {
+		text, err := json.Marshal(map[string]any{
+			"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+			"metadata": map[string]string{"name": class.Name}, "value": class.Value,
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	found, err := objectsOf(kaiKinds, tree)
+	return append(out, found...), err
+}
+
+// objectsOf returns the objects of the folder kubernetes/ whose kind is one of kinds, by
+// kind, namespace and name.
+func objectsOf(kinds []string, tree emit.Tree) ([]json.RawMessage, error) {
+	var found []object
 	for _, f := range tree {
 		if !strings.HasPrefix(f.Path, "kubernetes/") || path.Ext(f.Path) != ".yaml" {
 			continue
@@ -58,25 +102,17 @@ func clusterObjects(tree emit.Tree) ([]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Path == configurationPath {
-			if configuration, err = decodeConfiguration(objects); err != nil {
-				return nil, err
-			}
-		}
 		for _, o := range objects {
-			if slices.Contains(objectKinds, o.Kind) {
+			if slices.Contains(kinds, o.Kind) {
 				found = append(found, o)
 			}
 		}
 	}
-	if configuration == nil {
-		return nil, fmt.Errorf("rehearsal: the folder has no %s", configurationPath)
-	}
 	slices.SortFunc(found, func(a, b object) int {
-		return cmp.Or(cmp.Compare(slices.Index(objectKinds, a.Kind), slices.Index(objectKinds, b.Kind)),
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
-	out := []json.RawMessage{configuration}
+	var out []json.RawMessage
 	for _, o := range found {
 		out = append(out, o.text)
 	}

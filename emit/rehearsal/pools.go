@@ -32,7 +32,13 @@ func poolsOf(p *ir.Platform) []Pool {
 	for _, c := range p.Capacities {
 		pool := Pool{
 			Name: c.Name, PerNode: make(map[string]string, len(c.PerNode)), Min: c.IdleNodes(), Max: c.MaxNodes,
-			Together: 1, Startup: startupOf(c), Idle: idleSeconds,
+			Together: 1, Startup: startupOf(c), Idle: idleSeconds, Labels: make(map[string]string),
+		}
+		for _, l := range slices.Concat(c.NodeLabels, c.PoolLabels) {
+			pool.Labels[l.Key] = l.Value
+		}
+		for _, t := range c.NodeTaints {
+			pool.Taints = append(pool.Taints, Taint(t))
 		}
 		if c.Waiting {
 			pool.Max = 0

@@ -2,20 +2,26 @@
 // comes out. OfDemonstration builds the Scenario of a platform's demonstration, and
 // Differences compares the History with what the demonstration expects.
 //
-// The engine is a program of its own, batchwright-rehearse, because it contains Kueue.
-// Both types travel as JSON. A time is a number of whole seconds from the start of the
+// An engine is a program of its own, because it contains a scheduler: batchwright-rehearse
+// contains Kueue, and batchwright-rehearse-kai contains KAI Scheduler. Both types travel as
+// JSON. A time is a number of whole seconds from the start of the
 // rehearsal.
 package rehearsal
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 // Scenario is all that the engine needs to know.
 type Scenario struct {
-	Name  string `json:"name"`  // of the rehearsal
-	Kueue string `json:"kueue"` // release that the platform installs, such as "0.19.2"
-	Until int64  `json:"until"` // end of the rehearsal
-	// Objects are the platform's objects in the cluster: Kueue's configuration, its
-	// queues and flavors, PriorityClasses and Namespaces.
+	Name      string    `json:"name"`      // of the rehearsal
+	Scheduler Scheduler `json:"scheduler"` // that the platform installs
+	Until     int64     `json:"until"`     // end of the rehearsal
+	// Objects are the platform's objects in the cluster: the scheduler's configuration and
+	// queues, flavors, PriorityClasses and Namespaces.
 	Objects   []json.RawMessage `json:"objects"`
 	Templates []Template        `json:"templates"`
 	Jobs      []Job             `json:"jobs"`  // by time of submission, then in the order of submission
@@ -25,7 +31,7 @@ type Scenario struct {
 	// everything that has happened at its time.
 	Looks []int64 `json:"looks,omitempty"`
 	// ReversedTies makes the later of two jobs that were submitted in one second the
-	// earlier one. Kueue breaks such ties by chance.
+	// earlier one. The scheduler breaks such ties by chance.
 	ReversedTies bool `json:"reversedTies,omitempty"`
 }
 
@@ -39,6 +45,30 @@ type Hold struct {
 	Drain bool `json:"drain,omitempty"`
 }
 
+// Scheduler is a release of a scheduler.
+type Scheduler struct {
+	Name    ir.Scheduler `json:"name"`
+	Version string       `json:"version"` // such as "0.19.2"
+}
+
+// Title returns the name and the release as a sentence says them, such as "Kueue 0.19.2".
+func (s Scheduler) Title() string {
+	name := string(s.Name)
+	if slices.Contains(ir.Schedulers(), s.Name) {
+		name = s.Name.Facts().Name
+	}
+	return name + " " + s.Version
+}
+
+// Decider says which release decided, such as "Kueue 0.19.2", and if the platform installs
+// another one, also that: "KAI Scheduler 0.12.0 in place of 0.17.0".
+func Decider(s *Scenario, h *History) string {
+	if s.Scheduler.Version == h.Scheduler.Version {
+		return h.Scheduler.Title()
+	}
+	return h.Scheduler.Title() + " in place of " + s.Scheduler.Version
+}
+
 // Template is a Job or JobSet that is submitted many times.
 type Template struct {
 	Name string `json:"name"` // of the workload in the blueprint
@@ -49,8 +79,8 @@ type Template struct {
 	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
 	// together, 0 for none.
 	Accelerators int `json:"accelerators,omitempty"`
-	// PodAccelerators are the accelerators that a pod requests, by the pod set that Kueue
-	// makes of the pods. A pod set without accelerators is omitted.
+	// PodAccelerators are the accelerators that a pod requests, by the pod set that the
+	// scheduler makes of the pods. A pod set without accelerators is omitted.
 	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
 	// Capacities are the capacities that the jobs can run on.
 	Capacities []string        `json:"capacities"`
@@ -88,8 +118,22 @@ type Pool struct {
 	Startup int64 `json:"startup"`
 	// Idle is the time after which a node without pods is deleted.
 	Idle int64 `json:"idle"`
+	// Labels and Taints are those of each node. Only the engine of KAI Scheduler reads them.
+	Labels map[string]string `json:"labels,omitempty"`
+	Taints []Taint           `json:"taints,omitempty"`
 	// Available bounds the nodes in periods that do not overlap, by time.
 	Available []Availability `json:"available,omitempty"`
+	// Cordoned are the times at which the number of cordoned nodes changes, ascending: the
+	// last nodes keep their pods, and start no others. Only the engine of KAI Scheduler
+	// plays it.
+	Cordoned []Count `json:"cordoned,omitempty"`
+}
+
+// Taint is a taint of a node.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Effect string `json:"effect"` // as Kubernetes writes it
 }
 
 // Availability bounds a pool from one time to another.

@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 
@@ -77,18 +76,5 @@ func TestChangedQuota(t *testing.T) {
 	}
 	if differences := rehearsal.Differences(plan, s, play(t, s)); len(differences) == 0 {
 		t.Error("the demonstration is as expected without its jobs of high priority")
-	}
-}
-
-// TestKAI checks that a platform with another scheduler is refused.
-func TestKAI(t *testing.T) {
-	plan := compilePlan(t, "kai-departments")
-	tree, err := folder.Build(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var unplayable rehearsal.Unplayable
-	if _, err := rehearsal.OfDemonstration(plan, tree); !errors.As(err, &unplayable) {
-		t.Errorf("%v, want an Unplayable", err)
 	}
 }

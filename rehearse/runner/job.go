@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,10 +29,9 @@ type job struct {
 	key      types.NamespacedName
 
 	submitted, ended bool
-	admitted         bool  // quota and all checks
-	left             int64 // seconds of work that remain; only if Runs is set
-	run              *run  // nil without quota
-	runs             []rehearsal.Run
+	admitted         bool // quota and all checks
+	run              *run // nil without quota
+	work             stage.Work
 	outcome          rehearsal.Outcome
 	endedAt          int64
 	waits            string // Kueue's message about the last wait that has ended
@@ -40,16 +40,12 @@ type job struct {
 // run is the time for which a job has quota.
 type run struct {
 	job      *job
-	number   int // of the job's runs
 	sets     []*pods
 	unplaced int // pod sets with pods that have no node
-	started  bool
-	at       int64 // time of the last start
-	stopped  int64 // time of the last loss of a node
 }
 
-// record returns the run's entry in the history.
-func (r *run) record() *rehearsal.Run { return &r.job.runs[r.number] }
+// record returns the run's entry in the history. The run must be the latest of its job.
+func (r *run) record() *rehearsal.Run { return r.job.work.Run() }
 
 // submit creates the job's Workload.
 func (p *play) submit(j *job) error {
@@ -78,7 +74,7 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	} else if wl := j.template.world.Workload(j.key); wl != nil {
 		j.waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
-	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.now, false
+	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.agenda.Now, false
 	p.ended++
 	j.template.world.Remove(j.key)
 	p.planRetry(j.template.world)
@@ -89,22 +85,16 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 func (p *play) stop(j *job, again bool) {
 	r := j.run
 	for _, set := range r.sets {
-		set.pool.release(set, p.now)
+		set.pool.release(set, p.agenda.Now)
 		p.planIdle(set.pool)
 	}
-	record := r.record()
-	if r.started {
-		p.saveWork(r, again)
-	} else if record.Ran {
-		record.Stopped += p.now - r.stopped
-	}
-	record.Ended = p.now
+	j.work.End(p.agenda.Now, again)
 	j.run = nil
 }
 
 // Wake implements world.Watcher.
 func (p *play) Wake(key types.NamespacedName, after time.Duration) {
-	p.agenda.plan(p.now+int64((after+time.Second-1)/time.Second), func() error {
+	p.agenda.Plan(p.agenda.Now+int64((after+time.Second-1)/time.Second), func() error {
 		if j := p.byKey[key]; j != nil {
 			return j.template.world.Reconcile(key)
 		}
@@ -134,15 +124,15 @@ func (p *play) Changed(before, after *kueue.Workload) error {
 
 // reserved notes a reservation of quota. If there are admission checks, it asks for nodes.
 func (p *play) reserved(j *job, wl *kueue.Workload) error {
-	r := &run{job: j, number: len(j.runs)}
+	r := &run{job: j}
 	j.run = r
-	entry := rehearsal.Run{Reserved: p.now}
+	var sets []rehearsal.PodSetFlavor
 	for _, a := range wl.Status.Admission.PodSetAssignments {
-		entry.Flavors = append(entry.Flavors, rehearsal.PodSetFlavor{
+		sets = append(sets, rehearsal.PodSetFlavor{
 			PodSet: string(a.Name), Flavor: p.poolOf(a), Pods: int(*a.Count),
 		})
 	}
-	j.runs = append(j.runs, entry)
+	j.work.Begin(p.agenda.Now, sets)
 	if workload.IsAdmitted(wl) {
 		p.startPods(j)
 	} else {
@@ -187,20 +177,20 @@ func (p *play) provision(r *run) bool {
 		if pool == nil {
 			continue
 		}
-		if each := fits(pool.perNode, r.job.template.podSets[kueue.PodSetReference(f.PodSet)], f.Pods); each > 0 {
+		if each := pool.perNode.Fits(r.job.template.podSets[kueue.PodSetReference(f.PodSet)], f.Pods); each > 0 {
 			needs[pool] += (f.Pods + each - 1) / each
 			wait = max(wait, pool.Startup)
 		}
 	}
 	for pool, nodes := range needs {
-		if limit, _ := pool.most(p.now); limit-pool.count()-pool.booting < nodes {
+		if limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now); limit-pool.count()-pool.booting < nodes {
 			return false
 		}
 	}
 	for pool, nodes := range needs {
 		pool.booting += nodes
 	}
-	p.agenda.plan(p.now+wait, func() error {
+	p.agenda.Plan(p.agenda.Now+wait, func() error {
 		for pool, nodes := range needs {
 			pool.booting -= nodes
 		}
@@ -208,8 +198,8 @@ func (p *play) provision(r *run) bool {
 			return nil
 		}
 		for pool, nodes := range needs {
-			limit, _ := pool.most(p.now)
-			pool.add(max(0, min(nodes, limit-pool.count())), p.now)
+			limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
+			pool.add(max(0, min(nodes, limit-pool.count())), p.agenda.Now)
 		}
 		return p.passChecks(r.job)
 	})
@@ -246,7 +236,7 @@ func (p *play) startPods(j *job) {
 	if r.unplaced == 0 {
 		p.ready(r)
 	} else if p.timeout > 0 {
-		p.agenda.plan(p.now+p.timeout, func() error { return p.giveUp(r, kueue.WorkloadWaitForStart) })
+		p.agenda.Plan(p.agenda.Now+p.timeout, func() error { return p.giveUp(r, kueue.WorkloadWaitForStart) })
 	}
 }
 
@@ -266,17 +256,17 @@ func (p *play) placePods() bool {
 
 // grow asks for as many nodes as the waiting pods need and the pool may have.
 func (p *play) grow(pool *pool) {
-	limit, _ := pool.most(p.now)
+	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
 	lacking := min(pool.lacking()-pool.booting, limit-pool.count()-pool.booting)
 	lacking -= lacking % pool.Together
 	if lacking <= 0 {
 		return
 	}
 	pool.booting += lacking
-	p.agenda.plan(p.now+pool.Startup, func() error {
+	p.agenda.Plan(p.agenda.Now+pool.Startup, func() error {
 		pool.booting -= lacking
-		limit, _ := pool.most(p.now)
-		pool.add(max(0, min(lacking, limit-pool.count())), p.now)
+		limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
+		pool.add(max(0, min(lacking, limit-pool.count())), p.agenda.Now)
 		p.planIdle(pool)
 		return nil
 	})
@@ -284,22 +274,22 @@ func (p *play) grow(pool *pool) {
 
 // planIdle plans the deletion of nodes that are empty for long enough.
 func (p *play) planIdle(pool *pool) {
-	p.agenda.plan(p.now+pool.Idle, func() error {
+	p.agenda.Plan(p.agenda.Now+pool.Idle, func() error {
 		removable := pool.count() - pool.Min
 		for i := len(pool.nodes) - 1; i >= 0 && removable > 0; i-- {
-			if n := pool.nodes[i]; n != nil && n.pods == 0 && p.now-n.empty >= pool.Idle {
+			if n := pool.nodes[i]; n != nil && n.pods == 0 && p.agenda.Now-n.empty >= pool.Idle {
 				pool.nodes[i] = nil
 				removable--
 			}
 		}
-		pool.record(p.now)
+		pool.record(p.agenda.Now)
 		return nil
 	})
 }
 
 // shrink takes away the nodes that a pool may not have any more, with their pods.
 func (p *play) shrink(pool *pool) {
-	limit, keeps := pool.most(p.now)
+	limit, keeps := stage.MostNodes(pool.Pool, p.agenda.Now)
 	if keeps {
 		return
 	}
@@ -312,7 +302,7 @@ func (p *play) shrink(pool *pool) {
 		}
 		pool.nodes[i] = nil
 	}
-	pool.record(p.now)
+	pool.record(p.agenda.Now)
 }
 
 // loseNode puts the pods of a job on a lost node back into the line. The job's time starts
@@ -338,15 +328,15 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 // pause stops the work of a run that has lost a node. If the pods do not all run again in
 // time, Kueue evicts the job.
 func (p *play) pause(r *run) {
-	if !r.started {
+	work := &r.job.work
+	if !work.Working() {
 		return
 	}
-	p.saveWork(r, true)
-	r.started, r.stopped = false, p.now
+	at := p.agenda.Now
+	work.Pause(at)
 	if p.recovery > 0 {
-		at := p.now
-		p.agenda.plan(p.now+p.recovery, func() error {
-			if r.stopped != at {
+		p.agenda.Plan(at+p.recovery, func() error {
+			if work.StoppedAt() != at {
 				return nil
 			}
 			return p.giveUp(r, kueue.WorkloadWaitForRecovery)
@@ -354,36 +344,18 @@ func (p *play) pause(r *run) {
 	}
 }
 
-// saveWork counts the work of a run since its last start as done, up to the last checkpoint.
-// With again the rest has to be done again.
-func (p *play) saveWork(r *run, again bool) {
-	ran, kept := p.now-r.at, int64(0)
-	if r.job.Checkpoint > 0 {
-		kept = ran - ran%r.job.Checkpoint
-	}
-	r.job.left -= kept
-	if again {
-		r.record().Redone += ran - kept
-	}
-}
-
 // ready starts the work of a job: all its pods run.
 func (p *play) ready(r *run) {
 	j := r.job
-	r.started, r.at = true, p.now
-	if record := r.record(); record.Ran {
-		record.Stopped += p.now - r.stopped
-	} else {
-		record.Ran, record.Started = true, p.now
-	}
+	j.work.Start(p.agenda.Now)
 	if j.Runs > 0 {
-		p.agenda.plan(p.now+j.left, func() error { return p.finish(j, r) })
+		p.agenda.Plan(p.agenda.Now+j.work.Left, func() error { return p.finish(j, r) })
 	}
 }
 
 // finish ends a job that has done its work, unless it was stopped meanwhile.
 func (p *play) finish(j *job, r *run) error {
-	if j.run != r || !r.started || p.now-r.at < j.left {
+	if j.run != r || !j.work.Done(p.agenda.Now) {
 		return nil
 	}
 	w := j.template.world
@@ -401,7 +373,7 @@ func (p *play) finish(j *job, r *run) error {
 // admittedNotReadyWorkload in pkg/controller/core).
 func (p *play) giveUp(r *run, cause kueue.EvictionUnderlyingCause) error {
 	j := r.job
-	if j.run != r || r.started || r.record().Ran != (cause == kueue.WorkloadWaitForRecovery) {
+	if j.run != r || j.work.Working() || r.record().Ran != (cause == kueue.WorkloadWaitForRecovery) {
 		return nil
 	}
 	wl := j.template.world.Workload(j.key).DeepCopy()
@@ -452,11 +424,11 @@ func (p *play) evicted(j *job, wl *kueue.Workload) error {
 
 // planRetry plans Kueue's second look at the workloads that did not fit.
 func (p *play) planRetry(w *world.World) {
-	if p.retries[w] > p.now {
+	if p.retries[w] > p.agenda.Now {
 		return
 	}
-	p.retries[w] = p.now + int64(world.RetryAfter.Seconds())
-	p.agenda.plan(p.retries[w], func() error { w.Retry(); return nil })
+	p.retries[w] = p.agenda.Now + int64(world.RetryAfter.Seconds())
+	p.agenda.Plan(p.retries[w], func() error { w.Retry(); return nil })
 }
 
 // message returns the message of a condition, "" without the condition.

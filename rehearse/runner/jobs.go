@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,9 +24,9 @@ import (
 // template is a Job or JobSet as Kueue sees it.
 type template struct {
 	workload *kueue.Workload
-	queue    string                            // ClusterQueue
-	world    *world.World                      // of the ClusterQueue
-	podSets  map[kueue.PodSetReference]amounts // requests of one pod
+	queue    string                                  // ClusterQueue
+	world    *world.World                            // of the ClusterQueue
+	podSets  map[kueue.PodSetReference]stage.Amounts // requests of one pod
 }
 
 // newTemplate maps a manifest to a Workload with Kueue's own code.
@@ -50,9 +51,9 @@ func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
 	active := true
 	wl.Spec.Active = &active
 	workload.AdjustResources(w.Context(), w.Client(), wl)
-	out := &template{workload: wl, podSets: map[kueue.PodSetReference]amounts{}}
+	out := &template{workload: wl, podSets: map[kueue.PodSetReference]stage.Amounts{}}
 	for _, set := range wl.Spec.PodSets {
-		out.podSets[set.Name] = amountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
+		out.podSets[set.Name] = stage.AmountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
 			podresource.PodResourcesOptions{}))
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/runner"
 	"github.com/batchwright/batchwright/rehearse/world"
@@ -41,7 +42,9 @@ type queue struct {
 // "low" and "high".
 func scenario(t testing.TB, queues ...queue) *rehearsal.Scenario {
 	t.Helper()
-	s := &rehearsal.Scenario{Name: t.Name(), Kueue: runner.Kueue, Until: 30 * 24 * 3600}
+	s := &rehearsal.Scenario{
+		Name: t.Name(), Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: runner.Kueue}, Until: 30 * 24 * 3600,
+	}
 	add := func(apiVersion, kind string, meta fields, more fields) {
 		object := fields{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 		for name, value := range more {

@@ -6,26 +6,23 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// ErrScenario marks the errors about a scenario that cannot be played. Their text is for
-// the user.
-var ErrScenario = errors.New("the scenario cannot be played")
-
 // Play plays a scenario, and calls progress at each event, with its time and the number of
-// jobs that have ended before. It returns an ErrScenario if the scenario has what a
+// jobs that have ended before. It returns a stage.ErrScenario if the scenario has what a
 // rehearsal cannot play; any other error is a bug. If ctx is done before the end, the
 // history is as far as it is known, and Interrupted.
 //
@@ -38,11 +35,12 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, e
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		var p *play
 		if p, err = newPlay(s); err != nil {
-			err = fmt.Errorf("%w: %w", ErrScenario, err)
+			err = fmt.Errorf("%w: %w", stage.ErrScenario, err)
 			return
 		}
 		defer p.close()
-		if err = p.run(ctx, progress); err == nil {
+		noted := func(now int64) { progress(now, p.ended) }
+		if p.interrupted, err = p.agenda.Run(ctx, s, noted, p.look, p.settle); err == nil {
 			history = p.history()
 		}
 	})
@@ -62,14 +60,13 @@ type play struct {
 	byKey     map[types.NamespacedName]*job
 	byUID     map[types.UID]*job
 	queues    map[types.NamespacedName]string // ClusterQueue by LocalQueue
-	agenda    agenda
+	agenda    stage.Agenda
 	requests  []*run                 // ProvisioningRequests that wait for nodes, the oldest first
 	retries   map[*world.World]int64 // time of the latest planned retry
 	timeout   int64                  // seconds after which a job whose pods do not run is evicted, 0 for never
 	recovery  int64                  // the same after the loss of a node
 	backoff   [2]int32
 	states    []rehearsal.State
-	now       int64
 	ended     int // number of jobs
 
 	interrupted bool
@@ -145,18 +142,18 @@ func (p *play) planJobs() error {
 		if in.Template < 0 || in.Template >= len(p.templates) {
 			return fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
 		}
-		j := &job{Job: in, number: i, template: p.templates[in.Template], left: in.Runs}
+		j := &job{Job: in, number: i, template: p.templates[in.Template], work: stage.NewWork(in)}
 		p.jobs = append(p.jobs, j)
 		if in.Deleted > 0 {
-			p.agenda.plan(in.Deleted, func() error { return p.remove(j) })
+			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
 		}
-		p.agenda.plan(in.At, func() error { return p.submit(j) })
+		p.agenda.Plan(in.At, func() error { return p.submit(j) })
 	}
 	for _, pool := range p.order {
 		for _, a := range pool.Available {
-			p.agenda.plan(a.From, func() error { p.shrink(pool); return nil })
+			p.agenda.Plan(a.From, func() error { p.shrink(pool); return nil })
 			if a.To > 0 {
-				p.agenda.plan(a.To, func() error { return nil })
+				p.agenda.Plan(a.To, func() error { return nil })
 			}
 		}
 	}
@@ -172,9 +169,9 @@ func (p *play) planHolds(byQueue map[string]*world.World) error {
 				return fmt.Errorf("there is no ClusterQueue %q to hold", queue)
 			}
 			change := func() error { return p.hold(w, queue) }
-			p.agenda.plan(hold.From, change)
+			p.agenda.Plan(hold.From, change)
 			if hold.To > 0 {
-				p.agenda.plan(hold.To, change)
+				p.agenda.Plan(hold.To, change)
 			}
 		}
 	}
@@ -185,7 +182,7 @@ func (p *play) planHolds(byQueue map[string]*world.World) error {
 func (p *play) hold(w *world.World, queue string) error {
 	policy := kueue.None
 	for _, h := range p.scenario.Holds {
-		if h.From > p.now || h.To > 0 && h.To <= p.now || !slices.Contains(h.ClusterQueues, queue) {
+		if h.From > p.agenda.Now || h.To > 0 && h.To <= p.agenda.Now || !slices.Contains(h.ClusterQueues, queue) {
 			continue
 		}
 		if h.Drain {
@@ -213,51 +210,22 @@ func (p *play) readTimeout() {
 	}
 }
 
-// run goes through the agenda. Everything of one second happens before Kueue decides, and
-// all that follows from its decisions in the same second happens before the next.
-func (p *play) run(ctx context.Context, progress func(now int64, ended int)) error {
-	looks := p.scenario.Looks
-	if _, err := p.settle(); err != nil {
-		return err
+// settle lets Kueue decide, and plays what follows in the same second, until nothing
+// changes.
+func (p *play) settle() error {
+	for again := true; again; {
+		decided, err := p.decide()
+		if err != nil {
+			return err
+		}
+		p.provisionNodes()
+		again = p.placePods() || decided
 	}
-	for {
-		at, more := p.agenda.at()
-		for len(looks) > 0 && (!more || looks[0] < at) {
-			p.look(looks[0])
-			looks = looks[1:]
-		}
-		if !more || at > p.scenario.Until {
-			return nil
-		}
-		if ctx.Err() != nil {
-			p.interrupted = true
-			return nil
-		}
-		time.Sleep(time.Until(p.start.Add(time.Duration(at) * time.Second)))
-		p.now = at
-		progress(at, p.ended)
-		for {
-			if next, _ := p.agenda.at(); next != at || len(p.agenda.items) == 0 {
-				break
-			}
-			item, _ := p.agenda.next()
-			if err := item.do(); err != nil {
-				return err
-			}
-		}
-		for again := true; again; {
-			decided, err := p.settle()
-			if err != nil {
-				return err
-			}
-			p.provisionNodes()
-			again = p.placePods() || decided
-		}
-	}
+	return nil
 }
 
-// settle lets Kueue decide in every world, and reports whether anything has changed.
-func (p *play) settle() (bool, error) {
+// decide lets Kueue decide in every world, and reports whether anything has changed.
+func (p *play) decide() (bool, error) {
 	changed := false
 	for _, w := range p.worlds {
 		decided, err := w.Settle()
@@ -306,15 +274,15 @@ func (p *play) look(at int64) {
 // history returns what has happened.
 func (p *play) history() *rehearsal.History {
 	h := &rehearsal.History{
-		Kueue: Kueue, End: min(p.now, p.scenario.Until), States: p.states, Interrupted: p.interrupted,
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: Kueue},
+		End:       min(p.agenda.Now, p.scenario.Until), States: p.states, Interrupted: p.interrupted,
 		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
 	}
 	for _, j := range p.jobs {
-		if r := j.run; r != nil && !r.started && r.record().Ran {
-			r.record().Stopped += h.End - r.stopped
+		j.work.Close(h.End)
+		out := rehearsal.JobHistory{
+			ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
 		}
-		out := rehearsal.JobHistory{ClusterQueue: j.template.queue, Runs: j.runs, Outcome: j.outcome, End: j.endedAt,
-			Waits: j.waits}
 		switch {
 		case j.ended:
 		case j.run != nil:

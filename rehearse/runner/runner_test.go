@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/runner"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -251,7 +252,7 @@ func TestRefused(t *testing.T) {
 			submit(t, s, "a", "low", 1, rehearsal.Job{})
 			test.breaks(s)
 			_, err := runner.Play(context.Background(), s, func(int64, int) {})
-			if !errors.Is(err, runner.ErrScenario) || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, stage.ErrScenario) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want: %s", err, test.want)
 			}
 		})

@@ -52,6 +52,7 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 	main := []rehearsal.PodSetFlavor{{PodSet: "board", Flavor: "cpu", Pods: 3}, {PodSet: "main", Flavor: "l4", Pods: 2}}
 	s := &rehearsal.Scenario{
 		Name: "day", Until: 1000,
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"},
 		Templates: []rehearsal.Template{
 			{Name: "train", Team: "a", Tier: "hp", Accelerators: 4},
 			{Name: "try", Team: "b", Tier: "lp", Accelerators: 2},
@@ -60,7 +61,7 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 		Pools: []rehearsal.Pool{{Name: "l4", Max: 4, PerNode: map[string]string{ir.GPU: "1"}}, {Name: "cpu", Max: 1}},
 	}
 	h := &rehearsal.History{
-		Kueue: "0.19.2", End: 900,
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, End: 900,
 		Jobs: []rehearsal.JobHistory{
 			{
 				ClusterQueue: "cq-b", Outcome: rehearsal.Running,
@@ -89,7 +90,7 @@ func TestTables(t *testing.T) {
 	s, h := newRehearsal()
 	got := newDigest(newPlatform(), s, h).tables()
 	want := tables{
-		Platform: "platform", Name: "day", Kueue: "0.19.2", Span: "16m40s", Unit: "accelerators",
+		Platform: "platform", Name: "day", Scheduler: "Kueue 0.19.2", Span: "16m40s", Unit: "accelerators",
 		Counts: []figure{
 			{"3", "jobs"}, {"1", "finished"}, {"1", "running at the end"}, {"1", "waiting at the end"},
 			{"1", "eviction"},

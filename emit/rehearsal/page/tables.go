@@ -17,16 +17,16 @@ const (
 
 // tables is the text of the page.
 type tables struct {
-	Platform, Name, Kueue, Span, Unit string
-	Counts                            []figure
-	Interrupted, Reversed             bool
-	Notes                             []string
-	Teams                             []teamRow
-	Evictions                         []evictionRow
-	MoreEvictions                     string // says how many rows are missing, "" for none
-	Capacities                        []capacityRow
-	Jobs                              []jobRow
-	JobsTitle                         string
+	Platform, Name, Scheduler, Span, Unit string
+	Counts                                []figure
+	Interrupted, Reversed                 bool
+	Notes                                 []string
+	Teams                                 []teamRow
+	Evictions                             []evictionRow
+	MoreEvictions                         string // says how many rows are missing, "" for none
+	Capacities                            []capacityRow
+	Jobs                                  []jobRow
+	JobsTitle                             string
 }
 
 // figure is a number of the headline.
@@ -65,7 +65,8 @@ func (d *digest) tables() tables {
 		}
 	}
 	t := tables{
-		Platform: d.plan.Name, Name: d.scenario.Name, Kueue: d.history.Kueue, Span: words.FormatSeconds(d.end),
+		Platform: d.plan.Name, Name: d.scenario.Name, Scheduler: rehearsal.Decider(d.scenario, d.history),
+		Span: words.FormatSeconds(d.end),
 		Unit: d.unit(), Interrupted: d.history.Interrupted, Reversed: d.scenario.ReversedTies,
 		Counts: []figure{
 			{strconv.Itoa(len(d.history.Jobs)), plain(len(d.history.Jobs), "job", "jobs")},

@@ -139,6 +139,9 @@ func headline(r *Report) string {
 	if r.ReversedTies {
 		out += ", ties reversed"
 	}
+	if r.Installed != r.Scheduler.Version {
+		out += ", decided by " + r.Scheduler.Title() + " in place of " + r.Installed
+	}
 	return out
 }
 

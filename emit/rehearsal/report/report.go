@@ -17,8 +17,11 @@ import (
 type Report struct {
 	Rehearsal string `json:"rehearsal"`
 	Platform  string `json:"platform"`
-	Kueue     string `json:"kueue"` // release that decided
-	Until     int64  `json:"until"`
+	// Scheduler is the release whose code decided, and Installed the release that the platform
+	// installs.
+	Scheduler rehearsal.Scheduler `json:"scheduler"`
+	Installed string              `json:"installed"`
+	Until     int64               `json:"until"`
 	// End is the time up to which the rehearsal was played: Until, unless it was
 	// Interrupted.
 	End          int64 `json:"end"`
@@ -184,7 +187,8 @@ const mostWaits = 10
 func Of(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, expect []ir.RehearsalExpectation) *Report {
 	m := newMeasures(p, s, h)
 	r := &Report{
-		Rehearsal: s.Name, Platform: p.Name, Kueue: h.Kueue, Until: s.Until, End: m.end,
+		Rehearsal: s.Name, Platform: p.Name, Scheduler: h.Scheduler, Installed: s.Scheduler.Version,
+		Until: s.Until, End: m.end,
 		Interrupted: h.Interrupted, ReversedTies: s.ReversedTies,
 		Total:      countJobs(m.jobs),
 		Tiers:      m.groups(func(t *rehearsal.Template) group { return group{tier: t.Tier} }),

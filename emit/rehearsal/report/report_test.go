@@ -51,7 +51,8 @@ func scenario() *rehearsal.Scenario {
 		}
 	}
 	return &rehearsal.Scenario{
-		Name: "week", Kueue: "0.19.2", Until: 1000, Looks: []int64{500},
+		Name: "week", Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, Until: 1000,
+		Looks:     []int64{500},
 		Templates: []rehearsal.Template{template("sweep", "speech", "batch"), template("fix", "vision", "urgent")},
 		Jobs: []rehearsal.Job{
 			{Name: "sweep-1", Runs: 500, Checkpoint: 60},
@@ -71,7 +72,7 @@ func scenario() *rehearsal.Scenario {
 func history() *rehearsal.History {
 	flavors := []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "l4", Pods: 2}}
 	return &rehearsal.History{
-		Kueue: "0.19.2", End: 900,
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, End: 900,
 		Jobs: []rehearsal.JobHistory{
 			{
 				ClusterQueue: "cq-speech-batch", Outcome: rehearsal.Running,
@@ -130,7 +131,8 @@ func TestOf(t *testing.T) {
 	// The shares are 1200/4 and 600/2: the same.
 	fairness := 1.0
 	want := &report.Report{
-		Rehearsal: "week", Platform: "small", Kueue: "0.19.2", Until: 1000, End: 1000, Total: total,
+		Rehearsal: "week", Platform: "small",
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, Installed: "0.19.2", Until: 1000, End: 1000, Total: total,
 		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
 		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
 		Capacities: []report.Capacity{

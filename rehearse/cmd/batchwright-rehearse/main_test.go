@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/runner"
 )
 
 // build returns the program, built as for a user: outside a test, where Go promises
@@ -39,7 +38,8 @@ func TestProgram(t *testing.T) {
 		"metadata": {"name": "w", "namespace": "a", "labels": {"kueue.x-k8s.io/queue-name": "l"}},
 		"spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": [
 			{"name": "c", "image": "c:1", "resources": {"requests": {"cpu": "1"}}}]}}}}}`
-	const good = `{"name": "n", "kueue": "0.19.2", "until": 100, "objects": [` + namespace + `, ` + queues +
+	const kueue = `"scheduler": {"name": "kueue", "version": "0.19.2"}`
+	const good = `{"name": "n", ` + kueue + `, "until": 100, "objects": [` + namespace + `, ` + queues +
 		`], "templates": [` + template + `],
 		"jobs": [{"name": "w-1", "template": 0, "at": 5, "runs": 10}], "pools": []}`
 	for _, test := range []struct {
@@ -50,8 +50,8 @@ func TestProgram(t *testing.T) {
 		check    func(t *testing.T, out []byte)
 	}{
 		{name: "version", args: []string{"version"}, check: func(t *testing.T, out []byte) {
-			var version struct{ Kueue string }
-			if err := json.Unmarshal(out, &version); err != nil || version.Kueue == "" {
+			var contained rehearsal.Scheduler
+			if err := json.Unmarshal(out, &contained); err != nil || contained.Title() != "Kueue "+runner.Kueue {
 				t.Errorf("%v: %s", err, out)
 			}
 		}},
@@ -68,10 +68,17 @@ func TestProgram(t *testing.T) {
 		{name: "nothing", code: 2, says: "EOF"},
 		{name: "an unknown field", in: `{"nam": 1}`, code: 2, says: `unknown field "nam"`},
 		{
-			name: "another kind", in: `{"kueue": "0.19.2", "objects": [{"kind": "Pod"}]}`, code: 2,
+			name: "another kind", in: `{` + kueue + `, "objects": [{"kind": "Pod"}]}`, code: 2,
 			says: `objects of kind "Pod"`,
 		},
-		{name: "another Kueue", in: `{"kueue": "0.20.0"}`, code: 2, says: "the platform installs Kueue 0.20.0"},
+		{
+			name: "another Kueue", in: `{"scheduler": {"name": "kueue", "version": "0.20.0"}}`, code: 2,
+			says: "the platform installs Kueue 0.20.0",
+		},
+		{
+			name: "another scheduler", in: `{"scheduler": {"name": "kai", "version": "0.19.2"}}`, code: 2,
+			says: "the platform installs KAI Scheduler 0.19.2, and this program contains Kueue 0.19.2",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.Command(program, test.args...)
@@ -91,22 +98,4 @@ func TestProgram(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestProgress checks that there is a line for each second, and none after the end.
-func TestProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		r := &reporter{}
-		stop := r.start(&out)
-		time.Sleep(1500 * time.Millisecond)
-		r.note(86400, 120)
-		time.Sleep(time.Second)
-		stop()
-		time.Sleep(5 * time.Second)
-		want := `{"now":0,"done":0}` + "\n" + `{"now":86400,"done":120}` + "\n"
-		if out.String() != want {
-			t.Errorf("lines %q, want %q", out.String(), want)
-		}
-	})
 }

@@ -1,0 +1,317 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/kai/world"
+	"github.com/batchwright/batchwright/rehearse/stage"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	podresource "k8s.io/component-helpers/resource"
+)
+
+// podSet is the name of the only pod set of a Job.
+const podSet = "main"
+
+// queueLabel is the label by which a job names its queue. Source: KAI Scheduler,
+// pkg/common/constants.
+const queueLabel = "kai.scheduler/queue"
+
+// template is a Job of the blueprint.
+type template struct {
+	name    string
+	object  *batchv1.Job
+	queue   string
+	pods    int
+	request stage.Amounts // of one pod
+}
+
+// job is one job of the scenario, with its controller.
+type job struct {
+	rehearsal.Job
+	number   int
+	template *template
+	object   *batchv1.Job
+	group    string // name of the PodGroup
+
+	submitted, ended bool
+	open             bool // a run is under way: pods have nodes
+	pods             []*pod
+	created          int // pods so far
+	work             stage.Work
+	outcome          rehearsal.Outcome
+	endedAt          int64
+	waits            string // KAI's last message about pods that wait
+}
+
+// pod is a pod of a job.
+type pod struct {
+	job    *job
+	object *corev1.Pod
+	node   *node // nil while it waits
+}
+
+// newTemplate decodes the Job of a template.
+func (p *play) newTemplate(t rehearsal.Template) (*template, error) {
+	var kind metav1.TypeMeta
+	if err := json.Unmarshal(t.Object, &kind); err != nil {
+		return nil, err
+	}
+	if kind.Kind != "Job" {
+		return nil, fmt.Errorf("a rehearsal with KAI Scheduler cannot play jobs of kind %q", kind.Kind)
+	}
+	o := &batchv1.Job{}
+	if err := world.Strict(t.Object, o); err != nil {
+		return nil, err
+	}
+	out := &template{name: t.Name, object: o, queue: o.Labels[queueLabel], pods: 1}
+	if o.Spec.Parallelism != nil {
+		out.pods = int(*o.Spec.Parallelism)
+	}
+	spec := &o.Spec.Template.Spec
+	out.request = stage.AmountsOf(podresource.PodRequests(&corev1.Pod{Spec: *spec}, podresource.PodResourcesOptions{}))
+	switch {
+	case !slices.Contains(p.world.Queues(), out.queue):
+		return nil, fmt.Errorf("there is no queue %q", out.queue)
+	case len(spec.ResourceClaims) > 0:
+		return nil, errors.New("a rehearsal with KAI Scheduler cannot play pods that claim devices")
+	case spec.Affinity != nil || len(spec.TopologySpreadConstraints) > 0:
+		return nil, errors.New("a rehearsal with KAI Scheduler cannot play affinity or topology of pods")
+	case out.pods > 1 && o.Annotations[world.AnnotationMembers] != fmt.Sprint(out.pods):
+		return nil, fmt.Errorf("a rehearsal with KAI Scheduler can only play jobs whose pods start together: "+
+			"the annotation %s is not %d", world.AnnotationMembers, out.pods)
+	case !slices.ContainsFunc(p.pools, out.runsOn):
+		return nil, errors.New("its pods select nodes that no capacity has")
+	}
+	// Volumes and their data are there: nothing waits for them.
+	spec.Volumes = nil
+	return out, nil
+}
+
+// runsOn reports whether the pods select nodes of a pool.
+func (t *template) runsOn(pool *pool) bool {
+	for key, value := range t.object.Spec.Template.Spec.NodeSelector {
+		if pool.Labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// submit creates the Job with its PodGroup and pods. Its time of creation decides the order
+// of what is submitted in one second: the number of the submission comes first.
+func (p *play) submit(j *job) error {
+	rank := j.number
+	if p.scenario.ReversedTies {
+		rank = len(p.jobs) - j.number
+	}
+	j.object = j.template.object.DeepCopy()
+	j.object.Name = j.Name
+	j.object.UID = types.UID(fmt.Sprintf("%08x", rank))
+	j.object.CreationTimestamp = p.after(time.Duration(rank))
+	j.submitted = true
+	return p.createPods(j)
+}
+
+// after returns a time just after the present second.
+func (p *play) after(d time.Duration) metav1.Time {
+	return metav1.NewTime(p.start.Add(time.Duration(p.agenda.Now)*time.Second + d))
+}
+
+// createPods creates the pods that the Job lacks, as its controller does.
+func (p *play) createPods(j *job) error {
+	for len(j.pods) < j.template.pods {
+		j.created++
+		spec := j.object.Spec.Template.DeepCopy()
+		o := &corev1.Pod{ObjectMeta: spec.ObjectMeta, Spec: spec.Spec}
+		o.Status.Phase = corev1.PodPending
+		o.Namespace, o.Name = j.object.Namespace, fmt.Sprintf("%s-%d", j.Name, j.created)
+		o.UID = types.UID(fmt.Sprintf("%s-%08d", j.object.UID, j.created))
+		o.CreationTimestamp = p.after(time.Duration(j.created))
+		o.OwnerReferences = []metav1.OwnerReference{
+			{APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: j.object.UID},
+		}
+		key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+		if p.pods[key] != nil {
+			return fmt.Errorf("two pods have the name %s at the same time", key)
+		}
+		if j.group == "" {
+			group, err := p.world.Group(j.object, o)
+			if err != nil {
+				return err
+			}
+			j.group = group
+			p.byGroup[group] = j
+		}
+		metav1.SetMetaDataAnnotation(&o.ObjectMeta, podGroupAnnotation, j.group)
+		pod := &pod{job: j, object: o}
+		j.pods = append(j.pods, pod)
+		p.pods[key] = pod
+		if err := p.world.SetPod(o); err != nil {
+			return err
+		}
+	}
+	p.changed = true
+	return nil
+}
+
+// podGroupAnnotation names the PodGroup of a pod. Source: KAI Scheduler,
+// pkg/common/constants.
+const podGroupAnnotation = "pod-group-name"
+
+// unplaced returns the number of pods without a node. Pods that the controller has yet to
+// create again count.
+func (j *job) unplaced() int {
+	if !j.submitted || j.ended {
+		return 0
+	}
+	n := j.template.pods
+	for _, pod := range j.pods {
+		if pod.node != nil {
+			n--
+		}
+	}
+	return n
+}
+
+// bind starts a pod on its node, as KAI's binder and the kubelet do. When all pods run, the
+// work starts.
+func (p *play) bind(b world.Binding) error {
+	pod, n := p.pods[b.Pod], p.nodes[b.Node]
+	if pod == nil || n == nil {
+		return fmt.Errorf("KAI Scheduler binds pod %s to node %s, and one of them does not exist", b.Pod, b.Node)
+	}
+	j := pod.job
+	pod.node = n
+	pod.object = pod.object.DeepCopy()
+	pod.object.Spec.NodeName, pod.object.Status.Phase = b.Node, corev1.PodRunning
+	if err := p.world.SetPod(pod.object); err != nil {
+		return err
+	}
+	n.free.Take(j.template.request, 1)
+	n.pods++
+	if !j.open {
+		j.open = true
+		j.work.Begin(p.agenda.Now, nil)
+	}
+	j.work.Run().Flavors = j.flavors()
+	if j.unplaced() > 0 {
+		return nil
+	}
+	j.work.Start(p.agenda.Now)
+	if j.Runs > 0 {
+		p.agenda.Plan(p.agenda.Now+j.work.Left, func() error { return p.finish(j) })
+	}
+	return nil
+}
+
+// flavors returns the pools of the pods that have nodes, by name.
+func (j *job) flavors() []rehearsal.PodSetFlavor {
+	counts := map[string]int{}
+	for _, pod := range j.pods {
+		if pod.node != nil {
+			counts[pod.node.pool.Name]++
+		}
+	}
+	var out []rehearsal.PodSetFlavor
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, rehearsal.PodSetFlavor{PodSet: podSet, Flavor: name, Pods: counts[name]})
+	}
+	return out
+}
+
+// finish ends a job that has done its work, unless it was stopped meanwhile.
+func (p *play) finish(j *job) error {
+	if !j.open || j.ended || !j.work.Done(p.agenda.Now) {
+		return nil
+	}
+	return p.end(j, rehearsal.Finished)
+}
+
+// remove deletes the job, as somebody who uses kubectl.
+func (p *play) remove(j *job) error {
+	if !j.submitted || j.ended {
+		return nil
+	}
+	return p.end(j, rehearsal.Deleted)
+}
+
+// end ends a job for good.
+func (p *play) end(j *job, outcome rehearsal.Outcome) error {
+	if j.open {
+		j.work.End(p.agenda.Now, false)
+	}
+	j.open, j.ended, j.outcome, j.endedAt = false, true, outcome, p.agenda.Now
+	p.ended++
+	p.changed = true
+	delete(p.byGroup, j.group)
+	if err := p.removePods(j, func(*pod) bool { return true }); err != nil {
+		return err
+	}
+	return p.world.RemoveGroup(j.object.Namespace, j.group)
+}
+
+// removePods removes pods of a job at once.
+func (p *play) removePods(j *job, gone func(*pod) bool) error {
+	var problems []error
+	j.pods = slices.DeleteFunc(j.pods, func(pod *pod) bool {
+		if !gone(pod) {
+			return false
+		}
+		if n := pod.node; n != nil {
+			n.free.Take(j.template.request, -1)
+			if n.pods--; n.pods == 0 {
+				n.empty = p.agenda.Now
+				p.planIdle(n.pool)
+			}
+		}
+		delete(p.pods, types.NamespacedName{Namespace: pod.object.Namespace, Name: pod.object.Name})
+		problems = append(problems, p.world.RemovePod(pod.object))
+		return true
+	})
+	return errors.Join(problems...)
+}
+
+// evict ends the run of the pod's job, all of whose pods run together: KAI evicts the others
+// too. The Job controller creates the pods again, and the job waits.
+func (p *play) evict(e world.Eviction) error {
+	pod := p.pods[e.Pod]
+	if pod == nil || !pod.job.open {
+		return nil // a pod of a job that this cycle has evicted already
+	}
+	j := pod.job
+	run := j.work.Run()
+	run.Evicted, run.Message = rehearsal.EvictionReason(e.Action), e.Message
+	if by := p.byGroup[e.By]; by != nil && by != j {
+		run.By = by.object.Namespace + "/" + by.Name
+	}
+	j.work.End(p.agenda.Now, true)
+	j.open = false
+	return p.recreatePods(j, nil)
+}
+
+// recreateSeconds is the time after which the Job controller creates pods again. It gathers
+// events for a second, and waits until a pod has ended completely: KAI's next cycle comes
+// first, and the job for which it has evicted the pod starts there. Source: Kubernetes,
+// syncJobBatchPeriod in pkg/controller/job.
+const recreateSeconds = 2
+
+// recreatePods removes the pods of a job that are on a node, or all its pods if the node is
+// nil. The Job controller creates others.
+func (p *play) recreatePods(j *job, on *node) error {
+	p.agenda.Plan(p.agenda.Now+recreateSeconds, func() error {
+		if j.ended {
+			return nil
+		}
+		return p.createPods(j)
+	})
+	return p.removePods(j, func(pod *pod) bool { return on == nil || pod.node == on })
+}
