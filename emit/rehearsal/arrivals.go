@@ -24,7 +24,8 @@ import (
 // behind the others, if a team is added, or if a count grows.
 //
 // The error is an Unplayable if the platform uses something that the engine does not
-// know, or if a team does not submit a workload of the rehearsal. Every other error is a
+// know, and if the rehearsal is one of another platform and concerns a workload, a team or
+// a queue that this platform does not have. Every other error is a
 // bug: the tree is not that of the plan.
 func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, error) {
 	if err := checkPlatform(p); err != nil {
@@ -50,7 +51,16 @@ func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, err
 	if s.Jobs, err = arrivingJobs(s.Templates, first, r); err != nil {
 		return nil, err
 	}
+	queues := map[string]bool{}
+	for q := range p.ClusterQueues() {
+		queues[q.ClusterQueue] = true
+	}
 	for _, h := range r.Holds {
+		for _, q := range h.ClusterQueues {
+			if !queues[q] {
+				return nil, Unplayable(fmt.Sprintf("there is no ClusterQueue %s to stop", q))
+			}
+		}
 		s.Holds = append(s.Holds, Hold{ClusterQueues: h.ClusterQueues, From: h.From, To: h.To, Drain: h.Drain})
 	}
 	for i := range s.Pools {

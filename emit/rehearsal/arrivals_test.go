@@ -218,19 +218,23 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestRehearsalOfOtherPlatforms checks the errors: a scheduler that the engine does not
-// know, and a rehearsal of another platform.
+// TestRehearsalOfOtherPlatforms checks that a rehearsal of another platform is no bug: its
+// teams, workloads and queues may be unknown.
 func TestRehearsalOfOtherPlatforms(t *testing.T) {
-	p, tree := compileBlueprints(t, "kai-departments")
-	var unplayable rehearsal.Unplayable
-	if _, err := rehearsal.OfRehearsal(p, tree, randomWeek(1)); !errors.As(err, &unplayable) {
-		t.Errorf("with KAI Scheduler: %v", err)
-	}
-	p, tree = compileBlueprints(t, "batch-platform")
-	r := randomWeek(1)
-	r.Arrivals[0].Teams = []string{"team-z"}
-	if _, err := rehearsal.OfRehearsal(p, tree, r); !errors.As(err, &unplayable) {
-		t.Errorf("with an unknown team: %v", err)
+	p, tree := compileBlueprints(t, "batch-platform")
+	week := randomWeek(1)
+	week.Arrivals[0].Teams = []string{"team-z"}
+	own := p.Workloads[0]
+	own.Queue = "lq-team-z-lp"
+	for _, r := range []ir.Rehearsal{
+		week,
+		{Name: "own", Until: 60, Workloads: []ir.Workload{own}},
+		{Name: "held", Until: 60, Holds: []ir.QueueHold{{ClusterQueues: []string{"cq-team-z-lp"}}}},
+	} {
+		var unplayable rehearsal.Unplayable
+		if _, err := rehearsal.OfRehearsal(p, tree, r); !errors.As(err, &unplayable) {
+			t.Errorf("%s: %v", r.Name, err)
+		}
 	}
 }
 
@@ -244,7 +248,7 @@ func TestOwnJobs(t *testing.T) {
 	like.Requests = []ir.Amount{{Resource: ir.GPU, Quantity: resource.MustParse("3")}}
 	s := scenarioOf(t, p, tree, ir.Rehearsal{
 		Name: "march", Until: 86400, Workloads: []ir.Workload{like},
-		Holds: []ir.QueueHold{{ClusterQueues: []string{"team-a-lp"}, From: 60, To: 70, Drain: true}},
+		Holds: []ir.QueueHold{{ClusterQueues: []string{"cq-team-a-lp"}, From: 60, To: 70, Drain: true}},
 		Arrivals: []ir.Arrival{
 			{Trace: []ir.TracedJob{{Line: 7, At: 5, Runs: 60}, {Line: 2, At: 9, Runs: 70}}, Checkpoint: 30},
 			{Index: 1, Template: "trace-1", Teams: []string{like.Team}, At: 6, Count: 1, Runs: ir.RunTime{Fixed: 80}},
@@ -259,7 +263,7 @@ func TestOwnJobs(t *testing.T) {
 	if d := cmp.Diff(want, s.Jobs); d != "" {
 		t.Errorf("the jobs: -want +got:\n%s", d)
 	}
-	holds := []rehearsal.Hold{{ClusterQueues: []string{"team-a-lp"}, From: 60, To: 70, Drain: true}}
+	holds := []rehearsal.Hold{{ClusterQueues: []string{"cq-team-a-lp"}, From: 60, To: 70, Drain: true}}
 	if d := cmp.Diff(holds, s.Holds); d != "" {
 		t.Errorf("the holds: -want +got:\n%s", d)
 	}

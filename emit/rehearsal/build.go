@@ -174,7 +174,8 @@ func manifestOf(files map[string][]byte, w ir.Workload) (json.RawMessage, error)
 	return nil, fmt.Errorf("rehearsal: %s has no %s %s", name, w.Kind, w.Name)
 }
 
-// tierOf returns the tier of the queue of a workload.
+// tierOf returns the tier of the queue of a workload. The error is an Unplayable: the
+// workload belongs to another platform.
 func tierOf(p *ir.Platform, w ir.Workload) (string, error) {
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
@@ -183,5 +184,5 @@ func tierOf(p *ir.Platform, w ir.Workload) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("rehearsal: team %s has no queue %s", w.Team, w.Queue)
+	return "", Unplayable(fmt.Sprintf("team %s has no queue %s", w.Team, w.Queue))
 }
