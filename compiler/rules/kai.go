@@ -68,6 +68,17 @@ func oneTier(r *report) {
 	}
 }
 
+// noHolds reports rehearsals that stop queues.
+func noHolds(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
+		if len(r.Blueprint.Rehearsals[name].Holds) > 0 {
+			r.addKey(at("rehearsals", name, "holds"),
+				"field holds is unavailable with KAI Scheduler: a rehearsal stops only queues of Kueue",
+				withHelp("remove holds"))
+		}
+	}
+}
+
 // noEquivalent reports fields that would have no effect, or a bad one. For node
 // pools that GKE creates, GKE's documentation says that custom scheduling with its
 // own filters is not supported ("About node pool auto-creation").
@@ -103,13 +114,7 @@ func noEquivalent(r *report) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(b.Rehearsals) {
-		if len(b.Rehearsals[name].Holds) > 0 {
-			r.addKey(at("rehearsals", name, "holds"),
-				"field holds is unavailable with KAI Scheduler: a rehearsal stops only queues of Kueue",
-				withHelp("remove holds"))
-		}
-	}
+	noHolds(r)
 	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),
