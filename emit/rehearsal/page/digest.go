@@ -9,6 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 // digest is a rehearsal as the tables and the charts need it.
@@ -16,7 +17,8 @@ type digest struct {
 	plan     *ir.Platform
 	scenario *rehearsal.Scenario
 	history  *rehearsal.History
-	end      int64 // last time of the page
+	report   *report.Report
+	end      int64 // last time of the page, that of the report
 	// countsJobs reports whether an amount is a number of jobs, because no job has
 	// accelerators.
 	countsJobs bool
@@ -43,12 +45,10 @@ type hold struct {
 }
 
 // newDigest returns the digest of a rehearsal.
-func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *digest {
+func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *report.Report) *digest {
 	d := &digest{
-		plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}, usedOf: map[quota][]delta{},
-	}
-	if h.Interrupted || !slices.ContainsFunc(h.Jobs, isOpen) {
-		d.end = max(h.End, 1)
+		plan: p, scenario: s, history: h, report: r, end: max(r.End, 1), jobs: map[string]int{},
+		usedOf: map[quota][]delta{},
 	}
 	namespaces := map[string]string{}
 	for _, t := range p.Teams {

@@ -32,6 +32,31 @@ func JSON(w io.Writer, r *Report) error {
 	return err
 }
 
+// Table is a table of a report, as Text prints it.
+type Table struct {
+	Heading string
+	Head    []string
+	Texts   int // first columns, which have texts; the others have numbers
+	Rows    [][]string
+	After   []string // sentences below the table
+}
+
+// Tables returns the tables of the jobs by tier, of the jobs by team and tier, and of the
+// capacities. A table without rows is omitted. Unlike Text, Tables returns every team.
+func Tables(r *Report) []Table {
+	var out []Table
+	for _, s := range []section{tierSection(r), teamSection(r, len(r.Teams)), capacitySection(r)} {
+		if len(s.rows) > 0 {
+			t := Table{Heading: s.heading, Head: s.head, Texts: s.texts, Rows: s.rows}
+			if s.after != "" {
+				t.After = strings.Split(s.after, "\n")
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // section is a part of a printed report: a heading, and a table or a list below it.
 type section struct {
 	heading string
@@ -44,7 +69,7 @@ type section struct {
 // Text writes a report for a terminal: what matters most comes first.
 func Text(w io.Writer, r *Report) error {
 	var buf bytes.Buffer
-	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(result(r)))
+	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(Result(r)))
 	for _, lines := range deviations(r) {
 		for i, line := range lines {
 			buf.WriteString(strings.Repeat("  ", min(i+1, 2)) + console.Inline(line) + "\n")
@@ -85,7 +110,7 @@ func (s section) print(buf *bytes.Buffer) {
 // tables folded below it.
 func Markdown(w io.Writer, r *Report) error {
 	var buf bytes.Buffer
-	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(result(r)))
+	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(Result(r)))
 	if lines := deviations(r); len(lines) > 0 {
 		buf.WriteString("\n")
 		for _, line := range lines {
@@ -142,8 +167,8 @@ func headline(r *Report) string {
 	return out
 }
 
-// result says in one line whether everything is as expected.
-func result(r *Report) string {
+// Result says in one line whether everything is as expected.
+func Result(r *Report) string {
 	met, undecided := 0, 0
 	for _, v := range r.Verdicts {
 		switch {
@@ -206,7 +231,7 @@ func deviations(r *Report) [][]string {
 func sections(r *Report) []section {
 	var out []section
 	for _, s := range append(phaseSections(r),
-		tierSection(r), teamSection(r), capacitySection(r), evictionSection(r), waitingSection(r), waitSection(r)) {
+		tierSection(r), teamSection(r, mostTeams), capacitySection(r), evictionSection(r), waitingSection(r), waitSection(r)) {
 		if len(s.rows) > 0 {
 			out = append(out, s)
 		}
@@ -272,18 +297,18 @@ func tierSection(r *Report) section {
 	return s
 }
 
-// mostTeams is the number of rows of the table of teams.
+// mostTeams is the number of rows of the table of teams that text shows.
 const mostTeams = 24
 
-// teamSection shows the jobs of each team and tier. If there are too many, it shows those
-// with the longest waits.
-func teamSection(r *Report) section {
+// teamSection shows the jobs of each team and tier. If they have more than most rows, it
+// shows those with the longest waits.
+func teamSection(r *Report, most int) section {
 	s := section{heading: "jobs by team and tier", texts: 2, head: append([]string{"team", "tier"}, jobsHead...)}
 	groups := r.Teams
-	if omitted := len(groups) - mostTeams; omitted > 0 {
+	if omitted := len(groups) - most; omitted > 0 {
 		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
 			return cmp.Compare(b.Wait.P95.Seconds, a.Wait.P95.Seconds)
-		})[:mostTeams]
+		})[:most]
 		s.after = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
 			words.Plural(omitted, "row is", "rows are"))
 	}

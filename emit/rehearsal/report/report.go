@@ -16,6 +16,7 @@ import (
 // Report is what a rehearsal shows. All times and lengths are in seconds.
 type Report struct {
 	Rehearsal string `json:"rehearsal"`
+	Shows     string `json:"shows,omitempty"` // what the blueprint says that the rehearsal shows
 	Platform  string `json:"platform"`
 	Kueue     string `json:"kueue"` // release that decided
 	Until     int64  `json:"until"`
@@ -199,6 +200,11 @@ func Of(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, expect []ir
 	if s.Name == ir.DemonstrationRehearsal {
 		r.Phases = phasesOf(p, s, h)
 		r.Differences = append(r.Differences, rehearsal.Differences(p, s, h)...)
+	}
+	for _, rehearsed := range p.Rehearsals {
+		if rehearsed.Name == s.Name {
+			r.Shows = rehearsed.Shows
+		}
 	}
 	for _, e := range expect {
 		r.Verdicts = append(r.Verdicts, m.judge(e))

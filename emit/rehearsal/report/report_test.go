@@ -275,10 +275,33 @@ func TestVerdicts(t *testing.T) {
 		if longest := got[0].Longest; longest != nil && (test.met || longest.Seconds != 790) {
 			t.Errorf("%+v: the longest wait is %+v", test.expect, longest)
 		}
-		got[0].Longest = nil
+		got[0].Longest, got[0].Expects = nil, ""
 		want := []report.Verdict{{Met: test.met, Undecided: test.undecided, Message: test.message}}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: -want +got:\n%s", test.expect, d)
+		}
+	}
+}
+
+// TestExpects compares the words for expectations.
+func TestExpects(t *testing.T) {
+	for _, test := range []struct {
+		expect ir.RehearsalExpectation
+		want   string
+	}{
+		{ir.RehearsalExpectation{StartsWithin: 900, Percentile: 100}, "all jobs start within 15m"},
+		{
+			ir.RehearsalExpectation{StartsWithin: 900, Percentile: 90, Template: "fix", Evictions: new(int)},
+			`90% of jobs of workload "fix" start within 15m; jobs of workload "fix" have at most 0 evictions`,
+		},
+		{
+			ir.RehearsalExpectation{Tier: "batch", Utilization: 60, Capacity: "l4"},
+			`jobs of tier "batch" use at least 60% of capacity "l4"`,
+		},
+	} {
+		r := report.Of(platform(), scenario(), history(), []ir.RehearsalExpectation{test.expect})
+		if got := r.Verdicts[0].Expects; got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
 		}
 	}
 }
