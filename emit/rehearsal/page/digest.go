@@ -23,7 +23,7 @@ type digest struct {
 	// accelerators.
 	countsJobs bool
 	teams      []string       // in the order of the platform
-	tiers      []string       // in the order in which the teams have them
+	tiers      []string       // by falling priority
 	jobs       map[string]int // indexes of the jobs, by namespace/name
 	holds      []hold         // by job, then by time
 	used       [][]delta      // amounts with quota, by team
@@ -59,6 +59,7 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *r
 			}
 		}
 	}
+	slices.SortFunc(d.tiers, report.ByPriority(p))
 	d.used, d.waiting = make([][]delta, len(d.teams)), make([][]delta, len(d.tiers))
 	d.countsJobs = !slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 })
 	for i, j := range s.Jobs {

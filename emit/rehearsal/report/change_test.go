@@ -74,7 +74,8 @@ func TestLines(t *testing.T) {
 	all := []string{
 		`all jobs of workload "fix" start within 60s: met -> not met: ` +
 			`0 of 1 job of workload "fix" started within 60s; the longest wait was 100s`,
-		`jobs of tier "batch" have at most 0 evictions: not met -> met: 3 jobs of tier "batch" had 0 evictions, expected at most 0`,
+		`jobs of tier "batch" have at most 0 evictions: not met -> met: ` +
+			`3 jobs of tier "batch" had 0 evictions, expected at most 0`,
 		"vision: p95 wait of urgent 0s -> 100s",
 		"vision: longest wait of urgent 0s -> 100s",
 		"speech: evictions of batch 86.4 -> 0.0 a day",
@@ -141,8 +142,10 @@ const wantChange = `<details><summary><b>Expectations</b></summary>
 
 | expectation | verdict | seen |
 | --- | --- | --- |
-| all jobs of workload "fix" start within 60s | met -&gt; not met | 0 of 1 job of workload "fix" started within 60s; the longest wait was 100s |
-| jobs of tier "batch" have at most 0 evictions | not met -&gt; met | 3 jobs of tier "batch" had 0 evictions, expected at most 0 |
+| all jobs of workload "fix" start within 60s | met -&gt; not met | ` +
+	`0 of 1 job of workload "fix" started within 60s; the longest wait was 100s |
+| jobs of tier "batch" have at most 0 evictions | not met -&gt; met | ` +
+	`3 jobs of tier "batch" had 0 evictions, expected at most 0 |
 
 </details>
 
