@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"emit/kueue":          {"compiler/ir", "emit/kubeyaml"},
 	"emit/kubernetes":     {"compiler/ir", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
 	"emit/rehearsal":      {"compiler/ir", "emit", "emit/workload"},
-	"emit/rehearsal/page": {"compiler/ir", "compiler/words", "emit/rehearsal"},
+	"emit/rehearsal/page": {"compiler/ir", "compiler/words", "emit/rehearsal", "emit/rehearsal/report"},
 	"emit/rehearsal/report": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/words", "emit/markdown", "emit/rehearsal",
 	},

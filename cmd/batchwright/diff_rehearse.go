@@ -12,11 +12,20 @@ import (
 	"github.com/batchwright/batchwright/emit/review"
 )
 
+// interrupted is the reason why a rehearsal was not played to its end on both sides.
+const interrupted = "it was interrupted"
+
 // compareRehearsals plays the rehearsals of the later side on both sides, and returns the
-// differences, by the names of the rehearsals. Both sides get the same jobs.
+// differences, by the names of the rehearsals. Both sides get the same jobs. If ctx is done
+// before the end, the rehearsals that were not played completely say so, and the error is that
+// of ctx.
 func (d *comparison) compareRehearsals(ctx context.Context, before, after *side) ([]review.Rehearsal, error) {
 	out := []review.Rehearsal{}
 	for _, r := range after.Plan.Rehearsals {
+		if ctx.Err() != nil {
+			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: interrupted})
+			continue
+		}
 		var reports [2]*report.Report
 		var group errgroup.Group
 		for i, s := range []*side{before, after} {
@@ -29,7 +38,7 @@ func (d *comparison) compareRehearsals(ctx context.Context, before, after *side)
 		var unplayable rehearsal.Unplayable
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: interrupted})
 		case errors.As(err, &unplayable):
 			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: unplayable.Error()})
 		case err != nil:
@@ -38,7 +47,7 @@ func (d *comparison) compareRehearsals(ctx context.Context, before, after *side)
 			out = append(out, review.Rehearsal{Name: r.Name, Change: report.Compare(reports[0], reports[1])})
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // rehearseSide plays a rehearsal on one side. The error is an Unplayable if the side has no

@@ -127,6 +127,10 @@ func writeField(w io.Writer, f *blueprint.Field, color bool) error {
 		b.WriteString("\n")
 		fillParagraph(&b, "", p)
 	}
+	if f.HasElements {
+		b.WriteString("\n")
+		fillParagraph(&b, "", "The fields of an element: batchwright explain "+"'"+f.Path+"[0]'")
+	}
 	if len(f.SameName) > 0 {
 		b.WriteString("\n")
 		fillParagraph(&b, "", "Other fields of this name: "+words.And(f.SameName)+".")

@@ -216,7 +216,7 @@ func (v *rehearsing) rehearse(
 	}
 	if v.html != "" {
 		var content bytes.Buffer
-		if err := page.Write(&content, res.Plan, scenario, history); err != nil {
+		if err := page.Write(&content, res.Plan, scenario, history, r); err != nil {
 			return err
 		}
 		if err := replaceFile(v.html, content.Bytes()); err != nil {

@@ -29,6 +29,9 @@ type Field struct {
 	Fields   []Member        `json:"fields,omitempty"`        // fields of a struct, or of each entity
 	SameName []string        `json:"sameName,omitempty"`      // other fields with the name of a top-level field
 	Value    *Value          `json:"value,omitempty"`         // value in a blueprint; nil without a blueprint
+	// HasElements reports whether the field is a list of structs, whose fields are those of
+	// the field with "[0]" after its path.
+	HasElements bool `json:"-"`
 	// Literals are the accepted values as CUE source, if there are only a few.
 	Literals []string `json:"-"`
 }
@@ -304,6 +307,9 @@ func describeField(constraint cue.Value) *Field {
 		f.Names = wantLabel(label)
 	}
 	f.Fields = membersOf(constraint, "")
+	if element := elementOf(constraint); element.Exists() {
+		f.HasElements = len(membersOf(element, "")) > 0
+	}
 	f.Literals = literalsOf(constraint)
 	return f
 }

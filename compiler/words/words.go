@@ -157,7 +157,7 @@ func Duration(seconds int) string {
 }
 
 // Span returns a number of seconds in its two largest units, such as "2d4h", "1h30m",
-// "90s" or "0s". A smaller rest is omitted.
+// "90s" or "0s", rounded to the second of them.
 func Span(seconds int64) string {
 	if seconds < 120 {
 		return strconv.FormatInt(seconds, 10) + "s"
@@ -170,8 +170,13 @@ func Span(seconds int64) string {
 		if seconds < u.seconds {
 			continue
 		}
+		next := units[min(i+1, len(units)-1)].seconds
+		seconds = (seconds + next/2) / next * next
+		if i > 0 && seconds >= units[i-1].seconds {
+			i, u = i-1, units[i-1]
+		}
 		out := strconv.FormatInt(seconds/u.seconds, 10) + u.letter
-		if rest := seconds % u.seconds / units[min(i+1, len(units)-1)].seconds; rest > 0 {
+		if rest := seconds % u.seconds / next; rest > 0 {
 			out += strconv.FormatInt(rest, 10) + units[i+1].letter
 		}
 		return out

@@ -179,8 +179,8 @@ func TestSplitCommand(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for seconds, want := range map[int64]string{
-		0: "0s", 90: "90s", 119: "119s", 120: "2m", 3599: "59m59s", 3600: "1h", 3659: "1h", 5400: "1h30m", 86400: "1d",
-		90061: "1d1h", 2*86400 + 59: "2d", 400 * 86400: "400d",
+		0: "0s", 90: "90s", 119: "119s", 120: "2m", 3599: "59m59s", 3600: "1h", 3659: "1h1m", 3629: "1h",
+		86390: "1d", 7199: "2h", 5400: "1h30m", 86400: "1d", 90061: "1d1h", 2*86400 + 59: "2d", 400 * 86400: "400d",
 	} {
 		if got := words.Span(seconds); got != want {
 			t.Errorf("%d seconds: %s, want %s", seconds, got, want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal/page"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 // pictures is the folder for the pages and pictures of them, for a person to look at.
@@ -30,7 +31,7 @@ func writePage(t *testing.T, jobs int, until int64) string {
 	p := inventPlatform()
 	s, h := invent(p, jobs, until)
 	var out bytes.Buffer
-	if err := page.Write(&out, p, s, h); err != nil {
+	if err := page.Write(&out, p, s, h, report.Of(p, s, h, p.Rehearsals[0].Expect)); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() > maxBytes {
@@ -97,6 +98,11 @@ func TestPages(t *testing.T) {
 				}
 				if n := eval[int](b, "document.querySelectorAll('img').length"); n > 0 {
 					t.Errorf("%s: the name of a team became HTML", name)
+				}
+				if got := eval[string](b, "document.querySelector('header').innerText"); !strings.Contains(got,
+					"Ten teams train and try.") || !strings.Contains(got, "90% of jobs of tier \"hp\" start within 3h") ||
+					!strings.Contains(got, "not met") {
+					t.Errorf("%s: the page begins with %q", name, got)
 				}
 				if *pictures != "" {
 					b.save(filepath.Join(*pictures, name+".png"))

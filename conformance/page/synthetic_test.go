@@ -26,9 +26,13 @@ var (
 // inventPlatform returns a platform with two capacities, and ten teams of two tiers. The
 // name of a team would be HTML if the page did not escape it.
 func inventPlatform() *ir.Platform {
-	p := &ir.Platform{Name: "invented"}
+	p := &ir.Platform{Name: "invented", Rehearsals: []ir.Rehearsal{{
+		Name: "invented", Shows: "Ten teams train and try.", Expect: []ir.RehearsalExpectation{
+			{Tier: "hp", StartsWithin: 3 * 3600, Percentile: 90}, {Index: 1, Evictions: new(int)},
+		},
+	}}}
 	for _, c := range capacities {
-		p.Capacities = append(p.Capacities, ir.Capacity{Name: c})
+		p.Capacities = append(p.Capacities, ir.Capacity{Name: c, Machine: ir.Machine{Resource: ir.GPU}})
 	}
 	for i := range teams {
 		team := ir.Team{Name: fmt.Sprintf("team-%d", i), Namespace: fmt.Sprintf("team-%d", i)}
@@ -57,6 +61,7 @@ func invent(p *ir.Platform, jobs int, until int64) (*rehearsal.Scenario, *rehear
 		for _, q := range t.Queues {
 			s.Templates = append(s.Templates, rehearsal.Template{
 				Name: "train", Team: t.Name, Tier: q.Tier, Accelerators: jobWidth,
+				PodAccelerators: map[string]int{"main": jobWidth},
 			})
 		}
 	}

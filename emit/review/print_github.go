@@ -78,7 +78,7 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 	}
 	for _, rehearsal := range r.Rehearsals {
 		buf.WriteString(console.Command{
-			Name: "notice", Title: "rehearsal " + rehearsal.Name, Message: joinLines(rehearsal.lines()),
+			Name: "notice", Title: "rehearsal " + rehearsal.Name, Message: joinLines(rehearsal.lines(rehearsalLines)),
 		}.String())
 	}
 	if r.Cost != nil {

@@ -149,7 +149,7 @@ func rehearsalsPart(all []Rehearsal) part {
 		d := new(markdown.Document)
 		for _, r := range all[:n] {
 			var lines []markdown.Markup
-			for _, line := range r.lines() {
+			for _, line := range r.lines(rehearsalLines) {
 				lines = append(lines, markdown.Text(line))
 			}
 			d.Para("**Rehearsal ", codeMarkup(r.Name), "**")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
@@ -37,11 +38,8 @@ func Text(w io.Writer, r *Review, color bool) error {
 	}
 	for _, rehearsal := range r.Rehearsals {
 		p.startSection("rehearsal %s:", console.Inline(rehearsal.Name))
-		for _, line := range rehearsal.lines() {
+		for _, line := range rehearsal.lines(math.MaxInt) {
 			p.printLine("  %s", console.Inline(line))
-		}
-		if rehearsal.Change != nil && len(rehearsal.Change.Lines(rehearsalLines+1)) > rehearsalLines {
-			p.printLine("  … and more: --format markdown")
 		}
 	}
 	if r.StateTo != "" {

@@ -81,18 +81,20 @@ type Rehearsal struct {
 	Change *report.Change `json:"change"`
 }
 
-// rehearsalLines is the number of lines on a rehearsal that a review shows at first.
+// rehearsalLines is the number of lines on a rehearsal that annotations and Markdown show,
+// which folds the rest.
 const rehearsalLines = 3
 
-// lines says what the change means for the jobs, the most important first.
-func (r Rehearsal) lines() []string {
+// lines says what the change means for the jobs in at most n lines, the most important
+// first.
+func (r Rehearsal) lines(n int) []string {
 	if r.Change == nil {
 		return []string{"not compared: " + r.Unplayed}
 	}
-	if lines := r.Change.Lines(rehearsalLines); len(lines) > 0 {
+	if lines := r.Change.Lines(n); len(lines) > 0 {
 		return lines
 	}
-	return []string{"no p95 wait, eviction, accelerator hour or utilization changes"}
+	return []string{"no p95 wait, longest wait, eviction, accelerator hour or utilization changes"}
 }
 
 // Same reports whether nothing except formatting changed.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 const (
@@ -227,7 +227,14 @@ func (d *digest) addJobColumns(c *jobColumns, t *texts, job int) {
 	c.Name, c.At = append(c.Name, d.scenario.Jobs[job].Name), append(c.At, d.scenario.Jobs[job].At)
 	c.Team, c.Tier = append(c.Team, t.indexOf(template.Team)), append(c.Tier, slices.Index(d.tiers, template.Tier))
 	c.Amount, c.Outcome = append(c.Amount, template.Accelerators), append(c.Outcome, t.indexOf(string(h.Outcome)))
-	c.Waits = append(c.Waits, t.indexOf(words.OneLine(words.Truncate(h.Waits, maxMessage))))
+	why, by := "", ""
+	for _, r := range h.Runs {
+		by = cmp.Or(r.By, by)
+	}
+	if h.Waits != "" {
+		why = report.Reason(h.Waits, by)
+	}
+	c.Waits = append(c.Waits, t.indexOf(why))
 }
 
 // shownHolds returns the holds in the timeline: evicted ones first, then the longest ones,

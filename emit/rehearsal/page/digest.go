@@ -9,6 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 // digest is a rehearsal as the tables and the charts need it.
@@ -16,12 +17,13 @@ type digest struct {
 	plan     *ir.Platform
 	scenario *rehearsal.Scenario
 	history  *rehearsal.History
-	end      int64 // last time of the page
+	report   *report.Report
+	end      int64 // last time of the page, that of the report
 	// countsJobs reports whether an amount is a number of jobs, because no job has
 	// accelerators.
 	countsJobs bool
 	teams      []string       // in the order of the platform
-	tiers      []string       // in the order in which the teams have them
+	tiers      []string       // by falling priority
 	jobs       map[string]int // indexes of the jobs, by namespace/name
 	holds      []hold         // by job, then by time
 	used       [][]delta      // amounts with quota, by team
@@ -43,12 +45,10 @@ type hold struct {
 }
 
 // newDigest returns the digest of a rehearsal.
-func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *digest {
+func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *report.Report) *digest {
 	d := &digest{
-		plan: p, scenario: s, history: h, end: max(s.Until, 1), jobs: map[string]int{}, usedOf: map[quota][]delta{},
-	}
-	if h.Interrupted || !slices.ContainsFunc(h.Jobs, isOpen) {
-		d.end = max(h.End, 1)
+		plan: p, scenario: s, history: h, report: r, end: max(r.End, 1), jobs: map[string]int{},
+		usedOf: map[quota][]delta{},
 	}
 	namespaces := map[string]string{}
 	for _, t := range p.Teams {
@@ -59,6 +59,7 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *dig
 			}
 		}
 	}
+	slices.SortFunc(d.tiers, report.ByPriority(p))
 	d.used, d.waiting = make([][]delta, len(d.teams)), make([][]delta, len(d.tiers))
 	d.countsJobs = !slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 })
 	for i, j := range s.Jobs {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 var (
@@ -32,19 +33,21 @@ var (
 	plotLicense string
 )
 
-// Write writes the page of a rehearsal. The scenario must be one of the platform, and the
-// history one of the scenario. The same arguments give the same bytes.
+// Write writes the page of a rehearsal. The scenario must be one of the platform, the
+// history one of the scenario, and the report that of the history. The same arguments give the same bytes.
 //
 // The size of the page is bounded: long series are averaged, and the shortest runs of a
 // rehearsal with very many are left out of the timeline. The page then says so.
 //
 // The errors are those of w.
-func Write(w io.Writer, p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) error {
+func Write(
+	w io.Writer, p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *report.Report,
+) error {
 	t, err := template.New("page").Parse(layout)
 	if err != nil {
 		return err
 	}
-	d := newDigest(p, s, h)
+	d := newDigest(p, s, h, r)
 	data, err := json.Marshal(d.charts())
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 // hostile is a name that would end its element, if the page did not escape it.
@@ -86,30 +87,34 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 	return s, h
 }
 
+// digestOf returns the digest of a rehearsal of newPlatform.
+func digestOf(s *rehearsal.Scenario, h *rehearsal.History) *digest {
+	p := newPlatform()
+	return newDigest(p, s, h, report.Of(p, s, h, nil))
+}
+
 func TestTables(t *testing.T) {
 	s, h := newRehearsal()
-	got := newDigest(newPlatform(), s, h).tables()
+	p := newPlatform()
+	p.Rehearsals = []ir.Rehearsal{{Name: "day", Shows: "Jobs of a come first."}}
+	r := report.Of(p, s, h, []ir.RehearsalExpectation{{Evictions: new(int)}})
+	got := newDigest(p, s, h, r).tables()
 	want := tables{
 		Platform: "platform", Name: "day", Scheduler: "Kueue 0.19.2", Span: "16m40s", Unit: "accelerators",
 		Counts: []figure{
 			{"3", "jobs"}, {"1", "finished"}, {"1", "running at the end"}, {"1", "waiting at the end"},
 			{"1", "eviction"},
 		},
-		Teams: []teamRow{
-			{
-				Team: "a", Jobs: 2, Finished: 1, Waiting: 1, Guarantee: "3", Peak: "4", Hours: "0.3", Borrowed: "0.1",
-				LongestWait: "over 15m5s", LongestWaitOfJob: "train-2",
-			},
-			{
-				Team: "b", Jobs: 1, Running: 1, Evictions: 1, Guarantee: "none", Peak: "2", Hours: "0.4",
-				Borrowed: "0.0", LongestWait: "6m50s", LongestWaitOfJob: "try-1",
-			},
-		},
+		Shows: "Jobs of a come first.", Result: "0 of 1 expectation is met",
+		Expectations: []expectationRow{{
+			Expectation: "jobs have at most 0 evictions", State: "not met",
+			Seen: "3 jobs had 1 eviction, expected at most 0",
+		}},
+		Reports: report.Tables(r),
 		Evictions: []evictionRow{
 			{Reason: "Preempted", Cause: "reclamation within the cohort", Evicted: "b lp", By: "a hp", Count: 1},
 		},
-		Capacities: []capacityRow{{"l4", "4", "3.0", "4"}, {"cpu", "0", "0.0", "1"}},
-		JobsTitle:  "3 jobs",
+		JobsTitle: "3 jobs",
 		Jobs: []jobRow{
 			{
 				Job: "try-1", Team: "b", Tier: "lp", Arrived: "0s", Waited: "6m50s", Ran: "l4", Outcome: "running",
@@ -127,9 +132,26 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestReportNumbers checks that a page has the numbers of the report, although all jobs end
+// before the rehearsal does.
+func TestReportNumbers(t *testing.T) {
+	p := newPlatform()
+	p.Capacities[0].Machine.Resource = ir.GPU
+	s, h := newRehearsal()
+	s.Jobs, h.Jobs = s.Jobs[1:2], h.Jobs[1:2]
+	var out bytes.Buffer
+	if err := Write(&out, p, s, h, report.Of(p, s, h, nil)); err != nil {
+		t.Fatal(err)
+	}
+	// 500 seconds with 2 nodes and 500 with 4.
+	if !strings.Contains(out.String(), `<th scope="row">l4</th><td>3.0</td><td>4</td>`) {
+		t.Errorf("the page has another mean:\n%s", out.String()[:3000])
+	}
+}
+
 func TestCharts(t *testing.T) {
 	s, h := newRehearsal()
-	got := newDigest(newPlatform(), s, h).charts()
+	got := digestOf(s, h).charts()
 	want := charts{
 		End: 1000, Unit: "accelerators", Tiers: []string{"hp", "lp"}, Group: "queue", Waits: true,
 		Capacity: []string{"l4", "cpu"},
@@ -172,12 +194,12 @@ func TestSpan(t *testing.T) {
 	}{
 		{"jobs wait and run at the end", func(*rehearsal.History) {}, 1000},
 		{"interrupted", func(h *rehearsal.History) { h.Interrupted = true }, 900},
-		{"all jobs have ended", func(h *rehearsal.History) { h.Jobs = h.Jobs[1:2] }, 900},
-		{"nothing happened", func(h *rehearsal.History) { h.Jobs, h.End = nil, 0 }, 1},
+		{"all jobs have ended", func(h *rehearsal.History) { h.Jobs = h.Jobs[1:2] }, 1000},
+		{"interrupted at once", func(h *rehearsal.History) { h.Jobs, h.End, h.Interrupted = nil, 0, true }, 1},
 	} {
 		s, h := newRehearsal()
 		test.change(h)
-		if got := newDigest(newPlatform(), s, h).end; got != test.want {
+		if got := digestOf(s, h).end; got != test.want {
 			t.Errorf("%s: the page ends at %d, want %d", test.name, got, test.want)
 		}
 	}
@@ -189,7 +211,7 @@ func TestJobsWithoutAccelerators(t *testing.T) {
 	for i := range s.Templates {
 		s.Templates[i].Accelerators = 0
 	}
-	c := newDigest(newPlatform(), s, h).charts()
+	c := digestOf(s, h).charts()
 	if c.Unit != "jobs" || c.Teams[0].Guarantee != -1 || c.Teams[0].Used.Lines[0][1] != 1 {
 		t.Errorf("the charts have the unit %s and the team %+v", c.Unit, c.Teams[0])
 	}
@@ -262,7 +284,7 @@ func TestBounds(t *testing.T) {
 			"and the tables count them."},
 	} {
 		s, h := crowd(test.jobs, test.queues)
-		d := newDigest(newPlatform(), s, h)
+		d := digestOf(s, h)
 		c := d.charts()
 		if len(c.Runs.Job) != test.runs || len(c.Bands) != test.bands || c.Bands[0].Label != test.label {
 			t.Errorf("%d jobs: %d runs in bands %+v", test.jobs, len(c.Runs.Job), c.Bands)
@@ -298,7 +320,7 @@ func TestWrite(t *testing.T) {
 	h.Jobs[0].ClusterQueue, h.Jobs[2].Waits, h.Pools[0].Name = hostile, hostile, hostile
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := Write(out, p, s, h); err != nil {
+		if err := Write(out, p, s, h, report.Of(p, s, h, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -340,7 +362,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteError(t *testing.T) {
 	s, h := newRehearsal()
-	if err := Write(brokenWriter{}, newPlatform(), s, h); !errors.Is(err, errBroken) {
+	p := newPlatform()
+	if err := Write(brokenWriter{}, p, s, h, report.Of(p, s, h, nil)); !errors.Is(err, errBroken) {
 		t.Errorf("the error is %v", err)
 	}
 }

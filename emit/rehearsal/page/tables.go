@@ -2,11 +2,13 @@ package page
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 )
 
 // The largest numbers of rows in tables.
@@ -21,10 +23,11 @@ type tables struct {
 	Counts                                []figure
 	Interrupted, Reversed                 bool
 	Notes                                 []string
-	Teams                                 []teamRow
+	Shows, Result                         string
+	Expectations                          []expectationRow
+	Reports                               []report.Table
 	Evictions                             []evictionRow
 	MoreEvictions                         string // says how many rows are missing, "" for none
-	Capacities                            []capacityRow
 	Jobs                                  []jobRow
 	JobsTitle                             string
 }
@@ -32,22 +35,14 @@ type tables struct {
 // figure is a number of the headline.
 type figure struct{ Number, Of string }
 
-// teamRow is what a team got.
-type teamRow struct {
-	Team                                                 string
-	Jobs, Finished, Running, Waiting, Deleted, Evictions int
-	Guarantee, Peak, Hours, Borrowed                     string
-	LongestWait, LongestWaitOfJob                        string
-}
+// expectationRow is what the blueprint expects of the rehearsal, and what happened.
+type expectationRow struct{ Expectation, State, Seen string }
 
 // evictionRow counts evictions of one kind.
 type evictionRow struct {
 	Reason, Cause, Evicted, By string
 	Count                      int
 }
-
-// capacityRow is the nodes of a capacity.
-type capacityRow struct{ Capacity, Peak, Mean, Limit string }
 
 // jobRow is what happened to a job.
 type jobRow struct{ Job, Team, Tier, Arrived, Waited, Ran, Ended, Outcome, Evicted string }
@@ -74,7 +69,8 @@ func (d *digest) tables() tables {
 			{strconv.Itoa(outcomes[rehearsal.Running]), "running at the end"},
 			{strconv.Itoa(outcomes[rehearsal.Waiting]), "waiting at the end"},
 		},
-		Teams: d.teamRows(), Evictions: d.evictionRows(), Capacities: d.capacityRows(), Notes: d.notes(),
+		Shows: d.report.Shows, Result: report.Result(d.report), Expectations: d.expectationRows(),
+		Reports: report.Tables(d.report), Evictions: d.evictionRows(), Notes: d.notes(),
 	}
 	if n := outcomes[rehearsal.Deleted]; n > 0 {
 		t.Counts = append(t.Counts, figure{strconv.Itoa(n), "deleted"})
@@ -90,6 +86,23 @@ func (d *digest) tables() tables {
 		t.JobsTitle = "The " + words.Count(len(t.Jobs), "job") + " that waited longest"
 	}
 	return t
+}
+
+// expectationRows returns the row of each expectation, and of each number that differs from
+// what a phase of the demonstration expects.
+func (d *digest) expectationRows() []expectationRow {
+	var rows []expectationRow
+	for _, v := range d.report.Verdicts {
+		rows = append(rows, expectationRow{v.Expects, v.State(), v.Message})
+	}
+	for _, v := range d.report.Differences {
+		row := expectationRow{fmt.Sprintf("phase %s: %s: %d", v.Phase, v.What, v.Want), "not met", strconv.Itoa(v.Got)}
+		if v.Missing {
+			row.State, row.Seen = "undecided", "unknown"
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // plain returns the noun that fits a number.
@@ -144,57 +157,12 @@ func (d *digest) holdsByJob() [][]hold {
 	return out
 }
 
-// teamRows returns the row of each team, in the order of the platform.
-func (d *digest) teamRows() []teamRow {
-	rows, longest := make([]teamRow, len(d.teams)), make([]int64, len(d.teams))
-	for i, team := range d.plan.Teams {
-		rows[i] = teamRow{
-			Team: team.Name, Guarantee: "none", Peak: strconv.Itoa(peakOf(d.used[i])),
-			Hours: printHours(secondsOf(d.used[i], d.end)), LongestWait: "none",
-			Borrowed: printHours(secondsOf(d.borrowedBy(team), d.end)),
-		}
-		if guarantee, ok := d.guaranteeOf(team); ok {
-			rows[i].Guarantee = strconv.FormatInt(guarantee, 10)
-		}
-	}
-	for i, holds := range d.holdsByJob() {
-		team := slices.Index(d.teams, d.templateOf(i).Team)
-		row := &rows[team]
-		row.Jobs++
-		switch d.history.Jobs[i].Outcome {
-		case rehearsal.Finished:
-			row.Finished++
-		case rehearsal.Running:
-			row.Running++
-		case rehearsal.Waiting:
-			row.Waiting++
-		case rehearsal.Deleted:
-			row.Deleted++
-		}
-		for _, v := range holds {
-			if v.run.Evicted != "" {
-				row.Evictions++
-			}
-		}
-		if seconds, started := d.waitOf(i, holds); seconds > longest[team] {
-			longest[team] = seconds
-			row.LongestWait, row.LongestWaitOfJob = printWait(seconds, started), d.scenario.Jobs[i].Name
-		}
-	}
-	return rows
-}
-
 // printWait prints a wait. That of a job that never started is a lower bound.
 func printWait(seconds int64, started bool) string {
 	if started {
 		return words.FormatSeconds(seconds)
 	}
 	return "over " + words.FormatSeconds(seconds)
-}
-
-// printHours prints seconds as hours with one decimal place.
-func printHours(seconds int64) string {
-	return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64)
 }
 
 // evictionRows counts the evictions by reason, and by team and tier of both jobs, most
@@ -228,20 +196,6 @@ func (d *digest) evictionRows() []evictionRow {
 func (d *digest) queueOf(job int) string {
 	t := d.templateOf(job)
 	return t.Team + " " + t.Tier
-}
-
-// capacityRows returns the row of each capacity.
-func (d *digest) capacityRows() []capacityRow {
-	var rows []capacityRow
-	for i, p := range d.history.Pools {
-		nodes := nodesOf(p)
-		mean := float64(secondsOf(nodes, d.end)) / float64(d.end)
-		rows = append(rows, capacityRow{
-			Capacity: p.Name, Peak: strconv.Itoa(peakOf(nodes)), Mean: strconv.FormatFloat(mean, 'f', 1, 64),
-			Limit: strconv.Itoa(d.scenario.Pools[i].Max),
-		})
-	}
-	return rows
 }
 
 // jobRows returns the rows of the jobs, in their order. Of many jobs it returns those that

@@ -25,8 +25,7 @@ type Change struct {
 
 // VerdictChange is a change between met, not met and undecided.
 type VerdictChange struct {
-	// Name is "expect[0]" for the first expectation, or "phase fill" for a phase of the
-	// demonstration.
+	// Name is what the expectation says, or "phase fill" for a phase of the demonstration.
 	Name    string `json:"name"`
 	Before  string `json:"before"` // "met", "not met" or "undecided"
 	After   string `json:"after"`
@@ -43,8 +42,9 @@ type GroupChange struct {
 
 // GroupSide is one side of a GroupChange.
 type GroupSide struct {
-	Jobs int   `json:"jobs"`
-	Wait Bound `json:"waitP95"` // as in Group
+	Jobs    int   `json:"jobs"`
+	Wait    Bound `json:"waitP95"` // as in Group, and so is Longest
+	Longest Bound `json:"waitLongest"`
 	// Evictions and Hours of accelerators are per day of the rehearsal.
 	Evictions float64 `json:"evictionsPerDay"`
 	Hours     float64 `json:"acceleratorHoursPerDay"`
@@ -71,8 +71,8 @@ func compareVerdicts(before, after *Report) []VerdictChange {
 	out := []VerdictChange{}
 	for _, a := range after.Verdicts {
 		for _, b := range before.Verdicts {
-			if a.Index == b.Index && a.state() != b.state() {
-				out = append(out, VerdictChange{fmt.Sprintf("expect[%d]", a.Index), b.state(), a.state(), a.Message})
+			if a.Index == b.Index && a.State() != b.State() {
+				out = append(out, VerdictChange{a.Expects, b.State(), a.State(), a.Message})
 			}
 		}
 	}
@@ -99,8 +99,8 @@ const (
 	stateUndecided = "undecided"
 )
 
-// state returns the state of the expectation.
-func (v Verdict) state() string {
+// State returns "met", "not met" or "undecided".
+func (v Verdict) State() string {
 	switch {
 	case v.Met:
 		return stateMet
@@ -156,7 +156,7 @@ func compareGroups(before, after *Report) []GroupChange {
 
 // sideOf returns the side of a change that is a group of the report.
 func (r *Report) sideOf(g Group) GroupSide {
-	side := GroupSide{Jobs: g.Submitted, Wait: g.Wait.P95}
+	side := GroupSide{Jobs: g.Submitted, Wait: g.Wait.P95, Longest: g.Wait.Max}
 	if r.End > 0 {
 		days := float64(r.End) / (24 * 60 * 60)
 		side.Evictions, side.Hours = float64(g.Evictions)/days, float64(g.Used)/(60*60)/days
@@ -167,9 +167,11 @@ func (r *Report) sideOf(g Group) GroupSide {
 // texts returns the numbers of a side as they are printed.
 func (s GroupSide) texts() []string {
 	if s.Jobs == 0 {
-		return []string{"0", "-", "-", "-"}
+		return []string{"0", "-", "-", "-", "-"}
 	}
-	return []string{strconv.Itoa(s.Jobs), s.Wait.String(), oneDecimal(s.Evictions), oneDecimal(s.Hours)}
+	return []string{
+		strconv.Itoa(s.Jobs), s.Wait.String(), s.Longest.String(), oneDecimal(s.Evictions), oneDecimal(s.Hours),
+	}
 }
 
 func oneDecimal(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
@@ -286,6 +288,7 @@ func (g GroupChange) lines() []changeLine {
 	}{
 		{"jobs of %s %s", float64(b.Jobs), float64(a.Jobs), 1, false},
 		{"p95 wait of %s %s", float64(b.Wait.Seconds), float64(a.Wait.Seconds), 60, true},
+		{"longest wait of %s %s", float64(b.Longest.Seconds), float64(a.Longest.Seconds), 60, true},
 		{"evictions of %s %s a day", b.Evictions, a.Evictions, 1, true},
 		{"accelerator hours of %s %s a day", b.Hours, a.Hours, 1, false},
 	} {
@@ -348,7 +351,10 @@ func (c *Change) tables() []changeTable {
 		verdicts.add(v.Name, arrow(v.Before, v.After), v.Message)
 	}
 	groups := changeTable{
-		title: "Teams", head: []markdown.Markup{"team", "tier", "jobs", "wait p95", "evictions a day", "hours a day"},
+		title: "Teams",
+		head: []markdown.Markup{
+			"team", "tier", "jobs", "wait p95", "longest wait", "evictions a day", "hours a day",
+		},
 	}
 	for _, g := range c.Groups {
 		row, after := []string{g.Team, g.Tier}, g.After.texts()

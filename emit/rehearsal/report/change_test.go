@@ -34,24 +34,29 @@ func TestCompare(t *testing.T) {
 	want := &report.Change{
 		Verdicts: []report.VerdictChange{
 			{
-				Name: "expect[0]", Before: "met", After: "not met",
+				Name: `all jobs of workload "fix" start within 60s`, Before: "met", After: "not met",
 				Message: `0 of 1 job of workload "fix" started within 60s; the longest wait was 100s`,
 			},
 			{
-				Name: "expect[1]", Before: "not met", After: "met",
+				Name: `jobs of tier "batch" have at most 0 evictions`, Before: "not met", After: "met",
 				Message: `3 jobs of tier "batch" had 0 evictions, expected at most 0`,
 			},
 		},
 		Groups: []report.GroupChange{
 			{
 				Team: "speech", Tier: "batch",
-				Before: report.GroupSide{Jobs: 3, Wait: atLeast, Evictions: 1 / days, Hours: 1200.0 / 3600 / days},
-				After:  report.GroupSide{Jobs: 3, Wait: atLeast, Hours: 2000.0 / 3600 / days},
+				Before: report.GroupSide{
+					Jobs: 3, Wait: atLeast, Longest: atLeast, Evictions: 1 / days, Hours: 1200.0 / 3600 / days,
+				},
+				After: report.GroupSide{Jobs: 3, Wait: atLeast, Longest: atLeast, Hours: 2000.0 / 3600 / days},
 			},
 			{
 				Team: "vision", Tier: "urgent",
 				Before: report.GroupSide{Jobs: 1, Hours: 600.0 / 3600 / days},
-				After:  report.GroupSide{Jobs: 1, Wait: report.Bound{Seconds: 100}, Hours: 400.0 / 3600 / days},
+				After: report.GroupSide{
+					Jobs: 1, Wait: report.Bound{Seconds: 100}, Longest: report.Bound{Seconds: 100},
+					Hours: 400.0 / 3600 / days,
+				},
 			},
 		},
 		Capacities: []report.CapacityChange{
@@ -67,9 +72,12 @@ func TestCompare(t *testing.T) {
 // TestLines checks the texts of the lines and their order.
 func TestLines(t *testing.T) {
 	all := []string{
-		`expect[0]: met -> not met: 0 of 1 job of workload "fix" started within 60s; the longest wait was 100s`,
-		`expect[1]: not met -> met: 3 jobs of tier "batch" had 0 evictions, expected at most 0`,
+		`all jobs of workload "fix" start within 60s: met -> not met: ` +
+			`0 of 1 job of workload "fix" started within 60s; the longest wait was 100s`,
+		`jobs of tier "batch" have at most 0 evictions: not met -> met: ` +
+			`3 jobs of tier "batch" had 0 evictions, expected at most 0`,
 		"vision: p95 wait of urgent 0s -> 100s",
+		"vision: longest wait of urgent 0s -> 100s",
 		"speech: evictions of batch 86.4 -> 0.0 a day",
 		"speech: accelerator hours of batch 28.8 -> 48.0 a day",
 		"vision: accelerator hours of urgent 14.4 -> 9.6 a day",
@@ -134,17 +142,19 @@ const wantChange = `<details><summary><b>Expectations</b></summary>
 
 | expectation | verdict | seen |
 | --- | --- | --- |
-| expect\[0\] | met -&gt; not met | 0 of 1 job of workload "fix" started within 60s; the longest wait was 100s |
-| expect\[1\] | not met -&gt; met | 3 jobs of tier "batch" had 0 evictions, expected at most 0 |
+| all jobs of workload "fix" start within 60s | met -&gt; not met | ` +
+	`0 of 1 job of workload "fix" started within 60s; the longest wait was 100s |
+| jobs of tier "batch" have at most 0 evictions | not met -&gt; met | ` +
+	`3 jobs of tier "batch" had 0 evictions, expected at most 0 |
 
 </details>
 
 <details><summary><b>Teams</b></summary>
 
-| team | tier | jobs | wait p95 | evictions a day | hours a day |
-| --- | --- | ---: | --- | --- | --- |
-| speech | batch | 3 | &gt;=13m10s | 86.4 -&gt; 0.0 | 28.8 -&gt; 48.0 |
-| vision | urgent | 1 | 0s -&gt; 100s | 0.0 | 14.4 -&gt; 9.6 |
+| team | tier | jobs | wait p95 | longest wait | evictions a day | hours a day |
+| --- | --- | ---: | --- | --- | --- | --- |
+| speech | batch | 3 | &gt;=13m10s | &gt;=13m10s | 86.4 -&gt; 0.0 | 28.8 -&gt; 48.0 |
+| vision | urgent | 1 | 0s -&gt; 100s | 0s -&gt; 100s | 0.0 | 14.4 -&gt; 9.6 |
 
 </details>
 

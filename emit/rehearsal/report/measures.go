@@ -34,6 +34,7 @@ type measured struct {
 	used     map[string]int64 // accelerator seconds, by capacity; nil for none
 	lost     int64            // accelerator seconds
 	evicted  int
+	stopped  int64
 }
 
 func newMeasures(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *measures {
@@ -73,6 +74,7 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		if !j.started {
 			j.started, j.wait = true, run.Started-job.At
 		}
+		j.stopped += run.Stopped
 		ran := cmp.Or(run.Ended, m.end) - run.Started - run.Stopped
 		for _, set := range run.Flavors {
 			if accelerators := int64(template.PodAccelerators[set.PodSet] * set.Pods); accelerators > 0 {
@@ -122,6 +124,7 @@ func countJobs(jobs []*measured) Group {
 		}
 		g.Evictions += j.evicted
 		g.Lost += j.lost
+		g.Stopped += j.stopped
 		for _, used := range j.used {
 			g.Used += used
 		}
@@ -147,8 +150,9 @@ func (m *measures) groups(of func(*rehearsal.Template) group) []Group {
 		g.Team, g.Tier = k.team, k.tier
 		out = append(out, g)
 	}
+	byPriority := ByPriority(m.plan)
 	slices.SortFunc(out, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Tier, b.Tier))
+		return cmp.Or(cmp.Compare(a.Team, b.Team), byPriority(a.Tier, b.Tier))
 	})
 	return out
 }
@@ -186,11 +190,12 @@ func (m *measures) capacities() []Capacity {
 		}
 	}
 	out := []Capacity{}
-	for _, pool := range m.history.Pools {
+	for i, pool := range m.history.Pools {
 		nodeTime, most := nodeSeconds(pool, m.end)
 		c := Capacity{
 			Name: pool.Name, MostNodes: most, NodeSeconds: nodeTime, Used: used[pool.Name],
-			Paid: nodeTime * int64(m.perNode[pool.Name]),
+			Paid:    nodeTime * int64(m.perNode[pool.Name]),
+			Maximum: int64(m.scenario.Pools[i].Max) * m.end * int64(m.perNode[pool.Name]),
 		}
 		if m.end > 0 {
 			c.MeanNodes = float64(nodeTime) / float64(m.end)
@@ -303,10 +308,17 @@ func (m *measures) longestWaits() []Wait {
 
 // waitOf describes the wait of a job.
 func (m *measures) waitOf(j *measured) Wait {
+	by := ""
+	for _, run := range j.Runs {
+		if run.Ran {
+			break
+		}
+		by = cmp.Or(run.By, by)
+	}
 	return Wait{
 		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait,
 		Quota:   j.quotaWait(),
-		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits,
+		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits, By: by,
 		Holders: m.holders(j, j.job.At+j.wait/2),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 )
@@ -32,6 +33,31 @@ func JSON(w io.Writer, r *Report) error {
 	return err
 }
 
+// Table is a table of a report, as Text prints it.
+type Table struct {
+	Heading string
+	Head    []string
+	Texts   int // first columns, which have texts; the others have numbers
+	Rows    [][]string
+	After   []string // sentences below the table
+}
+
+// Tables returns the tables of the jobs by tier, of the jobs by team and tier, and of the
+// capacities. A table without rows is omitted. Unlike Text, Tables returns every team.
+func Tables(r *Report) []Table {
+	var out []Table
+	for _, s := range []section{tierSection(r), teamSection(r, len(r.Teams)), capacitySection(r)} {
+		if len(s.rows) > 0 {
+			t := Table{Heading: s.heading, Head: s.head, Texts: s.texts, Rows: s.rows}
+			if s.after != "" {
+				t.After = strings.Split(s.after, "\n")
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // section is a part of a printed report: a heading, and a table or a list below it.
 type section struct {
 	heading string
@@ -44,8 +70,8 @@ type section struct {
 // Text writes a report for a terminal: what matters most comes first.
 func Text(w io.Writer, r *Report) error {
 	var buf bytes.Buffer
-	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(result(r)))
-	for _, lines := range deviations(r) {
+	fmt.Fprintf(&buf, "%s\n%s\n", console.Inline(headline(r)), console.Inline(Result(r)))
+	for _, lines := range outcomes(r) {
 		for i, line := range lines {
 			buf.WriteString(strings.Repeat("  ", min(i+1, 2)) + console.Inline(line) + "\n")
 		}
@@ -85,8 +111,8 @@ func (s section) print(buf *bytes.Buffer) {
 // tables folded below it.
 func Markdown(w io.Writer, r *Report) error {
 	var buf bytes.Buffer
-	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(result(r)))
-	if lines := deviations(r); len(lines) > 0 {
+	fmt.Fprintf(&buf, "**%s**: %s\n", markdown.Text(headline(r)), markdown.Text(Result(r)))
+	if lines := outcomes(r); len(lines) > 0 {
 		buf.WriteString("\n")
 		for _, line := range lines {
 			fmt.Fprintf(&buf, "- %s\n", markdown.Text(strings.Join(line, "; ")))
@@ -145,8 +171,8 @@ func headline(r *Report) string {
 	return out
 }
 
-// result says in one line whether everything is as expected.
-func result(r *Report) string {
+// Result says in one line whether everything is as expected.
+func Result(r *Report) string {
 	met, undecided := 0, 0
 	for _, v := range r.Verdicts {
 		switch {
@@ -179,17 +205,16 @@ func result(r *Report) string {
 	return out
 }
 
-// deviations say what is not as expected, or not decided, each in one or more lines.
-func deviations(r *Report) [][]string {
+// outcomes say what has become of each expectation, first those that are not met, and which
+// numbers of phases differ, each in one or more lines.
+func outcomes(r *Report) [][]string {
 	var out [][]string
-	for _, v := range r.Verdicts {
-		if v.Met {
-			continue
-		}
-		lines := []string{"not met: " + v.Message}
-		if v.Undecided {
-			lines[0] = "undecided: " + v.Message
-		}
+	order := []string{stateUnmet, stateUndecided, stateMet}
+	verdicts := slices.SortedStableFunc(slices.Values(r.Verdicts), func(a, b Verdict) int {
+		return cmp.Compare(slices.Index(order, a.State()), slices.Index(order, b.State()))
+	})
+	for _, v := range verdicts {
+		lines := []string{v.State() + ": " + v.Message}
 		if v.Longest != nil {
 			lines = append(lines, waitLines(*v.Longest)...)
 		}
@@ -208,8 +233,8 @@ func deviations(r *Report) [][]string {
 // sections returns the tables of a report that have rows.
 func sections(r *Report) []section {
 	var out []section
-	for _, s := range append(phaseSections(r),
-		tierSection(r), teamSection(r), capacitySection(r), evictionSection(r), waitingSection(r), waitSection(r)) {
+	for _, s := range append(phaseSections(r), tierSection(r), teamSection(r, mostTeams), capacitySection(r),
+		evictionSection(r), waitingSection(r), waitSection(r)) {
 		if len(s.rows) > 0 {
 			out = append(out, s)
 		}
@@ -226,25 +251,39 @@ func phaseSections(r *Report) []section {
 			head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
 		}
 		for _, q := range phase.Queues {
+			expected := QueueCounts{q.Pending, q.Admitted}
+			if q.Expected != nil {
+				expected = *q.Expected
+			}
 			s.rows = append(s.rows, []string{
-				q.Tier, strconv.Itoa(q.Queues), strconv.Itoa(q.Pending), strconv.Itoa(q.Admitted),
+				q.Tier, strconv.Itoa(q.Queues), countText(q.Pending, &expected.Pending),
+				countText(q.Admitted, &expected.Admitted),
 			})
 		}
 		var pods []string
 		for _, p := range phase.Pods {
-			if p.Count > 0 {
-				pods = append(pods, fmt.Sprintf("%s %d", p.Capacity, p.Count))
-			}
+			pods = append(pods, p.Capacity+" "+countText(p.Count, p.Expected))
 		}
+		var sentences []string
 		if len(pods) > 0 {
-			s.after = "running pods: " + strings.Join(pods, ", ")
+			sentences = append(sentences, "running pods: "+strings.Join(pods, ", "))
 		}
-		if phase.Pending > 0 {
-			s.after += "; pods that wait for nodes: " + strconv.Itoa(phase.Pending)
+		if phase.Pending > 0 || phase.ExpectedPending != nil {
+			sentences = append(sentences, "pods that wait for nodes: "+countText(phase.Pending, phase.ExpectedPending))
 		}
+		s.after = strings.Join(sentences, "; ")
 		out = append(out, s)
 	}
 	return out
+}
+
+// countText returns a count, with the expected one if it differs. nil means that nothing is
+// expected.
+func countText(got int, expected *int) string {
+	if expected == nil || *expected == got {
+		return strconv.Itoa(got)
+	}
+	return fmt.Sprintf("%d (expected %d)", got, *expected)
 }
 
 // jobsHead is the head of the tables of jobs, after the columns with names.
@@ -262,6 +301,9 @@ func jobsRow(g Group) []string {
 	}
 }
 
+// hasBound reports whether a wait of the jobs is a lower bound.
+func (g Group) hasBound() bool { return g.Wait.P50.AtLeast || g.Wait.P95.AtLeast || g.Wait.Max.AtLeast }
+
 // tierSection shows the jobs of each tier.
 func tierSection(r *Report) section {
 	s := section{heading: "jobs by tier", texts: 1, head: append([]string{"tier"}, jobsHead...)}
@@ -272,21 +314,28 @@ func tierSection(r *Report) section {
 		s.rows = append(s.rows, append([]string{"all"}, jobsRow(r.Total)...))
 	}
 	s.after = "hours: accelerator hours of running pods; lost: the part that has to be done again"
+	if r.Total.Stopped > 0 {
+		s.after += "\nstopped: jobs that had started did not run for " + hours(r.Total.Stopped) +
+			" hours in all, because nodes were lost; no wait contains this time"
+	}
+	if slices.ContainsFunc(r.Tiers, Group.hasBound) {
+		s.after += "\n>=: some jobs had not started at the end, so the wait is at least this long"
+	}
 	return s
 }
 
-// mostTeams is the number of rows of the table of teams.
+// mostTeams is the number of rows of the table of teams that text shows.
 const mostTeams = 24
 
-// teamSection shows the jobs of each team and tier. If there are too many, it shows those
-// with the longest waits.
-func teamSection(r *Report) section {
+// teamSection shows the jobs of each team and tier. If they have more than most rows, it
+// shows those with the longest waits.
+func teamSection(r *Report, most int) section {
 	s := section{heading: "jobs by team and tier", texts: 2, head: append([]string{"team", "tier"}, jobsHead...)}
 	groups := r.Teams
-	if omitted := len(groups) - mostTeams; omitted > 0 {
+	if omitted := len(groups) - most; omitted > 0 {
 		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
 			return cmp.Compare(b.Wait.P95.Seconds, a.Wait.P95.Seconds)
-		})[:mostTeams]
+		})[:most]
 		s.after = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
 			words.Plural(omitted, "row is", "rows are"))
 	}
@@ -304,15 +353,20 @@ func teamSection(r *Report) section {
 // capacitySection shows the use of the nodes.
 func capacitySection(r *Report) section {
 	s := section{heading: "capacity", texts: 1, head: []string{
-		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization",
+		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization", "of maximum",
 	}}
 	if r.Currency != "" {
 		s.head = append(s.head, r.Currency)
 	}
 	for _, c := range r.Capacities {
-		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", ""}
+		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", "", ""}
 		if percent, known := c.Utilization(); known {
-			row = append(row[:3], hours(c.Paid), hours(c.Used), hours(c.Paid-c.Used), fmt.Sprintf("%.0f%%", percent))
+			copy(row[3:], []string{
+				hours(c.Paid), hours(c.Used), hours(c.Paid - c.Used), fmt.Sprintf("%.0f%%", percent),
+			})
+		}
+		if percent, known := c.OfMaximum(); known {
+			row[7] = fmt.Sprintf("%.0f%%", percent)
 		}
 		if r.Currency != "" {
 			row = append(row, c.Cost)
@@ -320,9 +374,10 @@ func capacitySection(r *Report) section {
 		s.rows = append(s.rows, row)
 	}
 	if r.Currency != "" && len(s.rows) > 1 {
-		s.rows = append(s.rows, []string{"all", "", "", "", "", "", "", r.Cost})
+		s.rows = append(s.rows, []string{"all", "", "", "", "", "", "", "", r.Cost})
 	}
-	s.after = "hours: accelerator hours of the nodes that existed"
+	s.after = "hours: accelerator hours of the nodes that existed; utilization: the used part of these\n" +
+		"of maximum: the used part of what the most nodes would give, had they existed all the time"
 	return s
 }
 
@@ -348,7 +403,7 @@ func waitingSection(r *Report) section {
 	s := section{heading: "jobs that have never had quota"}
 	for _, w := range r.Waiting[:min(len(r.Waiting), mostRows)] {
 		s.rows = append(s.rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
-			w.Team, w.Workload, words.Span(w.Longest), reason(w.Why))})
+			w.Team, w.Workload, words.Span(w.Longest), Reason(w.Why, ""))})
 	}
 	return s
 }
@@ -377,7 +432,7 @@ func waitLines(w Wait) []string {
 	}
 	lines := []string{first}
 	if w.Quota > 0 {
-		lines = append(lines, reason(w.Why))
+		lines = append(lines, Reason(w.Why, w.By))
 	}
 	var holders []string
 	for _, h := range w.Holders {
@@ -392,17 +447,50 @@ func waitLines(w Wait) []string {
 // mostWhy is the number of characters of Kueue's message that text shows.
 const mostWhy = 240
 
-// reason returns why a job waited, in one line.
-func reason(why string) string {
+// Reason returns why a job waited, in one line. why is Kueue's message, and by the job that
+// preempted the job, "" for none.
+func Reason(why, by string) string {
 	switch {
 	case why == "":
 		return "it waited behind other jobs of its queue"
+	case strings.HasPrefix(why, "Preempted to accommodate") && by != "":
+		return "it was preempted for job " + by + ", and waited again"
 	case strings.HasPrefix(why, "Preempted to accommodate"):
 		return "it was preempted, and waited again"
 	case strings.HasPrefix(why, "Exceeded the PodsReady timeout"):
 		return "it lost its quota because its pods did not start in time, and waited again"
 	}
-	return words.Truncate(words.OneLine(why), mostWhy)
+	return words.Truncate(acceleratorsFirst(words.OneLine(why)), mostWhy)
+}
+
+// acceleratorsFirst returns a message of Kueue about flavors with the reasons that are about
+// accelerators in front of the others, in each pod set. Kueue sorts reasons by their text.
+func acceleratorsFirst(message string) string {
+	const between = ", insufficient "
+	podSets := strings.Split(message, "; ")
+	for i, podSet := range podSets {
+		name, reasons, found := strings.Cut(podSet, ": insufficient ")
+		if !found {
+			continue
+		}
+		parts := strings.Split(reasons, between)
+		slices.SortStableFunc(parts, func(a, b string) int {
+			switch first, second := isAboutAccelerators(a), isAboutAccelerators(b); {
+			case first == second:
+				return 0
+			case first:
+				return -1
+			}
+			return 1
+		})
+		podSets[i] = name + ": insufficient " + strings.Join(parts, between)
+	}
+	return strings.Join(podSets, "; ")
+}
+
+// isAboutAccelerators reports whether a reason names GPUs or TPU chips.
+func isAboutAccelerators(reason string) bool {
+	return strings.Contains(reason, " "+ir.GPU+" ") || strings.Contains(reason, " "+ir.TPU+" ")
 }
 
 // String returns the time in two units, with ">=" in front of a lower bound.

@@ -16,6 +16,7 @@ import (
 // Report is what a rehearsal shows. All times and lengths are in seconds.
 type Report struct {
 	Rehearsal string `json:"rehearsal"`
+	Shows     string `json:"shows,omitempty"` // what the blueprint says that the rehearsal shows
 	Platform  string `json:"platform"`
 	// Scheduler is the release whose code decided, and Installed the release that the platform
 	// installs.
@@ -29,8 +30,8 @@ type Report struct {
 	ReversedTies bool  `json:"reversedTies"`
 
 	Total      Group      `json:"total"` // of all jobs, without names
-	Tiers      []Group    `json:"tiers"` // of each tier that has jobs, by tier
-	Teams      []Group    `json:"teams"` // of each team and tier that has jobs, by team, then tier
+	Tiers      []Group    `json:"tiers"` // of each tier that has jobs, by falling priority
+	Teams      []Group    `json:"teams"` // of each team and tier that has jobs, by team, then as Tiers
 	Capacities []Capacity `json:"capacities"`
 	// Currency and Cost are the sum of the capacities' costs; both are "" without prices.
 	Currency string `json:"currency,omitempty"`
@@ -70,6 +71,9 @@ type Group struct {
 	// the loss of a node.
 	Used int64 `json:"acceleratorSeconds"`
 	Lost int64 `json:"lostAcceleratorSeconds"`
+	// Stopped is the sum of the times in which jobs that had started did not run, because
+	// nodes were lost. No Wait contains it.
+	Stopped int64 `json:"stopped"`
 }
 
 // Spread is the distribution of a time over jobs: the time that 50% and 95% of the jobs do
@@ -98,6 +102,9 @@ type Capacity struct {
 	NodeSeconds int64 `json:"nodeSeconds"`
 	Paid        int64 `json:"acceleratorSeconds"` // of the nodes that existed
 	Used        int64 `json:"usedAcceleratorSeconds"`
+	// Maximum is the accelerator time of the most nodes that the blueprint allows, had they
+	// existed all the time.
+	Maximum int64 `json:"maximumAcceleratorSeconds"`
 	// Cost is the price of the nodes that existed, in Report.Currency and rounded to
 	// hundredths, such as "1234.50". It is "" without prices.
 	Cost string `json:"cost,omitempty"`
@@ -110,6 +117,14 @@ func (c Capacity) Utilization() (percent float64, known bool) {
 		return 0, false
 	}
 	return 100 * float64(c.Used) / float64(c.Paid), true
+}
+
+// OfMaximum returns the percentage of Maximum that jobs used, and whether there is a Maximum.
+func (c Capacity) OfMaximum() (percent float64, known bool) {
+	if c.Maximum == 0 {
+		return 0, false
+	}
+	return 100 * float64(c.Used) / float64(c.Maximum), true
 }
 
 // Evictions counts evictions of jobs of one team and tier for those of another. ByTeam and
@@ -134,6 +149,7 @@ type Wait struct {
 	Started bool   `json:"started"`      // if not, the job still waited at the end, or was Deleted
 	Deleted bool   `json:"deleted"`      // before it started
 	Why     string `json:"why"`          // Kueue's last message about the wait for quota, "" if Kueue said nothing
+	By      string `json:"by,omitempty"` // namespace/name of the job that preempted this one last during the wait
 	// Holders are the teams and tiers that held most of the accelerators which the job
 	// could use, in the middle of its wait, the largest first.
 	Holders []Holder `json:"holders,omitempty"`
@@ -159,9 +175,12 @@ type Waiting struct {
 // the rehearsal did not reach the end of the phase.
 type Phase struct {
 	Name    string       `json:"name"`
-	Queues  []QueueRow   `json:"queues"`  // by tier, then numbers
+	Queues  []QueueRow   `json:"queues"`  // by falling priority of the tier, then numbers
 	Pods    []CountedRow `json:"pods"`    // running pods, by capacity
 	Pending int          `json:"pending"` // pods that wait for nodes
+	// ExpectedPending is what the phase expects instead of Pending. It is nil if Pending is
+	// as expected, or if nothing is expected.
+	ExpectedPending *int `json:"expectedPending,omitempty"`
 }
 
 // QueueRow counts the queues of a tier with the same numbers of jobs.
@@ -170,12 +189,24 @@ type QueueRow struct {
 	Queues   int    `json:"queues"`
 	Pending  int    `json:"pending"`
 	Admitted int    `json:"admitted"`
+	// Expected are the numbers that the phase expects of each queue. It is nil if the queues
+	// are as expected, or if nothing is expected.
+	Expected *QueueCounts `json:"expected,omitempty"`
+}
+
+// QueueCounts are the numbers of jobs in a queue.
+type QueueCounts struct {
+	Pending  int `json:"pending"`
+	Admitted int `json:"admitted"`
 }
 
 // CountedRow is a number of pods on a capacity.
 type CountedRow struct {
 	Capacity string `json:"capacity"`
 	Count    int    `json:"count"`
+	// Expected is the number that the phase expects. It is nil if Count is as expected, or
+	// if nothing is expected.
+	Expected *int `json:"expected,omitempty"`
 }
 
 // mostWaits is the number of long waits in a report.
@@ -204,6 +235,11 @@ func Of(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, expect []ir
 		r.Phases = phasesOf(p, s, h)
 		r.Differences = append(r.Differences, rehearsal.Differences(p, s, h)...)
 	}
+	for _, rehearsed := range p.Rehearsals {
+		if rehearsed.Name == s.Name {
+			r.Shows = rehearsed.Shows
+		}
+	}
 	for _, e := range expect {
 		r.Verdicts = append(r.Verdicts, m.judge(e))
 	}
@@ -224,32 +260,89 @@ func phasesOf(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) []Pha
 		})
 		if j >= 0 {
 			state := h.States[j]
-			row.Queues, row.Pending = queueRows(state, tiers), state.Pending
-			for _, capacity := range slices.Sorted(maps.Keys(state.Pods)) {
-				row.Pods = append(row.Pods, CountedRow{capacity, state.Pods[capacity]})
+			row.Queues, row.Pending = queueRows(p, phase, state, tiers), state.Pending
+			if phase.Pending != nil && *phase.Pending != state.Pending {
+				row.ExpectedPending = phase.Pending
 			}
+			row.Pods = podRows(phase, state)
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-// queueRows counts the queues of a state. Queues without jobs are omitted.
-func queueRows(state rehearsal.State, tiers map[string]string) []QueueRow {
-	counts := map[QueueRow]int{}
-	for _, q := range state.Queues {
-		if q.Pending+q.Admitted > 0 {
-			counts[QueueRow{Tier: tiers[q.ClusterQueue], Pending: q.Pending, Admitted: q.Admitted}]++
+// podRows counts the running pods of a state. A capacity without pods is omitted, except if
+// the phase expects some.
+func podRows(phase ir.Phase, state rehearsal.State) []CountedRow {
+	expected := map[string]*int{}
+	counts := maps.Clone(state.Pods)
+	for _, e := range phase.Pods {
+		if n := state.Pods[e.Capacity]; n != e.Count {
+			expected[e.Capacity] = &e.Count
+			counts[e.Capacity] = n
 		}
 	}
+	out := []CountedRow{}
+	for _, capacity := range slices.Sorted(maps.Keys(counts)) {
+		if counts[capacity] > 0 || expected[capacity] != nil {
+			out = append(out, CountedRow{capacity, counts[capacity], expected[capacity]})
+		}
+	}
+	return out
+}
+
+// queueRows counts the queues of a state. Queues without jobs are omitted, except if the
+// phase expects some.
+func queueRows(p *ir.Platform, phase ir.Phase, state rehearsal.State, tiers map[string]string) []QueueRow {
+	expected := map[string]QueueCounts{}
+	for _, e := range phase.Queues {
+		for _, name := range p.QueuesOf(phase, e.Tier) {
+			expected[name] = QueueCounts{e.Pending, e.Admitted}
+		}
+	}
+	type kind struct {
+		tier          string
+		got, expected QueueCounts
+	}
+	counts := map[kind]int{}
+	for _, q := range state.Queues {
+		k := kind{tier: tiers[q.ClusterQueue], got: QueueCounts{q.Pending, q.Admitted}}
+		k.expected = k.got
+		if e, ok := expected[q.ClusterQueue]; ok {
+			k.expected = e
+		}
+		if k.got != (QueueCounts{}) || k.expected != k.got {
+			counts[k]++
+		}
+	}
+	byPriority := ByPriority(p)
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b kind) int {
+		return cmp.Or(byPriority(a.tier, b.tier), cmp.Compare(counts[b], counts[a]), a.got.compare(b.got),
+			a.expected.compare(b.expected))
+	})
 	out := []QueueRow{}
-	for row, n := range counts {
-		row.Queues = n
+	for _, k := range kinds {
+		row := QueueRow{Tier: k.tier, Queues: counts[k], Pending: k.got.Pending, Admitted: k.got.Admitted}
+		if k.expected != k.got {
+			row.Expected = &k.expected
+		}
 		out = append(out, row)
 	}
-	slices.SortFunc(out, func(a, b QueueRow) int {
-		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(b.Queues, a.Queues), cmp.Compare(a.Pending, b.Pending),
-			cmp.Compare(a.Admitted, b.Admitted))
-	})
 	return out
+}
+
+func (c QueueCounts) compare(other QueueCounts) int {
+	return cmp.Or(cmp.Compare(c.Pending, other.Pending), cmp.Compare(c.Admitted, other.Admitted))
+}
+
+// ByPriority returns a function that compares the names of tiers of a platform: the tier with
+// the higher priority comes first.
+func ByPriority(p *ir.Platform) func(a, b string) int {
+	priority := map[string]int32{}
+	for _, c := range p.PriorityClasses { // by rising value
+		priority[c.Tier] = c.Value
+	}
+	return func(a, b string) int {
+		return cmp.Or(cmp.Compare(priority[b], priority[a]), cmp.Compare(a, b))
+	}
 }

@@ -209,7 +209,9 @@ func TestDemonstration(t *testing.T) {
 	s.Name = ir.DemonstrationRehearsal
 	got := report.Of(platform(), s, history(), nil)
 	want := []report.Phase{{
-		Name: "first", Queues: []report.QueueRow{{Tier: "batch", Queues: 1, Pending: 2, Admitted: 1}},
+		Name: "first", Queues: []report.QueueRow{
+			{Tier: "batch", Queues: 1, Pending: 2, Admitted: 1, Expected: &report.QueueCounts{Admitted: 1}},
+		},
 		Pods: []report.CountedRow{{Capacity: "l4", Count: 2}}, Pending: 1,
 	}}
 	if d := cmp.Diff(want, got.Phases); d != "" {
@@ -217,6 +219,10 @@ func TestDemonstration(t *testing.T) {
 	}
 	if len(got.Differences) == 0 {
 		t.Error("two waiting jobs are as none")
+	}
+	var text bytes.Buffer
+	if err := report.Text(&text, got); err != nil || !strings.Contains(text.String(), "  2 (expected 0)  ") {
+		t.Errorf("%v:\n%s", err, text.String())
 	}
 }
 
@@ -277,11 +283,75 @@ func TestVerdicts(t *testing.T) {
 		if longest := got[0].Longest; longest != nil && (test.met || longest.Seconds != 790) {
 			t.Errorf("%+v: the longest wait is %+v", test.expect, longest)
 		}
-		got[0].Longest = nil
+		got[0].Longest, got[0].Expects = nil, ""
 		want := []report.Verdict{{Met: test.met, Undecided: test.undecided, Message: test.message}}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: -want +got:\n%s", test.expect, d)
 		}
+	}
+}
+
+// TestExpects compares the words for expectations.
+func TestExpects(t *testing.T) {
+	for _, test := range []struct {
+		expect ir.RehearsalExpectation
+		want   string
+	}{
+		{ir.RehearsalExpectation{StartsWithin: 900, Percentile: 100}, "all jobs start within 15m"},
+		{
+			ir.RehearsalExpectation{StartsWithin: 900, Percentile: 90, Template: "fix", Evictions: new(int)},
+			`90% of jobs of workload "fix" start within 15m; jobs of workload "fix" have at most 0 evictions`,
+		},
+		{
+			ir.RehearsalExpectation{Tier: "batch", Utilization: 60, Capacity: "l4"},
+			`jobs of tier "batch" use at least 60% of capacity "l4"`,
+		},
+	} {
+		r := report.Of(platform(), scenario(), history(), []ir.RehearsalExpectation{test.expect})
+		if got := r.Verdicts[0].Expects; got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
+
+// TestWords checks what text says of waits: who preempted a job, accelerators first, what a
+// bound is, and the time without nodes. It also checks the order of tiers and OfMaximum.
+func TestWords(t *testing.T) {
+	p, s, h := platform(), scenario(), history()
+	p.PriorityClasses = []ir.PriorityClass{
+		{Tier: "batch", Value: 10}, {Tier: "urgent", Value: 20}, {Tier: "batch", Value: 15},
+	}
+	h.Jobs[1].Runs = append([]rehearsal.Run{
+		{Reserved: 20, Ended: 30, Evicted: "Preempted", By: "vision/fix-1"},
+	}, h.Jobs[1].Runs...)
+	h.Jobs[1].Waits = "Preempted to accommodate a workload (UID: 1)"
+	h.Jobs[3].Waits = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor l4, " +
+		"8 more needed, insufficient unused quota for nvidia.com/gpu in flavor l4, 2 more needed"
+	h.Jobs[0].Runs[1].Stopped = 360
+	s.Pools[1].Max = 2
+	r := report.Of(p, s, h, []ir.RehearsalExpectation{{StartsWithin: 60, Percentile: 100, Tier: "urgent"}})
+	var text bytes.Buffer
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  met: 1 of 1 job of tier \"urgent\" started within 60s; the longest wait was 0s\n",
+		"it was preempted for job vision/fix-1, and waited again",
+		"main: insufficient unused quota for nvidia.com/gpu in flavor l4, " +
+			"2 more needed, " +
+			"insufficient unused quota for cpu in flavor l4, 8 more needed\n",
+		"\n>=: some jobs had not started at the end",
+		"\nstopped: jobs that had started did not run for 0.1 hours in all",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, text.String())
+		}
+	}
+	if r.Tiers[0].Tier != "urgent" {
+		t.Errorf("the first tier is %s", r.Tiers[0].Tier)
+	}
+	if percent, known := r.Capacities[1].OfMaximum(); !known || percent != 100*float64(1800-720)/(2*2*1000) {
+		t.Errorf("%v%% of the maximum", percent)
 	}
 }
 
@@ -297,7 +367,7 @@ func TestPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Capacities[0].Cost != "0.00" || r.Capacities[1].Cost != "13.00" || r.Cost != "13.00" ||
-		!strings.Contains(text.String(), "69%  13.00\n") || !strings.Contains(text.String(), "  EUR\n") {
+		!strings.Contains(text.String(), "69%              13.00\n") || !strings.Contains(text.String(), "  EUR\n") {
 		t.Errorf("%q, %q, all %q:\n%s", r.Capacities[0].Cost, r.Capacities[1].Cost, r.Cost, text.String())
 	}
 }

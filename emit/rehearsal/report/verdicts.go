@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -11,7 +12,8 @@ import (
 
 // Verdict says whether an expectation is met.
 type Verdict struct {
-	Index int `json:"index"` // of the expectation in the blueprint
+	Index   int    `json:"index"`   // of the expectation in the blueprint
+	Expects string `json:"expects"` // what the expectation says, such as "all jobs start within 15m"
 	// Met and Undecided are never both true. An expectation is undecided if it is about
 	// no job, if it depends on jobs that had not started at the end, or if the rest of an
 	// interrupted rehearsal could decide it otherwise.
@@ -37,7 +39,7 @@ func (m *measures) judge(e ir.RehearsalExpectation) Verdict {
 	if e.Utilization > 0 {
 		parts = append(parts, m.judgeUtilization(e, selected))
 	}
-	out := Verdict{Index: e.Index, Met: true}
+	out := Verdict{Index: e.Index, Expects: expectation(e), Met: true}
 	for i, part := range parts {
 		if i > 0 {
 			out.Message += "; "
@@ -68,7 +70,13 @@ func (m *measures) selected(e ir.RehearsalExpectation) []*measured {
 
 // subject names the jobs of an expectation, such as `36 jobs of workload "fix"`.
 func subject(e ir.RehearsalExpectation, jobs int) string {
-	out := words.Count(jobs, "job")
+	return words.Count(jobs, "job") + selection(e)
+}
+
+// selection says which jobs an expectation is about, such as ` of workload "fix"`. It is ""
+// for all jobs.
+func selection(e ir.RehearsalExpectation) string {
+	out := ""
 	if e.Template != "" {
 		out += fmt.Sprintf(" of workload %q", e.Template)
 	}
@@ -79,6 +87,26 @@ func subject(e ir.RehearsalExpectation, jobs int) string {
 		out += " of " + words.Quoted(e.Teams, 3)
 	}
 	return out
+}
+
+// expectation returns what an expectation says.
+func expectation(e ir.RehearsalExpectation) string {
+	var parts []string
+	jobs := "jobs" + selection(e)
+	switch {
+	case e.StartsWithin == 0:
+	case e.Percentile < 100:
+		parts = append(parts, fmt.Sprintf("%d%% of %s start within %s", e.Percentile, jobs, words.Span(e.StartsWithin)))
+	default:
+		parts = append(parts, fmt.Sprintf("all %s start within %s", jobs, words.Span(e.StartsWithin)))
+	}
+	if e.Evictions != nil {
+		parts = append(parts, fmt.Sprintf("%s have at most %s", jobs, words.Count(*e.Evictions, "eviction")))
+	}
+	if e.Utilization > 0 {
+		parts = append(parts, fmt.Sprintf("%s use at least %d%% of capacity %q", jobs, e.Utilization, e.Capacity))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // judgeStarts compares the waits with StartsWithin.
