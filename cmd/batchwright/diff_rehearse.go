@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -14,6 +15,19 @@ import (
 
 // interrupted is the reason why a rehearsal was not played to its end on both sides.
 const interrupted = "it was interrupted"
+
+// printRehearsed writes a review with the differences between the rehearsals of both sides. If
+// ctx is done before the rehearsals end, it writes what is known, and returns the error of ctx.
+func (d *comparison) printRehearsed(ctx context.Context, r *review.Review, before, after *side) (err error) {
+	r.Rehearsals, err = d.compareRehearsals(ctx, before, after)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if shown := d.printReview(r, d.folderPath(after.Plan), false); !errors.Is(shown, errFindings) {
+		return shown
+	}
+	return cmp.Or(err, errFindings)
+}
 
 // compareRehearsals plays the rehearsals of the later side on both sides, and returns the
 // differences, by the names of the rehearsals. Both sides get the same jobs. If ctx is done

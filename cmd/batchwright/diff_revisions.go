@@ -90,15 +90,7 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 		return err
 	}
 	if d.rehearse && !r.Same() {
-		if r.Rehearsals, err = d.compareRehearsals(ctx, before, after); err != nil {
-			if ctx.Err() == nil {
-				return err
-			}
-			if shown := d.printReview(r, d.folderPath(plan), false); !errors.Is(shown, errFindings) {
-				return shown
-			}
-			return err
-		}
+		return d.printRehearsed(ctx, r, before, after)
 	}
 	return d.printReview(r, d.folderPath(plan), r.Same())
 }
