@@ -18,13 +18,23 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "seed of the first scenario")
 )
 
+// attempts is how often a whole Kueue plays a scenario at most. Its goroutines run in any
+// order, and in a few scenarios it decides differently from one play to the next. The engine
+// must decide as one of the plays.
+const attempts = 5
+
 // TestWholeKueue compares the engine with a whole Kueue in random scenarios: every
 // admission and every eviction of every job.
 func TestWholeKueue(t *testing.T) {
-	jobs, admissions, evictions, different := 0, 0, 0, 0
+	jobs, admissions, evictions, different, repeated := 0, 0, 0, 0, 0
 	for seed := *firstSeed; seed < *firstSeed+uint64(*scenarios); seed++ {
 		s := contendedScenario(t, seed)
 		got, want := decisionsOf(play(t, s)), playWhole(t, s)
+		for again := 1; again < attempts && !cmp.Equal(got, want); again++ {
+			t.Logf("seed %d: play %d of the whole Kueue differs from the engine", seed, again)
+			repeated++
+			want = playWhole(t, s)
+		}
 		for i := range want {
 			jobs++
 			for _, d := range want[i] {
@@ -39,8 +49,8 @@ func TestWholeKueue(t *testing.T) {
 				t.Errorf("seed %d, %s (-whole Kueue +engine):\n%s", seed, s.Jobs[i].Name, diff)
 			}
 		}
-		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; %d jobs differ",
-			seed, jobs, admissions, evictions, different)
+		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; %d jobs differ, %d plays repeated",
+			seed, jobs, admissions, evictions, different, repeated)
 	}
 	if admissions == 0 || evictions == 0 {
 		t.Error("the scenarios have no admission, or no eviction")
