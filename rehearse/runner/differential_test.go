@@ -56,7 +56,8 @@ func TestWholeKueue(t *testing.T) {
 				shifted++
 			}
 		}
-		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; %d jobs differ, %d have another time, %d plays repeated",
+		t.Logf("up to seed %d: %d jobs, %d admissions, %d evictions; "+
+			"%d jobs differ, %d have another time, %d plays repeated",
 			seed, jobs, admissions, evictions, different, shifted, repeated)
 	}
 	if admissions == 0 || evictions == 0 {
