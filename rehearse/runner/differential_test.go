@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/runner"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var (
@@ -24,9 +24,18 @@ var (
 // must decide as one of the plays.
 const attempts = 5
 
-// anyTime compares decisions without their times: in a few scenarios the whole Kueue, whose
-// heads are hidden for parts of a second, decides some seconds later. The test counts them.
-var anyTime = cmpopts.IgnoreFields(decision{}, "At")
+// late is the most seconds by which a decision may be later or earlier than in a play of the
+// whole Kueue. There, what follows from a decision can need one more look at the heads of the
+// queues, and the test lets Kueue look at them in one part of each second only. The test
+// counts such decisions.
+const late = 5
+
+// nearly compares decisions whose times may differ by late.
+var nearly = cmp.Comparer(func(a, b decision) bool {
+	apart := max(a.At-b.At, b.At-a.At)
+	a.At, b.At = 0, 0
+	return a == b && apart <= late
+})
 
 // TestWholeKueue compares the engine with a whole Kueue in random scenarios: every
 // admission and every eviction of every job.
@@ -35,7 +44,7 @@ func TestWholeKueue(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(*scenarios); seed++ {
 		s := contendedScenario(t, seed)
 		got, want := decisionsOf(play(t, s)), playWhole(t, s)
-		for again := 1; again < attempts && !cmp.Equal(got, want, anyTime); again++ {
+		for again := 1; again < attempts && !cmp.Equal(got, want, nearly); again++ {
 			t.Logf("seed %d: play %d of the whole Kueue differs from the engine", seed, again)
 			repeated++
 			want = playWhole(t, s)
@@ -49,7 +58,7 @@ func TestWholeKueue(t *testing.T) {
 					evictions++
 				}
 			}
-			if diff := cmp.Diff(want[i], got[i], anyTime); diff != "" {
+			if diff := cmp.Diff(want[i], got[i], nearly); diff != "" {
 				different++
 				t.Errorf("seed %d, %s (-whole Kueue +engine):\n%s", seed, s.Jobs[i].Name, diff)
 			} else if !cmp.Equal(want[i], got[i]) {
@@ -119,7 +128,10 @@ const gap = 6
 func contendedScenario(t testing.TB, seed uint64) *rehearsal.Scenario {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 1))
-	s := &rehearsal.Scenario{Name: fmt.Sprint("seed-", seed), Kueue: runner.Kueue, Until: 50000}
+	s := &rehearsal.Scenario{
+		Name: fmt.Sprint("seed-", seed), Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: runner.Kueue},
+		Until: 50000,
+	}
 	add := func(apiVersion, kind string, meta fields, more fields) {
 		object := fields{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 		for name, value := range more {
