@@ -56,6 +56,28 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestEndlessPreemption checks that time goes on although Kueue admits a job and evicts it
+// again for one that cannot be admitted itself, until another job ends. The scenario is one
+// of those that are compared with a whole Kueue.
+func TestEndlessPreemption(t *testing.T) {
+	s := contendedScenario(t, 71)
+	s.Until = 3000
+	evictions := map[[2]int64]int64{} // of a job in a second
+	most := int64(0)
+	for i, j := range play(t, s).Jobs {
+		for _, r := range j.Runs {
+			if r.Evicted != "" {
+				at := [2]int64{int64(i), r.Ended}
+				evictions[at]++
+				most = max(most, evictions[at])
+			}
+		}
+	}
+	if most < 2 || most > 5 {
+		t.Errorf("a job is evicted %d times in one second", most)
+	}
+}
+
 // TestHold checks that a held queue admits nobody and lets its jobs run, that a drained one
 // evicts them, and that both go on after the period. The other queue is not concerned.
 func TestHold(t *testing.T) {

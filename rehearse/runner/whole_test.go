@@ -208,9 +208,10 @@ func (h *openingHours) ClusterQueueActive(name kueue.ClusterQueueReference) bool
 }
 
 // settle lets Kueue work for the first part of every second, until nothing was decided for
-// two seconds: its requeuer waits for one.
+// two seconds: its requeuer waits for one. It ends after a minute, because Kueue can evict
+// and admit a job without end.
 func (w *whole) settle() {
-	for quiet := 0; quiet < 3; quiet++ {
+	for quiet, seconds := 0, 0; quiet < 3 && seconds < 60; quiet, seconds = quiet+1, seconds+1 {
 		before := w.count()
 		w.hours.open.Store(true)
 		w.queues.Broadcast()

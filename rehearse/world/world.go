@@ -55,6 +55,10 @@ type World struct {
 	watcher    Watcher
 	// unsettled reports whether something has happened since Settle that Kueue can react to.
 	unsettled bool
+
+	moment    time.Time                    // of the latest evictions
+	evictions map[types.NamespacedName]int // at that moment
+	resting   time.Time                    // the moment at which Kueue decides nothing more
 }
 
 // Watcher follows the Workloads of a World.
@@ -245,8 +249,8 @@ func (w *World) Retry() int {
 	return w.requeuer.ProcessRequeues(w.ctx)
 }
 
-// Settle lets Kueue decide until nothing changes any more at this moment. It reports
-// whether anything has changed. It does nothing if nothing has happened since the last call:
+// Settle lets Kueue decide until nothing changes any more at this moment, or until it has
+// evicted a Workload too often. It reports whether anything has changed. It does nothing if nothing has happened since the last call:
 // Kueue would decide the same again.
 //
 // Kueue looks at the head of each queue in a cycle. In a queue of BestEffortFIFO a head
@@ -256,11 +260,11 @@ func (w *World) Retry() int {
 // the next cycle, and as long as they leave fewer heads.
 func (w *World) Settle() (bool, error) {
 	changed, err := w.tell()
-	if !w.unsettled {
+	if !w.unsettled || w.rests() {
 		return changed, err
 	}
 	idle, heads := 0, w.countHeads()
-	for err == nil && heads > 0 && w.cycle() {
+	for err == nil && heads > 0 && !w.rests() && w.cycle() {
 		var decided bool
 		if decided, err = w.tell(); decided {
 			changed, idle, heads = true, 0, w.countHeads()
@@ -274,9 +278,29 @@ func (w *World) Settle() (bool, error) {
 			idle, heads = 0, left
 		}
 	}
-	w.unsettled = false
+	w.unsettled = w.rests()
 	return changed, err
 }
+
+// mostEvictions is how often Kueue may evict a Workload in one moment. Kueue can admit a
+// Workload and evict it again without end, for example if the Workload that preempts it
+// cannot be admitted itself. On a cluster each round takes time.
+const mostEvictions = 3
+
+// countEviction counts an eviction of this moment. After too many of one Workload the world
+// rests until the next second.
+func (w *World) countEviction(key types.NamespacedName) {
+	if now := time.Now(); !w.moment.Equal(now) {
+		w.moment, w.evictions = now, map[types.NamespacedName]int{}
+	}
+	if w.evictions[key]++; w.evictions[key] == mostEvictions {
+		w.resting = w.moment
+		w.watcher.Wake(key, time.Second)
+	}
+}
+
+// rests reports whether Kueue decides nothing more at this moment.
+func (w *World) rests() bool { return w.resting.Equal(time.Now()) }
 
 // countHeads returns the number of workloads that Kueue would look at in the next cycles.
 func (w *World) countHeads() int {
@@ -307,6 +331,9 @@ func (w *World) tell() (bool, error) {
 				continue
 			}
 			w.reconciler.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before, ObjectNew: c.after})
+			if !evicted(c.before) && evicted(c.after) {
+				w.countEviction(key)
+			}
 			decided = decided || workload.Status(c.before) != workload.Status(c.after) ||
 				evicted(c.before) != evicted(c.after)
 			if err := w.watcher.Changed(c.before, c.after); err != nil {
