@@ -55,8 +55,9 @@ func inventPlatform() *ir.Platform {
 
 // invent returns a rehearsal with a number of jobs of which one in ten is evicted once.
 func invent(p *ir.Platform, jobs int, until int64) (*rehearsal.Scenario, *rehearsal.History) {
-	s := &rehearsal.Scenario{Name: "invented", Kueue: "0.19.2", Until: until}
-	h := &rehearsal.History{Kueue: s.Kueue, End: until}
+	kueue := rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}
+	s := &rehearsal.Scenario{Name: "invented", Scheduler: kueue, Until: until}
+	h := &rehearsal.History{Scheduler: kueue, End: until}
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
 			s.Templates = append(s.Templates, rehearsal.Template{

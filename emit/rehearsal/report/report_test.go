@@ -132,7 +132,8 @@ func TestOf(t *testing.T) {
 	fairness := 1.0
 	want := &report.Report{
 		Rehearsal: "week", Platform: "small",
-		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, Installed: "0.19.2", Until: 1000, End: 1000, Total: total,
+		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"}, Installed: "0.19.2",
+		Until: 1000, End: 1000, Total: total,
 		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
 		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
 		Capacities: []report.Capacity{
