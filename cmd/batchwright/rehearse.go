@@ -62,7 +62,8 @@ created in one second. A rehearsal prefers the job that was submitted first;
 
 Nodes, people and job controllers are simulated. docs/rehearsal.md lists what is
 simpler than on a cluster. The program batchwright-rehearse contains Kueue; "make"
-builds it next to batchwright.`,
+builds it next to batchwright. batchwright-rehearse-kai contains KAI Scheduler, for
+platforms that use it; "make rehearse-kai" builds it.`,
 		Example: `  batchwright rehearse blueprints/batch-platform
   batchwright rehearse --only busy-week --html week.html blueprints/prod
   batchwright rehearse --only busy-week --ties reversed blueprints/prod

@@ -250,8 +250,8 @@ func (w *World) Retry() int {
 }
 
 // Settle lets Kueue decide until nothing changes any more at this moment, or until it has
-// evicted a Workload too often. It reports whether anything has changed. It does nothing if nothing has happened since the last call:
-// Kueue would decide the same again.
+// evicted a Workload too often. It reports whether anything has changed. It does nothing if
+// nothing has happened since the last call: Kueue would decide the same again.
 //
 // Kueue looks at the head of each queue in a cycle. In a queue of BestEffortFIFO a head
 // that does not fit makes room for the next, until no head is left. In a queue of
