@@ -63,10 +63,11 @@ func (s Scheduler) Title() string {
 // Decider says which release decided, such as "Kueue 0.19.2", and if the platform installs
 // another one, also that: "KAI Scheduler 0.12.0 in place of 0.17.0".
 func Decider(s *Scenario, h *History) string {
-	if s.Scheduler.Version == h.Scheduler.Version {
-		return h.Scheduler.Title()
+	decided, installed := h.Scheduler, s.Scheduler
+	if decided.Version == installed.Version {
+		return decided.Title()
 	}
-	return h.Scheduler.Title() + " in place of " + s.Scheduler.Version
+	return decided.Title() + " in place of " + installed.Version
 }
 
 // Template is a Job or JobSet that is submitted many times.

@@ -169,8 +169,9 @@ func (j *Jobs) add(text json.RawMessage) error {
 		return err
 	}
 	group, version, _ := strings.Cut(kind.APIVersion, "/")
+	want := kueue.SchemeGroupVersion.Group
 	switch {
-	case kind.Kind != "Workload" || group != kueue.SchemeGroupVersion.Group:
+	case kind.Kind != "Workload" || group != want:
 		return fmt.Errorf("%w: an object has the kind %q of %q", ErrNoWorkloads, kind.Kind, kind.APIVersion)
 	case version != "v1beta1" && version != "v1beta2":
 		return fmt.Errorf("the API version %s of a Workload is unknown, want v1beta1 or v1beta2", kind.APIVersion)

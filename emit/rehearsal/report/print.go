@@ -165,7 +165,7 @@ func headline(r *Report) string {
 	if r.ReversedTies {
 		out += ", ties reversed"
 	}
-	if r.Installed != r.Scheduler.Version {
+	if decided := r.Scheduler.Version; decided != r.Installed {
 		out += ", decided by " + r.Scheduler.Title() + " in place of " + r.Installed
 	}
 	return out
