@@ -29,8 +29,8 @@ type Field struct {
 	Fields   []Member        `json:"fields,omitempty"`        // fields of a struct, or of each entity
 	SameName []string        `json:"sameName,omitempty"`      // other fields with the name of a top-level field
 	Value    *Value          `json:"value,omitempty"`         // value in a blueprint; nil without a blueprint
-	// HasElements reports whether the field is a list of structs, whose fields are those of
-	// the field with "[0]" after its path.
+	// HasElements reports whether the field is a list of structs. The path of the first
+	// struct is the path of the field with "[0]" after it.
 	HasElements bool `json:"-"`
 	// Literals are the accepted values as CUE source, if there are only a few.
 	Literals []string `json:"-"`

@@ -52,7 +52,8 @@ func lowerJob(b *schema.Blueprint, p *ir.Platform, r *ir.Rehearsal, arrival int,
 // idleImage stands for the image of jobs that no cluster runs.
 const idleImage = "none"
 
-// jobShape is what tells the jobs of a rehearsal apart. The amounts are those of a pod.
+// jobShape holds the properties in which jobs of a rehearsal can differ. Each pod requests
+// the amounts.
 type jobShape struct {
 	team, tier       string
 	pods             int

@@ -89,7 +89,7 @@ type Span struct {
 	Line       int // from 1
 }
 
-// Text is what Read finds in a text.
+// Text is the result of Read.
 type Text struct {
 	Jobs     []Job // by time of submission, then by line
 	Problems []Problem

@@ -25,8 +25,8 @@ import (
 //
 // The error is an Unplayable if the platform uses something that the engine does not
 // know, and if the rehearsal is one of another platform and concerns a workload, a team or
-// a queue that this platform does not have. Every other error is a
-// bug: the tree is not that of the plan.
+// a queue that this platform does not have. Every other error is a bug: the tree was built
+// from another plan.
 func OfRehearsal(p *ir.Platform, tree emit.Tree, r ir.Rehearsal) (*Scenario, error) {
 	if err := checkPlatform(p); err != nil {
 		return nil, err

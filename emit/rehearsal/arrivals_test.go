@@ -238,9 +238,9 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 	}
 }
 
-// TestOwnJobs checks that the jobs of a trace and those that only a rehearsal has get the
-// templates of the rehearsal's own workloads, behind those of the platform, and that holds
-// reach the scenario.
+// TestOwnJobs checks the templates of jobs that only a rehearsal has, and of the jobs of a
+// trace: they follow the templates of the platform. It also checks that the scenario has the
+// holds.
 func TestOwnJobs(t *testing.T) {
 	p, tree := compileBlueprints(t, "batch-platform")
 	like := p.Workloads[0]
