@@ -24,7 +24,7 @@ import (
 // job is one job of the scenario, and the controllers that look after it.
 type job struct {
 	rehearsal.Job
-	number   int
+	number   int // in the whole scenario
 	template *template
 	key      types.NamespacedName
 
@@ -49,7 +49,7 @@ func (r *run) record() *rehearsal.Run { return r.job.work.Run() }
 
 // submit creates the job's Workload.
 func (p *play) submit(j *job) error {
-	wl := j.template.workloadOf(j.Job, j.number, len(p.jobs), p.start, p.scenario.ReversedTies)
+	wl := j.template.workloadOf(j.Job, j.number, p.part.total, p.start, p.part.ReversedTies)
 	j.key = client.ObjectKeyFromObject(wl)
 	if other, ok := p.byKey[j.key]; ok && !other.ended {
 		return fmt.Errorf("two jobs have the name %s at the same time", j.key)

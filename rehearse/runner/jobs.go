@@ -51,7 +51,7 @@ func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
 	active := true
 	wl.Spec.Active = &active
 	workload.AdjustResources(w.Context(), w.Client(), wl)
-	out := &template{workload: wl, podSets: map[kueue.PodSetReference]stage.Amounts{}}
+	out := &template{workload: wl, world: w, podSets: map[kueue.PodSetReference]stage.Amounts{}}
 	for _, set := range wl.Spec.PodSets {
 		out.podSets[set.Name] = stage.AmountsOf(podresource.PodRequests(&corev1.Pod{Spec: set.Template.Spec},
 			podresource.PodResourcesOptions{}))

@@ -6,18 +6,20 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -29,37 +31,74 @@ import (
 // The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
 // rehearsal of days takes as long as the decisions in it.
 func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, ended int)) (*rehearsal.History, error) {
-	var history *rehearsal.History
-	var err error
-	// A bubble cannot see what is outside, so it is asked between two events.
+	cluster, err := world.ReadCluster(s.Objects)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", stage.ErrScenario, err)
+	}
+	parts, err := split(s, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", stage.ErrScenario, err)
+	}
+	// Kueue's scheduler and the runner take turns: threads without work of their own cost a
+	// quarter of the CPU time.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(len(parts), runtime.GOMAXPROCS(0))))
+	pace := newPace(ctx, len(parts), windowOf(parts), progress)
+	plays, problems := make([]*play, len(parts)), make([]error, len(parts))
+	var group sync.WaitGroup
+	for i, part := range parts {
+		group.Go(func() {
+			plays[i], problems[i] = playPart(part, pace.runners[i])
+			pace.runners[i].leave(problems[i] != nil)
+		})
+	}
+	group.Wait()
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return merge(s, cluster, plays), nil
+}
+
+// windowOf returns the time by which parts may be ahead of each other: small enough that an
+// interrupt takes effect soon, and large enough that they seldom wait. A single part waits
+// for nobody.
+func windowOf(parts []*part) int64 {
+	if len(parts) == 1 {
+		return 0
+	}
+	last := int64(0)
+	for _, p := range parts {
+		for _, j := range p.Jobs {
+			last = max(last, j.At)
+		}
+	}
+	return 3600 + last/64
+}
+
+// playPart plays a part.
+func playPart(part *part, pacer *pacer) (p *play, err error) {
 	synctest.Test(&testing.T{}, func(*testing.T) {
-		var p *play
-		if p, err = newPlay(s); err != nil {
+		if p, err = newPlay(part); err != nil {
 			err = fmt.Errorf("%w: %w", stage.ErrScenario, err)
 			return
 		}
 		defer p.close()
-		noted := func(now int64) { progress(now, p.ended) }
-		if p.interrupted, err = p.agenda.Run(ctx, s, noted, p.look, p.settle); err == nil {
-			history = p.history()
-		}
+		noted := func(now int64) { pacer.note(now, p.ended) }
+		p.interrupted, err = p.agenda.Run(part.Scenario, pacer.stops, noted, p.look, p.settle)
 	})
-	return history, err
+	return p, err
 }
 
-// play is a rehearsal that is under way.
+// play is a part of a rehearsal that is under way.
 type play struct {
-	scenario  *rehearsal.Scenario
+	part      *part
 	start     time.Time
 	worlds    []*world.World // one for each root of cohorts, which share nothing in Kueue
-	cluster   *world.Cluster
 	templates []*template
 	pools     map[string]*pool
 	order     []*pool
 	jobs      []*job
 	byKey     map[types.NamespacedName]*job
 	byUID     map[types.UID]*job
-	queues    map[types.NamespacedName]string // ClusterQueue by LocalQueue
 	agenda    stage.Agenda
 	requests  []*run                 // ProvisioningRequests that wait for nodes, the oldest first
 	retries   map[*world.World]int64 // time of the latest planned retry
@@ -72,53 +111,33 @@ type play struct {
 	interrupted bool
 }
 
-func newPlay(s *rehearsal.Scenario) (*play, error) {
-	cluster, err := world.ReadCluster(s.Objects)
-	if err != nil {
-		return nil, err
-	}
+func newPlay(in *part) (*play, error) {
 	p := &play{
-		scenario: s, start: time.Now(), cluster: cluster, pools: map[string]*pool{},
+		part: in, start: time.Now(), pools: map[string]*pool{}, retries: map[*world.World]int64{},
 		byKey: map[types.NamespacedName]*job{}, byUID: map[types.UID]*job{},
-		queues: map[types.NamespacedName]string{}, retries: map[*world.World]int64{},
-	}
-	for _, q := range cluster.LocalQueues {
-		p.queues[client.ObjectKeyFromObject(q)] = string(q.Spec.ClusterQueue)
-	}
-	parts, err := cluster.Split()
-	if err != nil {
-		return nil, err
 	}
 	byQueue := map[string]*world.World{}
-	for _, part := range parts {
-		w, err := world.New(part, p)
+	for _, cluster := range in.clusters {
+		w, err := world.New(cluster, p)
 		if err != nil {
 			p.close()
 			return nil, err
 		}
 		p.worlds = append(p.worlds, w)
-		for _, q := range part.ClusterQueues {
+		for _, q := range cluster.ClusterQueues {
 			byQueue[q.Name] = w
 		}
 	}
-	p.readTimeout()
-	for _, t := range s.Templates {
-		template, err := newTemplate(p.worlds[0], t)
+	p.readTimeout(in.clusters[0].Configuration)
+	for i, t := range in.Templates {
+		template, err := newTemplate(byQueue[in.queues[i]], t)
 		if err != nil {
 			return nil, err
 		}
-		key := types.NamespacedName{
-			Namespace: template.workload.Namespace, Name: string(template.workload.Spec.QueueName),
-		}
-		if template.queue = p.queues[key]; template.queue == "" {
-			return nil, fmt.Errorf("workload %s: namespace %s has no LocalQueue %q", t.Name, key.Namespace, key.Name)
-		}
-		if template.world = byQueue[template.queue]; template.world == nil {
-			return nil, fmt.Errorf("workload %s: there is no ClusterQueue %q", t.Name, template.queue)
-		}
+		template.queue = in.queues[i]
 		p.templates = append(p.templates, template)
 	}
-	for _, in := range s.Pools {
+	for _, in := range in.Pools {
 		pool, err := newPool(in)
 		if err != nil {
 			return nil, err
@@ -127,22 +146,15 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		p.order = append(p.order, pool)
 		pool.add(min(in.Min, in.Max), 0)
 	}
-	if err := p.planJobs(); err != nil {
-		return nil, err
-	}
-	if err := p.planHolds(byQueue); err != nil {
-		return nil, err
-	}
+	p.planJobs()
+	p.planHolds(byQueue)
 	return p, nil
 }
 
 // planJobs plans the submissions and deletions of jobs, and the limits of the pools.
-func (p *play) planJobs() error {
-	for i, in := range p.scenario.Jobs {
-		if in.Template < 0 || in.Template >= len(p.templates) {
-			return fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
-		}
-		j := &job{Job: in, number: i, template: p.templates[in.Template], work: stage.NewWork(in)}
+func (p *play) planJobs() {
+	for i, in := range p.part.Jobs {
+		j := &job{Job: in, number: p.part.numbers[i], template: p.templates[in.Template], work: stage.NewWork(in)}
 		p.jobs = append(p.jobs, j)
 		if in.Deleted > 0 {
 			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
@@ -157,31 +169,25 @@ func (p *play) planJobs() error {
 			}
 		}
 	}
-	return nil
 }
 
 // planHolds plans when ClusterQueues are stopped and started. byQueue holds their worlds.
-func (p *play) planHolds(byQueue map[string]*world.World) error {
-	for _, hold := range p.scenario.Holds {
+func (p *play) planHolds(byQueue map[string]*world.World) {
+	for _, hold := range p.part.Holds {
 		for _, queue := range hold.ClusterQueues {
-			w := byQueue[queue]
-			if w == nil {
-				return fmt.Errorf("there is no ClusterQueue %q to hold", queue)
-			}
-			change := func() error { return p.hold(w, queue) }
+			change := func() error { return p.hold(byQueue[queue], queue) }
 			p.agenda.Plan(hold.From, change)
 			if hold.To > 0 {
 				p.agenda.Plan(hold.To, change)
 			}
 		}
 	}
-	return nil
 }
 
 // hold stops a ClusterQueue, or starts it again, as the periods of this moment say.
 func (p *play) hold(w *world.World, queue string) error {
 	policy := kueue.None
-	for _, h := range p.scenario.Holds {
+	for _, h := range p.part.Holds {
 		if h.From > p.agenda.Now || h.To > 0 && h.To <= p.agenda.Now || !slices.Contains(h.ClusterQueues, queue) {
 			continue
 		}
@@ -196,11 +202,11 @@ func (p *play) hold(w *world.World, queue string) error {
 }
 
 // readTimeout reads Kueue's waitForPodsReady.
-func (p *play) readTimeout() {
-	if p.cluster.Configuration == nil || p.cluster.Configuration.WaitForPodsReady == nil {
+func (p *play) readTimeout(c *config.Configuration) {
+	if c == nil || c.WaitForPodsReady == nil {
 		return
 	}
-	ready := p.cluster.Configuration.WaitForPodsReady
+	ready := c.WaitForPodsReady
 	p.timeout = int64(ready.Timeout.Seconds())
 	if ready.RecoveryTimeout != nil {
 		p.recovery = int64(ready.RecoveryTimeout.Seconds())
@@ -248,8 +254,10 @@ func (p *play) close() {
 func (p *play) look(at int64) {
 	state := rehearsal.State{At: at, Pods: map[string]int{}}
 	counts := map[string]*rehearsal.QueueState{}
-	for _, q := range p.cluster.ClusterQueues {
-		state.Queues = append(state.Queues, rehearsal.QueueState{ClusterQueue: q.Name})
+	for _, c := range p.part.clusters {
+		for _, q := range c.ClusterQueues {
+			state.Queues = append(state.Queues, rehearsal.QueueState{ClusterQueue: q.Name})
+		}
 	}
 	for i := range state.Queues {
 		counts[state.Queues[i].ClusterQueue] = &state.Queues[i]
@@ -271,32 +279,21 @@ func (p *play) look(at int64) {
 	p.states = append(p.states, state)
 }
 
-// history returns what has happened.
-func (p *play) history() *rehearsal.History {
-	h := &rehearsal.History{
-		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: Kueue},
-		End:       min(p.agenda.Now, p.scenario.Until), States: p.states, Interrupted: p.interrupted,
-		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
+// jobHistory returns what happened to a job in a rehearsal that ended at a time.
+func (p *play) jobHistory(j *job, end int64) rehearsal.JobHistory {
+	j.work.Close(end)
+	out := rehearsal.JobHistory{
+		ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
 	}
-	for _, j := range p.jobs {
-		j.work.Close(h.End)
-		out := rehearsal.JobHistory{
-			ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
+	switch {
+	case j.ended:
+	case j.run != nil:
+		out.Outcome = rehearsal.Running
+	default:
+		out.Outcome = rehearsal.Waiting
+		if wl := j.template.world.Workload(j.key); wl != nil {
+			out.Waits = message(wl, kueue.WorkloadQuotaReserved)
 		}
-		switch {
-		case j.ended:
-		case j.run != nil:
-			out.Outcome = rehearsal.Running
-		default:
-			out.Outcome = rehearsal.Waiting
-			if wl := j.template.world.Workload(j.key); wl != nil {
-				out.Waits = message(wl, kueue.WorkloadQuotaReserved)
-			}
-		}
-		h.Jobs = append(h.Jobs, out)
 	}
-	for _, pool := range p.order {
-		h.Pools = append(h.Pools, rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use})
-	}
-	return h
+	return out
 }

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"container/heap"
-	"context"
 	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
@@ -34,12 +33,13 @@ func (a *Agenda) Plan(at int64, do func() error) {
 // Run goes through the agenda until the end of the scenario. Everything of one second
 // happens before settle, which lets the scheduler decide and plays all that follows in the
 // same second. look records the State at a time, and progress gets the time of each event.
-// Run reports whether ctx was done before the end.
+// stops is asked before each event, and reports whether somebody stops the rehearsal there;
+// Run then reports that it was interrupted.
 //
 // The clock must be that of a bubble of testing/synctest that has just begun: Run sleeps
 // until the time of each event.
 func (a *Agenda) Run(
-	ctx context.Context, s *rehearsal.Scenario, progress func(now int64), look func(at int64), settle func() error,
+	s *rehearsal.Scenario, stops func(at int64) bool, progress func(now int64), look func(at int64), settle func() error,
 ) (interrupted bool, err error) {
 	start, looks := time.Now(), s.Looks
 	if err := settle(); err != nil {
@@ -54,7 +54,7 @@ func (a *Agenda) Run(
 		if !more || a.items[0].at > s.Until {
 			return false, nil
 		}
-		if ctx.Err() != nil {
+		if stops(a.items[0].at) {
 			return true, nil
 		}
 		a.Now = a.items[0].at

@@ -37,7 +37,8 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, e
 			return
 		}
 		noted := func(now int64) { progress(now, p.ended) }
-		if p.interrupted, err = p.agenda.Run(ctx, s, noted, p.look, p.settle); err == nil {
+		stops := func(int64) bool { return ctx.Err() != nil }
+		if p.interrupted, err = p.agenda.Run(s, stops, noted, p.look, p.settle); err == nil {
 			history = p.history()
 		}
 	})
