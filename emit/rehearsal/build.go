@@ -54,10 +54,12 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 		return nil, err
 	}
 	version := ir.Choose(p.Scheduler, p.Versions.Kueue, p.Versions.KAI)
-	return &Scenario{
+	s := &Scenario{
 		Scheduler: Scheduler{p.Scheduler, version}, Objects: objects, Templates: templates, Jobs: []Job{},
 		Pools: poolsOf(p),
-	}, nil
+	}
+	limitNodes(p, s)
+	return s, nil
 }
 
 // checkPlatform returns an Unplayable if the engine cannot play the platform, whatever

@@ -216,9 +216,10 @@ func TestBatchPlatform(t *testing.T) {
 	}
 	withoutLabels(s.Pools)
 	node := map[string]string{"cpu": "23870m", "memory": "90626Mi", "nvidia.com/gpu": "2"}
+	machine := map[string]float64{"cpu": 24, "memory": 96}
 	if d := cmp.Diff([]rehearsal.Pool{
-		{Name: "l4-reserved", PerNode: node, Min: 4, Max: 4, Together: 1, Idle: 600},
-		{Name: "l4-spot", PerNode: node, Max: 36, Together: 1, Startup: 180, Idle: 600},
+		{Name: "l4-reserved", PerNode: node, Machine: machine, Min: 4, Max: 4, Together: 1, Idle: 600},
+		{Name: "l4-spot", PerNode: node, Machine: machine, Max: 36, Together: 1, Startup: 180, Idle: 600},
 	}, s.Pools[2:]); d != "" {
 		t.Errorf("the pools: -want +got:\n%s", d)
 	}

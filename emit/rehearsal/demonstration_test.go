@@ -86,6 +86,35 @@ func TestPerformPhases(t *testing.T) {
 	}
 }
 
+// TestLimitNodes checks that the limits of node auto-provisioning are those that the pools
+// could exceed, without what the system pool has.
+func TestLimitNodes(t *testing.T) {
+	p := &ir.Platform{
+		Zones:      []string{"a", "b"},
+		SystemPool: ir.SystemPool{NodesPerZone: 1, VCPUs: 4, MemoryGiB: 16},
+		Capacities: []ir.Capacity{
+			{Name: "large", Option: ir.OnDemand, MaxNodes: 2, Machine: ir.Machine{VCPUs: 24, MemoryGiB: 96}},
+			{Name: "small", Option: ir.OnDemand, MaxNodes: 3, Machine: ir.Machine{VCPUs: 8, MemoryGiB: 31.5}},
+		},
+		AutoProvisioning: ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{
+			{Type: ir.CPU, Max: 79}, {Type: ir.Memory, Max: 319}, {Type: "nvidia-l4", Max: 1},
+		}},
+	}
+	s := &Scenario{Pools: poolsOf(p)}
+	limitNodes(p, s)
+	if d := cmp.Diff([]Limit{{Resource: ir.CPU, Most: 71}}, s.Limits); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if d := cmp.Diff(map[string]float64{ir.CPU: 24}, s.Pools[0].Machine); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	p.AutoProvisioning.Create = false
+	s = &Scenario{Pools: poolsOf(p)}
+	if limitNodes(p, s); s.Limits != nil {
+		t.Errorf("limits although GKE creates no pools: %v", s.Limits)
+	}
+}
+
 func TestStartup(t *testing.T) {
 	slice := ir.Capacity{
 		Option: ir.Options()[0].Option, MaxNodes: 8, Slices: 2,

@@ -55,6 +55,44 @@ func poolsOf(p *ir.Platform) []Pool {
 	return out
 }
 
+// limitNodes adds the limits of node auto-provisioning that the pools could exceed together.
+// The limits on accelerators are never exceeded: each is at least what all capacities have.
+func limitNodes(p *ir.Platform, s *Scenario) {
+	if !p.AutoProvisioning.Create {
+		return
+	}
+	amounts := map[string]func(m ir.Machine) float64{
+		ir.CPU:    func(m ir.Machine) float64 { return float64(m.VCPUs) },
+		ir.Memory: func(m ir.Machine) float64 { return m.MemoryGiB },
+	}
+	machines := map[string]ir.Machine{}
+	for _, c := range p.Capacities {
+		machines[c.Name] = c.Machine
+	}
+	system := ir.Machine{VCPUs: p.SystemPool.VCPUs, MemoryGiB: p.SystemPool.MemoryGiB}
+	for _, l := range p.AutoProvisioning.Limits {
+		amount := amounts[l.Type]
+		if amount == nil {
+			continue
+		}
+		room := float64(l.Max) - amount(system)*float64(p.SystemPool.NodesPerZone*len(p.Zones))
+		most := 0.0
+		for _, pool := range s.Pools {
+			most += amount(machines[pool.Name]) * float64(pool.Max)
+		}
+		if most <= room {
+			continue
+		}
+		s.Limits = append(s.Limits, Limit{Resource: l.Type, Most: room})
+		for i, pool := range s.Pools {
+			if s.Pools[i].Machine == nil {
+				s.Pools[i].Machine = map[string]float64{}
+			}
+			s.Pools[i].Machine[l.Type] = amount(machines[pool.Name])
+		}
+	}
+}
+
 // startupOf returns the time in which a new node of a capacity starts, in seconds. It is 0
 // if the number of nodes is fixed, because no node is new.
 func startupOf(c ir.Capacity) int64 {

@@ -26,13 +26,23 @@ type Scenario struct {
 	Templates []Template        `json:"templates"`
 	Jobs      []Job             `json:"jobs"`  // by time of submission, then in the order of submission
 	Pools     []Pool            `json:"pools"` // by name
-	Holds     []Hold            `json:"holds,omitempty"`
+	// Limits bound the nodes of all pools together. A limit that the most nodes of all pools
+	// keep is omitted.
+	Limits []Limit `json:"limits,omitempty"`
+	Holds  []Hold  `json:"holds,omitempty"`
 	// Looks are the times at which the engine records the State, ascending. A look sees
 	// everything that has happened at its time.
 	Looks []int64 `json:"looks,omitempty"`
 	// ReversedTies makes the later of two jobs that were submitted in one second the
 	// earlier one. The scheduler breaks such ties by chance.
 	ReversedTies bool `json:"reversedTies,omitempty"`
+}
+
+// Limit bounds what all nodes together have of a resource: GKE's node auto-provisioning
+// creates no node beyond it, in any pool.
+type Limit struct {
+	Resource string  `json:"resource"` // a key of Pool.Machine
+	Most     float64 `json:"most"`
 }
 
 // Hold is a period in which ClusterQueues are stopped. If several are in force for a
@@ -109,8 +119,10 @@ type Pool struct {
 	// PerNode are the amounts that a node has for the pods of jobs, by resource, as
 	// Kubernetes writes quantities.
 	PerNode map[string]string `json:"perNode"`
-	Min     int               `json:"min"` // nodes that always exist
-	Max     int               `json:"max"` // most nodes at a time
+	// Machine is what a node counts for each of the scenario's limits, by resource.
+	Machine map[string]float64 `json:"machine,omitempty"`
+	Min     int                `json:"min"` // nodes that always exist
+	Max     int                `json:"max"` // most nodes at a time
 	// Together is the number of nodes that GKE creates and deletes together, such as
 	// the hosts of a TPU slice. 1 for most pools.
 	Together int `json:"together"`

@@ -182,13 +182,16 @@ func (p *play) provision(r *run) bool {
 			wait = max(wait, pool.Startup)
 		}
 	}
+	creates := true
 	for pool, nodes := range needs {
-		if limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now); limit-pool.count()-pool.booting < nodes {
-			return false
-		}
-	}
-	for pool, nodes := range needs {
+		creates = creates && p.room(pool) >= nodes
 		pool.booting += nodes
+	}
+	if !creates {
+		for pool, nodes := range needs {
+			pool.booting -= nodes
+		}
+		return false
 	}
 	p.agenda.Plan(p.agenda.Now+wait, func() error {
 		for pool, nodes := range needs {
@@ -256,8 +259,11 @@ func (p *play) placePods() bool {
 
 // grow asks for as many nodes as the waiting pods need and the pool may have.
 func (p *play) grow(pool *pool) {
-	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
-	lacking := min(pool.lacking()-pool.booting, limit-pool.count()-pool.booting)
+	lacking := pool.lacking() - pool.booting
+	if lacking <= 0 {
+		return
+	}
+	lacking = min(lacking, p.room(pool))
 	lacking -= lacking % pool.Together
 	if lacking <= 0 {
 		return
@@ -270,6 +276,20 @@ func (p *play) grow(pool *pool) {
 		p.planIdle(pool)
 		return nil
 	})
+}
+
+// room returns how many more nodes a pool may have at the moment.
+func (p *play) room(pool *pool) int {
+	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
+	room := limit - pool.count() - pool.booting
+	if len(p.part.Limits) == 0 {
+		return room
+	}
+	var nodes []int
+	for _, other := range p.order {
+		nodes = append(nodes, other.count()+other.booting)
+	}
+	return min(room, stage.WithinLimits(p.part.Scenario, pool.Pool, nodes))
 }
 
 // planIdle plans the deletion of nodes that are empty for long enough.

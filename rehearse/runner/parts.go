@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 )
 
-// part is a part of a scenario that shares neither quota nor nodes with the others, so that
-// each part can be played by itself.
+// part is a part of a scenario that shares neither quota nor nodes nor limits of the cluster
+// with the others, so that each part can be played by itself.
 type part struct {
 	*rehearsal.Scenario                  // of the part: its own templates, jobs, pools and holds
 	clusters            []*world.Cluster // one for each root of cohorts
@@ -59,8 +59,9 @@ func split(s *rehearsal.Scenario, cluster *world.Cluster) ([]*part, error) {
 	return parts, nil
 }
 
-// joinByPools returns a part for the clusters that share pools of nodes. Pools that no
-// flavor names belong to the first part.
+// joinByPools returns a part for the clusters that share pools of nodes: with limits on the
+// nodes of all pools together, all clusters. Pools that no flavor names belong to the first
+// part.
 func joinByPools(s *rehearsal.Scenario, roots []*world.Cluster) []*part {
 	var parts []*part
 	byPool := map[string]*part{}
@@ -68,9 +69,10 @@ func joinByPools(s *rehearsal.Scenario, roots []*world.Cluster) []*part {
 		p := &part{Scenario: &rehearsal.Scenario{
 			Name: s.Name, Scheduler: s.Scheduler, Until: s.Until, Looks: s.Looks, ReversedTies: s.ReversedTies,
 		}, clusters: []*world.Cluster{root}, total: len(s.Jobs)}
+		p.Limits = s.Limits
 		names := poolNames(s, root)
 		parts = slices.DeleteFunc(parts, func(other *part) bool {
-			shares := slices.ContainsFunc(names, func(name string) bool { return byPool[name] == other })
+			shares := len(s.Limits) > 0 || slices.ContainsFunc(names, func(name string) bool { return byPool[name] == other })
 			if shares {
 				p.clusters = slices.Concat(other.clusters, p.clusters)
 			}
@@ -149,7 +151,9 @@ func queueOf(t rehearsal.Template, localQueues map[types.NamespacedName]string) 
 	if err != nil {
 		return "", err
 	}
-	key := types.NamespacedName{Namespace: generic.Object().GetNamespace(), Name: string(jobframework.QueueName(generic))}
+	key := types.NamespacedName{
+		Namespace: generic.Object().GetNamespace(), Name: string(jobframework.QueueName(generic)),
+	}
 	queue, ok := localQueues[key]
 	if !ok {
 		return "", fmt.Errorf("namespace %s has no LocalQueue %q", key.Namespace, key.Name)

@@ -37,7 +37,8 @@ func TestParts(t *testing.T) {
 func TestPartsWithPools(t *testing.T) {
 	s := scenario(t, queue{team: "a", quota: 2}, queue{team: "b", quota: 2})
 	nodes(s, rehearsal.Pool{Max: 1, Idle: 10})
-	s.Pools = append([]rehearsal.Pool{{Name: "idle", PerNode: map[string]string{"cpu": "1"}, Min: 3, Max: 3}}, s.Pools...)
+	idle := rehearsal.Pool{Name: "idle", PerNode: map[string]string{"cpu": "1"}, Min: 3, Max: 3}
+	s.Pools = append([]rehearsal.Pool{idle}, s.Pools...)
 	first := submit(t, s, "a", "low", 1, rehearsal.Job{At: 0, Runs: 100})
 	second := submit(t, s, "b", "low", 1, rehearsal.Job{At: 0, Runs: 100})
 	h := play(t, s)
@@ -93,7 +94,8 @@ func TestFailedPart(t *testing.T) {
 	latest := int64(0)
 	_, err := runner.Play(context.Background(), s, func(now int64, _ int) { latest = max(latest, now) })
 	for _, team := range []string{"a", "b"} {
-		if want := fmt.Sprintf("two jobs have the name %s/twin", team); err == nil || !strings.Contains(err.Error(), want) {
+		want := fmt.Sprintf("two jobs have the name %s/twin", team)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want: %s", err, want)
 		}
 	}

@@ -126,6 +126,27 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestLimits checks that no node is created beyond the limits of the cluster, which count
+// the nodes of all pools.
+func TestLimits(t *testing.T) {
+	s := scenario(t, queue{team: "a", quota: 9})
+	nodes(s, rehearsal.Pool{Max: 9, Startup: 5, Idle: 10})
+	s.Pools[0].Machine = map[string]float64{"cpu": 2, "memory": 7.5}
+	s.Pools = append(s.Pools, rehearsal.Pool{
+		Name: "other", PerNode: map[string]string{"cpu": "1"}, Min: 1, Max: 1,
+		Machine: map[string]float64{"cpu": 4, "memory": 1},
+	})
+	s.Limits = []rehearsal.Limit{{Resource: "memory", Most: 100}, {Resource: "cpu", Most: 8}}
+	first := submit(t, s, "a", "low", 2, rehearsal.Job{At: 0, Runs: 100})
+	second := submit(t, s, "a", "low", 1, rehearsal.Job{At: 1, Runs: 100})
+	h := play(t, s)
+	equal(t, "first", runs(h, first), [][3]int64{{0, 5, 105}})
+	equal(t, "second", runs(h, second), [][3]int64{{1, 105, 205}})
+	equal(t, "nodes", h.Pools[0].Nodes, []rehearsal.Count{
+		{At: 0, N: 0}, {At: 5, N: 2}, {At: 115, N: 1}, {At: 215, N: 0},
+	})
+}
+
 // TestManyHeads checks that a job that fits starts although many before it do not fit.
 func TestManyHeads(t *testing.T) {
 	for _, strict := range []bool{false, true} {

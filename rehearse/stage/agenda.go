@@ -39,7 +39,7 @@ func (a *Agenda) Plan(at int64, do func() error) {
 // The clock must be that of a bubble of testing/synctest that has just begun: Run sleeps
 // until the time of each event.
 func (a *Agenda) Run(
-	s *rehearsal.Scenario, stops func(at int64) bool, progress func(now int64), look func(at int64), settle func() error,
+	s *rehearsal.Scenario, stops func(at int64) bool, progress, look func(at int64), settle func() error,
 ) (interrupted bool, err error) {
 	start, looks := time.Now(), s.Looks
 	if err := settle(); err != nil {

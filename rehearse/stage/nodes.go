@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 	"maps"
+	"math"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	corev1 "k8s.io/api/core/v1"
@@ -68,6 +69,23 @@ func MostNodes(p rehearsal.Pool, now int64) (limit int, keeps bool) {
 		}
 	}
 	return p.Max, true
+}
+
+// WithinLimits returns how many more nodes a pool may have within the limits of the whole
+// cluster. nodes are the nodes of all pools, in the order of the pools; those that are being
+// created count.
+func WithinLimits(s *rehearsal.Scenario, p rehearsal.Pool, nodes []int) int {
+	most := math.MaxInt
+	for _, l := range s.Limits {
+		left, each := l.Most, p.Machine[l.Resource]
+		for i, n := range nodes {
+			left -= float64(n) * s.Pools[i].Machine[l.Resource]
+		}
+		if each > 0 {
+			most = min(most, max(0, int(left/each)))
+		}
+	}
+	return most
 }
 
 // NodesUse is the number of nodes of a pool over time.

@@ -165,8 +165,8 @@ func (p *play) restore(pool *pool) {
 
 // create starts the creation of nodes, as far as the pool may have them.
 func (p *play) create(pool *pool, nodes int) {
-	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
-	nodes = min(nodes, limit-pool.count()-pool.booting)
+	nodes = min(nodes, p.room(pool))
+	nodes -= nodes % pool.Together
 	if nodes <= 0 {
 		return
 	}
@@ -177,6 +177,16 @@ func (p *play) create(pool *pool, nodes int) {
 		p.planIdle(pool)
 		return p.addNodes(pool, max(0, min(nodes, limit-pool.count())))
 	})
+}
+
+// room returns how many more nodes a pool may have at the moment.
+func (p *play) room(pool *pool) int {
+	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
+	var nodes []int
+	for _, other := range p.pools {
+		nodes = append(nodes, other.count()+other.booting)
+	}
+	return min(limit-pool.count()-pool.booting, stage.WithinLimits(p.scenario, pool.Pool, nodes))
 }
 
 // lacking returns the number of new nodes that the waiting pods need, if the pods that fit on
