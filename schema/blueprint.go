@@ -441,6 +441,7 @@ type Arrival struct {
 	Random          bool          `json:"random"`
 	Count           int           `json:"count"`
 	Runs            *RunTime      `json:"runs"`
+	IndependentPods bool          `json:"independentPods"`
 	CheckpointEvery *string       `json:"checkpointEvery"`
 }
 

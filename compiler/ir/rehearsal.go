@@ -32,10 +32,13 @@ type Arrival struct {
 	Every    int64    // between two jobs of a team; 0 if all arrive at once
 	// Random reports whether the times between jobs are exponentially distributed, with
 	// the mean Every. The time from At to the first job is then also random.
-	Random     bool
-	Count      int // jobs of each team
-	Runs       RunTime
-	Checkpoint int64 // between two checkpoints; 0 if an evicted job starts again
+	Random bool
+	Count  int // jobs of each team
+	Runs   RunTime
+	// IndependentPods reports whether each pod runs for a time of its own, from its own
+	// start, and the job ends with its last pod.
+	IndependentPods bool
+	Checkpoint      int64 // between two checkpoints; 0 if an evicted job starts again
 	// Trace holds the jobs of a trace, by time. Of the fields above it has Index,
 	// Checkpoint and, if the blueprint names teams, Teams.
 	Trace []TracedJob

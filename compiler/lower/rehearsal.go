@@ -64,7 +64,7 @@ func lowerArrival(index int, in schema.Arrival, template string, submitters []st
 	return ir.Arrival{
 		Index: index, Template: template, Teams: teams, At: schema.Seconds(in.At),
 		Every: optionalSeconds(in.Every), Random: in.Random, Count: in.Count, Runs: lowerRunTime(in.Runs),
-		Checkpoint: optionalSeconds(in.CheckpointEvery),
+		IndependentPods: in.IndependentPods, Checkpoint: optionalSeconds(in.CheckpointEvery),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 func arrivalRules() []Rule {
 	return []Rule{
-		{Code: "E0893", Severity: diag.Error, Title: "arrival does not say which jobs arrive", check: arrivalKinds},
+		{Code: "E0893", Severity: diag.Error, Title: "fields of an arrival are missing or conflict", check: arrivalKinds},
 		{
 			Code: "E0897", Severity: diag.Error, Title: "trace of a rehearsal has a mistake", check: traceTexts,
 			whole: true, resolved: true,
@@ -34,7 +34,8 @@ func arrivalRules() []Rule {
 }
 
 // arrivalKinds reports arrivals that have not exactly one of workload, job and trace,
-// fields that have no effect on a trace, and other arrivals without a run time.
+// fields that have no effect on a trace, other arrivals without a run time, and JobSets with
+// independent pods.
 func arrivalKinds(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		var kinds []string
@@ -63,10 +64,14 @@ func arrivalKinds(r *report) {
 			r.add(field("job", "perPod"), "the pods of the job request nothing",
 				withHelp("add accelerators, cpu or memory"))
 		}
+		if a.Workload != nil && a.IndependentPods && r.Blueprint.Workloads[*a.Workload].Kind == "JobSet" {
+			r.addKey(field("independentPods"), fmt.Sprintf("workload %q is a JobSet, whose pods run together", *a.Workload),
+				withHelp("remove independentPods, or write an arrival of a Job"))
+		}
 		if a.Trace == nil {
 			return
 		}
-		for _, name := range []string{"every", "random", "count", "runs"} {
+		for _, name := range []string{"every", "random", "count", "runs", "independentPods"} {
 			if r.Written(field(name)...) {
 				r.addKey(field(name), name+" has no effect with a trace, which says it for each job",
 					withHelp("remove %s", name))

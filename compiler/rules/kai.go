@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on KAI Scheduler: the blueprint must not use a feature that it lacks.
@@ -68,8 +69,14 @@ func oneTier(r *report) {
 	}
 }
 
-// noHolds reports rehearsals that stop queues.
-func noHolds(r *report) {
+// unrehearsed reports fields of rehearsals that only the rehearsals of Kueue have.
+func unrehearsed(r *report) {
+	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+		if a.IndependentPods {
+			r.addKey(field("independentPods"), "field independentPods is unavailable with KAI Scheduler: in a rehearsal "+
+				"the pods of a job start together", withHelp("remove independentPods"))
+		}
+	})
 	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
 		if len(r.Blueprint.Rehearsals[name].Holds) > 0 {
 			r.addKey(at("rehearsals", name, "holds"),
@@ -114,7 +121,7 @@ func noEquivalent(r *report) {
 			}
 		}
 	}
-	noHolds(r)
+	unrehearsed(r)
 	for _, name := range sortedKeys(b.Cohorts) {
 		if b.Cohorts[name].Parent != nil {
 			r.addKey(at("cohorts", name, "parent"),

@@ -100,10 +100,18 @@ func arrivingJobs(templates []Template, first int, r ir.Rehearsal) ([]Job, error
 					break
 				}
 				numbers[owner{a.Template, team}]++
-				jobs = append(jobs, Job{
+				job := Job{
 					Name:     a.Template + "-" + strconv.Itoa(numbers[owner{a.Template, team}]),
-					Template: template, At: now, Runs: d.runTime(a.Runs), Checkpoint: a.Checkpoint,
-				})
+					Template: template, At: now, Checkpoint: a.Checkpoint,
+				}
+				if a.IndependentPods {
+					for range templates[template].Pods {
+						job.PodRuns = append(job.PodRuns, d.runTime(a.Runs))
+					}
+				} else {
+					job.Runs = d.runTime(a.Runs)
+				}
+				jobs = append(jobs, job)
 			}
 		}
 	}

@@ -238,6 +238,36 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 	}
 }
 
+// TestIndependentPods checks that each independent pod has a time of its own, which another
+// distribution of the times between jobs does not change.
+func TestIndependentPods(t *testing.T) {
+	p, tree := compileBlueprints(t, "batch-platform")
+	r := ir.Rehearsal{Name: "sweeps", Seed: 3, Until: 86400, Arrivals: []ir.Arrival{{
+		Template: arrivalTemplate, Teams: []string{firstTeam}, Count: 50, Every: 60, IndependentPods: true,
+		Runs: ir.RunTime{Median: 1000, P95: 5000}, Checkpoint: 30,
+	}}}
+	s := scenarioOf(t, p, tree, r)
+	pods, times := 0, map[int64]bool{}
+	for _, j := range s.Jobs {
+		pods = s.Templates[j.Template].Pods
+		if j.Runs != 0 || len(j.PodRuns) != pods || j.Checkpoint != 30 {
+			t.Fatalf("job %+v of %d pods", j, pods)
+		}
+		for _, seconds := range j.PodRuns {
+			times[seconds] = true
+		}
+	}
+	if pods < 2 || len(times) < 45*pods {
+		t.Errorf("%d jobs of %d pods have %d times", len(s.Jobs), pods, len(times))
+	}
+	r.Arrivals[0].Random = true
+	for i, j := range scenarioOf(t, p, tree, r).Jobs {
+		if d := cmp.Diff(s.Jobs[i].PodRuns, j.PodRuns); d != "" {
+			t.Fatalf("job %d: -regular +random:\n%s", i, d)
+		}
+	}
+}
+
 // TestOwnJobs checks the templates of jobs that only a rehearsal has, and of the jobs of a
 // trace: they follow the templates of the platform. It also checks that the scenario has the
 // holds.

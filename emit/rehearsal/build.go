@@ -120,6 +120,7 @@ func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Templa
 	tier, err := tierOf(p, w)
 	return Template{
 		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
+		Pods:            w.Pods,
 		PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
 	}, err
 }

@@ -46,12 +46,24 @@ type Run struct {
 	// Redone is the work of the run that the job has to do again, because nodes were lost or
 	// because the job was evicted: the time since the last checkpoint.
 	Redone int64 `json:"redone,omitempty"`
+	// Pods is what the pods did if they are independent of each other, and nil if not.
+	// Stopped and Redone are 0 then.
+	Pods *PodRuns `json:"pods,omitempty"`
 	// Ended is the time at which the quota was free again, and 0 if it never was.
 	Ended   int64          `json:"ended,omitempty"`
 	Flavors []PodSetFlavor `json:"flavors"`
 	Evicted EvictionReason `json:"evicted,omitempty"` // why the job lost its quota, "" if it did not
 	By      string         `json:"by,omitempty"`      // namespace/name of the job that preempted it
 	Message string         `json:"message,omitempty"` // the scheduler's message about the eviction
+}
+
+// PodRuns is what the independent pods of a job did in one run.
+type PodRuns struct {
+	Ran    int64 `json:"ran"`              // the time that they ran, summed over the pods
+	Redone int64 `json:"redone,omitempty"` // the part that has to be done again
+	// Finished are the numbers of pods that have done their work, by time: they have given
+	// back their quota.
+	Finished []Count `json:"finished,omitempty"`
 }
 
 // EvictionReason is a reason of Kueue's condition Evicted, such as "Preempted", or an action

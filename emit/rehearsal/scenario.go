@@ -90,6 +90,8 @@ type Template struct {
 	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
 	// together, 0 for none.
 	Accelerators int `json:"accelerators,omitempty"`
+	// Pods is the number of pods, without the additional pods of a JobSet.
+	Pods int `json:"pods"`
 	// PodAccelerators are the accelerators that a pod requests, by the pod set that the
 	// scheduler makes of the pods. A pod set without accelerators is omitted.
 	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
@@ -106,6 +108,9 @@ type Job struct {
 	// Runs is the time from the start of all pods to their end. 0 means that the job
 	// runs until it is deleted.
 	Runs int64 `json:"runs,omitempty"`
+	// PodRuns are the times that the pods run if they are independent of each other: each
+	// from its own start to its own end. Runs is 0 then, and the job ends with its last pod.
+	PodRuns []int64 `json:"podRuns,omitempty"`
 	// Deleted is the time at which somebody deletes the job. 0 means never.
 	Deleted int64 `json:"deleted,omitempty"`
 	// Checkpoint is the time between two checkpoints. A job that is evicted goes on

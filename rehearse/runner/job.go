@@ -227,14 +227,18 @@ func (p *play) startPods(j *job) {
 	j.admitted = true
 	r := j.run
 	for _, f := range r.record().Flavors {
-		pool := p.pools[f.Flavor]
-		if pool == nil {
-			continue // on nodes that no capacity describes: they start at once
+		set := pods{
+			run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: p.pools[f.Flavor], wants: f.Pods,
 		}
-		set := &pods{run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: pool, wants: f.Pods}
-		r.sets = append(r.sets, set)
-		r.unplaced++
-		pool.waiting = append(pool.waiting, set)
+		if !j.work.Independent() {
+			p.createPods(&set)
+			continue
+		}
+		for _, number := range j.work.UnfinishedPods() {
+			pod := set
+			pod.wants, pod.number = 1, number
+			p.createPods(&pod)
+		}
 	}
 	if r.unplaced == 0 {
 		p.ready(r)
@@ -243,14 +247,64 @@ func (p *play) startPods(j *job) {
 	}
 }
 
+// createPods lets pods wait for nodes. Pods on nodes that no capacity describes start at
+// once.
+func (p *play) createPods(set *pods) {
+	if set.pool == nil {
+		p.startPod(set)
+		return
+	}
+	set.run.sets = append(set.run.sets, set)
+	set.run.unplaced++
+	set.pool.waiting = append(set.pool.waiting, set)
+}
+
+// startPod starts the work of an independent pod, which has a node.
+func (p *play) startPod(set *pods) {
+	r := set.run
+	if !r.job.work.Independent() {
+		return
+	}
+	p.agenda.Plan(r.job.work.StartPod(set.number, p.agenda.Now), func() error { return p.finishPod(set) })
+}
+
+// finishPod ends an independent pod that has done its work, unless it was stopped meanwhile.
+// Kueue takes its quota back, as the controller of Jobs tells it (ReclaimablePods in
+// pkg/controller/jobs/job).
+func (p *play) finishPod(set *pods) error {
+	r, now := set.run, p.agenda.Now
+	j := r.job
+	if j.run != r || !j.work.PodDone(set.number, now) {
+		return nil
+	}
+	j.work.FinishPod(set.number, now)
+	if set.pool != nil {
+		set.pool.release(set, now)
+		p.planIdle(set.pool)
+		r.sets = slices.DeleteFunc(r.sets, func(other *pods) bool { return other == set })
+	}
+	unfinished := len(j.work.UnfinishedPods())
+	if unfinished == 0 {
+		return p.finish(j, r)
+	}
+	w := j.template.world
+	p.planRetry(w)
+	return workload.UpdateReclaimablePods(w.Context(), w.Client(), w.Workload(j.key).DeepCopy(), []kueue.ReclaimablePod{
+		{Name: kueue.DefaultPodSetName, Count: int32(len(j.PodRuns) - unfinished)},
+	})
+}
+
 // placePods gives nodes to pods, and asks for nodes where there is no room. It reports
 // whether a job has got all its nodes.
 func (p *play) placePods() bool {
 	any := false
 	for _, pool := range p.order {
-		for _, r := range pool.place() {
-			any = true
-			p.ready(r)
+		for _, set := range pool.place() {
+			p.startPod(set)
+			if set.run.unplaced--; set.run.unplaced == 0 {
+				any = true
+				p.ready(set.run)
+			}
 		}
 		p.grow(pool)
 	}
@@ -341,6 +395,9 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 		}
 		set.wants += set.on[node]
 		set.on[node] = 0
+		if j.work.Independent() {
+			j.work.StopPod(set.number, p.agenda.Now, true)
+		}
 		p.pause(j.run)
 	}
 }

@@ -33,6 +33,7 @@ type pods struct {
 	pool    *pool
 	wants   int   // pods without a node
 	on      []int // pods by number of the node
+	number  int   // of the pod, if it is independent of the job's other pods
 }
 
 func newPool(p rehearsal.Pool) (*pool, error) {
@@ -76,10 +77,10 @@ func (p *pool) add(nodes int, now int64) {
 // record notes the number of nodes.
 func (p *pool) record(now int64) { p.use.Record(now, p.count()) }
 
-// place gives nodes to pods as far as there is room. It returns the runs all of whose pods
+// place gives nodes to pods as far as there is room. It returns the sets all of whose pods
 // now have a node.
-func (p *pool) place() []*run {
-	var ready []*run
+func (p *pool) place() []*pods {
+	var placed []*pods
 	p.waiting = slices.DeleteFunc(p.waiting, func(set *pods) bool {
 		for i, n := range p.nodes {
 			if set.wants == 0 {
@@ -101,13 +102,10 @@ func (p *pool) place() []*run {
 		if set.wants > 0 {
 			return false
 		}
-		set.run.unplaced--
-		if set.run.unplaced == 0 {
-			ready = append(ready, set.run)
-		}
+		placed = append(placed, set)
 		return true
 	})
-	return ready
+	return placed
 }
 
 // lacking returns the number of nodes that the waiting pods need in addition, if each pod

@@ -138,6 +138,9 @@ func splitJobs(s *rehearsal.Scenario, cluster *world.Cluster, byQueue map[string
 		if j.Template < 0 || j.Template >= len(places) {
 			return fmt.Errorf("job %s: there is no template %d", j.Name, j.Template)
 		}
+		if n := s.Templates[j.Template].Pods; len(j.PodRuns) > 0 && len(j.PodRuns) != n {
+			return fmt.Errorf("job %s: it has %d pods, and times for %d of them", j.Name, n, len(j.PodRuns))
+		}
 		to := places[j.Template]
 		j.Template = to.number
 		to.part.Jobs, to.part.numbers = append(to.part.Jobs, j), append(to.part.numbers, i)
@@ -171,10 +174,14 @@ func merge(s *rehearsal.Scenario, cluster *world.Cluster, plays []*play) *rehear
 		h.End = max(h.End, min(p.agenda.Now, s.Until))
 		h.Interrupted = h.Interrupted || p.interrupted
 	}
+	end := s.Until // of what happens without events
+	if h.Interrupted {
+		end = h.End
+	}
 	uses := map[string]rehearsal.PoolUse{}
 	for _, p := range plays {
 		for _, j := range p.jobs {
-			h.Jobs[j.number] = p.jobHistory(j, h.End)
+			h.Jobs[j.number] = p.jobHistory(j, end)
 		}
 		for _, pool := range p.order {
 			uses[pool.Name] = rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use}

@@ -102,7 +102,7 @@ func submit(t testing.TB, s *rehearsal.Scenario, team, priority string, pods int
 	t.Helper()
 	job.Template = len(s.Templates)
 	job.Name = fmt.Sprintf("job-%d", len(s.Jobs))
-	s.Templates = append(s.Templates, rehearsal.Template{Name: job.Name, Team: team, Object: encode(t, fields{
+	s.Templates = append(s.Templates, rehearsal.Template{Name: job.Name, Team: team, Pods: pods, Object: encode(t, fields{
 		"apiVersion": "batch/v1", "kind": "Job",
 		"metadata": fields{"name": job.Name, "namespace": team, "labels": fields{"kueue.x-k8s.io/queue-name": "jobs"}},
 		"spec": fields{"parallelism": pods, "completions": pods, "suspend": true, "template": fields{"spec": fields{

@@ -7,6 +7,7 @@ type Work struct {
 	Left int64 // seconds of work that remain; only if the job ends by itself
 	Runs []rehearsal.Run
 
+	pods       []podWork // independent pods; nil if all pods work together
 	checkpoint int64
 	working    bool
 	at         int64 // time of the last start
@@ -14,11 +15,21 @@ type Work struct {
 }
 
 // NewWork returns the work of a job that has not begun.
-func NewWork(j rehearsal.Job) Work { return Work{Left: j.Runs, checkpoint: j.Checkpoint} }
+func NewWork(j rehearsal.Job) Work {
+	w := Work{Left: j.Runs, checkpoint: j.Checkpoint}
+	for _, left := range j.PodRuns {
+		w.pods = append(w.pods, podWork{left: left})
+	}
+	return w
+}
 
 // Begin begins a run: the job has got quota.
 func (w *Work) Begin(now int64, sets []rehearsal.PodSetFlavor) {
-	w.Runs = append(w.Runs, rehearsal.Run{Reserved: now, Flavors: sets})
+	run := rehearsal.Run{Reserved: now, Flavors: sets}
+	if w.pods != nil {
+		run.Pods = &rehearsal.PodRuns{}
+	}
+	w.Runs = append(w.Runs, run)
 	w.working = false
 }
 
@@ -35,7 +46,7 @@ func (w *Work) StoppedAt() int64 { return w.stopped }
 func (w *Work) Start(now int64) {
 	w.working, w.at = true, now
 	if run := w.Run(); run.Ran {
-		run.Stopped += now - w.stopped
+		w.countStop(now)
 	} else {
 		run.Ran, run.Started = true, now
 	}
@@ -57,22 +68,42 @@ func (w *Work) End(now int64, again bool) {
 	if w.working {
 		w.save(now, again)
 	} else if run.Ran {
-		run.Stopped += now - w.stopped
+		w.countStop(now)
+	}
+	for i := range w.pods {
+		w.StopPod(i, now, again)
 	}
 	w.working, run.Ended = false, now
 }
 
-// Close counts the time without all pods up to the end of the rehearsal, if the latest run
-// has not ended.
+// Close counts the time up to the end of the rehearsal, if the latest run has not ended: the
+// time without all pods, and the time that independent pods run.
 func (w *Work) Close(end int64) {
-	if len(w.Runs) > 0 && w.Run().Ended == 0 && w.Run().Ran && !w.working {
-		w.Run().Stopped += end - w.stopped
+	if len(w.Runs) == 0 || w.Run().Ended > 0 {
+		return
+	}
+	if w.Run().Ran && !w.working {
+		w.countStop(end)
+	}
+	for i := range w.pods {
+		w.StopPod(i, end, false)
+	}
+}
+
+// countStop counts the time since the last loss of a node, in which the job did not work.
+// Independent pods go on without those that are lost.
+func (w *Work) countStop(now int64) {
+	if w.pods == nil {
+		w.Run().Stopped += now - w.stopped
 	}
 }
 
 // save counts the work since the last start as done, up to the last checkpoint. With again
 // the rest has to be done again.
 func (w *Work) save(now int64, again bool) {
+	if w.pods != nil {
+		return
+	}
 	ran, kept := now-w.at, int64(0)
 	if w.checkpoint > 0 {
 		kept = ran - ran%w.checkpoint

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/constants"
 )
 
 // store plays the API server for Kueue's code: it holds the Workloads, and the few
@@ -131,7 +132,8 @@ func (w statusWriter) Update(_ context.Context, o client.Object, _ ...client.Sub
 }
 
 // Patch is server-side apply of a status. The manager that applies owns what it sends: what
-// it sent before and does not send any more is dropped.
+// it sent before and does not send any more is dropped. A manager of its own sends the
+// reclaimable pods, and nothing else.
 func (w statusWriter) Patch(
 	_ context.Context, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 ) error {
@@ -142,8 +144,13 @@ func (w statusWriter) Patch(
 	options := client.SubResourcePatchOptions{}
 	options.ApplyOptions(opts)
 	return w.s.write(sent, func(entry *stored, status *kueue.WorkloadStatus) {
-		conditions := status.Conditions
+		if options.FieldManager == constants.ReclaimablePodsMgr {
+			status.ReclaimablePods = slices.Clone(sent.Status.ReclaimablePods)
+			return
+		}
+		conditions, reclaimable := status.Conditions, status.ReclaimablePods
 		sent.Status.DeepCopyInto(status)
+		status.ReclaimablePods = reclaimable
 		status.Conditions = entry.merge(conditions, sent.Status.Conditions, options.FieldManager)
 	})
 }

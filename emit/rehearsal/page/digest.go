@@ -90,9 +90,11 @@ func (d *digest) addJob(i int) {
 			v.started = -1
 		}
 		d.holds = append(d.holds, v)
-		d.used[team] = addSpan(d.used[team], r.Reserved, v.to, d.amountOf(i))
 		from := quota{j.ClusterQueue, v.capacity}
-		d.usedOf[from] = addSpan(d.usedOf[from], r.Reserved, v.to, d.amountOf(i))
+		for _, amount := range d.amountsOf(i, r) {
+			d.used[team] = addSpan(d.used[team], amount.at, v.to, amount.by)
+			d.usedOf[from] = addSpan(d.usedOf[from], amount.at, v.to, amount.by)
+		}
 		d.waiting[tier] = addSpan(d.waiting[tier], waits, r.Reserved, 1)
 		waits = v.to
 	}
@@ -122,6 +124,24 @@ func (d *digest) amountOf(job int) int {
 		return 1
 	}
 	return d.templateOf(job).Accelerators
+}
+
+// amountsOf returns how the amount that a job counts for changes within a run: it becomes
+// less when independent pods end.
+func (d *digest) amountsOf(job int, r rehearsal.Run) []delta {
+	if r.Pods == nil || d.countsJobs {
+		return []delta{{r.Reserved, d.amountOf(job)}}
+	}
+	each, pods, before := d.amountOf(job)/d.templateOf(job).Pods, 0, 0
+	for _, set := range r.Flavors {
+		pods += set.Pods
+	}
+	out := []delta{{r.Reserved, each * pods}}
+	for _, finished := range r.Pods.Finished {
+		out = append(out, delta{finished.At, -each * (finished.N - before)})
+		before = finished.N
+	}
+	return out
 }
 
 // capacityOf returns the capacity on which most pods of a run are. A capacity with

@@ -68,26 +68,36 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		if run.Evicted != "" {
 			j.evicted++
 		}
-		if !run.Ran {
-			continue
-		}
-		if !j.started {
+		if run.Ran && !j.started {
 			j.started, j.wait = true, run.Started-job.At
 		}
 		j.stopped += run.Stopped
-		ran := cmp.Or(run.Ended, m.end) - run.Started - run.Stopped
 		for _, set := range run.Flavors {
-			if accelerators := int64(template.PodAccelerators[set.PodSet] * set.Pods); accelerators > 0 {
+			if accelerators := int64(template.PodAccelerators[set.PodSet]); accelerators > 0 {
 				if j.used == nil {
 					j.used = map[string]int64{}
 				}
+				ran, redone := m.podSeconds(run, set)
 				j.used[set.Flavor] += accelerators * ran
-				j.lost += accelerators * run.Redone
+				j.lost += accelerators * redone
 			}
 		}
 	}
 	m.byName[template.Namespace+"/"+job.Name] = len(m.jobs)
 	m.jobs = append(m.jobs, j)
+}
+
+// podSeconds returns the time that the pods of a set ran, summed over the pods, and the part
+// that has to be done again.
+func (m *measures) podSeconds(run rehearsal.Run, set rehearsal.PodSetFlavor) (ran, redone int64) {
+	switch {
+	case run.Pods != nil:
+		return run.Pods.Ran, run.Pods.Redone
+	case !run.Ran:
+		return 0, 0
+	}
+	together := cmp.Or(run.Ended, m.end) - run.Started - run.Stopped
+	return int64(set.Pods) * together, int64(set.Pods) * run.Redone
 }
 
 // quotaWait returns the part of the wait in which the job had no quota. In the other part
@@ -340,7 +350,7 @@ func (m *measures) holders(j *measured, at int64) []Holder {
 			for _, set := range run.Flavors {
 				if slices.Contains(j.template.Capacities, set.Flavor) {
 					h := Holder{Team: other.template.Team, Tier: other.template.Tier}
-					held[h] += other.template.PodAccelerators[set.PodSet] * set.Pods
+					held[h] += other.template.PodAccelerators[set.PodSet] * (set.Pods - finishedPods(run, at))
 				}
 			}
 		}
@@ -356,6 +366,19 @@ func (m *measures) holders(j *measured, at int64) []Holder {
 			cmp.Compare(a.Tier, b.Tier))
 	})
 	return out[:min(len(out), mostHolders)]
+}
+
+// finishedPods returns how many independent pods of a run have done their work at a time.
+func finishedPods(run rehearsal.Run, at int64) int {
+	n := 0
+	if run.Pods != nil {
+		for _, finished := range run.Pods.Finished {
+			if finished.At <= at {
+				n = finished.N
+			}
+		}
+	}
+	return n
 }
 
 // neverStarted counts the jobs that have never had quota, by workload and team.

@@ -105,6 +105,30 @@ func history() *rehearsal.History {
 	}
 }
 
+// TestIndependentPods checks the hours of independent pods, and who holds accelerators while
+// another job waits.
+func TestIndependentPods(t *testing.T) {
+	s, h := scenario(), history()
+	// The first job has two pods of one GPU. The first run ends before all pods ran.
+	first := &h.Jobs[0].Runs[0]
+	first.Ran, first.Started, first.Redone = false, 0, 0
+	first.Pods = &rehearsal.PodRuns{Ran: 70, Redone: 30}
+	h.Jobs[0].Runs[1].Reserved = 300
+	h.Jobs[0].Runs[1].Pods = &rehearsal.PodRuns{Ran: 300, Finished: []rehearsal.Count{{At: 650, N: 1}}}
+	got := report.Of(platform(), s, h, nil)
+	// The second job still uses 2 GPUs for 100 seconds, and the third for 300.
+	if got.Total.Used != 370+200+600 || got.Total.Lost != 30 {
+		t.Errorf("used %d, lost %d", got.Total.Used, got.Total.Lost)
+	}
+	if wait := got.Waits[0]; wait.Job != "sweep-2" || wait.Holders[0].Accelerators != 2 {
+		t.Errorf("before a pod has finished: %+v", wait)
+	}
+	h.Jobs[0].Runs[1].Pods.Finished[0].At = 350
+	if wait := report.Of(platform(), s, h, nil).Waits[0]; wait.Holders[1].Accelerators != 1 {
+		t.Errorf("after a pod has finished: %+v", wait)
+	}
+}
+
 // TestOf compares a report with numbers that were computed by hand.
 func TestOf(t *testing.T) {
 	got := report.Of(platform(), scenario(), history(), nil)
