@@ -17,7 +17,10 @@ import (
 
 func arrivalRules() []Rule {
 	return []Rule{
-		{Code: "E0893", Severity: diag.Error, Title: "fields of an arrival are missing or conflict", check: arrivalKinds},
+		{
+			Code: "E0893", Severity: diag.Error, Title: "fields of an arrival are missing or conflict",
+			check: arrivalKinds,
+		},
 		{
 			Code: "E0897", Severity: diag.Error, Title: "trace of a rehearsal has a mistake", check: traceTexts,
 			whole: true, resolved: true,
@@ -65,7 +68,8 @@ func arrivalKinds(r *report) {
 				withHelp("add accelerators, cpu or memory"))
 		}
 		if a.Workload != nil && a.IndependentPods && r.Blueprint.Workloads[*a.Workload].Kind == "JobSet" {
-			r.addKey(field("independentPods"), fmt.Sprintf("workload %q is a JobSet, whose pods run together", *a.Workload),
+			r.addKey(field("independentPods"),
+				fmt.Sprintf("workload %q is a JobSet, whose pods run together", *a.Workload),
 				withHelp("remove independentPods, or write an arrival of a Job"))
 		}
 		if a.Trace == nil {

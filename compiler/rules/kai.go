@@ -73,8 +73,9 @@ func oneTier(r *report) {
 func unrehearsed(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		if a.IndependentPods {
-			r.addKey(field("independentPods"), "field independentPods is unavailable with KAI Scheduler: in a rehearsal "+
-				"the pods of a job start together", withHelp("remove independentPods"))
+			r.addKey(field("independentPods"),
+				"field independentPods is unavailable with KAI Scheduler: in a rehearsal the pods of a job start together",
+				withHelp("remove independentPods"))
 		}
 	})
 	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {

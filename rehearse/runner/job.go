@@ -228,7 +228,8 @@ func (p *play) startPods(j *job) {
 	r := j.run
 	for _, f := range r.record().Flavors {
 		set := pods{
-			run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: p.pools[f.Flavor], wants: f.Pods,
+			run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: p.pools[f.Flavor],
+			wants: f.Pods,
 		}
 		if !j.work.Independent() {
 			p.createPods(&set)
@@ -289,9 +290,10 @@ func (p *play) finishPod(set *pods) error {
 	}
 	w := j.template.world
 	p.planRetry(w)
-	return workload.UpdateReclaimablePods(w.Context(), w.Client(), w.Workload(j.key).DeepCopy(), []kueue.ReclaimablePod{
+	finished := []kueue.ReclaimablePod{
 		{Name: kueue.DefaultPodSetName, Count: int32(len(j.PodRuns) - unfinished)},
-	})
+	}
+	return workload.UpdateReclaimablePods(w.Context(), w.Client(), w.Workload(j.key).DeepCopy(), finished)
 }
 
 // placePods gives nodes to pods, and asks for nodes where there is no room. It reports

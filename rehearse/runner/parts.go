@@ -67,16 +67,17 @@ func joinByPools(s *rehearsal.Scenario, roots []*world.Cluster) []*part {
 	byPool := map[string]*part{}
 	for _, root := range roots {
 		p := &part{Scenario: &rehearsal.Scenario{
-			Name: s.Name, Scheduler: s.Scheduler, Until: s.Until, Looks: s.Looks, ReversedTies: s.ReversedTies,
+			Name: s.Name, Scheduler: s.Scheduler, Until: s.Until, Limits: s.Limits, Looks: s.Looks,
+			ReversedTies: s.ReversedTies,
 		}, clusters: []*world.Cluster{root}, total: len(s.Jobs)}
-		p.Limits = s.Limits
 		names := poolNames(s, root)
 		parts = slices.DeleteFunc(parts, func(other *part) bool {
-			shares := len(s.Limits) > 0 || slices.ContainsFunc(names, func(name string) bool { return byPool[name] == other })
-			if shares {
-				p.clusters = slices.Concat(other.clusters, p.clusters)
+			has := func(pool string) bool { return byPool[pool] == other }
+			if len(s.Limits) == 0 && !slices.ContainsFunc(names, has) {
+				return false
 			}
-			return shares
+			p.clusters = slices.Concat(other.clusters, p.clusters)
+			return true
 		})
 		parts = append(parts, p)
 		for _, c := range p.clusters {
@@ -139,7 +140,7 @@ func splitJobs(s *rehearsal.Scenario, cluster *world.Cluster, byQueue map[string
 			return fmt.Errorf("job %s: there is no template %d", j.Name, j.Template)
 		}
 		if n := s.Templates[j.Template].Pods; len(j.PodRuns) > 0 && len(j.PodRuns) != n {
-			return fmt.Errorf("job %s: it has %d pods, and times for %d of them", j.Name, n, len(j.PodRuns))
+			return fmt.Errorf("job %s: it has %d pods, and run times for %d of them", j.Name, n, len(j.PodRuns))
 		}
 		to := places[j.Template]
 		j.Template = to.number

@@ -102,14 +102,15 @@ func submit(t testing.TB, s *rehearsal.Scenario, team, priority string, pods int
 	t.Helper()
 	job.Template = len(s.Templates)
 	job.Name = fmt.Sprintf("job-%d", len(s.Jobs))
-	s.Templates = append(s.Templates, rehearsal.Template{Name: job.Name, Team: team, Pods: pods, Object: encode(t, fields{
+	template := rehearsal.Template{Name: job.Name, Team: team, Pods: pods, Object: encode(t, fields{
 		"apiVersion": "batch/v1", "kind": "Job",
 		"metadata": fields{"name": job.Name, "namespace": team, "labels": fields{"kueue.x-k8s.io/queue-name": "jobs"}},
 		"spec": fields{"parallelism": pods, "completions": pods, "suspend": true, "template": fields{"spec": fields{
 			"restartPolicy": "Never", "priorityClassName": priority,
 			"containers": []fields{{"name": "c", "image": "c:1", "resources": fields{"requests": fields{"cpu": 1}}}},
 		}}},
-	})})
+	})}
+	s.Templates = append(s.Templates, template)
 	s.Jobs = append(s.Jobs, job)
 	return len(s.Jobs) - 1
 }

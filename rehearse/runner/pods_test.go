@@ -16,7 +16,9 @@ func TestIndependentPods(t *testing.T) {
 	h := play(t, s)
 	equal(t, "sweep", h.Jobs[sweep].Runs, []rehearsal.Run{{
 		Ran: true, Ended: 300, Flavors: []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "standard", Pods: 3}},
-		Pods: &rehearsal.PodRuns{Ran: 600, Finished: []rehearsal.Count{{At: 100, N: 1}, {At: 200, N: 2}, {At: 300, N: 3}}},
+		Pods: &rehearsal.PodRuns{
+			Ran: 600, Finished: []rehearsal.Count{{At: 100, N: 1}, {At: 200, N: 2}, {At: 300, N: 3}},
+		},
 	}})
 	equal(t, "outcome", h.Jobs[sweep].Outcome, rehearsal.Finished)
 	equal(t, "second", runs(h, second), [][3]int64{{101, 101, 151}})
@@ -32,8 +34,11 @@ func TestIndependentPodsOnNodes(t *testing.T) {
 	h := play(t, s)
 	// The second pod ends at 35, and the third at 85. The last one starts at 85.
 	equal(t, "sweep", h.Jobs[sweep].Runs, []rehearsal.Run{{
-		Ran: true, Started: 85, Ended: 105, Flavors: []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "standard", Pods: 4}},
-		Pods: &rehearsal.PodRuns{Ran: 200, Finished: []rehearsal.Count{{At: 35, N: 1}, {At: 85, N: 2}, {At: 105, N: 4}}},
+		Ran: true, Started: 85, Ended: 105,
+		Flavors: []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "standard", Pods: 4}},
+		Pods: &rehearsal.PodRuns{
+			Ran: 200, Finished: []rehearsal.Count{{At: 35, N: 1}, {At: 85, N: 2}, {At: 105, N: 4}},
+		},
 	}})
 }
 

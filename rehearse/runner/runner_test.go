@@ -287,6 +287,9 @@ func TestRefused(t *testing.T) {
 			s.Templates[0].Object = []byte(`{"apiVersion": "ray.io/v1", "kind": "RayJob"}`)
 		}},
 		{"template", "there is no template 7", func(s *rehearsal.Scenario) { s.Jobs[0].Template = 7 }},
+		{"pods", "job job-0: it has 1 pods, and run times for 2 of them", func(s *rehearsal.Scenario) {
+			s.Jobs[0].PodRuns = []int64{1, 2}
+		}},
 		{"node", "pool standard: cpu: ", func(s *rehearsal.Scenario) { s.Pools[0].PerNode["cpu"] = "many" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
