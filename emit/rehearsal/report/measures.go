@@ -163,17 +163,25 @@ type observation struct {
 	known   bool
 }
 
-// spreadOf returns the distribution of times.
+// spreadOf returns the distribution of times. A percentile is exact if it stays the same
+// however large the unknown times are: if the known times alone reach its rank with the
+// same value.
 func spreadOf(times []observation) Spread {
-	slices.SortFunc(times, func(a, b observation) int { return cmp.Compare(a.seconds, b.seconds) })
+	var all, known []int64
+	for _, o := range times {
+		all = append(all, o.seconds)
+		if o.known {
+			known = append(known, o.seconds)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(known)
 	rank := func(percent int) Bound {
-		if len(times) == 0 {
+		if len(all) == 0 {
 			return Bound{}
 		}
-		n := nearestRank(percent, len(times))
-		// A lower bound at or below the value may in truth be above it.
-		unknown := slices.ContainsFunc(times[:n], func(o observation) bool { return !o.known })
-		return Bound{times[n-1].seconds, unknown}
+		n := nearestRank(percent, len(all))
+		return Bound{all[n-1], len(known) < n || known[n-1] > all[n-1]}
 	}
 	return Spread{rank(50), rank(95), rank(100)}
 }

@@ -85,8 +85,8 @@ type Spread struct {
 }
 
 // Bound is a time in seconds. The time of a job that has not ended, or not started, is not
-// known: it is at least the time until now. AtLeast reports whether such a job makes the
-// value uncertain; the value is then the lower bound.
+// known: it is at least the time until now. AtLeast reports whether Seconds would be larger
+// if these times were; Seconds is then the lower bound.
 type Bound struct {
 	Seconds int64 `json:"seconds"`
 	AtLeast bool  `json:"atLeast,omitempty"`

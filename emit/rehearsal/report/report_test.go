@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -178,6 +179,53 @@ func TestStartAtOnce(t *testing.T) {
 	got := report.Of(platform(), scenario(), h, nil)
 	if got.Waits[len(got.Waits)-1].Job == "sweep-1" || got.Total.Used != 1800+2*(100-50) {
 		t.Errorf("%+v, %+v", got.Total, got.Waits)
+	}
+}
+
+// TestPercentiles checks which percentiles of waits depend on jobs that still wait at the end.
+// A wait with a "+" is such a lower bound.
+func TestPercentiles(t *testing.T) {
+	// 99 jobs waited 1 to 99 seconds, and one still waits after an hour.
+	hundred := "3600+"
+	for i := 1; i < 100; i++ {
+		hundred += " " + strconv.Itoa(i)
+	}
+	for _, test := range []struct{ waits, p50, p95, longest string }{
+		{hundred, "50s", "95s", ">=1h"},
+		// In truth, the second wait is between 7 and 9.
+		{"5 7+ 9", ">=7s", ">=9s", ">=9s"},
+		// Wherever the job that waits is in truth, the second of these waits is 5.
+		{"3+ 5 5 5", "5s", ">=5s", ">=5s"},
+		{"5+ 5 5 8", "5s", ">=8s", ">=8s"},
+		// In truth, the first wait is between 4 and 6.
+		{"4+ 6", ">=4s", ">=6s", ">=6s"},
+		{"4 6+", "4s", ">=6s", ">=6s"},
+		{"9+ 8+", ">=8s", ">=9s", ">=9s"},
+		{"8", "8s", "8s", "8s"},
+	} {
+		s, h := scenario(), history()
+		s.Until, s.Jobs, h.Jobs = 3600, nil, nil
+		for _, wait := range strings.Fields(test.waits) {
+			text, waiting := strings.CutSuffix(wait, "+")
+			seconds, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, outcome := rehearsal.Job{}, rehearsal.JobHistory{Outcome: rehearsal.Waiting}
+			if waiting {
+				job.At = s.Until - seconds
+			} else {
+				outcome = rehearsal.JobHistory{
+					Outcome: rehearsal.Running, Runs: []rehearsal.Run{{Ran: true, Started: seconds}},
+				}
+			}
+			s.Jobs, h.Jobs = append(s.Jobs, job), append(h.Jobs, outcome)
+		}
+		wait := report.Of(platform(), s, h, nil).Total.Wait
+		got := [3]string{wait.P50.String(), wait.P95.String(), wait.Max.String()}
+		if want := [3]string{test.p50, test.p95, test.longest}; got != want {
+			t.Errorf("waits %.40s: %q, want %q", test.waits, got, want)
+		}
 	}
 }
 
