@@ -95,7 +95,7 @@ type RehearsalExpectation struct {
 	Percentile   int   // percentage of the jobs that start within StartsWithin
 	Evictions    *int  // most evictions of the jobs together; nil for any number
 	// Utilization is the lowest percentage of the accelerator time of the nodes of
-	// Capacity that the jobs use, 0 for any.
+	// Capacity that the jobs use, 0 for any. Without accelerators, vCPU time counts.
 	Utilization int
 	Capacity    string // "" if Utilization is 0
 }

@@ -396,13 +396,6 @@ func incompleteExpectations(r *report) {
 			r.addKey(field("percentile"), "percentile has no effect without startsWithin",
 				withHelp("add the time within which the jobs must start, such as startsWithin: \"10m\""))
 		}
-		if e.Capacity == nil || e.Utilization == nil {
-			return
-		}
-		if c, ok := capacitiesByName(r.Plan)[*e.Capacity]; ok && !c.HasAccelerators() {
-			r.add(field("capacity"), fmt.Sprintf("capacity %q has no accelerators, and utilization counts only "+
-				"accelerators", c.Name), withHelp("name a capacity with accelerators"))
-		}
 	})
 }
 
@@ -448,6 +441,7 @@ func idleExpectations(r *report) {
 	capacities := capacitiesByName(r.Plan)
 	for _, rehearsal := range r.Plan.Rehearsals {
 		for _, e := range rehearsal.Expect {
+			_, known := capacities[e.Capacity]
 			path := at("rehearsals", rehearsal.Name, "expect", diag.Index(e.Index))
 			selected := selectedBy(r.Plan, rehearsal, e, tiers)
 			runs := slices.ContainsFunc(selected, func(w ir.Workload) bool {
@@ -457,7 +451,7 @@ func idleExpectations(r *report) {
 			case len(selected) == 0:
 				r.add(path, "no job of the rehearsal matches the expectation",
 					withHelp("choose a workload, a tier and teams of the arrivals, or add an arrival"))
-			case e.Utilization > 0 && capacities[e.Capacity].HasAccelerators() && !runs:
+			case known && !runs:
 				r.add(append(path, "capacity"),
 					fmt.Sprintf("none of the jobs of the expectation can run on %q", e.Capacity),
 					withHelp("choose a capacity of their workloads, or add an arrival"))

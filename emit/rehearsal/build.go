@@ -120,23 +120,23 @@ func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Templa
 	tier, err := tierOf(p, w)
 	return Template{
 		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
-		Pods:            w.Pods,
-		PodAccelerators: podAccelerators(w), Capacities: w.Capacities, Object: object,
+		Pods: w.Pods, PodAccelerators: byPodSet(w, requestedAccelerators), PodMilliCPU: byPodSet(w, requestedMilliCPU),
+		Capacities: w.Capacities, Object: object,
 	}, err
 }
 
-// podAccelerators returns the accelerators of a pod of a workload, by pod set. Kueue names
-// the only pod set of a Job "main", and those of a JobSet as its replicated jobs. The engine
-// of KAI Scheduler uses the same names.
-func podAccelerators(w ir.Workload) map[string]int {
-	out := map[string]int{"main": requestedAccelerators(w.Requests)}
+// byPodSet returns an amount of the requests of a pod of a workload, by pod set. A pod set
+// that requests nothing is omitted. Kueue names the only pod set of a Job "main", and those
+// of a JobSet as its replicated jobs. The engine of KAI Scheduler uses the same names.
+func byPodSet(w ir.Workload, requested func([]ir.Amount) int) map[string]int {
+	out := map[string]int{"main": requested(w.Requests)}
 	if w.Kind == ir.JobSet {
-		out = map[string]int{w.ReplicatedJob(): requestedAccelerators(w.Requests)}
+		out = map[string]int{w.ReplicatedJob(): requested(w.Requests)}
 	}
 	for _, a := range w.Auxiliaries {
-		out[a.Name] = requestedAccelerators(a.Requests)
+		out[a.Name] = requested(a.Requests)
 	}
-	maps.DeleteFunc(out, func(_ string, accelerators int) bool { return accelerators == 0 })
+	maps.DeleteFunc(out, func(_ string, amount int) bool { return amount == 0 })
 	return out
 }
 
@@ -159,6 +159,12 @@ func acceleratorsOf(w ir.Workload) int {
 func requestedAccelerators(requests []ir.Amount) int {
 	gpus, chips := ir.AmountOf(requests, ir.GPU), ir.AmountOf(requests, ir.TPU)
 	return int(gpus.Value() + chips.Value())
+}
+
+// requestedMilliCPU returns the thousandths of vCPUs that a pod requests.
+func requestedMilliCPU(requests []ir.Amount) int {
+	cpu := ir.AmountOf(requests, ir.CPU)
+	return int(cpu.MilliValue())
 }
 
 // manifestOf returns the Job or JobSet of a workload. Its file can also have a Service or

@@ -95,6 +95,8 @@ type Template struct {
 	// PodAccelerators are the accelerators that a pod requests, by the pod set that the
 	// scheduler makes of the pods. A pod set without accelerators is omitted.
 	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
+	// PodMilliCPU are the thousandths of vCPUs that a pod requests, as PodAccelerators.
+	PodMilliCPU map[string]int `json:"podMilliCPU,omitempty"`
 	// Capacities are the capacities that the jobs can run on.
 	Capacities []string        `json:"capacities"`
 	Object     json.RawMessage `json:"object"` // manifest of a Job or JobSet

@@ -45,13 +45,14 @@ type GroupSide struct {
 	Jobs    int   `json:"jobs"`
 	Wait    Bound `json:"waitP95"` // as in Group, and so is Longest
 	Longest Bound `json:"waitLongest"`
-	// Evictions and Hours of accelerators are per day of the rehearsal.
+	// Evictions, Hours of accelerators and VCPUHours are per day of the rehearsal.
 	Evictions float64 `json:"evictionsPerDay"`
 	Hours     float64 `json:"acceleratorHoursPerDay"`
+	VCPUHours float64 `json:"vcpuHoursPerDay,omitempty"`
 }
 
 // CapacityChange is the change of the utilization of a capacity, as in Capacity. nil means
-// that the capacity does not exist, or had no accelerators.
+// that the capacity does not exist, or had no nodes.
 type CapacityChange struct {
 	Name   string   `json:"name"`
 	Before *float64 `json:"before"`
@@ -160,6 +161,7 @@ func (r *Report) sideOf(g Group) GroupSide {
 	if r.End > 0 {
 		days := float64(r.End) / (24 * 60 * 60)
 		side.Evictions, side.Hours = float64(g.Evictions)/days, float64(g.Used)/(60*60)/days
+		side.VCPUHours = float64(g.UsedVCPU) / (60 * 60) / days
 	}
 	return side
 }
@@ -167,10 +169,11 @@ func (r *Report) sideOf(g Group) GroupSide {
 // texts returns the numbers of a side as they are printed.
 func (s GroupSide) texts() []string {
 	if s.Jobs == 0 {
-		return []string{"0", "-", "-", "-", "-"}
+		return []string{"0", "-", "-", "-", "-", "-"}
 	}
 	return []string{
 		strconv.Itoa(s.Jobs), s.Wait.String(), s.Longest.String(), oneDecimal(s.Evictions), oneDecimal(s.Hours),
+		oneDecimal(s.VCPUHours),
 	}
 }
 
@@ -291,6 +294,7 @@ func (g GroupChange) lines() []changeLine {
 		{"longest wait of %s %s", float64(b.Longest.Seconds), float64(a.Longest.Seconds), 60, true},
 		{"evictions of %s %s a day", b.Evictions, a.Evictions, 1, true},
 		{"accelerator hours of %s %s a day", b.Hours, a.Hours, 1, false},
+		{"vCPU hours of %s %s a day", b.VCPUHours, a.VCPUHours, 1, false},
 	} {
 		if before[i] == after[i] {
 			continue
@@ -350,22 +354,38 @@ func (c *Change) tables() []changeTable {
 	for _, v := range c.Verdicts {
 		verdicts.add(v.Name, arrow(v.Before, v.After), v.Message)
 	}
-	groups := changeTable{
-		title: "Teams",
-		head: []markdown.Markup{
-			"team", "tier", "jobs", "wait p95", "longest wait", "evictions a day", "hours a day",
-		},
-	}
-	for _, g := range c.Groups {
-		row, after := []string{g.Team, g.Tier}, g.After.texts()
-		for i, before := range g.Before.texts() {
-			row = append(row, arrow(before, after[i]))
-		}
-		groups.add(row...)
-	}
 	capacities := changeTable{title: "Capacities", head: []markdown.Markup{"capacity", "utilization"}}
 	for _, u := range c.Capacities {
 		capacities.add(u.Name, arrow(percentText(u.Before), percentText(u.After)))
 	}
-	return []changeTable{verdicts, groups, capacities}
+	return []changeTable{verdicts, c.groupTable(), capacities}
+}
+
+// groupTable returns the table of the groups. It omits the vCPU hours if nobody used any, and
+// otherwise the accelerator hours if nobody used any of these.
+func (c *Change) groupTable() changeTable {
+	t := changeTable{title: "Teams"}
+	used := func(hours func(GroupSide) float64) bool {
+		return slices.ContainsFunc(c.Groups, func(g GroupChange) bool { return hours(g.Before)+hours(g.After) > 0 })
+	}
+	vcpus := used(func(s GroupSide) float64 { return s.VCPUHours })
+	accelerators := !vcpus || used(func(s GroupSide) float64 { return s.Hours })
+	t.head = []markdown.Markup{"team", "tier", "jobs", "wait p95", "longest wait", "evictions a day"}
+	if accelerators {
+		t.head = append(t.head, "hours a day")
+	}
+	if vcpus {
+		t.head = append(t.head, "vCPU hours a day")
+	}
+	for _, g := range c.Groups {
+		row, after := []string{g.Team, g.Tier}, g.After.texts()
+		for i, before := range g.Before.texts() {
+			if i == len(after)-2 && !accelerators || i == len(after)-1 && !vcpus {
+				continue
+			}
+			row = append(row, arrow(before, after[i]))
+		}
+		t.add(row...)
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,6 +186,43 @@ func TestFoldTables(t *testing.T) {
 		test.change.FoldTables(d)
 		if d := cmp.Diff(test.want, string(d.Bytes())); d != "" {
 			t.Errorf("-want +got:\n%s", d)
+		}
+	}
+}
+
+// TestVCPUChanges checks that changes of accelerator hours and vCPU hours are told apart.
+func TestVCPUChanges(t *testing.T) {
+	for _, test := range []struct {
+		both  bool // as for withoutAccelerators
+		head  string
+		lines []string
+	}{
+		{
+			false, "| evictions a day | hours a day | vCPU hours a day |\n",
+			[]string{
+				"cpu: utilization 45.9% -> 30.6%", "vision: vCPU hours of urgent 21.6 -> 14.4 a day",
+				"l4: utilization 46.2% -> 42.3%", "speech: accelerator hours of batch 28.8 -> 26.4 a day",
+			},
+		},
+		{
+			true, "| evictions a day | vCPU hours a day |\n",
+			[]string{
+				"vision: vCPU hours of urgent 21.6 -> 14.4 a day", "cpu: utilization 76.5% -> 58.7%",
+				"speech: vCPU hours of batch 14.4 -> 13.2 a day",
+			},
+		},
+	} {
+		p, s, h := withoutAccelerators(test.both)
+		before := report.Of(p, s, h, nil)
+		h.Jobs[1].Runs[0].Ended -= 50
+		h.Jobs[2].Runs[0].Ended -= 100
+		change := report.Compare(before, report.Of(p, s, h, nil))
+		if d := cmp.Diff(test.lines, change.Lines(9)); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+		d := new(markdown.Document)
+		if change.FoldTables(d); !strings.Contains(string(d.Bytes()), test.head) {
+			t.Errorf("no %q in:\n%s", test.head, d.Bytes())
 		}
 	}
 }

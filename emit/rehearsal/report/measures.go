@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
@@ -16,11 +17,12 @@ type measures struct {
 	scenario *rehearsal.Scenario
 	history  *rehearsal.History
 	end      int64
-	// perNode are the accelerators of a node, by capacity. It contains only capacities
-	// with accelerators.
-	perNode map[string]int
-	jobs    []*measured    // those that were submitted, in the order of the scenario
-	byName  map[string]int // index in jobs, by namespace/name
+	// inVCPUs reports whether a capacity has no accelerators. Amounts of it are then
+	// thousandths of vCPUs, and otherwise thousandths of accelerators.
+	inVCPUs map[string]bool
+	perNode map[string]int64 // the amount of a node, by capacity
+	jobs    []*measured      // those that were submitted, in the order of the scenario
+	byName  map[string]int   // index in jobs, by namespace/name
 }
 
 // measured is a job with what the report needs to know of it.
@@ -31,23 +33,26 @@ type measured struct {
 	wait     int64 // from submission to the first start, or to the end of the wait without one
 	started  bool
 	ended    int64            // the time at which it ended, or the end of the rehearsal
-	used     map[string]int64 // accelerator seconds, by capacity; nil for none
-	lost     int64            // accelerator seconds
+	used     map[string]int64 // amounts times seconds, by capacity
+	lost     map[string]int64 // as used
 	evicted  int
 	stopped  int64
 }
 
 func newMeasures(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *measures {
 	m := &measures{
-		plan: p, scenario: s, history: h, end: s.Until, perNode: map[string]int{}, byName: map[string]int{},
+		plan: p, scenario: s, history: h, end: s.Until, inVCPUs: map[string]bool{}, perNode: map[string]int64{},
+		byName: map[string]int{},
 	}
 	if h.Interrupted {
 		m.end = h.End
 	}
 	for _, c := range p.Capacities {
+		m.inVCPUs[c.Name] = !c.HasAccelerators()
 		for _, pool := range s.Pools {
-			if n, err := strconv.Atoi(pool.PerNode[c.Machine.Resource]); pool.Name == c.Name && err == nil {
-				m.perNode[c.Name] = n
+			amount, err := resource.ParseQuantity(pool.PerNode[c.CountedIn()])
+			if pool.Name == c.Name && err == nil {
+				m.perNode[c.Name] = amount.MilliValue()
 			}
 		}
 	}
@@ -62,7 +67,10 @@ func newMeasures(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) *m
 // add measures a job.
 func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 	template := &m.scenario.Templates[job.Template]
-	j := &measured{job: job, JobHistory: history, template: template, ended: cmp.Or(history.End, m.end)}
+	j := &measured{
+		job: job, JobHistory: history, template: template, ended: cmp.Or(history.End, m.end),
+		used: map[string]int64{}, lost: map[string]int64{},
+	}
 	j.wait = j.ended - job.At
 	for _, run := range history.Runs {
 		if run.Evicted != "" {
@@ -73,14 +81,10 @@ func (m *measures) add(job rehearsal.Job, history rehearsal.JobHistory) {
 		}
 		j.stopped += run.Stopped
 		for _, set := range run.Flavors {
-			if accelerators := int64(template.PodAccelerators[set.PodSet]); accelerators > 0 {
-				if j.used == nil {
-					j.used = map[string]int64{}
-				}
-				ran, redone := m.podSeconds(run, set)
-				j.used[set.Flavor] += accelerators * ran
-				j.lost += accelerators * redone
-			}
+			amount := m.podAmount(template, set)
+			ran, redone := m.podSeconds(run, set)
+			j.used[set.Flavor] += amount * ran
+			j.lost[set.Flavor] += amount * redone
 		}
 	}
 	m.byName[template.Namespace+"/"+job.Name] = len(m.jobs)
@@ -100,6 +104,26 @@ func (m *measures) podSeconds(run rehearsal.Run, set rehearsal.PodSetFlavor) (ra
 	return int64(set.Pods) * together, int64(set.Pods) * run.Redone
 }
 
+// podAmount returns the amount that each pod of a pod set requests of its capacity.
+func (m *measures) podAmount(t *rehearsal.Template, set rehearsal.PodSetFlavor) int64 {
+	if m.inVCPUs[set.Flavor] {
+		return int64(t.PodMilliCPU[set.PodSet])
+	}
+	return int64(1000 * t.PodAccelerators[set.PodSet])
+}
+
+// sumOf returns the sum of amounts by capacity, of the capacities that are counted in vCPUs,
+// or of the others.
+func (m *measures) sumOf(amounts map[string]int64, ofVCPUs bool) int64 {
+	sum := int64(0)
+	for capacity, amount := range amounts {
+		if m.inVCPUs[capacity] == ofVCPUs {
+			sum += amount
+		}
+	}
+	return sum
+}
+
 // quotaWait returns the part of the wait in which the job had no quota. In the other part
 // it had quota, and waited for nodes.
 func (j *measured) quotaWait() int64 {
@@ -114,8 +138,9 @@ func (j *measured) quotaWait() int64 {
 }
 
 // countJobs counts jobs.
-func countJobs(jobs []*measured) Group {
+func (m *measures) countJobs(jobs []*measured) Group {
 	var g Group
+	used, lost := map[string]int64{}, map[string]int64{}
 	var waits, completions []observation
 	for _, j := range jobs {
 		g.Submitted++
@@ -133,16 +158,23 @@ func countJobs(jobs []*measured) Group {
 			g.Waiting++
 		}
 		g.Evictions += j.evicted
-		g.Lost += j.lost
 		g.Stopped += j.stopped
-		for _, used := range j.used {
-			g.Used += used
-		}
+		addAmounts(used, j.used)
+		addAmounts(lost, j.lost)
 		waits = append(waits, observation{j.wait, j.started})
 		completions = append(completions, observation{j.ended - j.job.At, j.Outcome == rehearsal.Finished})
 	}
 	g.Wait, g.Completion = spreadOf(waits), spreadOf(completions)
+	g.Used, g.UsedVCPU = m.sumOf(used, false)/1000, m.sumOf(used, true)/1000
+	g.Lost, g.LostVCPU = m.sumOf(lost, false)/1000, m.sumOf(lost, true)/1000
 	return g
+}
+
+// addAmounts adds amounts by capacity to a sum.
+func addAmounts(sum, amounts map[string]int64) {
+	for capacity, amount := range amounts {
+		sum[capacity] += amount
+	}
 }
 
 // group identifies the jobs that a Group counts.
@@ -156,7 +188,7 @@ func (m *measures) groups(of func(*rehearsal.Template) group) []Group {
 	}
 	out := []Group{}
 	for k, jobs := range members {
-		g := countJobs(jobs)
+		g := m.countJobs(jobs)
 		g.Team, g.Tier = k.team, k.tier
 		out = append(out, g)
 	}
@@ -173,17 +205,25 @@ type observation struct {
 	known   bool
 }
 
-// spreadOf returns the distribution of times.
+// spreadOf returns the distribution of times. A percentile is exact if it stays the same
+// however large the unknown times are: if the known times alone reach its rank with the
+// same value.
 func spreadOf(times []observation) Spread {
-	slices.SortFunc(times, func(a, b observation) int { return cmp.Compare(a.seconds, b.seconds) })
+	var all, known []int64
+	for _, o := range times {
+		all = append(all, o.seconds)
+		if o.known {
+			known = append(known, o.seconds)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(known)
 	rank := func(percent int) Bound {
-		if len(times) == 0 {
+		if len(all) == 0 {
 			return Bound{}
 		}
-		n := nearestRank(percent, len(times))
-		// A lower bound at or below the value may in truth be above it.
-		unknown := slices.ContainsFunc(times[:n], func(o observation) bool { return !o.known })
-		return Bound{times[n-1].seconds, unknown}
+		n := nearestRank(percent, len(all))
+		return Bound{all[n-1], len(known) < n || known[n-1] > all[n-1]}
 	}
 	return Spread{rank(50), rank(95), rank(100)}
 }
@@ -195,17 +235,20 @@ func nearestRank(percent, n int) int { return max(1, (percent*n+99)/100) }
 func (m *measures) capacities() []Capacity {
 	used := map[string]int64{}
 	for _, j := range m.jobs {
-		for name, seconds := range j.used {
-			used[name] += seconds
-		}
+		addAmounts(used, j.used)
 	}
 	out := []Capacity{}
 	for i, pool := range m.history.Pools {
 		nodeTime, most := nodeSeconds(pool, m.end)
-		c := Capacity{
-			Name: pool.Name, MostNodes: most, NodeSeconds: nodeTime, Used: used[pool.Name],
-			Paid:    nodeTime * int64(m.perNode[pool.Name]),
-			Maximum: int64(m.scenario.Pools[i].Max) * m.end * int64(m.perNode[pool.Name]),
+		c := Capacity{Name: pool.Name, MostNodes: most, NodeSeconds: nodeTime}
+		times := VCPUUse{
+			Paid: nodeTime * m.perNode[pool.Name] / 1000, Used: used[pool.Name] / 1000,
+			Maximum: int64(m.scenario.Pools[i].Max) * m.end * m.perNode[pool.Name] / 1000,
+		}
+		if m.inVCPUs[pool.Name] {
+			c.VCPU = &times
+		} else {
+			c.Paid, c.Used, c.Maximum = times.Paid, times.Used, times.Maximum
 		}
 		if m.end > 0 {
 			c.MeanNodes = float64(nodeTime) / float64(m.end)
@@ -229,19 +272,19 @@ func nodeSeconds(pool rehearsal.PoolUse, end int64) (seconds int64, most int) {
 	return seconds, most
 }
 
-// fairness returns Jain's index; see Report.Fairness.
-func (m *measures) fairness() *float64 {
+// fairness returns Jain's index of the accelerator hours, or of the vCPU hours; see
+// Report.Fairness and Report.VCPUFairness.
+func (m *measures) fairness(ofVCPUs bool) *float64 {
 	used, submits := map[string]int64{}, map[string]bool{}
 	for _, j := range m.jobs {
-		submits[j.template.Team] = true
-		for _, seconds := range j.used {
-			used[j.template.Team] += seconds
-		}
+		team := j.template.Team
+		submits[team] = submits[team] || m.canUse(j.template, ofVCPUs)
+		used[team] += m.sumOf(j.used, ofVCPUs)
 	}
 	n, sum, squares := 0, 0.0, 0.0
 	for i := range m.plan.Teams {
 		team := &m.plan.Teams[i]
-		if guaranteed := guaranteeOf(team); guaranteed > 0 && submits[team.Name] {
+		if guaranteed := m.guaranteeOf(team, ofVCPUs); guaranteed > 0 && submits[team.Name] {
 			share := float64(used[team.Name]) / float64(guaranteed)
 			n, sum, squares = n+1, sum+share, squares+share*share
 		}
@@ -253,17 +296,24 @@ func (m *measures) fairness() *float64 {
 	return &index
 }
 
-// guaranteeOf returns the accelerators that a team's own queues guarantee.
-func guaranteeOf(team *ir.Team) int64 {
+// canUse reports whether the jobs of a template can run on a capacity that is counted in
+// vCPUs, or on one that is not.
+func (m *measures) canUse(t *rehearsal.Template, ofVCPUs bool) bool {
+	return slices.ContainsFunc(t.Capacities, func(name string) bool { return m.inVCPUs[name] == ofVCPUs })
+}
+
+// guaranteeOf returns the accelerators that a team's own queues guarantee, or the vCPUs of
+// capacities without accelerators, in thousandths.
+func (m *measures) guaranteeOf(team *ir.Team, ofVCPUs bool) int64 {
 	total := int64(0)
 	for _, queue := range team.Queues {
-		if queue.Shared {
-			continue
-		}
 		for _, flavor := range queue.Flavors {
+			if queue.Shared || flavor.Waiting || m.inVCPUs[flavor.Flavor] != ofVCPUs {
+				continue
+			}
 			for _, quota := range flavor.Quotas {
-				if !flavor.Waiting && (quota.Resource == ir.GPU || quota.Resource == ir.TPU) {
-					total += quota.Nominal.Value()
+				if quota.Resource == m.plan.CountedIn(flavor.Flavor) {
+					total += quota.Nominal.MilliValue()
 				}
 			}
 		}
@@ -336,9 +386,11 @@ func (m *measures) waitOf(j *measured) Wait {
 // mostHolders is the number of holders that the report names for a wait.
 const mostHolders = 3
 
-// holders returns who held the accelerators that a job could use, at one time.
+// holders returns who held the accelerators that a job could use, at one time. It returns who
+// held the vCPUs if none of the job's capacities has accelerators.
 func (m *measures) holders(j *measured, at int64) []Holder {
-	held := map[Holder]int{}
+	ofVCPUs := !m.canUse(j.template, false)
+	held := map[Holder]int64{}
 	for _, other := range m.jobs {
 		if other == j || other.job.At > at || other.ended < at {
 			continue
@@ -348,22 +400,28 @@ func (m *measures) holders(j *measured, at int64) []Holder {
 				continue
 			}
 			for _, set := range run.Flavors {
-				if slices.Contains(j.template.Capacities, set.Flavor) {
+				if slices.Contains(j.template.Capacities, set.Flavor) && m.inVCPUs[set.Flavor] == ofVCPUs {
 					h := Holder{Team: other.template.Team, Tier: other.template.Tier}
-					held[h] += other.template.PodAccelerators[set.PodSet] * (set.Pods - finishedPods(run, at))
+					held[h] += m.podAmount(other.template, set) * int64(set.Pods-finishedPods(run, at))
 				}
 			}
 		}
 	}
 	out := make([]Holder, 0, len(held))
 	for h, n := range held {
-		if h.Accelerators = n; n > 0 {
-			out = append(out, h)
+		switch {
+		case n == 0:
+			continue
+		case ofVCPUs:
+			h.VCPUs = float64(n) / 1000
+		default:
+			h.Accelerators = int(n / 1000)
 		}
+		out = append(out, h)
 	}
 	slices.SortFunc(out, func(a, b Holder) int {
-		return cmp.Or(cmp.Compare(b.Accelerators, a.Accelerators), cmp.Compare(a.Team, b.Team),
-			cmp.Compare(a.Tier, b.Tier))
+		return cmp.Or(cmp.Compare(b.Accelerators, a.Accelerators), cmp.Compare(b.VCPUs, a.VCPUs),
+			cmp.Compare(a.Team, b.Team), cmp.Compare(a.Tier, b.Tier))
 	})
 	return out[:min(len(out), mostHolders)]
 }

@@ -286,19 +286,43 @@ func countText(got int, expected *int) string {
 	return fmt.Sprintf("%d (expected %d)", got, *expected)
 }
 
-// jobsHead is the head of the tables of jobs, after the columns with names.
-var jobsHead = []string{
-	"jobs", "finished", "deleted", "admitted", "waiting", "evictions", "wait p50", "p95", "longest", "hours", "lost",
+// units returns whether the report counts accelerator hours, vCPU hours, or both. A report
+// without capacities counts accelerator hours.
+func (r *Report) units() (accelerators, vcpus bool) {
+	for _, c := range r.Capacities {
+		accelerators, vcpus = accelerators || c.VCPU == nil, vcpus || c.VCPU != nil
+	}
+	return accelerators || !vcpus, vcpus
 }
 
-// jobsRow is a row below jobsHead.
-func jobsRow(g Group) []string {
-	return []string{
-		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Deleted), strconv.Itoa(g.Running),
-		strconv.Itoa(g.Waiting),
-		strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(), g.Wait.Max.String(), hours(g.Used),
-		hours(g.Lost),
+// jobsTable returns a table of jobs without rows. names are the columns with names.
+func jobsTable(r *Report, heading string, names ...string) section {
+	s := section{heading: heading, texts: len(names), head: append(names,
+		"jobs", "finished", "deleted", "admitted", "waiting", "evictions", "wait p50", "p95", "longest")}
+	accelerators, vcpus := r.units()
+	if accelerators {
+		s.head = append(s.head, "hours", "lost")
 	}
+	if vcpus {
+		s.head = append(s.head, "vCPU hours", "lost")
+	}
+	return s
+}
+
+// addJobs adds the row of a group to a table of jobs. names are the cells with names.
+func (s *section) addJobs(r *Report, g Group, names ...string) {
+	row := append(names,
+		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Deleted), strconv.Itoa(g.Running),
+		strconv.Itoa(g.Waiting), strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(),
+		g.Wait.Max.String())
+	accelerators, vcpus := r.units()
+	if accelerators {
+		row = append(row, hours(g.Used), hours(g.Lost))
+	}
+	if vcpus {
+		row = append(row, hours(g.UsedVCPU), hours(g.LostVCPU))
+	}
+	s.rows = append(s.rows, row)
 }
 
 // hasBound reports whether a wait of the jobs is a lower bound.
@@ -306,14 +330,22 @@ func (g Group) hasBound() bool { return g.Wait.P50.AtLeast || g.Wait.P95.AtLeast
 
 // tierSection shows the jobs of each tier.
 func tierSection(r *Report) section {
-	s := section{heading: "jobs by tier", texts: 1, head: append([]string{"tier"}, jobsHead...)}
+	s := jobsTable(r, "jobs by tier", "tier")
 	for _, g := range r.Tiers {
-		s.rows = append(s.rows, append([]string{g.Tier}, jobsRow(g)...))
+		s.addJobs(r, g, g.Tier)
 	}
 	if len(r.Tiers) > 1 {
-		s.rows = append(s.rows, append([]string{"all"}, jobsRow(r.Total)...))
+		s.addJobs(r, r.Total, "all")
 	}
-	s.after = "hours: accelerator hours of running pods; lost: the part that has to be done again"
+	var counted []string
+	accelerators, vcpus := r.units()
+	if accelerators {
+		counted = append(counted, "hours: accelerator hours of running pods")
+	}
+	if vcpus {
+		counted = append(counted, "vCPU hours: of pods on capacities without accelerators, by their requests")
+	}
+	s.after = strings.Join(append(counted, "lost: the part that has to be done again"), "; ")
 	if r.Total.Stopped > 0 {
 		s.after += "\nstopped: jobs that had started did not run for " + hours(r.Total.Stopped) +
 			" hours in all, because nodes were lost; no wait contains this time"
@@ -330,7 +362,7 @@ const mostTeams = 24
 // teamSection shows the jobs of each team and tier. If they have more than most rows, it
 // shows those with the longest waits.
 func teamSection(r *Report, most int) section {
-	s := section{heading: "jobs by team and tier", texts: 2, head: append([]string{"team", "tier"}, jobsHead...)}
+	s := jobsTable(r, "jobs by team and tier", "team", "tier")
 	groups := r.Teams
 	if omitted := len(groups) - most; omitted > 0 {
 		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
@@ -340,11 +372,15 @@ func teamSection(r *Report, most int) section {
 			words.Plural(omitted, "row is", "rows are"))
 	}
 	for _, g := range groups {
-		s.rows = append(s.rows, append([]string{g.Team, g.Tier}, jobsRow(g)...))
+		s.addJobs(r, g, g.Team, g.Tier)
 	}
 	if r.Fairness != nil {
 		s.after += fmt.Sprintf("fairness: %.2f "+
-			"(Jain's index of the hours, each team's divided by its guarantee; 1 is even)", *r.Fairness)
+			"(Jain's index of the hours, each team's divided by its guarantee; 1 is even)\n", *r.Fairness)
+	}
+	if r.VCPUFairness != nil {
+		s.after += fmt.Sprintf("fairness of vCPU hours: %.2f "+
+			"(Jain's index of the vCPU hours, each team's divided by its guarantee; 1 is even)", *r.VCPUFairness)
 	}
 	s.after = strings.TrimSuffix(s.after, "\n")
 	return s
@@ -352,33 +388,59 @@ func teamSection(r *Report, most int) section {
 
 // capacitySection shows the use of the nodes.
 func capacitySection(r *Report) section {
-	s := section{heading: "capacity", texts: 1, head: []string{
-		"capacity", "mean nodes", "most nodes", "hours", "used", "idle", "utilization", "of maximum",
-	}}
+	s := section{heading: "capacity", texts: 1, head: []string{"capacity"}}
+	accelerators, vcpus := r.units()
+	if vcpus {
+		s.texts, s.head = 2, append(s.head, "hours of")
+	}
+	s.head = append(s.head, "mean nodes", "most nodes", "hours", "used", "idle", "utilization", "of maximum")
 	if r.Currency != "" {
 		s.head = append(s.head, r.Currency)
 	}
 	for _, c := range r.Capacities {
-		row := []string{c.Name, fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", "", ""}
+		row := []string{c.Name}
+		if vcpus {
+			row = append(row, c.unit())
+		}
+		numbers := []string{fmt.Sprintf("%.1f", c.MeanNodes), strconv.Itoa(c.MostNodes), "", "", "", "", ""}
 		if percent, known := c.Utilization(); known {
-			copy(row[3:], []string{
-				hours(c.Paid), hours(c.Used), hours(c.Paid - c.Used), fmt.Sprintf("%.0f%%", percent),
+			times := c.times()
+			copy(numbers[2:], []string{
+				hours(times.Paid), hours(times.Used), hours(times.Paid - times.Used), fmt.Sprintf("%.0f%%", percent),
 			})
 		}
 		if percent, known := c.OfMaximum(); known {
-			row[7] = fmt.Sprintf("%.0f%%", percent)
+			numbers[6] = fmt.Sprintf("%.0f%%", percent)
 		}
+		row = append(row, numbers...)
 		if r.Currency != "" {
 			row = append(row, c.Cost)
 		}
 		s.rows = append(s.rows, row)
 	}
 	if r.Currency != "" && len(s.rows) > 1 {
-		s.rows = append(s.rows, []string{"all", "", "", "", "", "", "", "", r.Cost})
+		all := make([]string, len(s.head))
+		all[0], all[len(all)-1] = "all", r.Cost
+		s.rows = append(s.rows, all)
 	}
-	s.after = "hours: accelerator hours of the nodes that existed; utilization: the used part of these\n" +
+	counted := "accelerator hours"
+	switch {
+	case vcpus && accelerators:
+		counted = "accelerator or vCPU hours"
+	case vcpus:
+		counted = "vCPU hours"
+	}
+	s.after = "hours: " + counted + " of the nodes that existed; utilization: the used part of these\n" +
 		"of maximum: the used part of what the most nodes would give, had they existed all the time"
 	return s
+}
+
+// unit returns what the hours of a capacity count.
+func (c Capacity) unit() string {
+	if c.VCPU != nil {
+		return "vCPUs"
+	}
+	return "accelerators"
 }
 
 // mostRows is the number of rows of each table below that text shows. JSON has all.
@@ -417,7 +479,7 @@ func waitSection(r *Report) section {
 	return s
 }
 
-// waitLines describes a wait: how long, why, and who held the accelerators.
+// waitLines describes a wait: how long, why, and who held the accelerators or the vCPUs.
 func waitLines(w Wait) []string {
 	first := fmt.Sprintf("%s of %s %s, submitted at %s: %s", w.Job, w.Team, w.Tier, words.Span(w.At),
 		words.Span(w.Seconds))
@@ -435,11 +497,16 @@ func waitLines(w Wait) []string {
 		lines = append(lines, Reason(w.Why, w.By))
 	}
 	var holders []string
+	unit := "accelerators"
 	for _, h := range w.Holders {
-		holders = append(holders, fmt.Sprintf("%d by %s %s", h.Accelerators, h.Team, h.Tier))
+		held := strconv.Itoa(h.Accelerators)
+		if h.VCPUs > 0 {
+			unit, held = "vCPUs", strconv.FormatFloat(h.VCPUs, 'f', -1, 64)
+		}
+		holders = append(holders, held+" by "+h.Team+" "+h.Tier)
 	}
 	if len(holders) > 0 {
-		lines = append(lines, "accelerators with quota meanwhile, the largest shares: "+strings.Join(holders, ", "))
+		lines = append(lines, unit+" with quota meanwhile, the largest shares: "+strings.Join(holders, ", "))
 	}
 	return lines
 }
@@ -501,5 +568,5 @@ func (b Bound) String() string {
 	return words.Span(b.Seconds)
 }
 
-// hours returns accelerator seconds as hours.
+// hours returns seconds as hours.
 func hours(seconds int64) string { return strconv.FormatFloat(float64(seconds)/3600, 'f', 1, 64) }

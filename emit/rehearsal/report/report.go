@@ -41,7 +41,10 @@ type Report struct {
 	// share of its guarantee, and 1/n if one team has used everything. Teams without
 	// jobs do not count. It is nil with fewer than two teams that have a guarantee, or if no
 	// accelerator was used.
-	Fairness  *float64    `json:"fairness"`
+	Fairness *float64 `json:"fairness"`
+	// VCPUFairness is the same index of the vCPU hours on capacities without accelerators.
+	VCPUFairness *float64 `json:"vcpuFairness,omitempty"`
+
 	Evictions []Evictions `json:"evictions"` // the most frequent first
 	Waits     []Wait      `json:"waits"`     // the longest, the longest first
 	Waiting   []Waiting   `json:"waiting"`   // the jobs that have never had quota, the longest wait first
@@ -71,6 +74,10 @@ type Group struct {
 	// the loss of a node.
 	Used int64 `json:"acceleratorSeconds"`
 	Lost int64 `json:"lostAcceleratorSeconds"`
+	// UsedVCPU and LostVCPU are the same for the pods on capacities without accelerators: the
+	// vCPUs that they request, times the time in which they ran.
+	UsedVCPU int64 `json:"vcpuSeconds,omitempty"`
+	LostVCPU int64 `json:"lostVCPUSeconds,omitempty"`
 	// Stopped is the sum of the times in which jobs that had started did not run, because
 	// nodes were lost. No Wait contains it.
 	Stopped int64 `json:"stopped"`
@@ -85,8 +92,8 @@ type Spread struct {
 }
 
 // Bound is a time in seconds. The time of a job that has not ended, or not started, is not
-// known: it is at least the time until now. AtLeast reports whether such a job makes the
-// value uncertain; the value is then the lower bound.
+// known: it is at least the time until now. AtLeast reports whether Seconds would be larger
+// if these times were; Seconds is then the lower bound.
 type Bound struct {
 	Seconds int64 `json:"seconds"`
 	AtLeast bool  `json:"atLeast,omitempty"`
@@ -105,26 +112,48 @@ type Capacity struct {
 	// Maximum is the accelerator time of the most nodes that the blueprint allows, had they
 	// existed all the time.
 	Maximum int64 `json:"maximumAcceleratorSeconds"`
+	// VCPU is the use in vCPU time. It is nil for a capacity with accelerators.
+	VCPU *VCPUUse `json:"vcpu,omitempty"`
 	// Cost is the price of the nodes that existed, in Report.Currency and rounded to
 	// hundredths, such as "1234.50". It is "" without prices.
 	Cost string `json:"cost,omitempty"`
 }
 
-// Utilization returns the percentage of the accelerator time that jobs used, and whether
-// there was any accelerator time.
-func (c Capacity) Utilization() (percent float64, known bool) {
-	if c.Paid == 0 {
-		return 0, false
+// VCPUUse is the use of a capacity without accelerators, with the meanings of Capacity. A node
+// counts with the vCPUs that it offers to the pods of jobs, and a pod with those it requests.
+type VCPUUse struct {
+	Paid    int64 `json:"seconds"`
+	Used    int64 `json:"usedSeconds"`
+	Maximum int64 `json:"maximumSeconds"`
+}
+
+// times returns Paid, Used and Maximum in what the capacity is counted in.
+func (c Capacity) times() VCPUUse {
+	if c.VCPU != nil {
+		return *c.VCPU
 	}
-	return 100 * float64(c.Used) / float64(c.Paid), true
+	return VCPUUse{c.Paid, c.Used, c.Maximum}
+}
+
+// Utilization returns the percentage of the accelerator time or vCPU time that jobs used, and
+// whether there was any.
+func (c Capacity) Utilization() (percent float64, known bool) {
+	times := c.times()
+	return percentOf(times.Used, times.Paid)
 }
 
 // OfMaximum returns the percentage of Maximum that jobs used, and whether there is a Maximum.
 func (c Capacity) OfMaximum() (percent float64, known bool) {
-	if c.Maximum == 0 {
+	times := c.times()
+	return percentOf(times.Used, times.Maximum)
+}
+
+// percentOf returns the percentage, and whether there is any time.
+func percentOf(used, all int64) (percent float64, known bool) {
+	if all == 0 {
 		return 0, false
 	}
-	return 100 * float64(c.Used) / float64(c.Maximum), true
+	return 100 * float64(used) / float64(all), true
 }
 
 // Evictions counts evictions of jobs of one team and tier for those of another. ByTeam and
@@ -151,15 +180,17 @@ type Wait struct {
 	Why     string `json:"why"`          // Kueue's last message about the wait for quota, "" if Kueue said nothing
 	By      string `json:"by,omitempty"` // namespace/name of the job that preempted this one last during the wait
 	// Holders are the teams and tiers that held most of the accelerators which the job
-	// could use, in the middle of its wait, the largest first.
+	// could use, in the middle of its wait, the largest first. For a job that can use only
+	// capacities without accelerators, they are those that held most vCPUs.
 	Holders []Holder `json:"holders,omitempty"`
 }
 
-// Holder is a team and tier that held accelerators.
+// Holder is a team and tier that held accelerators or vCPUs.
 type Holder struct {
-	Team         string `json:"team"`
-	Tier         string `json:"tier"`
-	Accelerators int    `json:"accelerators"`
+	Team         string  `json:"team"`
+	Tier         string  `json:"tier"`
+	Accelerators int     `json:"accelerators"`
+	VCPUs        float64 `json:"vcpus,omitempty"`
 }
 
 // Waiting counts the jobs of one workload and team that have never had quota.
@@ -221,15 +252,15 @@ func Of(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, expect []ir
 		Rehearsal: s.Name, Platform: p.Name, Scheduler: h.Scheduler, Installed: s.Scheduler.Version,
 		Until: s.Until, End: m.end,
 		Interrupted: h.Interrupted, ReversedTies: s.ReversedTies,
-		Total:      countJobs(m.jobs),
+		Total:      m.countJobs(m.jobs),
 		Tiers:      m.groups(func(t *rehearsal.Template) group { return group{tier: t.Tier} }),
 		Teams:      m.groups(func(t *rehearsal.Template) group { return group{t.Team, t.Tier} }),
 		Capacities: m.capacities(),
-		Fairness:   m.fairness(),
-		Evictions:  m.evictions(),
-		Waits:      m.longestWaits(),
-		Waiting:    m.neverStarted(),
-		Phases:     []Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []Verdict{},
+		Fairness:   m.fairness(false), VCPUFairness: m.fairness(true),
+		Evictions: m.evictions(),
+		Waits:     m.longestWaits(),
+		Waiting:   m.neverStarted(),
+		Phases:    []Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []Verdict{},
 	}
 	if s.Name == ir.DemonstrationRehearsal {
 		r.Phases = phasesOf(p, s, h)

@@ -3,7 +3,9 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,7 +163,7 @@ func TestOf(t *testing.T) {
 		Tiers: []report.Group{named(batch, "", "batch"), named(urgent, "", "urgent")},
 		Teams: []report.Group{named(batch, "speech", "batch"), named(urgent, "vision", "urgent")},
 		Capacities: []report.Capacity{
-			{Name: "cpu"},
+			{Name: "cpu", VCPU: &report.VCPUUse{}},
 			{Name: "l4", MeanNodes: 1.3, MostNodes: 2, NodeSeconds: 1300, Paid: 2 * (500 + 2*400), Used: 1800},
 		},
 		Fairness: &fairness,
@@ -194,6 +196,116 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// withoutAccelerators gives the second team 8 vCPUs of the capacity without accelerators, and
+// moves its job there: two pods of 1.5 vCPUs. If both teams move, so does the first, with pods
+// of 0.5 vCPUs.
+func withoutAccelerators(both bool) (*ir.Platform, *rehearsal.Scenario, *rehearsal.History) {
+	p, s, h := platform(), scenario(), history()
+	vcpus := []ir.FlavorQuota{{Flavor: "cpu", Quotas: []ir.ResourceQuota{
+		{Resource: "cpu", Nominal: *resource.NewQuantity(8, resource.DecimalSI)},
+	}}}
+	p.Teams[1].Queues[0].Flavors = append(p.Teams[1].Queues[0].Flavors, vcpus...)
+	moved := map[int]int{1: 1500}
+	if both {
+		moved[0] = 500
+		p.Teams[0].Queues[0].Flavors = vcpus
+		p.Capacities, s.Pools, h.Pools = p.Capacities[1:], s.Pools[:1], h.Pools[:1]
+	}
+	for template, milliCPU := range moved {
+		t := &s.Templates[template]
+		t.Capacities, t.PodAccelerators = []string{"cpu"}, nil
+		t.PodMilliCPU = map[string]int{"main": milliCPU}
+	}
+	for i := range h.Jobs {
+		if moved[s.Jobs[i].Template] == 0 {
+			continue
+		}
+		for r := range h.Jobs[i].Runs {
+			h.Jobs[i].Runs[r].Flavors = []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "cpu", Pods: 2}}
+		}
+	}
+	s.Pools[0].PerNode["cpu"], s.Pools[0].Max = "3920m", 2
+	h.Pools[0].Nodes = []rehearsal.Count{{At: 100, N: 1}, {At: 600}}
+	return p, s, h
+}
+
+// TestVCPUs compares the numbers of capacities without accelerators with numbers that were
+// computed by hand.
+func TestVCPUs(t *testing.T) {
+	expect := []ir.RehearsalExpectation{
+		{Capacity: "cpu", Utilization: 45}, {Capacity: "cpu", Utilization: 46, Tier: "urgent"},
+	}
+	p, s, h := withoutAccelerators(false)
+	r := report.Of(p, s, h, expect)
+	// The node has 3.92 vCPUs for 500 seconds, and the pods 3 vCPUs for 300 seconds.
+	want := &report.VCPUUse{Paid: 1960, Used: 900, Maximum: 7840}
+	if d := cmp.Diff(want, r.Capacities[0].VCPU); d != "" || r.Capacities[0].Used != 0 {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if g := r.Total; g.Used != 1200 || g.Lost != 80 || g.UsedVCPU != 900 || g.LostVCPU != 0 {
+		t.Errorf("%+v", g)
+	}
+	if r.Fairness != nil || r.VCPUFairness != nil {
+		t.Errorf("fairness of one team with accelerators and one with vCPUs: %v, %v", r.Fairness, r.VCPUFairness)
+	}
+	for i, message := range []string{
+		`4 jobs used 45.9% of capacity "cpu", expected at least 45%`,
+		`1 job of tier "urgent" used 45.9% of capacity "cpu", expected at least 46%`,
+	} {
+		if v := r.Verdicts[i]; v.Met != (i == 0) || v.Undecided || v.Message != message {
+			t.Errorf("%+v", v)
+		}
+	}
+	checkText(t, r,
+		"tier    jobs  finished  deleted  admitted  waiting  evictions  wait p50       p95   longest  "+
+			"hours  lost  vCPU hours  lost\n",
+		"  0.3   0.0         0.2   0.0\n",
+		"capacity  hours of      mean nodes  most nodes  hours  used  idle  utilization  of maximum\n"+
+			"cpu       vCPUs                0.5           1    0.5   0.2   0.3          46%         11%\n"+
+			"l4        accelerators         1.3           2    0.7   0.3   0.4          46%\n",
+		"hours: accelerator or vCPU hours of the nodes that existed; ",
+	)
+}
+
+// TestVCPUsOnly checks the numbers of a platform that has no accelerators at all.
+func TestVCPUsOnly(t *testing.T) {
+	p, s, h := withoutAccelerators(true)
+	r := report.Of(p, s, h, nil)
+	// The first team used 1 vCPU for 600 seconds and the second 3 for 300 seconds. The node has
+	// room for neither, but nothing here looks at the node.
+	if g := r.Total; g.Used != 0 || g.UsedVCPU != 600+900 || g.LostVCPU != 40 {
+		t.Errorf("%+v", g)
+	}
+	// Both teams have 8 vCPUs: (600+900)^2 / (2 * (600^2+900^2)).
+	if r.Fairness != nil || r.VCPUFairness == nil || fmt.Sprintf("%.3f", *r.VCPUFairness) != "0.962" {
+		t.Errorf("fairness %v and %v", r.Fairness, r.VCPUFairness)
+	}
+	if d := cmp.Diff([]report.Holder{{Team: "vision", Tier: "urgent", VCPUs: 3}}, r.Waits[0].Holders); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	checkText(t, r,
+		"longest  vCPU hours  lost\n",
+		"\nvCPU hours: of pods on capacities without accelerators, by their requests; lost: ",
+		"\nfairness of vCPU hours: 0.96 (Jain's index of the vCPU hours, ",
+		"\nhours: vCPU hours of the nodes that existed; ",
+		"\n    vCPUs with quota meanwhile, the largest shares: 3 by vision urgent\n",
+	)
+}
+
+// checkText checks that the text of a report has some parts.
+func checkText(t *testing.T, r *report.Report, parts ...string) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := report.Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("the report has no %q:\n%s", part, text.String())
+		}
+	}
+}
+
 // TestStartAtOnce checks that a job whose pods run at time 0 has not waited, and that the
 // time without a lost node is no use.
 func TestStartAtOnce(t *testing.T) {
@@ -202,6 +314,53 @@ func TestStartAtOnce(t *testing.T) {
 	got := report.Of(platform(), scenario(), h, nil)
 	if got.Waits[len(got.Waits)-1].Job == "sweep-1" || got.Total.Used != 1800+2*(100-50) {
 		t.Errorf("%+v, %+v", got.Total, got.Waits)
+	}
+}
+
+// TestPercentiles checks which percentiles of waits depend on jobs that still wait at the end.
+// A wait with a "+" is such a lower bound.
+func TestPercentiles(t *testing.T) {
+	// 99 jobs waited 1 to 99 seconds, and one still waits after an hour.
+	hundred := "3600+"
+	for i := 1; i < 100; i++ {
+		hundred += " " + strconv.Itoa(i)
+	}
+	for _, test := range []struct{ waits, p50, p95, longest string }{
+		{hundred, "50s", "95s", ">=1h"},
+		// In truth, the second wait is between 7 and 9.
+		{"5 7+ 9", ">=7s", ">=9s", ">=9s"},
+		// Wherever the job that waits is in truth, the second of these waits is 5.
+		{"3+ 5 5 5", "5s", ">=5s", ">=5s"},
+		{"5+ 5 5 8", "5s", ">=8s", ">=8s"},
+		// In truth, the first wait is between 4 and 6.
+		{"4+ 6", ">=4s", ">=6s", ">=6s"},
+		{"4 6+", "4s", ">=6s", ">=6s"},
+		{"9+ 8+", ">=8s", ">=9s", ">=9s"},
+		{"8", "8s", "8s", "8s"},
+	} {
+		s, h := scenario(), history()
+		s.Until, s.Jobs, h.Jobs = 3600, nil, nil
+		for _, wait := range strings.Fields(test.waits) {
+			text, waiting := strings.CutSuffix(wait, "+")
+			seconds, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, outcome := rehearsal.Job{}, rehearsal.JobHistory{Outcome: rehearsal.Waiting}
+			if waiting {
+				job.At = s.Until - seconds
+			} else {
+				outcome = rehearsal.JobHistory{
+					Outcome: rehearsal.Running, Runs: []rehearsal.Run{{Ran: true, Started: seconds}},
+				}
+			}
+			s.Jobs, h.Jobs = append(s.Jobs, job), append(h.Jobs, outcome)
+		}
+		wait := report.Of(platform(), s, h, nil).Total.Wait
+		got := [3]string{wait.P50.String(), wait.P95.String(), wait.Max.String()}
+		if want := [3]string{test.p50, test.p95, test.longest}; got != want {
+			t.Errorf("waits %.40s: %q, want %q", test.waits, got, want)
+		}
 	}
 }
 
@@ -444,7 +603,7 @@ func TestForms(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(markdown.String()) {
 		if strings.HasPrefix(line, "| a") && !strings.HasPrefix(line, "| all") {
-			if rows++; strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 14 {
+			if rows++; strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 16 {
 				t.Errorf("another number of columns: %s", line)
 			}
 		}

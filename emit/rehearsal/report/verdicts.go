@@ -165,18 +165,18 @@ func (m *measures) judgeEvictions(e ir.RehearsalExpectation, jobs []*measured) V
 	return v
 }
 
-// judgeUtilization compares the part of a capacity's accelerator time that the jobs used.
+// judgeUtilization compares the part of a capacity's accelerator time, or vCPU time, that the
+// jobs used.
 func (m *measures) judgeUtilization(e ir.RehearsalExpectation, jobs []*measured) Verdict {
 	used := int64(0)
 	for _, j := range jobs {
 		used += j.used[e.Capacity]
 	}
 	for _, c := range m.capacities() {
-		if c.Name != e.Capacity || c.Paid == 0 {
+		percent, known := percentOf(used/1000, c.times().Paid)
+		if c.Name != e.Capacity || !known {
 			continue
 		}
-		c.Used = used
-		percent, _ := c.Utilization()
 		return Verdict{
 			Met: percent >= float64(e.Utilization) && !m.history.Interrupted, Undecided: m.history.Interrupted,
 			Message: fmt.Sprintf("%s used %.1f%% of capacity %q, expected at least %d%%",
