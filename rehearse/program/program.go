@@ -28,6 +28,11 @@ import (
 	"github.com/batchwright/batchwright/rehearse/stage"
 )
 
+// GCPercent is how much the heap grows between two runs of the garbage collector, as a
+// percentage of what lives: what lives long is small, and schedulers make much that lives for
+// one cycle.
+const GCPercent = 800
+
 // Program is an engine as a program.
 type Program struct {
 	Name      string              // of the program
@@ -79,8 +84,7 @@ func (p Program) do(args []string, in io.Reader, out, problems io.Writer) error 
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// What lives long is small, and schedulers make much that lives for one cycle.
-	debug.SetGCPercent(800)
+	debug.SetGCPercent(GCPercent)
 	history, err := p.Play(ctx, &scenario, progress)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/program"
 )
 
 // BenchmarkStages plays the demonstration of the batch platform: five phases.
@@ -50,9 +52,11 @@ func BenchmarkRepeatedTrace(b *testing.B) {
 	}
 }
 
-// benchmark plays a scenario, and reports the jobs that it plays in a second of CPU time.
+// benchmark plays a scenario, and reports the jobs that it plays in a second of CPU time. The
+// garbage collector works as in the program.
 func benchmark(b *testing.B, s *rehearsal.Scenario) {
 	b.ReportAllocs()
+	defer debug.SetGCPercent(debug.SetGCPercent(program.GCPercent))
 	before := cpuTime(b)
 	rounds := 0
 	for b.Loop() {
