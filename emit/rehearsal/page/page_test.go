@@ -143,7 +143,8 @@ func TestReportNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 500 seconds with 2 nodes and 500 with 4.
-	if !strings.Contains(out.String(), `<th scope="row">l4</th><td class="text">accelerators</td><td>3.0</td><td>4</td>`) {
+	row := `<th scope="row">l4</th><td class="text">accelerators</td><td>3.0</td><td>4</td>`
+	if !strings.Contains(out.String(), row) {
 		t.Errorf("the page has another mean:\n%s", out.String()[:3000])
 	}
 }

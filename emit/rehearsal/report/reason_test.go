@@ -32,9 +32,9 @@ func TestReason(t *testing.T) {
 				"insufficient unused quota for nvidia.com/gpu in flavor b, 3 more needed; " +
 				failed + "workers: insufficient unused quota for nvidia.com/gpu in flavor b, 2 more needed" +
 				". Pending the preemption of 2 workload(s)",
-			"pods driver: too little quota was unused: the job needed 3 more GPUs of capacity b; its queue can have at most " +
-				"5 GPUs of capacity a, and the job requests 6; pods workers: too little quota was unused: the job needed " +
-				"2 more GPUs of capacity b; it waited for the end of jobs that it preempts",
+			"pods driver: too little quota was unused: the job needed 3 more GPUs of capacity b; its queue can have " +
+				"at most 5 GPUs of capacity a, and the job requests 6; pods workers: too little quota was unused: " +
+				"the job needed 2 more GPUs of capacity b; it waited for the end of jobs that it preempts",
 		},
 		// Kueue says something else in one part.
 		{
