@@ -53,6 +53,19 @@ func SystemPods(places ...string) []SystemPod {
 	return out
 }
 
+// NodePlaces returns the places of the pods that GKE starts on every node with the given
+// resource of accelerators, "" for none.
+func NodePlaces(accelerator string, filestore, gcsFuse bool) []string {
+	places := []string{OnEveryNode, accelerator}
+	if filestore {
+		places = append(places, OnFilestore)
+	}
+	if gcsFuse {
+		places = append(places, OnGCSFuse)
+	}
+	return places
+}
+
 // SumRequests returns the sum of the requests of system pods.
 func SumRequests(pods []SystemPod) (milliCPU, memoryMiB int64) {
 	for _, p := range pods {

@@ -299,6 +299,9 @@ type Capacity struct {
 	// PerNode holds the amounts that one node offers to pods, after GKE's
 	// reservations: cpu, memory, then accelerators if the machine has any.
 	PerNode []Amount
+	// SystemPods holds the cpu and memory that GKE's own pods request on each node, as far
+	// as they are known: Google does not publish them.
+	SystemPods []Amount
 	// Guaranteed is the sum of all teams' nominal quotas, in the resources and the
 	// order of PerNode.
 	Guaranteed []Amount

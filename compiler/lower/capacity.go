@@ -85,6 +85,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 	c.KeepsVersion = valueOr(in.Upgrades, upgrades) == "endOfSupport" && c.OwnsPools() && !option.ShortLived
 	markNodes(&c)
 	c.PerNode = perNode(c.Machine, machine)
+	c.SystemPods = systemPods(c.Machine.Resource, b.Cluster.CSIDrivers)
 	return c
 }
 
@@ -222,6 +223,17 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 		out = append(out, ir.Amount{Resource: m.Resource, Quantity: wholeQuantity(m.AcceleratorCount)})
 	}
 	return out
+}
+
+// systemPods returns the amounts that GKE's own pods request on a node with the given
+// resource of accelerators, "" for none.
+func systemPods(accelerator string, drivers schema.CSIDrivers) []ir.Amount {
+	pods := catalog.SystemPods(catalog.NodePlaces(accelerator, drivers.Filestore, drivers.GCSFuse)...)
+	milli, mib := catalog.SumRequests(pods)
+	return []ir.Amount{
+		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
+		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
+	}
 }
 
 // perUnitShare returns the amounts that a team gets with one unit of quota. A unit

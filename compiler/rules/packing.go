@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -472,23 +471,8 @@ func (r *report) reportUnusedGPUs(name string, fits []nodeFit, used map[string]b
 	return true
 }
 
-// systemPodsOf returns a function that returns the requests of GKE's own pods on
-// each node of a capacity.
-func (r *report) systemPodsOf() takenFunc {
-	byResource := map[string][]ir.Amount{}
-	for _, c := range r.Plan.Capacities {
-		if _, known := byResource[c.Machine.Resource]; !known {
-			byResource[c.Machine.Resource] = r.nodeOverhead(c.Machine.Resource)
-		}
-	}
-	return func(c ir.Capacity) []ir.Amount { return byResource[c.Machine.Resource] }
-}
-
-// nodeOverhead returns the requests of GKE's own pods on a node with the given
-// accelerator resource, "" for none.
-func (r *report) nodeOverhead(accelerator string) []ir.Amount {
-	return amountsOf(catalog.SumRequests(catalog.SystemPods(r.nodePlaces(accelerator)...)))
-}
+// systemPods is the takenFunc of GKE's own pods.
+func systemPods(c ir.Capacity) []ir.Amount { return c.SystemPods }
 
 // amountsOf returns amounts of cpu and memory.
 func amountsOf(milliCPU, memoryMiB int64) []ir.Amount {
@@ -496,19 +480,6 @@ func amountsOf(milliCPU, memoryMiB int64) []ir.Amount {
 		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milliCPU, resource.DecimalSI)},
 		{Resource: ir.Memory, Quantity: *resource.NewQuantity(memoryMiB<<20, resource.BinarySI)},
 	}
-}
-
-// nodePlaces returns the places in the catalogue of the pods that GKE starts on every
-// node with the given accelerator resource.
-func (r *report) nodePlaces(accelerator string) []string {
-	places := []string{catalog.OnEveryNode, accelerator}
-	if r.Plan.Cluster.Filestore {
-		places = append(places, catalog.OnFilestore)
-	}
-	if r.Plan.Cluster.GCSFuse {
-		places = append(places, catalog.OnGCSFuse)
-	}
-	return places
 }
 
 // roomForSystemPods reports workloads that fit the nodes only without GKE's own

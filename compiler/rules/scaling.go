@@ -361,7 +361,8 @@ func systemPoolTight(r *report) {
 	if !known || !empty.holds(installed) { // systemPoolTooSmall reports it
 		return
 	}
-	room, _ := r.systemPoolRoom(catalog.SystemPods(r.nodePlaces("")...))
+	places := catalog.NodePlaces("", r.Plan.Cluster.Filestore, r.Plan.Cluster.GCSFuse)
+	room, _ := r.systemPoolRoom(catalog.SystemPods(places...))
 	if pods := slices.Concat(installed, catalog.SystemPods(catalog.OnSystemPool)); !room.holds(pods) {
 		r.reportSystemPool(room, fmt.Sprintf("the system pool has no room for %s and JobSet beside GKE's own pods",
 			r.Plan.Scheduler.Facts().Name), pods)

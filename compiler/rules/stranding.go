@@ -139,7 +139,7 @@ func idleCPUs(r *report) {
 	if !r.Plan.Scheduler.Facts().QuotaPerCapacity {
 		return
 	}
-	capacities, taken := capacitiesByName(r.Plan), r.systemPodsOf()
+	capacities, taken := capacitiesByName(r.Plan), systemPods
 	uses := r.plainUses(capacities, taken)
 	unknown := r.capacitiesOfUnknownJobs(uses)
 	for _, name := range sortedKeys(uses) {

@@ -25,8 +25,7 @@ const idleSeconds = 600
 // poolsOf returns the pools of the platform, one for each capacity, by name. Every
 // capacity must have PerNode.
 //
-// PerNode is the allocatable amount of a node. GKE's own pods need a little of its cpu and
-// memory, which the plan does not know.
+// PerNode is the allocatable amount of a node, without what GKE's own pods request.
 func poolsOf(p *ir.Platform) []Pool {
 	out := []Pool{}
 	for _, c := range p.Capacities {
@@ -47,7 +46,9 @@ func poolsOf(p *ir.Platform) []Pool {
 			pool.Together = c.Machine.Slice.Hosts
 		}
 		for _, a := range c.PerNode {
-			pool.PerNode[a.Resource] = a.Quantity.String()
+			free := a.Quantity.DeepCopy()
+			free.Sub(ir.AmountOf(c.SystemPods, a.Resource))
+			pool.PerNode[a.Resource] = free.String()
 		}
 		out = append(out, pool)
 	}

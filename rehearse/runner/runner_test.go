@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/emit/rehearsal/report"
 	"github.com/batchwright/batchwright/rehearse/runner"
 	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,33 @@ func TestQueue(t *testing.T) {
 	if !strings.Contains(h.Jobs[never].Waits, "maximum capacity (2)") {
 		t.Errorf("the job that never fits waits because: %q", h.Jobs[never].Waits)
 	}
+}
+
+// TestReasons checks that the report knows the messages of this release of Kueue: another
+// wording would appear in it as it is.
+func TestReasons(t *testing.T) {
+	s := scenario(t, queue{team: "a", quota: 4}, queue{team: "b", quota: 2, within: "LowerPriority"})
+	jobs := []struct {
+		team, priority string
+		pods           int
+		want           string
+	}{
+		{"a", "low", 3, "it waited behind other jobs of its queue"},
+		{"a", "low", 4, "too little quota was unused: the job needed 3 more vCPUs of capacity standard"},
+		{"a", "low", 5, "its queue can have at most 4 vCPUs of capacity standard, and the job requests 5"},
+		{"b", "low", 1, "too little quota was unused: the job needed 1 more vCPU of capacity standard"},
+		{"b", "high", 2, "too little quota was unused: the job needed 1 more vCPU of capacity standard; " +
+			"it waited for the end of jobs that it preempts"},
+	}
+	for i, job := range jobs {
+		submit(t, s, job.team, job.priority, job.pods, rehearsal.Job{At: int64(i), Runs: 1000})
+	}
+	h := play(t, s)
+	for i, job := range jobs {
+		equal(t, h.Jobs[i].Waits, report.Reason(h.Jobs[i].Waits, ""), job.want)
+	}
+	preempted := h.Jobs[3].Runs[0].Message
+	equal(t, preempted, report.Reason(preempted, ""), "it was preempted, and waited again")
 }
 
 // TestEndlessPreemption checks that time goes on although Kueue admits a job and evicts it
@@ -235,6 +263,8 @@ func TestTimeout(t *testing.T) {
 	h := play(t, s)
 	equal(t, "job", runs(h, job), [][3]int64{{0, 0, 300}, {360, 420, 520}})
 	equal(t, "reason", h.Jobs[job].Runs[0].Evicted, rehearsal.EvictionReason("PodsReadyTimeout"))
+	equal(t, "words", report.Reason(h.Jobs[job].Runs[0].Message, ""),
+		"it lost its quota because its pods did not start in time, and waited again")
 }
 
 // TestRecovery checks that Kueue evicts a job that has lost a node and gets no other in time,

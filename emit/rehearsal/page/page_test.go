@@ -37,7 +37,7 @@ func newPlatform() *ir.Platform {
 		}},
 	}
 	return &ir.Platform{
-		Name: "platform", Capacities: []ir.Capacity{{Name: "l4"}, {Name: "cpu"}},
+		Name: "platform", Capacities: []ir.Capacity{{Name: "l4", Machine: ir.Machine{Resource: ir.GPU}}, {Name: "cpu"}},
 		Teams: []ir.Team{
 			{Name: "a", Namespace: "ns-a", Queues: []ir.Queue{{Tier: "hp", ClusterQueue: "cq-a", Flavors: quotas}}},
 			{Name: "b", Namespace: "ns-b", Queues: []ir.Queue{
@@ -136,7 +136,6 @@ func TestTables(t *testing.T) {
 // before the rehearsal does.
 func TestReportNumbers(t *testing.T) {
 	p := newPlatform()
-	p.Capacities[0].Machine.Resource = ir.GPU
 	s, h := newRehearsal()
 	s.Jobs, h.Jobs = s.Jobs[1:2], h.Jobs[1:2]
 	var out bytes.Buffer
@@ -144,7 +143,8 @@ func TestReportNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 500 seconds with 2 nodes and 500 with 4.
-	if !strings.Contains(out.String(), `<th scope="row">l4</th><td>3.0</td><td>4</td>`) {
+	row := `<th scope="row">l4</th><td class="text">accelerators</td><td>3.0</td><td>4</td>`
+	if !strings.Contains(out.String(), row) {
 		t.Errorf("the page has another mean:\n%s", out.String()[:3000])
 	}
 }

@@ -375,10 +375,14 @@ func (m *measures) waitOf(j *measured) Wait {
 		}
 		by = cmp.Or(run.By, by)
 	}
+	why, quotaWait := "", j.quotaWait()
+	if quotaWait > 0 {
+		why = Reason(j.Waits, by)
+	}
 	return Wait{
 		Job: j.job.Name, Team: j.template.Team, Tier: j.template.Tier, At: j.job.At, Seconds: j.wait,
-		Quota:   j.quotaWait(),
-		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: j.Waits, By: by,
+		Quota:   quotaWait,
+		Started: j.started, Deleted: !j.started && j.Outcome == rehearsal.Deleted, Why: why, Message: j.Waits, By: by,
 		Holders: m.holders(j, j.job.At+j.wait/2),
 	}
 }
@@ -454,7 +458,7 @@ func (m *measures) neverStarted() []Waiting {
 			found[k] = w
 		}
 		if w.Count++; j.wait > w.Longest || w.Count == 1 {
-			w.Longest, w.Why = j.wait, j.Waits
+			w.Longest, w.Why, w.Message = j.wait, Reason(j.Waits, ""), j.Waits
 		}
 	}
 	out := []Waiting{}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
 )
@@ -465,7 +464,7 @@ func waitingSection(r *Report) section {
 	s := section{heading: "jobs that have never had quota"}
 	for _, w := range r.Waiting[:min(len(r.Waiting), mostRows)] {
 		s.rows = append(s.rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
-			w.Team, w.Workload, words.Span(w.Longest), Reason(w.Why, ""))})
+			w.Team, w.Workload, words.Span(w.Longest), w.Why)})
 	}
 	return s
 }
@@ -494,7 +493,7 @@ func waitLines(w Wait) []string {
 	}
 	lines := []string{first}
 	if w.Quota > 0 {
-		lines = append(lines, Reason(w.Why, w.By))
+		lines = append(lines, w.Why)
 	}
 	var holders []string
 	unit := "accelerators"
@@ -509,55 +508,6 @@ func waitLines(w Wait) []string {
 		lines = append(lines, unit+" with quota meanwhile, the largest shares: "+strings.Join(holders, ", "))
 	}
 	return lines
-}
-
-// mostWhy is the number of characters of Kueue's message that text shows.
-const mostWhy = 240
-
-// Reason returns why a job waited, in one line. why is Kueue's message, and by the job that
-// preempted the job, "" for none.
-func Reason(why, by string) string {
-	switch {
-	case why == "":
-		return "it waited behind other jobs of its queue"
-	case strings.HasPrefix(why, "Preempted to accommodate") && by != "":
-		return "it was preempted for job " + by + ", and waited again"
-	case strings.HasPrefix(why, "Preempted to accommodate"):
-		return "it was preempted, and waited again"
-	case strings.HasPrefix(why, "Exceeded the PodsReady timeout"):
-		return "it lost its quota because its pods did not start in time, and waited again"
-	}
-	return words.Truncate(acceleratorsFirst(words.OneLine(why)), mostWhy)
-}
-
-// acceleratorsFirst returns a message of Kueue about flavors with the reasons that are about
-// accelerators in front of the others, in each pod set. Kueue sorts reasons by their text.
-func acceleratorsFirst(message string) string {
-	const between = ", insufficient "
-	podSets := strings.Split(message, "; ")
-	for i, podSet := range podSets {
-		name, reasons, found := strings.Cut(podSet, ": insufficient ")
-		if !found {
-			continue
-		}
-		parts := strings.Split(reasons, between)
-		slices.SortStableFunc(parts, func(a, b string) int {
-			switch first, second := isAboutAccelerators(a), isAboutAccelerators(b); {
-			case first == second:
-				return 0
-			case first:
-				return -1
-			}
-			return 1
-		})
-		podSets[i] = name + ": insufficient " + strings.Join(parts, between)
-	}
-	return strings.Join(podSets, "; ")
-}
-
-// isAboutAccelerators reports whether a reason names GPUs or TPU chips.
-func isAboutAccelerators(reason string) bool {
-	return strings.Contains(reason, " "+ir.GPU+" ") || strings.Contains(reason, " "+ir.TPU+" ")
 }
 
 // String returns the time in two units, with ">=" in front of a lower bound.

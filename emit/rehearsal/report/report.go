@@ -177,7 +177,10 @@ type Wait struct {
 	Quota   int64  `json:"quotaSeconds"` // the part of Seconds in which the job had no quota
 	Started bool   `json:"started"`      // if not, the job still waited at the end, or was Deleted
 	Deleted bool   `json:"deleted"`      // before it started
-	Why     string `json:"why"`          // Kueue's last message about the wait for quota, "" if Kueue said nothing
+	// Why says why the job waited for quota, "" if it waited only for nodes. Message is the
+	// scheduler's last message about this wait, "" if there is none.
+	Why     string `json:"why"`
+	Message string `json:"message"`
 	By      string `json:"by,omitempty"` // namespace/name of the job that preempted this one last during the wait
 	// Holders are the teams and tiers that held most of the accelerators which the job
 	// could use, in the middle of its wait, the largest first. For a job that can use only
@@ -199,7 +202,9 @@ type Waiting struct {
 	Team     string `json:"team"`
 	Count    int    `json:"count"`
 	Longest  int64  `json:"longest"`
-	Why      string `json:"why"` // Kueue's message about the job that has waited longest
+	// Why and Message are those of the job that has waited longest, as in Wait.
+	Why     string `json:"why"`
+	Message string `json:"message"`
 }
 
 // Phase is the state after a phase of the demonstration. All fields but Name are empty if

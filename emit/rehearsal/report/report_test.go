@@ -173,21 +173,24 @@ func TestOf(t *testing.T) {
 		Waits: []report.Wait{
 			{
 				Job: "sweep-2", Team: "speech", Tier: "batch", At: 10, Seconds: 790, Quota: 690, Started: true,
-				Why:     "insufficient unused quota",
+				Why: "insufficient unused quota", Message: "insufficient unused quota",
 				Holders: []report.Holder{{Team: "vision", Tier: "urgent", Accelerators: 2}},
 			},
 			{
 				Job: "sweep-3", Team: "speech", Tier: "batch", At: 400, Seconds: 600, Quota: 600,
-				Why:     "insufficient quota",
+				Why: "insufficient quota", Message: "insufficient quota",
 				Holders: []report.Holder{{Team: "speech", Tier: "batch", Accelerators: 4}},
 			},
 			{
 				Job: "sweep-1", Team: "speech", Tier: "batch", Seconds: 100, Started: true,
-				Why: "Preempted to accommodate a workload", Holders: []report.Holder{},
+				Message: "Preempted to accommodate a workload", Holders: []report.Holder{},
 			},
 		},
 		Waiting: []report.Waiting{
-			{Workload: "sweep", Team: "speech", Count: 1, Longest: 600, Why: "insufficient quota"},
+			{
+				Workload: "sweep", Team: "speech", Count: 1, Longest: 600,
+				Why: "insufficient quota", Message: "insufficient quota",
+			},
 		},
 		Phases: []report.Phase{}, Differences: []rehearsal.Difference{}, Verdicts: []report.Verdict{},
 	}
@@ -521,9 +524,7 @@ func TestWords(t *testing.T) {
 	for _, want := range []string{
 		"  met: 1 of 1 job of tier \"urgent\" started within 60s; the longest wait was 0s\n",
 		"it was preempted for job vision/fix-1, and waited again",
-		"main: insufficient unused quota for nvidia.com/gpu in flavor l4, " +
-			"2 more needed, " +
-			"insufficient unused quota for cpu in flavor l4, 8 more needed\n",
+		"    too little quota was unused: the job needed 2 more GPUs and 8 more vCPUs of capacity l4\n",
 		"\n>=: some jobs had not started at the end",
 		"\nstopped: jobs that had started did not run for 0.1 hours in all",
 	} {
