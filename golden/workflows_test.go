@@ -252,9 +252,18 @@ func TestGitHubWorkflow(t *testing.T) {
 			env: map[string]string{"COMMENTS": "[]"}, calls: build + vet + diff + list + create + compile,
 		},
 		"with rehearsals": {
-			env: map[string]string{"COMMENTS": "[]", "REHEARSE": "true"},
+			env: map[string]string{"COMMENTS": "[]", "REHEARSE": "kueue"},
 			calls: build + "go build -C TEMP/batchwright/rehearse -o TEMP/bin/ ./cmd/batchwright-rehearse\n" + vet +
 				strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
+		},
+		"with rehearsals of KAI Scheduler": {
+			env: map[string]string{"COMMENTS": "[]", "REHEARSE": "kai"},
+			calls: build + "go build -C TEMP/batchwright/rehearse/kai -o TEMP/bin/ ./cmd/batchwright-rehearse-kai\n" + vet +
+				strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
+		},
+		"with rehearsals of another scheduler": {
+			env: map[string]string{"REHEARSE": "true"}, calls: build, failed: "Build batchwright", noSummary: true,
+			log: `REHEARSE must be "kueue", "kai" or ""`,
 		},
 		"a later one, on the second page": {
 			env:   map[string]string{"COMMENTS": "[" + other + copy + "][" + ours + "]"},
@@ -358,7 +367,7 @@ func TestGitLabScript(t *testing.T) {
 			}, vet + diff + list + create + compile, false,
 		},
 		"with rehearsals": {
-			map[string]string{"COMMENTS": "[]", "REHEARSE": "true", "REVIEW_TOKEN": "t"},
+			map[string]string{"COMMENTS": "[]", "REHEARSE": "kueue", "REVIEW_TOKEN": "t"},
 			vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
 			false,
 		},
