@@ -23,18 +23,11 @@ import (
 
 // job is one job of the scenario, and the controllers that look after it.
 type job struct {
-	rehearsal.Job
-	number   int // in the whole scenario
+	stage.Job
 	template *template
 	key      types.NamespacedName
-
-	submitted, ended bool
-	admitted         bool // quota and all checks
-	run              *run // nil without quota
-	work             stage.Work
-	outcome          rehearsal.Outcome
-	endedAt          int64
-	waits            string // Kueue's message about the last wait that has ended
+	admitted bool // quota and all checks
+	run      *run // nil without quota
 }
 
 // run is the time for which a job has quota.
@@ -45,23 +38,23 @@ type run struct {
 }
 
 // record returns the run's entry in the history. The run must be the latest of its job.
-func (r *run) record() *rehearsal.Run { return r.job.work.Run() }
+func (r *run) record() *rehearsal.Run { return r.job.Work.Run() }
 
 // submit creates the job's Workload.
 func (p *play) submit(j *job) error {
-	wl := j.template.workloadOf(j.Job, j.number, p.part.total, p.start, p.part.ReversedTies)
+	wl := j.template.workloadOf(j.Job.Job, j.Number, p.part.total, p.start, p.part.ReversedTies)
 	j.key = client.ObjectKeyFromObject(wl)
-	if other, ok := p.byKey[j.key]; ok && !other.ended {
+	if other, ok := p.byKey[j.key]; ok && !other.Ended {
 		return fmt.Errorf("two jobs have the name %s at the same time", j.key)
 	}
 	p.byKey[j.key], p.byUID[wl.UID] = j, j
-	j.submitted = true
+	j.Submitted = true
 	return j.template.world.Submit(wl)
 }
 
 // remove deletes the job, as somebody who uses kubectl.
 func (p *play) remove(j *job) error {
-	if j.submitted && !j.ended {
+	if j.Submitted && !j.Ended {
 		p.end(j, rehearsal.Deleted)
 	}
 	return nil
@@ -72,9 +65,10 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	if j.run != nil {
 		p.stop(j, false)
 	} else if wl := j.template.world.Workload(j.key); wl != nil {
-		j.waits = message(wl, kueue.WorkloadQuotaReserved)
+		j.Waits = message(wl, kueue.WorkloadQuotaReserved)
 	}
-	j.ended, j.outcome, j.endedAt, j.admitted = true, outcome, p.agenda.Now, false
+	j.admitted = false
+	j.End(p.agenda.Now, outcome)
 	p.ended++
 	j.template.world.Remove(j.key)
 	p.planRetry(j.template.world)
@@ -88,7 +82,7 @@ func (p *play) stop(j *job, again bool) {
 		set.pool.release(set, p.agenda.Now)
 		p.planIdle(set.pool)
 	}
-	j.work.End(p.agenda.Now, again)
+	j.Work.End(p.agenda.Now, again)
 	j.run = nil
 }
 
@@ -105,13 +99,13 @@ func (p *play) Wake(key types.NamespacedName, after time.Duration) {
 // Changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
 func (p *play) Changed(before, after *kueue.Workload) error {
 	j := p.byKey[client.ObjectKeyFromObject(after)]
-	if j == nil || j.ended {
+	if j == nil || j.Ended {
 		return nil
 	}
 	switch {
 	case !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after):
 		if waited := message(before, kueue.WorkloadQuotaReserved); waited != "" {
-			j.waits = waited
+			j.Waits = waited
 		}
 		return p.reserved(j, after)
 	case !evict.IsEvicted(before) && evict.IsEvicted(after):
@@ -132,7 +126,7 @@ func (p *play) reserved(j *job, wl *kueue.Workload) error {
 			PodSet: string(a.Name), Flavor: p.poolOf(a), Pods: int(*a.Count),
 		})
 	}
-	j.work.Begin(p.agenda.Now, sets)
+	j.Work.Begin(p.agenda.Now, sets)
 	if workload.IsAdmitted(wl) {
 		p.startPods(j)
 	} else {
@@ -231,11 +225,11 @@ func (p *play) startPods(j *job) {
 			run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: p.pools[f.Flavor],
 			wants: f.Pods,
 		}
-		if !j.work.Independent() {
+		if !j.Work.Independent() {
 			p.createPods(&set)
 			continue
 		}
-		for _, number := range j.work.UnfinishedPods() {
+		for _, number := range j.Work.UnfinishedPods() {
 			pod := set
 			pod.wants, pod.number = 1, number
 			p.createPods(&pod)
@@ -263,10 +257,10 @@ func (p *play) createPods(set *pods) {
 // startPod starts the work of an independent pod, which has a node.
 func (p *play) startPod(set *pods) {
 	r := set.run
-	if !r.job.work.Independent() {
+	if !r.job.Work.Independent() {
 		return
 	}
-	p.agenda.Plan(r.job.work.StartPod(set.number, p.agenda.Now), func() error { return p.finishPod(set) })
+	p.agenda.Plan(r.job.Work.StartPod(set.number, p.agenda.Now), func() error { return p.finishPod(set) })
 }
 
 // finishPod ends an independent pod that has done its work, unless it was stopped meanwhile.
@@ -275,16 +269,16 @@ func (p *play) startPod(set *pods) {
 func (p *play) finishPod(set *pods) error {
 	r, now := set.run, p.agenda.Now
 	j := r.job
-	if j.run != r || !j.work.PodDone(set.number, now) {
+	if j.run != r || !j.Work.PodDone(set.number, now) {
 		return nil
 	}
-	j.work.FinishPod(set.number, now)
+	j.Work.FinishPod(set.number, now)
 	if set.pool != nil {
 		set.pool.release(set, now)
 		p.planIdle(set.pool)
 		r.sets = slices.DeleteFunc(r.sets, func(other *pods) bool { return other == set })
 	}
-	unfinished := len(j.work.UnfinishedPods())
+	unfinished := len(j.Work.UnfinishedPods())
 	if unfinished == 0 {
 		return p.finish(j, r)
 	}
@@ -397,8 +391,8 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 		}
 		set.wants += set.on[node]
 		set.on[node] = 0
-		if j.work.Independent() {
-			j.work.StopPod(set.number, p.agenda.Now, true)
+		if j.Work.Independent() {
+			j.Work.StopPod(set.number, p.agenda.Now, true)
 		}
 		p.pause(j.run)
 	}
@@ -407,7 +401,7 @@ func (p *play) loseNode(j *job, pool *pool, node int) {
 // pause stops the work of a run that has lost a node. If the pods do not all run again in
 // time, Kueue evicts the job.
 func (p *play) pause(r *run) {
-	work := &r.job.work
+	work := &r.job.Work
 	if !work.Working() {
 		return
 	}
@@ -426,15 +420,15 @@ func (p *play) pause(r *run) {
 // ready starts the work of a job: all its pods run.
 func (p *play) ready(r *run) {
 	j := r.job
-	j.work.Start(p.agenda.Now)
+	j.Work.Start(p.agenda.Now)
 	if j.Runs > 0 {
-		p.agenda.Plan(p.agenda.Now+j.work.Left, func() error { return p.finish(j, r) })
+		p.agenda.Plan(p.agenda.Now+j.Work.Left, func() error { return p.finish(j, r) })
 	}
 }
 
 // finish ends a job that has done its work, unless it was stopped meanwhile.
 func (p *play) finish(j *job, r *run) error {
-	if j.run != r || !j.work.Done(p.agenda.Now) {
+	if j.run != r || !j.Work.Done(p.agenda.Now) {
 		return nil
 	}
 	w := j.template.world
@@ -452,7 +446,7 @@ func (p *play) finish(j *job, r *run) error {
 // admittedNotReadyWorkload in pkg/controller/core).
 func (p *play) giveUp(r *run, cause kueue.EvictionUnderlyingCause) error {
 	j := r.job
-	if j.run != r || j.work.Working() || r.record().Ran != (cause == kueue.WorkloadWaitForRecovery) {
+	if j.run != r || j.Work.Working() || r.record().Ran != (cause == kueue.WorkloadWaitForRecovery) {
 		return nil
 	}
 	wl := j.template.world.Workload(j.key).DeepCopy()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/rehearsal"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -175,14 +176,11 @@ func merge(s *rehearsal.Scenario, cluster *world.Cluster, plays []*play) *rehear
 		h.End = max(h.End, min(p.agenda.Now, s.Until))
 		h.Interrupted = h.Interrupted || p.interrupted
 	}
-	end := s.Until // of what happens without events
-	if h.Interrupted {
-		end = h.End
-	}
+	end := stage.ClosedAt(s, h)
 	uses := map[string]rehearsal.PoolUse{}
 	for _, p := range plays {
 		for _, j := range p.jobs {
-			h.Jobs[j.number] = p.jobHistory(j, end)
+			h.Jobs[j.Number] = p.jobHistory(j, end)
 		}
 		for _, pool := range p.order {
 			uses[pool.Name] = rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use}

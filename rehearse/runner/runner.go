@@ -154,7 +154,7 @@ func newPlay(in *part) (*play, error) {
 // planJobs plans the submissions and deletions of jobs, and the limits of the pools.
 func (p *play) planJobs() {
 	for i, in := range p.part.Jobs {
-		j := &job{Job: in, number: p.part.numbers[i], template: p.templates[in.Template], work: stage.NewWork(in)}
+		j := &job{Job: stage.NewJob(p.part.numbers[i], in), template: p.templates[in.Template]}
 		p.jobs = append(p.jobs, j)
 		if in.Deleted > 0 {
 			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
@@ -265,7 +265,7 @@ func (p *play) look(at int64) {
 	for _, j := range p.jobs {
 		count := counts[j.template.queue]
 		switch {
-		case !j.submitted || j.ended || count == nil:
+		case !j.Submitted || j.Ended || count == nil:
 		case j.admitted:
 			count.Admitted++
 		case j.run == nil:
@@ -279,21 +279,12 @@ func (p *play) look(at int64) {
 	p.states = append(p.states, state)
 }
 
-// jobHistory returns what happened to a job in a rehearsal that ended at a time.
+// jobHistory returns what happened to a job in a rehearsal that is closed at a time.
 func (p *play) jobHistory(j *job, end int64) rehearsal.JobHistory {
-	j.work.Close(end)
-	out := rehearsal.JobHistory{
-		ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
-	}
-	switch {
-	case j.ended:
-	case j.run != nil:
-		out.Outcome = rehearsal.Running
-	default:
-		out.Outcome = rehearsal.Waiting
+	if !j.Ended && j.run == nil {
 		if wl := j.template.world.Workload(j.key); wl != nil {
-			out.Waits = message(wl, kueue.WorkloadQuotaReserved)
+			j.Waits = message(wl, kueue.WorkloadQuotaReserved)
 		}
 	}
-	return out
+	return j.History(j.template.queue, j.run != nil, end)
 }

@@ -36,20 +36,14 @@ type template struct {
 
 // job is one job of the scenario, with its controller.
 type job struct {
-	rehearsal.Job
-	number   int
+	stage.Job
 	template *template
 	object   *batchv1.Job
 	group    string // name of the PodGroup
 
-	submitted, ended bool
-	open             bool // a run is under way: pods have nodes
-	pods             []*pod
-	created          int // pods so far
-	work             stage.Work
-	outcome          rehearsal.Outcome
-	endedAt          int64
-	waits            string // KAI's last message about pods that wait
+	open    bool // a run is under way: pods have nodes
+	pods    []*pod
+	created int // pods so far
 }
 
 // pod is a pod of a job.
@@ -109,15 +103,15 @@ func (t *template) runsOn(pool *pool) bool {
 // submit creates the Job with its PodGroup and pods. Its time of creation decides the order
 // of what is submitted in one second: the number of the submission comes first.
 func (p *play) submit(j *job) error {
-	rank := j.number
+	rank := j.Number
 	if p.scenario.ReversedTies {
-		rank = len(p.jobs) - j.number
+		rank = len(p.jobs) - j.Number
 	}
 	j.object = j.template.object.DeepCopy()
 	j.object.Name = j.Name
 	j.object.UID = types.UID(fmt.Sprintf("%08x", rank))
 	j.object.CreationTimestamp = p.after(time.Duration(rank))
-	j.submitted = true
+	j.Submitted = true
 	return p.createPods(j)
 }
 
@@ -170,7 +164,7 @@ const podGroupAnnotation = "pod-group-name"
 // unplaced returns the number of pods without a node. Pods that the controller has yet to
 // create again count.
 func (j *job) unplaced() int {
-	if !j.submitted || j.ended {
+	if !j.Submitted || j.Ended {
 		return 0
 	}
 	n := j.template.pods
@@ -200,15 +194,15 @@ func (p *play) bind(b world.Binding) error {
 	n.pods++
 	if !j.open {
 		j.open = true
-		j.work.Begin(p.agenda.Now, nil)
+		j.Work.Begin(p.agenda.Now, nil)
 	}
-	j.work.Run().Flavors = j.flavors()
+	j.Work.Run().Flavors = j.flavors()
 	if j.unplaced() > 0 {
 		return nil
 	}
-	j.work.Start(p.agenda.Now)
+	j.Work.Start(p.agenda.Now)
 	if j.Runs > 0 {
-		p.agenda.Plan(p.agenda.Now+j.work.Left, func() error { return p.finish(j) })
+		p.agenda.Plan(p.agenda.Now+j.Work.Left, func() error { return p.finish(j) })
 	}
 	return nil
 }
@@ -230,7 +224,7 @@ func (j *job) flavors() []rehearsal.PodSetFlavor {
 
 // finish ends a job that has done its work, unless it was stopped meanwhile.
 func (p *play) finish(j *job) error {
-	if !j.open || j.ended || !j.work.Done(p.agenda.Now) {
+	if !j.open || j.Ended || !j.Work.Done(p.agenda.Now) {
 		return nil
 	}
 	return p.end(j, rehearsal.Finished)
@@ -238,7 +232,7 @@ func (p *play) finish(j *job) error {
 
 // remove deletes the job, as somebody who uses kubectl.
 func (p *play) remove(j *job) error {
-	if !j.submitted || j.ended {
+	if !j.Submitted || j.Ended {
 		return nil
 	}
 	return p.end(j, rehearsal.Deleted)
@@ -247,9 +241,10 @@ func (p *play) remove(j *job) error {
 // end ends a job for good.
 func (p *play) end(j *job, outcome rehearsal.Outcome) error {
 	if j.open {
-		j.work.End(p.agenda.Now, false)
+		j.Work.End(p.agenda.Now, false)
 	}
-	j.open, j.ended, j.outcome, j.endedAt = false, true, outcome, p.agenda.Now
+	j.open = false
+	j.End(p.agenda.Now, outcome)
 	p.ended++
 	p.changed = true
 	delete(p.byGroup, j.group)
@@ -288,12 +283,12 @@ func (p *play) evict(e world.Eviction) error {
 		return nil // a pod of a job that this cycle has evicted already
 	}
 	j := pod.job
-	run := j.work.Run()
+	run := j.Work.Run()
 	run.Evicted, run.Message = rehearsal.EvictionReason(e.Action), e.Message
 	if by := p.byGroup[e.By]; by != nil && by != j {
 		run.By = by.object.Namespace + "/" + by.Name
 	}
-	j.work.End(p.agenda.Now, true)
+	j.Work.End(p.agenda.Now, true)
 	j.open = false
 	return p.recreatePods(j, nil)
 }
@@ -308,7 +303,7 @@ const recreateSeconds = 2
 // nil. The Job controller creates others.
 func (p *play) recreatePods(j *job, on *node) error {
 	p.agenda.Plan(p.agenda.Now+recreateSeconds, func() error {
-		if j.ended {
+		if j.Ended {
 			return nil
 		}
 		return p.createPods(j)

@@ -272,15 +272,15 @@ func (p *play) loseNode(j *job, n *node) error {
 	if !lost {
 		return nil
 	}
-	if j.work.Working() {
-		j.work.Pause(p.agenda.Now)
+	if j.Work.Working() {
+		j.Work.Pause(p.agenda.Now)
 	}
 	if err := p.recreatePods(j, n); err != nil {
 		return err
 	}
 	if j.unplaced() == j.template.pods {
-		j.work.End(p.agenda.Now, true)
-		j.work.Run().Evicted, j.open = nodeLost, false
+		j.Work.End(p.agenda.Now, true)
+		j.Work.Run().Evicted, j.open = nodeLost, false
 	}
 	return nil
 }

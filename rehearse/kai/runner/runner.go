@@ -91,7 +91,7 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 		if in.Template < 0 || in.Template >= len(p.templates) {
 			return nil, fmt.Errorf("job %s: there is no template %d", in.Name, in.Template)
 		}
-		j := &job{Job: in, number: i, template: p.templates[in.Template], work: stage.NewWork(in)}
+		j := &job{Job: stage.NewJob(i, in), template: p.templates[in.Template]}
 		p.jobs = append(p.jobs, j)
 		if in.Deleted > 0 {
 			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
@@ -118,7 +118,7 @@ func (p *play) settle() error {
 	}
 	for group, message := range decisions.Waits {
 		if j := p.byGroup[group]; j != nil {
-			j.waits = message
+			j.Waits = message
 		}
 	}
 	for _, e := range decisions.Evictions {
@@ -174,7 +174,7 @@ func (p *play) look(at int64) {
 	running := map[*node][]string{}
 	for _, j := range p.jobs {
 		switch {
-		case !j.submitted || j.ended:
+		case !j.Submitted || j.Ended:
 		case j.open:
 			counts[j.template.queue].Admitted++
 		default:
@@ -208,18 +208,7 @@ func (p *play) history() *rehearsal.History {
 		Pools: []rehearsal.PoolUse{}, Jobs: []rehearsal.JobHistory{},
 	}
 	for _, j := range p.jobs {
-		j.work.Close(h.End)
-		out := rehearsal.JobHistory{
-			ClusterQueue: j.template.queue, Runs: j.work.Runs, Outcome: j.outcome, End: j.endedAt, Waits: j.waits,
-		}
-		switch {
-		case j.ended:
-		case j.open:
-			out.Outcome = rehearsal.Running
-		default:
-			out.Outcome = rehearsal.Waiting
-		}
-		h.Jobs = append(h.Jobs, out)
+		h.Jobs = append(h.Jobs, j.History(j.template.queue, j.open, stage.ClosedAt(p.scenario, h)))
 	}
 	for _, pool := range p.pools {
 		h.Pools = append(h.Pools, rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use})
