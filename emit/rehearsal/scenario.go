@@ -80,6 +80,8 @@ type Template struct {
 	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
 	// together, 0 for none.
 	Accelerators int `json:"accelerators,omitempty"`
+	// MilliCPU is the number of thousandths of vCPUs, as Accelerators.
+	MilliCPU int `json:"milliCPU,omitempty"`
 	// PodAccelerators are the accelerators that a pod requests, by the pod set that the
 	// scheduler makes of the pods. A pod set without accelerators is omitted.
 	PodAccelerators map[string]int `json:"podAccelerators,omitempty"`
