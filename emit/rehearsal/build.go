@@ -117,7 +117,8 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Template, error) {
 	tier, err := tierOf(p, w)
 	return Template{
-		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: totalOf(w, requestedAccelerators), MilliCPU: totalOf(w, requestedMilliCPU),
+		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace,
+		Accelerators: totalOf(w, requestedAccelerators), MilliCPU: totalOf(w, requestedMilliCPU),
 		PodAccelerators: byPodSet(w, requestedAccelerators), PodMilliCPU: byPodSet(w, requestedMilliCPU),
 		Capacities: w.Capacities, Object: object,
 	}, err

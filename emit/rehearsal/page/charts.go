@@ -97,7 +97,9 @@ func (t *texts) indexOf(s string) int {
 // charts returns the data of the charts.
 func (d *digest) charts() charts {
 	t := &texts{list: []string{""}, index: map[string]int{"": 0}}
-	c := charts{End: d.end, Unit: string(d.unit), Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts()}
+	c := charts{
+		End: d.end, Unit: string(d.unit), Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts(),
+	}
 	var nodes [][]delta
 	for _, p := range d.history.Pools {
 		c.Capacity, nodes = append(c.Capacity, p.Name), append(nodes, nodesOf(p))
