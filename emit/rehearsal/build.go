@@ -119,8 +119,9 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Template, error) {
 	tier, err := tierOf(p, w)
 	return Template{
-		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Accelerators: acceleratorsOf(w),
-		Pods: w.Pods, PodAccelerators: byPodSet(w, requestedAccelerators), PodMilliCPU: byPodSet(w, requestedMilliCPU),
+		Name: w.Template, Team: w.Team, Tier: tier, Namespace: w.Namespace, Pods: w.Pods,
+		Accelerators: totalOf(w, requestedAccelerators), MilliCPU: totalOf(w, requestedMilliCPU),
+		PodAccelerators: byPodSet(w, requestedAccelerators), PodMilliCPU: byPodSet(w, requestedMilliCPU),
 		Capacities: w.Capacities, Object: object,
 	}, err
 }
@@ -145,14 +146,13 @@ func templateOf(templates []Template, w ir.Workload) int {
 	return slices.IndexFunc(templates, func(t Template) bool { return t.Name == w.Template && t.Team == w.Team })
 }
 
-// acceleratorsOf returns the number of GPUs or TPU chips that the pods of a workload
-// request together.
-func acceleratorsOf(w ir.Workload) int {
-	accelerators := w.Pods * requestedAccelerators(w.Requests)
+// totalOf returns an amount of the requests of all pods of a workload together.
+func totalOf(w ir.Workload, requested func([]ir.Amount) int) int {
+	total := w.Pods * requested(w.Requests)
 	for _, a := range w.Auxiliaries {
-		accelerators += requestedAccelerators(a.Requests)
+		total += requested(a.Requests)
 	}
-	return accelerators
+	return total
 }
 
 // requestedAccelerators returns the number of GPUs or TPU chips that a pod requests.

@@ -90,6 +90,8 @@ type Template struct {
 	// Accelerators is the number of GPUs or TPU chips that all pods of a job request
 	// together, 0 for none.
 	Accelerators int `json:"accelerators,omitempty"`
+	// MilliCPU is the number of thousandths of vCPUs, as Accelerators.
+	MilliCPU int `json:"milliCPU,omitempty"`
 	// Pods is the number of pods, without the additional pods of a JobSet.
 	Pods int `json:"pods"`
 	// PodAccelerators are the accelerators that a pod requests, by the pod set that the

@@ -39,13 +39,13 @@ type charts struct {
 
 // jobColumns are the jobs that have runs in the timeline.
 type jobColumns struct {
-	Name    []string `json:"name"`
-	Team    []int    `json:"team"` // index of a text
-	Tier    []int    `json:"tier"` // index of a tier
-	At      []int64  `json:"at"`
-	Amount  []int    `json:"amount"`
-	Outcome []int    `json:"outcome"` // index of a text
-	Waits   []int    `json:"why"`     // index of the text that says why the job waits
+	Name    []string  `json:"name"`
+	Team    []int     `json:"team"` // index of a text
+	Tier    []int     `json:"tier"` // index of a tier
+	At      []int64   `json:"at"`
+	Amount  []float64 `json:"amount"`  // 0 if jobs are counted
+	Outcome []int     `json:"outcome"` // index of a text
+	Waits   []int     `json:"why"`     // index of the text that says why the job waits
 }
 
 // band is the part of the timeline for the runs of one queue on one capacity.
@@ -69,13 +69,13 @@ type runColumns struct {
 	Why     []int   `json:"cause"`   // index of a text
 }
 
-// teamChart is the accelerators of a team over time.
+// teamChart is the amount of a team over time.
 type teamChart struct {
 	Team string `json:"team"`
 	// Guarantee is -1 if the team has no quota of its own.
-	Guarantee int64  `json:"guarantee"`
-	Peak      int    `json:"peak"`
-	Used      series `json:"used"` // all accelerators, and those that are borrowed
+	Guarantee int64   `json:"guarantee"`
+	Peak      float64 `json:"peak"`
+	Used      series  `json:"used"` // the whole amount, and what is borrowed of it
 }
 
 // texts numbers texts, so that the page has each of them once. Text 0 is "".
@@ -94,18 +94,12 @@ func (t *texts) indexOf(s string) int {
 	return i
 }
 
-// unit returns the unit of amounts.
-func (d *digest) unit() string {
-	if d.countsJobs {
-		return "jobs"
-	}
-	return "accelerators"
-}
-
 // charts returns the data of the charts.
 func (d *digest) charts() charts {
 	t := &texts{list: []string{""}, index: map[string]int{"": 0}}
-	c := charts{End: d.end, Unit: d.unit(), Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts()}
+	c := charts{
+		End: d.end, Unit: string(d.unit), Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts(),
+	}
 	var nodes [][]delta
 	for _, p := range d.history.Pools {
 		c.Capacity, nodes = append(c.Capacity, p.Name), append(nodes, nodesOf(p))
@@ -136,7 +130,13 @@ func (d *digest) teamCharts() []teamChart {
 		}
 		lines := [][]delta{d.used[i], d.borrowedBy(team)}
 		chart := teamChart{Team: team.Name, Guarantee: -1, Used: newSeries(d.end, lines)}
-		chart.Peak = peakOf(d.used[i])
+		parts := float64(d.unit.parts())
+		for _, line := range chart.Used.Lines {
+			for j := range line {
+				line[j] /= parts
+			}
+		}
+		chart.Peak = float64(peakOf(d.used[i])) / parts
 		if guarantee, ok := d.guaranteeOf(team); ok {
 			chart.Guarantee = guarantee
 		}
@@ -226,7 +226,11 @@ func (d *digest) addJobColumns(c *jobColumns, t *texts, job int) {
 	template, h := d.templateOf(job), d.history.Jobs[job]
 	c.Name, c.At = append(c.Name, d.scenario.Jobs[job].Name), append(c.At, d.scenario.Jobs[job].At)
 	c.Team, c.Tier = append(c.Team, t.indexOf(template.Team)), append(c.Tier, slices.Index(d.tiers, template.Tier))
-	c.Amount, c.Outcome = append(c.Amount, template.Accelerators), append(c.Outcome, t.indexOf(string(h.Outcome)))
+	amount := 0.0
+	if d.unit != unitJobs {
+		amount = float64(d.amountOf(job)) / float64(d.unit.parts())
+	}
+	c.Amount, c.Outcome = append(c.Amount, amount), append(c.Outcome, t.indexOf(string(h.Outcome)))
 	why, by := "", ""
 	for _, r := range h.Runs {
 		by = cmp.Or(r.By, by)

@@ -18,18 +18,45 @@ type digest struct {
 	scenario *rehearsal.Scenario
 	history  *rehearsal.History
 	report   *report.Report
-	end      int64 // last time of the page, that of the report
-	// countsJobs reports whether an amount is a number of jobs, because no job has
-	// accelerators.
-	countsJobs bool
-	teams      []string       // in the order of the platform
-	tiers      []string       // by falling priority
-	jobs       map[string]int // indexes of the jobs, by namespace/name
-	holds      []hold         // by job, then by time
-	used       [][]delta      // amounts with quota, by team
-	waiting    [][]delta      // jobs without quota, by tier
+	end      int64          // last time of the page, that of the report
+	unit     unit           // of amounts
+	teams    []string       // in the order of the platform
+	tiers    []string       // by falling priority
+	jobs     map[string]int // indexes of the jobs, by namespace/name
+	holds    []hold         // by job, then by time
+	used     [][]delta      // amounts with quota, by team
+	waiting  [][]delta      // jobs without quota, by tier
 	// usedOf are the amounts of quota that jobs have, by the quota.
 	usedOf map[quota][]delta
+}
+
+// unit is what the amounts of the charts count.
+type unit string
+
+// The units. vCPUs are counted if no job has accelerators, and jobs if none has vCPUs either.
+const (
+	unitAccelerators unit = "accelerators"
+	unitVCPUs        unit = "vCPUs"
+	unitJobs         unit = "jobs"
+)
+
+// parts returns the number of parts of the unit that amounts are counted in.
+func (u unit) parts() int {
+	if u == unitVCPUs {
+		return 1000
+	}
+	return 1
+}
+
+// counts reports whether the unit counts a resource.
+func (u unit) counts(name string) bool {
+	switch u {
+	case unitAccelerators:
+		return name == ir.GPU || name == ir.TPU
+	case unitVCPUs:
+		return name == ir.CPU
+	}
+	return false
 }
 
 // quota names a ClusterQueue's quota of a capacity.
@@ -61,7 +88,14 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *r
 	}
 	slices.SortFunc(d.tiers, report.ByPriority(p))
 	d.used, d.waiting = make([][]delta, len(d.teams)), make([][]delta, len(d.tiers))
-	d.countsJobs = !slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 })
+	switch {
+	case slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 }):
+		d.unit = unitAccelerators
+	case slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.MilliCPU > 0 }):
+		d.unit = unitVCPUs
+	default:
+		d.unit = unitJobs
+	}
 	for i, j := range s.Jobs {
 		d.jobs[namespaces[s.Templates[j.Template].Team]+"/"+j.Name] = i
 	}
@@ -118,12 +152,15 @@ func (d *digest) templateOf(job int) rehearsal.Template {
 	return d.scenario.Templates[d.scenario.Jobs[job].Template]
 }
 
-// amountOf returns what a job counts for in the charts.
+// amountOf returns what a job counts for in the charts, in parts of the unit.
 func (d *digest) amountOf(job int) int {
-	if d.countsJobs {
-		return 1
+	switch d.unit {
+	case unitAccelerators:
+		return d.templateOf(job).Accelerators
+	case unitVCPUs:
+		return d.templateOf(job).MilliCPU
 	}
-	return d.templateOf(job).Accelerators
+	return 1
 }
 
 // amountsOf returns how the amount that a job counts for changes within a run: it becomes
@@ -166,27 +203,27 @@ func (d *digest) hasAccelerators(capacity string) bool {
 	return i >= 0 && (d.scenario.Pools[i].PerNode[ir.GPU] != "" || d.scenario.Pools[i].PerNode[ir.TPU] != "")
 }
 
-// guaranteeOf returns the accelerators that the queues of a team guarantee to it, and
+// guaranteeOf returns the amount that the queues of a team guarantee to it, and
 // reports whether the team has such quota of its own. Shared queues guarantee nothing to
 // one team.
 func (d *digest) guaranteeOf(team ir.Team) (int64, bool) {
 	sum, found := int64(0), false
 	for _, q := range team.Queues {
 		for _, f := range q.Flavors {
-			if nominal, ok := nominalOf(f); ok && !q.Shared {
+			if nominal, ok := d.nominalOf(f); ok && !q.Shared {
 				sum, found = sum+nominal, true
 			}
 		}
 	}
-	return sum, found && !d.countsJobs
+	return sum, found
 }
 
-// nominalOf returns the accelerators of a quota, and reports whether it has some resource
-// of accelerators. A quota that waits for its reservation has none yet.
-func nominalOf(f ir.FlavorQuota) (int64, bool) {
+// nominalOf returns the amount of a quota, and reports whether it has some resource of the
+// unit. A quota that waits for its reservation has nothing yet.
+func (d *digest) nominalOf(f ir.FlavorQuota) (int64, bool) {
 	sum, found := resource.Quantity{}, false
 	for _, r := range f.Quotas {
-		if r.Resource != ir.GPU && r.Resource != ir.TPU {
+		if !d.unit.counts(r.Resource) {
 			continue
 		}
 		found = true
@@ -197,14 +234,15 @@ func nominalOf(f ir.FlavorQuota) (int64, bool) {
 	return sum.Value(), found
 }
 
-// borrowedBy returns the accelerators that a team borrows: those that its own queues use
-// of a capacity above their quota of it.
+// borrowedBy returns the amount that a team borrows: what its own queues use of a capacity
+// above their quota of it.
 func (d *digest) borrowedBy(team ir.Team) []delta {
 	var out []delta
 	for _, q := range team.Queues {
 		for _, f := range q.Flavors {
-			if nominal, ok := nominalOf(f); ok && !q.Shared && !d.countsJobs {
-				out = append(out, above(d.usedOf[quota{q.ClusterQueue, f.Flavor}], int(nominal))...)
+			if nominal, ok := d.nominalOf(f); ok && !q.Shared {
+				limit := int(nominal) * d.unit.parts()
+				out = append(out, above(d.usedOf[quota{q.ClusterQueue, f.Flavor}], limit)...)
 			}
 		}
 	}

@@ -58,7 +58,7 @@
     }
     return out || '0s';
   };
-  const printAmount = (n) => n === 1 ? '1 accelerator' : n + ' accelerators';
+  const printAmount = (n) => n + ' ' + (n === 1 ? data.unit.slice(0, -1) : data.unit);
 
   // hatch returns a fill of diagonal lines.
   const hatch = (ctx, color) => {
@@ -565,7 +565,8 @@
   const addTeams = () => {
     const top = data.teams.reduce((most, t) => Math.max(most, t.guarantee, ...t.used.lines[0]), 1);
     byId('p-teams').textContent = meanText(data.teams.find((t) => t.used.mean)?.used || {}) + (data.unit === 'jobs' ?
-      'No job has accelerators, so the charts count jobs.' :
+      'No job has accelerators or vCPUs, so the charts count jobs.' :
+      (data.unit === 'vCPUs' ? 'No job has accelerators, so the charts count vCPUs. ' : '') +
       'The hatched part is borrowed: a queue uses more of a capacity than its own quota of it. ' +
       'The dashed line is the guarantee of the team, the sum of these quotas. ') +
       'All charts have the same height, ' + Math.ceil(top) + ' ' + data.unit + '.';

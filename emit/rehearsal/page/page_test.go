@@ -160,7 +160,7 @@ func TestCharts(t *testing.T) {
 		Bands: []band{{"l4", "cq-a", 1}, {"l4", "cq-b", 1}, {"", "cq-a", 1}},
 		Jobs: jobColumns{
 			Name: []string{"train-1", "try-1", "train-2"}, Team: []int{1, 3, 1}, Tier: []int{0, 1, 0},
-			At: []int64{90, 0, 95}, Amount: []int{4, 2, 4}, Outcome: []int{2, 4, 8}, Waits: []int{0, 0, 9},
+			At: []int64{90, 0, 95}, Amount: []float64{4, 2, 4}, Outcome: []int{2, 4, 8}, Waits: []int{0, 0, 9},
 		},
 		Runs: runColumns{
 			Job: []int{0, 1, 1, 2}, Band: []int{0, 1, 1, 2}, Lane: []int{0, 0, 0, 0}, Waits: []int64{90, 0, 100, 95},
@@ -214,6 +214,22 @@ func TestJobsWithoutAccelerators(t *testing.T) {
 	c := digestOf(s, h).charts()
 	if c.Unit != "jobs" || c.Teams[0].Guarantee != -1 || c.Teams[0].Used.Lines[0][1] != 1 {
 		t.Errorf("the charts have the unit %s and the team %+v", c.Unit, c.Teams[0])
+	}
+}
+
+// TestVCPUCharts checks that the charts count vCPUs if no job has accelerators.
+func TestVCPUCharts(t *testing.T) {
+	s, h := newRehearsal()
+	s.Templates[0].Accelerators, s.Templates[1].Accelerators = 0, 0
+	s.Templates[0].MilliCPU, s.Templates[1].MilliCPU = 150500, 500
+	c := digestOf(s, h).charts()
+	// The quota of team a is 100 vCPUs.
+	if a := c.Teams[0]; c.Unit != "vCPUs" || a.Guarantee != 100 || a.Peak != 150.5 ||
+		a.Used.Lines[0][1] != 150.5 || a.Used.Lines[1][1] != 50.5 {
+		t.Errorf("the charts have the unit %s and the team %+v", c.Unit, a)
+	}
+	if d := cmp.Diff([]float64{150.5, 0.5, 150.5}, c.Jobs.Amount); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 
