@@ -166,7 +166,7 @@ func (d *digest) amountOf(job int) int {
 // amountsOf returns how the amount that a job counts for changes within a run: it becomes
 // less when independent pods end.
 func (d *digest) amountsOf(job int, r rehearsal.Run) []delta {
-	if r.Pods == nil || d.countsJobs {
+	if r.Pods == nil || d.unit == unitJobs {
 		return []delta{{r.Reserved, d.amountOf(job)}}
 	}
 	each, pods, before := d.amountOf(job)/d.templateOf(job).Pods, 0, 0

@@ -217,6 +217,25 @@ func TestJobsWithoutAccelerators(t *testing.T) {
 	}
 }
 
+// TestIndependentPods checks that a team uses less when independent pods end.
+func TestIndependentPods(t *testing.T) {
+	s, h := newRehearsal()
+	s.Templates[0].Pods = 2
+	run := &h.Jobs[1].Runs[0] // from 100 to 400, 4 accelerators
+	run.Flavors = []rehearsal.PodSetFlavor{{PodSet: "main", Flavor: "l4", Pods: 2}}
+	run.Pods = &rehearsal.PodRuns{Finished: []rehearsal.Count{{At: 200, N: 1}, {At: 400, N: 2}}}
+	used := digestOf(s, h).charts().Teams[0].Used
+	got := map[int64]float64{}
+	for i, at := range used.Times {
+		got[at] = used.Lines[0][i]
+	}
+	for at, want := range map[int64]float64{0: 0, 100: 4, 200: 2, 400: 0} {
+		if got[at] != want {
+			t.Errorf("at %d: %v accelerators, want %v", at, got[at], want)
+		}
+	}
+}
+
 // TestVCPUCharts checks that the charts count vCPUs if no job has accelerators.
 func TestVCPUCharts(t *testing.T) {
 	s, h := newRehearsal()
