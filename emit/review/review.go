@@ -94,7 +94,7 @@ func (r Rehearsal) lines(n int) []string {
 	if lines := r.Change.Lines(n); len(lines) > 0 {
 		return lines
 	}
-	return []string{"no p95 wait, longest wait, eviction, accelerator hour or utilization changes"}
+	return []string{"p95 waits, longest waits, evictions, hours and utilization stay the same"}
 }
 
 // Same reports whether nothing except formatting changed.
