@@ -28,10 +28,13 @@ import (
 	"github.com/batchwright/batchwright/rehearse/stage"
 )
 
-// GCPercent is how much the heap grows between two runs of the garbage collector, as a
-// percentage of what lives: what lives long is small, and schedulers make much that lives for
-// one cycle.
-const GCPercent = 800
+// CollectSeldom lets the garbage collector of the process run seldom until the heap is large:
+// what lives long is small, and schedulers make much that lives for one cycle. The limit is
+// not strict, so a rehearsal that needs more memory has it.
+func CollectSeldom() {
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(900 << 20)
+}
 
 // Program is an engine as a program.
 type Program struct {
@@ -84,7 +87,7 @@ func (p Program) do(args []string, in io.Reader, out, problems io.Writer) error 
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	debug.SetGCPercent(GCPercent)
+	CollectSeldom()
 	history, err := p.Play(ctx, &scenario, progress)
 	if err != nil {
 		return err

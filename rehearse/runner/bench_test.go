@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"syscall"
@@ -56,7 +55,7 @@ func BenchmarkRepeatedTrace(b *testing.B) {
 // garbage collector works as in the program.
 func benchmark(b *testing.B, s *rehearsal.Scenario) {
 	b.ReportAllocs()
-	defer debug.SetGCPercent(debug.SetGCPercent(program.GCPercent))
+	program.CollectSeldom()
 	before := cpuTime(b)
 	rounds := 0
 	for b.Loop() {
