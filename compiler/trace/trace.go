@@ -203,8 +203,12 @@ func (r *reader) header(record []string) bool {
 			continue
 		}
 		complete = false
-		help := fmt.Sprintf("name one of the columns %s: columns: %s: \"NAME\"", strings.Join(found, ", "), c)
-		if len(found) == 1 {
+		help := fmt.Sprintf("in the trace, write columns: %s: \"NAME\" with one of the names %s", c,
+			strings.Join(found, ", "))
+		switch {
+		case len(found) == 1 && len(r.lines) == 1:
+			help = "to embed a file, write csv: _ @embed(file=NAME.csv,type=text)"
+		case len(found) == 1:
 			help = "separate the columns with commas"
 		}
 		r.problem(r.lineSpan(1), fmt.Sprintf("the text has no column %q", name), help)
