@@ -45,25 +45,27 @@ func (c Command) rehearseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rehearse [PATH...]",
 		Short: "Show who will wait, before anything is deployed",
-		Long: `Rehearse plays jobs on the platform of a blueprint, and reports who waits, who is
-evicted, and how much of the capacity is used. Kueue's own scheduler decides, in
-virtual time: a week takes seconds, and needs no cluster. PATHs are as for compile.
+		Long: `Rehearse plays jobs on the platform of a blueprint. It reports which jobs wait,
+which jobs are evicted, and how much of the capacity the jobs use. Kueue's own
+scheduler decides, in virtual time: a week takes seconds and needs no cluster. PATHs
+are the same as for compile.
 
-It plays the demonstration of the blueprint and each of its rehearsals. --only
-names one of them; the demonstration has the name "demonstration". A number that
-differs from what the blueprint expects is a finding, and the exit code is then 1.
+Without --only, it plays the demonstration of the blueprint and then each rehearsal.
+The demonstration has the name "demonstration". An expectation of the blueprint that
+is not met is a finding, and the exit code is then 1.
 
-With --prices the report says what the nodes cost while they existed; docs/cost.md
-describes the file.
+With --prices, the report contains the cost of the nodes while they existed.
+docs/cost.md describes the file.
 
-Kueue breaks some ties by chance, such as the tie between two jobs that were
-created in one second. A rehearsal prefers the job that was submitted first;
---ties reversed prefers the other one. If the results differ, they depend on chance.
+On a cluster, chance decides some ties, such as the tie between two jobs that were
+created in the same second. A rehearsal prefers the job that was submitted first;
+--ties reversed prefers the other job. If the two results differ, the result on a
+cluster depends on chance.
 
-Nodes, people and job controllers are simulated. docs/rehearsal.md lists what is
-simpler than on a cluster. The program batchwright-rehearse contains Kueue; "make"
-builds it next to batchwright. batchwright-rehearse-kai contains KAI Scheduler, for
-platforms that use it; "make rehearse-kai" builds it.`,
+A rehearsal simulates nodes, people and job controllers; docs/rehearsal.md lists the
+differences from a cluster. Rehearse runs the program batchwright-rehearse, which
+contains Kueue: "make" builds it next to batchwright. For platforms with KAI
+Scheduler it runs batchwright-rehearse-kai, which "make rehearse-kai" builds.`,
 		Example: `  batchwright rehearse blueprints/batch-platform
   batchwright rehearse --only busy-week --html week.html blueprints/prod
   batchwright rehearse --only busy-week --ties reversed blueprints/prod
@@ -72,8 +74,8 @@ platforms that use it; "make rehearse-kai" builds it.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
-	v.ties = choiceFlag(cmd, "ties", "which job Kueue prefers where chance decides", tiesFirst, tiesReversed)
-	flags.StringVar(&v.html, "html", "", "also write a page for a browser, which draws the rehearsal, to this `file`")
+	v.ties = choiceFlag(cmd, "ties", "job that Kueue prefers in a tie", tiesFirst, tiesReversed)
+	flags.StringVar(&v.html, "html", "", "also draw the rehearsal, as a web page in this `file` (NAME.html)")
 	pricesFlag(cmd, &v.prices)
 	v.input = c.addInputFlags(cmd)
 	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)

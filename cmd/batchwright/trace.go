@@ -30,17 +30,19 @@ func (c Command) traceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [FILE...]",
 		Short: "List the jobs that ran on a cluster, for a rehearsal",
-		Long: `Trace prints the jobs that have finished on a cluster with Kueue, as CSV: when
-each was submitted, how long it ran, its team and tier, and what its pods requested
-together. A rehearsal replays such a file; docs/traces.md describes the columns.
+		Long: `Trace prints the jobs that have finished on a cluster with Kueue, as CSV. Each line
+has the time of submission of a job, the seconds that it ran, its team, its tier, and
+the sums of the requests of its pods. A rehearsal replays such a file; docs/traces.md
+describes the columns.
 
-FILEs contain what this command prints, and so does standard input, which is read
-without FILEs or for "-":
+Each FILE contains the output of the following command. Without FILEs, or for the
+FILE "-", trace reads standard input.
 
   ` + exportCommand + `
 
-Only the columns leave the FILEs: images, commands and environment variables do not.
-Standard error says how many Workloads are no line, and why. A Workload that several FILEs contain counts once.`,
+The CSV has no images, commands or environment variables of the jobs. Trace omits
+Workloads that have not finished or never had quota, and prints their number on
+standard error. A Workload that several FILEs contain becomes one line.`,
 		Example: `  ` + exportCommand + ` | batchwright trace > jobs.csv
   batchwright trace monday.json tuesday.json > jobs.csv`,
 		RunE: c.markRunErrors(func(cmd *cobra.Command, names []string) error {

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,7 +176,8 @@ func describeBounds(schema cue.Value) string {
 }
 
 // definitionDoc returns the first sentence of the documentation of the definition
-// that a constraint refers to, such as #CIDR, in a form that follows "want". It
+// that a constraint refers to, such as #CIDR, in a form that follows "want". If the
+// constraint accepts values of several definitions, it returns a sentence of each. It
 // returns "" if the constraint refers to no definition.
 func definitionDoc(schema cue.Value) string {
 	if root, path := schema.ReferencePath(); len(path.Selectors()) > 0 {
@@ -183,14 +185,20 @@ func definitionDoc(schema cue.Value) string {
 			return strings.ToLower(d[:1]) + d[1:]
 		}
 	}
-	if op, args := schema.Expr(); op == cue.OrOp || op == cue.AndOp {
-		for _, a := range args {
-			if d := definitionDoc(a); d != "" {
-				return d
-			}
+	op, args := schema.Expr()
+	if op != cue.OrOp && op != cue.AndOp {
+		return ""
+	}
+	var docs []string
+	for _, a := range args {
+		if d := definitionDoc(a); d != "" && !slices.Contains(docs, d) {
+			docs = append(docs, d)
 		}
 	}
-	return ""
+	if op == cue.AndOp && len(docs) > 1 {
+		docs = docs[:1]
+	}
+	return strings.Join(docs, "; or ")
 }
 
 // docSentence returns the first sentence of a field's documentation, "" if it has

@@ -53,11 +53,12 @@ func arrivalKinds(r *report) {
 		switch {
 		case len(kinds) == 0:
 			r.add(field(), "the arrival does not say which jobs arrive",
-				withHelp(`add the name of a workload, a job, or a trace, such as workload: "NAME"`))
+				withHelp(`add workload, job or trace, such as workload: "NAME"`))
 			return
 		case len(kinds) > 1:
 			r.addKey(field(kinds[1]), fmt.Sprintf("the arrival has both %s and %s", kinds[0], kinds[1]),
-				withRelated(field(kinds[0]), "the other field"), withHelp("write an arrival for each"))
+				withRelated(field(kinds[0]), "the other field"),
+				withHelp("write two arrivals: one with %s and one with %s", kinds[0], kinds[1]))
 			return
 		case a.Trace == nil && a.Runs == nil:
 			r.add(field(), "the arrival does not say how long its jobs run",
@@ -77,7 +78,7 @@ func arrivalKinds(r *report) {
 		}
 		for _, name := range []string{"every", "random", "count", "runs", "independentPods"} {
 			if r.Written(field(name)...) {
-				r.addKey(field(name), name+" has no effect with a trace, which says it for each job",
+				r.addKey(field(name), name+" has no effect with a trace",
 					withHelp("remove %s", name))
 			}
 		}
@@ -214,7 +215,7 @@ func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.T
 		}
 	}
 	return fmt.Sprintf("%s cannot be divided evenly among %s", words.Count(row.Accelerators, "accelerator"),
-		words.Count(row.Pods, "pod")), []option{withHelp("write only the pods that request accelerators")}
+		words.Count(row.Pods, "pod")), []option{withHelp("in the column of pods, count only the pods that request accelerators")}
 }
 
 // hasQueue reports whether a team has a queue in a tier.
@@ -332,7 +333,6 @@ func idleTraces(r *report) {
 			return words.FormatSeconds(job.Submitted)
 		}
 		r.add(t.path, fmt.Sprintf("no job of the trace arrives: its jobs were submitted from %s to %s", when(first),
-			when(last)), withHelp("choose from of the trace, until of the rehearsal, and teams of the arrival so that "+
-			"they select jobs"))
+			when(last)), withHelp("change from of the trace, until of the rehearsal, or teams of the arrival"))
 	})
 }

@@ -257,7 +257,7 @@ func timeOrder(r *report) {
 	period := func(from string, to *string, field fieldPath) {
 		if to != nil && schema.Seconds(*to) <= schema.Seconds(from) {
 			r.add(field("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *to, from),
-				withHelp("write a time after %s: to counts from the start of the rehearsal, as from does", from))
+				withHelp("write a to after %q: from and to both count from the start of the rehearsal", from))
 		}
 	}
 	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
@@ -327,7 +327,7 @@ func arrivingTeams(r *report) {
 				r.add(field("teams", diag.Index(i)),
 					fmt.Sprintf("team %q does not submit workload %q", team, *a.Workload),
 					withChoices(len(known), quoteNames(known)),
-					withHelp("remove the team, or add it to teams of the workload"))
+					withHelp("remove the team, or %s", r.lettingSubmit(team, *a.Workload)))
 			}
 		}
 		if len(known) == 0 && a.Teams == nil {
@@ -335,6 +335,19 @@ func arrivingTeams(r *report) {
 				withHelp("give a team quota in the tier of the workload"))
 		}
 	})
+}
+
+// lettingSubmit says how to let a team submit a workload that it does not submit.
+func (r *report) lettingSubmit(team, workload string) string {
+	w := r.Blueprint.Workloads[workload]
+	var missing []string
+	if len(w.Teams) > 0 && !slices.Contains(w.Teams, team) {
+		missing = append(missing, "add it to teams of the workload")
+	}
+	if !r.hasQueue(team, w.Tier) {
+		missing = append(missing, fmt.Sprintf("give it quota in tier %q", w.Tier))
+	}
+	return words.And(missing)
 }
 
 // arrivingJobTeams reports teams without quota in the tier of a job that only the rehearsal
@@ -372,7 +385,7 @@ func rehearsalSizes(r *report) {
 		if jobs > maxRehearsalJobs {
 			r.addKey(at("rehearsals", rehearsal.Name, "arrivals"),
 				fmt.Sprintf("rehearsal %q has %d jobs, more than %d", rehearsal.Name, jobs, maxRehearsalJobs),
-				withHelp("lower count of the arrivals: each of their teams submits so many jobs"))
+				withHelp("lower count of the arrivals: each team of an arrival submits count jobs"))
 		}
 	}
 }

@@ -194,22 +194,29 @@ func (r *reader) header(record []string) bool {
 	for i := range found {
 		found[i] = strings.TrimSpace(found[i])
 	}
-	complete := true
+	var missing, cures []string
 	for c := range columns {
 		name := r.columns.of(c)
 		r.index[c] = slices.Index(found, name)
 		r.out.Has[c] = r.index[c] >= 0
-		if r.out.Has[c] || !r.columns.need(c) {
-			continue
+		if !r.out.Has[c] && r.columns.need(c) {
+			missing = append(missing, strconv.Quote(name))
+			cures = append(cures, fmt.Sprintf("%s: \"NAME\"", c))
 		}
-		complete = false
-		help := fmt.Sprintf("name one of the columns %s: columns: %s: \"NAME\"", strings.Join(found, ", "), c)
-		if len(found) == 1 {
-			help = "separate the columns with commas"
-		}
-		r.problem(r.lineSpan(1), fmt.Sprintf("the text has no column %q", name), help)
 	}
-	return complete
+	if len(missing) == 0 {
+		return true
+	}
+	help := fmt.Sprintf("in the trace, write columns: {%s} with names of the text: %s",
+		strings.Join(cures, ", "), strings.Join(found, ", "))
+	switch {
+	case len(found) == 1 && len(r.lines) == 1:
+		help = "to embed a file, write csv: _ @embed(file=NAME.csv,type=text)"
+	case len(found) == 1:
+		help = "separate the columns with commas"
+	}
+	r.problem(r.lineSpan(1), fmt.Sprintf("the text has no column %s", strings.Join(missing, " or ")), help)
+	return false
 }
 
 // line reads a job. It reports false if the line has a problem.

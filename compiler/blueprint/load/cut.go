@@ -149,6 +149,8 @@ func (l *Loader) compileErrors(err error) bool {
 			f.Help = "embed only files in this directory or below it"
 			if strings.Contains(f.Message, " is larger than ") {
 				f.Help = "embed a smaller file, or a part of it"
+			} else if strings.Contains(f.Message, "unknown file extension") {
+				f.Help = "add the type: @embed(file=NAME,type=text)"
 			} else if strings.Contains(f.Message, "decode") {
 				f.Help = "correct the file; it must be in the CUE module"
 			} else if m := missingFile.FindStringSubmatch(f.Message); m != nil {
