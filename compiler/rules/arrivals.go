@@ -215,7 +215,8 @@ func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.T
 		}
 	}
 	return fmt.Sprintf("%s cannot be divided evenly among %s", words.Count(row.Accelerators, "accelerator"),
-		words.Count(row.Pods, "pod")), []option{withHelp("in the column of pods, count only the pods that request accelerators")}
+			words.Count(row.Pods, "pod")),
+		[]option{withHelp("in the column of pods, count only the pods that request accelerators")}
 }
 
 // hasQueue reports whether a team has a queue in a tier.

@@ -74,7 +74,8 @@ func unrehearsed(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		if a.IndependentPods {
 			r.addKey(field("independentPods"),
-				"field independentPods is unavailable with KAI Scheduler: in a rehearsal the pods of a job start together",
+				"field independentPods is unavailable with KAI Scheduler: in a rehearsal the pods of a job start "+
+					"together",
 				withHelp("remove independentPods"))
 		}
 	})
