@@ -259,7 +259,8 @@ func TestGitHubWorkflow(t *testing.T) {
 		"with rehearsals of KAI Scheduler": {
 			env: map[string]string{"COMMENTS": "[]", "REHEARSE": "kai"},
 			calls: build + "go build -C TEMP/batchwright/rehearse/kai -o TEMP/bin/ ./cmd/batchwright-rehearse-kai\n" +
-				vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create + compile,
+				vet + strings.ReplaceAll(diff, "--output deploy", "--output deploy --rehearse") + list + create +
+				compile,
 		},
 		"with rehearsals of another scheduler": {
 			env: map[string]string{"REHEARSE": "true"}, calls: build, failed: "Build batchwright", noSummary: true,
