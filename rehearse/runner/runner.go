@@ -28,6 +28,9 @@ import (
 // rehearsal cannot play; any other error is a bug. If ctx is done before the end, the
 // history is as far as it is known, and Interrupted.
 //
+// Parts of the scenario that share neither quota nor nodes are played side by side, and the
+// process has a thread for each meanwhile (GOMAXPROCS).
+//
 // The virtual time of a bubble of testing/synctest passes only when nothing runs, so a
 // rehearsal of days takes as long as the decisions in it.
 func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, ended int)) (*rehearsal.History, error) {
