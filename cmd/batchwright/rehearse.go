@@ -174,7 +174,7 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 	}
 	switch {
 	case len(chosen) == 0:
-		return nil, fmt.Errorf("the blueprint has nothing to rehearse: " +
+		return nil, usageErrorf("the blueprint has nothing to rehearse: " +
 			"write rehearsals or a demonstration (batchwright explain rehearsals)")
 	case v.html != "" && len(chosen) > 1:
 		return nil, usageErrorf("--html draws one rehearsal: choose it with --only; %s", listOr(known, ""))

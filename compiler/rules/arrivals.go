@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -135,6 +136,12 @@ func traceTexts(r *report) {
 			t.addTo(r, p.Span, p.Message, withHelp("%s", p.Help))
 		}
 		if len(text.Problems) == trace.MaxProblems {
+			return
+		}
+		if len(text.Jobs) > 0 && !text.Has[trace.Accelerators] && !text.Has[trace.CPU] && !text.Has[trace.Memory] {
+			t.addTo(r, text.Header, "the jobs request nothing: the text has no column of accelerators, cpu or memory",
+				withHelp("in the trace, write columns: {accelerators: \"NAME\"} with a name of the text: %s",
+					strings.Join(text.Names, ", ")))
 			return
 		}
 		byLine := jobsByLine(text)

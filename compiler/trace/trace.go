@@ -95,6 +95,9 @@ type Text struct {
 	Problems []Problem
 	// Has tells which columns the text has.
 	Has [columns]bool
+	// Header is the span of the first line, and Names are the columns there.
+	Header Span
+	Names  []string
 	// Dated reports whether Submitted counts from 1970, because the text has times and
 	// dates.
 	Dated bool
@@ -194,6 +197,7 @@ func (r *reader) header(record []string) bool {
 	for i := range found {
 		found[i] = strings.TrimSpace(found[i])
 	}
+	r.out.Header, r.out.Names = r.lineSpan(1), found
 	var missing, cures []string
 	for c := range columns {
 		name := r.columns.of(c)
