@@ -50,8 +50,9 @@ func Play(ctx context.Context, s *rehearsal.Scenario, progress func(now int64, e
 	var group sync.WaitGroup
 	for i, part := range parts {
 		group.Go(func() {
+			problems[i] = errors.New("a part of the rehearsal has ended without a result")
+			defer func() { pace.runners[i].leave(problems[i] != nil) }()
 			plays[i], problems[i] = playPart(part, pace.runners[i])
-			pace.runners[i].leave(problems[i] != nil)
 		})
 	}
 	group.Wait()

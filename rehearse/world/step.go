@@ -95,6 +95,7 @@ func (w *World) cycle() bool {
 // Close ends the goroutine of Kueue's loop.
 func (w *World) Close() {
 	if w.loop != nil {
+		synctest.Wait() // what has happened last can have woken the loop
 		w.loop.quit = true
 		w.queues.Broadcast()
 		synctest.Wait()
