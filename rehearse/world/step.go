@@ -33,8 +33,9 @@ func (g *gate) ClusterQueueActive(name kueue.ClusterQueueReference) bool {
 // stop what runs within the cycle.
 type loopContext struct {
 	context.Context
-	asked, quit bool
-	done        chan struct{}
+	asked bool
+	quit  atomic.Bool // a loop that Broadcast has woken reads it without a lock
+	done  chan struct{}
 }
 
 // Done implements context.Context.
@@ -43,7 +44,7 @@ func (c *loopContext) Done() <-chan struct{} {
 		c.asked = true
 		return c.done
 	}
-	if c.quit {
+	if c.quit.Load() {
 		return c.done
 	}
 	return nil
@@ -96,7 +97,7 @@ func (w *World) cycle() bool {
 func (w *World) Close() {
 	if w.loop != nil {
 		synctest.Wait() // what has happened last can have woken the loop
-		w.loop.quit = true
+		w.loop.quit.Store(true)
 		w.queues.Broadcast()
 		synctest.Wait()
 		w.loop = nil
