@@ -42,7 +42,7 @@ mutants:
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
-	go test ./golden -run '^Test(Blueprints|FromFileSystem|TPUForms|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
+	go test ./golden -run '^Test(Blueprints|FromFileSystem|TPUForms|GitOps|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
 
 # The race detector over all that runs in the process of a test; emitted scripts
 # and long-running tests of programs are left out.
@@ -56,7 +56,7 @@ check:
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
 	cd rehearse && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...
-	for module in . conformance conformance/cluster conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai; do \
+	for module in . conformance conformance/cluster conformance/gitops conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 

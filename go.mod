@@ -26,6 +26,7 @@ require (
 	k8s.io/apimachinery v0.36.2 // the objects' own Go types; quantities
 	k8s.io/klog/v2 v2.140.0 // an argument of the toleration check in a test
 	sigs.k8s.io/jobset v0.12.0 // the objects' own Go types
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // JSON with a list of unknown fields
 	sigs.k8s.io/kueue v0.19.2 // the objects' own Go types
 	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
@@ -75,7 +76,6 @@ require (
 	honnef.co/go/tools v0.8.2 // indirect
 	k8s.io/kube-openapi v0.0.0-20260618221249-bc653b64f974 // indirect
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )

@@ -20,6 +20,7 @@ const commandData = "testdata/commands"
 // standIns returns the programs that the test replaces, with the reason.
 func standIns() map[string]string {
 	return map[string]string{
+		"crane":     "needs the network and a registry",
 		"curl":      "needs the network",
 		"docker":    "needs a daemon and the network",
 		"gcloud":    "needs Google Cloud",
@@ -65,10 +66,22 @@ func commandPlaceholders() map[string]string {
 
 // kubectlResources are the resources that the pages may name. The short names of resources
 // are absent: two groups can share one. Sources: the API reference of Kubernetes, Kueue,
-// JobSet and KAI Scheduler.
-const kubectlResources = "clusterqueues cohorts configs.kai.scheduler deployment deployments events jobs jobs.batch " +
-	"jobsets localqueues namespaces node nodes podgroups.scheduling.run.ai pods priorityclasses " +
-	"queues.scheduling.run.ai resourceflavors secrets workloads"
+// JobSet, KAI Scheduler, Argo CD, Flux and Config Sync.
+const kubectlResources = "applications clusterqueues cohorts configmap configs.kai.scheduler deployment deployments " +
+	"events helmreleases jobs jobs.batch jobsets kustomizations localqueues namespaces node nodes " +
+	"podgroups.scheduling.run.ai pods priorityclasses queues.scheduling.run.ai resourceflavors " +
+	"rootsyncs secrets workloads"
+
+// guideForms returns the folders in testdata whose pages run, each with the golden folder
+// of which its files replace files.
+func guideForms() map[string]string {
+	return map[string]string{
+		"batch-platform-argocd":     "batch-platform",
+		"batch-platform-configsync": "batch-platform",
+		"batch-platform-flux":       "batch-platform",
+		"tpu-training-v4-managed":   "tpu-training",
+	}
+}
 
 // TestGuideCommands runs every command of the pages of each golden folder: the blocks and
 // the code spans of a page, in its order and in one shell. Programs that need Google
@@ -79,13 +92,14 @@ func TestGuideCommands(t *testing.T) {
 	for _, name := range goldenFolders(t) {
 		folders[name] = os.DirFS(name)
 	}
-	const managed = "tpu-training-v4-managed" // its files replace files of tpu-training
-	folders[managed] = os.DirFS(filepath.Join("testdata", managed))
+	for name := range guideForms() {
+		folders[name] = os.DirFS(filepath.Join("testdata", name))
+	}
 	mentioned := map[string]bool{}
 	for name, folder := range folders {
 		for _, page := range append(guidePages, guideDemonstration) {
 			text, err := fs.ReadFile(folder, page)
-			if errors.Is(err, fs.ErrNotExist) && page == guideDemonstration {
+			if errors.Is(err, fs.ErrNotExist) && (page == guideDemonstration || guideForms()[name] != "") {
 				continue
 			}
 			if err != nil {
@@ -96,7 +110,7 @@ func TestGuideCommands(t *testing.T) {
 			}
 			t.Run(name+"/"+page, func(t *testing.T) {
 				t.Parallel()
-				g := newGuideRun(t, name, managed)
+				g := newGuideRun(t, name, guideForms()[name])
 				for _, mistake := range g.runPage(string(text)) {
 					t.Error(mistake)
 				}
@@ -181,9 +195,8 @@ type guideRun struct {
 	calls              int
 }
 
-// newGuideRun copies a golden folder. The files of the folder managed replace files of
-// tpu-training.
-func newGuideRun(t *testing.T, name, managed string) *guideRun {
+// newGuideRun copies a golden folder, or the folder base with the files of testdata/name.
+func newGuideRun(t *testing.T, name, base string) *guideRun {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -195,8 +208,8 @@ func newGuideRun(t *testing.T, name, managed string) *guideRun {
 		state: filepath.Join(dir, "state"), programs: readPrograms(t),
 	}
 	sources := []string{name}
-	if name == managed {
-		sources = []string{"tpu-training", filepath.Join("testdata", managed)}
+	if base != "" {
+		sources = []string{base, filepath.Join("testdata", name)}
 	}
 	for _, source := range sources {
 		g.copyFiles(source)

@@ -246,7 +246,7 @@ func TestCheckKubernetes(t *testing.T) {
 		},
 		{
 			"shared by nobody in particular", team, "    matchLabels:\n      kubernetes.io/metadata.name: team-a\n",
-			"    matchLabels:\n      team: team-a\n", "does not say by name which namespaces it admits",
+			"    matchLabels:\n      team: team-a\n", "does not admit its namespace",
 		},
 		{
 			"shared with another namespace", team, "    matchLabels:\n      kubernetes.io/metadata.name: team-a\n",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
@@ -265,7 +267,7 @@ func (c *kubernetesCheck) checkReferences(from objectKey) {
 		}
 	case *v1beta2.LocalQueue:
 		queue, ok := findObject[*v1beta2.ClusterQueue](c, from, "ClusterQueue", "", string(o.Spec.ClusterQueue))
-		if ok && !slices.Contains(namespacesOf(queue.Spec.NamespaceSelector), from.namespace) {
+		if ok && !c.selects(queue.Spec.NamespaceSelector, from.namespace) {
 			c.errorf("%s: %s does not admit its namespace", from, keyOf(queue))
 		}
 	case *v1beta2.ClusterQueue:
@@ -321,6 +323,18 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 }
 
+// selects reports whether a selector selects a namespace of the folder.
+func (c *kubernetesCheck) selects(selector *metav1.LabelSelector, namespace string) bool {
+	n, ok := c.objects[objectKey{"Namespace", "", namespace}].(*corev1.Namespace)
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if !ok || err != nil {
+		return false
+	}
+	all := labels.Set{corev1.LabelMetadataName: namespace}
+	maps.Copy(all, n.Labels)
+	return s.Matches(all)
+}
+
 // namespacesOf returns the namespaces that a selector names, or nil if it selects by
 // anything other than names.
 func namespacesOf(selector *metav1.LabelSelector) []string {
@@ -341,7 +355,7 @@ func namespacesOf(selector *metav1.LabelSelector) []string {
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
 	namespaces := namespacesOf(q.Spec.NamespaceSelector)
-	if namespaces == nil {
+	if s := q.Spec.NamespaceSelector; namespaces == nil && (s == nil || s.MatchExpressions != nil) {
 		c.errorf("%s does not say by name which namespaces it admits", from)
 	}
 	for _, namespace := range namespaces {

@@ -66,7 +66,7 @@ func checkNetworks(folder fs.FS) []error {
 			continue
 		}
 		mode := networkv1.NetDevice
-		if subnet.profile != "" {
+		if subnet.rdma {
 			mode = networkv1.RDMA
 		}
 		want := networkv1.GKENetworkParamSetSpec{VPC: subnet.vpc, VPCSubnet: subnet.name, DeviceMode: mode}
@@ -232,15 +232,20 @@ func beyondBaseline(pod corev1.PodSpec) string {
 	return ""
 }
 
-// gpuSubnet is a subnet between GPUs, as Terraform creates it.
+// gpuSubnet is a subnet between GPUs, as Terraform creates it, or one that exists.
 type gpuSubnet struct {
-	name, vpc, profile, cidr string
+	name, vpc, profile string
+	cidr               string // "" for a subnet that exists
+	rdma               bool
 }
 
 // checkRanges checks that no two subnets overlap.
 func checkRanges(made map[string]gpuSubnet, fail func(string, ...any)) {
 	names := slices.Sorted(maps.Keys(made))
 	for i, a := range names {
+		if made[a].cidr == "" {
+			continue
+		}
 		p, err := netip.ParsePrefix(made[a].cidr)
 		if err != nil || p != p.Masked() {
 			fail("subnet %s: range %q", a, made[a].cidr)
@@ -269,6 +274,9 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	vars, err := tfVars(folder)
 	if err != nil {
 		return nil, err
+	}
+	if vars["network"] != cty.NilVal {
+		return existingSubnets(parsed)
 	}
 	name, err := networkName(folder)
 	if err != nil {
@@ -307,9 +315,31 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 			cidr: subnet.GetAttr("range").AsString(),
 		}
 		if profile := locals["gpu_networks"].GetAttr(short).GetAttr("profile"); !profile.IsNull() {
-			s.profile = profile.AsString()
+			s.profile, s.rdma = profile.AsString(), true
 		}
 		out[key] = s
+	}
+	return out, nil
+}
+
+// existingSubnets returns the subnets between GPUs of a network that others own.
+func existingSubnets(file *hcl.File) (map[string]gpuSubnet, error) {
+	out := map[string]gpuSubnet{}
+	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+		a := b.Body.Attributes["gpu_subnets"]
+		if b.Type != "locals" || a == nil || len(b.Body.Attributes) != 1 {
+			return nil, fmt.Errorf("%s: want only the names of subnets", b.Range())
+		}
+		v, diags := a.Expr.Value(nil)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		for key, s := range v.AsValueMap() {
+			out[key] = gpuSubnet{
+				name: s.GetAttr("subnet").AsString(), vpc: s.GetAttr("network").AsString(),
+				rdma: strings.HasPrefix(key, "rdma-"),
+			}
+		}
 	}
 	return out, nil
 }

@@ -25,7 +25,9 @@ var referenceStates = map[string]bool{
 // why it is absent, and every place exists.
 func TestReferences(t *testing.T) {
 	files := os.DirFS(root)
-	for _, problem := range referenceProblems(files, blueprintNames(t)) {
+	// The other examples describe no published document.
+	systems := slices.DeleteFunc(blueprintNames(t), func(name string) bool { return name == "shared-vpc" })
+	for _, problem := range referenceProblems(files, systems) {
 		t.Error(problem)
 	}
 }

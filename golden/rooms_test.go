@@ -30,6 +30,7 @@ var rooms = map[string][]string{
 	},
 	"compiler/cost":         {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain":      {},
+	"compiler/importer":     {"compiler/catalog", "compiler/diag", "compiler/words"},
 	"compiler/lower":        {"schema", "compiler/catalog", "compiler/ir", "compiler/trace", "compiler/words"},
 	"compiler/trace":        {"schema"},
 	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
@@ -53,6 +54,7 @@ var rooms = map[string][]string{
 	"emit/dashboard":      {"compiler/ir", "compiler/words", "emit", "emit/kubeyaml", "emit/monitoring"},
 	"emit/demonstration":  {"compiler/ir", "compiler/words", "emit"},
 	"emit/graph":          {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},
+	"emit/gitops":         {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue"},
 	"emit/guide":          {"compiler/ir", "compiler/words", "emit", "emit/graph", "emit/markdown", "emit/monitoring"},
 	"emit/kai":            {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":          {"compiler/ir", "emit/kubeyaml"},
@@ -64,8 +66,8 @@ var rooms = map[string][]string{
 	},
 	"emit/terraform": {"compiler/ir", "emit", "emit/monitoring"},
 	"emit/workload":  {"compiler/ir", "emit", "emit/kubeyaml"},
-	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/guide",
-		"emit/kubernetes", "emit/terraform", "emit/workload"},
+	"emit/folder": {"compiler/ir", "emit", "emit/cloudbuild", "emit/dashboard", "emit/demonstration", "emit/gitops",
+		"emit/guide", "emit/kubernetes", "emit/terraform", "emit/workload"},
 
 	"emit/review": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
@@ -87,9 +89,9 @@ var rooms = map[string][]string{
 
 	"cmd/batchwright": {
 		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
-		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain", "compiler/ir",
-		"compiler/trace/export",
-		"compiler/words", "emit", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
+		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
+		"compiler/importer", "compiler/ir", "compiler/trace/export", "compiler/words",
+		"emit", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/summary",
 	},
 	"golden":       {},
@@ -108,26 +110,29 @@ var seeded = map[string]string{"emit/rehearsal": "math/rand/v2"}
 
 // formats maps libraries of one format to the packages that may import them.
 var formats = map[string][]string{
-	"cuelang.org/go":            {"compiler/blueprint", "compiler/blueprint/load", "compiler/editor"},
+	"cuelang.org/go": {
+		"compiler/blueprint", "compiler/blueprint/load", "compiler/editor", "compiler/importer",
+	},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},
-	"sigs.k8s.io/kueue":         {"compiler/trace/export", "emit/kueue"},
+	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue"},
+	"sigs.k8s.io/json":          {"compiler/importer"},
 	"sigs.k8s.io/jobset":        {"emit/workload"},
 	"github.com/grafana":        {"emit/dashboard"},
 	"sigs.k8s.io/yaml": {
 		"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue",
 	},
-	"go.yaml.in/yaml":                 {"emit/kubeyaml", "emit/review/objects"},
+	"go.yaml.in/yaml":                 {"compiler/importer", "emit/kubeyaml", "emit/review/objects"},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
 	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},
 	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
 	"k8s.io/api/": {
-		"compiler/trace/export",
-		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+		"compiler/importer", "compiler/trace/export",
+		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
 	},
 	"k8s.io/apimachinery/pkg/apis/": {
-		"compiler/trace/export",
-		"emit/dashboard", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+		"compiler/importer", "compiler/trace/export",
+		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
 	},
 	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/review/objects"},

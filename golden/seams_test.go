@@ -61,6 +61,9 @@ var optionFiles = map[string]string{
 	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
 	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
 	"emit/monitoring/panels.go":         "explains the values of a label and a metric of GKE",
+	"compiler/importer/capacities.go":   "recognizes options in labels of nodes, and writes their fields",
+	"compiler/importer/pools.go":        "recognizes options in the settings of node pools",
+	"compiler/importer/queues.go":       "a queued option has an admission check",
 	"emit/guide/readme_obtain.go":       "what to do before a calendar reservation ends",
 
 	"cmd/batchwright/catalog.go":       "an example in the help",
@@ -289,6 +292,24 @@ func schedulerMentions(text string) (naming, comparing []string) {
 		`\.Scheduler\)? *[=!]=`, `[=!]= *\w+\.Scheduler\b`, `\bswitch [^{]*\.Scheduler\)? *\{`,
 	}, "|"))
 	return names.FindAllString(text, -1), compares.FindAllString(text, -1)
+}
+
+// TestGitOpsToolsAreChosenOnce checks that only compiler/ir/gitops.go names or compares a
+// GitOps tool.
+func TestGitOpsToolsAreChosenOnce(t *testing.T) {
+	mentions := regexp.MustCompile(`\bir\.(ArgoCD|Flux|ConfigSync)\b|"(argocd|flux|configsync)"|` +
+		`\.Tool *[=!]=|[=!]= *\w+\.Tool\b|\bswitch [^{]*\.Tool *\{`)
+	for _, name := range sourceFiles(t) {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Argo CD's usual namespace has the name of the tool.
+		found := mentions.FindAllString(strings.ReplaceAll(string(text), `Namespace: "argocd"`, ""), -1)
+		if found != nil && name != "compiler/ir/gitops.go" {
+			t.Errorf("%s names or compares a GitOps tool: %q; ask for its facts, or call ir.ChooseGitOps", name, found)
+		}
+	}
 }
 
 // metricWords matches the name of a metric, and what only PromQL contains.

@@ -41,7 +41,25 @@ func checkTerraform(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
-	return (&tfRoot{folder: folder, schema: schema}).checkRoot()
+	errs := (&tfRoot{folder: folder, schema: schema}).checkRoot()
+	if _, err := fs.Stat(folder, networkTeamDir); err == nil {
+		errs = append(errs, (&tfRoot{folder: folder, schema: schema}).checkNetworkTeam()...)
+	}
+	return errs
+}
+
+// networkTeamDir is the folder of the root for the owners of an existing network.
+const networkTeamDir = "network-team"
+
+// checkNetworkTeam checks the root for the owners of an existing network. They give its
+// variables, so it has no tfvars.
+func (r *tfRoot) checkNetworkTeam() []error {
+	r.dir, r.noValues = networkTeamDir, true
+	r.loadRoot()
+	if len(r.errs) == 0 {
+		r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
+	}
+	return r.errs
 }
 
 // tfRoot is a Terraform root that is checked, or a module that it calls.
@@ -56,6 +74,8 @@ type tfRoot struct {
 	resources map[string]*tfResource // by address
 	outputs   map[string]*hclsyntax.Block
 	calls     map[string]*tfCall
+	asserts   []*hclsyntax.Block
+	noValues  bool    // the root has no tfvars
 	errs      []error // errors of the root and its modules
 }
 
@@ -171,7 +191,7 @@ func (r *tfRoot) checkInfraManager() {
 func (r *tfRoot) parseRoot() map[string]*hclsyntax.Attribute {
 	values := map[string]*hclsyntax.Attribute{}
 	patterns := []string{"*.tf"}
-	if r.caller == nil {
+	if r.caller == nil && !r.noValues {
 		patterns = append(patterns, "*.tfvars")
 	}
 	for _, pattern := range patterns {
@@ -216,7 +236,7 @@ func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 	for _, block := range body.Blocks {
 		want := map[string]int{
 			"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
-			"module": 1,
+			"module": 1, "check": 1,
 		}
 		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
 			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
@@ -251,24 +271,45 @@ func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 				r.errorf(block.Range(), "output %s is declared twice", block.Labels[0])
 			}
 			r.outputs[block.Labels[0]] = block
+		case "check":
+			r.recordCheck(block)
 		case "resource", "data":
-			resource := &tfResource{kind: block.Labels[0], body: block.Body, address: strings.Join(block.Labels, ".")}
-			if block.Type == "data" {
-				resource.address = "data." + resource.address
-			}
-			if r.resources[resource.address] != nil {
-				r.errorf(block.Range(), "%s is declared twice", resource.address)
-			}
-			if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
-				resource.kind == "terraform_data" {
-				resource.schema = tfData
-			}
-			if resource.schema == nil {
-				r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
-			}
-			r.resources[resource.address] = resource
+			r.recordResource(block)
 		}
 	}
+}
+
+// recordCheck records the data source and the assertions of a check.
+func (r *tfRoot) recordCheck(check *hclsyntax.Block) {
+	for _, inner := range check.Body.Blocks {
+		switch {
+		case inner.Type == "data" && len(inner.Labels) == 2:
+			r.recordResource(inner)
+		case inner.Type == "assert" && len(inner.Labels) == 0:
+			r.asserts = append(r.asserts, inner)
+		default:
+			r.errorf(inner.Range(), "a check has no block %s", inner.Type)
+		}
+	}
+}
+
+// recordResource records a resource or a data source.
+func (r *tfRoot) recordResource(block *hclsyntax.Block) {
+	resource := &tfResource{kind: block.Labels[0], body: block.Body, address: strings.Join(block.Labels, ".")}
+	if block.Type == "data" {
+		resource.address = "data." + resource.address
+	}
+	if r.resources[resource.address] != nil {
+		r.errorf(block.Range(), "%s is declared twice", resource.address)
+	}
+	if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
+		resource.kind == "terraform_data" {
+		resource.schema = tfData
+	}
+	if resource.schema == nil {
+		r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
+	}
+	r.resources[resource.address] = resource
 }
 
 func (r *tfRoot) readVariable(block *hclsyntax.Block) *tfVariable {
@@ -449,6 +490,10 @@ func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) 
 			}
 		}
 	}
+	for _, assert := range r.asserts {
+		r.evaluateArgument(assert.Body, "condition", ctx, cty.Bool)
+		r.evaluateArgument(assert.Body, "error_message", ctx, cty.String)
+	}
 	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
 		r.checkInstances(r.resources[address], ctx)
 	}
@@ -485,6 +530,9 @@ func (r *tfRoot) checkInstances(resource *tfResource, ctx *hcl.EvalContext) {
 		}
 		r.evaluateBody(body, ctx)
 	}
+	if resource.body.Attributes["count"] != nil {
+		r.evaluateArgument(resource.body, "count", ctx, cty.Number)
+	}
 	a := resource.body.Attributes["for_each"]
 	if a == nil {
 		check(ctx)
@@ -512,7 +560,7 @@ func (r *tfRoot) checkInstances(resource *tfResource, ctx *hcl.EvalContext) {
 }
 
 // The arguments and blocks of a resource that belong to Terraform itself.
-var tfMeta = []string{"for_each", "depends_on", "lifecycle"}
+var tfMeta = []string{"for_each", "count", "depends_on", "lifecycle"}
 
 func withoutMeta(body *hclsyntax.Body) *hclsyntax.Body {
 	out := *body
@@ -773,18 +821,20 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 	}
 	return map[string]function.Function{
 		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
-		"concat": stdlib.ConcatFunc, "distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc,
+		"concat": stdlib.ConcatFunc, "contains": stdlib.ContainsFunc,
+		"distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc,
 		"format": stdlib.FormatFunc,
 		"join":   stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc,
 		"keys":   stdlib.KeysFunc,
 		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc,
 		"min":   stdlib.MinFunc,
 		"range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc,
-		"setproduct": stdlib.SetProductFunc, "upper": stdlib.UpperFunc,
-		"values": stdlib.ValuesFunc,
-		"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"tomap":  stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
-		"toset":  stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"setproduct": stdlib.SetProductFunc, "split": stdlib.SplitFunc, "upper": stdlib.UpperFunc,
+		"values":   stdlib.ValuesFunc,
+		"tonumber": stdlib.MakeToFunc(cty.Number),
+		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 		"startswith": text(2, func(a []string) (cty.Value, error) {
 			return cty.BoolVal(strings.HasPrefix(a[0], a[1])), nil
 		}, cty.Bool),

@@ -9,21 +9,24 @@ import (
 // Blueprint is a checked blueprint: #Blueprint with every default filled in. A
 // pointer is nil if the blueprint omits the optional field.
 type Blueprint struct {
-	Name      string              `json:"name"`
-	Project   string              `json:"project"`
-	Region    string              `json:"region"`
-	Zones     []string            `json:"zones"`
-	Cluster   Cluster             `json:"cluster"`
-	Network   Network             `json:"network"`
-	Security  Security            `json:"security"`
-	Versions  Versions            `json:"versions"`
-	Scheduler string              `json:"scheduler"`
-	Hardware  map[string]Hardware `json:"hardware"`
-	Capacity  map[string]Capacity `json:"capacity"`
-	Tiers     map[string]Tier     `json:"tiers"`
-	Cohorts   map[string]Cohort   `json:"cohorts"`
-	Teams     map[string]Team     `json:"teams"`
-	Workloads map[string]Workload `json:"workloads"`
+	Name         string              `json:"name"`
+	Project      string              `json:"project"`
+	Region       string              `json:"region"`
+	Zones        []string            `json:"zones"`
+	Labels       map[string]string   `json:"labels"`
+	Cluster      Cluster             `json:"cluster"`
+	Network      Network             `json:"network"`
+	Images       Images              `json:"images"`
+	Security     Security            `json:"security"`
+	Organisation Organisation        `json:"organisation"`
+	Versions     Versions            `json:"versions"`
+	Scheduler    string              `json:"scheduler"`
+	Hardware     map[string]Hardware `json:"hardware"`
+	Capacity     map[string]Capacity `json:"capacity"`
+	Tiers        map[string]Tier     `json:"tiers"`
+	Cohorts      map[string]Cohort   `json:"cohorts"`
+	Teams        map[string]Team     `json:"teams"`
+	Workloads    map[string]Workload `json:"workloads"`
 
 	Demonstration []Phase              `json:"demonstration"`
 	Rehearsals    map[string]Rehearsal `json:"rehearsals"`
@@ -88,8 +91,10 @@ type AutoProvisioning struct {
 	Accelerators map[string]int `json:"accelerators"`
 }
 
-// Network mirrors #Network: IPv4 ranges in CIDR notation.
+// Network mirrors #Network: IPv4 ranges in CIDR notation. ControlPlane is
+// ControlPlaneInSubnet or a range.
 type Network struct {
+	Existing     *ExistingNetwork  `json:"existing"`
 	Nodes        string            `json:"nodes"`
 	Pods         string            `json:"pods"`
 	Services     string            `json:"services"`
@@ -100,14 +105,69 @@ type Network struct {
 	Accept       map[string]string `json:"accept"`
 }
 
+// ControlPlaneInSubnet is the value of Network.ControlPlane for a control plane that
+// has its private address in a subnet, and no range of its own.
+const ControlPlaneInSubnet = "subnet"
+
+// ExistingNetwork mirrors #ExistingNetwork.
+type ExistingNetwork struct {
+	Project            *string          `json:"project"`
+	Network            string           `json:"network"`
+	Subnet             string           `json:"subnet"`
+	Pods               string           `json:"pods"`
+	Services           string           `json:"services"`
+	NAT                bool             `json:"nat"`
+	Ranges             ExistingRanges   `json:"ranges"`
+	ControlPlane       *string          `json:"controlPlane"`
+	ControlPlaneSubnet *string          `json:"controlPlaneSubnet"`
+	GVNIC              *ExistingSubnet  `json:"gvnic"`
+	RDMA               *ExistingRDMA    `json:"rdma"`
+	TCPX               []ExistingSubnet `json:"tcpx"`
+}
+
+// ExistingRanges mirrors #ExistingNetwork.ranges. A nil range is unknown.
+type ExistingRanges struct {
+	Nodes    *string `json:"nodes"`
+	Pods     *string `json:"pods"`
+	Services *string `json:"services"`
+}
+
+// ExistingSubnet mirrors #ExistingSubnet.
+type ExistingSubnet struct {
+	Network string `json:"network"`
+	Subnet  string `json:"subnet"`
+}
+
+// ExistingRDMA mirrors #ExistingNetwork.rdma.
+type ExistingRDMA struct {
+	Network string   `json:"network"`
+	Subnets []string `json:"subnets"`
+}
+
+// Images mirrors #Images.
+type Images struct {
+	Mirror    *string           `json:"mirror"`
+	Manifests *string           `json:"manifests"`
+	Accept    map[string]string `json:"accept"`
+}
+
 // Security mirrors #Security.
 type Security struct {
 	KMSKey              *string           `json:"kmsKey"`
 	BinaryAuthorization bool              `json:"binaryAuthorization"`
 	FlowLogs            bool              `json:"flowLogs"`
+	FirewallLogs        bool              `json:"firewallLogs"`
+	IntraNodeVisibility bool              `json:"intraNodeVisibility"`
+	BulletinTopic       *string           `json:"bulletinTopic"`
 	Posture             bool              `json:"posture"`
 	DataAccessLogs      bool              `json:"dataAccessLogs"`
 	Accept              map[string]string `json:"accept"`
+}
+
+// Organisation mirrors #Organisation.
+type Organisation struct {
+	Policies []string          `json:"policies"`
+	Accept   map[string]string `json:"accept"`
 }
 
 // Versions mirrors #Versions.
@@ -240,7 +300,28 @@ type Tier struct {
 	Queueing        *string           `json:"queueing"`
 	MaxGraceSeconds int               `json:"maxGraceSeconds"`
 	Shared          *Shared           `json:"shared"`
+	Namespaces      Namespaces        `json:"namespaces"`
 	Accept          map[string]string `json:"accept"`
+}
+
+// Namespaces are the namespaces whose LocalQueues may use the ClusterQueues of a tier:
+// those of its teams, unless All or Labels is set.
+type Namespaces struct {
+	All    bool
+	Labels map[string]string
+}
+
+// UnmarshalJSON decodes "teams", "all" or an object of labels.
+func (n *Namespaces) UnmarshalJSON(in []byte) error {
+	switch string(in) {
+	case `"teams"`:
+		*n = Namespaces{}
+		return nil
+	case `"all"`:
+		*n = Namespaces{All: true}
+		return nil
+	}
+	return json.Unmarshal(in, &n.Labels)
 }
 
 // Preempts mirrors #Preempts.
@@ -274,9 +355,10 @@ func (t Tier) PriorityClasses(name string) []PriorityClass {
 
 // Shared mirrors #Shared.
 type Shared struct {
-	Teams  []string         `json:"teams"`
-	Cohort *string          `json:"cohort"`
-	Quota  map[string]Quota `json:"quota"`
+	Teams        []string         `json:"teams"`
+	ClusterQueue *string          `json:"clusterQueue"`
+	Cohort       *string          `json:"cohort"`
+	Quota        map[string]Quota `json:"quota"`
 }
 
 // Cohort mirrors #Cohort.
@@ -298,8 +380,16 @@ type Team struct {
 	Roles           []string                    `json:"roles"`
 	ServiceAccount  *string                     `json:"serviceAccount"`
 	Allow           []string                    `json:"allow"`
+	Labels          map[string]string           `json:"labels"`
 	Quota           map[string]map[string]Quota `json:"quota"`
+	Queues          map[string]QueueNames       `json:"queues"`
 	Accept          map[string]string           `json:"accept"`
+}
+
+// QueueNames mirrors #QueueNames.
+type QueueNames struct {
+	ClusterQueue *string `json:"clusterQueue"`
+	LocalQueue   *string `json:"localQueue"`
 }
 
 // Quota mirrors #Quota.
@@ -538,5 +628,16 @@ type Delivery struct {
 	StateBucket           *string           `json:"stateBucket"`
 	InfrastructureManager bool              `json:"infrastructureManager"`
 	Region                *string           `json:"region"`
+	GitOps                *string           `json:"gitops"`
+	Source                *Source           `json:"source"`
+	Destination           *string           `json:"destination"`
 	Accept                map[string]string `json:"accept"`
+}
+
+// Source mirrors #Source.
+type Source struct {
+	Repository string  `json:"repository"`
+	Branch     string  `json:"branch"`
+	Path       *string `json:"path"`
+	Secret     *string `json:"secret"`
 }

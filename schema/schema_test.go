@@ -72,7 +72,11 @@ func checkMirror(t *testing.T, path string, v cue.Value, typ reflect.Type, optio
 	}
 	kind := v.IncompleteKind()
 	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		if typ != reflect.TypeFor[schema.Borrow]() || kind != cue.IntKind|cue.StringKind {
+		kinds := map[reflect.Type]cue.Kind{
+			reflect.TypeFor[schema.Borrow]():     cue.IntKind | cue.StringKind,
+			reflect.TypeFor[schema.Namespaces](): cue.StructKind | cue.StringKind,
+		}
+		if kinds[typ] == 0 || kind != kinds[typ] {
 			t.Errorf("%s is a %v in CUE and reads itself as %v in Go", path, kind, typ)
 		}
 		return

@@ -174,7 +174,8 @@ Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
 	root.SetErr(c.Stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpCommand(c.helpCommand())
-	root.AddCommand(c.initCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(), c.explainCommand(),
+	root.AddCommand(c.initCommand(), c.importCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(),
+		c.explainCommand(),
 		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(), c.rehearseCommand(), c.traceCommand(),
 		c.catalogCommand(), c.lspCommand(), c.versionCommand(), c.completionCommand())
 	return root

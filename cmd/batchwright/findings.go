@@ -12,6 +12,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 )
@@ -162,7 +163,7 @@ type conflictCode struct {
 
 // findingCodes returns every code that a command can show, sorted by number.
 func findingCodes() []diag.Code {
-	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes())
+	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes(), importer.Codes())
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)
 	}

@@ -48,6 +48,7 @@ func exampleBlueprints() []example {
 			[]string{"batch-platform", "batch-platform-dws"},
 		},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
+		{"shared-vpc", "in a network that others own: H200 GPUs, and copies of all images", []string{"shared-vpc"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},
 	}
 }

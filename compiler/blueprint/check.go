@@ -422,8 +422,10 @@ type decoder func(key string, text []byte) error
 func fieldDecoders(b *schema.Blueprint) map[string]decoder {
 	return map[string]decoder{
 		"name": decodeOne(&b.Name), "project": decodeOne(&b.Project), "region": decodeOne(&b.Region),
-		"zones": decodeOne(&b.Zones), "cluster": decodeOne(&b.Cluster), "network": decodeOne(&b.Network),
-		"security": decodeOne(&b.Security), "versions": decodeOne(&b.Versions),
+		"zones": decodeOne(&b.Zones), "labels": decodeEntry(&b.Labels),
+		"cluster": decodeOne(&b.Cluster), "network": decodeOne(&b.Network), "images": decodeOne(&b.Images),
+		"security": decodeOne(&b.Security), "organisation": decodeOne(&b.Organisation),
+		"versions":   decodeOne(&b.Versions),
 		"monitoring": decodeOne(&b.Monitoring), "delivery": decodeOne(&b.Delivery), "notes": decodeOne(&b.Notes),
 		"demonstration": decodeOne(&b.Demonstration),
 		"scheduler":     decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),

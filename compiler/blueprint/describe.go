@@ -48,6 +48,8 @@ func describeWanted(schema cue.Value) string {
 		return noun + describeBounds(schema)
 	case cue.IntKind | cue.StringKind: // a number, or a word instead of a number
 		return "a whole number" + describeBounds(schema) + ` or ` + oneOf(stringsOf(schema))
+	case cue.StructKind | cue.StringKind: // a struct, or a word instead of a struct
+		return oneOf(stringsOf(schema)) + ", or a struct: { ... }"
 	default:
 		return kind.String()
 	}

@@ -175,6 +175,39 @@ func guessMember(s string, path []string) []guess {
 	return guesses
 }
 
+// guessResource returns the name that is meant by the path of a resource of Google Cloud,
+// such as "projects/net-host/regions/us-central1/subnetworks/batch". The help says what
+// else the path tells.
+func guessResource(s string, path []string) []guess {
+	parts := strings.Split(strings.TrimSuffix(s, "/"), "/")
+	if len(path) < 3 || path[0] != "network" || path[1] != "existing" || len(parts) < 2 {
+		return nil
+	}
+	name := strconv.Quote(parts[len(parts)-1])
+	help := "write " + name + ", the last part of the path"
+	for i, part := range parts[:len(parts)-1] {
+		switch part {
+		case "projects":
+			help += fmt.Sprintf(", and network: existing: project: %q", parts[i+1])
+		case "regions":
+			help += fmt.Sprintf("; the region of the subnet, %q, must be the region of the platform", parts[i+1])
+		}
+	}
+	return []guess{{name, help}}
+}
+
+// guessRegistry returns the registry that is meant by its address.
+func guessRegistry(s, field string) []guess {
+	_, bare, found := strings.Cut(s, "://")
+	if !found {
+		bare = s
+	}
+	if bare = strings.TrimSuffix(bare, "/"); field != "mirror" || bare == s {
+		return nil
+	}
+	return []guess{{source: strconv.Quote(bare)}}
+}
+
 // quoteList returns the CUE source of a list of strings.
 func quoteList(elements []string) string {
 	var quoted []string
@@ -224,6 +257,8 @@ func guessFromString(s string, schema cue.Value, path []string) []guess {
 	trimmed := strings.TrimSpace(s)
 	guesses = append(guesses, guessContainer(trimmed, path[len(path)-1])...)
 	guesses = append(guesses, guessMember(trimmed, path)...)
+	guesses = append(guesses, guessResource(trimmed, path)...)
+	guesses = append(guesses, guessRegistry(trimmed, path[len(path)-1])...)
 	add(quoted(trimmed), quoted(strings.TrimPrefix(trimmed, "v")))
 	if path[len(path)-1] != "machine" && !strings.ContainsAny(trimmed, "/:@") { // others name machine types and images
 		add(quoted(slug(trimmed)))

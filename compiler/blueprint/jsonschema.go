@@ -105,13 +105,18 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 	return s
 }
 
-// jsonScalar converts a constraint on strings, numbers or booleans.
+// jsonScalar converts a constraint on strings, numbers or booleans. A struct can be an
+// alternative to them.
 func jsonScalar(constraint cue.Value) *jsonSchema {
 	var constants, others []cue.Value
+	var alternatives []*jsonSchema
 	for _, arm := range disjunctionArms(constraint) {
-		if arm.IsConcrete() {
+		switch {
+		case arm.IncompleteKind() == cue.StructKind:
+			alternatives = append(alternatives, jsonObject(arm))
+		case arm.IsConcrete():
 			constants = append(constants, arm)
-		} else {
+		default:
 			others = append(others, arm)
 		}
 	}
@@ -123,7 +128,6 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 			words = append(words, text)
 		}
 	}
-	var alternatives []*jsonSchema
 	for _, arm := range others {
 		alternatives = append(alternatives, jsonConjuncts(arm))
 	}

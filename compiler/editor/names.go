@@ -44,6 +44,7 @@ func namedValues() []naming {
 func namedKeys() []naming {
 	return []naming{
 		{"tiers.*.shared.quota.*", "capacity"},
+		{"teams.*.queues.*", "tiers"},
 		{"teams.*.quota.*", "tiers"},
 		{"teams.*.quota.*.*", "capacity"},
 		{"demonstration[].cordon.*", "capacity"},

@@ -14,11 +14,15 @@ import (
 // authorities are the beginnings of the sources that a text may name; "batchwright"
 // stands for conventions of our own.
 var authorities = []string{
+	"Argo CD documentation, ",
 	"batchwright, ",
+	"Cloud Foundation Fabric, ",
 	"Cluster Toolkit, ",
 	"Cloud Storage FUSE CSI driver, ",
+	"Config Sync documentation, ",
 	"Compute Engine documentation, ",
 	"CUE language specification, ",
+	"Flux documentation, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
 	"Go documentation, ",
@@ -46,6 +50,7 @@ var authorities = []string{
 	"curl manual, ",
 	"detect-secrets, ",
 	"gitleaks, config/",
+	"VPC documentation, ",
 }
 
 // TestLayout: texts are printed as they are written, examples behind a margin.
@@ -112,6 +117,8 @@ func TestProse(t *testing.T) {
 func ownTexts() map[string][]string {
 	return map[string][]string{
 		"the files that batchwright reads, and its limits": {"E0001", "E0002", "E0007", "W0006"},
+		"labels of a namespace":                            {"E0255"},
+		"what the folder of a GitOps tool names":           {"E0722"},
 		"the language of the blueprint": {
 			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "N0109", "W0203", "W0212",
 		},
@@ -122,7 +129,8 @@ func ownTexts() map[string][]string {
 			"E0880", "E0881", "E0882", "E0883", "E0884", "E0885", "E0886", "E0887", "W0888", "W0889", "W0890",
 			"E0891", "E0892", "E0893", "E0894", "E0897", "E0898", "W0899",
 		},
-		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
+		"the exports that batchwright imports": {"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926"},
+		"the folder that batchwright writes":   {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
 		"the user's own file of prices": {
 			"E0910", "E0911", "E0912", "E0913", "E0914", "E0915", "E0916", "W0917",
 		},

@@ -26,6 +26,9 @@ type Delivery struct {
 	// InfrastructureManager reports whether Infrastructure Manager, and not the
 	// build, runs Terraform and keeps its state. StateBucket then holds no state.
 	InfrastructureManager bool
+	// GitOps says whether a GitOps tool, and not the build, applies the Kubernetes
+	// objects.
+	GitOps GitOps
 	// Account is the service account that runs the build.
 	Account ServiceAccount
 	// Permissions are the permissions that the build needs in addition to the roles

@@ -11,6 +11,28 @@ const (
 	TCPXODaemon = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.20"
 )
 
+// Images that the installers of GPUDirect need in addition. Source: Google's own
+// installers (GoogleCloudPlatform/container-engine-accelerators), in which the host is
+// prepared in an unpinned image.
+const (
+	PauseImage    = "gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830"
+	ShellImage    = "ubuntu:24.04"
+	InjectorImage = "gcr.io/gke-release/nri-device-injector@sha256:" +
+		"6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
+)
+
+// Daemon returns the public image of the daemon that receives data for pods, "" if the
+// transport needs none.
+func (d GPUDirect) Daemon() string {
+	switch d {
+	case TCPX:
+		return TCPXDaemon
+	case TCPXO:
+		return TCPXODaemon
+	}
+	return ""
+}
+
 // GIBImage returns the image of the NCCL plugin of GPUDirect RDMA, for x86 or Arm.
 // Source: Google's Cluster Toolkit, module kubectl-apply.
 func (v Versions) GIBImage(arm bool) string {

@@ -21,10 +21,14 @@ type Platform struct {
 	Project string   // project ID
 	Region  string   // region of the control plane
 	Zones   []string // zones of the nodes, sorted
+	// Labels are the administrator's labels of all Google Cloud resources and of the
+	// teams' namespaces, by key.
+	Labels []KeyValue
 
 	Versions   Versions
 	Scheduler  Scheduler
 	Network    Network
+	Images     Images
 	Cluster    Cluster
 	Security   Security
 	SystemPool SystemPool
@@ -74,52 +78,6 @@ type Versions struct {
 // "".
 type Pins struct{ Kueue, JobSet, Helm, Terraform, Gcloud string }
 
-// Network holds IPv4 ranges in CIDR notation.
-type Network struct {
-	Name         string // name of the VPC
-	Subnet       string
-	Nodes        string
-	Pods         string
-	Services     string
-	ControlPlane string
-	MTU          int // of the VPC in bytes; 0 is Google Cloud's default of 1460
-
-	// GPUs are the networks that connect GPUs of different nodes, in the order of
-	// the nodes' interfaces: first the networks of GPUDirect-TCPX and TCPXO, then the
-	// networks of GPUDirect RDMA. It is nil if there are none.
-	GPUs []GPUNetwork
-	// GPURanges are the ranges from which the subnets of GPUs are cut.
-	GPURanges []NamedRange
-}
-
-// GPUNetwork is a VPC network in addition to the cluster's own.
-type GPUNetwork struct {
-	Short string // suffix that distinguishes it from the platform's other networks
-	Name  string // name of the VPC network
-	// Profile is the network profile of the network, or "". A profile binds the
-	// network to a zone and excludes firewall rules.
-	Profile string
-	MTU     int // bytes
-	// Subnets are in the order of the nodes' interfaces.
-	Subnets []GPUSubnet
-}
-
-// GPUSubnet is a subnet for one device of each node.
-type GPUSubnet struct {
-	Name    string // name of the subnet
-	Range   string // in CIDR notation
-	Cut     Cut    // how Range is cut from a larger range
-	Network string // name of its Network object in the cluster, and of its GKENetworkParamSet
-	RDMA    bool   // the device belongs to GPUDirect RDMA, and pods use it without the kernel
-}
-
-// Cut is one part of a range that is divided into 1<<Bits equal parts. Index is the
-// number of the part, from 0.
-type Cut struct {
-	Of          string // name of one of Network.GPURanges
-	Bits, Index int
-}
-
 // Cluster is the GKE cluster.
 type Cluster struct {
 	Name               string
@@ -143,6 +101,9 @@ type Security struct {
 	KMSKey              string // key of boot disks and etcd, "" for keys that Google manages
 	BinaryAuthorization bool   // the project's policy decides which images are admitted
 	FlowLogs            bool   // flow logs of the cluster's subnet
+	FirewallLogs        bool   // logs of the connections that firewall rules allow
+	IntraNodeVisibility bool   // packets between pods of a node pass through the VPC network
+	BulletinTopic       string // Pub/Sub topic of GKE's notifications, "" for none
 	Posture             bool   // GKE reports insecure settings of workloads
 	DataAccessLogs      bool   // audit logs of data access in GKE and Cloud Storage, for the whole project
 }
@@ -209,6 +170,18 @@ func (p *Platform) HasBuckets() bool {
 // the order of Teams.
 func (p *Platform) TeamsWithAccount() []Team {
 	return slices.DeleteFunc(slices.Clone(p.Teams), func(t Team) bool { return t.Account == nil })
+}
+
+// OwnAccounts returns the teams whose jobs act as a Google service account of the
+// platform, in the order of Teams.
+func (p *Platform) OwnAccounts() []Team {
+	return slices.DeleteFunc(p.TeamsWithAccount(), func(t Team) bool { return t.Account.Address != "" })
+}
+
+// ForeignAccounts returns the teams whose jobs act as a Google service account that
+// belongs to somebody else, in the order of Teams.
+func (p *Platform) ForeignAccounts() []Team {
+	return slices.DeleteFunc(p.TeamsWithAccount(), func(t Team) bool { return t.Account.Address == "" })
 }
 
 // ServiceAccount is a Google service account.

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -72,11 +73,58 @@ const LabelNodePool = "cloud.google.com/gke-nodepool"
 // nodes close together. Source: GKE documentation, "Compact placement".
 const LabelPlacementGroup = "cloud.google.com/gke-placement-group"
 
-// Prefixes of the names of a team's queues. TEAM-TIER follows the prefix.
+// Prefixes of the default names of a team's queues. TEAM-TIER follows the prefix. The
+// name of a shared ClusterQueue has only TIER after it.
 const (
 	ClusterQueuePrefix = "cq-"
 	LocalQueuePrefix   = "lq-"
 )
+
+// NamesLocalQueue reports whether the blueprint names the LocalQueue of a team's queue of
+// Kueue, so that the name does not follow from team and tier.
+func (t *Team) NamesLocalQueue(q Queue) bool {
+	return q.LocalQueue != LocalQueuePrefix+t.Name+"-"+q.Tier
+}
+
+// NamesClusterQueue reports whether the blueprint names the ClusterQueue of a team's
+// queue of Kueue, or of the queue that the team shares.
+func (t *Team) NamesClusterQueue(q Queue) bool {
+	if q.Shared {
+		return q.ClusterQueue != ClusterQueuePrefix+q.Tier
+	}
+	return q.ClusterQueue != ClusterQueuePrefix+t.Name+"-"+q.Tier
+}
+
+// LocalQueueExample returns the name of a LocalQueue for a text about every team:
+// "LOCALQUEUE" if the blueprint names some of them, otherwise the pattern of all names.
+func (p *Platform) LocalQueueExample() string {
+	for i := range p.Teams {
+		if t := &p.Teams[i]; slices.ContainsFunc(t.Queues, t.NamesLocalQueue) {
+			return "LOCALQUEUE"
+		}
+	}
+	return LocalQueuePrefix + "TEAM-TIER"
+}
+
+// ClusterQueueExamples returns the name of a team's own ClusterQueue, and the name of a
+// ClusterQueue that teams share, for a text about every team: "CLUSTERQUEUE" if the
+// blueprint names some of them, otherwise the pattern of all names.
+func (p *Platform) ClusterQueueExamples() (own, shared string) {
+	own, shared = ClusterQueuePrefix+"TEAM-TIER", ClusterQueuePrefix+"TIER"
+	for i := range p.Teams {
+		t := &p.Teams[i]
+		for _, q := range t.Queues {
+			switch {
+			case !t.NamesClusterQueue(q):
+			case q.Shared:
+				shared = "CLUSTERQUEUE"
+			default:
+				own = "CLUSTERQUEUE"
+			}
+		}
+	}
+	return own, shared
+}
 
 // Labels of every object in the cluster, as the Kubernetes documentation recommends
 // ("Recommended Labels"), and labels of a team's namespace.
@@ -85,6 +133,18 @@ const (
 	LabelPartOf    = "app.kubernetes.io/part-of"
 	LabelTeam      = "team"
 )
+
+// Labels of every Google Cloud resource that can have labels.
+const (
+	CloudLabelManagedBy = "managed-by"
+	CloudLabelPlatform  = "platform"
+)
+
+// CloudLabels returns the labels of the resources that create-platform.sh creates:
+// the labels that Terraform gives to its own resources.
+func (p *Platform) CloudLabels() []KeyValue {
+	return append([]KeyValue{{CloudLabelManagedBy, "batchwright"}, {CloudLabelPlatform, p.Name}}, p.Labels...)
+}
 
 // ReplicatedJob returns the name of the JobSet's replicated job with the workload's
 // own pods. It is "slice" if each of its Jobs has a TPU slice. The name of a pod,

@@ -10,16 +10,16 @@ func (p *Platform) WorkloadsApart() map[string][2]Workload {
 	// Few templates name their capacities, and the comparison must not grow with the
 	// square of their number.
 	const most = 16
-	clusterQueues := map[string]string{} // by LocalQueue
+	clusterQueues := map[[2]string]string{} // by team and LocalQueue
 	for _, t := range p.Teams {
 		for _, q := range t.Queues {
-			clusterQueues[q.LocalQueue] = q.ClusterQueue
+			clusterQueues[[2]string{t.Name, q.LocalQueue}] = q.ClusterQueue
 		}
 	}
 	apart := map[string][2]Workload{}
 	seen := map[string][]Workload{} // by ClusterQueue, the first workload with each list of capacities
 	for _, w := range p.Workloads {
-		queue := clusterQueues[w.Queue]
+		queue := clusterQueues[[2]string{w.Team, w.Queue}]
 		if _, found := apart[queue]; found || len(w.Capacities) == 0 || len(seen[queue]) == most ||
 			slices.ContainsFunc(seen[queue], func(other Workload) bool {
 				return slices.Equal(other.Capacities, w.Capacities)

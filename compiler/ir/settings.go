@@ -67,11 +67,15 @@ func (p *Platform) tpuSettings() []Setting {
 	if p.Monitoring.TensorBoard != "" {
 		boards = []string{p.Monitoring.TensorBoard}
 	}
+	network, subnet := "name", "name"
+	if p.Network.Existing != nil {
+		network, subnet = "network.existing.network", "network.existing.subnet"
+	}
 	out := []Setting{
 		{"_ARTIFACT_REPOSITORY_BUCKET_NAME", "teams.TEAM.bucket", buckets},
 		{"_NAMESPACE", "teams", p.namespaces()},
-		{"_NETWORK_NAME", "name", []string{p.Network.Name}},
-		{"_SUBNET_NAME", "name", []string{p.Network.Subnet}},
+		{"_NETWORK_NAME", network, []string{p.Network.Name}},
+		{"_SUBNET_NAME", subnet, []string{p.Network.Subnet}},
 		{"_TENSORBOARD_REGION", "monitoring.tensorBoard", boards},
 	}
 	if p.Delivery.InfrastructureManager {

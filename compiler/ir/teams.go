@@ -67,33 +67,65 @@ type Team struct {
 	Priority  int    // priority of its queue in KAI Scheduler
 	Group     string // Google group of its members, "" for none
 	// Members are the people and service accounts that submit jobs besides Group, as
-	// IAM writes them: "user:ADDRESS" or "serviceAccount:ADDRESS"; sorted.
+	// IAM writes them: "user:ADDRESS", "serviceAccount:ADDRESS", or the principal
+	// identifier of a person or group of a workforce identity pool; sorted.
 	Members     []string
 	KubeAccount string // Kubernetes service account of its jobs
 	// Account is the Google service account that the jobs act as. It is nil if the
 	// jobs hold their rights as KubeAccount.
 	Account *TeamAccount
 	// Roles are the project roles of Account, or of KubeAccount if Account is nil,
-	// sorted. KubeAccount has Platform.JobRoles in addition.
+	// sorted. KubeAccount has Platform.JobRoles in addition. Roles is nil if Account
+	// belongs to somebody else.
 	Roles  []string
 	Bucket string // Cloud Storage bucket, "" for none
 	// NodesListBucket reports whether the nodes' account may list the bucket, too.
 	NodesListBucket bool
 	// Allow lists the fields of pods and the kinds of volumes that the team's jobs
 	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
-	Allow  []string
-	Queues []Queue // by tier
+	Allow []string
+	// Labels are the administrator's labels of the team's namespace and bucket, by key.
+	// They replace Platform.Labels with the same key.
+	Labels []KeyValue
+	// NamespaceLabels are the labels by which queues select the team's namespace, sorted
+	// by key.
+	NamespaceLabels []KeyValue
+	Queues          []Queue // by tier
 }
 
 // Submits reports whether somebody besides the administrators of the cluster submits
 // the team's jobs.
 func (t *Team) Submits() bool { return t.Group != "" || len(t.Members) > 0 }
 
-// MemberAddress returns the e-mail address of an element of Team.Members.
+// The beginnings of the principal identifiers of a workforce identity pool (IAM
+// documentation: "Principal identifiers").
+const (
+	workforcePerson = "principal://"
+	workforceGroup  = "principalSet://"
+)
+
+// MemberAddress returns the e-mail address of an element of Team.Members, or "" for a
+// person or group of a workforce identity pool.
 func MemberAddress(member string) string {
+	if IsWorkforce(member) {
+		return ""
+	}
 	_, address, _ := strings.Cut(member, ":")
 	return address
 }
+
+// IsWorkforce reports whether an element of Team.Members is a person or group of a
+// workforce identity pool.
+func IsWorkforce(member string) bool {
+	return strings.HasPrefix(member, workforcePerson) || IsWorkforceGroup(member)
+}
+
+// IsWorkforceGroup reports whether an element of Team.Members is a group of a workforce
+// identity pool.
+func IsWorkforceGroup(member string) bool { return strings.HasPrefix(member, workforceGroup) }
+
+// HasWorkforce reports whether a team has a member of a workforce identity pool.
+func (p *Platform) HasWorkforce() bool { return slices.ContainsFunc(p.MemberAccounts(), IsWorkforce) }
 
 // ClusterQueues returns every ClusterQueue of the platform once, with the teams that
 // use it: the queues that teams share, by tier, then the queues of each team. A team's copy
@@ -116,14 +148,25 @@ func (p *Platform) ClusterQueues() iter.Seq2[*Queue, []SharingTeam] {
 	}
 }
 
-// TeamAccount is the Google service account of a team. The roles are in Team.Roles.
+// TeamAccount is the Google service account of a team: an account of the platform,
+// whose roles are in Team.Roles, or an account that belongs to somebody else.
 type TeamAccount struct {
-	ID      string // account_id: the part before the @
-	Display string // display name
+	ID      string // account_id of an account of the platform: the part before the @
+	Display string // display name of an account of the platform
+	// Address is the email address of an account that belongs to somebody else. It is
+	// "" for an account of the platform. The platform neither creates nor deletes such
+	// an account, and grants it no role on a project.
+	Address string
 }
 
-// Email returns the account's email address in a project.
-func (a TeamAccount) Email(project string) string { return ServiceAccount{ID: a.ID}.Email(project) }
+// Email returns the account's email address. An account of the platform is in the given
+// project.
+func (a TeamAccount) Email(project string) string {
+	if a.Address != "" {
+		return a.Address
+	}
+	return ServiceAccount{ID: a.ID}.Email(project)
+}
 
 // Queue is a team's share of one tier: a ClusterQueue, and the LocalQueue through
 // which the team's namespace uses it. In KAI Scheduler it is one queue, whose name
@@ -141,10 +184,19 @@ type Queue struct {
 	Strategy string // StrictFIFO or BestEffortFIFO
 	// Preemption says which running jobs its waiting jobs may evict.
 	Preemption Preemption
+	// Namespaces are the namespaces whose LocalQueues may use the ClusterQueue.
+	Namespaces Namespaces
 	// MaxGraceSeconds is the longest time that pods may take to stop.
 	MaxGraceSeconds int
 	Resources       []string      // covered resources, in the order of every FlavorQuota
 	Flavors         []FlavorQuota // in the order in which the scheduler tries them
+}
+
+// Namespaces selects the namespaces whose LocalQueues may use a ClusterQueue. The zero
+// value selects the namespaces of the teams that have the queue.
+type Namespaces struct {
+	All    bool       // every namespace of the cluster
+	Labels []KeyValue // namespaces with all these labels, sorted by key; nil for the other choices
 }
 
 // The orders in which waiting jobs of a queue start.

@@ -54,6 +54,9 @@ type Workload struct {
 	// GPUDirect is the transport between the GPUs of the pods, each of which has a
 	// node to itself; "" for none.
 	GPUDirect GPUDirect
+	// DaemonImage is the image of the daemon that receives data for each pod, "" without
+	// GPUDirect-TCPX and TCPXO.
+	DaemonImage string
 	// Interfaces are the network interfaces of each pod after its first, by number.
 	// They are in the networks of its node, in the same order.
 	Interfaces []Interface

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // lowerDelivery completes the description of how a platform is built. The blueprint
@@ -23,6 +24,23 @@ func lowerDelivery(p *ir.Platform) ir.Delivery {
 	d.Repository = p.Name
 	d.APIs = requiredAPIs(p)
 	return d
+}
+
+// lowerGitOps resolves which GitOps tool applies the objects, and from where. Without
+// a source there is nothing to resolve: a rule reports it.
+func lowerGitOps(b *schema.Blueprint) ir.GitOps {
+	d := b.Delivery
+	if d.GitOps == nil || d.Source == nil {
+		return ir.GitOps{Tool: ir.GitOpsTool(valueOr(d.GitOps, ""))}
+	}
+	return ir.GitOps{
+		Tool:        ir.GitOpsTool(*d.GitOps),
+		Repository:  d.Source.Repository,
+		Branch:      d.Source.Branch,
+		Path:        valueOr(d.Source.Path, b.Name),
+		Secret:      valueOr(d.Source.Secret, ""),
+		Destination: valueOr(d.Destination, ""),
+	}
 }
 
 // nodeRoles returns the roles of the nodes' service account: those that GKE demands,
@@ -154,11 +172,21 @@ func tensorBoardWriter(platform string) ir.CustomRole {
 // account that can set their policies can become any account of the project.
 func buildRoles(p *ir.Platform) []string {
 	roles := []string{
-		"roles/compute.networkAdmin",  // network, subnet, router, NAT
-		"roles/compute.securityAdmin", // firewall
-		"roles/logging.logWriter",     // the build's own log
+		"roles/logging.logWriter", // the build's own log
 		"roles/monitoring.dashboardEditor",
 		"roles/monitoring.alertPolicyEditor",
+	}
+	switch {
+	case p.Network.Existing == nil:
+		roles = append(roles,
+			"roles/compute.networkAdmin",  // network, subnet, router, NAT
+			"roles/compute.securityAdmin") // firewall
+	case !p.SharesVPC(): // the owners of a Shared VPC grant the role on their subnets
+		roles = append(roles, "roles/compute.networkUser")
+	}
+	// Cloud Build pulls the images of the steps as the account of the build.
+	if p.Images.InProject(p.Project) {
+		roles = append(roles, "roles/artifactregistry.reader")
 	}
 	// An account that lets Infrastructure Manager apply a configuration must be able
 	// to manage deployments (roles/config.admin); Infrastructure Manager then acts
@@ -211,6 +239,9 @@ func buildPermissions(p *ir.Platform) []string {
 		)
 	}
 	out = append(out, "cloudbuild.builds.list") // a build waits for an older build of the platform
+	if p.Network.Existing != nil {              // otherwise roles/compute.networkAdmin has it
+		out = append(out, "compute.instanceGroupManagers.list") // the provider's read of every node pool
+	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {
 		out = append(out,
 			"compute.reservationBlocks.get",

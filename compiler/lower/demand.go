@@ -66,10 +66,8 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 	}
 	for _, t := range p.Teams {
 		principals += len(t.Roles)
-		if t.Account != nil {
-			demand.ServiceAccounts++
-		}
 	}
+	demand.ServiceAccounts += len(p.OwnAccounts())
 	rolesEach := 1 + len(p.Monitoring.MemberRoles)
 	if p.HasGroups() {
 		demand.Groups = rolesEach
@@ -307,10 +305,10 @@ func (t *demandTally) addAllRegions() {
 }
 
 // addNetworks counts VPC networks if nodes have several, because the default quota
-// of a project is small. Source: Compute Engine API, Quota.metric; Compute Engine
+// of a project is small. Existing networks count already. Source: Compute Engine API, Quota.metric; Compute Engine
 // documentation, "Allocation quotas".
 func (t *demandTally) addNetworks(p *ir.Platform) {
-	if len(p.Network.GPUs) == 0 {
+	if len(p.Network.GPUs) == 0 || p.Network.Existing != nil {
 		return
 	}
 	n := 1 + len(p.Network.GPUs)

@@ -43,6 +43,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Project: b.Project,
 		Region:  b.Region,
 		Zones:   zones,
+		Labels:  keyValues(b.Labels),
 		Versions: ir.Versions{
 			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm,
 			GIB:       b.Versions.GIB,
@@ -50,17 +51,18 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			SHA256: lowerPins(b.Versions),
 		},
 		Scheduler: scheduler,
-		Network: ir.Network{
-			Name: b.Name, Subnet: b.Name,
-			Nodes: b.Network.Nodes, Pods: b.Network.Pods, Services: b.Network.Services,
-			ControlPlane: b.Network.ControlPlane, MTU: networkMTU(gpuNetworks),
-			GPUs: gpuNetworks, GPURanges: gpuRanges,
+		Network:   lowerNetwork(b, gpuNetworks, gpuRanges),
+		Images: ir.Images{
+			Mirror: valueOr(b.Images.Mirror, ""), Manifests: valueOr(b.Images.Manifests, ""),
 		},
 		Cluster: lowerCluster(b, len(gpuNetworks) > 0),
 		Security: ir.Security{
 			KMSKey:              valueOr(b.Security.KMSKey, ""),
 			BinaryAuthorization: b.Security.BinaryAuthorization,
 			FlowLogs:            b.Security.FlowLogs,
+			FirewallLogs:        b.Security.FirewallLogs,
+			IntraNodeVisibility: b.Security.IntraNodeVisibility,
+			BulletinTopic:       valueOr(b.Security.BulletinTopic, ""),
 			Posture:             b.Security.Posture,
 			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
@@ -83,6 +85,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			Region:                valueOr(b.Delivery.Region, b.Region),
 			StateBucket:           valueOr(b.Delivery.StateBucket, b.Project+"-"+b.Name+"-tfstate"),
 			InfrastructureManager: b.Delivery.InfrastructureManager,
+			GitOps:                lowerGitOps(b),
 		},
 		Notes: b.Notes,
 	}
@@ -97,6 +100,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 // deriveFacts adds to a platform what follows from the whole of it. The order matters:
 // the delivery and the demand read all that stands before them.
 func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
+	p.Network.Existing = withNeededRanges(p)
 	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
 	if b.Monitoring.OpenToMembers && p.HasMembers() {
 		p.Monitoring.MemberRoles = memberRoles(p)

@@ -3,6 +3,7 @@ package lower
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"net/netip"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
@@ -49,10 +50,69 @@ func networksOf(n catalog.Networks) []string {
 	return out
 }
 
+// lowerNetwork resolves the cluster's network: the network that the blueprint names, or
+// a new one with the name of the platform.
+func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRange) ir.Network {
+	in := b.Network
+	if e := in.Existing; e != nil {
+		return ir.Network{
+			Name: e.Network, Subnet: e.Subnet, Nodes: valueOr(e.Ranges.Nodes, ""), Pods: valueOr(e.Ranges.Pods, ""),
+			Services: valueOr(e.Ranges.Services, ""), ControlPlane: valueOr(e.ControlPlane, ""), GPUs: gpus,
+			Existing: &ir.ExistingNetwork{
+				Project: valueOr(e.Project, b.Project), PodRange: e.Pods, ServiceRange: e.Services, NAT: e.NAT,
+				ControlPlaneSubnet: valueOr(e.ControlPlaneSubnet, ""),
+			},
+		}
+	}
+	n := ir.Network{
+		Name: b.Name, Subnet: b.Name, Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
+		ControlPlane: in.ControlPlane, MTU: networkMTU(gpus), GPUs: gpus, GPURanges: ranges,
+	}
+	if n.ControlPlane == schema.ControlPlaneInSubnet {
+		n.ControlPlane = ""
+	}
+	return n
+}
+
+// Sizes of address ranges. Google Cloud reserves four addresses of every subnet (VPC
+// documentation, "Subnets"). GKE gives each node a /24 for its pods, and the smallest
+// range of Services is a /27 (GKE documentation, "VPC-native clusters").
+const (
+	reservedAddresses   = 4
+	nodePodPrefix       = 24
+	smallestServices    = 27
+	addressBits         = 32
+	podAddressesPerNode = 1 << (addressBits - nodePodPrefix)
+)
+
+// withNeededRanges returns the existing network of the platform with the sizes of the
+// ranges that the platform needs, nil if the platform creates its network.
+func withNeededRanges(p *ir.Platform) *ir.ExistingNetwork {
+	if p.Network.Existing == nil {
+		return nil
+	}
+	e := *p.Network.Existing
+	gpuNodes := 0
+	for _, c := range p.Capacities {
+		if len(c.Networks) > 0 {
+			gpuNodes += c.MaxNodes
+		}
+	}
+	e.NodePrefix = min(ir.SmallestSubnet, prefixFor(p.MaxNodes()+reservedAddresses))
+	e.PodPrefix = prefixFor(p.MaxNodes() * podAddressesPerNode)
+	e.ServicePrefix = smallestServices
+	e.GPUPrefix = min(ir.SmallestSubnet, prefixFor(gpuNodes+reservedAddresses))
+	return &e
+}
+
+// prefixFor returns the length of the longest IPv4 prefix with at least the number of
+// addresses.
+func prefixFor(addresses int) int { return max(0, addressBits-bits.Len(uint(max(addresses, 1)-1))) }
+
 // lowerGPUNetworks returns the networks that the capacities' nodes have in addition
-// to the cluster's own, and their address ranges. RDMA networks are bound to one
-// zone, the zone of the first capacity that uses them: the rules reject capacities
-// in other zones.
+// to the cluster's own, and the address ranges of new networks. RDMA networks are bound
+// to one zone, the zone of the first capacity that uses them: the rules reject
+// capacities in other zones.
 func lowerGPUNetworks(b *schema.Blueprint,
 	capacities []ir.Capacity) (networks []ir.GPUNetwork, ranges []ir.NamedRange) {
 	most := map[ir.GPUDirect][]string{} // names of the networks, for the machine with the most of them
@@ -65,16 +125,19 @@ func lowerGPUNetworks(b *schema.Blueprint,
 			zone = c.Zones[0]
 		}
 	}
+	tcpx := most[ir.TCPX] // the names of the TCPX networks are the first of the TCPXO networks
+	if len(most[ir.TCPXO]) > len(tcpx) {
+		tcpx = most[ir.TCPXO]
+	}
+	if b.Network.Existing != nil {
+		return existingGPUNetworks(b.Network.Existing, tcpx, most[ir.RDMA], zone), nil
+	}
 	take := func(name, cidr string) { ranges = append(ranges, ir.NamedRange{Name: name, CIDR: cidr}) }
 	subnet := func(network, cidr string, cut ir.Cut) ir.GPUSubnet {
 		return ir.GPUSubnet{
 			Name: b.Name + "-" + network, Range: partOfRange(cidr, cut), Cut: cut, Network: network,
 			RDMA: cut.Of == "rdma",
 		}
-	}
-	tcpx := most[ir.TCPX] // the names of the TCPX networks are the first of the TCPXO networks
-	if len(most[ir.TCPXO]) > len(tcpx) {
-		tcpx = most[ir.TCPXO]
 	}
 	if tcpx != nil {
 		take("tcpx", b.Network.TCPX)
@@ -88,7 +151,7 @@ func lowerGPUNetworks(b *schema.Blueprint,
 		take("gvnic", b.Network.GVNIC)
 		take("rdma", b.Network.RDMA)
 		gvnic := subnet(names[0], b.Network.GVNIC, ir.Cut{Of: "gvnic"})
-		rdma := ir.GPUNetwork{Short: "rdma", Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: zone + "-vpc-roce"}
+		rdma := ir.GPUNetwork{Short: "rdma", Name: b.Name + "-rdma", MTU: rdmaMTU, Profile: rdmaProfile(zone)}
 		for i, name := range names[1:] {
 			rdma.Subnets = append(rdma.Subnets,
 				subnet(name, b.Network.RDMA, ir.Cut{Of: "rdma", Bits: partBits, Index: i}))
@@ -97,6 +160,39 @@ func lowerGPUNetworks(b *schema.Blueprint,
 			ir.GPUNetwork{Short: gvnic.Network, Name: gvnic.Name, MTU: rdmaMTU, Subnets: []ir.GPUSubnet{gvnic}}, rdma)
 	}
 	return networks, ranges
+}
+
+// rdmaProfile returns the name of the network profile with which a network carries RDMA
+// in a zone.
+func rdmaProfile(zone string) string { return zone + "-vpc-roce" }
+
+// existingGPUNetworks returns the networks of GPUs that others own: those for tcpx and
+// rdma, the names of the networks in the cluster. It leaves out networks that the
+// blueprint does not name, which the rules report.
+func existingGPUNetworks(e *schema.ExistingNetwork, tcpx, rdma []string, zone string) (networks []ir.GPUNetwork) {
+	for i, name := range tcpx {
+		if i < len(e.TCPX) {
+			networks = append(networks, ir.GPUNetwork{Short: name, Name: e.TCPX[i].Network, MTU: tcpxMTU,
+				Subnets: []ir.GPUSubnet{{Name: e.TCPX[i].Subnet, Network: name}}})
+		}
+	}
+	if rdma == nil {
+		return networks
+	}
+	if e.GVNIC != nil {
+		networks = append(networks, ir.GPUNetwork{Short: rdma[0], Name: e.GVNIC.Network, MTU: rdmaMTU,
+			Subnets: []ir.GPUSubnet{{Name: e.GVNIC.Subnet, Network: rdma[0]}}})
+	}
+	if e.RDMA != nil {
+		n := ir.GPUNetwork{Short: "rdma", Name: e.RDMA.Network, MTU: rdmaMTU, Profile: rdmaProfile(zone)}
+		for i, name := range rdma[1:] {
+			if i < len(e.RDMA.Subnets) {
+				n.Subnets = append(n.Subnets, ir.GPUSubnet{Name: e.RDMA.Subnets[i], Network: name, RDMA: true})
+			}
+		}
+		networks = append(networks, n)
+	}
+	return networks
 }
 
 // partOfRange returns a part of an IPv4 range. If the text is no range, or the range

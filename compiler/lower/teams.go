@@ -87,7 +87,8 @@ func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
 }
 
 // lowerTeams resolves the teams. A team's Google service account gets podRoles
-// itself, because the roles that are granted to the cluster's pods do not reach it.
+// itself, because the roles that are granted to the cluster's pods do not reach it. An
+// account that belongs to somebody else gets no roles.
 func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.SharedQueue, podRoles []string) []ir.Team {
 	sharedBy := map[string][]*ir.SharedQueue{}
 	for i := range shared {
@@ -110,9 +111,15 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Roles:           sortedUnique(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
 			Allow:           sortedUnique(in.Allow),
+			Labels:          keyValues(in.Labels),
 		}
-		if in.ServiceAccount != nil {
-			team.Account = &ir.TeamAccount{ID: *in.ServiceAccount, Display: "Jobs of " + name + " in " + b.Name}
+		switch account := valueOr(in.ServiceAccount, ""); {
+		case strings.Contains(account, "@"):
+			// Terraform and the owner could grant the same role: the two bindings would be
+			// one, and destroying the platform would revoke the role.
+			team.Account, team.Roles = &ir.TeamAccount{Address: account}, nil
+		case account != "":
+			team.Account = &ir.TeamAccount{ID: account, Display: "Jobs of " + name + " in " + b.Name}
 			team.Roles = sortedUnique(slices.Concat(podRoles, in.Roles))
 		}
 		if in.Bucket {
@@ -124,7 +131,8 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 				continue
 			}
 			if q := lowerQueue(b, tier, quota, valueOr(in.Cohort, ""), offers); len(q.Flavors) > 0 {
-				q.ClusterQueue, q.LocalQueue = ir.ClusterQueuePrefix+name+"-"+tier, ir.LocalQueuePrefix+name+"-"+tier
+				q.ClusterQueue = valueOr(in.Queues[tier].ClusterQueue, ir.ClusterQueuePrefix+name+"-"+tier)
+				q.LocalQueue = valueOr(in.Queues[tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+tier)
 				if oneQueue {
 					q.ClusterQueue, q.LocalQueue = name, name
 				}
@@ -133,13 +141,34 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		}
 		for _, s := range sharedBy[name] {
 			q := s.Queue
-			q.LocalQueue = ir.LocalQueuePrefix + name + "-" + q.Tier
+			q.LocalQueue = valueOr(in.Queues[q.Tier].LocalQueue, ir.LocalQueuePrefix+name+"-"+q.Tier)
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
+		team.NamespaceLabels = namespaceLabels(team.Queues)
 		out = append(out, team)
 	}
 	return out
+}
+
+// lowerNamespaces resolves the namespaces that may use a tier's ClusterQueues.
+func lowerNamespaces(in schema.Namespaces) ir.Namespaces {
+	out := ir.Namespaces{All: in.All}
+	for _, key := range slices.Sorted(maps.Keys(in.Labels)) {
+		out.Labels = append(out.Labels, ir.KeyValue{Key: key, Value: in.Labels[key]})
+	}
+	return out
+}
+
+// namespaceLabels returns the labels by which queues select the namespace of their team,
+// sorted by key. A rule reports a label with two values.
+func namespaceLabels(queues []ir.Queue) []ir.KeyValue {
+	var out []ir.KeyValue
+	for _, q := range queues {
+		out = append(out, q.Namespaces.Labels...)
+	}
+	slices.SortStableFunc(out, func(a, b ir.KeyValue) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(out, func(a, b ir.KeyValue) bool { return a.Key == b.Key })
 }
 
 // bucketPrefix returns the common prefix of the names of all teams' buckets.
@@ -172,7 +201,7 @@ func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.Share
 		if len(q.Flavors) == 0 {
 			continue
 		}
-		q.ClusterQueue, q.Shared = ir.ClusterQueuePrefix+tier, true
+		q.ClusterQueue, q.Shared = valueOr(t.Shared.ClusterQueue, ir.ClusterQueuePrefix+tier), true
 		teams := sortedUnique(t.Shared.Teams)
 		if t.Shared.Teams == nil {
 			teams = slices.Sorted(maps.Keys(b.Teams))
@@ -194,8 +223,8 @@ func lowerQueue(
 	t := b.Tiers[tier]
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
-		Preemption: lowerPreemption(b, tier, cohort),
-		Resources:  []string{ir.CPU, ir.Memory},
+		Preemption: lowerPreemption(b, tier, cohort), Namespaces: lowerNamespaces(t.Namespaces),
+		Resources: []string{ir.CPU, ir.Memory},
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)

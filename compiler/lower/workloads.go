@@ -125,7 +125,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 			break // all slices are alike, or the rules reject the workload
 		}
 	}
-	connectGPUs(&w, in, on)
+	connectGPUs(p, &w, in, on)
 	if len(w.Files) > 0 {
 		w.ConfigMap = name + "-files"
 	}
@@ -184,7 +184,7 @@ func podRequests(cpu float64, memory string) []ir.Amount {
 // connectGPUs gives pods that have a node to themselves the node's networks between
 // GPUs, if there is another pod to reach. Pods with the host network already see all
 // networks of the node.
-func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
+func connectGPUs(p *ir.Platform, w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 	whole := len(on) > 0 &&
 		!slices.ContainsFunc(on, func(c *ir.Capacity) bool {
 			return c.Machine.AcceleratorCount != in.PerPod.Accelerators
@@ -195,6 +195,9 @@ func connectGPUs(w *ir.Workload, in schema.Workload, on []*ir.Capacity) {
 	w.Networks = !slices.ContainsFunc(on, func(c *ir.Capacity) bool { return !c.HasAcceleratorNetworks() })
 	if w.Pods > 1 && !in.HostNetwork {
 		w.GPUDirect = sameGPUDirect(on)
+		if daemon := w.GPUDirect.Daemon(); daemon != "" {
+			w.DaemonImage = p.Images.Copy(daemon)
+		}
 	}
 	if w.GPUDirect != "" {
 		w.Interfaces = podInterfaces(on[0].Networks)

@@ -76,7 +76,9 @@ func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
 	add("", "", b.Accept)
 	add("cluster", "", b.Cluster.Accept)
 	add("network", "", b.Network.Accept)
+	add("images", "", b.Images.Accept)
 	add("security", "", b.Security.Accept)
+	add("organisation", "", b.Organisation.Accept)
 	add("versions", "", b.Versions.Accept)
 	add("monitoring", "", b.Monitoring.Accept)
 	add("delivery", "", b.Delivery.Accept)
@@ -111,7 +113,7 @@ func accepterOf(path []string) accepter {
 		return accepter{}
 	}
 	switch path[0] {
-	case "cluster", "network", "security", "versions", "monitoring", "delivery":
+	case "cluster", "network", "images", "security", "organisation", "versions", "monitoring", "delivery":
 		return accepter{path[0], ""}
 	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals":
 		if len(path) > 1 {

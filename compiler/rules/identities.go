@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,6 +17,10 @@ func identityRules() []Rule {
 		{
 			Code: "E0210", Severity: diag.Error, Title: "role of a team reaches beyond the team",
 			check: wideRoles, fieldwise: true,
+		},
+		{
+			Code: "E0254", Severity: diag.Error, Title: "roles for a service account that belongs to somebody else",
+			check: foreignRoles,
 		},
 		{Code: "E0220", Severity: diag.Error, Title: "service account is used twice", check: sharedAccounts},
 		{
@@ -128,21 +133,34 @@ func wideRoles(r *report) {
 // sharedAccounts checks that only the team's jobs act as the team's Google service
 // account: any other user of the account would have the team's rights.
 func sharedAccounts(r *report) {
+	project := r.Plan.Project
 	owners := map[string]string{
-		r.Plan.NodeAccount.ID: "the account of the nodes", r.Plan.Delivery.Account.ID: "the account of the build",
-		r.Plan.ImageAccount().ID: "the account that builds images",
+		r.Plan.NodeAccount.Email(project):      "the account of the nodes",
+		r.Plan.Delivery.Account.Email(project): "the account of the build",
+		r.Plan.ImageAccount().Email(project):   "the account that builds images",
 	}
-	for _, t := range r.Plan.Teams {
-		if t.Account == nil {
-			continue
-		}
-		if owner, taken := owners[t.Account.ID]; taken {
+	for _, t := range r.Plan.TeamsWithAccount() {
+		address := t.Account.Email(project)
+		if owner, taken := owners[address]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
-				fmt.Sprintf("service account %q already is %s", t.Account.ID, owner),
+				fmt.Sprintf("service account %q already is %s", cmp.Or(t.Account.ID, address), owner),
 				withHelp("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
-		owners[t.Account.ID] = fmt.Sprintf("the account of team %q", t.Name)
+		owners[address] = fmt.Sprintf("the account of team %q", t.Name)
+	}
+}
+
+// foreignRoles reports roles of a team whose service account belongs to somebody else:
+// the platform grants such an account nothing on the project.
+func foreignRoles(r *report) {
+	for _, t := range r.Plan.ForeignAccounts() {
+		if roles := r.Blueprint.Teams[t.Name].Roles; len(roles) > 0 {
+			r.add(at("teams", t.Name, "roles"),
+				fmt.Sprintf("the roles of team %q are for a service account that belongs to somebody else", t.Name),
+				withRelated(at("teams", t.Name, "serviceAccount"), "the service account"),
+				withHelp("remove roles, and let the project's administrators grant them to %s", t.Account.Address))
+		}
 	}
 }
 
@@ -156,10 +174,8 @@ func checkPrincipals(r *report) {
 	teams, accounts := 0, 0
 	for _, t := range r.Plan.Teams {
 		teams += len(t.Roles)
-		if t.Account != nil {
-			accounts += len(r.Plan.JobRoles)
-		}
 	}
+	accounts = len(r.Plan.OwnAccounts()) * len(r.Plan.JobRoles)
 	advice := fmt.Sprintf("%d of them are for the teams' roles: grant these roles on the resources themselves, or "+
 		"move some teams to a platform in a second project", teams)
 	if accounts > 0 {

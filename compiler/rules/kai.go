@@ -18,6 +18,10 @@ import (
 func kaiRules() []Rule {
 	return []Rule{
 		{
+			Code: "E0721", Severity: diag.Error, Title: "mirror is unavailable for KAI Scheduler",
+			check: mirrorOfKAI, only: ir.KAI,
+		},
+		{
 			Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier,
 			only: ir.KAI, basic: true,
 		},
@@ -54,6 +58,10 @@ func kaiRules() []Rule {
 			Code: "W1009", Severity: diag.Warning, Title: "nodes start for jobs that wait for quota", check: idleNodes,
 			only: ir.KAI,
 		},
+		{
+			Code: "E1063", Severity: diag.Error, Title: "GitOps is unavailable with KAI Scheduler",
+			check: reportGitOpsWithKAI, only: ir.KAI,
+		},
 	}
 }
 
@@ -88,11 +96,30 @@ func unrehearsed(r *report) {
 	}
 }
 
+// noQueueSettings reports names and namespaces of queues.
+func (r *report) noQueueSettings() {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		if r.Written("tiers", name, "namespaces") {
+			r.addKey(at("tiers", name, "namespaces"),
+				"field namespaces is unavailable with KAI Scheduler, whose queues take jobs of every namespace",
+				withHelp("remove namespaces"))
+		}
+	}
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		if r.Written("teams", name, "queues") {
+			r.addKey(at("teams", name, "queues"),
+				"field queues is unavailable with KAI Scheduler, where the queue has the name of the team",
+				withHelp("remove queues"))
+		}
+	}
+}
+
 // noEquivalent reports fields that would have no effect, or a bad one. For node
 // pools that GKE creates, GKE's documentation says that custom scheduling with its
 // own filters is not supported ("About node pool auto-creation").
 func noEquivalent(r *report) {
 	b, facts := r.Blueprint, r.Plan.Scheduler.Facts()
+	r.noQueueSettings()
 	for _, name := range sortedKeys(b.Tiers) {
 		t := b.Tiers[name]
 		if t.Shared != nil {
@@ -336,4 +363,29 @@ func canStart(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (
 	gpus := slices.DeleteFunc(slices.Clone(s.workload.Requests), func(a ir.Amount) bool { return a.Resource != ir.GPU })
 	lack, ok := fitsAmounts(gpus, int64(s.workload.Pods), func(string) (resource.Quantity, bool) { return most, true })
 	return []string{lack}, ok
+}
+
+// mirrorOfKAI reports a mirror for a platform with KAI Scheduler. Its operator installs
+// components whose images no list names, so that mirror.sh could not copy them.
+func mirrorOfKAI(r *report) {
+	if r.Plan.Images.Mirror != "" {
+		r.add(at("images", "mirror"),
+			"the images of KAI Scheduler cannot come from a mirror: its operator decides which images it pulls",
+			withHelp("remove mirror, or use the scheduler kueue"))
+	}
+}
+
+// reportGitOpsWithKAI reports a GitOps tool with KAI Scheduler. The chart of KAI
+// Scheduler installs an operator, and only the operator installs the kinds, controllers
+// and webhooks. The tool cannot wait for them, and would apply queues that no webhook
+// checks.
+func reportGitOpsWithKAI(r *report) {
+	if r.Blueprint.Delivery.GitOps == nil {
+		return
+	}
+	r.add(at("delivery", "gitops"),
+		"a GitOps tool cannot wait until KAI Scheduler is installed",
+		withRelated(at("scheduler"), "the scheduler"),
+		withHelp("remove gitops: the build then installs KAI Scheduler; or remove scheduler: the platform then uses "+
+			"Kueue"))
 }

@@ -97,6 +97,9 @@ func teamGroups(r *report) {
 func memberKinds(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		for i, member := range r.Blueprint.Teams[name].Members {
+			if ir.IsWorkforce(member) {
+				continue
+			}
 			says, address, _ := strings.Cut(member, ":")
 			kind := kindOf(address)
 			if kind == says || kind == "" && says == "user" {
@@ -157,7 +160,10 @@ func repeatedMembers(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		listed := map[string]bool{}
 		for i, member := range r.Blueprint.Teams[name].Members {
-			path, key := at("teams", name, "members", diag.Index(i)), strings.ToLower(member)
+			path, key := at("teams", name, "members", diag.Index(i)), member
+			if !ir.IsWorkforce(member) { // an identity provider can distinguish upper and lower case
+				key = strings.ToLower(member)
+			}
 			first, seen := known[key]
 			switch {
 			case listed[key]:

@@ -126,6 +126,9 @@ func checkReferences(r *report) {
 		for _, tier := range sortedKeys(team.Quota) {
 			r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
 		}
+		for _, tier := range sortedKeys(team.Queues) {
+			r.resolveKey(at("teams", name, "queues", tier), "tier", tier, tiers)
+		}
 	}
 	for _, name := range sortedKeys(b.Workloads) {
 		w := b.Workloads[name]
@@ -330,6 +333,12 @@ func checkNamespaces(r *report) {
 // limits are those of the APIs.
 func derivedNames(r *report) {
 	reported := map[string]bool{} // one report for each field, however many objects
+	given := func(path []string, what, name string, most int) {
+		if len(name) > most {
+			r.add(path, fmt.Sprintf("the name of %s has %d characters, but at most %d are allowed", what, len(name),
+				most), withHelp("choose a shorter name"))
+		}
+	}
 	tooLong := func(path []string, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
@@ -353,10 +362,23 @@ func derivedNames(r *report) {
 			if q.Shared {
 				path, what = at("tiers", q.Tier), fmt.Sprintf("the LocalQueue of tier %q", q.Tier)
 			}
-			// The name of a LocalQueue is used as the value of a label. The name of
-			// the ClusterQueue is not longer.
-			tooLong(path, what, q.LocalQueue, 63)
+			names := r.Blueprint.Teams[t.Name].Queues[q.Tier]
+			// The name of a LocalQueue is used as the value of a label. The default
+			// name of the ClusterQueue is not longer.
+			if names.LocalQueue != nil {
+				given(at("teams", t.Name, "queues", q.Tier, "localQueue"), what, q.LocalQueue, 63)
+			} else {
+				tooLong(path, what, q.LocalQueue, 63)
+			}
+			if names.ClusterQueue != nil && !q.Shared {
+				given(at("teams", t.Name, "queues", q.Tier, "clusterQueue"),
+					fmt.Sprintf("the ClusterQueue of team %q for tier %q", t.Name, q.Tier), q.ClusterQueue, 253)
+			}
 		}
+	}
+	for _, q := range r.Plan.SharedQueues {
+		given(at("tiers", q.Tier, "shared", "clusterQueue"), fmt.Sprintf("the ClusterQueue of tier %q", q.Tier),
+			q.ClusterQueue, 253)
 	}
 	if r.Blueprint.Delivery.StateBucket == nil {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
@@ -399,21 +421,7 @@ func checkCollisions(r *report) {
 			pools[pool] = c.Name
 		}
 	}
-	queues := map[string][]string{} // queue name to its owners
-	for q, teams := range r.Plan.ClusterQueues() {
-		if q.Shared { // these queues come first
-			queues[q.ClusterQueue] = at("tiers", q.Tier)
-			continue
-		}
-		owner := at("teams", teams[0].Name)
-		if other, taken := queues[q.ClusterQueue]; taken && !slices.Equal(other, owner) {
-			kind := strings.TrimSuffix(other[0], "s")
-			r.addKey(queueQuota(q, teams),
-				fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
-				withRelated(other, "the other %s", kind), withHelp("rename one of the teams or tiers"))
-		}
-		queues[q.ClusterQueue] = owner
-	}
+	r.collidingQueues()
 	// The files of a team's objects have the names of the objects.
 	type object struct{ team, name string }
 	templates := map[object]string{}
@@ -439,6 +447,54 @@ func checkCollisions(r *report) {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
 				withHelp("rename the workload: kustomization.yaml is the file that lists the workloads"))
 			return
+		}
+	}
+}
+
+// collidingQueues reports ClusterQueues of the same name, and LocalQueues of the same
+// name in one namespace.
+func (r *report) collidingQueues() {
+	if r.Plan.Scheduler.Facts().OneQueue {
+		return // the queues have the names of the teams
+	}
+	owners := map[string][]string{} // by the name of the ClusterQueue
+	for q, teams := range r.Plan.ClusterQueues() {
+		owner := at("tiers", q.Tier)
+		if !q.Shared { // the shared queues come first
+			owner = at("teams", teams[0].Name)
+		}
+		path, report := at("tiers", q.Tier, "shared"), r.addKey
+		help := "choose another name"
+		switch {
+		case q.Shared && r.Blueprint.Tiers[q.Tier].Shared.ClusterQueue != nil:
+			path, report = pathBelow(path, "clusterQueue"), r.add
+		case q.Shared:
+		case r.Blueprint.Teams[teams[0].Name].Queues[q.Tier].ClusterQueue != nil:
+			path, report = at("teams", teams[0].Name, "queues", q.Tier, "clusterQueue"), r.add
+		default:
+			path, help = queueQuota(q, teams), "rename one of the teams or tiers"
+		}
+		if other, taken := owners[q.ClusterQueue]; taken {
+			kind := strings.TrimSuffix(other[0], "s")
+			report(path, fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
+				withRelated(other, "the other %s", kind), withHelp("%s", help))
+		}
+		owners[q.ClusterQueue] = owner
+	}
+	for _, t := range r.Plan.Teams {
+		tiers := map[string]string{} // by the name of the LocalQueue
+		for _, q := range t.Queues {
+			other, taken := tiers[q.LocalQueue]
+			if taken {
+				tier := q.Tier
+				if r.Blueprint.Teams[t.Name].Queues[tier].LocalQueue == nil {
+					tier, other = other, tier
+				}
+				r.add(at("teams", t.Name, "queues", tier, "localQueue"),
+					fmt.Sprintf("LocalQueue %q would also belong to tier %q", q.LocalQueue, other),
+					withRelated(at("tiers", other), "the other tier"), withHelp("choose another name"))
+			}
+			tiers[q.LocalQueue] = q.Tier
 		}
 	}
 }

@@ -41,21 +41,24 @@ func networkRules() []Rule {
 }
 
 type namedRange struct {
-	field  string
+	path   []string
+	field  string // the last element of path
 	text   string
 	prefix netip.Prefix // invalid if the text is not a range
 }
 
-// addressRanges returns the address ranges of the platform. It includes the ranges
-// between GPUs only if there are such networks.
+// addressRanges returns the known address ranges of the platform. It includes the
+// ranges between GPUs only if the platform creates such networks.
 func (r *report) addressRanges() []namedRange {
-	n := r.Blueprint.Network
-	out := []namedRange{
-		{"nodes", n.Nodes, netip.Prefix{}}, {"pods", n.Pods, netip.Prefix{}}, {"services", n.Services, netip.Prefix{}},
-		{"controlPlane", n.ControlPlane, netip.Prefix{}},
-	}
-	for _, used := range r.Plan.Network.GPURanges {
-		out = append(out, namedRange{field: used.Name, text: used.CIDR})
+	n := r.Plan.Network
+	var out []namedRange
+	for _, given := range slices.Concat([]ir.NamedRange{
+		{Name: "nodes", CIDR: n.Nodes}, {Name: "pods", CIDR: n.Pods}, {Name: "services", CIDR: n.Services},
+		{Name: "controlPlane", CIDR: n.ControlPlane},
+	}, n.GPURanges) {
+		if given.CIDR != "" {
+			out = append(out, namedRange{path: r.rangePath(given.Name), field: given.Name, text: given.CIDR})
+		}
 	}
 	for i := range out {
 		if p, err := netip.ParsePrefix(out[i].text); err == nil && p == p.Masked() {
@@ -63,6 +66,17 @@ func (r *report) addressRanges() []namedRange {
 		}
 	}
 	return out
+}
+
+// rangePath returns the path of a range of the network in the blueprint.
+func (r *report) rangePath(field string) []string {
+	switch {
+	case r.Plan.Network.Existing == nil:
+		return at("network", field)
+	case field == "controlPlane":
+		return at("network", "existing", field)
+	}
+	return at("network", "existing", "ranges", field)
 }
 
 // private holds the ranges that every use accepts: RFC 1918 and the shared address
@@ -115,8 +129,9 @@ func (r *report) checkCIDR(path []string, text string) bool {
 
 func privateRanges(r *report) {
 	for _, n := range r.addressRanges() {
-		path := at("network", n.field)
-		if !r.checkCIDR(path, n.text) {
+		path := n.path
+		// The owners of an existing network may use public ranges privately.
+		if !r.checkCIDR(path, n.text) || r.Plan.Network.Existing != nil {
 			continue
 		}
 		if classE.Contains(n.prefix.Addr()) && n.prefix.Contains(broadcast) {
@@ -147,9 +162,12 @@ func alsoReserved(field string) string {
 // unverifiedRanges reports reserved ranges for which no source says that they work:
 // the control plane's, and the ranges of the networks between GPUs.
 func unverifiedRanges(r *report) {
+	if r.Plan.Network.Existing != nil {
+		return
+	}
 	for _, n := range r.addressRanges() {
 		if n.prefix.IsValid() && isWithin(n.prefix, reserved) && alsoReserved(n.field) == "" {
-			path := at("network", n.field)
+			path := n.path
 			r.add(path, fmt.Sprintf("%s is a reserved range, which is not verified to work for network.%s", n.text,
 				n.field),
 				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
@@ -166,16 +184,16 @@ func overlappingRanges(r *report) {
 			if !a.prefix.IsValid() || !b.prefix.IsValid() || !a.prefix.Overlaps(b.prefix) {
 				continue
 			}
-			if !r.Written("network", a.field) { // point at a range that the user wrote
+			if !r.Written(a.path...) { // point at a range that the user wrote
 				a, b = b, a
 			}
 			options := []option{withHelp("choose ranges that do not overlap")}
 			origin := " (the default)"
-			if r.Written("network", b.field) {
-				options, origin = append(options, withRelated(at("network", b.field), "the other range")), ""
+			if r.Written(b.path...) {
+				options, origin = append(options, withRelated(b.path, "the other range")), ""
 			}
-			r.add(at("network", a.field),
-				fmt.Sprintf("network.%s, %s, overlaps network.%s, %s%s", a.field, a.text, b.field, b.text, origin),
+			r.add(a.path,
+				fmt.Sprintf("%s, %s, overlaps %s, %s%s", diag.Path(a.path), a.text, diag.Path(b.path), b.text, origin),
 				options...)
 			break
 		}
@@ -183,10 +201,7 @@ func overlappingRanges(r *report) {
 }
 
 func rangeSizes(r *report) {
-	nodes := r.Plan.SystemPool.NodesPerZone * len(r.Plan.Zones)
-	for _, c := range r.Plan.Capacities {
-		nodes += c.MaxNodes
-	}
+	nodes := r.Plan.MaxNodes()
 	direct := map[ir.GPUDirect]int{} // number of nodes by transport
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
@@ -210,15 +225,16 @@ func rangeSizes(r *report) {
 			// Google Cloud reserves four addresses of every primary range.
 			if nodes > addresses-4 {
 				r.addRange(n, nodes+4,
-					fmt.Sprintf("network.nodes, %s, has room for %d nodes, but the platform can have %d", n.text,
+					fmt.Sprintf("%s, %s, has room for %d nodes, but the platform can have %d", diag.Path(n.path),
+						n.text,
 						max(0, addresses-4), nodes))
 			}
 		case "pods":
 			// A node needs a /24 for up to 110 pods.
 			if room := addresses / 256; nodes > room {
 				r.addRange(n, nodes*256,
-					fmt.Sprintf("network.pods, %s, has room for the pods of %d nodes, but the platform can have %d",
-						n.text, room, nodes))
+					fmt.Sprintf("%s, %s, has room for the pods of %d nodes, but the platform can have %d",
+						diag.Path(n.path), n.text, room, nodes))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -226,12 +242,12 @@ func rangeSizes(r *report) {
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
-				r.add(at("network", n.field), "the range of Services must be a /27 or larger",
+				r.add(n.path, "the range of Services must be a /27 or larger",
 					withHelp("choose a larger range"))
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(at("network", n.field), fmt.Sprintf("the range of the control plane must be a /28, not a /%d",
+				r.add(n.path, fmt.Sprintf("the range of the control plane must be a /28, not a /%d",
 					bits),
 					withLabel("want a /28"))
 			}
@@ -260,13 +276,16 @@ func (r *report) subnetSize(n namedRange, parts, nodes int) {
 // write the network, the finding is at the largest count of nodes: nothing else in
 // the blueprint caused it.
 func (r *report) addRange(n namedRange, addresses int, message string) {
-	path := at("network", n.field)
+	path := n.path
 	span := r.Place(false, path...)
 	if !r.Written("network") {
 		span = r.Place(false, r.largestCount()...)
 	}
 	help := withHelp("reduce the number of nodes: no private range is large enough")
-	if p := r.freeRange(n, addresses); p.IsValid() {
+	if r.Plan.Network.Existing != nil {
+		help = withHelp("reduce the number of nodes, or ask the owners of the network for a range of at least a /%d",
+			33-mathbits.Len(uint(powerOfTwo(addresses))))
+	} else if p := r.freeRange(n, addresses); p.IsValid() {
 		help = withHelp("write network: %s: %q", n.field, p)
 	}
 	r.newFinding(span, path, message, []option{help})

@@ -151,7 +151,7 @@ func (r *report) bucketNames(find func(text string, start bool) string, say func
 // prevents it. Source: VPC documentation, "VPC networks".
 func defaultNetwork(r *report) {
 	const existing = "default"
-	if r.Plan.Network.Name == existing {
+	if r.Plan.Network.Existing == nil && r.Plan.Network.Name == existing {
 		r.add(at("name"),
 			fmt.Sprintf("the VPC network would be named %q, but most projects have a network of this name", existing),
 			withHelp("rename the platform; if the project does not have it, add %s",

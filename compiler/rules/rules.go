@@ -60,12 +60,14 @@ func (r Rule) CanAccept() bool { return !r.last && (r.Acceptable || r.Severity !
 // All returns every rule, sorted by code.
 func All() []Rule {
 	all := slices.Concat(
-		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), hardwareRules(),
+		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), labelRules(), hardwareRules(),
 		placeRules(),
-		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(), gpuNetworkRules(),
-		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), nodeRules(), workloadRules(),
+		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(),
+		existingNetworkRules(), gpuNetworkRules(),
+		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
+		workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(), rehearsalRules(), arrivalRules(),
+		demonstrationRules(), rehearsalRules(), arrivalRules(), gitOpsRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -44,6 +46,18 @@ func tierRules() []Rule {
 		{
 			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,
 			whole: true,
+		},
+		{
+			Code: "W0522", Severity: diag.Warning, Title: "every namespace can use the quota of a tier",
+			check: openQueues, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "E0523", Severity: diag.Error, Title: "namespaces of the teams cannot have a label",
+			check: impossibleLabels, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "E0521", Severity: diag.Error, Title: "names of a queue that does not exist",
+			check: namesOfNoQueue, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E0520", Severity: diag.Error, Title: "tier evicts to borrow, but not to reclaim",
@@ -371,6 +385,88 @@ func ownQuotaInShared(r *report) {
 					withRelated(at("tiers", tier, "shared"), "shared here"),
 					withHelp("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together",
 						tier))
+			}
+		}
+	}
+}
+
+// openQueues reports tiers whose ClusterQueues admit jobs of every namespace.
+func openQueues(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		if r.Blueprint.Tiers[name].Namespaces.All {
+			r.add(at("tiers", name, "namespaces"),
+				fmt.Sprintf("every namespace with a LocalQueue can use the quota of tier %q", name),
+				withHelp("remove namespaces, so that only the teams of the tier use its quota; if this is intended, "+
+					"add %s", acceptSource(r.rule.Code, at("tiers", name))))
+		}
+	}
+}
+
+// impossibleLabels reports labels in namespaces of a tier that the namespaces of its teams
+// cannot have: labels that Kubernetes or the platform sets, and labels for which another
+// tier of a team has another value.
+func impossibleLabels(r *report) {
+	b := r.Blueprint
+	for _, name := range sortedKeys(b.Tiers) {
+		for _, key := range sortedKeys(b.Tiers[name].Namespaces.Labels) {
+			domain, _, _ := strings.Cut(key, "/")
+			labels := b.Tiers[name].Namespaces.Labels
+			path := at("tiers", name, "namespaces", key)
+			if len(validation.IsQualifiedName(key)) > 0 {
+				r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
+					withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a "+
+						"domain and a slash"))
+			} else if len(validation.IsValidLabelValue(labels[key])) > 0 {
+				r.add(path, fmt.Sprintf("%q cannot be the value of a label", labels[key]),
+					withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
+			} else if key == ir.LabelTeam || strings.HasSuffix("."+domain, ".kubernetes.io") ||
+				strings.HasSuffix("."+domain, ".k8s.io") {
+				r.addKey(path,
+					fmt.Sprintf("label %q is reserved, so no tier can set it on the namespaces of its teams", key),
+					withHelp("choose another label"))
+			}
+		}
+	}
+	type value struct{ tier, value string }
+	for _, t := range r.Plan.Teams {
+		first := map[string]value{} // by key
+		for _, q := range t.Queues {
+			for _, l := range q.Namespaces.Labels {
+				other, taken := first[l.Key]
+				if taken && other.value != l.Value {
+					r.addKey(at("tiers", q.Tier, "namespaces", l.Key),
+						fmt.Sprintf("the namespace of team %q would have label %q with two values", t.Name, l.Key),
+						withRelated(at("tiers", other.tier, "namespaces", l.Key), "the other value"),
+						withHelp("write %q here too, or choose another label", other.value))
+				} else {
+					first[l.Key] = value{q.Tier, l.Value}
+				}
+			}
+		}
+	}
+}
+
+// namesOfNoQueue reports names of queues that a team does not have, and the name of a
+// ClusterQueue that belongs to a tier.
+func namesOfNoQueue(r *report) {
+	b := r.Blueprint
+	for _, t := range r.Plan.Teams {
+		for _, tier := range sortedKeys(b.Teams[t.Name].Queues) {
+			if !hasName(sortedKeys(b.Tiers), tier) {
+				continue // checkReferences reports it
+			}
+			path := at("teams", t.Name, "queues", tier)
+			i := slices.IndexFunc(t.Queues, func(q ir.Queue) bool { return q.Tier == tier })
+			switch _, given := b.Teams[t.Name].Quota[tier]; {
+			case i < 0 && given: // another rule reports the quota
+			case i < 0:
+				r.addKey(path, fmt.Sprintf("team %q has no queue in tier %q", t.Name, tier),
+					withHelp("give the team quota in the tier, or remove the names"))
+			case t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].ClusterQueue != nil:
+				r.addKey(pathBelow(path, "clusterQueue"),
+					fmt.Sprintf("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
+					withRelated(at("tiers", tier, "shared"), "shared here"),
+					withHelp("set tiers.%s.shared.clusterQueue", tier))
 			}
 		}
 	}

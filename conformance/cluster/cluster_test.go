@@ -43,6 +43,7 @@ var folders = []struct {
 	{"batch-platform", batchPlatform, true},
 	{"batch-platform-dws", batchPlatformDWS, true},
 	{"a3-ultra-flex", a3UltraFlex, true},
+	{"shared-vpc", nil, true},
 	{"tpu-training", tpuTraining, false},
 }
 

@@ -39,13 +39,9 @@ func Check(folder fs.FS) []error {
 	if _, err := fs.Stat(folder, flavors); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	text, err := fs.ReadFile(folder, file)
+	configMap, err := readConfigMap(folder)
 	if err != nil {
 		return []error{err}
-	}
-	var configMap corev1.ConfigMap
-	if err := yaml.UnmarshalStrict(text, &configMap); err != nil {
-		return []error{fmt.Errorf("%s: %w", file, err)}
 	}
 	got, err := load([]byte(configMap.Data[key]))
 	if err != nil {
@@ -101,6 +97,68 @@ func Check(folder fs.FS) []error {
 		errorf("differs from Kueue's defaults (-defaults +file):\n%s", cmp.Diff(want, got))
 	}
 	return errs
+}
+
+// readConfigMap returns the ConfigMap with the configuration. A folder for a GitOps tool
+// has it in gitops/, or only its text, as a value of the chart that makes the ConfigMap.
+func readConfigMap(folder fs.FS) (*corev1.ConfigMap, error) {
+	var configMap corev1.ConfigMap
+	text, err := fs.ReadFile(folder, file)
+	if err == nil {
+		if err := yaml.UnmarshalStrict(text, &configMap); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		return &configMap, nil
+	}
+	if _, none := fs.Stat(folder, "gitops"); none != nil {
+		return nil, err
+	}
+	configMap.Namespace, configMap.Name = configapi.DefaultNamespace, "kueue-manager-config"
+	err = fs.WalkDir(folder, "gitops", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return err
+		}
+		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+			var fields any
+			if err := yaml.Unmarshal(document, &fields); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			for _, name := range []string{key, "controllerManagerConfigYaml"} {
+				if value, found := findValue(fields, name); found {
+					configMap.Data = map[string]string{key: value}
+				}
+			}
+		}
+		return nil
+	})
+	return &configMap, err
+}
+
+// findValue returns the text with a key, in value or below it, and reports whether there
+// is one.
+func findValue(value any, key string) (string, bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if text, ok := value[key].(string); ok {
+			return text, true
+		}
+		for _, child := range value {
+			if text, found := findValue(child, key); found {
+				return text, true
+			}
+		}
+	case []any:
+		for _, child := range value {
+			if text, found := findValue(child, key); found {
+				return text, true
+			}
+		}
+	}
+	return "", false
 }
 
 // load decodes a configuration as Kueue does (Kueue: pkg/config.fromFile),

@@ -246,7 +246,7 @@ var mutants = []mutant{
 		blueprint: "tpu-training", by: "cluster", says: "slices-0",
 	},
 	{
-		name: "label of a pool", file: "emit/terraform/node_pools.go",
+		name: "label of a pool", file: "emit/terraform/variables.go",
 		old: "entry{l.Key, stringTokens(l.Value)}", new: "entry{l.Value, stringTokens(l.Key)}",
 		blueprint: "tpu-training", by: "cluster", says: "8             0   differs",
 	},
@@ -315,8 +315,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a build that administers service accounts", file: "compiler/lower/delivery.go",
-		old:       `"roles/compute.securityAdmin", // firewall`,
-		new:       `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin",`,
+		old:       `"roles/compute.securityAdmin") // firewall`,
+		new:       `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin")`,
 		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
 	},
 	{

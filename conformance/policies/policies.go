@@ -42,6 +42,8 @@ const (
 	member       = "member@example.com"
 	// jobSetController creates the Jobs of a JobSet.
 	jobSetController = "system:serviceaccount:jobset-system:jobset-controller-manager"
+	// chartJobSetController does it if JobSet is installed from its chart.
+	chartJobSetController = "system:serviceaccount:jobset-system:jobset-controller"
 	// jobController creates the pods of a Job.
 	jobController = "system:serviceaccount:kube-system:job-controller"
 	// collector removes finalizers from what is deleted.
@@ -65,6 +67,10 @@ func Check(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
+	fromChart, err := installsChart(folder)
+	if err != nil {
+		return []error{err}
+	}
 	var errs []error
 	for _, team := range teams {
 		namespace, queues, err := readTeam(folder, team, classes.of)
@@ -79,6 +85,9 @@ func Check(folder fs.FS) []error {
 			if !kai {
 				requests = append(requests, kueueCases(q)...)
 			}
+		}
+		if fromChart {
+			requests = asChart(requests)
 		}
 		if kai {
 			requests = asKAI(requests)
@@ -687,4 +696,33 @@ func (r request) typed(fields map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: maps.Clone(fields)}
 	object.SetGroupVersionKind(r.kind)
 	return object
+}
+
+// installsChart reports whether a GitOps tool installs JobSet from its chart.
+func installsChart(folder fs.FS) (bool, error) {
+	found := false
+	err := fs.WalkDir(folder, "gitops", func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll // the build installs the release
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(folder, name)
+		found = found || bytes.Contains(text, []byte("/charts/jobset\n"))
+		return err
+	})
+	return found, err
+}
+
+// asChart returns the requests with the account that JobSet's chart gives its
+// controller.
+func asChart(requests []request) []request {
+	out := slices.Clone(requests)
+	for i, r := range out {
+		if r.user == jobSetController {
+			out[i].user = chartJobSetController
+		}
+	}
+	return out
 }

@@ -17,6 +17,9 @@ var unlockScript string
 //go:embed scripts/deployment.bash
 var deploymentScript string
 
+//go:embed scripts/mirror.bash
+var mirrorImages string
+
 //go:embed scripts/manifest.bash
 var manifestScript string
 
@@ -89,7 +92,7 @@ func newBuild(p *ir.Platform, kind string, tasks ...task) build {
 func terraformStep(p *ir.Platform, seconds int, id string, args ...string) task {
 	return task{seconds, step{
 		ID:   id,
-		Name: escapeDollars(p.Versions.TerraformImage()),
+		Name: escapeDollars(p.Images.Copy(p.Versions.TerraformImage())),
 		Dir:  "terraform",
 		Args: args,
 		Env:  []string{"TF_IN_AUTOMATION=true"},
@@ -114,14 +117,28 @@ func infrastructureManager(p *ir.Platform, seconds int, id, body string, variabl
 	}, variables...)...)
 }
 
-// installRelease returns a step that installs the manifest of a release. body must
-// contain manifestMark. If sha256 is "", any content of the manifest is accepted.
-func installRelease(p *ir.Platform, id, body, manifest, sha256 string, variables ...variable) task {
-	body = strings.Replace(body, manifestMark, manifestScript, 1)
-	return scriptStep(p, 1200, id, body, append([]variable{
-		{"MANIFEST", manifest}, {"MANIFEST_SHA256", sha256},
-	}, variables...)...)
+// installRelease returns a step that installs a release. body must contain manifestMark.
+// If the SHA-256 of the release is "", any content of its manifest is accepted.
+func installRelease(p *ir.Platform, id, body string, release ir.Release, variables ...variable) task {
+	download := manifestScript
+	if p.Images.Manifests != "" {
+		download = strings.Replace(download, curlManifest, copyManifest, 1)
+	}
+	all := []variable{{"MANIFEST", p.Images.Source(release)}, {"MANIFEST_SHA256", release.SHA256}}
+	if p.Images.Mirror != "" {
+		download += mirrorImages
+		all = append(all, variable{"MIRROR", p.Images.Mirror}, variable{"IMAGE", release.Image})
+	}
+	body = strings.Replace(body, manifestMark, download, 1)
+	return scriptStep(p, 1200, id, body, append(all, variables...)...)
 }
+
+// curlManifest is the command with which a step downloads a manifest from the internet,
+// and copyManifest the command with which it downloads one from Cloud Storage.
+const (
+	curlManifest = `curl --fail --silent --show-error --location --retry 5 --output "$work/release.yaml" "$MANIFEST"`
+	copyManifest = `gcloud storage cp "$MANIFEST" "$work/release.yaml"`
+)
 
 // takeTurn returns the step that waits for older builds of the platform to end.
 func takeTurn(p *ir.Platform) task {
@@ -164,7 +181,7 @@ func scriptStep(p *ir.Platform, seconds int, id, body string, variables ...varia
 type variable struct{ name, value string }
 
 func gcloudImage(p *ir.Platform) string {
-	return escapeDollars(p.Versions.GcloudImage())
+	return escapeDollars(p.Images.Copy(p.Versions.GcloudImage()))
 }
 
 // endpointFlag returns the flag of "gcloud container clusters get-credentials" that

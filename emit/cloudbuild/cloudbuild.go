@@ -22,8 +22,8 @@ import (
 //go:embed scripts/gcloudignore
 var ignore []byte
 
-// Files returns the builds in cloudbuild/, the two scripts, which are executable, and
-// .gcloudignore.
+// Files returns the builds in cloudbuild/, the two scripts, which are executable,
+// .gcloudignore, and mirror.sh if the platform takes images or manifests from copies.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	provision, err := yaml.Marshal(provisionBuild(p))
 	if err != nil {
@@ -37,12 +37,16 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []emit.File{
+	files := []emit.File{
 		{Path: "cloudbuild/provision.yaml", Content: provision},
 		{Path: "cloudbuild/destroy.yaml", Content: destroy},
 		{Path: "cloudbuild/image.yaml", Content: image},
 		{Path: "create-platform.sh", Content: createScript(p), Mode: 0o755},
 		{Path: "destroy-platform.sh", Content: destroyScript(p), Mode: 0o755},
 		{Path: ".gcloudignore", Content: ignore},
-	}, nil
+	}
+	if script := mirrorScript(p); script != nil {
+		files = append(files, emit.File{Path: "mirror.sh", Content: script, Mode: 0o755})
+	}
+	return files, nil
 }

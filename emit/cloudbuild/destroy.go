@@ -59,7 +59,9 @@ func clusterStep(p *ir.Platform, seconds int, id, script string, variables ...va
 
 // destroyRolePermissions is rolePermissions for the destroying build.
 var destroyRolePermissions = map[string]string{
+	"roles/artifactregistry.reader":      "artifactregistry.repositories.downloadArtifacts",
 	"roles/compute.networkAdmin":         "compute.networks.delete",
+	"roles/compute.networkUser":          "compute.subnetworks.use",
 	"roles/compute.securityAdmin":        "compute.firewalls.delete",
 	"roles/config.admin":                 "config.deployments.delete",
 	"roles/container.admin":              "container.clusters.list",

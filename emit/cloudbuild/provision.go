@@ -3,6 +3,7 @@ package cloudbuild
 import (
 	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -10,6 +11,9 @@ import (
 
 //go:embed scripts/access.sh
 var accessScript string
+
+//go:embed scripts/network.sh
+var networkScript string
 
 //go:embed scripts/jobset.sh
 var jobSetScript string
@@ -36,8 +40,11 @@ func provisionBuild(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
 		awaitAccess(p, testedPermissions(p, rolePermissions), "./create-platform.sh"),
-		takeTurn(p),
 	}
+	if p.Network.Existing != nil {
+		tasks = append(tasks, checkNetwork(p))
+	}
+	tasks = append(tasks, takeTurn(p))
 	scheduler := schedulerOf(p)
 	if p.Delivery.InfrastructureManager {
 		tasks = append(tasks, scheduler.retire...)
@@ -54,15 +61,16 @@ func provisionBuild(p *ir.Platform) build {
 			terraformStep(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s",
 				"platform.tfplan"))
 	}
-	tasks = append(tasks, commandStep(p, 300, "credentials",
-		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
-		"--location="+p.Region, endpointFlag(p)))
+	if p.Delivery.GitOps.On() {
+		return newBuild(p, "provision", append(tasks, withoutManifests(p)...)...)
+	}
+	tasks = append(tasks, credentials(p))
 	// The scheduler comes before JobSet: a scheduler that is down or partly
 	// installed may refuse the Deployment of JobSet, and this step repairs the
 	// scheduler. Kueue waits for kinds that do not exist yet.
 	tasks = append(tasks, scheduler.install...)
 	tasks = append(tasks,
-		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetManifest(), p.Versions.SHA256.JobSet,
+		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetRelease(),
 			variable{"NAMESPACE", ir.JobSetNamespace}),
 		scriptStep(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
@@ -71,11 +79,7 @@ func provisionBuild(p *ir.Platform) build {
 			"--field-manager=batchwright", "-k", "kubernetes"),
 		scheduler.queues)
 	if p.Monitoring.TensorBoard != "" {
-		tasks = append(tasks, scriptStep(p, 600, "tensorboard", tensorBoardScript,
-			variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
-			variable{"DISPLAY_NAME", p.Cluster.Name},
-			variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
-			variable{"KEY", ir.TensorBoardKey}))
+		tasks = append(tasks, tensorBoard(p))
 	}
 	if p.Monitoring.Grafana {
 		tasks = append(tasks, scriptStep(p, 300, "dashboards", dashboardsScript,
@@ -84,12 +88,63 @@ func provisionBuild(p *ir.Platform) build {
 	return newBuild(p, "provision", tasks...)
 }
 
+// checkNetwork returns the step that compares an existing network with what the platform
+// needs.
+func checkNetwork(p *ir.Platform) task {
+	e := p.Network.Existing
+	subnet := func(name, network string, prefix int) string {
+		return name + ":" + network + ":" + strconv.Itoa(prefix)
+	}
+	subnets := []string{subnet(p.Network.Subnet, p.Network.Name, e.NodePrefix)}
+	if e.ControlPlaneSubnet != "" {
+		subnets = append(subnets, subnet(e.ControlPlaneSubnet, p.Network.Name, ir.SmallestSubnet))
+	}
+	for _, n := range p.Network.GPUs {
+		for _, s := range n.Subnets {
+			subnets = append(subnets, subnet(s.Name, n.Name, e.GPUPrefix))
+		}
+	}
+	ranges := []string{
+		e.PodRange + ":" + strconv.Itoa(e.PodPrefix), e.ServiceRange + ":" + strconv.Itoa(e.ServicePrefix),
+	}
+	return scriptStep(p, 300, "network", networkScript, variable{"NETWORK_PROJECT", e.Project},
+		variable{"REGION", p.Region}, variable{"SUBNETS", strings.Join(subnets, " ")},
+		variable{"RANGES", strings.Join(ranges, " ")})
+}
+
+// withoutManifests returns the tasks in the cluster of a build that leaves the manifests
+// to a GitOps tool. Only the name of the TensorBoard is not in the folder.
+func withoutManifests(p *ir.Platform) []task {
+	if p.Monitoring.TensorBoard == "" {
+		return nil
+	}
+	return []task{credentials(p), tensorBoard(p)}
+}
+
+// credentials returns the step that connects later steps to the cluster.
+func credentials(p *ir.Platform) task {
+	return commandStep(p, 300, "credentials",
+		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
+		"--location="+p.Region, endpointFlag(p))
+}
+
+// tensorBoard returns the step that tells the teams' jobs the name of the TensorBoard.
+func tensorBoard(p *ir.Platform) task {
+	return scriptStep(p, 600, "tensorboard", tensorBoardScript,
+		variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
+		variable{"DISPLAY_NAME", p.Cluster.Name},
+		variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
+		variable{"KEY", ir.TensorBoardKey})
+}
+
 // rolePermissions maps each role that the build can have to a permission that Google
 // Cloud checks on the project (IAM documentation: "IAM roles and permissions
 // index"). It omits logging.logWriter and config.agent, because no other step needs
 // them at its start, and storage.admin, because its condition names buckets.
 var rolePermissions = map[string]string{
+	"roles/artifactregistry.reader":      "artifactregistry.repositories.downloadArtifacts",
 	"roles/compute.networkAdmin":         "compute.networks.create",
+	"roles/compute.networkUser":          "compute.subnetworks.use",
 	"roles/compute.securityAdmin":        "compute.firewalls.create",
 	"roles/config.admin":                 "config.deployments.create",
 	"roles/container.admin":              "container.clusters.create",

@@ -63,7 +63,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	}
 	s.writeFile("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{
-		"awk", "bash", "cat", "cp", "dirname", "mktemp", "rm", "sha256sum", "tee", "xargs",
+		"awk", "bash", "cat", "cp", "dirname", "mktemp", "mv", "rm", "sha256sum", "tee", "xargs",
 	} {
 		installed, err := exec.LookPath(program)
 		if err != nil {

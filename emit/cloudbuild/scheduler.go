@@ -2,6 +2,7 @@ package cloudbuild
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -15,6 +16,15 @@ var localQueuesScript string
 //go:embed scripts/retire.sh
 var retireScript string
 
+//go:embed scripts/retire-synced.sh
+var retireSyncedScript string
+
+//go:embed scripts/evict.bash
+var evictFunctions string
+
+//go:embed scripts/evict-loop.bash
+var evictLoop string
+
 //go:embed scripts/queues.sh
 var queuesScript string
 
@@ -26,6 +36,14 @@ var kaiScript string
 
 //go:embed scripts/kai-queues.sh
 var kaiQueuesScript string
+
+// Lines of the scripts that stop jobs. They are replaced: by the functions that change
+// workloads, and by the commands that evict the workloads that the function running
+// prints.
+const (
+	evictionMark = "# EVICTION\n"
+	evictMark    = "# EVICT\n"
+)
 
 // scheduler holds the differences between the builds for one scheduler and another.
 type scheduler struct {
@@ -53,10 +71,17 @@ func schedulerOf(p *ir.Platform) scheduler {
 
 func kueueScheduler(p *ir.Platform) scheduler {
 	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
+	evicting := strings.NewReplacer(evictionMark, evictFunctions, evictMark, evictLoop)
+	retire := clusterStep(p, 3600, "retire", evicting.Replace(retireScript), variable{"KUEUE", ir.KueueNamespace},
+		platform)
+	if g := p.Delivery.GitOps; g.On() {
+		retire = clusterStep(p, 3600, "retire", evicting.Replace(retireSyncedScript),
+			variable{"KUEUE", ir.KueueNamespace}, platform, variable{"TEAMS", teamSelector(p)},
+			variable{"TOOL", g.Tool.Facts().Name})
+	}
 	return scheduler{
-		retire: []task{clusterStep(p, 3600, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace},
-			platform)},
-		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueManifest(), p.Versions.SHA256.Kueue,
+		retire: []task{retire},
+		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueRelease(),
 			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
 		prepare:   []task{scriptStep(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    scriptStep(p, 1800, "queues", queuesScript, platform),

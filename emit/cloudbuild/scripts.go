@@ -21,14 +21,31 @@ var commonBody string
 //go:embed scripts/data-access-logs.bash
 var dataAccessLogs string
 
+//go:embed scripts/labels.bash
+var labelsBody string
+
+//go:embed scripts/owners.bash
+var ownersBody string
+
 // The lines of a script that are replaced by the values of a plan, by the functions
-// that both scripts share, and by the commands for the Data Access audit logs.
+// that both scripts share, and by the commands for the Data Access audit logs for
+// labels, and for service accounts that belong to somebody else.
 const (
 	valuesMark    = "# VALUES\n"
 	commonMark    = "# COMMON\n"
 	logsMark      = "# DATA ACCESS LOGS\n"
 	logsUsageMark = "# DATA ACCESS USAGE\n"
+	labelsMark    = "# LABELS\n"
+	// ownersMark is replaced by a function, and the other two marks by its calls.
+	ownersMark      = "# OWNERS\n"
+	askMark         = "# ASK OWNERS\n"
+	askPreparedMark = "# ASK OWNERS BEFORE THE BUILD\n"
 )
+
+// networksUsage is the part of the help text about the rights of a build that creates
+// networks.
+const networksUsage = `networks, firewall rules,
+     `
 
 // logsUsage is the help text for the Data Access audit logs.
 const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud Storage
@@ -37,20 +54,37 @@ const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud
 // createScript returns create-platform.sh, which prepares the project and submits
 // the build that provisions the platform.
 func createScript(p *ir.Platform) []byte {
-	d, accounts, roles, rights := p.Delivery, p.TeamsWithAccount(), p.Delivery.AllCustomRoles(), buildRights(p)
-	body := strings.NewReplacer(logsMark, "", logsUsageMark, "").Replace(createBody)
+	d, accounts, roles, rights := p.Delivery, p.OwnAccounts(), p.Delivery.AllCustomRoles(), buildRights(p)
+	assignments := commonAssignments(p)
+	var logs, usage, labels string
 	if p.Security.DataAccessLogs {
-		body = strings.NewReplacer(logsMark, dataAccessLogs, logsUsageMark, logsUsage).Replace(createBody)
+		logs, usage = dataAccessLogs, logsUsage
 	}
-	return fillScript(body, append(commonAssignments(p),
+	if len(p.Labels) > 0 {
+		labels = labelsBody
+		pairs := mapElements(p.CloudLabels(), func(l ir.KeyValue) string { return l.Key + "=" + l.Value })
+		assignments = append(assignments, words.ShellAssignment("LABELS", strings.Join(pairs, ",")))
+	}
+	var owners, ask string
+	if foreign := p.ForeignAccounts(); len(foreign) > 0 {
+		owners, ask = ownersBody, "ask_owners\n"
+		assignments = append(assignments,
+			assignArray("FOREIGN_ACCOUNTS", mapElements(foreign, func(t ir.Team) string { return t.Account.Address })),
+			assignArray("FOREIGN_SUBJECTS", mapElements(foreign, kubeSubject)))
+	}
+	parts := []string{logsMark, logs, logsUsageMark, usage, labelsMark, labels, ownersMark, owners,
+		askMark, ask, askPreparedMark, strings.Replace(ask, "ask", "  ask", 1)}
+	if p.Network.Existing != nil {
+		parts = append(parts, networksUsage, "")
+	}
+	body := strings.NewReplacer(parts...).Replace(createBody)
+	return fillScript(body, append(assignments,
 		words.ShellAssignment("ACCOUNT", d.Account.ID),
 		words.ShellAssignment("DISPLAY_NAME", d.Account.Display),
 		words.ShellAssignment("NODE_ACCOUNT", p.NodeAccount.ID),
 		words.ShellAssignment("NODE_DISPLAY_NAME", p.NodeAccount.Display),
 		assignArray("TEAM_DISPLAY_NAMES", mapElements(accounts, func(t ir.Team) string { return t.Account.Display })),
-		assignArray("TEAM_SUBJECTS", mapElements(accounts, func(t ir.Team) string {
-			return t.Namespace + "/" + t.KubeAccount
-		})),
+		assignArray("TEAM_SUBJECTS", mapElements(accounts, kubeSubject)),
 		assignArray("CUSTOM_TITLES", mapElements(roles, func(r ir.CustomRole) string { return r.Title })),
 		assignArray("CUSTOM_PERMISSIONS", mapElements(roles, func(r ir.CustomRole) string {
 			return strings.Join(r.Permissions, ",")
@@ -60,6 +94,10 @@ func createScript(p *ir.Platform) []byte {
 		words.ShellAssignment("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
 	))
 }
+
+// kubeSubject returns the Kubernetes service account of a team's jobs, as the legacy
+// members of Workload Identity spell it.
+func kubeSubject(t ir.Team) string { return t.Namespace + "/" + t.KubeAccount }
 
 // destroyScript returns destroy-platform.sh, which submits the build that destroys
 // the platform and lists the remaining steps to do by hand.
@@ -87,7 +125,7 @@ func commonAssignments(p *ir.Platform) []string {
 		words.ShellAssignment("REPOSITORY", d.Repository),
 		words.ShellAssignment("NEEDS_WORKER_POOL", strconv.FormatBool(!p.Cluster.DNSEndpoint)),
 		assignArray("APIS", d.APIs),
-		assignArray("TEAM_ACCOUNTS", mapElements(p.TeamsWithAccount(), func(t ir.Team) string { return t.Account.ID })),
+		assignArray("TEAM_ACCOUNTS", mapElements(p.OwnAccounts(), func(t ir.Team) string { return t.Account.ID })),
 		assignArray("CUSTOM_ROLES", mapElements(p.Delivery.AllCustomRoles(),
 			func(r ir.CustomRole) string { return r.ID })),
 		assignArray("BUILD_ROLES", mapElements(buildRights(p), func(r ir.NarrowRole) string { return r.Role })),

@@ -305,6 +305,44 @@ func TestCreateKeepsOffOthersAccounts(t *testing.T) {
 	}
 }
 
+// TestCreateAsksOwners checks that an account of somebody else is neither created nor
+// changed: the script prints the command for its owner, unless the account already has
+// the member. destroy-platform.sh does not mention the account.
+func TestCreateAsksOwners(t *testing.T) {
+	const address = "research@data-project.iam.gserviceaccount.com"
+	const bind = "gcloud iam service-accounts add-iam-policy-binding " + address +
+		` --member=serviceAccount:my-project.svc.id.goog\[b/b-ksa\] ` +
+		`--role=roles/iam.workloadIdentityUser --condition=None`
+	p := teamPlatform()
+	p.Teams[1].Account = &ir.TeamAccount{Address: address}
+	s := newSandbox(t, p)
+	const bound = "case $call in\n*'get-iam-policy " + address + "'*) echo " +
+		"'serviceAccount:my-project.svc.id.goog[b/b-ksa]' ;;\nesac\n"
+	for _, tt := range []struct {
+		answer string
+		args   []string
+		asks   int
+	}{
+		{fresh, nil, 1}, {fresh, []string{"--prepare"}, 1}, {bound + fresh, nil, 0},
+		{"case $call in\n*'get-iam-policy " + address + "'*) exit 1 ;;\nesac\n" + fresh, nil, 1},
+	} {
+		s.answer(tt.answer)
+		r := s.runScript("create-platform.sh", "", tt.args...)
+		if r.code != 0 || strings.Count(r.output, "  "+bind+"\n") != tt.asks {
+			t.Errorf("%q: exit code %d\n%s", tt.args, r.code, r.output)
+		}
+		for _, call := range r.calls {
+			if strings.Contains(call, address) && !strings.Contains(call, " get-iam-policy ") {
+				t.Errorf("%q: %s", tt.args, call)
+			}
+		}
+	}
+	s.answer(prepared)
+	if r := s.runScript("destroy-platform.sh", "", "--yes"); r.code != 0 || strings.Contains(r.output, address) {
+		t.Errorf("destroy: exit code %d\n%s", r.code, r.output)
+	}
+}
+
 // TestDestroyNamesTheAccounts holds that the commands which remove accounts are
 // printed.
 func TestDestroyNamesTheAccounts(t *testing.T) {
@@ -400,6 +438,35 @@ esac`,
 
 // TestCreateTurnsOnLogs holds that a platform with Data Access audit logs adds those
 // that the project lacks, keeps what is there, and writes nothing besides.
+// TestCreateSetsLabels checks that the repository and the bucket get the platform's
+// labels after they exist, at every run, and that a platform without labels sets none.
+func TestCreateSetsLabels(t *testing.T) {
+	p := fullPlatform()
+	p.Labels = []ir.KeyValue{{Key: "cost-center", Value: "4711"}, {Key: "stage", Value: ""}}
+	const labels = `--update-labels=managed-by=batchwright\,platform=gke-batch\,cost-center=4711\,stage=`
+	want := []string{
+		"gcloud artifacts repositories update gke-batch --project=my-project --location=us-central1 " + labels,
+		"gcloud storage buckets update gs://" + p.Delivery.StateBucket + " " + labels,
+	}
+	for _, answer := range []string{fresh, prepared} {
+		s := newSandbox(t, p)
+		s.answer(answer)
+		r := s.runScript("create-platform.sh", "", "--prepare")
+		for _, call := range want {
+			if r.code != 0 || !slices.Contains(r.calls, call) {
+				t.Errorf("exit code %d, no %q in %q\n%s", r.code, call, r.calls, r.output)
+			}
+		}
+	}
+	s := newSandbox(t, fullPlatform())
+	s.answer(prepared)
+	for _, call := range s.runScript("create-platform.sh", "", "--prepare").calls {
+		if strings.Contains(call, "labels") {
+			t.Errorf("without labels: %s", call)
+		}
+	}
+}
+
 func TestCreateTurnsOnLogs(t *testing.T) {
 	// The program itself: what is on the PATH may need others to find it.
 	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
@@ -630,7 +697,11 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 	p.Delivery.NarrowRoles = []ir.NarrowRole{{Role: hostile, Title: hostile, Condition: hostile}}
 	p.Delivery.CustomRoles = []ir.CustomRole{{ID: hostile, Title: hostile, Permissions: []string{hostile}}}
 	account := &ir.TeamAccount{ID: hostile, Display: hostile}
-	p.Teams = []ir.Team{{Namespace: hostile, KubeAccount: hostile, Account: account}}
+	p.Teams = []ir.Team{
+		{Namespace: hostile, KubeAccount: hostile, Account: account},
+		{Namespace: hostile, KubeAccount: hostile, Account: &ir.TeamAccount{Address: hostile}},
+	}
+	p.Labels = []ir.KeyValue{{Key: hostile, Value: hostile}}
 	s := newSandbox(t, p)
 	s.answer(fresh)
 	r := s.runScript("create-platform.sh", "")

@@ -702,6 +702,84 @@ sleep 10
 	}
 }
 
+// TestRetireSynced checks the step "retire" of a platform with a GitOps tool: it stops
+// the jobs on capacities that are gone, and nothing while a queue still gives quota of
+// them.
+func TestRetireSynced(t *testing.T) {
+	p := fullPlatform()
+	p.Delivery.GitOps = ir.GitOps{Tool: ir.Flux}
+	s := newSandbox(t, p)
+	st := findStep(t, provisionBuild(p), "retire")
+	const (
+		live = `
+case $call in
+*"clusters list"*) echo RUNNING ;;
+*"get deployment"*) echo 1 ;;
+*create*resource-flavors*) printf '%s\n' spot cpu ;;
+*"get namespaces"*) printf '%s\n' team-a team-b ;;
+*"get workloads"*batchwright-evicted*) printf '%s\n' 'team-a job-1' ;;
+*"get workloads"*)
+  [[ -e $SANDBOX/stopped ]] && exit
+  printf '%s\n' 'team-a job-1 |{"cpu":"dropped","gpu":"dropped"}' 'team-a job-2 True|{"cpu":"dropped"}' \
+    'team-a job-3 |{"dropped":"cpu"}' 'team-b job-4 |' 'team-b job-5 |{"cpu":"cpu"} {"cpu":"dropped"}' \
+    'somebody-else job-6 |{"cpu":"theirs"}'
+  ;;
+"sleep 10") : >"$SANDBOX/stopped" ;;
+`
+		synced = `
+*"get clusterqueues"*) printf '%s\n' 'cq-a||spot cpu' 'cq-old|2026-11-24T03:00:00Z|dropped' 'cq-empty||' ;;
+esac`
+		behind = `
+*"get clusterqueues"*) printf '%s\n' 'cq-a||spot dropped' ;;
+esac`
+	)
+	s.answer(live + synced)
+	r := s.runStep(st)
+	got := r.callsWith("kubectl patch")
+	slices.Sort(got) // several at a time
+	want := splitCalls(`
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":\"true\"\}\}\,\"spec\":\{\"active\":false\}\} -n team-a job-1
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":\"true\"\}\}\,\"spec\":\{\"active\":false\}\} -n team-b job-5
+kubectl patch workloads.kueue.x-k8s.io --type=merge \
+  -p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1
+`)
+	if diff := cmp.Diff(want, got); diff != "" || r.code != 0 {
+		t.Errorf("exit code %d, patches (-want +got):\n%s\n%s", r.code, diff, r.output)
+	}
+
+	s.answer(live + behind)
+	r = s.runStep(st)
+	if patches := r.callsWith("kubectl patch"); r.code != 1 || len(patches) > 0 ||
+		!strings.Contains(r.output, "until Flux has synced") ||
+		!strings.HasSuffix(r.output, "ClusterQueue cq-a, capacity dropped\n") {
+		t.Errorf("before the sync: exit code %d, patches %q\n%s", r.code, patches, r.output)
+	}
+}
+
+// TestGitOpsBuild checks the steps of a build that leaves the manifests to a GitOps
+// tool: none of them applies anything to the cluster.
+func TestGitOpsBuild(t *testing.T) {
+	p := fullPlatform()
+	p.Delivery.GitOps = ir.GitOps{Tool: ir.ArgoCD}
+	p.Monitoring.TensorBoard = "us-central1"
+	var ids []string
+	for _, s := range provisionBuild(p).Steps {
+		ids = append(ids, s.ID)
+		if strings.Contains(s.Script+strings.Join(s.Args, " "), "kubectl apply") && s.ID != "tensorboard" {
+			t.Errorf("step %s applies manifests", s.ID)
+		}
+	}
+	want := []string{
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "retire",
+		"terraform-apply", "credentials", "tensorboard",
+	}
+	if d := cmp.Diff(want, ids); d != "" {
+		t.Errorf("steps (-want +got):\n%s", d)
+	}
+}
+
 // TestQueues checks that a queue that is gone is stopped unless the step "retire" has
 // stopped it, that a stop is lifted only where it is the platform's own, and that
 // inactive queues fail the step.

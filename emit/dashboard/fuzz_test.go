@@ -54,6 +54,8 @@ func readFiles(t testing.TB, text string) any {
 		}
 		// The address of a console page holds the project as a part of a query.
 		content = strings.ReplaceAll(content, "?project="+url.QueryEscape(text)+")", "?project=my-project)")
+		// A name in a pattern has its dots in brackets.
+		content = strings.ReplaceAll(content, "[.]", ".")
 		var v any
 		if err := json.Unmarshal([]byte(content), &v); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/batchwright/batchwright/emit/cloudbuild"
 	"github.com/batchwright/batchwright/emit/dashboard"
 	"github.com/batchwright/batchwright/emit/demonstration"
+	"github.com/batchwright/batchwright/emit/gitops"
 	"github.com/batchwright/batchwright/emit/guide"
 	"github.com/batchwright/batchwright/emit/kubernetes"
 	"github.com/batchwright/batchwright/emit/terraform"
@@ -26,16 +27,20 @@ type emitter struct {
 
 // Build renders the whole deploy folder of a platform, sorted by path, with the
 // manifest of its files. It does not change the plan. Every error is a bug in
-// batchwright, never a mistake in the blueprint. That includes an unknown scheduler, a
-// path that two emitters claim, and a path that leads out of the folder.
+// batchwright, never a mistake in the blueprint. That includes an unknown scheduler or
+// GitOps tool, a path that two emitters claim, and a path that leads out of the folder.
 func Build(p *ir.Platform) (emit.Tree, error) {
 	if err := p.Scheduler.Check(); err != nil {
+		return nil, err
+	}
+	if err := p.Delivery.GitOps.Tool.Check(); err != nil {
 		return nil, err
 	}
 	tree, err := runEmitters(p, []emitter{
 		{"cloudbuild", cloudbuild.Files},
 		{"dashboard", dashboard.Files},
 		{"demonstration", demonstration.Files},
+		{"gitops", gitops.Files},
 		{"guide", guide.Files},
 		{"kubernetes", kubernetes.Files},
 		{"terraform", terraform.Files},

@@ -19,8 +19,8 @@ func Owns(path string) bool {
 func topNames() []string {
 	return []string{
 		".batchwright", ".gcloudignore", ".ghpc", "DEMONSTRATION.md", "README.md", "REFERENCE.md", "USING.md",
-		"cloudbuild", "create-platform.sh", "dashboards", "demonstrate.sh", "destroy-platform.sh", "instructions.txt",
-		"kubernetes", "terraform", "workloads",
+		"cloudbuild", "create-platform.sh", "dashboards", "demonstrate.sh", "destroy-platform.sh", "gitops",
+		"instructions.txt", "kubernetes", "mirror.sh", "network-team", "terraform", "workloads",
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // Files returns .ghpc/artifacts/expanded_blueprint.yaml, the three pages and
-// instructions.txt, and DEMONSTRATION.md if the platform has a demonstration. The pages
-// refer to the files of the other emitters.
+// instructions.txt, network-team/README.md if others own the network, and
+// DEMONSTRATION.md if the platform has a demonstration. The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p.Name, p.Project, p.Region)
 	if err != nil {
@@ -32,6 +32,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{Path: referencePage, Content: referenceFile(p)},
 		{Path: usingPage, Content: using},
 		{Path: "instructions.txt", Content: instructionsFile(p)},
+	}
+	if p.Network.Existing != nil {
+		files = append(files, emit.File{Path: networkTeamPage, Content: networkTeamFile(p)})
 	}
 	if len(p.Demonstration) > 0 {
 		files = append(files, emit.File{Path: demonstrationPage, Content: demonstrationFile(p)})

@@ -30,6 +30,8 @@ const (
 	// of README.md
 	beforeHeading      markup = "Before you build"
 	buildHeading       markup = "Build it"
+	syncHeading        markup = "Connect the GitOps tool"
+	foreignHeading     markup = "Service accounts of others"
 	showHeading        markup = "See that it works"
 	secretsHeading     markup = "Create the Secrets"
 	buildImagesHeading markup = "Build images"

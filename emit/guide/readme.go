@@ -9,8 +9,8 @@ import (
 // readmeFile returns README.md.
 func readmeFile(p *ir.Platform) []byte {
 	return newPage(p, describePlatform,
-		explainBefore, explainBuild, showRunning, explainImages, explainChange, explainWatching, explainRemoval,
-		explainDestroy,
+		explainBefore, explainBuild, explainSync, showRunning, explainImages, explainChange, explainWatching,
+		explainRemoval, explainDestroy,
 		listContents, printNotes,
 	).Bytes()
 }

@@ -17,6 +17,8 @@ func explainBefore(d *document, p *ir.Platform) {
 		"signed in, and `bash`, the Google Cloud CLI and `kubectl` are installed. Cloud Build runs everything else.")
 	listCallerRoles(d, p)
 	listMembers(d, p)
+	explainExistingNetwork(d, p)
+	explainMirror(d, p)
 	quotaInShort(d, p)
 	pointToReservations(d, p)
 	explainDemanded(d, p)
@@ -39,7 +41,8 @@ const (
 //	gcloud iam service-accounts add-iam-policy-...   iam.serviceAccounts.setIamPolicy
 //	gcloud iam roles create, update, undelete        iam.roles.create, update, undelete
 //	gcloud projects add-iam-policy-binding           resourcemanager.projects.setIamPolicy
-//	gcloud artifacts repositories create             artifactregistry.repositories.create
+//	gcloud artifacts repositories create, update     artifactregistry.repositories.create,
+//	                                                 update
 //	gcloud storage buckets create, update            storage.buckets.create, update
 //	gcloud storage buckets add-iam-policy-binding    storage.buckets.setIamPolicy
 //	gcloud builds submit                             cloudbuild.builds.create,

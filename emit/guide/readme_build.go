@@ -15,14 +15,15 @@ func explainBuild(d *document, p *ir.Platform) {
 	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",
 		accountOwners(p), ". It also creates ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),
 		") and the repository of the teams' images (", codeSpan(p.Delivery.Repository), "). Then it submits ",
-		fileLink("cloudbuild/provision.yaml"), ", which builds the rest. It prints the address of the build's log, ",
+		fileLink("cloudbuild/provision.yaml"), ", which builds the rest", exceptObjects(p),
+		". It prints the address of the build's log, ",
 		"waits for the build, and stops at the first error. ",
 		buildsLink(p),
 		" lists all builds. ", linkTo(referencePage, buildStepsHeading), " says what each step does, and ",
 		linkTo(referencePage, buildRightsHeading), " what the build may do.")
 	d.Para("From now on, the nodes that always exist cost money, also without jobs: ", linkHere(showHeading),
 		" counts them. `batchwright cost` computes the costs from a file with your prices.")
-	explainTime(d)
+	explainTime(d, p)
 	explainInterrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
 		d.Para("A new cluster starts with GKE ", escapeText(v), ", and release channel ",
@@ -43,6 +44,15 @@ func explainBuild(d *document, p *ir.Platform) {
 			linkTo(referencePage, toolkitHeading) + "."
 	}
 	d.Para("To build by hand, without Cloud Build, see ", linkTo(referencePage, stepsHeading), ".", ways)
+	askOwners(d, p)
+}
+
+// exceptObjects says what a GitOps tool adds to what the build makes, if there is one.
+func exceptObjects(p *ir.Platform) markup {
+	if !p.Delivery.GitOps.On() {
+		return ""
+	}
+	return " with Terraform; " + toolName(p) + " adds the objects in the cluster (" + linkHere(syncHeading) + ")"
 }
 
 // buildsLink returns a link to the builds of the platform in the console.
@@ -54,10 +64,17 @@ func buildsLink(p *ir.Platform) markup {
 // cluster. Source for the limit of 40 minutes: documentation of the Terraform provider
 // hashicorp/google, google_container_cluster, "Timeouts". A test compares the hours with
 // the builds.
-func explainTime(d *document) {
+func explainTime(d *document, p *ir.Platform) {
+	hours := markup("10")
+	if p.Delivery.GitOps.On() {
+		hours = "7" // without the steps that apply manifests
+		if p.Delivery.InfrastructureManager {
+			hours = "6"
+		}
+	}
 	d.Para("The first build takes longest, because it creates the cluster. Google documents no time for this, only ",
 		"the limits are known: Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops ",
-		"the build after about 10 hours (`timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
+		"the build after about "+hours+" hours (`timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
 		"). A later build changes only what differs.")
 }
 

@@ -31,8 +31,12 @@ func explainGrafana(d *document, p *ir.Platform) {
 	d.Para("Open `http://127.0.0.1:3000/dashboards`, which lists the dashboards by the names above. There is no ",
 		"login: only your machine reaches this Grafana, and its visitors can only look. After an hour the token ",
 		"ends, and the charts are empty: stop Grafana with Ctrl-C, and run both commands again.")
+	writer := markup("the build")
+	if p.Delivery.GitOps.On() {
+		writer = toolName(p)
+	}
 	d.Para("If the cluster has a Grafana of yours, it finds the dashboards in namespace ",
-		codeSpan(p.Monitoring.GrafanaNamespace), ": the build puts them there as ConfigMaps with the label ",
+		codeSpan(p.Monitoring.GrafanaNamespace), ": "+writer+" puts them there as ConfigMaps with the label ",
 		"`grafana_dashboard`, which the sidecar of Grafana's Helm chart loads. Give it a data source as in ",
 		"[Query using Grafana](https://cloud.google.com/stackdriver/docs/managed-prometheus/query). ",
 		fileLink(path.Join("dashboards", "provisioning")+"/"), " is only for the Grafana on your machine.")

@@ -107,15 +107,29 @@ func explainChange(d *document, p *ir.Platform) {
 			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects.",
 		"Commit the blueprint and the folder together, and have the change reviewed.",
-		"Run `./create-platform.sh` again"+linkIf(len(p.Teams) > 0, ". If you removed something, first read ",
+		applyChange(p)+linkIf(len(p.Teams) > 0, ". If you removed something, first read ",
 			schedulerOf(p).removal)+".")
 	d.Para("Change the blueprint, and edit no generated file by hand. If somebody has edited one, ",
 		"`batchwright compile` stops and names the file; `--force` overwrites it. You may keep files of your own ",
 		"in this folder: `batchwright compile` leaves them alone. ",
 		linkTo(referencePage, filesHeading), " lists the generated files.")
-	if kept := schedulerOf(p).kept; kept != "" && len(p.Teams) > 0 {
+	kept := schedulerOf(p).kept
+	if p.Delivery.GitOps.On() {
+		kept = syncedKept(p)
+	}
+	if kept != "" && len(p.Teams) > 0 {
 		d.Para(kept)
 	}
+}
+
+// applyChange says how to apply a change.
+func applyChange(p *ir.Platform) markup {
+	g := p.Delivery.GitOps
+	if !g.On() {
+		return "Run `./create-platform.sh` again"
+	}
+	return "Merge the change into branch " + codeSpan(g.Branch) + ": " + toolName(p) + " applies it. If files in " +
+		fileLink("terraform/") + " have changed, also run `./create-platform.sh` again"
 }
 
 // linkIf returns words and a link to a heading of the page, or "" if the section does

@@ -11,6 +11,10 @@ import (
 func explainRemoval(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
 		d.Heading(2, schedulerOf(p).removal)
+		if p.Delivery.GitOps.On() {
+			gitOpsRemove(d, p)
+			return
+		}
 		schedulerOf(p).remove(d, p)
 	}
 }
@@ -40,7 +44,7 @@ func kueueRemove(d *document, p *ir.Platform) {
 		". A removed capacity leaves its flavor; the flavor's deletion waits until no queue uses it.")
 	commands := append([]string{
 		"kubectl delete namespaces NAMESPACE",
-		"kubectl delete localqueues -n NAMESPACE " + ir.LocalQueuePrefix + "TEAM-TIER",
+		"kubectl delete localqueues -n NAMESPACE " + p.LocalQueueExample(),
 	}, queues...)
 	if cohort != "" {
 		commands = append(commands, "kubectl delete cohorts COHORT")
@@ -58,16 +62,17 @@ func kueueRemains(p *ir.Platform) (team, tier markup, commands []string) {
 	for _, t := range p.Teams {
 		own = own || slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
 	}
+	ownQueue, sharedQueue := p.ClusterQueueExamples()
 	class := markup("its PriorityClass")
 	if manyClasses(p) {
 		class = "its PriorityClasses"
 	}
 	if own {
 		team = ", and its ClusterQueues"
-		commands = append(commands, "kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TEAM-TIER")
+		commands = append(commands, "kubectl delete clusterqueues "+ownQueue)
 	}
-	if len(p.SharedQueues) > 0 {
-		commands = append(commands, "kubectl delete clusterqueues "+ir.ClusterQueuePrefix+"TIER")
+	if len(p.SharedQueues) > 0 && (!own || sharedQueue != ownQueue) {
+		commands = append(commands, "kubectl delete clusterqueues "+sharedQueue)
 	}
 	switch {
 	case len(p.SharedQueues) == 0:
@@ -76,7 +81,7 @@ func kueueRemains(p *ir.Platform) (team, tier markup, commands []string) {
 		return team, class + ", its ClusterQueue, and the LocalQueue of every team", commands
 	}
 	return team, class + ", the LocalQueue of every team, and the ClusterQueue of every team; if teams share the " +
-		"tier, it leaves one ClusterQueue, " + codeSpan(ir.ClusterQueuePrefix+"TIER"), commands
+		"tier, it leaves one ClusterQueue, " + codeSpan(sharedQueue), commands
 }
 
 // deletesBucket says that a build also deletes the bucket of a removed team, if there
@@ -99,6 +104,7 @@ func classPlaceholder(p *ir.Platform) markup {
 // explainDestroy explains how to destroy the platform, and lists what remains.
 func explainDestroy(d *document, p *ir.Platform) {
 	d.Heading(2, undoHeading)
+	explainDisconnect(d, p)
 	d.Para("This command destroys the platform, with all jobs in it:")
 	d.Code("sh", "./destroy-platform.sh")
 	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")

@@ -24,6 +24,10 @@ func explainDemanded(d *document, p *ir.Platform) {
 		d.Para("The cluster stops when the key is disabled or destroyed. ",
 			"All data that a destroyed key has encrypted is lost.")
 	}
+	if topic := p.Security.BulletinTopic; topic != "" {
+		d.Para("GKE sends security bulletins and news of upgrades to the Pub/Sub topic ", codeSpan(topic),
+			". The topic must exist: the build does not create it. Without a subscription, nobody gets the messages.")
+	}
 	if p.Security.BinaryAuthorization {
 		d.Para("GKE starts only images that the Binary Authorization policy of the project admits. ",
 			"The policy belongs to the project, not to this folder. It must admit the images of ",

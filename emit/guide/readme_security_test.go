@@ -22,12 +22,15 @@ func TestDemanded(t *testing.T) {
 	if got := guide(); got != "" {
 		t.Errorf("without demands: %s", got)
 	}
-	p.Security = ir.Security{KMSKey: "projects/k/locations/r/keyRings/a/cryptoKeys/b", BinaryAuthorization: true}
+	p.Security = ir.Security{
+		KMSKey: "projects/k/locations/r/keyRings/a/cryptoKeys/b", BinaryAuthorization: true,
+		BulletinTopic: "projects/p/topics/gke",
+	}
 	got := guide()
 	for _, want := range []string{
 		"service-$number@compute-system.iam", "service-$number@container-engine-robot.iam",
 		"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter --condition=None ", p.Security.KMSKey,
-		"Binary Authorization",
+		"Binary Authorization", "The topic must exist", p.Security.BulletinTopic,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the guide lacks %q:\n%s", want, got)

@@ -55,10 +55,19 @@ func listFiles(d *document, p *ir.Platform) {
 		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
 		{fileLink("cloudbuild/image.yaml"), "the Cloud Build steps that build an image for the teams"},
 		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
-		{fileLink("terraform/modules/network/"),
-			"the root's module of the cluster's network, for a network team to review"},
+		{fileLink("terraform/modules/network/"), networkModuleRow(p)},
 		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
 		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(p, classes)},
+	}
+	if p.Images != (ir.Images{}) {
+		rows = append(rows, []markup{fileLink("mirror.sh"),
+			"copies the images and manifests that the platform installs"})
+	}
+	if p.Network.Existing != nil {
+		rows = append(rows, []markup{fileLink("network-team/"), "for the owners of the network: what they must add"})
+	}
+	if p.Delivery.GitOps.On() {
+		rows = append(rows, []markup{fileLink("gitops/"), "the objects of " + toolName(p)})
 	}
 	if len(p.Teams) > 0 {
 		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
@@ -89,7 +98,11 @@ func kueueApplied(p *ir.Platform, classes markup) markup {
 	if len(p.Cohorts) > 0 {
 		cohorts = "cohorts, "
 	}
-	return "Kueue's configuration, priorities, " + classes + "flavors, " + cohorts + "teams"
+	configuration := markup("Kueue's configuration, ")
+	if p.Delivery.GitOps.On() {
+		configuration = ""
+	}
+	return configuration + "priorities, " + classes + "flavors, " + cohorts + "teams"
 }
 
 // kueueObjects names the objects of Kueue that do not belong to a team.
@@ -98,4 +111,12 @@ func kueueObjects(p *ir.Platform) markup {
 		return "flavors, the cohorts"
 	}
 	return "flavors"
+}
+
+// networkModuleRow describes the module of the cluster's network.
+func networkModuleRow(p *ir.Platform) markup {
+	if p.Network.Existing != nil {
+		return "the root's module of the existing network: its names, and a check of the subnet"
+	}
+	return "the root's module of the cluster's network, for a network team to review"
 }

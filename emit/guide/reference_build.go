@@ -45,11 +45,18 @@ func listBuildSteps(d *document, p *ir.Platform) {
 		fileLink("cloudbuild/provision.yaml"), ". They run one after the other, and the build stops at the first ",
 		"step that fails:")
 	own := schedulerOf(p).steps
+	if p.Delivery.GitOps.On() {
+		own.retire = [][]markup{{"`retire`", "stops the jobs on capacities that are gone; it stops the build if " +
+			"queues still give quota of such a capacity"}}
+	}
 	rows := [][]markup{
 		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},
 		{"`access`", "waits until the rights of the build have taken effect"},
-		{"`turn`", "waits until all older builds of the platform have ended"},
 	}
+	if p.Network.Existing != nil {
+		rows = append(rows, []markup{"`network`", "compares the existing network with what the platform needs"})
+	}
+	rows = append(rows, []markup{"`turn`", "waits until all older builds of the platform have ended"})
 	if p.Delivery.InfrastructureManager {
 		rows = slices.Concat(rows, own.retire, [][]markup{
 			{"`infrastructure`", "lets Infrastructure Manager apply " + fileLink("terraform/") + ": " + builtBy(p)},
@@ -64,7 +71,21 @@ func listBuildSteps(d *document, p *ir.Platform) {
 			{"`terraform-apply`", "applies the plan: " + builtBy(p)},
 		})
 	}
-	rows = append(rows, []markup{"`credentials`", "connects the later steps to the cluster"})
+	d.Table([]markup{"Step", "What it does"}, append(rows, stepsInCluster(p)...))
+}
+
+// stepsInCluster lists the steps that follow Terraform.
+func stepsInCluster(p *ir.Platform) [][]markup {
+	rows := [][]markup{{"`credentials`", "connects the later steps to the cluster"}}
+	tensorBoard := []markup{"`tensorboard`", "tells the teams' jobs the name of the TensorBoard"}
+	if p.Delivery.GitOps.On() {
+		if p.Monitoring.TensorBoard == "" {
+			return nil
+		}
+		return append(rows, append(tensorBoard[:1:1], tensorBoard[1]+", in the namespaces that "+toolName(p)+
+			" has created"))
+	}
+	own := schedulerOf(p).steps
 	rows = slices.Concat(rows, own.install, [][]markup{
 		{"`jobset`", "installs JobSet, and waits until it runs"},
 		{"`priorities`", "deletes PriorityClasses that have changed or are gone"},
@@ -73,19 +94,27 @@ func listBuildSteps(d *document, p *ir.Platform) {
 		{"`queues`", own.queues},
 	})
 	if p.Monitoring.TensorBoard != "" {
-		rows = append(rows, []markup{"`tensorboard`", "tells the teams' jobs the name of the TensorBoard"})
+		rows = append(rows, tensorBoard)
 	}
 	if p.Monitoring.Grafana {
 		rows = append(rows, []markup{"`dashboards`", "puts the dashboards for Grafana into the cluster"})
 	}
-	d.Table([]markup{"Step", "What it does"}, rows)
+	return rows
+}
+
+// createdFirst names the network, if Terraform creates it.
+func createdFirst(p *ir.Platform) markup {
+	if p.Network.Existing != nil {
+		return ""
+	}
+	return "the network, "
 }
 
 // builtBy says what Terraform creates. The GPU drivers need no step of their own: GKE
 // installs them on the nodes of pools that ask for it (GKE documentation, "Run GPUs in
 // GKE Standard node pools").
 func builtBy(p *ir.Platform) markup {
-	built := markup("the network, the cluster, its node pools, the roles, the dashboards and the alerts")
+	built := createdFirst(p) + "the cluster, its node pools, the roles, the dashboards and the alerts"
 	if p.AnyCapacity(ir.Capacity.HasGPUs) {
 		built += "; GKE installs the GPU drivers on the nodes"
 	}

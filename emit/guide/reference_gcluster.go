@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -35,13 +36,23 @@ func explainGcluster(d *document, p *ir.Platform) {
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
 	d.Para(
-		"`gcluster` creates the network, the cluster, its node pools, the identities, the dashboards and the alerts. ",
-		"The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. ",
-		"To add them, run the commands of ", linkHere(stepsHeading), " that follow the `terraform` commands, or let ",
-		"the build add them. ",
-		"The build leaves existing resources as they are:")
-	d.Code("sh", "./create-platform.sh")
+		"`gcluster` creates ", createdFirst(p), "the cluster, its node pools, the identities, the dashboards and the ",
+		"alerts. ", emptyCluster(p))
+	if !p.Delivery.GitOps.On() {
+		d.Code("sh", "./create-platform.sh")
+	}
 	gclusterDestroy(d, p)
+}
+
+// emptyCluster says what gcluster leaves to do.
+func emptyCluster(p *ir.Platform) markup {
+	if p.Delivery.GitOps.On() {
+		return "The cluster is still empty: " + toolName(p) + " adds the scheduler, JobSet, the teams' namespaces " +
+			"and their queues (" + linkTo(readmePage, syncHeading) + ")."
+	}
+	return "The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. " +
+		"To add them, run the commands of " + linkHere(stepsHeading) + " that follow the `terraform` commands, or " +
+		"let the build add them. The build leaves existing resources as they are:"
 }
 
 // gclusterDestroy explains how gcluster destroys the resources of Terraform. Source
@@ -79,10 +90,14 @@ func explainProtection(p *ir.Platform) markup {
 // instructionsFile returns instructions.txt. `gcluster deploy` prints its path at the
 // end.
 func instructionsFile(p *ir.Platform) []byte {
+	created := "the network, the"
+	if p.Network.Existing != nil {
+		created = "the"
+	}
 	lines := []string{
 		"Deploy folder of " + p.Name,
 		"",
-		"gcluster runs Terraform in the folder terraform. Terraform creates the network, the",
+		"gcluster runs Terraform in the folder terraform. Terraform creates " + created,
 		"cluster, its node pools, the identities, the dashboards and the alerts. To add the",
 		"scheduler, JobSet and the teams' queues, run:",
 		"",
@@ -92,6 +107,11 @@ func instructionsFile(p *ir.Platform) []byte {
 		"\"" + string(beforeHeading) + "\" and \"" + string(undoHeading) + "\". REFERENCE.md has the commands of " +
 			"gcluster:",
 		"section \"" + string(toolkitHeading) + "\". USING.md is for the people who submit jobs.",
+	}
+	if p.Delivery.GitOps.On() {
+		lines = slices.Replace(lines, 3, 7, append([]string{
+			"cluster, its node pools, the identities, the dashboards and the alerts.",
+		}, syncedInstructions(p)...)...)
 	}
 	if p.Delivery.InfrastructureManager {
 		lines = []string{

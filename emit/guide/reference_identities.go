@@ -15,7 +15,7 @@ func explainIdentities(d *document, p *ir.Platform) {
 	d.Heading(2, rightsHeading)
 	explainMembers(d, p)
 	var accounts []string
-	for _, t := range p.TeamsWithAccount() {
+	for _, t := range p.OwnAccounts() {
 		accounts = append(accounts, t.Name)
 	}
 	pool := "iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/" + p.Project + ".svc.id.goog"
@@ -49,7 +49,12 @@ func explainIdentities(d *document, p *ir.Platform) {
 			"of their team. ", fileLink("create-platform.sh"), " creates the account, and only the Kubernetes service ",
 			"account of the team may act as it. If the blueprint no longer asks for the account, it stays until ",
 			"somebody deletes it.")
-	} else {
+	}
+	if len(p.ForeignAccounts()) > 0 {
+		d.Para("Some service accounts belong to somebody else: ", linkTo(readmePage, foreignHeading),
+			" says what their owners must do.")
+	}
+	if len(p.TeamsWithAccount()) == 0 {
 		d.Para(
 			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
 			"needs them, give the team a Google service account with `teams.TEAM.serviceAccount` in the blueprint.")
@@ -141,7 +146,7 @@ func inTensorBoard(p *ir.Platform) markup {
 // accountOwners names the owners of the service accounts of the platform.
 func accountOwners(p *ir.Platform) markup {
 	build := "the build (" + codeSpan(p.Delivery.Account.Email(p.Project)) + ")"
-	if len(p.TeamsWithAccount()) == 0 {
+	if len(p.OwnAccounts()) == 0 {
 		return build + " and of the nodes"
 	}
 	return build + ", of the nodes, and of the teams that have one"
@@ -149,7 +154,7 @@ func accountOwners(p *ir.Platform) markup {
 
 // actAs shows the commands that let jobs act as a Google service account.
 func actAs(d *document, p *ir.Platform) {
-	teams := p.TeamsWithAccount()
+	teams := p.OwnAccounts()
 	if len(teams) == 0 {
 		return
 	}
@@ -192,8 +197,16 @@ func buildRights(d *document, p *ir.Platform) {
 				codeSpan(r.Role)+" on buckets whose names begin with "+codeSpan(p.Project+"-"+p.Name+"-"))
 		}
 	}
-	items = append(items, codeList(a.Account.Roles)+" on the whole project, which includes networks, firewall rules, "+
+	includes := markup("networks, firewall rules, ")
+	if p.Network.Existing != nil {
+		includes = ""
+	}
+	items = append(items, codeList(a.Account.Roles)+" on the whole project, which includes "+includes+
 		"dashboards and alert policies that do not belong to the platform")
+	if p.SharesVPC() {
+		items = append(items, codeSpan("roles/compute.networkUser")+" on the subnets that "+
+			fileLink(networkTeamPage)+" lists")
+	}
 	if len(a.Permissions) > 0 {
 		items = append(items, "by a custom role, on the whole project: "+codeList(a.Permissions))
 	}

@@ -30,7 +30,7 @@ func gpuNetworks(d *document, p *ir.Platform) {
 			"through the ",
 			"CPUs. Pods request a network by the name of its `Network` object in ",
 			fileLink("kubernetes/networks.yaml"), ". ",
-			fileLink("terraform/gpu_networks.tf"), " sets the address ranges.")
+			fileLink("terraform/gpu_networks.tf"), gpuNetworkFile(p))
 		var rows [][]markup
 		for _, n := range p.Network.GPUs {
 			for _, s := range n.Subnets {
@@ -38,8 +38,12 @@ func gpuNetworks(d *document, p *ir.Platform) {
 				if s.RDMA {
 					kind = "RDMA, bound to " + codeSpan(n.Profile)
 				}
+				ranges := codeSpan(s.Range)
+				if s.Range == "" {
+					ranges = "not in the blueprint"
+				}
 				rows = append(rows,
-					[]markup{codeSpan(s.Network), codeSpan(n.Name), codeSpan(s.Name), codeSpan(s.Range), kind,
+					[]markup{codeSpan(s.Network), codeSpan(n.Name), codeSpan(s.Name), ranges, kind,
 						formatNumber(n.MTU)})
 			}
 		}
@@ -81,6 +85,14 @@ func gpuNetworks(d *document, p *ir.Platform) {
 		d.Para("If you write such a job by hand, copy the annotations, volumes and mounts of ",
 			fileLink("workloads/"+w.Team+"/"+w.Name+".yaml"), ".")
 	}
+}
+
+// gpuNetworkFile ends the sentence about the Terraform file of the networks.
+func gpuNetworkFile(p *ir.Platform) markup {
+	if p.Network.Existing != nil {
+		return " names the VPC networks, which belong to others."
+	}
+	return " sets the address ranges."
 }
 
 // nodeAccess names the parts of their nodes to which some pods have access that the

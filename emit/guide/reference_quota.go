@@ -97,7 +97,7 @@ func sharedQueues(d *document, p *ir.Platform, resources []string, head []markup
 		return
 	}
 	d.Para("In a shared tier, teams use one ClusterQueue and its quota together. Each team submits jobs to its own ",
-		"LocalQueue, ", codeSpan(ir.LocalQueuePrefix+"TEAM-TIER"), ", which leads to this ClusterQueue.")
+		"LocalQueue, ", codeSpan(p.LocalQueueExample()), ", which leads to this ClusterQueue.")
 	inCohort := slices.ContainsFunc(p.SharedQueues, func(q ir.SharedQueue) bool { return q.Cohort != "" })
 	var rows [][]markup
 	for _, q := range p.SharedQueues {

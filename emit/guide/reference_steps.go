@@ -19,7 +19,11 @@ func credentialsCommand(p *ir.Platform) string {
 // explainSteps explains how to build the platform by hand.
 func explainSteps(d *document, p *ir.Platform) {
 	d.Heading(2, stepsHeading)
-	tools := schedulerOf(p).tools + " and `kubectl` with `gke-gcloud-auth-plugin`. "
+	tools := schedulerOf(p).tools + " and "
+	if p.Delivery.GitOps.On() {
+		tools = "" // the GitOps tool installs the software
+	}
+	tools += "`kubectl` with `gke-gcloud-auth-plugin`. "
 	if p.Delivery.InfrastructureManager {
 		tools += "Infrastructure Manager runs Terraform as the build's account. You need `roles/config.admin`, and " +
 			"`roles/container.admin` for `kubectl`."
@@ -35,17 +39,17 @@ func explainSteps(d *document, p *ir.Platform) {
 	actAs(d, p)
 	d.Para("Connect `kubectl` to the cluster:")
 	d.Code("sh", credentialsCommand(p))
-	const jobset = "deployment/jobset-controller-manager"
+	if p.Delivery.GitOps.On() {
+		explainSyncedSteps(d, p)
+		return
+	}
+	jobset := "deployment/" + p.JobSetController()
 	// The commands have the field managers of the build, so that the commands and the
 	// build can follow each other.
 	schedulerOf(p).install(d, p)
 	d.Para("Install JobSet, and wait until it runs:")
-	d.Code("sh",
-		downloadCommand(p.Versions.JobSetManifest(), "jobset-release.yaml"),
-		ifIntact("jobset-release.yaml", p.Versions.SHA256.JobSet,
-			"kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f - <jobset-release.yaml"),
-		"rm jobset-release.yaml",
-		shellCommand("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))
+	d.Code("sh", append(jobSetCommands(p),
+		shellCommand("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))...)
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		moved, does := schedulerOf(p).moved, markup("this")
 		if moved != "" {
@@ -80,9 +84,9 @@ func kueueInstall(d *document, p *ir.Platform) {
 		"the release, nobody in the cluster could create a pod while Kueue is down.")
 	d.Code("sh",
 		"mkdir -p kueue-release",
-		downloadCommand(p.Versions.KueueManifest(), "kueue-release/manifests.yaml"),
-		shellCommand("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n")+" "+
-			">kueue-release/kustomization.yaml",
+		downloadCommand(p, p.Versions.KueueRelease(), "kueue-release/manifests.yaml"),
+		shellCommand("printf", "resources: [manifests.yaml]\\ncomponents: [../kubernetes/"+ir.KueueWebhooks+"]\\n"+
+			renamedImage(p, p.Versions.KueueRelease()))+" >kueue-release/kustomization.yaml",
 		ifIntact("kueue-release/manifests.yaml", p.Versions.SHA256.Kueue,
 			"kubectl kustomize kueue-release | kubectl apply --server-side --force-conflicts "+
 				"--field-manager=kueue-release -f -"),
@@ -93,9 +97,43 @@ func kueueInstall(d *document, p *ir.Platform) {
 		shellCommand("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
 }
 
-// downloadCommand returns the command that downloads a release's manifest to a file.
-func downloadCommand(manifest, file string) string {
-	return shellCommand("curl", "--fail", "--location", "--output", file, manifest)
+// jobSetCommands returns the commands that install JobSet. If the nodes pull its image
+// from a mirror, Kustomize renames the image first.
+func jobSetCommands(p *ir.Platform) []string {
+	const apply = "kubectl apply --server-side --force-conflicts --field-manager=jobset-release -f -"
+	release := p.Versions.JobSetRelease()
+	if p.Images.Mirror == "" {
+		return []string{
+			downloadCommand(p, release, "jobset-release.yaml"),
+			ifIntact("jobset-release.yaml", release.SHA256, apply+" <jobset-release.yaml"),
+			"rm jobset-release.yaml",
+		}
+	}
+	return []string{
+		"mkdir -p jobset-release",
+		downloadCommand(p, release, "jobset-release/manifests.yaml"),
+		shellCommand("printf", "resources: [manifests.yaml]\\n"+renamedImage(p, release)) +
+			" >jobset-release/kustomization.yaml",
+		ifIntact("jobset-release/manifests.yaml", release.SHA256, "kubectl kustomize jobset-release | "+apply),
+		"rm -r jobset-release",
+	}
+}
+
+// renamedImage returns the lines of a Kustomization that replace the image of a release by
+// its copy, as an argument of printf. It returns "" without a mirror.
+func renamedImage(p *ir.Platform, release ir.Release) string {
+	if p.Images.Mirror == "" {
+		return ""
+	}
+	return `images: [{name: ` + release.Image + `, newName: ` + p.Images.Copy(release.Image) + `}]\n`
+}
+
+// downloadCommand returns the command that downloads the manifest of a release to a file.
+func downloadCommand(p *ir.Platform, release ir.Release, file string) string {
+	if p.Images.Manifests != "" {
+		return shellCommand("gcloud", "storage", "cp", p.Images.Source(release), file, "--project="+p.Project)
+	}
+	return shellCommand("curl", "--fail", "--location", "--output", file, release.Manifest)
 }
 
 // ifIntact returns a command that runs only if a file has the given SHA-256. If none

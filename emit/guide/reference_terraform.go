@@ -18,7 +18,8 @@ func bucketPurpose(p *ir.Platform) markup {
 // explainTerraform shows how to run Terraform by hand.
 func explainTerraform(d *document, p *ir.Platform) {
 	if !p.Delivery.InfrastructureManager {
-		d.Para("Create the network, the cluster, its node pools, the identities, the dashboards and the alerts:")
+		d.Para("Create ", createdFirst(p),
+			"the cluster, its node pools, the identities, the dashboards and the alerts:")
 		d.Code("sh",
 			"terraform -chdir=terraform init",
 			"terraform -chdir=terraform plan -out=platform.tfplan",
@@ -30,8 +31,8 @@ func explainTerraform(d *document, p *ir.Platform) {
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
 	d.Para("Infrastructure Manager runs Terraform ", escapeText(ir.InfrastructureManagerTerraform),
-		" and keeps the state. It creates the network, the cluster, its node pools, the identities, the dashboards "+
-			"and ",
+		" and keeps the state. It creates ", createdFirst(p), "the cluster, its node pools, the identities, ",
+		"the dashboards and ",
 		"the alerts. If there is already a deployment, a preview shows what would change. The exported preview is a "+
 			"plan ",
 		"in JSON:")
@@ -63,7 +64,7 @@ func explainSubstitutions(d *document, p *ir.Platform) {
 			"--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
 			"--substitutions="+ir.StateBucketSubstitution+"=BUCKET,"+ir.StatePrefixSubstitution+"=PREFIX"))
-		if len(p.TeamsWithAccount()) > 0 {
+		if len(p.OwnAccounts()) > 0 {
 			d.Para("This command does not let the teams' jobs act as the teams' Google service accounts. ",
 				"After the build, run the commands that ", codeSpan("./create-platform.sh --prepare"),
 				" has printed for this (", linkHere(stepsHeading), " has them too).")
@@ -91,8 +92,8 @@ func explainSubstitutions(d *document, p *ir.Platform) {
 	if p.AnyCapacity(ir.Capacity.HasTPUs) {
 		d.Para("The names are the names of Google's guide ",
 			"[Running TPU training workloads on GKE](https://googlecloudplatform.github.io/",
-			"applied-ai-engineering-samples/ai-infrastructure/tpu-training-on-gke/). The network, the subnet and the ",
-			"cluster all have the name of the platform. `_ARTIFACT_REPOSITORY_BUCKET_NAME` is a bucket of a team: ",
+			"applied-ai-engineering-samples/ai-infrastructure/tpu-training-on-gke/). ", namedLikePlatform(p),
+			" the name of the platform. `_ARTIFACT_REPOSITORY_BUCKET_NAME` is a bucket of a team: ",
 			"it is named after the project, the platform and the team.")
 		// Source: env_setup/build.sh and terraform/variables.tf of the guide, in which no
 		// account has a role of Cloud Trace.
@@ -127,4 +128,12 @@ func tensorBoard(d *document, p *ir.Platform) {
 		}
 	}
 	d.Code("sh", lines...)
+}
+
+// namedLikePlatform names what has the name of the platform, with the verb.
+func namedLikePlatform(p *ir.Platform) markup {
+	if p.Network.Existing != nil {
+		return "The cluster has"
+	}
+	return "The network, the subnet and the cluster all have"
 }

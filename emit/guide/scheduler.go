@@ -42,6 +42,16 @@ type scheduler struct {
 	stops   markup // what destroying does before it deletes namespaces, or ""
 }
 
+// kueueRenames says that a new name of a ClusterQueue also needs new LocalQueues, if the
+// blueprint names ClusterQueues.
+func kueueRenames(p *ir.Platform) markup {
+	own, shared := p.ClusterQueueExamples()
+	if own == ir.ClusterQueuePrefix+"TEAM-TIER" && shared == ir.ClusterQueuePrefix+"TIER" {
+		return ""
+	}
+	return ", or if a ClusterQueue gets another name"
+}
+
 // schedulerOf returns the parts for the scheduler of a platform.
 func schedulerOf(p *ir.Platform) scheduler {
 	return ir.Choose(p.Scheduler,
@@ -60,9 +70,9 @@ func schedulerOf(p *ir.Platform) scheduler {
 				"`QUEUE` is the name of a ClusterQueue. With `Hold`, running jobs continue. With `HoldAndDrain`, " +
 				"Kueue evicts them. With `None`, the queue starts jobs again. A build keeps the setting: a stopped " +
 				"queue stays stopped.",
-			moved: "If teams start or stop sharing a tier, first delete their LocalQueues in the tier, because a " +
-				"LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
-				ir.LocalQueuePrefix + "TEAM-TIER`. ",
+			moved: "If teams start or stop sharing a tier" + kueueRenames(p) + ", first delete their LocalQueues in " +
+				"the tier, because a LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues " +
+				"-n NAMESPACE " + markup(p.LocalQueueExample()) + "`. ",
 			apply: "Create the " + kueueObjects(p) + " and the teams with their queues. If a webhook of Kueue does " +
 				"not answer yet, repeat the command:",
 			unready: "If the pods of a job are not all ready " + podsReadyTimeout() +

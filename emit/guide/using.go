@@ -52,6 +52,11 @@ func explainAccess(d *document, p *ir.Platform) {
 	if slices.ContainsFunc(p.MemberAccounts(), func(m string) bool { return strings.HasPrefix(m, "serviceAccount:") }) {
 		explainProgram(d)
 	}
+	if p.HasWorkforce() {
+		d.Para("If you sign in through the identity provider of your organisation, with Workforce Identity ",
+			"Federation, sign in with the login configuration that your administrators give you:")
+		d.Code("sh", "gcloud auth login --login-config=FILE")
+	}
 	d.Para("Get credentials once:")
 	d.Code("sh", credentialsCommand(p))
 	if !p.Cluster.DNSEndpoint {
@@ -172,7 +177,9 @@ func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
 	if len(p.TeamsWithAccount()) > 0 {
 		account := markup("the Kubernetes service account itself")
 		if t.Account != nil {
-			account = codeSpan(ir.TeamAccount{ID: fold(t.Account.ID)}.Email(p.Project))
+			named := *t.Account
+			named.ID = fold(named.ID)
+			account = codeSpan(named.Email(p.Project))
 		}
 		row = append(row, account)
 	}

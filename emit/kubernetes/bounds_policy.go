@@ -110,10 +110,10 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	}
 	policy := teamPolicy(p, "jobs-stay-in-bounds", admissionRule("batch", "v1", "jobs"),
 		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	controllers := append([]string{jobSetController(p)}, s.controllers...)
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
-		Name: "not-by-a-controller",
-		Expression: "!(request.userInfo.username in " + celList(append([]string{jobSetController}, s.controllers...)) +
-			")",
+		Name:       "not-by-a-controller",
+		Expression: "!(request.userInfo.username in " + celList(controllers) + ")",
 	}}
 	policy.Spec.Variables = []admissionv1.Variable{
 		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},

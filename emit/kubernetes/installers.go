@@ -11,15 +11,6 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// Images that the installers need in addition. Source: Google's own installers, see
-// installer. There, the host is prepared in an unpinned image.
-const (
-	pauseImage    = "gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830"
-	shellImage    = "ubuntu:24.04"
-	injectorImage = "gcr.io/gke-release/nri-device-injector@sha256:" +
-		"6e79483d52abdc28454bf186320b10a56b0f117a10e8d65d5c74dbb821a76970"
-)
-
 // hostBin is the folder of a node that contains the folders ir.HostGIB and
 // ir.HostNVIDIA.
 const hostBin = "/home/kubernetes/bin"
@@ -112,7 +103,7 @@ func tcpxInstaller(p *ir.Platform) installer {
 // tcpxoInstaller installs the NCCL plugin of GPUDirect-TCPXO, after it has made the
 // node's kernel show pods the devices that send the data.
 func tcpxoInstaller(p *ir.Platform) installer {
-	prepare := shellContainer("prepare", shellImage, `exec nsenter --all --target 1 -- bash -eu -c '
+	prepare := shellContainer("prepare", ir.ShellImage, `exec nsenter --all --target 1 -- bash -eu -c '
 iptables -C INPUT -p tcp -j ACCEPT 2>/dev/null || iptables -I INPUT -p tcp -j ACCEPT
 modprobe import-helper
 for device in $(lspci -nD -d 1ae0:0084 | cut -d " " -f 1); do
@@ -135,7 +126,7 @@ func gpuInjector(p *ir.Platform) installer {
 	return installer{
 		name: "device-injector", pools: gpuDirectPools(p, false, ir.TCPX, ir.TCPXO), sharesNet: true, sharesPIDs: true,
 		hostPaths: []hostPath{{"dev", "/dev", "/dev"}, {"nri", "/var/run/nri", "/var/run/nri"}},
-		stays:     &corev1.Container{Name: "device-injector", Image: injectorImage},
+		stays:     &corev1.Container{Name: "device-injector", Image: ir.InjectorImage},
 	}
 }
 
@@ -202,7 +193,12 @@ func (i installer) daemonSet(p *ir.Platform) *appsv1.DaemonSet {
 	if i.stays != nil {
 		pod.Containers = []corev1.Container{onHost(*i.stays)}
 	} else {
-		pod.Containers = []corev1.Container{{Name: "pause", Image: pauseImage}}
+		pod.Containers = []corev1.Container{{Name: "pause", Image: ir.PauseImage}}
+	}
+	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+		for i := range containers {
+			containers[i].Image = p.Images.Copy(containers[i].Image)
+		}
 	}
 	return d
 }

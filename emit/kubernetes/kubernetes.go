@@ -73,6 +73,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	}
 	onTheNode := teamsOnTheNode(p)
 	manifests = append(manifests,
+		kubeyaml.Manifest{Name: "system/namespaces.yaml", Objects: systemNamespaces(p)},
 		kubeyaml.Manifest{Name: "system/job-submitter.yaml", Objects: []any{jobSubmitter(p, scheduler)}},
 		kubeyaml.Manifest{
 			Name: "system/admission-policies.yaml", Objects: admissionPolicies(p, scheduler, len(onTheNode) > 0),
@@ -87,6 +88,8 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		objects := append(teamObjects(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
 		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: objects})
 	}
+
+	annotateForGitOps(p, manifests)
 
 	files := make([]emit.File, 0, len(manifests)+1)
 	resources := make([]string, 0, len(manifests)+1)

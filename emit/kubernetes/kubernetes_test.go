@@ -299,3 +299,44 @@ func TestBounds(t *testing.T) {
 		t.Errorf("pods may not claim the networks of their GPUs:\n%s", got)
 	}
 }
+
+// TestLabelsOfNamespaces checks that a namespace has the labels of the platform and of
+// its team, that the team's labels come first, and that batchwright's own labels stay.
+func TestLabelsOfNamespaces(t *testing.T) {
+	p := testPlan()
+	p.Labels = []ir.KeyValue{
+		{Key: "cost-center", Value: "4711"}, {Key: "stage", Value: "prod"}, {Key: "team", Value: "infra"},
+	}
+	p.Teams[0].Labels = []ir.KeyValue{{Key: "cost-center", Value: "4712"}}
+	const want = `  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+    cost-center: "4712"
+    pod-security.kubernetes.io/enforce: baseline
+    pod-security.kubernetes.io/warn: restricted
+    stage: prod
+    team: team-a
+  name: ns-a
+`
+	if got := renderFiles(t, p)["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestMembersOfAWorkforcePool checks the subjects of RBAC for the principals of a
+// workforce identity pool: the whole identifier is the name.
+func TestMembersOfAWorkforcePool(t *testing.T) {
+	const pool = "iam.googleapis.com/locations/global/workforcePools/employees/"
+	p := testPlan()
+	p.Teams[0].Members = []string{"principal://" + pool + "subject/a@example.com", "principalSet://" + pool + "group/g"}
+	const want = `- apiGroup: rbac.authorization.k8s.io
+  kind: User
+  name: principal://` + pool + `subject/a@example.com
+- apiGroup: rbac.authorization.k8s.io
+  kind: Group
+  name: principalSet://` + pool + `group/g
+`
+	if got := renderFiles(t, p)["kubernetes/teams/team-a.yaml"]; !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+}

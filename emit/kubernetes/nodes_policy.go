@@ -44,10 +44,10 @@ func reachOf(p *ir.Platform) reach {
 	r.lock = has(ir.RDMA, ir.TCPX)
 	if has(ir.TCPXO) {
 		r.devices = append(r.devices, ir.HostApertures)
-		r.daemons = append(r.daemons, ir.TCPXODaemon)
+		r.daemons = append(r.daemons, p.Images.Copy(ir.TCPXODaemon))
 	}
 	if has(ir.TCPX) {
-		r.daemons = append(r.daemons, ir.TCPXDaemon)
+		r.daemons = append(r.daemons, p.Images.Copy(ir.TCPXDaemon))
 	}
 	if r.daemons != nil {
 		r.kernel, r.capabilities = []string{"/sys", "/proc/sys"}, []string{"NET_ADMIN"}

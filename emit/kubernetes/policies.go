@@ -9,10 +9,12 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// jobSetController is the service account that creates the Jobs of a JobSet
-// (JobSet: config/default of the release). Those Jobs are queued with their
-// JobSet, which owns them, and carry no queue of their own.
-const jobSetController = "system:serviceaccount:" + ir.JobSetNamespace + ":jobset-controller-manager"
+// jobSetController returns the service account that creates the Jobs of a JobSet.
+// Those Jobs are queued with their JobSet, which owns them, and carry no queue of their
+// own.
+func jobSetController(p *ir.Platform) string {
+	return "system:serviceaccount:" + ir.JobSetNamespace + ":" + p.JobSetController()
+}
 
 // admissionPolicies returns the admission policies for the teams' namespaces, each
 // followed by its binding. onTheNode reports whether some namespace enforces no Pod
@@ -58,7 +60,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-part-of-a-jobset",
-		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController),
+		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController(p)),
 	}}
 	// With line breaks, the YAML printer writes block scalars instead of folding
 	// lines.

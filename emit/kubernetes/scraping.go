@@ -78,11 +78,12 @@ func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
 	for _, t := range monitoring.Targets(p) {
-		content, err := kubeyaml.Marshal(targetObjects(p.Name, t)...)
+		file, objects := t.Name+".yaml", targetObjects(p.Name, t)
+		annotateForGitOps(p, []kubeyaml.Manifest{{Name: file, Objects: objects}})
+		content, err := kubeyaml.Marshal(objects...)
 		if err != nil {
 			return nil, err
 		}
-		file := t.Name + ".yaml"
 		resources = append(resources, file)
 		files = append(files, emit.File{Path: path.Join(folder, scrapeFolder, file), Content: content})
 	}

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,6 +47,15 @@ func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace 
 	n := &corev1.Namespace{
 		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
+	}
+	own := n.Labels
+	n.Labels = map[string]string{}
+	for _, l := range slices.Concat(p.Labels, t.Labels) {
+		n.Labels[l.Key] = l.Value
+	}
+	maps.Copy(n.Labels, own)
+	for _, l := range t.NamespaceLabels {
+		n.Labels[l.Key] = l.Value
 	}
 	n.Labels[ir.LabelTeam] = t.Name
 	n.Labels[enforceLabel], n.Labels[warnLabel] = baseline, restricted
@@ -143,15 +153,23 @@ func serviceAccount(p *ir.Platform, t ir.Team) *corev1.ServiceAccount {
 // submitterBinding returns the binding that lets the team's members submit jobs to the
 // team's namespace, and to no other. To GKE, people and IAM service accounts are both
 // users, whose name is their address (GKE documentation: "Authorize actions in
-// clusters using role-based access control").
+// clusters using role-based access control"). The names of people and groups of a
+// workforce identity pool are their principal identifiers (GKE documentation: "Use
+// external identity providers to authenticate to GKE").
 func submitterBinding(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 	var subjects []rbacv1.Subject
 	if t.Group != "" {
 		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: t.Group})
 	}
 	for _, m := range t.Members {
-		subjects = append(subjects,
-			rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: ir.MemberAddress(m)})
+		subject := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: ir.MemberAddress(m)}
+		switch {
+		case ir.IsWorkforceGroup(m):
+			subject.Kind, subject.Name = rbacv1.GroupKind, m
+		case ir.IsWorkforce(m):
+			subject.Name = m
+		}
+		subjects = append(subjects, subject)
 	}
 	return &rbacv1.RoleBinding{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),

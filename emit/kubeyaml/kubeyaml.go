@@ -215,6 +215,11 @@ type Component struct {
 	Replacements    []Replacement `json:"replacements"`
 }
 
+// Patches are patches of the objects that a program renders.
+type Patches struct {
+	Patches []Patch `json:"patches"`
+}
+
 // Patch is a strategic merge patch. It names the object that it changes.
 type Patch struct {
 	Patch string `json:"patch"`

@@ -95,13 +95,13 @@ func featureGates(p *ir.Platform) map[string]bool {
 	return gates
 }
 
-// configMap returns the ConfigMap that Kueue's controller reads when it starts.
-// It replaces the release's ConfigMap and sets the same values (Kueue 0.19:
-// config/components/manager/controller_manager_config.yaml), except for the
-// frameworks, the metrics, the managed jobs, the resources that are not counted, and
-// how long Kueue waits for pods.
-func configMap(p *ir.Platform) (*corev1.ConfigMap, error) {
-	text, err := kubeyaml.Marshal(&managerConfiguration{
+// Configuration returns the text that Kueue's controller reads when it starts. It sets
+// the values of the release (Kueue 0.19:
+// config/components/manager/controller_manager_config.yaml), except for the frameworks,
+// the metrics, the managed jobs, the resources that are not counted, and how long Kueue
+// waits for pods.
+func Configuration(p *ir.Platform) ([]byte, error) {
+	return kubeyaml.Marshal(&managerConfiguration{
 		TypeMeta:       metav1.TypeMeta{APIVersion: "config.kueue.x-k8s.io/v1beta2", Kind: "Configuration"},
 		Health:         health{HealthProbeBindAddress: ":8081"},
 		Metrics:        metrics{BindAddress: ":8443", EnableClusterQueueResources: true},
@@ -143,6 +143,12 @@ func configMap(p *ir.Platform) (*corev1.ConfigMap, error) {
 		Resources:    resources{ExcludeResourcePrefixes: []string{string(corev1.ResourceEphemeralStorage)}},
 		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
 	})
+}
+
+// ConfigMap returns the ConfigMap with the configuration. It replaces the release's
+// ConfigMap.
+func ConfigMap(p *ir.Platform) (*corev1.ConfigMap, error) {
+	text, err := Configuration(p)
 	if err != nil {
 		return nil, err
 	}

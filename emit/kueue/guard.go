@@ -20,10 +20,26 @@ const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-sched
 	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
 
 // TierOfQueue returns a CEL expression for the tier of variables.queue, which is a
-// LocalQueue of the namespace.
-func TierOfQueue(*ir.Platform) string {
-	return fmt.Sprintf("variables.queue.replace('%s' + namespaceObject.metadata.?labels[?'%s'].orValue('') + '-', '')",
+// LocalQueue of the namespace. A name that the blueprint gives is looked up together with
+// its namespace; every other name ends in the tier.
+func TierOfQueue(p *ir.Platform) string {
+	byName := fmt.Sprintf(
+		"variables.queue.replace('%s' + namespaceObject.metadata.?labels[?'%s'].orValue('') + '-', '')",
 		ir.LocalQueuePrefix, ir.LabelTeam)
+	var named []string
+	for i := range p.Teams {
+		t := &p.Teams[i]
+		for _, q := range t.Queues {
+			if t.NamesLocalQueue(q) {
+				named = append(named, fmt.Sprintf("'%s/%s': '%s'", t.Namespace, q.LocalQueue, q.Tier))
+			}
+		}
+	}
+	if named == nil {
+		return byName
+	}
+	return "{" + strings.Join(named, ",\n") + "}\n" +
+		"[?namespaceObject.metadata.name + '/' + variables.queue].orValue(" + byName + ")\n"
 }
 
 // reservedNames are labels and annotations with which a job would take a priority

@@ -11,9 +11,13 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// System returns Kueue's configuration.
+// System returns the ConfigMap with Kueue's configuration. With a GitOps tool it is part
+// of what installs Kueue.
 func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	c, err := configMap(p)
+	if p.Delivery.GitOps.On() {
+		return nil, nil
+	}
+	c, err := ConfigMap(p)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func clusterQueue(p *ir.Platform, q ir.Queue, namespaces ...string) *v1beta2.Clu
 		Spec: v1beta2.ClusterQueueSpec{
 			CohortName:              v1beta2.CohortReference(q.Cohort),
 			QueueingStrategy:        v1beta2.QueueingStrategy(q.Strategy),
-			NamespaceSelector:       selectNamespaces(namespaces),
+			NamespaceSelector:       selectNamespaces(q.Namespaces, namespaces),
 			AdmissionChecksStrategy: checksOf(q),
 			Preemption:              preemptionOf(q.Preemption),
 		},
@@ -57,7 +57,19 @@ func preemptionOf(p ir.Preemption) *v1beta2.ClusterQueuePreemption {
 	return out
 }
 
-func selectNamespaces(names []string) *metav1.LabelSelector {
+// selectNamespaces returns the selector of the namespaces that may use a queue. names are
+// the namespaces of its teams.
+func selectNamespaces(n ir.Namespaces, names []string) *metav1.LabelSelector {
+	switch {
+	case n.All:
+		return &metav1.LabelSelector{} // Kueue: nil selects no namespace, {} selects all
+	case n.Labels != nil:
+		labels := map[string]string{}
+		for _, l := range n.Labels {
+			labels[l.Key] = l.Value
+		}
+		return &metav1.LabelSelector{MatchLabels: labels}
+	}
 	if len(names) == 1 {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: names[0]}}
 	}

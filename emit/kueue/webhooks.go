@@ -46,7 +46,13 @@ type selectedWebhook struct {
 // The patch finds its webhook by name. If the release lacks that webhook, the result
 // has a webhook without an address, and the API server refuses it. If the release
 // has no namespaceSelector at all, kustomize fails.
+//
+// Kueue's chart needs no such change: it copies the selector of the managed jobs to the
+// same webhooks (Kueue 0.19: charts/kueue/templates/webhook/manifests.yaml).
 func Release(p *ir.Platform) ([]kubeyaml.Manifest, error) {
+	if p.FromCharts() {
+		return nil, nil
+	}
 	group := admissionv1.SchemeGroupVersion
 	patch, err := kubeyaml.Marshal(&webhookSelector{
 		TypeMeta: kubeyaml.Kind(group, "ValidatingWebhookConfiguration"),

@@ -106,6 +106,7 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 		"Capacity/Accelerators by model",
 		"Capacity/Accelerators by provisioning model",
 		"Capacity/Accelerators requested and busy",
+		"Capacity/Accelerators requested by namespace",
 		"Accelerators/Duty cycle by model",
 		"Accelerators/Duty cycle of all chips",
 		"Accelerators/Memory in use by model",
@@ -150,6 +151,29 @@ func TestTeamQueues(t *testing.T) {
 		if got != want {
 			t.Errorf("%s leads into %q, want %q", local, got, want)
 		}
+	}
+}
+
+// TestTeamQueuesWithNames checks that the query finds queues that the blueprint names, and
+// that equal names of two namespaces lead to different queues.
+func TestTeamQueuesWithNames(t *testing.T) {
+	p := &ir.Platform{Teams: []ir.Team{
+		{Name: "a", Namespace: "a", Queues: []ir.Queue{{Tier: "lp", ClusterQueue: "low.a", LocalQueue: "default"}}},
+		{Name: "b", Namespace: "b", Queues: []ir.Queue{{Tier: "lp", ClusterQueue: "cq-b-lp", LocalQueue: "default"}}},
+		{Name: "c", Namespace: "c", Queues: []ir.Queue{{Tier: "lp", ClusterQueue: "cq-c-lp", LocalQueue: "lq-c-lp"}}},
+	}}
+	got := teamQueues(p, "cluster_queue")
+	for _, want := range []string{
+		`label_join(`, `"local_queue", "/", "exported_namespace", "name")`,
+		`"cluster_queue", "low.a", "local_queue", "a/default")`,
+		`"cluster_queue", "cq-b-lp", "local_queue", "b/default")`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the query has no %s: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "cq-c-lp") {
+		t.Errorf("the query replaces a name that follows from team and tier: %s", got)
 	}
 }
 

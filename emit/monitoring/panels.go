@@ -404,6 +404,15 @@ func capacitySection(p *ir.Platform) Section {
 			},
 			skip: !chipped,
 		},
+		{
+			Title: "Accelerators requested by namespace",
+			Note: "Each team has its own namespace. Cloud Billing also divides the costs of nodes by the requests of " +
+				"pods. The costs themselves are not in Cloud Monitoring.",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("namespace_name", `sum by (namespace_name) (`+
+				`kubernetes_io:container_accelerator_request{monitored_resource="k8s_container",@system})`),
+			skip: !chipped,
+		},
 	}}
 }
 

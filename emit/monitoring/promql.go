@@ -133,9 +133,9 @@ func quantileOf(q string, by []string, buckets string) string {
 // teamQueues returns an expression with one series for each ClusterQueue of the
 // selected team. The given label holds the queue's name. The expression derives the
 // name from the team's LocalQueue: the two names differ only in the prefix, except
-// that the ClusterQueue of a shared tier does not contain the team's name. A match of
-// ClusterQueues by the team's name would also find the queues of a team whose name
-// begins with it.
+// that the ClusterQueue of a shared tier does not contain the team's name, and that the
+// blueprint can name queues. A match of ClusterQueues by the team's name would also find
+// the queues of a team whose name begins with it.
 func teamQueues(p *ir.Platform, label string) string {
 	replace := func(expr, queue, local string) string {
 		return `label_replace(` + expr + `, "` + label + `", "` + ir.ClusterQueuePrefix + queue + `", "name", "` +
@@ -147,7 +147,7 @@ func teamQueues(p *ir.Platform, label string) string {
 		shared[q.Tier] = true
 	}
 	if len(shared) == 0 {
-		return expr
+		return replaceNamed(p, label, expr)
 	}
 	var tiers []string
 	for _, c := range p.PriorityClasses {
@@ -167,6 +167,30 @@ func teamQueues(p *ir.Platform, label string) string {
 		}):
 			expr = replace(expr, "$1", "(.*-"+tier+")")
 		}
+	}
+	return replaceNamed(p, label, expr)
+}
+
+// replaceNamed returns expr, which derives the name of a ClusterQueue from the name of a
+// LocalQueue, with the queues that the blueprint names. Two namespaces can have a
+// LocalQueue of the same name, so the replacement compares both names.
+func replaceNamed(p *ir.Platform, label, expr string) string {
+	const joined = "local_queue"
+	var named []string // names of LocalQueues with their namespace, and their ClusterQueues, in turn
+	for i := range p.Teams {
+		t := &p.Teams[i]
+		for _, q := range t.Queues {
+			if t.NamesLocalQueue(q) || t.NamesClusterQueue(q) {
+				named = append(named, strings.ReplaceAll(t.Namespace+"/"+q.LocalQueue, ".", `[.]`), q.ClusterQueue)
+			}
+		}
+	}
+	if named == nil {
+		return expr
+	}
+	expr = `label_join(` + expr + `, "` + joined + `", "/", "` + teamVariable.Label + `", "name")`
+	for pair := range slices.Chunk(named, 2) {
+		expr = `label_replace(` + expr + `, "` + label + `", "` + pair[1] + `", "` + joined + `", "` + pair[0] + `")`
 	}
 	return expr
 }

@@ -14,12 +14,22 @@ type Target struct {
 }
 
 // Targets returns the controllers whose metrics the boards and alerts read.
-func Targets(p *ir.Platform) []Target { return schedulerOf(p).targets() }
+func Targets(p *ir.Platform) []Target { return schedulerOf(p).targets(p) }
 
 // kueueTargets returns the scrape targets with Kueue. Source: config/default and
 // config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
-func kueueTargets() []Target {
-	return []Target{managerTarget("kueue", ir.KueueNamespace), managerTarget("jobset", ir.JobSetNamespace)}
+func kueueTargets(p *ir.Platform) []Target {
+	return []Target{managerTarget("kueue", ir.KueueNamespace), jobSetTarget(p)}
+}
+
+// jobSetTarget returns the target for JobSet's controller. Its chart gives the pods
+// other labels than the release (JobSet 0.12: charts/jobset/templates/controller).
+func jobSetTarget(p *ir.Platform) Target {
+	t := managerTarget("jobset", ir.JobSetNamespace)
+	if p.FromCharts() {
+		t.Pods = map[string]string{"app.kubernetes.io/name": "jobset", "app.kubernetes.io/component": "controller"}
+	}
+	return t
 }
 
 // managerTarget returns the target for the controller of Kueue or of JobSet.
@@ -40,11 +50,11 @@ const (
 
 // kaiTargets returns the scrape targets with KAI Scheduler. Source: KAI Scheduler
 // 0.17, pkg/operator/operands.
-func kaiTargets() []Target {
+func kaiTargets(p *ir.Platform) []Target {
 	service := func(app string) Target {
 		return Target{Name: app, Namespace: ir.KAINamespace, Pods: map[string]string{"app": app}}
 	}
 	return []Target{
-		managerTarget("jobset", ir.JobSetNamespace), service(kaiSchedulerService), service(kaiQueueService),
+		jobSetTarget(p), service(kaiSchedulerService), service(kaiQueueService),
 	}
 }

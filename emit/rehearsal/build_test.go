@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func compileBlueprints(t *testing.T, names ...string) (*ir.Platform, emit.Tree) 
 	t.Helper()
 	in := compiler.Input{Files: os.DirFS("../..")}
 	for _, name := range names {
-		in.Paths = append(in.Paths, "blueprints/"+name)
+		in.Paths = append(in.Paths, path.Join("blueprints", name))
 	}
 	res, err := compiler.Compile(t.Context(), in)
 	if err != nil || res.Plan == nil {
@@ -149,6 +150,31 @@ func TestConfiguration(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestGitOpsConfiguration checks that a rehearsal finds Kueue's configuration wherever a
+// GitOps tool has it, and the same objects except for annotations.
+func TestGitOpsConfiguration(t *testing.T) {
+	plan, tree := compileBlueprints(t, "batch-platform")
+	want, err := rehearsal.OfDemonstration(plan, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"argocd", "configsync", "flux"} {
+		plan, tree := compileBlueprints(t, "batch-platform", "../golden/testdata/gitops/"+tool+".cue")
+		got, err := rehearsal.OfDemonstration(plan, tree)
+		if err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+		var a, b any
+		if json.Unmarshal(want.Objects[0], &a) != nil || json.Unmarshal(got.Objects[0], &b) != nil || !cmp.Equal(a, b) {
+			t.Errorf("%s: configuration (-want +got):\n%s", tool, cmp.Diff(a, b))
+		}
+		// Argo CD also has the namespaces of the charts.
+		if n := len(got.Objects) - len(want.Objects); n != 0 && (tool != "argocd" || n != 2) {
+			t.Errorf("%s: %d objects more", tool, n)
+		}
 	}
 }
 

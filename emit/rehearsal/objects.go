@@ -19,10 +19,14 @@ import (
 )
 
 // configurationPath and configurationKey are the place of Kueue's configuration in a
-// deploy folder: a file with a ConfigMap, and a key of the ConfigMap.
+// deploy folder: a file with a ConfigMap, and a key of the ConfigMap. With a GitOps tool
+// the configuration is in gitOpsFolder: in such a ConfigMap, or as the value chartKey of
+// Kueue's chart, in an object of the tool.
 const (
 	configurationPath = "kubernetes/system/kueue-configuration.yaml"
 	configurationKey  = "controller_manager_config.yaml"
+	gitOpsFolder      = "gitops/"
+	chartKey          = "controllerManagerConfigYaml"
 )
 
 // kueueKinds and kaiKinds are the kinds of the objects that an engine gets, in the order in
@@ -53,23 +57,71 @@ func clusterObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 }
 
 // kueueObjects returns Kueue's configuration, then the objects of kueueKinds.
-func kueueObjects(_ *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+	key, isPlace := configurationKey, func(name string) bool { return name == configurationPath }
+	if p.Delivery.GitOps.On() {
+		isPlace = func(name string) bool { return strings.HasPrefix(name, gitOpsFolder) }
+	}
+	if p.FromCharts() {
+		key = chartKey
+	}
+	configuration, err := findConfiguration(tree, isPlace, key)
+	if err != nil {
+		return nil, err
+	}
+	found, err := objectsOf(kueueKinds, tree)
+	return append([]json.RawMessage{configuration}, found...), err
+}
+
+// findConfiguration returns the configuration, which a text with the given key holds,
+// from the files for which isPlace is true.
+func findConfiguration(tree emit.Tree, isPlace func(string) bool, key string) (json.RawMessage, error) {
 	for _, f := range tree {
-		if f.Path != configurationPath {
+		if !isPlace(f.Path) {
 			continue
 		}
 		objects, err := decodeDocuments(f.Path, f.Content)
 		if err != nil {
 			return nil, err
 		}
-		configuration, err := decodeConfiguration(objects)
-		if err != nil {
-			return nil, err
+		for _, o := range objects {
+			var fields any
+			if err := json.Unmarshal(o.text, &fields); err != nil {
+				return nil, fmt.Errorf("rehearsal: %s: %w", f.Path, err)
+			}
+			if text, found := findText(fields, key); found {
+				configuration, err := yaml.ToJSON([]byte(text))
+				if err != nil {
+					return nil, fmt.Errorf("rehearsal: %s: %s: %w", f.Path, key, err)
+				}
+				return configuration, nil
+			}
 		}
-		found, err := objectsOf(kueueKinds, tree)
-		return append([]json.RawMessage{configuration}, found...), err
 	}
-	return nil, fmt.Errorf("rehearsal: the folder has no %s", configurationPath)
+	return nil, fmt.Errorf("rehearsal: the folder has no configuration of Kueue, which is a text with the key %s", key)
+}
+
+// findText returns the text with a key, in value or below it, and reports whether there
+// is one.
+func findText(value any, key string) (string, bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if text, ok := value[key].(string); ok {
+			return text, true
+		}
+		for _, child := range value {
+			if text, found := findText(child, key); found {
+				return text, true
+			}
+		}
+	case []any:
+		for _, child := range value {
+			if text, found := findText(child, key); found {
+				return text, true
+			}
+		}
+	}
+	return "", false
 }
 
 // kaiObjects returns the PriorityClasses that KAI Scheduler's chart installs, then the
@@ -117,27 +169,6 @@ func objectsOf(kinds []string, tree emit.Tree) ([]json.RawMessage, error) {
 		out = append(out, o.text)
 	}
 	return out, nil
-}
-
-// decodeConfiguration returns the object of kind Configuration that a ConfigMap holds as
-// text.
-func decodeConfiguration(objects []object) (json.RawMessage, error) {
-	for _, o := range objects {
-		var configMap struct {
-			Data map[string]string `json:"data"`
-		}
-		if err := json.Unmarshal(o.text, &configMap); err != nil {
-			return nil, fmt.Errorf("rehearsal: %s: %w", configurationPath, err)
-		}
-		if text, ok := configMap.Data[configurationKey]; ok {
-			configuration, err := yaml.ToJSON([]byte(text))
-			if err != nil {
-				return nil, fmt.Errorf("rehearsal: %s: %s: %w", configurationPath, configurationKey, err)
-			}
-			return configuration, nil
-		}
-	}
-	return nil, fmt.Errorf("rehearsal: %s has no %s", configurationPath, configurationKey)
 }
 
 // decodeDocuments returns the objects of a YAML file, in their order.

@@ -32,10 +32,13 @@ func writeCluster(b *body, p *ir.Platform) {
 	if p.Cluster.MultiNetworking {
 		c.setBool("enable_multi_networking", true)
 	}
+	if p.Security.IntraNodeVisibility {
+		c.setBool("enable_intranode_visibility", true)
+	}
 	firstNodes(c, p.Security)
 
 	c.block("release_channel").setString("channel", p.Cluster.ReleaseChannel)
-	privateNetwork(c)
+	privateNetwork(c, p)
 	writeAccess(c, p)
 	writeSecurity(c, p.Security)
 	writeAddons(c, p)
@@ -47,6 +50,11 @@ func writeCluster(b *body, p *ir.Platform) {
 	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
 		"Terraform did not ignore this, the next plan would replace the cluster.")
 	lifecycle.setExpr("ignore_changes", "[node_config]")
+	if p.Network.Existing != nil {
+		c.note("Nodes need their roles to join the cluster.")
+		c.setExpr("depends_on", "[google_project_iam_member.nodes]")
+		return
+	}
 	c.note("Nodes need their roles to join the cluster, and the NAT to pull public images.")
 	c.setExpr("depends_on", `[
   module.network,
@@ -54,7 +62,7 @@ func writeCluster(b *body, p *ir.Platform) {
 ]`)
 }
 
-func privateNetwork(c *body) {
+func privateNetwork(c *body, p *ir.Platform) {
 	ranges := c.block("ip_allocation_policy")
 	ranges.setExpr("cluster_secondary_range_name", "module.network.pod_range_name")
 	ranges.setExpr("services_secondary_range_name", "module.network.service_range_name")
@@ -62,7 +70,14 @@ func privateNetwork(c *body) {
 	private := c.block("private_cluster_config")
 	private.setBool("enable_private_nodes", true)
 	private.setExpr("enable_private_endpoint", "length(var.authorized_networks) == 0")
-	private.setExpr("master_ipv4_cidr_block", "var.control_plane_range")
+	switch e := p.Network.Existing; {
+	case p.Network.ControlPlane != "":
+		private.setExpr("master_ipv4_cidr_block", "var.control_plane_range")
+	case e != nil && e.ControlPlaneSubnet != "":
+		private.note("The control plane has its private address in this subnet.")
+		private.setExpr("private_endpoint_subnetwork",
+			`"projects/${var.network_project}/regions/${var.region}/subnetworks/${var.control_plane_subnet}"`)
+	}
 
 	c.note("GKE requires this block for a private endpoint. Without authorized networks, only",
 		"the cluster's own subnet can reach the endpoint.")
@@ -125,6 +140,21 @@ func writeSecurity(c *body, s ir.Security) {
 	}
 	if s.Posture {
 		c.block("security_posture_config").setString("mode", "BASIC")
+	}
+	if s.BulletinTopic != "" {
+		pubsub := c.block("notification_config").block("pubsub")
+		pubsub.setBool("enabled", true)
+		pubsub.setString("topic", s.BulletinTopic)
+		pubsub.block("filter").setStrings("event_type",
+			[]string{"SECURITY_BULLETIN_EVENT", "UPGRADE_AVAILABLE_EVENT", "UPGRADE_EVENT"})
+	}
+}
+
+// firewallLogs logs the connections that a firewall rule allows, if the platform asks
+// for it.
+func firewallLogs(b *body, s ir.Security) {
+	if s.FirewallLogs {
+		b.block("log_config").setString("metadata", "INCLUDE_ALL_METADATA")
 	}
 }
 

@@ -17,6 +17,10 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	if len(p.Network.GPUs) == 0 {
 		return
 	}
+	if p.Network.Existing != nil {
+		existingGPUNetworks(b, p)
+		return
+	}
 	var networks, subnets []entry
 	for _, n := range p.Network.GPUs {
 		profile := hclwrite.TokensForIdentifier("null")
@@ -59,22 +63,31 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	firewall.setExpr("for_each",
 		"{ for name, network in local.gpu_networks : name => network if network.profile == null }")
 	firewall.setExpr("name", `"${google_compute_network.gpu[each.key].name}-internal"`)
+	firewall.setString("description", "Lets nodes reach each other on this network between GPUs, and nobody else.")
 	firewall.setExpr("network", "google_compute_network.gpu[each.key].id")
 	firewall.setString("direction", "INGRESS")
 	firewall.setExpr("source_ranges", "[for subnet in local.gpu_subnets : subnet.range if subnet.network == each.key]")
 	for _, protocol := range []string{"tcp", "udp", "icmp"} {
 		firewall.block("allow").setString("protocol", protocol)
 	}
+	firewallLogs(firewall, p.Security)
 }
 
 // deviceNetworks attaches a network to each device of a node, in the order of the
 // devices.
-func deviceNetworks(networks *body, c ir.Capacity) {
+func deviceNetworks(networks *body, p *ir.Platform, c ir.Capacity) {
 	networks.note("Attaches one network to each network device of a node, in the order of the devices.",
 		"A pod selects a device by its network.")
 	each := networks.block("dynamic", "additional_node_network_configs")
 	each.setLiteral("for_each", stringTuple(c.Networks))
 	content := each.block("content")
+	if p.Network.Existing != nil {
+		content.setExpr("network", `"projects/${var.network_project}/global/networks/`+
+			`${local.gpu_subnets[additional_node_network_configs.value].network}"`)
+		content.setExpr("subnetwork", `"projects/${var.network_project}/regions/${var.region}/subnetworks/`+
+			`${local.gpu_subnets[additional_node_network_configs.value].subnet}"`)
+		return
+	}
 	content.setExpr("network",
 		"google_compute_network.gpu[local.gpu_subnets[additional_node_network_configs.value].network].name")
 	content.setExpr("subnetwork", "google_compute_subnetwork.gpu[additional_node_network_configs.value].name")

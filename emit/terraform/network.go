@@ -23,6 +23,9 @@ type networkInput struct {
 
 // networkInputs returns the variables of the module in the order of the files.
 func networkInputs(p *ir.Platform) []networkInput {
+	if p.Network.Existing != nil {
+		return existingInputs(p)
+	}
 	text := func(name, description string, value hclwrite.Tokens) networkInput {
 		return networkInput{name: name, description: description, value: value, kind: "string"}
 	}
@@ -35,12 +38,16 @@ func networkInputs(p *ir.Platform) []networkInput {
 		text("pod_range", "Secondary range of the subnet, for the pods.", traversalTokens("var", "pod_range")),
 		text("service_range", "Secondary range of the subnet, for the Services.",
 			traversalTokens("var", "service_range")),
-		text("control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
-			traversalTokens("var", "control_plane_range")),
+	}
+	if p.Network.ControlPlane != "" {
+		inputs = append(inputs,
+			text("control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
+				traversalTokens("var", "control_plane_range")))
+	}
+	inputs = append(inputs,
 		text("node_service_account",
 			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
-			traversalTokens("var", "node_account")),
-	}
+			traversalTokens("var", "node_account")))
 	if p.Network.MTU > 0 {
 		inputs = append(inputs, networkInput{
 			name: "mtu", description: "Size in bytes of the largest packet that a new network carries.",
@@ -52,7 +59,11 @@ func networkInputs(p *ir.Platform) []networkInput {
 
 // network writes the call of the module.
 func network(b *body, p *ir.Platform) {
-	b.note("The cluster's network is a module, so that a network team can review and own it.")
+	if p.Network.Existing != nil {
+		b.note("The cluster's network exists. network-team/ lists what its owners must do.")
+	} else {
+		b.note("The cluster's network is a module, so that a network team can review and own it.")
+	}
 	call := b.block("module", "network")
 	call.setString("source", "./"+networkModule)
 	call.AppendNewline()
@@ -77,7 +88,11 @@ func networkVariables(b *body, p *ir.Platform) {
 	}
 }
 
-func networkOutputs(b *body, _ *ir.Platform) {
+func networkOutputs(b *body, p *ir.Platform) {
+	if p.Network.Existing != nil {
+		existingOutputs(b)
+		return
+	}
 	const ranges = "google_compute_subnetwork.main.secondary_ip_range"
 	writeOutput(b, "id", "ID of the VPC network.", "google_compute_network.main.id")
 	writeOutput(b, "name", "Name of the VPC network.", "google_compute_network.main.name")
@@ -88,6 +103,10 @@ func networkOutputs(b *body, _ *ir.Platform) {
 
 // networkMain writes the resources of the module.
 func networkMain(b *body, p *ir.Platform) {
+	if p.Network.Existing != nil {
+		existingMain(b)
+		return
+	}
 	vpc := b.resource("google_compute_network", "main")
 	vpc.setExpr("name", "var.name")
 	vpc.setBool("auto_create_subnetworks", false)
@@ -136,26 +155,40 @@ func networkMain(b *body, p *ir.Platform) {
 	log.setBool("enable", true)
 	log.setString("filter", "ERRORS_ONLY")
 
-	type server struct {
-		ports []string
-		note  constant
-	}
-	servers := ir.Choose(p.Scheduler,
-		server{
-			[]string{"8082", "9443"},
-			"webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.",
-		},
-		server{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on port 9443."})
-	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", servers.note)
+	webhooks := webhookServers(p)
+	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
 	firewall := b.resource("google_compute_firewall", "webhooks")
 	firewall.setExpr("name", `"${google_compute_network.main.name}-webhooks"`)
+	firewall.setString("description", "Lets the control plane reach the software of the platform on the nodes.")
 	firewall.setExpr("network", "google_compute_network.main.id")
 	firewall.setString("direction", "INGRESS")
-	firewall.setExpr("source_ranges", "[var.control_plane_range]")
+	if p.Network.ControlPlane != "" {
+		firewall.setExpr("source_ranges", "[var.control_plane_range]")
+	} else {
+		firewall.note("The control plane has an address in the subnet.")
+		firewall.setExpr("source_ranges", "[var.node_range]")
+	}
 	firewall.setExpr("target_service_accounts", "[var.node_service_account]")
 	allow := firewall.block("allow")
 	allow.setString("protocol", "tcp")
-	allow.setStrings("ports", servers.ports)
+	allow.setStrings("ports", webhooks.ports)
+	firewallLogs(firewall, p.Security)
+}
+
+// servers are the servers on nodes that the control plane calls.
+type servers struct {
+	ports []string
+	note  constant // continues a sentence that ends with "The"
+}
+
+// webhookServers returns the servers of the platform's software.
+func webhookServers(p *ir.Platform) servers {
+	return ir.Choose(p.Scheduler,
+		servers{
+			[]string{"8082", "9443"},
+			"webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.",
+		},
+		servers{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on port 9443."})
 }
 
 func secondaryRange(subnet *body, name string, cidr constant) {

@@ -97,7 +97,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 		networks.note("GKE attaches the networks between the accelerators.")
 		networks.setString("accelerator_network_profile", "auto")
 	case len(c.Networks) > 0:
-		deviceNetworks(networks, c)
+		deviceNetworks(networks, p, c)
 	}
 	if option.Queued {
 		np.note("GKE starts all nodes that a workload needs at once, or none.")
@@ -218,14 +218,9 @@ var effect = map[string]string{
 }
 
 func setLabels(node *body, labels []ir.KeyValue) {
-	if len(labels) == 0 {
-		return
+	if len(labels) > 0 {
+		node.setTokens("labels", labelTokens(labels))
 	}
-	entries := make([]entry, len(labels))
-	for i, l := range labels {
-		entries[i] = entry{l.Key, stringTokens(l.Value)}
-	}
-	node.setTokens("labels", objectTokens(entries))
 }
 
 // writeAccelerators writes a node's GPUs. TPUs come with the machine type.
@@ -313,6 +308,9 @@ func nodeIdentity(node *body) {
 
 func nodeDefaults(node *body, p *ir.Platform) {
 	bootDiskKey(node, p.Security)
+	if len(p.Labels) > 0 {
+		node.setExpr("resource_labels", "var.labels")
+	}
 	node.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
 	node.block("gvnic").setBool("enabled", true)
 	node.block("workload_metadata_config").setString("mode", "GKE_METADATA")

@@ -1,15 +1,25 @@
 package terraform
 
-import "github.com/batchwright/batchwright/compiler/ir"
+import (
+	"github.com/hashicorp/hcl/v2/hclwrite"
 
-func writeProviders(b *body, _ *ir.Platform) {
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+func writeProviders(b *body, p *ir.Platform) {
 	google := b.block("provider", "google")
 	google.setExpr("project", "var.project_id")
 	google.setExpr("region", "var.region")
 	google.note("The provider sets these labels on all resources that have labels, so that cost reports",
 		"can distinguish platforms.")
-	google.setTokens("default_labels", objectTokens([]entry{
-		{"managed-by", stringTokens("batchwright")},
-		{"platform", traversalTokens("var", "cluster_name")},
-	}))
+	labels := objectTokens([]entry{
+		{ir.CloudLabelManagedBy, stringTokens("batchwright")},
+		{ir.CloudLabelPlatform, traversalTokens("var", "cluster_name")},
+	})
+	if len(p.Labels) > 0 {
+		google.note("Node pools repeat var.labels in resource_labels, because the provider gives them no default",
+			"labels.")
+		labels = hclwrite.TokensForFunctionCall("merge", traversalTokens("var", "labels"), labels)
+	}
+	google.setTokens("default_labels", labels)
 }

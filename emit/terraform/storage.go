@@ -11,6 +11,11 @@ func nodesListBuckets(p *ir.Platform) bool {
 	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.NodesListBucket })
 }
 
+// labelsBuckets reports whether the bucket of any team has labels of the team.
+func labelsBuckets(p *ir.Platform) bool {
+	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Bucket != "" && len(t.Labels) > 0 })
+}
+
 func writeStorage(b *body, p *ir.Platform) {
 	if !p.HasBuckets() {
 		return
@@ -25,6 +30,9 @@ func writeStorage(b *body, p *ir.Platform) {
 	bucket.setExpr("location", "var.region")
 	bucket.setBool("uniform_bucket_level_access", true)
 	bucket.setString("public_access_prevention", "enforced")
+	if labelsBuckets(p) {
+		bucket.setExpr("labels", "var.teams[each.key].labels")
+	}
 	bucket.block("versioning").setBool("enabled", true)
 	bucket.note("Overwritten and deleted objects can be restored for 30 days.")
 	rule := bucket.block("lifecycle_rule")

@@ -2,6 +2,9 @@
 // provider: the network, which is a module of the root, the cluster, its node pools
 // and reservations, identities, buckets, dashboards and alerts.
 //
+// If others own the network, the module changes nothing in it, and a second root,
+// network-team/, holds what its owners must add.
+//
 // Values that an administrator would set per project are in terraform.tfvars; values
 // that belong to a piece of hardware are in the block that creates it. Teams are
 // data: for ten or ten thousand teams, the resource blocks are the same.
@@ -17,7 +20,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns the files under terraform/, formatted like the output of terraform
+// Files returns the files under terraform/, and network-team/main.tf, formatted like the output of terraform
 // fmt. It returns an error if the plan has a fixed node count that cannot be divided
 // evenly over the zones, because GKE would create fewer nodes than the quotas
 // promise.
@@ -61,6 +64,11 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 			continue // the platform has no such resources
 		}
 		files = append(files, emit.File{Path: "terraform/" + f.name, Content: content})
+	}
+	if p.Network.Existing != nil {
+		file := hclwrite.NewEmptyFile()
+		networkTeam(&body{Body: file.Body()}, p)
+		files = append(files, emit.File{Path: networkTeamFile, Content: file.Bytes()})
 	}
 	return files, nil
 }

@@ -125,7 +125,10 @@ func planShapes() map[string]*ir.Platform {
 			p.Teams[1].Account, p.Teams[1].Roles = nil, nil
 		}),
 		"secured": editedPlan(func(p *ir.Platform) {
-			p.Security = ir.Security{KMSKey: kmsKey, BinaryAuthorization: true, FlowLogs: true, Posture: true}
+			p.Security = ir.Security{
+				KMSKey: kmsKey, BinaryAuthorization: true, FlowLogs: true, Posture: true, FirewallLogs: true,
+				IntraNodeVisibility: true, BulletinTopic: "projects/my-project/topics/gke",
+			}
 		}),
 		"maintenance": editedPlan(func(p *ir.Platform) {
 			p.Cluster.Maintenance.Exclusions = []ir.Exclusion{
@@ -588,12 +591,16 @@ func TestCluster(t *testing.T) {
 			"database_encryption.state": `"ENCRYPTED"`, "database_encryption.key_name": `"` + kmsKey + `"`,
 			"binary_authorization.evaluation_mode":                             `"PROJECT_SINGLETON_POLICY_ENFORCE"`,
 			"security_posture_config.mode":                                     `"BASIC"`,
+			"enable_intranode_visibility":                                      "true",
+			"notification_config.pubsub.enabled":                               "true",
+			"notification_config.pubsub.topic":                                 `"projects/my-project/topics/gke"`,
 			"node_config.boot_disk_kms_key":                                    `"` + kmsKey + `"`,
 			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key": `"` + kmsKey + `"`,
 		}},
 		{"batch", map[string]string{
 			"database_encryption.state": "", "binary_authorization.evaluation_mode": "",
 			"security_posture_config.mode": "", "node_config.boot_disk_kms_key": "",
+			"enable_intranode_visibility": "", "notification_config.pubsub.topic": "",
 		}},
 		{"maintenance", map[string]string{
 			"maintenance_policy.maintenance_exclusion.exclusion_name":          `"freeze"`,
@@ -635,6 +642,13 @@ func TestKeyOfEveryPool(t *testing.T) {
 	subnet := flatBlock(t, files, networkModule+"/main.tf", "google_compute_subnetwork", "main")
 	if got := subnet["log_config.flow_sampling"]; got != "0.5" {
 		t.Errorf("flow_sampling = %q", got)
+	}
+	for plan, want := range map[string]string{"secured": `"INCLUDE_ALL_METADATA"`, "batch": ""} {
+		rule := flatBlock(t, emitFiles(t, planShapes()[plan]), networkModule+"/main.tf", "google_compute_firewall",
+			"webhooks")
+		if rule["log_config.metadata"] != want || rule["description"] == "" {
+			t.Errorf("%s: firewall rule %v", plan, rule)
+		}
 	}
 }
 

@@ -51,22 +51,24 @@ func rootVariables(p *ir.Platform) []variable {
 			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
 			"A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes.",
 		},
-		cidrVariable("node_range", "Primary range of the subnet. Each node takes one address.", p.Network.Nodes),
-		cidrVariable("pod_range", "Secondary range of the pods. Each node takes a /24.", p.Network.Pods),
-		cidrVariable("service_range", "Secondary range of the Services.", p.Network.Services),
-		{
-			"control_plane_range", "string", "Range of the control plane, a /28.", stringValue(p.Network.ControlPlane),
-			`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
-			"The range of the control plane must be a /28, such as 172.16.0.32/28.",
-		},
-		{
-			"authorized_networks", "map(string)",
-			"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
-				"public address.",
-			func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
-			"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
-			"Write every range in CIDR notation, such as 203.0.113.0/24.",
-		},
+	}
+	vars = append(vars, networkVariablesOfRoot(p)...)
+	vars = append(vars, variable{
+		"authorized_networks", "map(string)",
+		"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
+			"public address.",
+		func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
+		"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
+		"Write every range in CIDR notation, such as 203.0.113.0/24.",
+	})
+	if len(p.Labels) > 0 {
+		vars = append(vars, variable{
+			"labels", "map(string)", "Labels of all resources that have labels, for cost reports.",
+			func() hclwrite.Tokens { return labelTokens(p.Labels) },
+			`alltrue([for key, value in var.labels : can(regex("^[a-z][-_a-z0-9]{0,62}$", key)) && ` +
+				`can(regex("^[-_a-z0-9]{0,63}$", value))])`,
+			"Keys and values have at most 63 lower-case letters, digits, dashes and underscores.",
+		})
 	}
 	for _, r := range p.Network.GPURanges {
 		vars = append(vars, cidrVariable(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
@@ -86,12 +88,18 @@ func rootVariables(p *ir.Platform) []variable {
 		})
 	}
 	if accounts := p.MemberAccounts(); len(accounts) > 0 {
+		condition, message := constant(`alltrue([for member in var.member_accounts : `+
+			`can(regex("^(user|serviceAccount):[^@]+@[^@]+$", member))])`),
+			"A member is user:ADDRESS or serviceAccount:ADDRESS."
+		if p.HasWorkforce() {
+			condition = `alltrue([for member in var.member_accounts : can(regex("^((user|serviceAccount):[^@]+@[^@]+|` +
+				`principal(Set)?://iam[.]googleapis[.]com/locations/global/workforcePools/.+)$", member))])`
+			message = "A member is user:ADDRESS, serviceAccount:ADDRESS, or a principal of a workforce identity pool."
+		}
 		vars = append(vars, variable{
 			"member_accounts", "list(string)",
 			"IAM principals of the people and service accounts that submit jobs besides the teams' groups.",
-			func() hclwrite.Tokens { return lineTuple(accounts) },
-			`alltrue([for member in var.member_accounts : can(regex("^(user|serviceAccount):[^@]+@[^@]+$", member))])`,
-			"A member is user:ADDRESS or serviceAccount:ADDRESS.",
+			func() hclwrite.Tokens { return lineTuple(accounts) }, condition, message,
 		})
 	}
 	vars = append(vars, variable{
@@ -128,6 +136,28 @@ func rootVariables(p *ir.Platform) []variable {
 	return vars
 }
 
+// networkVariablesOfRoot returns the variables of the cluster's network.
+func networkVariablesOfRoot(p *ir.Platform) []variable {
+	var vars []variable
+	if p.Network.Existing != nil {
+		vars = existingVariables(p)
+	} else {
+		vars = []variable{
+			cidrVariable("node_range", "Primary range of the subnet. Each node takes one address.", p.Network.Nodes),
+			cidrVariable("pod_range", "Secondary range of the pods. Each node takes a /24.", p.Network.Pods),
+			cidrVariable("service_range", "Secondary range of the Services.", p.Network.Services),
+		}
+	}
+	if p.Network.ControlPlane == "" {
+		return vars
+	}
+	return append(vars, variable{
+		"control_plane_range", "string", "Range of the control plane, a /28.", stringValue(p.Network.ControlPlane),
+		`can(cidrhost(var.control_plane_range, 0)) && endswith(var.control_plane_range, "/28")`,
+		"The range of the control plane must be a /28, such as 172.16.0.32/28.",
+	})
+}
+
 // gpuRanges maps the kinds of networks between GPUs to the descriptions of their
 // address ranges.
 var gpuRanges = map[string]string{
@@ -151,6 +181,7 @@ func teamType(p *ir.Platform) constant {
 		{hasRoles(p), "roles = optional(set(string), [])"},
 		{p.HasBuckets(), "bucket = optional(string)"},
 		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
+		{labelsBuckets(p), "labels = optional(map(string), {})"},
 	} {
 		if f.used {
 			fields += "  " + f.line + "\n"
@@ -197,6 +228,15 @@ func authorizedNetworks(ranges []ir.NamedRange) hclwrite.Tokens {
 	return objectTokens(entries)
 }
 
+// labelTokens returns the tokens of a map of labels.
+func labelTokens(labels []ir.KeyValue) hclwrite.Tokens {
+	entries := make([]entry, len(labels))
+	for i, l := range labels {
+		entries[i] = entry{l.Key, stringTokens(l.Value)}
+	}
+	return objectTokens(entries)
+}
+
 func teamTokens(p *ir.Platform) hclwrite.Tokens {
 	entries := make([]entry, len(p.Teams))
 	for i, t := range p.Teams {
@@ -215,6 +255,9 @@ func teamTokens(p *ir.Platform) hclwrite.Tokens {
 		}
 		if t.NodesListBucket {
 			fields = append(fields, entry{"nodes_list_bucket", hclwrite.TokensForValue(cty.True)})
+		}
+		if t.Bucket != "" && len(t.Labels) > 0 {
+			fields = append(fields, entry{"labels", labelTokens(t.Labels)})
 		}
 		entries[i] = entry{t.Name, objectTokens(fields)}
 	}

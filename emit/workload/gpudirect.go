@@ -48,7 +48,7 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 		worker.VolumeMounts = append(worker.VolumeMounts, corev1.VolumeMount{Name: "tcpx-socket", MountPath: "/tmp"})
 		lockMemory(worker)
 		daemon := corev1.Container{
-			Name: tcpxDaemon, Image: ir.TCPXDaemon,
+			Name: tcpxDaemon, Image: w.DaemonImage,
 			Command: []string{
 				"/tcpgpudmarxd/build/app/tcpgpudmarxd", "--gpu_nic_preset", "a3vm", "--gpu_shmem_type", "fd",
 				"--uds_path", socketPath, "--setup_param", `\"--verbose 128 2 0 \"`,
@@ -60,7 +60,7 @@ func pathToGPUs(w ir.Workload, pod *corev1.PodSpec, worker *corev1.Container) {
 		mountHost(pod, worker, "aperture-devices", ir.HostApertures, ir.HostApertures, false)
 		setDefault(worker, "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", ir.HostApertures)
 		daemon := corev1.Container{
-			Name: tcpxoDaemon, Image: ir.TCPXODaemon,
+			Name: tcpxoDaemon, Image: w.DaemonImage,
 			Command: []string{"/bin/sh", "-c", "chmod 755 /fts/entrypoint_rxdm_container.sh\nexec " +
 				"/fts/entrypoint_rxdm_container.sh --num_hops=2 --num_nics=8 --uid= --alsologtostderr\n"},
 		}

@@ -524,7 +524,7 @@ func TestGPUDirect(t *testing.T) {
 	} {
 		t.Run(string(test.way), func(t *testing.T) {
 			w := trainingJob("train")
-			w.Kind, w.GPUDirect = ir.JobSet, test.way
+			w.Kind, w.GPUDirect, w.DaemonImage = ir.JobSet, test.way, test.way.Daemon()
 			w.Env = []ir.KeyValue{{Key: "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", Value: "mine"}}
 			want := test.want
 			if test.way != "" {

@@ -195,6 +195,7 @@ name_others() { # address, the team's member, the members
   done <<<"$3"
 }
 
+# OWNERS
 # IDENTITY is the role that lets a member act as a service account.
 IDENTITY=roles/iam.workloadIdentityUser
 
@@ -231,6 +232,7 @@ attempt ensure_bucket
 attempt gcloud storage buckets add-iam-policy-binding "gs://$BUCKET" \
   --member="serviceAccount:$EMAIL" --role=roles/storage.admin --condition=None
 
+# LABELS
 for ((i = 0; i < ${#TEAM_ACCOUNTS[@]}; i++)); do
   team_account "${TEAM_ACCOUNTS[i]}" "${TEAM_DISPLAY_NAMES[i]}"
 done
@@ -268,6 +270,7 @@ if [[ $prepare_only == true ]]; then
       name_others "$address" "$member" "$present"
     done 3< <(act_as)
   fi
+# ASK OWNERS BEFORE THE BUILD
   if [[ -n $(stale) ]]; then
     echo 'Once this folder is built, run these commands to revoke the roles that the build no longer needs:'
     revoke say
@@ -286,5 +289,6 @@ while read -r address member <&3; do
   name_others "$address" "$member" "$present"
 done 3< <(act_as)
 
+# ASK OWNERS
 revoke >/dev/null
 echo "The platform $NAME is built. README.md says how to see that it works, and USING.md how to submit jobs."

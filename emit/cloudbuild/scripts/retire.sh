@@ -30,36 +30,7 @@ gone() { # kind, resource, fields, manifests
     $1 == kind && !($0 in wanted) { print $2 }' - <(printf 'live\n%s\n' "$live")
 }
 
-# change patches workloads, which it reads as lines of namespace and name, up to 200 of a
-# namespace at a time. Workloads that no longer exist are left out.
-change() { # merge patch
-  local calls problems
-  calls=$(awk '
-    count[$1] == 200 { print line[$1]; count[$1] = 0 }
-    !count[$1]++ { line[$1] = "-n " $1 }
-    { line[$1] = line[$1] " " $2 }
-    END { for (namespace in line) print line[namespace] }')
-  if problems=$(xargs -r -L 1 -P 8 kubectl patch workloads.kueue.x-k8s.io --type=merge "-p=$1" 2>&1 >/dev/null <<<"$calls"); then
-    return
-  fi
-  problems=$(awk '!/NotFound/' <<<"$problems")
-  if [[ -n $problems ]]; then
-    printf '%s\n' "$problems" >&2
-    return 1
-  fi
-}
-
-# reactivate lets the evicted jobs wait in their queues. The label also finds jobs that a
-# cancelled build has left inactive.
-reactivate() {
-  local evicted
-  evicted=$(kubectl get workloads.kueue.x-k8s.io --all-namespaces -l batchwright-evicted \
-    -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}')
-  if [[ -n $evicted ]]; then
-    change '{"metadata":{"labels":{"batchwright-evicted":null}},"spec":{"active":true}}' <<<"$evicted"
-  fi
-}
-
+# EVICTION
 # A stopped queue would still lend its quota. The patch therefore removes the quota, and
 # with it the admission checks, which name flavors of the quota. If the platform gets a
 # queue back, the step "manifests" restores both.
@@ -102,35 +73,7 @@ running() {
     awk 'NR == FNR { if (NF) gone[$1]; next } $1 in gone && $2 > 0 { print "queue", $1 }' <(printf '%s\n' "$queues") -
 }
 
-# A workload that becomes inactive is evicted. Kueue may just have admitted another one
-# when the quota became 0, so every round evicts.
-trap reactivate EXIT
-failures=0
-evicted=
-tries=240
-while true; do
-  if left=$(running); then
-    failures=0
-  else
-    failures=$((failures + 1))
-    if ((failures == 5)); then
-      exit 1
-    fi
-    left=unknown
-  fi
-  tries=$((tries - 1))
-  if [[ -z $left ]] || ((tries == 0 || SECONDS > 2400)); then # a pod may take 1800 seconds to stop
-    break
-  fi
-  new=$(awk 'NR == FNR { evicted[$0]; next } $1 != "queue" && NF == 2 && !($0 in evicted)' \
-    <(printf '%s\n' "$evicted") - <<<"$left")
-  if [[ -n $new ]]; then
-    printf 'The capacities of these jobs are gone or get other nodes. The jobs are stopped, and wait in their queues:\n%s\n' "$new"
-    change '{"metadata":{"labels":{"batchwright-evicted":"true"}},"spec":{"active":false}}' <<<"$new"
-    evicted+=$'\n'$new
-  fi
-  sleep 10
-done
+# EVICT
 # A job that starts when the step "manifests" restores the quota must get the labels of
 # the new nodes.
 if [[ -n $flavors && -e kubernetes/resource-flavors.yaml ]]; then

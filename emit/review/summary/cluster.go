@@ -26,6 +26,7 @@ func (s *sheet) addPlatform() {
 	top.is("project", p.Project, "another project makes another platform")
 	top.is("region", p.Region, "another region makes another cluster")
 	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
+	top.all("labels", labelTexts(p.Labels))
 	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
 	top.all("notes for the administrator", excerptAll(p.Notes))
 	top.has("order and text of the notes",
@@ -86,6 +87,10 @@ func (s *sheet) addCluster() {
 		"another key replaces every node pool, and with auto-provisioning the cluster")
 	security.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
 	security.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
+	security.is("logs of firewall rules", onOff(s.plan.Security.FirewallLogs))
+	security.is("intranode visibility", onOff(s.plan.Security.IntraNodeVisibility),
+		"GKE may restart the nodes of a standing cluster")
+	security.is("topic of GKE's notifications", cmp.Or(s.plan.Security.BulletinTopic, none))
 	security.is("security posture", onOff(s.plan.Security.Posture))
 	security.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
@@ -147,7 +152,9 @@ func (s *sheet) addNetwork() {
 	vpc.is("range of the nodes", n.Nodes)
 	vpc.is("range of the pods", n.Pods, inUse)
 	vpc.is("range of the Services", n.Services, inUse)
-	vpc.is("range of the control plane", n.ControlPlane)
+	vpc.is("range of the control plane", cmp.Or(n.ControlPlane, "none: its address is in a subnet"),
+		"Terraform replaces the cluster")
+	addExistingNetwork(vpc, n.Existing)
 	vpc.is("MTU", choose(n.MTU == 0, "Google Cloud's default", words.Count(n.MTU, "byte")),
 		"Terraform leaves the MTU of an existing network unchanged")
 	for _, r := range n.GPURanges {
@@ -164,6 +171,25 @@ func (s *sheet) addNetwork() {
 		gpu.follows("subnets", subnetsText(g.Subnets), platformName, kindNetwork)
 	}
 	vpc.has("order of the GPU networks", fact{form: order, list: shorts})
+}
+
+// addExistingNetwork adds the facts about a network that others own.
+func addExistingNetwork(vpc subject, e *ir.ExistingNetwork) {
+	if e == nil {
+		vpc.is("owner", "the platform", dangerous+"Terraform replaces the cluster")
+		return
+	}
+	vpc.is("owner", "project "+quoteName(e.Project), dangerous+"Terraform replaces the cluster")
+	const replaced = "Terraform replaces the cluster"
+	vpc.is("secondary range of the pods", quoteName(e.PodRange), replaced)
+	vpc.is("secondary range of the Services", quoteName(e.ServiceRange), replaced)
+	vpc.is("subnet of the control plane", cmp.Or(e.ControlPlaneSubnet, "that of the nodes"), replaced)
+	vpc.is("way to the internet", onOff(e.NAT))
+	needed := "the owners of the network provide the ranges"
+	vpc.is("smallest range of the nodes", fmt.Sprintf("a /%d", e.NodePrefix), needed)
+	vpc.is("smallest range of the pods", fmt.Sprintf("a /%d", e.PodPrefix), needed)
+	vpc.is("smallest range of the Services", fmt.Sprintf("a /%d", e.ServicePrefix), needed)
+	vpc.is("smallest range of a subnet of GPUs", fmt.Sprintf("a /%d", e.GPUPrefix), needed)
 }
 
 func subnetsText(all []ir.GPUSubnet) string {
@@ -185,8 +211,12 @@ func (s *sheet) addDelivery() {
 	built.follows("bucket of the Terraform state", d.StateBucket, platformName, platformProject)
 	built.follows("folder of the Terraform state", d.StatePrefix, platformName)
 	built.is("Terraform run by", choose(d.InfrastructureManager, "Infrastructure Manager", "the build"))
+	built.is("Kubernetes objects applied by", cmp.Or(d.GitOps.Tool.Facts().Name, string(d.GitOps.Tool), "the build"))
+	built.is("source of the Kubernetes objects", cmp.Or(gitSource(d.GitOps), "the build"))
 	built.follows("repository of the images", d.Repository, platformName)
 	built.all("APIs", d.APIs)
+	built.is("registry of the installed images", cmp.Or(s.plan.Images.Mirror, "the public registries"))
+	built.is("source of the installed manifests", cmp.Or(s.plan.Images.Manifests, "the releases on GitHub"))
 	s.addAccount(TopicAccess, "the build", d.Account)
 	build := s.newSubject(TopicAccess, kindAccount, "the build")
 	build.all("permissions", d.Permissions)
@@ -204,6 +234,20 @@ func (s *sheet) addDelivery() {
 		role.follows("title", r.Title, platformName)
 		role.all("permissions", r.Permissions)
 	}
+}
+
+// gitSource describes from where a GitOps tool applies the objects, "" without a tool.
+func gitSource(g ir.GitOps) string {
+	var words []string
+	for _, part := range [][2]string{
+		{"repository", g.Repository}, {"branch", g.Branch}, {"folder", g.Path}, {"Secret", g.Secret},
+		{"cluster", g.Destination},
+	} {
+		if part[1] != "" {
+			words = append(words, part[0]+" "+part[1])
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // tagRoles is the tag of the facts about the roles of the platform's accounts.
@@ -239,6 +283,15 @@ func (s *sheet) addMonitoring() {
 		alert.follows("stands in",
 			choose(a.CloudOnly, "Cloud Monitoring alone", "Cloud Monitoring and Prometheus"), anything)
 	}
+}
+
+// labelTexts returns each label as KEY=VALUE.
+func labelTexts(labels []ir.KeyValue) []string {
+	var out []string
+	for _, l := range labels {
+		out = append(out, l.Key+"="+l.Value)
+	}
+	return out
 }
 
 func excerptAll(all []string) []string {

@@ -170,6 +170,7 @@ var unsaid = map[string]string{
 	"Capacities.SystemPods.Resource": "it is always the same",
 	"Delivery.NarrowRoles.Scope":     "the condition says which resources it covers",
 	"SystemPool.CountsNoSSDs":        "it follows from the machine, whose change is told",
+	"Workloads.DaemonImage":          "it follows from GPUDirect and the mirror, whose changes are told",
 	"Workloads.Shows":                "a text for the people who submit the workload, which changes nothing that runs",
 }
 

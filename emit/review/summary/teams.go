@@ -59,6 +59,7 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 		team.has("name of its bucket",
 			fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
 	}
+	team.all("labels", labelTexts(t.Labels))
 	team.is("nodes may list its bucket", choose(t.NodesListBucket, "yes", "no"))
 	team.has("what its jobs may use besides", fact{form: set, list: t.Allow})
 
@@ -76,12 +77,24 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	access.is("Kubernetes service account of its jobs", t.KubeAccount)
 	account := none
 	if t.Account != nil {
-		account = t.Account.ID
+		account = cmp.Or(t.Account.Address, t.Account.ID)
+	}
+	if t.Account != nil && t.Account.Address == "" {
 		access.follows("display name of the Google service account of its jobs", t.Account.Display, platformName)
 	}
 	access.is("Google service account of its jobs", account)
 	access.has("roles of its jobs", fact{form: set, list: t.Roles, tag: tagRoles})
 
+	var selected []string // facts from which the labels of the namespace follow
+	for _, q := range t.Queues {
+		const fact = "namespaces that may use the queue"
+		if q.Shared {
+			selected = append(selected, factPath(kindTier, q.Tier, fact))
+		} else {
+			selected = append(selected, factPath(kindTeam, t.Name, fact+" in "+q.Tier))
+		}
+	}
+	team.follows("labels of its namespace", labelsText(t.NamespaceLabels), selected...)
 	for i := range t.Queues {
 		q := &t.Queues[i]
 		if q.Shared {
@@ -172,6 +185,7 @@ func (s *sheet) localQueue(team subject, q *ir.Queue) {
 	terms := s.describeQuotas(q) + "\n" +
 		strings.Join([]string{
 			q.ClusterQueue, q.Cohort, q.Strategy, preemptionText(q.Preemption), strconv.Itoa(q.MaxGraceSeconds),
+			namespacesText(q.Namespaces),
 		}, "\n")
 	for _, list := range [][]string{q.Classes, q.Resources} {
 		terms += "\n" + strings.Join(list, ",")
@@ -208,6 +222,17 @@ func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	s.addQueue(tier, &q.Queue, "", factPath(kindTier, q.Tier, "cohort"))
 }
 
+// namespacesText says which namespaces may use a ClusterQueue.
+func namespacesText(n ir.Namespaces) string {
+	switch {
+	case n.All:
+		return "all"
+	case n.Labels != nil:
+		return "those with the labels " + labelsText(n.Labels)
+	}
+	return "those of its teams"
+}
+
 // addQueue adds the facts about a queue and its quota. The owner is the team, or the
 // tier if teams share the queue. in is the end of the names of a team's facts, and
 // "" for a tier.
@@ -221,6 +246,7 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 		quotas = append(quotas, factPath(owner.kind, owner.name, "quota of "+f.Flavor+in))
 	}
 	owner.is("queueing"+in, q.Strategy)
+	owner.is("namespaces that may use the queue"+in, namespacesText(q.Namespaces))
 	owner.is("longest time that pods may take to end"+in, strconv.Itoa(q.MaxGraceSeconds)+" seconds")
 	owner.has("order of capacities"+in, fact{form: order, list: flavors})
 	owner.follows("covered resources"+in, strings.Join(q.Resources, ", "), quotas...)

@@ -41,6 +41,7 @@ resource "google_compute_subnetwork" "gpu" {
 resource "google_compute_firewall" "gpu" {
   for_each      = { for name, network in local.gpu_networks : name => network if network.profile == null }
   name          = "${google_compute_network.gpu[each.key].name}-internal"
+  description   = "Lets nodes reach each other on this network between GPUs, and nobody else."
   network       = google_compute_network.gpu[each.key].id
   direction     = "INGRESS"
   source_ranges = [for subnet in local.gpu_subnets : subnet.range if subnet.network == each.key]

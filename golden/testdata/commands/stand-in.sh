@@ -132,8 +132,24 @@ answer_sha256sum() { # --check
   need_file "$file"
 }
 
+# answer_crane answers for a registry that has only the images that were copied.
+answer_crane() { # digest or copy, image, copy
+  case $1 in
+  digest) grep -qxF "$2" "$STATE/images" 2>/dev/null || fail "$2 does not exist" ;;
+  copy)
+    # The copy of an image with a digest has the same digest.
+    if [[ $2 == *@* ]]; then
+      echo "$3@${2#*@}" >>"$STATE/images"
+    else
+      echo "$3" >>"$STATE/images"
+    fi
+    ;;
+  esac
+}
+
 check_files "$@"
 case $program in
+crane) answer_crane "$@" ;;
 curl)
   while [[ $1 != --output ]]; do
     shift

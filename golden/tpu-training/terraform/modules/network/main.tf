@@ -52,6 +52,7 @@ resource "google_compute_router_nat" "main" {
 # webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.
 resource "google_compute_firewall" "webhooks" {
   name                    = "${google_compute_network.main.name}-webhooks"
+  description             = "Lets the control plane reach the software of the platform on the nodes."
   network                 = google_compute_network.main.id
   direction               = "INGRESS"
   source_ranges           = [var.control_plane_range]

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/emit"
+)
+
+// importedFile is the name of the file that import writes.
+const importedFile = "platform.cue"
+
+// maxImport is the largest size of a file to import.
+const maxImport = 512 << 20
+
+// importation holds the import command and its flags.
+type importation struct {
+	Command
+	output        string
+	options       importer.Options
+	force         bool
+	format, color *choice
+}
+
+func (c Command) importCommand() *cobra.Command {
+	o := &importation{Command: c}
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Turn exports of a cluster and its queues into a blueprint",
+		Long: `Import reads exports of what runs today, and prints a blueprint that describes it.
+For the FILE "-", import reads standard input. It recognizes these files by their
+content:
+
+  - objects of Kueue in v1beta1 and v1beta2, and PriorityClasses, as
+    "kubectl get ... -o yaml" or "-o json" prints them
+  - a cluster and its node pools, as "gcloud container clusters describe
+    --format=json" and "gcloud container node-pools list --format=json" print them
+  - blueprints of Google's Cluster Toolkit
+
+A report says for each field of each object whether the compiled platform has the
+same value, another value or no such field, and what follows from the difference.
+Without --output the blueprint goes to standard output and the report to standard
+error. With --output the report goes to standard output.
+
+Import reads nothing from Google Cloud or a cluster. It never prints the content of
+a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
+		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts -A -o yaml > queues.yaml
+  gcloud container clusters describe prod --location us-central1 --format=json > cluster.json
+  batchwright import --output platform queues.yaml cluster.json`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, names []string) error {
+		return o.run(cmd.Context(), names)
+	})
+	flags := cmd.Flags()
+	flags.StringVarP(&o.output, "output", "o", "", "`directory` to write "+importedFile+" into")
+	flags.StringVar(&o.options.Name, "name", "", "name of the platform (default the cluster's)")
+	flags.StringVar(&o.options.Project, "project", "", "Google Cloud `project` (default the cluster's)")
+	flags.StringVar(&o.options.Region, "region", "", "`region` of the platform (default the cluster's)")
+	flags.StringSliceVar(&o.options.Zones, "zones", nil, "`zones` of the platform, separated by commas (default the "+
+		"cluster's)")
+	flags.BoolVar(&o.force, "force", false, "overwrite "+importedFile+" in the directory")
+	o.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON)
+	o.color = colorFlag(cmd)
+	return cmd
+}
+
+func (o *importation) run(ctx context.Context, names []string) error {
+	if err := checkPaths(names); err != nil {
+		return err
+	}
+	if o.force && o.output == "" {
+		return usageErrorf("--force needs --output")
+	}
+	var files []importer.File
+	for _, name := range names {
+		content, err := o.readImport(ctx, name)
+		if err != nil {
+			return err
+		}
+		files = append(files, importer.File{Name: name, Content: content})
+	}
+	res, err := importer.Import(files, o.options)
+	if err != nil {
+		return err
+	}
+	if err := writeFindings(o.Stderr, &res.Findings, &choice{value: formatText}, o.color); err != nil {
+		return err
+	}
+	if res.Findings.HasErrors() {
+		return errFindings
+	}
+	report := o.Stderr
+	if o.output == "" {
+		if _, err := o.Stdout.Write(res.Blueprint); err != nil {
+			return err
+		}
+	} else {
+		if err := o.writeBlueprint(res.Blueprint); err != nil {
+			return err
+		}
+		report = o.Stdout
+	}
+	if o.format.value == formatJSON {
+		return res.Report.WriteJSON(report)
+	}
+	return res.Report.WriteText(report)
+}
+
+// readImport reads a file, or standard input for "-".
+func (o *importation) readImport(ctx context.Context, name string) ([]byte, error) {
+	in := io.Reader(o.Stdin)
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, usageErrorf("%v", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	content, err := io.ReadAll(io.LimitReader(interruptible{ctx, in}, maxImport+1))
+	if err == nil && len(content) > maxImport {
+		return nil, usageErrorf("%s is larger than %d MiB: give several smaller exports", name, maxImport>>20)
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, usageErrorf("%v", err) // such as a directory
+	}
+	return content, err
+}
+
+// writeBlueprint writes the blueprint into the output directory.
+func (o *importation) writeBlueprint(content []byte) error {
+	tree := emit.Tree{{Path: importedFile, Content: content}}
+	if o.force {
+		if err := os.MkdirAll(o.output, 0o777); err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(o.output)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		if info, err := root.Lstat(importedFile); err == nil && info.Mode().IsRegular() {
+			if err := root.Remove(importedFile); err != nil {
+				return err
+			}
+		}
+	}
+	report, err := emit.Create(o.output, tree, "")
+	if err != nil && !errors.Is(err, emit.ErrConflict) {
+		return err
+	}
+	if len(report.Conflicts) > 0 {
+		var l diag.List
+		for _, f := range conflictFindings(o.output, report.Conflicts) {
+			f.Help = "choose another directory, or overwrite the file with --force"
+			l.Add(f)
+		}
+		if err := writeFindings(o.Stderr, &l, &choice{value: formatText}, o.color); err != nil {
+			return err
+		}
+		return errFindings
+	}
+	_, err = fmt.Fprintf(o.Stderr, "%s written\nnext: batchwright vet %s\n", inFolder(o.output, importedFile), o.output)
+	return err
+}

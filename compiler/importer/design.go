@@ -1,0 +1,327 @@
+package importer
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+)
+
+// design is the platform that the importer writes.
+type design struct {
+	inv     *inventory
+	assumed []FieldReport
+
+	name, project, region string
+	zones                 []string
+	fill                  map[string]bool // top-level fields that must be filled in
+	cluster, network      []setting
+	security              []setting
+	hardware              []*hardware
+	capacities            []*capacity
+	tiers                 []*tier
+	cohorts               []cohort
+	teams                 []*team
+}
+
+// setting is a field with its value: a string, a bool, an int, or settings.
+type setting struct {
+	name  string
+	value any
+}
+
+// hardware is a class of machine.
+type hardware struct {
+	name     string
+	machine  catalog.Machine
+	gpuType  string // of attached GPUs
+	gpus     int
+	topology string
+	milliCPU int64 // per accelerator, 0 for the machine's share
+	memoryMi int64
+	diskGiB  int
+	guessed  bool
+}
+
+// count returns the number of accelerators of a node.
+func (h *hardware) count() int {
+	if h.gpus > 0 {
+		return h.gpus
+	}
+	return h.machine.Count
+}
+
+// capacity is some hardware obtained through one consumption option.
+type capacity struct {
+	name        string
+	source      string // the object that it comes from
+	flavor      string // the name of the ResourceFlavor, "" if there is none
+	hardware    *hardware
+	consumption setting
+	class       bool
+	nodes       int
+	max, min    int
+	slices      bool // nodes and max count slices
+	zones       []string
+	compact     bool
+	pool        *pool
+	units       int64 // of guaranteed quota
+	overbooked  bool
+	fillCount   bool
+	fillOption  bool
+}
+
+// cohort is a group of teams, below a parent or not.
+type cohort struct{ name, parent string }
+
+// tier is a class of service, from one shared ClusterQueue or from equal ClusterQueues
+// of several teams.
+type tier struct {
+	name       string
+	capacities []*capacity
+	queueing   string
+	inQueue    string
+	toReclaim  string
+	toBorrow   string
+	key        string
+	sources    []string
+	members    []*member
+	shared     bool
+	namespaces any // "all", the settings of labels, or nil for the teams' namespaces
+	priorities []setting
+}
+
+// member is a ClusterQueue in a tier.
+type member struct {
+	queue  *clusterQueue
+	teams  []*team
+	cohort string
+	quotas []quota
+
+	clusterQueue string           // its name in the blueprint
+	localQueues  map[*team]string // names in the blueprint
+}
+
+// quota is a member's quota of a capacity.
+type quota struct {
+	capacity *capacity
+	units    int64
+	borrow   any // int64, "all" or nil
+	lend     any // int64 or nil
+}
+
+// team is a tenant: a namespace with LocalQueues.
+type team struct {
+	name, namespace string // the namespace is "" if it is the name
+	original        string // the namespace in the export, "" if the team is invented
+	cohort          string
+	hasCohort       bool
+	owns            map[*tier]*member // queues of the team alone
+	places          []place           // all its queues, in the order of the tiers
+	labels          map[string]string // labels of its namespace that selectors ask for
+}
+
+// place is a queue in a tier.
+type place struct {
+	tier   *tier
+	member *member
+}
+
+// design designs the platform.
+func (inv *inventory) design(options Options) *design {
+	d := &design{inv: inv, fill: map[string]bool{}}
+	d.planPlatform(options)
+	d.planCluster()
+	d.planCapacities()
+	d.planQueues()
+	d.planPriorities()
+	d.planChecks()
+	d.planSizes()
+	d.planZones(options)
+	return d
+}
+
+// assume reports a value that no object has.
+func (d *design) assume(field, consequence string) {
+	d.assumed = append(d.assumed,
+		FieldReport{Field: field, Status: Approximated, Becomes: field, Consequence: consequence})
+}
+
+// planPlatform sets the platform's name and project.
+func (d *design) planPlatform(options Options) {
+	for _, o := range d.inv.clusters {
+		d.name = o.name
+		if m := regexp.MustCompile(`/projects/([^/]+)/`).FindStringSubmatch(textAt(o.raw, "selfLink")); m != nil {
+			d.project = m[1]
+		}
+	}
+	for _, o := range d.inv.toolkits {
+		vars := o.raw["vars"]
+		for _, name := range []string{textAt(vars, "deployment_name"), o.name} {
+			if d.name == "" {
+				d.name = name
+			}
+		}
+		if id := textAt(vars, "project_id"); d.project == "" && projectID.MatchString(id) {
+			d.project = id
+		}
+	}
+	if options.Name != "" {
+		d.name = options.Name
+	}
+	if options.Project != "" {
+		d.project = options.Project
+	}
+	if d.name == "" {
+		d.name = "imported"
+		d.fill["name"] = true
+		d.assume("name", "the exports name no cluster: fill in the name of the platform")
+	}
+	if fitted := fitName(d.name, 24); fitted != d.name {
+		d.assume("name", fmt.Sprintf("%q is no name of a platform: the folder and the cluster are called %q", d.name,
+			fitted))
+		d.name = fitted
+	}
+	if !projectID.MatchString(d.project) {
+		d.project = "my-project"
+		d.fill["project"] = true
+		d.assume("project", "the exports name no project: fill in the project")
+	}
+}
+
+var projectID = regexp.MustCompile(`^[a-z][-a-z0-9]{4,28}[a-z0-9]$`)
+
+// fitName turns a text into a name of at most the given number of characters: lower-case
+// letters, digits and dashes, a letter first. A name that must be shortened ends with a
+// hash of the text, so that different texts get different names.
+func fitName(s string, most int) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, s)
+	name = strings.Trim(name, "-")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = strings.TrimSuffix("x-"+name, "-")
+	}
+	if len(name) > most {
+		hash := fnv.New32a()
+		hash.Write([]byte(s))
+		name = fmt.Sprintf("%s-%06x", strings.TrimRight(name[:most-7], "-"), hash.Sum32()&0xffffff)
+	}
+	return name
+}
+
+// uniqueName returns a name that is not taken, with a number if necessary, and takes it.
+func uniqueName(name string, most int, taken map[string]bool) string {
+	out := name
+	for i := 2; taken[out]; i++ {
+		suffix := fmt.Sprintf("-%d", i)
+		out = strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
+	}
+	taken[out] = true
+	return out
+}
+
+// planZones sets the region and the zones. Without a cluster they are a place that has
+// all machines.
+func (d *design) planZones(options Options) {
+	zones := slices.Clone(options.Zones)
+	region := options.Region
+	if region == "" && len(zones) > 0 {
+		region = catalog.RegionOf(zones[0])
+	}
+	for _, o := range d.inv.clusters {
+		if len(zones) == 0 && (region == "" || region == locationRegion(textAt(o.raw, "location"))) {
+			zones = textsAt(o.raw, "locations")
+		}
+		if region == "" {
+			region = locationRegion(textAt(o.raw, "location"))
+		}
+	}
+	for _, o := range d.inv.toolkits {
+		if r := textAt(o.raw, "vars", "region"); region == "" && knownRegion(r) {
+			region = r
+		}
+		if z := textAt(o.raw, "vars", "zone"); len(zones) == 0 && z != "" && catalog.RegionOf(z) == region {
+			zones = []string{z}
+		}
+	}
+	zones = slices.DeleteFunc(zones, func(z string) bool {
+		return catalog.RegionOf(z) != region ||
+			!zoneName.MatchString(z)
+	})
+	if !knownRegion(region) {
+		region = d.regionOfMachines()
+		zones = nil
+		d.fill["region"] = true
+		d.assume("region", "the exports name no region: "+region+" has the machines; fill in the region of your nodes")
+	}
+	if len(zones) == 0 {
+		zones = d.zonesOfMachines(region)
+		d.fill["zones"] = true
+		d.assume("zones", "the exports name no zones: fill in the zones of your nodes")
+	}
+	d.region, d.zones = region, slices.Compact(slices.Sorted(slices.Values(zones)))
+	for _, c := range d.capacities {
+		c.zones = slices.DeleteFunc(c.zones, func(z string) bool { return !slices.Contains(d.zones, z) })
+		if slices.Equal(slices.Sorted(slices.Values(c.zones)), d.zones) {
+			c.zones = nil
+		}
+	}
+}
+
+var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$`)
+
+func knownRegion(name string) bool {
+	_, ok := catalog.LookupRegion(name)
+	return ok
+}
+
+func locationRegion(location string) string {
+	if knownRegion(location) {
+		return location
+	}
+	return catalog.RegionOf(location)
+}
+
+// regionOfMachines returns the first region with a zone that has all machines, or
+// us-central1.
+func (d *design) regionOfMachines() string {
+	for _, region := range append([]string{"us-central1"}, catalog.Regions()...) {
+		if len(d.zonesWith(region)) > 0 {
+			return region
+		}
+	}
+	return "us-central1"
+}
+
+// zonesOfMachines returns a zone of the region that has all machines, or its first zone.
+func (d *design) zonesOfMachines(region string) []string {
+	if zones := d.zonesWith(region); len(zones) > 0 {
+		return zones[:1]
+	}
+	r, _ := catalog.LookupRegion(region)
+	return r.Zones[:1]
+}
+
+// zonesWith returns the zones of a region that have all machines.
+func (d *design) zonesWith(region string) []string {
+	r, _ := catalog.LookupRegion(region)
+	zones := slices.Clone(r.Zones)
+	for _, h := range d.hardware {
+		has := h.machine.Zones()
+		if has == nil {
+			continue
+		}
+		zones = slices.DeleteFunc(zones, func(z string) bool { return !slices.Contains(has, z) })
+	}
+	return zones
+}

@@ -1,0 +1,284 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// document is one file while it is read. Its source hides the text of Secrets.
+type document struct {
+	source  *diag.Source
+	content []byte
+	lines   []int // byte offsets of the starts of the lines
+	roots   []*yaml.Node
+	starts  []int // byte offsets of the characters; nil if all are ASCII
+}
+
+// maxNodes is the most YAML nodes of a document after its aliases are expanded. An
+// export of 10,000 queues has fewer than a million.
+const maxNodes = 10_000_000
+
+// parseDocument reads the YAML documents of a file. JSON is YAML.
+func parseDocument(f File) (*document, *syntaxError) {
+	d := &document{content: f.Content, source: &diag.Source{Name: f.Name, Content: f.Content}, lines: []int{0}}
+	for i, b := range f.Content {
+		if b == '\n' {
+			d.lines = append(d.lines, i+1)
+		}
+	}
+	if at := bytes.IndexByte(f.Content, 0); at >= 0 || !utf8.Valid(f.Content) {
+		d.source = &diag.Source{Name: f.Name} // an excerpt of binary data helps nobody
+		return d, &syntaxError{message: "the file is not text"}
+	}
+	if count := utf8.RuneCount(f.Content); count < len(f.Content) {
+		d.starts = make([]int, 0, count)
+		for i := range string(f.Content) {
+			d.starts = append(d.starts, i)
+		}
+	}
+	for decoder := yaml.NewDecoder(bytes.NewReader(f.Content)); ; {
+		var root yaml.Node
+		err := decodeNode(decoder, &root)
+		if errors.Is(err, io.EOF) {
+			return d, nil
+		}
+		if err != nil {
+			if bytes.Contains(f.Content, []byte("Secret")) {
+				d.hide(0, len(f.Content)) // where the Secret is remains unknown
+			}
+			return d, d.syntaxError(err)
+		}
+		if len(root.Content) == 1 {
+			d.roots = append(d.roots, root.Content[0])
+		}
+	}
+}
+
+// decodeNode decodes the next document. A panic of the YAML parser is a syntax error.
+func decodeNode(decoder *yaml.Decoder, root *yaml.Node) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("yaml: %v", bug)
+		}
+	}()
+	return decoder.Decode(root)
+}
+
+// syntaxError is a mistake in the syntax of a file.
+type syntaxError struct {
+	message    string
+	start, end int
+}
+
+func (d *document) syntaxError(err error) *syntaxError {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	out := &syntaxError{message: message}
+	line := len(d.lines)
+	if at := regexp.MustCompile(`^line ([0-9]+): (.*)`).FindStringSubmatch(message); at != nil {
+		line, _ = strconv.Atoi(at[1])
+		out.message = at[2]
+	}
+	for line = max(1, min(line, len(d.lines))); line > 1 && d.lineLength(line) == 0; {
+		line-- // the end of a file that is cut off: show its last text
+	}
+	out.start = d.lines[line-1]
+	out.end = out.start + d.lineLength(line)
+	for out.start < out.end && d.content[out.start] == ' ' {
+		out.start++
+	}
+	return out
+}
+
+func (d *document) lineLength(line int) int {
+	end := len(d.content)
+	if line < len(d.lines) {
+		end = d.lines[line]
+	}
+	return len(bytes.TrimRight(d.content[d.lines[line-1]:end], "\r\n"))
+}
+
+// hide replaces the text between two offsets by asterisks in every excerpt.
+func (d *document) hide(start, end int) {
+	shown := bytes.Clone(d.source.Content)
+	for i := start; i < min(end, len(shown)); i++ {
+		if shown[i] != '\n' && shown[i] != '\r' {
+			shown[i] = '*'
+		}
+	}
+	d.source.Content = shown
+}
+
+// span returns the place of a node: its text if it is a scalar on one line, and
+// otherwise its first character.
+func (d *document) span(n *yaml.Node) diag.Span {
+	start := d.offset(n)
+	end := min(start+1, len(d.content))
+	if n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		length := len(n.Value)
+		if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+			length += 2
+		}
+		line := sort.SearchInts(d.lines, start+1)
+		end = min(start+length, d.lines[line-1]+d.lineLength(line))
+	}
+	return diag.Span{Source: d.source, Start: start, End: max(end, start)}
+}
+
+// offset returns the byte offset of a node.
+func (d *document) offset(n *yaml.Node) int {
+	if n.Line < 1 || n.Line > len(d.lines) {
+		return len(d.content)
+	}
+	at := d.lines[n.Line-1]
+	if d.starts == nil {
+		return min(at+n.Column-1, len(d.content))
+	}
+	first, _ := slices.BinarySearch(d.starts, at)
+	if i := first + n.Column - 1; i < len(d.starts) {
+		return d.starts[i]
+	}
+	return len(d.content)
+}
+
+// plain returns the value of a node as encoding/json would decode it.
+func (d *document) plain(n *yaml.Node) (any, error) {
+	left := maxNodes
+	return plainValue(n, &left, 0)
+}
+
+// maxDepth is the deepest nesting of an object. Kubernetes' own objects have fewer
+// than 40 levels.
+const maxDepth = 200
+
+func plainValue(n *yaml.Node, left *int, depth int) (any, error) {
+	*left--
+	if *left < 0 || depth > maxDepth {
+		return nil, errors.New("the document is too large or too deep after its aliases are expanded")
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return plainValue(n.Alias, left, depth+1)
+	case yaml.MappingNode:
+		out := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			value, err := plainValue(n.Content[i+1], left, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out[n.Content[i].Value] = value
+		}
+		return out, nil
+	case yaml.SequenceNode:
+		out := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			value, err := plainValue(item, left, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, value)
+		}
+		return out, nil
+	}
+	return plainScalar(n), nil
+}
+
+func plainScalar(n *yaml.Node) any {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!bool":
+		var b bool
+		if n.Decode(&b) == nil {
+			return b
+		}
+	case "!!int":
+		var i int64
+		if n.Decode(&i) == nil {
+			return json.Number(strconv.FormatInt(i, 10))
+		}
+	case "!!float":
+		var f float64
+		if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+		}
+	}
+	return n.Value
+}
+
+// child returns the value of a key of a mapping, nil if there is none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// scalar returns the text of a scalar below a node, "" if there is none.
+func scalar(n *yaml.Node, keys ...string) string {
+	for _, key := range keys {
+		n = child(n, key)
+	}
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+// fieldKey returns the key node of a field such as "spec.resourceGroups[0].name", or
+// the deepest node on the way to it.
+func fieldKey(n *yaml.Node, path string) *yaml.Node {
+	at := n
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		for n != nil && n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		if n == nil {
+			return at
+		}
+		switch n.Kind {
+		case yaml.SequenceNode:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(n.Content) {
+				return at
+			}
+			n = n.Content[i]
+			at = n
+		case yaml.MappingNode:
+			found := false
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == part {
+					at, n, found = n.Content[i], n.Content[i+1], true
+					break
+				}
+			}
+			if !found {
+				return at
+			}
+		default:
+			return at
+		}
+	}
+	return at
+}

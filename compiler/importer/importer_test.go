@@ -1,0 +1,187 @@
+package importer_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
+)
+
+// importText imports one file.
+func importText(t testing.TB, name, content string) importer.Result {
+	t.Helper()
+	res, err := importer.Import([]importer.File{{Name: name, Content: []byte(content)}}, importer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+const cohort = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: research}\nspec: {}\n"
+
+func TestBadInput(t *testing.T) {
+	for _, c := range []struct{ name, content, code, place string }{
+		{"cut off in a text", "apiVersion: v1\nkind: List\nitems:\n- kind: \"Coh", "E0920", "f:4:"},
+		{"cut off in a list", "apiVersion: v1\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n",
+			"E0920", "f:1:1"},
+		{"JSON that is cut off", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Coh`, "E0920", "f:1:"},
+		{"binary", "\x1f\x8b\x08\x00\x00\xff", "E0920", ""},
+		{"empty", "", "E0921", ""},
+		{"only a comment", "# nothing\n", "E0921", ""},
+		{"a single value", "hello\n", "E0921", "f:1:1"},
+		{"no known shape", "a: 1\n", "E0921", "f:1:1"},
+		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "E0921", "f:1:1"},
+		{"List without items", "apiVersion: v1\nkind: List\nitems: []\n", "E0921", "f:1:1"},
+		{"older version", strings.Replace(cohort, "v1beta2", "v1alpha1", 1), "E0922", "f:1:13"},
+		{"newer version", strings.Replace(cohort, "v1beta2", "v1", 1), "E0922", "f:1:13"},
+		{"two of one name", cohort + "---\n" + cohort, "E0923", "f:8:18"},
+		{"Autopilot", `{"name": "a", "nodePools": [], "autopilot": {"enabled": true}}`, "E0924", "f:1:"},
+		{"a wrong value", strings.Replace(cohort, "spec: {}", "spec: {parentName: [a]}", 1), "E0920", "f:3:18"},
+		{
+			"a template",
+			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  resourceGroups:\n" +
+				"  - coveredResources: [cpu]\n    flavors:\n    - name: a\n      resources:\n      - name: cpu\n" +
+				"        nominalQuota: ${n}\n",
+			"E0920", "f:11:23",
+		},
+		{"an unknown field", strings.Replace(cohort, "spec: {}", "spec: {wieght: 1}", 1), "W0925", "f:4:8"},
+		{"a Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: aHVudGVyMg==}\n---\n" + cohort,
+			"W0926", "f:1:1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := importText(t, "f", c.content)
+			found := res.Findings.Sorted()
+			if len(found) != 1 || found[0].Code != c.code || !strings.HasPrefix(found[0].Span.String(), c.place) {
+				t.Fatalf("want one %s at %s, got %+v", c.code, c.place, found)
+			}
+			if (res.Blueprint == nil) != (found[0].Severity == diag.Error) {
+				t.Errorf("a blueprint with errors, or none without: %s", res.Blueprint)
+			}
+			if found[0].Help == "" {
+				t.Error("no help")
+			}
+		})
+	}
+}
+
+// TestSecrets: nothing of a Secret is in the blueprint, the report or an excerpt, even if
+// the file is one line or is cut off.
+func TestSecrets(t *testing.T) {
+	const secret = "aHVudGVyMg"
+	bad := `{"apiVersion": "kueue.x-k8s.io/v1", "kind": "Cohort", "metadata": {"name": "b"}}`
+	object := `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "annotations": {"x": "` + secret +
+		`"}}, "data": {"k": "` + secret + `"}}`
+	for name, content := range map[string]string{
+		"one line":          `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, ` + bad + `]}`,
+		"the other order":   `{"apiVersion": "v1", "kind": "List", "items": [` + bad + `, ` + object + `]}`,
+		"cut off":           `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
+		"YAML, cut off":     "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
+		"beside a cohort":   cohort + "---\n" + object,
+		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := importText(t, "f", content)
+			var out bytes.Buffer
+			for _, err := range []error{
+				diag.WriteText(&out, &res.Findings, diag.TextOptions{}), diag.WriteJSON(&out, &res.Findings),
+				res.Report.WriteText(&out), res.Report.WriteJSON(&out),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			out.Write(res.Blueprint)
+			if strings.Contains(out.String(), secret) {
+				t.Errorf("the output contains the Secret:\n%s", &out)
+			}
+			if res.Findings.Len() == 0 {
+				t.Error("no finding")
+			}
+		})
+	}
+}
+
+// TestHostileNames: names and values of an export are data in the blueprint.
+func TestHostileNames(t *testing.T) {
+	for _, name := range []string{`a"\nproject: "evil`, "a\nb: 1", `\(x)`, "// x", strings.Repeat("n", 300), "", "ä",
+		"@tag(x)"} {
+		content := strings.Replace(cohort, "research", fmt.Sprintf("%q", name), 1)
+		res := importText(t, "f", content)
+		if bytes.Count(res.Blueprint, []byte("\nproject:")) > 1 {
+			t.Errorf("%q:\n%s", name, res.Blueprint)
+		}
+	}
+}
+
+// exportOf returns an export with n queues of n teams.
+func exportOf(n int) string {
+	var out strings.Builder
+	out.WriteString("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: kueue.x-k8s.io/v1beta2, kind: " +
+		"ResourceFlavor, " +
+		"metadata: {name: l4}, spec: {nodeLabels: {cloud.google.com/gke-accelerator: nvidia-l4}}}\n")
+	for i := range n {
+		fmt.Fprintf(&out, `- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: ClusterQueue
+  metadata: {name: queue-%d, resourceVersion: "1"}
+  spec:
+    cohortName: all
+    namespaceSelector: {}
+    resourceGroups:
+    - coveredResources: [cpu, memory, nvidia.com/gpu]
+      flavors:
+      - name: l4
+        resources:
+        - {name: cpu, nominalQuota: "2"}
+        - {name: memory, nominalQuota: 8Gi}
+        - {name: nvidia.com/gpu, nominalQuota: "1"}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: LocalQueue
+  metadata: {name: jobs, namespace: team-%d}
+  spec: {clusterQueue: queue-%d}
+`, i, i, i)
+	}
+	return out.String()
+}
+
+// BenchmarkImport shows that the time is in proportion to the number of queues.
+func BenchmarkImport(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		content := exportOf(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				importText(b, "f", content)
+			}
+		})
+	}
+}
+
+// FuzzImport: no input makes Import fail.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(exportOf(2)))
+	f.Add([]byte(cohort + "---\n" + cohort))
+	f.Add([]byte(`[{"name": "p", "config": {"machineType": "g2-standard-4"}, "initialNodeCount": 1,
+		"locations": ["a"]}]`))
+	f.Add([]byte(`{"name": "c", "location": "us-central1", "nodePools": [{"name": "p", "config": {}}]}`))
+	f.Add([]byte("blueprint_name: a\nvars: {zone: $(vars.zone)}\ndeployment_groups: [{modules: [{id: p, " +
+		"source: modules/compute/gke-node-pool, settings: {machine_type: ct6e-standard-4t, zones: " +
+		"[$(vars.zone)]}}]}]\n"))
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		res, err := importer.Import([]importer.File{{Name: "f", Content: content}}, importer.Options{})
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		var out bytes.Buffer
+		if err := diag.WriteText(&out, &res.Findings, diag.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if !res.Findings.HasErrors() && res.Blueprint == nil {
+			t.Fatal("neither findings nor a blueprint")
+		}
+	})
+}

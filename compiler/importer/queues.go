@@ -1,0 +1,690 @@
+package importer
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// clusterQueue is a ClusterQueue with the LocalQueues that lead to it.
+type clusterQueue struct {
+	typed[v1beta2.ClusterQueue]
+	locals []typed[v1beta2.LocalQueue]
+}
+
+// flavorNames returns the flavors of a ClusterQueue in their order.
+func (q typed[T]) flavorNames() []string {
+	queue, ok := any(q.value).(v1beta2.ClusterQueue)
+	if !ok {
+		return nil
+	}
+	var names []string
+	for _, g := range queue.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			if !slices.Contains(names, string(f.Name)) {
+				names = append(names, string(f.Name))
+			}
+		}
+	}
+	return names
+}
+
+// planner holds what the design of queues needs by name.
+type planner struct {
+	*design
+	capacities map[string]*capacity // by flavor
+	teams      map[string]*team     // by namespace
+	teamNames  map[string]bool
+	cohortName map[string]string // by the name in the export
+	byKey      map[string][]*tier
+}
+
+// planQueues makes tiers, teams and cohorts of the ClusterQueues.
+func (d *design) planQueues() {
+	p := &planner{
+		design: d, capacities: map[string]*capacity{}, teams: map[string]*team{}, teamNames: map[string]bool{},
+		cohortName: map[string]string{}, byKey: map[string][]*tier{},
+	}
+	for _, c := range d.capacities {
+		if c.flavor != "" {
+			p.capacities[c.flavor] = c
+		}
+	}
+	p.planCohorts()
+	locals := map[string][]typed[v1beta2.LocalQueue]{}
+	for _, q := range d.inv.localQueues {
+		name := string(q.value.Spec.ClusterQueue)
+		locals[name] = append(locals[name], q)
+	}
+	for _, q := range d.inv.clusterQueues {
+		p.planQueue(&clusterQueue{typed: q, locals: locals[q.name]})
+		delete(locals, q.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(locals)) {
+		for _, q := range locals[name] {
+			q.none("clusterQueue", "", fmt.Sprintf("the exports do not contain ClusterQueue %q", name))
+		}
+	}
+	p.nameTiers()
+	if len(d.tiers) == 0 && len(d.capacities) > 0 {
+		p.inventTier()
+	}
+	for _, t := range d.tiers {
+		for _, m := range t.members {
+			p.reportQueue(t, m)
+		}
+	}
+}
+
+// planCohorts makes a cohort of each name that a queue or a Cohort has.
+func (p *planner) planCohorts() {
+	parents := map[string]string{}
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, q := range p.inv.clusterQueues {
+		add(string(q.value.Spec.CohortName))
+	}
+	used := map[string]bool{}
+	for _, c := range p.inv.cohorts {
+		parents[c.name] = string(c.value.Spec.ParentName)
+		add(c.name)
+		add(parents[c.name])
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.cohortName[name] = uniqueName(fitName(name, 40), 40, used)
+	}
+	for _, name := range names {
+		p.cohorts = append(p.cohorts, cohort{name: p.cohortName[name], parent: p.cohortName[parents[name]]})
+	}
+	for _, c := range p.inv.cohorts {
+		name := p.cohortName[c.name]
+		c.exactIf(name == c.name, "metadata.name", "cohorts."+name, fmt.Sprintf("the cohort is called %q", name))
+		if parent := p.cohortName[parents[c.name]]; parent != "" {
+			c.exactIf(parent == parents[c.name], "parentName", "cohorts."+name+".parent",
+				fmt.Sprintf("the parent is called %q", parent))
+		}
+	}
+}
+
+// planQueue gives a ClusterQueue its place in a tier.
+func (p *planner) planQueue(q *clusterQueue) {
+	var capacities []*capacity
+	for _, name := range q.flavorNames() {
+		if c := p.capacities[name]; c != nil {
+			capacities = append(capacities, c)
+		}
+	}
+	capacities = p.oneAccelerator(q, capacities)
+	if len(capacities) == 0 {
+		q.none("resourceGroups", "", "a queue without quota admits no job: it is not imported")
+		for _, l := range q.locals {
+			l.none("clusterQueue", "", "its ClusterQueue is not imported")
+		}
+		return
+	}
+	t := &tier{capacities: capacities, queueing: cmp.Or(string(q.value.Spec.QueueingStrategy), "BestEffortFIFO")}
+	t.setPreemption(q.value.Spec)
+	m := &member{queue: q, cohort: p.cohortName[string(q.value.Spec.CohortName)]}
+	if m.cohort == "" { // without a cohort the fields have no effect
+		t.toBorrow = "Never"
+		if t.toReclaim == "Any" {
+			t.toReclaim = "Never"
+		}
+	}
+	if t.toReclaim == "Never" {
+		t.toBorrow = "Never" // Kueue refuses the combination
+	}
+	m.quotas = p.quotasOf(q, capacities, m.cohort != "")
+	m.teams = p.teamsOf(q)
+	t.namespaces = selectorOf(q.value.Spec.NamespaceSelector, m.teams)
+	t.key = t.queueing + " " + t.inQueue + " " + t.toReclaim + " " + t.toBorrow
+	for _, c := range capacities {
+		t.key += " " + c.name
+	}
+	t.key += fmt.Sprintf(" %q", t.namespaces)
+	if len(m.teams) == 1 {
+		team := m.teams[0]
+		if !team.hasCohort {
+			team.cohort, team.hasCohort = m.cohort, true
+		}
+		if team.cohort == m.cohort {
+			p.joinTier(t, m, team)
+			return
+		}
+	}
+	t.shared = true
+	t.members = []*member{m}
+	p.tiers = append(p.tiers, t)
+}
+
+// joinTier adds a queue of one team to the first tier of equal queues in which the team
+// has no queue yet, or to a new tier.
+func (p *planner) joinTier(t *tier, m *member, team *team) {
+	for _, same := range p.byKey[t.key] {
+		if team.owns[same] == nil {
+			same.members = append(same.members, m)
+			team.owns[same] = m
+			return
+		}
+	}
+	t.members = []*member{m}
+	team.owns[t] = m
+	p.byKey[t.key] = append(p.byKey[t.key], t)
+	p.tiers = append(p.tiers, t)
+}
+
+// oneAccelerator returns the capacities without those whose accelerators are not of the
+// queue's first kind: a queue of the platform counts GPUs or TPUs.
+func (p *planner) oneAccelerator(q *clusterQueue, capacities []*capacity) []*capacity {
+	kind := ""
+	return slices.DeleteFunc(slices.Clone(capacities), func(c *capacity) bool {
+		res := c.hardware.resource()
+		kind = cmp.Or(kind, res)
+		if res == "" || res == kind {
+			return false
+		}
+		q.none("resourceGroups."+c.name, "", "a queue counts GPUs or TPUs, not both: add a tier for this capacity")
+		return true
+	})
+}
+
+// setPreemption sets whom the jobs of a tier may evict. The API's default is Never.
+func (t *tier) setPreemption(spec v1beta2.ClusterQueueSpec) {
+	t.inQueue, t.toReclaim, t.toBorrow = "Never", "Never", "Never"
+	if in := spec.Preemption; in != nil {
+		t.inQueue = cmp.Or(string(in.WithinClusterQueue), t.inQueue)
+		t.toReclaim = cmp.Or(string(in.ReclaimWithinCohort), t.toReclaim)
+		if in.BorrowWithinCohort != nil {
+			t.toBorrow = cmp.Or(string(in.BorrowWithinCohort.Policy), t.toBorrow)
+		}
+	}
+}
+
+// teamsOf returns the teams of a ClusterQueue: one for each namespace with a LocalQueue.
+func (p *planner) teamsOf(q *clusterQueue) []*team {
+	var namespaces []string
+	for _, l := range q.locals {
+		namespaces = append(namespaces, cmp.Or(l.namespace, "default"))
+	}
+	if len(namespaces) == 0 {
+		namespaces = selectedNamespaces(q.value.Spec.NamespaceSelector)
+	}
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	if len(namespaces) == 0 {
+		t := p.addTeam(q.name, "")
+		q.approximate("LocalQueues", "teams."+t.name, "no LocalQueue leads to the queue: a team of its name stands "+
+			"for its "+
+			"users")
+		return []*team{t}
+	}
+	var out []*team
+	for _, ns := range namespaces {
+		t := p.teams[ns]
+		if t == nil {
+			t = p.addTeam(ns, ns)
+			p.teams[ns] = t
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// ownLabel matches labels that a selector of a blueprint cannot have: the platform and
+// Kubernetes set them.
+var ownLabel = regexp.MustCompile(`^team$|^([^/]+\.)?(kubernetes|k8s)\.io/`)
+
+// selectorOf returns what a tier says about the namespaces of a selector: "all", labels,
+// or nil for the namespaces of its teams.
+func selectorOf(s *metav1.LabelSelector, teams []*team) any {
+	switch {
+	case s == nil:
+		return nil
+	case len(s.MatchLabels)+len(s.MatchExpressions) == 0:
+		return "all"
+	case len(s.MatchExpressions) > 0:
+		return nil
+	}
+	var labels []setting
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		value := s.MatchLabels[key]
+		if ownLabel.MatchString(key) || len(validation.IsQualifiedName(key)) > 0 ||
+			len(validation.IsValidLabelValue(value)) > 0 {
+			return nil
+		}
+		for _, t := range teams {
+			if other, set := t.labels[key]; set && other != value {
+				return nil // a namespace has one value
+			}
+		}
+		labels = append(labels, setting{key, value})
+	}
+	for _, t := range teams {
+		if t.labels == nil {
+			t.labels = map[string]string{}
+		}
+		maps.Copy(t.labels, s.MatchLabels)
+	}
+	return labels
+}
+
+// selectedNamespaces returns the namespaces that a selector names, nil if it selects by
+// anything else.
+func selectedNamespaces(s *metav1.LabelSelector) []string {
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) != 1 {
+		return nil
+	}
+	if name := s.MatchLabels[corev1.LabelMetadataName]; name != "" {
+		return []string{name}
+	}
+	for _, e := range s.MatchExpressions {
+		if e.Key == corev1.LabelMetadataName && e.Operator == metav1.LabelSelectorOpIn {
+			return slices.Clone(e.Values)
+		}
+	}
+	return nil
+}
+
+// reservedNamespace reports whether a team cannot have the namespace.
+func reservedNamespace(name string) bool {
+	for _, prefix := range []string{"kube-", "gke-", "gmp-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"default", "kueue-system", "jobset-system", "kai-scheduler"}, name)
+}
+
+// addTeam adds the team of a namespace. original is "" if there is no such namespace.
+func (p *planner) addTeam(namespace, original string) *team {
+	name := fitName(namespace, 27)
+	if len(name) < 3 {
+		name = "team-" + name
+	}
+	t := &team{name: uniqueName(name, 27, p.teamNames), original: original, owns: map[*tier]*member{}}
+	switch {
+	case reservedNamespace(namespace):
+		t.namespace = "team-" + t.name
+	case t.name != namespace && original != "" && fitName(namespace, 63) == namespace:
+		t.namespace = namespace
+	}
+	p.design.teams = append(p.design.teams, t)
+	return t
+}
+
+// finalNamespace returns the namespace that the compiled team has.
+func (t *team) finalNamespace() string { return cmp.Or(t.namespace, t.name) }
+
+// nameTiers names the tiers after their queues.
+func (p *planner) nameTiers() {
+	taken := map[string]bool{}
+	for _, t := range p.tiers {
+		t.name = uniqueName(fitName(t.proposeName(), 30), 30, taken)
+		for _, m := range t.members {
+			t.sources = append(t.sources, m.queue.title())
+			p.nameQueues(t, m)
+		}
+	}
+}
+
+// objectName matches the names of queues that a blueprint can have.
+var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,3}$`)
+
+// nameQueues keeps the names of a ClusterQueue and of the first LocalQueue of each team.
+func (p *planner) nameQueues(t *tier, m *member) {
+	m.clusterQueue = t.defaultClusterQueue(m)
+	if objectName.MatchString(m.queue.name) && len(m.queue.name) <= 253 {
+		m.clusterQueue = m.queue.name
+	}
+	m.localQueues = map[*team]string{}
+	for _, l := range m.queue.locals {
+		team := p.teams[cmp.Or(l.namespace, "default")]
+		if _, named := m.localQueues[team]; !named && objectName.MatchString(l.name) && len(l.name) <= 63 {
+			m.localQueues[team] = l.name
+		}
+	}
+	for _, team := range m.teams {
+		team.places = append(team.places, place{t, m})
+		if m.localQueues[team] == "" {
+			m.localQueues[team] = t.defaultLocalQueue(team)
+		}
+	}
+}
+
+// defaultClusterQueue returns the name of a ClusterQueue that a blueprint does not name.
+func (t *tier) defaultClusterQueue(m *member) string {
+	if t.shared {
+		return "cq-" + t.name
+	}
+	return "cq-" + m.teams[0].name + "-" + t.name
+}
+
+// defaultLocalQueue returns the name of a LocalQueue that a blueprint does not name.
+func (t *tier) defaultLocalQueue(team *team) string { return "lq-" + team.name + "-" + t.name }
+
+// proposeName returns the name of a tier. Folders of batchwright call their queues
+// cq-TEAM-TIER, or cq-TIER if they are shared.
+func (t *tier) proposeName() string {
+	first := t.members[0].queue
+	if t.shared {
+		return strings.TrimPrefix(first.name, "cq-")
+	}
+	if name, ours := strings.CutPrefix(first.name, "cq-"+t.members[0].teams[0].name+"-"); ours {
+		return name
+	}
+	if len(t.members) == 1 {
+		return first.name
+	}
+	name := ""
+	for _, m := range t.members {
+		for _, l := range m.queue.locals {
+			if name != "" && name != l.name {
+				return t.capacities[0].name
+			}
+			name = l.name
+		}
+	}
+	return cmp.Or(name, t.capacities[0].name)
+}
+
+// inventTier makes a tier and a team for capacities without queues.
+func (p *planner) inventTier() {
+	t := &tier{
+		name: "batch", queueing: "BestEffortFIFO", inQueue: "Never", toReclaim: "Never", toBorrow: "Never",
+		shared: true,
+	}
+	m := &member{teams: []*team{p.addTeam("team-a", "")}}
+	for _, c := range p.design.capacities {
+		if len(t.capacities) > 0 && c.hardware.resource() != t.capacities[0].hardware.resource() {
+			continue
+		}
+		t.capacities = append(t.capacities, c)
+	}
+	t.members = []*member{m}
+	p.tiers = append(p.tiers, t)
+	p.assume("tiers.batch", "the exports contain no queues: fill in the tiers")
+	p.assume("teams.team-a", "the exports contain no teams: fill in the teams")
+}
+
+// quotasOf returns the quota of a queue on each capacity.
+func (p *planner) quotasOf(q *clusterQueue, capacities []*capacity, lends bool) []quota {
+	var out []quota
+	for _, c := range capacities {
+		unit := cmp.Or(c.hardware.resource(), string(corev1.ResourceCPU))
+		entry := quota{capacity: c, units: 0}
+		if lends {
+			entry.borrow = "all"
+		}
+		for _, g := range q.value.Spec.ResourceGroups {
+			for _, f := range g.Flavors {
+				if p.capacities[string(f.Name)] != c {
+					continue
+				}
+				for _, r := range f.Resources {
+					if string(r.Name) != unit {
+						continue
+					}
+					entry.units = wholeUnits(r.NominalQuota)
+					if lends && r.BorrowingLimit != nil {
+						entry.borrow = wholeUnits(*r.BorrowingLimit)
+					}
+					if lends && r.LendingLimit != nil {
+						entry.lend = wholeUnits(*r.LendingLimit)
+					}
+				}
+			}
+		}
+		c.units += entry.units
+		out = append(out, entry)
+	}
+	return out
+}
+
+// wholeUnits rounds a quantity up to a whole number that a quota can have.
+func wholeUnits(q resource.Quantity) int64 { return max(0, min(q.Value(), 1_000_000)) }
+
+// reportQueue reports the fields of a ClusterQueue and of its LocalQueues.
+func (p *planner) reportQueue(t *tier, m *member) {
+	if m.queue == nil {
+		return
+	}
+	q, spec := m.queue, m.queue.value.Spec
+	path := "tiers." + t.name
+	quotaPath := path + ".shared.quota"
+	namePath := path + ".shared.clusterQueue"
+	if !t.shared {
+		quotaPath = "teams." + m.teams[0].name + ".quota." + t.name
+		namePath = "teams." + m.teams[0].name + ".queues." + t.name + ".clusterQueue"
+	}
+	q.exactIf(q.name == m.clusterQueue, "metadata.name", namePath, fmt.Sprintf("the compiled ClusterQueue is called "+
+		"%q: "+
+		"delete %q when its jobs have ended", m.clusterQueue, q.name))
+	if spec.CohortName != "" {
+		q.exactIf(m.cohort == string(spec.CohortName), "cohortName", "cohorts."+m.cohort,
+			fmt.Sprintf("the cohort is called %q", m.cohort))
+	}
+	q.exact("queueingStrategy", path+".queueing")
+	p.reportPreemption(t, q, path+".preempts")
+	p.reportSelector(q, t, m, path+".namespaces")
+	for i, g := range spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			p.reportQuotas(q, m, f, fmt.Sprintf("resourceGroups[%d].%s", i, f.Name), quotaPath)
+		}
+	}
+	if len(spec.ResourceGroups) > 1 {
+		q.approximate("resourceGroups", path+".capacity", "the compiled queue has one resource group with all "+
+			"flavors in "+
+			"order: a job gets all its resources in one flavor")
+	}
+	q.approximate("resourceGroups.coveredResources", "", "the compiled queue covers cpu, memory, the accelerators "+
+		"and pods")
+	p.reportLocals(t, m)
+}
+
+// reportPreemption reports the fields of a queue's preemption.
+func (p *planner) reportPreemption(t *tier, q *clusterQueue, path string) {
+	in := q.value.Spec.Preemption
+	if in == nil {
+		return
+	}
+	type field struct{ name, was, is string }
+	fields := []field{
+		{"withinClusterQueue", string(in.WithinClusterQueue), t.inQueue},
+		{"reclaimWithinCohort", string(in.ReclaimWithinCohort), t.toReclaim},
+	}
+	if b := in.BorrowWithinCohort; b != nil {
+		fields = append(fields, field{"borrowWithinCohort.policy", string(b.Policy), t.toBorrow})
+		if b.MaxPriorityThreshold != nil {
+			q.none("preemption.borrowWithinCohort.maxPriorityThreshold", "",
+				"jobs that borrow can evict jobs of any lower priority, not only those up to the threshold")
+		}
+	}
+	for _, f := range fields {
+		if f.was != "" {
+			q.exactIf(f.was == f.is, "preemption."+f.name, path,
+				fmt.Sprintf("the compiled queue has %s, which has the same effect without a cohort", f.is))
+		}
+	}
+}
+
+// reportSelector reports the namespaces of a queue.
+func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path string) {
+	selector := q.value.Spec.NamespaceSelector
+	if selector == nil {
+		return // selects nothing
+	}
+	if t.namespaces != nil {
+		q.exact("namespaceSelector", path)
+		return
+	}
+	var compiled []string
+	for _, t := range m.teams {
+		compiled = append(compiled, t.finalNamespace())
+	}
+	slices.Sort(compiled)
+	selected := selectedNamespaces(selector)
+	slices.Sort(selected)
+	q.exactIf(slices.Equal(selected, compiled), "namespaceSelector", path,
+		fmt.Sprintf("the compiled queue selects the namespaces of its teams: %s", strings.Join(compiled, ", ")))
+}
+
+// reportQuotas reports the quota of a flavor.
+func (p *planner) reportQuotas(q *clusterQueue, m *member, f v1beta2.FlavorQuotas, field, path string) {
+	i := slices.IndexFunc(m.quotas, func(e quota) bool { return e.capacity == p.capacities[string(f.Name)] })
+	if i < 0 {
+		return // reported before
+	}
+	entry := m.quotas[i]
+	c := entry.capacity
+	path += "." + c.name
+	milli, bytes := c.hardware.share()
+	unit := c.hardware.resource()
+	for _, r := range f.Resources {
+		var per resource.Quantity
+		switch {
+		case string(r.Name) == unit && unit != "":
+			per = *resource.NewQuantity(1, resource.DecimalSI)
+		case r.Name == corev1.ResourceCPU:
+			per = *resource.NewMilliQuantity(milli, resource.DecimalSI)
+		case r.Name == corev1.ResourceMemory:
+			per = *resource.NewQuantity(bytes, resource.BinarySI)
+		case r.Name == corev1.ResourcePods:
+			per = *resource.NewQuantity(podsPerUnit, resource.DecimalSI)
+		default:
+			q.none(field+"."+string(r.Name), "", "no quota limits this resource, and Kueue does not admit jobs that "+
+				"request it")
+			continue
+		}
+		name := field + "." + string(r.Name)
+		reportAmount(q, name+".nominalQuota", path, &r.NominalQuota, per, entry.units)
+		if r.BorrowingLimit != nil && m.cohort == "" {
+			q.approximate(name+".borrowingLimit", "", "a queue without a cohort borrows nothing: the limit is omitted")
+		} else if units, limited := entry.borrow.(int64); limited {
+			reportAmount(q, name+".borrowingLimit", path+".borrow", r.BorrowingLimit, per, units)
+		} else if r.BorrowingLimit != nil {
+			q.approximate(name+".borrowingLimit", path+".borrow", "the compiled queue borrows without this limit")
+		}
+		if units, limited := entry.lend.(int64); limited {
+			reportAmount(q, name+".lendingLimit", path+".lend", r.LendingLimit, per, units)
+		} else if r.LendingLimit != nil {
+			q.approximate(name+".lendingLimit", path+".lend", "the compiled queue lends without this limit")
+		}
+	}
+}
+
+// podsPerUnit is the number of pods that a compiled queue allows for each unit of quota.
+const podsPerUnit = 110
+
+// reportAmount reports an amount that the compiled queue computes from units of quota.
+func reportAmount(q *clusterQueue, field, path string, was *resource.Quantity, per resource.Quantity, units int64) {
+	is := per.DeepCopy()
+	is.Mul(units)
+	switch {
+	case was == nil:
+		q.approximate(field, path, fmt.Sprintf("unset, and %s in the compiled queue", is.String()))
+	default:
+		q.exactIf(was.Cmp(is) == 0, field, path, fmt.Sprintf("%s, and %s in the compiled queue", was, &is))
+	}
+}
+
+// reportLocals reports the LocalQueues of a ClusterQueue.
+func (p *planner) reportLocals(t *tier, m *member) {
+	seen := map[*team]bool{}
+	for _, l := range m.queue.locals {
+		team := p.teams[cmp.Or(l.namespace, "default")]
+		path := "teams." + team.name
+		if seen[team] {
+			l.none("metadata.name", "", "the team has one LocalQueue in the tier: jobs that name this one must name "+
+				"the other")
+			continue
+		}
+		seen[team] = true
+		compiled := m.localQueues[team]
+		l.exactIf(l.name == compiled, "metadata.name", path+".queues."+t.name+".localQueue", fmt.Sprintf("the "+
+			"compiled "+
+			"LocalQueue is called %q: jobs must name it in the label kueue.x-k8s.io/queue-name", compiled))
+		l.exactIf(team.finalNamespace() == l.namespace, "metadata.namespace", path+".namespace",
+			fmt.Sprintf("a team cannot have this namespace: it has %q, and its jobs must move there",
+				team.finalNamespace()))
+		l.exactIf(m.clusterQueue == string(l.value.Spec.ClusterQueue), "clusterQueue", path+".queues",
+			fmt.Sprintf("the LocalQueue leads to the compiled ClusterQueue %q", m.clusterQueue))
+	}
+}
+
+// planPriorities gives the PriorityClasses to the first tier.
+func (d *design) planPriorities() {
+	if len(d.tiers) == 0 {
+		return
+	}
+	t := d.tiers[0]
+	for _, o := range d.inv.priorityClasses {
+		number, _ := o.raw["value"].(json.Number)
+		value, err := number.Int64()
+		switch {
+		case strings.HasPrefix(o.name, "system-") || err == nil && value > 1_000_000_000:
+			o.none("object", "", "the PriorityClass belongs to Kubernetes itself")
+		case err != nil || fitName(o.name, 63) != o.name || value < -2147483648:
+			o.none("value", "", "a PriorityClass needs a number as its value, and a name of lower-case letters, "+
+				"digits and dashes")
+		default:
+			t.priorities = append(t.priorities, setting{o.name, int(value)})
+			o.exact("value", "tiers."+t.name+".priorities."+o.name)
+			if len(d.tiers) > 1 {
+				o.approximate("tiers", "tiers."+t.name, "the PriorityClass belongs to one tier: jobs of the other "+
+					"tiers get the "+
+					"PriorityClass of their tier")
+			}
+		}
+	}
+}
+
+// planChecks reports the admission checks. Queued provisioning is part of a capacity.
+func (d *design) planChecks() {
+	queued := d.inv.queuedChecks()
+	for _, c := range d.inv.checks {
+		if queued[c.name] {
+			c.approximate("controllerName", "capacity", "the compiled check belongs to the capacity, and has another "+
+				"name")
+			c.approximate("parameters", "capacity", "the compiled check names a ProvisioningRequestConfig of its own")
+			continue
+		}
+		c.none("controllerName", "", fmt.Sprintf("jobs start without this check of %s", c.value.Spec.ControllerName))
+		if c.value.Spec.Parameters != nil {
+			c.none("parameters", "", "jobs start without this check")
+		}
+	}
+	for _, c := range d.inv.requestConfigs {
+		if c.value.Spec.ProvisioningClassName == queuedClass {
+			c.approximate("provisioningClassName", "capacity", "the capacity's consumption option is flexStart: "+
+				"{queued: true}")
+		} else {
+			c.none("provisioningClassName", "", "only "+queuedClass+" has a counterpart: jobs start without this check")
+		}
+	}
+	for _, q := range d.inv.clusterQueues {
+		checks := queueChecks(q.value)
+		for _, name := range slices.Sorted(maps.Keys(checks)) {
+			if queued[name] {
+				q.approximate("admissionChecksStrategy."+name, "capacity", "the check belongs to the capacities with "+
+					"flexStart: {queued: true}, in every queue")
+			} else {
+				q.none("admissionChecksStrategy."+name, "", "jobs start without this check")
+			}
+		}
+	}
+}

@@ -1,0 +1,385 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+)
+
+// exportCommands are the commands whose output Import reads.
+const exportCommands = `"kubectl get ... -o yaml", or "gcloud container clusters describe ... --format=json"`
+
+// kueueGroup is the API group of Kueue's objects.
+const kueueGroup = "kueue.x-k8s.io"
+
+// Kinds of objects that are not Kubernetes'.
+const (
+	kindCluster  = "cluster"
+	kindNodePool = "node pool"
+	kindToolkit  = "Cluster Toolkit blueprint"
+	kindModule   = "Cluster Toolkit module"
+)
+
+// object is one object of an export.
+type object struct {
+	kind, namespace, name string
+	version               string // of the API, such as "v1beta2"
+	doc                   *document
+	node                  *yaml.Node
+	raw                   map[string]any // without metadata except the names, and without status
+	ignored               bool           // of a kind that Import does not read
+	fields                []FieldReport
+}
+
+// title returns the object in a sentence.
+func (o *object) title() string {
+	if o.namespace != "" {
+		return fmt.Sprintf("%s %q in namespace %q", o.kind, o.name, o.namespace)
+	}
+	return fmt.Sprintf("%s %q", o.kind, o.name)
+}
+
+// span returns the place of the object's name.
+func (o *object) span() diag.Span {
+	for _, path := range [][]string{{"metadata", "name"}, {"name"}, {"id"}, {"blueprint_name"}} {
+		n := o.node
+		for _, key := range path {
+			n = child(n, key)
+		}
+		if n != nil {
+			return o.doc.span(n)
+		}
+	}
+	return o.doc.span(o.node)
+}
+
+// inventory holds everything that the files contain.
+type inventory struct {
+	findings *diag.List
+	objects  []*object
+	seen     map[string]*object
+
+	flavors         []typed[v1beta2.ResourceFlavor]
+	clusterQueues   []typed[v1beta2.ClusterQueue]
+	localQueues     []typed[v1beta2.LocalQueue]
+	cohorts         []typed[v1beta2.Cohort]
+	checks          []typed[v1beta2.AdmissionCheck]
+	requestConfigs  []typed[v1beta2.ProvisioningRequestConfig]
+	priorityClasses []*object
+	clusters        []*object
+	pools           []*pool
+	toolkits        []*object
+}
+
+// typed is an object with its own Go type.
+type typed[T any] struct {
+	*object
+	value T
+}
+
+func (inv *inventory) add(code string, severity diag.Severity, span diag.Span, message, help string) {
+	inv.findings.Add(diag.Finding{Code: code, Severity: severity, Span: span, Message: message, Help: help})
+}
+
+// readFile adds the objects of a file.
+func (inv *inventory) readFile(f File) {
+	doc, mistake := parseDocument(f)
+	if mistake != nil {
+		span := diag.Span{Source: doc.source, Start: mistake.start, End: mistake.end}
+		inv.add(codeSyntax, diag.Error, span, mistake.message, "export it again with "+exportCommands)
+		return
+	}
+	if len(doc.roots) == 0 {
+		inv.add(codeNothing, diag.Error, diag.Span{Source: doc.source}, "the file is empty",
+			"export it again with "+exportCommands)
+		return
+	}
+	inv.hideSecrets(doc)
+	before := len(inv.objects)
+	errors := inv.findings.Count(diag.Error)
+	for _, root := range doc.roots {
+		inv.readRoot(doc, root)
+	}
+	if errors < inv.findings.Count(diag.Error) {
+		return
+	}
+	known := func(o *object) bool { return !o.ignored }
+	if !slices.ContainsFunc(inv.objects[before:], known) {
+		inv.add(codeNothing, diag.Error, doc.span(doc.roots[0]), "the file contains nothing that import reads",
+			"give the output of "+exportCommands+", or a blueprint of Google's Cluster Toolkit")
+	}
+}
+
+// hideSecrets removes the text of all Secrets from the excerpts of a document, and
+// reports the Secrets by name.
+func (inv *inventory) hideSecrets(doc *document) {
+	var starts []int
+	secret := map[int]*yaml.Node{}
+	visit := func(n *yaml.Node) {
+		at := doc.offset(n)
+		starts = append(starts, at)
+		if strings.HasPrefix(scalar(n, "kind"), "Secret") {
+			secret[at] = n
+		}
+	}
+	for _, root := range doc.roots {
+		visit(root)
+		items := child(root, "items")
+		if root.Kind == yaml.SequenceNode {
+			items = root
+		}
+		if items != nil {
+			for _, item := range items.Content {
+				visit(item)
+			}
+		}
+	}
+	slices.Sort(starts)
+	for at, n := range secret {
+		end := len(doc.content)
+		if i, _ := slices.BinarySearch(starts, at+1); i < len(starts) {
+			end = starts[i]
+		}
+		doc.hide(at, end)
+		name := "unnamed"
+		if text := scalar(n, "metadata", "name"); text != "" {
+			name = fmt.Sprintf("%q", text)
+		}
+		defer inv.findings.Add(diag.Finding{
+			Code: codeSecret, Severity: diag.Warning, Span: diag.Span{Source: doc.source, Start: at, End: at + 1},
+			Message: fmt.Sprintf("Secret %s is not imported", name), Secret: true,
+			Help: "remove it from the file: neither the blueprint nor the report contains it",
+		})
+	}
+}
+
+// readRoot adds the objects of one YAML document.
+func (inv *inventory) readRoot(doc *document, root *yaml.Node) {
+	switch {
+	case root.Kind == yaml.SequenceNode:
+		for _, item := range root.Content {
+			inv.readGcloud(doc, item)
+		}
+	case root.Kind != yaml.MappingNode:
+		inv.add(codeNothing, diag.Error, doc.span(root), "the file contains a single value, not an object",
+			"give the output of "+exportCommands)
+	case strings.HasSuffix(scalar(root, "kind"), "List") && child(root, "apiVersion") != nil:
+		inv.readList(doc, root)
+	case child(root, "apiVersion") != nil && child(root, "kind") != nil:
+		inv.readObject(doc, root)
+	case child(root, "items") != nil || child(root, "apiVersion") != nil:
+		inv.add(codeSyntax, diag.Error, doc.span(root), "the object has no kind: its end is probably missing",
+			"export it again with "+exportCommands)
+	case child(root, "blueprint_name") != nil || child(root, "deployment_groups") != nil:
+		inv.readToolkit(doc, root)
+	default:
+		inv.readGcloud(doc, root)
+	}
+}
+
+// readList adds the objects of a List.
+func (inv *inventory) readList(doc *document, root *yaml.Node) {
+	items := child(root, "items")
+	if items == nil || items.Kind != yaml.SequenceNode || len(items.Content) == 0 {
+		inv.add(codeNothing, diag.Error, doc.span(root), "the List has no items",
+			"check the context and the names of the resources, and export again with "+exportCommands)
+		return
+	}
+	for _, item := range items.Content {
+		if item.Kind != yaml.MappingNode || child(item, "kind") == nil {
+			inv.add(codeSyntax, diag.Error, doc.span(item), "an item of the List is no object",
+				"export it again with "+exportCommands)
+			continue
+		}
+		inv.readObject(doc, item)
+	}
+}
+
+// readKinds are the kinds of Kubernetes objects that Import reads, by API group.
+func readKinds() map[string][]string {
+	return map[string][]string{
+		kueueGroup: {
+			"ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "WorkloadPriorityClass", "Topology",
+			"AdmissionCheck", "ProvisioningRequestConfig",
+		},
+		"scheduling.k8s.io": {"PriorityClass"},
+		"":                  {"Namespace"},
+	}
+}
+
+// readObject adds a Kubernetes object.
+func (inv *inventory) readObject(doc *document, n *yaml.Node) {
+	group, version, found := strings.Cut(scalar(n, "apiVersion"), "/")
+	if !found {
+		group, version = "", group
+	}
+	o := &object{
+		kind: scalar(n, "kind"), namespace: scalar(n, "metadata", "namespace"), name: scalar(n, "metadata", "name"),
+		version: version, doc: doc, node: n,
+	}
+	if strings.HasPrefix(o.kind, "Secret") && group == "" {
+		o.ignored = true
+		return
+	}
+	if !slices.Contains(readKinds()[group], o.kind) {
+		o.ignored = true
+		inv.objects = append(inv.objects, o)
+		return
+	}
+	// Kueue below 0.14 has Topologies only in v1alpha1, with the same fields.
+	if group == kueueGroup && version != "v1beta1" && version != "v1beta2" &&
+		(o.kind != "Topology" || version != "v1alpha1") {
+		inv.add(codeVersion, diag.Error, doc.span(child(n, "apiVersion")),
+			fmt.Sprintf("import does not know version %q of %s", version, o.kind),
+			fmt.Sprintf("export it as v1beta2: kubectl get %s.v1beta2.%s -A -o yaml", plural(o.kind), kueueGroup))
+		return
+	}
+	if o.name == "" {
+		inv.add(codeSyntax, diag.Error, doc.span(n), "the "+o.kind+" has no name",
+			"export it again with "+exportCommands)
+		return
+	}
+	inv.addObject(o)
+}
+
+// plural returns the name of the resource of a kind.
+func plural(kind string) string {
+	name := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(name, "y"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	case strings.HasSuffix(name, "s"):
+		return name + "es"
+	}
+	return name + "s"
+}
+
+// addObject adds an object, unless another one has its name.
+func (inv *inventory) addObject(o *object) {
+	key := o.kind + "\x00" + o.namespace + "\x00" + o.name
+	if first := inv.seen[key]; first != nil {
+		inv.findings.Add(diag.Finding{
+			Code: codeTwice, Severity: diag.Error, Span: o.span(),
+			Message: o.title() + " occurs twice",
+			Related: []diag.Related{{Span: first.span(), Message: "the first one"}},
+			Help:    "remove one of them; if the same object is in two exports, give only one of the files",
+		})
+		return
+	}
+	inv.seen[key] = o
+	value, err := o.doc.plain(o.node)
+	if err != nil {
+		inv.add(codeSyntax, diag.Error, o.span(), err.Error(), "export it again with "+exportCommands)
+		return
+	}
+	o.raw, _ = value.(map[string]any)
+	delete(o.raw, "status")
+	inv.objects = append(inv.objects, o)
+}
+
+// decodeAll decodes the objects that have Go types.
+func (inv *inventory) decodeAll() {
+	for _, o := range inv.objects {
+		if o.ignored {
+			continue
+		}
+		switch o.kind {
+		case "ClusterQueue":
+			decodeInto(inv, o, &inv.clusterQueues)
+		case "LocalQueue":
+			decodeInto(inv, o, &inv.localQueues)
+		case "ResourceFlavor":
+			decodeInto(inv, o, &inv.flavors)
+		case "Cohort":
+			decodeInto(inv, o, &inv.cohorts)
+		case "AdmissionCheck":
+			decodeInto(inv, o, &inv.checks)
+		case "ProvisioningRequestConfig":
+			decodeInto(inv, o, &inv.requestConfigs)
+		case "Topology":
+			decodeInto(inv, o, new([]typed[v1beta2.Topology]))
+		case "WorkloadPriorityClass":
+			decodeInto(inv, o, new([]typed[v1beta2.WorkloadPriorityClass]))
+		case "PriorityClass":
+			inv.priorityClasses = append(inv.priorityClasses, o)
+		case kindCluster:
+			inv.clusters = append(inv.clusters, o)
+		}
+	}
+}
+
+// decodeInto decodes an object of Kueue, reports fields that its API version does not
+// have, and appends the object to a list.
+func decodeInto[T any](inv *inventory, o *object, list *[]typed[T]) {
+	object := maps.Clone(o.raw)
+	object["metadata"] = map[string]any{"name": o.name, "namespace": o.namespace}
+	object["apiVersion"] = v1beta2.SchemeGroupVersion.String()
+	if o.version == "v1beta1" {
+		upgrade(o.kind, object)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		inv.add(codeSyntax, diag.Error, o.span(), err.Error(), "export it again with "+exportCommands)
+		return
+	}
+	t := typed[T]{object: o}
+	unknown, err := decodeStrictly(text, &t.value)
+	if err != nil {
+		span, help := o.span(), "correct the value, or export it again with "+exportCommands
+		if n := placeholder(o.node); n != nil {
+			span, help = o.doc.span(n), "this is a placeholder of a template: export the object from the cluster with "+
+				exportCommands
+		}
+		inv.add(codeSyntax, diag.Error, span, fmt.Sprintf("%s cannot be read: %s", o.title(), shortError(err)), help)
+		return
+	}
+	for _, path := range unknown {
+		inv.reportUnknown(o, path)
+	}
+	*list = append(*list, t)
+}
+
+// placeholder returns the first value below a node that is an expression of a template,
+// nil if there is none.
+func placeholder(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.ScalarNode && (strings.Contains(n.Value, "${") || strings.Contains(n.Value, "{{")) {
+		return n
+	}
+	for _, below := range n.Content {
+		if found := placeholder(below); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// shortError returns the text of an error of the JSON decoder without the name of the
+// Go type.
+func shortError(err error) string {
+	if mistake := new(json.UnmarshalTypeError); errors.As(err, &mistake) {
+		return fmt.Sprintf("field %s cannot hold a %s", mistake.Field, mistake.Value)
+	}
+	return regexp.MustCompile(`Go struct field \w+\.`).ReplaceAllString(err.Error(), "field ")
+}
+
+// reportUnknown reports a field that the API version of an object does not have.
+func (inv *inventory) reportUnknown(o *object, path string) {
+	consequence := "Kueue drops the field, or refuses the object"
+	help := "correct the field's name, or remove it"
+	if o.kind == "ClusterQueue" && path == "spec.admissionChecks" {
+		consequence = "jobs start without these checks, because Kueue drops the field of v1beta1"
+		help = "write admissionChecksStrategy instead, if the checks are intended"
+	}
+	inv.add(codeField, diag.Warning, o.doc.span(fieldKey(o.node, path)),
+		fmt.Sprintf("%s: version %s has no field %s; %s", o.title(), o.version, path, consequence), help)
+	o.none(strings.TrimPrefix(path, "spec."), "", "the API version has no such field: "+consequence)
+}

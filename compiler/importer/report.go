@@ -1,0 +1,139 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Status says how much of a field the blueprint has.
+type Status string
+
+// Statuses of a field.
+const (
+	Exact        Status = "exact"          // the compiled object has the same value
+	Approximated Status = "approximated"   // the compiled object has another value; the consequence says which
+	NoPart       Status = "no counterpart" // a blueprint cannot say it
+)
+
+// Report says what became of each object.
+type Report struct {
+	Objects []ObjectReport `json:"objects"`
+}
+
+// ObjectReport says what became of the fields of an object.
+type ObjectReport struct {
+	Kind      string        `json:"kind"`
+	Namespace string        `json:"namespace,omitempty"`
+	Name      string        `json:"name"`
+	Place     string        `json:"place"`
+	Fields    []FieldReport `json:"fields"`
+}
+
+// FieldReport says what became of a field. Becomes is the path in the blueprint, ""
+// if there is none. Consequence is "" only if the field is exact.
+type FieldReport struct {
+	Field       string `json:"field"`
+	Status      Status `json:"status"`
+	Becomes     string `json:"becomes,omitempty"`
+	Consequence string `json:"consequence,omitempty"`
+}
+
+func (o *object) exact(field, becomes string) {
+	o.fields = append(o.fields, FieldReport{Field: field, Status: Exact, Becomes: becomes})
+}
+
+func (o *object) approximate(field, becomes, consequence string) {
+	o.fields = append(o.fields,
+		FieldReport{Field: field, Status: Approximated, Becomes: becomes, Consequence: consequence})
+}
+
+func (o *object) none(field, becomes, consequence string) {
+	o.fields = append(o.fields, FieldReport{Field: field, Status: NoPart, Becomes: becomes, Consequence: consequence})
+}
+
+// exactIf reports a field as exact or, if it is not, as approximated.
+func (o *object) exactIf(exact bool, field, becomes, consequence string) {
+	if exact {
+		o.exact(field, becomes)
+	} else {
+		o.approximate(field, becomes, consequence)
+	}
+}
+
+// report returns the report on all objects, in the order of the files. The first entry
+// is about values that no object has.
+func (inv *inventory) report(d *design) Report {
+	out := Report{Objects: []ObjectReport{}}
+	if len(d.assumed) > 0 {
+		out.Objects = append(out.Objects, ObjectReport{Kind: "platform", Name: d.name, Fields: d.assumed})
+	}
+	for _, o := range inv.objects {
+		if o.ignored {
+			o.none("object", "", "import does not read objects of this kind")
+		}
+		o.fields = append(o.fields, tableFields(o)...)
+		out.Objects = append(out.Objects, ObjectReport{
+			Kind: o.kind, Namespace: o.namespace, Name: o.name, Place: o.span().String(),
+			Fields: slices.Clone(o.fields),
+		})
+	}
+	return out
+}
+
+// Count returns the number of fields with the status.
+func (r Report) Count(s Status) int {
+	n := 0
+	for _, o := range r.Objects {
+		for _, f := range o.Fields {
+			if f.Status == s {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// WriteJSON writes the report as JSON.
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// WriteText writes the report for people: what differs, object by object, and then the
+// numbers of fields.
+func (r Report) WriteText(w io.Writer) error {
+	for _, o := range r.Objects {
+		title := fmt.Sprintf("%s %q", o.Kind, o.Name)
+		if o.Namespace != "" {
+			title += fmt.Sprintf(" in namespace %q", o.Namespace)
+		}
+		if o.Place != "" {
+			title += ", " + o.Place
+		}
+		if _, err := fmt.Fprintln(w, title); err != nil {
+			return err
+		}
+		for _, f := range o.Fields {
+			line := fmt.Sprintf("  %-14s  %s", f.Status, words.OneLine(f.Field))
+			if f.Becomes != "" {
+				line += " -> " + words.OneLine(f.Becomes)
+			}
+			if f.Consequence != "" {
+				line += ": " + words.OneLine(f.Consequence)
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s: %d exact, %d approximated, %d without counterpart\n",
+		words.Count(r.Count(Exact)+r.Count(Approximated)+r.Count(NoPart), "field"),
+		r.Count(Exact), r.Count(Approximated), r.Count(NoPart))
+	return err
+}

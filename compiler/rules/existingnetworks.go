@@ -1,0 +1,212 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on networks that others own.
+
+func existingNetworkRules() []Rule {
+	return []Rule{
+		{
+			Code: "E0717", Severity: diag.Error, Title: "field of a new network with an existing network",
+			check: rangesOfNewNetworks,
+		},
+		{
+			Code: "E0718", Severity: diag.Error, Title: "existing networks of GPUs are missing or repeated",
+			check: func(r *report) { missingGPUNetworks(r); repeatedGPUNetworks(r) }, resolved: true,
+		},
+		{
+			Code: "E0719", Severity: diag.Error, Title: "control plane has two addresses",
+			check: twoControlPlanes,
+		},
+		{
+			Code: "E0720", Severity: diag.Error, Title: "nodes cannot pull images from public registries",
+			check: unreachableRegistries, Acceptable: true,
+		},
+		{
+			Code: "E0722", Severity: diag.Error, Title: "copies of images are unavailable with a GitOps tool",
+			check: copiesForGitOps,
+		},
+	}
+}
+
+// rangesOfNewNetworks reports the fields of a new network that have no effect with an
+// existing one.
+func rangesOfNewNetworks(r *report) {
+	if r.Blueprint.Network.Existing == nil {
+		return
+	}
+	for _, field := range []string{"nodes", "pods", "services", "controlPlane", "gvnic", "rdma", "tcpx"} {
+		if !r.Written("network", field) {
+			continue
+		}
+		var cure string
+		switch field {
+		case "nodes", "pods", "services":
+			cure = "write it as network.existing.ranges." + field
+		case "controlPlane":
+			cure = "write a range as network.existing.controlPlane; without one, the control plane has its address " +
+				"in the subnet"
+		default:
+			cure = "remove it, and name the subnets that exist in network.existing." + field
+		}
+		r.add(at("network", field),
+			fmt.Sprintf("network.%s is for a new network, but the network exists", field),
+			withRelated(at("network", "existing"), "the existing network"), withHelp("%s", cure))
+	}
+}
+
+// neededNetworks is a kind of existing GPU networks.
+type neededNetworks struct {
+	field         string // below network.existing
+	given, needed int    // in the blueprint, and by the nodes
+	what          string // names one of them
+	example       string
+	transports    []ir.GPUDirect // of the nodes that need them
+}
+
+// listNeededNetworks returns all kinds of existing GPU networks.
+func (r *report) listNeededNetworks() []neededNetworks {
+	e := r.Blueprint.Network.Existing
+	most := map[ir.GPUDirect]int{}
+	for _, c := range r.Plan.Capacities {
+		most[c.GPUDirect] = max(most[c.GPUDirect], len(c.Networks))
+	}
+	gvnic, rdma := 0, 0
+	if e.GVNIC != nil {
+		gvnic = 1
+	}
+	if e.RDMA != nil {
+		rdma = len(e.RDMA.Subnets)
+	}
+	return []neededNetworks{
+		{
+			"tcpx", len(e.TCPX), max(most[ir.TCPX], most[ir.TCPXO]), "network",
+			`[{network: "tcpx-1", subnet: "tcpx-1"}, ...]`, []ir.GPUDirect{ir.TCPX, ir.TCPXO},
+		},
+		{
+			"gvnic", gvnic, min(most[ir.RDMA], 1), "network", `{network: "gvnic", subnet: "gvnic"}`,
+			[]ir.GPUDirect{ir.RDMA},
+		},
+		{
+			"rdma", rdma, max(most[ir.RDMA]-1, 0), "subnet", `{network: "rdma", subnets: ["rdma-0", ...]}`,
+			[]ir.GPUDirect{ir.RDMA},
+		},
+	}
+}
+
+// missingGPUNetworks reports hardware whose networks the blueprint does not name. All
+// interfaces of a node must be in networks of one project, so the platform cannot create
+// these networks beside an existing one. Source: GKE documentation, "Set up multi-network
+// support for Pods", limitations of Shared VPC.
+func missingGPUNetworks(r *report) {
+	if r.Blueprint.Network.Existing == nil {
+		return
+	}
+	for _, n := range r.listNeededNetworks() {
+		if n.given >= n.needed {
+			continue
+		}
+		path, options := at("network", "existing", n.field), []option(nil)
+		if n.given == 0 {
+			path = at("network", "existing")
+		}
+		for _, c := range r.Plan.Capacities {
+			if len(c.Networks) > 0 && slices.Contains(n.transports, c.GPUDirect) {
+				options = append(options, withRelated(at("hardware", c.Hardware), "nodes of this hardware need them"))
+				break
+			}
+		}
+		r.add(path,
+			fmt.Sprintf("nodes need %s in network.existing.%s, but the blueprint names %d",
+				words.Count(n.needed, n.what), n.field, n.given),
+			append(options, withHelp("add %s: %s with the names that the owners of the network give you",
+				n.field, n.example))...)
+	}
+}
+
+// repeatedGPUNetworks reports networks and subnets that are named twice. Each interface
+// of a machine is in another network, except the interfaces in the subnets of an RDMA
+// network. Source: VPC documentation, "Multiple network interfaces" and "RDMA network
+// profiles".
+func repeatedGPUNetworks(r *report) {
+	e := r.Blueprint.Network.Existing
+	if e == nil {
+		return
+	}
+	seen := map[string]bool{"network " + e.Network: true, "subnet " + e.Subnet: true}
+	check := func(kind, name string, path []string) {
+		if key := kind + " " + name; seen[key] {
+			r.add(path, fmt.Sprintf("%s %q is named twice, but each interface of a node needs its own", kind, name),
+				withHelp("name another %s", kind))
+		} else {
+			seen[key] = true
+		}
+	}
+	if e.GVNIC != nil {
+		check("network", e.GVNIC.Network, at("network", "existing", "gvnic", "network"))
+		check("subnet", e.GVNIC.Subnet, at("network", "existing", "gvnic", "subnet"))
+	}
+	if e.RDMA != nil {
+		check("network", e.RDMA.Network, at("network", "existing", "rdma", "network"))
+		for i, s := range e.RDMA.Subnets {
+			check("subnet", s, at("network", "existing", "rdma", "subnets", diag.Index(i)))
+		}
+	}
+	for i, s := range e.TCPX {
+		check("network", s.Network, at("network", "existing", "tcpx", diag.Index(i), "network"))
+		check("subnet", s.Subnet, at("network", "existing", "tcpx", diag.Index(i), "subnet"))
+	}
+}
+
+// twoControlPlanes reports a range of the control plane beside a subnet for it. GKE
+// accepts only one of them. Source: Terraform provider documentation,
+// google_container_cluster, private_cluster_config.
+func twoControlPlanes(r *report) {
+	if e := r.Plan.Network.Existing; e != nil && e.ControlPlaneSubnet != "" && r.Plan.Network.ControlPlane != "" {
+		r.add(at("network", "existing", "controlPlane"),
+			fmt.Sprintf("the control plane has the range %s, and also a subnet", r.Plan.Network.ControlPlane),
+			withRelated(at("network", "existing", "controlPlaneSubnet"), "the subnet"),
+			withHelp("remove controlPlane or controlPlaneSubnet"))
+	}
+}
+
+// unreachableRegistries reports nodes that can reach neither the public registries nor
+// a mirror. Private Google Access reaches Artifact Registry, but not registry.k8s.io and
+// ghcr.io, which have the images of the schedulers and of JobSet. Source: VPC
+// documentation, "Private Google Access".
+func unreachableRegistries(r *report) {
+	if e := r.Plan.Network.Existing; e != nil && !e.NAT && r.Plan.Images.Mirror == "" {
+		r.add(at("network", "existing", "nat"),
+			fmt.Sprintf("without NAT, nodes cannot pull the images of %s and JobSet from public registries",
+				r.Plan.Scheduler.Facts().Name),
+			withHelp(`copy the images into a registry that the nodes can reach, and write images: mirror: "REGISTRY"; `+
+				"if the network has another way to these registries, add %s",
+				acceptSource(r.rule.Code, at("network", "existing", "nat"))))
+	}
+}
+
+// copiesForGitOps reports copies of images and manifests for a platform that a GitOps tool
+// installs. The tool installs Kueue and JobSet from their public charts or releases.
+func copiesForGitOps(r *report) {
+	if r.Blueprint.Delivery.GitOps == nil {
+		return
+	}
+	for _, given := range []struct {
+		field string
+		set   bool
+	}{{"mirror", r.Plan.Images.Mirror != ""}, {"manifests", r.Plan.Images.Manifests != ""}} {
+		if given.set {
+			r.add(at("images", given.field),
+				"a GitOps tool installs Kueue and JobSet from their public charts and releases, not from copies",
+				withRelated(at("delivery", "gitops"), "the GitOps tool"),
+				withHelp("remove %s, or remove gitops: the build then installs them from the copies", given.field))
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// Rules on GitOps tools: what a tool needs to find the deploy folder, and what has no
+// effect with it.
+
+func gitOpsRules() []Rule {
+	return []Rule{
+		{
+			Code: "E1061", Severity: diag.Error, Title: "source of the GitOps tool is incomplete",
+			check: reportIncompleteSource,
+		},
+		{
+			Code: "E1062", Severity: diag.Error, Title: "GitOps setting has no effect", check: reportIneffectiveGitOps,
+		},
+	}
+}
+
+// reportIncompleteSource reports a GitOps tool that cannot find the folder, or cannot
+// read it. Nothing else in a blueprint names the repository, and a tool that gets a
+// wrong one applies nothing, or the objects of somebody else.
+func reportIncompleteSource(r *report) {
+	d := r.Blueprint.Delivery
+	if d.GitOps == nil {
+		return
+	}
+	tool := ir.GitOpsTool(*d.GitOps).Facts()
+	switch {
+	case d.Source == nil:
+		r.add(at("delivery", "gitops"), fmt.Sprintf("%s does not know the repository of the deploy folder", tool.Name),
+			withHelp("add delivery: source: repository: \"https://HOST/REPOSITORY\""))
+	case tool.NamesSecret && d.Source.Secret == nil && strings.HasPrefix(d.Source.Repository, "ssh://"):
+		r.add(at("delivery", "source", "repository"),
+			fmt.Sprintf("%s has no key for the ssh address of the repository", tool.Name),
+			withHelp("add secret: \"NAME\": the Secret in namespace %s that holds the key; if anybody can read the "+
+				"repository, write its https address", tool.Namespace))
+	}
+}
+
+// reportIneffectiveGitOps reports settings that nothing reads: those of a GitOps tool
+// without the tool, those of another tool, and the SHA-256 of manifests that the build
+// would download.
+func reportIneffectiveGitOps(r *report) {
+	d := r.Blueprint.Delivery
+	if d.GitOps == nil {
+		for _, field := range []string{"source", "destination"} {
+			if r.Written("delivery", field) {
+				r.add(at("delivery", field), fmt.Sprintf("without gitops, nothing reads delivery.%s", field),
+					withHelp("add gitops: \"argocd\", \"flux\" or \"configsync\"; or remove %s: the build then "+
+						"applies everything", field))
+			}
+		}
+		return
+	}
+	tool := ir.GitOpsTool(*d.GitOps).Facts()
+	if d.Destination != nil && !tool.Elsewhere {
+		r.add(at("delivery", "destination"),
+			fmt.Sprintf("%s runs in the platform's cluster, and reads no destination", tool.Name),
+			withHelp("remove destination"))
+	}
+	if d.Source != nil && d.Source.Secret != nil && !tool.NamesSecret {
+		r.add(at("delivery", "source", "secret"),
+			fmt.Sprintf("%s keeps the credentials of repositories in its own configuration", tool.Name),
+			withHelp("remove secret, and register the repository in %s", tool.Name))
+	}
+	for _, field := range []string{"kueue", "jobset"} {
+		if r.Written("versions", "sha256", field) {
+			r.add(at("versions", "sha256", field),
+				fmt.Sprintf("%s installs the software, and does not compare the SHA-256", tool.Name),
+				withRelated(at("delivery", "gitops"), "the GitOps tool"),
+				withHelp("remove versions.sha256.%s", field))
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on the labels of the platform and of teams. A label is at the same time a
+// label of Google Cloud resources and of Kubernetes namespaces, so both rule sets hold
+// for every label.
+//
+// Source: Google Cloud documentation, "Requirements for labels"; Kubernetes
+// documentation, "Labels and Selectors", syntax and character set.
+
+func labelRules() []Rule {
+	return []Rule{
+		{Code: "E0250", Severity: diag.Error, Title: "key of a label is invalid", check: labelKeys, fieldwise: true},
+		{
+			Code: "E0251", Severity: diag.Error, Title: "value of a label is invalid",
+			check: labelValues, fieldwise: true,
+		},
+		{
+			Code: "E0252", Severity: diag.Error, Title: "key of a label is reserved",
+			check: reservedLabels, fieldwise: true,
+		},
+		{Code: "E0253", Severity: diag.Error, Title: "too many labels", check: labelCount},
+		{
+			Code: "E0255", Severity: diag.Error, Title: "label of a namespace has two values",
+			check: selectedLabels, resolved: true,
+		},
+	}
+}
+
+const (
+	// maxLabelLength is the maximum length of a key and of a value.
+	maxLabelLength = 63
+	// maxLabels is the number of labels that a blueprint can give a resource: Google
+	// Cloud allows 64. Three are taken: batchwright's two, and
+	// goog-terraform-provisioned, which the provider adds.
+	maxLabels = 64 - 3
+	// googlePrefix begins the keys that Google Cloud reserves for itself.
+	googlePrefix = "goog-"
+)
+
+var (
+	labelKey   = regexp.MustCompile(`^[a-z]([-_a-z0-9]*[a-z0-9])?$`)
+	labelValue = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?)?$`)
+	notInLabel = regexp.MustCompile(`[^-_a-z0-9]+`)
+)
+
+// eachLabels calls check with each map of labels in the blueprint, and its path.
+func (r *report) eachLabels(check func(path []string, labels map[string]string)) {
+	check(at("labels"), r.Blueprint.Labels)
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		check(at("teams", name, "labels"), r.Blueprint.Teams[name].Labels)
+	}
+}
+
+func labelKeys(r *report) {
+	r.eachLabels(func(path []string, labels map[string]string) {
+		for _, key := range sortedKeys(labels) {
+			if labelKey.MatchString(key) && len(key) <= maxLabelLength {
+				continue
+			}
+			help := "begin the key with a lower-case letter"
+			if valid := labelText(strings.TrimLeft(strings.ToLower(key), "0123456789-_")); valid != "" {
+				help = fmt.Sprintf("write %q", valid)
+			}
+			r.addKey(at(append(path, key)...), fmt.Sprintf("%s is no valid key of a label", quoteNames([]string{key})),
+				withLabel("want a letter, then at most %d of a-z, 0-9, - and _, and no - or _ at the end",
+					maxLabelLength-1),
+				withHelp("%s", help))
+		}
+	})
+}
+
+func labelValues(r *report) {
+	r.eachLabels(func(path []string, labels map[string]string) {
+		for _, key := range sortedKeys(labels) {
+			value := labels[key]
+			if labelValue.MatchString(value) && len(value) <= maxLabelLength {
+				continue
+			}
+			r.add(at(append(path, key)...),
+				fmt.Sprintf("%s is no valid value of a label", quoteNames([]string{value})),
+				withLabel("want at most %d of a-z, 0-9, - and _, and no - or _ at the ends", maxLabelLength),
+				withHelp("write %q", labelText(value)))
+		}
+	})
+}
+
+// selectedLabels reports a label for cost reports that differs from the label by which a
+// queue selects the namespace of the team. The namespace can have only one of them.
+func selectedLabels(r *report) {
+	for _, t := range r.Plan.Teams {
+		for _, selected := range t.NamespaceLabels {
+			path := at("teams", t.Name, "labels", selected.Key)
+			value, given := r.Blueprint.Teams[t.Name].Labels[selected.Key]
+			if !given {
+				path = at("labels", selected.Key)
+				value, given = r.Blueprint.Labels[selected.Key]
+			}
+			if !given || value == selected.Value {
+				continue
+			}
+			r.add(path,
+				fmt.Sprintf("the namespace of team %q would have the label %s with two values: %q, and %q by which "+
+					"its queue selects it", t.Name, selected.Key, value, selected.Value),
+				withHelp("write %q here, or select namespaces by another key", selected.Value))
+		}
+	}
+}
+
+// labelText returns the text that a label can have instead of an invalid one.
+func labelText(text string) string {
+	text = strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(text), "-"), "-_")
+	return strings.TrimRight(text[:min(len(text), maxLabelLength)], "-_")
+}
+
+// reservedLabels reports keys that Google Cloud reserves, and keys of batchwright's own
+// labels.
+func reservedLabels(r *report) {
+	r.eachLabels(func(path []string, labels map[string]string) {
+		for _, key := range sortedKeys(labels) {
+			owner, better := "", "my-"+labelText(key)
+			switch {
+			case strings.HasPrefix(key, googlePrefix):
+				better = labelText(strings.TrimPrefix(key, googlePrefix))
+				owner = "Google Cloud reserves keys that begin with " + googlePrefix
+			case key == ir.CloudLabelManagedBy || key == ir.CloudLabelPlatform:
+				owner = "batchwright itself sets this label on every resource"
+			case key == ir.LabelTeam && len(path) > 1:
+				owner = "batchwright itself sets this label on the namespace: it holds the name of the team"
+			default:
+				continue
+			}
+			r.addKey(at(append(path, key)...), fmt.Sprintf("key %q of a label is reserved", key),
+				withNote("%s", owner), withHelp("write another key, such as %q", better))
+		}
+	})
+}
+
+// labelCount reports more labels than a resource can have. A team's bucket also has the
+// labels of the platform.
+func labelCount(r *report) {
+	if n := len(r.Blueprint.Labels); n > maxLabels {
+		r.addKey(at("labels"), fmt.Sprintf("the platform has %d labels, but at most %d are possible", n, maxLabels),
+			withHelp("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
+				words.Count(n-maxLabels, "label")))
+		return
+	}
+	for _, name := range sortedKeys(r.Blueprint.Teams) {
+		n := len(r.Blueprint.Labels)
+		for key := range r.Blueprint.Teams[name].Labels {
+			if _, replaced := r.Blueprint.Labels[key]; !replaced {
+				n++
+			}
+		}
+		if n > maxLabels {
+			r.addKey(at("teams", name, "labels"),
+				fmt.Sprintf("team %q has %d labels with those of the platform, but at most %d are possible", name, n,
+					maxLabels),
+				withHelp("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
+					words.Count(n-maxLabels, "label")))
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on the organisation policies that are enforced on the project. Google Cloud
+// refuses a resource that violates one, so the build would stop in the middle.
+// catalog.Constraints says what each constraint demands.
+
+// demand is a demand of constraints that a field of the blueprint meets. Several
+// constraints can make the same demand: setting the field meets all of them.
+type demand struct {
+	code, title string
+	check       string // of catalog.Constraint
+	refuses     func(*ir.Platform) bool
+	state       func(*ir.Platform) string // why the constraint refuses the platform
+	field       []string                  // the field that must change
+	help        string
+}
+
+// Checks of catalog.Constraint that no field of the blueprint meets.
+const (
+	needsExemption = "exemption"         // refuses every platform
+	needsRepair    = "autoRepair"        // refuses capacities that GKE does not repair
+	closesPorts    = "gpuFirewall"       // refuses the firewall rules between GPUs
+	needsGoogle    = "gpuNetworks"       // refuses the subnets between GPUs
+	needsFlowLogs  = "flowLogs"          // refuses the subnets between GPUs, and others without flow logs
+	dependsOnList  = "depends"           // the name alone does not decide
+	sharesMachines = "sharedReservation" // the values of the policy decide about reservations
+)
+
+func demands() []demand {
+	off := func(get func(ir.Security) bool) func(*ir.Platform) bool {
+		return func(p *ir.Platform) bool { return !get(p.Security) }
+	}
+	is := func(state string) func(*ir.Platform) string { return func(*ir.Platform) string { return state } }
+	return []demand{
+		{
+			code: "E1030", title: "organisation policy demands an encryption key", check: "kmsKey",
+			refuses: off(func(s ir.Security) bool { return s.KMSKey != "" }), state: is("security.kmsKey is not set"),
+			help: `set security: kmsKey: "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY"`,
+		},
+		{
+			code: "E1031", title: "organisation policy demands Binary Authorization", check: "binaryAuthorization",
+			refuses: off(func(s ir.Security) bool { return s.BinaryAuthorization }),
+			state:   is("security.binaryAuthorization is false"), field: at("security", "binaryAuthorization"),
+			help: "set security: binaryAuthorization: true",
+		},
+		{
+			code: "E1032", title: "organisation policy demands security bulletins", check: "bulletinTopic",
+			refuses: off(func(s ir.Security) bool { return s.BulletinTopic != "" }),
+			state:   is("security.bulletinTopic is not set"),
+			help:    `set security: bulletinTopic: "projects/PROJECT/topics/TOPIC"`,
+		},
+		{
+			code: "E1033", title: "organisation policy refuses the release channel", check: "releaseChannel",
+			refuses: func(p *ir.Platform) bool {
+				return !slices.Contains([]string{"REGULAR", "STABLE"}, p.Cluster.ReleaseChannel)
+			},
+			state: func(p *ir.Platform) string {
+				return "cluster.releaseChannel is " + strconv.Quote(p.Cluster.ReleaseChannel)
+			},
+			field: at("cluster", "releaseChannel"), help: `set cluster: releaseChannel: "REGULAR"`,
+		},
+		{
+			code: "E1034", title: "organisation policy demands Google Groups", check: "securityGroup",
+			refuses: func(p *ir.Platform) bool { return p.Cluster.SecurityGroup == "" },
+			state:   is("cluster.securityGroup is not set"),
+			help:    `set cluster: securityGroup: "gke-security-groups@DOMAIN"`,
+		},
+		{
+			code: "E1035", title: "organisation policy demands logs of firewall rules", check: "firewallLogs",
+			refuses: off(func(s ir.Security) bool { return s.FirewallLogs }),
+			state:   is("security.firewallLogs is false"), field: at("security", "firewallLogs"),
+			help: "set security: firewallLogs: true",
+		},
+		{
+			code: "E1036", title: "organisation policy demands flow logs", check: needsFlowLogs,
+			refuses: off(func(s ir.Security) bool { return s.FlowLogs }),
+			state:   is("security.flowLogs is false"), field: at("security", "flowLogs"),
+			help: "set security: flowLogs: true",
+		},
+		{
+			code: "E1037", title: "organisation policy demands intranode visibility", check: "intraNodeVisibility",
+			refuses: off(func(s ir.Security) bool { return s.IntraNodeVisibility }),
+			state:   is("security.intraNodeVisibility is false"), field: at("security", "intraNodeVisibility"),
+			help: "set security: intraNodeVisibility: true",
+		},
+		{
+			code: "E1038", title: "organisation policy refuses a public control plane", check: "publicEndpoint",
+			refuses: func(p *ir.Platform) bool { return len(p.Cluster.AuthorizedNetworks) > 0 },
+			state:   is("cluster.authorizedNetworks gives the control plane a public address"),
+			field:   at("cluster", "authorizedNetworks"),
+			help:    "remove cluster.authorizedNetworks: people can use the DNS endpoint",
+		},
+	}
+}
+
+func organisationRules() []Rule {
+	rules := []Rule{
+		{
+			Code: "E1039", Severity: diag.Error, Title: "organisation policy refuses what the platform needs",
+			check: exemptions, Acceptable: true, whole: true,
+		},
+		{
+			Code: "N1040", Severity: diag.Note, Title: "organisation policy that its name alone does not decide",
+			check: policyValues,
+		},
+		{
+			Code: "W1041", Severity: diag.Warning, Title: "name of a constraint resembles another one",
+			check: misspeltConstraints,
+		},
+		{Code: "N1042", Severity: diag.Note, Title: "constraint is unknown", check: unknownConstraints},
+	}
+	for _, d := range demands() {
+		rules = append(rules, Rule{
+			Code: d.code, Severity: diag.Error, Title: d.title, Acceptable: true,
+			check: func(r *report) { r.checkDemand(d) },
+		})
+	}
+	return rules
+}
+
+// constraintName returns the name of a constraint without the prefix that some commands
+// of gcloud print.
+func constraintName(policy string) string { return strings.TrimPrefix(policy, "constraints/") }
+
+// isLandingZone reports whether an element of policies is a landing zone. The names of
+// constraints contain dots.
+func isLandingZone(policy string) bool { return !strings.Contains(policy, ".") }
+
+// constraintsOf returns the constraints that batchwright knows of an element of
+// policies: one, those of a landing zone, or none.
+func constraintsOf(policy string) []catalog.Constraint {
+	if isLandingZone(policy) {
+		return catalog.LandingZone(policy)
+	}
+	if c, ok := catalog.LookupConstraint(constraintName(policy)); ok {
+		return []catalog.Constraint{c}
+	}
+	return nil
+}
+
+// atPolicy returns the path of an element of policies.
+func atPolicy(i int) []string { return at("organisation", "policies", diag.Index(i)) }
+
+// checkDemand reports the constraints that make a demand which the platform does not
+// meet, once for all of them.
+func (r *report) checkDemand(d demand) {
+	if !d.refuses(r.Plan) {
+		return
+	}
+	first, names := -1, []string(nil)
+	var others []option
+	for i, policy := range r.Blueprint.Organisation.Policies {
+		demanding := false
+		for _, c := range constraintsOf(policy) {
+			if c.Check != d.check {
+				continue
+			}
+			demanding = true
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+		switch {
+		case demanding && first < 0:
+			first = i
+		case demanding:
+			others = append(others, withRelated(atPolicy(i), "this policy demands the same"))
+		}
+	}
+	if first < 0 {
+		return
+	}
+	if d.field != nil && r.Written(d.field...) {
+		others = append(others, withRelated(d.field, "the field"))
+	}
+	r.add(atPolicy(first),
+		fmt.Sprintf("%s %s the platform: %s", words.And(names), choosePlural(len(names), "refuses", "refuse"),
+			d.state(r.Plan)),
+		append(others, withHelp("%s", d.help))...)
+}
+
+// exemptions reports constraints that refuse the platform whatever the blueprint says.
+func exemptions(r *report) {
+	for i, policy := range r.Blueprint.Organisation.Policies {
+		var names []string
+		var notes []option
+		for _, c := range constraintsOf(policy) {
+			if refusesAlways(c.Check, r.Plan) {
+				names = append(names, c.Name)
+				notes = append(notes, withNote("%s demands: %s", c.Name, c.Demands))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		r.add(atPolicy(i), fmt.Sprintf("%s %s the platform, and no field changes this", words.And(names),
+			choosePlural(len(names), "refuses", "refuse")),
+			append(notes, withHelp("get an exemption for the project, and write organisation: accept: %s: %q",
+				r.rule.Code, "REASON"))...)
+	}
+}
+
+// refusesAlways reports whether a constraint with the given check refuses the plan, and
+// no field of the blueprint changes this.
+func refusesAlways(check string, p *ir.Platform) bool {
+	gpus := len(p.Network.GPUs) > 0
+	switch check {
+	case needsExemption:
+		return true
+	case needsRepair:
+		return p.AnyCapacity(func(c ir.Capacity) bool { return c.OwnsPools() && c.Option.Facts().NoRepair })
+	case closesPorts:
+		return slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile == "" })
+	case needsGoogle:
+		return gpus
+	case needsFlowLogs:
+		return gpus && p.Security.FlowLogs
+	}
+	return false
+}
+
+// choosePlural returns one for the number 1, and otherwise many.
+func choosePlural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// policyValues reports the constraints of which the name alone does not say whether they
+// refuse the platform: the values of the policy decide, or the documentation is silent.
+func policyValues(r *report) {
+	for i, policy := range r.Blueprint.Organisation.Policies {
+		var names []string
+		var notes []option
+		for _, c := range constraintsOf(policy) {
+			if c.Check == dependsOnList || c.Check == sharesMachines && r.Plan.AnyCapacity(usesSharedReservation) {
+				names = append(names, c.Name)
+				notes = append(notes, withNote("%s: %s", c.Name, strings.ReplaceAll(c.Set, "`", "")))
+			}
+		}
+		if len(names) > 0 {
+			r.add(atPolicy(i), fmt.Sprintf("%s can refuse the platform: the name alone does not decide it",
+				words.And(names)), notes...)
+		}
+	}
+}
+
+// usesSharedReservation reports whether another project owns the reservation of a
+// capacity.
+func usesSharedReservation(c ir.Capacity) bool {
+	return c.Reservation != nil && c.Reservation.Owner != ""
+}
+
+// misspeltConstraints reports unknown names that are almost the name of a constraint
+// that batchwright knows.
+func misspeltConstraints(r *report) {
+	for i, policy := range r.Blueprint.Organisation.Policies {
+		if near := r.nearConstraint(policy); near != "" {
+			r.add(atPolicy(i), fmt.Sprintf("batchwright does not know the constraint %s", constraintName(policy)),
+				withLabel("want %q", near), withHelp("did you mean %q?", near))
+		}
+	}
+}
+
+// unknownConstraints reports constraints of which batchwright does not know what they
+// demand: the organisation's own, and those of services that no platform uses.
+func unknownConstraints(r *report) {
+	for i, policy := range r.Blueprint.Organisation.Policies {
+		if constraintsOf(policy) == nil && r.nearConstraint(policy) == "" {
+			r.add(atPolicy(i), fmt.Sprintf("batchwright does not know what %s demands", constraintName(policy)),
+				withHelp("read the constraint, and compare it with the folder's terraform/"))
+		}
+	}
+}
+
+// nearConstraint returns the name of the constraint that an unknown name probably
+// means, or "".
+func (r *report) nearConstraint(policy string) string {
+	if constraintsOf(policy) != nil {
+		return ""
+	}
+	var known []string
+	for _, c := range catalog.Constraints() {
+		known = append(known, c.Name)
+	}
+	near := r.nearestName(constraintName(policy), known)
+	before, _, _ := strings.Cut(near, ".")
+	if near != "" && !strings.HasPrefix(constraintName(policy), before+".") {
+		return "" // another service
+	}
+	return near
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Stops the jobs on capacities that the folder no longer has, before Terraform deletes
+# their nodes. These jobs wait in their queues again, and start where they may.
+# Otherwise a job would keep its quota and never run again. The GitOps tool takes away
+# the quota of these capacities. Until then the step stops nothing, because other jobs
+# would start there.
+set -euo pipefail
+shopt -s inherit_errexit
+
+# CLUSTER
+ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
+  -o 'jsonpath={.status.availableReplicas}')
+if ((${ready:-0} == 0)); then
+  echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again when Kueue runs.'
+  exit 0
+fi
+
+wanted=
+if [[ -e kubernetes/resource-flavors.yaml ]]; then
+  wanted=$(kubectl create --dry-run=client --validate=false -f kubernetes/resource-flavors.yaml -o 'jsonpath={.metadata.name}{"\n"}')
+fi
+# A queue that is being deleted admits no more workloads.
+stale=$(kubectl get clusterqueues.kueue.x-k8s.io -l "$PLATFORM" \
+  -o 'jsonpath={range .items[*]}{.metadata.name}|{.metadata.deletionTimestamp}|{.spec.resourceGroups[*].flavors[*].name}{"\n"}{end}' |
+  awk -F'|' '
+    NR == FNR { wanted[$1]; next }
+    $2 == "" {
+      count = split($3, flavors, " ")
+      for (i = 1; i <= count; i++) if (!(flavors[i] in wanted)) print "ClusterQueue", $1 ", capacity", flavors[i]
+    }' <(printf '%s\n' "$wanted") -)
+if [[ -n $stale ]]; then
+  printf 'These queues still give quota of capacities that this folder does not have. Wait until %s has synced this folder, then submit this build again:\n%s\n' \
+    "$TOOL" "$stale" >&2
+  exit 1
+fi
+namespaces=$(kubectl get namespaces -l "$TEAMS" -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}')
+
+# EVICTION
+# running prints the teams' workloads that have quota of a capacity that is gone.
+running() {
+  kubectl get workloads.kueue.x-k8s.io --all-namespaces -o \
+    'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Finished")].status}|{.status.admission.podSetAssignments[*].flavors}{"\n"}{end}' |
+    awk '
+      !workloads { if ($0 == "workloads") workloads = 1; else known[$0]; next }
+      / True\|/ || !(("namespace " $1) in known) { next }
+      {
+        for (rest = $0; match(rest, /:"[^"]*"/); rest = substr(rest, RSTART + RLENGTH)) {
+          if (!(("flavor " substr(rest, RSTART + 2, RLENGTH - 3)) in known)) { print $1, $2; next }
+        }
+      }' <(
+      awk 'NF { print "flavor", $1 }' <<<"$wanted"
+      awk 'NF { print "namespace", $1 }' <<<"$namespaces"
+      echo workloads
+    ) -
+}
+
+# EVICT
+trap - EXIT
+reactivate
+if [[ -n $left ]]; then
+  printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
+  exit 1
+fi

@@ -1,0 +1,128 @@
+package gitops
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+type appProject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              appProjectSpec `json:"spec"`
+}
+
+type appProjectSpec struct {
+	Description  string        `json:"description"`
+	SourceRepos  []string      `json:"sourceRepos"`
+	Destinations []destination `json:"destinations"`
+	ClusterKinds []groupKind   `json:"clusterResourceWhitelist"`
+	Kinds        []groupKind   `json:"namespaceResourceWhitelist"`
+}
+
+type groupKind struct {
+	Group string `json:"group"`
+	Kind  string `json:"kind"`
+}
+
+// argoProject returns the project of the platform's Applications. They may read only
+// the platform's sources, and write only its namespaces and kinds of objects.
+func argoProject(p *ir.Platform) *appProject {
+	project := &appProject{
+		TypeMeta:   argoKind("AppProject"),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", p.Name),
+		Spec: appProjectSpec{
+			Description:  "The batch platform " + p.Name + ".",
+			SourceRepos:  []string{p.Delivery.GitOps.Repository, ir.KueueChart, ir.JobSetChart},
+			ClusterKinds: clusterKinds(p),
+			Kinds:        namespacedKinds(p),
+		},
+	}
+	for _, namespace := range argoNamespaces(p) {
+		project.Spec.Destinations = append(project.Spec.Destinations, argoDestination(p, namespace))
+	}
+	return project
+}
+
+// argoNamespaces returns the namespaces of the objects, sorted. Kueue's chart has a
+// RoleBinding in kube-system, as have the installers of GPUDirect.
+func argoNamespaces(p *ir.Platform) []string {
+	namespaces := []string{metav1.NamespaceSystem, ir.KueueNamespace, ir.JobSetNamespace}
+	if p.Monitoring.Grafana {
+		namespaces = append(namespaces, p.Monitoring.GrafanaNamespace)
+	}
+	for _, t := range p.Teams {
+		namespaces = append(namespaces, t.Namespace)
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}
+
+// kind is a kind of objects, and whether the platform has such objects. A nil condition
+// means that every platform has some.
+type kind struct {
+	group, name string
+	in          func(*ir.Platform) bool
+}
+
+// clusterKinds returns the kinds of objects without a namespace: those of the two
+// charts, and those of the folder kubernetes/.
+func clusterKinds(p *ir.Platform) []groupKind {
+	const kueue, admission = "kueue.x-k8s.io", "admissionregistration.k8s.io"
+	class := func(c ir.Capacity) bool { return c.ComputeClass }
+	return kindsOf(p, []kind{
+		{"", "Namespace", nil},
+		{"apiextensions.k8s.io", "CustomResourceDefinition", nil},
+		{"apiregistration.k8s.io", "APIService", nil},
+		{"rbac.authorization.k8s.io", "ClusterRole", nil},
+		{"rbac.authorization.k8s.io", "ClusterRoleBinding", nil},
+		{admission, "MutatingWebhookConfiguration", nil},
+		{admission, "ValidatingWebhookConfiguration", nil},
+		{admission, "ValidatingAdmissionPolicy", nil},
+		{admission, "ValidatingAdmissionPolicyBinding", nil},
+		{"scheduling.k8s.io", "PriorityClass", nil},
+		{kueue, "ResourceFlavor", nil},
+		{kueue, "ClusterQueue", nil},
+		{kueue, "Cohort", func(p *ir.Platform) bool { return len(p.Cohorts) > 0 }},
+		{kueue, "AdmissionCheck", hasChecks},
+		{kueue, "ProvisioningRequestConfig", hasChecks},
+		{"cloud.google.com", "ComputeClass", func(p *ir.Platform) bool { return p.AnyCapacity(class) }},
+		{"networking.gke.io", "Network", hasNetworks},
+		{"networking.gke.io", "GKENetworkParamSet", hasNetworks},
+	})
+}
+
+// namespacedKinds returns the kinds of objects with a namespace.
+func namespacedKinds(p *ir.Platform) []groupKind {
+	direct := func(c ir.Capacity) bool { return c.GPUDirect != "" }
+	return kindsOf(p, []kind{
+		{"", "ConfigMap", nil},
+		{"", "Secret", nil},
+		{"", "Service", nil},
+		{"", "ServiceAccount", nil},
+		{"apps", "Deployment", nil},
+		{"apps", "DaemonSet", func(p *ir.Platform) bool { return p.AnyCapacity(direct) }},
+		{"rbac.authorization.k8s.io", "Role", nil},
+		{"rbac.authorization.k8s.io", "RoleBinding", nil},
+		{"monitoring.googleapis.com", "PodMonitoring", nil},
+		{"networking.k8s.io", "NetworkPolicy", nil},
+		{"kueue.x-k8s.io", "LocalQueue", nil},
+	})
+}
+
+func hasChecks(p *ir.Platform) bool { return len(p.AdmissionChecks) > 0 }
+
+func hasNetworks(p *ir.Platform) bool { return len(p.Network.GPUs) > 0 }
+
+func kindsOf(p *ir.Platform, kinds []kind) []groupKind {
+	var out []groupKind
+	for _, k := range kinds {
+		if k.in == nil || k.in(p) {
+			out = append(out, groupKind{k.group, k.name})
+		}
+	}
+	return out
+}

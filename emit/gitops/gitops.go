@@ -1,0 +1,88 @@
+// Package gitops renders the objects with which a GitOps tool applies the platform's
+// Kubernetes objects from a Git repository, and installs Kueue and JobSet. A plan goes
+// in; the folder gitops/ comes out. Without a tool there is no such folder.
+//
+// The objects of each tool are small structs with the fields that are used here. The
+// Go modules of the tools contain their controllers, with most of Kubernetes.
+package gitops
+
+import (
+	"path"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/kueue"
+)
+
+// folder is the path of the objects in the deploy folder. kubernetesFolder and
+// dashboardsFolder are the paths of the kustomizations that a tool applies.
+const (
+	folder           = "gitops"
+	kubernetesFolder = "kubernetes"
+	dashboardsFolder = "dashboards"
+)
+
+// kustomization is the file that lists the files of its folder.
+const kustomization = "kustomization.yaml"
+
+// Files returns the folder gitops/, or nothing without a GitOps tool.
+func Files(p *ir.Platform) ([]emit.File, error) {
+	manifests := ir.ChooseGitOps(p.Delivery.GitOps.Tool, argoCD, flux, configSync)
+	if manifests == nil {
+		return nil, nil
+	}
+	all, err := manifests(p)
+	if err != nil {
+		return nil, err
+	}
+	var files []emit.File
+	for _, m := range all {
+		if len(m.Objects) == 0 {
+			continue
+		}
+		content, err := kubeyaml.Marshal(m.Objects...)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
+	}
+	return files, nil
+}
+
+// chart is a Helm chart in an OCI registry, with the name and namespace of its release.
+type chart struct {
+	address, version, release, namespace string
+}
+
+// kueueChart returns Kueue's chart. With any release name other than "kueue", the names
+// of its objects would not be those in the platform's policies and monitoring (Kueue
+// 0.19: charts/kueue/templates/_helpers.tpl).
+func kueueChart(p *ir.Platform) chart {
+	return chart{ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace}
+}
+
+func jobSetChart(p *ir.Platform) chart {
+	return chart{ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace}
+}
+
+// chartValues are the values of Kueue's chart. The chart writes the configuration into
+// the ConfigMap that the controller reads, restarts the controller if it has changed,
+// and limits the webhooks to the namespaces of the managed jobs.
+type chartValues struct {
+	ManagerConfig managerConfig `json:"managerConfig"`
+}
+
+type managerConfig struct {
+	ControllerManagerConfigYAML string `json:"controllerManagerConfigYaml"`
+}
+
+func kueueValues(p *ir.Platform) (*chartValues, error) {
+	text, err := kueue.Configuration(p)
+	return &chartValues{managerConfig{string(text)}}, err
+}
+
+// jobSetSecret is the Secret of JobSet's certificates. The chart of JobSet 0.12 declares
+// its four keys with empty values, and JobSet fills them in. A tool that applied the
+// empty values again would take the certificate away from JobSet's webhooks.
+const jobSetSecret = "jobset-webhook-server-cert"

@@ -1,0 +1,136 @@
+package kubernetes
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/kueue"
+)
+
+// Annotations of Argo CD: the wave in which an object is synced, and options of the
+// object. Source: Argo CD 3.5, docs/user-guide/sync-waves.md and sync-options.md.
+const (
+	argoWave    = "argocd.argoproj.io/sync-wave"
+	argoOptions = "argocd.argoproj.io/sync-options"
+)
+
+// Annotations of Flux: whether an object that is not in the source is deleted, and
+// whether an object is recreated if its change is refused. Source: Flux's
+// kustomize-controller, docs/spec/v1/kustomizations.md.
+const (
+	fluxPrune = "kustomize.toolkit.fluxcd.io/prune"
+	fluxForce = "kustomize.toolkit.fluxcd.io/force"
+)
+
+// Annotations of Config Sync: what happens to an object that is not in the source, and
+// the objects that come before an object. Source: Config Sync documentation, "Prevent
+// the deletion of objects", "Declare resource dependencies".
+const (
+	configSyncDeletion  = "client.lifecycle.config.k8s.io/deletion"
+	configSyncDependsOn = "config.kubernetes.io/depends-on"
+)
+
+// annotateForGitOps adds the annotations that the platform's GitOps tool reads. Without
+// a tool it changes nothing.
+func annotateForGitOps(p *ir.Platform, manifests []kubeyaml.Manifest) {
+	annotations := ir.ChooseGitOps(p.Delivery.GitOps.Tool, argoAnnotations, fluxAnnotations, configSyncAnnotations)
+	if annotations == nil {
+		return
+	}
+	for _, m := range manifests {
+		for _, o := range m.Objects {
+			// Every emitted kind has metadata; the structs of this package embed it.
+			object := o.(metav1.Object)
+			added := annotations(o)
+			if len(added) == 0 {
+				continue
+			}
+			all := maps.Clone(object.GetAnnotations())
+			if all == nil {
+				all = map[string]string{}
+			}
+			maps.Copy(all, added)
+			object.SetAnnotations(all)
+		}
+	}
+}
+
+// isReplaced reports whether Kubernetes refuses to change a field that a blueprint can
+// change: the value of a PriorityClass, and the ClusterQueue of a LocalQueue. The tool
+// then deletes the object and creates it again. In between, pending jobs wait, running
+// jobs continue, and pods keep their priority.
+func isReplaced(object any) bool {
+	_, class := object.(*schedulingv1.PriorityClass)
+	return class || kueue.IsReplaced(object)
+}
+
+// argoAnnotations returns the annotations for Argo CD.
+//
+// The charts of Kueue and JobSet are in wave 0, and all objects of the platform except
+// namespaces in wave 1. Argo CD begins a wave when the objects of the one before are
+// healthy, so the controllers run before their objects come. It does not wait for the
+// objects of the last wave: a queue that is not active holds up no later change. It
+// also prunes them all at once. With several waves of objects, a queue that waits for
+// its jobs to end would block every other change until then.
+//
+// "kubectl apply --force" replaces an object only if its change is refused, and cannot
+// be combined with server-side apply.
+func argoAnnotations(object any) map[string]string {
+	if _, ok := object.(*corev1.Namespace); ok {
+		return map[string]string{argoOptions: "Prune=false,Delete=false"}
+	}
+	annotations := map[string]string{argoWave: "1"}
+	if isReplaced(object) {
+		annotations[argoOptions] = "Force=true,ServerSideApply=false"
+	}
+	return annotations
+}
+
+// fluxAnnotations returns the annotations for Flux. Flux replaces an object with
+// fluxForce also if the object is invalid, so no other kind has the annotation: a wrong
+// ClusterQueue would first be deleted and then refused.
+func fluxAnnotations(object any) map[string]string {
+	if _, ok := object.(*corev1.Namespace); ok {
+		return map[string]string{fluxPrune: "disabled"}
+	}
+	if isReplaced(object) {
+		return map[string]string{fluxForce: "enabled"}
+	}
+	return nil
+}
+
+// configSyncAnnotations returns the annotations for Config Sync. It applies an object
+// after the objects that it depends on, and deletes the object before them.
+func configSyncAnnotations(object any) map[string]string {
+	if _, ok := object.(*corev1.Namespace); ok {
+		return map[string]string{configSyncDeletion: "detach"}
+	}
+	after := kueue.DependsOn(object)
+	if len(after) == 0 {
+		return nil
+	}
+	return map[string]string{configSyncDependsOn: strings.Join(after, ",")}
+}
+
+// systemNamespaces returns the namespaces of the charts, if the GitOps tool does not
+// create them when it installs the charts. Argo CD creates only one namespace for each
+// Application.
+func systemNamespaces(p *ir.Platform) []any {
+	if !ir.ChooseGitOps(p.Delivery.GitOps.Tool, true, false, false) {
+		return nil
+	}
+	var objects []any
+	for _, name := range []string{ir.KueueNamespace, ir.JobSetNamespace} {
+		objects = append(objects, &corev1.Namespace{
+			TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
+			ObjectMeta: kubeyaml.Meta(p.Name, "", name),
+		})
+	}
+	return objects
+}

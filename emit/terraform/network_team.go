@@ -1,0 +1,225 @@
+package terraform
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// networkTeamFile is a Terraform root of its own, for the owners of an existing network:
+// what they must add to their project for the platform.
+const networkTeamFile = "network-team/main.tf"
+
+// networkTeam writes the root of the network's owners: the firewall rules, and in a
+// Shared VPC the IAM bindings. The names in it are literals, because the file is applied
+// in another project, without the platform's variables.
+func networkTeam(b *body, p *ir.Platform) {
+	b.note("For the owners of the network: what they must add for this platform. README.md lists it",
+		"in tables, for those who do not use Terraform.")
+	terraform := b.block("terraform")
+	terraform.setString("required_version", ">= 1.5")
+	terraform.block("required_providers").setTokens("google",
+		objectTokens([]entry{{"source", stringTokens(googleProvider)}}))
+	b.block("provider", "google").setString("project", p.Network.Existing.Project)
+
+	if p.SharesVPC() {
+		number := b.block("variable", "platform_number")
+		number.setString("description", "Number of the platform's project, which the names of Google's service agents "+
+			"have: gcloud projects describe "+p.Project+" --format='value(projectNumber)'")
+		number.setExpr("type", "string")
+		number.setBool("nullable", false)
+		validation := number.block("validation")
+		validation.setExpr("condition", `can(regex("^[0-9]+$", var.platform_number))`)
+		validation.setString("error_message", "A project number has only digits.")
+	}
+	denied := b.block("variable", "egress_is_denied")
+	denied.setString("description", "Whether a firewall rule of the network denies egress by default.")
+	denied.setExpr("type", "bool")
+	denied.setExpr("default", "false")
+	denied.setBool("nullable", false)
+
+	teamSubnets(b, p)
+	teamFirewall(b, p)
+	if p.SharesVPC() {
+		teamBindings(b, p)
+	}
+}
+
+// teamSubnets writes the data sources of the subnets whose ranges the firewall rules
+// name.
+func teamSubnets(b *body, p *ir.Platform) {
+	e := p.Network.Existing
+	locals := b.block("locals")
+	locals.setTokens("network", stringTokens(p.NetworkID()))
+	locals.setString("nodes", p.NodeAccount.Email(p.Project))
+	locals.note("All subnets that the platform uses.")
+	locals.setTokens("subnets", lineTuple(p.UsedSubnets()))
+	locals.note("The subnet's secondary range for pods, a list of one.")
+	locals.setTokens("pod_ranges", podRanges(p))
+	b.note("The firewall rules name the ranges of these subnets.")
+	data := b.data("google_compute_subnetwork", "used")
+	data.setExpr("for_each", "toset(local.subnets)")
+	data.setString("project", e.Project)
+	data.setString("region", p.Region)
+	data.setExpr("name", "each.key")
+}
+
+// subnetRange returns a reference to the primary range of a used subnet.
+func subnetRange(name string) hclwrite.Tokens { return subnetField(name, "ip_cidr_range") }
+
+// subnetField returns a reference to a field of a used subnet.
+func subnetField(name, field string) hclwrite.Tokens {
+	return slices.Concat(traversalTokens("data", "google_compute_subnetwork", "used"),
+		hclwrite.Tokens{newToken(hclsyntax.TokenOBrack, "[")}, stringTokens(name),
+		hclwrite.Tokens{newToken(hclsyntax.TokenCBrack, "]"), newToken(hclsyntax.TokenDot, "."),
+			newToken(hclsyntax.TokenIdent, field)})
+}
+
+// podRanges returns an expression for the range of the pods.
+func podRanges(p *ir.Platform) hclwrite.Tokens {
+	secondary := hclwrite.Tokens{newToken(hclsyntax.TokenOBrack, "["), newlineToken(),
+		newToken(hclsyntax.TokenIdent, "for range in")}
+	secondary = append(secondary, subnetField(p.Network.Subnet, "secondary_ip_range")...)
+	secondary = append(secondary, newToken(hclsyntax.TokenIdent, ": range.ip_cidr_range"), newlineToken(),
+		newToken(hclsyntax.TokenIdent, "if range.range_name =="))
+	secondary = append(secondary, stringTokens(p.Network.Existing.PodRange)...)
+	return append(secondary, newlineToken(), newToken(hclsyntax.TokenCBrack, "]"))
+}
+
+// controlPlaneSource returns the range from which the control plane calls the nodes.
+func controlPlaneSource(p *ir.Platform) hclwrite.Tokens {
+	switch e := p.Network.Existing; {
+	case p.Network.ControlPlane != "":
+		return stringTokens(p.Network.ControlPlane)
+	case e.ControlPlaneSubnet != "":
+		return subnetRange(e.ControlPlaneSubnet)
+	}
+	return subnetRange(p.Network.Subnet)
+}
+
+func teamFirewall(b *body, p *ir.Platform) {
+	rule := func(label, name, description string, network hclwrite.Tokens) *body {
+		f := b.resource("google_compute_firewall", label)
+		if strings.HasPrefix(label, "egress_") {
+			f.setExpr("count", "var.egress_is_denied ? 1 : 0")
+		}
+		f.setString("project", p.Network.Existing.Project)
+		f.setString("name", name)
+		f.setString("description", description)
+		f.setTokens("network", network)
+		return f
+	}
+	allow := func(f *body, protocol string, ports ...string) {
+		a := f.block("allow")
+		a.setString("protocol", protocol)
+		if ports != nil {
+			a.setStrings("ports", ports)
+		}
+	}
+	webhooks := webhookServers(p)
+	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
+	f := rule("webhooks", p.Name+"-webhooks", "Lets the control plane of "+p.Name+" call webhooks on its nodes.",
+		traversalTokens("local", "network"))
+	f.setString("direction", "INGRESS")
+	f.setTokens("source_ranges", tupleTokens(controlPlaneSource(p)))
+	f.setExpr("target_service_accounts", "[local.nodes]")
+	allow(f, "tcp", webhooks.ports...)
+
+	for _, n := range p.Network.GPUs {
+		if n.Profile != "" { // an RDMA network supports no firewall rules
+			continue
+		}
+		name := p.Name + "-" + n.Short
+		f := rule("gpu_"+resourceLabel(n.Short), name, "Lets the GPU nodes of "+p.Name+" reach each other.",
+			stringTokens(p.NetworkPath(n.Name)))
+		f.setString("direction", "INGRESS")
+		var ranges []hclwrite.Tokens
+		for _, s := range n.Subnets {
+			ranges = append(ranges, subnetRange(s.Name))
+		}
+		f.setTokens("source_ranges", tupleTokens(ranges...))
+		f.setExpr("target_service_accounts", "[local.nodes]")
+		for _, protocol := range []string{"tcp", "udp", "icmp"} {
+			allow(f, protocol)
+		}
+	}
+	teamEgress(b, p, rule, allow)
+}
+
+// privateGoogleAccess are the addresses of private.googleapis.com and
+// restricted.googleapis.com. Source: VPC documentation, "Configure Private Google Access".
+var privateGoogleAccess = []string{"199.36.153.4/30", "199.36.153.8/30"}
+
+// teamEgress writes the rules of a network that denies egress. Source: GKE documentation,
+// "Automatically created firewall rules", which are ingress rules only.
+func teamEgress(b *body, p *ir.Platform, rule func(label, name, description string, network hclwrite.Tokens) *body,
+	allow func(f *body, protocol string, ports ...string)) {
+	b.note("Nodes reach each other, all pods, and the control plane. GKE itself makes only ingress",
+		"rules.")
+	f := rule("egress_cluster", p.Name+"-egress-cluster", "Lets the nodes of "+p.Name+" reach the cluster.",
+		traversalTokens("local", "network"))
+	f.setString("direction", "EGRESS")
+	nodes := subnetRange(p.Network.Subnet)
+	destinations := []hclwrite.Tokens{nodes}
+	if source := controlPlaneSource(p); string(source.Bytes()) != string(nodes.Bytes()) {
+		destinations = append(destinations, source)
+	}
+	f.setTokens("destination_ranges", hclwrite.TokensForFunctionCall("concat",
+		tupleTokens(destinations...), traversalTokens("local", "pod_ranges")))
+	f.setExpr("target_service_accounts", "[local.nodes]")
+	allow(f, "all")
+
+	b.note("Nodes reach Google APIs over Private Google Access. The DNS of the network must lead their",
+		"names to these addresses.")
+	f = rule("egress_google", p.Name+"-egress-google", "Lets the nodes of "+p.Name+" reach Google APIs.",
+		traversalTokens("local", "network"))
+	f.setString("direction", "EGRESS")
+	f.setStrings("destination_ranges", privateGoogleAccess)
+	f.setExpr("target_service_accounts", "[local.nodes]")
+	allow(f, "tcp", "443")
+}
+
+// teamBindings writes the IAM bindings of a Shared VPC. Sources: GKE documentation, "Set
+// up clusters with Shared VPC"; Cloud Foundation Fabric, modules/project,
+// sharedvpc-agent-iam.yaml.
+func teamBindings(b *body, p *ir.Platform) {
+	host := p.Network.Existing.Project
+	b.note("The build of the platform and Google's agents in its project may use the subnets, and no",
+		"others.")
+	members := b.block("locals")
+	members.setTokens("network_users", objectTokens([]entry{
+		{"build", stringTokens("serviceAccount:" + p.Delivery.Account.Email(p.Project))},
+		{"compute", parseExpression(`"serviceAccount:${var.platform_number}@cloudservices.gserviceaccount.com"`)},
+		{"container", parseExpression(`"serviceAccount:service-${var.platform_number}@` +
+			`container-engine-robot.iam.gserviceaccount.com"`)},
+	}))
+	users := b.resource("google_compute_subnetwork_iam_member", "users")
+	users.setExpr("for_each", `{
+  for pair in setproduct(local.subnets, keys(local.network_users)) :
+  "${pair[0]}/${pair[1]}" => { subnet = pair[0], member = local.network_users[pair[1]] }
+}`)
+	users.setString("project", host)
+	users.setString("region", p.Region)
+	users.setExpr("subnetwork", "each.value.subnet")
+	users.setString("role", "roles/compute.networkUser")
+	users.setExpr("member", "each.value.member")
+
+	b.note("GKE's agent in the platform's project makes the cluster's own firewall rules through the",
+		"agent of this project.")
+	agent := b.resource("google_project_iam_member", "host_service_agent_user")
+	agent.setString("project", host)
+	agent.setString("role", "roles/container.hostServiceAgentUser")
+	agent.setExpr("member", "local.network_users.container")
+
+	b.note("GKE needs these services in the project of the network, too.")
+	services := b.resource("google_project_service", "gke")
+	services.setExpr("for_each", `toset(["compute.googleapis.com", "container.googleapis.com"])`)
+	services.setString("project", host)
+	services.setExpr("service", "each.key")
+	services.setLiteral("disable_on_destroy", cty.False)
+}

@@ -1,0 +1,207 @@
+package golden_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/emit"
+)
+
+// gitOpsTools are the overlays in testdata/gitops, one for each tool.
+var gitOpsTools = []string{"argocd", "configsync", "flux"}
+
+// compileGitOps compiles the batch platform with overlays of testdata/gitops: one for a
+// GitOps tool, and perhaps others.
+func compileGitOps(t *testing.T, overlays ...string) emit.Tree {
+	t.Helper()
+	paths := []string{filepath.Join(root, "blueprints", "batch-platform")}
+	for _, name := range overlays {
+		paths = append(paths, filepath.Join("testdata", "gitops", name+".cue"))
+	}
+	return compileFolder(t, paths...)
+}
+
+// TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool.
+// For Argo CD it compares all files that differ from those of golden/batch-platform, and
+// for the other tools README.md and the folder gitops/.
+func TestGitOps(t *testing.T) {
+	plain := compileFolder(t, filepath.Join(root, "blueprints", "batch-platform"))
+	for _, tool := range gitOpsTools {
+		t.Run(tool, func(t *testing.T) {
+			tree := compileGitOps(t, tool)
+			checkFolder(t, treeFS(tree))
+			if *update && !t.Failed() {
+				runConformance(t, tree)
+			}
+			files := otherFiles(tree, plain)
+			if tool != "argocd" {
+				files = slices.DeleteFunc(files, func(f emit.File) bool {
+					return !strings.HasPrefix(f.Path, "gitops/") && f.Path != "README.md"
+				})
+			}
+			if !t.Failed() {
+				compareTree(t, "testdata/batch-platform-"+tool, files)
+			}
+		})
+	}
+}
+
+// TestGitOpsChangesLittle checks which objects of kubernetes/ a GitOps tool changes: all
+// of them only in annotations, except those that name JobSet's account or the labels of
+// its pods.
+func TestGitOpsChangesLittle(t *testing.T) {
+	plain := kubernetesObjects(t, compileFolder(t, filepath.Join(root, "blueprints", "batch-platform")))
+	for _, tool := range gitOpsTools {
+		var changed []string
+		synced := kubernetesObjects(t, compileGitOps(t, tool))
+		for key, text := range plain {
+			if other, found := synced[key]; !found {
+				changed = append(changed, "-"+key)
+			} else if other != text {
+				changed = append(changed, key)
+			}
+		}
+		for key := range synced {
+			if _, found := plain[key]; !found {
+				changed = append(changed, "+"+key)
+			}
+		}
+		slices.Sort(changed)
+		want := []string{"-ConfigMap kueue-system/kueue-manager-config"}
+		if tool != "configsync" {
+			want = append(want, "PodMonitoring jobset-system/jobset", "ValidatingAdmissionPolicy /jobs-are-queued",
+				"ValidatingAdmissionPolicy /jobs-stay-in-bounds")
+		}
+		if tool == "argocd" {
+			want = slices.Insert(want, 0, "+Namespace /jobset-system", "+Namespace /kueue-system")
+		}
+		if diff := cmp.Diff(want, changed); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tool, diff)
+		}
+	}
+}
+
+// kubernetesObjects returns the objects of kubernetes/ without the annotations of GitOps
+// tools, by kind, namespace and name.
+func kubernetesObjects(t *testing.T, tree emit.Tree) map[string]string {
+	t.Helper()
+	objects := map[string]string{}
+	for _, f := range tree {
+		if !strings.HasPrefix(f.Path, "kubernetes/") || filepath.Base(f.Path) == "kustomization.yaml" {
+			continue
+		}
+		for _, document := range bytes.Split(f.Content, []byte("\n---\n")) {
+			var o map[string]any
+			var meta metav1.PartialObjectMetadata
+			for _, into := range []any{&o, &meta} {
+				if err := yaml.Unmarshal(document, into); err != nil {
+					t.Fatalf("%s: %v", f.Path, err)
+				}
+			}
+			metadata := o["metadata"].(map[string]any)
+			if annotations, ok := metadata["annotations"].(map[string]any); ok {
+				for name := range annotations {
+					if strings.HasPrefix(name, "argocd.") || strings.HasPrefix(name, "kustomize.toolkit.") ||
+						strings.Contains(name, "config.k8s.io/") || strings.HasPrefix(name, "config.kubernetes.io/") {
+						delete(annotations, name)
+					}
+				}
+				if len(annotations) == 0 {
+					delete(metadata, "annotations")
+				}
+			}
+			text, err := yaml.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects[fmt.Sprintf("%s %s/%s", meta.Kind, meta.Namespace, meta.Name)] = string(text)
+		}
+	}
+	return objects
+}
+
+// TestGitOpsNamespaces checks that no GitOps tool deletes a namespace: everything in it
+// would go.
+func TestGitOpsNamespaces(t *testing.T) {
+	for tool, want := range map[string]string{
+		"argocd":     "argocd.argoproj.io/sync-options: Prune=false,Delete=false",
+		"configsync": "client.lifecycle.config.k8s.io/deletion: detach",
+		"flux":       "kustomize.toolkit.fluxcd.io/prune: disabled",
+	} {
+		files := treeFS(compileGitOps(t, tool))
+		teams, err := fs.Glob(files, "kubernetes/teams/*.yaml")
+		if err != nil || len(teams) != 4 {
+			t.Fatal(teams, err)
+		}
+		for _, name := range teams {
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			namespace, _, _ := strings.Cut(string(text), "\n---\n")
+			if !strings.Contains(namespace, want+"\n") || !strings.Contains(namespace, "kind: Namespace\n") {
+				t.Errorf("%s: %s: want %s in\n%s", tool, name, want, namespace)
+			}
+		}
+	}
+}
+
+// TestGitOpsProject checks that Argo CD's project allows the kinds in kubernetes/ of
+// platforms with other objects than the batch platform, and no kind that neither they nor
+// the charts have. The conformance tests do the same with the charts themselves.
+func TestGitOpsProject(t *testing.T) {
+	charts := []string{
+		"ConfigMap", "Secret", "Service", "ServiceAccount", "apps Deployment", "rbac.authorization.k8s.io Role",
+		"rbac.authorization.k8s.io RoleBinding", "Namespace", "apiextensions.k8s.io CustomResourceDefinition",
+		"apiregistration.k8s.io APIService", "rbac.authorization.k8s.io ClusterRole",
+		"rbac.authorization.k8s.io ClusterRoleBinding", "admissionregistration.k8s.io MutatingWebhookConfiguration",
+		"admissionregistration.k8s.io ValidatingWebhookConfiguration",
+	}
+	for _, paths := range [][]string{
+		{"../blueprints/batch-platform", "../blueprints/batch-platform-dws"}, {"../blueprints/a3-ultra-flex"},
+		{"../blueprints/tpu-training"}, {"testdata/platforms/compute-classes.cue"},
+	} {
+		tree := compileFolder(t, append(paths, "testdata/gitops/argocd.cue")...)
+		used := map[string]bool{}
+		for _, kind := range charts {
+			used[kind] = true
+		}
+		for key, text := range kubernetesObjects(t, tree) {
+			var meta metav1.TypeMeta
+			if err := yaml.Unmarshal([]byte(text), &meta); err != nil {
+				t.Fatalf("%s: %v", key, err)
+			}
+			group := meta.GroupVersionKind().Group
+			used[strings.TrimSpace(group+" "+meta.Kind)] = true
+		}
+		var project struct {
+			Spec struct {
+				Cluster    []metav1.GroupKind `json:"clusterResourceWhitelist"`
+				Namespaced []metav1.GroupKind `json:"namespaceResourceWhitelist"`
+			} `json:"spec"`
+		}
+		text, err := fs.ReadFile(treeFS(tree), "gitops/project.yaml")
+		if err == nil {
+			err = yaml.Unmarshal(text, &project)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowed := map[string]bool{}
+		for _, kind := range slices.Concat(project.Spec.Cluster, project.Spec.Namespaced) {
+			allowed[strings.TrimSpace(kind.Group+" "+kind.Kind)] = true
+		}
+		if diff := cmp.Diff(used, allowed); diff != "" {
+			t.Errorf("%s (-used +allowed):\n%s", paths, diff)
+		}
+	}
+}
