@@ -31,8 +31,8 @@ func compileGitOps(t *testing.T, overlays ...string) emit.Tree {
 }
 
 // TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool.
-// For Argo CD it compares all files that differ from those of golden/batch-platform, and
-// for the other tools README.md and the folder gitops/.
+// For Argo CD it compares kubernetes/ and all files that differ from those of
+// golden/batch-platform, and for the other tools README.md and the folder gitops/.
 func TestGitOps(t *testing.T) {
 	plain := compileFolder(t, filepath.Join(root, "blueprints", "batch-platform"))
 	for _, tool := range gitOpsTools {
@@ -42,12 +42,16 @@ func TestGitOps(t *testing.T) {
 			if *update && !t.Failed() {
 				runConformance(t, tree)
 			}
-			files := otherFiles(tree, plain)
-			if tool != "argocd" {
-				files = slices.DeleteFunc(files, func(f emit.File) bool {
-					return !strings.HasPrefix(f.Path, "gitops/") && f.Path != "README.md"
-				})
+			kept := []string{"README.md", "gitops/"}
+			if tool == "argocd" {
+				kept = []string{"kubernetes/"}
+				for _, f := range otherFiles(tree, plain) {
+					kept = append(kept, f.Path)
+				}
 			}
+			files := slices.DeleteFunc(tree, func(f emit.File) bool {
+				return !slices.ContainsFunc(kept, func(start string) bool { return strings.HasPrefix(f.Path, start) })
+			})
 			if !t.Failed() {
 				compareTree(t, "testdata/batch-platform-"+tool, files)
 			}
