@@ -39,6 +39,7 @@ type Blueprint struct {
 
 // Cluster mirrors #Cluster.
 type Cluster struct {
+	Existing           *ExistingCluster  `json:"existing"`
 	ReleaseChannel     string            `json:"releaseChannel"`
 	MinVersion         *string           `json:"minVersion"`
 	AuthorizedNetworks map[string]string `json:"authorizedNetworks"`
@@ -52,6 +53,46 @@ type Cluster struct {
 	SystemPool         SystemPool        `json:"systemPool"`
 	AutoProvisioning   AutoProvisioning  `json:"autoProvisioning"`
 	Accept             map[string]string `json:"accept"`
+}
+
+// ExistingCluster mirrors #ExistingCluster.
+type ExistingCluster struct {
+	Name     string          `json:"name"`
+	Location *string         `json:"location"`
+	Version  *string         `json:"version"`
+	Has      ClusterHas      `json:"has"`
+	Kueue    *ExistingKueue  `json:"kueue"`
+	JobSet   *ExistingJobSet `json:"jobset"`
+}
+
+// ExistingJobSet mirrors #ExistingCluster.jobset.
+type ExistingJobSet struct {
+	Version string `json:"version"`
+}
+
+// ClusterHas mirrors #ExistingCluster.has.
+type ClusterHas struct {
+	DataplaneV2       bool            `json:"dataplaneV2"`
+	WorkloadIdentity  bool            `json:"workloadIdentity"`
+	MultiNetworking   bool            `json:"multiNetworking"`
+	DNSEndpoint       bool            `json:"dnsEndpoint"`
+	ManagedPrometheus bool            `json:"managedPrometheus"`
+	SecurityGroup     *string         `json:"securityGroup"`
+	AutoProvisioning  *ExistingLimits `json:"autoProvisioning"`
+}
+
+// ExistingLimits mirrors #ExistingCluster.has.autoProvisioning.
+type ExistingLimits struct {
+	MaxCPU       int            `json:"maxCPU"`
+	MaxMemoryGiB int            `json:"maxMemoryGiB"`
+	Accelerators map[string]int `json:"accelerators"`
+}
+
+// ExistingKueue mirrors #ExistingKueue.
+type ExistingKueue struct {
+	Version         string            `json:"version"`
+	Frameworks      []string          `json:"frameworks"`
+	NamespaceLabels map[string]string `json:"namespaceLabels"`
 }
 
 // CSIDrivers mirrors #Cluster.csiDrivers.

@@ -40,8 +40,9 @@ type Delivery struct {
 	NarrowRoles []NarrowRole
 	// GrantableRoles are the roles that the build may grant and revoke, sorted.
 	GrantableRoles []string
-	// CustomRoles are the project's own roles for the teams' jobs and members. They
-	// are created before the build, and the build only grants them.
+	// CustomRoles are the project's own roles for the teams' jobs and members, and the
+	// build's role on a cluster that others own. They are created before the build, and
+	// the build only grants them.
 	CustomRoles []CustomRole
 	// Repository is the Artifact Registry repository of the teams' images.
 	Repository string

@@ -97,9 +97,13 @@ func (p *Platform) NetworkPath(name string) string {
 }
 
 // UsedSubnets returns the names of all subnets of an existing network that the platform
-// uses, each once: the subnet of the nodes, that of the control plane, and those of GPUs.
+// uses, as far as the blueprint names them, each once: the subnet of the nodes, the subnet
+// of the control plane, and the subnets of GPUs.
 func (p *Platform) UsedSubnets() []string {
-	subnets := []string{p.Network.Subnet}
+	var subnets []string
+	if p.Network.Subnet != "" {
+		subnets = append(subnets, p.Network.Subnet)
+	}
 	if e := p.Network.Existing; e != nil && e.ControlPlaneSubnet != "" {
 		subnets = append(subnets, e.ControlPlaneSubnet)
 	}

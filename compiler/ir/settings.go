@@ -37,11 +37,19 @@ func (p *Platform) BuildSettings() []Setting {
 	version := Choose(p.Scheduler,
 		Setting{"_KUEUE_API_VERSION", "versions.kueue", []string{p.Versions.Kueue}},
 		Setting{"_KAI_VERSION", "versions.kai", []string{p.Versions.KAI}})
+	cluster := "name"
+	if !p.OwnsCluster() {
+		cluster = "cluster.existing.name"
+	}
 	out := []Setting{
-		{"_CLUSTER_NAME", "name", []string{p.Cluster.Name}},
-		{"_JOBSET_API_VERSION", "versions.jobset", []string{p.Versions.JobSet}},
-		version,
+		{"_CLUSTER_NAME", cluster, []string{p.Cluster.Name}},
 		{"_REGION", "region", []string{p.Region}},
+	}
+	if p.InstallsJobSet() {
+		out = append(out, Setting{"_JOBSET_API_VERSION", "versions.jobset", []string{p.Versions.JobSet}})
+	}
+	if p.InstallsScheduler() {
+		out = append(out, version)
 	}
 	if len(p.Zones) == 1 {
 		out = append(out, Setting{"_ZONE", "zones", p.Zones})
@@ -74,9 +82,11 @@ func (p *Platform) tpuSettings() []Setting {
 	out := []Setting{
 		{"_ARTIFACT_REPOSITORY_BUCKET_NAME", "teams.TEAM.bucket", buckets},
 		{"_NAMESPACE", "teams", p.namespaces()},
-		{"_NETWORK_NAME", network, []string{p.Network.Name}},
-		{"_SUBNET_NAME", subnet, []string{p.Network.Subnet}},
 		{"_TENSORBOARD_REGION", "monitoring.tensorBoard", boards},
+	}
+	if p.Network.Name != "" {
+		out = append(out, Setting{"_NETWORK_NAME", network, []string{p.Network.Name}},
+			Setting{"_SUBNET_NAME", subnet, []string{p.Network.Subnet}})
 	}
 	if p.Delivery.InfrastructureManager {
 		out = append(out, Setting{StateBucketSubstitution, "delivery.infrastructureManager", nil},

@@ -280,7 +280,13 @@ func vcpuAmount(n float64) resource.Quantity {
 	return *resource.NewMilliQuantity(int64(math.Round(n*1000)), resource.DecimalSI)
 }
 
-func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
+// lowerSystemPool resolves the node pool for everything except the teams' jobs. In a
+// cluster that others own, their nodes run these pods, and the platform has no such pool.
+func lowerSystemPool(c schema.Cluster) ir.SystemPool {
+	if c.Existing != nil {
+		return ir.SystemPool{}
+	}
+	in := c.SystemPool
 	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
@@ -291,8 +297,13 @@ func lowerSystemPool(in schema.SystemPool) ir.SystemPool {
 
 // lowerAutoProvisioning bounds the cluster of a plan whose teams are already
 // lowered. A limit that the blueprint does not give is large enough for everything
-// that the teams are guaranteed: GKE starts no node beyond the limits, in any pool.
-func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoProvisioning {
+// that the teams are guaranteed: GKE starts no node beyond the limits, in any pool. The
+// limits of a cluster that others own are those of the blueprint.
+func lowerAutoProvisioning(cluster schema.Cluster, p *ir.Platform) ir.AutoProvisioning {
+	if e := cluster.Existing; e != nil {
+		return existingLimits(e.Has.AutoProvisioning)
+	}
+	in := cluster.AutoProvisioning
 	out := ir.AutoProvisioning{Profile: in.Profile}
 	// The limits bound the whole cluster, so node pools count too.
 	inUse, created := map[string]int{}, map[string]bool{}
@@ -317,6 +328,21 @@ func lowerAutoProvisioning(in schema.AutoProvisioning, p *ir.Platform) ir.AutoPr
 	}
 	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
 		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})
+	}
+	return out
+}
+
+// existingLimits returns the limits of node auto-provisioning in a cluster that others
+// own. in is nil if it is off.
+func existingLimits(in *schema.ExistingLimits) ir.AutoProvisioning {
+	if in == nil {
+		return ir.AutoProvisioning{}
+	}
+	out := ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{
+		{Type: ir.CPU, Max: in.MaxCPU}, {Type: ir.Memory, Max: in.MaxMemoryGiB},
+	}}
+	for _, accelerator := range slices.Sorted(maps.Keys(in.Accelerators)) {
+		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: in.Accelerators[accelerator]})
 	}
 	return out
 }

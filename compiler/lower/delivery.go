@@ -74,11 +74,19 @@ func memberRoles(p *ir.Platform) []string {
 // customRoles returns the custom roles, which exist because the predefined roles are
 // too wide: roles/aiplatform.user, which Google recommends for writing to a
 // TensorBoard, can run machines in Vertex AI without passing any queue.
+//
+// In a cluster that others own, the build has a role that cannot delete the cluster and
+// that gives no right to an object in it: the owner of the cluster gives the build these
+// rights in the cluster itself.
 func customRoles(p *ir.Platform) []ir.CustomRole {
-	if p.Monitoring.TensorBoard == "" {
-		return nil
+	var roles []ir.CustomRole
+	if !p.OwnsCluster() {
+		roles = append(roles, nodePoolAdmin(p.Name))
 	}
-	roles := []ir.CustomRole{tensorBoardWriter(p.Name)}
+	if p.Monitoring.TensorBoard == "" {
+		return roles
+	}
+	roles = append(roles, tensorBoardWriter(p.Name))
 	if len(p.Monitoring.MemberRoles) > 0 {
 		roles = append(roles, tensorBoardReader(p.Name))
 	}
@@ -88,6 +96,23 @@ func customRoles(p *ir.Platform) []ir.CustomRole {
 // roleID returns the ID of a platform's custom role. An ID has no dashes (IAM
 // documentation: "Create and manage custom roles").
 func roleID(platform, role string) string { return strings.ReplaceAll(platform, "-", "_") + "_" + role }
+
+// nodePoolAdmin returns the role that creates, changes and deletes node pools, and that
+// reaches the control plane (GKE documentation: "IAM permissions for the GKE API").
+func nodePoolAdmin(platform string) ir.CustomRole {
+	return ir.CustomRole{
+		ID: roleID(platform, "node_pool_admin"), Title: "Manages the node pools of " + platform,
+		Permissions: []string{
+			"container.clusters.connect",
+			"container.clusters.get",
+			"container.clusters.getCredentials",
+			"container.clusters.list",
+			"container.clusters.update",
+			"container.operations.get",
+			"container.operations.list",
+		},
+	}
+}
 
 // tensorBoardReads returns the permissions to view a TensorBoard, and the experiment
 // that the uploader creates for it in Vertex ML Metadata.
@@ -177,11 +202,11 @@ func buildRoles(p *ir.Platform) []string {
 		"roles/monitoring.alertPolicyEditor",
 	}
 	switch {
-	case p.Network.Existing == nil:
+	case p.OwnsNetwork():
 		roles = append(roles,
 			"roles/compute.networkAdmin",  // network, subnet, router, NAT
 			"roles/compute.securityAdmin") // firewall
-	case !p.SharesVPC(): // the owners of a Shared VPC grant the role on their subnets
+	case p.Network.Existing != nil && !p.SharesVPC(): // the owners of a Shared VPC grant the role on their subnets
 		roles = append(roles, "roles/compute.networkUser")
 	}
 	// Cloud Build pulls the images of the steps as the account of the build.
@@ -207,10 +232,14 @@ func buildRoles(p *ir.Platform) []string {
 // bucket is in buildPermissions, without a condition: no source says whether it is
 // checked on the new bucket or on the project.
 func narrowRoles(p *ir.Platform) []ir.NarrowRole {
-	roles := []ir.NarrowRole{{
+	cluster := ir.NarrowRole{
 		Role: "roles/container.admin", Scope: ir.ClusterScope, Title: "Cluster " + p.Cluster.Name,
-		Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),
-	}}
+		Condition: ir.ClusterCondition(p.Project, p.Cluster.Location, p.Cluster.Name),
+	}
+	if !p.OwnsCluster() {
+		cluster.Role = nodePoolAdmin(p.Name).Name(p.Project)
+	}
+	roles := []ir.NarrowRole{cluster}
 	if p.HasBuckets() {
 		prefix := "projects/_/buckets/" + bucketPrefix(p.Project, p.Name)
 		roles = append(roles, ir.NarrowRole{
@@ -239,7 +268,7 @@ func buildPermissions(p *ir.Platform) []string {
 		)
 	}
 	out = append(out, "cloudbuild.builds.list") // a build waits for an older build of the platform
-	if p.Network.Existing != nil {              // otherwise roles/compute.networkAdmin has it
+	if !p.OwnsNetwork() {                       // otherwise roles/compute.networkAdmin has it
 		out = append(out, "compute.instanceGroupManagers.list") // the provider's read of every node pool
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.Reservation != nil && c.Reservation.Create }) {

@@ -22,9 +22,12 @@ import (
 // known even if the name is not. Disk types whose metric is uncertain have no row.
 func lowerDemand(p *ir.Platform) ir.Demand {
 	var t demandTally
-	system := systemCapacity(p)
-	all := append(slices.Clone(p.Capacities), system)
-	counts := append(p.CountNodes(), ir.NodeCount{Standing: system.MaxNodes, Ceiling: system.MaxNodes})
+	all, counts := slices.Clone(p.Capacities), p.CountNodes()
+	if p.OwnsCluster() {
+		system := systemCapacity(p)
+		all = append(all, system)
+		counts = append(counts, ir.NodeCount{Standing: system.MaxNodes, Ceiling: system.MaxNodes})
+	}
 	for i, c := range all {
 		n := counts[i]
 		t.addDisks(c, n)
@@ -308,7 +311,7 @@ func (t *demandTally) addAllRegions() {
 // of a project is small. Existing networks count already. Source: Compute Engine API, Quota.metric; Compute Engine
 // documentation, "Allocation quotas".
 func (t *demandTally) addNetworks(p *ir.Platform) {
-	if len(p.Network.GPUs) == 0 || p.Network.Existing != nil {
+	if len(p.Network.GPUs) == 0 || !p.OwnsNetwork() {
 		return
 	}
 	n := 1 + len(p.Network.GPUs)

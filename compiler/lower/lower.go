@@ -66,7 +66,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			Posture:             b.Security.Posture,
 			DataAccessLogs:      b.Security.DataAccessLogs,
 		},
-		SystemPool:      lowerSystemPool(b.Cluster.SystemPool),
+		SystemPool:      lowerSystemPool(b.Cluster),
 		NodeAccount:     ir.ServiceAccount{ID: b.Name + "-nodes", Display: "Nodes of " + b.Name, Roles: nodeRoles()},
 		Capacities:      capacities,
 		PriorityClasses: lowerPriorityClasses(b),
@@ -101,7 +101,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 // the delivery and the demand read all that stands before them.
 func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
 	p.Network.Existing = withNeededRanges(p)
-	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster.AutoProvisioning, p)
+	p.AutoProvisioning = lowerAutoProvisioning(b.Cluster, p)
 	if b.Monitoring.OpenToMembers && p.HasMembers() {
 		p.Monitoring.MemberRoles = memberRoles(p)
 	}
@@ -124,8 +124,12 @@ func lowerTensorBoard(b *schema.Blueprint) (region string, podRoles []string) {
 // between their GPUs.
 func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 	c := b.Cluster
+	if c.Existing != nil {
+		return lowerExistingCluster(b)
+	}
 	out := ir.Cluster{
 		Name:               b.Name,
+		Location:           b.Region,
 		ReleaseChannel:     c.ReleaseChannel,
 		MinVersion:         valueOr(c.MinVersion, ""),
 		DNSEndpoint:        c.DNSEndpoint,
@@ -155,6 +159,34 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 			ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
 	}
 	return out
+}
+
+// lowerExistingCluster resolves a cluster that others own.
+func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
+	e := b.Cluster.Existing
+	existing := &ir.ExistingCluster{
+		Version:           valueOr(e.Version, ""),
+		DataplaneV2:       e.Has.DataplaneV2,
+		WorkloadIdentity:  e.Has.WorkloadIdentity,
+		ManagedPrometheus: e.Has.ManagedPrometheus,
+	}
+	if k := e.Kueue; k != nil {
+		existing.Kueue = &ir.ExistingKueue{
+			Version: k.Version, Frameworks: k.Frameworks, NamespaceLabels: keyValues(k.NamespaceLabels),
+		}
+	}
+	if e.JobSet != nil {
+		existing.JobSet = &ir.ExistingJobSet{Version: e.JobSet.Version}
+	}
+	return ir.Cluster{
+		Name:            e.Name,
+		Location:        valueOr(e.Location, b.Region),
+		Existing:        existing,
+		DNSEndpoint:     e.Has.DNSEndpoint,
+		SecurityGroup:   valueOr(e.Has.SecurityGroup, ""),
+		ImageStreaming:  b.Cluster.ImageStreaming,
+		MultiNetworking: e.Has.MultiNetworking,
+	}
 }
 
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {

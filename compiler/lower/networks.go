@@ -51,7 +51,8 @@ func networksOf(n catalog.Networks) []string {
 }
 
 // lowerNetwork resolves the cluster's network: the network that the blueprint names, or
-// a new one with the name of the platform.
+// a new one with the name of the platform. The network of a cluster that others own is
+// empty if the blueprint does not name it.
 func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRange) ir.Network {
 	in := b.Network
 	if e := in.Existing; e != nil {
@@ -63,6 +64,9 @@ func lowerNetwork(b *schema.Blueprint, gpus []ir.GPUNetwork, ranges []ir.NamedRa
 				ControlPlaneSubnet: valueOr(e.ControlPlaneSubnet, ""),
 			},
 		}
+	}
+	if b.Cluster.Existing != nil {
+		return ir.Network{}
 	}
 	n := ir.Network{
 		Name: b.Name, Subnet: b.Name, Nodes: in.Nodes, Pods: in.Pods, Services: in.Services,
@@ -128,6 +132,9 @@ func lowerGPUNetworks(b *schema.Blueprint,
 	tcpx := most[ir.TCPX] // the names of the TCPX networks are the first of the TCPXO networks
 	if len(most[ir.TCPXO]) > len(tcpx) {
 		tcpx = most[ir.TCPXO]
+	}
+	if b.Cluster.Existing != nil && b.Network.Existing == nil { // a rule asks for their names
+		return nil, nil
 	}
 	if b.Network.Existing != nil {
 		return existingGPUNetworks(b.Network.Existing, tcpx, most[ir.RDMA], zone), nil

@@ -1,0 +1,56 @@
+package ir
+
+// ExistingCluster describes a cluster that others own. The platform adds to it, and
+// changes nothing that others have made.
+type ExistingCluster struct {
+	Version           string // GKE version of the control plane, "" if unknown
+	DataplaneV2       bool
+	WorkloadIdentity  bool
+	ManagedPrometheus bool
+	// Kueue and JobSet describe the controllers that others run in the cluster. They are
+	// nil if the platform installs them.
+	Kueue  *ExistingKueue
+	JobSet *ExistingJobSet
+}
+
+// ExistingKueue describes Kueue that others run in the cluster.
+type ExistingKueue struct {
+	Version    string   // without a leading v
+	Frameworks []string // kinds of jobs that it manages, in the order of the blueprint
+	// NamespaceLabels are the labels that a namespace must have so that Kueue manages its
+	// jobs, by key.
+	NamespaceLabels []KeyValue
+}
+
+// ExistingJobSet describes JobSet that others run in the cluster.
+type ExistingJobSet struct {
+	Version string // without a leading v
+}
+
+// OwnsCluster reports whether the platform creates its cluster.
+func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
+
+// OwnsNetwork reports whether the platform creates the VPC network of its cluster.
+func (p *Platform) OwnsNetwork() bool { return p.OwnsCluster() && p.Network.Existing == nil }
+
+// InstallsScheduler reports whether the platform installs its scheduler.
+func (p *Platform) InstallsScheduler() bool {
+	return p.OwnsCluster() || p.Cluster.Existing.Kueue == nil
+}
+
+// InstallsJobSet reports whether the platform installs JobSet.
+func (p *Platform) InstallsJobSet() bool { return p.OwnsCluster() || p.Cluster.Existing.JobSet == nil }
+
+// ClusterScopedName returns the name of an object of the platform that is in no namespace
+// and that is not named after a part of the blueprint. In a cluster that others own, the
+// name begins with the platform's: objects of others may have the plain name.
+func (p *Platform) ClusterScopedName(name string) string {
+	if p.OwnsCluster() {
+		return name
+	}
+	return p.Name + "-" + name
+}
+
+// ExistingNamespace is the label of a namespace that existed before the platform, and
+// that its owner has handed over. The platform never deletes such a namespace.
+const ExistingNamespace = "batchwright-existing"
