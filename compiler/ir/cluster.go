@@ -27,6 +27,10 @@ type ExistingJobSet struct {
 	Version string // without a leading v
 }
 
+// KueueFrameworks returns the kinds of jobs that Kueue must manage in the teams'
+// namespaces: the kinds that their members may create.
+func KueueFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
+
 // OwnsCluster reports whether the platform creates its cluster.
 func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
 

@@ -201,7 +201,7 @@ func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {
 		for i, class := range classes {
 			value, known := facts.ClassValue(class.Name)
 			out = append(out, ir.PriorityClass{
-				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0,
+				Name: class.Name, Value: int32(class.Value), Default: t.Default && i == 0 && b.Cluster.Existing == nil,
 				Preempts: facts.PreemptsByPriority || preemptsPods(t),
 				Tier:     tier, Note: note,
 				BuiltIn: known && value == class.Value,

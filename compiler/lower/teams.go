@@ -145,7 +145,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			team.Queues = append(team.Queues, q)
 		}
 		slices.SortFunc(team.Queues, func(a, b ir.Queue) int { return strings.Compare(a.Tier, b.Tier) })
-		team.NamespaceLabels = namespaceLabels(team.Queues)
+		team.NamespaceLabels = namespaceLabels(team.Queues, kueueLabels(b))
 		out = append(out, team)
 	}
 	return out
@@ -160,10 +160,18 @@ func lowerNamespaces(in schema.Namespaces) ir.Namespaces {
 	return out
 }
 
-// namespaceLabels returns the labels by which queues select the namespace of their team,
-// sorted by key. A rule reports a label with two values.
-func namespaceLabels(queues []ir.Queue) []ir.KeyValue {
-	var out []ir.KeyValue
+// kueueLabels returns the labels by which Kueue of the existing cluster selects the
+// namespaces whose jobs it manages, sorted by key.
+func kueueLabels(b *schema.Blueprint) []ir.KeyValue {
+	if e := b.Cluster.Existing; e != nil && e.Kueue != nil {
+		return keyValues(e.Kueue.NamespaceLabels)
+	}
+	return nil
+}
+
+// namespaceLabels returns the labels by which Kueue and the queues select the namespace of
+// their team, sorted by key. A rule reports a label with two values.
+func namespaceLabels(queues []ir.Queue, out []ir.KeyValue) []ir.KeyValue {
 	for _, q := range queues {
 		out = append(out, q.Namespaces.Labels...)
 	}

@@ -13,15 +13,15 @@ import (
 
 func gkeVersionRules() []Rule {
 	return []Rule{
-		{Code: "W0312", Severity: diag.Warning, check: minVersionTooOld,
+		{Code: "W0312", newCluster: true, Severity: diag.Warning, check: minVersionTooOld,
 			Title: "minVersion is older than a capacity needs"},
-		{Code: "W1010", Severity: diag.Warning, check: channelTooOld,
+		{Code: "W1010", newCluster: true, Severity: diag.Warning, check: channelTooOld,
 			Title: "default version of the release channel is older than a capacity needs"},
-		{Code: "W1011", Severity: diag.Warning, check: minVersionOfChannel,
+		{Code: "W1011", newCluster: true, Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "release channel is not known to have minVersion"},
-		{Code: "E1018", Severity: diag.Error, Acceptable: true, check: minVersionBeyond,
+		{Code: "E1018", newCluster: true, Severity: diag.Error, Acceptable: true, check: minVersionBeyond,
 			Title: "minVersion is far newer than any known GKE version"},
-		{Code: "N1012", Severity: diag.Note, check: missingMetrics,
+		{Code: "N1012", newCluster: true, Severity: diag.Note, check: missingMetrics,
 			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
 }

@@ -15,13 +15,13 @@ import (
 
 func maintenanceRules() []Rule {
 	return []Rule{
-		{Code: "E0706", Severity: diag.Error, check: maintenanceTime,
+		{Code: "E0706", newCluster: true, Severity: diag.Error, check: maintenanceTime,
 			Title: "maintenance window is too short"},
-		{Code: "E1013", Severity: diag.Error, check: exclusionLimits,
+		{Code: "E1013", newCluster: true, Severity: diag.Error, check: exclusionLimits,
 			Title: "invalid maintenance exclusion"},
 		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
 			Title: "field upgrades is unavailable for nodes that GKE creates or never upgrades"},
-		{Code: "W1015", Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
+		{Code: "W1015", newCluster: true, Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
 			Title: "run can be longer than the time between maintenance windows"},
 	}
 }

@@ -33,16 +33,20 @@ func memberRules() []Rule {
 }
 
 func securityGroup(r *report) {
-	if r.Blueprint.Cluster.SecurityGroup != nil {
+	if r.Plan.Cluster.SecurityGroup != "" {
 		return
+	}
+	field, cure := "cluster.securityGroup", `set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that `+
+		`holds the teams' groups`
+	if !r.Plan.OwnsCluster() {
+		field, cure = "cluster.existing.has.securityGroup", `if the cluster has a group, write has: securityGroup: `+
+			`"gke-security-groups@DOMAIN"`
 	}
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {
 			r.add(at("teams", name, "group"),
-				"GKE ignores the teams' Google groups, because cluster.securityGroup is not set",
-				withHelp(`set cluster: securityGroup: "gke-security-groups@DOMAIN", `+
-					`a group that holds the teams' groups; or, without Google groups, list people in members: `+
-					`["user:ADDRESS"]`))
+				fmt.Sprintf("GKE ignores the teams' Google groups, because %s is not set", field),
+				withHelp(`%s; or, without Google groups, list people in members: ["user:ADDRESS"]`, cure))
 			return // one mistake, however many teams have a group
 		}
 	}

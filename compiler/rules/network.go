@@ -23,13 +23,13 @@ func networkRules() []Rule {
 		},
 		{Code: "E0702", Severity: diag.Error, Title: "address ranges overlap", check: overlappingRanges},
 		{Code: "E0703", Severity: diag.Error, Title: "address range has the wrong size", check: rangeSizes},
-		{Code: "E0704", Severity: diag.Error, Title: "invalid address range", check: authorizedRanges},
+		{Code: "E0704", newCluster: true, Severity: diag.Error, Title: "invalid address range", check: authorizedRanges},
 		{
-			Code: "W0705", Severity: diag.Warning, Title: "the control plane is open to the internet",
+			Code: "W0705", newCluster: true, Severity: diag.Warning, Title: "the control plane is open to the internet",
 			check: openControlPlane, whole: true,
 		},
 		{
-			Code: "E0708", Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
+			Code: "E0708", newCluster: true, Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
 			check: autoProvisioningLimits,
 		},
 		{
@@ -408,23 +408,23 @@ func clusterLimits(r *report) {
 	if !r.Plan.AutoProvisioning.Create {
 		return
 	}
-	limits := r.Blueprint.Cluster.AutoProvisioning
+	maxCPU, maxMemoryGiB := r.writtenLimits()
 	for _, l := range []struct {
 		field, what string
 		need        int
 		most        *int
 		perNode     func(ir.Machine) float64
 	}{
-		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, limits.MaxCPU, machineCPUs},
-		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, limits.MaxMemoryGiB, machineMemory},
+		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, maxCPU, machineCPUs},
+		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, maxMemoryGiB, machineMemory},
 	} {
 		// noRoomForNodes reports limits with which no node starts
 		if l.most != nil && l.need > *l.most && r.smallestLimit(l.perNode).amount <= float64(*l.most) {
-			r.add(at("cluster", "autoProvisioning", l.field),
+			r.add(r.limitPath(l.field),
 				fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need,
 					l.what, *l.most),
 				withLabel("want at least %d to keep all guarantees at once", l.need),
-				withHelp("raise the limit; or remove it: batchwright then computes it from the guarantees"))
+				withHelp("%s", r.raiseLimit()))
 		}
 	}
 }

@@ -25,6 +25,8 @@ type demand struct {
 	state       func(*ir.Platform) string // why the constraint refuses the platform
 	field       []string                  // the field that must change
 	help        string
+	// ofCluster reports whether the owner of the cluster decides the setting.
+	ofCluster bool
 }
 
 // Checks of catalog.Constraint that no field of the blueprint meets.
@@ -50,19 +52,19 @@ func demands() []demand {
 			help: `set security: kmsKey: "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY"`,
 		},
 		{
-			code: "E1031", title: "organisation policy demands Binary Authorization", check: "binaryAuthorization",
+			code: "E1031", ofCluster: true, title: "organisation policy demands Binary Authorization", check: "binaryAuthorization",
 			refuses: off(func(s ir.Security) bool { return s.BinaryAuthorization }),
 			state:   is("security.binaryAuthorization is false"), field: at("security", "binaryAuthorization"),
 			help: "set security: binaryAuthorization: true",
 		},
 		{
-			code: "E1032", title: "organisation policy demands security bulletins", check: "bulletinTopic",
+			code: "E1032", ofCluster: true, title: "organisation policy demands security bulletins", check: "bulletinTopic",
 			refuses: off(func(s ir.Security) bool { return s.BulletinTopic != "" }),
 			state:   is("security.bulletinTopic is not set"),
 			help:    `set security: bulletinTopic: "projects/PROJECT/topics/TOPIC"`,
 		},
 		{
-			code: "E1033", title: "organisation policy refuses the release channel", check: "releaseChannel",
+			code: "E1033", ofCluster: true, title: "organisation policy refuses the release channel", check: "releaseChannel",
 			refuses: func(p *ir.Platform) bool {
 				return !slices.Contains([]string{"REGULAR", "STABLE"}, p.Cluster.ReleaseChannel)
 			},
@@ -72,7 +74,7 @@ func demands() []demand {
 			field: at("cluster", "releaseChannel"), help: `set cluster: releaseChannel: "REGULAR"`,
 		},
 		{
-			code: "E1034", title: "organisation policy demands Google Groups", check: "securityGroup",
+			code: "E1034", ofCluster: true, title: "organisation policy demands Google Groups", check: "securityGroup",
 			refuses: func(p *ir.Platform) bool { return p.Cluster.SecurityGroup == "" },
 			state:   is("cluster.securityGroup is not set"),
 			help:    `set cluster: securityGroup: "gke-security-groups@DOMAIN"`,
@@ -90,13 +92,13 @@ func demands() []demand {
 			help: "set security: flowLogs: true",
 		},
 		{
-			code: "E1037", title: "organisation policy demands intranode visibility", check: "intraNodeVisibility",
+			code: "E1037", ofCluster: true, title: "organisation policy demands intranode visibility", check: "intraNodeVisibility",
 			refuses: off(func(s ir.Security) bool { return s.IntraNodeVisibility }),
 			state:   is("security.intraNodeVisibility is false"), field: at("security", "intraNodeVisibility"),
 			help: "set security: intraNodeVisibility: true",
 		},
 		{
-			code: "E1038", title: "organisation policy refuses a public control plane", check: "publicEndpoint",
+			code: "E1038", ofCluster: true, title: "organisation policy refuses a public control plane", check: "publicEndpoint",
 			refuses: func(p *ir.Platform) bool { return len(p.Cluster.AuthorizedNetworks) > 0 },
 			state:   is("cluster.authorizedNetworks gives the control plane a public address"),
 			field:   at("cluster", "authorizedNetworks"),
@@ -156,7 +158,7 @@ func atPolicy(i int) []string { return at("organisation", "policies", diag.Index
 // checkDemand reports the constraints that make a demand which the platform does not
 // meet, once for all of them.
 func (r *report) checkDemand(d demand) {
-	if !d.refuses(r.Plan) {
+	if d.ofCluster && !r.Plan.OwnsCluster() || !d.refuses(r.Plan) {
 		return
 	}
 	first, names := -1, []string(nil)

@@ -40,8 +40,11 @@ type Rule struct {
 	// fieldwise reports whether the rule reads only the blueprint, and judges the fields
 	// of an entity one by one. It then also checks the valid fields of broken entities.
 	fieldwise bool
-	only      ir.Scheduler // runs only for this scheduler; "" means any
-	except    schedulers   // does not hold for these schedulers
+	// newCluster reports whether the rule is about a cluster that the platform creates. It
+	// does not hold for a cluster that others own.
+	newCluster bool
+	only       ir.Scheduler // runs only for this scheduler; "" means any
+	except     schedulers   // does not hold for these schedulers
 }
 
 // schedulers are the schedulers that a rule does not hold for. The list names
@@ -49,9 +52,11 @@ type Rule struct {
 // otherwise.
 type schedulers []ir.Scheduler
 
-// holdsFor reports whether the rule is applied to platforms with the scheduler.
-func (r Rule) holdsFor(s ir.Scheduler) bool {
-	return (r.only == "" || r.only == s) && !slices.Contains(r.except, s)
+// holdsFor reports whether the rule is applied to a platform: to its scheduler, and to
+// its cluster.
+func (r Rule) holdsFor(p *ir.Platform) bool {
+	s := p.Scheduler
+	return (r.only == "" || r.only == s) && !slices.Contains(r.except, s) && (!r.newCluster || p.OwnsCluster())
 }
 
 // CanAccept reports whether a blueprint can accept the rule's findings.
@@ -67,7 +72,7 @@ func All() []Rule {
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
 		workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
-		demonstrationRules(), rehearsalRules(), arrivalRules(), gitOpsRules(),
+		demonstrationRules(), rehearsalRules(), arrivalRules(), gitOpsRules(), existingClusterRules(),
 	)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
@@ -161,7 +166,7 @@ func Run(p *Pass) {
 func (p *Pass) runRules(rules []Rule, resolved bool) {
 	for _, r := range rules {
 		lacking := len(p.Broken) > 0 || p.Misfiled && r.Severity != diag.Error
-		if r.holdsFor(p.Plan.Scheduler) && (resolved || !r.resolved) && (!lacking || !r.whole) {
+		if r.holdsFor(p.Plan) && (resolved || !r.resolved) && (!lacking || !r.whole) {
 			r.check(p.newReport(r))
 		}
 	}
@@ -201,7 +206,7 @@ func (p *Pass) checkRest() {
 	}
 	rest := p.newRest()
 	for _, r := range All() {
-		if r.fieldwise && (r.basic || !p.NamesOnly) && r.holdsFor(p.Plan.Scheduler) {
+		if r.fieldwise && (r.basic || !p.NamesOnly) && r.holdsFor(p.Plan) {
 			r.check(rest.newReport(r))
 		}
 	}

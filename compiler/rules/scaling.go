@@ -27,11 +27,11 @@ func scalingRules() []Rule {
 			check: noRoomForNodes, whole: true,
 		},
 		{
-			Code: "E0716", Severity: diag.Error, Title: "system pool is too small for the platform's software",
+			Code: "E0716", newCluster: true, Severity: diag.Error, Title: "system pool is too small for the platform's software",
 			Acceptable: true, check: systemPoolTooSmall,
 		},
 		{
-			Code: "W0829", Severity: diag.Warning, Title: "system pool is too small for GKE's own pods",
+			Code: "W0829", newCluster: true, Severity: diag.Warning, Title: "system pool is too small for GKE's own pods",
 			check: systemPoolTight,
 		},
 	}
@@ -79,11 +79,11 @@ func expendablePriorities(r *report) {
 func noRoomForNodes(r *report) {
 	for _, l := range r.autoscalingLimits() {
 		if need := r.smallestLimit(l.perNode); l.written && need.amount > l.most {
-			r.add(at("cluster", "autoProvisioning", l.field),
+			r.add(r.limitPath(l.field),
 				fmt.Sprintf("capacity %q can never start a node: one node and the nodes that always exist need %g %s, "+
 					"but the limit of the cluster is %g", need.first, need.amount, l.what, l.most),
 				withLabel("want at least %g", need.amount),
-				withHelp("raise the limit; or remove it: batchwright then computes it from the guarantees"))
+				withHelp("%s", r.raiseLimit()))
 		}
 	}
 }
@@ -105,15 +105,15 @@ func (r *report) autoscalingLimits() []autoscalingLimit {
 	if !r.Plan.AutoProvisioning.Create {
 		return nil
 	}
-	in := r.Blueprint.Cluster.AutoProvisioning
+	maxCPU, maxMemoryGiB := r.writtenLimits()
 	var out []autoscalingLimit
 	for _, l := range r.Plan.AutoProvisioning.Limits {
 		switch most := float64(l.Max); l.Type {
 		case ir.CPU:
-			out = append(out, autoscalingLimit{"maxCPU", "vCPUs", most, in.MaxCPU != nil, machineCPUs,
+			out = append(out, autoscalingLimit{"maxCPU", "vCPUs", most, maxCPU != nil, machineCPUs,
 				r.standingAmount(machineCPUs)})
 		case ir.Memory:
-			out = append(out, autoscalingLimit{"maxMemoryGiB", "GiB of memory", most, in.MaxMemoryGiB != nil,
+			out = append(out, autoscalingLimit{"maxMemoryGiB", "GiB of memory", most, maxMemoryGiB != nil,
 				machineMemory, r.standingAmount(machineMemory)})
 		}
 	}

@@ -18,7 +18,10 @@ import (
 
 func tierRules() []Rule {
 	return []Rule{
-		{Code: "E0501", Severity: diag.Error, Title: "not exactly one default tier", check: defaultTier, whole: true},
+		{
+			Code: "E0501", newCluster: true, Severity: diag.Error, Title: "not exactly one default tier",
+			check: defaultTier, whole: true,
+		},
 		{
 			Code: "W0502", Severity: diag.Warning, Title: "preempts has no effect", check: preemptsNothing,
 			whole: true, except: schedulers{ir.KAI},
@@ -402,6 +405,13 @@ func openQueues(r *report) {
 	}
 }
 
+// isReservedLabel reports whether Kubernetes or the platform sets a label of namespaces.
+func isReservedLabel(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return key == ir.LabelTeam || strings.HasSuffix("."+domain, ".kubernetes.io") ||
+		strings.HasSuffix("."+domain, ".k8s.io")
+}
+
 // impossibleLabels reports labels in namespaces of a tier that the namespaces of its teams
 // cannot have: labels that Kubernetes or the platform sets, and labels for which another
 // tier of a team has another value.
@@ -409,7 +419,6 @@ func impossibleLabels(r *report) {
 	b := r.Blueprint
 	for _, name := range sortedKeys(b.Tiers) {
 		for _, key := range sortedKeys(b.Tiers[name].Namespaces.Labels) {
-			domain, _, _ := strings.Cut(key, "/")
 			labels := b.Tiers[name].Namespaces.Labels
 			path := at("tiers", name, "namespaces", key)
 			if len(validation.IsQualifiedName(key)) > 0 {
@@ -419,8 +428,7 @@ func impossibleLabels(r *report) {
 			} else if len(validation.IsValidLabelValue(labels[key])) > 0 {
 				r.add(path, fmt.Sprintf("%q cannot be the value of a label", labels[key]),
 					withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
-			} else if key == ir.LabelTeam || strings.HasSuffix("."+domain, ".kubernetes.io") ||
-				strings.HasSuffix("."+domain, ".k8s.io") {
+			} else if isReservedLabel(key) {
 				r.addKey(path,
 					fmt.Sprintf("label %q is reserved, so no tier can set it on the namespaces of its teams", key),
 					withHelp("choose another label"))

@@ -28,6 +28,9 @@ func versionRules() []Rule {
 	}
 }
 
+// oldestJobSet is the oldest JobSet whose API and service account the folder knows.
+const oldestJobSet = "0.12.0"
+
 func versionFloors(r *report) {
 	v := r.Blueprint.Versions
 	// Kueue 0.19.2 closed two ways to exceed the quota: a pod group that names
@@ -35,7 +38,7 @@ func versionFloors(r *report) {
 	// CHANGELOG-0.19, pull requests 14630, 14658 and 14666.
 	for _, f := range []struct{ field, name, version, floor, below string }{
 		{"kueue", "Kueue", v.Kueue, "0.19.2", ""},
-		{"jobset", "JobSet", v.JobSet, "0.12.0", ""},
+		{"jobset", "JobSet", v.JobSet, oldestJobSet, ""},
 		{"kai", "KAI Scheduler", v.KAI, "0.16.0", ""},
 		{"helm", "Helm", v.Helm, "3.8.0", ""},
 		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},

@@ -141,7 +141,7 @@ func Configuration(p *ir.Platform) ([]byte, error) {
 		// cover. No team has quota for ephemeral storage: the nodes themselves limit
 		// it.
 		Resources:    resources{ExcludeResourcePrefixes: []string{string(corev1.ResourceEphemeralStorage)}},
-		Integrations: integrations{Frameworks: []string{"batch/job", "jobset.x-k8s.io/jobset"}},
+		Integrations: integrations{Frameworks: ir.KueueFrameworks()},
 	})
 }
 

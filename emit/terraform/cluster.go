@@ -13,6 +13,10 @@ import (
 var loggingComponents = []string{"SYSTEM_COMPONENTS", "WORKLOADS"}
 
 func writeCluster(b *body, p *ir.Platform) {
+	if !p.OwnsCluster() {
+		existingCluster(b, p)
+		return
+	}
 	c := b.resource("google_container_cluster", "main")
 	c.setExpr("name", "var.cluster_name")
 	c.setExpr("location", "var.region")

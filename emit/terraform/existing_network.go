@@ -38,11 +38,7 @@ func existingVariables(p *ir.Platform) []variable {
 		}
 	}
 	vars := []variable{
-		{
-			"network_project", "string", "Project that owns the VPC network.", stringValue(e.Project),
-			`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.network_project))`,
-			"A project ID has 6 to 30 lower-case letters, digits and dashes.",
-		},
+		networkProjectVariable(p),
 		name("network", "Name of the VPC network.", p.Network.Name),
 		name("subnet", "Name of the subnet of the nodes.", p.Network.Subnet),
 		name("pod_range_name", "Name of the subnet's secondary range for pods.", e.PodRange),
@@ -53,6 +49,15 @@ func existingVariables(p *ir.Platform) []variable {
 			"Name of the subnet in which the control plane has its private address.", e.ControlPlaneSubnet))
 	}
 	return vars
+}
+
+// networkProjectVariable returns the variable of the project that owns the network.
+func networkProjectVariable(p *ir.Platform) variable {
+	return variable{
+		"network_project", "string", "Project that owns the VPC network.", stringValue(p.Network.Existing.Project),
+		`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.network_project))`,
+		"A project ID has 6 to 30 lower-case letters, digits and dashes.",
+	}
 }
 
 // existingOutputs writes the outputs of the module network for a network that others

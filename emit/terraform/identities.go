@@ -47,13 +47,13 @@ func writeMembers(b *body, p *ir.Platform) {
 	if p.HasGroups() {
 		b.note("The group contains the groups of all teams. This role lets their members connect to",
 			"the cluster. RBAC in each team's namespace decides what they may do there.")
-		reachCluster(b, "members", "", `"group:${var.security_group}"`)
+		reachCluster(b, p, "members", "", `"group:${var.security_group}"`)
 	}
 	accounts := len(p.MemberAccounts()) > 0
 	if accounts {
 		b.note("This role lets the teams' members that the blueprint lists connect to the cluster. RBAC",
 			"in each team's namespace decides what they may do there.")
-		reachCluster(b, "member_accounts", "toset(var.member_accounts)", "each.key")
+		reachCluster(b, p, "member_accounts", "toset(var.member_accounts)", "each.key")
 	}
 	if len(p.Monitoring.MemberRoles) == 0 {
 		return
@@ -64,7 +64,7 @@ func writeMembers(b *body, p *ir.Platform) {
 	}
 	if p.HasGroups() {
 		b.note("These roles let the members of the teams' groups open the " + opened)
-		alwaysHolds(projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`))
+		alwaysHolds(p, projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`))
 	}
 	if accounts {
 		b.note("These roles let the teams' members that the blueprint lists open the " + opened)
@@ -76,13 +76,13 @@ func writeMembers(b *body, p *ir.Platform) {
 		viewers.setExpr("project", "var.project_id")
 		viewers.setExpr("role", "each.value[0]")
 		viewers.setExpr("member", "each.value[1]")
-		alwaysHolds(viewers)
+		alwaysHolds(p, viewers)
 	}
 }
 
 // reachCluster grants the role that lets a member connect to the cluster: to one
 // member, or to each element of the set that the expression each gives.
-func reachCluster(b *body, name string, each, member constant) {
+func reachCluster(b *body, p *ir.Platform, name string, each, member constant) {
 	grant := b.resource("google_project_iam_member", name)
 	if each != "" {
 		grant.setExpr("for_each", each)
@@ -91,18 +91,24 @@ func reachCluster(b *body, name string, each, member constant) {
 	grant.setString("role", ir.MemberRole)
 	grant.setExpr("member", member)
 	only := grant.block("condition")
-	only.setExpr("title", `"Cluster ${var.cluster_name}"`)
+	location := "${var.region}"
+	if p.OwnsCluster() {
+		only.setExpr("title", `"Cluster ${var.cluster_name}"`)
+	} else { // other platforms in the cluster have bindings of their own
+		only.setExpr("title", `"Cluster ${var.cluster_name}, platform ${var.platform}"`)
+		location = "${var.cluster_location}"
+	}
 	only.setExpr("expression",
-		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", "${var.region}", "${var.cluster_name}"))))
+		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", location, "${var.cluster_name}"))))
 }
 
 // alwaysHolds gives a binding a condition that is always true.
-func alwaysHolds(grant *body) {
+func alwaysHolds(p *ir.Platform, grant *body) {
 	grant.note("The condition is always true. It makes this binding differ from the binding of another",
 		"platform in the project: if both used the same binding, destroying the other platform",
 		"would delete it.")
 	always := grant.block("condition")
-	always.setExpr("title", `"Members of ${var.cluster_name}"`)
+	always.setExpr("title", `"Members of ${`+platformName(p)+`}"`)
 	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }
 
@@ -113,12 +119,16 @@ func teamIdentities(b *body, p *ir.Platform) {
 	b.data("google_project", "main").setExpr("project_id", "var.project_id")
 
 	local := b.block("locals")
-	local.note("The project's Workload Identity pool, which gives pods their identities. The pool",
-		"exists once the cluster exists, so the expression refers to the cluster.")
-	local.setExpr("workload_pool",
-		`"iam.googleapis.com/projects/${data.google_project.main.number}/`+
-			`locations/global/workloadIdentityPools/`+
-			`${google_container_cluster.main.workload_identity_config[0].workload_pool}"`)
+	pool := constant("${var.project_id}.svc.id.goog")
+	if p.OwnsCluster() {
+		local.note("The project's Workload Identity pool, which gives pods their identities. The pool",
+			"exists once the cluster exists, so the expression refers to the cluster.")
+		pool = "${" + workloadPool(p) + "}"
+	} else {
+		local.note("The project's Workload Identity pool, which gives pods their identities.")
+	}
+	local.setExpr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/`+
+		`locations/global/workloadIdentityPools/`+pool+`"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
 	if len(p.TeamsWithAccount()) > 0 {
 		local.note("The IAM principal of each team's jobs: the team's Google service account if it has",
@@ -134,12 +144,7 @@ func teamIdentities(b *body, p *ir.Platform) {
 }`)
 	}
 
-	b.note("Roles that every job needs. The principal stands for all pods of the cluster.")
-	projectRoles(b, "jobs", p.JobRoles,
-		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
-			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+
-			`/clusters/${var.cluster_name}"`)
-
+	jobRoles(b, p)
 	if !hasRoles(p) {
 		return
 	}
@@ -153,4 +158,27 @@ func teamIdentities(b *body, p *ir.Platform) {
 	roles.setExpr("project", "var.project_id")
 	roles.setExpr("role", "each.value.role")
 	roles.setExpr("member", "local.team_members[each.value.team]")
+}
+
+// jobRoles grants the roles that every job needs: to all pods of a cluster that the
+// platform creates, and otherwise to each team's jobs, because other pods of the cluster
+// belong to others.
+func jobRoles(b *body, p *ir.Platform) {
+	if !p.OwnsCluster() {
+		b.note("Roles that every job needs.")
+		b.block("locals").setTokens("job_roles", lineTuple(p.JobRoles))
+		jobs := b.resource("google_project_iam_member", "jobs")
+		jobs.setExpr("for_each", `{
+  for pair in setproduct(local.job_roles, keys(var.teams)) : "${pair[0]} ${pair[1]}" => pair
+}`)
+		jobs.setExpr("project", "var.project_id")
+		jobs.setExpr("role", "each.value[0]")
+		jobs.setExpr("member", "local.team_members[each.value[1]]")
+		return
+	}
+	b.note("Roles that every job needs. The principal stands for all pods of the cluster.")
+	projectRoles(b, "jobs", p.JobRoles,
+		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
+			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+
+			`/clusters/${var.cluster_name}"`)
 }

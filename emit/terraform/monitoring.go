@@ -25,14 +25,15 @@ func monitoringResources(b *body, p *ir.Platform) {
 		b.note("The build finds the TensorBoard by its display name, because Google Cloud assigns the",
 			"ID.")
 		board := b.resource("google_vertex_ai_tensorboard", "main")
-		board.setExpr("display_name", "var.cluster_name")
+		board.setExpr("display_name", platformName(p))
 		board.setExpr("region", "var.tensorboard_region")
 	}
-	alertPolicies(b, monitoring.Alerts(p))
+	alertPolicies(b, p)
 }
 
 // alertPolicies writes a policy for each alert.
-func alertPolicies(b *body, alerts []monitoring.Alert) {
+func alertPolicies(b *body, p *ir.Platform) {
+	alerts := monitoring.Alerts(p)
 	entries := make([]entry, len(alerts))
 	for i, a := range alerts {
 		entries[i] = entry{a.Name, objectTokens([]entry{
@@ -48,7 +49,7 @@ func alertPolicies(b *body, alerts []monitoring.Alert) {
 
 	policy := b.resource("google_monitoring_alert_policy", "main")
 	policy.setExpr("for_each", "local.alerts")
-	policy.setExpr("display_name", `"${each.key} (${var.cluster_name})"`)
+	policy.setExpr("display_name", `"${each.key} (${`+platformName(p)+`})"`)
 	policy.setString("combiner", "OR")
 	policy.setExpr("severity", "each.value.severity")
 	policy.setExpr("notification_channels", "var.notification_channels")

@@ -10,7 +10,9 @@ import (
 )
 
 func nodePools(b *body, p *ir.Platform) {
-	systemPool(b, p)
+	if p.OwnsCluster() { // otherwise GKE's own pods run on the nodes of others
+		systemPool(b, p)
+	}
 	for _, c := range p.Capacities {
 		if c.OwnsPools() {
 			capacityPool(b, p, c)
@@ -19,35 +21,35 @@ func nodePools(b *body, p *ir.Platform) {
 }
 
 // onePool adds the resource of one node pool and returns its body.
-func onePool(b *body, name string) *body {
+func onePool(b *body, p *ir.Platform, name string) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(name))
 	np.setString("name", name)
-	inCluster(np)
+	inCluster(np, p)
 	return np
 }
 
 // slicePools adds the resource of the node pools for a capacity's TPU slices and
 // returns its body. The pools are identical, so that a change of their number is a
 // change of one line.
-func slicePools(b *body, c ir.Capacity) *body {
+func slicePools(b *body, p *ir.Platform, c ir.Capacity) *body {
 	np := b.resource("google_container_node_pool", resourceLabel(c.Name))
 	np.note("Each TPU slice is a node pool of its own, because its hosts start and stop together.")
 	np.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", hclwrite.TokensForValue(stringTuple(c.Pools()))))
 	np.setExpr("name", "each.key")
-	inCluster(np)
+	inCluster(np, p)
 	return np
 }
 
-func inCluster(np *body) {
-	np.setExpr("cluster", "google_container_cluster.main.name")
-	np.setExpr("location", "google_container_cluster.main.location")
+func inCluster(np *body, p *ir.Platform) {
+	np.setExpr("cluster", clusterName(p))
+	np.setExpr("location", clusterLocation(p))
 }
 
 func systemPool(b *body, p *ir.Platform) {
 	b.note(ir.Choose[constant](p.Scheduler,
 		"The nodes for GKE's own pods, Kueue and JobSet.",
 		"The nodes for GKE's own pods, KAI Scheduler and JobSet."))
-	np := onePool(b, p.SystemPool.Name)
+	np := onePool(b, p, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
 	np.note("The number of nodes in each zone.")
 	np.setNumber("node_count", p.SystemPool.NodesPerZone)
@@ -67,9 +69,9 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	b.note(optionNote(option)...)
 	var np *body
 	if c.Sliced() {
-		np = slicePools(b, c)
+		np = slicePools(b, p, c)
 	} else {
-		np = onePool(b, c.Name)
+		np = onePool(b, p, c.Name)
 	}
 	np.setTokens("node_locations", zoneTokens(p, c))
 	setNodeCount(np, c)
@@ -126,6 +128,9 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	nodeDefaults(node, p)
 
 	writeLifecycle(np, capacityOfPool(c), trigger)
+	if !p.OwnsCluster() {
+		return
+	}
 	np.note("The system pool comes first, because GKE's own pods need nodes.")
 	np.setTokens("depends_on",
 		tupleTokens(traversalTokens("google_container_node_pool", resourceLabel(p.SystemPool.Name))))
@@ -308,7 +313,15 @@ func nodeIdentity(node *body) {
 
 func nodeDefaults(node *body, p *ir.Platform) {
 	bootDiskKey(node, p.Security)
-	if len(p.Labels) > 0 {
+	switch {
+	case !p.OwnsCluster():
+		node.note("The label distinguishes the platform's node pools from those of others.")
+		labels := objectTokens([]entry{{ir.CloudLabelPlatform, traversalTokens("var", "platform")}})
+		if len(p.Labels) > 0 {
+			labels = hclwrite.TokensForFunctionCall("merge", traversalTokens("var", "labels"), labels)
+		}
+		node.setTokens("resource_labels", labels)
+	case len(p.Labels) > 0:
 		node.setExpr("resource_labels", "var.labels")
 	}
 	node.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)

@@ -10,21 +10,28 @@ func writeOutput(b *body, name, description string, value constant) {
 }
 
 func writeOutputs(b *body, p *ir.Platform) {
-	writeOutput(b, "cluster_name", "Name of the cluster.", "google_container_cluster.main.name")
-	writeOutput(b, "cluster_location", "Region of the control plane.", "google_container_cluster.main.location")
-	writeOutput(b, "cluster_endpoint", "DNS name of the control plane.",
-		"google_container_cluster.main.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint")
-	credentials := constant(`"gcloud container clusters get-credentials ${google_container_cluster.main.name} ` +
-		`--region ${google_container_cluster.main.location} --project ${var.project_id}"`)
-	if p.Cluster.DNSEndpoint {
-		credentials = `"gcloud container clusters get-credentials ${google_container_cluster.main.name} --region ` +
-			`${google_container_cluster.main.location} --project ${var.project_id} --dns-endpoint"`
+	writeOutput(b, "cluster_name", "Name of the cluster.", clusterName(p))
+	writeOutput(b, "cluster_location", "Region of the control plane.", clusterLocation(p))
+	flag := constant("--region")
+	if p.OwnsCluster() {
+		writeOutput(b, "cluster_endpoint", "DNS name of the control plane.",
+			"google_container_cluster.main.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint")
+	} else {
+		flag = "--location"
 	}
+	credentials := `"gcloud container clusters get-credentials ${` + clusterName(p) + `} ` + flag + ` ${` +
+		clusterLocation(p) + `} --project ${var.project_id}`
+	if p.Cluster.DNSEndpoint {
+		credentials += " --dns-endpoint"
+	}
+	credentials += `"`
 	writeOutput(b, "get_credentials", "Command that points kubectl at the cluster.", credentials)
-	writeOutput(b, "network", "Name of the VPC.", "module.network.name")
+	if p.OwnsCluster() {
+		writeOutput(b, "network", "Name of the VPC.", "module.network.name")
+	}
 	writeOutput(b, "node_service_account", "Service account of the nodes.", "var.node_account")
 	writeOutput(b, "workload_pool", "Workload Identity pool of the cluster.",
-		"google_container_cluster.main.workload_identity_config[0].workload_pool")
+		workloadPool(p))
 	if len(p.Teams) > 0 {
 		writeOutput(b, "team_principals", "IAM principal of each team's jobs. Grant roles to this member.",
 			"local.team_members")

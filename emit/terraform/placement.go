@@ -24,11 +24,14 @@ func writePlacements(b *body, p *ir.Platform) {
 		}
 		written = append(written, topology)
 		policy := b.resource("google_compute_resource_policy", policyLabel(topology))
-		policy.setString("name", p.Cluster.Name+"-"+topology)
+		policy.setString("name", p.Name+"-"+topology)
 		policy.setExpr("region", "var.region")
 		workload := policy.block("workload_policy")
 		workload.setString("type", "HIGH_THROUGHPUT")
 		workload.setString("accelerator_topology", topology)
+		if !p.OwnsCluster() {
+			continue
+		}
 		lifecycle := policy.block("lifecycle")
 		lifecycle.note("The provider cannot rename a policy, so a renamed cluster needs a new policy.")
 		lifecycle.setExpr("replace_triggered_by", "[google_container_cluster.main.name]")

@@ -14,7 +14,7 @@ func writeProviders(b *body, p *ir.Platform) {
 		"can distinguish platforms.")
 	labels := objectTokens([]entry{
 		{ir.CloudLabelManagedBy, stringTokens("batchwright")},
-		{ir.CloudLabelPlatform, traversalTokens("var", "cluster_name")},
+		{ir.CloudLabelPlatform, hclwrite.TokensForIdentifier(string(platformName(p)))},
 	})
 	if len(p.Labels) > 0 {
 		google.note("Node pools repeat var.labels in resource_labels, because the provider gives them no default",

@@ -33,6 +33,12 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		}
 	}
 	var files []emit.File
+	ofNetwork := func(write func(*body, *ir.Platform)) func(*body, *ir.Platform) {
+		if p.OwnsCluster() {
+			return write
+		}
+		return func(*body, *ir.Platform) {} // the cluster has its network already
+	}
 	for _, f := range []struct {
 		name  string
 		write func(*body, *ir.Platform)
@@ -42,11 +48,11 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"backend.tf", writeBackend},
 		{"variables.tf", writeVariables},
 		{"terraform.tfvars", writeValues},
-		{"network.tf", network},
-		{networkModule + "/main.tf", networkMain},
-		{networkModule + "/outputs.tf", networkOutputs},
-		{networkModule + "/variables.tf", networkVariables},
-		{networkModule + "/versions.tf", networkVersions},
+		{"network.tf", ofNetwork(network)},
+		{networkModule + "/main.tf", ofNetwork(networkMain)},
+		{networkModule + "/outputs.tf", ofNetwork(networkOutputs)},
+		{networkModule + "/variables.tf", ofNetwork(networkVariables)},
+		{networkModule + "/versions.tf", ofNetwork(networkVersions)},
 		{"gpu_networks.tf", gpuNetworks},
 		{"cluster.tf", writeCluster},
 		{"node_pools.tf", nodePools},

@@ -30,6 +30,10 @@ func rootVariables(p *ir.Platform) []variable {
 			`can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$", zone))])`,
 			"Give at least one zone. A zone looks like us-central1-a."
 	}
+	regionOf := "Region of the control plane, the network and the buckets."
+	if !p.OwnsCluster() {
+		regionOf = "Region of the node pools and the buckets."
+	}
 	vars := []variable{
 		{
 			"project_id", "string", "Google Cloud project of the platform.", stringValue(p.Project),
@@ -37,7 +41,7 @@ func rootVariables(p *ir.Platform) []variable {
 			"A project ID has 6 to 30 lower-case letters, digits and dashes.",
 		},
 		{
-			"region", "string", "Region of the control plane, the network and the buckets.", stringValue(p.Region),
+			"region", "string", regionOf, stringValue(p.Region),
 			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))`,
 			"A region looks like us-central1.",
 		},
@@ -52,15 +56,13 @@ func rootVariables(p *ir.Platform) []variable {
 			"A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes.",
 		},
 	}
+	if !p.OwnsCluster() {
+		vars = append(vars, existingClusterVariables(p)...)
+	}
 	vars = append(vars, networkVariablesOfRoot(p)...)
-	vars = append(vars, variable{
-		"authorized_networks", "map(string)",
-		"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
-			"public address.",
-		func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
-		"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
-		"Write every range in CIDR notation, such as 203.0.113.0/24.",
-	})
+	if p.OwnsCluster() {
+		vars = append(vars, controlPlaneVariable(p))
+	}
 	if len(p.Labels) > 0 {
 		vars = append(vars, variable{
 			"labels", "map(string)", "Labels of all resources that have labels, for cost reports.",
@@ -102,13 +104,15 @@ func rootVariables(p *ir.Platform) []variable {
 			func() hclwrite.Tokens { return lineTuple(accounts) }, condition, message,
 		})
 	}
-	vars = append(vars, variable{
-		name: "deletion_protection", kind: "bool",
-		description: "If true, Terraform refuses to destroy the cluster.",
-		value: func() hclwrite.Tokens {
-			return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
-		},
-	})
+	if p.OwnsCluster() {
+		vars = append(vars, variable{
+			name: "deletion_protection", kind: "bool",
+			description: "If true, Terraform refuses to destroy the cluster.",
+			value: func() hclwrite.Tokens {
+				return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
+			},
+		})
+	}
 	if p.Monitoring.TensorBoard != "" {
 		vars = append(vars, variable{
 			"tensorboard_region", "string", "Region of the TensorBoard.", stringValue(p.Monitoring.TensorBoard),
@@ -136,9 +140,28 @@ func rootVariables(p *ir.Platform) []variable {
 	return vars
 }
 
-// networkVariablesOfRoot returns the variables of the cluster's network.
+// controlPlaneVariable returns the variable of the ranges that may reach the control plane.
+func controlPlaneVariable(p *ir.Platform) variable {
+	return variable{
+		"authorized_networks", "map(string)",
+		"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
+			"public address.",
+		func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
+		"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
+		"Write every range in CIDR notation, such as 203.0.113.0/24.",
+	}
+}
+
+// networkVariablesOfRoot returns the variables of the cluster's network. The network of a
+// cluster that others own is a variable only if the nodes have networks for their GPUs.
 func networkVariablesOfRoot(p *ir.Platform) []variable {
 	var vars []variable
+	if !p.OwnsCluster() {
+		if len(p.Network.GPUs) > 0 {
+			vars = append(vars, networkProjectVariable(p))
+		}
+		return vars
+	}
 	if p.Network.Existing != nil {
 		vars = existingVariables(p)
 	} else {
