@@ -59,7 +59,7 @@ type Cluster struct {
 type ExistingCluster struct {
 	Name     string          `json:"name"`
 	Location *string         `json:"location"`
-	Version  *string         `json:"version"`
+	Version  string          `json:"version"`
 	Has      ClusterHas      `json:"has"`
 	Kueue    *ExistingKueue  `json:"kueue"`
 	JobSet   *ExistingJobSet `json:"jobset"`

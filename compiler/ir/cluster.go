@@ -3,7 +3,7 @@ package ir
 // ExistingCluster describes a cluster that others own. The platform adds to it, and
 // changes nothing that others have made.
 type ExistingCluster struct {
-	Version           string // GKE version of the control plane, "" if unknown
+	Version           string // GKE version of the control plane, at least
 	DataplaneV2       bool
 	WorkloadIdentity  bool
 	ManagedPrometheus bool
@@ -36,6 +36,9 @@ func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
 
 // OwnsNetwork reports whether the platform creates the VPC network of its cluster.
 func (p *Platform) OwnsNetwork() bool { return p.OwnsCluster() && p.Network.Existing == nil }
+
+// InstallsKueue reports whether the platform installs Kueue.
+func (p *Platform) InstallsKueue() bool { return Choose(p.Scheduler, p.InstallsScheduler(), false) }
 
 // InstallsScheduler reports whether the platform installs its scheduler.
 func (p *Platform) InstallsScheduler() bool {

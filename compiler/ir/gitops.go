@@ -104,11 +104,27 @@ const (
 // they are installed from the manifests of their releases.
 func (p *Platform) FromCharts() bool { return p.Delivery.GitOps.Tool.Facts().Charts }
 
-// JobSetController returns the name of JobSet's Deployment, which is also the name of
-// its service account. Source: JobSet 0.12, config/default and charts/jobset.
+// Names of JobSet's Deployment, which are also the names of its service account. Source:
+// JobSet 0.12, charts/jobset and config/default.
+const (
+	jobSetOfChart   = "jobset-controller"
+	jobSetOfRelease = "jobset-controller-manager"
+)
+
+// JobSetController returns the name of JobSet's Deployment and of its service account, as
+// the platform installs them.
 func (p *Platform) JobSetController() string {
 	if p.FromCharts() {
-		return "jobset-controller"
+		return jobSetOfChart
 	}
-	return "jobset-controller-manager"
+	return jobSetOfRelease
+}
+
+// JobSetControllers returns the names that JobSet's service account can have: both, if
+// others have installed JobSet.
+func (p *Platform) JobSetControllers() []string {
+	if !p.InstallsJobSet() {
+		return []string{jobSetOfRelease, jobSetOfChart}
+	}
+	return []string{p.JobSetController()}
 }

@@ -165,7 +165,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 	e := b.Cluster.Existing
 	existing := &ir.ExistingCluster{
-		Version:           valueOr(e.Version, ""),
+		Version:           e.Version,
 		DataplaneV2:       e.Has.DataplaneV2,
 		WorkloadIdentity:  e.Has.WorkloadIdentity,
 		ManagedPrometheus: e.Has.ManagedPrometheus,

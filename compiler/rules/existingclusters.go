@@ -181,7 +181,7 @@ func unenforcedPolicies(r *report) {
 // existingTooOld reports only the highest version that the capacities need.
 func existingTooOld(r *report) {
 	e := r.Plan.Cluster.Existing
-	if e == nil || e.Version == "" {
+	if e == nil {
 		return
 	}
 	need, found := r.newerNeed(e.Version)

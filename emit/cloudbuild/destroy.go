@@ -34,27 +34,46 @@ func destroyBuild(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	// "--prepare", because the script without it would build the platform again.
 	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
-	drain := clusterStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1),
-		append([]variable{{"TEAMS", teamSelector(p)}}, scheduler.variables...)...)
-	if p.Delivery.InfrastructureManager {
-		return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), drain,
-			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Region},
-				variable{"CLUSTER", p.Cluster.Name}))
+	drain := []task{clusterStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1),
+		append([]variable{{"TEAMS", teamSelector(p)}}, scheduler.variables...)...)}
+	if !p.OwnsCluster() {
+		drain = leaveCluster(p, scheduler)
 	}
-	unprotect := terraformStep(p, 3600, "unprotect")
-	unprotect.Script = unprotectScript
-	return newBuild(p, "destroy", checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p), drain,
-		unprotect,
-		terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve", "-lock-timeout=300s",
-			"-var=deletion_protection=false"),
-	)
+	if p.Delivery.InfrastructureManager {
+		tasks := append([]task{checkSettings(p), access, takeTurn(p)}, drain...)
+		own := "" // nobody else's cluster may be deleted
+		if p.OwnsCluster() {
+			own = p.Cluster.Name
+		}
+		return newBuild(p, "destroy", append(tasks,
+			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Cluster.Location},
+				variable{"CLUSTER", own}))...)
+	}
+	tasks := append([]task{checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p)}, drain...)
+	destroy := terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve",
+		"-lock-timeout=300s")
+	if p.OwnsCluster() {
+		unprotect := terraformStep(p, 3600, "unprotect")
+		unprotect.Script = unprotectScript
+		tasks = append(tasks, unprotect)
+		destroy.Args = append(destroy.Args, "-var=deletion_protection=false")
+	}
+	return newBuild(p, "destroy", append(tasks, destroy)...)
 }
 
 // clusterStep returns the step of a script that does nothing unless the cluster runs.
 func clusterStep(p *ir.Platform, seconds int, id, script string, variables ...variable) task {
-	return scriptStep(p, seconds, id, strings.Replace(script, clusterMark, runningCluster, 1), append([]variable{
-		{"PROJECT", p.Project}, {"REGION", p.Region}, {"CLUSTER", p.Cluster.Name}, {"ENDPOINT", endpointFlag(p)},
-	}, variables...)...)
+	return scriptStep(p, seconds, id, strings.Replace(script, clusterMark, runningCluster, 1),
+		append(clusterVariables(p), variables...)...)
+}
+
+// clusterVariables returns the variables of the commands that connect a step to the
+// cluster.
+func clusterVariables(p *ir.Platform) []variable {
+	return []variable{
+		{"PROJECT", p.Project}, {"REGION", p.Cluster.Location}, {"CLUSTER", p.Cluster.Name},
+		{"ENDPOINT", endpointFlag(p)},
+	}
 }
 
 // destroyRolePermissions is rolePermissions for the destroying build.

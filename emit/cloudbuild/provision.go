@@ -44,6 +44,9 @@ func provisionBuild(p *ir.Platform) build {
 	if p.Network.Existing != nil {
 		tasks = append(tasks, checkNetwork(p))
 	}
+	if !p.OwnsCluster() {
+		tasks = append(tasks, checkCluster(p))
+	}
 	tasks = append(tasks, takeTurn(p))
 	scheduler := schedulerOf(p)
 	if p.Delivery.InfrastructureManager {
@@ -78,6 +81,9 @@ func provisionBuild(p *ir.Platform) build {
 		commandStep(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts",
 			"--field-manager=batchwright", "-k", "kubernetes"),
 		scheduler.queues)
+	if !p.InstallsScheduler() {
+		tasks = append(tasks, checkManaged(p))
+	}
 	if p.Monitoring.TensorBoard != "" {
 		tasks = append(tasks, tensorBoard(p))
 	}
@@ -125,14 +131,14 @@ func withoutManifests(p *ir.Platform) []task {
 func credentials(p *ir.Platform) task {
 	return commandStep(p, 300, "credentials",
 		"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--project="+p.Project,
-		"--location="+p.Region, endpointFlag(p))
+		"--location="+p.Cluster.Location, endpointFlag(p))
 }
 
 // tensorBoard returns the step that tells the teams' jobs the name of the TensorBoard.
 func tensorBoard(p *ir.Platform) task {
 	return scriptStep(p, 600, "tensorboard", tensorBoardScript,
 		variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
-		variable{"DISPLAY_NAME", p.Cluster.Name},
+		variable{"DISPLAY_NAME", p.Name},
 		variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
 		variable{"KEY", ir.TensorBoardKey})
 }

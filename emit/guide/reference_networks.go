@@ -121,8 +121,8 @@ func podSecurity(d *document, p *ir.Platform) {
 	}
 	d.Para("Some pods need access to their nodes that the baseline standard forbids: ", words.And(what),
 		". The namespaces of teams that submit such pods, or that have quota on nodes with GPUDirect, enforce no ",
-		"standard. In these namespaces the policy `pods-keep-off-the-node` refuses everything else that the standard ",
-		"forbids.")
+		"standard. In these namespaces the policy ", codeSpan(p.ClusterScopedName("pods-keep-off-the-node")),
+		" refuses everything else that the standard forbids.")
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == ir.TCPX || c.GPUDirect == ir.TCPXO }) {
 		d.Para(
 			"The daemon that runs beside pods with GPUDirect-TCPX or TCPXO also changes kernel settings of its node: ",

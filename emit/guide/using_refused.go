@@ -41,7 +41,7 @@ func listRefused(d *document, p *ir.Platform) {
 			"that begins with `Warning` refuses nothing"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
-		rows = append(rows, []markup{"`pods-keep-off-the-node`", "the same: remove the settings that the message " +
+		rows = append(rows, []markup{codeSpan(p.ClusterScopedName("pods-keep-off-the-node")), "the same: remove the settings that the message " +
 			"names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)

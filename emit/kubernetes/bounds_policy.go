@@ -110,7 +110,7 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	}
 	policy := teamPolicy(p, "jobs-stay-in-bounds", admissionRule("batch", "v1", "jobs"),
 		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
-	controllers := append([]string{jobSetController(p)}, s.controllers...)
+	controllers := slices.Concat(jobSetControllers(p), s.controllers)
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-by-a-controller",
 		Expression: "!(request.userInfo.username in " + celList(controllers) + ")",

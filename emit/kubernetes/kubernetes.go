@@ -110,8 +110,11 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, scraping...)
-	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(append(resources, scrapeFolder)))
+	if len(scraping) > 0 {
+		files = append(files, scraping...)
+		resources = append(resources, scrapeFolder)
+	}
+	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,15 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// jobSetController returns the service account that creates the Jobs of a JobSet.
-// Those Jobs are queued with their JobSet, which owns them, and carry no queue of their
-// own.
-func jobSetController(p *ir.Platform) string {
-	return "system:serviceaccount:" + ir.JobSetNamespace + ":" + p.JobSetController()
+// jobSetControllers returns the service accounts that create the Jobs of a JobSet: one, or
+// with JobSet of others the accounts of its release and of its chart. Those Jobs are queued
+// with their JobSet, which owns them, and carry no queue of their own.
+func jobSetControllers(p *ir.Platform) []string {
+	var accounts []string
+	for _, name := range p.JobSetControllers() {
+		accounts = append(accounts, "system:serviceaccount:"+ir.JobSetNamespace+":"+name)
+	}
+	return accounts
 }
 
 // admissionPolicies returns the admission policies for the teams' namespaces, each
@@ -58,10 +62,12 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "jobs-are-queued", admissionRule("batch", "v1", "jobs"),
 		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
-	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
-		Name:       "not-part-of-a-jobset",
-		Expression: fmt.Sprintf("request.userInfo.username != '%s'", jobSetController(p)),
-	}}
+	controllers := jobSetControllers(p)
+	condition := fmt.Sprintf("request.userInfo.username != '%s'", controllers[0])
+	if len(controllers) > 1 {
+		condition = "!(request.userInfo.username in " + celList(controllers) + ")"
+	}
+	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{Name: "not-part-of-a-jobset", Expression: condition}}
 	// With line breaks, the YAML printer writes block scalars instead of folding
 	// lines.
 	policy.Spec.Variables = []admissionv1.Variable{
@@ -136,7 +142,7 @@ func teamPolicy(p *ir.Platform, name string,
 	rules ...admissionv1.NamedRuleWithOperations) *admissionv1.ValidatingAdmissionPolicy {
 	return &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta:   kubeyaml.Kind(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
-		ObjectMeta: kubeyaml.Meta(p.Name, "", name),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", p.ClusterScopedName(name)),
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionv1.Fail),
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: rules},

@@ -7,8 +7,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// jobSubmitterName is the name of the ClusterRole and of its binding in each team's
-// namespace.
+// jobSubmitterName is the name of the binding in each team's namespace, and of the
+// ClusterRole in a cluster of the platform.
 const jobSubmitterName = "job-submitter"
 
 // jobSubmitter returns the role of a team in its namespace: the team may submit jobs
@@ -24,7 +24,7 @@ func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 	)
 	role := &rbacv1.ClusterRole{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
-		ObjectMeta: kubeyaml.Meta(p.Name, "", jobSubmitterName),
+		ObjectMeta: kubeyaml.Meta(p.Name, "", p.ClusterScopedName(jobSubmitterName)),
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: write},
 			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: write},

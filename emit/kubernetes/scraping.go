@@ -73,7 +73,7 @@ type secretKey struct {
 const scrapeFolder = "monitoring"
 
 // scrapeFiles returns the folder of the objects for scraping: a file for each target
-// and a kustomization.
+// and a kustomization. It is empty if there are no targets.
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
@@ -86,6 +86,9 @@ func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 		}
 		resources = append(resources, file)
 		files = append(files, emit.File{Path: path.Join(folder, scrapeFolder, file), Content: content})
+	}
+	if len(resources) == 0 {
+		return nil, nil
 	}
 	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
 	if err != nil {

@@ -174,7 +174,9 @@ func submitterBinding(p *ir.Platform, t ir.Team) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "RoleBinding"),
 		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, jobSubmitterName),
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: jobSubmitterName},
-		Subjects:   subjects,
+		RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: p.ClusterScopedName(jobSubmitterName),
+		},
+		Subjects: subjects,
 	}
 }

@@ -1,6 +1,10 @@
 package monitoring
 
-import "github.com/batchwright/batchwright/compiler/ir"
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 // Target is a controller that Managed Prometheus scrapes. The releases of Kueue and
 // JobSet serve metrics over HTTPS on port 8443, to callers with permission to get
@@ -13,8 +17,18 @@ type Target struct {
 	Pods      map[string]string // labels of the controller's pods
 }
 
-// Targets returns the controllers whose metrics the boards and alerts read.
-func Targets(p *ir.Platform) []Target { return schedulerOf(p).targets(p) }
+// Targets returns the controllers whose metrics the boards and alerts read, and that the
+// platform must ask Managed Prometheus to scrape. Others decide about the controllers that
+// they run.
+func Targets(p *ir.Platform) []Target {
+	if !p.OwnsCluster() && !p.Cluster.Existing.ManagedPrometheus {
+		return nil
+	}
+	return slices.DeleteFunc(schedulerOf(p).targets(p), func(t Target) bool {
+		return t.Namespace == ir.JobSetNamespace && !p.InstallsJobSet() ||
+			t.Namespace == ir.KueueNamespace && !p.InstallsScheduler()
+	})
+}
 
 // kueueTargets returns the scrape targets with Kueue. Source: config/default and
 // config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.

@@ -15,8 +15,12 @@ fi
 # The deletion protection is a setting of Terraform, not of GKE, and Terraform uses the
 # value that was applied last. Applying another value would also build the missing
 # parts of the platform, and could fail. Therefore gcloud deletes the cluster: Terraform
-# does not protect a cluster that no longer exists.
-clusters=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" --filter="name=\"$CLUSTER\"" --format='value(name)')
+# does not protect a cluster that no longer exists. If CLUSTER is empty, the cluster belongs
+# to others.
+clusters=
+if [[ -n $CLUSTER ]]; then
+  clusters=$(gcloud container clusters list --project="$PROJECT" --location="$REGION" --filter="name=\"$CLUSTER\"" --format='value(name)')
+fi
 if [[ -n $clusters ]]; then
   gcloud container clusters delete "$CLUSTER" --project="$PROJECT" --location="$REGION" --quiet
 fi

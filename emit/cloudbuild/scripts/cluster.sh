@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Compares the cluster, which others own, with the description in the blueprint, and with
+# the objects of this folder. Reports all differences at once, before anything changes. An
+# empty variable means that nothing is expected. POOLS, LIMITS and FRAMEWORKS are lists.
+set -euo pipefail
+
+problems=
+report() { # message
+  problems+="- $1"$'\n'
+}
+
+# finish ends the step, with all problems if there are any.
+finish() {
+  if [[ -n $problems ]]; then
+    printf 'The cluster %s does not fit the platform:\n%s' "$CLUSTER" "$problems" >&2
+    exit 1
+  fi
+  exit 0
+}
+
+# older reports whether a version is older than another one.
+older() { # version, other version
+  [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]
+}
+
+describe=(gcloud container clusters describe "$CLUSTER" --project="$PROJECT" --location="$LOCATION")
+fields=currentMasterVersion,autopilot.enabled,workloadIdentityConfig.workloadPool
+fields+=,networkConfig.datapathProvider,networkConfig.enableMultiNetworking
+fields+=,authenticatorGroupsConfig.securityGroup,monitoringConfig.managedPrometheusConfig.enabled
+fields+=,controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic
+fields+=,network.basename\(\),subnetwork.basename\(\)
+if ! found=$("${describe[@]}" --format="csv[no-heading,separator='|']($fields)" 2>&1); then
+  report "cluster $CLUSTER in $LOCATION of project $PROJECT cannot be read: $found"
+  finish
+fi
+IFS='|' read -r its_version autopilot pool datapath networking its_group its_prometheus its_dns its_network its_subnet <<<"$found"
+if [[ ${autopilot,,} == true ]]; then
+  report "it is an Autopilot cluster, which has no node pools of others: use a Standard cluster"
+  finish
+fi
+if older "$its_version" "$VERSION"; then
+  report "its version is $its_version, but the blueprint says cluster: existing: version: \"$VERSION\""
+fi
+[[ $pool == "$PROJECT.svc.id.goog" ]] || report 'it has no Workload Identity Federation, so jobs would have no identities'
+if [[ $DATAPLANE_V2 == true && $datapath != ADVANCED_DATAPATH ]]; then
+  report 'it does not use Dataplane V2, so nothing enforces network policies: write has: dataplaneV2: false, if that is intended'
+fi
+if [[ $MULTI_NETWORKING == true && ${networking,,} != true ]]; then
+  report 'it has no multi-networking, which the blueprint says it has'
+fi
+if [[ -n $SECURITY_GROUP && $its_group != "$SECURITY_GROUP" ]]; then
+  report "its security group is \"$its_group\", but the blueprint says $SECURITY_GROUP"
+fi
+if [[ $PROMETHEUS == true && ${its_prometheus,,} != true ]]; then
+  report 'it has no managed collection of metrics: write has: managedPrometheus: false, if that is intended'
+fi
+if [[ $ENDPOINT == --dns-endpoint && ${its_dns,,} != true ]]; then
+  report 'its DNS endpoint is closed: write has: dnsEndpoint: false, and build in a private worker pool'
+fi
+if [[ -n $NETWORK && $its_network/$its_subnet != "$NETWORK/$SUBNET" ]]; then
+  report "it is in network $its_network, subnet $its_subnet, but the blueprint says network $NETWORK, subnet $SUBNET"
+fi
+
+read -ra wanted <<<"$LIMITS"
+if ((${#wanted[@]} > 0)); then
+  its_limits=$("${describe[@]}" --flatten='autoscaling.resourceLimits[]' \
+    --format="csv[no-heading,separator='|'](autoscaling.resourceLimits.resourceType,autoscaling.resourceLimits.maximum)")
+  for limit in "${wanted[@]}"; do
+    most=$(awk -F'|' -v type="${limit%%:*}" '$1 == type { print $2 }' <<<"$its_limits")
+    if ((${most:-0} < ${limit##*:})); then
+      report "its auto-provisioning limit for ${limit%%:*} is ${most:-0}, but the blueprint says ${limit##*:}"
+    fi
+  done
+fi
+
+# A pool of the platform has the platform's label.
+read -ra wanted <<<"$POOLS"
+if ((${#wanted[@]} > 0)); then
+  its_pools=$(gcloud container node-pools list --cluster="$CLUSTER" --project="$PROJECT" --location="$LOCATION" \
+    --format="csv[no-heading,separator='|'](name,config.resourceLabels.platform)")
+  for pool in "${wanted[@]}"; do
+    if [[ $'\n'$its_pools == *$'\n'"$pool|"* && $'\n'$its_pools$'\n' != *$'\n'"$pool|$NAME"$'\n'* ]]; then
+      report "it has a node pool $pool, which belongs to others: rename the capacity"
+    fi
+  done
+fi
+
+if [[ $OBJECTS != true ]]; then # a GitOps tool applies the objects
+  finish
+fi
+if ! problem=$(gcloud container clusters get-credentials "$CLUSTER" --project="$PROJECT" --location="$LOCATION" "$ENDPOINT" 2>&1); then
+  report "its control plane cannot be reached: $problem"
+  finish
+fi
+if ! kubectl auth can-i '*' '*' --all-namespaces >/dev/null 2>&1; then
+  report "this build may not change its objects. The owner of the cluster runs: kubectl create clusterrolebinding $NAME-build --clusterrole=cluster-admin --user=$EMAIL"
+  finish
+fi
+
+# release prints the version in the tag of a controller's image, nothing if there is no
+# such controller.
+release() { # namespace, Deployment
+  local image
+  image=$(kubectl -n "$1" get deployment "$2" --ignore-not-found \
+    -o 'jsonpath={.spec.template.spec.containers[?(@.name=="manager")].image}') || return
+  image=${image%@*}
+  printf '%s' "${image##*:v}"
+}
+
+running_kueue=$(release "$KUEUE" kueue-controller-manager)
+if [[ -n $KUEUE_VERSION ]]; then
+  if [[ -z $running_kueue ]]; then
+    report "Kueue does not run in namespace $KUEUE: install it, or remove cluster: existing: kueue"
+  elif [[ $running_kueue == [0-9]* ]] && older "$running_kueue" "$KUEUE_VERSION"; then
+    report "Kueue is version $running_kueue, but the blueprint says cluster: existing: kueue: version: \"$KUEUE_VERSION\""
+  fi
+  # Each line of the list of frameworks is a dash and a name, perhaps in quotes.
+  managed=$(kubectl -n "$KUEUE" get configmap kueue-manager-config --ignore-not-found \
+    -o 'jsonpath={.data.controller_manager_config\.yaml}' |
+    awk '$1 == "-" { gsub(/["'\'']/, "", $2); print $2 }')
+  for framework in $FRAMEWORKS; do
+    [[ -z $running_kueue || $'\n'$managed$'\n' == *$'\n'"$framework"$'\n'* ]] ||
+      report "Kueue does not manage jobs of kind $framework: its owner adds it to integrations.frameworks"
+  done
+fi
+running_jobset=$(release "$JOBSET" jobset-controller-manager)
+if [[ -n $JOBSET_VERSION ]]; then
+  running_jobset=${running_jobset:-$(release "$JOBSET" jobset-controller)}
+  if [[ -z $running_jobset ]]; then
+    report "JobSet does not run in namespace $JOBSET: install it, or remove cluster: existing: jobset"
+  elif [[ $running_jobset == [0-9]* ]] && older "$running_jobset" "$JOBSET_VERSION"; then
+    report "JobSet is version $running_jobset, but the blueprint says cluster: existing: jobset: version: \"$JOBSET_VERSION\""
+  fi
+elif [[ -n $running_jobset ]]; then
+  managers=$(kubectl -n "$JOBSET" get deployment jobset-controller-manager -o 'jsonpath={.metadata.managedFields[*].manager}')
+  [[ " $managers " == *' jobset-release '* ]] ||
+    report "others run JobSet $running_jobset in it: write cluster: existing: jobset: version: \"$running_jobset\""
+fi
+
+# The owner of an object can hand it over with a label. Kinds that the cluster does not
+# know yet have no objects.
+# shellcheck disable=SC2016 # the variables belong to the template
+template='{{define "object"}}{{.kind}} {{with .metadata.namespace}}{{.}}{{else}}-{{end}} {{.metadata.name}}
+  {{- with .metadata.labels}} {{index . "app.kubernetes.io/part-of"}}{{end}}{{"\n"}}{{end}}
+  {{- if eq .kind "List"}}{{range .items}}{{template "object" .}}{{end}}{{else}}{{template "object" .}}{{end}}'
+errors=$(mktemp)
+for manifests in kubernetes dashboards; do
+  [[ -e $manifests/kustomization.yaml ]] || continue
+  live=$(kubectl get -k "$manifests" --ignore-not-found -o "go-template=$template" 2>"$errors") || true
+  unexpected=$(grep -Ev 'no matches for kind|ensure CRDs are installed first' "$errors" || true)
+  [[ -z $unexpected ]] || report "the objects of $manifests/ cannot be compared: $unexpected"
+  while read -r kind namespace object owner; do
+    [[ -n $kind && $owner != "$NAME" ]] || continue
+    where=() keep=()
+    [[ $namespace == - ]] || where=(-n "$namespace")
+    [[ $kind != Namespace ]] || keep=("$EXISTING=true")
+    report "$kind $object exists and belongs to others. Rename it in the blueprint, or let its owner hand it over: kubectl label ${where[*]:+${where[*]} }$kind $object app.kubernetes.io/part-of=$NAME${keep[*]:+ ${keep[*]}} --overwrite"
+  done <<<"$live"
+done
+finish

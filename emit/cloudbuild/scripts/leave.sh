@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Removes from the cluster, which others own, everything that the platform has added to it,
+# and nothing else. The objects of the platform have its label. If no cluster runs, the step
+# does nothing.
+set -euo pipefail
+
+# CLUSTER
+# STOP
+# With a namespace, Kubernetes deletes everything in it: JobSets, Jobs and their pods,
+# Services and volume claims. A namespace that its owner has handed over stays.
+own=$(kubectl get namespaces -l "$TEAMS,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}')
+kubectl delete namespaces -l "$TEAMS,!$EXISTING" --wait=false
+
+# remaining prints what is not deleted yet: the namespaces, and their load balancers and
+# disks, which outlive them.
+remaining() {
+  kubectl get namespaces -l "$TEAMS,!$EXISTING" -o name || return
+  kubectl get persistentvolumes \
+    -o 'jsonpath={range .items[?(@.spec.persistentVolumeReclaimPolicy=="Delete")]}PersistentVolume {.metadata.name} {.spec.claimRef.namespace}{"\n"}{end}' |
+    awk -v "own= $own " 'NF == 3 && index(own, " " $3 " ")'
+}
+
+tries=120
+until left=$(remaining) && [[ -z $left ]]; do
+  tries=$((tries - 1))
+  if ((tries == 0)); then
+    printf 'These are not deleted yet. Correct the cause, then run destroy-platform.sh again:\n%s\n' "$left" >&2
+    exit 1
+  fi
+  sleep 15
+done
+
+# known prints the kinds of a list that the cluster knows. Kinds of CRDs have a group that
+# is not built in.
+known() { # kinds
+  local kind out=
+  for kind; do
+    case $kind in
+    *.kueue.x-k8s.io | *.cloud.google.com | *.networking.gke.io | *.monitoring.googleapis.com)
+      [[ -n $(kubectl get customresourcedefinitions "$kind" --ignore-not-found -o name) ]] || continue
+      ;;
+    esac
+    out+="${out:+,}$kind"
+  done
+  printf '%s' "$out"
+}
+
+# Queues come before flavors and checks, which cannot go while a queue names them.
+for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
+  'cohorts.kueue.x-k8s.io resourceflavors.kueue.x-k8s.io admissionchecks.kueue.x-k8s.io' \
+  provisioningrequestconfigs.kueue.x-k8s.io \
+  'validatingadmissionpolicybindings validatingadmissionpolicies' \
+  'clusterrolebindings clusterroles rolebindings roles serviceaccounts secrets configmaps networkpolicies daemonsets.apps' \
+  'priorityclasses podmonitorings.monitoring.googleapis.com computeclasses.cloud.google.com' \
+  'networks.networking.gke.io gkenetworkparamsets.networking.gke.io'; do
+  # shellcheck disable=SC2086 # a list
+  kinds=$(known $kinds)
+  if [[ -n $kinds ]]; then
+    kubectl delete "$kinds" --all-namespaces -l "$PLATFORM" --timeout=900s
+  fi
+done
+
+# The owner of a namespace that was handed over gets it back as it was, with its jobs.
+mapfile -t kept < <(kubectl get namespaces -l "$TEAMS,$EXISTING" -o name)
+if ((${#kept[@]} > 0)); then
+  kubectl annotate "${kept[@]}" queues- bucket-
+  kubectl label "${kept[@]}" team- app.kubernetes.io/managed-by- "$EXISTING-" app.kubernetes.io/part-of-
+fi
+echo 'The cluster has nothing of the platform any more, except its node pools.'
