@@ -37,17 +37,6 @@ func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
 // OwnsNetwork reports whether the platform creates the VPC network of its cluster.
 func (p *Platform) OwnsNetwork() bool { return p.OwnsCluster() && p.Network.Existing == nil }
 
-// InstallsKueue reports whether the platform installs Kueue.
-func (p *Platform) InstallsKueue() bool { return Choose(p.Scheduler, p.InstallsScheduler(), false) }
-
-// InstallsScheduler reports whether the platform installs its scheduler.
-func (p *Platform) InstallsScheduler() bool {
-	return p.OwnsCluster() || p.Cluster.Existing.Kueue == nil
-}
-
-// InstallsJobSet reports whether the platform installs JobSet.
-func (p *Platform) InstallsJobSet() bool { return p.OwnsCluster() || p.Cluster.Existing.JobSet == nil }
-
 // ClusterScopedName returns the name of an object of the platform that is in no namespace
 // and that is not named after a part of the blueprint. In a cluster that others own, the
 // name begins with the platform's: objects of others may have the plain name.

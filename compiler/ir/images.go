@@ -64,8 +64,14 @@ func (m Images) Source(r Release) string {
 
 // Releases returns the releases that the build installs from manifests.
 func (p *Platform) Releases() []Release {
-	return Choose(p.Scheduler, []Release{p.Versions.KueueRelease(), p.Versions.JobSetRelease()},
-		[]Release{p.Versions.JobSetRelease()})
+	var out []Release
+	if p.InstallsKueue() {
+		out = append(out, p.Versions.KueueRelease())
+	}
+	if p.InstallsJobSet() {
+		out = append(out, p.Versions.JobSetRelease())
+	}
+	return out
 }
 
 // PublicImages returns the public images that the platform pulls, in the order in which

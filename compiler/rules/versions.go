@@ -73,8 +73,8 @@ func unpinnedVersions(r *report) {
 	}{
 		{"gcloud", pins.Gcloud, true},
 		{"helm", pins.Helm, slices.Contains(downloads, "helm")},
-		{"jobset", pins.JobSet, !r.Plan.Delivery.GitOps.On()},
-		{"kueue", pins.Kueue, slices.Contains(downloads, "kueue") && !r.Plan.Delivery.GitOps.On()},
+		{"jobset", pins.JobSet, r.Plan.InstallsJobSet() && !r.Plan.Delivery.GitOps.On()},
+		{"kueue", pins.Kueue, r.Plan.InstallsKueue() && !r.Plan.Delivery.GitOps.On()},
 		{"terraform", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
 	} {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {

@@ -72,9 +72,11 @@ func provisionBuild(p *ir.Platform) build {
 	// installed may refuse the Deployment of JobSet, and this step repairs the
 	// scheduler. Kueue waits for kinds that do not exist yet.
 	tasks = append(tasks, scheduler.install...)
+	if p.InstallsJobSet() {
+		tasks = append(tasks, installRelease(p, "jobset", jobSetScript, p.Versions.JobSetRelease(),
+			variable{"NAMESPACE", ir.JobSetNamespace}))
+	}
 	tasks = append(tasks,
-		installRelease(p, "jobset", jobSetScript, p.Versions.JobSetRelease(),
-			variable{"NAMESPACE", ir.JobSetNamespace}),
 		scriptStep(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,

@@ -70,7 +70,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 }
 
 func kueueScheduler(p *ir.Platform) scheduler {
-	namespace, platform := variable{"NAMESPACE", ir.KueueNamespace}, variable{"PLATFORM", platformSelector(p)}
+	platform := variable{"PLATFORM", platformSelector(p)}
 	evicting := strings.NewReplacer(evictionMark, evictFunctions, evictMark, evictLoop)
 	retire := clusterStep(p, 3600, "retire", evicting.Replace(retireScript), variable{"KUEUE", ir.KueueNamespace},
 		platform)
@@ -79,10 +79,14 @@ func kueueScheduler(p *ir.Platform) scheduler {
 			variable{"KUEUE", ir.KueueNamespace}, platform, variable{"TEAMS", teamSelector(p)},
 			variable{"TOOL", g.Tool.Facts().Name})
 	}
+	var install []task
+	if p.InstallsKueue() {
+		install = []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueRelease(),
+			variable{"NAMESPACE", ir.KueueNamespace}, variable{"WEBHOOKS", ir.KueueWebhooks})}
+	}
 	return scheduler{
-		retire: []task{retire},
-		install: []task{installRelease(p, "kueue", kueueScript, p.Versions.KueueRelease(),
-			namespace, variable{"WEBHOOKS", ir.KueueWebhooks})},
+		retire:    []task{retire},
+		install:   install,
 		prepare:   []task{scriptStep(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    scriptStep(p, 1800, "queues", queuesScript, platform),
 		stop:      stopKueue,

@@ -83,13 +83,13 @@ type ignoreDifference struct {
 // objects of one Application; between Applications Argo CD keeps no order unless its
 // administrator adds a health check for Applications.
 func argoCD(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	values, err := kueueValues(p)
+	installed, err := charts(p)
 	if err != nil {
 		return nil, err
 	}
 	manifests := []kubeyaml.Manifest{
-		{Name: "project.yaml", Objects: []any{argoProject(p)}},
-		{Name: "platform.yaml", Objects: []any{argoPlatform(p, values)}},
+		{Name: "project.yaml", Objects: []any{argoProject(p, installed)}},
+		{Name: "platform.yaml", Objects: []any{argoPlatform(p, installed)}},
 	}
 	if p.Monitoring.Grafana {
 		manifests = append(manifests, kubeyaml.Manifest{
@@ -129,20 +129,21 @@ func newApplication(p *ir.Platform, name, namespace string) *application {
 	}
 }
 
-func argoPlatform(p *ir.Platform, values *chartValues) *application {
+func argoPlatform(p *ir.Platform, installed []chart) *application {
 	a := newApplication(p, p.Name, ir.KueueNamespace)
 	// A server-side diff asks the API server, which refuses the changed value of a
 	// PriorityClass. Argo CD would then neither compare nor sync anything.
 	a.Annotations = map[string]string{"argocd.argoproj.io/compare-options": "ServerSideDiff=false"}
-	a.Spec.Sources = []source{
-		argoChart(kueueChart(p), values),
-		argoChart(jobSetChart(p), nil),
-		argoFolder(p, kubernetesFolder),
+	for _, c := range installed {
+		a.Spec.Sources = append(a.Spec.Sources, argoChart(c))
 	}
-	a.Spec.SyncPolicy.SyncOptions = append(a.Spec.SyncPolicy.SyncOptions, "RespectIgnoreDifferences=true")
-	a.Spec.IgnoreDifferences = []ignoreDifference{{
-		Kind: "Secret", Namespace: ir.JobSetNamespace, Name: jobSetSecret, JSONPointers: []string{"/data"},
-	}}
+	a.Spec.Sources = append(a.Spec.Sources, argoFolder(p, kubernetesFolder))
+	if p.InstallsJobSet() {
+		a.Spec.SyncPolicy.SyncOptions = append(a.Spec.SyncPolicy.SyncOptions, "RespectIgnoreDifferences=true")
+		a.Spec.IgnoreDifferences = []ignoreDifference{{
+			Kind: "Secret", Namespace: ir.JobSetNamespace, Name: jobSetSecret, JSONPointers: []string{"/data"},
+		}}
+	}
 	return a
 }
 
@@ -156,10 +157,10 @@ func argoDashboards(p *ir.Platform) *application {
 	return a
 }
 
-func argoChart(c chart, values *chartValues) source {
+func argoChart(c chart) source {
 	return source{
 		RepoURL: c.address, Path: ".", TargetRevision: c.version,
-		Helm: &helmSource{ReleaseName: c.release, Namespace: c.namespace, ValuesObject: values},
+		Helm: &helmSource{ReleaseName: c.release, Namespace: c.namespace, ValuesObject: c.values},
 	}
 }
 

@@ -30,16 +30,19 @@ type groupKind struct {
 
 // argoProject returns the project of the platform's Applications. They may read only
 // the platform's sources, and write only its namespaces and kinds of objects.
-func argoProject(p *ir.Platform) *appProject {
+func argoProject(p *ir.Platform, installed []chart) *appProject {
 	project := &appProject{
 		TypeMeta:   argoKind("AppProject"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", p.Name),
 		Spec: appProjectSpec{
 			Description:  "The batch platform " + p.Name + ".",
-			SourceRepos:  []string{p.Delivery.GitOps.Repository, ir.KueueChart, ir.JobSetChart},
+			SourceRepos:  []string{p.Delivery.GitOps.Repository},
 			ClusterKinds: clusterKinds(p),
 			Kinds:        namespacedKinds(p),
 		},
+	}
+	for _, c := range installed {
+		project.Spec.SourceRepos = append(project.Spec.SourceRepos, c.address)
 	}
 	for _, namespace := range argoNamespaces(p) {
 		project.Spec.Destinations = append(project.Spec.Destinations, argoDestination(p, namespace))
@@ -47,10 +50,14 @@ func argoProject(p *ir.Platform) *appProject {
 	return project
 }
 
-// argoNamespaces returns the namespaces of the objects, sorted. Kueue's chart has a
-// RoleBinding in kube-system, as have the installers of GPUDirect.
+// argoNamespaces returns the namespaces of the objects, sorted. The objects with which
+// metrics are collected are in the namespaces of Kueue and JobSet. Kueue's chart has a
+// RoleBinding in kube-system, and the installers of GPUDirect are there.
 func argoNamespaces(p *ir.Platform) []string {
-	namespaces := []string{metav1.NamespaceSystem, ir.KueueNamespace, ir.JobSetNamespace}
+	namespaces := []string{ir.KueueNamespace, ir.JobSetNamespace}
+	if p.InstallsKueue() || installsOnNodes(p) {
+		namespaces = append(namespaces, metav1.NamespaceSystem)
+	}
 	if p.Monitoring.Grafana {
 		namespaces = append(namespaces, p.Monitoring.GrafanaNamespace)
 	}
@@ -75,12 +82,12 @@ func clusterKinds(p *ir.Platform) []groupKind {
 	class := func(c ir.Capacity) bool { return c.ComputeClass }
 	return kindsOf(p, []kind{
 		{"", "Namespace", nil},
-		{"apiextensions.k8s.io", "CustomResourceDefinition", nil},
-		{"apiregistration.k8s.io", "APIService", nil},
+		{"apiextensions.k8s.io", "CustomResourceDefinition", installsAny},
+		{"apiregistration.k8s.io", "APIService", (*ir.Platform).InstallsKueue},
 		{"rbac.authorization.k8s.io", "ClusterRole", nil},
 		{"rbac.authorization.k8s.io", "ClusterRoleBinding", nil},
-		{admission, "MutatingWebhookConfiguration", nil},
-		{admission, "ValidatingWebhookConfiguration", nil},
+		{admission, "MutatingWebhookConfiguration", installsAny},
+		{admission, "ValidatingWebhookConfiguration", installsAny},
 		{admission, "ValidatingAdmissionPolicy", nil},
 		{admission, "ValidatingAdmissionPolicyBinding", nil},
 		{"scheduling.k8s.io", "PriorityClass", nil},
@@ -97,20 +104,27 @@ func clusterKinds(p *ir.Platform) []groupKind {
 
 // namespacedKinds returns the kinds of objects with a namespace.
 func namespacedKinds(p *ir.Platform) []groupKind {
-	direct := func(c ir.Capacity) bool { return c.GPUDirect != "" }
 	return kindsOf(p, []kind{
 		{"", "ConfigMap", nil},
 		{"", "Secret", nil},
-		{"", "Service", nil},
+		{"", "Service", installsAny},
 		{"", "ServiceAccount", nil},
-		{"apps", "Deployment", nil},
-		{"apps", "DaemonSet", func(p *ir.Platform) bool { return p.AnyCapacity(direct) }},
+		{"apps", "Deployment", installsAny},
+		{"apps", "DaemonSet", installsOnNodes},
 		{"rbac.authorization.k8s.io", "Role", nil},
 		{"rbac.authorization.k8s.io", "RoleBinding", nil},
 		{"monitoring.googleapis.com", "PodMonitoring", nil},
 		{"networking.k8s.io", "NetworkPolicy", nil},
 		{"kueue.x-k8s.io", "LocalQueue", nil},
 	})
+}
+
+// installsAny reports whether a chart is among the sources.
+func installsAny(p *ir.Platform) bool { return p.InstallsKueue() || p.InstallsJobSet() }
+
+// installsOnNodes reports whether installers of GPUDirect run on nodes.
+func installsOnNodes(p *ir.Platform) bool {
+	return p.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect != "" })
 }
 
 func hasChecks(p *ir.Platform) bool { return len(p.AdmissionChecks) > 0 }

@@ -43,7 +43,7 @@ type override struct {
 }
 
 // configSync returns the objects for Config Sync: a RootSync for each of Kueue, JobSet,
-// the platform and the dashboards. RootSyncs do not wait for each other. Until the
+// the platform and the dashboards, as far as the platform has them. RootSyncs do not wait for each other. Until the
 // kinds and webhooks of Kueue are there, the RootSync of the platform reports errors,
 // and tries again.
 //
@@ -51,26 +51,31 @@ type override struct {
 // ir.GitOpsFacts.Charts. Kustomize downloads them, which needs a shell (Config Sync:
 // rootsync-crd.yaml, enableShellInRendering).
 func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	kueueRelease, err := kueueRelease(p)
-	if err != nil {
-		return nil, err
+	var manifests, releases []kubeyaml.Manifest
+	if p.InstallsKueue() {
+		release, err := kueueRelease(p)
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, kubeyaml.Manifest{Name: "kueue.yaml", Objects: []any{releaseSync(p, "kueue")}})
+		releases = append(releases, release...)
 	}
-	manifests := []kubeyaml.Manifest{
-		{Name: "kueue.yaml", Objects: []any{releaseSync(p, "kueue")}},
-		{Name: "jobset.yaml", Objects: []any{releaseSync(p, "jobset")}},
-		{Name: "platform.yaml", Objects: []any{newRootSync(p, "platform", kubernetesFolder)}},
+	if p.InstallsJobSet() {
+		manifests = append(manifests, kubeyaml.Manifest{Name: "jobset.yaml", Objects: []any{releaseSync(p, "jobset")}})
+		releases = append(releases, kubeyaml.Manifest{Name: "jobset/" + kustomization, Objects: []any{
+			kubeyaml.NewKustomization([]string{p.Versions.JobSetManifest()}),
+		}})
 	}
+	manifests = append(manifests, kubeyaml.Manifest{
+		Name: "platform.yaml", Objects: []any{newRootSync(p, "platform", kubernetesFolder)},
+	})
 	if p.Monitoring.Grafana {
 		manifests = append(manifests, kubeyaml.Manifest{
 			Name: "dashboards.yaml", Objects: []any{newRootSync(p, dashboardsFolder, dashboardsFolder)},
 		})
 	}
-	manifests = append(manifests,
-		kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(manifests)}},
-		kubeyaml.Manifest{Name: "jobset/" + kustomization, Objects: []any{
-			kubeyaml.NewKustomization([]string{p.Versions.JobSetManifest()}),
-		}})
-	return append(manifests, kueueRelease...), nil
+	manifests = append(manifests, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(manifests)}})
+	return append(manifests, releases...), nil
 }
 
 // releaseKustomization is a kustomization of a release and its changes.
@@ -147,8 +152,8 @@ func releaseSync(p *ir.Platform, name string) *rootSync {
 	return r
 }
 
-// newRootSync returns the RootSync of a part of the platform, which is a folder. If somebody deletes the RootSync, its
-// objects stay.
+// newRootSync returns the RootSync of a part of the platform, which is a folder. If
+// somebody deletes the RootSync, its objects stay.
 func newRootSync(p *ir.Platform, part, dir string) *rootSync {
 	g := p.Delivery.GitOps
 	r := &rootSync{

@@ -115,31 +115,40 @@ const (
 const systemFolder = "system"
 
 // flux returns the objects for Flux. Whoever administers Flux applies the kustomization
-// gitops/. It brings three Kustomizations: the system, which installs Kueue and JobSet,
-// and after it the platform and the dashboards. A Kustomization cannot depend on a
-// HelmRelease, so the HelmReleases are objects of the system.
+// gitops/. It brings three Kustomizations: the system, which installs Kueue and JobSet
+// and makes Grafana's namespace, and after it the platform and the dashboards. A
+// Kustomization cannot depend on a HelmRelease, so the HelmReleases are objects of the
+// system. There is no system if it would be empty.
 func flux(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	values, err := kueueValues(p)
+	installed, err := charts(p)
 	if err != nil {
 		return nil, err
 	}
-	system := []kubeyaml.Manifest{
-		{Name: "kueue.yaml", Objects: fluxChart(p, kueueChart(p), values)},
-		{Name: "jobset.yaml", Objects: fluxChart(p, jobSetChart(p), nil)},
-	}
-	tops := []any{
-		fluxKustomize(p, systemFolder, folder+"/"+systemFolder),
-		fluxPlatform(p),
+	var system []kubeyaml.Manifest
+	for _, c := range installed {
+		system = append(system, kubeyaml.Manifest{Name: c.release + ".yaml", Objects: fluxChart(p, c)})
 	}
 	if p.Monitoring.Grafana {
 		system = append(system, kubeyaml.Manifest{Name: "grafana.yaml", Objects: []any{grafanaNamespace(p)}})
-		tops = append(tops, fluxKustomize(p, dashboardsFolder, dashboardsFolder, systemFolder))
+	}
+	var tops []any
+	var after []string
+	if len(system) > 0 {
+		tops = append(tops, fluxKustomize(p, systemFolder, folder+"/"+systemFolder))
+		after = append(after, systemFolder)
+	}
+	tops = append(tops, fluxPlatform(p, after))
+	if p.Monitoring.Grafana {
+		tops = append(tops, fluxKustomize(p, dashboardsFolder, dashboardsFolder, after...))
 	}
 	top := []kubeyaml.Manifest{
 		{Name: "source.yaml", Objects: []any{fluxSource(p)}},
 		{Name: "platform.yaml", Objects: tops},
 	}
 	manifests := append(top, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(top)}})
+	if len(system) == 0 {
+		return manifests, nil
+	}
 	for _, m := range append(system, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(system)}}) {
 		manifests = append(manifests, kubeyaml.Manifest{Name: systemFolder + "/" + m.Name, Objects: m.Objects})
 	}
@@ -182,10 +191,10 @@ func fluxKustomize(p *ir.Platform, part, path string, after ...string) *fluxObje
 	return k
 }
 
-// fluxPlatform returns the Kustomization of the platform. Flux knows nothing about
+// fluxPlatform returns the Kustomization of the platform, which comes after others. Flux knows nothing about
 // Kueue's objects: without the checks it takes them for ready as soon as they exist.
-func fluxPlatform(p *ir.Platform) any {
-	k := fluxKustomize(p, "platform", kubernetesFolder, systemFolder)
+func fluxPlatform(p *ir.Platform, after []string) any {
+	k := fluxKustomize(p, "platform", kubernetesFolder, after...)
 	for _, kind := range []string{"AdmissionCheck", "ClusterQueue", "LocalQueue"} {
 		const active = "has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && " +
 			"(c.status == 'True' || c.reason == 'Stopped'))"
@@ -199,7 +208,7 @@ func fluxPlatform(p *ir.Platform) any {
 // fluxChart returns the objects that install a chart. If an installation fails, Flux
 // tries again. It never uninstalls: with Kueue's chart all queues and workloads would
 // go.
-func fluxChart(p *ir.Platform, c chart, values *chartValues) []any {
+func fluxChart(p *ir.Platform, c chart) []any {
 	name := p.Name + "-" + c.release
 	retries := helmStrategy{Name: "RetryOnFailure", RetryInterval: retryInterval}
 	release := &fluxObject[helmRelease]{
@@ -212,7 +221,7 @@ func fluxChart(p *ir.Platform, c chart, values *chartValues) []any {
 			Install:        helmAction{CRDs: "CreateReplace", CreateNamespace: true, Strategy: retries},
 			Upgrade:        helmAction{CRDs: "CreateReplace", Strategy: retries},
 			DriftDetection: driftDetection{Mode: "enabled"},
-			Values:         values,
+			Values:         c.values,
 		},
 	}
 	if c.release == "jobset" {

@@ -53,17 +53,35 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 // chart is a Helm chart in an OCI registry, with the name and namespace of its release.
 type chart struct {
 	address, version, release, namespace string
+	values                               *chartValues // nil for the chart's own
+}
+
+// charts returns the charts that the tool installs, in their order. There is none if
+// somebody else installs Kueue and JobSet.
+func charts(p *ir.Platform) ([]chart, error) {
+	var out []chart
+	if p.InstallsKueue() {
+		values, err := kueueValues(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kueueChart(p, values))
+	}
+	if p.InstallsJobSet() {
+		out = append(out, jobSetChart(p))
+	}
+	return out, nil
 }
 
 // kueueChart returns Kueue's chart. With any release name other than "kueue", the names
 // of its objects would not be those in the platform's policies and monitoring (Kueue
 // 0.19: charts/kueue/templates/_helpers.tpl).
-func kueueChart(p *ir.Platform) chart {
-	return chart{ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace}
+func kueueChart(p *ir.Platform, values *chartValues) chart {
+	return chart{ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, values}
 }
 
 func jobSetChart(p *ir.Platform) chart {
-	return chart{ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace}
+	return chart{ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace, nil}
 }
 
 // chartValues are the values of Kueue's chart. The chart writes the configuration into
@@ -77,6 +95,7 @@ type managerConfig struct {
 	ControllerManagerConfigYAML string `json:"controllerManagerConfigYaml"`
 }
 
+// kueueValues returns the values of Kueue's chart.
 func kueueValues(p *ir.Platform) (*chartValues, error) {
 	text, err := kueue.Configuration(p)
 	return &chartValues{managerConfig{string(text)}}, err

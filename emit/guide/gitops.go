@@ -2,6 +2,7 @@ package guide
 
 import (
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // gitOps holds the parts of the pages that differ between GitOps tools.
@@ -49,10 +50,7 @@ func gitOpsOf(p *ir.Platform) gitOps {
 			before:  beforeConfigSync,
 			connect: []string{"kubectl apply -k gitops"},
 			look:    "kubectl get rootsyncs -n config-management-system",
-			ready: "RootSyncs do not wait for each other. Until Kueue runs, the RootSync " +
-				codeSpan(p.Name+"-platform") +
-				" reports unknown kinds, or webhooks that do not answer, and tries again. The platform is ready " +
-				"when no RootSync reports an error.",
+			ready:   untilKueueRuns(p) + "The platform is ready when no RootSync reports an error.",
 			queues: "Config Sync cannot tell whether a queue is active: `kubectl get clusterqueues -o wide` shows " +
 				"it.",
 			replace: gone + "Config Sync reports an error. Delete the object by hand: Config Sync then creates it " +
@@ -72,11 +70,7 @@ func explainSync(d *document, p *ir.Platform) {
 	}
 	own := gitOpsOf(p)
 	d.Heading(2, syncHeading)
-	installs := markup(" installs Kueue and JobSet from their charts")
-	if !p.FromCharts() {
-		installs = " installs Kueue and JobSet from the manifests of their releases"
-	}
-	d.Para(toolName(p), installs, ", and applies ", fileLink("kubernetes/"), ". The build only runs Terraform. ",
+	d.Para(toolName(p), installsSoftware(p), " applies ", fileLink("kubernetes/"), ". The build only runs Terraform. ",
 		toolName(p), " reads branch ", codeSpan(g.Branch), " of the repository ", codeSpan(g.Repository),
 		", where this folder must be ", folderPlace(g.Path), ". Its objects are in ", fileLink("gitops/"), ".")
 	own.before(d, p)
@@ -88,6 +82,31 @@ func explainSync(d *document, p *ir.Platform) {
 		d.Para("Then run `./create-platform.sh` again, and also after a sync that brings a new team. The name of the ",
 			"TensorBoard is not in the folder: the build writes it into the namespaces of the teams.")
 	}
+}
+
+// installsSoftware says what a GitOps tool installs and how, before what else it does.
+// It is "" if somebody else installs Kueue and JobSet.
+func installsSoftware(p *ir.Platform) markup {
+	names := software(p)
+	if len(names) == 0 {
+		return ""
+	}
+	what := [...]markup{" from the manifests of its release", " from the manifests of their releases"}
+	if p.FromCharts() {
+		what = [...]markup{" from its chart", " from their charts"}
+	}
+	return " installs " + words.And(names) + what[len(names)-1] + ", and"
+}
+
+// software returns the names of what the platform installs beside its own objects.
+func software(p *ir.Platform) (names []markup) {
+	if p.InstallsKueue() {
+		names = append(names, "Kueue")
+	}
+	if p.InstallsJobSet() {
+		names = append(names, "JobSet")
+	}
+	return names
 }
 
 // folderPlace describes a path in a repository.
@@ -122,10 +141,23 @@ func beforeFlux(d *document, p *ir.Platform) {
 }
 
 func beforeConfigSync(d *document, p *ir.Platform) {
-	d.Para("Config Sync runs in the platform's cluster. It needs access to `github.com`, from where it downloads the ",
-		"manifests. It cannot use the charts: it refuses webhook configurations with a namespace, as the chart of ",
-		"Kueue 0.19 has them, and would restore the empty certificates of the chart of JobSet 0.12.",
-		credentialsNote(p, "the keys that Config Sync expects for its kind of access"))
+	m := markup("Config Sync runs in the platform's cluster.")
+	if len(software(p)) > 0 {
+		m += " It needs access to `github.com`, from where it downloads the manifests. It cannot use the charts: it " +
+			"refuses webhook configurations with a namespace, as the chart of Kueue 0.19 has them, and would restore " +
+			"the empty certificates of the chart of JobSet 0.12."
+	}
+	d.Para(m, credentialsNote(p, "the keys that Config Sync expects for its kind of access"))
+}
+
+// untilKueueRuns says what Config Sync reports until Kueue runs, if Config Sync installs
+// Kueue.
+func untilKueueRuns(p *ir.Platform) markup {
+	if !p.InstallsKueue() {
+		return ""
+	}
+	return "RootSyncs do not wait for each other. Until Kueue runs, the RootSync " + codeSpan(p.Name+"-platform") +
+		" reports unknown kinds, or webhooks that do not answer, and tries again. "
 }
 
 // credentialsNote says which Secret with credentials must exist.

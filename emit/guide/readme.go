@@ -37,14 +37,24 @@ func describePlatform(d *document, p *ir.Platform) {
 	d.Para("The platform is in project ", codeSpan(p.Project), " and region ", codeSpan(p.Region), " (",
 		codeList(p.Zones), "). ", countNoun(len(p.Teams), "team"), grouped, " share ",
 		countNoun(len(p.Capacities), "capacity"), kinds, ". ", schedulerOf(p).starts(p),
-		" The version of JobSet is ", escapeText(p.Versions.JobSet),
-		". Everything in this folder is compiled from one blueprint.")
+		jobSetVersion(p), " Everything in this folder is compiled from one blueprint.")
+}
+
+// jobSetVersion names the version of JobSet, if the platform installs it.
+func jobSetVersion(p *ir.Platform) markup {
+	if !p.InstallsJobSet() {
+		return ""
+	}
+	return " The version of JobSet is " + escapeText(p.Versions.JobSet) + "."
 }
 
 // kueueStarts explains how Kueue starts the teams' jobs.
 func kueueStarts(p *ir.Platform) markup {
-	kueue := "A team submits Jobs and JobSets to its own queues. Kueue " + escapeText(p.Versions.Kueue) +
-		" starts them as quota allows"
+	kueue := markup("Kueue")
+	if p.InstallsKueue() {
+		kueue += " " + escapeText(p.Versions.Kueue)
+	}
+	kueue = "A team submits Jobs and JobSets to its own queues. " + kueue + " starts them as quota allows"
 	if _, lends := quotaMoves(p); !lends {
 		return kueue + "."
 	}

@@ -99,7 +99,7 @@ func kueueApplied(p *ir.Platform, classes markup) markup {
 		cohorts = "cohorts, "
 	}
 	configuration := markup("Kueue's configuration, ")
-	if p.Delivery.GitOps.On() {
+	if p.Delivery.GitOps.On() || !p.InstallsKueue() {
 		configuration = ""
 	}
 	return configuration + "priorities, " + classes + "flavors, " + cohorts + "teams"

@@ -16,11 +16,15 @@ type buildSteps struct {
 }
 
 // kueueSteps returns the steps of a build that belong to Kueue.
-func kueueSteps() buildSteps {
+func kueueSteps(p *ir.Platform) buildSteps {
+	var install [][]markup
+	if p.InstallsKueue() {
+		install = [][]markup{{"`kueue`", "installs Kueue with the platform's configuration, and waits until it runs"}}
+	}
 	return buildSteps{
 		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone or " +
 			"get other machines"}},
-		install: [][]markup{{"`kueue`", "installs Kueue with the platform's configuration, and waits until it runs"}},
+		install: install,
 		prepare: [][]markup{{"`local-queues`", "deletes the LocalQueues that move to another ClusterQueue"}},
 		queues:  "waits until all queues admit jobs, except the queues that an administrator has stopped",
 	}
@@ -86,8 +90,11 @@ func stepsInCluster(p *ir.Platform) [][]markup {
 			" has created"))
 	}
 	own := schedulerOf(p).steps
-	rows = slices.Concat(rows, own.install, [][]markup{
-		{"`jobset`", "installs JobSet, and waits until it runs"},
+	rows = append(rows, own.install...)
+	if p.InstallsJobSet() {
+		rows = append(rows, []markup{"`jobset`", "installs JobSet, and waits until it runs"})
+	}
+	rows = slices.Concat(rows, [][]markup{
 		{"`priorities`", "deletes PriorityClasses that have changed or are gone"},
 	}, own.prepare, [][]markup{
 		{"`manifests`", "applies " + fileLink("kubernetes/") + ": " + schedulerOf(p).applied(p, "")},

@@ -47,12 +47,23 @@ func explainGcluster(d *document, p *ir.Platform) {
 // emptyCluster says what gcluster leaves to do.
 func emptyCluster(p *ir.Platform) markup {
 	if p.Delivery.GitOps.On() {
-		return "The cluster is still empty: " + toolName(p) + " adds the scheduler, JobSet, the teams' namespaces " +
+		return "The cluster is still empty: " + toolName(p) + " adds " + softwareBefore(p) + "the teams' namespaces " +
 			"and their queues (" + linkTo(readmePage, syncHeading) + ")."
 	}
-	return "The cluster is still empty: the scheduler, JobSet, the teams' namespaces and their queues are missing. " +
+	return "The cluster is still empty: " + softwareBefore(p) + "the teams' namespaces and their queues are missing. " +
 		"To add them, run the commands of " + linkHere(stepsHeading) + " that follow the `terraform` commands, or " +
 		"let the build add them. The build leaves existing resources as they are:"
+}
+
+// softwareBefore names what the platform installs, as the beginning of a list.
+func softwareBefore(p *ir.Platform) (m markup) {
+	if p.InstallsScheduler() {
+		m = "the scheduler, "
+	}
+	if p.InstallsJobSet() {
+		m += "JobSet, "
+	}
+	return m
 }
 
 // gclusterDestroy explains how gcluster destroys the resources of Terraform. Source
@@ -87,6 +98,19 @@ func explainProtection(p *ir.Platform) markup {
 		"precedence over it."
 }
 
+// addedLine ends the sentence "To add the" with what the build adds after gcluster.
+func addedLine(p *ir.Platform) string {
+	switch {
+	case p.InstallsScheduler() && p.InstallsJobSet():
+		return "scheduler, JobSet and the teams' queues, run:"
+	case p.InstallsScheduler():
+		return "scheduler and the teams' queues, run:"
+	case p.InstallsJobSet():
+		return "software JobSet and the teams' queues, run:"
+	}
+	return "teams' queues, run:"
+}
+
 // instructionsFile returns instructions.txt. `gcluster deploy` prints its path at the
 // end.
 func instructionsFile(p *ir.Platform) []byte {
@@ -99,7 +123,7 @@ func instructionsFile(p *ir.Platform) []byte {
 		"",
 		"gcluster runs Terraform in the folder terraform. Terraform creates " + created,
 		"cluster, its node pools, the identities, the dashboards and the alerts. To add the",
-		"scheduler, JobSet and the teams' queues, run:",
+		addedLine(p),
 		"",
 		"  ./create-platform.sh",
 		"",

@@ -4,33 +4,29 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // credentialsCommand returns the command that connects kubectl to the cluster.
 func credentialsCommand(p *ir.Platform) string {
-	words := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
+	command := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
 		"--project=" + p.Project}
 	if p.Cluster.DNSEndpoint {
-		words = append(words, "--dns-endpoint")
+		command = append(command, "--dns-endpoint")
 	}
-	return shellCommand(words...)
+	return shellCommand(command...)
 }
 
 // explainSteps explains how to build the platform by hand.
 func explainSteps(d *document, p *ir.Platform) {
 	d.Heading(2, stepsHeading)
-	tools := schedulerOf(p).tools + " and "
-	if p.Delivery.GitOps.On() {
-		tools = "" // the GitOps tool installs the software
-	}
-	tools += "`kubectl` with `gke-gcloud-auth-plugin`. "
+	tools := words.And(neededPrograms(p)) + ". "
 	if p.Delivery.InfrastructureManager {
 		tools += "Infrastructure Manager runs Terraform as the build's account. You need `roles/config.admin`, and " +
 			"`roles/container.admin` for `kubectl`."
 	} else {
-		tools = "Terraform 1.9 or later, " + tools + "`gcloud auth application-default login` gives Terraform its " +
-			"credentials. Terraform and `kubectl` act as you, so you also need the " +
-			"" + linkHere(buildRightsHeading) + "."
+		tools += "`gcloud auth application-default login` gives Terraform its credentials. Terraform and " +
+			"`kubectl` act as you, so you also need the " + linkHere(buildRightsHeading) + "."
 	}
 	d.Para("These commands do the same as the build. Run them in this folder. You need ", tools)
 	d.Para("First prepare the project. This command does everything that `./create-platform.sh` does except the build:")
@@ -43,13 +39,15 @@ func explainSteps(d *document, p *ir.Platform) {
 		explainSyncedSteps(d, p)
 		return
 	}
-	jobset := "deployment/" + p.JobSetController()
 	// The commands have the field managers of the build, so that the commands and the
 	// build can follow each other.
 	schedulerOf(p).install(d, p)
-	d.Para("Install JobSet, and wait until it runs:")
-	d.Code("sh", append(jobSetCommands(p),
-		shellCommand("kubectl", "rollout", "status", "-n", ir.JobSetNamespace, jobset))...)
+	if p.InstallsJobSet() {
+		d.Para("Install JobSet, and wait until it runs:")
+		d.Code("sh", append(jobSetCommands(p),
+			shellCommand("kubectl", "rollout", "status", "-n", ir.JobSetNamespace,
+				"deployment/"+p.JobSetController()))...)
+	}
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
 		moved, does := schedulerOf(p).moved, markup("this")
 		if moved != "" {
@@ -74,8 +72,23 @@ func explainSteps(d *document, p *ir.Platform) {
 	}
 }
 
+// neededPrograms returns the programs for the commands of explainSteps. With a GitOps
+// tool, nobody installs the scheduler by hand.
+func neededPrograms(p *ir.Platform) (programs []markup) {
+	if !p.Delivery.InfrastructureManager {
+		programs = append(programs, "Terraform 1.9 or later")
+	}
+	if tools := schedulerOf(p).tools; tools != "" && !p.Delivery.GitOps.On() {
+		programs = append(programs, tools)
+	}
+	return append(programs, "`kubectl` with `gke-gcloud-auth-plugin`")
+}
+
 // kueueInstall shows how to install Kueue by hand.
 func kueueInstall(d *document, p *ir.Platform) {
+	if !p.InstallsKueue() {
+		return
+	}
 	const kueue = "deployment/kueue-controller-manager"
 	d.Para("Install Kueue, then the platform's configuration of Kueue. The release overwrites this configuration with ",
 		"its own, and Kueue reads the configuration only when it starts: always run all commands, in this order. ",
@@ -95,6 +108,15 @@ func kueueInstall(d *document, p *ir.Platform) {
 			"kubernetes/system/kueue-configuration.yaml",
 		shellCommand("kubectl", "rollout", "restart", "-n", ir.KueueNamespace, kueue),
 		shellCommand("kubectl", "rollout", "status", "-n", ir.KueueNamespace, kueue))
+}
+
+// downloadTool returns the program that downloads the manifests of Kueue and JobSet, if
+// the platform installs one of them.
+func downloadTool(p *ir.Platform) markup {
+	if !p.InstallsKueue() && !p.InstallsJobSet() {
+		return ""
+	}
+	return "`curl`"
 }
 
 // jobSetCommands returns the commands that install JobSet. If the nodes pull its image

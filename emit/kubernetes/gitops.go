@@ -118,15 +118,22 @@ func configSyncAnnotations(object any) map[string]string {
 	return map[string]string{configSyncDependsOn: strings.Join(after, ",")}
 }
 
-// systemNamespaces returns the namespaces of the charts, if the GitOps tool does not
-// create them when it installs the charts. Argo CD creates only one namespace for each
-// Application.
+// systemNamespaces returns the namespaces of the charts that the GitOps tool installs,
+// unless it creates them when it installs the charts. Argo CD creates only one namespace
+// for each Application.
 func systemNamespaces(p *ir.Platform) []any {
 	if !ir.ChooseGitOps(p.Delivery.GitOps.Tool, true, false, false) {
 		return nil
 	}
+	var names []string
+	if p.InstallsKueue() {
+		names = append(names, ir.KueueNamespace)
+	}
+	if p.InstallsJobSet() {
+		names = append(names, ir.JobSetNamespace)
+	}
 	var objects []any
-	for _, name := range []string{ir.KueueNamespace, ir.JobSetNamespace} {
+	for _, name := range names {
 		objects = append(objects, &corev1.Namespace{
 			TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 			ObjectMeta: kubeyaml.Meta(p.Name, "", name),

@@ -12,9 +12,9 @@ import (
 )
 
 // System returns the ConfigMap with Kueue's configuration. With a GitOps tool it is part
-// of what installs Kueue.
+// of what installs Kueue. It is empty if somebody else installs Kueue.
 func System(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	if p.Delivery.GitOps.On() {
+	if p.Delivery.GitOps.On() || !p.InstallsKueue() {
 		return nil, nil
 	}
 	c, err := ConfigMap(p)

@@ -50,7 +50,7 @@ type selectedWebhook struct {
 // Kueue's chart needs no such change: it copies the selector of the managed jobs to the
 // same webhooks (Kueue 0.19: charts/kueue/templates/webhook/manifests.yaml).
 func Release(p *ir.Platform) ([]kubeyaml.Manifest, error) {
-	if p.FromCharts() {
+	if p.FromCharts() || !p.InstallsKueue() {
 		return nil, nil
 	}
 	group := admissionv1.SchemeGroupVersion

@@ -56,8 +56,14 @@ func clusterObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	return ir.Choose(p.Scheduler, kueueObjects, kaiObjects)(p, tree)
 }
 
-// kueueObjects returns Kueue's configuration, then the objects of kueueKinds.
+// kueueObjects returns Kueue's configuration, then the objects of kueueKinds. If somebody
+// else installs Kueue, the folder has no configuration, and the rehearsal uses Kueue's
+// defaults.
 func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
+	found, err := objectsOf(kueueKinds, tree)
+	if err != nil || !p.InstallsKueue() {
+		return found, err
+	}
 	key, isPlace := configurationKey, func(name string) bool { return name == configurationPath }
 	if p.Delivery.GitOps.On() {
 		isPlace = func(name string) bool { return strings.HasPrefix(name, gitOpsFolder) }
@@ -66,10 +72,6 @@ func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 		key = chartKey
 	}
 	configuration, err := findConfiguration(tree, isPlace, key)
-	if err != nil {
-		return nil, err
-	}
-	found, err := objectsOf(kueueKinds, tree)
 	return append([]json.RawMessage{configuration}, found...), err
 }
 
