@@ -5,5 +5,5 @@ import "embed"
 
 // Files holds the blueprints, each in the directory of its name.
 //
-//go:embed a3-ultra-flex batch-platform batch-platform-dws kai-departments shared-vpc tpu-training
+//go:embed a3-ultra-flex batch-platform batch-platform-dws existing kai-departments shared-vpc tpu-training
 var Files embed.FS

@@ -47,6 +47,7 @@ func exampleBlueprints() []example {
 			"batch-platform-dws", "the same, and GPUs that start for whole jobs",
 			[]string{"batch-platform", "batch-platform-dws"},
 		},
+		{"existing", "node pools, queues and teams in a cluster that others own", []string{"existing"}},
 		{"kai-departments", "KAI Scheduler, two departments share 32 H100 GPUs", []string{"kai-departments"}},
 		{"shared-vpc", "in a network that others own: H200 GPUs, and copies of all images", []string{"shared-vpc"}},
 		{"tpu-training", "TPU slices that teams share by priority", []string{"tpu-training"}},

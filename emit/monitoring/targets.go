@@ -26,7 +26,7 @@ func Targets(p *ir.Platform) []Target {
 	}
 	return slices.DeleteFunc(schedulerOf(p).targets(p), func(t Target) bool {
 		return t.Namespace == ir.JobSetNamespace && !p.InstallsJobSet() ||
-			t.Namespace == ir.KueueNamespace && !p.InstallsScheduler()
+			t.Namespace == ir.KueueNamespace && !p.InstallsKueue()
 	})
 }
 
