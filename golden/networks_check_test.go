@@ -124,10 +124,15 @@ func checkNetworks(folder fs.FS) []error {
 		}
 	}
 	clusters, err := tfResources(folder, "terraform/cluster.tf", "google_container_cluster")
-	if err != nil || len(clusters) != 1 {
+	check, existing := fs.ReadFile(folder, "terraform/modules/cluster/main.tf")
+	switch {
+	case existing == nil && err == nil && len(clusters) == 0: // others own the cluster
+		if multi && !strings.Contains(string(check), "enable_multi_networking") {
+			fail("nodes have several networks, and nothing checks whether the cluster takes them")
+		}
+	case err != nil || len(clusters) != 1:
 		return append(errs, cmp.Or(err, fmt.Errorf("%d clusters", len(clusters))))
-	}
-	if multi && !clusters[0].isTrue("enable_multi_networking") {
+	case multi && !clusters[0].isTrue("enable_multi_networking"):
 		fail("nodes have several networks, and the cluster takes one")
 	}
 

@@ -21,7 +21,7 @@ func fullPlatform() *ir.Platform {
 		Project:     "my-project",
 		Region:      "us-central1",
 		Versions:    ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0", Terraform: "1.13.5", Gcloud: "573.0.0"},
-		Cluster:     ir.Cluster{Name: "gke-batch", DNSEndpoint: true},
+		Cluster:     ir.Cluster{Name: "gke-batch", Location: "us-central1", DNSEndpoint: true},
 		NodeAccount: ir.ServiceAccount{ID: "gke-batch-nodes", Display: "Nodes of gke-batch"},
 		Monitoring:  ir.Monitoring{Grafana: true, GrafanaNamespace: "monitoring"},
 		Delivery: ir.Delivery{

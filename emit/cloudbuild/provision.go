@@ -169,14 +169,19 @@ func awaitAccess(p *ir.Platform, permissions []string, command string) task {
 }
 
 // testedPermissions returns the permissions that show whether the build's roles have
-// taken effect: all permissions of its custom role, and the permission in ofRoles
-// for each of its roles. The API tests at most 100 permissions in one call (Resource
+// taken effect: all permissions of its custom roles, and the permission in ofRoles
+// for each of its other roles. The API tests at most 100 permissions in one call (Resource
 // Manager API: projects.testIamPermissions).
 func testedPermissions(p *ir.Platform, ofRoles map[string]string) []string {
 	tested := slices.Clone(p.Delivery.Permissions)
 	roles := slices.Clone(p.Delivery.Account.Roles)
 	for _, r := range p.Delivery.NarrowRoles {
 		roles = append(roles, r.Role)
+		for _, custom := range p.Delivery.CustomRoles {
+			if custom.Name(p.Project) == r.Role {
+				tested = append(tested, custom.Permissions...)
+			}
+		}
 	}
 	for _, role := range roles {
 		if permission := ofRoles[role]; permission != "" {

@@ -1,6 +1,10 @@
 package guide
 
-import "sigs.k8s.io/yaml"
+import (
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+)
 
 // expandedBlueprint is the blueprint that Cluster Toolkit's gcluster stores in a
 // deploy folder (its pkg/config, type Blueprint). `gcluster deploy` rejects unknown
@@ -27,18 +31,22 @@ type toolkitModule struct {
 
 // ghpcArtifact returns the artefact that makes gcluster accept the platform's folder
 // as one of its own deploy folders.
-func ghpcArtifact(name, project, region string) ([]byte, error) {
+func ghpcArtifact(p *ir.Platform) ([]byte, error) {
+	module := "network"
+	if !p.OwnsCluster() {
+		module = "cluster"
+	}
 	return yaml.Marshal(expandedBlueprint{
-		BlueprintName: name,
+		BlueprintName: p.Name,
 		Vars: map[string]string{
-			"deployment_name": name,
-			"project_id":      project,
-			"region":          region,
+			"deployment_name": p.Name,
+			"project_id":      p.Project,
+			"region":          p.Region,
 		},
 		DeploymentGroups: []deploymentGroup{{
 			Group: "terraform",
 			Modules: []toolkitModule{
-				{ID: "network", Kind: "terraform", Source: "./terraform/modules/network"},
+				{ID: module, Kind: "terraform", Source: "./terraform/modules/" + module},
 				{ID: "platform", Kind: "terraform", Source: "./terraform"}, // the root itself
 			},
 		}},

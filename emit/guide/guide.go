@@ -18,7 +18,7 @@ import (
 // instructions.txt, network-team/README.md if others own the network, and
 // DEMONSTRATION.md if the platform has a demonstration. The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
-	artefact, err := ghpcArtifact(p.Name, p.Project, p.Region)
+	artefact, err := ghpcArtifact(p)
 	if err != nil {
 		return nil, err
 	}

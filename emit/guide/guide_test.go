@@ -60,8 +60,11 @@ func newPlatform(n int) *ir.Platform {
 		Scheduler: ir.Kueue,
 		Name:      "gke-batch", Project: "my-project", Region: "us-central1", Zones: []string{"us-central1-a",
 			"us-central1-c"},
-		Versions:   ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
-		Cluster:    ir.Cluster{Name: "gke-batch", DNSEndpoint: true, SecurityGroup: "gke-security-groups@example.com"},
+		Versions: ir.Versions{Kueue: "0.19.2", JobSet: "0.12.0"},
+		Cluster: ir.Cluster{
+			Name: "gke-batch", Location: "us-central1", DNSEndpoint: true,
+			SecurityGroup: "gke-security-groups@example.com",
+		},
 		SystemPool: ir.SystemPool{Name: "system", Machine: "e2-standard-4", NodesPerZone: 2},
 		Capacities: []ir.Capacity{
 			{Name: "l4-reserved", Hardware: "l4", Machine: l4, Option: ir.Reservation,

@@ -54,8 +54,8 @@ func listFiles(d *document, p *ir.Platform) {
 		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
 		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
 		{fileLink("cloudbuild/image.yaml"), "the Cloud Build steps that build an image for the teams"},
-		{fileLink("terraform/"), "one Terraform root: network, cluster, node pools, roles, monitoring"},
-		{fileLink("terraform/modules/network/"), networkModuleRow(p)},
+		{fileLink("terraform/"), rootContents(p)},
+		moduleRow(p),
 		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
 		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(p, classes)},
 	}
@@ -113,10 +113,24 @@ func kueueObjects(p *ir.Platform) markup {
 	return "flavors"
 }
 
-// networkModuleRow describes the module of the cluster's network.
-func networkModuleRow(p *ir.Platform) markup {
-	if p.Network.Existing != nil {
-		return "the root's module of the existing network: its names, and a check of the subnet"
+// rootContents lists the contents of the Terraform root.
+func rootContents(p *ir.Platform) markup {
+	if !p.OwnsCluster() {
+		return "one Terraform root: node pools, roles, monitoring"
 	}
-	return "the root's module of the cluster's network, for a network team to review"
+	return "one Terraform root: network, cluster, node pools, roles, monitoring"
+}
+
+// moduleRow describes the module of the root.
+func moduleRow(p *ir.Platform) []markup {
+	folder, what := markup("terraform/modules/network/"), markup(
+		"the root's module of the cluster's network, for a network team to review")
+	switch {
+	case !p.OwnsCluster():
+		folder, what = "terraform/modules/cluster/", "the root's module of the existing cluster: its names, and a "+
+			"check of its features"
+	case p.Network.Existing != nil:
+		what = "the root's module of the existing network: its names, and a check of the subnet"
+	}
+	return []markup{fileLink(string(folder)), what}
 }

@@ -17,8 +17,9 @@ import (
 // for queued flex-start capacity.
 func testPlan() *ir.Platform {
 	return &ir.Platform{
-		Name:    "demo",
-		Project: "my-project",
+		Scheduler: ir.Kueue,
+		Name:      "demo",
+		Project:   "my-project",
 		Capacities: []ir.Capacity{
 			{
 				Name:           "h100-queued",

@@ -8,27 +8,27 @@ import (
 
 // clusterName, clusterLocation and workloadPool return expressions for facts of the
 // cluster. For a cluster that the platform creates they refer to its resource, so that
-// Terraform creates the cluster first. For a cluster that others own they are variables,
-// so that Terraform reads nothing from Google Cloud to plan the platform.
+// Terraform creates the cluster first. For a cluster that others own they refer to the
+// module cluster, whose outputs are names.
 func clusterName(p *ir.Platform) constant {
 	if p.OwnsCluster() {
 		return "google_container_cluster.main.name"
 	}
-	return "var.cluster_name"
+	return "module.cluster.name"
 }
 
 func clusterLocation(p *ir.Platform) constant {
 	if p.OwnsCluster() {
 		return "google_container_cluster.main.location"
 	}
-	return "var.cluster_location"
+	return "module.cluster.location"
 }
 
 func workloadPool(p *ir.Platform) constant {
 	if p.OwnsCluster() {
 		return "google_container_cluster.main.workload_identity_config[0].workload_pool"
 	}
-	return `"${var.project_id}.svc.id.goog"`
+	return "module.cluster.workload_pool"
 }
 
 // platformName returns an expression for the name of the platform, which is also the name
@@ -56,29 +56,62 @@ func existingClusterVariables(p *ir.Platform) []variable {
 	}
 }
 
-// existingCluster writes the check of a cluster that others own. Terraform prints a warning
-// for each assertion that fails, and continues. An error in a condition would stop it, so
-// the conditions try to read the fields. The step "cluster" of the build compares the same
-// facts, and stops.
+// clusterModule is the folder, below the root, of the module that stands for a cluster
+// that others own.
+const clusterModule = "modules/cluster"
+
+// clusterInputs returns the variables of the module in the order of the files.
+func clusterInputs(p *ir.Platform) []moduleInput {
+	inputs := []moduleInput{
+		{"project_id", "Project of the cluster.", traversalTokens("var", "project_id"), "string"},
+		{"name", "Name of the cluster.", traversalTokens("var", "cluster_name"), "string"},
+		{"location", "Region or zone of the control plane.", traversalTokens("var", "cluster_location"), "string"},
+	}
+	if p.Cluster.SecurityGroup != "" {
+		inputs = append(inputs, moduleInput{
+			"security_group", "Google group that contains the teams' groups.", traversalTokens("var", "security_group"),
+			"string",
+		})
+	}
+	return inputs
+}
+
+// existingCluster writes the call of the module.
 func existingCluster(b *body, p *ir.Platform) {
-	b.note("The cluster belongs to others, and this folder changes nothing in it except its own node",
-		"pools. Terraform reads the cluster only to warn: a check never stops a plan.")
+	b.note("The cluster belongs to others. This folder adds node pools to it, and changes nothing else.")
+	callModule(b, "cluster", clusterModule, clusterInputs(p))
+}
+
+// clusterOutputs writes the outputs of the module. They are names: Terraform reads nothing
+// from Google Cloud to plan the node pools.
+func clusterOutputs(b *body, _ *ir.Platform) {
+	writeOutput(b, "name", "Name of the cluster.", "var.name")
+	writeOutput(b, "location", "Region or zone of the control plane.", "var.location")
+	writeOutput(b, "workload_pool", "Workload Identity pool of the cluster.", `"${var.project_id}.svc.id.goog"`)
+}
+
+// clusterMain writes the check of the cluster. Terraform prints a warning for each
+// assertion that fails, and continues. An error in a condition would stop it, so the
+// conditions try to read the fields. The step "cluster" of the build compares the same
+// facts, and stops.
+func clusterMain(b *body, p *ir.Platform) {
+	b.note("The cluster belongs to others. Terraform reads the cluster only to warn: a check never stops",
+		"a plan.")
 	check := b.block("check", "cluster")
 	data := check.data("google_container_cluster", "main")
-	data.setExpr("name", "var.cluster_name")
-	data.setExpr("location", "var.cluster_location")
+	data.setExpr("name", "var.name")
+	data.setExpr("location", "var.location")
 	data.setExpr("project", "var.project_id")
 	assert := func(condition constant, message string) {
 		a := check.block("assert")
 		a.setExpr("condition", "try("+condition+", false)")
-		a.setExpr("error_message", constant(`"Cluster ${var.cluster_name} `+message+`"`))
+		a.setExpr("error_message", constant(`"Cluster ${var.name} `+message+`"`))
 	}
 	const cluster = "data.google_container_cluster.main"
 	assert("!"+cluster+".enable_autopilot", "is an Autopilot cluster, which has no node pools.")
-	assert(cluster+`.workload_identity_config[0].workload_pool == `+workloadPool(p),
+	assert(cluster+`.workload_identity_config[0].workload_pool == "${var.project_id}.svc.id.goog"`,
 		"has no Workload Identity Federation, so jobs have no identities of their own.")
-	e := p.Cluster.Existing
-	if e.DataplaneV2 {
+	if p.Cluster.Existing.DataplaneV2 {
 		assert(cluster+`.datapath_provider == "ADVANCED_DATAPATH"`,
 			"does not use Dataplane V2, so nothing enforces network policies.")
 	}
@@ -90,8 +123,8 @@ func existingCluster(b *body, p *ir.Platform) {
 			"has another security group, so the groups of the teams have no rights.")
 	}
 	for _, limit := range p.AutoProvisioning.Limits {
-		assert(constant("anytrue([for limit in "+cluster+".cluster_autoscaling[0].resource_limits : limit.resource_type == "+
-			strconv.Quote(limit.Type)+" && limit.maximum >= "+strconv.Itoa(limit.Max)+"])"),
+		assert(constant("anytrue([for limit in "+cluster+".cluster_autoscaling[0].resource_limits : "+
+			"limit.resource_type == "+strconv.Quote(limit.Type)+" && limit.maximum >= "+strconv.Itoa(limit.Max)+"])"),
 			"has a lower limit of auto-provisioning for "+limit.Type+" than the blueprint says.")
 	}
 }

@@ -6,15 +6,15 @@ import (
 
 // existingInputs returns the variables of the module network for a network that others
 // own.
-func existingInputs(p *ir.Platform) []networkInput {
+func existingInputs(p *ir.Platform) []moduleInput {
 	e := p.Network.Existing
-	text := func(name, description string) networkInput {
-		return networkInput{name: name, description: description, value: traversalTokens("var", name), kind: "string"}
+	text := func(name, description string) moduleInput {
+		return moduleInput{name: name, description: description, value: traversalTokens("var", name), kind: "string"}
 	}
-	number := func(name, description string, n int) networkInput {
-		return networkInput{name: name, description: description, value: numberTokens(n), kind: "number"}
+	number := func(name, description string, n int) moduleInput {
+		return moduleInput{name: name, description: description, value: numberTokens(n), kind: "number"}
 	}
-	return []networkInput{
+	return []moduleInput{
 		text("network_project", "Project that owns the VPC network."),
 		text("network", "Name of the VPC network."),
 		text("subnet", "Name of the subnet of the nodes."),

@@ -119,16 +119,10 @@ func teamIdentities(b *body, p *ir.Platform) {
 	b.data("google_project", "main").setExpr("project_id", "var.project_id")
 
 	local := b.block("locals")
-	pool := constant("${var.project_id}.svc.id.goog")
-	if p.OwnsCluster() {
-		local.note("The project's Workload Identity pool, which gives pods their identities. The pool",
-			"exists once the cluster exists, so the expression refers to the cluster.")
-		pool = "${" + workloadPool(p) + "}"
-	} else {
-		local.note("The project's Workload Identity pool, which gives pods their identities.")
-	}
+	local.note("The project's Workload Identity pool, which gives pods their identities. The pool",
+		"exists once the cluster exists, so the expression refers to the cluster.")
 	local.setExpr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/`+
-		`locations/global/workloadIdentityPools/`+pool+`"`)
+		`locations/global/workloadIdentityPools/${`+workloadPool(p)+`}"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
 	if len(p.TeamsWithAccount()) > 0 {
 		local.note("The IAM principal of each team's jobs: the team's Google service account if it has",

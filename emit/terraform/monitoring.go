@@ -28,12 +28,12 @@ func monitoringResources(b *body, p *ir.Platform) {
 		board.setExpr("display_name", platformName(p))
 		board.setExpr("region", "var.tensorboard_region")
 	}
-	alertPolicies(b, p)
+	alertPolicies(b, platformName(p), monitoring.Alerts(p))
 }
 
-// alertPolicies writes a policy for each alert.
-func alertPolicies(b *body, p *ir.Platform) {
-	alerts := monitoring.Alerts(p)
+// alertPolicies writes a policy for each alert. platform is an expression for the name of
+// the platform.
+func alertPolicies(b *body, platform constant, alerts []monitoring.Alert) {
 	entries := make([]entry, len(alerts))
 	for i, a := range alerts {
 		entries[i] = entry{a.Name, objectTokens([]entry{
@@ -49,7 +49,7 @@ func alertPolicies(b *body, p *ir.Platform) {
 
 	policy := b.resource("google_monitoring_alert_policy", "main")
 	policy.setExpr("for_each", "local.alerts")
-	policy.setExpr("display_name", `"${each.key} (${`+platformName(p)+`})"`)
+	policy.setExpr("display_name", `"${each.key} (${`+platform+`})"`)
 	policy.setString("combiner", "OR")
 	policy.setExpr("severity", "each.value.severity")
 	policy.setExpr("notification_channels", "var.notification_channels")

@@ -13,8 +13,8 @@ import (
 // variables, and the cluster gets facts of the network only through its outputs.
 const networkModule = "modules/network"
 
-// networkInput is a variable of the module.
-type networkInput struct {
+// moduleInput is a variable of a module.
+type moduleInput struct {
 	name        string
 	description string
 	value       hclwrite.Tokens // in the root
@@ -22,14 +22,14 @@ type networkInput struct {
 }
 
 // networkInputs returns the variables of the module in the order of the files.
-func networkInputs(p *ir.Platform) []networkInput {
+func networkInputs(p *ir.Platform) []moduleInput {
 	if p.Network.Existing != nil {
 		return existingInputs(p)
 	}
-	text := func(name, description string, value hclwrite.Tokens) networkInput {
-		return networkInput{name: name, description: description, value: value, kind: "string"}
+	text := func(name, description string, value hclwrite.Tokens) moduleInput {
+		return moduleInput{name: name, description: description, value: value, kind: "string"}
 	}
-	inputs := []networkInput{
+	inputs := []moduleInput{
 		text("name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
 			stringTokens(p.Network.Name)),
 		text("subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)),
@@ -49,7 +49,7 @@ func networkInputs(p *ir.Platform) []networkInput {
 			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
 			traversalTokens("var", "node_account")))
 	if p.Network.MTU > 0 {
-		inputs = append(inputs, networkInput{
+		inputs = append(inputs, moduleInput{
 			name: "mtu", description: "Size in bytes of the largest packet that a new network carries.",
 			value: numberTokens(p.Network.MTU), kind: "number",
 		})
@@ -59,28 +59,37 @@ func networkInputs(p *ir.Platform) []networkInput {
 
 // network writes the call of the module.
 func network(b *body, p *ir.Platform) {
+	if !p.OwnsCluster() { // the cluster has its network already
+		return
+	}
 	if p.Network.Existing != nil {
 		b.note("The cluster's network exists. network-team/ lists what its owners must do.")
 	} else {
 		b.note("The cluster's network is a module, so that a network team can review and own it.")
 	}
-	call := b.block("module", "network")
-	call.setString("source", "./"+networkModule)
+	callModule(b, "network", networkModule, networkInputs(p))
+}
+
+// callModule writes the call of a module of the folder.
+func callModule(b *body, label, folder string, inputs []moduleInput) {
+	call := b.block("module", label)
+	call.setString("source", "./"+folder)
 	call.AppendNewline()
-	for _, in := range networkInputs(p) {
+	for _, in := range inputs {
 		call.setTokens(in.name, in.value)
 	}
 }
 
-// networkVersions names the provider. Only the root restricts the versions of
+// moduleVersions names the provider. Only the root restricts the versions of
 // Terraform and of the provider.
-func networkVersions(b *body, _ *ir.Platform) {
+func moduleVersions(b *body, _ *ir.Platform) {
 	b.block("terraform").block("required_providers").setTokens("google",
 		objectTokens([]entry{{"source", stringTokens(googleProvider)}}))
 }
 
-func networkVariables(b *body, p *ir.Platform) {
-	for _, in := range networkInputs(p) {
+// moduleVariables declares the variables of a module.
+func moduleVariables(b *body, inputs []moduleInput) {
+	for _, in := range inputs {
 		v := b.block("variable", in.name)
 		v.setString("description", in.description)
 		v.setExpr("type", in.kind)

@@ -12,6 +12,7 @@ package terraform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -33,26 +34,13 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		}
 	}
 	var files []emit.File
-	ofNetwork := func(write func(*body, *ir.Platform)) func(*body, *ir.Platform) {
-		if p.OwnsCluster() {
-			return write
-		}
-		return func(*body, *ir.Platform) {} // the cluster has its network already
-	}
-	for _, f := range []struct {
-		name  string
-		write func(*body, *ir.Platform)
-	}{
+	for _, f := range slices.Concat([]rootFile{
 		{"versions.tf", writeVersions},
 		{"providers.tf", writeProviders},
 		{"backend.tf", writeBackend},
 		{"variables.tf", writeVariables},
 		{"terraform.tfvars", writeValues},
-		{"network.tf", ofNetwork(network)},
-		{networkModule + "/main.tf", ofNetwork(networkMain)},
-		{networkModule + "/outputs.tf", ofNetwork(networkOutputs)},
-		{networkModule + "/variables.tf", ofNetwork(networkVariables)},
-		{networkModule + "/versions.tf", ofNetwork(networkVersions)},
+		{"network.tf", network},
 		{"gpu_networks.tf", gpuNetworks},
 		{"cluster.tf", writeCluster},
 		{"node_pools.tf", nodePools},
@@ -62,7 +50,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"storage.tf", writeStorage},
 		{"monitoring.tf", monitoringResources},
 		{"outputs.tf", writeOutputs},
-	} {
+	}, moduleFiles(p)) {
 		file := hclwrite.NewEmptyFile()
 		f.write(&body{Body: file.Body()}, p)
 		content := file.Bytes()
@@ -77,6 +65,27 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		files = append(files, emit.File{Path: networkTeamFile, Content: file.Bytes()})
 	}
 	return files, nil
+}
+
+// rootFile is a file below terraform/, and the function that writes its content.
+type rootFile struct {
+	name  string
+	write func(*body, *ir.Platform)
+}
+
+// moduleFiles returns the files of the one module, which has other owners than the rest:
+// the cluster's network, or a cluster that others own.
+func moduleFiles(p *ir.Platform) []rootFile {
+	folder, inputs, main, outputs := networkModule, networkInputs, networkMain, networkOutputs
+	if !p.OwnsCluster() {
+		folder, inputs, main, outputs = clusterModule, clusterInputs, clusterMain, clusterOutputs
+	}
+	return []rootFile{
+		{folder + "/main.tf", main},
+		{folder + "/outputs.tf", outputs},
+		{folder + "/variables.tf", func(b *body, p *ir.Platform) { moduleVariables(b, inputs(p)) }},
+		{folder + "/versions.tf", moduleVersions},
+	}
 }
 
 // createsReservation reports whether the platform creates the capacity's

@@ -42,7 +42,7 @@ func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 // alertFile returns the policies of an alert.
 func alertFile(alert monitoring.Alert) []byte {
 	file := hclwrite.NewEmptyFile()
-	alertPolicies(&body{Body: file.Body()}, []monitoring.Alert{alert})
+	alertPolicies(&body{Body: file.Body()}, "var.cluster_name", []monitoring.Alert{alert})
 	return file.Bytes()
 }
 

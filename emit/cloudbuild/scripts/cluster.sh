@@ -18,9 +18,15 @@ finish() {
   exit 0
 }
 
-# older reports whether a version is older than another one.
+# older reports whether a version is older than another one. It compares the parts that
+# the other one has.
 older() { # version, other version
-  [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]
+  awk -v version="$1" -v other="$2" 'BEGIN {
+    split(version, has, /[.-]/)
+    n = split(other, wants, /[.-]/)
+    for (i = 1; i <= n; i++) if (has[i] + 0 != wants[i] + 0) exit has[i] + 0 > wants[i] + 0
+    exit 1
+  }'
 }
 
 describe=(gcloud container clusters describe "$CLUSTER" --project="$PROJECT" --location="$LOCATION")
@@ -147,7 +153,7 @@ errors=$(mktemp)
 for manifests in kubernetes dashboards; do
   [[ -e $manifests/kustomization.yaml ]] || continue
   live=$(kubectl get -k "$manifests" --ignore-not-found -o "go-template=$template" 2>"$errors") || true
-  unexpected=$(grep -Ev 'no matches for kind|ensure CRDs are installed first' "$errors" || true)
+  unexpected=$(awk '!/no matches for kind|ensure CRDs are installed first/' "$errors")
   [[ -z $unexpected ]] || report "the objects of $manifests/ cannot be compared: $unexpected"
   while read -r kind namespace object owner; do
     [[ -n $kind && $owner != "$NAME" ]] || continue
