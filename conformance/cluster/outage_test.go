@@ -143,7 +143,12 @@ var substitution = regexp.MustCompile(`\$\$|\$[A-Z_][A-Z0-9_]*`)
 // its environment, and returns its output. Releases come from the plane instead of
 // the network.
 func (f *folder) step(id string, variables ...string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(f.dir, "cloudbuild/provision.yaml"))
+	return f.stepOf("provision", id, variables...)
+}
+
+// stepOf is step for a build of the given name: provision or destroy.
+func (f *folder) stepOf(name, id string, variables ...string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(f.dir, "cloudbuild", name+".yaml"))
 	if err != nil {
 		return "", err
 	}

@@ -91,7 +91,7 @@ func provisionBuild(p *ir.Platform) build {
 	}
 	if p.Monitoring.Grafana {
 		tasks = append(tasks, scriptStep(p, 300, "dashboards", dashboardsScript,
-			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}))
+			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}, variable{"PLATFORM", platformSelector(p)}))
 	}
 	return newBuild(p, "provision", tasks...)
 }

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Creates the dashboards in the namespace in which the cluster's Grafana looks for
-# them. The namespace is created too, because Grafana may be installed later.
+# them. The namespace is created too, because Grafana may be installed later. A namespace
+# that exists stays as it is.
 set -euo pipefail
 
-kubectl create namespace "$NAMESPACE" --dry-run=client -o yaml |
-  kubectl apply --server-side --field-manager=batchwright -f -
+if [[ -z $(kubectl get namespaces "$NAMESPACE" --ignore-not-found -o name) ]]; then
+  kubectl create namespace "$NAMESPACE"
+  kubectl label namespaces "$NAMESPACE" "$PLATFORM"
+fi
 kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards

@@ -60,10 +60,20 @@ for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
   fi
 done
 
-# The owner of a namespace that was handed over gets it back as it was, with its jobs.
-mapfile -t kept < <(kubectl get namespaces -l "$TEAMS,$EXISTING" -o name)
-if ((${#kept[@]} > 0)); then
-  kubectl annotate "${kept[@]}" queues- bucket-
-  kubectl label "${kept[@]}" team- app.kubernetes.io/managed-by- "$EXISTING-" app.kubernetes.io/part-of-
-fi
+# The platform has created the namespace of the dashboards, if there was none. It stays if
+# somebody uses it.
+for namespace in $(kubectl get namespaces -l "$PLATFORM,!team,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}'); do
+  if [[ -z $(kubectl -n "$namespace" get pods,deployments,statefulsets,persistentvolumeclaims -o name) ]]; then
+    kubectl delete namespaces "$namespace" --timeout=900s
+  fi
+done
+
+# The owner of a namespace that was handed over gets it back, with its jobs. An object
+# without fields removes all labels and annotations that only the platform has set; the
+# owner has set the last two labels.
+for namespace in $(kubectl get namespaces -l "$TEAMS,$EXISTING" -o 'jsonpath={.items[*].metadata.name}'); do
+  printf '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%s"}}' "$namespace" |
+    kubectl apply --server-side --field-manager=batchwright -f -
+  kubectl label namespaces "$namespace" app.kubernetes.io/part-of- "$EXISTING-"
+done
 echo 'The cluster has nothing of the platform any more, except its node pools.'

@@ -1,0 +1,202 @@
+package cluster_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/batchwright/batchwright/conformance/cluster/plane"
+)
+
+// existingFolder is the golden folder of a platform in a cluster that others own.
+const existingFolder = "existing"
+
+// ofOthers are the kinds of objects that others have in a cluster.
+const ofOthers = "namespaces,configmaps,serviceaccounts,secrets,jobs,pods,deployments,daemonsets,workloads," +
+	"clusterqueues,localqueues,cohorts,resourceflavors,priorityclasses,clusterroles,clusterrolebindings,roles," +
+	"rolebindings,networkpolicies,validatingadmissionpolicies,validatingadmissionpolicybindings," +
+	"mutatingwebhookconfigurations,validatingwebhookconfigurations,customresourcedefinitions"
+
+// ownLabel selects the objects of the platform.
+const ownLabel = "app.kubernetes.io/part-of=research"
+
+// fittingCluster is a gcloud that says what golden/existing expects of its cluster.
+const fittingCluster = `#!/bin/sh
+case "$*" in
+*'clusters list'*) echo RUNNING ;;
+*'clusters describe prod '*)
+  echo '1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|False|gke-security-groups@example.com|True|True|n|s' ;;
+esac
+`
+
+// TestExistingCluster builds a platform in a cluster of others, with the steps of its
+// build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
+// byte, and the platform works beside them.
+func TestExistingCluster(t *testing.T) {
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := plane.Root(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plane.Start(ctx, root, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	t.Run(existingFolder, func(t *testing.T) {
+		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
+		tools := cloudTools(t, p)
+		// What the steps ask of Kueue's Deployment beside its replicas, the plane answers.
+		for name, text := range map[string]string{
+			"gcloud": fittingCluster,
+			"kubectl": fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n*'get deployment kueue-controller-manager'*availableReplicas*)"+
+				" echo 1 ;;\n*) exec '%s/kubectl' \"$@\" ;;\nesac\n", p.Bin()),
+		} {
+			if err := os.WriteFile(filepath.Join(tools, name), []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.others()
+		before := f.snapshot()
+		vision := before["namespace /vision"]
+
+		f.conflicts(tools)
+		if diff := changedObjects(before, f.snapshot()); diff != "" {
+			t.Fatalf("the step cluster has changed:\n%s", diff)
+		}
+
+		// The owner of a namespace hands it over, as the step says.
+		f.kubectl("label", "Namespace", "vision", "app.kubernetes.io/part-of=research", "batchwright-existing=true",
+			"--overwrite")
+		delete(before, "namespace /vision")
+		steps := []string{"cluster", "retire", "priorities", "local-queues", "manifests", "queues", "managed", "dashboards"}
+		f.build(tools, steps...)
+		f.applyAgain()
+		f.submitted()
+		f.example()
+		f.limited()
+		f.queueless()
+		if t.Failed() {
+			return
+		}
+
+		f.add(f.pools()...)
+		f.submit("vision", "finetune")
+		f.running(map[string]int{"others": 2, "research-l4-spot": 2})
+		f.build(tools, steps...) // a second build, with jobs
+		f.running(map[string]int{"others": 2, "research-l4-spot": 2})
+		if diff := changedObjects(before, f.snapshot()); diff != "" {
+			t.Errorf("the platform has changed what others own:\n%s", diff)
+		}
+
+		if out, err := f.stepOf("destroy", "leave", "PATH="+tools+":"+p.Bin()+":"+os.Getenv("PATH")); err != nil {
+			t.Fatalf("step leave: %v\n%s", err, out)
+		}
+		f.kubectl("delete", "nodes", "-l", "cloud.google.com/gke-nodepool notin (others)", "--wait=false")
+		for _, o := range f.get(ofOthers+",admissionchecks,provisioningrequestconfigs,podmonitorings", "--all-namespaces",
+			"-l", ownLabel) {
+			t.Errorf("%s is left", o)
+		}
+		after := f.snapshot()
+		if diff := changedObjects(before, after); diff != "" {
+			t.Errorf("the platform leaves with changes of what others own:\n%s", diff)
+		}
+		if after["namespace /vision"] != vision {
+			t.Errorf("the namespace that was handed over comes back as\n%s\nand not as\n%s", after["namespace /vision"], vision)
+		}
+		f.running(map[string]int{"others": 2})
+	})
+}
+
+// others installs Kueue as others have configured it, with their queues and jobs.
+func (f *folder) others() {
+	f.Helper()
+	const data = "testdata/others"
+	if err := f.plane.Prepare(f.ctx, data); err != nil {
+		f.Fatal(err)
+	}
+	f.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=owner", "-f",
+		data+"/kubernetes/system/kueue-configuration.yaml")
+	f.kubectl("apply", "--server-side", "--field-manager=owner", "-f", data+"/objects.yaml")
+	f.add(pool{
+		name: "others", nodes: 2, machine: "e2-standard-4",
+		labels: map[string]string{"pool": "others", "cloud.google.com/gke-nodepool": "others"},
+	})
+	f.queues("others", count{1, 1})
+	f.running(map[string]int{"others": 2})
+	// Controllers complete new objects for a while.
+	last := f.snapshot()
+	f.eventually(func() string {
+		earlier := last
+		time.Sleep(2 * time.Second)
+		last = f.snapshot()
+		return changedObjects(earlier, last)
+	})
+}
+
+// conflicts checks that the step cluster reports objects of others that have the names of
+// objects of the folder, and Kueue that is older than the blueprint says.
+func (f *folder) conflicts(tools string) {
+	f.Helper()
+	path := "PATH=" + tools + ":" + f.plane.Bin() + ":" + os.Getenv("PATH")
+	out, err := f.step("cluster", path)
+	want := "- Namespace vision exists and belongs to others. Rename it in the blueprint, or let its owner hand it over: " +
+		"kubectl label Namespace vision app.kubernetes.io/part-of=research batchwright-existing=true --overwrite\n"
+	if err == nil || !strings.HasSuffix(out, "does not fit the platform:\n"+want) {
+		f.Fatalf("a namespace of others: %v\n%s", err, out)
+	}
+	flavor := []byte("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: research-l4}}")
+	if _, err := f.plane.Kubectl(f.ctx, flavor, "create", "-f", "-"); err != nil {
+		f.Fatal(err)
+	}
+	if out, err = f.step("cluster", path); err == nil || !strings.Contains(out, "- ResourceFlavor research-l4 exists") ||
+		!strings.Contains(out, want) {
+		f.Fatalf("two objects of others: %v\n%s", err, out)
+	}
+	f.kubectl("delete", "resourceflavors", "research-l4")
+	out, err = f.step("cluster", path, "FRAMEWORKS=batch/job ray.io/rayjob")
+	if err == nil || !strings.Contains(out, "- Kueue does not manage jobs of kind ray.io/rayjob:") {
+		f.Fatalf("a kind that Kueue does not manage: %v\n%s", err, out)
+	}
+	// Kueue manages only namespaces with its owner's label.
+	probe := "QUEUES=default:none:others-default"
+	if out, err = f.step("managed", path, probe); err == nil || !strings.Contains(out, "default: the answer") {
+		f.Fatalf("a namespace that Kueue does not manage: %v\n%s", err, out)
+	}
+}
+
+// snapshot returns the objects in the cluster that do not belong to the platform, as in
+// withoutStatus.
+func (f *folder) snapshot() map[string]string {
+	f.Helper()
+	out, err := f.plane.Kubectl(f.ctx, nil, "get", "-o", "json", ofOthers, "--all-namespaces", "-l",
+		strings.Replace(ownLabel, "=", "!=", 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	found, err := withoutStatus([]byte(out))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return found
+}
+
+// changedObjects lists the objects of before that are missing or different in after, with
+// both texts.
+func changedObjects(before, after map[string]string) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if before[name] != after[name] {
+			fmt.Fprintf(&out, "%s\n  was %s\n  is  %s\n", name, before[name], after[name])
+		}
+	}
+	return out.String()
+}
