@@ -46,6 +46,7 @@ type Cluster struct {
 	DNSEndpoint        bool              `json:"dnsEndpoint"`
 	SecurityGroup      *string           `json:"securityGroup"`
 	DeletionProtection bool              `json:"deletionProtection"`
+	TakeOver           *TakeOver         `json:"takeOver"`
 	MultiNetworking    *bool             `json:"multiNetworking"`
 	ImageStreaming     bool              `json:"imageStreaming"`
 	CSIDrivers         CSIDrivers        `json:"csiDrivers"`
@@ -288,7 +289,13 @@ type Capacity struct {
 	Upgrades        *string           `json:"upgrades"`
 	AutoProvisioned bool              `json:"autoProvisioned"`
 	ComputeClass    bool              `json:"computeClass"`
+	TakeOver        *TakeOver         `json:"takeOver"`
 	Accept          map[string]string `json:"accept"`
+}
+
+// TakeOver mirrors #ClusterTakeOver and #PoolTakeOver.
+type TakeOver struct {
+	From *string `json:"from"`
 }
 
 // Overcommitted is the code of the finding that queues guarantee more of a capacity

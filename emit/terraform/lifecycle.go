@@ -13,13 +13,14 @@ type ignoredArgument struct {
 	of   func(pool) bool
 }
 
-// pool holds the properties that decide which arguments of a node pool are ignored.
+// pool holds the properties that decide what the lifecycle block of a node pool has.
 type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
 	tpus         bool
 	policy       bool // a resource policy places the nodes
 	scales       bool // the autoscaler sizes the pool
+	takenOver    bool // the pool existed before the platform
 }
 
 // ignoredArguments are the arguments that GKE fills in or does not return, and the
@@ -53,14 +54,15 @@ var ignoredArguments = []ignoredArgument{
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
-		policy: c.Machine.PlacementTopology != "",
-		scales: isAutoscaled(c),
+		policy:    c.Machine.PlacementTopology != "",
+		scales:    isAutoscaled(c),
+		takenOver: c.TakeOver != nil,
 	}
 }
 
 // writeLifecycle writes the changes of a pool that Terraform ignores. Unless trigger
 // is "", it also makes a change of trigger replace the pool, although the provider
-// would not.
+// would not. Terraform never replaces or destroys a pool that is taken over.
 func writeLifecycle(np *body, p pool, trigger constant) {
 	var ignored []string
 	var notes []constant
@@ -69,7 +71,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored) == 0 && trigger == "" {
+	if len(ignored) == 0 && trigger == "" && !p.takenOver {
 		return
 	}
 	block := np.block("lifecycle")
@@ -79,5 +81,8 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 	}
 	if trigger != "" {
 		block.setExpr("replace_triggered_by", "["+trigger+"]")
+	}
+	if p.takenOver {
+		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")
 	}
 }
