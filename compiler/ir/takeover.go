@@ -1,6 +1,10 @@
 package ir
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // TakeOver says that a resource exists that the platform did not create. The next build
 // imports it into the platform's Terraform state.
@@ -8,11 +12,46 @@ type TakeOver struct {
 	// From is the address of the resource in the Terraform configuration of its former
 	// owner, or "" if no configuration has it.
 	From string
+	// Keep are the settings of nodes that stay as they are, sorted.
+	Keep []KeptSetting
 }
 
-// NamesInstance reports whether From names one instance of a resource that has several,
-// or an instance in one of several modules: whether it has a key in brackets.
+// KeptSetting is a setting of the nodes of a pool that GKE cannot change, and that does
+// not change what the nodes offer to jobs. The names are those of GKE's API.
+type KeptSetting string
+
+// The settings that a takeover can keep.
+const (
+	KeepServiceAccount         KeptSetting = "serviceAccount"
+	KeepOAuthScopes            KeptSetting = "oauthScopes"
+	KeepShieldedInstanceConfig KeptSetting = "shieldedInstanceConfig"
+	KeepReservationAffinity    KeptSetting = "reservationAffinity"
+	KeepBootDiskKmsKey         KeptSetting = "bootDiskKmsKey"
+)
+
+// NamesInstance reports whether From names one instance of a resource or module that has several:
+// whether it has a key in brackets.
 func (t TakeOver) NamesInstance() bool { return strings.Contains(t.From, "[") }
+
+// NamesOnePool reports whether From names one instance of the resource of a node pool.
+func (t TakeOver) NamesOnePool() bool { return strings.HasSuffix(t.From, "]") }
+
+// addressStep is a name in the address of a resource, with its key if it has one.
+var addressStep = regexp.MustCompile(`([A-Za-z0-9_-]+)(\[[^\]]*\])?`)
+
+// AddressesOverlap reports whether two addresses of resources have an instance in common.
+// An address without a key names all instances.
+func AddressesOverlap(a, b string) bool {
+	one, other := addressStep.FindAllStringSubmatch(a, -1), addressStep.FindAllStringSubmatch(b, -1)
+	return slices.EqualFunc(one, other, func(x, y []string) bool {
+		return x[1] == y[1] && (x[2] == y[2] || x[2] == "" || y[2] == "")
+	})
+}
+
+// Keeps reports whether a setting of the nodes stays as it is.
+func (t *TakeOver) Keeps(setting KeptSetting) bool {
+	return t != nil && slices.Contains(t.Keep, setting)
+}
 
 // TakesOver reports whether the platform takes over its cluster or a node pool.
 func (p *Platform) TakesOver() bool {

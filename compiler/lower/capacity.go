@@ -53,7 +53,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		Zones:           zones,
 		AutoProvisioned: in.AutoProvisioned,
 		ComputeClass:    in.ComputeClass,
-		TakeOver:        lowerTakeOver(in.TakeOver),
+		TakeOver:        takeOverPools(in.TakeOver),
 		Compact:         in.Placement == "compact",
 		DiskType:        valueOr(hardware.Disk.Type, defaultDisk(machine)),
 		DiskSizeGiB:     hardware.Disk.SizeGiB,

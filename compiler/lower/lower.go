@@ -135,7 +135,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 		DNSEndpoint:        c.DNSEndpoint,
 		SecurityGroup:      valueOr(c.SecurityGroup, ""),
 		DeletionProtection: c.DeletionProtection,
-		TakeOver:           lowerTakeOver(c.TakeOver),
+		TakeOver:           takeOverCluster(c.TakeOver),
 		ImageStreaming:     c.ImageStreaming,
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,
@@ -188,14 +188,6 @@ func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 		ImageStreaming:  b.Cluster.ImageStreaming,
 		MultiNetworking: e.Has.MultiNetworking,
 	}
-}
-
-// lowerTakeOver resolves the takeover of a cluster or a node pool, nil for none.
-func lowerTakeOver(t *schema.TakeOver) *ir.TakeOver {
-	if t == nil {
-		return nil
-	}
-	return &ir.TakeOver{From: valueOr(t.From, "")}
 }
 
 func lowerPriorityClasses(b *schema.Blueprint) []ir.PriorityClass {

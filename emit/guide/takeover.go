@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"cmp"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -50,7 +52,11 @@ func listTakenOver(d *document, p *ir.Platform) {
 		"state. From then on, the platform owns them. Do the steps below in their order.")
 	var rows [][]markup
 	add := func(what markup, t *ir.TakeOver) {
-		rows = append(rows, []markup{what, orElse(t.From, "not named")})
+		kept := make([]string, len(t.Keep))
+		for i, setting := range t.Keep {
+			kept[i] = string(setting)
+		}
+		rows = append(rows, []markup{what, orElse(t.From, "not named"), cmp.Or(codeList(kept), "nothing")})
 	}
 	if t := p.Cluster.TakeOver; t != nil {
 		add("cluster "+codeSpan(p.Cluster.Name), t)
@@ -62,7 +68,7 @@ func listTakenOver(d *document, p *ir.Platform) {
 		}
 		add(noun+firstNames(c.Pools()), c.TakeOver)
 	}
-	d.Table([]markup{"Resource", "In the Terraform configuration of its former owner"}, rows)
+	d.Table([]markup{"Resource", "In the Terraform configuration of its former owner", "Keeps"}, rows)
 }
 
 // explainCompare explains how to see what would be replaced.
@@ -129,6 +135,10 @@ func explainImport(d *document, p *ir.Platform) {
 		"from the blueprint and compile: the blocks and `prevent_destroy` go, and this folder with them. Without ",
 		"`prevent_destroy`, a later change of the blueprint can replace the resource, as with every other resource; ",
 		"`batchwright diff` says so. `./destroy-platform.sh` refuses to run while `takeOver` is in the blueprint.")
+	if p.AnyCapacity(func(c ir.Capacity) bool { return c.TakeOver != nil && len(c.TakeOver.Keep) > 0 }) {
+		d.Para("A node pool that keeps a setting is replaced by the first build after `takeOver` is gone. Leave ",
+			"`takeOver` in the blueprint until its nodes may go.")
+	}
 }
 
 // listReplacing lists the arguments that must have the platform's value. A test compares
@@ -138,24 +148,7 @@ func listReplacing(d *document, p *ir.Platform) {
 	d.Para("If one of these arguments differs, Terraform refuses the plan. The values are in `terraform/node_pools.tf` ",
 		"and `terraform/cluster.tf`.")
 	if len(p.TakenOverPools()) > 0 {
-		key := markup("none: Google manages the key")
-		if p.Security.KMSKey != "" {
-			key = codeSpan(p.Security.KMSKey)
-		}
-		d.Table([]markup{"Argument of a node pool", "In the platform"}, [][]markup{
-			{"`node_config.service_account`", codeSpan(p.NodeAccount.Email(p.Project))},
-			{"`node_config.oauth_scopes`", codeSpan("https://www.googleapis.com/auth/cloud-platform") + " alone"},
-			{"`node_config.shielded_instance_config`", "secure boot and integrity monitoring are on"},
-			{"`node_config.guest_accelerator`", "type, number and driver version of the GPUs"},
-			{"`node_config.ephemeral_storage_local_ssd_config`", "number of local SSDs"},
-			{"`node_config.spot`, `node_config.flex_start`, `node_config.max_run_duration`, `queued_provisioning`, " +
-				"`node_config.reservation_affinity`", "by the `consumption` of the capacity. Without a reservation, " +
-				"the type of the affinity is not `ANY_RESERVATION`, which is the default of GKE"},
-			{"`node_config.boot_disk_kms_key`", key},
-			{"`placement_policy`", "compact placement, with the policy or the topology"},
-			{"`network_config.additional_node_network_configs`, `network_config.accelerator_network_profile`",
-				"networks between GPUs"},
-		})
+		listReplacingOfPools(d, p)
 	}
 	if p.Cluster.TakeOver != nil {
 		d.Table([]markup{"Argument of the cluster", "In the platform"}, [][]markup{
@@ -172,6 +165,37 @@ func listReplacing(d *document, p *ir.Platform) {
 	}
 }
 
+// listReplacingOfPools lists the arguments of node pools.
+func listReplacingOfPools(d *document, p *ir.Platform) {
+	key := markup("none: Google manages the key")
+	if p.Security.KMSKey != "" {
+		key = codeSpan(p.Security.KMSKey)
+	}
+	keep := func(setting ir.KeptSetting) markup { return codeSpan(string(setting)) }
+	d.Table([]markup{"Argument of a node pool", "In the platform", "Can be kept as"}, [][]markup{
+		{"`node_config.service_account`", codeSpan(p.NodeAccount.Email(p.Project)), keep(ir.KeepServiceAccount)},
+		{"`node_config.oauth_scopes`", codeSpan("https://www.googleapis.com/auth/cloud-platform") + " alone",
+			keep(ir.KeepOAuthScopes)},
+		{"`node_config.shielded_instance_config`", "secure boot and integrity monitoring are on",
+			keep(ir.KeepShieldedInstanceConfig)},
+		{"`node_config.reservation_affinity`", "the block is there, with the type that the `consumption` of the " +
+			"capacity needs", keep(ir.KeepReservationAffinity)},
+		{"`node_config.boot_disk_kms_key`", key, keep(ir.KeepBootDiskKmsKey)},
+		{"the other arguments of the `consumption`", "what `terraform/node_pools.tf` has", "no"},
+		{"`node_config.guest_accelerator`", "type, number and driver version of the GPUs", "no"},
+		{"`node_config.ephemeral_storage_local_ssd_config`", "number of local SSDs", "no"},
+		{"`placement_policy`", "whether there is one, and its `policy_name`", "no"},
+		{"`network_config.additional_node_network_configs`, `network_config.accelerator_network_profile`",
+			"networks between GPUs", "no"},
+	})
+	d.Para("A kept setting stays as it is: write it in the blueprint, such as ",
+		codeSpan(`takeOver: keep: ["serviceAccount"]`), ". If nodes keep the service account of somebody else, its owner ",
+		"must let the build act as it, so that the build can change the pool:")
+	d.Code("sh", shellCommand("gcloud", "iam", "service-accounts", "add-iam-policy-binding", "ADDRESS",
+		"--member=serviceAccount:"+p.Delivery.Account.Email(p.Project), "--role=roles/iam.serviceAccountUser",
+		unconditional))
+}
+
 // listImported lists what a build changes after an import, and what it leaves alone.
 // Source: hashicorp/terraform-provider-google, resource_container_cluster.go.
 func listImported(d *document, p *ir.Platform) {
@@ -186,6 +210,8 @@ func listImported(d *document, p *ir.Platform) {
 			version = " The plan always shows `min_master_version`, which the provider does not read from the cluster."
 		}
 		items = append(items,
+			"The build installs "+schedulerName(p)+" and JobSet with the platform's configuration. If the cluster has "+
+				"them already, their version and configuration change.",
 			"Terraform ignores `initial_node_count`, `node_config` and `remove_default_node_pool` of the cluster. So a "+
 				"node pool "+codeSpan("default-pool")+" stays, and so do all other node pools that this page does "+
 				"not list. The platform does not manage them: delete them by hand if nobody needs them."+version,

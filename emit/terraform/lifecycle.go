@@ -18,9 +18,9 @@ type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
 	tpus         bool
-	policy       bool // a resource policy places the nodes
-	scales       bool // the autoscaler sizes the pool
-	takenOver    bool // the pool existed before the platform
+	policy       bool         // a resource policy places the nodes
+	scales       bool         // the autoscaler sizes the pool
+	takeOver     *ir.TakeOver // nil for a pool that the platform creates
 }
 
 // ignoredArguments are the arguments that GKE fills in or does not return, and the
@@ -49,14 +49,26 @@ var ignoredArguments = []ignoredArgument{
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
 	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a local SSD count of zero.",
 		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
+	// The blueprint names these settings: the nodes of a pool that was taken over keep them.
+	keptArgument("service_account", "The nodes keep their service account.", ir.KeepServiceAccount),
+	keptArgument("oauth_scopes", "The nodes keep their access scopes.", ir.KeepOAuthScopes),
+	keptArgument("shielded_instance_config", "The nodes keep their settings of Shielded VMs.",
+		ir.KeepShieldedInstanceConfig),
+	keptArgument("reservation_affinity", "The nodes keep their reservation affinity.", ir.KeepReservationAffinity),
+	keptArgument("boot_disk_kms_key", "The boot disks keep their key.", ir.KeepBootDiskKmsKey),
+}
+
+// keptArgument returns the row of an argument of node_config that a takeover can keep.
+func keptArgument(name, note constant, setting ir.KeptSetting) ignoredArgument {
+	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return p.takeOver.Keeps(setting) }}
 }
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
-		policy:    c.Machine.PlacementTopology != "",
-		scales:    isAutoscaled(c),
-		takenOver: c.TakeOver != nil,
+		policy:   c.Machine.PlacementTopology != "",
+		scales:   isAutoscaled(c),
+		takeOver: c.TakeOver,
 	}
 }
 
@@ -71,7 +83,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored) == 0 && trigger == "" && !p.takenOver {
+	if len(ignored) == 0 && trigger == "" && p.takeOver == nil {
 		return
 	}
 	block := np.block("lifecycle")
@@ -82,7 +94,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 	if trigger != "" {
 		block.setExpr("replace_triggered_by", "["+trigger+"]")
 	}
-	if p.takenOver {
+	if p.takeOver != nil {
 		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")
 	}
 }
