@@ -232,6 +232,8 @@ type Capacity struct {
 	// TakeOver says that the capacity's node pools exist already; nil for pools that the
 	// platform creates.
 	TakeOver *TakeOver
+	// Kept are the settings of nodes that stay as they are after a takeover, sorted.
+	Kept []KeptSetting
 	// KeepsVersion reports whether GKE upgrades the capacity's pools only when
 	// support for their version ends.
 	KeepsVersion bool

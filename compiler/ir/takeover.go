@@ -12,8 +12,6 @@ type TakeOver struct {
 	// From is the address of the resource in the Terraform configuration of its former
 	// owner, or "" if no configuration has it.
 	From string
-	// Keep are the settings of nodes that stay as they are, sorted.
-	Keep []KeptSetting
 }
 
 // KeptSetting is a setting of the nodes of a pool that GKE cannot change, and that does
@@ -29,8 +27,8 @@ const (
 	KeepBootDiskKmsKey         KeptSetting = "bootDiskKmsKey"
 )
 
-// NamesInstance reports whether From names one instance of a resource or module that has several:
-// whether it has a key in brackets.
+// NamesInstance reports whether From names one instance of a resource or a module that
+// has several.
 func (t TakeOver) NamesInstance() bool { return strings.Contains(t.From, "[") }
 
 // NamesOnePool reports whether From names one instance of the resource of a node pool.
@@ -48,10 +46,8 @@ func AddressesOverlap(a, b string) bool {
 	})
 }
 
-// Keeps reports whether a setting of the nodes stays as it is.
-func (t *TakeOver) Keeps(setting KeptSetting) bool {
-	return t != nil && slices.Contains(t.Keep, setting)
-}
+// Keeps reports whether a setting of the capacity's nodes stays as it is.
+func (c Capacity) Keeps(setting KeptSetting) bool { return slices.Contains(c.Kept, setting) }
 
 // TakesOver reports whether the platform takes over its cluster or a node pool.
 func (p *Platform) TakesOver() bool {

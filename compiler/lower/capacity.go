@@ -53,13 +53,13 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		Zones:           zones,
 		AutoProvisioned: in.AutoProvisioned,
 		ComputeClass:    in.ComputeClass,
-		TakeOver:        takeOverPools(in.TakeOver),
 		Compact:         in.Placement == "compact",
 		DiskType:        valueOr(hardware.Disk.Type, defaultDisk(machine)),
 		DiskSizeGiB:     hardware.Disk.SizeGiB,
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.OvercommitReason(),
 	}
+	c.TakeOver, c.Kept = takeOverPools(in.TakeOver)
 	sizeCapacity(&c, in)
 	if len(in.Zones) > 0 {
 		c.Zones = sortedUnique(in.Zones)

@@ -13,14 +13,14 @@ func takeOverCluster(t *schema.ClusterTakeOver) *ir.TakeOver {
 	return &ir.TakeOver{From: valueOr(t.From, "")}
 }
 
-// takeOverPools resolves the takeover of a capacity's node pools, nil for none.
-func takeOverPools(t *schema.PoolTakeOver) *ir.TakeOver {
+// takeOverPools resolves the takeover of a capacity's node pools, nil for none, and the
+// settings of their nodes that stay.
+func takeOverPools(t *schema.PoolTakeOver) (out *ir.TakeOver, kept []ir.KeptSetting) {
 	if t == nil {
-		return nil
+		return nil, nil
 	}
-	out := &ir.TakeOver{From: valueOr(t.From, "")}
 	for _, setting := range sortedUnique(t.Keep) {
-		out.Keep = append(out.Keep, ir.KeptSetting(setting))
+		kept = append(kept, ir.KeptSetting(setting))
 	}
-	return out
+	return &ir.TakeOver{From: valueOr(t.From, "")}, kept
 }

@@ -81,7 +81,7 @@ func poolsToLeave(r *report) {
 				withRelated(append(reservation, "create"), "the platform creates the reservation"),
 				withHelp("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
 					"pool: remove takeOver, and rename the capacity"))
-		case c.Reservation != nil && c.TakeOver.Keeps(ir.KeepReservationAffinity):
+		case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
 			r.add(append(path, "keep"),
 				fmt.Sprintf("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity",
 					c.Name, c.Reservation.Name),

@@ -51,22 +51,22 @@ func listTakenOver(d *document, p *ir.Platform) {
 		". They exist already, and what runs there goes on. The next build imports them into the platform's Terraform ",
 		"state. From then on, the platform owns them. Do the steps below in their order.")
 	var rows [][]markup
-	add := func(what markup, t *ir.TakeOver) {
-		kept := make([]string, len(t.Keep))
-		for i, setting := range t.Keep {
+	add := func(what markup, t *ir.TakeOver, settings []ir.KeptSetting) {
+		kept := make([]string, len(settings))
+		for i, setting := range settings {
 			kept[i] = string(setting)
 		}
 		rows = append(rows, []markup{what, orElse(t.From, "not named"), cmp.Or(codeList(kept), "nothing")})
 	}
 	if t := p.Cluster.TakeOver; t != nil {
-		add("cluster "+codeSpan(p.Cluster.Name), t)
+		add("cluster "+codeSpan(p.Cluster.Name), t, nil)
 	}
 	for _, c := range p.TakenOverCapacities() {
 		noun := markup("node pool ")
 		if len(c.Pools()) > 1 {
 			noun = "node pools "
 		}
-		add(noun+firstNames(c.Pools()), c.TakeOver)
+		add(noun+firstNames(c.Pools()), c.TakeOver, c.Kept)
 	}
 	d.Table([]markup{"Resource", "In the Terraform configuration of its former owner", "Keeps"}, rows)
 }
@@ -135,7 +135,7 @@ func explainImport(d *document, p *ir.Platform) {
 		"from the blueprint and compile: the blocks and `prevent_destroy` go, and this folder with them. Without ",
 		"`prevent_destroy`, a later change of the blueprint can replace the resource, as with every other resource; ",
 		"`batchwright diff` says so. `./destroy-platform.sh` refuses to run while `takeOver` is in the blueprint.")
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.TakeOver != nil && len(c.TakeOver.Keep) > 0 }) {
+	if p.AnyCapacity(func(c ir.Capacity) bool { return len(c.Kept) > 0 }) {
 		d.Para("A node pool that keeps a setting is replaced by the first build after `takeOver` is gone. Leave ",
 			"`takeOver` in the blueprint until its nodes may go.")
 	}

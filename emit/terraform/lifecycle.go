@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -18,9 +19,10 @@ type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
 	tpus         bool
-	policy       bool         // a resource policy places the nodes
-	scales       bool         // the autoscaler sizes the pool
-	takeOver     *ir.TakeOver // nil for a pool that the platform creates
+	policy       bool // a resource policy places the nodes
+	scales       bool // the autoscaler sizes the pool
+	takenOver    bool // the pool existed before the platform
+	kept         []ir.KeptSetting
 }
 
 // ignoredArguments are the arguments that GKE fills in or does not return, and the
@@ -60,15 +62,15 @@ var ignoredArguments = []ignoredArgument{
 
 // keptArgument returns the row of an argument of node_config that a takeover can keep.
 func keptArgument(name, note constant, setting ir.KeptSetting) ignoredArgument {
-	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return p.takeOver.Keeps(setting) }}
+	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
 }
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
-		policy:   c.Machine.PlacementTopology != "",
-		scales:   isAutoscaled(c),
-		takeOver: c.TakeOver,
+		policy:    c.Machine.PlacementTopology != "",
+		scales:    isAutoscaled(c),
+		takenOver: c.TakeOver != nil, kept: c.Kept,
 	}
 }
 
@@ -83,7 +85,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored) == 0 && trigger == "" && p.takeOver == nil {
+	if len(ignored) == 0 && trigger == "" && !p.takenOver {
 		return
 	}
 	block := np.block("lifecycle")
@@ -94,7 +96,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 	if trigger != "" {
 		block.setExpr("replace_triggered_by", "["+trigger+"]")
 	}
-	if p.takeOver != nil {
+	if p.takenOver {
 		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")
 	}
 }

@@ -87,12 +87,12 @@ func poolInstance(c ir.Capacity, pool string) hclwrite.Tokens {
 // name. Source: documentation of the provider hashicorp/google,
 // google_container_node_pool, "Import".
 func poolID(p *ir.Platform, name hclwrite.Tokens) hclwrite.Tokens {
-	location := traversalTokens("var", "region")
-	if !p.OwnsCluster() { // others may have put the cluster in a zone
-		location = stringTokens(p.Cluster.Location)
+	location := constant("var.region")
+	if !p.OwnsCluster() {
+		location = clusterLocation(p)
 	}
 	return hclwrite.TokensForFunctionCall("join", stringTokens("/"), tupleTokens(
-		traversalTokens("var", "project_id"), location, traversalTokens("var", "cluster_name"), name))
+		traversalTokens("var", "project_id"), parseExpression(location), traversalTokens("var", "cluster_name"), name))
 }
 
 // indexTokens returns the tokens of an element, as in list[key].
