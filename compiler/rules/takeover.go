@@ -64,7 +64,7 @@ func poolsOfGKE(r *report) {
 // refuse for certain.
 func poolsToLeave(r *report) {
 	r.eachTakeOver(func(c ir.Capacity, path []string) {
-		reservation := at("capacity", c.Name, "consumption", "reservation")
+		reservation := at("capacity", c.Name, "consumption", c.Option.Facts().Field)
 		switch {
 		case !c.OwnsPools(): // poolsOfGKE reports it
 		case c.Waiting:

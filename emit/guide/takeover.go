@@ -128,8 +128,9 @@ func explainImport(d *document, p *ir.Platform) {
 		"Terraform, because these resources have `prevent_destroy`. Nothing is changed then. Return to ",
 		linkHere(compareHeading), ".")
 	if p.Delivery.InfrastructureManager {
-		d.Para("Infrastructure Manager has no step of its own for imports: it runs Terraform ",
-			escapeText(ir.InfrastructureManagerTerraform), ", which knows the blocks in `terraform/imports.tf`.")
+		d.Para("Infrastructure Manager runs Terraform ", escapeText(ir.InfrastructureManagerTerraform), ", which knows the ",
+			"blocks in `terraform/imports.tf`. If the cluster would be replaced, this version may say instead: \"Cannot ",
+			"import to non-existent resource address\".")
 	}
 	d.Para("After the build, the blocks in `terraform/imports.tf` do nothing. You can leave them, or remove `takeOver` ",
 		"from the blueprint and compile: the blocks and `prevent_destroy` go, and this folder with them. Without ",
