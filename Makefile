@@ -42,7 +42,7 @@ mutants:
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
-	go test ./golden -run '^Test(Blueprints|FromFileSystem|TPUForms|GitOps|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
+	go test ./golden -run '^Test(Blueprints|FromFileSystem|TPUForms|GitOps|TakeOver|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
 
 # The race detector over all that runs in the process of a test; emitted scripts
 # and long-running tests of programs are left out.

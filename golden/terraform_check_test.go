@@ -45,7 +45,7 @@ func checkTerraform(folder fs.FS) []error {
 	if _, err := fs.Stat(folder, networkTeamDir); err == nil {
 		errs = append(errs, (&tfRoot{folder: folder, schema: schema}).checkNetworkTeam()...)
 	}
-	return errs
+	return append(errs, checkLetGo(folder)...)
 }
 
 // networkTeamDir is the folder of the root for the owners of an existing network.
@@ -152,15 +152,10 @@ func (r *tfRoot) addDiagnostics(diags hcl.Diagnostics) {
 // a variable that refers to another variable, because that requires Terraform 1.9.
 func (r *tfRoot) checkInfraManager() {
 	var backend *hclsyntax.Block
-	old := false
 	for _, body := range r.bodies {
 		for _, block := range body.Blocks {
 			if block.Type != "terraform" {
 				continue
-			}
-			if a := block.Body.Attributes["required_version"]; a != nil {
-				v, _ := a.Expr.Value(nil)
-				old = v.Type() == cty.String && v.AsString() == "~> 1.5.0"
 			}
 			for _, b := range block.Body.Blocks {
 				if b.Type == "backend" {
@@ -169,7 +164,7 @@ func (r *tfRoot) checkInfraManager() {
 			}
 		}
 	}
-	if !old {
+	if !r.isOld() {
 		return
 	}
 	if backend != nil {
@@ -185,6 +180,19 @@ func (r *tfRoot) checkInfraManager() {
 			}
 		}
 	}
+}
+
+// isOld reports whether the root is for the Terraform of Infrastructure Manager.
+func (r *tfRoot) isOld() bool {
+	for _, body := range r.bodies {
+		for _, block := range body.Blocks {
+			if a := block.Body.Attributes["required_version"]; block.Type == "terraform" && a != nil {
+				v, _ := a.Expr.Value(nil)
+				return v.Type() == cty.String && v.AsString() == "~> 1.5.0"
+			}
+		}
+	}
+	return false
 }
 
 // parseRoot parses the root and returns the attributes of its tfvars.
@@ -236,7 +244,7 @@ func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 	for _, block := range body.Blocks {
 		want := map[string]int{
 			"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
-			"module": 1, "check": 1,
+			"module": 1, "check": 1, "import": 0,
 		}
 		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
 			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
@@ -484,6 +492,8 @@ func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) 
 				r.evaluateBody(block.Body, ctx)
 			case "terraform":
 				r.evaluateBody(block.Body, nil) // accepts only literals
+			case "import":
+				r.checkImport(block, ctx)
 			case "output":
 				r.evaluateArgument(block.Body, "description", ctx, cty.String)
 				outputs[block.Labels[0]] = r.evaluateArgument(block.Body, "value", ctx, cty.DynamicPseudoType)

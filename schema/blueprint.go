@@ -46,6 +46,7 @@ type Cluster struct {
 	DNSEndpoint        bool              `json:"dnsEndpoint"`
 	SecurityGroup      *string           `json:"securityGroup"`
 	DeletionProtection bool              `json:"deletionProtection"`
+	TakeOver           *ClusterTakeOver  `json:"takeOver"`
 	MultiNetworking    *bool             `json:"multiNetworking"`
 	ImageStreaming     bool              `json:"imageStreaming"`
 	CSIDrivers         CSIDrivers        `json:"csiDrivers"`
@@ -93,6 +94,11 @@ type ExistingKueue struct {
 	Version         string            `json:"version"`
 	Frameworks      []string          `json:"frameworks"`
 	NamespaceLabels map[string]string `json:"namespaceLabels"`
+}
+
+// ClusterTakeOver mirrors #ClusterTakeOver.
+type ClusterTakeOver struct {
+	From *string `json:"from"`
 }
 
 // CSIDrivers mirrors #Cluster.csiDrivers.
@@ -288,7 +294,14 @@ type Capacity struct {
 	Upgrades        *string           `json:"upgrades"`
 	AutoProvisioned bool              `json:"autoProvisioned"`
 	ComputeClass    bool              `json:"computeClass"`
+	TakeOver        *PoolTakeOver     `json:"takeOver"`
 	Accept          map[string]string `json:"accept"`
+}
+
+// PoolTakeOver mirrors #PoolTakeOver.
+type PoolTakeOver struct {
+	From *string  `json:"from"`
+	Keep []string `json:"keep"`
 }
 
 // Overcommitted is the code of the finding that queues guarantee more of a capacity

@@ -41,6 +41,7 @@ var authorities = []string{
 	"Kueue v1beta2 API, ",
 	"Managed Service for Prometheus, ",
 	"MySQL Reference Manual, ",
+	"Terraform documentation, ",
 	"Terraform google provider, ",
 	"YAML specification, ",
 	"POSIX.1-2017, ",

@@ -91,7 +91,8 @@ type Cluster struct {
 	DNSEndpoint        bool         // reachable from outside the VPC
 	SecurityGroup      string       // "" switches Google Groups for RBAC off
 	DeletionProtection bool
-	MultiNetworking    bool // nodes can have networks besides the cluster's own
+	TakeOver           *TakeOver // nil for a cluster that the platform creates
+	MultiNetworking    bool      // nodes can have networks besides the cluster's own
 	ImageStreaming     bool
 	Filestore, GCSFuse bool // CSI drivers
 	Maintenance        Maintenance
@@ -228,6 +229,11 @@ type Capacity struct {
 	// ComputeClass with the capacity's name. Such a capacity has no node pool of its
 	// own either.
 	ComputeClass bool
+	// TakeOver says that the capacity's node pools exist already; nil for pools that the
+	// platform creates.
+	TakeOver *TakeOver
+	// Kept are the settings of nodes that stay as they are after a takeover, sorted.
+	Kept []KeptSetting
 	// KeepsVersion reports whether GKE upgrades the capacity's pools only when
 	// support for their version ends.
 	KeepsVersion bool

@@ -59,6 +59,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.OvercommitReason(),
 	}
+	c.TakeOver, c.Kept = takeOverPools(in.TakeOver)
 	sizeCapacity(&c, in)
 	if len(in.Zones) > 0 {
 		c.Zones = sortedUnique(in.Zones)

@@ -135,6 +135,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 		DNSEndpoint:        c.DNSEndpoint,
 		SecurityGroup:      valueOr(c.SecurityGroup, ""),
 		DeletionProtection: c.DeletionProtection,
+		TakeOver:           takeOverCluster(c.TakeOver),
 		ImageStreaming:     c.ImageStreaming,
 		Filestore:          c.CSIDrivers.Filestore,
 		GCSFuse:            c.CSIDrivers.GCSFuse,

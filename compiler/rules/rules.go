@@ -68,7 +68,7 @@ func All() []Rule {
 		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), labelRules(), hardwareRules(),
 		placeRules(),
 		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(),
-		existingNetworkRules(), gpuNetworkRules(),
+		existingNetworkRules(), gpuNetworkRules(), takeOverRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
 		workloadRules(),
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),

@@ -21,6 +21,11 @@ type cloud struct {
 	// standing holds the values with which unsent arguments were created, by the
 	// type and name of the resource and by path.
 	standing map[[2]string]map[string]tftypes.Value
+	// kept holds the states of the resources that can be imported, by type and ID.
+	kept map[[2]string]tftypes.Value
+	// differs changes the arguments of imported resources, by ID and path: somebody else
+	// made them.
+	differs map[[2]string]func(tftypes.Value) tftypes.Value
 }
 
 // unsent lists, by type, the arguments that the provider does not send to an

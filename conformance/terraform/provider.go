@@ -28,8 +28,8 @@ import (
 // Computed attributes are unknown in a plan, and get invented values when they are
 // applied or read.
 type double struct {
-	// The interface is nil: Terraform does not ask here about functions, imports and
-	// ephemeral resources, which it would answer.
+	// The interface is nil: Terraform does not ask here about functions and ephemeral
+	// resources, which it would answer.
 	tfprotov5.ProviderServer
 
 	schemas schemas
@@ -356,8 +356,28 @@ func (d *double) ApplyResourceChange(_ context.Context,
 			}
 			return v, nil
 		})
+	if err == nil {
+		err = d.cloud.keep(r.TypeName, state, schema)
+	}
 	out.NewState = state
 	return out, err
+}
+
+// ImportResourceState returns a resource that was applied before, also by another
+// configuration.
+func (d *double) ImportResourceState(_ context.Context,
+	r *tfprotov5.ImportResourceStateRequest) (*tfprotov5.ImportResourceStateResponse, error) {
+	v, found := d.cloud.find(r.TypeName, r.ID)
+	if !found {
+		return &tfprotov5.ImportResourceStateResponse{
+			Diagnostics: refusal(fmt.Errorf("Cannot import non-existent remote object: %s", r.ID)),
+		}, nil
+	}
+	kind := d.schemas.resources[r.TypeName].ValueType()
+	state, err := tfprotov5.NewDynamicValue(kind, v)
+	return &tfprotov5.ImportResourceStateResponse{
+		ImportedResources: []*tfprotov5.ImportedResource{{TypeName: r.TypeName, State: &state}},
+	}, err
 }
 
 // protected reports whether a resource has deletion_protection in its state. The

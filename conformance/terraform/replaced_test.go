@@ -255,8 +255,10 @@ func (r root) become(t *testing.T, folder string) {
 			}
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(r.dir, "modules")); err != nil {
-		t.Fatal(err)
+	for _, part := range []string{"modules", "dashboards"} { // for Infrastructure Manager, the root has the dashboards
+		if err := os.RemoveAll(filepath.Join(r.dir, part)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, part := range []string{"terraform", "dashboards"} {
 		to := filepath.Join(filepath.Dir(r.dir), part)

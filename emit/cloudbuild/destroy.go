@@ -17,6 +17,9 @@ var releaseScript string
 //go:embed scripts/unprotect.sh
 var unprotectScript string
 
+//go:embed scripts/taken-over.sh
+var takenOverScript string
+
 //go:embed scripts/running.bash
 var runningCluster string
 
@@ -29,18 +32,23 @@ const (
 
 // destroyBuild returns the build that empties the cluster and deletes everything that
 // Terraform has created. It also works for a platform that was built only in part.
-// It keeps the bucket of the state.
+// It keeps the bucket of the state. If the platform has taken over a resource, the build
+// ends before it changes anything.
 func destroyBuild(p *ir.Platform) build {
+	begin := []task{checkSettings(p)}
+	if p.TakesOver() {
+		begin = append(begin, scriptStep(p, 60, "taken-over", takenOverScript, variable{"TAKEN_OVER", takenOver(p)}))
+	}
 	scheduler := schedulerOf(p)
 	// "--prepare", because the script without it would build the platform again.
-	access := awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare")
+	begin = append(begin, awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare"), takeTurn(p))
 	drain := []task{clusterStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1),
 		append([]variable{{"TEAMS", teamSelector(p)}}, scheduler.variables...)...)}
 	if !p.OwnsCluster() {
 		drain = leaveCluster(p, scheduler)
 	}
 	if p.Delivery.InfrastructureManager {
-		tasks := append([]task{checkSettings(p), access, takeTurn(p)}, drain...)
+		tasks := append(begin, drain...)
 		own := "" // nobody else's cluster may be deleted
 		if p.OwnsCluster() {
 			own = p.Cluster.Name
@@ -49,7 +57,7 @@ func destroyBuild(p *ir.Platform) build {
 			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Cluster.Location},
 				variable{"CLUSTER", own}))...)
 	}
-	tasks := append([]task{checkSettings(p), access, takeTurn(p), unlockState(p), terraformInit(p)}, drain...)
+	tasks := append(append(begin, unlockState(p), terraformInit(p)), drain...)
 	destroy := terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve",
 		"-lock-timeout=300s")
 	if p.OwnsCluster() {

@@ -27,6 +27,9 @@ var labelsBody string
 //go:embed scripts/owners.bash
 var ownersBody string
 
+//go:embed scripts/taken-over.bash
+var takenOverBody string
+
 // The lines of a script that are replaced by the values of a plan, by the functions
 // that both scripts share, and by the commands for the Data Access audit logs for
 // labels, and for service accounts that belong to somebody else.
@@ -40,6 +43,8 @@ const (
 	ownersMark      = "# OWNERS\n"
 	askMark         = "# ASK OWNERS\n"
 	askPreparedMark = "# ASK OWNERS BEFORE THE BUILD\n"
+	// takenOverMark is replaced by a refusal if the platform has taken over a resource.
+	takenOverMark = "# TAKEN OVER\n"
 )
 
 // networksUsage is the part of the help text about the rights of a build that creates
@@ -106,7 +111,25 @@ func destroyScript(p *ir.Platform) []byte {
 	if len(p.Teams) > 0 {
 		image = p.ImageAccount().Email(p.Project)
 	}
-	return fillScript(destroyBody, append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image)))
+	assignments, refusal := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image)), ""
+	if p.TakesOver() {
+		refusal = takenOverBody
+		assignments = append(assignments, words.ShellAssignment("TAKEN_OVER", takenOver(p)))
+	}
+	return fillScript(strings.Replace(destroyBody, takenOverMark, refusal, 1), assignments)
+}
+
+// takenOver names what the platform has taken over.
+func takenOver(p *ir.Platform) string {
+	var out []string
+	if p.Cluster.TakeOver != nil {
+		out = append(out, "cluster "+p.Cluster.Name)
+	}
+	const most = 4
+	for _, pool := range p.TakenOverPools() {
+		out = append(out, "node pool "+pool)
+	}
+	return words.First(out, most)
 }
 
 // commonAssignments returns the assignments of values that both scripts need.

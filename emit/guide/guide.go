@@ -15,8 +15,9 @@ import (
 )
 
 // Files returns .ghpc/artifacts/expanded_blueprint.yaml, the three pages and
-// instructions.txt, network-team/README.md if others own the network, and
-// DEMONSTRATION.md if the platform has a demonstration. The pages refer to the files of the other emitters.
+// instructions.txt, network-team/README.md if others own the network, takeover/README.md
+// if the platform takes over a resource, and DEMONSTRATION.md if it has a demonstration.
+// The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p)
 	if err != nil {
@@ -35,6 +36,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	}
 	if p.Network.Existing != nil {
 		files = append(files, emit.File{Path: networkTeamPage, Content: networkTeamFile(p)})
+	}
+	if p.TakesOver() {
+		files = append(files, emit.File{Path: takeOverPage, Content: takeOverFile(p)})
 	}
 	if len(p.Demonstration) > 0 {
 		files = append(files, emit.File{Path: demonstrationPage, Content: demonstrationFile(p)})

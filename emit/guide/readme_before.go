@@ -18,6 +18,7 @@ func explainBefore(d *document, p *ir.Platform) {
 	listCallerRoles(d, p)
 	listMembers(d, p)
 	explainExistingNetwork(d, p)
+	explainTakeOver(d, p)
 	explainMirror(d, p)
 	quotaInShort(d, p)
 	pointToReservations(d, p)

@@ -105,6 +105,7 @@ func classPlaceholder(p *ir.Platform) markup {
 func explainDestroy(d *document, p *ir.Platform) {
 	d.Heading(2, undoHeading)
 	explainDisconnect(d, p)
+	explainDestroyTakenOver(d, p)
 	d.Para("This command destroys the platform, with all jobs in it:")
 	d.Code("sh", "./destroy-platform.sh")
 	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")

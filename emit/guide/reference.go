@@ -66,6 +66,10 @@ func listFiles(d *document, p *ir.Platform) {
 	if p.Network.Existing != nil {
 		rows = append(rows, []markup{fileLink("network-team/"), "for the owners of the network: what they must add"})
 	}
+	if p.TakesOver() {
+		rows = append(rows, []markup{fileLink("takeover/"), "how the platform takes over resources that exist, and " +
+			"the blocks with which their former owners let go of them"})
+	}
 	if p.Delivery.GitOps.On() {
 		rows = append(rows, []markup{fileLink("gitops/"), "the objects of " + toolName(p)})
 	}

@@ -50,10 +50,7 @@ func writeCluster(b *body, p *ir.Platform) {
 	writeObservability(c, p.Cluster.Metrics)
 	writeMaintenance(c, p.Cluster.Maintenance)
 
-	lifecycle := c.block("lifecycle")
-	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
-		"Terraform did not ignore this, the next plan would replace the cluster.")
-	lifecycle.setExpr("ignore_changes", "[node_config]")
+	clusterLifecycle(c, p.Cluster)
 	if p.Network.Existing != nil {
 		c.note("Nodes need their roles to join the cluster.")
 		c.setExpr("depends_on", "[google_project_iam_member.nodes]")
@@ -64,6 +61,27 @@ func writeCluster(b *body, p *ir.Platform) {
   module.network,
   google_project_iam_member.nodes,
 ]`)
+}
+
+// clusterLifecycle writes the changes of the cluster that Terraform ignores. All three
+// arguments apply only to the default node pool of a new cluster. For a cluster that was
+// imported, the provider reads another initial_node_count, which would replace the
+// cluster, and remove_default_node_pool would delete a node pool default-pool with its
+// jobs. They stay ignored for ever, because a blueprint can lose its takeOver.
+//
+// Source: hashicorp/terraform-provider-google, resource_container_cluster.go:
+// resourceContainerClusterRead, resourceContainerClusterUpdate and
+// resourceContainerClusterStateImporter.
+func clusterLifecycle(c *body, cluster ir.Cluster) {
+	lifecycle := c.block("lifecycle")
+	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
+		"Terraform did not ignore this, the next plan would replace the cluster. The other two",
+		"apply only to a new cluster: they would replace an imported cluster, or delete its",
+		"node pool default-pool.")
+	lifecycle.setExpr("ignore_changes", "[node_config, initial_node_count, remove_default_node_pool]")
+	if cluster.TakeOver != nil {
+		preventDestroy(lifecycle, "The cluster was taken over: Terraform refuses a plan that would replace it.")
+	}
 }
 
 func privateNetwork(c *body, p *ir.Platform) {

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -13,13 +14,15 @@ type ignoredArgument struct {
 	of   func(pool) bool
 }
 
-// pool holds the properties that decide which arguments of a node pool are ignored.
+// pool holds the properties that decide what the lifecycle block of a node pool has.
 type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
 	tpus         bool
 	policy       bool // a resource policy places the nodes
 	scales       bool // the autoscaler sizes the pool
+	takenOver    bool // the pool existed before the platform
+	kept         []ir.KeptSetting
 }
 
 // ignoredArguments are the arguments that GKE fills in or does not return, and the
@@ -48,19 +51,32 @@ var ignoredArguments = []ignoredArgument{
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
 	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a local SSD count of zero.",
 		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
+	// The blueprint names these settings: the nodes of a pool that was taken over keep them.
+	keptArgument("service_account", "The nodes keep their service account.", ir.KeepServiceAccount),
+	keptArgument("oauth_scopes", "The nodes keep their access scopes.", ir.KeepOAuthScopes),
+	keptArgument("shielded_instance_config", "The nodes keep their settings of Shielded VMs.",
+		ir.KeepShieldedInstanceConfig),
+	keptArgument("reservation_affinity", "The nodes keep their reservation affinity.", ir.KeepReservationAffinity),
+	keptArgument("boot_disk_kms_key", "The boot disks keep their key.", ir.KeepBootDiskKmsKey),
+}
+
+// keptArgument returns the row of an argument of node_config that a takeover can keep.
+func keptArgument(name, note constant, setting ir.KeptSetting) ignoredArgument {
+	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
 }
 
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
-		policy: c.Machine.PlacementTopology != "",
-		scales: isAutoscaled(c),
+		policy:    c.Machine.PlacementTopology != "",
+		scales:    isAutoscaled(c),
+		takenOver: c.TakeOver != nil, kept: c.Kept,
 	}
 }
 
 // writeLifecycle writes the changes of a pool that Terraform ignores. Unless trigger
 // is "", it also makes a change of trigger replace the pool, although the provider
-// would not.
+// would not. Terraform never replaces or destroys a pool that is taken over.
 func writeLifecycle(np *body, p pool, trigger constant) {
 	var ignored []string
 	var notes []constant
@@ -69,7 +85,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored) == 0 && trigger == "" {
+	if len(ignored) == 0 && trigger == "" && !p.takenOver {
 		return
 	}
 	block := np.block("lifecycle")
@@ -79,5 +95,8 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 	}
 	if trigger != "" {
 		block.setExpr("replace_triggered_by", "["+trigger+"]")
+	}
+	if p.takenOver {
+		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")
 	}
 }

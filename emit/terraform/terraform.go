@@ -3,7 +3,8 @@
 // and reservations, identities, buckets, dashboards and alerts.
 //
 // If others own the network, the module changes nothing in it, and a second root,
-// network-team/, holds what its owners must add.
+// network-team/, holds what its owners must add. For resources that the platform takes
+// over, takeover/ has the blocks with which their former owners let go of them.
 //
 // Values that an administrator would set per project are in terraform.tfvars; values
 // that belong to a piece of hardware are in the block that creates it. Teams are
@@ -21,10 +22,10 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns the files under terraform/, and network-team/main.tf, formatted like the output of terraform
-// fmt. It returns an error if the plan has a fixed node count that cannot be divided
-// evenly over the zones, because GKE would create fewer nodes than the quotas
-// promise.
+// Files returns the files under terraform/, network-team/main.tf and takeover/removed.tf,
+// formatted like the output of terraform fmt. It returns an error if the plan has a fixed
+// node count that cannot be divided evenly over the zones, because GKE would create fewer
+// nodes than the quotas promise.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	for _, c := range p.Capacities {
 		if c.Static && c.MaxNodes%len(c.Zones) != 0 {
@@ -44,6 +45,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		{"gpu_networks.tf", gpuNetworks},
 		{"cluster.tf", writeCluster},
 		{"node_pools.tf", nodePools},
+		{"imports.tf", writeImports},
 		{"placement.tf", writePlacements},
 		{"reservations.tf", writeReservations},
 		{"identities.tf", writeIdentities},
@@ -64,7 +66,8 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		networkTeam(&body{Body: file.Body()}, p)
 		files = append(files, emit.File{Path: networkTeamFile, Content: file.Bytes()})
 	}
-	return files, nil
+	released, err := letGo(p)
+	return append(files, released...), err
 }
 
 // rootFile is a file below terraform/, and the function that writes its content.

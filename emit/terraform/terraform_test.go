@@ -581,7 +581,8 @@ func TestCluster(t *testing.T) {
 			"cluster_autoscaling.auto_provisioning_defaults.disk_size":       "200",
 			"cluster_autoscaling.auto_provisioning_defaults.service_account": "var.node_account",
 			"node_config.service_account":                                    "var.node_account",
-			"lifecycle.ignore_changes":                                       "[node_config]",
+			"lifecycle.ignore_changes": "[node_config, initial_node_count, " +
+				"remove_default_node_pool]",
 		}},
 		{"open", map[string]string{
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",

@@ -34,6 +34,7 @@ END
 
 begin --yes "$@"
 sure=$GIVEN
+# TAKEN OVER
 need_way_in
 
 existing=$(gcloud storage buckets list --project="$PROJECT" --filter="name=\"$BUCKET\"" --format='value(name)')

@@ -56,6 +56,8 @@ func readTerraform(f emit.File) ([]object, *unreadable) {
 			if last := len(b.Labels) - 1; last >= 0 {
 				o.kind = strings.Join(append([]string{b.Type}, b.Labels[:last]...), " ")
 				o.name = b.Labels[last]
+			} else if a := b.Body.Attributes[blockAddresses[b.Type]]; a != nil {
+				o.name = s.tokensNode(a.Expr).text
 			}
 			out = append(out, o)
 		}
@@ -112,6 +114,10 @@ func deepLine(content []byte) int {
 	}
 	return 0
 }
+
+// blockAddresses maps the types of blocks without labels to the argument with the address
+// of their resource.
+var blockAddresses = map[string]string{"import": "to", "moved": "from", "removed": "from"}
 
 // blockKeys maps the types of repeated blocks to the argument that identifies a
 // block. Source: the documentation of the provider hashicorp/google.

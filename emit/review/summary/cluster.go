@@ -79,6 +79,8 @@ func (s *sheet) addCluster() {
 	}
 	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
+	addTakeOver(cluster, c.TakeOver)
+
 	security := s.newSubject(TopicSecurity, kindCluster, "")
 	security.is("deletion protection", onOff(c.DeletionProtection),
 		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",

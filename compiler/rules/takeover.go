@@ -1,0 +1,141 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+)
+
+// Rules on clusters and node pools that the platform takes over.
+
+func takeOverRules() []Rule {
+	return []Rule{
+		{
+			Code: "E0420", Severity: diag.Error, Title: "takeOver of a capacity without node pools of its own",
+			check: poolsOfGKE,
+		},
+		{
+			Code: "E0421", Severity: diag.Error, Title: "node pool cannot be taken over",
+			check: poolsToLeave,
+		},
+		{
+			Code: "E0422", Severity: diag.Error, Title: "two capacities take over the same node pool",
+			check: repeatedAddresses,
+		},
+		{
+			Code: "E0423", Severity: diag.Error, Title: "address of one node pool for a capacity with several",
+			check: addressOfOne,
+		},
+		{
+			Code: "E0723", Severity: diag.Error, Title: "cluster to take over without its network",
+			check: clusterWithoutNetwork,
+		},
+	}
+}
+
+// eachTakeOver calls visit for the capacities that take over node pools.
+func (r *report) eachTakeOver(visit func(c ir.Capacity, path []string)) {
+	for _, c := range r.Plan.Capacities {
+		if c.TakeOver != nil {
+			visit(c, at("capacity", c.Name, "takeOver"))
+		}
+	}
+}
+
+// poolsOfGKE reports a takeover of pools that GKE creates and deletes, which no Terraform
+// configuration has.
+func poolsOfGKE(r *report) {
+	r.eachTakeOver(func(c ir.Capacity, path []string) {
+		field := "computeClass"
+		if c.AutoProvisioned {
+			field = "autoProvisioned"
+		}
+		if !c.OwnsPools() {
+			r.addKey(path, fmt.Sprintf("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
+				withRelated(at("capacity", c.Name, field), "GKE creates the pools"),
+				withHelp("remove takeOver, or remove %s", field))
+		}
+	})
+}
+
+// poolsToLeave reports a takeover that would harm the pool, or that Terraform would
+// refuse for certain.
+func poolsToLeave(r *report) {
+	r.eachTakeOver(func(c ir.Capacity, path []string) {
+		reservation := at("capacity", c.Name, "consumption", c.Option.Facts().Field)
+		switch {
+		case !c.OwnsPools(): // poolsOfGKE reports it
+		case c.Waiting:
+			r.addKey(path,
+				fmt.Sprintf("the build would remove all nodes of pool %q, because its reservation has not begun", c.Name),
+				withRelated(reservation, "the reservation"),
+				withHelp("set active: true if the reservation has begun, otherwise remove takeOver until then"))
+		case c.SlicesOff():
+			r.addKey(path, fmt.Sprintf("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
+				withHelp("set slices to the number of node pools that exist, or remove takeOver"))
+		case c.Reservation != nil && c.Reservation.Create:
+			r.addKey(path, fmt.Sprintf(
+				"node pool %q exists, but the platform would create the reservation that its nodes must come from", c.Name),
+				withRelated(append(reservation, "create"), "the platform creates the reservation"),
+				withHelp("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
+					"pool: remove takeOver, and rename the capacity"))
+		case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
+			r.add(append(path, "keep"),
+				fmt.Sprintf("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity",
+					c.Name, c.Reservation.Name),
+				withRelated(reservation, "the reservation"),
+				withHelp("remove %q from keep", ir.KeepReservationAffinity))
+		}
+	})
+}
+
+// repeatedAddresses reports addresses that have a node pool in common.
+func repeatedAddresses(r *report) {
+	type named struct{ capacity, from string }
+	var seen []named
+	r.eachTakeOver(func(c ir.Capacity, path []string) {
+		from := c.TakeOver.From
+		if from == "" || !c.OwnsPools() {
+			return
+		}
+		for _, other := range seen {
+			if ir.AddressesOverlap(from, other.from) {
+				r.add(append(path, "from"),
+					fmt.Sprintf("capacities %q and %q take over the same node pool", other.capacity, c.Name),
+					withRelated(at("capacity", other.capacity, "takeOver", "from"), "the other address"),
+					withHelp("write the address of the node pool that has the name of the capacity, with its key in "+
+						"brackets if the resource has several"))
+				break
+			}
+		}
+		seen = append(seen, named{c.Name, from})
+	})
+}
+
+// addressOfOne reports an address with a key for a capacity with several node pools.
+func addressOfOne(r *report) {
+	r.eachTakeOver(func(c ir.Capacity, path []string) {
+		if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
+			r.add(append(path, "from"),
+				fmt.Sprintf("capacity %q has %s, but the address names one of them", c.Name, words.Count(n, "node pool")),
+				withHelp("remove the key at the end: the address without it names all node pools of the resource; if "+
+					"each slice has a resource of its own, remove from, and let the former owner run terraform state rm"))
+		}
+	})
+}
+
+// clusterWithoutNetwork reports a cluster to take over whose network the blueprint does
+// not name. The provider cannot change the network of a cluster. Source: Terraform google
+// provider, google_container_cluster.
+func clusterWithoutNetwork(r *report) {
+	b := r.Blueprint
+	if b.Cluster.TakeOver == nil || b.Cluster.Existing != nil || b.Network.Existing != nil {
+		return
+	}
+	r.addKey(at("cluster", "takeOver"),
+		fmt.Sprintf("cluster %q exists in a network, and cannot move to the new network of the platform", b.Name),
+		withHelp(`name the network of the cluster, such as network: existing: {network: "NETWORK", subnet: "SUBNET", `+
+			`pods: "RANGE", services: "RANGE"}: gcloud container clusters describe prints the names`))
+}

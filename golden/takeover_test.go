@@ -1,0 +1,178 @@
+package golden_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/terraform"
+)
+
+// adopted is a platform that takes over its cluster and all of its node pools.
+const adopted = "testdata/platforms/adopted-cluster.cue"
+
+// takeOvers is what makes adopted a platform that takes over.
+var takeOvers = regexp.MustCompile(`(?m)^.*\btakeOver:.*\n`)
+
+// compileAdopted compiles adopted with tags, after an edit of its text.
+func compileAdopted(t *testing.T, edit func(string) string, tags ...string) emit.Tree {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "platform.cue")
+	if err := os.WriteFile(name, []byte(edit(readText(t, adopted))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, res := compileResult(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}, Tags: tags})
+	for _, f := range res.Findings.Sorted() {
+		t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
+	}
+	return tree
+}
+
+func unedited(s string) string { return s }
+
+// TestTakeOver compares what a takeover adds with the goldens: the imports, the blocks
+// for the former owners, and the page. For Infrastructure Manager, it compares only the
+// imports.
+func TestTakeOver(t *testing.T) {
+	for _, form := range []struct {
+		golden string
+		tags   []string
+		kept   func(path string) bool
+	}{
+		{"adopted-cluster", nil, func(path string) bool {
+			return path == "terraform/imports.tf" || strings.HasPrefix(path, "takeover/")
+		}},
+		{"adopted-cluster-managed", []string{"managed=true"}, func(path string) bool {
+			return path == "terraform/imports.tf"
+		}},
+	} {
+		t.Run(form.golden, func(t *testing.T) {
+			tree := compileAdopted(t, unedited, form.tags...)
+			checkFolder(t, treeFS(tree))
+			if *update && !t.Failed() {
+				runConformance(t, tree)
+			}
+			if !t.Failed() {
+				compareTree(t, filepath.Join("testdata", form.golden), tree.Select(form.kept))
+			}
+		})
+	}
+}
+
+// TestTakeOverLeavesNothing holds that a platform whose blueprint loses its takeOver has
+// the folder of a platform that never had one: the resources keep their addresses and all
+// arguments, and only the blocks and texts about the takeover go.
+func TestTakeOverLeavesNothing(t *testing.T) {
+	with := compileAdopted(t, unedited)
+	without := compileAdopted(t, func(s string) string { return takeOvers.ReplaceAllString(s, "") })
+	var changed []string
+	for _, f := range otherFiles(with, without) {
+		changed = append(changed, f.Path)
+	}
+	want := []string{
+		"README.md", "REFERENCE.md", "cloudbuild/destroy.yaml", "destroy-platform.sh", "takeover/README.md",
+		"takeover/removed.tf", "terraform/cluster.tf", "terraform/imports.tf", "terraform/node_pools.tf",
+	}
+	if diff := cmp.Diff(want, changed); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	lifecycle := regexp.MustCompile(`(?ms)^  lifecycle \{.*?^  \}\n`)
+	a, b := treeFS(with), treeFS(without)
+	for _, path := range []string{"terraform/cluster.tf", "terraform/node_pools.tf"} {
+		was, is := string(readFolder(t, a, path)), string(readFolder(t, b, path))
+		if diff := cmp.Diff(lifecycle.ReplaceAllString(is, ""), lifecycle.ReplaceAllString(was, "")); diff != "" {
+			t.Errorf("%s differs outside lifecycle (-without +with):\n%s", path, diff)
+		}
+		guarded := strings.Count(was, "prevent_destroy = true")
+		if want := map[string]int{"terraform/cluster.tf": 1, "terraform/node_pools.tf": 3}[path]; guarded != want ||
+			strings.Contains(is, "prevent_destroy") {
+			t.Errorf("%s: %d resources cannot be destroyed, want %d, and none without takeOver", path, guarded, want)
+		}
+	}
+}
+
+// TestTakeOverKeeps holds that each setting that a takeover can keep is an argument of
+// node_config whose change replaces a pool, and that Terraform ignores it.
+func TestTakeOverKeeps(t *testing.T) {
+	for setting, argument := range map[ir.KeptSetting]string{
+		ir.KeepServiceAccount: "service_account", ir.KeepOAuthScopes: "oauth_scopes",
+		ir.KeepShieldedInstanceConfig: "shielded_instance_config", ir.KeepReservationAffinity: "reservation_affinity",
+		ir.KeepBootDiskKmsKey: "boot_disk_kms_key",
+	} {
+		tree := compileAdopted(t, func(s string) string {
+			return strings.Replace(s, `keep: ["serviceAccount", "shieldedInstanceConfig", "reservationAffinity"]`,
+				`keep: ["`+string(setting)+`"]`, 1)
+		})
+		pools := string(readFolder(t, treeFS(tree), "terraform/node_pools.tf"))
+		if !strings.Contains(pools, "ignore_changes = [initial_node_count, node_config[0]."+argument+"]\n") {
+			t.Errorf("keep %q: Terraform does not ignore node_config[0].%s", setting, argument)
+		}
+		if !slices.ContainsFunc(terraform.ReplacingArguments("google_container_node_pool"),
+			func(a terraform.Argument) bool { return a.Path == "node_config."+argument }) {
+			t.Errorf("keep %q: a change of %s replaces no pool", setting, argument)
+		}
+	}
+}
+
+// TestTakeOverPage holds that the page lists every argument whose difference makes
+// Terraform replace what is taken over, except those that the import itself decides, that
+// Terraform ignores, or that the words of the page cover.
+func TestTakeOverPage(t *testing.T) {
+	tree := compileAdopted(t, unedited)
+	page := string(readFolder(t, treeFS(tree), "takeover/README.md"))
+	covered := map[string][]string{
+		"google_container_node_pool": {
+			"name", "cluster", "location", "initial_node_count", "node_config",
+			// the other arguments of the consumption
+			"queued_provisioning", "node_config.max_run_duration",
+		},
+		"google_container_cluster": {"name", "initial_node_count", "node_config"},
+	}
+	for _, o := range ir.Options() {
+		covered["google_container_node_pool"] = append(covered["google_container_node_pool"],
+			"node_config."+o.NodeConfig)
+	}
+	for kind, known := range covered {
+		for _, a := range terraform.ReplacingArguments(kind) {
+			listed := false
+			for path := a.Path; path != ""; path = path[:max(0, strings.LastIndex(path, "."))] {
+				listed = listed || strings.Contains(page, "`"+path+"`") || slices.Contains(known, path) &&
+					(path != "node_config" || kind == "google_container_cluster" || path == a.Path)
+			}
+			if !listed {
+				t.Errorf("the page does not name %s of %s", a.Path, kind)
+			}
+		}
+	}
+}
+
+// TestTakeOverCommands checks the commands of the page against the table of commands.
+func TestTakeOverCommands(t *testing.T) {
+	table := readPrograms(t)
+	page := string(readFolder(t, treeFS(compileAdopted(t, unedited)), "takeover/README.md"))
+	commands := 0
+	for _, b := range fencedBlocks(page) {
+		for line := range strings.Lines(strings.ReplaceAll(b.text, "ADDRESS", "address")) {
+			command, _, _ := strings.Cut(strings.TrimSpace(line), " >")
+			words := strings.Fields(command)
+			if standIns()[words[0]] == "" {
+				continue
+			}
+			commands++
+			if mistake := table.findMistake(words); mistake != "" {
+				t.Errorf("%s: %s", command, mistake)
+			}
+		}
+	}
+	if commands != 3 {
+		t.Errorf("%d commands", commands)
+	}
+}
