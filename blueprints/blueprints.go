@@ -5,5 +5,6 @@ import "embed"
 
 // Files holds the blueprints, each in the directory of its name.
 //
-//go:embed a3-ultra-flex batch-platform batch-platform-dws existing kai-departments shared-vpc tpu-training
+//go:embed a3-ultra-flex batch-platform batch-platform-argocd batch-platform-dws existing kai-departments
+//go:embed shared-vpc tpu-training
 var Files embed.FS

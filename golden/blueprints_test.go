@@ -144,7 +144,8 @@ func blueprintNames(t *testing.T) []string {
 
 // bases maps each overlay to the blueprints that it is laid over.
 var bases = map[string][]string{
-	"batch-platform-dws": {"batch-platform"},
+	"batch-platform-argocd": {"batch-platform"},
+	"batch-platform-dws":    {"batch-platform"},
 }
 
 // blueprintDirs returns the directories, below folder, from which a blueprint is

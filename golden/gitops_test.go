@@ -16,41 +16,43 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// gitOpsTools are the overlays in testdata/gitops, one for each tool.
+// gitOpsTools are the tools. Each has an overlay of the batch platform: that of Argo CD is
+// a blueprint, and the others are in testdata/gitops.
 var gitOpsTools = []string{"argocd", "configsync", "flux"}
 
-// compileGitOps compiles the batch platform with overlays of testdata/gitops: one for a
-// GitOps tool, and perhaps others.
+// argoCDOverlay is the overlay of Argo CD.
+var argoCDOverlay = filepath.Join(root, "blueprints", "batch-platform-argocd")
+
+// compileGitOps compiles the batch platform with overlays: one for a GitOps tool, and
+// perhaps others of testdata/gitops.
 func compileGitOps(t *testing.T, overlays ...string) emit.Tree {
 	t.Helper()
 	paths := []string{filepath.Join(root, "blueprints", "batch-platform")}
 	for _, name := range overlays {
-		paths = append(paths, filepath.Join("testdata", "gitops", name+".cue"))
+		overlay := filepath.Join("testdata", "gitops", name+".cue")
+		if name == "argocd" {
+			overlay = argoCDOverlay
+		}
+		paths = append(paths, overlay)
 	}
 	return compileFolder(t, paths...)
 }
 
-// TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool.
-// For Argo CD it compares kubernetes/ and all files that differ from those of
-// golden/batch-platform, and for the other tools README.md and the folder gitops/.
+// TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool
+// that has no golden folder of its own, and compares README.md and the folder gitops/.
 func TestGitOps(t *testing.T) {
-	plain := compileFolder(t, filepath.Join(root, "blueprints", "batch-platform"))
 	for _, tool := range gitOpsTools {
+		if tool == "argocd" {
+			continue // TestBlueprints
+		}
 		t.Run(tool, func(t *testing.T) {
 			tree := compileGitOps(t, tool)
 			checkFolder(t, treeFS(tree))
 			if *update && !t.Failed() {
 				runConformance(t, tree)
 			}
-			kept := []string{"README.md", "gitops/"}
-			if tool == "argocd" {
-				kept = []string{"kubernetes/"}
-				for _, f := range otherFiles(tree, plain) {
-					kept = append(kept, f.Path)
-				}
-			}
 			files := slices.DeleteFunc(tree, func(f emit.File) bool {
-				return !slices.ContainsFunc(kept, func(start string) bool { return strings.HasPrefix(f.Path, start) })
+				return f.Path != "README.md" && !strings.HasPrefix(f.Path, "gitops/")
 			})
 			if !t.Failed() {
 				compareTree(t, "testdata/batch-platform-"+tool, files)
@@ -174,7 +176,7 @@ func TestGitOpsProject(t *testing.T) {
 		{"../blueprints/batch-platform", "../blueprints/batch-platform-dws"}, {"../blueprints/a3-ultra-flex"},
 		{"../blueprints/tpu-training"}, {"testdata/platforms/compute-classes.cue"},
 	} {
-		tree := compileFolder(t, append(paths, "testdata/gitops/argocd.cue")...)
+		tree := compileFolder(t, append(paths, argoCDOverlay)...)
 		used := map[string]bool{}
 		for _, kind := range charts {
 			used[kind] = true

@@ -76,7 +76,6 @@ const kubectlResources = "applications clusterqueues cohorts configmap configs.k
 // of which its files replace files.
 func guideForms() map[string]string {
 	return map[string]string{
-		"batch-platform-argocd":     "batch-platform",
 		"batch-platform-configsync": "batch-platform",
 		"batch-platform-flux":       "batch-platform",
 		"tpu-training-v4-managed":   "tpu-training",

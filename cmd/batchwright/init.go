@@ -44,6 +44,10 @@ func exampleBlueprints() []example {
 		{"a3-ultra-flex", "512 H200 GPUs by flex-start, with GPUDirect RDMA", []string{"a3-ultra-flex"}},
 		{"batch-platform", "four teams, L4 and A100 GPUs: reserved, on demand, Spot", []string{"batch-platform"}},
 		{
+			"batch-platform-argocd", "the same, and Argo CD applies what is in the cluster",
+			[]string{"batch-platform", "batch-platform-argocd"},
+		},
+		{
 			"batch-platform-dws", "the same, and GPUs that start for whole jobs",
 			[]string{"batch-platform", "batch-platform-dws"},
 		},
@@ -84,7 +88,7 @@ func (c Command) initCommand() *cobra.Command {
 	o := &initiation{Command: c}
 	var list strings.Builder
 	for _, e := range exampleBlueprints() {
-		fmt.Fprintf(&list, "\n  %-20s%s", e.name, e.about)
+		fmt.Fprintf(&list, "\n  %-23s%s", e.name, e.about)
 	}
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",

@@ -1,25 +1,21 @@
 package gitops_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/action"
-	"helm.sh/helm/v3/pkg/chart/loader"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/conformance/gitops"
 )
 
-// tools are the overlays of golden/testdata/gitops.
+// tools are the tools whose folders of the batch platform are checked.
 var tools = []string{"argocd", "configsync", "flux"}
 
 // compiler returns the path of batchwright, which it builds once.
@@ -34,8 +30,9 @@ var compiler = sync.OnceValues(func() (string, error) {
 	return program, c.Run()
 })
 
-// compileFolder returns the deploy folder of the batch platform for a tool. Its folder
-// for TPUs, GPUDirect or DWS has the same objects of the tool.
+// compileFolder returns the deploy folder of the batch platform for a tool: the golden
+// folder for Argo CD, and an overlay of golden/testdata/gitops for the others. The folders
+// of platforms with TPUs, GPUDirect or DWS have the same objects of the tool.
 func compileFolder(t *testing.T, tool string) string {
 	t.Helper()
 	program, err := compiler()
@@ -43,8 +40,11 @@ func compileFolder(t *testing.T, tool string) string {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "gke-batch")
-	c := exec.CommandContext(t.Context(), program, "compile", "-o", dir, "blueprints/batch-platform",
-		"golden/testdata/gitops/"+tool+".cue")
+	overlay := "golden/testdata/gitops/" + tool + ".cue"
+	if tool == "argocd" {
+		overlay = "blueprints/batch-platform-argocd"
+	}
+	c := exec.CommandContext(t.Context(), program, "compile", "-o", dir, "blueprints/batch-platform", overlay)
 	c.Dir = "../.."
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -67,15 +67,13 @@ func (o object) key() string {
 // decodeObjects returns the objects of a YAML text.
 func decodeObjects(t *testing.T, from string, text []byte) []object {
 	t.Helper()
+	decoded, err := gitops.Decode(text)
+	if err != nil {
+		t.Fatalf("%s: %v", from, err)
+	}
 	var objects []object
-	for _, document := range bytes.Split(append([]byte("\n"), text...), []byte("\n---")) {
-		var fields map[string]any
-		if err := yaml.Unmarshal(document, &fields); err != nil {
-			t.Fatalf("%s: %v", from, err)
-		}
-		if len(fields) > 0 {
-			objects = append(objects, object{&unstructured.Unstructured{Object: fields}, from})
-		}
+	for _, fields := range decoded {
+		objects = append(objects, object{&unstructured.Unstructured{Object: fields}, from})
 	}
 	return objects
 }
@@ -83,34 +81,23 @@ func decodeObjects(t *testing.T, from string, text []byte) []object {
 // kustomize returns the objects of a kustomization.
 func kustomize(t *testing.T, dir string) []object {
 	t.Helper()
-	found, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := found.AsYaml()
+	text, err := gitops.Kustomize(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return decodeObjects(t, filepath.Base(dir), text)
 }
 
-// renderChart returns the objects of a chart, as "helm template --include-crds" does.
-func renderChart(t *testing.T, name, version, release, namespace string, values map[string]any) []object {
+// renderChart returns the objects of a chart.
+func renderChart(t *testing.T, c gitops.Chart) []object {
 	t.Helper()
-	dir := filepath.Join(moduleDir(t, "sigs.k8s.io/"+name+"@v"+version), "charts", name)
-	c, err := loader.Load(dir)
+	text, err := c.Render(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	install := action.NewInstall(&action.Configuration{})
-	install.DryRun, install.ClientOnly, install.IncludeCRDs = true, true, true
-	install.ReleaseName, install.Namespace = release, namespace
-	rendered, err := install.Run(c, values)
-	if err != nil {
-		t.Fatalf("chart %s: %v", name, err)
-	}
+	name := c.Name()
 	var objects []object
-	for _, o := range decodeObjects(t, "chart "+name, []byte(rendered.Manifest)) {
+	for _, o := range decodeObjects(t, "chart "+name, text) {
 		// The charts' own tests are hooks, which no GitOps tool of the platform runs.
 		if o.GetNamespace() == "" && slices.Contains([]string{"ConfigMap", "Secret", "Service"}, o.GetKind()) {
 			t.Errorf("chart %s: %s has no namespace", name, o.key())
@@ -137,12 +124,7 @@ func renderRelease(t *testing.T, dir, name string) []object {
 	if addresses[0] != want {
 		t.Fatalf("%s: resource %s, want %s", file, addresses[0], want)
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(),
-		filepath.Join(moduleDir(t, "sigs.k8s.io/"+name+"@"+version), "config/default"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := built.AsYaml()
+	manifest, err := gitops.Kustomize(filepath.Join(moduleDir(t, "sigs.k8s.io/"+name+"@"+version), "config/default"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,33 +141,26 @@ func renderRelease(t *testing.T, dir, name string) []object {
 	return kustomize(t, dir)
 }
 
-// installation says how a tool installs a chart.
-type installation struct {
-	address, version, release, namespace string
-	values                               map[string]any
-}
-
 // platform is what a tool applies.
 type platform struct {
 	dir     string
 	tool    []object // the tool's own objects
-	charts  map[string]installation
+	charts  map[string]gitops.Chart
 	objects []object // of the charts, kubernetes/ and dashboards/
 }
 
 // readPlatform renders everything that a tool applies.
 func readPlatform(t *testing.T, tool string) platform {
 	t.Helper()
-	p := platform{dir: compileFolder(t, tool), charts: map[string]installation{}}
+	p := platform{dir: compileFolder(t, tool), charts: map[string]gitops.Chart{}}
 	p.tool = kustomize(t, filepath.Join(p.dir, "gitops"))
 	if tool == "flux" {
 		p.tool = append(p.tool, kustomize(t, filepath.Join(p.dir, "gitops/system"))...)
 	}
 	for _, o := range p.tool {
 		for _, i := range installations(t, p.tool, o) {
-			name := i.address[strings.LastIndex(i.address, "/")+1:]
-			p.charts[name] = i
-			p.objects = append(p.objects, renderChart(t, name, i.version, i.release, i.namespace, i.values)...)
+			p.charts[i.Name()] = i
+			p.objects = append(p.objects, renderChart(t, i)...)
 		}
 	}
 	if len(p.charts) == 0 {
@@ -199,7 +174,7 @@ func readPlatform(t *testing.T, tool string) platform {
 }
 
 // installations returns the charts that an object of a tool installs.
-func installations(t *testing.T, all []object, o object) []installation {
+func installations(t *testing.T, all []object, o object) []gitops.Chart {
 	t.Helper()
 	text := func(fields map[string]any, path ...string) string {
 		value, _, _ := unstructured.NestedString(fields, path...)
@@ -209,14 +184,14 @@ func installations(t *testing.T, all []object, o object) []installation {
 		value, _, _ := unstructured.NestedMap(fields, path...)
 		return value
 	}
-	var found []installation
+	var found []gitops.Chart
 	switch o.GetKind() {
 	case "Application":
 		sources, _, _ := unstructured.NestedSlice(o.Object, "spec", "sources")
 		for _, s := range sources {
 			source := s.(map[string]any)
 			if helm := nested(source, "helm"); helm != nil {
-				found = append(found, installation{
+				found = append(found, gitops.Chart{
 					text(source, "repoURL"), text(source, "targetRevision"), text(helm, "releaseName"),
 					text(helm, "namespace"), nested(helm, "valuesObject"),
 				})
@@ -226,7 +201,7 @@ func installations(t *testing.T, all []object, o object) []installation {
 		spec := nested(o.Object, "spec")
 		for _, repository := range all {
 			if repository.GetKind() == "OCIRepository" && repository.GetName() == text(spec, "chartRef", "name") {
-				found = append(found, installation{
+				found = append(found, gitops.Chart{
 					text(repository.Object, "spec", "url"), text(repository.Object, "spec", "ref", "tag"),
 					text(spec, "releaseName"), text(spec, "targetNamespace"), nested(spec, "values"),
 				})

@@ -151,7 +151,7 @@ func checkConfiguration(t *testing.T, p platform) {
 		checkRelease(t, p, text)
 		return
 	}
-	wanted, _, _ := unstructured.NestedString(k.values, "managerConfig", "controllerManagerConfigYaml")
+	wanted, _, _ := unstructured.NestedString(k.Values, "managerConfig", "controllerManagerConfigYaml")
 	var got, want map[string]any
 	for from, into := range map[string]*map[string]any{text: &got, wanted: &want} {
 		if err := yaml.Unmarshal([]byte(from), into); err != nil || len(*into) < 5 {
@@ -169,7 +169,8 @@ func checkConfiguration(t *testing.T, p platform) {
 			"spec", "template", "metadata", "annotations")
 		return annotations["charts.kueue.x-k8s.io/config-checksum"]
 	}
-	plain := renderChart(t, "kueue", k.version, k.release, k.namespace, nil)
+	k.Values = nil
+	plain := renderChart(t, k)
 	if a, b := checksum(p.objects), checksum(plain); a == "" || a == b {
 		t.Errorf("checksums %q and %q with another configuration", a, b)
 	}

@@ -75,7 +75,7 @@ var tools = map[string]tool{
 }
 
 // bases maps an overlay to the blueprint under it.
-var bases = map[string]string{"batch-platform-dws": "batch-platform"}
+var bases = map[string]string{"batch-platform-argocd": "batch-platform", "batch-platform-dws": "batch-platform"}
 
 // blueprintPaths returns the paths of a blueprint in the repository.
 func blueprintPaths(blueprint string) []string {

@@ -162,7 +162,11 @@ func TestGitOpsConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range []string{"argocd", "configsync", "flux"} {
-		plan, tree := compileBlueprints(t, "batch-platform", "../golden/testdata/gitops/"+tool+".cue")
+		overlay := "../golden/testdata/gitops/" + tool + ".cue"
+		if tool == "argocd" {
+			overlay = "batch-platform-argocd"
+		}
+		plan, tree := compileBlueprints(t, "batch-platform", overlay)
 		got, err := rehearsal.OfDemonstration(plan, tree)
 		if err != nil {
 			t.Fatalf("%s: %v", tool, err)

@@ -1,0 +1,713 @@
+#!/usr/bin/env bash
+# Shows the platform in phases. Each phase submits jobs, waits until the scheduler has
+# dealt with them, and compares what happens with what is expected. DEMONSTRATION.md
+# describes the phases.
+set -euo pipefail
+
+NAME='gke-batch'
+CLEAN_UP='clean-up'
+# label of the nodes that the demonstration has cordoned
+CORDONED='demonstration=cordoned'
+# a team, which shows that a cluster is the platform's
+TEAM='team-a'
+NAMESPACE='team-a'
+# workload, kind, copies for each team, pods of a copy, ConfigMap
+WORKLOADS=(
+  'low-priority' 'job' '4' '2' 'low-priority-files'
+  'high-priority' 'job' '4' '2' 'high-priority-files'
+  'compact' 'job' '4' '2' 'compact-files'
+  'jobset' 'jobset' '4' '2' 'jobset-files'
+)
+# workload, team that submits it, namespace of the team
+SUBMITTERS=(
+  'low-priority' 'team-a' 'team-a'
+  'low-priority' 'team-b' 'team-b'
+  'low-priority' 'team-c' 'team-c'
+  'low-priority' 'team-d' 'team-d'
+  'high-priority' 'team-a' 'team-a'
+  'high-priority' 'team-b' 'team-b'
+  'high-priority' 'team-c' 'team-c'
+  'high-priority' 'team-d' 'team-d'
+  'compact' 'team-a' 'team-a'
+  'compact' 'team-b' 'team-b'
+  'compact' 'team-c' 'team-c'
+  'compact' 'team-d' 'team-d'
+  'jobset' 'team-a' 'team-a'
+  'jobset' 'team-b' 'team-b'
+  'jobset' 'team-c' 'team-c'
+  'jobset' 'team-d' 'team-d'
+)
+# capacity, labels of its nodes
+CAPACITIES=(
+  'a100-compact' 'cloud.google.com/gke-accelerator=nvidia-tesla-a100,cloud.google.com/gke-spot=true,cloud.google.com/machine-family=a2'
+  'l4-ondemand' 'capacity=l4-ondemand,cloud.google.com/gke-accelerator=nvidia-l4,resource-type=ondemand'
+  'l4-reserved' 'capacity=l4-reserved,cloud.google.com/gke-accelerator=nvidia-l4,resource-type=reservation'
+  'l4-spot' 'capacity=l4-spot,cloud.google.com/gke-accelerator=nvidia-l4,resource-type=spot'
+)
+# phase, what it shows, longest time in seconds to wait for the expected state
+PHASES=(
+  'low-priority' 'Every job gets quota. The first job of each team borrows the reservation,
+which no job of high priority uses yet. The other jobs run on Spot VMs. A
+job runs for about 30 minutes, and the next three phases need these jobs:
+perform them within this time. Waits for at most 10 minutes.' '600'
+  'high-priority' 'Two jobs of each team get quota within its guarantee. They take back the
+reservation: the jobs of low priority that borrow it are evicted, and wait
+at the head of their queues. Waits for at most 10 minutes.' '600'
+  'compact' 'One job of each team gets quota, on A100 GPUs that are close together. GKE
+makes a node pool for each of these jobs. Waits for at most 10 minutes.' '600'
+  'return' 'The phase deletes the jobs of high priority. The evicted jobs borrow the
+reservation again. Waits for at most 10 minutes.' '600'
+  'jobset' 'The phase deletes all earlier jobs, and submits JobSets to the queues of low
+priority: JobSets use the same queues as Jobs. Waits for at most 10 minutes.' '600'
+)
+# phase, team that takes part; all teams take part in the other phases
+PHASE_TEAMS=(
+)
+# phase, step, workload or capacity, number of nodes or whether jobs are submitted one by one
+STEPS=(
+  'low-priority' 'submit' 'low-priority' 'false'
+  'high-priority' 'submit' 'high-priority' 'false'
+  'compact' 'submit' 'compact' 'false'
+  'return' 'delete' 'high-priority' ''
+  'jobset' 'delete' 'low-priority' ''
+  'jobset' 'delete' 'compact' ''
+  'jobset' 'submit' 'jobset' 'false'
+)
+# tier, ClusterQueue, team that uses it
+QUEUES=(
+  'compact' 'cq-team-a-compact' 'team-a'
+  'compact' 'cq-team-b-compact' 'team-b'
+  'compact' 'cq-team-c-compact' 'team-c'
+  'compact' 'cq-team-d-compact' 'team-d'
+  'hp' 'cq-team-a-hp' 'team-a'
+  'hp' 'cq-team-b-hp' 'team-b'
+  'hp' 'cq-team-c-hp' 'team-c'
+  'hp' 'cq-team-d-hp' 'team-d'
+  'lp' 'cq-team-a-lp' 'team-a'
+  'lp' 'cq-team-b-lp' 'team-b'
+  'lp' 'cq-team-c-lp' 'team-c'
+  'lp' 'cq-team-d-lp' 'team-d'
+)
+# phase, tier, pending jobs and admitted jobs in each queue
+QUEUE_COUNTS=(
+  'low-priority' 'lp' '0' '4'
+  'high-priority' 'hp' '2' '2'
+  'high-priority' 'lp' '1' '3'
+  'compact' 'compact' '3' '1'
+  'compact' 'hp' '2' '2'
+  'compact' 'lp' '1' '3'
+  'return' 'hp' '0' '0'
+  'return' 'lp' '0' '4'
+  'jobset' 'compact' '0' '0'
+  'jobset' 'lp' '0' '4'
+)
+# phase, workload, jobs of each team that were evicted for other jobs
+EVICTIONS=(
+  'high-priority' 'low-priority' '1'
+)
+# phase, capacity, running pods
+POD_COUNTS=(
+  'low-priority' 'a100-compact' '0'
+  'low-priority' 'l4-ondemand' '0'
+  'low-priority' 'l4-reserved' '4'
+  'low-priority' 'l4-spot' '24'
+  'high-priority' 'a100-compact' '0'
+  'high-priority' 'l4-ondemand' '8'
+  'high-priority' 'l4-reserved' '4'
+  'high-priority' 'l4-spot' '24'
+  'compact' 'a100-compact' '8'
+  'compact' 'l4-ondemand' '8'
+  'compact' 'l4-reserved' '4'
+  'compact' 'l4-spot' '24'
+  'return' 'a100-compact' '8'
+  'return' 'l4-ondemand' '0'
+  'return' 'l4-reserved' '4'
+  'return' 'l4-spot' '24'
+  'jobset' 'a100-compact' '0'
+  'jobset' 'l4-ondemand' '0'
+  'jobset' 'l4-reserved' '4'
+  'jobset' 'l4-spot' '24'
+)
+# phase, pods that wait for nodes
+PENDING_COUNTS=(
+  'low-priority' '4'
+  'high-priority' '4'
+  'compact' '4'
+  'return' '4'
+  'jobset' '4'
+)
+# phase, workloads whose pods share a node
+NODES=(
+)
+
+usage() {
+  cat <<END
+Usage: demonstrate.sh [--wait=SECONDS] [PHASE]
+
+Shows the platform $NAME in phases. Without an argument it lists the phases. With the
+name of a phase it
+
+  1. compares the jobs in the cluster. If they are already the jobs of this phase, it
+     skips step 2. If they are not the jobs of the phase before either, it refuses.
+  2. cordons and uncordons nodes, deletes jobs and submits jobs, as DEMONSTRATION.md
+     describes
+  3. waits until everything is as expected, and prints the expected and the actual
+     numbers
+
+The phase $CLEAN_UP deletes all jobs of the demonstration, and uncordons the nodes that
+the demonstration has cordoned. If a team submits a workload of workloads/, its job has
+the same name: the phase deletes that job too. The script touches no other jobs and
+nodes.
+
+You need kubectl, connected to the cluster as an administrator. Exit codes: 0 everything
+is as expected; 1 something differs, or the phase is refused; 2 wrong usage.
+
+Options:
+  --wait=SECONDS  longest time to wait for the expected numbers, and for each job
+                  that must run before the next one is submitted (default: the
+                  time of the phase)
+  -h, --help      show this text
+END
+}
+
+# fail prints a message and ends the script with exit code 1.
+fail() { # message
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  exit 1
+}
+
+# has_line reports whether a text contains a line.
+has_line() { # text, line
+  [[ $'\n'$1$'\n' == *$'\n'"$2"$'\n'* ]]
+}
+
+# list_phases prints the names of the phases and what they show.
+list_phases() {
+  local i
+  echo "Phases of the demonstration of $NAME, in their order:"
+  for ((i = 0; i < ${#PHASES[@]}; i += 3)); do
+    printf '\n  ./demonstrate.sh %s\n' "${PHASES[i]}"
+    printf '%s\n' "${PHASES[i + 1]}" | sed 's/^/    /'
+  done
+  printf '\n  ./demonstrate.sh %s\n    Deletes all jobs of the demonstration, and uncordons its nodes.\n' "$CLEAN_UP"
+}
+
+# phase_number prints the number of a phase, from 0. It fails if there is no such phase.
+phase_number() { # phase
+  local i
+  for ((i = 0; i < ${#PHASES[@]}; i += 3)); do
+    if [[ ${PHASES[i]} == "$1" ]]; then
+      echo $((i / 3))
+      return
+    fi
+  done
+  return 1
+}
+
+# takes_part reports whether a team takes part in a phase. It keeps the teams of the last
+# phase that it was asked for, one on each line: none if all teams take part.
+takes_part() { # phase, team
+  local i
+  if [[ $LIMITED_PHASE != "$1" ]]; then
+    LIMITED_PHASE=$1
+    LIMITED_TEAMS=
+    for ((i = 0; i < ${#PHASE_TEAMS[@]}; i += 2)); do
+      [[ ${PHASE_TEAMS[i]} != "$1" ]] || LIMITED_TEAMS+=${PHASE_TEAMS[i + 1]}$'\n'
+    done
+  fi
+  [[ -z $LIMITED_TEAMS ]] || has_line "$LIMITED_TEAMS" "$2"
+}
+LIMITED_PHASE=
+LIMITED_TEAMS=
+
+# jobs_of prints the jobs of a workload, one on each line: copy by copy, and the teams in
+# turns. A line has the namespace and the name of the job, its kind, the workload, the
+# number of its pods, the team, and the name of the ConfigMap with its files.
+jobs_of() { # phase, "" for all teams; workload
+  local i t copy copies object teams=()
+  for ((t = 0; t < ${#SUBMITTERS[@]}; t += 3)); do
+    [[ ${SUBMITTERS[t]} == "$2" ]] || continue
+    [[ -z $1 ]] || takes_part "$1" "${SUBMITTERS[t + 1]}" || continue
+    teams+=("${SUBMITTERS[t + 1]}" "${SUBMITTERS[t + 2]}")
+  done
+  for ((i = 0; i < ${#WORKLOADS[@]}; i += 5)); do
+    [[ ${WORKLOADS[i]} == "$2" ]] || continue
+    copies=${WORKLOADS[i + 2]}
+    for ((copy = 1; copy <= copies; copy++)); do
+      object=$2
+      ((copies == 1)) || object=$2-$copy
+      for ((t = 0; t < ${#teams[@]}; t += 2)); do
+        echo "${teams[t + 1]} $object ${WORKLOADS[i + 1]} $2 ${WORKLOADS[i + 3]} ${teams[t]} ${WORKLOADS[i + 4]}"
+      done
+    done
+  done
+}
+
+# jobs_after prints the jobs that exist after the first phases, as jobs_of does.
+jobs_after() { # number of phases
+  local i live='' gone phase
+  for ((i = 0; i < ${#STEPS[@]}; i += 4)); do
+    phase=${STEPS[i]}
+    (($(phase_number "$phase") < $1)) || continue
+    case ${STEPS[i + 1]} in
+    submit) live+=$(jobs_of "$phase" "${STEPS[i + 2]}")$'\n' ;;
+    delete)
+      gone=$(jobs_of "$phase" "${STEPS[i + 2]}")
+      live=$(without "$live" "$gone")$'\n'
+      ;;
+    esac
+  done
+  printf '%s' "$live"
+}
+
+# deleted_by prints the jobs that a phase had deleted when it was interrupted, as jobs_of
+# does. It prints none if these jobs cannot be gone for this reason: a phase deletes one
+# workload after the other.
+deleted_by() { # phase, jobs before the phase
+  local i jobs gone deleted='' left=false
+  [[ -n $PRESENT ]] || return 0
+  for ((i = 0; i < ${#STEPS[@]}; i += 4)); do
+    [[ ${STEPS[i]} == "$1" && ${STEPS[i + 1]} == delete ]] || continue
+    jobs=$(jobs_of "$1" "${STEPS[i + 2]}")
+    jobs=$(without "$jobs" "$(without "$jobs" "$2")")
+    gone=$(without "$jobs" "$PRESENT")
+    [[ -z $gone || $left == false ]] || return 0
+    deleted+=$gone$'\n'
+    [[ -z $(without "$jobs" "$gone") ]] || left=true
+  done
+  printf '%s' "$deleted"
+}
+
+# without prints the lines of a text that another text does not contain, and no empty
+# lines.
+without() { # text, other text
+  awk 'NR == FNR { other[$0]; next } $0 != "" && !($0 in other)' <(printf '%s\n' "$2") <(printf '%s\n' "$1")
+}
+
+# all_jobs prints all jobs of the demonstration, as jobs_of does.
+all_jobs() {
+  local i
+  for ((i = 0; i < ${#WORKLOADS[@]}; i += 5)); do
+    jobs_of '' "${WORKLOADS[i]}"
+  done
+}
+
+# ENDED is the jsonpath of what a Job or a JobSet says when it has ended.
+ENDED='{.status.conditions[?(@.type=="Complete")].status}{.status.conditions[?(@.type=="Failed")].status}{.status.terminalState}'
+
+# look sets PRESENT to the jobs of the demonstration that exist, as jobs_of prints them,
+# and OVER to the number of the jobs that have ended.
+look() {
+  local found jobs
+  found=$(kubectl get jobs,jobsets --all-namespaces -l "app.kubernetes.io/part-of=$NAME" \
+    -o "jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} $ENDED{\"\\n\"}{end}")
+  jobs=$(all_jobs)
+  PRESENT=$(awk 'NR == FNR { exists[$1 " " $2]; next } NF > 0 && ($1 " " $2) in exists' \
+    <(printf '%s\n' "$found") <(printf '%s\n' "$jobs"))
+  OVER=$(awk 'NR == FNR { known[$1 " " $2]; next }
+    ($1 " " $2) in known && ($3 ~ /True/ || $3 == "Completed" || $3 == "Failed") { n++ }
+    END { print n + 0 }' <(printf '%s\n' "$jobs") <(printf '%s\n' "$found"))
+}
+
+# job_key prints the namespace and the name of a job.
+job_key() { # job
+  local name=${1#* }
+  printf '%s' "${1%% *} ${name%% *}"
+}
+
+# first_job prints the first job of a list in words.
+first_job() { # jobs
+  local key
+  key=$(job_key "$1")
+  printf '%s in namespace %s' "${key#* }" "${key%% *}"
+}
+
+# check_order fails if the phase cannot follow the jobs that exist. It sets DONE to true
+# if the steps of the phase have been performed: if the jobs that it leaves exist, and are
+# not the jobs of the phase before.
+check_order() { # phase, its number
+  local before after missing extra i names=
+  before=$(jobs_after "$2")
+  after=$(jobs_after $(($2 + 1)))
+  look
+  for ((i = 0; i < ${#PHASES[@]}; i += 3)); do
+    names+=${names:+, }${PHASES[i]}
+  done
+  DONE=false
+  if [[ -z $(without "$after" "$PRESENT")$(without "$PRESENT" "$after") && $before != "$after" ]]; then
+    DONE=true
+    return
+  fi
+  extra=$(without "$(without "$PRESENT" "$before")" "$after")
+  [[ -z $extra ]] || fail "phase $1 cannot follow: the job $(first_job "$extra") exists already. The order is: \
+$names. To start again, run ./demonstrate.sh $CLEAN_UP"
+  missing=$(without "$before" "$PRESENT")
+  missing=$(without "$missing" "$(deleted_by "$1" "$before")")
+  [[ -z $missing ]] || fail "phase $1 cannot follow: the job $(first_job "$missing") of an earlier phase does not \
+exist. The order is: $names. To start again, run ./demonstrate.sh $CLEAN_UP"
+  tell_ended
+}
+
+# tell_ended says how many jobs have ended, as look has seen them.
+tell_ended() {
+  if ((OVER > 0)); then
+    printf 'Jobs of the demonstration that have ended: %s. The expected numbers hold only while these jobs run or wait.\n' \
+      "$OVER"
+    printf 'To start again, run ./demonstrate.sh %s\n' "$CLEAN_UP"
+  fi
+}
+
+# selector prints the labels of the nodes of a capacity.
+selector() { # capacity
+  local i
+  for ((i = 0; i < ${#CAPACITIES[@]}; i += 2)); do
+    if [[ ${CAPACITIES[i]} == "$1" ]]; then
+      printf '%s' "${CAPACITIES[i + 1]}"
+    fi
+  done
+}
+
+# cordon cordons the last nodes of a capacity. It leaves nodes alone that somebody else
+# has cordoned.
+cordon() { # capacity, number of nodes
+  local nodes node
+  nodes=$(kubectl get nodes -l "$(selector "$1")" -o name | LC_ALL=C sort | tail -n "$2")
+  (($(grep -c . <<<"$nodes") == $2)) || fail "capacity $1 has fewer nodes than the $2 to cordon"
+  while IFS= read -r node; do
+    if [[ -z $(kubectl get "$node" -o 'jsonpath={.spec.unschedulable}') ]]; then
+      kubectl label --overwrite "$node" "$CORDONED"
+      kubectl cordon "$node"
+    fi
+  done <<<"$nodes"
+}
+
+# uncordon uncordons the nodes of a capacity that the demonstration has cordoned.
+uncordon() { # capacity, "" for all nodes
+  local nodes node labels=$CORDONED
+  [[ -z $1 ]] || labels+=,$(selector "$1")
+  nodes=$(kubectl get nodes -l "$labels" -o name)
+  while IFS= read -r node; do
+    if [[ -n $node ]]; then
+      kubectl uncordon "$node"
+      kubectl label "$node" "${CORDONED%%=*}-"
+    fi
+  done <<<"$nodes"
+}
+
+# delete_jobs deletes jobs with their Services, and waits until they are gone.
+delete_jobs() { # jobs
+  local name team arguments
+  arguments=(delete --ignore-not-found --timeout="${WAIT}s")
+  while IFS=' ' read -r _ name _ _ _ team _; do
+    arguments+=(-f "workloads/$team/$name.yaml")
+  done <<<"$1"
+  [[ -z $1 ]] || kubectl "${arguments[@]}"
+}
+
+# delete_files deletes the ConfigMaps with the files of jobs.
+delete_files() { # jobs
+  local team config arguments known=
+  arguments=(delete --ignore-not-found)
+  while IFS=' ' read -r _ _ _ _ _ team config; do
+    if [[ -n $config ]] && ! has_line "$known" "$team/$config"; then
+      known+=$team/$config$'\n'
+      arguments+=(-f "workloads/$team/$config.yaml")
+    fi
+  done <<<"$1"
+  [[ -z $known ]] || kubectl "${arguments[@]}"
+}
+
+# submit_rounds submits the jobs that do not exist. The first copies of all teams come
+# first, then the second copies: a team that submitted all its jobs first could borrow
+# quota that another team is about to need.
+submit_rounds() { # jobs
+  local name team config round='' arguments
+  look
+  while IFS=' ' read -r _ name _ _ _ team config; do
+    if [[ -n $round && $round != "$name" ]]; then
+      kubectl apply --server-side "${arguments[@]}"
+      round=
+      sleep "$PAUSE"
+    fi
+    if [[ -n $name ]]; then
+      [[ -n $round ]] || arguments=()
+      round=$name
+      [[ -z $config ]] || arguments+=(-f "workloads/$team/$config.yaml")
+      arguments+=(-f "workloads/$team/$name.yaml")
+    fi
+  done < <(without "$1" "$PRESENT")
+  [[ -z $round ]] || kubectl apply --server-side "${arguments[@]}"
+}
+
+# submit_one_by_one submits the jobs that do not exist, each when all pods of the job
+# before it run. PREVIOUS is the job before the first one, and becomes the last one.
+submit_one_by_one() { # jobs
+  local line name team config arguments missing
+  look
+  missing=$(without "$1" "$PRESENT")
+  while IFS= read -r line; do
+    if [[ -n $line ]] && has_line "$missing" "$line"; then
+      [[ -z $PREVIOUS ]] || await_pods "$PREVIOUS"
+      IFS=' ' read -r _ name _ _ _ team config <<<"$line"
+      arguments=(-f "workloads/$team/$name.yaml")
+      [[ -z $config ]] || arguments=(-f "workloads/$team/$config.yaml" "${arguments[@]}")
+      kubectl apply --server-side "${arguments[@]}"
+    fi
+    PREVIOUS=${line:-$PREVIOUS}
+  done <<<"$1"
+}
+
+# await_pods waits until the pods of a job run.
+await_pods() { # job
+  local namespace name kind pods label=batch.kubernetes.io/job-name running until=$((SECONDS + WAIT))
+  IFS=' ' read -r namespace name kind _ pods _ <<<"$1"
+  [[ $kind != jobset ]] || label=jobset.sigs.k8s.io/jobset-name
+  while true; do
+    running=$(kubectl get pods -n "$namespace" -l "$label=$name" --field-selector=status.phase=Running -o name |
+      grep -c . || true)
+    if ((running >= pods)); then
+      return
+    fi
+    ((SECONDS < until)) || fail "only $running of the $pods pods of $name in namespace $namespace run after $WAIT seconds, so \
+the next job was not submitted. To continue, run the phase again"
+    sleep "$PAUSE"
+  done
+}
+
+# perform performs the steps of a phase.
+perform() { # phase
+  local i jobs
+  PREVIOUS=
+  for ((i = 0; i < ${#STEPS[@]}; i += 4)); do
+    [[ ${STEPS[i]} == "$1" ]] || continue
+    jobs=$(jobs_of "$1" "${STEPS[i + 2]}")
+    case ${STEPS[i + 1]} in
+    cordon) cordon "${STEPS[i + 2]}" "${STEPS[i + 3]}" ;;
+    uncordon) uncordon "${STEPS[i + 2]}" ;;
+    delete) delete_jobs "$jobs" ;;
+    submit)
+      if [[ ${STEPS[i + 3]} == true ]]; then
+        submit_one_by_one "$jobs"
+      else
+        submit_rounds "$jobs"
+      fi
+      ;;
+    esac
+  done
+}
+
+# row adds a row to TABLE, and counts it in DIFFERENT if the values differ.
+row() { # what, expected, actual
+  local mark=
+  if [[ $2 != "$3" ]]; then
+    DIFFERENT=$((DIFFERENT + 1))
+    mark='   differs'
+  fi
+  TABLE+=$(printf '%-52s  %12s  %12s%s' "$1" "$2" "$3" "$mark")$'\n'
+}
+
+# compare_queues adds the numbers of jobs in the ClusterQueues of the teams that take part.
+compare_queues() { # phase
+  local i q wanted='' seen name expected actual
+  for ((i = 0; i < ${#QUEUE_COUNTS[@]}; i += 4)); do
+    [[ ${QUEUE_COUNTS[i]} == "$1" ]] || continue
+    for ((q = 0; q < ${#QUEUES[@]}; q += 3)); do
+      if [[ ${QUEUES[q]} == "${QUEUE_COUNTS[i + 1]}" ]] && takes_part "$1" "${QUEUES[q + 2]}"; then
+        wanted+="${QUEUES[q + 1]} ${QUEUE_COUNTS[i + 2]}/${QUEUE_COUNTS[i + 3]}"$'\n'
+      fi
+    done
+  done
+  [[ -n $wanted ]] || return 0
+  seen=$(kubectl get clusterqueues -o \
+    'jsonpath={range .items[*]}{.metadata.name},{.status.pendingWorkloads},{.status.admittedWorkloads}{"\n"}{end}')
+  while read -r name expected actual; do
+    row "$name: pending/admitted jobs" "$expected" "$actual"
+  done < <(awk 'NR == FNR { split($0, q, ","); actual[q[1]] = q[2] + 0 "/" q[3] + 0; next }
+    NF == 2 && !told[$1]++ { print $0, ($1 in actual ? actual[$1] : "missing") }' \
+    <(printf '%s\n' "$seen") <(printf '%s' "$wanted"))
+}
+
+# compare_evictions adds the numbers of jobs that were evicted for other jobs.
+compare_evictions() { # phase, jobs
+  local i wanted='' seen workload namespace team expected actual
+  for ((i = 0; i < ${#EVICTIONS[@]}; i += 3)); do
+    [[ ${EVICTIONS[i]} == "$1" ]] || continue
+    while read -r namespace team; do
+      if takes_part "$1" "$team"; then
+        wanted+="${EVICTIONS[i + 1]} $namespace ${EVICTIONS[i + 2]}"$'\n'
+      fi
+    done < <(awk -v workload="${EVICTIONS[i + 1]}" '$4 == workload && !told[$1]++ { print $1, $6 }' <<<"$2")
+  done
+  [[ -n $wanted ]] || return 0
+  seen=$(kubectl get workloads --all-namespaces -o 'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.ownerReferences[0].name} {range .status.schedulingStats.evictions[?(@.reason=="Preempted")]}x{end}{"\n"}{end}')
+  while read -r workload namespace expected actual; do
+    row "$workload in $namespace: jobs that were evicted" "$expected" "$actual"
+  done < <(awk 'list == "jobs" { workload[$1 " " $2] = $4; next }
+    list == "seen" { if (NF == 3 && ($1 " " $2) in workload) evicted[workload[$1 " " $2] " " $1]++; next }
+    NF == 3 { print $0, evicted[$1 " " $2] + 0 }' \
+    list=jobs <(printf '%s\n' "$2") list=seen <(printf '%s\n' "$seen") list=wanted <(printf '%s' "$wanted"))
+}
+
+# see_pods sets RUNNING to the workload and the node of each running pod of the jobs, one
+# on each line, and PENDING to the number of the pods that wait for nodes.
+see_pods() { # jobs
+  local seen
+  seen=$(kubectl get pods --all-namespaces -l batch.kubernetes.io/job-name -o 'jsonpath={range .items[*]}{.metadata.namespace},{.metadata.labels.batch\.kubernetes\.io/job-name},{.metadata.labels.jobset\.sigs\.k8s\.io/jobset-name},{.status.phase},{.metadata.deletionTimestamp},{.spec.nodeName}{"\n"}{end}')
+  seen=$(awk -F, 'NR == FNR { split($0, job, " "); workload[job[1] "," job[2]] = job[4]; next }
+    { name = $1 "," ($3 == "" ? $2 : $3) }
+    !(name in workload) || $5 != "" { next }
+    $4 == "Running" { print workload[name], $6 }
+    $4 == "Pending" && $6 == "" { print workload[name] }' <(printf '%s\n' "$1") <(printf '%s\n' "$seen"))
+  RUNNING=$(awk 'NF == 2' <<<"$seen")
+  PENDING=$(awk 'NF == 1 { n++ } END { print n + 0 }' <<<"$seen")
+}
+
+# compare_pods adds the numbers of pods.
+compare_pods() { # phase
+  local i n nodes line
+  for ((i = 0; i < ${#POD_COUNTS[@]}; i += 3)); do
+    [[ ${POD_COUNTS[i]} == "$1" ]] || continue
+    nodes=$(kubectl get nodes -l "$(selector "${POD_COUNTS[i + 1]}")" -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}')
+    n=0
+    while IFS= read -r line; do
+      if [[ -n $line ]] && has_line "$nodes" "${line#* }"; then
+        n=$((n + 1))
+      fi
+    done <<<"$RUNNING"
+    row "${POD_COUNTS[i + 1]}: running pods" "${POD_COUNTS[i + 2]}" "$n"
+  done
+  for ((i = 0; i < ${#PENDING_COUNTS[@]}; i += 2)); do
+    [[ ${PENDING_COUNTS[i]} != "$1" ]] || row 'pods that wait for nodes' "${PENDING_COUNTS[i + 1]}" "$PENDING"
+  done
+}
+
+# compare_nodes adds the pods that share a node. Each expected line must be the pods of
+# one node, and each node must have an expected line.
+compare_nodes() { # phase
+  local i left line expected=false
+  left=$(LC_ALL=C sort <<<"$RUNNING" | awk 'NF == 2 { on[$2] = on[$2] (on[$2] == "" ? "" : ", ") $1 }
+    END { for (node in on) print on[node] }' | LC_ALL=C sort)
+  for ((i = 0; i < ${#NODES[@]}; i += 2)); do
+    [[ ${NODES[i]} == "$1" ]] || continue
+    expected=true
+    if has_line "$left" "${NODES[i + 1]}"; then
+      row "one node runs ${NODES[i + 1]}" yes yes
+      line=$(LC_ALL=C awk -v line="${NODES[i + 1]}" '$0 == line && !seen++ { next } { print }' <<<"$left")
+      left=$line
+    else
+      row "one node runs ${NODES[i + 1]}" yes no
+    fi
+  done
+  [[ $expected == true ]] || return 0
+  while IFS= read -r line; do
+    [[ -z $line ]] || row "one node runs $line" no yes
+  done <<<"$left"
+}
+
+# compare compares everything with the expectations of a phase, once.
+compare() { # phase, jobs
+  TABLE=
+  DIFFERENT=0
+  see_pods "$2"
+  compare_queues "$1"
+  compare_evictions "$1" "$2"
+  compare_pods "$1"
+  compare_nodes "$1"
+}
+
+# await waits until everything is as expected, and prints the comparison.
+await() { # phase, its number
+  local jobs began=$SECONDS
+  jobs=$(jobs_after $(($2 + 1)))$'\n'
+  while true; do
+    compare "$1" "$jobs"
+    if ((DIFFERENT == 0 || SECONDS - began >= WAIT)); then
+      break
+    fi
+    sleep "$PAUSE"
+  done
+  if [[ -n $TABLE ]]; then
+    printf '\n%-52s  %12s  %12s\n%s' "After phase $1" expected actual "$TABLE"
+  fi
+  if ((DIFFERENT > 0)); then
+    echo
+    look
+    tell_ended
+    fail "numbers that differ after $WAIT seconds: $DIFFERENT. DEMONSTRATION.md says what they can wait for. To compare \
+again, run ./demonstrate.sh $1"
+  fi
+  printf '\nPhase %s is as expected.\n' "$1"
+}
+
+# check_cluster fails if kubectl is not connected to the platform's cluster.
+check_cluster() {
+  local owner
+  command -v kubectl >/dev/null || fail 'kubectl is not installed: see USING.md'
+  owner=$(kubectl get namespace "$NAMESPACE" --ignore-not-found -o 'jsonpath={.metadata.labels.app\.kubernetes\.io/part-of}')
+  [[ $owner == "$NAME" ]] || fail "kubectl is connected to a cluster without the team $TEAM of the platform $NAME. \
+USING.md has the command that gets the credentials"
+}
+
+WAIT=
+PAUSE=2 # seconds between two looks at the cluster
+phase=
+for argument; do
+  case $argument in
+  --wait=[1-9]* | --wait=0)
+    WAIT=${argument#*=}
+    [[ $WAIT != *[!0-9]* && ${#WAIT} -lt 7 ]] || {
+      usage >&2
+      exit 2
+    }
+    ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  --wait)
+    printf '%s: write the seconds after an equals sign, such as --wait=600\n' "${0##*/}" >&2
+    exit 2
+    ;;
+  -* | '')
+    usage >&2
+    exit 2
+    ;;
+  *)
+    [[ -z $phase ]] || {
+      usage >&2
+      exit 2
+    }
+    phase=$argument
+    ;;
+  esac
+done
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+
+if [[ -z $phase ]]; then
+  list_phases
+  exit 0
+fi
+if [[ $phase == "$CLEAN_UP" ]]; then
+  check_cluster
+  jobs=$(all_jobs)
+  WAIT=${WAIT:-600}
+  delete_jobs "$jobs"
+  delete_files "$jobs"
+  uncordon ''
+  echo "The demonstration of $NAME is removed."
+  exit 0
+fi
+number=$(phase_number "$phase") || {
+  printf '%s: there is no phase %q\n' "${0##*/}" "$phase" >&2
+  list_phases >&2
+  exit 2
+}
+WAIT=${WAIT:-${PHASES[number * 3 + 2]}}
+check_cluster
+check_order "$phase" "$number"
+if [[ $DONE == true ]]; then
+  echo "The jobs that phase $phase leaves exist already, so this run only compares."
+else
+  perform "$phase"
+fi
+await "$phase" "$number"

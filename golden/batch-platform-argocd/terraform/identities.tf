@@ -1,0 +1,85 @@
+# Roles of the nodes' service account. create-platform.sh creates the account, because
+# the build that runs Terraform may not create service accounts.
+resource "google_project_iam_member" "nodes" {
+  for_each = toset([
+    "roles/artifactregistry.reader",
+    "roles/container.defaultNodeServiceAccount",
+    "roles/serviceusage.serviceUsageConsumer",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "serviceAccount:${var.node_account}"
+}
+
+data "google_project" "main" {
+  project_id = var.project_id
+}
+
+locals {
+  # The project's Workload Identity pool, which gives pods their identities. The pool
+  # exists once the cluster exists, so the expression refers to the cluster.
+  workload_pool = "iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${google_container_cluster.main.workload_identity_config[0].workload_pool}"
+
+  # The IAM principal of each team's jobs: the team's Google service account if it has
+  # one, otherwise the Kubernetes service account in its namespace.
+  team_members = {
+    for name, team in var.teams : name => team.account != null ? "serviceAccount:${team.account}" : "principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"
+  }
+}
+
+# Roles that every job needs. The principal stands for all pods of the cluster.
+resource "google_project_iam_member" "jobs" {
+  for_each = toset([
+    "roles/logging.logWriter",
+    "roles/monitoring.metricWriter",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "principalSet://${local.workload_pool}/kubernetes.cluster/https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"
+}
+
+locals {
+  team_roles = merge([
+    for name, team in var.teams : {
+      for role in team.roles : "${name}/${role}" => { team = name, role = role }
+    }
+  ]...)
+}
+
+resource "google_project_iam_member" "team" {
+  for_each = local.team_roles
+  project  = var.project_id
+  role     = each.value.role
+  member   = local.team_members[each.value.team]
+}
+
+# The group contains the groups of all teams. This role lets their members connect to
+# the cluster. RBAC in each team's namespace decides what they may do there.
+resource "google_project_iam_member" "members" {
+  project = var.project_id
+  role    = "roles/container.clusterViewer"
+  member  = "group:${var.security_group}"
+
+  condition {
+    title      = "Cluster ${var.cluster_name}"
+    expression = "resource.type != \"container.googleapis.com/Cluster\" || resource.name == \"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}\" || resource.name.startsWith(\"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}/\")"
+  }
+}
+
+# These roles let the members of the teams' groups open the dashboards.
+resource "google_project_iam_member" "viewers" {
+  for_each = toset([
+    "roles/monitoring.viewer",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "group:${var.security_group}"
+
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
+  condition {
+    title      = "Members of ${var.cluster_name}"
+    expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
+  }
+}
