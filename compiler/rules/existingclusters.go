@@ -80,6 +80,7 @@ func newClusterFields() []existingField {
 		of("cluster", "write the version as cluster.existing.version", "minVersion"),
 		of("cluster", "remove NAME: the owners of the cluster decide it", "releaseChannel", "authorizedNetworks",
 			"deletionProtection", "csiDrivers", "maintenance", "systemPool"),
+		of("cluster", "remove NAME, because others keep the cluster; or remove existing", "takeOver"),
 		of("network", "remove NAME: the cluster has its network already", "nodes", "pods", "services", "controlPlane",
 			"gvnic", "rdma", "tcpx"),
 		of("security", "remove NAME: the owners of the cluster decide it", "binaryAuthorization", "flowLogs",

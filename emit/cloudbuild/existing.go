@@ -29,7 +29,9 @@ func checkCluster(p *ir.Platform) task {
 	e := p.Cluster.Existing
 	var pools, limits []string
 	for _, c := range p.Capacities {
-		pools = append(pools, c.Pools()...)
+		if c.TakeOver == nil { // others have made a pool that is taken over
+			pools = append(pools, c.Pools()...)
+		}
 	}
 	for _, l := range p.AutoProvisioning.Limits {
 		limits = append(limits, l.Type+":"+strconv.Itoa(l.Max))

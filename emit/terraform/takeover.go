@@ -89,7 +89,7 @@ func poolInstance(c ir.Capacity, pool string) hclwrite.Tokens {
 func poolID(p *ir.Platform, name hclwrite.Tokens) hclwrite.Tokens {
 	location := constant("var.region")
 	if !p.OwnsCluster() {
-		location = clusterLocation(p)
+		location = "var.cluster_location"
 	}
 	return hclwrite.TokensForFunctionCall("join", stringTokens("/"), tupleTokens(
 		traversalTokens("var", "project_id"), parseExpression(location), traversalTokens("var", "cluster_name"), name))
