@@ -15,8 +15,8 @@ const root = "../.."
 
 // examples are the examples that init knows.
 func examples() []string {
-	return []string{"a3-ultra-flex", "batch-platform", "batch-platform-argocd", "batch-platform-dws", "kai-departments",
-		"shared-vpc", "tpu-training"}
+	return []string{"a3-ultra-flex", "batch-platform", "batch-platform-argocd", "batch-platform-dws", "existing",
+		"kai-departments", "shared-vpc", "tpu-training"}
 }
 
 // build builds a command of a module, and returns the path of the program.

@@ -17,8 +17,8 @@ import (
 // forms are the deploy folders that are planned: the folders under golden/, and one
 // for Infrastructure Manager.
 var forms = []string{
-	"a3-ultra-flex", "batch-platform", "batch-platform-dws", "kai-departments", "shared-vpc", "tpu-training",
-	managed,
+	"a3-ultra-flex", "batch-platform", "batch-platform-argocd", "batch-platform-dws", "existing", "kai-departments",
+	"shared-vpc", "tpu-training", managed,
 }
 
 // managedTag is the tag that makes a folder for Infrastructure Manager, whose own
@@ -32,24 +32,25 @@ const (
 // resources are the numbers of resources of each type that Terraform must create
 // for the forms, in the order of forms. They are counted by hand: one for each
 // team, role, bucket, alert and so on.
-var resources = map[string][7]int{
-	"google_compute_firewall":        {2, 1, 1, 1, 0, 1, 1}, // webhooks; the second gVNIC network
-	"google_compute_network":         {3, 1, 1, 1, 0, 1, 1}, // a gVNIC and an RDMA network more
-	"google_compute_reservation":     {0, 1, 1, 0, 0, 0, 0},
-	"google_compute_router":          {1, 1, 1, 1, 0, 1, 1},
-	"google_compute_router_nat":      {1, 1, 1, 1, 0, 1, 1},
-	"google_compute_subnetwork":      {10, 1, 1, 1, 0, 1, 1}, // nodes, gVNIC, eight of RDMA
-	"google_container_cluster":       {1, 1, 1, 1, 1, 1, 1},
-	"google_container_node_pool":     {2, 4, 6, 2, 3, 4, 4},
-	"google_monitoring_alert_policy": {17, 18, 19, 10, 18, 16, 16},
-	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2, 2}, // for administrators, for teams
+var resources = map[string][9]int{
+	"google_compute_firewall":        {2, 1, 1, 1, 0, 1, 0, 1, 1}, // webhooks; the second gVNIC network
+	"google_compute_network":         {3, 1, 1, 1, 0, 1, 0, 1, 1}, // a gVNIC and an RDMA network more
+	"google_compute_reservation":     {0, 1, 1, 1, 0, 0, 0, 0, 0},
+	"google_compute_router":          {1, 1, 1, 1, 0, 1, 0, 1, 1},
+	"google_compute_router_nat":      {1, 1, 1, 1, 0, 1, 0, 1, 1},
+	"google_compute_subnetwork":      {10, 1, 1, 1, 0, 1, 0, 1, 1}, // nodes, gVNIC, eight of RDMA
+	"google_container_cluster":       {1, 1, 1, 1, 0, 1, 1, 1, 1},
+	"google_container_node_pool":     {2, 4, 4, 6, 2, 2, 3, 4, 4},
+	"google_monitoring_alert_policy": {17, 18, 18, 19, 16, 10, 18, 16, 16},
+	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2, 2, 2, 2}, // for administrators, for teams
 	// 3 for the nodes, 2 or 3 for every job and for a team's account, 2 for the groups, 2 for
-	// each member with an account of their own
-	"google_project_iam_member":        {9, 15, 15, 5, 9, 9, 9},
-	"google_storage_bucket":            {2, 4, 4, 0, 0, 1, 1},
-	"google_storage_bucket_iam_member": {4, 8, 8, 0, 0, 3, 3}, // 2 for each bucket, and one for the nodes
-	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 0, 1, 1},
-	"terraform_data":                   {0, 0, 0, 0, 0, 1, 1}, // the topology of the slices
+	// each member with an account of their own. In a cluster of others, 2 for the jobs of each
+	// team
+	"google_project_iam_member":        {9, 15, 15, 15, 13, 5, 9, 9, 9},
+	"google_storage_bucket":            {2, 4, 4, 4, 0, 0, 0, 1, 1},
+	"google_storage_bucket_iam_member": {4, 8, 8, 8, 0, 0, 0, 3, 3}, // 2 for each bucket, and one for the nodes
+	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 0, 0, 0, 1, 1},
+	"terraform_data":                   {0, 0, 0, 0, 0, 0, 0, 1, 1}, // the topology of the slices
 }
 
 // TestPlan plans and applies every folder. After init and validate without
