@@ -79,7 +79,8 @@ const networksUsage = `networks, firewall rules,
 // the platform's own cluster, and in a cluster of others.
 const (
 	ownUsage = `the platform's
-     own cluster and its teams' buckets, and to the ` + networksUsage + `reservations, TensorBoards, dashboards and alert policies of the whole
+     own cluster and its teams' buckets, and to the ` + networksUsage +
+		`reservations, TensorBoards, dashboards and alert policies of the whole
      project; REFERENCE.md lists them
 `
 	existingUsage = `the node
@@ -167,20 +168,27 @@ func destroyScript(p *ir.Platform) []byte {
 	assignments := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image))
 	parts := []string{
 		destroyUsageMark, destroyUsage, rightsMark, "", servicesMark, destroyServices,
-		confirmMark, `  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."` +
-			"\n",
+		confirmMark, confirmDestroy,
 	}
 	if !p.OwnsCluster() {
 		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
 		parts = []string{
 			destroyUsageMark, strings.Replace(leaveUsage, uninstallUsageMark, uninstallUsage(p), 1),
 			rightsMark, leaveRights, servicesMark, leaveServices,
-			confirmMark, `  echo "This removes the platform $NAME from cluster $CLUSTER of project $PROJECT: its node pools, its ` +
-				`queues, and its teams' namespaces with every job in them. Everything else in the cluster stays."` + "\n",
+			confirmMark, confirmLeave,
 		}
 	}
 	return fillScript(strings.NewReplacer(parts...).Replace(destroyBody), assignments)
 }
+
+// confirmDestroy and confirmLeave are the commands that say what the script is about to
+// destroy.
+const (
+	confirmDestroy = `  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, ` +
+		`and its network."` + "\n"
+	confirmLeave = `  echo "This removes the platform $NAME from cluster $CLUSTER of project $PROJECT: its node pools, ` +
+		`its queues, and its teams' namespaces with every job in them. Everything else in the cluster stays."` + "\n"
+)
 
 // uninstallUsage is the help text about the controllers that the destroying build
 // uninstalls from a cluster of others.
