@@ -139,15 +139,15 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		own = shared
 	}
 	synced := p.Delivery.GitOps.On()
-	found := "If an object of this folder exists without this label, the step `cluster` reports it, and the build stops " +
-		"before it changes anything."
-	printed := ": the step prints the command for each object"
+	found := markup(" If an object of this folder exists without this label, the step `cluster` reports it, and the build stops " +
+		"before it changes anything.")
+	printed := markup(": the step prints the command for each object")
 	if synced {
 		found, printed = "", ""
 	}
 	d.Para("Queues, flavors and priorities are in no namespace, so each of their names exists once in the cluster. An ",
 		"object with a name of this folder may exist already and belong to others. The same holds for the namespaces ",
-		"of the teams. The platform recognizes its own objects by the label ", label, ". ", markup(found))
+		"of the teams. The platform recognizes its own objects by the label ", label, ".", found)
 	if synced {
 		d.Para("The step `cluster` compares only node pools, because ", toolName(p), " applies the objects. Before you ",
 			"connect ", toolName(p), ", list the objects of this folder that exist already. An object without the ",
@@ -158,7 +158,7 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 	d.List(
 		"Rename it in the blueprint, and compile again. Most objects have the name of a team, a tier, a capacity or a "+
 			"cohort in their name. A node pool of others can only be avoided in this way.",
-		"Let its owner hand it over. The owner sets the label, and on a namespace a second one"+markup(printed)+
+		"Let its owner hand it over. The owner sets the label, and on a namespace a second one"+printed+
 			". For a namespace and a ClusterQueue:")
 	d.Code("sh",
 		"kubectl label namespaces NAMESPACE "+partOf(p)+" "+ir.ExistingNamespace+"=true --overwrite",
@@ -180,20 +180,12 @@ func keepNamespaces(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("If the owner of a namespace has handed it over (", linkHere(othersHeading), "), do not delete it. These ",
-		"commands give it back. The labels of the Pod Security Standard", kueueLabels(p), " stay:")
+		"commands give it back, without the objects, labels and annotations of the platform:")
 	d.Code("sh",
 		"kubectl delete localqueues,rolebindings,serviceaccounts,networkpolicies,configmaps -n NAMESPACE -l "+partOf(p),
-		"kubectl annotate namespaces NAMESPACE queues- bucket-",
-		"kubectl label namespaces NAMESPACE team- "+ir.LabelManagedBy+"- "+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
-}
-
-// kueueLabels continues a list of labels with those that Kueue of others demands on a
-// namespace.
-func kueueLabels(p *ir.Platform) markup {
-	if !othersRunKueue(p) || len(p.Cluster.Existing.Kueue.NamespaceLabels) == 0 {
-		return ""
-	}
-	return " and of Kueue"
+		"kubectl create namespace NAMESPACE --dry-run=client -o yaml | kubectl apply --server-side "+
+			"--field-manager=batchwright -f -",
+		"kubectl label namespaces NAMESPACE "+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
 }
 
 // explainLeave explains how to remove the platform from the cluster of others, and lists
@@ -212,10 +204,9 @@ func explainLeave(d *document, p *ir.Platform) {
 		"label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, such as ",
 		"the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.", deletesTensorBoard(p),
 		pointToBuckets(p))
-	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays, with everything in it ",
-		"except the objects of the platform. Its jobs in the platform's queues stop, and wait until somebody gives ",
-		"them another queue. It loses the labels of the platform; the labels of the Pod Security Standard",
-		kueueLabels(p), " stay. These also remain:")
+	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects, ",
+		"labels and annotations of the platform, and nothing else. Its jobs in the platform's queues stop, and wait ",
+		"until somebody gives them another queue. These also remain:")
 	d.List(append(remainsInCluster(p), remainsInProject(p)...)...)
 	d.Para("The script prints the commands that remove the rest. The owner of the cluster revokes the rights of the ",
 		"build:")
@@ -226,7 +217,8 @@ func explainLeave(d *document, p *ir.Platform) {
 func remainsInCluster(p *ir.Platform) []markup {
 	remains := []markup{"the ClusterRoleBinding " + codeSpan(buildBinding(p)) + ", which gives the build its rights"}
 	if p.Monitoring.Grafana {
-		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+", without the dashboards")
+		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if the "+
+			"platform has not created it, or somebody uses it")
 	}
 	if names := installedByPlatform(p); len(names) > 0 && p.Delivery.GitOps.On() {
 		them := pluralOf(len(names), "it", "them")

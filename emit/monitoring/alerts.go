@@ -201,8 +201,8 @@ func serviceAlerts(*ir.Platform) []Alert {
 }
 
 // controllerAlerts returns the alerts on Kueue itself. There are none if the platform does
-// not let Managed Prometheus scrape Kueue: others then watch their Kueue, and an alert on
-// metrics that are absent would never end.
+// not scrape Kueue: the alerts on missing metrics would never end, and others who run Kueue
+// have alerts of their own.
 func controllerAlerts(p *ir.Platform) []Alert {
 	if !slices.ContainsFunc(Targets(p), func(t Target) bool { return t.Namespace == ir.KueueNamespace }) {
 		return nil
