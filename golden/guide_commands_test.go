@@ -48,29 +48,30 @@ func commandMentions() map[string]string {
 // commandPlaceholders returns the words in capitals that a reader replaces, with a value.
 func commandPlaceholders() map[string]string {
 	return map[string]string{
-		"BUCKET":    "my-project-bucket",
-		"CAPACITY":  "h100-reserved",
-		"CLASS":     "low",
-		"COHORT":    "cohort-a",
-		"FILE":      "a-file",
-		"MEMBER":    "user:someone@example.com",
-		"NAME":      "a-secret",
-		"NAMESPACE": "team-a",
-		"PREFIX":    "a-prefix",
-		"PRIORITY":  "train",
-		"QUEUE":     "cq-team-a-lp",
-		"TEAM":      "team-a",
-		"TIER":      "lp",
+		"BUCKET":     "my-project-bucket",
+		"CAPACITY":   "h100-reserved",
+		"CLASS":      "low",
+		"COHORT":     "cohort-a",
+		"FILE":       "a-file",
+		"LOCALQUEUE": "a-queue",
+		"MEMBER":     "user:someone@example.com",
+		"NAME":       "a-secret",
+		"NAMESPACE":  "team-a",
+		"PREFIX":     "a-prefix",
+		"PRIORITY":   "train",
+		"QUEUE":      "cq-team-a-lp",
+		"TEAM":       "team-a",
+		"TIER":       "lp",
 	}
 }
 
 // kubectlResources are the resources that the pages may name. The short names of resources
 // are absent: two groups can share one. Sources: the API reference of Kubernetes, Kueue,
 // JobSet, KAI Scheduler, Argo CD, Flux and Config Sync.
-const kubectlResources = "applications clusterqueues cohorts configmap configs.kai.scheduler deployment deployments " +
-	"events helmreleases jobs jobs.batch jobsets kustomizations localqueues namespaces node nodes " +
-	"podgroups.scheduling.run.ai pods priorityclasses queues.scheduling.run.ai resourceflavors " +
-	"rootsyncs secrets workloads"
+const kubectlResources = "applications clusterqueues clusterrolebindings cohorts configmap configmaps " +
+	"configs.kai.scheduler deployment deployments events helmreleases jobs jobs.batch jobsets kustomizations " +
+	"localqueues namespaces networkpolicies node nodes podgroups.scheduling.run.ai pods priorityclasses " +
+	"queues.scheduling.run.ai resourceflavors rolebindings rootsyncs secrets serviceaccounts workloads"
 
 // guideForms returns the folders in testdata whose pages run, each with the golden folder
 // of which its files replace files.

@@ -61,23 +61,25 @@ func TestGuideTimeLimit(t *testing.T) {
 		folders[name] = treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
 	}
 	for name, folder := range folders {
-		config, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var build struct{ Timeout string }
-		if err := yaml.Unmarshal(config, &build); err != nil {
-			t.Fatal(err)
-		}
-		limit, err := time.ParseDuration(build.Timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var hours float64
-		_, said, _ := strings.Cut(guideSection(t, folder, "README.md", "Build it"), "after about ")
-		if _, err := fmt.Sscanf(said, "%f hours (", &hours); err != nil || math.Abs(limit.Hours()-hours) > 1 {
-			t.Errorf("%s: the limit is %s; README.md says %v hours, %v", name, limit, hours, err)
-		}
+		t.Run(name, func(t *testing.T) { checkTimeLimit(t, folder) })
+	}
+}
+
+// checkTimeLimit checks that README.md gives the time limit of the build.
+func checkTimeLimit(t *testing.T, folder fs.FS) {
+	t.Helper()
+	var build struct{ Timeout string }
+	if err := yaml.Unmarshal(readFolder(t, folder, "cloudbuild/provision.yaml"), &build); err != nil {
+		t.Fatal(err)
+	}
+	limit, err := time.ParseDuration(build.Timeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hours float64
+	_, said, _ := strings.Cut(guideSection(t, folder, "README.md", "Build it"), "after about ")
+	if _, err := fmt.Sscanf(said, "%f hours (", &hours); err != nil || math.Abs(limit.Hours()-hours) > 1 {
+		t.Errorf("the limit is %s; README.md says %v hours, %v", limit, hours, err)
 	}
 }
 
@@ -198,21 +200,28 @@ func TestGuideBuildSteps(t *testing.T) {
 		compiled[name] = compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
 	}
 	for name, tree := range compiled {
-		folder := treeFS(tree)
-		build, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var steps []string
-		for _, found := range regexp.MustCompile(`(?m)^[- ] id: (\S+)$`).FindAllStringSubmatch(string(build), -1) {
-			steps = append(steps, found[1])
-		}
-		listed := firstCells(guideSection(t, folder, "REFERENCE.md", "Steps of the build"))
-		if len(steps) == 0 || !slices.Equal(listed, steps) {
-			t.Errorf("%s: REFERENCE.md lists the steps\n%q\nwant\n%q", name, listed, steps)
-		}
+		t.Run(name, func(t *testing.T) {
+			checkSteps(t, treeFS(tree), "Steps of the build", "cloudbuild/provision.yaml")
+		})
 	}
 }
+
+// checkSteps checks that a section of REFERENCE.md lists the steps of a build, all of them
+// and in their order.
+func checkSteps(t *testing.T, folder fs.FS, heading, build string) {
+	t.Helper()
+	var steps []string
+	for _, found := range buildStep.FindAllSubmatch(readFolder(t, folder, build), -1) {
+		steps = append(steps, string(found[1]))
+	}
+	listed := firstCells(guideSection(t, folder, "REFERENCE.md", heading))
+	if len(steps) == 0 || !slices.Equal(listed, steps) {
+		t.Errorf("REFERENCE.md lists the steps\n%q\nwant\n%q", listed, steps)
+	}
+}
+
+// buildStep is the line of a build that names a step.
+var buildStep = regexp.MustCompile(`(?m)^[- ] id: (\S+)$`)
 
 // TestGuideLogs checks that each command of USING.md that prints a log selects exactly
 // one pod: the labels name a Job of a workload, whose pods are numbered, and the pod

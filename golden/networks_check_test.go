@@ -280,7 +280,7 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if vars["network"] != cty.NilVal {
+	if vars["network"] != cty.NilVal || vars["cluster_location"] != cty.NilVal { // of others
 		return existingSubnets(parsed)
 	}
 	name, err := networkName(folder)

@@ -30,6 +30,24 @@ var ownersBody string
 //go:embed scripts/taken-over.bash
 var takenOverBody string
 
+//go:embed scripts/cluster-owner.bash
+var clusterOwnerBody string
+
+//go:embed scripts/destroy-usage.txt
+var destroyUsage string
+
+//go:embed scripts/destroy-services.bash
+var destroyServices string
+
+//go:embed scripts/leave-usage.txt
+var leaveUsage string
+
+//go:embed scripts/leave-rights.txt
+var leaveRights string
+
+//go:embed scripts/leave-services.bash
+var leaveServices string
+
 // The lines of a script that are replaced by the values of a plan, by the functions
 // that both scripts share, and by the commands for the Data Access audit logs for
 // labels, and for service accounts that belong to somebody else.
@@ -45,12 +63,45 @@ const (
 	askPreparedMark = "# ASK OWNERS BEFORE THE BUILD\n"
 	// takenOverMark is replaced by a refusal if the platform has taken over a resource.
 	takenOverMark = "# TAKEN OVER\n"
+	// clusterOwnerMark is replaced by the command for the owner of the cluster, if others
+	// own it.
+	clusterOwnerMark = "# ASK CLUSTER OWNER\n"
+	// The marks of destroy-platform.sh: what it destroys, what it keeps, and what the
+	// controllers' uninstallation adds to the help text.
+	destroyUsageMark   = "# DESTROY USAGE\n"
+	uninstallUsageMark = "# UNINSTALL USAGE\n"
+	confirmMark        = "# CONFIRM\n"
+	rightsMark         = "# CLUSTER RIGHTS\n"
+	servicesMark       = "# SERVICES\n"
 )
 
 // networksUsage is the part of the help text about the rights of a build that creates
 // networks.
 const networksUsage = `networks, firewall rules,
      `
+
+// ownUsage and existingUsage are the parts of the help text about the rights of a build in
+// the platform's own cluster, and in a cluster of others.
+const (
+	ownUsage = `the platform's
+     own cluster and its teams' buckets, and to the ` + networksUsage +
+		`reservations, TensorBoards, dashboards and alert policies of the whole
+     project; REFERENCE.md lists them
+`
+	existingUsage = `the node
+     pools of cluster $CLUSTER, to the teams' buckets, and to the reservations,
+     TensorBoards, dashboards and alert policies of the whole project; REFERENCE.md
+     lists them. Before step 4, the owner of the cluster must give the account its
+     rights in the cluster: --prepare prints the command
+`
+)
+
+// Texts about what to do once the cluster exists. In a cluster of others, there is nothing
+// to wait for.
+const (
+	onceRun = "Once the cluster exists, run these commands"
+	onceAsk = "Once the cluster exists, ask their owners"
+)
 
 // logsUsage is the help text for the Data Access audit logs.
 const logsUsage = `     and turns on the Data Access audit logs of GKE and Cloud Storage
@@ -83,6 +134,14 @@ func createScript(p *ir.Platform) []byte {
 		parts = append(parts, networksUsage, "")
 	}
 	body := strings.NewReplacer(parts...).Replace(createBody)
+	clusterOwner := ""
+	if !p.OwnsCluster() {
+		clusterOwner = clusterOwnerBody
+		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
+		body = strings.NewReplacer(ownUsage, existingUsage, onceRun, "Run these commands", onceAsk,
+			"Ask their owners").Replace(body)
+	}
+	body = strings.Replace(body, clusterOwnerMark, clusterOwner, 1)
 	return fillScript(body, append(assignments,
 		words.ShellAssignment("ACCOUNT", d.Account.ID),
 		words.ShellAssignment("DISPLAY_NAME", d.Account.Display),
@@ -111,12 +170,26 @@ func destroyScript(p *ir.Platform) []byte {
 	if len(p.Teams) > 0 {
 		image = p.ImageAccount().Email(p.Project)
 	}
-	assignments, refusal := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image)), ""
+	assignments := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image))
+	parts := []string{
+		destroyUsageMark, destroyUsage, rightsMark, "", servicesMark, destroyServices,
+		confirmMark, confirmDestroy,
+	}
+	if !p.OwnsCluster() {
+		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
+		parts = []string{
+			destroyUsageMark, strings.Replace(leaveUsage, uninstallUsageMark, uninstallUsage(p), 1),
+			rightsMark, leaveRights, servicesMark, leaveServices,
+			confirmMark, confirmLeave,
+		}
+	}
+	refusal := ""
 	if p.TakesOver() {
 		refusal = takenOverBody
 		assignments = append(assignments, words.ShellAssignment("TAKEN_OVER", takenOver(p)))
 	}
-	return fillScript(strings.Replace(destroyBody, takenOverMark, refusal, 1), assignments)
+	parts = append(parts, takenOverMark, refusal)
+	return fillScript(strings.NewReplacer(parts...).Replace(destroyBody), assignments)
 }
 
 // takenOver names what the platform has taken over.
@@ -130,6 +203,31 @@ func takenOver(p *ir.Platform) string {
 		out = append(out, "node pool "+pool)
 	}
 	return words.First(out, most)
+}
+
+// confirmDestroy and confirmLeave are the commands that say what the script is about to
+// destroy.
+const (
+	confirmDestroy = `  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, ` +
+		`and its network."` + "\n"
+	confirmLeave = `  echo "This removes the platform $NAME from cluster $CLUSTER of project $PROJECT: its node pools, ` +
+		`its queues, and its teams' namespaces with every job in them. Everything else in the cluster stays."` + "\n"
+)
+
+// uninstallUsage is the help text about the controllers that the destroying build
+// uninstalls from a cluster of others.
+func uninstallUsage(p *ir.Platform) string {
+	var names []string
+	if p.InstallsKueue() {
+		names = append(names, "Kueue")
+	}
+	if p.InstallsJobSet() {
+		names = append(names, "JobSet")
+	}
+	if len(names) == 0 || p.Delivery.GitOps.On() {
+		return ""
+	}
+	return "     Then it uninstalls " + words.And(names) + ", unless others use them.\n"
 }
 
 // commonAssignments returns the assignments of values that both scripts need.

@@ -17,6 +17,7 @@ import (
 func smallPlan() *ir.Platform {
 	return &ir.Platform{
 		Name:      "gke-batch",
+		Cluster:   ir.Cluster{Name: "gke-batch"},
 		Project:   "my-project",
 		Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{

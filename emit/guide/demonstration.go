@@ -316,7 +316,7 @@ func expectQueues(d *document, p *ir.Platform, phase ir.Phase) {
 		}
 	}
 	if rows != nil {
-		d.Para("Then `kubectl get clusterqueues -o wide` shows these numbers of jobs:")
+		d.Para("Then ", codeSpan(ownQueues(p)), " shows these numbers of jobs:")
 		d.Table([]markup{"ClusterQueue", "Pending workloads", "Admitted workloads"}, rows)
 	}
 }
@@ -438,11 +438,15 @@ func explainCleanUp(d *document, p *ir.Platform) {
 	d.Code("sh", "./demonstrate.sh "+ir.CleanUpPhase)
 	if p.Scheduler.Facts().CountsJobs {
 		d.Para("All queues are empty then, with 0 pending and 0 admitted workloads:")
-		d.Code("sh", "kubectl get clusterqueues -o wide")
+		d.Code("sh", ownQueues(p))
 	}
 	if slices.ContainsFunc(p.Capacities, func(c ir.Capacity) bool { return !c.Static }) {
+		nodes := markup("the number of nodes")
+		if !p.OwnsCluster() {
+			nodes = "the number of the platform's nodes"
+		}
 		d.Para("GKE removes nodes that no pod needs after some minutes, down to the minimum of each node pool. Node ",
-			"pools of a fixed size keep their nodes. In the end, the number of nodes is ", idleNodes(p), ". Watch how ",
+			"pools of a fixed size keep their nodes. In the end, ", nodes, " is ", idleNodes(p), ". Watch how ",
 			"the pools shrink:")
 		d.Code("sh", "kubectl get nodes -L "+ir.LabelNodePool)
 	}

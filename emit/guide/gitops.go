@@ -117,11 +117,20 @@ func folderPlace(path string) markup {
 	return "the folder " + codeSpan(path)
 }
 
+// platformCluster names the cluster of the platform, of which it may be one of several
+// users.
+func platformCluster(p *ir.Platform) markup {
+	if p.OwnsCluster() {
+		return "the platform's cluster"
+	}
+	return "cluster " + codeSpan(p.Cluster.Name)
+}
+
 func beforeArgoCD(d *document, p *ir.Platform) {
 	g := p.Delivery.GitOps
-	where, context := markup("the platform's cluster"), markup("")
+	where, context := platformCluster(p), markup("")
 	if g.Destination != "" {
-		where = "another cluster, which knows the platform's cluster as " + codeSpan(g.Destination)
+		where = "another cluster, which knows " + platformCluster(p) + " as " + codeSpan(g.Destination)
 		context = " Connect `kubectl` to the cluster of Argo CD for the commands of this section."
 	}
 	d.Para("Argo CD 3.5 or later runs in ", where, ". If not everybody can read the repository, register it in "+
@@ -135,13 +144,13 @@ func beforeArgoCD(d *document, p *ir.Platform) {
 }
 
 func beforeFlux(d *document, p *ir.Platform) {
-	d.Para("Flux 2.9 or later runs in the platform's cluster, in namespace `flux-system`, with its source, "+
+	d.Para("Flux 2.9 or later runs in ", platformCluster(p), ", in namespace `flux-system`, with its source, "+
 		"kustomize and ",
 		"helm controllers.", credentialsNote(p, "the keys that Flux expects in the Secret of a GitRepository"))
 }
 
 func beforeConfigSync(d *document, p *ir.Platform) {
-	m := markup("Config Sync runs in the platform's cluster.")
+	m := "Config Sync runs in " + platformCluster(p) + "."
 	if len(software(p)) > 0 {
 		m += " It needs access to `github.com`, from where it downloads the manifests. It cannot use the charts: it " +
 			"refuses webhook configurations with a namespace, as the chart of Kueue 0.19 has them, and would restore " +
@@ -208,7 +217,16 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"job that ",
 		"may use no other waits until somebody deletes it. If a capacity gets another machine type, its running "+
 			"jobs ",
-		"lose their nodes: "+recoveryTimeout()+" later Kueue queues them again.", explainBuckets(p))
+		"lose their nodes: "+requeuedLater(p)+" Kueue queues them again.", explainBuckets(p))
+	keepNamespaces(d, p)
+}
+
+// requeuedLater says when Kueue queues the jobs again that have lost their nodes.
+func requeuedLater(p *ir.Platform) markup {
+	if othersRunKueue(p) {
+		return "if Kueue's configuration waits for pods,"
+	}
+	return recoveryTimeout() + " later"
 }
 
 // syncedKept explains how to stop a queue that a GitOps tool applies. Flux takes back

@@ -26,6 +26,10 @@ func askNetworkOwners(d *document, p *ir.Platform) {
 	items := []markup{
 		"The subnets exist, with Private Google Access in " + codeSpan(p.Network.Subnet) + ".",
 	}
+	if !p.OwnsCluster() {
+		items = append(items, "The cluster "+codeSpan(p.Cluster.Name)+" is in the network. It belongs to others, and has "+
+			"its ranges, rules and rights already.")
+	}
 	if p.SharesVPC() {
 		items = append(items, codeSpan(e.Project)+" is a host project of Shared VPC, and "+codeSpan(p.Project)+
 			" is attached to it as a service project.",
@@ -43,9 +47,12 @@ func askNetworkOwners(d *document, p *ir.Platform) {
 func listRanges(d *document, p *ir.Platform) {
 	e := p.Network.Existing
 	d.Heading(2, "Subnets and ranges")
+	if !p.OwnsCluster() {
+		rangesForNodes(d, p)
+		return
+	}
 	d.Para("At its largest, the platform has ", countNoun(p.MaxNodes(), "node"), ". Each range must have at least the ",
 		"size in the table. A larger range leaves room for growth: the ranges of a cluster cannot be changed.")
-	size := func(prefix int) markup { return markup("/" + strconv.Itoa(prefix)) }
 	known := func(cidr string) markup {
 		if cidr == "" {
 			return ""
@@ -54,10 +61,10 @@ func listRanges(d *document, p *ir.Platform) {
 	}
 	subnet := codeSpan(p.Network.Name) + ", subnet " + codeSpan(p.Network.Subnet)
 	rows := [][]markup{
-		{subnet + ", primary range", "nodes, one address each", size(e.NodePrefix), known(p.Network.Nodes)},
-		{subnet + ", range " + codeSpan(e.PodRange), "pods, a /24 for each node", size(e.PodPrefix),
+		{subnet + ", primary range", "nodes, one address each", prefixSize(e.NodePrefix), known(p.Network.Nodes)},
+		{subnet + ", range " + codeSpan(e.PodRange), "pods, a /24 for each node", prefixSize(e.PodPrefix),
 			known(p.Network.Pods)},
-		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", size(e.ServicePrefix), known(p.Network.Services)},
+		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", prefixSize(e.ServicePrefix), known(p.Network.Services)},
 	}
 	if p.Network.ControlPlane != "" {
 		rows = append(rows, []markup{"no subnet: a free range of the network", "control plane", "/28",
@@ -65,35 +72,65 @@ func listRanges(d *document, p *ir.Platform) {
 	}
 	if e.ControlPlaneSubnet != "" {
 		rows = append(rows, []markup{codeSpan(p.Network.Name) + ", subnet " + codeSpan(e.ControlPlaneSubnet),
-			"private address of the control plane", size(ir.SmallestSubnet), ""})
+			"private address of the control plane", prefixSize(ir.SmallestSubnet), ""})
 	}
+	for _, row := range gpuSubnets(p) {
+		rows = append(rows, append(row, ""))
+	}
+	d.Table([]markup{"Network and range", "For", "At least", "In the blueprint"}, rows)
+	explainGPUNetworks(d, p)
+}
+
+// rangesForNodes lists how many addresses the nodes of the platform take from the ranges of
+// a cluster that others own, and the subnets of GPU nodes. Source: GKE documentation,
+// "VPC-native clusters": a /24 of pods for a node with the default of 110 pods.
+func rangesForNodes(d *document, p *ir.Platform) {
+	d.Para("At its largest, the platform adds ", countNoun(p.MaxNodes(), "node"), " to the cluster. The ranges of the ",
+		"cluster must have free addresses for them:")
+	subnet := codeSpan(p.Network.Name) + ", subnet " + codeSpan(p.Network.Subnet)
+	rows := [][]markup{
+		{subnet + ", primary range", "nodes", "one address for each node"},
+		{subnet + ", range " + codeSpan(p.Network.Existing.PodRange), "pods", "a /24 for each node, or the size " +
+			"that the cluster gives its nodes"},
+	}
+	d.Table([]markup{"Network and range", "For", "At least"}, append(rows, gpuSubnets(p)...))
+	explainGPUNetworks(d, p)
+}
+
+// gpuSubnets lists the subnets of GPU nodes: where they are, for what, and their size.
+func gpuSubnets(p *ir.Platform) (rows [][]markup) {
 	for _, n := range p.Network.GPUs {
 		for _, s := range n.Subnets {
 			what := markup("one network device of each GPU node")
 			if s.RDMA {
 				what = "one RDMA device of each GPU node; network profile " + codeSpan(n.Profile)
 			}
-			rows = append(rows,
-				[]markup{codeSpan(n.Name) + ", subnet " + codeSpan(s.Name), what, size(e.GPUPrefix), ""})
+			rows = append(rows, []markup{codeSpan(n.Name) + ", subnet " + codeSpan(s.Name), what,
+				prefixSize(p.Network.Existing.GPUPrefix)})
 		}
 	}
-	d.Table([]markup{"Network and range", "For", "At least", "In the blueprint"}, rows)
+	return rows
+}
+
+// explainGPUNetworks says what the networks of GPU nodes must be like.
+func explainGPUNetworks(d *document, p *ir.Platform) {
 	if len(p.Network.GPUs) > 0 {
 		d.Para("The networks of GPU nodes carry packets of ", formatNumber(p.Network.GPUs[0].MTU), " bytes: set this ",
-			"MTU. All networks must be in project ", codeSpan(e.Project), ": all interfaces of a node belong to one ",
-			"project.")
+			"MTU. All networks must be in project ", codeSpan(p.Network.Existing.Project), ": all interfaces of a node ",
+			"belong to one project.")
 	}
 }
 
+// prefixSize returns the size of a range.
+func prefixSize(prefix int) markup { return markup("/" + strconv.Itoa(prefix)) }
+
 // listFirewallRules lists the ingress rules.
 func listFirewallRules(d *document, p *ir.Platform) {
-	d.Heading(2, "Firewall rules")
-	d.Para("Each rule has these targets: machines with the service account ",
-		codeSpan(p.NodeAccount.Email(p.Project)), ". GKE makes further rules for the cluster itself.")
-	ports := ir.Choose[markup](p.Scheduler, "TCP 8082, 9443", "TCP 9443")
-	rows := [][]markup{
-		{codeSpan(p.Network.Name), "ingress", controlPlaneRange(p), ports,
-			"the control plane calls webhooks and the APIs that they serve"},
+	var rows [][]markup
+	if p.OwnsCluster() {
+		ports := ir.Choose[markup](p.Scheduler, "TCP 8082, 9443", "TCP 9443")
+		rows = append(rows, []markup{codeSpan(p.Network.Name), "ingress", controlPlaneRange(p), ports,
+			"the control plane calls webhooks and the APIs that they serve"})
 	}
 	for _, n := range p.Network.GPUs {
 		if n.Profile == "" {
@@ -101,6 +138,12 @@ func listFirewallRules(d *document, p *ir.Platform) {
 				"GPU nodes reach each other"})
 		}
 	}
+	if rows == nil {
+		return
+	}
+	d.Heading(2, "Firewall rules")
+	d.Para("Each rule has these targets: machines with the service account ",
+		codeSpan(p.NodeAccount.Email(p.Project)), ". GKE makes further rules for the cluster itself.")
 	d.Table([]markup{"Network", "Direction", "Source", "Protocol and ports", "Why"}, rows)
 }
 
@@ -122,9 +165,15 @@ func listBindings(d *document, p *ir.Platform) {
 	}
 	host := codeSpan(p.Network.Existing.Project)
 	d.Heading(2, "IAM bindings")
-	d.Para("NUMBER is the number of project ", codeSpan(p.Project), ". This command prints it:")
-	d.Code("sh", shellCommand("gcloud", "projects", "describe", p.Project, "--format=value(projectNumber)"))
+	if p.OwnsCluster() || len(p.Network.GPUs) > 0 {
+		d.Para("NUMBER is the number of project ", codeSpan(p.Project), ". This command prints it:")
+		d.Code("sh", shellCommand("gcloud", "projects", "describe", p.Project, "--format=value(projectNumber)"))
+	}
 	use := codeSpan("roles/compute.networkUser") + " on each subnet above"
+	if !p.OwnsCluster() {
+		bindForNodes(d, p, use)
+		return
+	}
 	d.Table([]markup{"Member", "Role", "Why"}, [][]markup{
 		{codeSpan("serviceAccount:" + p.Delivery.Account.Email(p.Project)), use, "the build of the platform creates " +
 			"the cluster and its node pools"},
@@ -136,6 +185,23 @@ func listBindings(d *document, p *ir.Platform) {
 			"GKE makes the firewall rules of the cluster"},
 	})
 	d.Para("These accounts exist after `./create-platform.sh --prepare`.")
+}
+
+// bindForNodes lists the IAM bindings in the host project for node pools in a cluster that
+// others own. Google's agents may use the subnet of the cluster already.
+func bindForNodes(d *document, p *ir.Platform, use markup) {
+	rows := [][]markup{{codeSpan("serviceAccount:" + p.Delivery.Account.Email(p.Project)), use,
+		"the build of the platform creates node pools"}}
+	if len(p.Network.GPUs) > 0 {
+		agents := codeSpan("roles/compute.networkUser") + " on each subnet of GPU nodes"
+		rows = append(rows,
+			[]markup{codeSpan("serviceAccount:NUMBER@cloudservices.gserviceaccount.com"), agents,
+				"Compute Engine creates the nodes"},
+			[]markup{codeSpan("serviceAccount:service-NUMBER@container-engine-robot.iam.gserviceaccount.com"), agents,
+				"GKE creates the node pools"})
+	}
+	d.Table([]markup{"Member", "Role", "Why"}, rows)
+	d.Para("The account of the build exists after `./create-platform.sh --prepare`.")
 }
 
 // listEgress lists the flows that a network with denied egress must allow.

@@ -9,7 +9,8 @@ import (
 // readmeFile returns README.md.
 func readmeFile(p *ir.Platform) []byte {
 	return newPage(p, describePlatform,
-		explainBefore, explainBuild, explainSync, showRunning, explainImages, explainChange, explainWatching,
+		explainBefore, explainBuild, explainObjectsOfOthers, explainSync, showRunning, explainImages, explainChange,
+		explainWatching,
 		explainRemoval, explainDestroy,
 		listContents, printNotes,
 	).Bytes()
@@ -35,7 +36,7 @@ func describePlatform(d *document, p *ir.Platform) {
 		kinds = " (kind of nodes)"
 	}
 	d.Para("The platform is in project ", codeSpan(p.Project), " and region ", codeSpan(p.Region), " (",
-		codeList(p.Zones), "). ", countNoun(len(p.Teams), "team"), grouped, " share ",
+		codeList(p.Zones), ").", inCluster(p), " ", countNoun(len(p.Teams), "team"), grouped, " share ",
 		countNoun(len(p.Capacities), "capacity"), kinds, ". ", schedulerOf(p).starts(p),
 		jobSetVersion(p), " Everything in this folder is compiled from one blueprint.")
 }
@@ -88,13 +89,17 @@ func listTiers(d *document, p *ir.Platform) {
 	if named {
 		head = []markup{"Tier", "PriorityClass", "Priority", "Default"}
 	}
+	if !p.OwnsCluster() { // others decide the default of all pods of their cluster
+		head = head[:len(head)-1]
+	}
 	var rows [][]markup
 	for _, c := range p.PriorityClasses {
 		row := []markup{codeSpan(c.Tier)}
 		if named {
 			row = append(row, codeSpan(c.Name))
 		}
-		rows = append(rows, append(row, formatNumber(int(c.Value)), yesNo(c.Default)))
+		row = append(row, formatNumber(int(c.Value)), yesNo(c.Default))
+		rows = append(rows, row[:len(head)])
 	}
 	d.Table(head, rows)
 }
@@ -151,7 +156,7 @@ func listTeams(d *document, p *ir.Platform) {
 func explainSubmitters(d *document, p *ir.Platform) {
 	group := markup("")
 	if p.Cluster.SecurityGroup == "" {
-		group = ", which also needs `cluster.securityGroup`"
+		group = ", which also needs " + securityGroupField(p)
 	}
 	some := markup("For some teams, only cluster administrators submit jobs.")
 	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Submits() }) {

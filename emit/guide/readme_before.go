@@ -9,13 +9,18 @@ import (
 // explainBefore explains what must exist before the first build.
 func explainBefore(d *document, p *ir.Platform) {
 	d.Heading(2, beforeHeading)
-	d.Para("Project ", codeSpan(p.Project), " must exist, and must be linked to a billing account. Use a project for ",
-		"this platform alone: then one command removes everything (", linkHere(undoHeading), ").")
+	if p.OwnsCluster() {
+		d.Para("Project ", codeSpan(p.Project), " must exist, and must be linked to a billing account. Use a project ",
+			"for this platform alone: then one command removes everything (", linkHere(undoHeading), ").")
+	} else {
+		describeExistingCluster(d, p)
+	}
 	d.Para("You need `bash` and the [Google Cloud CLI](https://cloud.google.com/sdk/docs/install), signed in with ",
 		"`gcloud auth login`. To look at the cluster you also need `kubectl` with `gke-gcloud-auth-plugin`: run ",
 		"`", installKubectl, "`. ", packagesInstead, " In [Cloud Shell](https://shell.cloud.google.com) you are ",
 		"signed in, and `bash`, the Google Cloud CLI and `kubectl` are installed. Cloud Build runs everything else.")
 	listCallerRoles(d, p)
+	askClusterOwner(d, p)
 	listMembers(d, p)
 	explainExistingNetwork(d, p)
 	explainTakeOver(d, p)
@@ -78,7 +83,11 @@ func listCallerRoles(d *document, p *ir.Platform) {
 	d.Para("The scripts act as you. An owner of project ", codeSpan(p.Project),
 		" (`roles/owner`) may run them. Anybody else needs these roles in the project:")
 	d.Table([]markup{"Role", "To"}, rows)
-	d.Para("Without `roles/owner`, you also need `roles/container.admin` to use `kubectl` as an administrator of the ",
+	administer := markup("`roles/container.admin`")
+	if !p.OwnsCluster() {
+		administer = "`roles/container.admin`, or rights in the cluster from its owner,"
+	}
+	d.Para("Without `roles/owner`, you also need ", administer, " to use `kubectl` as an administrator of the ",
 		"cluster, and `roles/monitoring.viewer` to open the dashboards.")
 }
 
@@ -104,9 +113,13 @@ func listMembers(d *document, p *ir.Platform) {
 		}
 		d.List(items...)
 	}
+	when := markup(" when the cluster exists")
+	if !p.OwnsCluster() {
+		when = ""
+	}
 	d.Para("GKE tells upper and lower case apart in these addresses. Write each as Google Cloud spells it: ",
 		codeSpan(shellCommand("gcloud", "projects", "get-iam-policy", p.Project)), " shows the addresses that have a ",
-		"role already, and `kubectl auth whoami` prints your own when the cluster exists. If a policy of your ",
+		"role already, and `kubectl auth whoami` prints your own", when, ". If a policy of your ",
 		"organisation restricts the domains of members (`constraints/iam.allowedPolicyMemberDomains`), accounts of ",
 		"other domains need an exception.")
 }
@@ -136,8 +149,12 @@ func listGroups(d *document, p *ir.Platform) {
 	d.Para("An administrator of the domain makes the teams' groups members of ", codeSpan(p.Cluster.SecurityGroup),
 		", because GKE ignores other groups. In each of these groups, the permission View Members must include ",
 		"Group Members. Otherwise GKE does not see who is in the group.")
+	remove := markup("`cluster.securityGroup` and ")
+	if !p.OwnsCluster() {
+		remove = "" // the cluster has the group anyway
+	}
 	d.Para("Such groups need Google Workspace or Cloud Identity. To build the platform without them, remove ",
-		"`cluster.securityGroup` and each team's `group` from the blueprint, and list people and service accounts in ",
+		remove, "each team's `group` from the blueprint, and list people and service accounts in ",
 		"the teams' `members` instead, such as ", codeSpan(`members: ["user:ADDRESS"]`), " with your own address.")
 }
 
@@ -149,7 +166,7 @@ func quotaInShort(d *document, p *ir.Platform) {
 	d.Para("Request at least this Google Cloud quota for region ", codeSpan(p.Region), " on the ",
 		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". It is enough for all jobs that the teams' "+
 			"quotas ",
-		"can start. A new project shows these quotas only after its services are enabled: first run ",
+		"can start", besidesOthers(p), ". A new project shows these quotas only after its services are enabled: first run ",
 		"`./create-platform.sh --prepare`, which does everything except the build. ",
 		linkTo(referencePage, quotaHeading), " says what each row counts, what is in use before the first job, and ",
 		"how to see the present limits.")
@@ -248,11 +265,15 @@ func warnLimits(d *document, p *ir.Platform) {
 			need, unit, field = p.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
 		}
 		if need > l.Max {
+			nodes, raise := markup("the system pool and of "), markup("Raise ")
+			if !p.OwnsCluster() {
+				nodes, raise = "", "Nodes of others count, too. Ask the owner of the cluster to raise the limit, and "+
+					"write the new one as "
+			}
 			d.Para("Node auto-provisioning limits the whole cluster to ", formatNumber(l.Max), " ", unit,
-				". The nodes of the ",
-				"system pool and of all jobs that the quotas admit need ", formatNumber(need), " ", unit,
-				". Jobs beyond the limit ",
-				"wait for nodes. Raise `cluster.autoProvisioning.", field, "` in the blueprint, or lower the quotas.")
+				". The nodes of ", nodes, "all jobs that the quotas admit need ", formatNumber(need), " ", unit,
+				". Jobs beyond the limit wait for nodes. ", raise, limitField(p, field), " in the blueprint, or lower ",
+				"the quotas.")
 		}
 	}
 }

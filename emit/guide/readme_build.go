@@ -21,8 +21,13 @@ func explainBuild(d *document, p *ir.Platform) {
 		buildsLink(p),
 		" lists all builds. ", linkTo(referencePage, buildStepsHeading), " says what each step does, and ",
 		linkTo(referencePage, buildRightsHeading), " what the build may do.")
-	d.Para("From now on, the nodes that always exist cost money, also without jobs: ", linkHere(showHeading),
-		" counts them. `batchwright cost` computes the costs from a file with your prices.")
+	if _, nodes := idlePools(p); nodes > 0 {
+		d.Para("From now on, the nodes that always exist cost money, also without jobs: ", linkHere(showHeading),
+			" counts them. `batchwright cost` computes the costs from a file with your prices.")
+	} else {
+		d.Para("Without jobs, the platform has no nodes. `batchwright cost` computes the costs from a file with your ",
+			"prices.")
+	}
 	explainTime(d, p)
 	explainInterrupted(d, p)
 	if v := p.Cluster.MinVersion; v != "" {
@@ -72,10 +77,13 @@ func explainTime(d *document, p *ir.Platform) {
 			hours = "6"
 		}
 	}
-	d.Para("The first build takes longest, because it creates the cluster. Google documents no time for this, only ",
-		"the limits are known: Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops ",
-		"the build after about "+hours+" hours (`timeout` at the end of ", fileLink("cloudbuild/provision.yaml"),
-		"). A later build changes only what differs.")
+	first := markup("because it creates the cluster. Google documents no time for this, only the limits are known: " +
+		"Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops")
+	if !p.OwnsCluster() {
+		first = "because it creates the node pools. Cloud Build stops"
+	}
+	d.Para("The first build takes longest, ", first, " the build after about "+hours+" hours (`timeout` at the end of ",
+		fileLink("cloudbuild/provision.yaml"), "). A later build changes only what differs.")
 }
 
 // explainInterrupted explains what happens after a cancelled build.
@@ -108,7 +116,11 @@ func listUpgrades(d *document, p *ir.Platform) {
 		return
 	}
 	m := p.Cluster.Maintenance
-	d.Para("GKE upgrades the cluster and its nodes in the window on ", escapeText(strings.Join(m.Days, ", ")),
-		" from ", escapeText(m.Start), " UTC, except:")
+	if p.OwnsCluster() {
+		d.Para("GKE upgrades the cluster and its nodes in the window on ", escapeText(strings.Join(m.Days, ", ")),
+			" from ", escapeText(m.Start), " UTC, except:")
+	} else {
+		d.Para("GKE upgrades the nodes in the maintenance window of the cluster, except:")
+	}
 	d.List(held...)
 }

@@ -39,11 +39,18 @@ func listCapacities(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Capacity", "Hardware", "Machine", "Obtained by", "Zones", "Nodes", "Accelerators at most",
 		"Used by"}, rows)
+	if p.OwnsCluster() {
+		describeSystemPool(d, p)
+	}
+	explainCapacity(d, p)
+}
+
+// describeSystemPool describes the node pool for everything except the teams' jobs.
+func describeSystemPool(d *document, p *ir.Platform) {
 	d.Para("The node pool ", codeSpan(p.SystemPool.Name), " has ", countNoun(p.SystemPool.NodesPerZone, "node"),
 		" of type ",
 		codeSpan(p.SystemPool.Machine), " in each zone. It runs ", escapeText(p.Scheduler.Facts().Name),
 		", JobSet and GKE's own pods; the teams' jobs run on other nodes.")
-	explainCapacity(d, p)
 }
 
 // kueueNamed explains which objects have the name of a capacity.
@@ -173,6 +180,10 @@ func excessJobs(p *ir.Platform) markup {
 	}
 	pending := ": their pods stay Pending, no other capacity takes them, and " + podsReadyTimeout() +
 		" after their admission Kueue evicts them and queues them again."
+	if othersRunKueue(p) {
+		pending = ": their pods stay Pending, and no other capacity takes them. If Kueue is configured to wait for " +
+			"pods (`waitForPodsReady`), it evicts them after this time and queues them again."
+	}
 	const fail = "their requests for nodes fail, and Kueue repeats the requests until it deactivates the jobs ("
 	switch explained := fail + linkTo(usingPage, waitsHeading) + ")."; {
 	case queued == nil:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -17,7 +18,7 @@ func showRunning(d *document, p *ir.Platform) {
 	explainEndpoints(d, p)
 	d.Para("Then run these commands as an administrator of the cluster:")
 	rows := [][]markup{{codeSpan("kubectl get nodes -L " + ir.LabelNodePool),
-		"the nodes that exist now, by node pool. Without jobs there are " + idleNodes(p) + otherNodes(p)}}
+		"the nodes that exist now, by node pool. " + explainIdle(p)}}
 	for _, namespace := range append(slices.Clone(p.Scheduler.Facts().Namespaces[:1]), ir.JobSetNamespace) {
 		rows = append(rows, []markup{codeSpan(shellCommand("kubectl", "get", "deployments", "-n", namespace)),
 			"the controllers; the numbers under READY must be equal"})
@@ -25,7 +26,7 @@ func showRunning(d *document, p *ir.Platform) {
 	rows = append(rows, schedulerOf(p).look(p)...)
 	d.Table([]markup{"Command", "Shows"}, rows)
 	d.Para("The console shows ", consoleLink("the cluster", "kubernetes/clusters/details/"+
-		url.QueryEscape(p.Region)+"/"+url.QueryEscape(p.Cluster.Name)+"/details", p.Project),
+		url.QueryEscape(p.Cluster.Location)+"/"+url.QueryEscape(p.Cluster.Name)+"/details", p.Project),
 		" and ", consoleLink("its workloads", "kubernetes/workload/overview", p.Project), ".")
 	explainSecrets(d, p)
 	if len(p.Workloads) > 0 {
@@ -44,50 +45,93 @@ func explainEndpoints(d *document, p *ir.Platform) {
 	if !p.Cluster.DNSEndpoint {
 		return // explainBuild says that the control plane is reachable only from its network
 	}
-	address := markup("The control plane has no public IP address.")
-	if len(p.Cluster.AuthorizedNetworks) > 0 {
+	address := markup(" The control plane has no public IP address.")
+	switch {
+	case !p.OwnsCluster(): // others decide about the public IP address
+		address = ""
+	case len(p.Cluster.AuthorizedNetworks) > 0:
 		ranges := make([]string, len(p.Cluster.AuthorizedNetworks))
 		for i, n := range p.Cluster.AuthorizedNetworks {
 			ranges[i] = n.CIDR
 		}
-		address = "`cluster.authorizedNetworks` of the blueprint restricts only the public IP address, which accepts " +
+		address = " `cluster.authorizedNetworks` of the blueprint restricts only the public IP address, which accepts " +
 			"connections from " + firstNames(ranges) + "."
 	}
 	d.Para("The command uses the control plane's DNS endpoint. This endpoint accepts callers from any network if IAM ",
-		"gives them the permission `container.clusters.connect`, as ", codeSpan(ir.MemberRole), " does. ", address)
+		"gives them the permission `container.clusters.connect`, as ", codeSpan(ir.MemberRole), " does.", address)
 }
 
-// idleNodes returns how many nodes run while there is no job, by node pool.
-func idleNodes(p *ir.Platform) markup {
-	total := p.SystemPool.NodesPerZone * len(p.Zones)
-	pools := formatNumber(total) + " of " + codeSpan(p.SystemPool.Name)
-	for _, c := range p.Capacities {
-		if n := c.IdleNodes(); n > 0 {
+// idlePools lists the node pools of the platform that have nodes while there is no job,
+// with the number of these nodes, and returns the number of all.
+func idlePools(p *ir.Platform) (pools []markup, total int) {
+	add := func(name string, n int) {
+		if n > 0 {
+			pools = append(pools, formatNumber(n)+" of "+codeSpan(name))
 			total += n
-			pools += ", " + formatNumber(n) + " of " + codeSpan(c.Name)
 		}
 	}
-	return formatNumber(total) + ": " + pools
+	add(p.SystemPool.Name, p.SystemPool.NodesPerZone*len(p.Zones))
+	for _, c := range p.Capacities {
+		add(c.Name, c.IdleNodes())
+	}
+	return pools, total
 }
 
-// otherNodes says that other nodes start with jobs, if a capacity can have more nodes
-// than run without jobs.
-func otherNodes(p *ir.Platform) markup {
-	if !p.AnyCapacity(func(c ir.Capacity) bool { return c.MaxNodes > c.IdleNodes() && !c.Waiting }) {
+// idleNodes returns how many nodes of the platform run while there is no job, by node pool.
+func idleNodes(p *ir.Platform) markup {
+	pools, total := idlePools(p)
+	if total == 0 {
+		return "0"
+	}
+	return formatNumber(total) + ": " + markdown.Join(pools, ", ")
+}
+
+// explainIdle says how many nodes run while there is no job, and that others start with
+// jobs, if a capacity can have more nodes than run without jobs.
+func explainIdle(p *ir.Platform) markup {
+	_, total := idlePools(p)
+	starts := p.AnyCapacity(func(c ir.Capacity) bool { return c.MaxNodes > c.IdleNodes() && !c.Waiting })
+	idle, others := "Without jobs there are "+idleNodes(p), markup("; other nodes start with the jobs that need them")
+	switch {
+	case p.OwnsCluster():
+	case total == 0:
+		idle, others = "Without jobs, none of them belongs to the platform",
+			"; its nodes start with the jobs that need them"
+	default:
+		idle = "Without jobs, the platform's own are " + idleNodes(p)
+	}
+	if !starts {
+		return idle
+	}
+	return idle + others
+}
+
+// ownQueues returns the command that shows the queues of the platform. In its own cluster
+// there are no others.
+func ownQueues(p *ir.Platform) string { return "kubectl get clusterqueues -o wide" + ownOnly(p) }
+
+// ownOnly returns the arguments of kubectl that select the objects of the platform, "" in
+// its own cluster.
+func ownOnly(p *ir.Platform) string {
+	if p.OwnsCluster() {
 		return ""
 	}
-	return "; other nodes start with the jobs that need them"
+	return " -l " + partOf(p)
 }
 
 // kueueLook returns the commands that show queues and capacities.
 func kueueLook(p *ir.Platform) [][]markup {
+	queue := markup("every queue")
+	if !p.OwnsCluster() { // others have queues, too
+		queue = "every queue of the platform"
+	}
 	rows := [][]markup{
-		{codeSpan("kubectl get clusterqueues -o wide"), "every queue, with its pending and admitted workloads. Kueue " +
-			"admits a job, and lets its pods start, when " + whenAdmitted(p)},
-		{codeSpan("kubectl get resourceflavors"), "the capacities, as Kueue knows them"},
+		{codeSpan(ownQueues(p)), queue + ", with its pending and admitted workloads. Kueue admits a job, and lets its " +
+			"pods start, when " + whenAdmitted(p)},
+		{codeSpan("kubectl get resourceflavors" + ownOnly(p)), "the capacities, as Kueue knows them"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		rows = append(rows, []markup{codeSpan("kubectl describe computeclasses"),
+		rows = append(rows, []markup{codeSpan("kubectl describe computeclasses" + ownOnly(p)),
 			"the ComputeClasses, and whether GKE accepts them"})
 	}
 	return rows
@@ -169,4 +213,5 @@ func explainWatching(d *document, p *ir.Platform) {
 	d.Para(countNoun(len(monitoring.Alerts(p)), "alert"), " of ",
 		consoleLink("Cloud Monitoring", "monitoring/alerting", p.Project), " watch the platform. ", told, " ",
 		linkTo(referencePage, alertsHeading), " lists the alerts.")
+	explainMetrics(d, p)
 }

@@ -21,7 +21,11 @@ func askOwners(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{codeSpan(t.Name), codeSpan(t.Account.Address)})
 	}
 	d.Table([]markup{"Team", "Service account"}, rows)
-	d.Para("When the cluster exists, ask the owner of each account to let the team's Kubernetes service account act ",
+	ask := markup("When the cluster exists, ask the owner")
+	if !p.OwnsCluster() {
+		ask = "Ask the owner"
+	}
+	d.Para(ask, " of each account to let the team's Kubernetes service account act ",
 		"as it. Until then, the jobs of the team get no credentials of Google Cloud. `./create-platform.sh --prepare` ",
 		"prints the command for each account that lacks this right:")
 	var lines []string

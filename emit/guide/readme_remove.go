@@ -52,6 +52,7 @@ func kueueRemove(d *document, p *ir.Platform) {
 	d.Code("sh", append(commands,
 		"kubectl delete priorityclasses "+string(classPlaceholder(p)),
 		"kubectl delete resourceflavors CAPACITY")...)
+	keepNamespaces(d, p)
 }
 
 // kueueRemains returns the ClusterQueues that a removed team leaves, with a comma before
@@ -106,20 +107,39 @@ func explainDestroy(d *document, p *ir.Platform) {
 	d.Heading(2, undoHeading)
 	explainDisconnect(d, p)
 	explainDestroyTakenOver(d, p)
+	if !p.OwnsCluster() {
+		explainLeave(d, p)
+		return
+	}
 	d.Para("This command destroys the platform, with all jobs in it:")
 	d.Code("sh", "./destroy-platform.sh")
 	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")
 	if p.Delivery.InfrastructureManager {
 		cluster = "and deletes the resources of Terraform, including a cluster with deletion protection"
 	}
-	tensorBoard := markup("")
-	if p.Monitoring.TensorBoard != "" {
-		tensorBoard = " This also deletes the TensorBoard, with the data of all experiments."
-	}
 	d.Para("The script asks for confirmation. Then it submits ", fileLink("cloudbuild/destroy.yaml"), ", which ",
-		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".", tensorBoard,
-		pointToBuckets(p),
-		" These remain:")
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, ", cluster, ".",
+		deletesTensorBoard(p), pointToBuckets(p), " These remain:")
+	d.List(remainsInProject(p)...)
+	d.Para("The script prints the commands that remove the rest.")
+	// Source: Resource Manager documentation, "Delete and restore projects".
+	d.Para("If the project holds nothing except this platform, an owner can delete the project instead, which stops ",
+		"all its costs at once. Google Cloud deletes the project for good after 30 days, and some of its data, such ",
+		"as buckets, earlier. Nobody can use the project's ID again. The command asks for confirmation:")
+	d.Code("sh", shellCommand("gcloud", "projects", "delete", p.Project))
+}
+
+// deletesTensorBoard says that the destroying build deletes the TensorBoard, if there is
+// one.
+func deletesTensorBoard(p *ir.Platform) markup {
+	if p.Monitoring.TensorBoard == "" {
+		return ""
+	}
+	return " This also deletes the TensorBoard, with the data of all experiments."
+}
+
+// remainsInProject lists what the destroying build keeps in the project.
+func remainsInProject(p *ir.Platform) []markup {
 	remains := []markup{
 		bucketPurpose(p) + ", " + codeSpan(p.Delivery.StateBucket) + ", with everything in it",
 		"the repository of images, " + codeSpan(p.Delivery.Repository),
@@ -134,13 +154,7 @@ func explainDestroy(d *document, p *ir.Platform) {
 	if roles := p.Delivery.AllCustomRoles(); len(roles) > 0 {
 		remains = slices.Insert(remains, len(remains)-2, nameRoles(roles))
 	}
-	d.List(remains...)
-	d.Para("The script prints the commands that remove the rest.")
-	// Source: Resource Manager documentation, "Delete and restore projects".
-	d.Para("If the project holds nothing except this platform, an owner can delete the project instead, which stops ",
-		"all its costs at once. Google Cloud deletes the project for good after 30 days, and some of its data, such ",
-		"as buckets, earlier. Nobody can use the project's ID again. The command asks for confirmation:")
-	d.Code("sh", shellCommand("gcloud", "projects", "delete", p.Project))
+	return remains
 }
 
 // nameRoles names custom roles of the project.

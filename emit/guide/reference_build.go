@@ -60,6 +60,10 @@ func listBuildSteps(d *document, p *ir.Platform) {
 	if p.Network.Existing != nil {
 		rows = append(rows, []markup{"`network`", "compares the existing network with what the platform needs"})
 	}
+	if !p.OwnsCluster() {
+		rows = append(rows, []markup{"`cluster`", "compares the cluster with the blueprint's description of it, " +
+			"and looks for " + comparedObjects(p) + " of others with the same names"})
+	}
 	rows = append(rows, []markup{"`turn`", "waits until all older builds of the platform have ended"})
 	if p.Delivery.InfrastructureManager {
 		rows = slices.Concat(rows, own.retire, [][]markup{
@@ -100,6 +104,10 @@ func stepsInCluster(p *ir.Platform) [][]markup {
 		{"`manifests`", "applies " + fileLink("kubernetes/") + ": " + schedulerOf(p).applied(p, "")},
 		{"`queues`", own.queues},
 	})
+	if !p.InstallsScheduler() {
+		rows = append(rows, []markup{"`managed`", "checks that Kueue, which others run, manages a job of each team; " +
+			"it creates no job"})
+	}
 	if p.Monitoring.TensorBoard != "" {
 		rows = append(rows, tensorBoard)
 	}
@@ -109,19 +117,78 @@ func stepsInCluster(p *ir.Platform) [][]markup {
 	return rows
 }
 
-// createdFirst names the network, if Terraform creates it.
-func createdFirst(p *ir.Platform) markup {
-	if p.Network.Existing != nil {
-		return ""
+// comparedObjects names what the step cluster looks for in the cluster of others.
+func comparedObjects(p *ir.Platform) markup {
+	if p.Delivery.GitOps.On() {
+		return "node pools"
 	}
-	return "the network, "
+	return "node pools and objects"
+}
+
+// listRemovalSteps lists the steps of the build that removes the platform from the cluster
+// of others, in their order. A test compares the list with the build.
+func listRemovalSteps(d *document, p *ir.Platform) {
+	if p.OwnsCluster() {
+		return
+	}
+	d.Heading(2, removalStepsHeading)
+	d.Para(fileLink("cloudbuild/destroy.yaml"), " has these steps. The build stops at the first step that fails; you ",
+		"can run it again:")
+	rows := [][]markup{
+		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},
+		{"`access`", "waits until the rights of the build have taken effect"},
+		{"`turn`", "waits until all older builds of the platform have ended"},
+	}
+	if !p.Delivery.InfrastructureManager {
+		rows = append(rows,
+			[]markup{"`unlock`", "removes the lock that a cancelled build has left"},
+			[]markup{"`terraform-init`", "prepares Terraform"})
+	}
+	rows = append(rows, []markup{"`leave`", "stops the queues; deletes the teams' namespaces, and waits until their " +
+		"load balancers and disks are gone; deletes all other objects with the label " +
+		codeSpan(ir.LabelPartOf+": "+p.Name) + "; gives back the namespaces that were handed over"})
+	if !p.Delivery.GitOps.On() {
+		for _, c := range []struct {
+			installed bool
+			id, name  markup
+		}{
+			{p.InstallsKueue(), "`uninstall-kueue`", "Kueue"}, {p.InstallsJobSet(), "`uninstall-jobset`", "JobSet"},
+		} {
+			if c.installed {
+				rows = append(rows, []markup{c.id, "uninstalls " + c.name + " and its kinds, unless the cluster has " +
+					"objects of these kinds, or others have installed it"})
+			}
+		}
+	}
+	if p.Delivery.InfrastructureManager {
+		rows = append(rows, []markup{"`infrastructure`", "lets Infrastructure Manager delete the resources of Terraform"})
+	} else {
+		rows = append(rows, []markup{"`terraform-destroy`", "deletes the resources of Terraform"})
+	}
+	d.Table([]markup{"Step", "What it does"}, rows)
+}
+
+// createdByTerraform lists what Terraform creates.
+func createdByTerraform(p *ir.Platform) markup {
+	return createdPools(p) + ", the identities, the dashboards and the alerts"
+}
+
+// createdPools names the node pools, and what Terraform creates before them.
+func createdPools(p *ir.Platform) markup {
+	switch {
+	case !p.OwnsCluster():
+		return "the node pools"
+	case p.Network.Existing != nil:
+		return "the cluster, its node pools"
+	}
+	return "the network, the cluster, its node pools"
 }
 
 // builtBy says what Terraform creates. The GPU drivers need no step of their own: GKE
 // installs them on the nodes of pools that ask for it (GKE documentation, "Run GPUs in
 // GKE Standard node pools").
 func builtBy(p *ir.Platform) markup {
-	built := createdFirst(p) + "the cluster, its node pools, the roles, the dashboards and the alerts"
+	built := createdPools(p) + ", the roles, the dashboards and the alerts"
 	if p.AnyCapacity(ir.Capacity.HasGPUs) {
 		built += "; GKE installs the GPU drivers on the nodes"
 	}

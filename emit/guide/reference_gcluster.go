@@ -35,9 +35,7 @@ func explainGcluster(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
-	d.Para(
-		"`gcluster` creates ", createdFirst(p), "the cluster, its node pools, the identities, the dashboards and the ",
-		"alerts. ", emptyCluster(p))
+	d.Para("`gcluster` creates ", createdByTerraform(p), ". ", emptyCluster(p))
 	if !p.Delivery.GitOps.On() {
 		d.Code("sh", "./create-platform.sh")
 	}
@@ -46,11 +44,15 @@ func explainGcluster(d *document, p *ir.Platform) {
 
 // emptyCluster says what gcluster leaves to do.
 func emptyCluster(p *ir.Platform) markup {
-	if p.Delivery.GitOps.On() {
-		return "The cluster is still empty: " + toolName(p) + " adds " + softwareBefore(p) + "the teams' namespaces " +
-			"and their queues (" + linkTo(readmePage, syncHeading) + ")."
+	empty := markup("The cluster is still empty: ")
+	if !p.OwnsCluster() {
+		empty = "The cluster has no objects of the platform yet: "
 	}
-	return "The cluster is still empty: " + softwareBefore(p) + "the teams' namespaces and their queues are missing. " +
+	if p.Delivery.GitOps.On() {
+		return empty + toolName(p) + " adds " + softwareBefore(p) + "the teams' namespaces and their queues (" +
+			linkTo(readmePage, syncHeading) + ")."
+	}
+	return empty + softwareBefore(p) + "the teams' namespaces and their queues are missing. " +
 		"To add them, run the commands of " + linkHere(stepsHeading) + " that follow the `terraform` commands, or " +
 		"let the build add them. The build leaves existing resources as they are:"
 }
@@ -69,6 +71,13 @@ func softwareBefore(p *ir.Platform) (m markup) {
 // gclusterDestroy explains how gcluster destroys the resources of Terraform. Source
 // for the disks that remain: GKE documentation, "Deleting a cluster".
 func gclusterDestroy(d *document, p *ir.Platform) {
+	if !p.OwnsCluster() {
+		d.Para("`./destroy-platform.sh` also removes a platform that `gcluster` has deployed. `gcluster destroy` deletes ",
+			"only the resources of Terraform, such as the node pools, and leaves all objects in the cluster behind: use ",
+			"it only before the first build.")
+		d.Code("sh", "gcluster destroy .")
+		return
+	}
 	d.Para("`./destroy-platform.sh` also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes "+
 		"only the ",
 		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can "+
@@ -114,15 +123,18 @@ func addedLine(p *ir.Platform) string {
 // instructionsFile returns instructions.txt. `gcluster deploy` prints its path at the
 // end.
 func instructionsFile(p *ir.Platform) []byte {
-	created := "the network, the"
-	if p.Network.Existing != nil {
+	created, pools := "the network, the", "cluster, its node pools, the identities, the dashboards and the alerts."
+	switch {
+	case !p.OwnsCluster():
+		created, pools = "the", "node pools, the identities, the dashboards and the alerts."
+	case p.Network.Existing != nil:
 		created = "the"
 	}
 	lines := []string{
 		"Deploy folder of " + p.Name,
 		"",
 		"gcluster runs Terraform in the folder terraform. Terraform creates " + created,
-		"cluster, its node pools, the identities, the dashboards and the alerts. To add the",
+		pools + " To add the",
 		addedLine(p),
 		"",
 		"  ./create-platform.sh",
@@ -133,9 +145,7 @@ func instructionsFile(p *ir.Platform) []byte {
 		"section \"" + string(toolkitHeading) + "\". USING.md is for the people who submit jobs.",
 	}
 	if p.Delivery.GitOps.On() {
-		lines = slices.Replace(lines, 3, 7, append([]string{
-			"cluster, its node pools, the identities, the dashboards and the alerts.",
-		}, syncedInstructions(p)...)...)
+		lines = slices.Replace(lines, 3, 7, append([]string{pools}, syncedInstructions(p)...)...)
 	}
 	if p.Delivery.InfrastructureManager {
 		lines = []string{

@@ -12,7 +12,7 @@ func googleQuota(d *document, p *ir.Platform) {
 	d.Para("This quota counts in region ", codeSpan(p.Region), ". ",
 		"Standing is in use as soon as the platform is built. Admitted is the most that the teams' quotas can start, ",
 		"in whole nodes: request at least this amount. ",
-		schedulerOf(p).ceiling)
+		schedulerOf(p).ceiling, nodesOfOthers(p))
 	var rows [][]markup
 	for _, r := range p.Demand.Rows {
 		rows = append(rows, []markup{
@@ -27,6 +27,14 @@ func googleQuota(d *document, p *ir.Platform) {
 	d.Code("sh",
 		shellCommand("gcloud", "compute", "regions", "describe", p.Region, "--project="+p.Project, flatten, format),
 		shellCommand("gcloud", "compute", "project-info", "describe", "--project="+p.Project, flatten, format))
+}
+
+// nodesOfOthers says that the table does not count nodes of others.
+func nodesOfOthers(p *ir.Platform) markup {
+	if p.OwnsCluster() {
+		return ""
+	}
+	return " The other nodes of the cluster need quota in addition."
 }
 
 // kueueCeiling explains the column Ceiling.

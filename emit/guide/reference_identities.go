@@ -23,8 +23,12 @@ func explainIdentities(d *document, p *ir.Platform) {
 	if p.Monitoring.TensorBoard != "" {
 		writes = "logs and metrics, and data to the TensorBoard"
 	}
+	who := markup("Every pod of the cluster has")
+	if !p.OwnsCluster() {
+		who = "The jobs of the teams have"
+	}
 	d.Para("Jobs need no keys: with Workload Identity Federation for GKE, Google Cloud identifies a pod by its ",
-		"Kubernetes service account. Every pod of the cluster has these roles, to write ", writes, ": ",
+		"Kubernetes service account. ", who, " these roles, to write ", writes, ": ",
 		codeList(p.JobRoles), ".")
 	if i := slices.IndexFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil }); i >= 0 {
 		t := p.Teams[i]
@@ -59,9 +63,13 @@ func explainIdentities(d *document, p *ir.Platform) {
 			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
 			"needs them, give the team a Google service account with `teams.TEAM.serviceAccount` in the blueprint.")
 	}
+	ownProject := markup(", or build each platform in its own project")
+	if !p.OwnsCluster() {
+		ownProject = ""
+	}
 	d.Para("All clusters of a project share these identities. In another cluster of ", codeSpan(p.Project),
 		", the same namespace and Kubernetes service account are the same identity, with the same rights. Give the ",
-		"namespace in the other cluster another name, or build each platform in its own project.")
+		"namespace in the other cluster another name", ownProject, ".")
 	if p.HasMembers() && len(p.Monitoring.MemberRoles) > 0 {
 		d.Para("The members of the teams may open the dashboards", inTensorBoard(p),
 			", because Terraform grants ",
@@ -126,6 +134,10 @@ func explainSeparation(d *document, p *ir.Platform) {
 	d.Para("The network separates the teams: in each team's namespace the NetworkPolicy `team-only` lets pods accept ",
 		"connections only from the same namespace. Egress stays open, also to DNS, the metadata server and the API ",
 		"server.")
+	if !p.OwnsCluster() && !p.Cluster.Existing.DataplaneV2 {
+		d.Para("The cluster has no Dataplane V2. The policy has an effect only if something else in the cluster enforces ",
+			"network policies.")
+	}
 	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
 		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
 			"They can reach the teams' pods on their own node, and all other pods that use the network of a node.")
@@ -189,17 +201,15 @@ func buildRights(d *document, p *ir.Platform) {
 	for _, r := range a.NarrowRoles {
 		switch r.Scope {
 		case ir.ClusterScope:
-			items = append(items, codeSpan(r.Role)+" on the cluster "+codeSpan(p.Cluster.Name)+"; GKE checks some "+
-				"permissions on the project instead, so the build can also create and list other clusters and read "+
-				"operations")
+			items = append(items, codeSpan(r.Role)+" on the cluster "+codeSpan(p.Cluster.Name)+clusterRight(p))
 		case ir.BucketScope:
 			items = append(items,
 				codeSpan(r.Role)+" on buckets whose names begin with "+codeSpan(p.Project+"-"+p.Name+"-"))
 		}
 	}
-	includes := markup("networks, firewall rules, ")
-	if p.Network.Existing != nil {
-		includes = ""
+	includes := markup("")
+	if p.OwnsNetwork() {
+		includes = "networks, firewall rules, "
 	}
 	items = append(items, codeList(a.Account.Roles)+" on the whole project, which includes "+includes+
 		"dashboards and alert policies that do not belong to the platform")
@@ -207,10 +217,26 @@ func buildRights(d *document, p *ir.Platform) {
 		items = append(items, codeSpan("roles/compute.networkUser")+" on the subnets that "+
 			fileLink(networkTeamPage)+" lists")
 	}
+	if !p.OwnsCluster() {
+		items = append(items, "`cluster-admin` in the cluster, by the ClusterRoleBinding "+codeSpan(buildBinding(p))+
+			" ("+linkTo(readmePage, beforeHeading)+")")
+	}
 	if len(a.Permissions) > 0 {
 		items = append(items, "by a custom role, on the whole project: "+codeList(a.Permissions))
 	}
 	items = append(items, codeSpan("roles/resourcemanager.projectIamAdmin")+", limited to granting and revoking these "+
 		"roles: "+codeList(a.GrantableRoles))
 	d.List(items...)
+}
+
+// clusterRight says what the role of the build on its cluster permits besides, and which
+// rights the build has in a cluster of others. Source: GKE documentation, "IAM permissions
+// for the GKE API", about node pools.
+func clusterRight(p *ir.Platform) markup {
+	if p.OwnsCluster() {
+		return "; GKE checks some permissions on the project instead, so the build can also create and list other " +
+			"clusters and read operations"
+	}
+	return ", to create, change and delete node pools. GKE has no narrower right for them: the build could also change " +
+		"settings of the cluster, and list other clusters and read operations. It cannot delete the cluster"
 }

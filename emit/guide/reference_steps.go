@@ -9,7 +9,11 @@ import (
 
 // credentialsCommand returns the command that connects kubectl to the cluster.
 func credentialsCommand(p *ir.Platform) string {
-	command := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, "--region=" + p.Region,
+	location := "--region=" + p.Cluster.Location
+	if !p.OwnsCluster() { // its control plane can be in a zone
+		location = "--location=" + p.Cluster.Location
+	}
+	command := []string{"gcloud", "container", "clusters", "get-credentials", p.Cluster.Name, location,
 		"--project=" + p.Project}
 	if p.Cluster.DNSEndpoint {
 		command = append(command, "--dns-endpoint")
@@ -58,6 +62,7 @@ func explainSteps(d *document, p *ir.Platform) {
 			"`kubectl delete priorityclasses ", classPlaceholder(p), "`. Existing pods keep their priority. ", moved,
 			"The build does ", does, " automatically.")
 	}
+	compareByHand(d, p)
 	d.Para(schedulerOf(p).apply)
 	d.Code("sh", "kubectl apply --server-side --force-conflicts --field-manager=batchwright -k kubernetes")
 	tensorBoard(d, p)
@@ -70,6 +75,24 @@ func explainSteps(d *document, p *ir.Platform) {
 				" | kubectl apply --server-side --field-manager=batchwright -f -",
 			"kubectl apply --server-side --force-conflicts --field-manager=batchwright -k dashboards")
 	}
+}
+
+// compareByHand shows how to find objects of others that have names of the folder, as the
+// step cluster of the build does.
+func compareByHand(d *document, p *ir.Platform) {
+	if p.OwnsCluster() {
+		return
+	}
+	d.Para("The step `cluster` of the build does not run here, and the commands below overwrite objects of others. First ",
+		"list the objects of this folder that exist already. An object without the label ",
+		codeSpan(ir.LabelPartOf+": "+p.Name), " belongs to others: see ", linkTo(readmePage, othersHeading), ".")
+	d.Code("sh", listExisting...)
+}
+
+// listExisting are the commands that list the objects of the folder that exist already.
+var listExisting = []string{
+	"kubectl get -k kubernetes --ignore-not-found --show-labels",
+	"kubectl get -k dashboards --ignore-not-found --show-labels",
 }
 
 // neededPrograms returns the programs for the commands of explainSteps. With a GitOps

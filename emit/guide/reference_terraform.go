@@ -18,8 +18,7 @@ func bucketPurpose(p *ir.Platform) markup {
 // explainTerraform shows how to run Terraform by hand.
 func explainTerraform(d *document, p *ir.Platform) {
 	if !p.Delivery.InfrastructureManager {
-		d.Para("Create ", createdFirst(p),
-			"the cluster, its node pools, the identities, the dashboards and the alerts:")
+		d.Para("Create ", createdByTerraform(p), ":")
 		d.Code("sh",
 			"terraform -chdir=terraform init",
 			"terraform -chdir=terraform plan -out=platform.tfplan",
@@ -31,11 +30,8 @@ func explainTerraform(d *document, p *ir.Platform) {
 	version := "--tf-version-constraint==" + ir.InfrastructureManagerTerraform
 	preview := "projects/" + p.Project + "/locations/" + p.Delivery.Region + "/previews/" + p.Name
 	d.Para("Infrastructure Manager runs Terraform ", escapeText(ir.InfrastructureManagerTerraform),
-		" and keeps the state. It creates ", createdFirst(p), "the cluster, its node pools, the identities, ",
-		"the dashboards and ",
-		"the alerts. If there is already a deployment, a preview shows what would change. The exported preview is a "+
-			"plan ",
-		"in JSON:")
+		" and keeps the state. It creates ", createdByTerraform(p), ". If there is already a deployment, a preview ",
+		"shows what would change. The exported preview is a plan in JSON:")
 	d.Code("sh",
 		shellCommand("gcloud", "infra-manager", "previews", "create", preview, "--deployment="+p.Deployment(),
 			account, source, inputs),
@@ -93,7 +89,7 @@ func explainSubstitutions(d *document, p *ir.Platform) {
 		d.Para("The names are the names of Google's guide ",
 			"[Running TPU training workloads on GKE](https://googlecloudplatform.github.io/",
 			"applied-ai-engineering-samples/ai-infrastructure/tpu-training-on-gke/). ", namedLikePlatform(p),
-			" the name of the platform. `_ARTIFACT_REPOSITORY_BUCKET_NAME` is a bucket of a team: ",
+			"`_ARTIFACT_REPOSITORY_BUCKET_NAME` is a bucket of a team: ",
 			"it is named after the project, the platform and the team.")
 		// Source: env_setup/build.sh and terraform/variables.tf of the guide, in which no
 		// account has a role of Cloud Trace.
@@ -119,7 +115,7 @@ func tensorBoard(d *document, p *ir.Platform) {
 	}
 	lines := []string{"NAME=$(" + shellCommand("gcloud", "ai", "tensorboards", "list", "--project="+p.Project,
 		"--region="+p.Monitoring.TensorBoard,
-		"--filter=displayName="+strconv.Quote(p.Cluster.Name), "--format=value(name)") + ")"}
+		"--filter=displayName="+strconv.Quote(p.Name), "--format=value(name)") + ")"}
 	if len(p.Teams) > fewTeams {
 		lines = append(lines, "NAMESPACE="+words.ShellArgument(p.Teams[0].Namespace), write(`"$NAMESPACE"`))
 	} else {
@@ -130,10 +126,13 @@ func tensorBoard(d *document, p *ir.Platform) {
 	d.Code("sh", lines...)
 }
 
-// namedLikePlatform names what has the name of the platform, with the verb.
+// namedLikePlatform says what has the name of the platform.
 func namedLikePlatform(p *ir.Platform) markup {
-	if p.Network.Existing != nil {
-		return "The cluster has"
+	switch {
+	case !p.OwnsCluster():
+		return ""
+	case p.Network.Existing != nil:
+		return "The cluster has the name of the platform. "
 	}
-	return "The network, the subnet and the cluster all have"
+	return "The network, the subnet and the cluster all have the name of the platform. "
 }

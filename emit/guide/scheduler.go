@@ -52,6 +52,15 @@ func kueueRenames(p *ir.Platform) markup {
 	return ", or if a ClusterQueue gets another name"
 }
 
+// kueueUnready says what Kueue does with a job whose pods do not get ready.
+func kueueUnready(p *ir.Platform) markup {
+	after := podsReadyTimeout() + " after Kueue has admitted the job"
+	if othersRunKueue(p) {
+		after = "in the time that Kueue's configuration gives them"
+	}
+	return "If the pods of a job are not all ready " + after + ", Kueue evicts the job and queues it again. "
+}
+
 // schedulerOf returns the parts for the scheduler of a platform.
 func schedulerOf(p *ir.Platform) scheduler {
 	return ir.Choose(p.Scheduler,
@@ -75,9 +84,8 @@ func schedulerOf(p *ir.Platform) scheduler {
 				"-n NAMESPACE " + markup(p.LocalQueueExample()) + "`. ",
 			apply: "Create the " + kueueObjects(p) + " and the teams with their queues. If a webhook of Kueue does " +
 				"not answer yet, repeat the command:",
-			unready: "If the pods of a job are not all ready " + podsReadyTimeout() +
-				" after Kueue has admitted the job, Kueue evicts the job and queues it again. ",
-			stops: "stops the queues, ",
+			unready: kueueUnready(p),
+			stops:   "stops the queues, ",
 		},
 		scheduler{
 			starts: kaiStarts, look: kaiLook, named: kaiNamed, guarantees: kaiGuarantees,

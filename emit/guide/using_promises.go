@@ -37,9 +37,12 @@ func kueuePromises(d *document, p *ir.Platform) {
 			"cohort (" + linkTo(readmePage, teamsHeading) + ") may borrow it, and you may borrow theirs. The last " +
 			"column says how a guarantee comes back."
 	}
-	d.Para("You choose a tier by the queue: a queue of the table in ", linkHere(yourTeamHeading), " ends with the ",
-		"name of its tier. A queue has quota on certain capacities, which are kinds of nodes. A job starts when the ",
-		"quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
+	named := "a queue of the table in " + linkHere(yourTeamHeading) + " ends with the name of its tier."
+	if p.LocalQueueExample() == "LOCALQUEUE" {
+		named = linkTo(referencePage, queuesHeading) + " names the tier of each queue."
+	}
+	d.Para("You choose a tier by the queue: ", named, " A queue has quota on certain capacities, which ",
+		"are kinds of nodes. A job starts when the quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
 		" has the numbers.")
 	listTierNodes(d, p)
 	var rows [][]markup
@@ -64,6 +67,10 @@ func kueuePromises(d *document, p *ir.Platform) {
 		d.Para("A waiting job first takes idle quota in the capacities of its tier. If that is not enough, it evicts ",
 			"other jobs. Kueue queues an evicted job again, and the job starts from its beginning: save its progress",
 			inBucket(p), ".")
+	}
+	if othersRunKueue(p) {
+		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the queues, ",
+			"and evicts jobs in another order than the table says.")
 	}
 	var names []markup
 	for _, c := range p.PriorityClasses {

@@ -152,12 +152,16 @@ func kueueStates(p *ir.Platform) [][]markup {
 	if p.AnyCapacity(ir.Capacity.Queued) {
 		nodes = ", or for all of its nodes if they start at once"
 	}
+	unready := "If they are not all ready " + podsReadyTimeout() + " after the admission, Kueue evicts the job and " +
+		"queues it again"
+	if othersRunKueue(p) {
+		unready = "Kueue may evict a job whose pods are not all ready in time, and queue it again"
+	}
 	return [][]markup{
 		{"Job: STATUS `Suspended`; JobSet: SUSPENDED `true`; no pods", "the job waits for quota" + nodes + ": see " +
 			linkHere(waitsHeading)},
 		{"pods: STATUS `Pending`", "Kueue has admitted the job, because " + whenAdmitted(p) + ". The pods wait for " +
-			"their nodes. If they are not all ready " + podsReadyTimeout() + " after the admission, Kueue evicts the " +
-			"job and queues it again"},
+			"their nodes. " + unready},
 	}
 }
 

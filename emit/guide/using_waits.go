@@ -45,9 +45,11 @@ func kueueWaits(d *document, p *ir.Platform) {
 		{"`doesn't match node affinity`, `untolerated taint`", "the job selects nodes that its queue does not have",
 			"remove the node selector, or choose another tier"},
 		{"`is stopped`", "an administrator has stopped the queue", "ask the administrator"},
-		{"`Exceeded the PodsReady timeout`", "the pods were not all ready " + podsReadyTimeout() + " after Kueue had " +
-			"admitted the job, for example because no nodes were available; or a running job lost a pod, and no " +
-			"other pod replaced it within " + recoveryTimeout(), "wait; Kueue has queued the job again"},
+		{"`Exceeded the PodsReady timeout`", unreadyCause(p), "wait; Kueue has queued the job again"},
+	}
+	if othersRunKueue(p) {
+		rows = append(rows, []markup{"`unavailable in ClusterQueue`", "the pods request a resource of which the queue " +
+			"has no quota, such as `ephemeral-storage`", "remove the request"})
 	}
 	if p.AnyCapacity(ir.Capacity.Queued) {
 		rows = append(rows, []markup{"in the list of Workloads, RESERVED IN names a queue and ADMITTED is not True",
@@ -70,6 +72,16 @@ func kueueWaits(d *document, p *ir.Platform) {
 		"QUEUE="+words.ShellArgument(queue),
 		`kubectl get --raw "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/$NAMESPACE/localqueues/$QUEUE/`+
 			`pendingworkloads"`)
+}
+
+// unreadyCause says why Kueue evicts a job whose pods are not ready.
+func unreadyCause(p *ir.Platform) markup {
+	after, within := podsReadyTimeout()+" after Kueue had admitted the job", " within "+recoveryTimeout()
+	if othersRunKueue(p) {
+		after, within = "in the time that Kueue's configuration gives them", " in time"
+	}
+	return "the pods were not all ready " + after + ", for example because no nodes were available; or a running job " +
+		"lost a pod, and no other pod replaced it" + within
 }
 
 // workloadPrefix returns the beginning of the name of a job's Workload. Source: Kueue

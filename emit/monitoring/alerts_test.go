@@ -122,10 +122,34 @@ func TestAlertsFollowTheScheduler(t *testing.T) {
 	}
 }
 
+// TestAlertsInAClusterOfOthers checks that the alerts watch the cluster that others own,
+// and that no alert watches the controllers of others.
+func TestAlertsInAClusterOfOthers(t *testing.T) {
+	p := fullPlatform()
+	p.Name = "research"
+	p.Cluster.Name = "prod"
+	p.Cluster.Existing = &ir.ExistingCluster{ManagedPrometheus: true}
+	alerts := Alerts(p)
+	for _, a := range alerts {
+		inCluster := strings.Contains(a.Expr, `"prod|"`) || strings.Contains(a.Expr, `"prod"`)
+		if !inCluster && a.Name != "ReservationIdle" || strings.Contains(a.Expr, "research") {
+			t.Errorf("%s does not watch cluster prod: %s", a.Name, a.Expr)
+		}
+	}
+	own := len(alerts)
+	p.Cluster.Existing.Kueue = &ir.ExistingKueue{}
+	const ofController = 3
+	alerts = Alerts(p)
+	absent := func(a Alert) bool { return strings.Contains(a.Expr, "absent(") }
+	if len(alerts) != own-ofController || slices.ContainsFunc(alerts, absent) {
+		t.Errorf("%d alerts with Kueue of others, %d with the platform's own", len(alerts), own)
+	}
+}
+
 // fullPlatform has every kind of alert.
 func fullPlatform() *ir.Platform {
 	return &ir.Platform{
-		Name: "gke-batch", Scheduler: ir.Kueue,
+		Name: "gke-batch", Cluster: ir.Cluster{Name: "gke-batch"}, Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
 			{Machine: ir.Machine{Family: "a3", Resource: ir.GPU, SteadyGPUs: true}, Option: ir.Spot},
 			{

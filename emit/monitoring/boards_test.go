@@ -15,6 +15,7 @@ import (
 func testPlan() *ir.Platform {
 	return &ir.Platform{
 		Name:      "gke-batch",
+		Cluster:   ir.Cluster{Name: "gke-batch"},
 		Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{
 			{
@@ -38,7 +39,7 @@ func testPlan() *ir.Platform {
 // barePlan is a platform of cpu machines alone: no checks, cohorts or teams.
 func barePlan() *ir.Platform {
 	return &ir.Platform{
-		Name: "plain", Scheduler: ir.Kueue,
+		Name: "plain", Cluster: ir.Cluster{Name: "plain"}, Scheduler: ir.Kueue,
 		Capacities: []ir.Capacity{{Name: "c3", Option: ir.OnDemand}},
 	}
 }

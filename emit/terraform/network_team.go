@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -121,15 +122,9 @@ func teamFirewall(b *body, p *ir.Platform) {
 			a.setStrings("ports", ports)
 		}
 	}
-	webhooks := webhookServers(p)
-	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
-	f := rule("webhooks", p.Name+"-webhooks", "Lets the control plane of "+p.Name+" call webhooks on its nodes.",
-		traversalTokens("local", "network"))
-	f.setString("direction", "INGRESS")
-	f.setTokens("source_ranges", tupleTokens(controlPlaneSource(p)))
-	f.setExpr("target_service_accounts", "[local.nodes]")
-	allow(f, "tcp", webhooks.ports...)
-
+	if p.OwnsCluster() { // otherwise the controllers run on nodes of others
+		webhookRule(b, p, rule, allow)
+	}
 	for _, n := range p.Network.GPUs {
 		if n.Profile != "" { // an RDMA network supports no firewall rules
 			continue
@@ -149,6 +144,19 @@ func teamFirewall(b *body, p *ir.Platform) {
 		}
 	}
 	teamEgress(b, p, rule, allow)
+}
+
+// webhookRule writes the rule that lets the control plane reach the controllers.
+func webhookRule(b *body, p *ir.Platform, rule func(label, name, description string, network hclwrite.Tokens) *body,
+	allow func(f *body, protocol string, ports ...string)) {
+	webhooks := webhookServers(p)
+	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
+	f := rule("webhooks", p.Name+"-webhooks", "Lets the control plane of "+p.Name+" call webhooks on its nodes.",
+		traversalTokens("local", "network"))
+	f.setString("direction", "INGRESS")
+	f.setTokens("source_ranges", tupleTokens(controlPlaneSource(p)))
+	f.setExpr("target_service_accounts", "[local.nodes]")
+	allow(f, "tcp", webhooks.ports...)
 }
 
 // privateGoogleAccess are the addresses of private.googleapis.com and
@@ -201,7 +209,7 @@ func teamBindings(b *body, p *ir.Platform) {
 	users := b.resource("google_compute_subnetwork_iam_member", "users")
 	users.setExpr("for_each", `{
   for pair in setproduct(local.subnets, keys(local.network_users)) :
-  "${pair[0]}/${pair[1]}" => { subnet = pair[0], member = local.network_users[pair[1]] }
+  "${pair[0]}/${pair[1]}" => { subnet = pair[0], member = local.network_users[pair[1]] }`+ofAgents(p)+`
 }`)
 	users.setString("project", host)
 	users.setString("region", p.Region)
@@ -209,6 +217,9 @@ func teamBindings(b *body, p *ir.Platform) {
 	users.setString("role", "roles/compute.networkUser")
 	users.setExpr("member", "each.value.member")
 
+	if !p.OwnsCluster() {
+		return // the cluster has the other bindings and services already
+	}
 	b.note("GKE's agent in the platform's project makes the cluster's own firewall rules through the",
 		"agent of this project.")
 	agent := b.resource("google_project_iam_member", "host_service_agent_user")
@@ -222,4 +233,14 @@ func teamBindings(b *body, p *ir.Platform) {
 	services.setString("project", host)
 	services.setExpr("service", "each.key")
 	services.setLiteral("disable_on_destroy", cty.False)
+}
+
+// ofAgents restricts the bindings in the network of a cluster that others own. Google's
+// agents may use the subnet of the cluster already, and must keep the right when the
+// bindings of the platform are deleted.
+func ofAgents(p *ir.Platform) constant {
+	if p.OwnsCluster() {
+		return ""
+	}
+	return constant("\n  if pair[1] == \"build\" || pair[0] != " + strconv.Quote(p.Network.Subnet))
 }

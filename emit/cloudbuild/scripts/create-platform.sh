@@ -258,6 +258,7 @@ done
 
 if [[ $prepare_only == true ]]; then
   echo 'The project is prepared.'
+# ASK CLUSTER OWNER
   if ((${#TEAM_ACCOUNTS[@]} > 0)); then
     echo "Once the cluster exists, run these commands to let the teams' jobs act as their service accounts:"
     act_as | while read -r address member; do

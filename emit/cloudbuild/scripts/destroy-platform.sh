@@ -13,15 +13,7 @@ Usage: destroy-platform.sh [--yes] [--worker-pool=POOL]
 Destroys the platform $NAME in project $PROJECT, region $REGION,
 through cloudbuild/destroy.yaml:
 
-  1. deletes the teams' namespaces with all their jobs, and waits until load
-     balancers and disks are gone
-  2. deletes the cluster, in spite of its deletion protection, and everything
-     else that Terraform has created. The build fails if a bucket of a team still
-     holds objects. In this case, empty the bucket and run this script again.
-
-The script keeps the bucket for the $HOLDS, the Artifact Registry
-repository with its images, the service accounts of the builds, the nodes and the
-teams, and the APIs. At the end it prints the commands that remove them.
+# DESTROY USAGE
 
 Options:
   --yes               do not ask for confirmation
@@ -46,7 +38,7 @@ gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
   fail "the build's service account is missing: create it with ./create-platform.sh --prepare, then run this script again"
 
 if [[ $sure == false ]]; then
-  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."
+# CONFIRM
   printf 'Type the name of the platform to go on: '
   answer=
   read -r answer || true
@@ -59,6 +51,7 @@ cat <<END
 The platform $NAME is destroyed. The resources below remain. If nothing else needs
 a resource, remove it with its command.
 
+# CLUSTER RIGHTS
 The repository with the teams' images:
 END
 say gcloud artifacts repositories delete "$REPOSITORY" --project="$PROJECT" --location="$BUILD_REGION"
@@ -90,6 +83,4 @@ echo
 echo "The bucket for the $HOLDS, with its contents:"
 say gcloud storage rm --recursive "gs://$BUCKET"
 echo
-echo 'The APIs. They depend on each other, so the command needs --force. It also disables'
-echo 'all other APIs that depend on them. Run it only if the project does not need them:'
-say gcloud services disable "${APIS[@]}" --project="$PROJECT" --force
+# SERVICES
