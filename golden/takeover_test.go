@@ -99,6 +99,29 @@ func TestTakeOverLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestTakeOverInClusterOfOthers holds that a platform in a cluster that others own can
+// take over node pools of this cluster, and only them.
+func TestTakeOverInClusterOfOthers(t *testing.T) {
+	const own = `cluster: takeOver: from: "module.gke.google_container_cluster.primary"`
+	tree := treeFS(compileAdopted(t, func(s string) string {
+		const others = `cluster: existing: {name: "prod", location: "us-east5-a", version: "1.34", has: ` +
+			`multiNetworking: true}`
+		return strings.Replace(strings.Replace(s, own, others, 1), " default: true,", "", 1)
+	}))
+	for _, err := range checkTerraform(tree) {
+		t.Error(err)
+	}
+	imports := string(readFolder(t, tree, "terraform/imports.tf"))
+	if strings.Count(imports, "\nimport {\n") != 3 || strings.Count(imports, "var.cluster_location") != 3 ||
+		strings.Contains(imports, "google_container_cluster") {
+		t.Errorf("the imports are\n%s", imports)
+	}
+	page := string(readFolder(t, tree, "takeover/README.md"))
+	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") || strings.Contains(page, "default-pool") {
+		t.Errorf("the page is\n%s", page)
+	}
+}
+
 // TestTakeOverKeeps holds that each setting that a takeover can keep is an argument of
 // node_config whose change replaces a pool, and that Terraform ignores it.
 func TestTakeOverKeeps(t *testing.T) {

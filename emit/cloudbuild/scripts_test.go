@@ -770,3 +770,28 @@ func TestScriptsAreClean(t *testing.T) {
 		}
 	})
 }
+
+// TestDestroyTakenOver holds that nothing is destroyed while the platform has taken over
+// resources: neither by the script, nor by the build, which would delete all jobs before
+// Terraform refuses.
+func TestDestroyTakenOver(t *testing.T) {
+	p := fullPlatform()
+	p.Cluster.TakeOver = &ir.TakeOver{}
+	s := newSandbox(t, p)
+	s.answer(prepared)
+	const taken = "has taken over cluster gke-batch, and Terraform refuses to destroy"
+	if r := s.runScript("destroy-platform.sh", "", "--yes"); r.code != 1 || len(r.calls) > 0 ||
+		!strings.Contains(r.output, taken) {
+		t.Errorf("the script: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+	}
+	if r := s.runScript("destroy-platform.sh", "", "--help"); r.code != 0 {
+		t.Errorf("the help: exit code %d\n%s", r.code, r.output)
+	}
+	steps := destroyBuild(p).Steps
+	if steps[0].ID != "settings" || steps[1].ID != "taken-over" {
+		t.Fatalf("the build starts with %s and %s", steps[0].ID, steps[1].ID)
+	}
+	if r := s.runStep(steps[1]); r.code != 1 || !strings.Contains(r.output, taken) {
+		t.Errorf("the step: exit code %d\n%s", r.code, r.output)
+	}
+}

@@ -146,8 +146,8 @@ func explainImport(d *document, p *ir.Platform) {
 // the list with the arguments that the provider cannot change in place.
 func listReplacing(d *document, p *ir.Platform) {
 	d.Heading(2, differsHeading)
-	d.Para("If one of these arguments differs, Terraform refuses the plan. The values are in `terraform/node_pools.tf` ",
-		"and `terraform/cluster.tf`.")
+	d.Para("If one of these arguments differs, Terraform refuses the plan, unless the blueprint keeps it. The values are in ",
+		"`terraform/node_pools.tf` and `terraform/cluster.tf`.")
 	if len(p.TakenOverPools()) > 0 {
 		listReplacingOfPools(d, p)
 	}
