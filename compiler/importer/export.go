@@ -23,8 +23,7 @@ type Exported struct {
 	Cluster string
 	Place   diag.Span
 	// Fields are the fields except the status, as encoding/json decodes them with
-	// numbers as json.Number. An object of Kueue has the fields of v1beta2. Fields that
-	// the manifest omits and for which the API has a default have it.
+	// numbers as json.Number. An object of Kueue has the fields of v1beta2.
 	Fields map[string]any
 }
 
@@ -60,7 +59,6 @@ func Read(files []File) (out Export, findings diag.List, err error) {
 				x.Fields = maps.Clone(x.Fields)
 				upgrade(o.kind, x.Fields)
 			}
-			SetDefaults(o.kind, x.Fields)
 			out.Objects = append(out.Objects, x)
 		}
 	}

@@ -151,24 +151,26 @@ func (inv *inventory) wanted() string {
 func (inv *inventory) hideSecrets(doc *document) {
 	var starts []int
 	secret := map[int]*yaml.Node{}
-	visit := func(n *yaml.Node) {
+	var visit func(n *yaml.Node, depth int)
+	visit = func(n *yaml.Node, depth int) {
 		at := doc.offset(n)
 		starts = append(starts, at)
 		if strings.HasPrefix(scalar(n, "kind"), "Secret") {
 			secret[at] = n
 		}
+		items := child(n, "items")
+		if n.Kind == yaml.SequenceNode {
+			items = n
+		}
+		if items == nil || depth > maxDepth {
+			return
+		}
+		for _, item := range items.Content {
+			visit(item, depth+1)
+		}
 	}
 	for _, root := range doc.roots {
-		visit(root)
-		items := child(root, "items")
-		if root.Kind == yaml.SequenceNode {
-			items = root
-		}
-		if items != nil {
-			for _, item := range items.Content {
-				visit(item)
-			}
-		}
+		visit(root, 0)
 	}
 	slices.Sort(starts)
 	done, help := "imported", "remove it from the file: neither the blueprint nor the report contains it"

@@ -65,7 +65,7 @@ func (t GitOpsTool) Facts() GitOpsFacts {
 		GitOpsFacts{Name: "Flux", Namespace: "flux-system", Charts: true, NamesSecret: true,
 			Manager: "kustomize-controller", Replaces: true},
 		GitOpsFacts{Name: "Config Sync", Namespace: "config-management-system", NamesSecret: true,
-			Manager: "configsync"})
+			Manager: "configsync.gke.io"})
 }
 
 // ChooseGitOps returns the argument that belongs to the tool, and the zero value

@@ -49,7 +49,7 @@ func isAtomic(kind, path string) bool {
 //
 // Source: k8s.io/kubernetes 1.36, pkg/apis/admissionregistration/v1/defaults.go.
 func isFilledIn(name string) bool {
-	return slices.Contains([]string{"matchPolicy", "namespaceSelector", "objectSelector", "parameterNotFoundAction"}, name)
+	return slices.Contains([]string{"matchPolicy", "namespaceSelector", "objectSelector", "parameterNotFoundAction", "scope"}, name)
 }
 
 // mergedLists are the lists that an apply merges, by kind and path, with the key of their

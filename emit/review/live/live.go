@@ -239,6 +239,7 @@ func (c *comparison) isOurs(o importer.Exported) bool {
 // compareObject compares an object that runs with its manifest.
 func (c *comparison) compareObject(running, manifest importer.Exported) {
 	ours := c.isOurs(running)
+	importer.SetDefaults(running.Kind, running.Fields) // which an export of a cluster has
 	after := apply(running, manifest, ownerOf(running, manager(c.Plan), ours))
 	fields := objects.CompareValues(withoutNoise(running.Fields), withoutNoise(after))
 	// The labels of a namespace decide which jobs Kueue manages, so they are no mere mark.
