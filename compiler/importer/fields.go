@@ -120,17 +120,9 @@ func fieldRows() []fieldRow {
 			consequence: "write the text as a comment",
 		},
 		{kind: "PriorityClass", field: "value"},
-		{
-			kind: "PriorityClass", field: "globalDefault", status: Approximated, becomes: "tiers",
-			consequence: "pods without a PriorityClass get the lowest PriorityClass of the default tier",
-		},
-		{
-			kind: "PriorityClass", field: "description", status: NoPart, consequence: "write the text as a comment",
-		},
-		{
-			kind: "PriorityClass", field: "preemptionPolicy", status: NoPart,
-			consequence: "kube-scheduler can evict pods for pods of this class, if the tier preempts",
-		},
+		{kind: "PriorityClass", field: "globalDefault"},
+		{kind: "PriorityClass", field: "description"},
+		{kind: "PriorityClass", field: "preemptionPolicy"},
 	}
 }
 

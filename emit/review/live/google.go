@@ -153,7 +153,7 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 			"new jobs",
 	}
 	if kind == typeCluster {
-		finding.Code, finding.Span = codeCluster, c.Place(true, "cluster")
+		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
 		finding.Related[0].Message = "the cluster that runs"
 		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of its own"
@@ -168,5 +168,14 @@ func (c *comparison) poolPlace(name string) diag.Span {
 			return c.Place(true, "capacity", capacity.Name)
 		}
 	}
-	return c.Place(true, "systemPool")
+	return c.placeOf("systemPool")
+}
+
+// placeOf returns the place of a top-level field of the blueprint, or of the platform's
+// name if the blueprint does not set the field.
+func (c *comparison) placeOf(field string) diag.Span {
+	if at := c.Place(true, field); at.Valid() && at.Start > 0 { // not the beginning of the file
+		return at
+	}
+	return c.Place(true, "name")
 }

@@ -291,6 +291,9 @@ func withoutNoise(fields map[string]any) map[string]any {
 		metadata[name] = keys
 	}
 	out["metadata"] = metadata
+	if out["spec"] == nil {
+		out["spec"] = map[string]any{}
+	}
 	return out
 }
 

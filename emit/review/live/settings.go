@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -224,7 +225,7 @@ func nodeRows() []settingRow {
 		},
 		row("taint.key"), row("taint.value"), row("taint.effect"),
 		blockRow("guest_accelerator").at("accelerators").computed(),
-		row("guest_accelerator.type").at("acceleratorType").names(),
+		row("guest_accelerator.type").at("acceleratorType").with(lastName),
 		row("guest_accelerator.count").at("acceleratorCount"),
 		row("guest_accelerator.gpu_partition_size"),
 		blockRow("guest_accelerator.gpu_driver_installation_config").computed(),
@@ -275,6 +276,14 @@ var recreating = []string{
 func onlyEnabled(v any) any {
 	if fields, ok := v.(map[string]any); ok && fields["enabled"] == true {
 		return fields
+	}
+	return nil
+}
+
+// lastName returns the last name of a path.
+func lastName(v any) any {
+	if text, ok := v.(string); ok && text != "" {
+		return path.Base(text)
 	}
 	return nil
 }
