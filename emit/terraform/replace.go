@@ -73,6 +73,7 @@ var replacingArguments = map[string][]Argument{
 			"master_auth.client_certificate_config",
 			"master_auth.client_certificate_config.issue_client_certificate",
 			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key",
+			"private_cluster_config.private_endpoint_subnetwork",
 			"node_config",
 			"node_config.boot_disk_kms_key",
 			"node_config.shielded_instance_config",
@@ -140,7 +141,7 @@ func ForeignArguments(kind string) []Argument { return foreignArguments[kind] }
 // Source: the schema of the provider hashicorp/google 7.45.0, ForceNew without Computed.
 var foreignArguments = map[string][]Argument{
 	"google_container_cluster": forcedArguments(
-		"dataplane_optimization_mode", "enable_kubernetes_alpha", "enable_tpu",
+		"dataplane_optimization_mode", "description", "enable_kubernetes_alpha", "enable_tpu",
 		"user_managed_keys_config.aggregation_ca", "user_managed_keys_config.cluster_ca",
 		"user_managed_keys_config.etcd_api_ca", "user_managed_keys_config.etcd_peer_ca",
 	),

@@ -129,7 +129,8 @@ func TestApply(t *testing.T) {
 		{"an admission check of others", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`x/Update: "f:spec": {"f:admissionChecksStrategy": {}}`),
 				"admissionChecksStrategy: {admissionChecks: [{name: b}]}"),
-			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a}"},
+			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | jobs also need the admission checks that others " +
+				"have set: b"},
 		{"an admission check of the build", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`batchwright/Apply: "f:spec": {"f:admissionChecksStrategy": {"f:admissionChecks":
  {'k:{"name":"b"}': {}}}}`), "admissionChecksStrategy: {admissionChecks: [{name: b}]}"),

@@ -114,14 +114,7 @@ var immutables = []immutable{
 }
 
 // fieldAt returns the value at a path with dots; nil if there is none.
-func fieldAt(o importer.Exported, path string) any {
-	var v any = o.Fields
-	for name := range strings.SplitSeq(path, ".") {
-		fields, _ := v.(map[string]any)
-		v = fields[name]
-	}
-	return v
-}
+func fieldAt(o importer.Exported, path string) any { return valueBelow(o.Fields, strings.Split(path, ".")) }
 
 // buildManager is the field manager of the build's step "manifests".
 const buildManager = "batchwright"

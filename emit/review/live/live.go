@@ -260,7 +260,7 @@ func (c *comparison) compareObject(running, manifest importer.Exported) {
 		c.out.Facts.Unchanged++
 		return
 	}
-	c.addObject(manifest, delta.Changed, fields, c.noteChange(running, manifest, fields))
+	c.addObject(manifest, delta.Changed, fields, c.noteChange(running, manifest, after, fields))
 }
 
 // noise are the fields of metadata that belong to the API and its controllers.

@@ -13,7 +13,9 @@ import (
 )
 
 // noteChange says what follows from the changes of an object, "" if they need no words.
-func (c *comparison) noteChange(running, manifest importer.Exported, fields []objects.Field) string {
+// after are the fields of the object after the apply.
+func (c *comparison) noteChange(running, manifest importer.Exported, after map[string]any,
+	fields []objects.Field) string {
 	var parts []string
 	if owner := labelOf(running, ir.LabelPartOf); owner != "" && owner != c.Plan.Name {
 		parts = append(parts, fmt.Sprintf("the object belongs to the platform %q", owner))
@@ -28,10 +30,33 @@ func (c *comparison) noteChange(running, manifest importer.Exported, fields []ob
 			parts = append(parts, note)
 		}
 	}
+	if kept := keptChecks(manifest, after); len(kept) > 0 {
+		parts = append(parts, "jobs also need the admission checks that others have set: "+words.And(kept))
+	}
 	if running.Kind == kindResourceFlavor && c.isOurs(running) && changes(fields, "spec.nodeLabels") {
 		parts = append(parts, "the step retire of the build first stops the jobs that run in this flavor")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// keptChecks returns the admission checks of a queue that its manifest does not have: an
+// apply merges the list.
+func keptChecks(manifest importer.Exported, after map[string]any) []string {
+	if manifest.Kind != kindClusterQueue {
+		return nil
+	}
+	names := func(fields map[string]any) []string {
+		list, _ := valueBelow(fields, []string{"spec", "admissionChecksStrategy", "admissionChecks"}).([]any)
+		var out []string
+		for _, item := range list {
+			check, _ := item.(map[string]any)
+			name, _ := check["name"].(string)
+			out = append(out, name)
+		}
+		return out
+	}
+	wanted := names(manifest.Fields)
+	return slices.DeleteFunc(names(after), func(name string) bool { return slices.Contains(wanted, name) })
 }
 
 // changes reports whether a field, or a field below it, is among the changed fields.
