@@ -71,9 +71,15 @@ var rooms = map[string][]string{
 
 	"emit/review": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
-		"emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/objects", "emit/review/summary",
+		"emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/live", "emit/review/objects",
+		"emit/review/summary",
 	},
 	"emit/review/delta": {},
+	// compiler/importer reads the exports.
+	"emit/review/live": {
+		"compiler/diag", "compiler/importer", "compiler/ir", "compiler/words", "emit", "emit/review/delta",
+		"emit/review/objects",
+	},
 	// emit/terraform holds the table of the arguments that replace a resource, next
 	// to the code that sets them.
 	"emit/review/objects": {
@@ -92,7 +98,8 @@ var rooms = map[string][]string{
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
 		"compiler/importer", "compiler/ir", "compiler/trace/export", "compiler/words",
 		"emit", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
-		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/summary",
+		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/live",
+		"emit/review/summary",
 	},
 	"golden":       {},
 	"golden/scale": {},

@@ -33,9 +33,11 @@ type comparison struct {
 	prices string
 	// rehearse reports whether to play the rehearsals on both revisions.
 	rehearse bool
-	input    *inputFlags
-	format   *choice
-	color    *choice
+	// live are the names of exports to compare with.
+	live   []string
+	input  *inputFlags
+	format *choice
+	color  *choice
 }
 
 func (c Command) diffCommand() *cobra.Command {
@@ -59,6 +61,13 @@ first line has the difference in cost; docs/cost.md describes the file. With
 "batchwright rehearse" plays them: the output says for whom waits and evictions
 change.
 
+With --live it compares the blueprint with exports of a cluster that runs, as import
+reads them: objects from "kubectl get ... -o yaml", and a cluster with its node pools
+from "gcloud container clusters describe ... --format=json". It shows, offline, what
+applying the compiled folder would create, change and replace. A node pool or a
+cluster that runs and that Terraform would replace is an error. Objects that only the
+cluster has belong to others and stay; docs/import.md describes the comparison.
+
 PATHs are as for compile, and the same for both revisions.
 
 Differences only in comments, order and layout are counted but not shown.
@@ -68,7 +77,8 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
   batchwright diff -o deploy blueprints/prod
   batchwright diff --base HEAD blueprints/prod            # what have I changed?
   batchwright diff --base origin/main blueprints/prod     # what does my branch change?
-  batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod`,
+  batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod
+  batchwright diff --live queues.yaml --live cluster.json blueprints/prod`,
 		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
 	}
 	flags := cmd.Flags()
@@ -81,6 +91,8 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 		"`directory` of the deploy folder (default ./NAME, after the blueprint)")
 	pricesFlag(cmd, &d.prices)
 	flags.BoolVar(&d.rehearse, "rehearse", false, "play the rehearsals of the later revision on both, and compare")
+	flags.StringArrayVar(&d.live, "live", nil,
+		"compare with what runs: a `file` that kubectl or gcloud has exported; repeatable")
 	d.input = c.addInputFlags(cmd)
 	d.format = choiceFlag(cmd, "format", "output format of the differences",
 		formatText, formatMarkdown, formatJSON, formatGitHub)
@@ -98,6 +110,14 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	}
 	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
 		return err
+	}
+	if changed("live") {
+		for _, other := range []string{"base", "head", "rehearse", "prices"} {
+			if changed(other) {
+				return usageErrorf("--live excludes --%s: a cluster is no revision of the blueprint", other)
+			}
+		}
+		return d.compareLive(cmd.Context(), paths)
 	}
 	if !changed("base") {
 		switch {

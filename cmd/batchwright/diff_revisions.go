@@ -33,6 +33,7 @@ type side struct {
 
 	review.State // without plan and tree if the side does not compile
 	findings     diag.List
+	place        func(key bool, path ...string) diag.Span // as in compiler.Result
 }
 
 // workingTree returns the side for the files on the disk.
@@ -193,7 +194,7 @@ func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 	if err != nil {
 		return err
 	}
-	s.Plan, s.findings = res.Plan, res.Findings
+	s.Plan, s.findings, s.place = res.Plan, res.Findings, res.Place
 	if s.files != nil {
 		s.findings = *s.findings.Named(func(name string) string { return s.Label + ":" + name })
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/review/live"
 )
 
 // mostFindings is the number of findings that are shown as text, because nobody
@@ -163,7 +164,8 @@ type conflictCode struct {
 
 // findingCodes returns every code that a command can show, sorted by number.
 func findingCodes() []diag.Code {
-	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes(), importer.Codes())
+	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes(), importer.Codes(),
+		live.Codes())
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)
 	}

@@ -79,13 +79,9 @@ func (o *importation) run(ctx context.Context, names []string) error {
 	if o.force && o.output == "" {
 		return usageErrorf("--force needs --output")
 	}
-	var files []importer.File
-	for _, name := range names {
-		content, err := o.readImport(ctx, name)
-		if err != nil {
-			return err
-		}
-		files = append(files, importer.File{Name: name, Content: content})
+	files, err := o.readExports(ctx, names)
+	if err != nil {
+		return err
 	}
 	res, err := importer.Import(files, o.options)
 	if err != nil {
@@ -114,9 +110,22 @@ func (o *importation) run(ctx context.Context, names []string) error {
 	return res.Report.WriteText(report)
 }
 
-// readImport reads a file, or standard input for "-".
-func (o *importation) readImport(ctx context.Context, name string) ([]byte, error) {
-	in := io.Reader(o.Stdin)
+// readExports reads files that import or diff --live compares.
+func (c Command) readExports(ctx context.Context, names []string) ([]importer.File, error) {
+	var files []importer.File
+	for _, name := range names {
+		content, err := c.readFile(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, importer.File{Name: name, Content: content})
+	}
+	return files, nil
+}
+
+// readFile reads a file, or standard input for "-".
+func (c Command) readFile(ctx context.Context, name string) ([]byte, error) {
+	in := io.Reader(c.Stdin)
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {

@@ -216,6 +216,11 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 			"is the smallest machine that fits; fill in the right one", c.hardware.machine.Type))
 	}
 	d.reportLabels(f, c)
+	for _, field := range []string{"nodeTaints", "tolerations"} {
+		if at(f.raw, "spec", field) == nil { // otherwise the table has it
+			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that batchwright makes")
+		}
+	}
 }
 
 // findPool returns the pool that the labels of a flavor select, nil if there is none.

@@ -26,6 +26,8 @@ type document struct {
 	lines   []int // byte offsets of the starts of the lines
 	roots   []*yaml.Node
 	starts  []int // byte offsets of the characters; nil if all are ASCII
+	// repeats reports whether the file has node pools that another file has, too.
+	repeats bool
 }
 
 // maxNodes is the most YAML nodes of a document after its aliases are expanded. An

@@ -18,13 +18,11 @@ type fieldRow struct {
 	status      Status
 	becomes     string
 	consequence string
-	// unset is the value that the API sets by default, or that means the same. A field
-	// with this value is not reported.
-	unset any
 }
 
 // fieldRows returns the table of the fields of all kinds. The field of an object of
-// Kueue is below spec; the fields of other kinds are at the top.
+// Kueue is below spec; the fields of other kinds are at the top. A field with the value
+// that the API sets by default (defaults.go) is not reported.
 func fieldRows() []fieldRow {
 	return []fieldRow{
 		{kind: "ClusterQueue", field: "resourceGroups"},
@@ -38,14 +36,13 @@ func fieldRows() []fieldRow {
 			consequence: "the compiled queue takes a flavor in which it can borrow, and tries the next flavor before " +
 				"it " +
 				"preempts",
-			unset: map[string]any{"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
 		},
 		{
-			kind: "ClusterQueue", field: "stopPolicy", status: NoPart, unset: "None",
+			kind: "ClusterQueue", field: "stopPolicy", status: NoPart,
 			consequence: "the compiled queue admits jobs: stop it again with kubectl, if it must stay stopped",
 		},
 		{
-			kind: "ClusterQueue", field: "fairSharing", status: NoPart, unset: map[string]any{"weight": "1"},
+			kind: "ClusterQueue", field: "fairSharing", status: NoPart,
 			consequence: "all queues get equal shares of what is idle",
 		},
 		{
@@ -58,11 +55,11 @@ func fieldRows() []fieldRow {
 		},
 		{kind: "LocalQueue", field: "clusterQueue"},
 		{
-			kind: "LocalQueue", field: "stopPolicy", status: NoPart, unset: "None",
+			kind: "LocalQueue", field: "stopPolicy", status: NoPart,
 			consequence: "the compiled queue admits jobs: stop it again with kubectl, if it must stay stopped",
 		},
 		{
-			kind: "LocalQueue", field: "fairSharing", status: NoPart, unset: map[string]any{"weight": "1"},
+			kind: "LocalQueue", field: "fairSharing", status: NoPart,
 			consequence: "all LocalQueues of the ClusterQueue have the same weight",
 		},
 		{kind: "ResourceFlavor", field: "nodeLabels"},
@@ -84,7 +81,7 @@ func fieldRows() []fieldRow {
 			consequence: "the queues of the cohort lose the quota that the cohort itself has",
 		},
 		{
-			kind: "Cohort", field: "fairSharing", status: NoPart, unset: map[string]any{"weight": "1"},
+			kind: "Cohort", field: "fairSharing", status: NoPart,
 			consequence: "all cohorts get equal shares of what is idle",
 		},
 		{
@@ -105,10 +102,6 @@ func fieldRows() []fieldRow {
 		{
 			kind: "ProvisioningRequestConfig", field: "retryStrategy", status: NoPart,
 			consequence: "Kueue uses its default number and times of retries",
-			unset: map[string]any{
-				"backoffLimitCount": json.Number("3"), "backoffBaseSeconds": json.Number("60"),
-				"backoffMaxSeconds": json.Number("1800"),
-			},
 		},
 		{
 			kind: "ProvisioningRequestConfig", field: "podSetUpdates", status: Approximated, becomes: "capacity",
@@ -127,17 +120,9 @@ func fieldRows() []fieldRow {
 			consequence: "write the text as a comment",
 		},
 		{kind: "PriorityClass", field: "value"},
-		{
-			kind: "PriorityClass", field: "globalDefault", status: Approximated, becomes: "tiers", unset: false,
-			consequence: "pods without a PriorityClass get the lowest PriorityClass of the default tier",
-		},
-		{
-			kind: "PriorityClass", field: "description", status: NoPart, consequence: "write the text as a comment",
-		},
-		{
-			kind: "PriorityClass", field: "preemptionPolicy", status: NoPart, unset: "PreemptLowerPriority",
-			consequence: "kube-scheduler can evict pods for pods of this class, if the tier preempts",
-		},
+		{kind: "PriorityClass", field: "globalDefault"},
+		{kind: "PriorityClass", field: "description"},
+		{kind: "PriorityClass", field: "preemptionPolicy"},
 	}
 }
 
@@ -154,7 +139,7 @@ func tableFields(o *object) []FieldReport {
 	}
 	for _, row := range fieldRows() {
 		value, set := fields[row.field]
-		if row.kind != o.kind || !set || row.status == "" || value == nil || isUnset(value, row.unset) {
+		if row.kind != o.kind || !set || row.status == "" || value == nil || isUnset(value, defaultBelow(row.kind, row.field)) {
 			continue
 		}
 		out = append(out,

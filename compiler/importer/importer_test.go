@@ -2,7 +2,10 @@ package importer_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,8 +25,11 @@ func importText(t testing.TB, name, content string) importer.Result {
 
 const cohort = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: research}\nspec: {}\n"
 
-func TestBadInput(t *testing.T) {
-	for _, c := range []struct{ name, content, code, place string }{
+// badInput is a file with a mistake, and its finding.
+type badInput struct{ name, content, code, place string }
+
+func badInputs() []badInput {
+	return []badInput{
 		{"cut off in a text", "apiVersion: v1\nkind: List\nitems:\n- kind: \"Coh", "E0920", "f:4:"},
 		{"cut off in a list", "apiVersion: v1\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n",
 			"E0920", "f:1:1"},
@@ -50,7 +56,11 @@ func TestBadInput(t *testing.T) {
 		{"an unknown field", strings.Replace(cohort, "spec: {}", "spec: {wieght: 1}", 1), "W0925", "f:4:8"},
 		{"a Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: aHVudGVyMg==}\n---\n" + cohort,
 			"W0926", "f:1:1"},
-	} {
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for _, c := range badInputs() {
 		t.Run(c.name, func(t *testing.T) {
 			res := importText(t, "f", c.content)
 			found := res.Findings.Sorted()
@@ -67,6 +77,91 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestRead: a comparison has the findings of an import, except that it reads objects of
+// every kind and no blueprints of Cluster Toolkit.
+func TestRead(t *testing.T) {
+	read := func(content string) (importer.Export, []diag.Finding) {
+		t.Helper()
+		export, findings, err := importer.Read([]importer.File{{Name: "f", Content: []byte(content)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return export, findings.Sorted()
+	}
+	for _, c := range badInputs() {
+		_, found := read(c.content)
+		switch {
+		case c.name == "another kind":
+			if len(found) > 0 {
+				t.Errorf("%s: %+v", c.name, found)
+			}
+		case len(found) != 1 || found[0].Code != c.code || !strings.HasPrefix(found[0].Span.String(), c.place):
+			t.Errorf("%s: want one %s at %s, got %+v", c.name, c.code, c.place, found)
+		}
+	}
+	if _, found := read("blueprint_name: a\ndeployment_groups: []\n"); len(found) != 1 || found[0].Code != "E0921" {
+		t.Errorf("a blueprint of Cluster Toolkit: %+v", found)
+	}
+}
+
+// TestReadObjects: what a comparison reads has the form of v1beta2.
+func TestReadObjects(t *testing.T) {
+	export, findings, err := importer.Read([]importer.File{
+		{Name: "queues.yaml", Content: []byte(`apiVersion: v1
+kind: List
+items:
+- apiVersion: kueue.x-k8s.io/v1beta1
+  kind: ClusterQueue
+  metadata: {name: q}
+  spec: {cohort: c, admissionChecks: [a], flavorFungibility: {whenCanBorrow: Borrow}, preemption: {}}
+  status: {pendingWorkloads: 1}
+- {apiVersion: v1, kind: Secret, metadata: {name: s}, data: {k: aHVudGVyMg==}}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: n}, rules: []}
+`)},
+		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools": [{"name": "p", "config": {}, "status": "RUNNING"}],
+			"selfLink": "https://container.googleapis.com/v1/projects/p/zones/us-central1-a/clusters/one"}`)},
+		{Name: "two.json", Content: []byte(`{"name": "two", "nodePools": [{"name": "p", "config": {}}]}`)},
+		{Name: "pools.json", Content: []byte(`[{"name": "p", "config": {}, "selfLink":
+			"https://container.googleapis.com/v1/projects/p/locations/us-central1-a/clusters/one/nodePools/p"}]`)},
+	})
+	if err != nil || findings.HasErrors() || len(findings.Sorted()) != 1 {
+		t.Fatalf("%v, %+v", err, findings.Sorted())
+	}
+	var got []string
+	for _, o := range export.Objects {
+		got = append(got, o.Group+" "+o.Kind+" "+o.Namespace+" "+o.Name+" "+o.Place.String())
+	}
+	want := []string{
+		"kueue.x-k8s.io ClusterQueue  q queues.yaml:6:20", "rbac.authorization.k8s.io Role n r queues.yaml:10:75",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	spec, err := json.Marshal(export.Objects[0].Fields["spec"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wantSpec = `{"admissionChecksStrategy":{"admissionChecks":[{"name":"a"}]},"cohortName":"c",` +
+		`"flavorFungibility":{"whenCanBorrow":"MayStopSearch"},"preemption":{}}`
+	if string(spec) != wantSpec {
+		t.Errorf("got %s\nwant %s", spec, wantSpec)
+	}
+	if export.Objects[0].Fields["status"] != nil {
+		t.Error("the status is read")
+	}
+	var places []string
+	for _, o := range append(export.Clusters, export.Pools...) {
+		places = append(places, o.Name+" in "+o.Cluster)
+	}
+	const one = "projects/p/locations/us-central1-a/clusters/one"
+	if want := []string{"one in " + one, "two in clusters/two", "p in " + one, "p in clusters/two"}; !slices.Equal(places, want) {
+		t.Errorf("got %q, want %q", places, want)
+	}
+	if export.Pools[0].Fields["status"] != "RUNNING" {
+		t.Error("the status of a node pool is missing")
+	}
+}
+
 // TestSecrets: nothing of a Secret is in the blueprint, the report or an excerpt, even if
 // the file is one line or is cut off.
 func TestSecrets(t *testing.T) {
@@ -75,11 +170,13 @@ func TestSecrets(t *testing.T) {
 	object := `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "annotations": {"x": "` + secret +
 		`"}}, "data": {"k": "` + secret + `"}}`
 	for name, content := range map[string]string{
-		"one line":          `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, ` + bad + `]}`,
-		"the other order":   `{"apiVersion": "v1", "kind": "List", "items": [` + bad + `, ` + object + `]}`,
-		"cut off":           `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
-		"YAML, cut off":     "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
-		"beside a cohort":   cohort + "---\n" + object,
+		"one line":        `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, ` + bad + `]}`,
+		"the other order": `{"apiVersion": "v1", "kind": "List", "items": [` + bad + `, ` + object + `]}`,
+		"cut off":         `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
+		"YAML, cut off":   "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
+		"beside a cohort": cohort + "---\n" + object,
+		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` +
+			object + `]}]}`,
 		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +191,11 @@ func TestSecrets(t *testing.T) {
 				}
 			}
 			out.Write(res.Blueprint)
+			export, findings, err := importer.Read([]importer.File{{Name: "f", Content: []byte(content)}})
+			if err := errors.Join(err, diag.WriteText(&out, &findings, diag.TextOptions{})); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "%v", export)
 			if strings.Contains(out.String(), secret) {
 				t.Errorf("the output contains the Secret:\n%s", &out)
 			}
@@ -182,6 +284,9 @@ func FuzzImport(f *testing.F) {
 		}
 		if !res.Findings.HasErrors() && res.Blueprint == nil {
 			t.Fatal("neither findings nor a blueprint")
+		}
+		if _, _, err := importer.Read([]importer.File{{Name: "f", Content: content}}); err != nil {
+			t.Fatalf("%v", err)
 		}
 	})
 }

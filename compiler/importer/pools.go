@@ -90,25 +90,46 @@ func (inv *inventory) readGcloud(doc *document, n *yaml.Node) {
 				"give the export of a Standard cluster: batchwright makes node pools, which Autopilot does not allow")
 			return
 		}
+		if inv.compared {
+			o.cluster = clusterPath(n)
+		}
 		inv.addObject(o)
 		if pools := child(n, "nodePools"); pools != nil {
 			for _, item := range pools.Content {
-				inv.addPool(doc, item)
+				inv.addPool(doc, item, clusterPath(n))
 			}
 		}
 	case n.Kind == yaml.MappingNode && o.name != "" && child(n, "config") != nil:
-		inv.addPool(doc, n)
+		inv.addPool(doc, n, clusterPath(n))
 	default:
-		inv.add(codeNothing, diag.Error, doc.span(n), "this is no object that import knows",
-			"give the output of "+exportCommands+", or a blueprint of Google's Cluster Toolkit")
+		inv.add(codeNothing, diag.Error, doc.span(n), "this is no object that "+inv.command()+" knows", inv.wanted())
 	}
 }
 
-// addPool adds a node pool as gcloud prints it. The list of node pools repeats those of
-// the cluster.
-func (inv *inventory) addPool(doc *document, n *yaml.Node) {
+// clusterPath returns the path of the cluster in the self link of a cluster or of a node
+// pool, such as "projects/p/locations/us-central1/clusters/c". Without a link it returns
+// "clusters/c" for a cluster, and "" for a node pool.
+func clusterPath(n *yaml.Node) string {
+	_, path, found := strings.Cut(scalar(n, "selfLink"), "/projects/")
+	switch {
+	case !found && child(n, "config") != nil:
+		return ""
+	case !found:
+		return "clusters/" + scalar(n, "name")
+	}
+	path, _, _ = strings.Cut("projects/"+path, "/nodePools/")
+	return strings.Replace(path, "/zones/", "/locations/", 1) // links of zonal clusters have zones
+}
+
+// addPool adds a node pool of a cluster as gcloud prints it. The list of node pools
+// repeats those of the cluster.
+func (inv *inventory) addPool(doc *document, n *yaml.Node, cluster string) {
 	o := &object{kind: kindNodePool, name: scalar(n, "name"), doc: doc, node: n}
-	if first := inv.seen[kindNodePool+"\x00\x00"+o.name]; first != nil && first.doc != doc {
+	if inv.compared {
+		o.cluster = cluster // two clusters can have pools of one name
+	}
+	if first := inv.seen[o.key()]; first != nil && first.doc != doc {
+		doc.repeats = true
 		return
 	}
 	before := len(inv.objects)

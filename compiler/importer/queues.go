@@ -644,11 +644,45 @@ func (d *design) planPriorities() {
 		default:
 			t.priorities = append(t.priorities, setting{o.name, int(value)})
 			o.exact("value", "tiers."+t.name+".priorities."+o.name)
+			t.reportClass(o)
 			if len(d.tiers) > 1 {
 				o.approximate("tiers", "tiers."+t.name, "the PriorityClass belongs to one tier: jobs of the other "+
 					"tiers get the "+
 					"PriorityClass of their tier")
 			}
+		}
+	}
+	d.reportDefaultClass(t)
+}
+
+// reportClass reports the fields of a PriorityClass that follow from its tier.
+func (t *tier) reportClass(o *object) {
+	o.approximate("description", "", "the compiled class has the description of its tier")
+	was := cmp.Or(textAt(o.raw, "preemptionPolicy"), "PreemptLowerPriority")
+	is := "Never"
+	if t.inQueue != "Never" {
+		is = "PreemptLowerPriority"
+	}
+	if was != is || o.raw["preemptionPolicy"] != nil {
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled class has "+
+			"%s, as its tier; Kubernetes refuses the change in a class that exists", is))
+	}
+}
+
+// reportDefaultClass reports which PriorityClass pods without one get: in the compiled
+// platform the lowest of the first tier.
+func (d *design) reportDefaultClass(t *tier) {
+	lowest := ""
+	least := 0
+	for _, p := range t.priorities {
+		if value := p.value.(int); lowest == "" || value < least {
+			lowest, least = p.name, value
+		}
+	}
+	for _, o := range d.inv.priorityClasses {
+		was, is := o.raw["globalDefault"] == true, o.name == lowest
+		if was || is {
+			o.exactIf(was == is, "globalDefault", "tiers."+t.name, fmt.Sprintf("pods without a PriorityClass get %q", lowest))
 		}
 	}
 }

@@ -37,6 +37,8 @@ type object struct {
 	node                  *yaml.Node
 	raw                   map[string]any // without metadata except the names, and without status
 	ignored               bool           // of a kind that Import does not read
+	group                 string         // of the API, "" for the core
+	cluster               string         // path of the cluster of a node pool, if it matters
 	fields                []FieldReport
 }
 
@@ -46,6 +48,11 @@ func (o *object) title() string {
 		return fmt.Sprintf("%s %q in namespace %q", o.kind, o.name, o.namespace)
 	}
 	return fmt.Sprintf("%s %q", o.kind, o.name)
+}
+
+// key identifies the object among those of all files.
+func (o *object) key() string {
+	return strings.Join([]string{o.group, o.kind, o.cluster, o.namespace, o.name}, "\x00")
 }
 
 // span returns the place of the object's name.
@@ -64,6 +71,9 @@ func (o *object) span() diag.Span {
 
 // inventory holds everything that the files contain.
 type inventory struct {
+	// compared reports whether the files are read for a comparison: objects of all kinds
+	// count, and blueprints of Cluster Toolkit do not.
+	compared bool
 	findings *diag.List
 	objects  []*object
 	seen     map[string]*object
@@ -113,10 +123,27 @@ func (inv *inventory) readFile(f File) {
 		return
 	}
 	known := func(o *object) bool { return !o.ignored }
-	if !slices.ContainsFunc(inv.objects[before:], known) {
-		inv.add(codeNothing, diag.Error, doc.span(doc.roots[0]), "the file contains nothing that import reads",
-			"give the output of "+exportCommands+", or a blueprint of Google's Cluster Toolkit")
+	if !slices.ContainsFunc(inv.objects[before:], known) && !doc.repeats {
+		inv.add(codeNothing, diag.Error, doc.span(doc.roots[0]),
+			"the file contains nothing that "+inv.command()+" reads", inv.wanted())
 	}
+}
+
+// command returns the command that reads the files.
+func (inv *inventory) command() string {
+	if inv.compared {
+		return "diff --live"
+	}
+	return "import"
+}
+
+// wanted says which files the command reads.
+func (inv *inventory) wanted() string {
+	help := "give the output of " + exportCommands
+	if inv.compared {
+		return help
+	}
+	return help + ", or a blueprint of Google's Cluster Toolkit"
 }
 
 // hideSecrets removes the text of all Secrets from the excerpts of a document, and
@@ -124,26 +151,32 @@ func (inv *inventory) readFile(f File) {
 func (inv *inventory) hideSecrets(doc *document) {
 	var starts []int
 	secret := map[int]*yaml.Node{}
-	visit := func(n *yaml.Node) {
+	var visit func(n *yaml.Node, depth int)
+	visit = func(n *yaml.Node, depth int) {
 		at := doc.offset(n)
 		starts = append(starts, at)
 		if strings.HasPrefix(scalar(n, "kind"), "Secret") {
 			secret[at] = n
 		}
+		items := child(n, "items")
+		if n.Kind == yaml.SequenceNode {
+			items = n
+		}
+		if items == nil || depth > maxDepth {
+			return
+		}
+		for _, item := range items.Content {
+			visit(item, depth+1)
+		}
 	}
 	for _, root := range doc.roots {
-		visit(root)
-		items := child(root, "items")
-		if root.Kind == yaml.SequenceNode {
-			items = root
-		}
-		if items != nil {
-			for _, item := range items.Content {
-				visit(item)
-			}
-		}
+		visit(root, 0)
 	}
 	slices.Sort(starts)
+	done, help := "imported", "remove it from the file: neither the blueprint nor the report contains it"
+	if inv.compared {
+		done, help = "compared", "remove it from the file: the comparison neither reads nor prints it"
+	}
 	for at, n := range secret {
 		end := len(doc.content)
 		if i, _ := slices.BinarySearch(starts, at+1); i < len(starts) {
@@ -156,8 +189,7 @@ func (inv *inventory) hideSecrets(doc *document) {
 		}
 		defer inv.findings.Add(diag.Finding{
 			Code: codeSecret, Severity: diag.Warning, Span: diag.Span{Source: doc.source, Start: at, End: at + 1},
-			Message: fmt.Sprintf("Secret %s is not imported", name), Secret: true,
-			Help: "remove it from the file: neither the blueprint nor the report contains it",
+			Message: fmt.Sprintf("Secret %s is not %s", name, done), Secret: true, Help: help,
 		})
 	}
 }
@@ -179,7 +211,7 @@ func (inv *inventory) readRoot(doc *document, root *yaml.Node) {
 	case child(root, "items") != nil || child(root, "apiVersion") != nil:
 		inv.add(codeSyntax, diag.Error, doc.span(root), "the object has no kind: its end is probably missing",
 			"export it again with "+exportCommands)
-	case child(root, "blueprint_name") != nil || child(root, "deployment_groups") != nil:
+	case !inv.compared && (child(root, "blueprint_name") != nil || child(root, "deployment_groups") != nil):
 		inv.readToolkit(doc, root)
 	default:
 		inv.readGcloud(doc, root)
@@ -224,13 +256,12 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node) {
 	}
 	o := &object{
 		kind: scalar(n, "kind"), namespace: scalar(n, "metadata", "namespace"), name: scalar(n, "metadata", "name"),
-		version: version, doc: doc, node: n,
+		group: group, version: version, doc: doc, node: n,
 	}
 	if strings.HasPrefix(o.kind, "Secret") && group == "" {
-		o.ignored = true
 		return
 	}
-	if !slices.Contains(readKinds()[group], o.kind) {
+	if !inv.compared && !slices.Contains(readKinds()[group], o.kind) {
 		o.ignored = true
 		inv.objects = append(inv.objects, o)
 		return
@@ -239,8 +270,8 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node) {
 	if group == kueueGroup && version != "v1beta1" && version != "v1beta2" &&
 		(o.kind != "Topology" || version != "v1alpha1") {
 		inv.add(codeVersion, diag.Error, doc.span(child(n, "apiVersion")),
-			fmt.Sprintf("import does not know version %q of %s", version, o.kind),
-			fmt.Sprintf("export it as v1beta2: kubectl get %s.v1beta2.%s -A -o yaml", plural(o.kind), kueueGroup))
+			fmt.Sprintf("%s does not know version %q of %s", inv.command(), version, o.kind),
+			fmt.Sprintf("export it as v1beta2: kubectl get %s.v1beta2.%s -A -o yaml", Plural(o.kind), kueueGroup))
 		return
 	}
 	if o.name == "" {
@@ -251,8 +282,8 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node) {
 	inv.addObject(o)
 }
 
-// plural returns the name of the resource of a kind.
-func plural(kind string) string {
+// Plural returns the name of the resource of a kind.
+func Plural(kind string) string {
 	name := strings.ToLower(kind)
 	switch {
 	case strings.HasSuffix(name, "y"):
@@ -265,7 +296,7 @@ func plural(kind string) string {
 
 // addObject adds an object, unless another one has its name.
 func (inv *inventory) addObject(o *object) {
-	key := o.kind + "\x00" + o.namespace + "\x00" + o.name
+	key := o.key()
 	if first := inv.seen[key]; first != nil {
 		inv.findings.Add(diag.Finding{
 			Code: codeTwice, Severity: diag.Error, Span: o.span(),
@@ -282,7 +313,9 @@ func (inv *inventory) addObject(o *object) {
 		return
 	}
 	o.raw, _ = value.(map[string]any)
-	delete(o.raw, "status")
+	if o.version != "" { // of Kubernetes; the status of a node pool says whether it runs
+		delete(o.raw, "status")
+	}
 	inv.objects = append(inv.objects, o)
 }
 

@@ -48,14 +48,24 @@ type GitOpsFacts struct {
 	// NamesSecret reports whether the tool's objects name the Secret with the
 	// credentials for the repository.
 	NamesSecret bool
+	// Manager is the name under which the tool owns the fields that it applies. Source:
+	// Argo CD 3.5, common/common.go; Flux's kustomize-controller, main.go; Config Sync,
+	// pkg/api/configsync/register.go.
+	Manager string
+	// Replaces reports whether the tool replaces an object if the API refuses to change
+	// it and the object's annotations allow it.
+	Replaces bool
 }
 
 // Facts returns the facts of a tool, which are all zero without a tool.
 func (t GitOpsTool) Facts() GitOpsFacts {
 	return ChooseGitOps(t,
-		GitOpsFacts{Name: "Argo CD", Namespace: "argocd", Charts: true, Elsewhere: true},
-		GitOpsFacts{Name: "Flux", Namespace: "flux-system", Charts: true, NamesSecret: true},
-		GitOpsFacts{Name: "Config Sync", Namespace: "config-management-system", NamesSecret: true})
+		GitOpsFacts{Name: "Argo CD", Namespace: "argocd", Charts: true, Elsewhere: true,
+			Manager: "argocd-controller", Replaces: true},
+		GitOpsFacts{Name: "Flux", Namespace: "flux-system", Charts: true, NamesSecret: true,
+			Manager: "kustomize-controller", Replaces: true},
+		GitOpsFacts{Name: "Config Sync", Namespace: "config-management-system", NamesSecret: true,
+			Manager: "configsync.gke.io"})
 }
 
 // ChooseGitOps returns the argument that belongs to the tool, and the zero value

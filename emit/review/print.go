@@ -59,7 +59,7 @@ func (r *Review) changedGroups() []group {
 	first := map[string]int{}
 	for _, o := range r.Objects {
 		if o.Op == delta.Changed && len(o.Fields) > 0 {
-			key := fmt.Sprintf("%q", append([]objects.Field{{Path: o.Kind}}, o.Fields...))
+			key := fmt.Sprintf("%q", append([]objects.Field{{Path: o.Kind, To: o.Note}}, o.Fields...))
 			if i, ok := first[key]; ok {
 				out[i].same = append(out[i].same, o.Name)
 				continue
@@ -186,6 +186,9 @@ func (r *Review) totalTexts() []string {
 	}
 	if s := tallyObjects(r.Objects); s != "" {
 		parts = append(parts, "objects: "+s)
+	}
+	if r.Live != nil {
+		parts = append(parts, r.Live.Totals()...)
 	}
 	if r.Formatting > 0 {
 		parts = append(parts, words.Plural(r.Formatting, "file differs", "files differ")+" in formatting alone")

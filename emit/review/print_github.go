@@ -15,6 +15,7 @@ import (
 const (
 	annotationLines     = 40
 	annotationWorkloads = 20
+	annotationFields    = 5 // of an object
 )
 
 // GitHub writes a review as workflow commands of GitHub Actions: up to ten warnings,
@@ -75,6 +76,9 @@ func GitHub(w io.Writer, r *Review, folder string) error {
 			title += " in " + r.Platform
 		}
 		buf.WriteString(console.Command{Name: "notice", Title: title, Message: joinLines(lines)}.String())
+	}
+	if r.Live != nil {
+		buf.WriteString(r.liveNotice())
 	}
 	for _, rehearsal := range r.Rehearsals {
 		buf.WriteString(console.Command{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/cost"
+	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -15,8 +16,9 @@ import (
 const jsonVersion = 1
 
 // jsonReview is the JSON form. Lists are never null, and no key is omitted except cost,
-// which exists only if prices are known, and rehearsals, which exists only if they were
-// played.
+// which exists only if prices are known, rehearsals, which exists only if they were
+// played, live, which exists only in a comparison with exports, and the note of an object
+// without one.
 type jsonReview struct {
 	Version      int                   `json:"version"`
 	Type         string                `json:"type"`
@@ -32,6 +34,7 @@ type jsonReview struct {
 	Summary      []summary.Line        `json:"summary"`
 	Objects      []objects.Object      `json:"objects"`
 	Formatting   int                   `json:"formatting"`
+	Live         *live.Facts           `json:"live,omitzero"`
 }
 
 // JSON writes a complete review as one JSON object on one line, for programs. The
@@ -46,6 +49,11 @@ func JSON(w io.Writer, r *Review) error {
 		StateFrom: r.StateFrom, StateTo: r.StateTo,
 		Replacements: fullReplacements(r.Replacements), Removals: fullReplacements(r.Removals),
 		Summary: notNil(r.Summary), Objects: notNil(r.Objects), Formatting: r.Formatting,
+	}
+	if r.Live != nil {
+		facts := *r.Live
+		facts.Adopted, facts.Staying, facts.Skipped = notNil(facts.Adopted), notNil(facts.Staying), notNil(facts.Skipped)
+		out.Live = &facts
 	}
 	for i := range out.Objects {
 		out.Objects[i].Fields = notNil(out.Objects[i].Fields)

@@ -55,6 +55,9 @@ func Markdown(w io.Writer, r *Review) error {
 	}
 	parts = append(parts, summaryParts(r.Summary)...)
 	parts = append(parts, objectsPart(r))
+	if r.Live != nil {
+		parts = append(parts, liveParts(r.Live)...)
+	}
 	_, err := io.WriteString(w, d+fitParts(markdownLimit-len(d), parts))
 	return err
 }

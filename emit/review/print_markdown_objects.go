@@ -127,6 +127,9 @@ func (f file) diffLines(withFile bool) []string {
 				name += " (" + words.Truncate(path.Base(o.File), markdownValue) + ")"
 			}
 			out = append(out, operationSign(o.Op)+" "+name)
+			if o.Note != "" {
+				out = append(out, "  "+words.Truncate(o.Note, markdownNote))
+			}
 			continue
 		}
 		out = append(out, "@@ "+name+" @@")
@@ -142,6 +145,9 @@ func (f file) diffLines(withFile bool) []string {
 		}
 		if hidden > 0 {
 			out = append(out, fmt.Sprintf("  … %d more", hidden))
+		}
+		if o.Note != "" {
+			out = append(out, "! "+words.Truncate(o.Note, markdownNote))
 		}
 		if s := o.otherNames(markdownAlike); s != "" {
 			out = append(out, "  "+words.Truncate(s, 2*markdownValue))

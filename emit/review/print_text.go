@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -28,7 +29,8 @@ const (
 // Text writes a review for a terminal: the difference in cost if prices are known, what
 // changes for the jobs of the rehearsals if they were played, the resources that must be
 // replaced, the summary, the objects by file, and the totals. A long list ends with the
-// number of omitted items. If nothing differs and no prices are known, Text writes nothing.
+// number of omitted items. If nothing differs, no prices are known and nothing was compared
+// with exports, Text writes nothing.
 //
 // Whatever a blueprint contains, the output has no control sequences except colours.
 func Text(w io.Writer, r *Review, color bool) error {
@@ -52,6 +54,9 @@ func Text(w io.Writer, r *Review, color bool) error {
 	p.printResources("removed from configuration:", "-", r.Removals, replaced)
 	p.printSummary(r.Summary)
 	p.printFiles(byFile(r.changedGroups()))
+	if r.Live != nil {
+		p.printLive(r.Live)
+	}
 	if totals := r.totalTexts(); len(totals) > 0 {
 		p.startSection("%s", strings.Join(totals, "; "))
 	}
@@ -158,12 +163,44 @@ func (p *textPrinter) printFiles(files []file) {
 				p.printLine("      %s %s", p.sign(opOf(f)), console.Inline(changeText(f)))
 			}
 			p.printOmitted("      ", hidden)
+			if o.Note != "" {
+				p.printLine("      %s", console.Yellow.Paint(p.color, console.Inline(o.Note)))
+			}
 			if s := o.otherNames(textAlike); s != "" {
 				p.printLine("      %s", console.Inline(s))
 			}
 			details += 1 + len(fields)
 		}
 	}
+}
+
+// printLive prints what a comparison with exports knows besides the changes.
+func (p *textPrinter) printLive(facts *live.Facts) {
+	p.printList(adoptedTitle, facts.Adopted)
+	p.printList(stayingTitle, facts.Staying)
+	if len(facts.Skipped) == 0 {
+		return
+	}
+	p.startSection("%s", p.bold(skippedTitle))
+	for _, s := range facts.Skipped {
+		p.printLine("  %s: %s", console.Inline(s.What), console.Inline(s.Reason))
+		if s.Export != "" {
+			p.printLine("      %s", console.Inline(s.Export))
+		}
+	}
+}
+
+// printList prints a title and a list of names, if there are any.
+func (p *textPrinter) printList(title string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	p.startSection("%s", p.bold(title))
+	shown, hidden := firstItems(names, textLines)
+	for _, name := range shown {
+		p.printLine("  %s", console.Inline(name))
+	}
+	p.printOmitted("  ", hidden)
 }
 
 // printNames lists files without their objects.

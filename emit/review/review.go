@@ -7,7 +7,8 @@
 // Review, and a printer for each format writes it: text, JSON, Markdown and
 // annotations for GitHub. A Review reports which resources left the configuration
 // and which must be replaced when the change is applied. It cannot report
-// what only Google Cloud knows, because it compares plans and folders.
+// what only Google Cloud knows, because it compares plans and folders. CompareLive makes a
+// Review of a comparison with exports by package live.
 //
 // Package graph, beside it, draws one plan. No package below emit/review adds a file to
 // the deploy folder.
@@ -22,6 +23,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
+	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -70,6 +72,9 @@ type Review struct {
 	// Formatting is the number of files that differ only in comments, order or
 	// layout, while their objects are equal.
 	Formatting int
+	// Live holds what a comparison with exports knows besides the changes. Compare
+	// leaves it nil.
+	Live *live.Facts
 }
 
 // Rehearsal is the difference between two states in a rehearsal.
@@ -99,7 +104,8 @@ func (r Rehearsal) lines(n int) []string {
 
 // Same reports whether nothing except formatting changed.
 func (r *Review) Same() bool {
-	return len(r.Replacements)+len(r.Removals)+len(r.Summary)+len(r.Objects) == 0
+	return len(r.Replacements)+len(r.Removals)+len(r.Summary)+len(r.Objects) == 0 &&
+		(r.Live == nil || len(r.Live.Adopted) == 0)
 }
 
 // Compare returns the changes between two states. A file that cannot be parsed as
@@ -125,6 +131,16 @@ func Compare(before, after State) *Review {
 	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
 	r.Replacements, r.Removals = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	beside.Wait()
+	r.maskSecrets()
+	return r
+}
+
+// CompareLive returns what applying a state changes, which was compared with exports.
+func CompareLive(before string, after State, changes *live.Result) *Review {
+	r := &Review{
+		Platform: after.Plan.Name, Before: before, After: after.Label,
+		Objects: changes.Objects, Replacements: changes.Replacements, Live: &changes.Facts,
+	}
 	r.maskSecrets()
 	return r
 }

@@ -73,6 +73,7 @@ var replacingArguments = map[string][]Argument{
 			"master_auth.client_certificate_config",
 			"master_auth.client_certificate_config.issue_client_certificate",
 			"cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key",
+			"private_cluster_config.private_endpoint_subnetwork",
 			"node_config",
 			"node_config.boot_disk_kms_key",
 			"node_config.shielded_instance_config",
@@ -127,6 +128,32 @@ var replacingArguments = map[string][]Argument{
 	"google_storage_bucket":            forcedArguments("name", "location"),
 	"google_storage_bucket_iam_member": forcedArguments("bucket", "role", "member"),
 	"google_vertex_ai_tensorboard":     computedArguments("region"),
+}
+
+// ForeignArguments returns the arguments that Files never sets and that replace a resource
+// that somebody else made: the resource has the argument, and the configuration does not.
+// It is nil for a type that is never taken over. Arguments in a block of the list are
+// omitted.
+func ForeignArguments(kind string) []Argument { return foreignArguments[kind] }
+
+// foreignArguments holds the arguments by type of resource.
+//
+// Source: the schema of the provider hashicorp/google 7.45.0, ForceNew without Computed.
+var foreignArguments = map[string][]Argument{
+	"google_container_cluster": forcedArguments(
+		"dataplane_optimization_mode", "description", "enable_kubernetes_alpha", "enable_tpu",
+		"user_managed_keys_config.aggregation_ca", "user_managed_keys_config.cluster_ca",
+		"user_managed_keys_config.etcd_api_ca", "user_managed_keys_config.etcd_peer_ca",
+	),
+	"google_container_node_pool": forcedArguments(
+		"network_config.additional_pod_network_configs",
+		"node_config.advanced_machine_features", "node_config.enable_confidential_storage",
+		"node_config.ephemeral_storage_local_ssd_config.data_cache_count",
+		"node_config.guest_accelerator.gpu_partition_size", "node_config.guest_accelerator.gpu_sharing_config",
+		"node_config.host_maintenance_policy", "node_config.local_nvme_ssd_block_config",
+		"node_config.local_ssd_encryption_mode", "node_config.node_group", "node_config.preemptible",
+		"node_config.sandbox_config", "node_config.secondary_boot_disks", "node_config.sole_tenant_config",
+	),
 }
 
 // optionArguments returns the paths of the arguments that ask for the nodes of a

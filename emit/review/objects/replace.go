@@ -134,11 +134,18 @@ func replacingFields(s *managed, was, is *instance, triggered bool) []Field {
 	if all {
 		return nil
 	}
+	table := terraform.ReplacingArguments(s.kind)
+	if !triggered {
+		table = slices.DeleteFunc(slices.Clone(table), func(a terraform.Argument) bool { return a.Triggered })
+	}
+	return forcingFields(table, ignored, was, is)
+}
+
+// forcingFields returns the differences of two instances in the arguments of a table,
+// except those whose changes are ignored, sorted by path.
+func forcingFields(table []terraform.Argument, ignored []string, was, is *instance) []Field {
 	var out []Field
-	for _, a := range terraform.ReplacingArguments(s.kind) {
-		if a.Triggered && !triggered {
-			continue
-		}
+	for _, a := range table {
 		if !slices.ContainsFunc(ignored, func(path string) bool {
 			return a.Path == path || strings.HasPrefix(a.Path, path+".")
 		}) {

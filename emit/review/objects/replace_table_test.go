@@ -74,6 +74,45 @@ func TestReplacingArguments(t *testing.T) {
 	}
 }
 
+// TestForeignArguments checks the arguments that Files never sets against the provider's
+// schema: each replaces a node pool or a cluster, the provider computes none of them, and
+// together with the arguments that Files sets they are all.
+func TestForeignArguments(t *testing.T) {
+	var forceNew map[string][]string
+	readFact(t, "force-new.json", &forceNew)
+	schema := readSchema(t)
+	// The provider computes these blocks, which the schema does not say. Source: the
+	// provider's own code, resource_container_cluster.go and resource_container_node_pool.go.
+	// It keeps the value of create_pod_range, which the API does not return.
+	for kind, kept := range map[string][]string{
+		"google_container_cluster": {
+			"confidential_nodes", "ip_allocation_policy",
+			// The importer refuses an Autopilot cluster, and pools are resources of their own.
+			"enable_autopilot", "node_pool", "node_config",
+		},
+		"google_container_node_pool": {
+			"node_config.confidential_nodes", "network_config.pod_cidr_overprovision_config",
+			"network_config.create_pod_range",
+		},
+	} {
+		foreign := terraform.ForeignArguments(kind)
+		known := slices.Concat(terraform.ReplacingArguments(kind), foreign)
+		for _, a := range foreign {
+			if !slices.Contains(forceNew[kind], a.Path) || schema[kind].Block.attribute(strings.Split(a.Path, ".")).Computed {
+				t.Errorf("%s: %s replaces nothing", kind, a.Path)
+			}
+		}
+		for _, path := range forceNew[kind] {
+			a := schema[kind].Block.attribute(strings.Split(path, "."))
+			isBelow := func(around string) bool { return path == around || strings.HasPrefix(path, around+".") }
+			if !a.Computed && !slices.ContainsFunc(kept, isBelow) &&
+				!slices.ContainsFunc(known, func(a terraform.Argument) bool { return isBelow(a.Path) }) {
+				t.Errorf("%s: %s replaces a resource that sets it, and is in no table", kind, path)
+			}
+		}
+	}
+}
+
 // TestEvaluate: every expression of the golden folders that Terraform needs for
 // its resources comes to something.
 func TestEvaluate(t *testing.T) {

@@ -12,6 +12,8 @@ type Object struct {
 	Op   delta.Op `json:"op"`
 	// Fields are the changed fields of a changed object, sorted by path.
 	Fields []Field `json:"fields"`
+	// Note says what follows from the change, if more follows than the fields show.
+	Note string `json:"note,omitempty"`
 }
 
 // Field is one changed value of an object.

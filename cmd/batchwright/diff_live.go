@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/emit/review"
+	"github.com/batchwright/batchwright/emit/review/live"
+)
+
+// compareLive compares exports of a cluster that runs with the folder that the blueprint
+// compiles to.
+func (d *comparison) compareLive(ctx context.Context, paths []string) error {
+	if slices.Contains(d.live, "") {
+		return usageErrorf("--live: the name is empty; is a variable unset?")
+	}
+	readsInput := func(name string) bool { return name == "-" || name == "yaml:-" }
+	if slices.ContainsFunc(d.live, readsInput) && slices.ContainsFunc(paths, readsInput) {
+		return usageErrorf("standard input cannot be both the blueprint and an export")
+	}
+	files, err := d.readExports(ctx, d.live)
+	if err != nil {
+		return err
+	}
+	export, mistakes, err := importer.Read(files)
+	if err != nil {
+		return err
+	}
+	if err := d.writeLiveFindings(&mistakes); err != nil {
+		return err
+	}
+	if mistakes.HasErrors() {
+		return errors.New("the exports cannot be compared: " + strings.Join(d.live, ", "))
+	}
+	collectLess(1)
+	after := workingTree(paths)
+	if err := d.compileSide(ctx, after); err != nil {
+		return err
+	}
+	if after.Plan == nil {
+		return d.showFindings(after)
+	}
+	after.Label = "the blueprint"
+	changes, err := live.Compare(live.Folder{Tree: after.Tree, Plan: after.Plan, Place: after.place}, export)
+	if err != nil {
+		return err
+	}
+	if err := d.writeLiveFindings(&changes.Findings); err != nil {
+		return err
+	}
+	r := review.CompareLive("the cluster", after.State, changes)
+	if err := d.printLive(r, d.folderPath(after.Plan)); err != nil {
+		return err
+	}
+	if !r.Same() {
+		return errFindings
+	}
+	return nil
+}
+
+// printLive writes the result. Unlike a comparison of folders it says what was compared,
+// even if nothing changes.
+func (d *comparison) printLive(r *review.Review, dir string) error {
+	switch d.format.value {
+	case formatMarkdown:
+		return review.Markdown(d.Stdout, r)
+	case formatJSON:
+		return review.JSON(d.Stdout, r)
+	case formatGitHub:
+		here, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		return review.GitHub(d.Stdout, r, fromRepository(here)(dir))
+	}
+	return review.Text(d.Stdout, r, useColor(d.color.value, d.Stdout))
+}
+
+// writeLiveFindings writes findings about exports: as annotations for GitHub, and
+// otherwise as messages.
+func (d *comparison) writeLiveFindings(l *diag.List) error {
+	switch d.format.value {
+	case formatGitHub:
+		return writeFindings(d.Stdout, l, d.format, d.color)
+	case formatJSON:
+		if l.Len() == 0 {
+			return nil
+		}
+		return writeFindings(d.Stderr, l, d.format, d.color)
+	}
+	return writeFindings(d.Stderr, l, &choice{value: formatText}, d.color)
+}

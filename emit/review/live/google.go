@@ -1,0 +1,181 @@
+package live
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/objects"
+)
+
+// Types of Terraform resources.
+const (
+	typeCluster = "google_container_cluster"
+	typePool    = "google_container_node_pool"
+)
+
+// clusterPath returns the path of the platform's cluster.
+func (c *comparison) clusterPath() string {
+	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Region + "/clusters/" + c.Plan.Cluster.Name
+}
+
+// isOurCluster reports whether a path in an export can be that of the platform's cluster.
+func (c *comparison) isOurCluster(path string) bool {
+	return path == "" || path == c.clusterPath() || path == "clusters/"+c.Plan.Cluster.Name
+}
+
+// describeCommand returns the command that exports the cluster and its node pools.
+func (c *comparison) describeCommand() string {
+	return fmt.Sprintf("gcloud container clusters describe %s --project=%s --location=%s --format=json",
+		words.ShellArgument(c.Plan.Cluster.Name), c.Plan.Project, c.Plan.Region)
+}
+
+// compareGoogle compares the cluster and its node pools with the exports.
+func (c *comparison) compareGoogle() error {
+	clusters, pools := c.ownResources(c.export.Clusters), c.ownResources(c.export.Pools)
+	foreign := map[string]bool{}
+	for _, o := range slices.Concat(c.export.Clusters, c.export.Pools) {
+		if !c.isOurCluster(o.Cluster) && !foreign[o.Cluster] {
+			foreign[o.Cluster] = true
+			c.skip("cluster "+o.Cluster+" and its node pools", "the platform's cluster is "+c.clusterPath(), "")
+		}
+	}
+	switch {
+	case len(clusters)+len(pools) == 0:
+		c.skip("the cluster and its node pools", "the exports have neither of them", c.describeCommand())
+		return nil
+	case len(clusters) == 0:
+		c.skip("the cluster", "the exports have only node pools", c.describeCommand())
+	default:
+		if err := c.compareResources(typeCluster, clusterRows(), clusters); err != nil {
+			return err
+		}
+	}
+	c.skip("Terraform's state", "the result holds for a cluster and node pools that the state has or imports; Terraform "+
+		"fails for others, because they exist", "")
+	return c.compareResources(typePool, poolRows(), pools)
+}
+
+// ownResources returns the resources of the platform's cluster by name.
+func (c *comparison) ownResources(all []importer.Exported) map[string]importer.Exported {
+	out := map[string]importer.Exported{}
+	for _, o := range all {
+		if c.isOurCluster(o.Cluster) {
+			out[o.Name] = o
+		}
+	}
+	return out
+}
+
+// compareResources compares the resources of a type with those that run.
+func (c *comparison) compareResources(kind string, rows []settingRow, running map[string]importer.Exported) error {
+	all, err := objects.CompareRunning(c.Tree, objects.Type{
+		Name: kind, Settings: settingsOf(rows),
+		Running: func(name string) (objects.Settings, []string, bool) {
+			o, ok := running[name]
+			if !ok {
+				return objects.Settings{}, nil, false
+			}
+			s, unknown := readSettings(rows, o.Fields)
+			if kind == typePool && valueBelow(o.Fields, []string{"autoscaling", "enabled"}) == true {
+				unknown = append(unknown, "node_count") // the autoscaler sizes the pool
+			}
+			return s, unknown, true
+		},
+	}, c.Plan)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, r := range all {
+		wanted[r.Name] = true
+		switch {
+		case r.Change.Op == "" && r.Replacement == nil:
+			c.out.Facts.Unchanged++
+			continue
+		case r.Replacement != nil:
+			c.out.Replacements = append(c.out.Replacements, *r.Replacement)
+			c.reportReplacement(kind, running[r.Name], r)
+		case kind == typePool && r.Change.Op == delta.Changed && slices.ContainsFunc(recreating, func(path string) bool {
+			return changes(r.Change.Fields, path)
+		}):
+			r.Change.Note = "GKE recreates the nodes one after the other, which stops the jobs on them"
+		}
+		if r.Change.Op != "" {
+			c.out.Objects = append(c.out.Objects, r.Change)
+		}
+	}
+	for name := range running {
+		if !wanted[name] {
+			c.out.Facts.Staying = append(c.out.Facts.Staying, "node pool "+name)
+		}
+	}
+	return nil
+}
+
+// isRunning reports whether a cluster or a node pool may have nodes.
+func isRunning(o importer.Exported) bool {
+	status, _ := o.Fields["status"].(string)
+	switch status {
+	case "", "RUNNING", "RECONCILING", "RUNNING_WITH_ERROR", "DEGRADED":
+	default:
+		return false
+	}
+	for _, key := range []string{"currentNodeCount", "initialNodeCount"} {
+		if n, ok := o.Fields[key].(json.Number); ok && n != "0" {
+			return true
+		}
+	}
+	groups, _ := o.Fields["instanceGroupUrls"].([]any)
+	return len(groups) > 0
+}
+
+// reportReplacement adds a finding for a resource that runs and would be replaced.
+func (c *comparison) reportReplacement(kind string, o importer.Exported, r objects.Running) {
+	if kind == typePool && !isRunning(o) {
+		return
+	}
+	var reasons []string
+	for _, f := range r.Replacement.Because {
+		reasons = append(reasons, f.Path+" "+cmp.Or(f.From, "unset")+" -> "+cmp.Or(f.To, "unset"))
+	}
+	finding := diag.Finding{
+		Code: codePool, Severity: diag.Error, Span: c.poolPlace(r.Name),
+		Message: fmt.Sprintf("running node pool %q would be replaced: %s", r.Name, strings.Join(reasons, "; ")),
+		Related: []diag.Related{{Span: o.Place, Message: "the node pool that runs"}},
+		Help: "describe the pool as it runs, or give the capacity another name: the pool then stays, and gets no " +
+			"new jobs",
+	}
+	if kind == typeCluster {
+		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
+		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
+		finding.Related[0].Message = "the cluster that runs"
+		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of its own"
+	}
+	c.out.Findings.Add(finding)
+}
+
+// poolPlace returns the place of the capacity of a node pool in the blueprint.
+func (c *comparison) poolPlace(name string) diag.Span {
+	for _, capacity := range c.Plan.Capacities {
+		if slices.Contains(capacity.Pools(), name) {
+			return c.Place(true, "capacity", capacity.Name)
+		}
+	}
+	return c.placeOf("systemPool")
+}
+
+// placeOf returns the place of a top-level field of the blueprint, or of the platform's
+// name if the blueprint does not set the field.
+func (c *comparison) placeOf(field string) diag.Span {
+	if at := c.Place(true, field); at.Valid() && at.Start > 0 { // not the beginning of the file
+		return at
+	}
+	return c.Place(true, "name")
+}

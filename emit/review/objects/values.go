@@ -1,0 +1,55 @@
+package objects
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// CompareValues returns the fields in which two Kubernetes objects differ. Both are
+// values as encoding/json decodes them, with numbers as json.Number. Quantities are
+// equal whatever their form, and a null field is the same as an absent one.
+func CompareValues(before, after map[string]any) []Field {
+	return compareNodes(valueNode(before, "", ""), valueNode(after, "", ""))
+}
+
+// valueNode returns the node for a value of a Kubernetes object; nil for null. field is
+// the name of the field that holds the value, and parent the name of the field that holds
+// field.
+func valueNode(v any, field, parent string) *node {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		n := &node{shape: fields}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if kid := valueNode(v[name], name, field); kid != nil {
+				n.addKid(pathStep(name), kid)
+			}
+		}
+		slices.Sort(n.names)
+		return n
+	case []any:
+		kids := make([]*node, len(v))
+		for i, item := range v {
+			if kids[i] = valueNode(item, "", field); kids[i] == nil {
+				kids[i] = &node{text: "null", id: "null"}
+			}
+		}
+		return listNode(field, kids)
+	}
+	text := fmt.Sprint(v)
+	if isQuantity(field, parent) {
+		if n := quantityNode(text); n != nil {
+			return n
+		}
+	}
+	switch v := v.(type) {
+	case json.Number:
+		return numberNode(v.String())
+	case bool:
+		return &node{text: text, id: "b" + text}
+	}
+	return textNode(text)
+}

@@ -1,0 +1,86 @@
+package review
+
+import (
+	"fmt"
+
+	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/emit/markdown"
+	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/live"
+)
+
+// Titles of the lists of a comparison with exports.
+const (
+	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own:"
+	stayingTitle = "not in the folder, they stay:"
+	skippedTitle = "not compared:"
+)
+
+// liveParts returns what a comparison with exports knows besides the changes, folded except
+// what was not compared.
+func liveParts(facts *live.Facts) []part {
+	list := func(title string, names []string) part {
+		return part{len(names), func(n int) string {
+			d := new(markdown.Document)
+			items := make([]markdown.Markup, n)
+			for i, name := range names[:n] {
+				items[i] = codeMarkup(name)
+			}
+			d.List(items...)
+			addOmitted(d, len(names)-n, "object")
+			return foldBlock(title, fmt.Sprintf(" (%d)", len(names)), d)
+		}}
+	}
+	skipped := part{len(facts.Skipped), func(n int) string {
+		d := new(markdown.Document)
+		d.Para("**", markdown.Markup(skippedTitle), "**")
+		items := make([]markdown.Markup, n)
+		for i, s := range facts.Skipped[:n] {
+			items[i] = proseMarkup(s.What+": "+s.Reason, 2*markdownNote)
+			if s.Export != "" {
+				items[i] += lineBreak + markdown.Code(s.Export)
+			}
+		}
+		d.List(items...)
+		addOmitted(d, len(facts.Skipped)-n, "kind")
+		return "\n" + string(d.Bytes())
+	}}
+	return []part{list(adoptedTitle, facts.Adopted), list(stayingTitle, facts.Staying), skipped}
+}
+
+// liveNotice returns a notice with the objects that change and with what was not compared.
+func (r *Review) liveNotice() string {
+	var lines []string
+	groups, hidden := firstItems(r.changedGroups(), annotationLines)
+	for _, g := range groups {
+		line := operationSign(g.Op) + " " + g.Kind + " " + g.Name
+		if g.Note != "" {
+			line += ": " + g.Note
+		}
+		if g.Op == delta.Changed {
+			for i, f := range g.Fields {
+				if i == annotationFields {
+					line += fmt.Sprintf("; … %d more", len(g.Fields)-i)
+					break
+				}
+				line += "; " + changeText(f)
+			}
+		}
+		if len(g.same) > 0 {
+			line += fmt.Sprintf(" (the same in %d more)", len(g.same))
+		}
+		lines = append(lines, line)
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("… %d more", hidden))
+	}
+	for _, s := range r.Live.Skipped {
+		lines = append(lines, "not compared: "+s.What+": "+s.Reason)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return console.Command{
+		Name: "notice", Title: "what applying changes on the cluster", Message: joinLines(lines),
+	}.String()
+}
