@@ -200,8 +200,13 @@ func serviceAlerts(*ir.Platform) []Alert {
 	}
 }
 
-// controllerAlerts returns the alerts on Kueue itself.
-func controllerAlerts(*ir.Platform) []Alert {
+// controllerAlerts returns the alerts on Kueue itself. There are none if the platform does
+// not scrape Kueue: the alerts on missing metrics would never end, and others who run Kueue
+// have alerts of their own.
+func controllerAlerts(p *ir.Platform) []Alert {
+	if !slices.ContainsFunc(Targets(p), func(t Target) bool { return t.Namespace == ir.KueueNamespace }) {
+		return nil
+	}
 	return []Alert{
 		{
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
