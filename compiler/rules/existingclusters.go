@@ -154,8 +154,8 @@ func (r *report) missingNetworks(e *ir.ExistingCluster) {
 	// fieldsOfNewCluster reports a field of a new cluster that turns it on
 	off := !r.Plan.Cluster.MultiNetworking && e.DataplaneV2 && !r.Written("cluster", "multiNetworking")
 	name := "describe the network of the cluster in network: existing, with the networks of the GPUs"
-	turnOn := "if the cluster has it, write cluster: existing: has: multiNetworking: true; otherwise use hardware " +
-		"without gpuDirect"
+	turnOn := "if the cluster has multi-networking, write cluster: existing: has: multiNetworking: true; otherwise " +
+		"use hardware without gpuDirect"
 	message := fmt.Sprintf("nodes of capacity %q have additional networks", c.Name)
 	switch {
 	case unnamed && off && !r.Written(networks...):
@@ -200,8 +200,8 @@ func (r *report) missingAutoProvisioning(e *ir.ExistingCluster) {
 		}
 		r.add(at("capacity", c.Name, field), why,
 			withRelated(at("cluster", "existing"), "the existing cluster"),
-			withHelp("if it is on, write its limits in cluster: existing: has: autoProvisioning; otherwise remove %s: "+
-				"the capacity then gets its own node pool", field))
+			withHelp("if node auto-provisioning is on, write its limits in cluster: existing: has: autoProvisioning; "+
+				"otherwise remove %s: the capacity then gets its own node pool", field))
 	}
 }
 
@@ -243,10 +243,14 @@ func existingLocation(r *report) {
 	if parts := strings.Split(location, "-"); len(parts) > 2 {
 		region = strings.Join(parts[:2], "-")
 	}
+	cure := withHelp("write region: %q, and zones of that region", region)
+	if _, known := catalog.LookupRegion(region); !known {
+		cure = withHelp("write location: %q, or a zone of this region; or correct the region of the platform",
+			r.Plan.Region)
+	}
 	r.add(at("cluster", "existing", "location"),
 		fmt.Sprintf("the cluster is in %s, but the platform is in region %s", location, r.Plan.Region),
-		withRelated(at("region"), "the region of the platform"),
-		withHelp("write region: %q, and zones of that region", region))
+		withRelated(at("region"), "the region of the platform"), cure)
 }
 
 // oldestExistingKueue is the oldest Kueue that serves v1beta2, the API of the manifests and
@@ -284,7 +288,7 @@ func existingKueue(r *report) {
 		r.add(pathBelow(path, "frameworks"),
 			fmt.Sprintf("Kueue does not manage %s, so such jobs of the teams would start without quota",
 				words.And(missing)),
-			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and list it here",
+			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and then write the same here",
 				words.And(missing)))
 	}
 	for _, c := range r.Plan.Capacities {
@@ -441,7 +445,7 @@ func unscrapedCluster(r *report) {
 			withHelp("ask the owners of the cluster to turn on managed collection, and remove managedPrometheus"))
 		return
 	}
-	if e.Kueue != nil {
+	if !r.Plan.InstallsScheduler() {
 		path = at("cluster", "existing", "kueue")
 		r.addKey(path, "the platform does not scrape Kueue of others, so the panels about queues can stay empty",
 			withHelp("ask the owners of Kueue whether Managed Service for Prometheus scrapes it; if it does, add %s",
