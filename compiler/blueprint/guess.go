@@ -82,7 +82,7 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 	if now, why := formerValue(path, describeValue(value)); now != "" {
 		return []guess{{now, fmt.Sprintf("write %s, %s", now, why)}}
 	}
-	if above := len(path) - 2; above >= 0 && path[above] == "secretEnv" {
+	if above(path, "secretEnv") {
 		return []guess{{help: nameSecret}}
 	}
 	if schema.IncompleteKind()&^cue.StructKind == 0 {
@@ -94,6 +94,9 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 	}
 	text, err := value.MarshalJSON()
 	if err != nil || value.IncompleteKind()&cue.NumberKind == 0 {
+		if value.IncompleteKind() == cue.BoolKind && above(path, "labels", "namespaceLabels", "namespaces") {
+			return []guess{{source: strconv.Quote(string(text))}}
+		}
 		return nil
 	}
 	guesses := append([]guess{{source: strconv.Quote(string(text))}}, guessAmount(string(text))...)
@@ -103,6 +106,11 @@ func (g *grammar) guessValues(schema, value cue.Value, path []string) []guess {
 		guesses = append(guesses, guess{source: strconv.FormatInt(int64(f), 10)})
 	}
 	return guesses
+}
+
+// above reports whether one of the names is the name of the struct of a field.
+func above(path []string, names ...string) bool {
+	return len(path) > 1 && slices.Contains(names, path[len(path)-2])
 }
 
 // isExact reports whether a number has exactly the value of its text. 1e-400 is read as
@@ -180,20 +188,30 @@ func guessMember(s string, path []string) []guess {
 // else the path tells.
 func guessResource(s string, path []string) []guess {
 	parts := strings.Split(strings.TrimSuffix(s, "/"), "/")
-	if len(path) < 3 || path[0] != "network" || path[1] != "existing" || len(parts) < 2 {
+	if len(path) < 3 || path[1] != "existing" || len(parts) < 2 {
 		return nil
 	}
-	name := strconv.Quote(parts[len(parts)-1])
-	help := "write " + name + ", the last part of the path"
+	ofCluster := path[0] == "cluster" && path[2] == "name"
+	if path[0] != "network" && !ofCluster {
+		return nil
+	}
+	also, must := "", ""
 	for i, part := range parts[:len(parts)-1] {
-		switch part {
+		switch next := parts[i+1]; part {
 		case "projects":
-			help += fmt.Sprintf(", and network: existing: project: %q", parts[i+1])
+			if ofCluster {
+				must = fmt.Sprintf("; the project of the cluster, %q, must be the project of the platform", next)
+			} else {
+				also = fmt.Sprintf(", and network: existing: project: %q", next)
+			}
+		case "locations", "zones":
+			also = fmt.Sprintf(", and location: %q", next)
 		case "regions":
-			help += fmt.Sprintf("; the region of the subnet, %q, must be the region of the platform", parts[i+1])
+			must = fmt.Sprintf("; the region of the subnet, %q, must be the region of the platform", next)
 		}
 	}
-	return []guess{{name, help}}
+	name := strconv.Quote(parts[len(parts)-1])
+	return []guess{{name, "write " + name + ", the last part of the path" + also + must}}
 }
 
 // guessRegistry returns the registry that is meant by its address.
@@ -361,7 +379,37 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	for _, field := range fields {
 		add(field, string(text))
 	}
-	return guesses
+	return append(guesses, guessFields(name, schema, value)...)
+}
+
+// guessFields returns the advice to write the required fields of a struct instead of a
+// value that is no struct: the value in the first field that accepts it, and the others
+// with placeholders. true stands for a struct of which the user knows nothing else.
+func guessFields(name string, schema, value cue.Value) []guess {
+	truth, err := value.Bool()
+	isBool, used := err == nil, false
+	var fields []string
+	for _, field := range requiredOf(schema) {
+		constraint, _ := fieldOf(schema, field)
+		text := map[cue.Kind]string{cue.StringKind: `"..."`, cue.ListKind: "[...]", cue.StructKind: "{...}"}[constraint.
+			IncompleteKind()]
+		if text == "" {
+			text = "N"
+		}
+		if !isBool && !used && constraint.Unify(value).Validate(cue.Concrete(true), cue.Final()) == nil {
+			if source, err := value.MarshalJSON(); err == nil {
+				text, used = string(source), true
+			}
+		}
+		fields = append(fields, cue.Str(field).String()+": "+text)
+	}
+	switch {
+	case len(fields) == 0 || !used && !truth:
+		return nil
+	case len(fields) == 1:
+		return []guess{{help: "write " + name + ": " + fields[0]}}
+	}
+	return []guess{{help: "write " + name + ": {" + strings.Join(fields, ", ") + "}"}}
 }
 
 // formerValue returns CUE source that means today what a value of a field meant in

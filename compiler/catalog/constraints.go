@@ -24,6 +24,9 @@ type Constraint struct {
 	// Check names the condition under which the constraint refuses a platform, as in
 	// compiler/rules. It is "" if every platform meets the constraint.
 	Check string `json:"check,omitzero"`
+	// Of is OfCluster if the constraint is about the cluster alone, and not about its node
+	// pools: the owner of the cluster must meet it. Otherwise Of is "".
+	Of string `json:"of,omitzero"`
 	// Set names the fields of the blueprint that meet the constraint, in Markdown. It is ""
 	// if no field does.
 	Set string `json:"set,omitzero"`
@@ -32,6 +35,9 @@ type Constraint struct {
 	// Source is the address of the documentation.
 	Source string `json:"source"`
 }
+
+// OfCluster is a value of Constraint.Of.
+const OfCluster = "cluster"
 
 // Constraints returns every constraint that batchwright knows, sorted by name.
 func Constraints() []Constraint {

@@ -17,6 +17,9 @@ func TestConstraints(t *testing.T) {
 		if found, ok := LookupConstraint(c.Name); !ok || found.Demands != c.Demands {
 			t.Errorf("%s is not found", c.Name)
 		}
+		if c.Of != "" && (c.Of != OfCluster || c.Check == "") {
+			t.Errorf("%s is of %q, with the check %q", c.Name, c.Of, c.Check)
+		}
 		if c.Demands == "" || !strings.HasPrefix(c.Source, "https://") || (c.Check == "") != (c.Set == "") {
 			t.Errorf("%s lacks a field", c.Name)
 		}

@@ -277,7 +277,7 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 		cure := withHelp("request at most %s for each pod, because GKE's pods start first",
 			printAmounts(shareBeside(c, gke, 1)))
 		if needed > 0 {
-			cure = withHelp("%s; or request less, because GKE's pods start first", moreNodes(nodeFit{
+			cure = withHelp("%s; or request less, because GKE's pods start first", r.moreNodes(nodeFit{
 				capacity: c, needed: needed}))
 		}
 		r.addKey(path, fmt.Sprintf("the auxiliary pods of workload %q leave no room for GKE's own pods on the nodes "+
@@ -288,7 +288,7 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 	r.addKey(path, fmt.Sprintf("workload %q can never run: its pods must run at once, but %q has no room for its "+
 		"auxiliary pods", name, c.Name),
 		withLabel("need %s, have %d", words.Count(needed, "node"), c.MaxNodes),
-		withHelp("%s; or request less, so that more pods fit a node", moreNodes(nodeFit{capacity: c, needed: needed})))
+		withHelp("%s; or request less, so that more pods fit a node", r.moreNodes(nodeFit{capacity: c, needed: needed})))
 	return true
 }
 

@@ -466,9 +466,18 @@ func sharedByAutoProvisioning(r *report) {
 		}
 		hardware := r.Blueprint.Hardware[c.Hardware]
 		cure := withHelp("remove this field; or "+givesOwnPool, "autoProvisioned")
+		where := "of the platform"
+		if !r.Plan.OwnsCluster() {
+			where = "of the cluster"
+			for _, field := range []string{"type", "sizeGiB"} {
+				if path := at("hardware", c.Hardware, "disk", field); r.Written(path...) {
+					r.add(path, fmt.Sprintf("the nodes of capacity %q are auto-provisioned, so the owners of the cluster "+
+						"decide about their boot disks", c.Name), cure)
+				}
+			}
+		}
 		if len(c.Zones) < len(r.Plan.Zones) {
-			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes can be in every zone of the platform",
-				cure)
+			r.add(at("capacity", c.Name, "zones"), "auto-provisioned nodes can be in every zone "+where, cure)
 		}
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
@@ -478,7 +487,7 @@ func sharedByAutoProvisioning(r *report) {
 		}
 		if first.Name == "" {
 			first = c
-		} else if first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
+		} else if r.Plan.OwnsCluster() && first.DiskType != c.DiskType || first.DiskSizeGiB != c.DiskSizeGiB {
 			r.add(at("hardware", c.Hardware, "disk"),
 				fmt.Sprintf("all auto-provisioned nodes have the same boot disk, but it is %s of %d GiB for %q and "+
 					"%s of %d GiB for %q", first.DiskType, first.DiskSizeGiB, first.Name, c.DiskType, c.DiskSizeGiB,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -37,7 +38,7 @@ func existingClusterRules() []Rule {
 		},
 		{
 			Code: "E1075", Severity: diag.Error, Title: "controller of the existing cluster does not fit the platform",
-			check: func(r *report) { existingKueue(r); existingJobSet(r) },
+			check: func(r *report) { existingKueue(r); existingJobSet(r) }, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E1076", Severity: diag.Error, Title: "scheduler is unavailable in an existing cluster",
@@ -48,12 +49,17 @@ func existingClusterRules() []Rule {
 			check: existingAcceleratorLimits, whole: true, resolved: true,
 		},
 		{
-			Code: "E1078", Severity: diag.Error, Title: "Kueue of the existing cluster demands a label that is reserved",
-			check: existingNamespaceLabels,
+			Code: "E1078", Severity: diag.Error,
+			Title: "Kueue of the existing cluster demands an impossible label", check: existingNamespaceLabels,
+			except: schedulers{ir.KAI},
 		},
 		{
 			Code: "N1079", Severity: diag.Note, Title: "dashboards have no metrics of the existing cluster",
 			check: unscrapedCluster,
+		},
+		{
+			Code: "W1080", Severity: diag.Warning, Title: "auto-provisioned nodes of an existing cluster are for all its pods",
+			check: sharedNodes, resolved: true,
 		},
 	}
 }
@@ -96,7 +102,10 @@ func fieldsOfNewCluster(r *report) {
 		return
 	}
 	for _, f := range newClusterFields() {
-		if !r.Written(f.path...) || f.path[0] == "network" && r.Plan.Network.Existing != nil {
+		// rangesOfNewNetworks reports the fields of a new network. The firewall rules in
+		// network-team/ can have logs.
+		ofNetwork := f.path[0] == "network" || f.path[1] == "firewallLogs"
+		if !r.Written(f.path...) || ofNetwork && r.Plan.Network.Existing != nil {
 			continue
 		}
 		r.addKey(f.path,
@@ -120,51 +129,80 @@ func missingFeatures(r *report) {
 	if e == nil {
 		return
 	}
-	has := at("cluster", "existing", "has")
 	if !e.WorkloadIdentity {
-		r.add(pathBelow(has, "workloadIdentity"),
+		r.add(at("cluster", "existing", "has", "workloadIdentity"),
 			"without Workload Identity Federation, the teams' jobs have no identities of their own",
 			withHelp("ask the owners of the cluster to turn it on, and remove workloadIdentity"))
 	}
-	for _, c := range r.Plan.Capacities {
-		if len(c.Networks) == 0 {
-			continue
-		}
-		need := withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks")
-		switch {
-		case r.Plan.Network.Existing == nil:
-			r.add(at("cluster", "existing"),
-				fmt.Sprintf("nodes of capacity %q have additional networks, but the blueprint does not name them", c.Name),
-				need, withHelp("describe the network of the cluster in network: existing, with the networks of the GPUs"))
-		case !e.DataplaneV2:
-			r.add(pathBelow(has, "dataplaneV2"), "nodes can have additional networks only with Dataplane V2", need,
-				withHelp("use a cluster with Dataplane V2: no cluster can change it"))
-		case !r.Plan.Cluster.MultiNetworking:
-			path := pathBelow(has, "multiNetworking")
-			if !r.Written(path...) {
-				path = at("cluster", "existing")
-			}
-			r.add(path, fmt.Sprintf("multi-networking is off, but nodes of capacity %q have additional networks", c.Name),
-				need, withHelp("if the cluster has it, write has: multiNetworking: true; otherwise use hardware without "+
-					"gpuDirect"))
-		}
-		break
+	r.missingNetworks(e)
+	r.missingAutoProvisioning(e)
+}
+
+// missingNetworks reports the first capacity whose nodes have networks for GPUs that the
+// cluster cannot give them. createdWithoutNetworks reports the capacities whose pools GKE
+// creates. Source: GKE documentation, "Set up multi-network support for Pods",
+// requirements and limitations.
+func (r *report) missingNetworks(e *ir.ExistingCluster) {
+	i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool { return len(c.Networks) > 0 && c.OwnsPools() })
+	if i < 0 {
+		return
 	}
-	if r.Plan.AutoProvisioning.Create {
+	c := r.Plan.Capacities[i]
+	need := withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks")
+	has := at("cluster", "existing", "has")
+	networks := pathBelow(has, "multiNetworking")
+	unnamed := r.Plan.Network.Existing == nil
+	// fieldsOfNewCluster reports a field of a new cluster that turns it on
+	off := !r.Plan.Cluster.MultiNetworking && e.DataplaneV2 && !r.Written("cluster", "multiNetworking")
+	name := "describe the network of the cluster in network: existing, with the networks of the GPUs"
+	turnOn := "if the cluster has multi-networking, write cluster: existing: has: multiNetworking: true; otherwise " +
+		"use hardware without gpuDirect"
+	message := fmt.Sprintf("nodes of capacity %q have additional networks", c.Name)
+	switch {
+	case unnamed && off && !r.Written(networks...):
+		r.addKey(at("cluster", "existing"),
+			message+", but multi-networking is off, and the blueprint does not name the networks", need,
+			withHelp("%s; and %s", turnOn, name))
+	case off && !r.Written(networks...):
+		r.addKey(at("cluster", "existing"), message+", but multi-networking is off", need, withHelp("%s", turnOn))
+	default:
+		if off {
+			r.add(networks, message+", but multi-networking is off", need, withHelp("%s", turnOn))
+		}
+		if unnamed {
+			r.addKey(at("cluster", "existing"), message+", but the blueprint does not name them", need,
+				withHelp("%s", name))
+		}
+	}
+	if !e.DataplaneV2 {
+		r.add(pathBelow(has, "dataplaneV2"), "nodes can have additional networks only with Dataplane V2", need,
+			withHelp("use hardware without gpuDirect, or a cluster with Dataplane V2: no cluster can change it"))
+	}
+}
+
+// classesCreateFrom is the lowest GKE version that creates node pools for a ComputeClass
+// in a cluster without node auto-provisioning. Source: GKE documentation, "About custom
+// ComputeClasses", node pool auto-creation.
+const classesCreateFrom = "1.33.3-gke.1136000"
+
+// missingAutoProvisioning reports capacities for which GKE cannot create node pools.
+func (r *report) missingAutoProvisioning(e *ir.ExistingCluster) {
+	if r.Plan.AutoProvisioning.Create || r.Written("cluster", "autoProvisioning") { // fieldsOfNewCluster reports it
 		return
 	}
 	for _, c := range r.Plan.Capacities {
-		if c.OwnsPools() {
+		field, why := "autoProvisioned", "GKE creates no node pools: node auto-provisioning is off"
+		if c.ComputeClass {
+			field, why = "computeClass", fmt.Sprintf("before GKE %s, GKE creates no node pools for a ComputeClass if "+
+				"node auto-provisioning is off", classesCreateFrom)
+		}
+		if c.OwnsPools() || c.ComputeClass && !catalog.OlderGKE(e.Version, classesCreateFrom) {
 			continue
 		}
-		field := "autoProvisioned"
-		if c.ComputeClass {
-			field = "computeClass"
-		}
-		r.add(at("capacity", c.Name, field), "GKE creates no node pools: node auto-provisioning is off",
+		r.add(at("capacity", c.Name, field), why,
 			withRelated(at("cluster", "existing"), "the existing cluster"),
-			withHelp("if it is on, write its limits in cluster: existing: has: autoProvisioning; otherwise remove %s",
-				field))
+			withHelp("if node auto-provisioning is on, write its limits in cluster: existing: has: autoProvisioning; "+
+				"otherwise remove %s: the capacity then gets its own node pool", field))
 	}
 }
 
@@ -206,15 +244,26 @@ func existingLocation(r *report) {
 	if parts := strings.Split(location, "-"); len(parts) > 2 {
 		region = strings.Join(parts[:2], "-")
 	}
+	cure := withHelp("write region: %q, and zones of that region", region)
+	if _, known := catalog.LookupRegion(region); !known {
+		cure = withHelp("write location: %q, or a zone of this region; or correct the region of the platform",
+			r.Plan.Region)
+	}
 	r.add(at("cluster", "existing", "location"),
 		fmt.Sprintf("the cluster is in %s, but the platform is in region %s", location, r.Plan.Region),
-		withRelated(at("region"), "the region of the platform"),
-		withHelp("write region: %q, and zones of that region", region))
+		withRelated(at("region"), "the region of the platform"), cure)
 }
 
-// oldestExistingKueue is the oldest Kueue that stores the API of the manifests, v1beta2.
-// Source: Kueue, CHANGELOG-0.16.
-const oldestExistingKueue = "0.16.0"
+// oldestExistingKueue is the oldest Kueue that serves v1beta2, the API of the manifests and
+// of the visibility server, with all fields that the manifests set. Since 0.16 it is also
+// the API in which Kueue stores its objects; 0.15 converts them, and loses none of these
+// fields. Sources: Kueue, CHANGELOG-0.15 and CHANGELOG-0.16; apis/kueue/v1beta2 and
+// apis/kueue/v1beta1/clusterqueue_conversion.go at v0.15.0.
+//
+// It is lower than the oldest release that the platform installs: the two ways to exceed a
+// quota that Kueue 0.19.2 closed are closed for the teams by the platform's own policies,
+// which refuse owners that are controllers, and by their role, which creates no pods.
+const oldestExistingKueue = "0.15.0"
 
 // existingKueue reports a Kueue of others that would not manage the teams' jobs. Jobs
 // of a kind that it does not manage would start without quota.
@@ -226,7 +275,7 @@ func existingKueue(r *report) {
 	path := at("cluster", "existing", "kueue")
 	if isOlder(e.Kueue.Version, oldestExistingKueue) {
 		r.add(pathBelow(path, "version"),
-			fmt.Sprintf("Kueue %s does not store the API of the platform's queues, v1beta2", e.Kueue.Version),
+			fmt.Sprintf("Kueue %s does not have the API of the platform's queues, v1beta2", e.Kueue.Version),
 			withLabel("want %s or later", oldestExistingKueue),
 			withHelp("ask the owners of Kueue to upgrade it"))
 	}
@@ -240,12 +289,12 @@ func existingKueue(r *report) {
 		r.add(pathBelow(path, "frameworks"),
 			fmt.Sprintf("Kueue does not manage %s, so such jobs of the teams would start without quota",
 				words.And(missing)),
-			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and list it here",
+			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and then write the same here",
 				words.And(missing)))
 	}
 	for _, c := range r.Plan.Capacities {
 		if c.HasAcceleratorNetworks() {
-			r.add(path, fmt.Sprintf("capacity %q needs feature gates of Kueue that only the platform's own Kueue has",
+			r.addKey(path, fmt.Sprintf("capacity %q needs feature gates of Kueue that only the platform's own Kueue has",
 				c.Name),
 				withRelated(at("capacity", c.Name), "its pods claim networks by dynamic resource allocation"),
 				withHelp("use other hardware, or a cluster in which the platform installs Kueue"))
@@ -254,15 +303,40 @@ func existingKueue(r *report) {
 	}
 }
 
-// existingJobSet reports a JobSet of others that is older than the API of the manifests.
+// oldestExistingJobSet is the oldest JobSet that has all fields of the workloads' JobSets,
+// lets Kueue change a JobSet that it suspends, and names its service account as the
+// policies do. The last field that came was failurePolicy.rules. Sources: JobSet,
+// api/jobset/v1alpha2/jobset_types.go, pkg/webhooks/jobset_webhook.go and config/default at
+// v0.5.2 and v0.6.0; kubernetes-sigs/jobset, pull request 644.
+//
+// oldestSliceJobSet is the oldest JobSet that places the pods of a Job on one TPU slice
+// even if the Job's first pod is about to end, for example because Kueue has evicted the
+// JobSet, or if its node is gone. Source: JobSet, CHANGELOG-0.11; kubernetes-sigs/jobset,
+// pull requests 1022, 1077 and 1089.
+const (
+	oldestExistingJobSet = "0.6.0"
+	oldestSliceJobSet    = "0.11.0"
+)
+
+// existingJobSet reports a JobSet of others that is too old for the workloads.
 func existingJobSet(r *report) {
 	e := r.Plan.Cluster.Existing
-	if e == nil || e.JobSet == nil || !isOlder(e.JobSet.Version, oldestJobSet) {
+	if e == nil || e.JobSet == nil {
 		return
 	}
-	r.add(at("cluster", "existing", "jobset", "version"),
-		fmt.Sprintf("the folder does not work with JobSet %s", e.JobSet.Version),
-		withLabel("want %s or later", oldestJobSet), withHelp("ask the owners of JobSet to upgrade it"))
+	path, cure := at("cluster", "existing", "jobset", "version"), withHelp("ask the owners of JobSet to upgrade it")
+	if isOlder(e.JobSet.Version, oldestExistingJobSet) {
+		r.add(path, fmt.Sprintf("JobSet %s does not have all fields of the platform's workloads", e.JobSet.Version),
+			withLabel("want %s or later", oldestExistingJobSet), cure)
+		return
+	}
+	i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
+	if i >= 0 && isOlder(e.JobSet.Version, oldestSliceJobSet) {
+		r.add(path, fmt.Sprintf("JobSet %s can divide the pods of a job among several TPU slices, after an eviction or "+
+			"a lost node", e.JobSet.Version),
+			withLabel("want %s or later", oldestSliceJobSet),
+			withRelated(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
+	}
 }
 
 // existingScheduler reports a scheduler that the platform cannot bring into a cluster of
@@ -277,60 +351,125 @@ func existingScheduler(r *report) {
 }
 
 // existingAcceleratorLimits reports limits of node auto-provisioning with which the
-// capacities can never have all their nodes. Source: GKE documentation, "About node pool
-// auto-creation", resource limits.
+// capacities can never have all their nodes. A limit holds for the node pools of the
+// platform too. GKE creates no pools with accelerators that have no limit, but adds nodes
+// to other pools with them. Sources: GKE documentation, "About node pool auto-creation",
+// resource limits; Kubernetes cluster autoscaler, cloudprovider.ResourceLimiter.
 func existingAcceleratorLimits(r *report) {
 	if r.Plan.OwnsCluster() || !r.Plan.AutoProvisioning.Create {
 		return
 	}
-	need, created := map[string]int{}, map[string]string{}
+	need, first, created := map[string]int{}, map[string]string{}, map[string]bool{}
 	for _, c := range r.Plan.Capacities {
-		need[c.Machine.Accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
-		if !c.OwnsPools() {
-			created[c.Machine.Accelerator] = c.Name
+		accelerator := c.Machine.Accelerator
+		if accelerator == "" {
+			continue
 		}
+		need[accelerator] += c.MaxNodes * c.Machine.AcceleratorCount
+		if !c.OwnsPools() && !created[accelerator] || first[accelerator] == "" {
+			first[accelerator] = c.Name
+		}
+		created[accelerator] = created[accelerator] || !c.OwnsPools()
 	}
 	limits := r.Blueprint.Cluster.Existing.Has.AutoProvisioning.Accelerators
 	path := at("cluster", "existing", "has", "autoProvisioning")
-	for _, accelerator := range sortedKeys(created) {
+	for _, accelerator := range sortedKeys(need) {
 		most, given := limits[accelerator]
-		if accelerator == "" || most >= need[accelerator] {
+		if most >= need[accelerator] || !given && (!created[accelerator] || r.misspeltLimit(accelerator)) {
 			continue
 		}
-		here := path
+		add, here := r.addKey, path
 		if given {
-			here = pathBelow(pathBelow(path, "accelerators"), accelerator)
+			add, here = r.add, append(path, "accelerators", accelerator)
 		}
-		r.add(here, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need[accelerator],
+		add(here, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need[accelerator],
 			accelerator, most),
 			withLabel("want accelerators: %q: %d or more", accelerator, need[accelerator]),
-			withRelated(at("capacity", created[accelerator]), "GKE creates its node pools"),
+			withRelated(at("capacity", first[accelerator]), "the limit holds for its nodes"),
 			withHelp("lower maxNodes of the capacities, or ask the owners of the cluster to raise the limit"))
 	}
 }
 
-// existingNamespaceLabels reports labels that the platform gives another value, or that
-// nobody may set.
+// misspeltLimit reports whether a limit of the existing cluster has a name that is not the
+// name of an accelerator, but probably means it. autoProvisioningLimits reports the name.
+func (r *report) misspeltLimit(accelerator string) bool {
+	known := catalog.Accelerators()
+	for name := range r.Blueprint.Cluster.Existing.Has.AutoProvisioning.Accelerators {
+		if !hasName(known, name) && meantAccelerator(name, known) == accelerator {
+			return true
+		}
+	}
+	return false
+}
+
+// existingNamespaceLabels reports labels that no namespace can have, that the platform
+// gives another value, or that nobody may set.
 func existingNamespaceLabels(r *report) {
 	e := r.Plan.Cluster.Existing
 	if e == nil || e.Kueue == nil {
 		return
 	}
+	path := at("cluster", "existing", "kueue", "namespaceLabels")
 	for _, l := range e.Kueue.NamespaceLabels {
-		if isReservedLabel(l.Key) {
-			r.addKey(at("cluster", "existing", "kueue", "namespaceLabels", l.Key),
+		if r.checkLabel(pathBelow(path, l.Key), l.Key, l.Value) && isReservedLabel(l.Key) {
+			r.addKey(pathBelow(path, l.Key),
 				fmt.Sprintf("label %q is reserved, so the platform cannot set it on the teams' namespaces", l.Key),
 				withHelp("ask the owners of Kueue to select namespaces by another label"))
 		}
 	}
+	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+		for _, key := range sortedKeys(r.Blueprint.Tiers[name].Namespaces.Labels) {
+			i := slices.IndexFunc(e.Kueue.NamespaceLabels, func(l ir.KeyValue) bool { return l.Key == key })
+			value := r.Blueprint.Tiers[name].Namespaces.Labels[key]
+			if i < 0 || value == e.Kueue.NamespaceLabels[i].Value {
+				continue
+			}
+			r.add(at("tiers", name, "namespaces", key),
+				fmt.Sprintf("namespaces of the teams would have label %q with two values", key),
+				withRelated(pathBelow(path, key), "Kueue manages only namespaces with this value"),
+				withHelp("write %q here too, or choose another label", e.Kueue.NamespaceLabels[i].Value))
+		}
+	}
 }
 
-// unscrapedCluster reports a cluster without Managed Service for Prometheus.
+// unscrapedCluster reports a cluster without Managed Service for Prometheus, and
+// controllers that others run: the platform does not scrape them.
 func unscrapedCluster(r *report) {
-	if e := r.Plan.Cluster.Existing; e != nil && !e.ManagedPrometheus {
-		r.add(at("cluster", "existing", "has", "managedPrometheus"),
-			"nothing scrapes Kueue, so the panels about queues stay empty",
+	e := r.Plan.Cluster.Existing
+	if e == nil {
+		return
+	}
+	path := at("cluster", "existing", "has", "managedPrometheus")
+	if !e.ManagedPrometheus {
+		r.add(path, fmt.Sprintf("nothing scrapes %s, so the panels about queues stay empty",
+			r.Plan.Scheduler.Facts().Name),
 			withHelp("ask the owners of the cluster to turn on managed collection, and remove managedPrometheus"))
+		return
+	}
+	if !r.Plan.InstallsScheduler() {
+		path = at("cluster", "existing", "kueue")
+		r.addKey(path, "the platform does not scrape Kueue of others, so the panels about queues can stay empty",
+			withHelp("ask the owners of Kueue whether Managed Service for Prometheus scrapes it; if it does, add %s",
+				acceptSource(r.rule.Code, path)))
+	}
+}
+
+// sharedNodes reports capacities whose nodes the pods of others can use, and whose pods can
+// use nodes of others: GKE gives auto-provisioned nodes only labels and taints that the
+// nodes of others can have as well. A ComputeClass has a label of its own. Source: GKE
+// documentation, "About node pool auto-creation", node metadata.
+func sharedNodes(r *report) {
+	if r.Plan.OwnsCluster() {
+		return
+	}
+	for _, c := range r.Plan.Capacities {
+		if c.AutoProvisioned && !c.ComputeClass && c.Option.Facts().HasAutoProvisioning() {
+			path := at("capacity", c.Name, "autoProvisioned")
+			r.add(path, fmt.Sprintf("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
+				withRelated(at("cluster", "existing"), "the existing cluster"),
+				withHelp("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of its "+
+					"own; if nobody else has such nodes, add %s", acceptSource(r.rule.Code, path)))
+		}
 	}
 }
 
@@ -361,4 +500,13 @@ func (r *report) raiseLimit() string {
 		return "raise the limit; or remove it: batchwright then computes it from the guarantees"
 	}
 	return "ask the owners of the cluster to raise the limit, and write the new one"
+}
+
+// setLimit returns the advice to set a limit of node auto-provisioning.
+func (r *report) setLimit(field string, amount float64) string {
+	if r.Plan.OwnsCluster() {
+		return fmt.Sprintf("set cluster: autoProvisioning: %s: %g", field, amount)
+	}
+	return fmt.Sprintf("ask the owners of the cluster to raise the limit, and write cluster: existing: has: "+
+		"autoProvisioning: %s: %g", field, amount)
 }

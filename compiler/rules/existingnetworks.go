@@ -182,10 +182,16 @@ func twoControlPlanes(r *report) {
 // ghcr.io, which have the images of the schedulers and of JobSet. Source: VPC
 // documentation, "Private Google Access".
 func unreachableRegistries(r *report) {
-	if e := r.Plan.Network.Existing; e != nil && !e.NAT && r.Plan.Images.Mirror == "" {
+	var installed []string
+	if r.Plan.InstallsScheduler() {
+		installed = append(installed, r.Plan.Scheduler.Facts().Name)
+	}
+	if r.Plan.InstallsJobSet() {
+		installed = append(installed, "JobSet")
+	}
+	if e := r.Plan.Network.Existing; e != nil && !e.NAT && r.Plan.Images.Mirror == "" && installed != nil {
 		r.add(at("network", "existing", "nat"),
-			fmt.Sprintf("without NAT, nodes cannot pull the images of %s and JobSet from public registries",
-				r.Plan.Scheduler.Facts().Name),
+			fmt.Sprintf("without NAT, nodes cannot pull the images of %s from public registries", words.And(installed)),
 			withHelp(`copy the images into a registry that the nodes can reach, and write images: mirror: "REGISTRY"; `+
 				"if the network has another way to these registries, add %s",
 				acceptSource(r.rule.Code, at("network", "existing", "nat"))))

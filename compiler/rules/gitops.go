@@ -71,7 +71,7 @@ func reportIneffectiveGitOps(r *report) {
 			withHelp("remove secret, and register the repository in %s", tool.Name))
 	}
 	for _, field := range []string{"kueue", "jobset"} {
-		if r.Written("versions", "sha256", field) {
+		if others := r.controllersOfOthers(); others[field] == "" && r.Written("versions", "sha256", field) {
 			r.add(at("versions", "sha256", field),
 				fmt.Sprintf("%s installs the software, and does not compare the SHA-256", tool.Name),
 				withRelated(at("delivery", "gitops"), "the GitOps tool"),

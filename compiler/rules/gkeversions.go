@@ -19,8 +19,8 @@ func gkeVersionRules() []Rule {
 			Title: "default version of the release channel is older than a capacity needs"},
 		{Code: "W1011", newCluster: true, Severity: diag.Warning, check: minVersionOfChannel,
 			Title: "release channel is not known to have minVersion"},
-		{Code: "E1018", newCluster: true, Severity: diag.Error, Acceptable: true, check: minVersionBeyond,
-			Title: "minVersion is far newer than any known GKE version"},
+		{Code: "E1018", Severity: diag.Error, Acceptable: true, check: versionBeyond,
+			Title: "GKE version is far newer than any known version"},
 		{Code: "N1012", newCluster: true, Severity: diag.Note, check: missingMetrics,
 			Title: "minVersion is too old for some metrics of the dashboards"},
 	}
@@ -150,11 +150,15 @@ func minVersionOfChannel(r *report) {
 	}
 }
 
-// minVersionBeyond reports a version that cannot exist for years. minVersionOfChannel
+// versionBeyond reports a version that cannot exist for years. minVersionOfChannel
 // reports the versions that may have appeared since the catalogue was written. A
 // blueprint can accept the finding, so that an old batchwright does not stop it.
-func minVersionBeyond(r *report) {
-	version := r.Plan.Cluster.MinVersion
+func versionBeyond(r *report) {
+	version, path := r.Plan.Cluster.MinVersion, at("cluster", "minVersion")
+	cure := "lower minVersion; or remove it, and a new cluster starts with the default of the channel"
+	if e := r.Plan.Cluster.Existing; e != nil {
+		version, path, cure = e.Version, at("cluster", "existing", "version"), "write the version of the cluster"
+	}
 	if version == "" {
 		return
 	}
@@ -162,10 +166,9 @@ func minVersionBeyond(r *report) {
 	if !beyond {
 		return
 	}
-	r.add(at("cluster", "minVersion"),
-		fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
+	r.add(path, fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
 		withLabel("newest known version on %s: %s", catalog.ChannelsDate, catalog.NewestGKE()),
-		withHelp("lower minVersion; or remove it, and a new cluster starts with the default of the channel"))
+		withHelp("%s", cure))
 }
 
 // missingMetrics reports the components that the plan omits from the cluster's

@@ -28,7 +28,7 @@ func gpuNetworkRules() []Rule {
 			resolved: true,
 		},
 		{
-			Code: "E0713", Severity: diag.Error, Title: "GPUDirect without multi-networking",
+			Code: "E0713", newCluster: true, Severity: diag.Error, Title: "GPUDirect without multi-networking",
 			check: multiNetworkingOff, resolved: true,
 		},
 		{

@@ -60,7 +60,7 @@ func hardwareRules() []Rule {
 			check: checkTopologies, basic: true,
 		},
 		{
-			Code: "E0313", Severity: diag.Error, Title: "system pool cannot run system pods",
+			Code: "E0313", newCluster: true, Severity: diag.Error, Title: "system pool cannot run system pods",
 			check: systemPool,
 		},
 		{Code: "N0330", Severity: diag.Note, Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
@@ -416,7 +416,7 @@ func bootDisks(r *report) {
 		}
 	}
 	pool := r.Blueprint.Cluster.SystemPool
-	if m, ok := catalog.Usable(pool.Machine); ok && pool.Disk.Type != nil && len(m.Disks) > 0 &&
+	if m, ok := catalog.Usable(pool.Machine); ok && r.Plan.OwnsCluster() && pool.Disk.Type != nil && len(m.Disks) > 0 &&
 		!slices.Contains(m.Disks, *pool.Disk.Type) {
 		r.add(at("cluster", "systemPool", "disk", "type"),
 			fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),

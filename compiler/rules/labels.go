@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -95,8 +96,13 @@ func labelValues(r *report) {
 }
 
 // selectedLabels reports a label for cost reports that differs from the label by which a
-// queue selects the namespace of the team. The namespace can have only one of them.
+// queue, or Kueue that others run, selects the namespace of the team. The namespace can
+// have only one of them.
 func selectedLabels(r *report) {
+	var ofKueue []ir.KeyValue
+	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
+		ofKueue = e.Kueue.NamespaceLabels
+	}
 	for _, t := range r.Plan.Teams {
 		for _, selected := range t.NamespaceLabels {
 			path := at("teams", t.Name, "labels", selected.Key)
@@ -108,10 +114,14 @@ func selectedLabels(r *report) {
 			if !given || value == selected.Value {
 				continue
 			}
+			selector, cure := "its queue", fmt.Sprintf("write %q here, or select namespaces by another key", selected.Value)
+			if slices.Contains(ofKueue, selected) {
+				selector, cure = "Kueue", fmt.Sprintf("write %q here: Kueue manages only namespaces with this value",
+					selected.Value)
+			}
 			r.add(path,
 				fmt.Sprintf("the namespace of team %q would have the label %s with two values: %q, and %q by which "+
-					"its queue selects it", t.Name, selected.Key, value, selected.Value),
-				withHelp("write %q here, or select namespaces by another key", selected.Value))
+					"%s selects it", t.Name, selected.Key, value, selected.Value, selector), withHelp("%s", cure))
 		}
 	}
 }

@@ -20,7 +20,9 @@ func machineTypes(r *report) {
 			r.checkMachine(path, r.Blueprint.Hardware[name].Machine, all)
 		}
 	}
-	r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
+	if r.Plan.OwnsCluster() {
+		r.checkMachine(at("cluster", "systemPool", "machine"), r.Blueprint.Cluster.SystemPool.Machine, all)
+	}
 }
 
 // checkMachine reports a machine type that is not in the catalogue. It calls all,

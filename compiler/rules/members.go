@@ -33,14 +33,15 @@ func memberRules() []Rule {
 }
 
 func securityGroup(r *report) {
-	if r.Plan.Cluster.SecurityGroup != "" {
+	if r.Plan.Cluster.SecurityGroup != "" ||
+		!r.Plan.OwnsCluster() && r.Written("cluster", "securityGroup") { // fieldsOfNewCluster reports it
 		return
 	}
 	field, cure := "cluster.securityGroup", `set cluster: securityGroup: "gke-security-groups@DOMAIN", a group that `+
 		`holds the teams' groups`
 	if !r.Plan.OwnsCluster() {
-		field, cure = "cluster.existing.has.securityGroup", `if the cluster has a group, write has: securityGroup: `+
-			`"gke-security-groups@DOMAIN"`
+		field, cure = "cluster.existing.has.securityGroup", `if the cluster has a group, write cluster: existing: `+
+			`has: securityGroup: "gke-security-groups@DOMAIN"`
 	}
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		if r.Blueprint.Teams[name].Group != nil {

@@ -29,7 +29,7 @@ func networkRules() []Rule {
 			check: openControlPlane, whole: true,
 		},
 		{
-			Code: "E0708", newCluster: true, Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
+			Code: "E0708", Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
 			check: autoProvisioningLimits,
 		},
 		{
@@ -372,14 +372,23 @@ func openControlPlane(r *report) {
 }
 
 // autoProvisioningLimits reports accelerator limits that are lower than the need of
-// the capacities. The limits bound the whole cluster, including its node pools.
+// the capacities, and names of accelerators that do not exist. The limits bound the whole
+// cluster, including its node pools. existingAcceleratorLimits reports low limits of an
+// existing cluster.
 func autoProvisioningLimits(r *report) {
-	if len(r.Blueprint.Cluster.AutoProvisioning.Accelerators) == 0 {
+	limits := r.Blueprint.Cluster.AutoProvisioning.Accelerators
+	if e := r.Blueprint.Cluster.Existing; e != nil {
+		limits = nil // fieldsOfNewCluster reports them
+		if e.Has.AutoProvisioning != nil {
+			limits = e.Has.AutoProvisioning.Accelerators
+		}
+	}
+	if len(limits) == 0 {
 		return
 	}
 	known := catalog.Accelerators()
-	for _, name := range sortedKeys(r.Blueprint.Cluster.AutoProvisioning.Accelerators) {
-		path := at("cluster", "autoProvisioning", "accelerators", name)
+	for _, name := range sortedKeys(limits) {
+		path := append(r.limitPath("accelerators"), name)
 		if !hasName(known, name) {
 			cure := withHelp("batchwright catalog lists the accelerator types")
 			if near := meantAccelerator(name, known); near != "" {
@@ -389,13 +398,16 @@ func autoProvisioningLimits(r *report) {
 				withChoices(len(known), quoteNames(known)), cure)
 			continue
 		}
+		if !r.Plan.OwnsCluster() {
+			continue
+		}
 		need := 0
 		for _, c := range r.Plan.Capacities {
 			if c.Machine.Accelerator == name {
 				need += c.MaxNodes * c.Machine.AcceleratorCount
 			}
 		}
-		if most := r.Blueprint.Cluster.AutoProvisioning.Accelerators[name]; most < need {
+		if most := limits[name]; most < need {
 			r.add(path, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need, name, most),
 				withLabel("want at least %d", need))
 		}

@@ -25,8 +25,6 @@ type demand struct {
 	state       func(*ir.Platform) string // why the constraint refuses the platform
 	field       []string                  // the field that must change
 	help        string
-	// ofCluster reports whether the owner of the cluster decides the setting.
-	ofCluster bool
 }
 
 // Checks of catalog.Constraint that no field of the blueprint meets.
@@ -52,19 +50,19 @@ func demands() []demand {
 			help: `set security: kmsKey: "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY"`,
 		},
 		{
-			code: "E1031", ofCluster: true, title: "organisation policy demands Binary Authorization", check: "binaryAuthorization",
+			code: "E1031", title: "organisation policy demands Binary Authorization", check: "binaryAuthorization",
 			refuses: off(func(s ir.Security) bool { return s.BinaryAuthorization }),
 			state:   is("security.binaryAuthorization is false"), field: at("security", "binaryAuthorization"),
 			help: "set security: binaryAuthorization: true",
 		},
 		{
-			code: "E1032", ofCluster: true, title: "organisation policy demands security bulletins", check: "bulletinTopic",
+			code: "E1032", title: "organisation policy demands security bulletins", check: "bulletinTopic",
 			refuses: off(func(s ir.Security) bool { return s.BulletinTopic != "" }),
 			state:   is("security.bulletinTopic is not set"),
 			help:    `set security: bulletinTopic: "projects/PROJECT/topics/TOPIC"`,
 		},
 		{
-			code: "E1033", ofCluster: true, title: "organisation policy refuses the release channel", check: "releaseChannel",
+			code: "E1033", title: "organisation policy refuses the release channel", check: "releaseChannel",
 			refuses: func(p *ir.Platform) bool {
 				return !slices.Contains([]string{"REGULAR", "STABLE"}, p.Cluster.ReleaseChannel)
 			},
@@ -74,31 +72,34 @@ func demands() []demand {
 			field: at("cluster", "releaseChannel"), help: `set cluster: releaseChannel: "REGULAR"`,
 		},
 		{
-			code: "E1034", ofCluster: true, title: "organisation policy demands Google Groups", check: "securityGroup",
+			code: "E1034", title: "organisation policy demands Google Groups", check: "securityGroup",
 			refuses: func(p *ir.Platform) bool { return p.Cluster.SecurityGroup == "" },
 			state:   is("cluster.securityGroup is not set"),
 			help:    `set cluster: securityGroup: "gke-security-groups@DOMAIN"`,
 		},
 		{
 			code: "E1035", title: "organisation policy demands logs of firewall rules", check: "firewallLogs",
-			refuses: off(func(s ir.Security) bool { return s.FirewallLogs }),
-			state:   is("security.firewallLogs is false"), field: at("security", "firewallLogs"),
+			// With an existing network, the rules of network-team/ have the logs.
+			refuses: func(p *ir.Platform) bool {
+				return !p.Security.FirewallLogs && (p.OwnsNetwork() || p.Network.Existing != nil)
+			},
+			state: is("security.firewallLogs is false"), field: at("security", "firewallLogs"),
 			help: "set security: firewallLogs: true",
 		},
 		{
 			code: "E1036", title: "organisation policy demands flow logs", check: needsFlowLogs,
-			refuses: off(func(s ir.Security) bool { return s.FlowLogs }),
+			refuses: func(p *ir.Platform) bool { return p.OwnsNetwork() && !p.Security.FlowLogs },
 			state:   is("security.flowLogs is false"), field: at("security", "flowLogs"),
 			help: "set security: flowLogs: true",
 		},
 		{
-			code: "E1037", ofCluster: true, title: "organisation policy demands intranode visibility", check: "intraNodeVisibility",
+			code: "E1037", title: "organisation policy demands intranode visibility", check: "intraNodeVisibility",
 			refuses: off(func(s ir.Security) bool { return s.IntraNodeVisibility }),
 			state:   is("security.intraNodeVisibility is false"), field: at("security", "intraNodeVisibility"),
 			help: "set security: intraNodeVisibility: true",
 		},
 		{
-			code: "E1038", ofCluster: true, title: "organisation policy refuses a public control plane", check: "publicEndpoint",
+			code: "E1038", title: "organisation policy refuses a public control plane", check: "publicEndpoint",
 			refuses: func(p *ir.Platform) bool { return len(p.Cluster.AuthorizedNetworks) > 0 },
 			state:   is("cluster.authorizedNetworks gives the control plane a public address"),
 			field:   at("cluster", "authorizedNetworks"),
@@ -152,20 +153,28 @@ func constraintsOf(policy string) []catalog.Constraint {
 	return nil
 }
 
+// concerning returns the constraints of an element of policies that the platform must
+// meet: the owner of a cluster that exists has met the constraints on the cluster.
+func (r *report) concerning(policy string) []catalog.Constraint {
+	return slices.DeleteFunc(constraintsOf(policy), func(c catalog.Constraint) bool {
+		return c.Of == catalog.OfCluster && !r.Plan.OwnsCluster()
+	})
+}
+
 // atPolicy returns the path of an element of policies.
 func atPolicy(i int) []string { return at("organisation", "policies", diag.Index(i)) }
 
 // checkDemand reports the constraints that make a demand which the platform does not
 // meet, once for all of them.
 func (r *report) checkDemand(d demand) {
-	if d.ofCluster && !r.Plan.OwnsCluster() || !d.refuses(r.Plan) {
+	if !d.refuses(r.Plan) {
 		return
 	}
 	first, names := -1, []string(nil)
 	var others []option
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		demanding := false
-		for _, c := range constraintsOf(policy) {
+		for _, c := range r.concerning(policy) {
 			if c.Check != d.check {
 				continue
 			}
@@ -198,7 +207,7 @@ func exemptions(r *report) {
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		var names []string
 		var notes []option
-		for _, c := range constraintsOf(policy) {
+		for _, c := range r.concerning(policy) {
 			if refusesAlways(c.Check, r.Plan) {
 				names = append(names, c.Name)
 				notes = append(notes, withNote("%s demands: %s", c.Name, c.Demands))
@@ -215,9 +224,9 @@ func exemptions(r *report) {
 }
 
 // refusesAlways reports whether a constraint with the given check refuses the plan, and
-// no field of the blueprint changes this.
+// no field of the blueprint changes this. The subnets of an existing network exist.
 func refusesAlways(check string, p *ir.Platform) bool {
-	gpus := len(p.Network.GPUs) > 0
+	gpus := len(p.Network.GPUs) > 0 && p.OwnsNetwork()
 	switch check {
 	case needsExemption:
 		return true
@@ -247,7 +256,7 @@ func policyValues(r *report) {
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		var names []string
 		var notes []option
-		for _, c := range constraintsOf(policy) {
+		for _, c := range r.concerning(policy) {
 			if c.Check == dependsOnList || c.Check == sharesMachines && r.Plan.AnyCapacity(usesSharedReservation) {
 				names = append(names, c.Name)
 				notes = append(notes, withNote("%s: %s", c.Name, strings.ReplaceAll(c.Set, "`", "")))

@@ -157,7 +157,7 @@ func copyFitsNodes(r *report) {
 					name, words.Count(s.workload.Pods, "pod")),
 				withLabel("room: %s", joinFits(fits)),
 				withRelated(at("workloads", name, "perPod"), "the requests of each pod"),
-				withHelp("%s; or %s", moreNodes(fits[0]), fewerPods(fits[0])))
+				withHelp("%s; or %s", r.moreNodes(fits[0]), fewerPods(fits[0])))
 			break
 		}
 	}
@@ -183,9 +183,9 @@ func joinFits(fits []nodeFit) string {
 }
 
 // moreNodes returns the help that gives a capacity enough nodes for a copy.
-func moreNodes(f nodeFit) string {
+func (r *report) moreNodes(f nodeFit) string {
 	if f.limit != nil {
-		return fmt.Sprintf("set cluster: autoProvisioning: %s: %g", f.limit.field, f.limit.need(f))
+		return r.setLimit(f.limit.field, f.limit.need(f))
 	}
 	field, most, n := "nodes", "maxNodes", f.needed
 	if slice := f.capacity.Machine.Slice; slice != nil {
@@ -230,7 +230,7 @@ func strandedCopies(r *report) {
 				withLabel("room: %s", joinFits(fits)),
 				withRelated(r.quotaPath(s, fits[i].capacity.Name), "the quota that admits it"),
 				withHelp("choose the capacities that have room: capacity: [%s]; or %s",
-					roomyCapacities(fits), moreNodes(fits[i])))
+					roomyCapacities(fits), r.moreNodes(fits[i])))
 			break
 		}
 	}
@@ -254,7 +254,7 @@ func (r *report) strandedTogether(s submission, fits []nodeFit, capacities map[s
 		withLabel("need %s, have %d", words.Count(crowded.needed, "node"), crowded.nodes),
 		withRelated(r.quotaPath(s, crowded.capacity.Name), "the quota that admits it"),
 		withHelp("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(others),
-			moreNodes(crowded)))
+			r.moreNodes(crowded)))
 	return true
 }
 

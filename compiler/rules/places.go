@@ -29,16 +29,23 @@ func existingZones(r *report) { r.checkZones(false) }
 func existingAIZones(r *report) { r.checkZones(true) }
 
 // checkZones reports the platform's zones that its region does not have: the AI
-// zones, or the others. The zones of capacities are zones of the platform.
+// zones, or the others. The zones of capacities are zones of the platform. A zone can also
+// be the location of an existing cluster.
 // zonesInRegion reports zones of other regions, and knownRegion unknown regions.
 func (r *report) checkZones(ai bool) {
-	zones := r.Blueprint.Zones
+	zones := slices.Clone(r.Blueprint.Zones)
+	if e := r.Blueprint.Cluster.Existing; e != nil && e.Location != nil {
+		zones = append(zones, *e.Location) // a region is no zone that is missing
+	}
 	for i, zone := range zones {
 		if !missingZone(zone) || catalog.IsAIZone(zone) != ai || slices.Contains(zones[:i], zone) ||
 			catalog.RegionOf(zone) != r.Blueprint.Region {
 			continue
 		}
 		path := at("zones", diag.Index(i))
+		if i == len(r.Blueprint.Zones) {
+			path = at("cluster", "existing", "location")
+		}
 		region, _ := catalog.LookupRegion(r.Blueprint.Region)
 		alike := slices.DeleteFunc(region.Zones, func(z string) bool { return catalog.IsAIZone(z) != ai })
 		what := "has no zone"

@@ -29,6 +29,9 @@ var limitedRules = map[string]string{
 	"E1007": "kai",
 	"E1008": "kai",
 	"E1063": "kai",
+	"E1075": "-kai",
+	"E1076": "kai",
+	"E1078": "-kai",
 	"N0410": "-kai",
 	"W0419": "-kai",
 	"W0502": "-kai",
@@ -58,10 +61,11 @@ func TestRulesNameSchedulers(t *testing.T) {
 		if r.only != "" && len(r.except) > 0 {
 			t.Errorf("%s holds only for %s, so it needs no exceptions", r.Code, r.only)
 		}
-		if !slices.ContainsFunc(ir.Schedulers(), r.holdsFor) {
+		holds := func(s ir.Scheduler) bool { return r.holdsFor(&ir.Platform{Scheduler: s}) }
+		if !slices.ContainsFunc(ir.Schedulers(), holds) {
 			t.Errorf("%s holds for no scheduler", r.Code)
 		}
-		if r.only == "" && !r.holdsFor(invented) {
+		if r.only == "" && !holds(invented) {
 			t.Errorf("%s does not hold for a new scheduler", r.Code)
 		}
 		limited[r.Code] = string(r.only)

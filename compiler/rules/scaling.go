@@ -177,12 +177,12 @@ func (r *report) reportLimited(s submission, fits []nodeFit, limits []autoscalin
 	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, but the limit of the cluster, %g %s, "+
 		"allows only %d", s.workload.Template, words.Count(f.needed, "node"), f.capacity.Name, f.limit.most,
 		f.limit.what, f.nodes)
-	cure := withHelp("%s; or %s", moreNodes(f), fewerPods(f))
+	cure := withHelp("%s; or %s", r.moreNodes(f), fewerPods(f))
 	if !f.limit.written {
 		r.addKey(at("workloads", s.workload.Template), message, cure)
 		return
 	}
-	r.add(at("cluster", "autoProvisioning", f.limit.field), message, cure,
+	r.add(r.limitPath(f.limit.field), message, cure,
 		withLabel("want at least %g, with the nodes that always exist", f.limit.need(f)),
 		withRelated(at("workloads", s.workload.Template), "the workload"))
 }
@@ -204,14 +204,14 @@ func (r *report) reportLimitedAuxiliaries(s submission, fits []nodeFit, limits [
 		if least <= l.most {
 			continue
 		}
-		path, add := at("cluster", "autoProvisioning", l.field), r.add
+		path, add := r.limitPath(l.field), r.add
 		if !l.written {
 			path, add = at("workloads", s.workload.Template), r.addKey
 		}
 		add(path, fmt.Sprintf("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
 			"but the limit of the cluster is %g", s.workload.Template, math.Ceil(least), l.what, l.most),
 			withRelated(at("workloads", s.workload.Template, "auxiliary"), "the auxiliary pods"),
-			withHelp("set cluster: autoProvisioning: %s: %g; or request less", l.field, math.Ceil(least)))
+			withHelp("%s; or request less", r.setLimit(l.field, math.Ceil(least))))
 		return
 	}
 }

@@ -405,6 +405,22 @@ func openQueues(r *report) {
 	}
 }
 
+// checkLabel reports a key or a value that no label of a Kubernetes object can have, and
+// returns whether both are possible.
+func (r *report) checkLabel(path []string, key, value string) bool {
+	if len(validation.IsQualifiedName(key)) > 0 {
+		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
+			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a slash"))
+		return false
+	}
+	if len(validation.IsValidLabelValue(value)) > 0 {
+		r.add(path, fmt.Sprintf("%q cannot be the value of a label", value),
+			withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
+		return false
+	}
+	return true
+}
+
 // isReservedLabel reports whether Kubernetes or the platform sets a label of namespaces.
 func isReservedLabel(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
@@ -421,14 +437,7 @@ func impossibleLabels(r *report) {
 		for _, key := range sortedKeys(b.Tiers[name].Namespaces.Labels) {
 			labels := b.Tiers[name].Namespaces.Labels
 			path := at("tiers", name, "namespaces", key)
-			if len(validation.IsQualifiedName(key)) > 0 {
-				r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
-					withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a "+
-						"domain and a slash"))
-			} else if len(validation.IsValidLabelValue(labels[key])) > 0 {
-				r.add(path, fmt.Sprintf("%q cannot be the value of a label", labels[key]),
-					withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
-			} else if isReservedLabel(key) {
+			if r.checkLabel(path, key, labels[key]) && isReservedLabel(key) {
 				r.addKey(path,
 					fmt.Sprintf("label %q is reserved, so no tier can set it on the namespaces of its teams", key),
 					withHelp("choose another label"))

@@ -20,7 +20,10 @@ func versionRules() []Rule {
 			check: versionFloors,
 		},
 		{Code: "N0862", Severity: diag.Note, Title: "version without a known SHA-256", check: unpinnedVersions},
-		{Code: "N0837", Severity: diag.Note, Title: "version has no effect", check: unusedTerraform},
+		{
+			Code: "N0837", Severity: diag.Note, Title: "version has no effect",
+			check: func(r *report) { unusedTerraform(r); unusedControllers(r) },
+		},
 		{
 			Code: "W0838", Severity: diag.Warning, Title: "region is not known to offer Infrastructure Manager",
 			check: managerRegion,
@@ -32,7 +35,7 @@ func versionRules() []Rule {
 const oldestJobSet = "0.12.0"
 
 func versionFloors(r *report) {
-	v := r.Blueprint.Versions
+	v, others := r.Blueprint.Versions, r.controllersOfOthers()
 	// Kueue 0.19.2 closed two ways to exceed the quota: a pod group that names
 	// another group's Workload, and an owner with a wrong UID. Source: Kueue,
 	// CHANGELOG-0.19, pull requests 14630, 14658 and 14666.
@@ -44,6 +47,9 @@ func versionFloors(r *report) {
 		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},
 		{"googleProvider", "the google provider", v.GoogleProvider, "7.45.0", "8.0.0"},
 	} {
+		if others[f.field] != "" {
+			continue // unusedControllers reports a version that has no effect
+		}
 		if isOlder(f.version, f.floor) || f.below != "" && !isOlder(f.version, f.below) {
 			want := f.floor + " or later"
 			if f.below != "" {
@@ -95,6 +101,37 @@ func unusedTerraform(r *report) {
 			withRelated(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
 			withHelp("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform "+
 				"itself"))
+	}
+}
+
+// controllersOfOthers returns the versions of Kueue and JobSet that others run in the
+// cluster, by the field of the controller in versions and in cluster.existing.
+func (r *report) controllersOfOthers() map[string]string {
+	out := map[string]string{}
+	if e := r.Plan.Cluster.Existing; e != nil {
+		if e.Kueue != nil {
+			out["kueue"] = e.Kueue.Version
+		}
+		if e.JobSet != nil {
+			out["jobset"] = e.JobSet.Version
+		}
+	}
+	return out
+}
+
+// unusedControllers reports versions of Kueue and JobSet, and their SHA-256, that have no
+// effect, because others run the controller in the cluster.
+func unusedControllers(r *report) {
+	others := r.controllersOfOthers()
+	for _, field := range sortedKeys(others) {
+		for _, path := range [][]string{at("versions", field), at("versions", "sha256", field)} {
+			if r.Written(path...) {
+				r.add(path, fmt.Sprintf("%s has no effect: others run version %s in the cluster", diag.Path(path),
+					others[field]),
+					withRelated(at("cluster", "existing", field), "the platform does not install it"),
+					withHelp("remove %s", diag.Path(path)))
+			}
+		}
 	}
 }
 
