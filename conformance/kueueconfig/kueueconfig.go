@@ -34,9 +34,17 @@ const (
 // frameworks, the metrics, the concurrency of the release, the managed jobs, the
 // resources that are not counted, and how long Kueue waits for pods. The managed
 // jobs must be those of the teams' namespaces. A folder without Kueue's flavors has
-// no Kueue, and nothing to check.
+// no Kueue, and nothing to check. If others run Kueue, the folder must not have a
+// configuration.
 func Check(folder fs.FS) []error {
 	if _, err := fs.Stat(folder, flavors); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	build, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
+	if err == nil && bytes.Contains(build, []byte("\n  id: managed\n")) {
+		if _, err := fs.Stat(folder, file); err == nil {
+			return []error{fmt.Errorf("%s: others run Kueue, and the folder changes its configuration", file)}
+		}
 		return nil
 	}
 	configMap, err := readConfigMap(folder)

@@ -142,8 +142,16 @@ func (c *cluster) readDocument(
 }
 
 // checkDataplane checks that the cluster has Dataplane V2: without it, or Calico,
-// GKE stores NetworkPolicies and ignores them.
+// GKE stores NetworkPolicies and ignores them. If others own the cluster, Terraform must
+// check it.
 func checkDataplane(folder fs.FS) []error {
+	const module = "terraform/modules/cluster/main.tf"
+	if text, err := fs.ReadFile(folder, module); err == nil {
+		if !bytes.Contains(text, []byte(`.datapath_provider == "ADVANCED_DATAPATH"`)) {
+			return []error{fmt.Errorf("%s: nothing checks whether the cluster has Dataplane V2", module)}
+		}
+		return nil
+	}
 	text, err := fs.ReadFile(folder, clusterFile)
 	if err != nil {
 		return []error{err}

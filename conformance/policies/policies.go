@@ -419,7 +419,7 @@ type classes struct {
 
 // readClasses reads the PriorityClasses; their descriptions name their tiers. KAI
 // Scheduler has classes of its own, one of which is the default if the cluster has
-// none.
+// none. In a cluster of others no class may be the default.
 func readClasses(folder fs.FS, kai bool) (classes, error) {
 	const file = "kubernetes/priority-classes.yaml"
 	out := classes{of: map[string][]string{}}
@@ -444,8 +444,12 @@ func readClasses(folder fs.FS, kai bool) (classes, error) {
 		tier, _, _ := strings.Cut(strings.TrimPrefix(class.Description, "Tier "), " of ")
 		out.of[tier] = append(out.of[tier], class.Name)
 	}
-	if out.standard == "" {
+	_, err = fs.Stat(folder, "terraform/modules/cluster")
+	switch owned := errors.Is(err, fs.ErrNotExist); {
+	case owned && out.standard == "":
 		return out, fmt.Errorf("%s: no default", file)
+	case !owned && out.standard != "":
+		return out, fmt.Errorf("%s: a default for the pods of others", file)
 	}
 	return out, nil
 }

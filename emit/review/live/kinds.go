@@ -114,7 +114,9 @@ var immutables = []immutable{
 }
 
 // fieldAt returns the value at a path with dots; nil if there is none.
-func fieldAt(o importer.Exported, path string) any { return valueBelow(o.Fields, strings.Split(path, ".")) }
+func fieldAt(o importer.Exported, path string) any {
+	return valueBelow(o.Fields, strings.Split(path, "."))
+}
 
 // buildManager is the field manager of the build's step "manifests".
 const buildManager = "batchwright"

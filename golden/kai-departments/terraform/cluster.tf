@@ -161,8 +161,10 @@ resource "google_container_cluster" "main" {
 
   lifecycle {
     # Once the default node pool is deleted, the provider reports no node_config. If
-    # Terraform did not ignore this, the next plan would replace the cluster.
-    ignore_changes = [node_config]
+    # Terraform did not ignore this, the next plan would replace the cluster. The other two
+    # apply only to a new cluster: they would replace an imported cluster, or delete its
+    # node pool default-pool.
+    ignore_changes = [node_config, initial_node_count, remove_default_node_pool]
   }
 
   # Nodes need their roles to join the cluster, and the NAT to pull public images.
