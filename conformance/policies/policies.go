@@ -249,7 +249,10 @@ func readTeam(folder fs.FS, team string, classes map[string][]string) (*corev1.N
 			}
 		}
 		if object.Kind == "LocalQueue" {
-			tier := strings.TrimPrefix(object.Name, "lq-"+namespace.Labels["team"]+"-")
+			tier, err := tierOf(document, object.Name, namespace.Labels["team"])
+			if err != nil {
+				return nil, nil, err
+			}
 			for _, class := range classes[tier] {
 				queues = append(queues, queue{object.Name, class})
 			}
@@ -415,6 +418,23 @@ func escapes() []request {
 type classes struct {
 	standard string              // of pods that name none
 	of       map[string][]string // of a tier, by rising value
+}
+
+// tierOf returns the tier of a team's LocalQueue, which is part of its default name. A
+// queue with a name of the blueprint has the tier of its ClusterQueue.
+func tierOf(document []byte, name, team string) (string, error) {
+	if tier, ok := strings.CutPrefix(name, "lq-"+team+"-"); ok {
+		return tier, nil
+	}
+	var queue struct {
+		Spec struct {
+			ClusterQueue string `json:"clusterQueue"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal(document, &queue); err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(queue.Spec.ClusterQueue, "cq-"), team+"-"), nil
 }
 
 // readClasses reads the PriorityClasses; their descriptions name their tiers. KAI

@@ -1,0 +1,6 @@
+terraform {
+  backend "gcs" {
+    bucket = "my-project-research-tfstate"
+    prefix = "research/terraform"
+  }
+}

@@ -1,0 +1,114 @@
+# Roles of the nodes' service account. create-platform.sh creates the account, because
+# the build that runs Terraform may not create service accounts.
+resource "google_project_iam_member" "nodes" {
+  for_each = toset([
+    "roles/artifactregistry.reader",
+    "roles/container.defaultNodeServiceAccount",
+    "roles/serviceusage.serviceUsageConsumer",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "serviceAccount:${var.node_account}"
+}
+
+data "google_project" "main" {
+  project_id = var.project_id
+}
+
+locals {
+  # The project's Workload Identity pool, which gives pods their identities. The pool
+  # exists once the cluster exists, so the expression refers to the cluster.
+  workload_pool = "iam.googleapis.com/projects/${data.google_project.main.number}/locations/global/workloadIdentityPools/${module.cluster.workload_pool}"
+
+  # The IAM principal of each team's jobs: the Kubernetes service account in its
+  # namespace.
+  team_members = {
+    for name, team in var.teams : name => "principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"
+  }
+}
+
+# Roles that every job needs.
+locals {
+  job_roles = [
+    "roles/logging.logWriter",
+    "roles/monitoring.metricWriter",
+  ]
+}
+
+resource "google_project_iam_member" "jobs" {
+  for_each = {
+    for pair in setproduct(local.job_roles, keys(var.teams)) : "${pair[0]} ${pair[1]}" => pair
+  }
+  project = var.project_id
+  role    = each.value[0]
+  member  = local.team_members[each.value[1]]
+}
+
+# The group contains the groups of all teams. This role lets their members connect to
+# the cluster. RBAC in each team's namespace decides what they may do there.
+resource "google_project_iam_member" "members" {
+  project = var.project_id
+  role    = "roles/container.clusterViewer"
+  member  = "group:${var.security_group}"
+
+  condition {
+    title      = "Cluster ${var.cluster_name}, platform ${var.platform}"
+    expression = "resource.type != \"container.googleapis.com/Cluster\" || resource.name == \"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}\" || resource.name.startsWith(\"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}/\")"
+  }
+}
+
+# This role lets the teams' members that the blueprint lists connect to the cluster. RBAC
+# in each team's namespace decides what they may do there.
+resource "google_project_iam_member" "member_accounts" {
+  for_each = toset(var.member_accounts)
+  project  = var.project_id
+  role     = "roles/container.clusterViewer"
+  member   = each.key
+
+  condition {
+    title      = "Cluster ${var.cluster_name}, platform ${var.platform}"
+    expression = "resource.type != \"container.googleapis.com/Cluster\" || resource.name == \"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}\" || resource.name.startsWith(\"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}/\")"
+  }
+}
+
+# These roles let the members of the teams' groups open the dashboards.
+resource "google_project_iam_member" "viewers" {
+  for_each = toset([
+    "roles/monitoring.viewer",
+  ])
+  project = var.project_id
+  role    = each.key
+  member  = "group:${var.security_group}"
+
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
+  condition {
+    title      = "Members of ${var.platform}"
+    expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
+  }
+}
+
+# These roles let the teams' members that the blueprint lists open the dashboards.
+locals {
+  viewer_roles = [
+    "roles/monitoring.viewer",
+  ]
+}
+
+resource "google_project_iam_member" "viewer_accounts" {
+  for_each = {
+    for pair in setproduct(local.viewer_roles, var.member_accounts) : "${pair[0]} ${pair[1]}" => pair
+  }
+  project = var.project_id
+  role    = each.value[0]
+  member  = each.value[1]
+
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
+  condition {
+    title      = "Members of ${var.platform}"
+    expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
+  }
+}
