@@ -168,7 +168,8 @@ func (f *folder) conflicts(tools string) {
 	}
 	// Kueue manages only namespaces with its owner's label.
 	probe := "QUEUES=default:none:others-default"
-	if out, err = f.step("managed", path, probe); err == nil || !strings.Contains(out, "default: the answer") {
+	if out, err = f.step("managed", path, probe); err == nil || !strings.Contains(out, "- default: managedJobsNamespaceSelector of the configuration does not select it: "+
+		"kueue-managed=true\n") {
 		f.Fatalf("a namespace that Kueue does not manage: %v\n%s", err, out)
 	}
 }

@@ -17,11 +17,18 @@ var clusterScript string
 //go:embed scripts/managed.sh
 var managedScript string
 
+//go:embed scripts/kueue-settings.bash
+var kueueSettings string
+
 //go:embed scripts/leave.sh
 var leaveScript string
 
 //go:embed scripts/uninstall.sh
 var uninstallScript string
+
+// settingsMark is the line of a script that is replaced by the function that reads Kueue's
+// configuration.
+const settingsMark = "# SETTINGS\n"
 
 // checkCluster returns the step that compares the cluster with the blueprint's description
 // of it, and with the objects of the folder.
@@ -44,7 +51,7 @@ func checkCluster(p *ir.Platform) task {
 	if e.JobSet != nil {
 		jobset = e.JobSet.Version
 	}
-	return scriptStep(p, 600, "cluster", clusterScript,
+	return scriptStep(p, 600, "cluster", strings.Replace(clusterScript, settingsMark, kueueSettings, 1),
 		variable{"PROJECT", p.Project}, variable{"NAME", p.Name}, variable{"CLUSTER", p.Cluster.Name},
 		variable{"LOCATION", p.Cluster.Location}, variable{"ENDPOINT", endpointFlag(p)},
 		variable{"EMAIL", p.Delivery.Account.Email(p.Project)}, variable{"VERSION", e.Version},
@@ -75,7 +82,8 @@ func checkManaged(p *ir.Platform) task {
 			queues = append(queues, t.Namespace+":"+q.LocalQueue+":"+p.PriorityClasses[class].Name)
 		}
 	}
-	return scriptStep(p, 1200, "managed", managedScript, variable{"QUEUES", strings.Join(queues, " ")})
+	return scriptStep(p, 1200, "managed", strings.Replace(managedScript, settingsMark, kueueSettings, 1),
+		variable{"KUEUE", ir.KueueNamespace}, variable{"QUEUES", strings.Join(queues, " ")})
 }
 
 // leaveCluster returns the steps that remove the platform from the cluster.

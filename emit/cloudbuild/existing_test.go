@@ -38,7 +38,7 @@ case $call in
   echo '1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|True|gke-security-groups@example.com|True|True|n|s' ;;
 *'node-pools list '*) printf 'l4|research\ndefault|\n' ;;
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.19.2@sha256:00' ;;
-*'get configmap kueue-manager-config '*) printf 'integrations:\n  frameworks:\n  - "batch/job"\n  - jobset.x-k8s.io/jobset\n' ;;
+*'annotate --local '*) cat >/dev/null; printf 'batch/job\njobset.x-k8s.io/jobset\n' ;;
 *'get deployment jobset-controller '*) printf 'registry.k8s.io/jobset/jobset:v0.12.0' ;;
 *'get -k kubernetes '*) printf 'ClusterQueue - cq research\nNamespace - vision research\n' ;;
 esac
@@ -94,7 +94,7 @@ case $call in
 *'clusters describe prod '*) echo '1.33.9-gke.1|False||||||False|n|s' ;;
 *'node-pools list '*) printf 'l4|\ndefault|\n' ;;
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.18.9' ;;
-*'get configmap kueue-manager-config '*) printf 'integrations:\n  frameworks:\n  # - batch/job\n  - pod\n' ;;
+*'annotate --local '*) cat >/dev/null; printf 'pod\n' ;;
 *'get -k kubernetes '*) printf 'ClusterQueue - cq\nNamespace - vision other\nConfigMap vision files <no value>\n' ;;
 esac
 `, `- its version is 1.33.9-gke.1, but the blueprint says cluster: existing: version: "1.34"
@@ -163,18 +163,27 @@ func TestCheckManaged(t *testing.T) {
 	}
 	s := newSandbox(t, p)
 	st := findStep(t, provisionBuild(p), "managed")
-	const answers = `if [[ $call == 'kubectl create --dry-run=server'* ]]; then
+	const answers = `case $call in
+'kubectl create --dry-run=server'*)
   job=$(cat)
-  if [[ $job == *'queue-name: lq-b'* ]]; then printf ANSWER; else printf true; fi
-fi`
+  if [[ $job == *'queue-name: lq-b'* ]]; then printf ANSWER; else printf true; fi ;;
+*'annotate --local '*) cat >/dev/null; printf 'managed=true,' ;;
+'kubectl get namespaces -l managed=true '*) printf 'team-a\nteam-b\n' ;;
+esac`
 	s.answer(strings.Replace(answers, "ANSWER", "true", 1))
 	if r := s.runStep(st); r.code != 0 || r.output != "" {
 		t.Errorf("managed namespaces: exit code %d\n%s", r.code, r.output)
 	}
 	s.answer(strings.Replace(answers, "ANSWER", "false", 1))
 	if r := s.runStep(st); r.code != 1 || strings.Contains(r.output, "team-a") ||
-		!strings.Contains(r.output, `team-b: the answer to the probe was "false"`) {
-		t.Errorf("a namespace that is not managed: exit code %d\n%s", r.code, r.output)
+		!strings.Contains(r.output, "- team-b: the webhooks do not see it, or refuse a job. Suspended: \"false\". \n") {
+		t.Errorf("a namespace that no webhook sees: exit code %d\n%s", r.code, r.output)
+	}
+	s.answer(strings.NewReplacer("ANSWER", "true", `\nteam-b`, "").Replace(answers))
+	if r := s.runStep(st); r.code != 1 || strings.Contains(r.output, "team-a") ||
+		!strings.Contains(r.output, "- team-b: managedJobsNamespaceSelector of the configuration does not select it: "+
+			"managed=true\n") {
+		t.Errorf("a namespace that is not selected: exit code %d\n%s", r.code, r.output)
 	}
 }
 

@@ -113,6 +113,7 @@ release() { # namespace, Deployment
   printf '%s' "${image##*:v}"
 }
 
+# SETTINGS
 running_kueue=$(release "$KUEUE" kueue-controller-manager)
 if [[ -n $KUEUE_VERSION ]]; then
   if [[ -z $running_kueue ]]; then
@@ -120,14 +121,16 @@ if [[ -n $KUEUE_VERSION ]]; then
   elif [[ $running_kueue == [0-9]* ]] && older "$running_kueue" "$KUEUE_VERSION"; then
     report "Kueue is version $running_kueue, but the blueprint says cluster: existing: kueue: version: \"$KUEUE_VERSION\""
   fi
-  # Each line of the list of frameworks is a dash and a name, perhaps in quotes.
-  managed=$(kubectl -n "$KUEUE" get configmap kueue-manager-config --ignore-not-found \
-    -o 'jsonpath={.data.controller_manager_config\.yaml}' |
-    awk '$1 == "-" { gsub(/["'\'']/, "", $2); print $2 }')
-  for framework in $FRAMEWORKS; do
-    [[ -z $running_kueue || $'\n'$managed$'\n' == *$'\n'"$framework"$'\n'* ]] ||
-      report "Kueue does not manage jobs of kind $framework: its owner adds it to integrations.frameworks"
-  done
+  if [[ -n $running_kueue ]]; then
+    if managed=$(settings '{{range .integrations.frameworks}}{{.}}{{"\n"}}{{end}}' 2>&1); then
+      for framework in $FRAMEWORKS; do
+        [[ $'\n'$managed$'\n' == *$'\n'"$framework"$'\n'* ]] ||
+          report "Kueue does not manage jobs of kind $framework: its owner adds it to integrations.frameworks"
+      done
+    else
+      report "the configuration of Kueue cannot be read: $managed"
+    fi
+  fi
 fi
 running_jobset=$(release "$JOBSET" jobset-controller-manager)
 if [[ -n $JOBSET_VERSION ]]; then
