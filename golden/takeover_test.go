@@ -117,7 +117,8 @@ func TestTakeOverInClusterOfOthers(t *testing.T) {
 		t.Errorf("the imports are\n%s", imports)
 	}
 	page := string(readFolder(t, tree, "takeover/README.md"))
-	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") || strings.Contains(page, "default-pool") {
+	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") ||
+		strings.Contains(page, "default-pool") {
 		t.Errorf("the page is\n%s", page)
 	}
 }

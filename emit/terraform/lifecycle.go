@@ -62,7 +62,8 @@ var ignoredArguments = []ignoredArgument{
 
 // keptArgument returns the row of an argument of node_config that a takeover can keep.
 func keptArgument(name, note constant, setting ir.KeptSetting) ignoredArgument {
-	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
+	return ignoredArgument{"node_config[0]." + name, note,
+		func(p pool) bool { return slices.Contains(p.kept, setting) }}
 }
 
 func capacityOfPool(c ir.Capacity) pool {
