@@ -159,6 +159,8 @@ func listReplacing(d *document, p *ir.Platform) {
 			{"`ip_allocation_policy`", codeSpan(p.Network.Existing.PodRange) + ", " +
 				codeSpan(p.Network.Existing.ServiceRange)},
 			{"`private_cluster_config.master_ipv4_cidr_block`", orElse(p.Network.ControlPlane, "none")},
+			{"`private_cluster_config.private_endpoint_subnetwork`",
+				orElse(p.Network.Existing.ControlPlaneSubnet, "none")},
 			{"`networking_mode`, `datapath_provider`", "`VPC_NATIVE`, `ADVANCED_DATAPATH`"},
 			{"`master_auth.client_certificate_config`", "no client certificate"},
 			{"`cluster_autoscaling.auto_provisioning_defaults.boot_disk_kms_key`",
@@ -203,8 +205,9 @@ func listReplacingOfPools(d *document, p *ir.Platform) {
 func listImported(d *document, p *ir.Platform) {
 	d.Heading(2, importedHeading)
 	items := []markup{
-		"The build makes all other arguments equal to the platform's, in place: labels, taints, sizes, upgrades. A " +
-			"change of the machine type, the disk or the image type makes GKE recreate the nodes of a pool.",
+		"The build makes all other arguments equal to the platform's, in place: labels, taints, sizes, upgrades. Pods " +
+			"that do not tolerate the taints stay on their nodes, but no more of them start there. A change of the " +
+			"machine type, the disk or the image type makes GKE recreate the nodes of a pool.",
 	}
 	if p.Cluster.TakeOver != nil {
 		version := markup("")
