@@ -180,8 +180,8 @@ func typeOfAddress(address string) string {
 // TestImportCheckFails checks that every part of checkImport can fail.
 func TestImportCheckFails(t *testing.T) {
 	const guarded = "lifecycle {\n    prevent_destroy = true\n  }"
-	instances := "resource \"google_compute_network\" \"y\" {\n  for_each = toset([\"a\"])\n  name     = each.key\n\n  " +
-		guarded + "\n}\n"
+	instances := "resource \"google_compute_network\" \"y\" {\n  for_each = toset([\"a\"])\n" +
+		"  name     = each.key\n\n  " + guarded + "\n}\n"
 	old := "terraform {\n  required_version = \"~> 1.5.0\"\n}\n\n"
 	for _, tt := range []struct{ name, extra, want string }{
 		{"right", tfNetwork(guarded) + tfImport("google_compute_network.y", `var.name`), ""},
@@ -190,10 +190,12 @@ func TestImportCheckFails(t *testing.T) {
 		{"no resource", tfImport("google_compute_network.y", `"a"`), "no such resource"},
 		{"not guarded", tfImport("google_compute_network.main", `"a"`), "can be destroyed"},
 		{"no key", instances + tfImport("google_compute_network.y", `"a"`), "with a key, or without: false"},
-		{"a key", tfNetwork(guarded) + tfImport(`google_compute_network.y["a"]`, `"a"`), "with a key, or without: true"},
+		{"a key", tfNetwork(guarded) + tfImport(`google_compute_network.y["a"]`, `"a"`),
+			"with a key, or without: true"},
 		{"a list", tfNetwork(guarded) + tfImport("google_compute_network.y", `["a"]`), "id: string required"},
 		{"no variable", tfNetwork(guarded) + tfImport("google_compute_network.y", `var.nome`), `named "nome"`},
-		{"variable for 1.5", old + tfNetwork(guarded) + tfImport("google_compute_network.y", `var.name`), "only a literal"},
+		{"variable for 1.5", old + tfNetwork(guarded) + tfImport("google_compute_network.y", `var.name`),
+			"only a literal"},
 		{"no id", "import {\n  to = google_compute_network.main\n}\n", "has to and id"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

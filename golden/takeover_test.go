@@ -1,6 +1,7 @@
 package golden_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/terraform"
@@ -117,7 +120,8 @@ func TestTakeOverInClusterOfOthers(t *testing.T) {
 		t.Errorf("the imports are\n%s", imports)
 	}
 	page := string(readFolder(t, tree, "takeover/README.md"))
-	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") || strings.Contains(page, "default-pool") {
+	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") ||
+		strings.Contains(page, "default-pool") {
 		t.Errorf("the page is\n%s", page)
 	}
 }
@@ -125,11 +129,8 @@ func TestTakeOverInClusterOfOthers(t *testing.T) {
 // TestTakeOverKeeps holds that each setting that a takeover can keep is an argument of
 // node_config whose change replaces a pool, and that Terraform ignores it.
 func TestTakeOverKeeps(t *testing.T) {
-	for setting, argument := range map[ir.KeptSetting]string{
-		ir.KeepServiceAccount: "service_account", ir.KeepOAuthScopes: "oauth_scopes",
-		ir.KeepShieldedInstanceConfig: "shielded_instance_config", ir.KeepReservationAffinity: "reservation_affinity",
-		ir.KeepBootDiskKmsKey: "boot_disk_kms_key",
-	} {
+	for _, setting := range ir.KeptSettings() {
+		argument := strings.TrimPrefix(setting.Argument(), "node_config.")
 		tree := compileAdopted(t, func(s string) string {
 			return strings.Replace(s, `keep: ["serviceAccount", "shieldedInstanceConfig", "reservationAffinity"]`,
 				`keep: ["`+string(setting)+`"]`, 1)
@@ -142,6 +143,56 @@ func TestTakeOverKeeps(t *testing.T) {
 			func(a terraform.Argument) bool { return a.Path == "node_config."+argument }) {
 			t.Errorf("keep %q: a change of %s replaces no pool", setting, argument)
 		}
+	}
+}
+
+// TestTakeOverLive holds that a comparison with a pool that runs with other settings says
+// what to keep, and that the pool is then not replaced.
+func TestTakeOverLive(t *testing.T) {
+	cluster := importer.File{Name: "cluster.json", Content: []byte(`{
+  "name": "research", "location": "us-east5", "status": "RUNNING", "currentNodeCount": 2, "initialNodeCount": 3,
+  "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-east5/clusters/research",
+  "nodePools": [{
+    "name": "h100-spot", "status": "RUNNING", "initialNodeCount": 2, "locations": ["us-east5-a"],
+    "config": {
+      "machineType": "a3-highgpu-8g", "spot": true, "serviceAccount": "other@my-project.iam.gserviceaccount.com",
+      "oauthScopes": ["https://www.googleapis.com/auth/cloud-platform"],
+      "accelerators": [{
+        "acceleratorCount": "8", "acceleratorType": "nvidia-h100-80gb",
+        "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}
+      }],
+      "ephemeralStorageLocalSsdConfig": {"localSsdCount": 16},
+      "shieldedInstanceConfig": {"enableIntegrityMonitoring": true}
+    }
+  }]
+}`)}
+	findingsOf := func(source string) []diag.Finding {
+		name := filepath.Join(t.TempDir(), "platform.cue")
+		if err := os.WriteFile(name, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree, res := compileResult(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}})
+		var out []diag.Finding
+		for _, f := range compareLive(t, tree, res, cluster).Findings.Sorted() {
+			if strings.Contains(f.Message, "node pool") {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	source := readText(t, adopted)
+	const keep = `keep: ["reservationAffinity", "serviceAccount", "shieldedInstanceConfig"]`
+	findings := findingsOf(source)
+	if len(findings) != 1 || !strings.Contains(findings[0].Help, `capacity: "h100-spot": takeOver: `+keep) {
+		t.Fatalf("the findings are %+v", findings)
+	}
+	kept := strings.Replace(source, `pools["h100-spot"]"#`, `pools["h100-spot"]"#`+"\n\t\ttakeOver: "+keep, 1)
+	if again := findingsOf(kept); len(again) > 0 {
+		t.Errorf("with these settings kept, the findings are %+v", again)
+	}
+	cluster.Content = bytes.Replace(cluster.Content, []byte(`"spot": true, `), nil, 1)
+	if spot := findingsOf(source); len(spot) != 1 || strings.Contains(spot[0].Help, "keep") {
+		t.Errorf("what cannot be kept is proposed: %+v", spot)
 	}
 }
 

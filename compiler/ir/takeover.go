@@ -27,6 +27,24 @@ const (
 	KeepBootDiskKmsKey         KeptSetting = "bootDiskKmsKey"
 )
 
+// KeptSettings returns the settings that a takeover can keep.
+func KeptSettings() []KeptSetting {
+	return []KeptSetting{
+		KeepServiceAccount, KeepOAuthScopes, KeepShieldedInstanceConfig, KeepReservationAffinity, KeepBootDiskKmsKey,
+	}
+}
+
+// Argument returns the path of the setting in Terraform's google_container_node_pool, such
+// as "node_config.service_account".
+func (s KeptSetting) Argument() string {
+	name := map[KeptSetting]string{
+		KeepServiceAccount: "service_account", KeepOAuthScopes: "oauth_scopes",
+		KeepShieldedInstanceConfig: "shielded_instance_config", KeepReservationAffinity: "reservation_affinity",
+		KeepBootDiskKmsKey: "boot_disk_kms_key",
+	}[s]
+	return "node_config." + name
+}
+
 // NamesInstance reports whether From names one instance of a resource or a module that
 // has several.
 func (t TakeOver) NamesInstance() bool { return strings.Contains(t.From, "[") }

@@ -53,7 +53,8 @@ func poolsOfGKE(r *report) {
 			field = "autoProvisioned"
 		}
 		if !c.OwnsPools() {
-			r.addKey(path, fmt.Sprintf("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
+			r.addKey(path,
+				fmt.Sprintf("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
 				withRelated(at("capacity", c.Name, field), "GKE creates the pools"),
 				withHelp("remove takeOver, or remove %s", field))
 		}
@@ -69,15 +70,17 @@ func poolsToLeave(r *report) {
 		case !c.OwnsPools(): // poolsOfGKE reports it
 		case c.Waiting:
 			r.addKey(path,
-				fmt.Sprintf("the build would remove all nodes of pool %q, because its reservation has not begun", c.Name),
+				fmt.Sprintf("the build would remove all nodes of pool %q, because its reservation has not begun",
+					c.Name),
 				withRelated(reservation, "the reservation"),
 				withHelp("set active: true if the reservation has begun, otherwise remove takeOver until then"))
 		case c.SlicesOff():
 			r.addKey(path, fmt.Sprintf("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
 				withHelp("set slices to the number of node pools that exist, or remove takeOver"))
 		case c.Reservation != nil && c.Reservation.Create:
-			r.addKey(path, fmt.Sprintf(
-				"node pool %q exists, but the platform would create the reservation that its nodes must come from", c.Name),
+			r.addKey(path,
+				fmt.Sprintf("node pool %q exists, but the platform would create the reservation that its nodes "+
+					"must come from", c.Name),
 				withRelated(append(reservation, "create"), "the platform creates the reservation"),
 				withHelp("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
 					"pool: remove takeOver, and rename the capacity"))
@@ -119,9 +122,11 @@ func addressOfOne(r *report) {
 	r.eachTakeOver(func(c ir.Capacity, path []string) {
 		if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
 			r.add(append(path, "from"),
-				fmt.Sprintf("capacity %q has %s, but the address names one of them", c.Name, words.Count(n, "node pool")),
+				fmt.Sprintf("capacity %q has %s, but the address names one of them", c.Name,
+					words.Count(n, "node pool")),
 				withHelp("remove the key at the end: the address without it names all node pools of the resource; if "+
-					"each slice has a resource of its own, remove from, and let the former owner run terraform state rm"))
+					"each slice has a resource of its own, remove from, and let the former owner run terraform "+
+					"state rm"))
 		}
 	})
 }

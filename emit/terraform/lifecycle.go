@@ -52,17 +52,17 @@ var ignoredArguments = []ignoredArgument{
 	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a local SSD count of zero.",
 		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
 	// The blueprint names these settings: the nodes of a pool that was taken over keep them.
-	keptArgument("service_account", "The nodes keep their service account.", ir.KeepServiceAccount),
-	keptArgument("oauth_scopes", "The nodes keep their access scopes.", ir.KeepOAuthScopes),
-	keptArgument("shielded_instance_config", "The nodes keep their settings of Shielded VMs.",
-		ir.KeepShieldedInstanceConfig),
-	keptArgument("reservation_affinity", "The nodes keep their reservation affinity.", ir.KeepReservationAffinity),
-	keptArgument("boot_disk_kms_key", "The boot disks keep their key.", ir.KeepBootDiskKmsKey),
+	keptArgument(ir.KeepServiceAccount, "The nodes keep their service account."),
+	keptArgument(ir.KeepOAuthScopes, "The nodes keep their access scopes."),
+	keptArgument(ir.KeepShieldedInstanceConfig, "The nodes keep their settings of Shielded VMs."),
+	keptArgument(ir.KeepReservationAffinity, "The nodes keep their reservation affinity."),
+	keptArgument(ir.KeepBootDiskKmsKey, "The boot disks keep their key."),
 }
 
 // keptArgument returns the row of an argument of node_config that a takeover can keep.
-func keptArgument(name, note constant, setting ir.KeptSetting) ignoredArgument {
-	return ignoredArgument{"node_config[0]." + name, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
+func keptArgument(setting ir.KeptSetting, note constant) ignoredArgument {
+	path := constant(strings.Replace(setting.Argument(), "node_config.", "node_config[0].", 1))
+	return ignoredArgument{path, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
 }
 
 func capacityOfPool(c ir.Capacity) pool {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
@@ -157,8 +159,39 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
 		finding.Related[0].Message = "the cluster that runs"
 		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of its own"
+	} else if keep := c.keptBy(r); keep != "" {
+		finding.Help = "describe the pool as it runs; or write " + keep + ": the nodes then stay as they are, and Terraform " +
+			"ignores the difference"
 	}
 	c.out.Findings.Add(finding)
+}
+
+// keptBy returns the source of a takeOver with which a node pool is not replaced, "" if
+// there is none: some differences cannot be kept, and a pool of another capacity than the
+// blueprint's has none.
+func (c *comparison) keptBy(r objects.Running) string {
+	for _, capacity := range c.Plan.Capacities {
+		if !slices.Contains(capacity.Pools(), r.Name) {
+			continue
+		}
+		keep := slices.Clone(capacity.Kept)
+		for _, f := range r.Replacement.Because {
+			i := slices.IndexFunc(ir.KeptSettings(), func(s ir.KeptSetting) bool {
+				return f.Path == s.Argument() || strings.HasPrefix(f.Path, s.Argument()+".")
+			})
+			if i < 0 || ir.KeptSettings()[i] == ir.KeepReservationAffinity && capacity.Reservation != nil {
+				return ""
+			}
+			keep = append(keep, ir.KeptSettings()[i])
+		}
+		slices.Sort(keep)
+		var names []string
+		for _, s := range slices.Compact(keep) {
+			names = append(names, strconv.Quote(string(s)))
+		}
+		return fmt.Sprintf("capacity: %q: takeOver: keep: [%s]", capacity.Name, strings.Join(names, ", "))
+	}
+	return ""
 }
 
 // poolPlace returns the place of the capacity of a node pool in the blueprint.
