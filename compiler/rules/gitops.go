@@ -45,10 +45,11 @@ func reportIncompleteSource(r *report) {
 }
 
 // reportIneffectiveGitOps reports settings that nothing reads: those of a GitOps tool
-// without the tool, those of another tool, and the SHA-256 of manifests that the build
-// would download.
+// without the tool, those of another tool, and the SHA-256 of manifests or charts that
+// nobody downloads.
 func reportIneffectiveGitOps(r *report) {
 	d := r.Blueprint.Delivery
+	reportUncomparedSHA256(r)
 	if d.GitOps == nil {
 		for _, field := range []string{"source", "destination"} {
 			if r.Written("delivery", field) {
@@ -70,12 +71,43 @@ func reportIneffectiveGitOps(r *report) {
 			fmt.Sprintf("%s keeps the credentials of repositories in its own configuration", tool.Name),
 			withHelp("remove secret, and register the repository in %s", tool.Name))
 	}
+}
+
+// reportUncomparedSHA256 reports the SHA-256 of manifests with a GitOps tool, and of
+// charts without a tool that installs charts.
+func reportUncomparedSHA256(r *report) {
+	name, charts := "", false
+	if tool := r.Blueprint.Delivery.GitOps; tool != nil {
+		facts := ir.GitOpsTool(*tool).Facts()
+		name, charts = facts.Name, facts.Charts
+	}
+	others := r.controllersOfOthers()
 	for _, field := range []string{"kueue", "jobset"} {
-		if others := r.controllersOfOthers(); others[field] == "" && r.Written("versions", "sha256", field) {
-			r.add(at("versions", "sha256", field),
-				fmt.Sprintf("%s installs the software, and does not compare the SHA-256", tool.Name),
-				withRelated(at("delivery", "gitops"), "the GitOps tool"),
-				withHelp("remove versions.sha256.%s", field))
+		if others[field] != "" {
+			continue // unusedControllers reports it
 		}
+		if chart := field + "Chart"; r.Written("versions", "sha256", chart) && !charts {
+			installer, option := "the build installs", withHelp("remove versions.sha256.%s", chart)
+			if name != "" {
+				installer = name + " installs"
+			} else {
+				option = withHelp("remove versions.sha256.%s, or set versions.sha256.%s", chart, field)
+			}
+			r.add(at("versions", "sha256", chart),
+				fmt.Sprintf("%s the manifest of the release, and not the chart", installer), option)
+		}
+		if name == "" || !r.Written("versions", "sha256", field) {
+			continue
+		}
+		related := withRelated(at("delivery", "gitops"), "the GitOps tool")
+		if charts {
+			r.add(at("versions", "sha256", field),
+				fmt.Sprintf("%s installs the chart, and not the manifest of the release", name), related,
+				withHelp("remove versions.sha256.%s, or set versions.sha256.%sChart", field, field))
+			continue
+		}
+		r.add(at("versions", "sha256", field),
+			fmt.Sprintf("%s installs the software, and does not compare the SHA-256", name), related,
+			withHelp("remove versions.sha256.%s", field))
 	}
 }

@@ -39,8 +39,9 @@ func (s *sheet) addPlatform() {
 	s.addRehearsals(top)
 
 	v := p.Versions
+	kueuePin, jobSetPin := p.InstalledPins()
 	for _, r := range []struct{ name, version, sha256 string }{
-		{"Kueue", v.Kueue, v.SHA256.Kueue}, {"JobSet", v.JobSet, v.SHA256.JobSet}, {"KAI Scheduler", v.KAI, ""},
+		{"Kueue", v.Kueue, kueuePin}, {"JobSet", v.JobSet, jobSetPin}, {"KAI Scheduler", v.KAI, ""},
 		{"Helm", v.Helm, v.SHA256.Helm}, {"NCCL plugin gIB", v.GIB, ""}, {"Terraform", v.Terraform, v.SHA256.Terraform},
 		{"Terraform provider hashicorp/google", v.GoogleProvider, ""}, {"Google Cloud CLI", v.Gcloud, v.SHA256.Gcloud},
 	} {
