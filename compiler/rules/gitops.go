@@ -76,38 +76,34 @@ func reportIneffectiveGitOps(r *report) {
 // reportUncomparedSHA256 reports the SHA-256 of manifests with a GitOps tool, and of
 // charts without a tool that installs charts.
 func reportUncomparedSHA256(r *report) {
-	name, charts := "", false
-	if tool := r.Blueprint.Delivery.GitOps; tool != nil {
-		facts := ir.GitOpsTool(*tool).Facts()
-		name, charts = facts.Name, facts.Charts
-	}
 	others := r.controllersOfOthers()
 	for _, field := range []string{"kueue", "jobset"} {
 		if others[field] != "" {
 			continue // unusedControllers reports it
 		}
-		if chart := field + "Chart"; r.Written("versions", "sha256", chart) && !charts {
-			installer, option := "the build installs", withHelp("remove versions.sha256.%s", chart)
-			if name != "" {
-				installer = name + " installs"
+		manifest, chart := field, field+"Chart"
+		unread, instead, message := []string{chart}, manifest, "the build installs the manifest of the release, not the chart"
+		var options []option
+		if name := r.Blueprint.Delivery.GitOps; name != nil {
+			options = append(options, withRelated(at("delivery", "gitops"), "the GitOps tool"))
+			tool := ir.GitOpsTool(*name).Facts()
+			if tool.Charts {
+				unread, instead = []string{manifest}, chart
+				message = tool.Name + " installs the chart, not the manifest of the release"
 			} else {
-				option = withHelp("remove versions.sha256.%s, or set versions.sha256.%s", chart, field)
+				unread, instead = []string{manifest, chart}, ""
+				message = tool.Name + " installs the software, and does not compare the SHA-256"
 			}
-			r.add(at("versions", "sha256", chart),
-				fmt.Sprintf("%s the manifest of the release, and not the chart", installer), option)
 		}
-		if name == "" || !r.Written("versions", "sha256", field) {
-			continue
+		for _, pin := range unread {
+			if !r.Written("versions", "sha256", pin) {
+				continue
+			}
+			help := "remove versions.sha256." + pin
+			if instead != "" {
+				help += ", or set versions.sha256." + instead
+			}
+			r.add(at("versions", "sha256", pin), message, append(options, withHelp("%s", help))...)
 		}
-		related := withRelated(at("delivery", "gitops"), "the GitOps tool")
-		if charts {
-			r.add(at("versions", "sha256", field),
-				fmt.Sprintf("%s installs the chart, and not the manifest of the release", name), related,
-				withHelp("remove versions.sha256.%s, or set versions.sha256.%sChart", field, field))
-			continue
-		}
-		r.add(at("versions", "sha256", field),
-			fmt.Sprintf("%s installs the software, and does not compare the SHA-256", name), related,
-			withHelp("remove versions.sha256.%s", field))
 	}
 }
