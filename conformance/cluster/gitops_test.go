@@ -364,6 +364,8 @@ func TestArgoCD(t *testing.T) {
 		}
 	}
 
+	a.takesOver("vision")
+
 	a.add(a.pools()...)
 	for _, team := range a.teams() {
 		a.submit(team, "train-1")
@@ -446,6 +448,64 @@ func TestArgoCD(t *testing.T) {
 		return left.String()
 	})
 	a.keeps("speech", "vision")
+}
+
+// takesOver checks the command of docs/gitops.md for a platform that the build has applied
+// before: the namespace of a team belongs to the build too, until the build applies nothing
+// but its name. Then a label that leaves the folder leaves the namespace.
+func (a *argoCD) takesOver(namespace string) {
+	a.Helper()
+	const label = "pod-security.kubernetes.io/warn"
+	build := func(text []byte) {
+		if _, err := a.plane.Kubectl(a.ctx, text, "apply", "--server-side", "--force-conflicts",
+			"--field-manager=batchwright", "-f", "-"); err != nil {
+			a.Fatal(err)
+		}
+	}
+	wanted := a.read()
+	key := "namespace /" + namespace
+	var object struct {
+		APIVersion string         `json:"apiVersion"`
+		Kind       string         `json:"kind"`
+		Metadata   map[string]any `json:"metadata"`
+	}
+	if err := json.Unmarshal(wanted[key].text, &object); err != nil {
+		a.Fatalf("%s: %v", key, err)
+	}
+	labels, _ := object.Metadata["labels"].(map[string]any)
+	if labels[label] == nil {
+		a.Fatalf("%s has no label %s", key, label)
+	}
+	delete(labels, label)
+	text, err := json.Marshal(object)
+	if err != nil {
+		a.Fatal(err)
+	}
+	kept := func() bool {
+		for _, o := range a.get("namespaces", "--selector="+label) {
+			if o.Metadata.Name == namespace {
+				return true
+			}
+		}
+		return false
+	}
+	build(wanted[key].text)
+	changed := wanted[key]
+	changed.text = text
+	wanted[key] = changed
+	a.mustSync(wanted)
+	if !kept() {
+		a.Errorf("%s does not belong to the build: what is held here has no object", key)
+	}
+	build([]byte("{apiVersion: v1, kind: Namespace, metadata: {name: " + namespace + "}}"))
+	a.mustSync(wanted)
+	if kept() {
+		a.Errorf("%s keeps a label that the folder does not have", key)
+	}
+	a.mustSync(a.read())
+	if !kept() {
+		a.Errorf("%s does not get back its label", key)
+	}
 }
 
 // keeps checks that the namespaces of teams are still there, with what running jobs need.
