@@ -398,8 +398,8 @@ var mutants = []mutant{
 		blueprint: "batch-platform-argocd", by: "check", says: "job of a jobset: refused",
 	},
 	{
-		name: "network of a team that leaves", file: "emit/kubernetes/gitops.go",
-		old: "case *corev1.Namespace, *networkingv1.NetworkPolicy:", new: "case *corev1.Namespace:",
-		blueprint: "batch-platform-argocd", by: "gitops cluster", says: `still has ["ServiceAccount"]`,
+		name: "account of a team that leaves", file: "emit/kubernetes/gitops.go",
+		old: "t.Namespace == o.Namespace", new: "t.Namespace == o.Name",
+		blueprint: "batch-platform-argocd", by: "gitops cluster", says: `still has ["NetworkPolicy"]`,
 	},
 }
