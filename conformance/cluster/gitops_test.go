@@ -651,7 +651,8 @@ func (a *argoCD) bootstrap() {
 	a.kubectl(append([]string{"patch", "--type=merge", `--patch={"data":{"tls.crt":"` + certificate + `"}}`},
 		secret...)...)
 	a.mustSync(wanted)
-	if got := a.kubectl(append([]string{"get", `--output=jsonpath={.data.tls\.crt}`}, secret...)...); got != certificate {
+	got := a.kubectl(append([]string{"get", `--output=jsonpath={.data.tls\.crt}`}, secret...)...)
+	if got != certificate {
 		a.Errorf("a sync sets the certificate of JobSet to %q", got)
 	}
 }
@@ -675,10 +676,11 @@ func (a *argoCD) leave() {
 		}
 	}
 	a.mustSync(wanted)
-	kinds := "clusterqueues,localqueues,cohorts,resourceflavors,priorityclasses,validatingadmissionpolicies,podmonitorings"
+	const own = "clusterqueues,localqueues,cohorts,resourceflavors,priorityclasses,validatingadmissionpolicies," +
+		"podmonitorings"
 	a.eventually(func() string {
 		var left strings.Builder
-		for _, o := range a.get(kinds, "--all-namespaces", "--selector=app.kubernetes.io/managed-by=batchwright") {
+		for _, o := range a.get(own, "--all-namespaces", "--selector=app.kubernetes.io/managed-by=batchwright") {
 			fmt.Fprintln(&left, o, "is left")
 		}
 		return left.String()

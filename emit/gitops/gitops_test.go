@@ -140,7 +140,9 @@ func TestNothingInstalled(t *testing.T) {
 		p := testPlan(tool)
 		p.Cluster.Existing = &ir.ExistingCluster{Kueue: &ir.ExistingKueue{}, JobSet: &ir.ExistingJobSet{}}
 		for name, content := range renderFiles(t, p) {
-			for _, word := range []string{ir.KueueChart, ir.JobSetChart, "kueue-system", "jobset-system", "CustomResource"} {
+			for _, word := range []string{
+				ir.KueueChart, ir.JobSetChart, "kueue-system", "jobset-system", "CustomResource",
+			} {
 				if strings.Contains(content, word) {
 					t.Errorf("%s: %s mentions %s:\n%s", tool, name, word, content)
 				}
