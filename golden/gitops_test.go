@@ -135,8 +135,8 @@ func kubernetesObjects(t *testing.T, tree emit.Tree) map[string]string {
 	return objects
 }
 
-// TestGitOpsNamespaces checks that no GitOps tool deletes a namespace: everything in it
-// would go.
+// TestGitOpsNamespaces checks that no GitOps tool deletes a namespace, in which everything
+// would go, or the parts of it that running jobs need.
 func TestGitOpsNamespaces(t *testing.T) {
 	for tool, want := range map[string]string{
 		"argocd":     "argocd.argoproj.io/sync-options: Prune=false,Delete=false",
@@ -153,9 +153,17 @@ func TestGitOpsNamespaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			namespace, _, _ := strings.Cut(string(text), "\n---\n")
-			if !strings.Contains(namespace, want+"\n") || !strings.Contains(namespace, "kind: Namespace\n") {
-				t.Errorf("%s: %s: want %s in\n%s", tool, name, want, namespace)
+			var kept []string
+			for _, document := range strings.Split(string(text), "\n---\n") {
+				if !strings.Contains(document, want+"\n") {
+					continue
+				}
+				_, kind, _ := strings.Cut("\n"+document, "\nkind: ")
+				kind, _, _ = strings.Cut(kind, "\n")
+				kept = append(kept, kind)
+			}
+			if diff := cmp.Diff([]string{"Namespace", "NetworkPolicy", "ServiceAccount"}, kept); diff != "" {
+				t.Errorf("%s: %s: objects that stay (-want +got):\n%s", tool, name, diff)
 			}
 		}
 	}
@@ -174,12 +182,16 @@ func TestGitOpsProject(t *testing.T) {
 	}
 	for _, paths := range [][]string{
 		{"../blueprints/batch-platform", "../blueprints/batch-platform-dws"}, {"../blueprints/a3-ultra-flex"},
-		{"../blueprints/tpu-training"}, {"testdata/platforms/compute-classes.cue"},
+		{"../blueprints/tpu-training"}, {"testdata/platforms/compute-classes.cue"}, {"../blueprints/existing"},
 	} {
 		tree := compileFolder(t, append(paths, argoCDOverlay)...)
 		used := map[string]bool{}
-		for _, kind := range charts {
-			used[kind] = true
+		if paths[0] == "../blueprints/existing" { // others run Kueue and JobSet
+			used["ConfigMap"] = true // a dashboard
+		} else {
+			for _, kind := range charts {
+				used[kind] = true
+			}
 		}
 		for key, text := range kubernetesObjects(t, tree) {
 			var meta metav1.TypeMeta

@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"emit/dashboard":      {"compiler/ir", "compiler/words", "emit", "emit/kubeyaml", "emit/monitoring"},
 	"emit/demonstration":  {"compiler/ir", "compiler/words", "emit"},
 	"emit/graph":          {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},
-	"emit/gitops":         {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue"},
+	"emit/gitops":         {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
 	"emit/guide":          {"compiler/ir", "compiler/words", "emit", "emit/graph", "emit/markdown", "emit/monitoring"},
 	"emit/kai":            {"compiler/ir", "emit/kubeyaml"},
 	"emit/kueue":          {"compiler/ir", "emit/kubeyaml"},

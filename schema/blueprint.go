@@ -233,11 +233,13 @@ type Versions struct {
 
 // Pins mirrors #Versions.sha256. A SHA-256 that the blueprint does not set is nil.
 type Pins struct {
-	Kueue     *string `json:"kueue"`
-	JobSet    *string `json:"jobset"`
-	Helm      *string `json:"helm"`
-	Terraform *string `json:"terraform"`
-	Gcloud    *string `json:"gcloud"`
+	Kueue       *string `json:"kueue"`
+	JobSet      *string `json:"jobset"`
+	KueueChart  *string `json:"kueueChart"`
+	JobSetChart *string `json:"jobsetChart"`
+	Helm        *string `json:"helm"`
+	Terraform   *string `json:"terraform"`
+	Gcloud      *string `json:"gcloud"`
 }
 
 // Hardware mirrors #Hardware.

@@ -1,11 +1,13 @@
 package catalog
 
-// pin is the SHA-256 of the manifest or the image of one version. Its name is the
+// pin is the SHA-256 of the manifest, image or chart of one version. Its name is the
 // name of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
 
 // pins lists the SHA-256 of each default version of a blueprint. It has no row for
-// the Google Cloud CLI, because no public repository pins its digest.
+// the Google Cloud CLI and the charts, because no public repository pins their digests.
+// The digest of a chart depends on the time at which it was packed, so nobody can compute
+// it from the source.
 //
 // Sources: for Kueue and JobSet, the manifest that the artifacts target of their
 // Makefile builds from config/default in the Go module of that version, which

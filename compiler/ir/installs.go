@@ -6,6 +6,21 @@ func (p *Platform) InstallsKueue() bool {
 	return Choose(p.Scheduler, p.OwnsCluster() || p.Cluster.Existing.Kueue == nil, false)
 }
 
+// InstalledPins returns the SHA-256 that the installer of Kueue compares, and the one that
+// the installer of JobSet compares: of their manifests if the build installs them, and of
+// their charts if a GitOps tool does. No SHA-256 is compared if a GitOps tool installs
+// their manifests.
+func (p *Platform) InstalledPins() (kueue, jobSet string) {
+	pins := p.Versions.SHA256
+	switch {
+	case !p.Delivery.GitOps.On():
+		return pins.Kueue, pins.JobSet
+	case p.FromCharts():
+		return pins.KueueChart, pins.JobSetChart
+	}
+	return "", ""
+}
+
 // InstallsScheduler reports whether the scheduler is part of the platform.
 func (p *Platform) InstallsScheduler() bool { return Choose(p.Scheduler, p.InstallsKueue(), true) }
 

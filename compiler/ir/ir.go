@@ -73,10 +73,10 @@ type Versions struct {
 	SHA256 Pins
 }
 
-// Pins holds SHA-256 digests in hexadecimal: of the manifests of Kueue and JobSet,
-// and of the images of Helm, Terraform and the Google Cloud CLI. An unknown digest is
-// "".
-type Pins struct{ Kueue, JobSet, Helm, Terraform, Gcloud string }
+// Pins holds SHA-256 digests in hexadecimal: of the manifests of Kueue and JobSet, of
+// their charts, and of the images of Helm, Terraform and the Google Cloud CLI. An unknown
+// digest is "".
+type Pins struct{ Kueue, JobSet, KueueChart, JobSetChart, Helm, Terraform, Gcloud string }
 
 // Cluster is the GKE cluster. For a cluster that others own, ReleaseChannel, MinVersion,
 // AuthorizedNetworks, DeletionProtection, Filestore, GCSFuse, Maintenance and Metrics have

@@ -16,10 +16,12 @@ func lowerPins(v schema.Versions) ir.Pins {
 		return catalog.Pin(name, version)
 	}
 	return ir.Pins{
-		Kueue:     pin(v.SHA256.Kueue, "kueue", v.Kueue),
-		JobSet:    pin(v.SHA256.JobSet, "jobset", v.JobSet),
-		Helm:      pin(v.SHA256.Helm, "helm", v.Helm),
-		Terraform: pin(v.SHA256.Terraform, "terraform", v.Terraform),
-		Gcloud:    pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
+		Kueue:       pin(v.SHA256.Kueue, "kueue", v.Kueue),
+		JobSet:      pin(v.SHA256.JobSet, "jobset", v.JobSet),
+		KueueChart:  pin(v.SHA256.KueueChart, "kueueChart", v.Kueue),
+		JobSetChart: pin(v.SHA256.JobSetChart, "jobsetChart", v.JobSet),
+		Helm:        pin(v.SHA256.Helm, "helm", v.Helm),
+		Terraform:   pin(v.SHA256.Terraform, "terraform", v.Terraform),
+		Gcloud:      pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
 	}
 }

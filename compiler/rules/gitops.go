@@ -45,10 +45,11 @@ func reportIncompleteSource(r *report) {
 }
 
 // reportIneffectiveGitOps reports settings that nothing reads: those of a GitOps tool
-// without the tool, those of another tool, and the SHA-256 of manifests that the build
-// would download.
+// without the tool, those of another tool, and the SHA-256 of manifests or charts that
+// nobody downloads.
 func reportIneffectiveGitOps(r *report) {
 	d := r.Blueprint.Delivery
+	reportUncomparedSHA256(r)
 	if d.GitOps == nil {
 		for _, field := range []string{"source", "destination"} {
 			if r.Written("delivery", field) {
@@ -70,12 +71,39 @@ func reportIneffectiveGitOps(r *report) {
 			fmt.Sprintf("%s keeps the credentials of repositories in its own configuration", tool.Name),
 			withHelp("remove secret, and register the repository in %s", tool.Name))
 	}
+}
+
+// reportUncomparedSHA256 reports the SHA-256 of manifests with a GitOps tool, and of
+// charts without a tool that installs charts.
+func reportUncomparedSHA256(r *report) {
+	others := r.controllersOfOthers()
 	for _, field := range []string{"kueue", "jobset"} {
-		if others := r.controllersOfOthers(); others[field] == "" && r.Written("versions", "sha256", field) {
-			r.add(at("versions", "sha256", field),
-				fmt.Sprintf("%s installs the software, and does not compare the SHA-256", tool.Name),
-				withRelated(at("delivery", "gitops"), "the GitOps tool"),
-				withHelp("remove versions.sha256.%s", field))
+		if others[field] != "" {
+			continue // unusedControllers reports it
+		}
+		manifest, chart := field, field+"Chart"
+		unread, instead, message := []string{chart}, manifest, "the build installs the manifest of the release, not the chart"
+		var options []option
+		if name := r.Blueprint.Delivery.GitOps; name != nil {
+			options = append(options, withRelated(at("delivery", "gitops"), "the GitOps tool"))
+			tool := ir.GitOpsTool(*name).Facts()
+			if tool.Charts {
+				unread, instead = []string{manifest}, chart
+				message = tool.Name + " installs the chart, not the manifest of the release"
+			} else {
+				unread, instead = []string{manifest, chart}, ""
+				message = tool.Name + " installs the software, and does not compare the SHA-256"
+			}
+		}
+		for _, pin := range unread {
+			if !r.Written("versions", "sha256", pin) {
+				continue
+			}
+			help := "remove versions.sha256." + pin
+			if instead != "" {
+				help += ", or set versions.sha256." + instead
+			}
+			r.add(at("versions", "sha256", pin), message, append(options, withHelp("%s", help))...)
 		}
 	}
 }

@@ -73,20 +73,30 @@ func unpinnedVersions(r *report) {
 		return // another rule may demand a different version
 	}
 	pins, downloads := r.Plan.Versions.SHA256, r.Plan.Scheduler.Facts().Downloads
+	kueue, jobSet := r.Plan.InstalledPins()
+	// A GitOps tool that installs no charts compares nothing.
+	suffix, compares := "", !r.Plan.Delivery.GitOps.On()
+	if r.Plan.FromCharts() {
+		suffix, compares = "Chart", true
+	}
 	for _, version := range []struct {
-		field, pin string
-		used       bool
+		field, suffix, pin string
+		used               bool
 	}{
-		{"gcloud", pins.Gcloud, true},
-		{"helm", pins.Helm, slices.Contains(downloads, "helm")},
-		{"jobset", pins.JobSet, r.Plan.InstallsJobSet() && !r.Plan.Delivery.GitOps.On()},
-		{"kueue", pins.Kueue, r.Plan.InstallsKueue() && !r.Plan.Delivery.GitOps.On()},
-		{"terraform", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
+		{"gcloud", "", pins.Gcloud, true},
+		{"helm", "", pins.Helm, slices.Contains(downloads, "helm")},
+		{"jobset", suffix, jobSet, r.Plan.InstallsJobSet() && compares},
+		{"kueue", suffix, kueue, r.Plan.InstallsKueue() && compares},
+		{"terraform", "", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
 	} {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {
+			does := "the build then refuses any other file"
+			if version.suffix != "" {
+				does = "the GitOps tool then installs no other chart"
+			}
 			r.add(at("versions", version.field),
 				fmt.Sprintf("the SHA-256 of this version of %s is not known", version.field),
-				withHelp("set versions: sha256: %s: \"SHA256\": the build then refuses any other file", version.field))
+				withHelp("set versions: sha256: %s%s: \"SHA256\": %s", version.field, version.suffix, does))
 		}
 	}
 }
@@ -124,7 +134,9 @@ func (r *report) controllersOfOthers() map[string]string {
 func unusedControllers(r *report) {
 	others := r.controllersOfOthers()
 	for _, field := range sortedKeys(others) {
-		for _, path := range [][]string{at("versions", field), at("versions", "sha256", field)} {
+		for _, path := range [][]string{
+			at("versions", field), at("versions", "sha256", field), at("versions", "sha256", field+"Chart"),
+		} {
 			if r.Written(path...) {
 				r.add(path, fmt.Sprintf("%s has no effect: others run version %s in the cluster", diag.Path(path),
 					others[field]),

@@ -47,17 +47,14 @@ var folders = []struct {
 	{"tpu-training", tpuTraining, false},
 }
 
-// elsewhere are the golden folders that other tests apply: a GitOps tool applies the one,
-// and the other needs a cluster that others own.
-var elsewhere = []string{"existing"}
-
-// TestNoOtherFolders fails if a golden folder is missing in folders and elsewhere.
+// TestNoOtherFolders fails if a golden folder is missing in folders and gitOpsFolders, and
+// is not existingFolder.
 func TestNoOtherFolders(t *testing.T) {
 	listed, err := filepath.Glob(filepath.Join(golden, "*/kubernetes"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := len(folders) + len(elsewhere); len(listed) != held {
+	if held := len(folders) + len(gitOpsFolders) + 1; len(listed) != held {
 		t.Errorf("golden/ has %d folders, and the tests hold %d", len(listed), held)
 	}
 }
@@ -256,7 +253,7 @@ func (f *folder) manifests() string { return filepath.Join(f.dir, "kubernetes") 
 
 // kueue reports whether Kueue starts the folder's jobs.
 func (f *folder) kueue() bool {
-	_, err := os.Stat(filepath.Join(f.manifests(), "system/kueue-configuration.yaml"))
+	_, err := os.Stat(filepath.Join(f.manifests(), "resource-flavors.yaml"))
 	return err == nil
 }
 
@@ -292,22 +289,31 @@ func (f *folder) apply() {
 		}
 		f.kubectl(applyArgs(filepath.Join(f.dir, "dashboards"))...)
 	}
-	if !f.kueue() {
-		return
+	if f.kueue() {
+		f.eventually(f.inactive)
 	}
-	f.eventually(func() string {
-		var inactive strings.Builder
-		for _, o := range f.get("clusterqueues,localqueues,admissionchecks", "--all-namespaces") {
-			if !o.is("Active") {
-				fmt.Fprintln(&inactive, o, o.Status.Conditions)
-			}
+}
+
+// inactive lists the queues and admission checks that are not active, with the reasons.
+func (f *folder) inactive() string {
+	f.Helper()
+	var inactive strings.Builder
+	for _, o := range f.get("clusterqueues,localqueues,admissionchecks", "--all-namespaces") {
+		if !o.is("Active") {
+			fmt.Fprintln(&inactive, o, o.Status.Conditions)
 		}
-		return inactive.String()
-	})
+	}
+	return inactive.String()
 }
 
 // applyAgain applies the folder once more, which must change nothing.
 func (f *folder) applyAgain() {
+	f.Helper()
+	f.changesNothing(func() { f.kubectl(applyArgs(f.manifests())...) })
+}
+
+// changesNothing applies the folder, which must change nothing.
+func (f *folder) changesNothing(apply func()) {
 	f.Helper()
 	wanted := func() map[string]string {
 		out, err := f.plane.Kubectl(f.ctx, nil, "get", "-o", "json", "-k", f.manifests())
@@ -330,7 +336,7 @@ func (f *folder) applyAgain() {
 			before = wanted()
 			return changed(earlier, before)
 		})
-		f.kubectl(applyArgs(f.manifests())...)
+		apply()
 		if difference = changed(before, wanted()); difference == "" {
 			return
 		}
@@ -545,7 +551,7 @@ func (f *folder) limited() {
 				f.Errorf("may a member of %s %s: %q (%v), want %s", team, right, got, err, want[right])
 			}
 		}
-		if _, err := os.Stat(filepath.Join(f.dir, "kubernetes", "resource-flavors.yaml")); err == nil { // Kueue
+		if f.kueue() {
 			f.mayList(team, "localqueues", true)
 			f.mayList(team, "clusterqueues", false)
 		}

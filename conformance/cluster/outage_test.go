@@ -34,31 +34,7 @@ var ordinary = map[string]string{
 // of the next build must repair the installation.
 func (f *folder) outage() {
 	f.Helper()
-	if _, err := f.plane.Kubectl(f.ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: gmp-system}}"),
-		"apply", "--server-side", "--field-manager=plane", "-f", "-"); err != nil {
-		f.Fatal(err)
-	}
-	f.eventually(func() string {
-		if len(f.get("serviceaccounts", "--namespace=gmp-system")) == 0 {
-			return "gmp-system has no service account"
-		}
-		return ""
-	})
-
-	f.plane.StopKueue()
-	for _, namespace := range others {
-		for kind := range ordinary {
-			if err := f.create(kind, namespace); err != nil {
-				f.Fatalf("a %s in %s with Kueue down: %v", kind, namespace, err)
-			}
-		}
-	}
-	job := filepath.Join(f.dir, "workloads/team-a/low-priority-1.yaml")
-	args := append([]string{"apply", "--server-side", "--dry-run=server", "-f", job}, f.member("team-a")...)
-	if _, err := f.plane.Kubectl(f.ctx, nil, args...); err == nil ||
-		!strings.Contains(err.Error(), `failed calling webhook "mjob.kb.io"`) {
-		f.Fatalf("a job of a team with Kueue down: %v, want a refusal", err)
-	}
+	submit := f.withoutKueue()
 	if out, err := f.step("jobset"); err != nil {
 		f.Fatalf("the step of JobSet with Kueue down: %v\n%s", err, out)
 	}
@@ -96,7 +72,7 @@ func (f *folder) outage() {
 			f.Fatalf("step %s after the repair: %v\n%s", id, err, out)
 		}
 	}
-	f.kubectl(args...)
+	f.kubectl(submit...)
 	f.plane.StopKueue()
 	if err := f.create("pod", "gmp-system"); err != nil {
 		f.Fatalf("a pod in gmp-system after the repair: %v", err)
@@ -104,6 +80,38 @@ func (f *folder) outage() {
 	if err := f.plane.StartKueue(f.ctx); err != nil {
 		f.Fatal(err)
 	}
+}
+
+// withoutKueue stops Kueue, which must affect only the teams. It returns the arguments of
+// the command that submits a job of a team in a dry run, which is refused now.
+func (f *folder) withoutKueue() []string {
+	f.Helper()
+	if _, err := f.plane.Kubectl(f.ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: gmp-system}}"),
+		"apply", "--server-side", "--field-manager=plane", "-f", "-"); err != nil {
+		f.Fatal(err)
+	}
+	f.eventually(func() string {
+		if len(f.get("serviceaccounts", "--namespace=gmp-system")) == 0 {
+			return "gmp-system has no service account"
+		}
+		return ""
+	})
+
+	f.plane.StopKueue()
+	for _, namespace := range others {
+		for kind := range ordinary {
+			if err := f.create(kind, namespace); err != nil {
+				f.Fatalf("a %s in %s with Kueue down: %v", kind, namespace, err)
+			}
+		}
+	}
+	job := filepath.Join(f.dir, "workloads/team-a/low-priority-1.yaml")
+	args := append([]string{"apply", "--server-side", "--dry-run=server", "-f", job}, f.member("team-a")...)
+	if _, err := f.plane.Kubectl(f.ctx, nil, args...); err == nil ||
+		!strings.Contains(err.Error(), `failed calling webhook "mjob.kb.io"`) {
+		f.Fatalf("a job of a team with Kueue down: %v, want a refusal", err)
+	}
+	return args
 }
 
 // broad checks that the build refuses a release with a webhook for jobs that sees

@@ -211,6 +211,40 @@ func batchPlatform(f *folder) {
 		f.outage()
 		return
 	}
+	f.phases()
+
+	// A team that is alone in its cohort gets only the quota that it may borrow: two
+	// jobs by its own quota, and one on the part of l4-ondemand that another team
+	// leaves idle.
+	for i := range 4 {
+		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
+	}
+	f.queues("-team-a-hp", count{1, 3})
+	f.lent()
+	f.clear()
+
+	// This comes last, because Kueue counts from its start, including refused
+	// workloads.
+	f.escapes()
+	f.outage()
+}
+
+// batchPlatformArgoCD performs the demonstration of the batch platform with the charts of
+// Kueue and JobSet, and takes Kueue away. The build has no steps that could repair Kueue.
+func batchPlatformArgoCD(f *folder) {
+	f.add(append(f.pools(), f.autoPools(4)...)...)
+	f.phases()
+	submit := f.withoutKueue()
+	if err := f.plane.StartKueue(f.ctx); err != nil {
+		f.Fatal(err)
+	}
+	f.kubectl(submit...)
+}
+
+// phases performs the phases of the batch platform's demonstration, and compares the
+// dashboards and alerts with their numbers.
+func (f *folder) phases() {
+	f.Helper()
 	monitor := f.monitored()
 	defer monitor.Stop()
 	f.failed("team-a", "jobset-1")
@@ -253,21 +287,6 @@ func batchPlatform(f *folder) {
 		f.queues(tier, count{0, 0})
 	}
 	f.cleanUp()
-
-	// A team that is alone in its cohort gets only the quota that it may borrow: two
-	// jobs by its own quota, and one on the part of l4-ondemand that another team
-	// leaves idle.
-	for i := range 4 {
-		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
-	}
-	f.queues("-team-a-hp", count{1, 3})
-	f.lent()
-	f.clear()
-
-	// This comes last, because Kueue counts from its start, including refused
-	// workloads.
-	f.escapes()
-	f.outage()
 }
 
 // lent checks how a guarantee comes back that jobs of the same priority borrow. One

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -298,6 +299,61 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s of %s is in wave %q, want %q", o.key(), o.from, wave, want)
 		}
 	}
+}
+
+// TestDefaults checks that no field of Kueue's objects has a default below a list. Argo CD
+// compares a list as a whole, and would take the defaults that the API server adds to it
+// for a change, over and over.
+func TestDefaults(t *testing.T) {
+	p := readPlatform(t, "argocd")
+	used := map[string]bool{}
+	for _, o := range p.objects {
+		if o.from == "kubernetes" {
+			used[o.GroupVersionKind().String()] = true
+		}
+	}
+	checked := 0
+	for _, o := range p.objects {
+		if o.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		text, err := json.Marshal(o.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := json.Unmarshal(text, &crd); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range crd.Spec.Versions {
+			gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
+			if !used[gvk.String()] {
+				continue
+			}
+			checked++
+			spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
+			for _, field := range listDefaults(&spec, "spec", false) {
+				t.Errorf("%s: %s has a default in a list", gvk.Kind, field)
+			}
+		}
+	}
+	if checked < 4 {
+		t.Errorf("%d kinds", checked)
+	}
+}
+
+// listDefaults returns the fields with defaults at or below a schema that are in a list.
+func listDefaults(s *apiextensionsv1.JSONSchemaProps, path string, inList bool) (found []string) {
+	if inList && s.Default != nil {
+		found = append(found, path)
+	}
+	for name, property := range s.Properties {
+		found = append(found, listDefaults(&property, path+"."+name, inList)...)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		found = append(found, listDefaults(s.Items.Schema, path+"[]", true)...)
+	}
+	return found
 }
 
 // TestProject checks that Argo CD's project allows exactly the kinds and namespaces of

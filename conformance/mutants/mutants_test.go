@@ -63,6 +63,10 @@ var tools = map[string]tool{
 	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
 	}},
+	// The same for a folder that a GitOps tool applies.
+	"gitops cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
+		return []string{"-test.run=^TestGitOps$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
+	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}

@@ -380,4 +380,26 @@ var mutants = []mutant{
 		old: "networkPolicy(p, t), serviceAccount(p, t)", new: "serviceAccount(p, t)",
 		blueprint: "batch-platform", by: "check", says: "a pod of team-a reaches a pod of team-b",
 	},
+
+	// What Argo CD applies.
+	{
+		name: "queues before their webhooks", file: "emit/kubernetes/gitops.go",
+		old: `annotations := map[string]string{argoWave: "1"}`, new: `annotations := map[string]string{argoWave: "0"}`,
+		blueprint: "batch-platform-argocd", by: "gitops cluster", says: "a sync with Deployments that are not healthy",
+	},
+	{
+		name: "certificates of JobSet", file: "emit/gitops/argocd.go",
+		old: `"RespectIgnoreDifferences=true"`, new: `"Validate=true"`,
+		blueprint: "batch-platform-argocd", by: "gitops cluster", says: "a sync sets the certificate of JobSet to",
+	},
+	{
+		name: "account of JobSet", file: "compiler/ir/gitops.go",
+		old: `jobSetOfChart   = "jobset-controller"`, new: `jobSetOfChart   = "jobset-manager"`,
+		blueprint: "batch-platform-argocd", by: "check", says: "job of a jobset: refused",
+	},
+	{
+		name: "account of a team that leaves", file: "emit/kubernetes/gitops.go",
+		old: "t.Namespace == o.Namespace", new: "t.Namespace == o.Name",
+		blueprint: "batch-platform-argocd", by: "gitops cluster", says: `still has ["NetworkPolicy"]`,
+	},
 }

@@ -1,6 +1,8 @@
 package gitops
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -130,7 +132,7 @@ func newApplication(p *ir.Platform, name, namespace string) *application {
 }
 
 func argoPlatform(p *ir.Platform, installed []chart) *application {
-	a := newApplication(p, p.Name, ir.KueueNamespace)
+	a := newApplication(p, p.Name, argoNamespace(p))
 	// A server-side diff asks the API server, which refuses the changed value of a
 	// PriorityClass. Argo CD would then neither compare nor sync anything.
 	a.Annotations = map[string]string{"argocd.argoproj.io/compare-options": "ServerSideDiff=false"}
@@ -157,9 +159,11 @@ func argoDashboards(p *ir.Platform) *application {
 	return a
 }
 
+// argoChart returns the source of a chart. A revision is a tag or a digest of the registry
+// (Argo CD 3.5: docs/user-guide/oci.md).
 func argoChart(c chart) source {
 	return source{
-		RepoURL: c.address, Path: ".", TargetRevision: c.version,
+		RepoURL: c.address, Path: ".", TargetRevision: cmp.Or(c.digest(), c.version),
 		Helm: &helmSource{ReleaseName: c.release, Namespace: c.namespace, ValuesObject: c.values},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
+	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
 type appProject struct {
@@ -50,13 +51,18 @@ func argoProject(p *ir.Platform, installed []chart) *appProject {
 	return project
 }
 
-// argoNamespaces returns the namespaces of the objects, sorted. The objects with which
-// metrics are collected are in the namespaces of Kueue and JobSet. Kueue's chart has a
+// argoNamespaces returns the namespaces of the objects, sorted. Kueue's chart has a
 // RoleBinding in kube-system, and the installers of GPUDirect are there.
 func argoNamespaces(p *ir.Platform) []string {
-	namespaces := []string{ir.KueueNamespace, ir.JobSetNamespace}
+	namespaces := []string{argoNamespace(p)}
+	if p.InstallsJobSet() {
+		namespaces = append(namespaces, ir.JobSetNamespace)
+	}
 	if p.InstallsKueue() || installsOnNodes(p) {
 		namespaces = append(namespaces, metav1.NamespaceSystem)
+	}
+	for _, t := range monitoring.Targets(p) {
+		namespaces = append(namespaces, t.Namespace)
 	}
 	if p.Monitoring.Grafana {
 		namespaces = append(namespaces, p.Monitoring.GrafanaNamespace)
@@ -66,6 +72,18 @@ func argoNamespaces(p *ir.Platform) []string {
 	}
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
+}
+
+// argoNamespace returns the namespace of the platform's Application. The project must
+// allow it. Every object that needs a namespace names its own.
+func argoNamespace(p *ir.Platform) string {
+	switch {
+	case p.InstallsKueue():
+		return ir.KueueNamespace
+	case len(p.Teams) > 0:
+		return p.Teams[0].Namespace
+	}
+	return metav1.NamespaceDefault
 }
 
 // kind is a kind of objects, and whether the platform has such objects. A nil condition
@@ -85,7 +103,7 @@ func clusterKinds(p *ir.Platform) []groupKind {
 		{"apiextensions.k8s.io", "CustomResourceDefinition", installsAny},
 		{"apiregistration.k8s.io", "APIService", (*ir.Platform).InstallsKueue},
 		{"rbac.authorization.k8s.io", "ClusterRole", nil},
-		{"rbac.authorization.k8s.io", "ClusterRoleBinding", nil},
+		{"rbac.authorization.k8s.io", "ClusterRoleBinding", installsOrScrapes},
 		{admission, "MutatingWebhookConfiguration", installsAny},
 		{admission, "ValidatingWebhookConfiguration", installsAny},
 		{admission, "ValidatingAdmissionPolicy", nil},
@@ -105,15 +123,15 @@ func clusterKinds(p *ir.Platform) []groupKind {
 // namespacedKinds returns the kinds of objects with a namespace.
 func namespacedKinds(p *ir.Platform) []groupKind {
 	return kindsOf(p, []kind{
-		{"", "ConfigMap", nil},
-		{"", "Secret", nil},
+		{"", "ConfigMap", func(p *ir.Platform) bool { return installsAny(p) || p.Monitoring.Grafana }},
+		{"", "Secret", installsOrScrapes},
 		{"", "Service", installsAny},
 		{"", "ServiceAccount", nil},
 		{"apps", "Deployment", installsAny},
 		{"apps", "DaemonSet", installsOnNodes},
-		{"rbac.authorization.k8s.io", "Role", nil},
+		{"rbac.authorization.k8s.io", "Role", installsOrScrapes},
 		{"rbac.authorization.k8s.io", "RoleBinding", nil},
-		{"monitoring.googleapis.com", "PodMonitoring", nil},
+		{"monitoring.googleapis.com", "PodMonitoring", scrapes},
 		{"networking.k8s.io", "NetworkPolicy", nil},
 		{"kueue.x-k8s.io", "LocalQueue", nil},
 	})
@@ -121,6 +139,11 @@ func namespacedKinds(p *ir.Platform) []groupKind {
 
 // installsAny reports whether a chart is among the sources.
 func installsAny(p *ir.Platform) bool { return p.InstallsKueue() || p.InstallsJobSet() }
+
+// scrapes reports whether the platform has objects for the metrics of controllers.
+func scrapes(p *ir.Platform) bool { return len(monitoring.Targets(p)) > 0 }
+
+func installsOrScrapes(p *ir.Platform) bool { return installsAny(p) || scrapes(p) }
 
 // installsOnNodes reports whether installers of GPUDirect run on nodes.
 func installsOnNodes(p *ir.Platform) bool {

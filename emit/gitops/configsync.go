@@ -39,13 +39,14 @@ type rootSyncGit struct {
 }
 
 type override struct {
-	EnableShellInRendering bool `json:"enableShellInRendering"`
+	NamespaceStrategy      string `json:"namespaceStrategy,omitempty"`
+	EnableShellInRendering bool   `json:"enableShellInRendering,omitempty"`
 }
 
 // configSync returns the objects for Config Sync: a RootSync for each of Kueue, JobSet,
-// the platform and the dashboards, as far as the platform has them. RootSyncs do not wait for each other. Until the
-// kinds and webhooks of Kueue are there, the RootSync of the platform reports errors,
-// and tries again.
+// the platform and the dashboards, as far as the platform has them. RootSyncs do not wait
+// for each other. Until the kinds and webhooks of Kueue are there, the RootSync of the
+// platform reports errors, and tries again.
 //
 // Kueue and JobSet are installed from the manifests of their releases: see
 // ir.GitOpsFacts.Charts. Kustomize downloads them, which needs a shell (Config Sync:
@@ -66,9 +67,9 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 			kubeyaml.NewKustomization([]string{p.Versions.JobSetManifest()}),
 		}})
 	}
-	manifests = append(manifests, kubeyaml.Manifest{
-		Name: "platform.yaml", Objects: []any{newRootSync(p, "platform", kubernetesFolder)},
-	})
+	platform := newRootSync(p, "platform", kubernetesFolder)
+	platform.Spec.Override = &override{NamespaceStrategy: explicitNamespaces}
+	manifests = append(manifests, kubeyaml.Manifest{Name: "platform.yaml", Objects: []any{platform}})
 	if p.Monitoring.Grafana {
 		manifests = append(manifests, kubeyaml.Manifest{
 			Name: "dashboards.yaml", Objects: []any{newRootSync(p, dashboardsFolder, dashboardsFolder)},
@@ -77,6 +78,12 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 	manifests = append(manifests, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(manifests)}})
 	return append(manifests, releases...), nil
 }
+
+// explicitNamespaces keeps a RootSync from creating namespaces that its folder does not
+// have. Otherwise the RootSync of the platform, which has objects in the namespaces of
+// Kueue and JobSet, would create and own these namespaces if it comes first, and the
+// RootSyncs of the releases could not apply theirs (Config Sync: error KNV1060).
+const explicitNamespaces = "explicit"
 
 // releaseKustomization is a kustomization of a release and its changes.
 type releaseKustomization struct {
@@ -148,7 +155,7 @@ func kueueRelease(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 // releaseSync returns the RootSync of a release.
 func releaseSync(p *ir.Platform, name string) *rootSync {
 	r := newRootSync(p, name, path.Join(folder, name))
-	r.Spec.Override = &override{EnableShellInRendering: true}
+	r.Spec.Override = &override{NamespaceStrategy: explicitNamespaces, EnableShellInRendering: true}
 	return r
 }
 

@@ -43,8 +43,11 @@ type ociRepository struct {
 	LayerSelector layerSelector `json:"layerSelector"`
 }
 
+// ociTag names a chart in its registry. Flux pulls the digest if there is one, and then
+// does not read the tag.
 type ociTag struct {
-	Tag string `json:"tag"`
+	Tag    string `json:"tag"`
+	Digest string `json:"digest,omitempty"`
 }
 
 type layerSelector struct {
@@ -233,7 +236,7 @@ func fluxChart(p *ir.Platform, c chart) []any {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "OCIRepository"},
 			ObjectMeta: fluxMeta(p, name),
 			Spec: ociRepository{
-				Interval: lookInterval, URL: c.address, Ref: ociTag{c.version},
+				Interval: lookInterval, URL: c.address, Ref: ociTag{c.version, c.digest()},
 				LayerSelector: layerSelector{
 					MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Operation: "copy",
 				},

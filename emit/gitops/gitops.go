@@ -53,7 +53,16 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 // chart is a Helm chart in an OCI registry, with the name and namespace of its release.
 type chart struct {
 	address, version, release, namespace string
+	sha256                               string       // of the chart in its registry, "" if it is unknown
 	values                               *chartValues // nil for the chart's own
+}
+
+// digest returns the digest of the chart in its registry, "" if it is unknown.
+func (c chart) digest() string {
+	if c.sha256 == "" {
+		return ""
+	}
+	return "sha256:" + c.sha256
 }
 
 // charts returns the charts that the tool installs, in their order. There is none if
@@ -77,11 +86,15 @@ func charts(p *ir.Platform) ([]chart, error) {
 // of its objects would not be those in the platform's policies and monitoring (Kueue
 // 0.19: charts/kueue/templates/_helpers.tpl).
 func kueueChart(p *ir.Platform, values *chartValues) chart {
-	return chart{ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, values}
+	return chart{
+		ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, p.Versions.SHA256.KueueChart, values,
+	}
 }
 
 func jobSetChart(p *ir.Platform) chart {
-	return chart{ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace, nil}
+	return chart{
+		ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace, p.Versions.SHA256.JobSetChart, nil,
+	}
 }
 
 // chartValues are the values of Kueue's chart. The chart writes the configuration into

@@ -103,6 +103,58 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestDigest checks that a chart with a known SHA-256 is pinned by its digest.
+func TestDigest(t *testing.T) {
+	sha256 := strings.Repeat("0a", 32)
+	for tool, want := range map[ir.GitOpsTool][2]string{
+		ir.ArgoCD: {"gitops/platform.yaml", "targetRevision: sha256:" + sha256},
+		ir.Flux:   {"gitops/system/kueue.yaml", "digest: sha256:" + sha256},
+	} {
+		p := testPlan(tool)
+		file, line := want[0], want[1]
+		if content := renderFiles(t, p)[file]; strings.Contains(content, "sha256:") {
+			t.Errorf("%s: a digest although no SHA-256 is known:\n%s", tool, content)
+		}
+		p.Versions.SHA256.KueueChart = sha256
+		if content := renderFiles(t, p)[file]; strings.Count(content, line+"\n") != 1 {
+			t.Errorf("%s: no %q in\n%s", tool, line, content)
+		}
+	}
+}
+
+// TestExplicitNamespaces checks that no RootSync can take the namespaces of Kueue and
+// JobSet away from the RootSyncs that install them.
+func TestExplicitNamespaces(t *testing.T) {
+	files := renderFiles(t, testPlan(ir.ConfigSync))
+	for _, name := range []string{"kueue", "jobset", "platform"} {
+		if content := files["gitops/"+name+".yaml"]; !strings.Contains(content, "namespaceStrategy: explicit\n") {
+			t.Errorf("%s may create namespaces:\n%s", name, content)
+		}
+	}
+}
+
+// TestNothingInstalled checks a platform in a cluster in which others run Kueue and
+// JobSet: no tool installs them, and Argo CD's project allows only what is left.
+func TestNothingInstalled(t *testing.T) {
+	for _, tool := range []ir.GitOpsTool{ir.ArgoCD, ir.Flux, ir.ConfigSync} {
+		p := testPlan(tool)
+		p.Cluster.Existing = &ir.ExistingCluster{Kueue: &ir.ExistingKueue{}, JobSet: &ir.ExistingJobSet{}}
+		for name, content := range renderFiles(t, p) {
+			for _, word := range []string{
+				ir.KueueChart, ir.JobSetChart, "kueue-system", "jobset-system", "CustomResource",
+			} {
+				if strings.Contains(content, word) {
+					t.Errorf("%s: %s mentions %s:\n%s", tool, name, word, content)
+				}
+			}
+		}
+		p.Monitoring.Grafana = false
+		if files := renderFiles(t, p); tool == ir.Flux && files["gitops/system/kustomization.yaml"] != "" {
+			t.Errorf("an empty Kustomization:\n%v", files)
+		}
+	}
+}
+
 // TestNoGrafana checks that a platform without dashboards for Grafana has no objects for
 // them.
 func TestNoGrafana(t *testing.T) {

@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -43,7 +45,7 @@ func gitOpsOf(p *ir.Platform) gitOps {
 			ready:   "The platform is ready when all of them are ready.",
 			queues: "A Kustomization with a queue that is not active is not ready. A queue that somebody has " +
 				"stopped counts as ready.",
-			replace: replaced,
+			replace: replaced + oneDefault(p),
 			pause:   []string{"kubectl delete -k gitops"},
 		},
 		gitOps{
@@ -57,6 +59,19 @@ func gitOpsOf(p *ir.Platform) gitOps {
 				"again. In between, pending jobs wait and running jobs continue.",
 			pause: []string{"kubectl delete -k gitops"},
 		})
+}
+
+// oneDefault says what to do for Flux if another PriorityClass becomes the default. Flux
+// asks the API server about every class before it changes one, and the API server refuses
+// a second default class (Flux: pkg/ssa, ApplyAll; Kubernetes:
+// plugin/pkg/admission/priority).
+func oneDefault(p *ir.Platform) markup {
+	if !slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return c.Default && !c.BuiltIn }) {
+		return ""
+	}
+	return " If another PriorityClass becomes the default of the cluster, delete the old default: `kubectl delete " +
+		"priorityclasses " + classPlaceholder(p) + "`. Flux cannot do it, because it first asks Kubernetes about all " +
+		"classes, and Kubernetes refuses a second default. Existing pods keep their priority."
 }
 
 // toolName returns the name of the platform's GitOps tool.
@@ -198,14 +213,15 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 		"mention ",
 		"of it in other files. Merge the change. ", toolName(p), " then deletes the objects that this folder no "+
 			"longer ",
-		"has, except namespaces:")
+		"has:")
 	d.List(
 		"A ClusterQueue admits no more jobs. It stays until its running jobs have ended, and keeps their quota "+
 			"until "+
 			"then. Nobody stops these jobs. To stop them, run the command for `HoldAndDrain` above before you merge.",
 		"A flavor stays until no ClusterQueue names it.",
-		"A team's namespace stays, with everything in it: jobs, volume claims and Secrets. When nobody needs them, "+
-			"an administrator deletes it: `kubectl delete namespaces NAMESPACE`.",
+		"A team's namespace stays, with its network policy, its service account and all objects of the team: jobs, "+
+			"volume claims and Secrets. The members lose their access. When nobody needs the objects, an administrator "+
+			"deletes the namespace: `kubectl delete namespaces NAMESPACE`.",
 	)
 	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the team's "+
 		"roles", deletesBucket(p),

@@ -2,9 +2,11 @@ package kubernetes
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,10 +16,12 @@ import (
 )
 
 // Annotations of Argo CD: the wave in which an object is synced, and options of the
-// object. Source: Argo CD 3.5, docs/user-guide/sync-waves.md and sync-options.md.
+// object. Source: Argo CD 3.5, docs/user-guide/sync-waves.md, sync-options.md and
+// compare-options.md.
 const (
 	argoWave    = "argocd.argoproj.io/sync-wave"
 	argoOptions = "argocd.argoproj.io/sync-options"
+	argoCompare = "argocd.argoproj.io/compare-options"
 )
 
 // Annotations of Flux: whether an object that is not in the source is deleted, and
@@ -47,7 +51,7 @@ func annotateForGitOps(p *ir.Platform, manifests []kubeyaml.Manifest) {
 		for _, o := range m.Objects {
 			// Every emitted kind has metadata; the structs of this package embed it.
 			object := o.(metav1.Object)
-			added := annotations(o)
+			added := annotations(o, staysWithTeam(p, o))
 			if len(added) == 0 {
 				continue
 			}
@@ -59,6 +63,21 @@ func annotateForGitOps(p *ir.Platform, manifests []kubeyaml.Manifest) {
 			object.SetAnnotations(all)
 		}
 	}
+}
+
+// staysWithTeam reports whether an object stays in the cluster when a team leaves the
+// folder: the team's namespace, and the parts of it that running jobs need. With the
+// namespace, everything in it would go. Without the service account, jobs would lose
+// their rights in Google Cloud, and without the network policy, other teams could reach
+// them. Both go with the namespace, and no other change removes one from the folder.
+func staysWithTeam(p *ir.Platform, object any) bool {
+	switch o := object.(type) {
+	case *corev1.Namespace, *networkingv1.NetworkPolicy:
+		return true
+	case *corev1.ServiceAccount:
+		return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Namespace == o.Namespace })
+	}
+	return false
 }
 
 // isReplaced reports whether Kubernetes refuses to change a field that a blueprint can
@@ -81,12 +100,17 @@ func isReplaced(object any) bool {
 //
 // "kubectl apply --force" replaces an object only if its change is refused, and cannot
 // be combined with server-side apply.
-func argoAnnotations(object any) map[string]string {
-	if _, ok := object.(*corev1.Namespace); ok {
-		return map[string]string{argoOptions: "Prune=false,Delete=false"}
-	}
+//
+// Without IgnoreExtraneous, an object that stays would keep the Application out of sync.
+func argoAnnotations(object any, stays bool) map[string]string {
 	annotations := map[string]string{argoWave: "1"}
-	if isReplaced(object) {
+	if _, ok := object.(*corev1.Namespace); ok {
+		delete(annotations, argoWave)
+	}
+	switch {
+	case stays:
+		annotations[argoOptions], annotations[argoCompare] = "Prune=false,Delete=false", "IgnoreExtraneous"
+	case isReplaced(object):
 		annotations[argoOptions] = "Force=true,ServerSideApply=false"
 	}
 	return annotations
@@ -95,8 +119,8 @@ func argoAnnotations(object any) map[string]string {
 // fluxAnnotations returns the annotations for Flux. Flux replaces an object with
 // fluxForce also if the object is invalid, so no other kind has the annotation: a wrong
 // ClusterQueue would first be deleted and then refused.
-func fluxAnnotations(object any) map[string]string {
-	if _, ok := object.(*corev1.Namespace); ok {
+func fluxAnnotations(object any, stays bool) map[string]string {
+	if stays {
 		return map[string]string{fluxPrune: "disabled"}
 	}
 	if isReplaced(object) {
@@ -107,8 +131,8 @@ func fluxAnnotations(object any) map[string]string {
 
 // configSyncAnnotations returns the annotations for Config Sync. It applies an object
 // after the objects that it depends on, and deletes the object before them.
-func configSyncAnnotations(object any) map[string]string {
-	if _, ok := object.(*corev1.Namespace); ok {
+func configSyncAnnotations(object any, stays bool) map[string]string {
+	if stays {
 		return map[string]string{configSyncDeletion: "detach"}
 	}
 	after := kueue.DependsOn(object)

@@ -48,6 +48,7 @@ func TestDemonstrations(t *testing.T) {
 		paths []string
 	}{
 		{"batch-platform", []string{"batch-platform"}},
+		{"batch-platform-argocd", []string{"batch-platform", "batch-platform-argocd"}},
 		{"batch-platform-dws", []string{"batch-platform", "batch-platform-dws"}},
 		{"tpu-training", []string{"tpu-training"}},
 	} {

@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// install installs JobSet, and the definitions of GKE and KAI Scheduler.
-func (p *Plane) install(ctx context.Context) error {
+// installDefinitions installs the definitions of GKE and KAI Scheduler.
+func (p *Plane) installDefinitions(ctx context.Context) error {
 	autoscaler, err := source(ctx, p.root, "k8s.io/autoscaler/cluster-autoscaler/apis")
 	if err != nil {
 		return err
@@ -72,21 +72,23 @@ func (p *Plane) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Apply(ctx, append(definitions, queue)); err != nil {
-		return err
-	}
+	return p.Apply(ctx, append(definitions, queue))
+}
 
-	free, err := ports(3)
-	if err != nil {
+// installJobSet installs JobSet from its release, and starts it.
+func (p *Plane) installJobSet(ctx context.Context) error {
+	if err := p.installController(ctx, jobset, p.jobSetPorts[0]); err != nil {
 		return err
 	}
-	if err := p.installController(ctx, jobset, free[0]); err != nil {
-		return err
-	}
-	_, err = p.runController(ctx, jobset, map[string]any{
+	return p.runJobSet(ctx, jobset)
+}
+
+// runJobSet starts JobSet.
+func (p *Plane) runJobSet(ctx context.Context, c controller) error {
+	_, err := p.runController(ctx, c, map[string]any{
 		"apiVersion": "config.jobset.x-k8s.io/v1alpha1",
 		"kind":       "Configuration",
-	}, free)
+	}, p.jobSetPorts)
 	return err
 }
 
@@ -188,18 +190,11 @@ func (p *Plane) writeRelease(ctx context.Context, c controller, port string) err
 	}
 	var out bytes.Buffer
 	for _, object := range objects {
-		switch object["kind"] {
-		case "Deployment":
-			if p.metrics[c.namespace].pods, err = podLabels(object); err != nil {
-				return err
-			}
-			object["spec"].(map[string]any)["replicas"] = 0
-		case "APIService":
-			continue // nothing of the folders needs the visibility API
-		case "Service":
-			object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
+		if runs, err := p.adapt(object, c, number); err != nil {
+			return err
+		} else if !runs {
+			continue
 		}
-		p.direct(object, number, c.secret == "")
 		// JSON is YAML, and keeps integers exact.
 		text, err := json.Marshal(object)
 		if err != nil {
@@ -208,6 +203,24 @@ func (p *Plane) writeRelease(ctx context.Context, c controller, port string) err
 		fmt.Fprintf(&out, "---\n%s\n", text)
 	}
 	return os.WriteFile(p.Release(c.name), out.Bytes(), 0o600)
+}
+
+// adapt changes an object of a controller as Release says, and reports whether the plane
+// can have the object.
+func (p *Plane) adapt(object map[string]any, c controller, port int) (runs bool, err error) {
+	switch object["kind"] {
+	case "Deployment":
+		if p.metrics[c.namespace].pods, err = podLabels(object); err != nil {
+			return false, err
+		}
+		object["spec"].(map[string]any)["replicas"] = 0
+	case "APIService":
+		return false, nil // nothing of the folders needs the visibility API
+	case "Service":
+		object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
+	}
+	p.direct(object, port, c.secret == "")
+	return true, nil
 }
 
 // direct sets the port in every client configuration of a webhook in the value, and
@@ -319,8 +332,12 @@ func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 // kubernetes/system/kueue-configuration.yaml. It changes the addresses, the paths
 // of certificates, and two features that need a cluster: leader election and the
 // visibility server. For a folder with KAI Scheduler it only creates the namespace:
-// the plane does not run KAI Scheduler.
+// the plane does not run KAI Scheduler. It refuses a folder for which a GitOps tool
+// installs Kueue: see StartCharts.
 func (p *Plane) Prepare(ctx context.Context, folder string) error {
+	if _, err := os.Stat(filepath.Join(folder, "gitops")); err == nil {
+		return fmt.Errorf("%s: a GitOps tool installs Kueue", folder)
+	}
 	file := filepath.Join(folder, "kubernetes/system/kueue-configuration.yaml")
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -339,9 +356,23 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	if object.Data[key] == "" {
 		return fmt.Errorf("%s: no data %q", file, key)
 	}
-	config := map[string]any{}
-	if err := yaml.Unmarshal([]byte(object.Data[key]), &config); err != nil {
+	p.StopKueue()
+	if err := p.configureKueue(object.Data[key]); err != nil {
 		return fmt.Errorf("%s: %s: %w", file, key, err)
+	}
+	webhooks := filepath.Join(folder, "kubernetes/system/kueue-webhooks")
+	if err := p.installController(ctx, kueue, p.kueuePorts[0], webhooks); err != nil {
+		return err
+	}
+	return p.StartKueue(ctx)
+}
+
+// configureKueue sets the configuration with which StartKueue starts Kueue, from a
+// configuration for a cluster.
+func (p *Plane) configureKueue(text string) (err error) {
+	config := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
+		return err
 	}
 	gates, _ := config["featureGates"].(map[string]any)
 	if gates == nil {
@@ -349,21 +380,13 @@ func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	}
 	gates["VisibilityOnDemand"] = false // would write where it may not
 	config["featureGates"] = gates
-
 	if p.kueuePorts == nil {
 		if p.kueuePorts, err = ports(3); err != nil {
 			return err
 		}
 	}
-	p.StopKueue()
-	if p.kueueConfig, err = yaml.Marshal(config); err != nil {
-		return err
-	}
-	webhooks := filepath.Join(folder, "kubernetes/system/kueue-webhooks")
-	if err := p.installController(ctx, kueue, p.kueuePorts[0], webhooks); err != nil {
-		return err
-	}
-	return p.StartKueue(ctx)
+	p.kueueConfig, err = yaml.Marshal(config)
+	return err
 }
 
 // StartKueue starts Kueue with the configuration of the folder for which the plane

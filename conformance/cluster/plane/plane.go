@@ -35,6 +35,7 @@ type Plane struct {
 	processes      []*process           // in the order they were started
 	kueue          *process             // nil before Prepare
 	kueuePorts     []string             // webhook, health, metrics
+	jobSetPorts    []string             // the same
 	kueueConfig    []byte               // YAML of the folder that the plane was prepared for
 	metrics        map[string]*endpoint // of controllers, by namespace
 }
@@ -48,7 +49,19 @@ var stages []byte
 // Start builds the programs of the module at root, if they are not built, and
 // starts all except Kueue, which Prepare starts. It writes its progress to log. The
 // caller must stop the plane; if Start fails, nothing is left running.
-func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error) {
+func Start(ctx context.Context, root string, log io.Writer) (*Plane, error) {
+	return start(ctx, root, log, (*Plane).installJobSet)
+}
+
+// StartEmpty is Start without JobSet. A stand-in for a GitOps tool installs JobSet and
+// Kueue from their charts, and StartCharts starts both.
+func StartEmpty(ctx context.Context, root string, log io.Writer) (*Plane, error) {
+	return start(ctx, root, log, func(*Plane, context.Context) error { return nil })
+}
+
+// start starts a plane, and lets it install something at the end.
+func start(ctx context.Context, root string, log io.Writer,
+	install func(*Plane, context.Context) error) (_ *Plane, err error) {
 	bin, err := Build(ctx, root, log)
 	if err != nil {
 		return nil, err
@@ -74,7 +87,13 @@ func Start(ctx context.Context, root string, log io.Writer) (_ *Plane, err error
 	if err := p.startNodes(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.install(ctx); err != nil {
+	if err := p.installDefinitions(ctx); err != nil {
+		return nil, err
+	}
+	if p.jobSetPorts, err = ports(3); err != nil {
+		return nil, err
+	}
+	if err := install(p, ctx); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(log, "plane: up in %.1f s\n", time.Since(began).Seconds())

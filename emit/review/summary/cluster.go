@@ -39,15 +39,20 @@ func (s *sheet) addPlatform() {
 	s.addRehearsals(top)
 
 	v := p.Versions
-	for _, r := range []struct{ name, version, sha256 string }{
-		{"Kueue", v.Kueue, v.SHA256.Kueue}, {"JobSet", v.JobSet, v.SHA256.JobSet}, {"KAI Scheduler", v.KAI, ""},
-		{"Helm", v.Helm, v.SHA256.Helm}, {"NCCL plugin gIB", v.GIB, ""}, {"Terraform", v.Terraform, v.SHA256.Terraform},
-		{"Terraform provider hashicorp/google", v.GoogleProvider, ""}, {"Google Cloud CLI", v.Gcloud, v.SHA256.Gcloud},
+	pins := v.SHA256
+	for _, r := range []struct{ name, version, sha256, chart string }{
+		{"Kueue", v.Kueue, pins.Kueue, pins.KueueChart}, {"JobSet", v.JobSet, pins.JobSet, pins.JobSetChart},
+		{"KAI Scheduler", v.KAI, "", ""}, {"Helm", v.Helm, pins.Helm, ""}, {"NCCL plugin gIB", v.GIB, "", ""},
+		{"Terraform", v.Terraform, pins.Terraform, ""}, {"Google Cloud CLI", v.Gcloud, pins.Gcloud, ""},
+		{"Terraform provider hashicorp/google", v.GoogleProvider, "", ""},
 	} {
 		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
 		if r.sha256 != "" {
 			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"))
+		}
+		if r.chart != "" {
+			release.follows("pinned SHA-256 of the chart", r.chart, factPath(kindRelease, r.name, "version"))
 		}
 	}
 	s.addCluster()
