@@ -25,33 +25,14 @@ type design struct {
 	tiers                 []*tier
 	cohorts               []cohort
 	teams                 []*team
+
+	machines []catalog.Machine // all that a blueprint can use; nil until they are needed
 }
 
 // setting is a field with its value: a string, a bool, an int, or settings.
 type setting struct {
 	name  string
 	value any
-}
-
-// hardware is a class of machine.
-type hardware struct {
-	name     string
-	machine  catalog.Machine
-	gpuType  string // of attached GPUs
-	gpus     int
-	topology string
-	milliCPU int64 // per accelerator, 0 for the machine's share
-	memoryMi int64
-	diskGiB  int
-	guessed  bool
-}
-
-// count returns the number of accelerators of a node.
-func (h *hardware) count() int {
-	if h.gpus > 0 {
-		return h.gpus
-	}
-	return h.machine.Count
 }
 
 // capacity is some hardware obtained through one consumption option.
@@ -70,6 +51,7 @@ type capacity struct {
 	pool        *pool
 	units       int64 // of guaranteed quota
 	overbooked  bool
+	unlimited   bool // the guarantees exceed any number of nodes
 	fillCount   bool
 	fillOption  bool
 }
@@ -87,11 +69,16 @@ type tier struct {
 	toReclaim  string
 	toBorrow   string
 	key        string
-	sources    []string
 	members    []*member
 	shared     bool
 	namespaces any // "all", the settings of labels, or nil for the teams' namespaces
-	priorities []setting
+	priorities []priority
+}
+
+// priority is a PriorityClass with its value, and a comment or "".
+type priority struct {
+	setting
+	comment string
 }
 
 // member is a ClusterQueue in a tier.

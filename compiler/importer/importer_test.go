@@ -2,12 +2,14 @@ package importer_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
@@ -53,6 +55,33 @@ func badInputs() []badInput {
 				"        nominalQuota: ${n}\n",
 			"E0920", "f:11:23",
 		},
+		{
+			"a template of names", strings.Replace(cohort, "research", "\"{{ .name }}\"", 1) + "---\n" +
+				strings.Replace(cohort, "research", `"${other}"`, 1),
+			"E0920", "f:3:18",
+		},
+		{"a template that is not YAML", "{% for c in cohorts %}\n---\n" + cohort + "{% endfor %}\n", "E0920", "f:7:1"},
+		{"a tab", strings.Replace(cohort, "spec: {}", "spec:\n\tparentName: a", 1), "E0920", "f:5:1"},
+		{"Windows line endings", strings.ReplaceAll(strings.Replace(cohort, "v1beta2", "v1", 1), "\n", "\r\n"), "E0922",
+			"f:1:13"},
+		{"a byte order mark", "\ufeff" + strings.Replace(cohort, "v1beta2", "v1", 1), "E0922", "f:1:13"},
+		{"UTF-16", utf16Text(strings.Replace(cohort, "v1beta2", "v1", 1)), "E0922", "f:1:13"},
+		{"a control character", strings.Replace(cohort, "research", "re\x07search", 1), "E0920", "f:3:20"},
+		{"a key twice", strings.Replace(cohort, "spec: {}", "spec: {parentName: a, parentName: b}", 1), "E0920",
+			"f:4:23"},
+		{"an alias of itself", strings.Replace(cohort, "spec: {}", "spec: &a {parentName: *a}", 1), "E0920", "f:4:7"},
+		{"deep nesting", strings.Replace(cohort, "{}", strings.Repeat("[", 300)+strings.Repeat("]", 300), 1), "E0920",
+			"f:4:"},
+		{"too deep for the parser", "a: " + strings.Repeat("[", 20_000), "E0920", "f:1:1"},
+		{
+			"an amount that is none",
+			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  resourceGroups:\n" +
+				"  - coveredResources: [cpu]\n    flavors:\n    - name: a\n      resources: [{name: cpu, " +
+				"nominalQuota: 8 cores}]\n",
+			"E0920", "f:9:45",
+		},
+		{"a List of null", `{"apiVersion": "v1", "kind": "List", "items": null}`, "E0921", "f:1:1"},
+		{"a null in a List", `{"apiVersion": "v1", "kind": "List", "items": [null]}`, "E0920", "f:1:48"},
 		{"an unknown field", strings.Replace(cohort, "spec: {}", "spec: {wieght: 1}", 1), "W0925", "f:4:8"},
 		{"a Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: aHVudGVyMg==}\n---\n" + cohort,
 			"W0926", "f:1:1"},
@@ -172,6 +201,12 @@ func TestSecrets(t *testing.T) {
 	for name, content := range map[string]string{
 		"one line":        `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, ` + bad + `]}`,
 		"the other order": `{"apiVersion": "v1", "kind": "List", "items": [` + bad + `, ` + object + `]}`,
+		"in a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "List", "items": [` + object +
+			`]}, ` + bad + `]}`,
+		"a List of unnamed kind": `{"apiVersion": "v1", "kind": "SecretList", "items": [{"metadata": {"name": "a"}, ` +
+			`"data": {"k": "` + secret + `"}}]}`,
+		"an alias":        "x: &s " + object + "\napiVersion: v1\nkind: List\nitems: [*s, " + bad + "]\n",
+		"a cluster":       `{"name": "c", "masterAuth": {"password": "` + secret + `"}, "autopilot": {"enabled": true}}`,
 		"cut off":         `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
 		"YAML, cut off":   "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
 		"beside a cohort": cohort + "---\n" + object,
@@ -203,6 +238,68 @@ func TestSecrets(t *testing.T) {
 				t.Error("no finding")
 			}
 		})
+	}
+}
+
+// utf16Text returns a text as PowerShell writes it.
+func utf16Text(s string) string {
+	out := []byte("\xff\xfe")
+	for _, unit := range utf16.Encode([]rune(s)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return string(out)
+}
+
+// TestCutOff: an export that is cut off anywhere gives a finding at a place, or a
+// blueprint of what is left.
+func TestCutOff(t *testing.T) {
+	content := exportOf(1) + "---\n" + cohort
+	for cut := range content {
+		res := importText(t, "f", content[:cut])
+		if res.Findings.HasErrors() == (res.Blueprint != nil) {
+			t.Fatalf("cut at %d: neither findings nor a blueprint, or both", cut)
+		}
+		for _, f := range res.Findings.Sorted() {
+			if cut > 0 && !strings.HasPrefix(f.Span.String(), "f:") {
+				t.Errorf("cut at %d: no place: %s", cut, f.Message)
+			}
+		}
+	}
+}
+
+// TestYAML: YAML that kubectl accepts is read in all its forms.
+func TestYAML(t *testing.T) {
+	want := string(importText(t, "f", exportOf(2)).Blueprint)
+	items := exportOf(2)[strings.Index(exportOf(2), "- "):]
+	for name, content := range map[string]string{
+		"Windows line endings": strings.ReplaceAll(exportOf(2), "\n", "\r\n"),
+		"a byte order mark":    "\ufeff" + exportOf(2),
+		"UTF-16":               utf16Text(exportOf(2)),
+		"a last separator":     exportOf(2) + "---\n",
+		"a first separator":    "# comment\n---\n---\n" + exportOf(2),
+		"a merged mapping": "apiVersion: v1\nkind: List\nx: &v {apiVersion: kueue.x-k8s.io/v1beta2}\nitems:\n" +
+			strings.ReplaceAll(items, "- apiVersion: kueue.x-k8s.io/v1beta2", "- <<: *v"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := importText(t, "f", content)
+			if got := string(res.Blueprint); got != want {
+				t.Errorf("got:\n%s\nwant:\n%s\n%+v", got, want, res.Findings.Sorted())
+			}
+		})
+	}
+}
+
+// TestAmounts: amounts of any size and form are read without overflow.
+func TestAmounts(t *testing.T) {
+	for _, amount := range []string{
+		"99999999999999999999999999", "9999999999999999Ei", "-5", "1e30", "0.0000001", "1.5", "5n",
+	} {
+		content := strings.ReplaceAll(exportOf(1), `nominalQuota: "1"`, `nominalQuota: "`+amount+`"`)
+		content = strings.ReplaceAll(content, `nominalQuota: 8Gi`, `nominalQuota: "`+amount+`"`)
+		res := importText(t, "f", content)
+		if res.Findings.HasErrors() || bytes.Contains(res.Blueprint, []byte(": -")) {
+			t.Errorf("%s: %+v\n%s", amount, res.Findings.Sorted(), res.Blueprint)
+		}
 	}
 }
 

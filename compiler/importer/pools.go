@@ -27,7 +27,11 @@ type pool struct {
 	zones                []string
 	nodes, min, max      int // in all zones; max is 0 for a fixed number
 	diskGiB              int
-	taken                bool // a flavor uses it
+	diskType             string
+	localSSDs            int
+	driver               string // of GPUs, "" for the default
+	networks             bool   // nodes have networks in addition to the cluster's
+	taken                bool   // a flavor uses it
 }
 
 // at returns the value below a path of keys, nil if there is none.
