@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,6 +81,7 @@ type queueObjects struct {
 	localQueues   map[string]v1beta2.LocalQueue
 	flavors       map[string]v1beta2.ResourceFlavor
 	cohorts       map[string]v1beta2.Cohort
+	renamed       map[string]string // names of flavors in the blueprint
 }
 
 // readQueueObjects reads Kueue's objects of YAML texts. The fields that v1beta2 renamed
@@ -88,7 +90,7 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 	t.Helper()
 	o := queueObjects{
 		map[string]v1beta2.ClusterQueue{}, map[string]v1beta2.LocalQueue{}, map[string]v1beta2.ResourceFlavor{},
-		map[string]v1beta2.Cohort{},
+		map[string]v1beta2.Cohort{}, map[string]string{},
 	}
 	for _, doc := range bytes.Split(bytes.Join(texts, []byte("\n---\n")), []byte("\n---\n")) {
 		doc = bytes.ReplaceAll(doc, []byte("\n  cohort: "), []byte("\n  cohortName: "))
@@ -122,6 +124,28 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 	return o
 }
 
+// renameFlavors gives the flavors the names that they have in the blueprint.
+func (o queueObjects) renameFlavors(r importer.Report) {
+	for _, object := range r.Objects {
+		for _, f := range object.Fields {
+			name, ok := strings.CutPrefix(f.Becomes, "capacity.")
+			if object.Kind != "ResourceFlavor" || f.Field != "metadata.name" || !ok || name == object.Name {
+				continue
+			}
+			o.renamed[object.Name] = name
+			for _, q := range o.clusterQueues {
+				for _, g := range q.Spec.ResourceGroups {
+					for i := range g.Flavors {
+						if string(g.Flavors[i].Name) == object.Name {
+							g.Flavors[i].Name = v1beta2.ResourceFlavorReference(name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestImport imports each file, compiles the blueprint, and compares the compiled
 // objects with the file: a field that the report calls exact must be identical, and a
 // quota that it calls approximated must differ.
@@ -143,6 +167,7 @@ func TestImport(t *testing.T) {
 				return // no objects of Kueue
 			}
 			was, is := readQueueObjects(t, content), readQueueObjects(t, texts...)
+			was.renameFlavors(res.Report)
 			for _, o := range res.Report.Objects {
 				for _, f := range o.Fields {
 					if f.Status == importer.Exact || strings.HasPrefix(f.Field, "resourceGroups[") {
@@ -160,8 +185,12 @@ func compareImported(t *testing.T, was, is queueObjects, o importer.ObjectReport
 	var before, after string
 	switch o.Kind {
 	case "ClusterQueue":
-		before = queueField(was.clusterQueues[o.Name], f.Field)
-		after = queueField(is.clusterQueues[o.Name], f.Field)
+		field := f.Field
+		if m := quotaField.FindStringSubmatch(field); m != nil && was.renamed[m[1]] != "" {
+			field = strings.Replace(field, "]."+m[1]+".", "]."+was.renamed[m[1]]+".", 1)
+		}
+		before = queueField(was.clusterQueues[o.Name], field)
+		after = queueField(is.clusterQueues[o.Name], field)
 	case "LocalQueue":
 		local := is.localQueues[o.Namespace+"/"+o.Name]
 		switch f.Field {
@@ -189,7 +218,8 @@ func compareImported(t *testing.T, was, is queueObjects, o importer.ObjectReport
 		}
 	case "ResourceFlavor":
 		if key, ok := strings.CutPrefix(f.Field, "nodeLabels."); ok {
-			before, after = was.flavors[o.Name].Spec.NodeLabels[key], is.flavors[o.Name].Spec.NodeLabels[key]
+			before = was.flavors[o.Name].Spec.NodeLabels[key]
+			after = is.flavors[cmp.Or(was.renamed[o.Name], o.Name)].Spec.NodeLabels[key]
 		} else {
 			before, after = o.Name, is.flavors[o.Name].Name
 		}
@@ -329,6 +359,7 @@ func importShapes() map[string]string {
 		"tokens.yaml":           "flavors of own resources only; Namespaces; an object of Argo CD",
 		"partitions.yaml":       "v1beta2, MIG partitions, namespaces by label, WorkloadPriorityClasses",
 		"linked.yaml":           "linked GPU nodes (A4X); a separator at the end of the file",
+		"renamed.yaml":          "names of flavors and namespaces that a platform cannot have",
 		"products.yaml":         "GPUs by product label; LocalQueues without a namespace; a missing flavor",
 		"cluster.json":          "a cluster with its node pools (gcloud)",
 		"toolkit.yaml":          "a blueprint of Cluster Toolkit",

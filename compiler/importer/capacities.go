@@ -70,6 +70,9 @@ func (d *design) planCapacities() {
 				"hardware")
 			flavor := typed[v1beta2.ResourceFlavor]{object: &object{kind: "ResourceFlavor", name: name}}
 			d.planFlavor(flavor, uses[name], names)
+			if c := d.capacities[len(d.capacities)-1]; c.name != name {
+				d.assume("capacity."+c.name, fmt.Sprintf("the flavor %q is called %q", name, c.name))
+			}
 		}
 	}
 	for _, p := range d.inv.pools {

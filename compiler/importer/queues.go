@@ -337,7 +337,7 @@ func (p *planner) addTeam(namespace, original string) *team {
 	switch {
 	case reservedNamespace(namespace):
 		t.namespace = "team-" + t.name
-	case t.name != namespace && original != "" && fitName(namespace, 63) == namespace:
+	case t.name != namespace && original != "" && len(validation.IsDNS1123Label(namespace)) == 0:
 		t.namespace = namespace
 	}
 	p.design.teams = append(p.design.teams, t)
