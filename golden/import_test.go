@@ -25,14 +25,10 @@ import (
 
 const importInputs = "testdata/import"
 
-// importFile imports a file of the test data.
+// importFile imports a file, or all files of a folder, of the test data.
 func importFile(t *testing.T, name string) importer.Result {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(importInputs, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := importer.Import([]importer.File{{Name: name, Content: content}}, importer.Options{})
+	res, err := importer.Import(importFiles(t, name), importer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +38,36 @@ func importFile(t *testing.T, name string) importer.Result {
 		t.Fatalf("%s", &out)
 	}
 	return res
+}
+
+// importFiles reads a file, or all files of a folder, of the test data.
+func importFiles(t *testing.T, name string) []importer.File {
+	t.Helper()
+	paths := []string{filepath.Join(importInputs, name)}
+	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+		paths, _ = filepath.Glob(filepath.Join(paths[0], "*"))
+	}
+	var files []importer.File
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, importer.File{Name: filepath.Base(path), Content: content})
+	}
+	return files
+}
+
+// importYAML returns the YAML files of an import.
+func importYAML(t *testing.T, name string) []byte {
+	t.Helper()
+	var texts [][]byte
+	for _, f := range importFiles(t, name) {
+		if !strings.HasSuffix(f.Name, ".json") {
+			texts = append(texts, f.Content)
+		}
+	}
+	return bytes.Join(texts, []byte("\n---\n"))
 }
 
 // compileImport compiles an imported blueprint, which must have no errors.
@@ -92,7 +118,7 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 		map[string]v1beta2.ClusterQueue{}, map[string]v1beta2.LocalQueue{}, map[string]v1beta2.ResourceFlavor{},
 		map[string]v1beta2.Cohort{}, map[string]string{},
 	}
-	for _, doc := range bytes.Split(bytes.Join(texts, []byte("\n---\n")), []byte("\n---\n")) {
+	for _, doc := range splitObjects(t, bytes.Join(texts, []byte("\n---\n"))) {
 		doc = bytes.ReplaceAll(doc, []byte("\n  cohort: "), []byte("\n  cohortName: "))
 		kind := regexp.MustCompile(`(?m)^kind: (\w+)$`).FindSubmatch(doc)
 		if kind == nil || !bytes.Contains(doc, []byte("kueue.x-k8s.io/")) {
@@ -122,6 +148,30 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 		}
 	}
 	return o
+}
+
+// splitObjects returns the objects of YAML documents, and those of their Lists.
+func splitObjects(t *testing.T, text []byte) [][]byte {
+	t.Helper()
+	var out [][]byte
+	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
+		if !regexp.MustCompile(`(?m)^kind: List$`).Match(doc) {
+			out = append(out, doc)
+			continue
+		}
+		var list struct{ Items []map[string]any }
+		if err := yaml.Unmarshal(doc, &list); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		for _, item := range list.Items {
+			text, err := yaml.Marshal(item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // renameFlavors gives the flavors the names that they have in the blueprint.
@@ -162,11 +212,7 @@ func TestImport(t *testing.T) {
 			for _, f := range files {
 				texts = append(texts, f.Content)
 			}
-			content, _ := os.ReadFile(filepath.Join(importInputs, name))
-			if strings.HasSuffix(name, ".json") || name == "toolkit.yaml" {
-				return // no objects of Kueue
-			}
-			was, is := readQueueObjects(t, content), readQueueObjects(t, texts...)
+			was, is := readQueueObjects(t, importYAML(t, name)), readQueueObjects(t, texts...)
 			was.renameFlavors(res.Report)
 			for _, o := range res.Report.Objects {
 				for _, f := range o.Fields {
@@ -301,8 +347,7 @@ func queueField(q v1beta2.ClusterQueue, field string) string {
 func TestImportLosesNothing(t *testing.T) {
 	for _, name := range importNames(t) {
 		res := importFile(t, name)
-		content, _ := os.ReadFile(filepath.Join(importInputs, name))
-		was := readQueueObjects(t, content)
+		was := readQueueObjects(t, importYAML(t, name))
 		for queue, q := range was.clusterQueues {
 			i := slices.IndexFunc(res.Report.Objects, func(o importer.ObjectReport) bool {
 				return o.Kind == "ClusterQueue" && o.Name == queue
@@ -362,7 +407,14 @@ func importShapes() map[string]string {
 		"renamed.yaml":          "names of flavors and namespaces that a platform cannot have",
 		"products.yaml":         "GPUs by product label; LocalQueues without a namespace; a missing flavor",
 		"cluster.json":          "a cluster with its node pools (gcloud)",
+		"cluster-gpus.json":     "a zonal cluster in a Shared VPC, with the networks of its GPU nodes (gcloud)",
+		"controllers.yaml":      "Kueue's Deployment and configuration, and JobSet's Deployment",
+		"shared":                "a cluster, its queues, and the controllers in it: three files",
 		"toolkit.yaml":          "a blueprint of Cluster Toolkit",
+		"toolkit-queued":        "a blueprint of Cluster Toolkit with its deployment file and queues: three files",
+		"toolkit-tpu.yaml":      "a blueprint of Cluster Toolkit: TPU slices, maintenance, ranges",
+		"toolkit-owned.yaml":    "a blueprint of Cluster Toolkit for a network of others",
+		"toolkit-beside.yaml":   "a blueprint of Cluster Toolkit for a cluster of others",
 	}
 }
 

@@ -51,6 +51,11 @@ const (
 func (d *design) planCapacities() {
 	uses := d.inv.flavorUses()
 	names := map[string]bool{"default": true}
+	for _, p := range d.inv.pools {
+		if p.kind == kindNodePool { // GKE refuses a second pool of a name
+			names[p.name] = true
+		}
+	}
 	known := map[string]bool{}
 	for _, f := range d.inv.flavors {
 		known[f.name] = true
@@ -79,15 +84,14 @@ func (d *design) planCapacities() {
 		switch {
 		case p.taken:
 		case !p.isCompute():
-			p.none("object", "", "the pool has no accelerators and no flavor selects it: the platform has a system "+
-				"pool "+
-				"of its own")
+			p.none("object", "", "the pool has no accelerators and no flavor selects it: it stays as it is")
+		case len(d.inv.clusterQueues) > 0:
+			p.none("object", "", "no flavor selects the pool, so no queue has quota on it: it is not imported")
 		default:
 			c := &capacity{name: capacityName(p.name, names), source: p.title()}
 			d.planPool(c, p)
-			c.hardware = d.hardwareOf(d.poolHardware(p))
+			c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)))
 			d.capacities = append(d.capacities, c)
-			p.approximate("object", "capacity."+c.name, "compile describes a new pool of the name "+c.name)
 		}
 	}
 }
@@ -96,6 +100,9 @@ func (d *design) planCapacities() {
 func capacityName(name string, taken map[string]bool) string {
 	name = fitName(name, 40)
 	for _, reserved := range []string{"gke", "autopilot"} {
+		if short, ok := strings.CutPrefix(name, reserved+"-"); ok && fitName(short, 40) == short {
+			name = short
+		}
 		if strings.HasPrefix(name, reserved) {
 			name = fitName("pool-"+name, 40)
 		}
@@ -181,17 +188,19 @@ func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConf
 // planFlavor makes the capacity of a flavor.
 func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map[string]bool) {
 	c := &capacity{name: capacityName(f.name, names), source: f.title(), flavor: f.name}
-	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name,
-		fmt.Sprintf("the compiled flavor is called %q", c.name))
+	consequence := fmt.Sprintf("the compiled flavor is called %q", c.name)
+	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.kind == kindNodePool && p.name == f.name }) {
+		consequence += ", because the cluster has a node pool of the other name"
+	}
+	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name, consequence)
 	if u == nil {
 		u = newUsage()
 	}
 	labels := f.value.Spec.NodeLabels
-	if p := d.findPool(labels); p != nil {
+	if p := d.findPool(labels, u.accelerator()); p != nil {
 		p.taken = true
-		p.approximate("object", "capacity."+c.name, "compile describes a new pool of the name "+c.name)
 		d.planPool(c, p)
-		c.hardware = d.hardwareOf(d.poolHardware(p), u.ratios...)
+		c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)), u.ratios...)
 	} else {
 		c.consumption = consumptionOf(labels, u.queued)
 		c.hardware = d.hardwareOf(d.flavorHardware(f.name, labels, u), u.ratios...)
@@ -199,7 +208,7 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 		c.fillCount = true
 	}
 	if u.queued {
-		c.consumption = setting{"flexStart", []setting{{"queued", true}}}
+		c.consumption = queuedOption(c.pool)
 	}
 	d.capacities = append(d.capacities, c)
 	if h := c.hardware; h.guessed {
@@ -218,16 +227,28 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 	}
 }
 
-// findPool returns the pool that the labels of a flavor select, nil if there is none.
-func (d *design) findPool(labels map[string]string) *pool {
+// findPool returns the pool that the labels of a flavor select, nil if there is none. A
+// flavor without labels selects the only pool with its accelerators.
+func (d *design) findPool(labels map[string]string, kind string) *pool {
 	name := labels[labelNodePool]
 	var found []*pool
+	if len(labels) == 0 {
+		for _, p := range d.inv.pools {
+			if m, _ := p.machineOf(); kind != "" && (kindOf(m) == kind || kind == gpuResource && p.gpus > 0) {
+				found = append(found, p)
+			}
+		}
+		if len(found) == 1 && !found[0].taken {
+			return found[0]
+		}
+		return nil
+	}
 	for _, p := range d.inv.pools {
-		if name != "" && p.name == name {
+		if name != "" && (p.name == name || slices.Contains(p.aliases, name)) {
 			return p
 		}
 		m, ok := p.machineOf()
-		if name != "" || !ok || p.taken || len(labels) == 0 {
+		if name != "" || !ok || p.taken {
 			continue
 		}
 		accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
@@ -256,7 +277,7 @@ func (d *design) reportLabels(f typed[v1beta2.ResourceFlavor], c *capacity) {
 	if c.class {
 		made = map[string]string{labelClass: c.name}
 	}
-	if c.consumption.name == "flexStart" && c.consumption.value.([]setting) != nil {
+	if columnOf(c.consumption) == "queued" {
 		made[labelQueued] = "true"
 	}
 	labels := f.value.Spec.NodeLabels
@@ -319,9 +340,9 @@ func (d *design) planPool(c *capacity, p *pool) {
 	c.nodes, c.min, c.max = p.nodes, p.min, p.max
 	switch {
 	case p.queued:
-		c.consumption = setting{"flexStart", []setting{{"queued", true}}}
+		c.consumption = queuedOption(p)
 	case p.flex:
-		c.consumption = setting{"flexStart", []setting(nil)}
+		c.consumption = setting{"flexStart", flexSettings(p, nil)}
 	case p.spot:
 		c.consumption = setting{"spot", []setting(nil)}
 	case p.reservation != "":
@@ -331,40 +352,69 @@ func (d *design) planPool(c *capacity, p *pool) {
 	default:
 		c.consumption = setting{"onDemand", []setting(nil)}
 	}
-	if c.max == 0 && c.nodes == 0 || strings.Contains(p.reservation, "$(") {
+	if c.max == 0 && c.nodes == 0 {
 		c.fillCount = true
 	}
 }
 
-// poolReservation returns the reservation of a pool. Its name is a name or the path
-// projects/PROJECT/reservations/NAME/reservationBlocks/BLOCK.
+// queuedOption returns queued provisioning, with the longest time of the pool if there is
+// one.
+func queuedOption(p *pool) setting {
+	return setting{"flexStart", flexSettings(p, []setting{{"queued", true}})}
+}
+
+// flexSettings adds the longest time that a node runs to the fields of flex-start, unless
+// it is the default.
+func flexSettings(p *pool, list []setting) []setting {
+	if p != nil && p.runSeconds >= 600 && p.runSeconds < 604800 {
+		list = append(list, setting{"maxRunSeconds", p.runSeconds})
+	}
+	return list
+}
+
+// poolReservation returns the reservation of a pool. Its name is a name, PROJECT/NAME or
+// the path projects/PROJECT/reservations/NAME, each with or without the path
+// reservationBlocks/BLOCK/reservationSubBlocks/SUBBLOCK.
 func (d *design) poolReservation(c *capacity, p *pool) setting {
 	parts := strings.Split(p.reservation, "/")
-	out := []setting{}
 	values := map[string]string{}
-	for i := 0; i+1 < len(parts); i += 2 {
+	for i := 0; i+1 < len(parts); i++ {
 		values[parts[i]] = parts[i+1]
 	}
-	name := cmp.Or(values["reservations"], parts[0])
+	place := parts
+	if i := slices.Index(parts, "reservationBlocks"); i >= 0 {
+		place = parts[:i]
+	}
+	name := cmp.Or(values["reservations"], place[len(place)-1])
+	if len(place) == 2 { // PROJECT/NAME
+		values["projects"] = place[0]
+	}
+	out := []setting{}
 	if fitted := fitName(name, 63); fitted != name {
-		p.approximate("reservation", "capacity."+c.name+".consumption", "the name of the reservation is an "+
-			"expression: fill "+
-			"it in")
+		c.fillOption = true
 		name = "reservation-name"
 	}
 	out = append(out, setting{"name", name})
-	if project := values["projects"]; projectID.MatchString(project) && project != d.project {
+	project := cmp.Or(p.reservationProject, values["projects"])
+	if projectID.MatchString(project) && project != d.project {
 		out = append(out, setting{"project", project})
 	}
 	if block := resourceName(values["reservationBlocks"]); block != "" {
 		out = append(out, setting{"block", block})
+		if sub := resourceName(values["reservationSubBlocks"]); sub != "" {
+			out = append(out, setting{"subBlock", sub})
+		}
+	}
+	if p.inactive {
+		out = append(out, setting{"active", false})
 	}
 	return setting{"reservation", out}
 }
 
 // columnOf returns the catalogue's column of a consumption option.
 func columnOf(consumption setting) string {
-	if list, _ := consumption.value.([]setting); consumption.name == "flexStart" && list != nil {
+	list, _ := consumption.value.([]setting)
+	if slices.ContainsFunc(list, func(s setting) bool { return s.name == "queued" }) {
 		return "queued"
 	}
 	return consumption.name

@@ -19,12 +19,14 @@ type design struct {
 	zones                 []string
 	fill                  map[string]bool // top-level fields that must be filled in
 	cluster, network      []setting
-	security              []setting
 	hardware              []*hardware
 	capacities            []*capacity
 	tiers                 []*tier
 	cohorts               []cohort
 	teams                 []*team
+
+	exists bool // the cluster exists, and others own it
+	quota  int  // accelerators that a blueprint of Cluster Toolkit gives to its queue
 
 	machines []catalog.Machine // all that a blueprint can use; nil until they are needed
 }
@@ -119,15 +121,22 @@ type place struct {
 
 // design designs the platform.
 func (inv *inventory) design(options Options) *design {
-	d := &design{inv: inv, fill: map[string]bool{}}
+	d := &design{inv: inv, fill: map[string]bool{}, exists: inv.inCluster()}
 	d.planPlatform(options)
 	d.planCluster()
 	d.planCapacities()
+	d.planNetwork()
 	d.planQueues()
 	d.planPriorities()
 	d.planChecks()
 	d.planSizes()
+	d.checkLimits()
 	d.planZones(options)
+	for _, c := range d.capacities {
+		if c.pool != nil {
+			d.reportPool(c)
+		}
+	}
 	return d
 }
 
@@ -146,15 +155,19 @@ func (d *design) planPlatform(options Options) {
 		}
 	}
 	for _, o := range d.inv.toolkits {
-		vars := o.raw["vars"]
-		for _, name := range []string{textAt(vars, "deployment_name"), o.name} {
+		for _, name := range []string{textAt(o.vars, "deployment_name"), o.name} {
 			if d.name == "" {
 				d.name = name
 			}
 		}
-		if id := textAt(vars, "project_id"); d.project == "" && projectID.MatchString(id) {
+		if id := textAt(o.vars, "project_id"); d.project == "" && projectID.MatchString(id) {
 			d.project = id
 		}
+	}
+	if len(d.inv.clusters) > 0 && options.Name == "" {
+		d.fill["name"] = true
+		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names of its "+
+			"resources begin")
 	}
 	if options.Name != "" {
 		d.name = options.Name
@@ -234,11 +247,17 @@ func (d *design) planZones(options Options) {
 		}
 	}
 	for _, o := range d.inv.toolkits {
-		if r := textAt(o.raw, "vars", "region"); region == "" && knownRegion(r) {
+		all := append(textsAt(o.vars, "zones"), textAt(o.vars, "zone"))
+		all = slices.DeleteFunc(all, func(z string) bool { return !zoneName.MatchString(z) })
+		switch r := textAt(o.vars, "region"); {
+		case region != "":
+		case knownRegion(r):
 			region = r
+		case len(all) > 0:
+			region = catalog.RegionOf(all[0])
 		}
-		if z := textAt(o.raw, "vars", "zone"); len(zones) == 0 && z != "" && catalog.RegionOf(z) == region {
-			zones = []string{z}
+		if len(zones) == 0 {
+			zones = all
 		}
 	}
 	zones = slices.DeleteFunc(zones, func(z string) bool {

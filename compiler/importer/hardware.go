@@ -127,11 +127,9 @@ func roundDown(n, unit int64) int64 {
 	return n / unit * unit
 }
 
-// poolHardware returns the hardware of a pool.
-func (d *design) poolHardware(p *pool) hardware {
-	h := hardware{
-		topology: p.topology, diskGiB: p.diskGiB, diskType: p.diskType, localSSDs: p.localSSDs, driver: p.driver,
-	}
+// poolHardware returns the hardware of a pool whose nodes come through an option.
+func (d *design) poolHardware(p *pool, option string) hardware {
+	h := hardware{topology: p.topology, diskGiB: p.diskGiB, driver: p.driver}
 	m, ok := p.machineOf()
 	if !ok {
 		texts := []string{p.machine, p.accelerator, p.name}
@@ -139,15 +137,24 @@ func (d *design) poolHardware(p *pool) hardware {
 		if strings.HasPrefix(p.accelerator, "tpu") || p.topology != "" {
 			kind = tpuResource
 		}
-		guessed := d.guessHardware(texts, kind, p.topology, "onDemand", nil)
+		guessed := d.guessHardware(texts, kind, p.topology, option, nil)
 		if !strings.Contains(p.machine, "$(") && p.machine != "" {
 			p.approximate("machine type", "hardware", fmt.Sprintf("batchwright does not know machine type %q: %s "+
 				"stands in its place", p.machine, guessed.machine.Type))
 		}
-		guessed.diskGiB, guessed.diskType = p.diskGiB, p.diskType
+		guessed.diskGiB = p.diskGiB
 		return guessed
 	}
 	h.machine = m
+	if slices.Contains(m.Disks, p.diskType) && p.diskType != m.BootDisk() {
+		h.diskType = p.diskType
+	}
+	if slices.Contains(m.SSDs.Allowed, p.localSSDs) {
+		h.localSSDs = p.localSSDs
+	}
+	if m.HasTPUs() || m.Count == 0 && p.gpus == 0 {
+		h.driver = ""
+	}
 	h.gpuDirect = p.networks && m.Networks.Direct != "" && !catalog.FamilyOf(m.Family).ClaimsNetworks
 	if m.Count == 0 && p.gpus > 0 {
 		if _, fits := catalog.Find(m.Type, p.accelerator, p.gpus); fits {
@@ -256,7 +263,7 @@ func (d *design) guessHardware(texts []string, kind, topology, option string, ra
 }
 
 // machinesNamed returns the machines with accelerators of a kind whose types begin with
-// a name, such as "a3-mega" or "a4".
+// a name, such as "a3-mega".
 func (d *design) machinesNamed(name, kind string) []catalog.Machine {
 	if !strings.Contains(name, "-") {
 		name += "-"

@@ -68,6 +68,7 @@ func Codes() []diag.Code {
 		{ID: codeVersion, Severity: diag.Error, Title: "import does not know the API version"},
 		{ID: codeTwice, Severity: diag.Error, Title: "two objects to import have the same name"},
 		{ID: codeAutopilot, Severity: diag.Error, Title: "cluster to import is an Autopilot cluster"},
+		{ID: codeClusters, Severity: diag.Error, Title: "exports contain several clusters"},
 		{ID: codeField, Severity: diag.Warning, Title: "object has a field that its API version does not have"},
 		{ID: codeSecret, Severity: diag.Warning, Title: "export contains a Secret"},
 	}
@@ -82,4 +83,5 @@ const (
 	codeAutopilot = "E0924"
 	codeField     = "W0925"
 	codeSecret    = "W0926"
+	codeClusters  = "E0929"
 )

@@ -47,6 +47,12 @@ func badInputs() []badInput {
 		{"newer version", strings.Replace(cohort, "v1beta2", "v1", 1), "E0922", "f:1:13"},
 		{"two of one name", cohort + "---\n" + cohort, "E0923", "f:8:18"},
 		{"Autopilot", `{"name": "a", "nodePools": [], "autopilot": {"enabled": true}}`, "E0924", "f:1:"},
+		{"two clusters", `[{"name": "a", "nodePools": []}, {"name": "b", "nodePools": []}]`, "E0929", "f:1:"},
+		{"a deployment file alone", "vars: {project_id: my-project}\n", "E0921", "f:1:1"},
+		{
+			"a blueprint of Cluster Toolkit without GKE", "blueprint_name: hpc\ndeployment_groups:\n- modules:\n" +
+				"  - {id: a, source: modules/compute/vm-instance}\n", "E0921", "f:1:17",
+		},
 		{"a wrong value", strings.Replace(cohort, "spec: {}", "spec: {parentName: [a]}", 1), "E0920", "f:3:18"},
 		{
 			"a template",
@@ -120,7 +126,8 @@ func TestRead(t *testing.T) {
 	for _, c := range badInputs() {
 		_, found := read(c.content)
 		switch {
-		case c.name == "another kind":
+		case c.name == "a blueprint of Cluster Toolkit without GKE": // see below
+		case c.name == "another kind" || c.name == "two clusters":
 			if len(found) > 0 {
 				t.Errorf("%s: %+v", c.name, found)
 			}
@@ -303,6 +310,36 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
+// TestVariables: variables of Cluster Toolkit that contain each other end.
+func TestVariables(t *testing.T) {
+	var vars strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&vars, "  v%d: [$(vars.v%d), $(vars.v%d), $(vars.v%d)]\n", i, i+1, i+1, (i+7)%30)
+	}
+	res := importText(t, "f", "blueprint_name: a\nvars:\n"+vars.String()+"deployment_groups:\n- modules:\n"+
+		"  - {id: p, source: modules/compute/gke-node-pool, settings: {machine_type: $(vars.v0), zones: $(vars.v1)}}\n")
+	if res.Blueprint == nil {
+		t.Errorf("%+v", res.Findings.Sorted())
+	}
+}
+
+// TestReleases: the version of a controller is in the tag of its image.
+func TestReleases(t *testing.T) {
+	for image, want := range map[string]string{
+		"registry.k8s.io/kueue/kueue:v0.19.2":                       `version: "0.19.2"`,
+		"localhost:5000/kueue:v0.19.2@sha256:" + "0123456789abcdef": `version: "0.19.2"`,
+		"localhost:5000/kueue@sha256:0123456789abcdef":              `// FILL IN: the version of Kueue.`,
+		"registry.k8s.io/kueue/kueue:v0.20.0-rc.1":                  `version: "0.20.0"`,
+		"registry.k8s.io/kueue/kueue:main":                          `// FILL IN: the version of Kueue.`,
+	} {
+		res := importText(t, "f", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager, "+
+			"namespace: kueue-system}\nspec: {template: {spec: {containers: [{name: manager, image: \""+image+"\"}]}}}\n")
+		if !strings.Contains(string(res.Blueprint), want) {
+			t.Errorf("%s: want %s, got\n%s", image, want, res.Blueprint)
+		}
+	}
+}
+
 // TestHostileNames: names and values of an export are data in the blueprint.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{`a"\nproject: "evil`, "a\nb: 1", `\(x)`, "// x", strings.Repeat("n", 300), "", "ä",
@@ -368,6 +405,11 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("blueprint_name: a\nvars: {zone: $(vars.zone)}\ndeployment_groups: [{modules: [{id: p, " +
 		"source: modules/compute/gke-node-pool, settings: {machine_type: ct6e-standard-4t, zones: " +
 		"[$(vars.zone)]}}]}]\n"))
+	f.Add([]byte("vars: {a: {b: $(vars.a), c: $(vars.a)}}\n"))
+	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\ndata: " +
+		"{controller_manager_config.yaml: \"integrations: {frameworks: [batch/job]}\"}\n"))
+	f.Add([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager}\nspec: {template: " +
+		"{spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {

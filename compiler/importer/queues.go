@@ -79,7 +79,7 @@ func (d *design) planQueues() {
 	}
 	p.nameTiers()
 	if len(d.tiers) == 0 && len(d.capacities) > 0 {
-		p.inventTier()
+		p.inventTiers()
 	}
 	for _, t := range d.tiers {
 		for _, m := range t.members {
@@ -90,6 +90,8 @@ func (d *design) planQueues() {
 		if t := p.teams[o.name]; t != nil {
 			o.exactIf(t.finalNamespace() == o.name, "metadata.name", "teams."+t.name+".namespace",
 				fmt.Sprintf("a team cannot have this namespace: it has %q", t.finalNamespace()))
+			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; the "+
+				"pods must meet the Pod Security Standard baseline")
 		} else {
 			o.none("object", "", "no LocalQueue is in the namespace, so no team has it")
 		}
@@ -422,23 +424,41 @@ func (t *tier) proposeName() string {
 	return cmp.Or(name, "batch")
 }
 
-// inventTier makes a tier and a team for capacities without queues.
-func (p *planner) inventTier() {
-	t := &tier{
-		name: "batch", queueing: "BestEffortFIFO", inQueue: "Never", toReclaim: "Never", toBorrow: "Never",
-		shared: true,
-	}
-	m := &member{teams: []*team{p.addTeam("team-a", "")}}
+// inventTiers makes a team, and a tier for each kind of accelerator, for capacities
+// without queues.
+func (p *planner) inventTiers() {
+	first := p.addTeam("team-a", "")
+	byKind := map[string]*tier{}
+	taken := map[string]bool{}
 	for _, c := range p.design.capacities {
-		if len(t.capacities) > 0 && c.hardware.resource() != t.capacities[0].hardware.resource() {
-			continue
+		kind := c.hardware.resource()
+		t := byKind[kind]
+		if t == nil {
+			name := "batch"
+			if len(byKind) > 0 {
+				name += "-" + c.name
+			}
+			t = &tier{
+				name: uniqueName(fitName(name, 30), 30, taken), queueing: "BestEffortFIFO", inQueue: "Never",
+				toReclaim: "Never", toBorrow: "Never", shared: true, members: []*member{{teams: []*team{first}}},
+			}
+			byKind[kind] = t
+			p.tiers = append(p.tiers, t)
+			p.assume("tiers."+t.name, p.noQueues()+": fill in the tiers")
 		}
 		t.capacities = append(t.capacities, c)
 	}
-	t.members = []*member{m}
-	p.tiers = append(p.tiers, t)
-	p.assume("tiers.batch", p.noQueues()+": fill in the tiers")
 	p.assume("teams.team-a", "the exports contain no teams: fill in the teams")
+	if p.design.quota == 0 {
+		return
+	}
+	for kind, t := range byKind { // the quota counts accelerators of one kind
+		if kind != "" && len(t.capacities) == 1 {
+			c := t.capacities[0]
+			c.units = int64(p.design.quota)
+			t.members[0].quotas = []quota{{capacity: c, units: c.units}}
+		}
+	}
 }
 
 // noQueues says why the blueprint has no tier of a queue.
@@ -554,7 +574,9 @@ func (p *planner) reportPreemption(t *tier, q *clusterQueue, path string) {
 func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path string) {
 	selector := q.value.Spec.NamespaceSelector
 	if selector == nil {
-		return // selects nothing
+		q.approximate("namespaceSelector", path, "unset, so no namespace may use the queue; the compiled queue selects the "+
+			"namespaces of its teams")
+		return
 	}
 	if t.namespaces != nil {
 		q.exact("namespaceSelector", path)
@@ -699,10 +721,14 @@ func (d *design) planPriorities() {
 		case o.kind == "PriorityClass":
 			t.addPriority(o, int(value))
 			o.exact("value", path)
+			t.reportClass(o)
 		default:
 			t.addPriority(o, int(value))
 			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name it "+
 				"in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
+			if o.raw["description"] != nil {
+				o.approximate("description", path, "the text is a comment in the blueprint")
+			}
 		}
 	}
 	if len(d.tiers) > 1 && len(t.priorities) > 0 {
@@ -730,8 +756,8 @@ func (t *tier) reportClass(o *object) {
 	}
 }
 
-// reportDefaultClass reports which PriorityClass pods without one get: in the compiled
-// platform the lowest of the first tier.
+// reportDefaultClass reports which PriorityClass pods without one get: in a new cluster the
+// lowest of the first tier.
 func (d *design) reportDefaultClass(t *tier) {
 	lowest := ""
 	least := 0
@@ -740,10 +766,14 @@ func (d *design) reportDefaultClass(t *tier) {
 			lowest, least = p.name, value
 		}
 	}
+	consequence := fmt.Sprintf("pods without a PriorityClass get %q", lowest)
+	if d.exists {
+		lowest, consequence = "", "in a cluster of others, no PriorityClass of the platform is the default"
+	}
 	for _, o := range d.inv.priorityClasses {
 		was, is := o.raw["globalDefault"] == true, o.name == lowest
 		if was || is {
-			o.exactIf(was == is, "globalDefault", "tiers."+t.name, fmt.Sprintf("pods without a PriorityClass get %q", lowest))
+			o.exactIf(was == is, "globalDefault", "tiers."+t.name, consequence)
 		}
 	}
 }

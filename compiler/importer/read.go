@@ -26,10 +26,11 @@ const kueueGroup = "kueue.x-k8s.io"
 
 // Kinds of objects that are not Kubernetes'.
 const (
-	kindCluster  = "cluster"
-	kindNodePool = "node pool"
-	kindToolkit  = "Cluster Toolkit blueprint"
-	kindModule   = "Cluster Toolkit module"
+	kindCluster    = "cluster"
+	kindNodePool   = "node pool"
+	kindToolkit    = "Cluster Toolkit blueprint"
+	kindDeployment = "Cluster Toolkit deployment file"
+	kindModule     = "Cluster Toolkit module"
 )
 
 // object is one object of an export.
@@ -44,6 +45,7 @@ type object struct {
 	cluster               string         // path of the cluster of a node pool, if it matters
 	template              bool           // has placeholders, which a finding reports
 	fields                []FieldReport
+	vars                  map[string]any // variables of a blueprint of Cluster Toolkit
 }
 
 // title returns the object in a sentence.
@@ -94,6 +96,9 @@ type inventory struct {
 	clusters        []*object
 	pools           []*pool
 	toolkits        []*object
+	deployments     []*object // deployment files of Cluster Toolkit
+	modules         []*module
+	controllers
 }
 
 // typed is an object with its own Go type.
@@ -199,7 +204,7 @@ func hideBelow(secrets []*yaml.Node, doc *document, n *yaml.Node, end int) []*ya
 		if i+1 < len(n.Content) {
 			after = doc.offset(n.Content[i+1])
 		}
-		if n.Kind == yaml.MappingNode && i%2 == 1 && slices.Contains(credentials, n.Content[i-1].Value) {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && isCredential(n.Content[i-1].Value) {
 			doc.hide(doc.offset(below), after)
 			continue
 		}
@@ -210,8 +215,8 @@ func hideBelow(secrets []*yaml.Node, doc *document, n *yaml.Node, end int) []*ya
 	return secrets
 }
 
-// credentials are the keys of a cluster's credentials in gcloud's output.
-var credentials = []string{"password", "clientKey"}
+// isCredential reports whether a key is one of a cluster's credentials in gcloud's output.
+func isCredential(key string) bool { return key == "password" || key == "clientKey" }
 
 // isSecret reports whether a node is a Secret or a List of Secrets.
 func isSecret(n *yaml.Node) bool {
@@ -245,6 +250,8 @@ func (inv *inventory) readRoot(doc *document, root *yaml.Node) {
 			"export it again with "+exportCommands)
 	case !inv.compared && (child(root, "blueprint_name") != nil || child(root, "deployment_groups") != nil):
 		inv.readToolkit(doc, root)
+	case !inv.compared && isDeployment(root):
+		inv.readDeployment(doc, root)
 	default:
 		inv.readGcloud(doc, root)
 	}
@@ -281,7 +288,8 @@ func readKinds() map[string][]string {
 			"AdmissionCheck", "ProvisioningRequestConfig",
 		},
 		"scheduling.k8s.io": {"PriorityClass"},
-		"":                  {"Namespace"},
+		"apps":              {"Deployment"},
+		"":                  {"Namespace", "ConfigMap"},
 	}
 }
 
@@ -299,7 +307,7 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node, kind, apiVersion s
 	if strings.HasPrefix(o.kind, "Secret") && group == "" {
 		return
 	}
-	if !inv.compared && !slices.Contains(readKinds()[group], o.kind) {
+	if !inv.compared && (!slices.Contains(readKinds()[group], o.kind) || !o.isController()) {
 		o.ignored = true
 		inv.objects = append(inv.objects, o)
 		return
@@ -418,10 +426,21 @@ func (inv *inventory) decodeAll() {
 			inv.namespaces = append(inv.namespaces, o)
 		case "PriorityClass":
 			inv.priorityClasses = append(inv.priorityClasses, o)
+		case "Deployment", "ConfigMap":
+			inv.controllers.add(o)
 		case kindCluster:
 			inv.clusters = append(inv.clusters, o)
 		}
 	}
+	if len(inv.clusters) > 1 && !inv.compared {
+		inv.findings.Add(diag.Finding{
+			Code: codeClusters, Severity: diag.Error, Span: inv.clusters[1].span(),
+			Message: fmt.Sprintf("the exports contain %s", words.Count(len(inv.clusters), "cluster")),
+			Related: []diag.Related{{Span: inv.clusters[0].span(), Message: "the first one"}},
+			Help:    "give the export of one cluster: gcloud container clusters describe CLUSTER --format=json",
+		})
+	}
+	inv.readModules()
 }
 
 // decodeInto decodes an object of Kueue, reports fields that its API version does not

@@ -87,7 +87,9 @@ func (inv *inventory) report(d *design) Report {
 			o.none("object", "", ignoredConsequence(o.kind))
 		} else {
 			o.fields = append(o.fields, tableFields(o)...)
-			o.reportMetadata()
+			if !slices.Contains([]string{"Deployment", "ConfigMap"}, o.kind) {
+				o.reportMetadata()
+			}
 		}
 		out.Objects = append(out.Objects, ObjectReport{
 			Kind: o.kind, Namespace: o.namespace, Name: o.name, Place: o.span().String(),
@@ -102,17 +104,27 @@ func ignoredConsequence(kind string) string {
 	switch kind {
 	case "MultiKueueConfig", "MultiKueueCluster":
 		return "the platform is one cluster: Kueue sends no jobs to other clusters"
+	case "Deployment", "ConfigMap":
+		return "import reads only the Deployments of Kueue and JobSet, and Kueue's configuration"
 	case "Workload":
 		return "a blueprint does not describe the jobs that run"
 	}
 	return "import does not read objects of this kind"
 }
 
-// managers are the tools that mark the objects that they apply, by a part of the key of
-// the label or annotation.
-var managers = []struct{ key, tool string }{
-	{"argocd.argoproj.io/", "Argo CD"}, {"kustomize.toolkit.fluxcd.io/", "Flux"}, {"helm.toolkit.fluxcd.io/", "Flux"},
-	{"configmanagement.gke.io/", "Config Sync"}, {"configsync.gke.io/", "Config Sync"}, {"meta.helm.sh/", "Helm"},
+// managerOf returns the tool that marks the objects that it applies with a label or
+// annotation, "" for other keys.
+func managerOf(key string) string {
+	for _, m := range [][2]string{
+		{"argocd.argoproj.io/", "Argo CD"}, {"kustomize.toolkit.fluxcd.io/", "Flux"},
+		{"helm.toolkit.fluxcd.io/", "Flux"}, {"configmanagement.gke.io/", "Config Sync"},
+		{"configsync.gke.io/", "Config Sync"}, {"meta.helm.sh/", "Helm"},
+	} {
+		if strings.HasPrefix(key, m[0]) {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // reportMetadata reports the labels and annotations of an object of Kubernetes. Those of
@@ -128,10 +140,8 @@ func (o *object) reportMetadata() {
 			if consequence == "" {
 				consequence = "the compiled object has labels and annotations of its own"
 			}
-			for _, m := range managers {
-				if strings.HasPrefix(key, m.key) {
-					consequence = m.tool + " applies the object: take it out there before batchwright applies its own"
-				}
+			if tool := managerOf(key); tool != "" {
+				consequence = tool + " applies the object: take it out there before batchwright applies its own"
 			}
 		}
 		if consequence != "" {

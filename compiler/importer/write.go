@@ -39,7 +39,7 @@ func (d *design) write() ([]byte, error) {
 		}
 		add(f, i == 0)
 	}
-	for _, s := range []setting{{"cluster", d.cluster}, {"network", d.network}, {"security", d.security}} {
+	for _, s := range []setting{{"cluster", d.cluster}, {"network", d.network}} {
 		if list := s.value.([]setting); len(list) > 0 {
 			add(field(s.name, block(list)), true)
 		}
@@ -241,7 +241,7 @@ func (d *design) tierFields() []*ast.Field {
 		} else {
 			list = append(list, setting{"priority", 0})
 		}
-		if i == 0 {
+		if i == 0 && !d.exists { // the default of an existing cluster also holds for the pods of others
 			list = append(list, setting{"default", true})
 		}
 		list = append(list, setting{"capacity", names}, setting{"queueing", t.queueing})
@@ -428,6 +428,18 @@ func expression(v any) ast.Expr {
 		return ast.NewBool(v)
 	case ast.Expr:
 		return v
+	case remarked:
+		return expression(v.value)
+	case items:
+		list := &ast.ListLit{}
+		for _, item := range v {
+			below, _ := item.value.([]setting)
+			e := braced(below)
+			ast.SetRelPos(e, token.Newline)
+			list.Elts = append(list.Elts, e)
+		}
+		list.Rbrack = token.Newline.Pos()
+		return list
 	case []string:
 		list := &ast.ListLit{}
 		wide := width(v) > maxWidth
@@ -490,7 +502,7 @@ func width(v any) int {
 
 // oneLineOrBlock returns fields on one line if they fit, and otherwise on a line each.
 func oneLineOrBlock(list []setting) ast.Expr {
-	if width(list) > maxWidth+20 {
+	if width(list) > maxWidth+20 || hasRemark(list) {
 		return block(list)
 	}
 	return expression(list)
@@ -505,7 +517,7 @@ func endsInScalar(list []setting) bool {
 	switch below := list[0].value.(type) {
 	case []setting:
 		return endsInScalar(below)
-	case []string, ast.Expr:
+	case []string, ast.Expr, items:
 		return false
 	}
 	return true
@@ -518,14 +530,41 @@ func block(list []setting) ast.Expr {
 		value := expression(s.value)
 		below, ok := s.value.([]setting)
 		switch {
+		case ok && hasRemark(below):
+			value = block(below)
 		case ok && len(list) > 1 && endsInScalar(below):
 			value = braced(below)
 		case ok && (len(below) > 3 || width(below) > maxWidth):
 			value = block(below)
 		}
-		fields = append(fields, field(s.name, value))
+		f := field(s.name, value)
+		if remark, ok := s.value.(remarked); ok {
+			comment(f, remark.text)
+		}
+		fields = append(fields, f)
 	}
 	return multiline(fields)
+}
+
+// remarked is a value with a comment above its field.
+type remarked struct {
+	value any
+	text  string
+}
+
+// items is a list of structs: the values of the settings, whose names have no meaning.
+type items []setting
+
+// hasRemark reports whether a value contains a comment or a list of structs, and
+// therefore needs several lines.
+func hasRemark(v any) bool {
+	switch v := v.(type) {
+	case remarked, items:
+		return true
+	case []setting:
+		return slices.ContainsFunc(v, func(s setting) bool { return hasRemark(s.value) })
+	}
+	return false
 }
 
 func multiline(fields []*ast.Field) ast.Expr {
