@@ -410,6 +410,7 @@ func importShapes() map[string]string {
 		"cluster-gpus.json":     "a zonal cluster in a Shared VPC, with the networks of its GPU nodes (gcloud)",
 		"controllers.yaml":      "Kueue's Deployment and configuration, and JobSet's Deployment",
 		"shared":                "a cluster, its queues, and the controllers in it: three files",
+		"pools.json":            "only the node pools of a cluster (gcloud): TPUs by flex-start",
 		"toolkit.yaml":          "a blueprint of Cluster Toolkit",
 		"toolkit-queued":        "a blueprint of Cluster Toolkit with its deployment file and queues: three files",
 		"toolkit-tpu.yaml":      "a blueprint of Cluster Toolkit: TPU slices, maintenance, ranges",

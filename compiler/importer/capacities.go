@@ -52,7 +52,7 @@ func (d *design) planCapacities() {
 	uses := d.inv.flavorUses()
 	names := map[string]bool{"default": true}
 	for _, p := range d.inv.pools {
-		if p.kind == kindNodePool { // GKE refuses a second pool of a name
+		if p.exists() { // GKE refuses a second pool of a name
 			names[p.name] = true
 		}
 	}
@@ -189,7 +189,7 @@ func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConf
 func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map[string]bool) {
 	c := &capacity{name: capacityName(f.name, names), source: f.title(), flavor: f.name}
 	consequence := fmt.Sprintf("the compiled flavor is called %q", c.name)
-	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.kind == kindNodePool && p.name == f.name }) {
+	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.exists() && p.name == f.name }) {
 		consequence += ", because the cluster has a node pool of the other name"
 	}
 	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name, consequence)
@@ -211,59 +211,68 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 		c.consumption = queuedOption(c.pool)
 	}
 	d.capacities = append(d.capacities, c)
-	if h := c.hardware; h.guessed {
-		why := "is the smallest machine that fits"
-		if h.hint != "" {
-			why = fmt.Sprintf("is the smallest machine that fits %q", h.hint)
-		}
-		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s %s; "+
-			"fill in the right one", h.machine.Type, why))
+	switch h := c.hardware; {
+	case h.guessed && h.hint != "":
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
+			"the "+
+			"smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
+	case h.guessed:
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
+			"the "+
+			"smallest machine that fits; fill in the right one", h.machine.Type))
+	case h.shaped:
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is that "+
+			"of one "+
+			"node; fill in the right one", h.topology))
 	}
 	d.reportLabels(f, c)
 	for _, field := range []string{"nodeTaints", "tolerations"} {
 		if at(f.raw, "spec", field) == nil { // otherwise the table has it
-			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that batchwright makes")
+			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that "+
+				"batchwright makes")
 		}
 	}
 }
 
-// findPool returns the pool that the labels of a flavor select, nil if there is none. A
-// flavor without labels selects the only pool with its accelerators.
+// findPool returns the pool that the labels of a flavor select, nil if there is none, or
+// if there are several. A flavor without labels selects the only pool with its accelerators.
 func (d *design) findPool(labels map[string]string, kind string) *pool {
-	name := labels[labelNodePool]
+	selects := func(p *pool) bool { return !p.taken && p.hasLabels(labels) }
+	if name := labels[labelNodePool]; name != "" {
+		selects = func(p *pool) bool { return p.name == name || slices.Contains(p.aliases, name) }
+	} else if len(labels) == 0 {
+		selects = func(p *pool) bool { return p.hasAccelerators(kind) }
+	}
 	var found []*pool
-	if len(labels) == 0 {
-		for _, p := range d.inv.pools {
-			if m, _ := p.machineOf(); kind != "" && (kindOf(m) == kind || kind == gpuResource && p.gpus > 0) {
-				found = append(found, p)
-			}
-		}
-		if len(found) == 1 && !found[0].taken {
-			return found[0]
-		}
-		return nil
-	}
 	for _, p := range d.inv.pools {
-		if name != "" && (p.name == name || slices.Contains(p.aliases, name)) {
-			return p
+		if selects(p) {
+			found = append(found, p)
 		}
-		m, ok := p.machineOf()
-		if name != "" || !ok || p.taken {
-			continue
-		}
-		accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
-		if accelerator == "" || accelerator != cmp.Or(m.Accelerator, p.accelerator) ||
-			(labels[labelSpot] == "true") != p.spot && labels[labelSpot] != "" ||
-			labels[labelTopology] != "" && p.topology != "" && labels[labelTopology] != p.topology ||
-			labels[labelMachine] != "" && labels[labelMachine] != p.machine {
-			continue
-		}
-		found = append(found, p)
 	}
-	if len(found) == 1 {
+	if len(found) == 1 && (!found[0].taken || labels[labelNodePool] != "") {
 		return found[0]
 	}
-	return nil // none, or several: the labels do not choose
+	return nil
+}
+
+// hasAccelerators reports whether the nodes of a pool have accelerators of a kind.
+func (p *pool) hasAccelerators(kind string) bool {
+	m, _ := p.machineOf()
+	return kind != "" && (kindOf(m) == kind || kind == gpuResource && p.gpus > 0)
+}
+
+// hasLabels reports whether the nodes of a pool have the accelerator, the topology, the
+// machine type and the consumption option that labels name.
+func (p *pool) hasLabels(labels map[string]string) bool {
+	m, ok := p.machineOf()
+	accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
+	same := func(label, value string) bool { return labels[label] == "" || value == "" || labels[label] == value }
+	spot := "false"
+	if p.spot {
+		spot = "true"
+	}
+	return ok && accelerator != "" && accelerator == cmp.Or(m.Accelerator, p.accelerator) &&
+		same(labelSpot, spot) && same(labelTopology, p.topology) && same(labelMachine, p.machine)
 }
 
 // reportLabels reports each label of a flavor.

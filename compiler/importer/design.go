@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -154,6 +155,9 @@ func (d *design) planPlatform(options Options) {
 			d.project = m[1]
 		}
 	}
+	if project, _, name := d.inv.clusterOfPools(); name != "" && len(d.inv.clusters) == 0 {
+		d.name, d.project = name, project
+	}
 	for _, o := range d.inv.toolkits {
 		for _, name := range []string{textAt(o.vars, "deployment_name"), o.name} {
 			if d.name == "" {
@@ -164,9 +168,10 @@ func (d *design) planPlatform(options Options) {
 			d.project = id
 		}
 	}
-	if len(d.inv.clusters) > 0 && options.Name == "" {
+	if d.exists && d.name != "" && d.inv.ownedCluster() == nil && options.Name == "" {
 		d.fill["name"] = true
-		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names of its "+
+		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names "+
+			"of its "+
 			"resources begin")
 	}
 	if options.Name != "" {
@@ -233,36 +238,9 @@ func uniqueName(name string, most int, taken map[string]bool) string {
 // planZones sets the region and the zones. Without a cluster they are a place that has
 // all machines.
 func (d *design) planZones(options Options) {
-	zones := slices.Clone(options.Zones)
-	region := options.Region
-	if region == "" && len(zones) > 0 {
-		region = catalog.RegionOf(zones[0])
-	}
-	for _, o := range d.inv.clusters {
-		if len(zones) == 0 && (region == "" || region == locationRegion(textAt(o.raw, "location"))) {
-			zones = textsAt(o.raw, "locations")
-		}
-		if region == "" {
-			region = locationRegion(textAt(o.raw, "location"))
-		}
-	}
-	for _, o := range d.inv.toolkits {
-		all := append(textsAt(o.vars, "zones"), textAt(o.vars, "zone"))
-		all = slices.DeleteFunc(all, func(z string) bool { return !zoneName.MatchString(z) })
-		switch r := textAt(o.vars, "region"); {
-		case region != "":
-		case knownRegion(r):
-			region = r
-		case len(all) > 0:
-			region = catalog.RegionOf(all[0])
-		}
-		if len(zones) == 0 {
-			zones = all
-		}
-	}
+	region, zones := d.exportedPlace(options)
 	zones = slices.DeleteFunc(zones, func(z string) bool {
-		return catalog.RegionOf(z) != region ||
-			!zoneName.MatchString(z)
+		return catalog.RegionOf(z) != region || !zoneName.MatchString(z)
 	})
 	if !knownRegion(region) {
 		region = d.regionOfMachines()
@@ -282,6 +260,42 @@ func (d *design) planZones(options Options) {
 			c.zones = nil
 		}
 	}
+}
+
+// exportedPlace returns the region and the zones of the options and of the exports.
+func (d *design) exportedPlace(options Options) (region string, zones []string) {
+	region, zones = options.Region, slices.Clone(options.Zones)
+	if region == "" && len(zones) > 0 {
+		region = catalog.RegionOf(zones[0])
+	}
+	for _, o := range d.inv.clusters {
+		its := locationRegion(textAt(o.raw, "location"))
+		if len(zones) == 0 && (region == "" || region == its) {
+			zones = textsAt(o.raw, "locations")
+		}
+		region = cmp.Or(region, its)
+	}
+	if _, location, _ := d.inv.clusterOfPools(); location != "" && len(d.inv.clusters) == 0 {
+		region = cmp.Or(region, locationRegion(location))
+		for _, p := range d.inv.pools {
+			if len(options.Zones) == 0 {
+				zones = append(zones, p.zones...)
+			}
+		}
+	}
+	for _, o := range d.inv.toolkits {
+		its := append(textsAt(o.vars, "zones"), textAt(o.vars, "zone"))
+		its = slices.DeleteFunc(its, func(z string) bool { return !zoneName.MatchString(z) })
+		if r := textAt(o.vars, "region"); knownRegion(r) {
+			region = cmp.Or(region, r)
+		} else if len(its) > 0 {
+			region = cmp.Or(region, catalog.RegionOf(its[0]))
+		}
+		if len(zones) == 0 {
+			zones = its
+		}
+	}
+	return region, zones
 }
 
 var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$`)

@@ -69,7 +69,19 @@ func (c *controllers) add(o *object) {
 // inCluster reports whether the exports show that the cluster exists.
 func (inv *inventory) inCluster() bool {
 	return len(inv.clusters) > 0 || inv.kueue != nil || inv.jobset != nil || inv.configuration != nil ||
-		inv.ownedCluster() != nil
+		inv.ownedCluster() != nil || slices.ContainsFunc(inv.pools, (*pool).exists)
+}
+
+// clusterOfPools returns the project, the location and the name of the cluster in the links
+// of node pools, "" if they have none.
+func (inv *inventory) clusterOfPools() (project, location, name string) {
+	for _, p := range inv.pools {
+		parts := strings.Split(clusterPath(p.node), "/")
+		if p.exists() && len(parts) == 6 {
+			return parts[1], parts[3], parts[5]
+		}
+	}
+	return "", "", ""
 }
 
 // ownedCluster returns the module of Cluster Toolkit that names a cluster of others, nil if
@@ -99,8 +111,9 @@ func features() []feature {
 		},
 		{
 			path: "workloadIdentityConfig.workloadPool", field: "workloadIdentity", standard: true,
-			is:      func(v any) bool { return v != nil && v != "" },
-			lacking: "vet refuses the platform: without it, the teams' jobs have no identities. Ask the owners of the cluster",
+			is: func(v any) bool { return v != nil && v != "" },
+			lacking: "vet refuses the platform: without it, the teams' jobs have no identities. Ask the owners of " +
+				"the cluster",
 		},
 		{path: "networkConfig.enableMultiNetworking", field: "multiNetworking", is: isOn},
 		{
@@ -108,7 +121,8 @@ func features() []feature {
 			standard: true, is: isOn,
 		},
 		{
-			path: "monitoringConfig.managedPrometheusConfig.enabled", field: "managedPrometheus", standard: true, is: isOn,
+			path: "monitoringConfig.managedPrometheusConfig.enabled", field: "managedPrometheus", standard: true,
+			is: isOn,
 		},
 	}
 }
@@ -134,7 +148,8 @@ func (d *design) planExisting() {
 	}
 	d.cluster = []setting{{"existing", list}}
 	if len(d.inv.clusterQueues)+len(d.inv.priorityClasses) > 0 {
-		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build names each object that is "+
+		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build names each object that "+
+			"is "+
 			"not the platform's, with the command by which its owner hands it over")
 	}
 }
@@ -148,6 +163,9 @@ func (d *design) existingPlace() []setting {
 			out = append(out, setting{"location", zone})
 		}
 		return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
+	}
+	if _, location, name := d.inv.clusterOfPools(); name != "" && len(d.inv.clusters) == 0 {
+		return d.placeOfPools(location, name)
 	}
 	if len(d.inv.clusters) == 0 {
 		d.assume("cluster.existing.name", "the exports contain controllers, but not their cluster: fill in its name")
@@ -178,6 +196,29 @@ func (d *design) existingPlace() []setting {
 	o.approximate("currentMasterVersion", "cluster.existing.version", fmt.Sprintf("batchwright needs 1.31 or later: "+
 		"fill in the version after an upgrade; %s stands in its place", unknownVersion))
 	return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
+}
+
+// placeOfPools returns the name, location and version of the cluster of node pools. Its
+// control plane is at least as new as the newest pool.
+func (d *design) placeOfPools(location, name string) []setting {
+	out := []setting{{"name", fitName(name, 40)}}
+	if zoneName.MatchString(location) {
+		out = append(out, setting{"location", location})
+	}
+	newest := ""
+	for _, p := range d.inv.pools {
+		if v := textAt(p.raw, "version"); gkeVersion.MatchString(v) && (newest == "" || catalog.OlderGKE(newest, v)) {
+			newest = v
+		}
+	}
+	if newest == "" {
+		d.assume("cluster.existing.version", "the exports do not contain the version of the cluster: fill it in")
+		return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
+	}
+	d.assume("cluster.existing.version", "the version is that of the newest node pool: the control plane is as new, "+
+		"or "+
+		"newer")
+	return append(out, setting{"version", newest})
 }
 
 // gkeVersion matches the versions that a blueprint can name.
@@ -269,13 +310,15 @@ func releaseOf(o *object) string {
 func (d *design) existingKueue() []setting {
 	const path = "cluster.existing.kueue"
 	if d.inv.kueue == nil && d.inv.configuration == nil && len(d.inv.clusterQueues) == 0 {
-		d.assume(path, "the exports show no Kueue, so the platform installs it: if it runs in the cluster, add the output "+
+		d.assume(path, "the exports show no Kueue, so the platform installs it: if it runs in the cluster, add the "+
+			"output "+
 			"of "+exportKueue)
 		return nil
 	}
 	var out []setting
 	if o := d.inv.kueue; o == nil {
-		d.assume(path+".version", "the exports contain queues, but not the Deployment "+kueueDeployment+": fill in the "+
+		d.assume(path+".version", "the exports contain queues, but not the Deployment "+kueueDeployment+": fill in "+
+			"the "+
 			"version, or add the output of "+exportKueue)
 		out = []setting{{"version", remarked{unknownKueue, fillIn + "the version of Kueue."}}}
 	} else {
@@ -285,7 +328,8 @@ func (d *design) existingKueue() []setting {
 	if o := d.inv.configuration; o != nil {
 		return append(out, d.kueueConfiguration(o)...)
 	}
-	d.assume(path+".frameworks", "the exports do not contain the ConfigMap "+kueueConfigMap+": the blueprint says that "+
+	d.assume(path+".frameworks", "the exports do not contain the ConfigMap "+kueueConfigMap+": the blueprint says "+
+		"that "+
 		"Kueue manages Jobs and JobSets in all namespaces; correct it, or add the output of "+exportKueue)
 	return out
 }
@@ -295,11 +339,13 @@ func (d *design) releaseSetting(o *object, path, oldest, name string) setting {
 	version := releaseOf(o)
 	switch {
 	case version == "":
-		o.none("spec.template.spec.containers.image", path+".version", "the tag of the image names no release: fill in "+
+		o.none("spec.template.spec.containers.image", path+".version", "the tag of the image names no release: fill "+
+			"in "+
 			"the version")
 		return setting{"version", remarked{oldest, fillIn + "the version of " + name + "."}}
 	case olderRelease(version, oldest):
-		o.approximate("spec.template.spec.containers.image", path+".version", fmt.Sprintf("vet refuses %s below %s: ask "+
+		o.approximate("spec.template.spec.containers.image", path+".version", fmt.Sprintf("vet refuses %s below %s: "+
+			"ask "+
 			"its owners to upgrade it", name, oldest))
 	default:
 		o.exact("spec.template.spec.containers.image", path+".version")
@@ -342,7 +388,8 @@ const oldestJobSet = "0.12.0"
 func (d *design) existingJobSet() any {
 	o := d.inv.jobset
 	if o == nil {
-		d.assume("cluster.existing.jobset", "the exports show no JobSet, so the platform installs it: if it runs in the "+
+		d.assume("cluster.existing.jobset", "the exports show no JobSet, so the platform installs it: if it runs in "+
+			"the "+
 			"cluster, add the output of "+exportJobSet)
 		return ""
 	}
@@ -362,7 +409,8 @@ type configurationRow struct {
 // and that change what happens to jobs. Source: Kueue 0.19, apis/config/v1beta2.
 func configurationRows() []configurationRow {
 	return []configurationRow{
-		{"waitForPodsReady", "it decides how long a job may wait for its pods: a platform's own Kueue waits 30 minutes"},
+		{"waitForPodsReady", "it decides how long a job may wait for its pods: a platform's own Kueue waits 30 " +
+			"minutes"},
 		{"fairSharing", "Kueue shares what is idle by weights, instead of by borrowing limits and age alone"},
 		{"admissionFairSharing", "the past use of LocalQueues changes the order of jobs"},
 		{"resources", "Kueue transforms or ignores some resources before it compares them with quota"},
@@ -383,7 +431,8 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	text := textAt(o.raw, "data", kueueConfigKey)
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil || len(node.Content) != 1 {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels of "+
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
+			"labels of "+
 			"namespaces")
 		return nil
 	}
@@ -391,7 +440,8 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	value, err := plainValue(node.Content[0], &left, 0)
 	config, ok := value.(map[string]any)
 	if err != nil || !ok {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels of "+
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
+			"labels of "+
 			"namespaces")
 		return nil
 	}
@@ -403,7 +453,8 @@ func (d *design) kueueConfiguration(o *object) []setting {
 		}
 		for _, needed := range []string{"batch/job", "jobset.x-k8s.io/jobset"} {
 			if !slices.Contains(frameworks, needed) {
-				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue does not "+
+				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue "+
+					"does not "+
 					"manage %s, so such jobs would start without quota. Ask its owners to add it", needed))
 			}
 		}
@@ -412,7 +463,8 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	if at(config, "manageJobsWithoutQueueName") == true {
 		o.exact("manageJobsWithoutQueueName", path)
 	} else {
-		o.approximate("manageJobsWithoutQueueName", path, "it is off: a job without the label kueue.x-k8s.io/queue-name "+
+		o.approximate("manageJobsWithoutQueueName", path, "it is off: a job without the label "+
+			"kueue.x-k8s.io/queue-name "+
 			"starts without quota, unless the platform's policies refuse it")
 	}
 	for _, row := range configurationRows() {
@@ -451,7 +503,8 @@ func namespaceLabels(o *object, config map[string]any) []setting {
 		if textAt(e, "key") == "kubernetes.io/metadata.name" && textAt(e, "operator") == "NotIn" {
 			continue
 		}
-		o.none(field+".matchExpressions", path, fmt.Sprintf("Kueue manages only namespaces that match %s %s: label the "+
+		o.none(field+".matchExpressions", path, fmt.Sprintf("Kueue manages only namespaces that match %s %s: label "+
+			"the "+
 			"teams' namespaces accordingly", textAt(e, "key"), textAt(e, "operator")))
 	}
 	if len(out) == 0 {
@@ -485,7 +538,8 @@ func (d *design) checkLimits() {
 		standing += max(c.nodes, c.min) * hosts * int(m.MemoryGiB)
 	}
 	if scaling > 0 && standing+scaling > limits["memory"] {
-		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's limit "+
+		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's "+
+			"limit "+
 			"of memory. Ask the owners of the cluster to raise it, or remove capacities")
 	}
 }
@@ -560,7 +614,8 @@ func (p *pool) gpuNetworks(m catalog.Machine) []setting {
 	n := m.Networks
 	switch {
 	case len(p.additional) != n.GVNIC+n.RDMA:
-		p.none("networkConfig.additionalNodeNetworkConfigs", "network.existing", fmt.Sprintf("%s needs %d networks, and "+
+		p.none("networkConfig.additionalNodeNetworkConfigs", "network.existing", fmt.Sprintf("%s needs %d networks, "+
+			"and "+
 			"the pool has %d: fill them in", m.Type, n.GVNIC+n.RDMA, len(p.additional)))
 		return nil
 	case n.RDMA == 0:

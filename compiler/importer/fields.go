@@ -133,7 +133,8 @@ func tableFields(o *object) []FieldReport {
 	}
 	for _, row := range fieldRows() {
 		value, set := fields[row.field]
-		if row.kind != o.kind || !set || row.status == "" || value == nil || isUnset(value, defaultBelow(row.kind, row.field)) {
+		if row.kind != o.kind || !set || row.status == "" || value == nil ||
+			isUnset(value, defaultBelow(row.kind, row.field)) {
 			continue
 		}
 		out = append(out,

@@ -28,8 +28,8 @@ type hardware struct {
 	localSSDs int
 	gpuDirect bool
 	driver    string // "" for the default
-	guessed   bool
-	shaped    bool   // the topology is a guess, too
+	guessed   bool   // the machine type is a guess
+	shaped    bool   // the topology is a guess
 	hint      string // the text that the guess follows, "" if nothing says anything
 }
 
@@ -66,7 +66,7 @@ func (d *design) hardwareOf(h hardware, ratios ...ratio) *hardware {
 	for _, other := range d.hardware {
 		taken[other.name] = true
 		if other.key() == h.key() {
-			other.guessed = other.guessed && h.guessed
+			other.guessed, other.shaped = other.guessed && h.guessed, other.shaped && h.shaped
 			return other
 		}
 	}
@@ -161,7 +161,11 @@ func (d *design) poolHardware(p *pool, option string) hardware {
 			h.gpuType, h.gpus = p.accelerator, p.gpus
 		}
 	}
-	return withTopology(h)
+	h = withTopology(h)
+	if p.exists() && p.topology == "" {
+		h.shaped = false // each node is a slice
+	}
+	return h
 }
 
 // withTopology gives TPUs the topology of one host, unless they have one.
@@ -173,7 +177,7 @@ func withTopology(h hardware) hardware {
 	if _, ok := h.machine.Slice(h.topology); ok {
 		return h
 	}
-	h.guessed, h.shaped = true, true
+	h.shaped = true
 	for _, s := range h.machine.Slices() {
 		h.topology = s.Topology
 		if s.Hosts == 1 && s.Chips == h.machine.Count {

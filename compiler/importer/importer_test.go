@@ -154,7 +154,8 @@ items:
 - {apiVersion: v1, kind: Secret, metadata: {name: s}, data: {k: aHVudGVyMg==}}
 - {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: n}, rules: []}
 `)},
-		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools": [{"name": "p", "config": {}, "status": "RUNNING"}],
+		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools":
+			[{"name": "p", "config": {}, "status": "RUNNING"}],
 			"selfLink": "https://container.googleapis.com/v1/projects/p/zones/us-central1-a/clusters/one"}`)},
 		{Name: "two.json", Content: []byte(`{"name": "two", "nodePools": [{"name": "p", "config": {}}]}`)},
 		{Name: "pools.json", Content: []byte(`[{"name": "p", "config": {}, "selfLink":
@@ -190,7 +191,8 @@ items:
 		places = append(places, o.Name+" in "+o.Cluster)
 	}
 	const one = "projects/p/locations/us-central1-a/clusters/one"
-	if want := []string{"one in " + one, "two in clusters/two", "p in " + one, "p in clusters/two"}; !slices.Equal(places, want) {
+	if want := []string{"one in " + one, "two in clusters/two", "p in " + one, "p in " +
+		"clusters/two"}; !slices.Equal(places, want) {
 		t.Errorf("got %q, want %q", places, want)
 	}
 	if export.Pools[0].Fields["status"] != "RUNNING" {
@@ -212,13 +214,14 @@ func TestSecrets(t *testing.T) {
 			`]}, ` + bad + `]}`,
 		"a List of unnamed kind": `{"apiVersion": "v1", "kind": "SecretList", "items": [{"metadata": {"name": "a"}, ` +
 			`"data": {"k": "` + secret + `"}}]}`,
-		"an alias":        "x: &s " + object + "\napiVersion: v1\nkind: List\nitems: [*s, " + bad + "]\n",
-		"a cluster":       `{"name": "c", "masterAuth": {"password": "` + secret + `"}, "autopilot": {"enabled": true}}`,
+		"an alias": "x: &s " + object + "\napiVersion: v1\nkind: List\nitems: [*s, " + bad + "]\n",
+		"a cluster": `{"name": "c", "masterAuth": {"password": "` + secret +
+			`"}, "autopilot": {"enabled": true}}`,
 		"cut off":         `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
 		"YAML, cut off":   "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
 		"beside a cohort": cohort + "---\n" + object,
-		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` +
-			object + `]}]}`,
+		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": ` +
+			`"List", "items": [` + object + `]}]}`,
 		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -333,7 +336,8 @@ func TestReleases(t *testing.T) {
 		"registry.k8s.io/kueue/kueue:main":                          `// FILL IN: the version of Kueue.`,
 	} {
 		res := importText(t, "f", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager, "+
-			"namespace: kueue-system}\nspec: {template: {spec: {containers: [{name: manager, image: \""+image+"\"}]}}}\n")
+			"namespace: kueue-system}\nspec: {template: {spec: {containers: [{name: manager, image: "+
+			"\""+image+"\"}]}}}\n")
 		if !strings.Contains(string(res.Blueprint), want) {
 			t.Errorf("%s: want %s, got\n%s", image, want, res.Blueprint)
 		}
@@ -408,7 +412,8 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("vars: {a: {b: $(vars.a), c: $(vars.a)}}\n"))
 	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\ndata: " +
 		"{controller_manager_config.yaml: \"integrations: {frameworks: [batch/job]}\"}\n"))
-	f.Add([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager}\nspec: {template: " +
+	f.Add([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager}\nspec: " +
+		"{template: " +
 		"{spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))

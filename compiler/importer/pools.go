@@ -243,13 +243,16 @@ func poolRows() []poolRow {
 		{path: "config.flexStart", becomes: capacity + ".consumption", status: Exact, unset: []any{false}},
 		{path: "config.maxRunDuration", becomes: capacity + ".consumption", status: Exact, unset: []any{"", "0s"}},
 		{
-			path: "config.reservationAffinity.consumeReservationType", becomes: capacity + ".consumption", status: Exact,
-			unset: []any{"NO_RESERVATION"},
+			path: "config.reservationAffinity.consumeReservationType", becomes: capacity + ".consumption",
+			status: Exact, unset: []any{"NO_RESERVATION"},
 		},
 		{path: "queuedProvisioning.enabled", becomes: capacity + ".consumption", status: Exact, unset: []any{false}},
 		{path: "locations", becomes: capacity + ".zones", status: Exact},
 		{path: "autoscaling.enabled", becomes: capacity, status: Exact, unset: []any{false}},
-		{path: "placementPolicy.type", becomes: capacity + ".placement", status: Exact, unset: []any{"TYPE_UNSPECIFIED"}},
+		{
+			path: "placementPolicy.type", becomes: capacity + ".placement", status: Exact,
+			unset: []any{"TYPE_UNSPECIFIED"},
+		},
 		{path: "placementPolicy.tpuTopology", becomes: "HW.topology", status: Exact},
 		{
 			path: "config.labels", becomes: capacity, status: Approximated,
@@ -275,7 +278,8 @@ func poolRows() []poolRow {
 			path: "config.resourceLabels", status: NoPart, consequence: "the nodes have the labels of the platform",
 		},
 		{path: "config.tags", status: NoPart, consequence: "firewall rules for these tags do not reach the nodes"},
-		{path: "config.resourceManagerTags", status: NoPart, consequence: "policies for these tags do not reach the nodes"},
+		{path: "config.resourceManagerTags", status: NoPart, consequence: "policies for these tags do not reach the " +
+			"nodes"},
 		{path: "config.kubeletConfig", status: NoPart, consequence: "the kubelet has GKE's defaults"},
 		{path: "config.linuxNodeConfig", status: NoPart, consequence: "the kernel has GKE's defaults"},
 		{path: "config.containerdConfig", status: NoPart, consequence: "containerd has GKE's defaults"},
@@ -306,10 +310,12 @@ func poolRows() []poolRow {
 			consequence: "GKE repairs the nodes, except those of flex-start",
 		},
 		{
-			path: "upgradeSettings.blueGreenSettings", status: NoPart, consequence: "upgrades replace the nodes one by one",
+			path: "upgradeSettings.blueGreenSettings", status: NoPart, consequence: "upgrades replace the nodes one " +
+				"by one",
 		},
 		{
-			path: "networkConfig.podRange", status: NoPart, consequence: "pods have addresses of the cluster's own range",
+			path: "networkConfig.podRange", status: NoPart, consequence: "pods have addresses of the cluster's own " +
+				"range",
 			unset: []any{""},
 		},
 	}
@@ -319,8 +325,10 @@ func poolRows() []poolRow {
 func (d *design) reportPool(c *capacity) {
 	p := c.pool
 	verb := "compile describes a new pool of the name " + c.name
-	if p.kind == kindNodePool {
-		verb = fmt.Sprintf("the pool stays as it is, and compile describes a pool of its own beside it, %q", c.name)
+	if p.exists() {
+		verb = fmt.Sprintf("the pool stays as it is, and compile describes a pool of its own beside it, %q; to take "+
+			"over "+
+			"the pool instead, call the capacity %q and set takeOver", c.name, p.name)
 	}
 	p.approximate("object", "capacity."+c.name, verb)
 	if p.kind == kindModule {
@@ -333,7 +341,7 @@ func (d *design) reportPool(c *capacity) {
 			row.path == "networkConfig.podRange" && v == d.podRange() {
 			continue
 		}
-		becomes := strings.NewReplacer("HW", "hardware."+c.hardware.name, "CAP", "capacity."+c.name).Replace(row.becomes)
+		becomes := c.paths().Replace(row.becomes)
 		status, consequence := row.status, row.consequence
 		if replaced := d.replacedSetting(c, row.path); replaced != "" {
 			status, consequence = Approximated, replaced
@@ -345,6 +353,16 @@ func (d *design) reportPool(c *capacity) {
 		p.exact("initialNodeCount", "capacity."+c.name)
 	}
 }
+
+// paths replaces HW and CAP in the paths of a table by the paths of the hardware and of the
+// capacity.
+func (c *capacity) paths() *strings.Replacer {
+	return strings.NewReplacer("HW", "hardware."+c.hardware.name, "CAP", "capacity."+c.name)
+}
+
+// exists reports whether the pool is one of a cluster, rather than of a blueprint of
+// Cluster Toolkit.
+func (p *pool) exists() bool { return p.kind == kindNodePool }
 
 // podRange returns the name of the cluster's own range for pods.
 func (d *design) podRange() any {

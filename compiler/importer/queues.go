@@ -90,7 +90,8 @@ func (d *design) planQueues() {
 		if t := p.teams[o.name]; t != nil {
 			o.exactIf(t.finalNamespace() == o.name, "metadata.name", "teams."+t.name+".namespace",
 				fmt.Sprintf("a team cannot have this namespace: it has %q", t.finalNamespace()))
-			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; the "+
+			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; "+
+				"the "+
 				"pods must meet the Pod Security Standard baseline")
 		} else {
 			o.none("object", "", "no LocalQueue is in the namespace, so no team has it")
@@ -574,7 +575,8 @@ func (p *planner) reportPreemption(t *tier, q *clusterQueue, path string) {
 func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path string) {
 	selector := q.value.Spec.NamespaceSelector
 	if selector == nil {
-		q.approximate("namespaceSelector", path, "unset, so no namespace may use the queue; the compiled queue selects the "+
+		q.approximate("namespaceSelector", path, "unset, so no namespace may use the queue; the compiled queue "+
+			"selects the "+
 			"namespaces of its teams")
 		return
 	}
@@ -724,7 +726,8 @@ func (d *design) planPriorities() {
 			t.reportClass(o)
 		default:
 			t.addPriority(o, int(value))
-			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name it "+
+			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name "+
+				"it "+
 				"in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
 			if o.raw["description"] != nil {
 				o.approximate("description", path, "the text is a comment in the blueprint")
@@ -751,7 +754,8 @@ func (t *tier) reportClass(o *object) {
 		is = "PreemptLowerPriority"
 	}
 	if was != is || o.raw["preemptionPolicy"] != nil {
-		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled class has "+
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled "+
+			"class has "+
 			"%s, as its tier; Kubernetes refuses the change in a class that exists", is))
 	}
 }

@@ -76,7 +76,8 @@ func isDeployment(root *yaml.Node) bool {
 func (inv *inventory) readModules() {
 	if len(inv.toolkits) == 0 {
 		for _, o := range inv.deployments {
-			inv.add(codeNothing, diag.Error, o.span(), "the file gives values to a blueprint of Cluster Toolkit, but the "+
+			inv.add(codeNothing, diag.Error, o.span(), "the file gives values to a blueprint of Cluster Toolkit, but "+
+				"the "+
 				"blueprint is not among the files", "give the blueprint, too: the file with deployment_groups")
 		}
 		return
@@ -232,8 +233,10 @@ func isTPUMachine(name string) bool {
 func (p *pool) countModuleNodes(settings map[string]any) {
 	zones := max(1, len(p.zones))
 	if settings["static_node_count"] == nil && settings["initial_node_count"] == nil {
-		p.min = max(numberAt(settings, "autoscaling_total_min_nodes"), numberAt(settings, "autoscaling_min_node_count")*zones)
-		p.max = max(numberAt(settings, "autoscaling_total_max_nodes"), numberAt(settings, "autoscaling_max_node_count")*zones)
+		p.min = max(numberAt(settings, "autoscaling_total_min_nodes"),
+			numberAt(settings, "autoscaling_min_node_count")*zones)
+		p.max = max(numberAt(settings, "autoscaling_total_max_nodes"),
+			numberAt(settings, "autoscaling_max_node_count")*zones)
 	}
 	pools := max(1, numberAt(settings, "num_node_pools"))
 	p.nodes, p.min, p.max = p.nodes*pools, p.min*pools, p.max*pools
@@ -331,12 +334,14 @@ func (d *design) planToolkits() {
 		if d.exists {
 			o.approximate("object", "", "the cluster stays as it is, and the platform starts beside what runs in it")
 		} else {
-			o.approximate("object", "", "the compiled folder makes a platform of its own: it does not change or delete the "+
+			o.approximate("object", "", "the compiled folder makes a platform of its own: it does not change or "+
+				"delete the "+
 				"deployment")
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.vars)) {
 			if o.vars[name] == nil {
-				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill in what "+
+				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill "+
+					"in what "+
 					"depends on it")
 			}
 		}
@@ -344,7 +349,8 @@ func (d *design) planToolkits() {
 	for _, o := range d.inv.deployments {
 		o.exact("vars", "")
 		if at(o.raw, "terraform_backend_defaults") != nil {
-			o.none("terraform_backend_defaults", "delivery.stateBucket", "the platform has a Terraform state of its own")
+			o.none("terraform_backend_defaults", "delivery.stateBucket", "the platform has a Terraform state of its "+
+				"own")
 		}
 	}
 	for _, m := range d.inv.modules {
@@ -424,12 +430,14 @@ func moduleConsequence(source string) (Status, string) {
 	case modulePlacement:
 		return Approximated, "the placement follows from the capacity: from its topology, or from placement"
 	case "service-account":
-		return Approximated, "the platform makes service accounts of its own: write further roles of jobs in teams.TEAM.roles"
+		return Approximated, "the platform makes service accounts of its own: write further roles of jobs in " +
+			"teams.TEAM.roles"
 	case "cloud-storage-bucket":
 		return Approximated, "a team gets a new bucket with bucket: true; the data of this one stays where it is"
 	case "gke-job-template":
 		return Approximated, "write the job in workloads"
-	case "gke-persistent-volume", "gke-storage", "pre-existing-network-storage", "filestore", "managed-lustre", "parallelstore":
+	case "gke-persistent-volume", "gke-storage", "pre-existing-network-storage", "filestore", "managed-lustre",
+		"parallelstore":
 		return NoPart, "the platform makes no volumes: create them with kubectl, in the namespace of the team"
 	}
 	return NoPart, "the platform has nothing like this module"
@@ -508,7 +516,8 @@ func clusterSettings() []moduleRow {
 			consequence: "the system pool has a fixed number of nodes: fill it in",
 		},
 		{
-			setting: "maintenance_exclusions", becomes: "cluster.maintenance.exclusions", status: Exact, value: exclusions,
+			setting: "maintenance_exclusions", becomes: "cluster.maintenance.exclusions", status: Exact,
+			value:       exclusions,
 			consequence: "a blueprint needs the last day of an exclusion: set cluster.maintenance.exclusions",
 		},
 		{
@@ -547,7 +556,8 @@ func clusterSettings() []moduleRow {
 			consequence: "the jobs of each team have a Kubernetes service account of the team",
 		},
 		{
-			setting: "system_node_pool_taints", status: Approximated, consequence: "the system pool has no taints of its own",
+			setting: "system_node_pool_taints", status: Approximated, consequence: "the system pool has no taints of " +
+				"its own",
 		},
 		{
 			setting: "enable_private_nodes", status: Approximated, unset: []any{true},
@@ -600,7 +610,8 @@ func moduleRows() []moduleRow {
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.config_path", becomes: "tiers", status: Approximated,
-			consequence: "import the queues, too: export them from the cluster, or fill in the placeholders of the file",
+			consequence: "import the queues, too: export them from the cluster, or fill in the placeholders of the " +
+				"file",
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.config_template_vars", becomes: "tiers", status: Approximated,
@@ -677,14 +688,15 @@ func (d *design) planSetting(m *module, path string) {
 		m.exact(field, "network.existing."+strings.TrimSuffix(path, "_ip_range_name"))
 		return
 	}
-	i := slices.IndexFunc(moduleRows(), func(row moduleRow) bool { return row.module == m.source && row.setting == path })
+	rows := moduleRows()
+	i := slices.IndexFunc(rows, func(r moduleRow) bool { return r.module == m.source && r.setting == path })
 	if i < 0 {
 		if v != false && !isEmpty(v) {
 			m.none(field, "", "a blueprint cannot say this")
 		}
 		return
 	}
-	row := moduleRows()[i]
+	row := rows[i]
 	if slices.Contains(row.unset, v) || isEmpty(v) && row.value == nil {
 		return
 	}
@@ -757,7 +769,8 @@ func exclusions(v any) (any, bool) {
 	var out []setting
 	taken := map[string]bool{}
 	for _, item := range list {
-		start, end := day.FindStringSubmatch(textAt(item, "start_time")), day.FindStringSubmatch(textAt(item, "end_time"))
+		start := day.FindStringSubmatch(textAt(item, "start_time"))
+		end := day.FindStringSubmatch(textAt(item, "end_time"))
 		scope := textAt(item, "exclusion_scope")
 		if start == nil || end == nil || !slices.Contains([]string{
 			"NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES",
@@ -961,7 +974,8 @@ func poolSettingRows() []poolSettingRow {
 			consequence: "the machines have the labels of the platform: set labels",
 		},
 		{
-			setting: "name", becomes: "CAP", status: Approximated, consequence: "the node pool is named after the capacity",
+			setting: "name", becomes: "CAP", status: Approximated, consequence: "the node pool is named after the " +
+				"capacity",
 		},
 		{
 			setting: "enable_gcfs", becomes: "cluster.imageStreaming", status: Approximated, unset: []any{true},
@@ -997,7 +1011,6 @@ func (d *design) reportPoolModule(c *capacity) {
 		return
 	}
 	m := d.inv.modules[i]
-	names := strings.NewReplacer("HW", "hardware."+c.hardware.name, "CAP", "capacity."+c.name)
 	for _, path := range slices.Sorted(maps.Keys(m.settings)) {
 		v := m.settings[path]
 		i := slices.IndexFunc(poolSettingRows(), func(row poolSettingRow) bool { return row.setting == path })
@@ -1012,7 +1025,8 @@ func (d *design) reportPoolModule(c *capacity) {
 				status, consequence = Approximated, replaced
 			}
 			m.fields = append(m.fields, FieldReport{
-				Field: "settings." + path, Status: status, Becomes: names.Replace(row.becomes), Consequence: consequence,
+				Field: "settings." + path, Status: status, Becomes: c.paths().Replace(row.becomes),
+				Consequence: consequence,
 			})
 		}
 	}
@@ -1021,33 +1035,28 @@ func (d *design) reportPoolModule(c *capacity) {
 // replacedModuleSetting returns the consequence of a setting that the capacity has
 // otherwise than the module, "" if it has the same.
 func (d *design) replacedModuleSetting(c *capacity, path string, v any) string {
-	p, h := c.pool, c.hardware
+	h := c.hardware
 	switch path {
 	case "guest_accelerator":
 		if h.guessed {
 			return "fill in the machine type"
 		}
 		list, _ := v.([]any)
-		for _, item := range list {
-			if at(item, "gpu_partition_size") != nil || at(item, "gpu_sharing_config") != nil {
-				return "a node has whole GPUs: no partitions, and no sharing"
-			}
+		if slices.ContainsFunc(list, func(item any) bool {
+			return at(item, "gpu_partition_size") != nil || at(item, "gpu_sharing_config") != nil
+		}) {
+			return "a node has whole GPUs: no partitions, and no sharing"
 		}
 	case "additional_networks":
 		if !h.gpuDirect && !catalog.FamilyOf(h.machine.Family).ClaimsNetworks {
 			return "the nodes have only the network of the cluster"
 		}
-	case "disk_type":
-		return d.replacedSetting(c, "config.diskType")
-	case "local_ssd_count_ephemeral_storage":
-		return d.replacedSetting(c, "config.ephemeralStorageLocalSsdConfig.localSsdCount")
+		return "" // only the toolkit can evaluate the list, but the machine says what it must be
 	case "placement_policy":
-		if p.topology != "" && p.topology != h.topology {
-			return "the machine cannot form the topology: the slices are " + h.topology
+		if replaced := d.replacedSetting(c, "placementPolicy.tpuTopology"); c.pool.topology != "" && replaced != "" {
+			return replaced
 		}
-		if !c.compact && !c.slices {
-			return "the nodes are placed anywhere"
-		}
+		return d.replacedSetting(c, "placementPolicy.type")
 	case "reservation_affinity":
 		if c.fillOption {
 			return "fill in the reservation"
@@ -1056,10 +1065,16 @@ func (d *design) replacedModuleSetting(c *capacity, path string, v any) string {
 		if c.fillCount {
 			return "fill in the number"
 		}
-	case "machine_type":
-		return d.replacedSetting(c, "config.machineType")
 	}
-	if isExpression(v) && path != "additional_networks" {
+	for setting, same := range map[string]string{
+		"disk_type": "config.diskType", "machine_type": "config.machineType",
+		"local_ssd_count_ephemeral_storage": "config.ephemeralStorageLocalSsdConfig.localSsdCount",
+	} {
+		if replaced := d.replacedSetting(c, same); setting == path && replaced != "" {
+			return replaced
+		}
+	}
+	if isExpression(v) {
 		return "only Cluster Toolkit can evaluate the expression: fill in the value"
 	}
 	return ""

@@ -121,9 +121,12 @@ func (d *design) hardwareFields() []*ast.Field {
 			list = append(list, setting{"gpuDriver", h.driver})
 		}
 		f := field(h.name, oneLineOrBlock(list))
-		if h.guessed {
+		if h.guessed || h.shaped {
 			what := "the machine type"
-			if h.shaped {
+			switch {
+			case !h.guessed:
+				what = "the topology"
+			case h.shaped:
 				what += " and the topology"
 			}
 			from := "the exports do not contain it"
