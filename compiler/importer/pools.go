@@ -337,7 +337,7 @@ func (d *design) reportPool(c *capacity) {
 	}
 	for _, row := range poolRows() {
 		v := at(p.raw, strings.Split(row.path, ".")...)
-		if v == nil || isEmpty(v) || slices.Contains(row.unset, v) ||
+		if v == nil || saysNothing(v) || slices.Contains(row.unset, v) ||
 			row.path == "networkConfig.podRange" && v == d.podRange() {
 			continue
 		}
@@ -352,6 +352,21 @@ func (d *design) reportPool(c *capacity) {
 	if p.max == 0 && !c.fillCount {
 		p.exact("initialNodeCount", "capacity."+c.name)
 	}
+}
+
+// saysNothing reports whether a setting of a node pool is empty, or has only labels that
+// Google sets and fields that are off.
+func saysNothing(v any) bool {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return isEmpty(v)
+	}
+	for key, value := range fields {
+		if !strings.HasPrefix(key, "goog-") && value != false && !isEmpty(value) {
+			return false
+		}
+	}
+	return true
 }
 
 // paths replaces HW and CAP in the paths of a table by the paths of the hardware and of the
