@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,14 +25,10 @@ import (
 
 const importInputs = "testdata/import"
 
-// importFile imports a file of the test data.
+// importFile imports a file, or all files of a folder, of the test data.
 func importFile(t *testing.T, name string) importer.Result {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(importInputs, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := importer.Import([]importer.File{{Name: name, Content: content}}, importer.Options{})
+	res, err := importer.Import(importFiles(t, name), importer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +38,36 @@ func importFile(t *testing.T, name string) importer.Result {
 		t.Fatalf("%s", &out)
 	}
 	return res
+}
+
+// importFiles reads a file, or all files of a folder, of the test data.
+func importFiles(t *testing.T, name string) []importer.File {
+	t.Helper()
+	paths := []string{filepath.Join(importInputs, name)}
+	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+		paths, _ = filepath.Glob(filepath.Join(paths[0], "*"))
+	}
+	var files []importer.File
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, importer.File{Name: filepath.Base(path), Content: content})
+	}
+	return files
+}
+
+// importYAML returns the YAML files of an import.
+func importYAML(t *testing.T, name string) []byte {
+	t.Helper()
+	var texts [][]byte
+	for _, f := range importFiles(t, name) {
+		if !strings.HasSuffix(f.Name, ".json") {
+			texts = append(texts, f.Content)
+		}
+	}
+	return bytes.Join(texts, []byte("\n---\n"))
 }
 
 // compileImport compiles an imported blueprint, which must have no errors.
@@ -80,6 +107,7 @@ type queueObjects struct {
 	localQueues   map[string]v1beta2.LocalQueue
 	flavors       map[string]v1beta2.ResourceFlavor
 	cohorts       map[string]v1beta2.Cohort
+	renamed       map[string]string // names of flavors in the blueprint
 }
 
 // readQueueObjects reads Kueue's objects of YAML texts. The fields that v1beta2 renamed
@@ -88,9 +116,9 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 	t.Helper()
 	o := queueObjects{
 		map[string]v1beta2.ClusterQueue{}, map[string]v1beta2.LocalQueue{}, map[string]v1beta2.ResourceFlavor{},
-		map[string]v1beta2.Cohort{},
+		map[string]v1beta2.Cohort{}, map[string]string{},
 	}
-	for _, doc := range bytes.Split(bytes.Join(texts, []byte("\n---\n")), []byte("\n---\n")) {
+	for _, doc := range splitObjects(t, bytes.Join(texts, []byte("\n---\n"))) {
 		doc = bytes.ReplaceAll(doc, []byte("\n  cohort: "), []byte("\n  cohortName: "))
 		kind := regexp.MustCompile(`(?m)^kind: (\w+)$`).FindSubmatch(doc)
 		if kind == nil || !bytes.Contains(doc, []byte("kueue.x-k8s.io/")) {
@@ -122,6 +150,52 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 	return o
 }
 
+// splitObjects returns the objects of YAML documents, and those of their Lists.
+func splitObjects(t *testing.T, text []byte) [][]byte {
+	t.Helper()
+	var out [][]byte
+	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
+		if !regexp.MustCompile(`(?m)^kind: List$`).Match(doc) {
+			out = append(out, doc)
+			continue
+		}
+		var list struct{ Items []map[string]any }
+		if err := yaml.Unmarshal(doc, &list); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		for _, item := range list.Items {
+			text, err := yaml.Marshal(item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// renameFlavors gives the flavors the names that they have in the blueprint.
+func (o queueObjects) renameFlavors(r importer.Report) {
+	for _, object := range r.Objects {
+		for _, f := range object.Fields {
+			name, ok := strings.CutPrefix(f.Becomes, "capacity.")
+			if object.Kind != "ResourceFlavor" || f.Field != "metadata.name" || !ok || name == object.Name {
+				continue
+			}
+			o.renamed[object.Name] = name
+			for _, q := range o.clusterQueues {
+				for _, g := range q.Spec.ResourceGroups {
+					for i := range g.Flavors {
+						if string(g.Flavors[i].Name) == object.Name {
+							g.Flavors[i].Name = v1beta2.ResourceFlavorReference(name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestImport imports each file, compiles the blueprint, and compares the compiled
 // objects with the file: a field that the report calls exact must be identical, and a
 // quota that it calls approximated must differ.
@@ -138,11 +212,8 @@ func TestImport(t *testing.T) {
 			for _, f := range files {
 				texts = append(texts, f.Content)
 			}
-			content, _ := os.ReadFile(filepath.Join(importInputs, name))
-			if strings.HasSuffix(name, ".json") || name == "toolkit.yaml" {
-				return // no objects of Kueue
-			}
-			was, is := readQueueObjects(t, content), readQueueObjects(t, texts...)
+			was, is := readQueueObjects(t, importYAML(t, name)), readQueueObjects(t, texts...)
+			was.renameFlavors(res.Report)
 			for _, o := range res.Report.Objects {
 				for _, f := range o.Fields {
 					if f.Status == importer.Exact || strings.HasPrefix(f.Field, "resourceGroups[") {
@@ -160,8 +231,12 @@ func compareImported(t *testing.T, was, is queueObjects, o importer.ObjectReport
 	var before, after string
 	switch o.Kind {
 	case "ClusterQueue":
-		before = queueField(was.clusterQueues[o.Name], f.Field)
-		after = queueField(is.clusterQueues[o.Name], f.Field)
+		field := f.Field
+		if m := quotaField.FindStringSubmatch(field); m != nil && was.renamed[m[1]] != "" {
+			field = strings.Replace(field, "]."+m[1]+".", "]."+was.renamed[m[1]]+".", 1)
+		}
+		before = queueField(was.clusterQueues[o.Name], field)
+		after = queueField(is.clusterQueues[o.Name], field)
 	case "LocalQueue":
 		local := is.localQueues[o.Namespace+"/"+o.Name]
 		switch f.Field {
@@ -189,7 +264,8 @@ func compareImported(t *testing.T, was, is queueObjects, o importer.ObjectReport
 		}
 	case "ResourceFlavor":
 		if key, ok := strings.CutPrefix(f.Field, "nodeLabels."); ok {
-			before, after = was.flavors[o.Name].Spec.NodeLabels[key], is.flavors[o.Name].Spec.NodeLabels[key]
+			before = was.flavors[o.Name].Spec.NodeLabels[key]
+			after = is.flavors[cmp.Or(was.renamed[o.Name], o.Name)].Spec.NodeLabels[key]
 		} else {
 			before, after = o.Name, is.flavors[o.Name].Name
 		}
@@ -271,8 +347,7 @@ func queueField(q v1beta2.ClusterQueue, field string) string {
 func TestImportLosesNothing(t *testing.T) {
 	for _, name := range importNames(t) {
 		res := importFile(t, name)
-		content, _ := os.ReadFile(filepath.Join(importInputs, name))
-		was := readQueueObjects(t, content)
+		was := readQueueObjects(t, importYAML(t, name))
 		for queue, q := range was.clusterQueues {
 			i := slices.IndexFunc(res.Report.Objects, func(o importer.ObjectReport) bool {
 				return o.Kind == "ClusterQueue" && o.Name == queue
@@ -322,8 +397,25 @@ func importShapes() map[string]string {
 		"groups.yaml":           "two resource groups, own resources, fungibility, stopped queues",
 		"preemption.yaml":       "v1beta1, two teams, preemption in the cohort, fair sharing",
 		"many.yaml":             "five TPU flavors in one queue; MultiKueue",
+		"donor.yaml":            "two teams of a cohort, and a queue that only lends to them",
+		"mixed-nodes.yaml":      "GPUs on request and nodes without GPUs in one queue; two LocalQueues; taints",
+		"no-limit.yaml":         "quotas so large that they mean no limit",
+		"slices.yaml":           "TPU slices on request, and vCPUs for their controllers",
+		"tokens.yaml":           "flavors of own resources only; Namespaces; an object of Argo CD",
+		"partitions.yaml":       "v1beta2, MIG partitions, namespaces by label, WorkloadPriorityClasses",
+		"linked.yaml":           "linked GPU nodes (A4X); a separator at the end of the file",
+		"renamed.yaml":          "names of flavors and namespaces that a platform cannot have",
+		"products.yaml":         "GPUs by product label; LocalQueues without a namespace; a missing flavor",
 		"cluster.json":          "a cluster with its node pools (gcloud)",
+		"cluster-gpus.json":     "a zonal cluster in a Shared VPC, with the networks of its GPU nodes (gcloud)",
+		"controllers.yaml":      "Kueue's Deployment and configuration, and JobSet's Deployment",
+		"shared":                "a cluster, its queues, and the controllers in it: three files",
+		"pools.json":            "only the node pools of a cluster (gcloud): TPUs by flex-start",
 		"toolkit.yaml":          "a blueprint of Cluster Toolkit",
+		"toolkit-queued":        "a blueprint of Cluster Toolkit with its deployment file and queues: three files",
+		"toolkit-tpu.yaml":      "a blueprint of Cluster Toolkit: TPU slices, maintenance, ranges",
+		"toolkit-owned.yaml":    "a blueprint of Cluster Toolkit for a network of others",
+		"toolkit-beside.yaml":   "a blueprint of Cluster Toolkit for a cluster of others",
 	}
 }
 

@@ -64,6 +64,7 @@ var optionFiles = map[string]string{
 	"compiler/importer/capacities.go":   "recognizes options in labels of nodes, and writes their fields",
 	"compiler/importer/pools.go":        "recognizes options in the settings of node pools",
 	"compiler/importer/queues.go":       "a queued option has an admission check",
+	"compiler/importer/toolkit.go":      "recognizes options in the settings of Cluster Toolkit",
 	"emit/guide/readme_obtain.go":       "what to do before a calendar reservation ends",
 
 	"cmd/batchwright/catalog.go":       "an example in the help",

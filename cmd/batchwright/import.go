@@ -42,7 +42,13 @@ content:
     "kubectl get ... -o yaml" or "-o json" prints them
   - a cluster and its node pools, as "gcloud container clusters describe
     --format=json" and "gcloud container node-pools list --format=json" print them
-  - blueprints of Google's Cluster Toolkit
+  - the Deployments of Kueue and JobSet, and Kueue's configuration, as "kubectl get
+    deployments,configmaps -o yaml" prints them
+  - blueprints of Google's Cluster Toolkit, and their deployment files
+
+A cluster in the exports belongs to others. The blueprint then describes a platform
+that starts beside what runs in it: cluster: existing. Without a cluster, and for a
+blueprint of Cluster Toolkit, the platform makes a new cluster.
 
 A report says for each field of each object whether the compiled platform has the
 same value, another value or no such field, and what follows from the difference.
@@ -52,8 +58,9 @@ error. With --output the report goes to standard output.
 Import reads nothing from Google Cloud or a cluster. It never prints the content of
 a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
 		Example: `  kubectl get clusterqueues,localqueues,resourceflavors,cohorts -A -o yaml > queues.yaml
+  kubectl -n kueue-system get deployments,configmaps -o yaml > kueue.yaml
   gcloud container clusters describe prod --location us-central1 --format=json > cluster.json
-  batchwright import --output platform queues.yaml cluster.json`,
+  batchwright import --output platform queues.yaml kueue.yaml cluster.json`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, names []string) error {

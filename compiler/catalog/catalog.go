@@ -204,6 +204,16 @@ func (m Machine) Summary() string {
 	return size
 }
 
+// BootDisk returns the type of the boot disk that a node has unless the blueprint names
+// one. It prefers pd-balanced to the machine's own default, which is a hard disk for some
+// machines.
+func (m Machine) BootDisk() string {
+	if m.Disk == "" || slices.Contains(m.Disks, "pd-balanced") {
+		return "pd-balanced"
+	}
+	return m.Disk
+}
+
 // HasTPUs reports whether the machine's accelerators are TPUs.
 func (m Machine) HasTPUs() bool { return isTPU(m.Accelerator) }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
@@ -47,53 +46,52 @@ const (
 	queuedClass            = "queued-provisioning.gke.io"
 )
 
-// usage collects the quotas that the ClusterQueues have of a flavor.
-type usage struct {
-	resources map[string]bool
-	queued    bool // a check of queued provisioning holds up its jobs
-	ratios    []ratio
-	cpu       resource.Quantity
-	memory    resource.Quantity
-}
-
-// ratio is the vCPUs and memory beside some accelerators.
-type ratio struct{ accelerators, milliCPU, bytes int64 }
-
 // planCapacities makes a capacity of each flavor that a queue uses, and of each node
 // pool for jobs that no flavor selects.
 func (d *design) planCapacities() {
 	uses := d.inv.flavorUses()
 	names := map[string]bool{"default": true}
+	for _, p := range d.inv.pools {
+		if p.exists() { // GKE refuses a second pool of a name
+			names[p.name] = true
+		}
+	}
 	known := map[string]bool{}
 	for _, f := range d.inv.flavors {
 		known[f.name] = true
-		if uses[f.name] == nil && len(d.inv.clusterQueues) > 0 {
+		switch u := uses[f.name]; {
+		case u == nil && len(d.inv.clusterQueues) > 0:
 			f.none("object", "", "no ClusterQueue uses the flavor: it is not imported")
+			continue
+		case u != nil && !u.counts():
+			f.none("object", "", "the queues count neither vCPUs nor GPUs or TPUs of the flavor: it is not imported")
 			continue
 		}
 		d.planFlavor(f, uses[f.name], names)
 	}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {
-		if !known[name] {
+		if !known[name] && uses[name].counts() {
 			d.assume("capacity."+name, "the exports contain queues of this flavor, but not the flavor: fill in its "+
 				"hardware")
 			flavor := typed[v1beta2.ResourceFlavor]{object: &object{kind: "ResourceFlavor", name: name}}
 			d.planFlavor(flavor, uses[name], names)
+			if c := d.capacities[len(d.capacities)-1]; c.name != name {
+				d.assume("capacity."+c.name, fmt.Sprintf("the flavor %q is called %q", name, c.name))
+			}
 		}
 	}
 	for _, p := range d.inv.pools {
 		switch {
 		case p.taken:
 		case !p.isCompute():
-			p.none("object", "", "the pool has no accelerators and no flavor selects it: the platform has a system "+
-				"pool "+
-				"of its own")
+			p.none("object", "", "the pool has no accelerators and no flavor selects it: it stays as it is")
+		case len(d.inv.clusterQueues) > 0:
+			p.none("object", "", "no flavor selects the pool, so no queue has quota on it: it is not imported")
 		default:
 			c := &capacity{name: capacityName(p.name, names), source: p.title()}
 			d.planPool(c, p)
-			c.hardware = d.hardwareOf(d.poolHardware(p))
+			c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)))
 			d.capacities = append(d.capacities, c)
-			p.approximate("object", "capacity."+c.name, "compile describes a new pool of the name "+c.name)
 		}
 	}
 }
@@ -102,6 +100,9 @@ func (d *design) planCapacities() {
 func capacityName(name string, taken map[string]bool) string {
 	name = fitName(name, 40)
 	for _, reserved := range []string{"gke", "autopilot"} {
+		if short, ok := strings.CutPrefix(name, reserved+"-"); ok && fitName(short, 40) == short {
+			name = short
+		}
 		if strings.HasPrefix(name, reserved) {
 			name = fitName("pool-"+name, 40)
 		}
@@ -118,42 +119,35 @@ func (inv *inventory) flavorUses() map[string]*usage {
 			for _, f := range g.Flavors {
 				u := out[string(f.Name)]
 				if u == nil {
-					u = &usage{resources: map[string]bool{}}
+					u = newUsage()
 					out[string(f.Name)] = u
 				}
 				u.add(f)
 			}
 		}
 		for name, onFlavors := range queueChecks(q.value) {
-			if !queued[name] {
-				continue
-			}
-			for _, f := range q.flavorNames() {
-				if u := out[f]; onFlavors == nil || slices.Contains(onFlavors, f) {
-					u.queued = true
-				}
+			if config := queued[name]; config != nil {
+				markQueued(out, q.value, config.Spec.ManagedResources, onFlavors)
 			}
 		}
 	}
 	return out
 }
 
-func (u *usage) add(f v1beta2.FlavorQuotas) {
-	var r ratio
-	for _, quota := range f.Resources {
-		u.resources[string(quota.Name)] = true
-		switch quota.Name {
-		case gpuResource, tpuResource:
-			r.accelerators = quota.NominalQuota.Value()
-		case corev1.ResourceCPU:
-			r.milliCPU = quota.NominalQuota.MilliValue()
-			u.cpu.Add(quota.NominalQuota)
-		case corev1.ResourceMemory:
-			r.bytes = quota.NominalQuota.Value()
-			u.memory.Add(quota.NominalQuota)
+// markQueued marks the flavors of a queue that a check of queued provisioning holds up.
+// The check manages some resources, or all if managed is empty. It is on some flavors, or
+// on all if onFlavors is nil.
+func markQueued(uses map[string]*usage, q v1beta2.ClusterQueue, managed []corev1.ResourceName, onFlavors []string) {
+	for _, g := range q.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			manages := len(managed) == 0 || slices.ContainsFunc(f.Resources, func(r v1beta2.ResourceQuota) bool {
+				return slices.Contains(managed, r.Name) && (!r.NominalQuota.IsZero() || len(f.Resources) == 1)
+			})
+			if manages && (onFlavors == nil || slices.Contains(onFlavors, string(f.Name))) {
+				uses[string(f.Name)].queued = true
+			}
 		}
 	}
-	u.ratios = append(u.ratios, r)
 }
 
 // queueChecks returns the flavors of each check of a queue, nil for all flavors.
@@ -172,16 +166,21 @@ func queueChecks(q v1beta2.ClusterQueue) map[string][]string {
 	return out
 }
 
-// queuedChecks returns the names of the checks of queued provisioning.
-func (inv *inventory) queuedChecks() map[string]bool {
-	queued := map[string]bool{}
-	for _, c := range inv.requestConfigs {
-		queued[c.name] = c.value.Spec.ProvisioningClassName == queuedClass
+// queuedChecks returns the configurations of the checks of queued provisioning by the
+// names of the checks.
+func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConfig {
+	configs := map[string]*v1beta2.ProvisioningRequestConfig{}
+	for i, c := range inv.requestConfigs {
+		if c.value.Spec.ProvisioningClassName == queuedClass {
+			configs[c.name] = &inv.requestConfigs[i].value
+		}
 	}
-	out := map[string]bool{}
+	out := map[string]*v1beta2.ProvisioningRequestConfig{}
 	for _, c := range inv.checks {
-		out[c.name] = c.value.Spec.ControllerName == provisioningController && c.value.Spec.Parameters != nil &&
-			queued[c.value.Spec.Parameters.Name]
+		if p := c.value.Spec.Parameters; c.value.Spec.ControllerName == provisioningController && p != nil &&
+			configs[p.Name] != nil {
+			out[c.name] = configs[p.Name]
+		}
 	}
 	return out
 }
@@ -189,65 +188,91 @@ func (inv *inventory) queuedChecks() map[string]bool {
 // planFlavor makes the capacity of a flavor.
 func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map[string]bool) {
 	c := &capacity{name: capacityName(f.name, names), source: f.title(), flavor: f.name}
-	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name,
-		fmt.Sprintf("the compiled flavor is called %q", c.name))
+	consequence := fmt.Sprintf("the compiled flavor is called %q", c.name)
+	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.exists() && p.name == f.name }) {
+		consequence += ", because the cluster has a node pool of the other name"
+	}
+	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name, consequence)
 	if u == nil {
-		u = &usage{resources: map[string]bool{}}
+		u = newUsage()
 	}
 	labels := f.value.Spec.NodeLabels
-	if p := d.findPool(labels); p != nil {
+	if p := d.findPool(labels, u.accelerator()); p != nil {
 		p.taken = true
-		p.approximate("object", "capacity."+c.name, "compile describes a new pool of the name "+c.name)
 		d.planPool(c, p)
-		c.hardware = d.hardwareOf(d.poolHardware(p), u.ratios...)
+		c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)), u.ratios...)
 	} else {
 		c.consumption = consumptionOf(labels, u.queued)
-		c.hardware = d.hardwareOf(labelHardware(labels, u), u.ratios...)
+		c.hardware = d.hardwareOf(d.flavorHardware(f.name, labels, u), u.ratios...)
 		c.class = labels[labelClass] != "" && !u.queued
 		c.fillCount = true
 	}
 	if u.queued {
-		c.consumption = setting{"flexStart", []setting{{"queued", true}}}
+		c.consumption = queuedOption(c.pool)
 	}
 	d.capacities = append(d.capacities, c)
-	if c.hardware.guessed {
-		f.approximate("hardware", "hardware."+c.hardware.name, fmt.Sprintf("the flavor does not say the machine "+
-			"type: %s "+
-			"is the smallest machine that fits; fill in the right one", c.hardware.machine.Type))
+	switch h := c.hardware; {
+	case h.guessed && h.hint != "":
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
+			"the "+
+			"smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
+	case h.guessed:
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
+			"the "+
+			"smallest machine that fits; fill in the right one", h.machine.Type))
+	case h.shaped:
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is that "+
+			"of one "+
+			"node; fill in the right one", h.topology))
 	}
 	d.reportLabels(f, c)
 	for _, field := range []string{"nodeTaints", "tolerations"} {
 		if at(f.raw, "spec", field) == nil { // otherwise the table has it
-			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that batchwright makes")
+			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that "+
+				"batchwright makes")
 		}
 	}
 }
 
-// findPool returns the pool that the labels of a flavor select, nil if there is none.
-func (d *design) findPool(labels map[string]string) *pool {
-	name := labels[labelNodePool]
+// findPool returns the pool that the labels of a flavor select, nil if there is none, or
+// if there are several. A flavor without labels selects the only pool with its accelerators.
+func (d *design) findPool(labels map[string]string, kind string) *pool {
+	selects := func(p *pool) bool { return !p.taken && p.hasLabels(labels) }
+	if name := labels[labelNodePool]; name != "" {
+		selects = func(p *pool) bool { return p.name == name || slices.Contains(p.aliases, name) }
+	} else if len(labels) == 0 {
+		selects = func(p *pool) bool { return p.hasAccelerators(kind) }
+	}
 	var found []*pool
 	for _, p := range d.inv.pools {
-		if name != "" && p.name == name {
-			return p
+		if selects(p) {
+			found = append(found, p)
 		}
-		m, ok := p.machineOf()
-		if name != "" || !ok || p.taken || len(labels) == 0 {
-			continue
-		}
-		accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
-		if accelerator == "" || accelerator != cmp.Or(m.Accelerator, p.accelerator) ||
-			(labels[labelSpot] == "true") != p.spot && labels[labelSpot] != "" ||
-			labels[labelTopology] != "" && p.topology != "" && labels[labelTopology] != p.topology ||
-			labels[labelMachine] != "" && labels[labelMachine] != p.machine {
-			continue
-		}
-		found = append(found, p)
 	}
-	if len(found) == 1 {
+	if len(found) == 1 && (!found[0].taken || labels[labelNodePool] != "") {
 		return found[0]
 	}
-	return nil // none, or several: the labels do not choose
+	return nil
+}
+
+// hasAccelerators reports whether the nodes of a pool have accelerators of a kind.
+func (p *pool) hasAccelerators(kind string) bool {
+	m, _ := p.machineOf()
+	return kind != "" && (kindOf(m) == kind || kind == gpuResource && p.gpus > 0)
+}
+
+// hasLabels reports whether the nodes of a pool have the accelerator, the topology, the
+// machine type and the consumption option that labels name.
+func (p *pool) hasLabels(labels map[string]string) bool {
+	m, ok := p.machineOf()
+	accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
+	same := func(label, value string) bool { return labels[label] == "" || value == "" || labels[label] == value }
+	spot := "false"
+	if p.spot {
+		spot = "true"
+	}
+	return ok && accelerator != "" && accelerator == cmp.Or(m.Accelerator, p.accelerator) &&
+		same(labelSpot, spot) && same(labelTopology, p.topology) && same(labelMachine, p.machine)
 }
 
 // reportLabels reports each label of a flavor.
@@ -261,7 +286,7 @@ func (d *design) reportLabels(f typed[v1beta2.ResourceFlavor], c *capacity) {
 	if c.class {
 		made = map[string]string{labelClass: c.name}
 	}
-	if c.consumption.name == "flexStart" && c.consumption.value.([]setting) != nil {
+	if columnOf(c.consumption) == "queued" {
 		made[labelQueued] = "true"
 	}
 	labels := f.value.Spec.NodeLabels
@@ -324,9 +349,9 @@ func (d *design) planPool(c *capacity, p *pool) {
 	c.nodes, c.min, c.max = p.nodes, p.min, p.max
 	switch {
 	case p.queued:
-		c.consumption = setting{"flexStart", []setting{{"queued", true}}}
+		c.consumption = queuedOption(p)
 	case p.flex:
-		c.consumption = setting{"flexStart", []setting(nil)}
+		c.consumption = setting{"flexStart", flexSettings(p, nil)}
 	case p.spot:
 		c.consumption = setting{"spot", []setting(nil)}
 	case p.reservation != "":
@@ -336,254 +361,69 @@ func (d *design) planPool(c *capacity, p *pool) {
 	default:
 		c.consumption = setting{"onDemand", []setting(nil)}
 	}
-	if c.max == 0 && c.nodes == 0 || strings.Contains(p.reservation, "$(") {
+	if c.max == 0 && c.nodes == 0 {
 		c.fillCount = true
 	}
 }
 
-// poolReservation returns the reservation of a pool. Its name is a name or the path
-// projects/PROJECT/reservations/NAME/reservationBlocks/BLOCK.
+// queuedOption returns queued provisioning, with the longest time of the pool if there is
+// one.
+func queuedOption(p *pool) setting {
+	return setting{"flexStart", flexSettings(p, []setting{{"queued", true}})}
+}
+
+// flexSettings adds the longest time that a node runs to the fields of flex-start, unless
+// it is the default.
+func flexSettings(p *pool, list []setting) []setting {
+	if p != nil && p.runSeconds >= 600 && p.runSeconds < 604800 {
+		list = append(list, setting{"maxRunSeconds", p.runSeconds})
+	}
+	return list
+}
+
+// poolReservation returns the reservation of a pool. Its name is a name, PROJECT/NAME or
+// the path projects/PROJECT/reservations/NAME, each with or without the path
+// reservationBlocks/BLOCK/reservationSubBlocks/SUBBLOCK.
 func (d *design) poolReservation(c *capacity, p *pool) setting {
 	parts := strings.Split(p.reservation, "/")
-	out := []setting{}
 	values := map[string]string{}
-	for i := 0; i+1 < len(parts); i += 2 {
+	for i := 0; i+1 < len(parts); i++ {
 		values[parts[i]] = parts[i+1]
 	}
-	name := cmp.Or(values["reservations"], parts[0])
+	place := parts
+	if i := slices.Index(parts, "reservationBlocks"); i >= 0 {
+		place = parts[:i]
+	}
+	name := cmp.Or(values["reservations"], place[len(place)-1])
+	if len(place) == 2 { // PROJECT/NAME
+		values["projects"] = place[0]
+	}
+	out := []setting{}
 	if fitted := fitName(name, 63); fitted != name {
-		p.approximate("reservation", "capacity."+c.name+".consumption", "the name of the reservation is an "+
-			"expression: fill "+
-			"it in")
+		c.fillOption = true
 		name = "reservation-name"
 	}
 	out = append(out, setting{"name", name})
-	if project := values["projects"]; projectID.MatchString(project) && project != d.project {
+	project := cmp.Or(p.reservationProject, values["projects"])
+	if projectID.MatchString(project) && project != d.project {
 		out = append(out, setting{"project", project})
 	}
 	if block := resourceName(values["reservationBlocks"]); block != "" {
 		out = append(out, setting{"block", block})
+		if sub := resourceName(values["reservationSubBlocks"]); sub != "" {
+			out = append(out, setting{"subBlock", sub})
+		}
+	}
+	if p.inactive {
+		out = append(out, setting{"active", false})
 	}
 	return setting{"reservation", out}
 }
 
-// poolHardware returns the hardware of a pool.
-func (d *design) poolHardware(p *pool) hardware {
-	h := hardware{topology: p.topology, diskGiB: p.diskGiB}
-	m, ok := p.machineOf()
-	if !ok {
-		guessed := labelHardware(map[string]string{labelAccelerator: p.accelerator},
-			&usage{resources: map[string]bool{}})
-		p.approximate("machine type", "hardware", fmt.Sprintf("batchwright does not know machine type %q: %s stands "+
-			"in its "+
-			"place", p.machine, guessed.machine.Type))
-		return guessed
-	}
-	h.machine = m
-	if m.Count == 0 && p.gpus > 0 {
-		if _, fits := catalog.Find(m.Type, p.accelerator, p.gpus); fits {
-			h.gpuType, h.gpus = p.accelerator, p.gpus
-		}
-	}
-	return withTopology(h)
-}
-
-// withTopology gives TPUs the topology of one host, unless they have one.
-func withTopology(h hardware) hardware {
-	if !h.machine.HasTPUs() {
-		h.topology = ""
-		return h
-	}
-	if _, ok := h.machine.Slice(h.topology); ok {
-		return h
-	}
-	h.guessed = true
-	for _, s := range h.machine.Slices() {
-		h.topology = s.Topology
-		if s.Hosts == 1 && s.Chips == h.machine.Count {
-			break
-		}
-	}
-	return h
-}
-
-// labelHardware returns the hardware that labels of nodes name, or the smallest machine
-// with what the queues count.
-func labelHardware(labels map[string]string, u *usage) hardware {
-	h := hardware{topology: labels[labelTopology]}
-	if m, ok := catalog.Usable(labels[labelMachine]); ok {
-		h.machine = m
-		return withTopology(h)
-	}
-	h.guessed = true
-	accelerators := acceleratorsOf(labels, u)
-	machines := catalog.MachinesWith(accelerators)
-	if len(accelerators) == 1 && len(machines) == 0 { // GPUs that are attached to N1 machines
-		for _, a := range catalog.AllAttachments() {
-			if a.Accelerator == accelerators[0] {
-				if m, ok := catalog.Usable("n1-standard-8"); ok {
-					h.machine, h.gpuType, h.gpus = m, a.Accelerator, 1
-					return h
-				}
-			}
-		}
-	}
-	if len(machines) > 0 {
-		h.machine = chooseMachine(machines, h.topology, columnOf(consumptionOf(labels, u.queued)), u.ratios)
-		return withTopology(h)
-	}
-	h.machine = cpuMachine(u)
-	h.topology = ""
-	return h
-}
-
-// acceleratorsOf returns the accelerators that labels of nodes name, or an accelerator of
-// the kind that the queues count.
-func acceleratorsOf(labels map[string]string, u *usage) []string {
-	var accelerators []string
-	for _, label := range []string{labelAccelerator, labelTPU} {
-		if value := labels[label]; value != "" {
-			accelerators = catalog.AcceleratorsNamed(value)
-		}
-	}
-	switch {
-	case len(accelerators) > 0:
-		return accelerators
-	case u.resources[gpuResource]:
-		return []string{"nvidia-l4"}
-	case u.resources[tpuResource]:
-		return []string{"tpu-v6e-slice"}
-	}
-	return nil
-}
-
-// chooseMachine returns the first machine that forms the topology, holds the ratios and
-// is offered with the option. If there is none, the option counts least.
-func chooseMachine(machines []catalog.Machine, topology, option string, ratios []ratio) catalog.Machine {
-	for _, anyOption := range []bool{false, true} {
-		for _, m := range machines {
-			offered := m.Options.Offered(option)
-			if !holdsRatios(m, ratios) || !anyOption && offered != nil && !*offered {
-				continue
-			}
-			if _, fits := m.Slice(topology); fits || topology == "" || !m.HasTPUs() {
-				return m
-			}
-		}
-	}
-	return machines[0]
-}
-
-// holdsRatios reports whether a node has the vCPUs and memory that the queues count for
-// its accelerators.
-func holdsRatios(m catalog.Machine, ratios []ratio) bool {
-	milli, mib := m.Allocatable()
-	for _, r := range ratios {
-		if n := int64(m.Count); r.accelerators > 0 && (r.milliCPU/r.accelerators*n > milli ||
-			r.bytes/r.accelerators>>20*n > mib) {
-			return false
-		}
-	}
-	return true
-}
-
-// cpuMachine returns the machine without accelerators whose memory per vCPU is nearest to
-// the memory per vCPU of the quotas.
-func cpuMachine(u *usage) catalog.Machine {
-	name := "e2-standard-16"
-	if cpu := u.cpu.MilliValue(); cpu > 0 && !u.memory.IsZero() {
-		switch gib := float64(u.memory.Value()) / (1 << 30) / (float64(cpu) / 1000); {
-		case gib < 2:
-			name = "e2-highcpu-16"
-		case gib > 6:
-			name = "e2-highmem-16"
-		}
-	}
-	m, _ := catalog.Usable(name)
-	return m
-}
-
-// hardwareOf returns the class of machine like h whose share of vCPUs and memory is that
-// of the ratios, and adds it if it is new.
-func (d *design) hardwareOf(h hardware, ratios ...ratio) *hardware {
-	h.setShare(ratios)
-	taken := map[string]bool{}
-	for _, other := range d.hardware {
-		taken[other.name] = true
-		same := *other
-		same.name, same.guessed = h.name, h.guessed
-		if same.machine.Type == h.machine.Type && same.gpuType == h.gpuType && same.gpus == h.gpus &&
-			same.topology == h.topology && same.milliCPU == h.milliCPU && same.memoryMi == h.memoryMi &&
-			same.diskGiB == h.diskGiB {
-			return other
-		}
-	}
-	name := cmp.Or(h.gpuType, h.machine.Accelerator, h.machine.Type)
-	for _, prefix := range []string{"nvidia-", "tesla-", "tpu-"} {
-		name = strings.TrimPrefix(name, prefix)
-	}
-	if h.topology != "" {
-		name += "-" + h.topology
-	}
-	h.name = uniqueName(fitName(name, 40), 40, taken)
-	d.hardware = append(d.hardware, &h)
-	return &h
-}
-
-// setShare sets the vCPUs and memory of each accelerator to the first ratio that a node
-// holds.
-func (h *hardware) setShare(ratios []ratio) {
-	for _, r := range ratios {
-		if h.count() == 0 || r.accelerators == 0 || r.milliCPU == 0 || r.bytes == 0 ||
-			!holdsRatios(h.machine, []ratio{r}) && h.gpus == 0 {
-			continue
-		}
-		h.milliCPU = r.milliCPU / r.accelerators
-		h.memoryMi = r.bytes / r.accelerators >> 20
-		break
-	}
-	if h.milliCPU < 1 || h.milliCPU > 10_000_000 || h.memoryMi < 1 || h.memoryMi > 9_999_999 {
-		h.milliCPU, h.memoryMi = 0, 0
-	}
-}
-
-// share returns the vCPUs, in thousandths, and the memory in bytes that come with one
-// unit of quota: an accelerator or, without accelerators, a vCPU.
-func (h *hardware) share() (milliCPU, bytes int64) {
-	milli, mib := h.machine.Allocatable()
-	count := int64(h.count())
-	switch {
-	case h.machine.VCPUs == 0:
-		return 0, 0
-	case count == 0:
-		return 1000, mib / int64(h.machine.VCPUs) << 20
-	case h.milliCPU > 0:
-		return h.milliCPU, h.memoryMi << 20
-	}
-	return roundDown(milli/count, 1000), roundDown(mib/count, 1024) << 20
-}
-
-func roundDown(n, unit int64) int64 {
-	if n < unit {
-		return n
-	}
-	return n / unit * unit
-}
-
-// resource returns the accelerators that the hardware has, "" for none.
-func (h *hardware) resource() string {
-	switch {
-	case h.machine.HasTPUs():
-		return tpuResource
-	case h.count() > 0:
-		return gpuResource
-	}
-	return ""
-}
-
 // columnOf returns the catalogue's column of a consumption option.
 func columnOf(consumption setting) string {
-	if list, _ := consumption.value.([]setting); consumption.name == "flexStart" && list != nil {
+	list, _ := consumption.value.([]setting)
+	if slices.ContainsFunc(list, func(s setting) bool { return s.name == "queued" }) {
 		return "queued"
 	}
 	return consumption.name
@@ -617,21 +457,22 @@ func (d *design) checkOption(c *capacity) {
 func (d *design) planSizes() {
 	for _, c := range d.capacities {
 		c.slices = c.hardware.topology != ""
-		per := int64(max(1, c.hardware.count()))
+		per, most := int64(max(1, c.hardware.count())), int64(15000)
 		if c.hardware.count() == 0 {
 			per = int64(max(1, c.hardware.machine.VCPUs-2))
 		}
 		if s, ok := c.hardware.machine.Slice(c.hardware.topology); ok {
-			per = int64(s.Chips)
+			per, most = int64(s.Chips), 1000
 			c.nodes, c.max, c.min = c.nodes/max(1, s.Hosts), c.max/max(1, s.Hosts), 0
 		}
-		needed := int(min((c.units+per-1)/per, 1000))
-		if !c.slices {
-			needed = int(min((c.units+per-1)/per, 15000))
-		}
+		needed := (c.units + per - 1) / per
+		c.unlimited = needed > most
 		if c.fillCount || c.max == 0 && c.nodes == 0 {
 			c.fillCount = true
-			c.nodes, c.min, c.max = 0, 0, max(1, needed)
+			c.nodes, c.min, c.max = 0, 0, int(max(1, needed))
+			if c.unlimited {
+				c.max = 1
+			}
 		}
 		if c.consumption.name == "flexStart" && c.max == 0 {
 			c.nodes, c.max = 0, c.nodes
@@ -639,19 +480,51 @@ func (d *design) planSizes() {
 		if c.consumption.name == "flexStart" || c.min >= c.max {
 			c.min = 0
 		}
-		c.overbooked = needed > max(c.nodes, c.max)
 		d.checkOption(c)
+		d.fixLinked(c)
+		c.overbooked = needed > int64(max(c.nodes, c.max))
 		if c.compact && (c.slices || len(c.zones) > 1) {
 			c.compact = false
 		}
-		if c.fillCount {
-			noun := "node"
-			if c.slices {
-				noun = "slice"
-			}
-			d.assume("capacity."+c.name, fmt.Sprintf("the exports do not say how many %ss there are: the guarantees "+
-				"of the queues "+
-				"need %s; fill in the right number", noun, words.Count(c.max, noun)))
-		}
+		d.assumeCount(c)
+	}
+}
+
+// needsDriver says what nodes that are linked with each other need.
+const needsDriver = "between nodes, NVLink needs NVIDIA's DRA driver, which the platform does not install"
+
+// linked reports whether the capacity has several nodes that are linked with each other.
+func (c *capacity) linked() bool {
+	return catalog.FamilyOf(c.hardware.machine.Family).LinkedNodes > 0 && max(c.nodes, c.max) > 1
+}
+
+// fixLinked gives machines that are linked with each other a fixed number, as they need.
+func (d *design) fixLinked(c *capacity) {
+	most := catalog.FamilyOf(c.hardware.machine.Family).LinkedNodes
+	if most > 0 && c.max > 0 && !c.class && c.consumption.name != "flexStart" {
+		c.nodes, c.min, c.max = min(c.max, most), 0, 0
+	}
+	if c.linked() {
+		d.assume("capacity."+c.name, needsDriver)
+	}
+}
+
+// assumeCount reports a number of nodes that the exports do not contain.
+func (d *design) assumeCount(c *capacity) {
+	noun := "node"
+	if c.slices {
+		noun = "slice"
+	}
+	switch count := words.Count(max(c.nodes, c.max), noun); {
+	case !c.fillCount:
+	case c.unlimited:
+		d.assume("capacity."+c.name, fmt.Sprintf("the guarantees of the queues are so large that they limit nothing: "+
+			"fill in how many %ss there are", noun))
+	case c.units == 0:
+		d.assume("capacity."+c.name, fmt.Sprintf("the exports do not say how many %ss there are: fill in the right "+
+			"number", noun))
+	default:
+		d.assume("capacity."+c.name, fmt.Sprintf("the exports do not say how many %ss there are: the guarantees "+
+			"of the queues need %s; fill in the right number", noun, count))
 	}
 }

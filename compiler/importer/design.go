@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -19,39 +20,22 @@ type design struct {
 	zones                 []string
 	fill                  map[string]bool // top-level fields that must be filled in
 	cluster, network      []setting
-	security              []setting
 	hardware              []*hardware
 	capacities            []*capacity
 	tiers                 []*tier
 	cohorts               []cohort
 	teams                 []*team
+
+	exists bool // the cluster exists, and others own it
+	quota  int  // accelerators that a blueprint of Cluster Toolkit gives to its queue
+
+	machines []catalog.Machine // all that a blueprint can use; nil until they are needed
 }
 
 // setting is a field with its value: a string, a bool, an int, or settings.
 type setting struct {
 	name  string
 	value any
-}
-
-// hardware is a class of machine.
-type hardware struct {
-	name     string
-	machine  catalog.Machine
-	gpuType  string // of attached GPUs
-	gpus     int
-	topology string
-	milliCPU int64 // per accelerator, 0 for the machine's share
-	memoryMi int64
-	diskGiB  int
-	guessed  bool
-}
-
-// count returns the number of accelerators of a node.
-func (h *hardware) count() int {
-	if h.gpus > 0 {
-		return h.gpus
-	}
-	return h.machine.Count
 }
 
 // capacity is some hardware obtained through one consumption option.
@@ -70,6 +54,7 @@ type capacity struct {
 	pool        *pool
 	units       int64 // of guaranteed quota
 	overbooked  bool
+	unlimited   bool // the guarantees exceed any number of nodes
 	fillCount   bool
 	fillOption  bool
 }
@@ -87,11 +72,16 @@ type tier struct {
 	toReclaim  string
 	toBorrow   string
 	key        string
-	sources    []string
 	members    []*member
 	shared     bool
 	namespaces any // "all", the settings of labels, or nil for the teams' namespaces
-	priorities []setting
+	priorities []priority
+}
+
+// priority is a PriorityClass with its value, and a comment or "".
+type priority struct {
+	setting
+	comment string
 }
 
 // member is a ClusterQueue in a tier.
@@ -132,15 +122,22 @@ type place struct {
 
 // design designs the platform.
 func (inv *inventory) design(options Options) *design {
-	d := &design{inv: inv, fill: map[string]bool{}}
+	d := &design{inv: inv, fill: map[string]bool{}, exists: inv.inCluster()}
 	d.planPlatform(options)
 	d.planCluster()
 	d.planCapacities()
+	d.planNetwork()
 	d.planQueues()
 	d.planPriorities()
 	d.planChecks()
 	d.planSizes()
+	d.checkLimits()
 	d.planZones(options)
+	for _, c := range d.capacities {
+		if c.pool != nil {
+			d.reportPool(c)
+		}
+	}
 	return d
 }
 
@@ -158,16 +155,24 @@ func (d *design) planPlatform(options Options) {
 			d.project = m[1]
 		}
 	}
+	if project, _, name := d.inv.clusterOfPools(); name != "" && len(d.inv.clusters) == 0 {
+		d.name, d.project = name, project
+	}
 	for _, o := range d.inv.toolkits {
-		vars := o.raw["vars"]
-		for _, name := range []string{textAt(vars, "deployment_name"), o.name} {
+		for _, name := range []string{textAt(o.vars, "deployment_name"), o.name} {
 			if d.name == "" {
 				d.name = name
 			}
 		}
-		if id := textAt(vars, "project_id"); d.project == "" && projectID.MatchString(id) {
+		if id := textAt(o.vars, "project_id"); d.project == "" && projectID.MatchString(id) {
 			d.project = id
 		}
+	}
+	if d.exists && d.name != "" && d.inv.ownedCluster() == nil && options.Name == "" {
+		d.fill["name"] = true
+		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names "+
+			"of its "+
+			"resources begin")
 	}
 	if options.Name != "" {
 		d.name = options.Name
@@ -233,30 +238,9 @@ func uniqueName(name string, most int, taken map[string]bool) string {
 // planZones sets the region and the zones. Without a cluster they are a place that has
 // all machines.
 func (d *design) planZones(options Options) {
-	zones := slices.Clone(options.Zones)
-	region := options.Region
-	if region == "" && len(zones) > 0 {
-		region = catalog.RegionOf(zones[0])
-	}
-	for _, o := range d.inv.clusters {
-		if len(zones) == 0 && (region == "" || region == locationRegion(textAt(o.raw, "location"))) {
-			zones = textsAt(o.raw, "locations")
-		}
-		if region == "" {
-			region = locationRegion(textAt(o.raw, "location"))
-		}
-	}
-	for _, o := range d.inv.toolkits {
-		if r := textAt(o.raw, "vars", "region"); region == "" && knownRegion(r) {
-			region = r
-		}
-		if z := textAt(o.raw, "vars", "zone"); len(zones) == 0 && z != "" && catalog.RegionOf(z) == region {
-			zones = []string{z}
-		}
-	}
+	region, zones := d.exportedPlace(options)
 	zones = slices.DeleteFunc(zones, func(z string) bool {
-		return catalog.RegionOf(z) != region ||
-			!zoneName.MatchString(z)
+		return catalog.RegionOf(z) != region || !zoneName.MatchString(z)
 	})
 	if !knownRegion(region) {
 		region = d.regionOfMachines()
@@ -276,6 +260,42 @@ func (d *design) planZones(options Options) {
 			c.zones = nil
 		}
 	}
+}
+
+// exportedPlace returns the region and the zones of the options and of the exports.
+func (d *design) exportedPlace(options Options) (region string, zones []string) {
+	region, zones = options.Region, slices.Clone(options.Zones)
+	if region == "" && len(zones) > 0 {
+		region = catalog.RegionOf(zones[0])
+	}
+	for _, o := range d.inv.clusters {
+		its := locationRegion(textAt(o.raw, "location"))
+		if len(zones) == 0 && (region == "" || region == its) {
+			zones = textsAt(o.raw, "locations")
+		}
+		region = cmp.Or(region, its)
+	}
+	if _, location, _ := d.inv.clusterOfPools(); location != "" && len(d.inv.clusters) == 0 {
+		region = cmp.Or(region, locationRegion(location))
+		for _, p := range d.inv.pools {
+			if len(options.Zones) == 0 {
+				zones = append(zones, p.zones...)
+			}
+		}
+	}
+	for _, o := range d.inv.toolkits {
+		its := append(textsAt(o.vars, "zones"), textAt(o.vars, "zone"))
+		its = slices.DeleteFunc(its, func(z string) bool { return !zoneName.MatchString(z) })
+		if r := textAt(o.vars, "region"); knownRegion(r) {
+			region = cmp.Or(region, r)
+		} else if len(its) > 0 {
+			region = cmp.Or(region, catalog.RegionOf(its[0]))
+		}
+		if len(zones) == 0 {
+			zones = its
+		}
+	}
+	return region, zones
 }
 
 var zoneName = regexp.MustCompile(`^[a-z]+-[a-z]+[0-9]+-[a-z0-9]+$`)

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -28,6 +30,9 @@ type document struct {
 	starts  []int // byte offsets of the characters; nil if all are ASCII
 	// repeats reports whether the file has node pools that another file has, too.
 	repeats bool
+	// placeholders are the values that are expressions of a template.
+	placeholders []*yaml.Node
+	hides        bool // the source has a copy of the content, in which texts are hidden
 }
 
 // maxNodes is the most YAML nodes of a document after its aliases are expanded. An
@@ -36,6 +41,7 @@ const maxNodes = 10_000_000
 
 // parseDocument reads the YAML documents of a file. JSON is YAML.
 func parseDocument(f File) (*document, *syntaxError) {
+	f.Content = decodeText(f.Content)
 	d := &document{content: f.Content, source: &diag.Source{Name: f.Name, Content: f.Content}, lines: []int{0}}
 	for i, b := range f.Content {
 		if b == '\n' {
@@ -44,7 +50,7 @@ func parseDocument(f File) (*document, *syntaxError) {
 	}
 	if at := bytes.IndexByte(f.Content, 0); at >= 0 || !utf8.Valid(f.Content) {
 		d.source = &diag.Source{Name: f.Name} // an excerpt of binary data helps nobody
-		return d, &syntaxError{message: "the file is not text"}
+		return d, &syntaxError{message: "the file is not text", help: "export it again with " + exportCommands}
 	}
 	if count := utf8.RuneCount(f.Content); count < len(f.Content) {
 		d.starts = make([]int, 0, count)
@@ -59,15 +65,34 @@ func parseDocument(f File) (*document, *syntaxError) {
 			return d, nil
 		}
 		if err != nil {
-			if bytes.Contains(f.Content, []byte("Secret")) {
-				d.hide(0, len(f.Content)) // where the Secret is remains unknown
+			if regexp.MustCompile(`Secret|password|clientKey`).Match(f.Content) {
+				d.hide(0, len(f.Content)) // where the secret is remains unknown
 			}
 			return d, d.syntaxError(err)
 		}
-		if len(root.Content) == 1 {
+		// A separator at the end of a file begins a document without content.
+		if len(root.Content) == 1 && root.Content[0].Tag != "!!null" {
 			d.roots = append(d.roots, root.Content[0])
 		}
 	}
+}
+
+// decodeText returns a text in UTF-8 without a byte order mark. PowerShell writes UTF-16.
+func decodeText(content []byte) []byte {
+	order := binary.ByteOrder(binary.LittleEndian)
+	switch {
+	case bytes.HasPrefix(content, []byte("\xef\xbb\xbf")):
+		return content[3:]
+	case bytes.HasPrefix(content, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(content, []byte("\xff\xfe")):
+		return content
+	}
+	units := make([]uint16, 0, len(content)/2)
+	for i := 2; i+1 < len(content); i += 2 {
+		units = append(units, order.Uint16(content[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // decodeNode decodes the next document. A panic of the YAML parser is a syntax error.
@@ -83,12 +108,21 @@ func decodeNode(decoder *yaml.Decoder, root *yaml.Node) (err error) {
 // syntaxError is a mistake in the syntax of a file.
 type syntaxError struct {
 	message    string
+	help       string
 	start, end int
 }
 
+// template matches the beginning of an expression in the languages of templates that
+// write Kubernetes objects: Terraform, Go and Jinja.
+var template = regexp.MustCompile(`[$%]\{|\{\{|\{%`)
+
+// templateHelp is the help for a file that is a template.
+const templateHelp = "fill in the values of the template, or export the objects from the cluster with " +
+	exportCommands
+
 func (d *document) syntaxError(err error) *syntaxError {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	out := &syntaxError{message: message}
+	out := &syntaxError{message: message, help: "export it again with " + exportCommands}
 	line := len(d.lines)
 	if at := regexp.MustCompile(`^line ([0-9]+): (.*)`).FindStringSubmatch(message); at != nil {
 		line, _ = strconv.Atoi(at[1])
@@ -97,6 +131,28 @@ func (d *document) syntaxError(err error) *syntaxError {
 	for line = max(1, min(line, len(d.lines))); line > 1 && d.lineLength(line) == 0; {
 		line-- // the end of a file that is cut off: show its last text
 	}
+	if at := bytes.IndexFunc(d.content, isControl); at >= 0 {
+		out.start, out.end = at, at+1
+		return out
+	}
+	for _, l := range []int{line, line + 1, line - 1} { // the parser's lines are not exact
+		if l < 1 || l > len(d.lines) {
+			continue
+		}
+		start := d.lines[l-1]
+		text := d.content[start : start+d.lineLength(l)]
+		if at := template.FindIndex(text); at != nil {
+			out.message, out.help = "the file is a template, and therefore is not YAML", templateHelp
+			out.start, out.end = start+at[0], start+len(text)
+			return out
+		}
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if at := bytes.IndexByte(indent, '\t'); at >= 0 {
+			out.message, out.help = "a tab indents the line, and YAML allows only spaces", "replace the tab by spaces"
+			out.start, out.end = start+at, start+at+1
+			return out
+		}
+	}
 	out.start = d.lines[line-1]
 	out.end = out.start + d.lineLength(line)
 	for out.start < out.end && d.content[out.start] == ' ' {
@@ -104,6 +160,9 @@ func (d *document) syntaxError(err error) *syntaxError {
 	}
 	return out
 }
+
+// isControl reports whether YAML forbids a character.
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f }
 
 func (d *document) lineLength(line int) int {
 	end := len(d.content)
@@ -115,13 +174,15 @@ func (d *document) lineLength(line int) int {
 
 // hide replaces the text between two offsets by asterisks in every excerpt.
 func (d *document) hide(start, end int) {
-	shown := bytes.Clone(d.source.Content)
+	if !d.hides {
+		d.source.Content, d.hides = bytes.Clone(d.source.Content), true
+	}
+	shown := d.source.Content
 	for i := start; i < min(end, len(shown)); i++ {
 		if shown[i] != '\n' && shown[i] != '\r' {
 			shown[i] = '*'
 		}
 	}
-	d.source.Content = shown
 }
 
 // span returns the place of a node: its text if it is a scalar on one line, and
@@ -156,7 +217,16 @@ func (d *document) offset(n *yaml.Node) int {
 	return len(d.content)
 }
 
-// plain returns the value of a node as encoding/json would decode it.
+// nodeError is a mistake at a node.
+type nodeError struct {
+	node    *yaml.Node
+	message string
+}
+
+func (e *nodeError) Error() string { return e.message }
+
+// plain returns the value of a node as encoding/json would decode it. The error is a
+// *nodeError.
 func (d *document) plain(n *yaml.Node) (any, error) {
 	left := maxNodes
 	return plainValue(n, &left, 0)
@@ -169,21 +239,13 @@ const maxDepth = 200
 func plainValue(n *yaml.Node, left *int, depth int) (any, error) {
 	*left--
 	if *left < 0 || depth > maxDepth {
-		return nil, errors.New("the document is too large or too deep after its aliases are expanded")
+		return nil, &nodeError{n, "the document is too large or too deep after its aliases are expanded"}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
 		return plainValue(n.Alias, left, depth+1)
 	case yaml.MappingNode:
-		out := make(map[string]any, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			value, err := plainValue(n.Content[i+1], left, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out[n.Content[i].Value] = value
-		}
-		return out, nil
+		return plainMapping(n, left, depth)
 	case yaml.SequenceNode:
 		out := make([]any, 0, len(n.Content))
 		for _, item := range n.Content {
@@ -197,6 +259,43 @@ func plainValue(n *yaml.Node, left *int, depth int) (any, error) {
 	}
 	return plainScalar(n), nil
 }
+
+// plainMapping returns the fields of a mapping, with those of the mappings that it merges.
+func plainMapping(n *yaml.Node, left *int, depth int) (any, error) {
+	out := make(map[string]any, len(n.Content)/2)
+	var merged []any
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		value, err := plainValue(n.Content[i+1], left, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if key.Tag == mergeTag {
+			if list, ok := value.([]any); ok {
+				merged = append(merged, list...)
+			} else {
+				merged = append(merged, value)
+			}
+			continue
+		}
+		if _, twice := out[key.Value]; twice {
+			return nil, &nodeError{key, fmt.Sprintf("the key %q occurs twice in the same object", key.Value)}
+		}
+		out[key.Value] = value
+	}
+	for _, m := range merged { // a mapping's own fields and earlier merges take precedence
+		fields, _ := m.(map[string]any)
+		for key, value := range fields {
+			if _, set := out[key]; !set {
+				out[key] = value
+			}
+		}
+	}
+	return out, nil
+}
+
+// mergeTag is the tag of the key "<<", which merges other mappings.
+const mergeTag = "!!merge"
 
 func plainScalar(n *yaml.Node) any {
 	switch n.ShortTag() {
@@ -223,6 +322,13 @@ func plainScalar(n *yaml.Node) any {
 
 // child returns the value of a key of a mapping, nil if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
+	merges := maxDepth
+	return childOf(n, key, &merges)
+}
+
+// childOf returns the value of a key of a mapping, or of the mappings that it merges.
+// merges is the number of mappings that it may still look into.
+func childOf(n *yaml.Node, key string, merges *int) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -232,6 +338,23 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag != mergeTag {
+			continue
+		}
+		merged := []*yaml.Node{n.Content[i+1]}
+		if merged[0].Kind == yaml.SequenceNode {
+			merged = merged[0].Content
+		}
+		for _, m := range merged {
+			if *merges--; *merges < 0 {
+				return nil
+			}
+			if found := childOf(m, key, merges); found != nil {
+				return found
+			}
 		}
 	}
 	return nil

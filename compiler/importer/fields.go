@@ -111,14 +111,8 @@ func fieldRows() []fieldRow {
 			kind: "ProvisioningRequestConfig", field: "podSetMergePolicy", status: NoPart,
 			consequence: "each podset of a job gets a PodTemplate of its own",
 		},
-		{
-			kind: "WorkloadPriorityClass", field: "value", status: NoPart,
-			consequence: "jobs with the label kueue.x-k8s.io/priority-class need a PriorityClass instead",
-		},
-		{
-			kind: "WorkloadPriorityClass", field: "description", status: NoPart,
-			consequence: "write the text as a comment",
-		},
+		{kind: "WorkloadPriorityClass", field: "value"},
+		{kind: "WorkloadPriorityClass", field: "description"},
 		{kind: "PriorityClass", field: "value"},
 		{kind: "PriorityClass", field: "globalDefault"},
 		{kind: "PriorityClass", field: "description"},
@@ -139,7 +133,8 @@ func tableFields(o *object) []FieldReport {
 	}
 	for _, row := range fieldRows() {
 		value, set := fields[row.field]
-		if row.kind != o.kind || !set || row.status == "" || value == nil || isUnset(value, defaultBelow(row.kind, row.field)) {
+		if row.kind != o.kind || !set || row.status == "" || value == nil ||
+			isUnset(value, defaultBelow(row.kind, row.field)) {
 			continue
 		}
 		out = append(out,

@@ -1,14 +1,16 @@
 // Package importer turns what runs on a cluster into a blueprint.
 //
-// Exports come in: Kueue's objects as kubectl prints them, a cluster and its node pools
-// as gcloud prints them, and blueprints of Google's Cluster Toolkit. The text of a
-// blueprint goes out, with a report that says for each field of each object whether the
-// blueprint has it exactly, approximately or not at all. The package reads and writes no
-// files.
+// Exports come in: Kueue's objects and the controllers of a cluster as kubectl prints them,
+// a cluster and its node pools as gcloud prints them, and blueprints of Google's Cluster
+// Toolkit. The text of a blueprint goes out, with a report that says for each field of each
+// object whether the blueprint has it exactly, approximately or not at all. The package
+// reads and writes no files.
 //
-// Import first reads the files into an inventory of objects (read.go, documents.go),
-// then designs the platform (design.go and the files beside it), and then writes the
-// CUE (write.go). fields.go holds the table of all fields of Kueue's objects.
+// Import first reads the files into an inventory of objects (read.go, documents.go), then
+// designs the platform (design.go and the files beside it), and then writes the CUE
+// (write.go). A cluster in the exports exists, and others own it (existing.go). Three tables
+// say what becomes of each field: of Kueue's objects in fields.go, of node pools in
+// pools.go, and of the modules of Cluster Toolkit in toolkit.go.
 package importer
 
 import (
@@ -68,6 +70,7 @@ func Codes() []diag.Code {
 		{ID: codeVersion, Severity: diag.Error, Title: "import does not know the API version"},
 		{ID: codeTwice, Severity: diag.Error, Title: "two objects to import have the same name"},
 		{ID: codeAutopilot, Severity: diag.Error, Title: "cluster to import is an Autopilot cluster"},
+		{ID: codeClusters, Severity: diag.Error, Title: "exports contain several clusters"},
 		{ID: codeField, Severity: diag.Warning, Title: "object has a field that its API version does not have"},
 		{ID: codeSecret, Severity: diag.Warning, Title: "export contains a Secret"},
 	}
@@ -82,4 +85,5 @@ const (
 	codeAutopilot = "E0924"
 	codeField     = "W0925"
 	codeSecret    = "W0926"
+	codeClusters  = "E0929"
 )

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // clusterQueue is a ClusterQueue with the LocalQueues that lead to it.
@@ -77,11 +79,22 @@ func (d *design) planQueues() {
 	}
 	p.nameTiers()
 	if len(d.tiers) == 0 && len(d.capacities) > 0 {
-		p.inventTier()
+		p.inventTiers()
 	}
 	for _, t := range d.tiers {
 		for _, m := range t.members {
 			p.reportQueue(t, m)
+		}
+	}
+	for _, o := range d.inv.namespaces {
+		if t := p.teams[o.name]; t != nil {
+			o.exactIf(t.finalNamespace() == o.name, "metadata.name", "teams."+t.name+".namespace",
+				fmt.Sprintf("a team cannot have this namespace: it has %q", t.finalNamespace()))
+			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; "+
+				"the "+
+				"pods must meet the Pod Security Standard baseline")
+		} else {
+			o.none("object", "", "no LocalQueue is in the namespace, so no team has it")
 		}
 	}
 }
@@ -130,8 +143,10 @@ func (p *planner) planQueue(q *clusterQueue) {
 		}
 	}
 	capacities = p.oneAccelerator(q, capacities)
-	if len(capacities) == 0 {
-		q.none("resourceGroups", "", "a queue without quota admits no job: it is not imported")
+	m := &member{queue: q, cohort: p.cohortName[string(q.value.Spec.CohortName)]}
+	m.quotas = p.quotasOf(q, capacities, m.cohort != "")
+	if !m.admits() {
+		q.none("object", "", "the queue has no quota that a blueprint counts, so it admits no job: it is not imported")
 		for _, l := range q.locals {
 			l.none("clusterQueue", "", "its ClusterQueue is not imported")
 		}
@@ -139,7 +154,6 @@ func (p *planner) planQueue(q *clusterQueue) {
 	}
 	t := &tier{capacities: capacities, queueing: cmp.Or(string(q.value.Spec.QueueingStrategy), "BestEffortFIFO")}
 	t.setPreemption(q.value.Spec)
-	m := &member{queue: q, cohort: p.cohortName[string(q.value.Spec.CohortName)]}
 	if m.cohort == "" { // without a cohort the fields have no effect
 		t.toBorrow = "Never"
 		if t.toReclaim == "Any" {
@@ -149,7 +163,6 @@ func (p *planner) planQueue(q *clusterQueue) {
 	if t.toReclaim == "Never" {
 		t.toBorrow = "Never" // Kueue refuses the combination
 	}
-	m.quotas = p.quotasOf(q, capacities, m.cohort != "")
 	m.teams = p.teamsOf(q)
 	t.namespaces = selectorOf(q.value.Spec.NamespaceSelector, m.teams)
 	t.key = t.queueing + " " + t.inQueue + " " + t.toReclaim + " " + t.toBorrow
@@ -170,6 +183,13 @@ func (p *planner) planQueue(q *clusterQueue) {
 	t.shared = true
 	t.members = []*member{m}
 	p.tiers = append(p.tiers, t)
+}
+
+// admits reports whether the queue has quota, or may borrow some.
+func (m *member) admits() bool {
+	return slices.ContainsFunc(m.quotas, func(e quota) bool {
+		return e.units > 0 || e.borrow != nil && e.borrow != int64(0)
+	})
 }
 
 // joinTier adds a queue of one team to the first tier of equal queues in which the team
@@ -320,7 +340,7 @@ func (p *planner) addTeam(namespace, original string) *team {
 	switch {
 	case reservedNamespace(namespace):
 		t.namespace = "team-" + t.name
-	case t.name != namespace && original != "" && fitName(namespace, 63) == namespace:
+	case t.name != namespace && original != "" && len(validation.IsDNS1123Label(namespace)) == 0:
 		t.namespace = namespace
 	}
 	p.design.teams = append(p.design.teams, t)
@@ -334,9 +354,12 @@ func (t *team) finalNamespace() string { return cmp.Or(t.namespace, t.name) }
 func (p *planner) nameTiers() {
 	taken := map[string]bool{}
 	for _, t := range p.tiers {
-		t.name = uniqueName(fitName(t.proposeName(), 30), 30, taken)
+		name := t.proposeName()
+		if name == "batch" && taken[name] {
+			name += "-" + t.capacities[0].name
+		}
+		t.name = uniqueName(fitName(name, 30), 30, taken)
 		for _, m := range t.members {
-			t.sources = append(t.sources, m.queue.title())
 			p.nameQueues(t, m)
 		}
 	}
@@ -394,31 +417,57 @@ func (t *tier) proposeName() string {
 	for _, m := range t.members {
 		for _, l := range m.queue.locals {
 			if name != "" && name != l.name {
-				return t.capacities[0].name
+				return "batch"
 			}
 			name = l.name
 		}
 	}
-	return cmp.Or(name, t.capacities[0].name)
+	return cmp.Or(name, "batch")
 }
 
-// inventTier makes a tier and a team for capacities without queues.
-func (p *planner) inventTier() {
-	t := &tier{
-		name: "batch", queueing: "BestEffortFIFO", inQueue: "Never", toReclaim: "Never", toBorrow: "Never",
-		shared: true,
-	}
-	m := &member{teams: []*team{p.addTeam("team-a", "")}}
+// inventTiers makes a team, and a tier for each kind of accelerator, for capacities
+// without queues.
+func (p *planner) inventTiers() {
+	first := p.addTeam("team-a", "")
+	byKind := map[string]*tier{}
+	taken := map[string]bool{}
 	for _, c := range p.design.capacities {
-		if len(t.capacities) > 0 && c.hardware.resource() != t.capacities[0].hardware.resource() {
-			continue
+		kind := c.hardware.resource()
+		t := byKind[kind]
+		if t == nil {
+			name := "batch"
+			if len(byKind) > 0 {
+				name += "-" + c.name
+			}
+			t = &tier{
+				name: uniqueName(fitName(name, 30), 30, taken), queueing: "BestEffortFIFO", inQueue: "Never",
+				toReclaim: "Never", toBorrow: "Never", shared: true, members: []*member{{teams: []*team{first}}},
+			}
+			byKind[kind] = t
+			p.tiers = append(p.tiers, t)
+			p.assume("tiers."+t.name, p.noQueues()+": fill in the tiers")
 		}
 		t.capacities = append(t.capacities, c)
 	}
-	t.members = []*member{m}
-	p.tiers = append(p.tiers, t)
-	p.assume("tiers.batch", "the exports contain no queues: fill in the tiers")
 	p.assume("teams.team-a", "the exports contain no teams: fill in the teams")
+	if p.design.quota == 0 {
+		return
+	}
+	for kind, t := range byKind { // the quota counts accelerators of one kind
+		if kind != "" && len(t.capacities) == 1 {
+			c := t.capacities[0]
+			c.units = int64(p.design.quota)
+			t.members[0].quotas = []quota{{capacity: c, units: c.units}}
+		}
+	}
+}
+
+// noQueues says why the blueprint has no tier of a queue.
+func (d *design) noQueues() string {
+	if len(d.inv.clusterQueues) > 0 {
+		return "no queue of the exports is imported"
+	}
+	return "the exports contain no queues"
 }
 
 // quotasOf returns the quota of a queue on each capacity.
@@ -456,7 +505,7 @@ func (p *planner) quotasOf(q *clusterQueue, capacities []*capacity, lends bool) 
 }
 
 // wholeUnits rounds a quantity up to a whole number that a quota can have.
-func wholeUnits(q resource.Quantity) int64 { return max(0, min(q.Value(), 1_000_000)) }
+func wholeUnits(q resource.Quantity) int64 { return min(amountOf(q, 0), 1_000_000) }
 
 // reportQueue reports the fields of a ClusterQueue and of its LocalQueues.
 func (p *planner) reportQueue(t *tier, m *member) {
@@ -526,7 +575,10 @@ func (p *planner) reportPreemption(t *tier, q *clusterQueue, path string) {
 func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path string) {
 	selector := q.value.Spec.NamespaceSelector
 	if selector == nil {
-		return // selects nothing
+		q.approximate("namespaceSelector", path, "unset, so no namespace may use the queue; the compiled queue "+
+			"selects the "+
+			"namespaces of its teams")
+		return
 	}
 	if t.namespaces != nil {
 		q.exact("namespaceSelector", path)
@@ -547,7 +599,10 @@ func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path strin
 func (p *planner) reportQuotas(q *clusterQueue, m *member, f v1beta2.FlavorQuotas, field, path string) {
 	i := slices.IndexFunc(m.quotas, func(e quota) bool { return e.capacity == p.capacities[string(f.Name)] })
 	if i < 0 {
-		return // reported before
+		for _, r := range f.Resources {
+			q.none(field+"."+string(r.Name), "", uncounted)
+		}
+		return
 	}
 	entry := m.quotas[i]
 	c := entry.capacity
@@ -565,9 +620,13 @@ func (p *planner) reportQuotas(q *clusterQueue, m *member, f v1beta2.FlavorQuota
 			per = *resource.NewQuantity(bytes, resource.BinarySI)
 		case r.Name == corev1.ResourcePods:
 			per = *resource.NewQuantity(podsPerUnit, resource.DecimalSI)
+		case m.covers(string(r.Name)): // the accelerators of another capacity
+		case r.NominalQuota.IsZero() && (r.Name == gpuResource || r.Name == tpuResource):
+			q.approximate(field+"."+string(r.Name), path, "the compiled queue does not cover this resource, and Kueue "+
+				"does not admit jobs that request it")
+			continue
 		default:
-			q.none(field+"."+string(r.Name), "", "no quota limits this resource, and Kueue does not admit jobs that "+
-				"request it")
+			q.none(field+"."+string(r.Name), "", uncounted)
 			continue
 		}
 		name := field + "." + string(r.Name)
@@ -585,6 +644,14 @@ func (p *planner) reportQuotas(q *clusterQueue, m *member, f v1beta2.FlavorQuota
 			q.approximate(name+".lendingLimit", path+".lend", "the compiled queue lends without this limit")
 		}
 	}
+}
+
+// uncounted is the consequence of a resource that a blueprint does not count.
+const uncounted = "no quota limits this resource, and Kueue does not admit jobs that request it"
+
+// covers reports whether the compiled queue covers the accelerators.
+func (m *member) covers(accelerators string) bool {
+	return slices.ContainsFunc(m.quotas, func(e quota) bool { return e.capacity.hardware.resource() == accelerators })
 }
 
 // podsPerUnit is the number of pods that a compiled queue allows for each unit of quota.
@@ -609,8 +676,8 @@ func (p *planner) reportLocals(t *tier, m *member) {
 		team := p.teams[cmp.Or(l.namespace, "default")]
 		path := "teams." + team.name
 		if seen[team] {
-			l.none("metadata.name", "", "the team has one LocalQueue in the tier: jobs that name this one must name "+
-				"the other")
+			l.none("metadata.name", "", fmt.Sprintf("the team has one LocalQueue in the tier: jobs that name this one "+
+				"must name %q", m.localQueues[team]))
 			continue
 		}
 		seen[team] = true
@@ -618,59 +685,83 @@ func (p *planner) reportLocals(t *tier, m *member) {
 		l.exactIf(l.name == compiled, "metadata.name", path+".queues."+t.name+".localQueue", fmt.Sprintf("the "+
 			"compiled "+
 			"LocalQueue is called %q: jobs must name it in the label kueue.x-k8s.io/queue-name", compiled))
+		consequence := "a team cannot have this namespace"
+		if l.namespace == "" {
+			consequence = "the object names no namespace, and a team cannot have the namespace default"
+		}
 		l.exactIf(team.finalNamespace() == l.namespace, "metadata.namespace", path+".namespace",
-			fmt.Sprintf("a team cannot have this namespace: it has %q, and its jobs must move there",
-				team.finalNamespace()))
+			fmt.Sprintf("%s: it has %q, and its jobs must move there", consequence, team.finalNamespace()))
 		l.exactIf(m.clusterQueue == string(l.value.Spec.ClusterQueue), "clusterQueue", path+".queues",
 			fmt.Sprintf("the LocalQueue leads to the compiled ClusterQueue %q", m.clusterQueue))
 	}
 }
 
-// planPriorities gives the PriorityClasses to the first tier.
+// planPriorities gives the PriorityClasses to the first tier. If there are none, the
+// WorkloadPriorityClasses become PriorityClasses.
 func (d *design) planPriorities() {
 	if len(d.tiers) == 0 {
 		return
 	}
 	t := d.tiers[0]
-	for _, o := range d.inv.priorityClasses {
+	classes := d.inv.priorityClasses
+	if len(classes) == 0 {
+		classes = d.inv.workloadClasses
+	} else {
+		for _, o := range d.inv.workloadClasses {
+			o.none("value", "", "jobs with the label kueue.x-k8s.io/priority-class need a PriorityClass instead")
+		}
+	}
+	for _, o := range classes {
 		number, _ := o.raw["value"].(json.Number)
 		value, err := number.Int64()
-		switch {
+		switch path := "tiers." + t.name + ".priorities." + o.name; {
 		case strings.HasPrefix(o.name, "system-") || err == nil && value > 1_000_000_000:
 			o.none("object", "", "the PriorityClass belongs to Kubernetes itself")
 		case err != nil || fitName(o.name, 63) != o.name || value < -2147483648:
 			o.none("value", "", "a PriorityClass needs a number as its value, and a name of lower-case letters, "+
 				"digits and dashes")
-		default:
-			t.priorities = append(t.priorities, setting{o.name, int(value)})
-			o.exact("value", "tiers."+t.name+".priorities."+o.name)
+		case o.kind == "PriorityClass":
+			t.addPriority(o, int(value))
+			o.exact("value", path)
 			t.reportClass(o)
-			if len(d.tiers) > 1 {
-				o.approximate("tiers", "tiers."+t.name, "the PriorityClass belongs to one tier: jobs of the other "+
-					"tiers get the "+
-					"PriorityClass of their tier")
+		default:
+			t.addPriority(o, int(value))
+			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name "+
+				"it "+
+				"in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
+			if o.raw["description"] != nil {
+				o.approximate("description", path, "the text is a comment in the blueprint")
 			}
 		}
+	}
+	if len(d.tiers) > 1 && len(t.priorities) > 0 {
+		d.assume("tiers."+t.name+".priorities", fmt.Sprintf("a PriorityClass belongs to one tier: jobs of the other "+
+			"tiers have the PriorityClass of their tier; %q has those of the exports", t.name))
 	}
 	d.reportDefaultClass(t)
 }
 
 // reportClass reports the fields of a PriorityClass that follow from its tier.
 func (t *tier) reportClass(o *object) {
-	o.approximate("description", "", "the compiled class has the description of its tier")
+	consequence := "the compiled class has the description of its tier"
+	if text, _ := o.raw["description"].(string); text != "" {
+		consequence = "the text is a comment in the blueprint; " + consequence
+	}
+	o.approximate("description", "tiers."+t.name+".priorities."+o.name, consequence)
 	was := cmp.Or(textAt(o.raw, "preemptionPolicy"), "PreemptLowerPriority")
 	is := "Never"
 	if t.inQueue != "Never" {
 		is = "PreemptLowerPriority"
 	}
 	if was != is || o.raw["preemptionPolicy"] != nil {
-		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled class has "+
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled "+
+			"class has "+
 			"%s, as its tier; Kubernetes refuses the change in a class that exists", is))
 	}
 }
 
-// reportDefaultClass reports which PriorityClass pods without one get: in the compiled
-// platform the lowest of the first tier.
+// reportDefaultClass reports which PriorityClass pods without one get: in a new cluster the
+// lowest of the first tier.
 func (d *design) reportDefaultClass(t *tier) {
 	lowest := ""
 	least := 0
@@ -679,19 +770,32 @@ func (d *design) reportDefaultClass(t *tier) {
 			lowest, least = p.name, value
 		}
 	}
+	consequence := fmt.Sprintf("pods without a PriorityClass get %q", lowest)
+	if d.exists {
+		lowest, consequence = "", "in a cluster of others, no PriorityClass of the platform is the default"
+	}
 	for _, o := range d.inv.priorityClasses {
 		was, is := o.raw["globalDefault"] == true, o.name == lowest
 		if was || is {
-			o.exactIf(was == is, "globalDefault", "tiers."+t.name, fmt.Sprintf("pods without a PriorityClass get %q", lowest))
+			o.exactIf(was == is, "globalDefault", "tiers."+t.name, consequence)
 		}
 	}
+}
+
+// addPriority adds a PriorityClass to the tier, with the description as a comment.
+func (t *tier) addPriority(o *object, value int) {
+	p := priority{setting{o.name, value}, ""}
+	if text, _ := o.raw["description"].(string); strings.TrimSpace(text) != "" {
+		p.comment = words.Truncate(words.OneLine(text), 80)
+	}
+	t.priorities = append(t.priorities, p)
 }
 
 // planChecks reports the admission checks. Queued provisioning is part of a capacity.
 func (d *design) planChecks() {
 	queued := d.inv.queuedChecks()
 	for _, c := range d.inv.checks {
-		if queued[c.name] {
+		if queued[c.name] != nil {
 			c.approximate("controllerName", "capacity", "the compiled check belongs to the capacity, and has another "+
 				"name")
 			c.approximate("parameters", "capacity", "the compiled check names a ProvisioningRequestConfig of its own")
@@ -713,7 +817,7 @@ func (d *design) planChecks() {
 	for _, q := range d.inv.clusterQueues {
 		checks := queueChecks(q.value)
 		for _, name := range slices.Sorted(maps.Keys(checks)) {
-			if queued[name] {
+			if queued[name] != nil {
 				q.approximate("admissionChecksStrategy."+name, "capacity", "the check belongs to the capacities with "+
 					"flexStart: {queued: true}, in every queue")
 			} else {

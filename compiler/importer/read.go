@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // exportCommands are the commands whose output Import reads.
@@ -23,10 +26,11 @@ const kueueGroup = "kueue.x-k8s.io"
 
 // Kinds of objects that are not Kubernetes'.
 const (
-	kindCluster  = "cluster"
-	kindNodePool = "node pool"
-	kindToolkit  = "Cluster Toolkit blueprint"
-	kindModule   = "Cluster Toolkit module"
+	kindCluster    = "cluster"
+	kindNodePool   = "node pool"
+	kindToolkit    = "Cluster Toolkit blueprint"
+	kindDeployment = "Cluster Toolkit deployment file"
+	kindModule     = "Cluster Toolkit module"
 )
 
 // object is one object of an export.
@@ -39,7 +43,9 @@ type object struct {
 	ignored               bool           // of a kind that Import does not read
 	group                 string         // of the API, "" for the core
 	cluster               string         // path of the cluster of a node pool, if it matters
+	template              bool           // has placeholders, which a finding reports
 	fields                []FieldReport
+	vars                  map[string]any // variables of a blueprint of Cluster Toolkit
 }
 
 // title returns the object in a sentence.
@@ -85,9 +91,14 @@ type inventory struct {
 	checks          []typed[v1beta2.AdmissionCheck]
 	requestConfigs  []typed[v1beta2.ProvisioningRequestConfig]
 	priorityClasses []*object
+	workloadClasses []*object // WorkloadPriorityClasses
+	namespaces      []*object
 	clusters        []*object
 	pools           []*pool
 	toolkits        []*object
+	deployments     []*object // deployment files of Cluster Toolkit
+	modules         []*module
+	controllers
 }
 
 // typed is an object with its own Go type.
@@ -105,7 +116,7 @@ func (inv *inventory) readFile(f File) {
 	doc, mistake := parseDocument(f)
 	if mistake != nil {
 		span := diag.Span{Source: doc.source, Start: mistake.start, End: mistake.end}
-		inv.add(codeSyntax, diag.Error, span, mistake.message, "export it again with "+exportCommands)
+		inv.add(codeSyntax, diag.Error, span, mistake.message, mistake.help)
 		return
 	}
 	if len(doc.roots) == 0 {
@@ -119,6 +130,7 @@ func (inv *inventory) readFile(f File) {
 	for _, root := range doc.roots {
 		inv.readRoot(doc, root)
 	}
+	inv.reportTemplate(doc)
 	if errors < inv.findings.Count(diag.Error) {
 		return
 	}
@@ -149,49 +161,74 @@ func (inv *inventory) wanted() string {
 // hideSecrets removes the text of all Secrets from the excerpts of a document, and
 // reports the Secrets by name.
 func (inv *inventory) hideSecrets(doc *document) {
-	var starts []int
-	secret := map[int]*yaml.Node{}
-	var visit func(n *yaml.Node, depth int)
-	visit = func(n *yaml.Node, depth int) {
-		at := doc.offset(n)
-		starts = append(starts, at)
-		if strings.HasPrefix(scalar(n, "kind"), "Secret") {
-			secret[at] = n
-		}
-		items := child(n, "items")
-		if n.Kind == yaml.SequenceNode {
-			items = n
-		}
-		if items == nil || depth > maxDepth {
-			return
-		}
-		for _, item := range items.Content {
-			visit(item, depth+1)
-		}
-	}
-	for _, root := range doc.roots {
-		visit(root, 0)
-	}
-	slices.Sort(starts)
-	done, help := "imported", "remove it from the file: neither the blueprint nor the report contains it"
-	if inv.compared {
-		done, help = "compared", "remove it from the file: the comparison neither reads nor prints it"
-	}
-	for at, n := range secret {
+	var secrets []*yaml.Node
+	for i, root := range doc.roots {
 		end := len(doc.content)
-		if i, _ := slices.BinarySearch(starts, at+1); i < len(starts) {
-			end = starts[i]
+		if i+1 < len(doc.roots) {
+			end = doc.offset(doc.roots[i+1])
 		}
-		doc.hide(at, end)
-		name := "unnamed"
-		if text := scalar(n, "metadata", "name"); text != "" {
-			name = fmt.Sprintf("%q", text)
-		}
-		defer inv.findings.Add(diag.Finding{
-			Code: codeSecret, Severity: diag.Warning, Span: diag.Span{Source: doc.source, Start: at, End: at + 1},
-			Message: fmt.Sprintf("Secret %s is not %s", name, done), Secret: true, Help: help,
-		})
+		secrets = hideBelow(secrets, doc, root, end)
 	}
+	if len(secrets) == 0 {
+		return
+	}
+	name := "without a name"
+	if text := scalar(secrets[0], "metadata", "name"); text != "" {
+		name = fmt.Sprintf("%q", text)
+	}
+	done, help := "imported", "do not export Secrets: neither the blueprint nor the report contains any part of them"
+	if inv.compared {
+		done, help = "compared", "do not export Secrets: the comparison neither reads nor prints any part of them"
+	}
+	message := fmt.Sprintf("Secret %s is not %s", name, done)
+	if len(secrets) > 1 {
+		message = fmt.Sprintf("%d Secrets are not %s: the first is the Secret %s", len(secrets), done, name)
+	}
+	start := doc.offset(secrets[0])
+	inv.findings.Add(diag.Finding{
+		Code: codeSecret, Severity: diag.Warning, Span: diag.Span{Source: doc.source, Start: start, End: start + 1},
+		Message: message, Secret: true, Help: help,
+	})
+}
+
+// hideBelow hides the Secrets at or below a node, and the credentials of a cluster, and
+// adds the Secrets to a list. end is the offset of the next node that is not below the
+// node.
+func hideBelow(secrets []*yaml.Node, doc *document, n *yaml.Node, end int) []*yaml.Node {
+	if isSecret(n) {
+		doc.hide(doc.offset(n), end)
+		return append(secrets, n)
+	}
+	for i, below := range n.Content {
+		after := end
+		if i+1 < len(n.Content) {
+			after = doc.offset(n.Content[i+1])
+		}
+		if n.Kind == yaml.MappingNode && i%2 == 1 && isCredential(n.Content[i-1].Value) {
+			doc.hide(doc.offset(below), after)
+			continue
+		}
+		if below.Kind == yaml.MappingNode || below.Kind == yaml.SequenceNode {
+			secrets = hideBelow(secrets, doc, below, after)
+		}
+	}
+	return secrets
+}
+
+// isCredential reports whether a key is one of a cluster's credentials in gcloud's output.
+func isCredential(key string) bool { return key == "password" || key == "clientKey" }
+
+// isSecret reports whether a node is a Secret or a List of Secrets.
+func isSecret(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "kind" && strings.HasPrefix(n.Content[i+1].Value, "Secret") {
+			return true
+		}
+	}
+	return false
 }
 
 // readRoot adds the objects of one YAML document.
@@ -207,12 +244,14 @@ func (inv *inventory) readRoot(doc *document, root *yaml.Node) {
 	case strings.HasSuffix(scalar(root, "kind"), "List") && child(root, "apiVersion") != nil:
 		inv.readList(doc, root)
 	case child(root, "apiVersion") != nil && child(root, "kind") != nil:
-		inv.readObject(doc, root)
+		inv.readObject(doc, root, "", "")
 	case child(root, "items") != nil || child(root, "apiVersion") != nil:
 		inv.add(codeSyntax, diag.Error, doc.span(root), "the object has no kind: its end is probably missing",
 			"export it again with "+exportCommands)
 	case !inv.compared && (child(root, "blueprint_name") != nil || child(root, "deployment_groups") != nil):
 		inv.readToolkit(doc, root)
+	case !inv.compared && isDeployment(root):
+		inv.readDeployment(doc, root)
 	default:
 		inv.readGcloud(doc, root)
 	}
@@ -226,13 +265,18 @@ func (inv *inventory) readList(doc *document, root *yaml.Node) {
 			"check the context and the names of the resources, and export again with "+exportCommands)
 		return
 	}
+	// The items of a List of one kind need not name it: kubectl get --raw prints such Lists.
+	kind, version := strings.TrimSuffix(scalar(root, "kind"), "List"), scalar(root, "apiVersion")
 	for _, item := range items.Content {
-		if item.Kind != yaml.MappingNode || child(item, "kind") == nil {
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		if item.Kind != yaml.MappingNode || child(item, "kind") == nil && kind == "" {
 			inv.add(codeSyntax, diag.Error, doc.span(item), "an item of the List is no object",
 				"export it again with "+exportCommands)
 			continue
 		}
-		inv.readObject(doc, item)
+		inv.readObject(doc, item, kind, version)
 	}
 }
 
@@ -244,24 +288,26 @@ func readKinds() map[string][]string {
 			"AdmissionCheck", "ProvisioningRequestConfig",
 		},
 		"scheduling.k8s.io": {"PriorityClass"},
-		"":                  {"Namespace"},
+		"apps":              {"Deployment"},
+		"":                  {"Namespace", "ConfigMap"},
 	}
 }
 
-// readObject adds a Kubernetes object.
-func (inv *inventory) readObject(doc *document, n *yaml.Node) {
-	group, version, found := strings.Cut(scalar(n, "apiVersion"), "/")
+// readObject adds a Kubernetes object. kind and apiVersion are those of its List, for an
+// object that names none.
+func (inv *inventory) readObject(doc *document, n *yaml.Node, kind, apiVersion string) {
+	group, version, found := strings.Cut(cmp.Or(scalar(n, "apiVersion"), apiVersion), "/")
 	if !found {
 		group, version = "", group
 	}
 	o := &object{
-		kind: scalar(n, "kind"), namespace: scalar(n, "metadata", "namespace"), name: scalar(n, "metadata", "name"),
-		group: group, version: version, doc: doc, node: n,
+		kind: cmp.Or(scalar(n, "kind"), kind), namespace: scalar(n, "metadata", "namespace"),
+		name: scalar(n, "metadata", "name"), group: group, version: version, doc: doc, node: n,
 	}
 	if strings.HasPrefix(o.kind, "Secret") && group == "" {
 		return
 	}
-	if !inv.compared && !slices.Contains(readKinds()[group], o.kind) {
+	if !inv.compared && (!slices.Contains(readKinds()[group], o.kind) || !o.isController()) {
 		o.ignored = true
 		inv.objects = append(inv.objects, o)
 		return
@@ -269,7 +315,11 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node) {
 	// Kueue below 0.14 has Topologies only in v1alpha1, with the same fields.
 	if group == kueueGroup && version != "v1beta1" && version != "v1beta2" &&
 		(o.kind != "Topology" || version != "v1alpha1") {
-		inv.add(codeVersion, diag.Error, doc.span(child(n, "apiVersion")),
+		at := child(n, "apiVersion")
+		if at == nil {
+			at = n
+		}
+		inv.add(codeVersion, diag.Error, doc.span(at),
 			fmt.Sprintf("%s does not know version %q of %s", inv.command(), version, o.kind),
 			fmt.Sprintf("export it as v1beta2: kubectl get %s.v1beta2.%s -A -o yaml", Plural(o.kind), kueueGroup))
 		return
@@ -279,7 +329,32 @@ func (inv *inventory) readObject(doc *document, n *yaml.Node) {
 			"export it again with "+exportCommands)
 		return
 	}
+	if inv.compared && group != kueueGroup { // objects of others may contain templates
+		inv.addObject(o)
+		return
+	}
+	places := placeholders(nil, child(child(n, "metadata"), "name"))
+	places = placeholders(places, child(child(n, "metadata"), "namespace"))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i].Value; key != "metadata" && key != "status" {
+			places = placeholders(places, n.Content[i+1])
+		}
+	}
+	o.template = len(places) > 0
+	doc.placeholders = append(doc.placeholders, places...)
 	inv.addObject(o)
+}
+
+// reportTemplate reports the placeholders of a template in one finding: whoever fills in
+// one value fills in all.
+func (inv *inventory) reportTemplate(doc *document) {
+	if len(doc.placeholders) == 0 {
+		return
+	}
+	first := doc.placeholders[0]
+	message := fmt.Sprintf("the file is a template with %s: the first is %q",
+		words.Count(len(doc.placeholders), "placeholder"), words.Truncate(words.OneLine(first.Value), 60))
+	inv.add(codeSyntax, diag.Error, doc.span(first), message, templateHelp)
 }
 
 // Plural returns the name of the resource of a kind.
@@ -309,7 +384,11 @@ func (inv *inventory) addObject(o *object) {
 	inv.seen[key] = o
 	value, err := o.doc.plain(o.node)
 	if err != nil {
-		inv.add(codeSyntax, diag.Error, o.span(), err.Error(), "export it again with "+exportCommands)
+		span := o.span()
+		if at := new(nodeError); errors.As(err, &at) && at.node.Line > 0 {
+			span = o.doc.span(at.node)
+		}
+		inv.add(codeSyntax, diag.Error, span, err.Error(), "export it again with "+exportCommands)
 		return
 	}
 	o.raw, _ = value.(map[string]any)
@@ -322,7 +401,7 @@ func (inv *inventory) addObject(o *object) {
 // decodeAll decodes the objects that have Go types.
 func (inv *inventory) decodeAll() {
 	for _, o := range inv.objects {
-		if o.ignored {
+		if o.ignored || o.template {
 			continue
 		}
 		switch o.kind {
@@ -342,12 +421,26 @@ func (inv *inventory) decodeAll() {
 			decodeInto(inv, o, new([]typed[v1beta2.Topology]))
 		case "WorkloadPriorityClass":
 			decodeInto(inv, o, new([]typed[v1beta2.WorkloadPriorityClass]))
+			inv.workloadClasses = append(inv.workloadClasses, o)
+		case "Namespace":
+			inv.namespaces = append(inv.namespaces, o)
 		case "PriorityClass":
 			inv.priorityClasses = append(inv.priorityClasses, o)
+		case "Deployment", "ConfigMap":
+			inv.controllers.add(o)
 		case kindCluster:
 			inv.clusters = append(inv.clusters, o)
 		}
 	}
+	if len(inv.clusters) > 1 && !inv.compared {
+		inv.findings.Add(diag.Finding{
+			Code: codeClusters, Severity: diag.Error, Span: inv.clusters[1].span(),
+			Message: fmt.Sprintf("the exports contain %s", words.Count(len(inv.clusters), "cluster")),
+			Related: []diag.Related{{Span: inv.clusters[0].span(), Message: "the first one"}},
+			Help:    "give the export of one cluster: gcloud container clusters describe CLUSTER --format=json",
+		})
+	}
+	inv.readModules()
 }
 
 // decodeInto decodes an object of Kueue, reports fields that its API version does not
@@ -367,12 +460,12 @@ func decodeInto[T any](inv *inventory, o *object, list *[]typed[T]) {
 	t := typed[T]{object: o}
 	unknown, err := decodeStrictly(text, &t.value)
 	if err != nil {
-		span, help := o.span(), "correct the value, or export it again with "+exportCommands
-		if n := placeholder(o.node); n != nil {
-			span, help = o.doc.span(n), "this is a placeholder of a template: export the object from the cluster with "+
-				exportCommands
+		span, message := o.span(), shortError(err)
+		if n := badQuantity(o.node); n != nil {
+			span, message = o.doc.span(n), fmt.Sprintf("%q is no amount, such as 8 or 96Gi", n.Value)
 		}
-		inv.add(codeSyntax, diag.Error, span, fmt.Sprintf("%s cannot be read: %s", o.title(), shortError(err)), help)
+		inv.add(codeSyntax, diag.Error, span, fmt.Sprintf("%s cannot be read: %s", o.title(), message),
+			"correct the value, or export it again with "+exportCommands)
 		return
 	}
 	for _, path := range unknown {
@@ -381,14 +474,30 @@ func decodeInto[T any](inv *inventory, o *object, list *[]typed[T]) {
 	*list = append(*list, t)
 }
 
-// placeholder returns the first value below a node that is an expression of a template,
-// nil if there is none.
-func placeholder(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.ScalarNode && (strings.Contains(n.Value, "${") || strings.Contains(n.Value, "{{")) {
-		return n
+// placeholders adds the values below a node that are expressions of a template to a list.
+func placeholders(list []*yaml.Node, n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return list
+	}
+	if n.Kind == yaml.ScalarNode && template.MatchString(n.Value) {
+		return append(list, n)
 	}
 	for _, below := range n.Content {
-		if found := placeholder(below); found != nil {
+		list = placeholders(list, below)
+	}
+	return list
+}
+
+// badQuantity returns the first amount below a node that is none, nil if all are.
+func badQuantity(n *yaml.Node) *yaml.Node {
+	for i, below := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && below.Kind == yaml.ScalarNode &&
+			slices.Contains([]string{"nominalQuota", "borrowingLimit", "lendingLimit"}, n.Content[i-1].Value) {
+			if _, err := resource.ParseQuantity(below.Value); err != nil {
+				return below
+			}
+		}
+		if found := badQuantity(below); found != nil {
 			return found
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -26,11 +28,14 @@ type Report struct {
 
 // ObjectReport says what became of the fields of an object.
 type ObjectReport struct {
-	Kind      string        `json:"kind"`
-	Namespace string        `json:"namespace,omitempty"`
-	Name      string        `json:"name"`
-	Place     string        `json:"place"`
-	Fields    []FieldReport `json:"fields"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Place     string `json:"place"`
+	// Count is the number of objects that the entry is about, 0 for one. The name and the
+	// place are those of the first.
+	Count  int           `json:"count,omitempty"`
+	Fields []FieldReport `json:"fields"`
 }
 
 // FieldReport says what became of a field. Becomes is the path in the blueprint, ""
@@ -71,17 +76,78 @@ func (inv *inventory) report(d *design) Report {
 	if len(d.assumed) > 0 {
 		out.Objects = append(out.Objects, ObjectReport{Kind: "platform", Name: d.name, Fields: d.assumed})
 	}
+	ignored := map[string]int{} // index of the entry, by kind
 	for _, o := range inv.objects {
 		if o.ignored {
-			o.none("object", "", "import does not read objects of this kind")
+			if i, known := ignored[o.kind]; known {
+				out.Objects[i].Count = max(out.Objects[i].Count, 1) + 1
+				continue
+			}
+			ignored[o.kind] = len(out.Objects)
+			o.none("object", "", ignoredConsequence(o.kind))
+		} else {
+			o.fields = append(o.fields, tableFields(o)...)
+			if !slices.Contains([]string{"Deployment", "ConfigMap"}, o.kind) {
+				o.reportMetadata()
+			}
 		}
-		o.fields = append(o.fields, tableFields(o)...)
 		out.Objects = append(out.Objects, ObjectReport{
 			Kind: o.kind, Namespace: o.namespace, Name: o.name, Place: o.span().String(),
 			Fields: slices.Clone(o.fields),
 		})
 	}
 	return out
+}
+
+// ignoredConsequence says what follows for objects of a kind that Import does not read.
+func ignoredConsequence(kind string) string {
+	switch kind {
+	case "MultiKueueConfig", "MultiKueueCluster":
+		return "the platform is one cluster: Kueue sends no jobs to other clusters"
+	case "Deployment", "ConfigMap":
+		return "import reads only the Deployments of Kueue and JobSet, and Kueue's configuration"
+	case "Workload":
+		return "a blueprint does not describe the jobs that run"
+	}
+	return "import does not read objects of this kind"
+}
+
+// managerOf returns the tool that marks the objects that it applies with a label or
+// annotation, "" for other keys.
+func managerOf(key string) string {
+	for _, m := range [][2]string{
+		{"argocd.argoproj.io/", "Argo CD"}, {"kustomize.toolkit.fluxcd.io/", "Flux"},
+		{"helm.toolkit.fluxcd.io/", "Flux"}, {"configmanagement.gke.io/", "Config Sync"},
+		{"configsync.gke.io/", "Config Sync"}, {"meta.helm.sh/", "Helm"},
+	} {
+		if strings.HasPrefix(key, m[0]) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// reportMetadata reports the labels and annotations of an object of Kubernetes. Those of
+// kubectl and of Kubernetes itself have no meaning for others.
+func (o *object) reportMetadata() {
+	for _, field := range []string{"labels", "annotations"} {
+		values, _ := at(o.raw, "metadata", field).(map[string]any)
+		consequence := ""
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if strings.HasPrefix(key, "kubectl.kubernetes.io/") || strings.HasPrefix(key, "kubernetes.io/") {
+				continue
+			}
+			if consequence == "" {
+				consequence = "the compiled object has labels and annotations of its own"
+			}
+			if tool := managerOf(key); tool != "" {
+				consequence = tool + " applies the object: take it out there before batchwright applies its own"
+			}
+		}
+		if consequence != "" {
+			o.none("metadata."+field, "", consequence)
+		}
+	}
 }
 
 // Count returns the number of fields with the status.
@@ -112,6 +178,9 @@ func (r Report) WriteText(w io.Writer) error {
 		title := fmt.Sprintf("%s %q", o.Kind, o.Name)
 		if o.Namespace != "" {
 			title += fmt.Sprintf(" in namespace %q", o.Namespace)
+		}
+		if o.Count > 1 {
+			title = fmt.Sprintf("%s, the first %q", words.Count(o.Count, o.Kind), o.Name)
 		}
 		if o.Place != "" {
 			title += ", " + o.Place

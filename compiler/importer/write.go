@@ -32,11 +32,14 @@ func (d *design) write() ([]byte, error) {
 	for i, s := range []setting{{"name", d.name}, {"project", d.project}, {"region", d.region}, {"zones", d.zones}} {
 		f := field(s.name, expression(s.value))
 		if d.fill[s.name] {
-			comment(f, fillIn+"the exports do not contain it.")
+			comment(f, fillIn+map[string]string{
+				"name": "the name of the platform.", "project": "the Google Cloud project.",
+				"region": "the region of the nodes.", "zones": "the zones of the nodes.",
+			}[s.name])
 		}
 		add(f, i == 0)
 	}
-	for _, s := range []setting{{"cluster", d.cluster}, {"network", d.network}, {"security", d.security}} {
+	for _, s := range []setting{{"cluster", d.cluster}, {"network", d.network}} {
 		if list := s.value.([]setting); len(list) > 0 {
 			add(field(s.name, block(list)), true)
 		}
@@ -64,12 +67,30 @@ func (d *design) headline() []string {
 	counts := d.inv.kindsOf()
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, words.Count(counts[kind], kind))
+		parts = append(parts, strings.ReplaceAll(words.Count(counts[kind], kind), " ", hardSpace))
 	}
-	out := []string{"Imported by batchwright from " + words.And(parts) + "."}
-	return append(out, `Lines with "FILL IN" contain values that the exports do not have. The report of the`,
-		"import says what differs from the exports.")
+	return wrap("Imported by batchwright from "+words.And(parts)+`. Lines with "FILL`+hardSpace+`IN" contain values `+
+		"that the exports do not have. The report of the import says what differs from the exports.", 85)
 }
+
+// wrap breaks a text into lines of at most the given number of characters.
+func wrap(text string, most int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= most {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], hardSpace, " ")
+	}
+	return lines
+}
+
+// hardSpace stands for a space at which wrap breaks no line.
+const hardSpace = "\x00"
 
 func (d *design) hardwareFields() []*ast.Field {
 	var out []*ast.Field
@@ -87,14 +108,46 @@ func (d *design) hardwareFields() []*ast.Field {
 					memory(h.memoryMi)},
 			}})
 		}
-		if h.diskGiB >= 20 && h.diskGiB <= 65536 && h.diskGiB != 100 {
-			list = append(list, setting{"disk", []setting{{"sizeGiB", h.diskGiB}}})
+		if h.localSSDs > 0 {
+			list = append(list, setting{"localSSDs", h.localSSDs})
 		}
-		f := field(h.name, expression(list))
-		if h.guessed {
-			comment(f, fillIn+"the machine type, if the nodes have another one.")
+		if disk := diskSettings(h.diskType, h.diskGiB); len(disk) > 0 {
+			list = append(list, setting{"disk", disk})
+		}
+		if h.gpuDirect {
+			list = append(list, setting{"gpuDirect", true})
+		}
+		if h.driver != "" {
+			list = append(list, setting{"gpuDriver", h.driver})
+		}
+		f := field(h.name, oneLineOrBlock(list))
+		if h.guessed || h.shaped {
+			what := "the machine type"
+			switch {
+			case !h.guessed:
+				what = "the topology"
+			case h.shaped:
+				what += " and the topology"
+			}
+			from := "the exports do not contain it"
+			if h.hint != "" {
+				from = fmt.Sprintf("this is a guess from %q", h.hint)
+			}
+			comment(f, fillIn+what+"; "+from+".")
 		}
 		out = append(out, f)
+	}
+	return out
+}
+
+// diskSettings returns the fields of a boot disk that are not the defaults.
+func diskSettings(kind string, gib int) []setting {
+	var out []setting
+	if kind != "" {
+		out = append(out, setting{"type", kind})
+	}
+	if gib >= 20 && gib <= 65536 && gib != 100 {
+		out = append(out, setting{"sizeGiB", gib})
 	}
 	return out
 }
@@ -132,20 +185,33 @@ func (d *design) capacityFields() []*ast.Field {
 		if c.class {
 			list = append(list, setting{"computeClass", true})
 		}
+		var accept []setting
 		if c.overbooked {
-			list = append(list, setting{"accept", []setting{{"E0602", "imported: the queues guarantee more than the " +
-				"nodes hold"}}})
+			accept = append(accept, setting{"E0602", "imported: the queues guarantee more than the nodes hold"})
 		}
-		f := field(c.name, expression(list))
+		if c.linked() {
+			accept = append(accept, setting{"E1016", "imported: " + needsDriver})
+		}
+		if len(accept) > 0 {
+			list = append(list, setting{"accept", accept})
+		}
+		f := field(c.name, oneLineOrBlock(list))
 		lines := []string{"From " + words.OneLine(c.source) + "."}
 		if c.pool != nil && c.flavor != "" {
 			lines[0] = "From " + words.OneLine(c.source) + " and " + words.OneLine(c.pool.title()) + "."
 		}
-		if c.fillCount {
-			lines = append(lines, fillIn+"the number of nodes.")
+		var fill []string
+		switch {
+		case c.fillCount && c.slices:
+			fill = append(fill, "the number of slices")
+		case c.fillCount:
+			fill = append(fill, "the number of nodes")
 		}
 		if c.fillOption {
-			lines = append(lines, fillIn+"the consumption option.")
+			fill = append(fill, "the consumption option")
+		}
+		if len(fill) > 0 {
+			lines = append(lines, fillIn+words.And(fill)+".")
 		}
 		comment(f, lines...)
 		out = append(out, f)
@@ -174,11 +240,11 @@ func (d *design) tierFields() []*ast.Field {
 		}
 		var list []setting
 		if len(t.priorities) > 0 {
-			list = append(list, setting{"priorities", t.priorities})
+			list = append(list, setting{"priorities", priorityStruct(t.priorities)})
 		} else {
 			list = append(list, setting{"priority", 0})
 		}
-		if i == 0 {
+		if i == 0 && !d.exists { // the default of an existing cluster also holds for the pods of others
 			list = append(list, setting{"default", true})
 		}
 		list = append(list, setting{"capacity", names}, setting{"queueing", t.queueing})
@@ -200,14 +266,46 @@ func (d *design) tierFields() []*ast.Field {
 			list = append(list, setting{"shared", t.sharedSettings()})
 		}
 		f := field(t.name, block(list))
-		if len(t.sources) > 0 {
-			comment(f, "From "+words.OneLine(words.First(t.sources, 3))+".")
+		if len(t.members) > 0 && t.members[0].queue != nil {
+			var names []string
+			for _, m := range t.members {
+				names = append(names, m.queue.name)
+			}
+			from := "From ClusterQueue "
+			if len(names) > 1 {
+				from = "From the ClusterQueues "
+			}
+			comment(f, from+words.Quoted(names, 3)+".")
 		} else {
-			comment(f, fillIn+"the exports contain no queues.")
+			comment(f, fillIn+"the tier; "+d.noQueues()+".")
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// priorityStruct returns PriorityClasses with their comments, on a line each if any has
+// one.
+func priorityStruct(priorities []priority) ast.Expr {
+	var fields []*ast.Field
+	commented := false
+	for _, p := range priorities {
+		f := field(p.name, expression(p.value))
+		if p.comment != "" {
+			commented = true
+			group := &ast.CommentGroup{Line: true, Position: 10, List: []*ast.Comment{{Text: "// " + p.comment}}}
+			ast.AddComment(f, group)
+		}
+		fields = append(fields, f)
+	}
+	if commented || len(fields) > 3 {
+		return multiline(fields)
+	}
+	var list []setting
+	for _, p := range priorities {
+		list = append(list, p.setting)
+	}
+	return braced(list)
 }
 
 // sharedSettings returns the fields of the queue that teams share.
@@ -331,24 +429,37 @@ func expression(v any) ast.Expr {
 		return ast.NewLit(token.INT, strconv.Itoa(v))
 	case bool:
 		return ast.NewBool(v)
+	case ast.Expr:
+		return v
+	case remarked:
+		return expression(v.value)
+	case items:
+		list := &ast.ListLit{}
+		for _, item := range v {
+			below, _ := item.value.([]setting)
+			e := braced(below)
+			ast.SetRelPos(e, token.Newline)
+			list.Elts = append(list.Elts, e)
+		}
+		list.Rbrack = token.Newline.Pos()
+		return list
 	case []string:
 		list := &ast.ListLit{}
+		wide := width(v) > maxWidth
 		for _, s := range v {
 			item := ast.NewString(s)
 			ast.SetRelPos(item, token.Blank)
+			if wide {
+				ast.SetRelPos(item, token.Newline)
+			}
 			list.Elts = append(list.Elts, item)
+		}
+		if wide {
+			list.Rbrack = token.Newline.Pos()
 		}
 		return list
 	case []setting:
-		out := &ast.StructLit{Lbrace: token.Blank.Pos(), Rbrace: token.NoSpace.Pos()}
-		for i, s := range v {
-			f := field(s.name, expression(s.value))
-			ast.SetRelPos(f, token.Blank)
-			if i == 0 {
-				ast.SetRelPos(f, token.NoSpace)
-			}
-			out.Elts = append(out.Elts, f)
-		}
+		out := braced(v)
 		if len(v) == 1 {
 			out.Lbrace, out.Rbrace = token.NoPos, token.NoPos // a: b: value
 		}
@@ -357,19 +468,106 @@ func expression(v any) ast.Expr {
 	return ast.NewNull()
 }
 
+// braced returns fields in braces on one line.
+func braced(list []setting) *ast.StructLit {
+	out := &ast.StructLit{Lbrace: token.Blank.Pos(), Rbrace: token.NoSpace.Pos()}
+	for i, s := range list {
+		f := field(s.name, expression(s.value))
+		ast.SetRelPos(f, token.Blank)
+		if i == 0 {
+			ast.SetRelPos(f, token.NoSpace)
+		}
+		out.Elts = append(out.Elts, f)
+	}
+	return out
+}
+
+// maxWidth is the width of a value above which it gets a line for each of its parts.
+const maxWidth = 85
+
+// width returns about the width of a value on one line.
+func width(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case []string:
+		for _, s := range v {
+			n += len(s) + 4
+		}
+	case []setting:
+		for _, s := range v {
+			n += len(s.name) + 6 + width(s.value)
+		}
+	default:
+		n = len(fmt.Sprint(v)) + 2
+	}
+	return n
+}
+
+// oneLineOrBlock returns fields on one line if they fit, and otherwise on a line each.
+func oneLineOrBlock(list []setting) ast.Expr {
+	if width(list) > maxWidth+20 || hasRemark(list) {
+		return block(list)
+	}
+	return expression(list)
+}
+
+// endsInScalar reports whether fields are a chain such as a: b: 1. The formatter aligns
+// the value of such a chain with the values of the lines around it.
+func endsInScalar(list []setting) bool {
+	if len(list) != 1 {
+		return false
+	}
+	switch below := list[0].value.(type) {
+	case []setting:
+		return endsInScalar(below)
+	case []string, ast.Expr, items:
+		return false
+	}
+	return true
+}
+
 // block returns fields on a line each.
 func block(list []setting) ast.Expr {
 	var fields []*ast.Field
 	for _, s := range list {
-		var value ast.Expr
-		if below, ok := s.value.([]setting); ok && len(below) > 3 {
+		value := expression(s.value)
+		below, ok := s.value.([]setting)
+		switch {
+		case ok && hasRemark(below):
 			value = block(below)
-		} else {
-			value = expression(s.value)
+		case ok && len(list) > 1 && endsInScalar(below):
+			value = braced(below)
+		case ok && (len(below) > 3 || width(below) > maxWidth):
+			value = block(below)
 		}
-		fields = append(fields, field(s.name, value))
+		f := field(s.name, value)
+		if remark, ok := s.value.(remarked); ok {
+			comment(f, remark.text)
+		}
+		fields = append(fields, f)
 	}
 	return multiline(fields)
+}
+
+// remarked is a value with a comment above its field.
+type remarked struct {
+	value any
+	text  string
+}
+
+// items is a list of structs: the values of the settings, whose names have no meaning.
+type items []setting
+
+// hasRemark reports whether a value contains a comment or a list of structs, and
+// therefore needs several lines.
+func hasRemark(v any) bool {
+	switch v := v.(type) {
+	case remarked, items:
+		return true
+	case []setting:
+		return slices.ContainsFunc(v, func(s setting) bool { return hasRemark(s.value) })
+	}
+	return false
 }
 
 func multiline(fields []*ast.Field) ast.Expr {

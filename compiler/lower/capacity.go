@@ -54,7 +54,7 @@ func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity
 		AutoProvisioned: in.AutoProvisioned,
 		ComputeClass:    in.ComputeClass,
 		Compact:         in.Placement == "compact",
-		DiskType:        valueOr(hardware.Disk.Type, defaultDisk(machine)),
+		DiskType:        valueOr(hardware.Disk.Type, machine.BootDisk()),
 		DiskSizeGiB:     hardware.Disk.SizeGiB,
 		LocalSSDs:       hardware.LocalSSDs,
 		Overcommit:      in.OvercommitReason(),
@@ -143,15 +143,6 @@ func lowerMachine(h schema.Hardware, m catalog.Machine) ir.Machine {
 		out.PlacementTopology = out.Slice.Topology
 	}
 	return out
-}
-
-// defaultDisk returns the default boot disk type. It prefers pd-balanced to the
-// machine's own default, which is a hard disk for some machines.
-func defaultDisk(m catalog.Machine) string {
-	if m.Disk == "" || slices.Contains(m.Disks, "pd-balanced") {
-		return "pd-balanced"
-	}
-	return m.Disk
 }
 
 // markNodes sets the labels that identify the nodes of a capacity, and the taints
@@ -291,7 +282,7 @@ func lowerSystemPool(c schema.Cluster) ir.SystemPool {
 	machine, _ := catalog.Usable(in.Machine)
 	return ir.SystemPool{
 		Name: "system", Machine: in.Machine, Family: machine.Family, VCPUs: machine.VCPUs, MemoryGiB: machine.MemoryGiB,
-		DiskType: valueOr(in.Disk.Type, defaultDisk(machine)), DiskSizeGiB: in.Disk.SizeGiB,
+		DiskType: valueOr(in.Disk.Type, machine.BootDisk()), DiskSizeGiB: in.Disk.SizeGiB,
 		NodesPerZone: in.NodesPerZone, CountsNoSSDs: catalog.FamilyOf(machine.Family).CountsNoSSDs,
 	}
 }
