@@ -15,11 +15,12 @@ func existingForms() map[string][]string {
 	gitops := func(name string) string { return filepath.Join("testdata", "gitops", name+".cue") }
 	return map[string][]string{
 		"Kueue of others":                                {blueprint},
-		"Kueue of others, Argo CD":                       {blueprint, gitops("argocd")},
+		"Kueue of others, Argo CD":                       {blueprint, root + "/blueprints/batch-platform-argocd"},
 		"Kueue of others, Infrastructure Manager":        {blueprint, gitops("managed")},
 		"its own Kueue":                                  {own},
 		"its own Kueue, Flux":                            {own, gitops("flux")},
 		"its own Kueue, Config Sync, no Terraform state": {own, gitops("configsync"), gitops("managed")},
+		"a node pool that is taken over":                 {blueprint, "testdata/existing/takeover.cue"},
 		"networks of GPUs":                               {"testdata/existing/gpus.cue"},
 	}
 }

@@ -157,12 +157,14 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 	d.Para("There are two ways for such an object:")
 	d.List(
 		"Rename it in the blueprint, and compile again. Most objects have the name of a team, a tier, a capacity or a "+
-			"cohort in their name. A node pool of others can only be avoided in this way.",
+			"cohort in their name.",
 		"Let its owner hand it over. The owner sets the label, and on a namespace a second one"+printed+
 			". For a namespace and a ClusterQueue:")
 	d.Code("sh",
 		"kubectl label namespaces NAMESPACE "+partOf(p)+" "+ir.ExistingNamespace+"=true --overwrite",
 		"kubectl label clusterqueues "+own+" "+partOf(p)+" --overwrite")
+	d.Para("A node pool has no such label. If a node pool of others has the name of a capacity, rename the capacity, or ",
+		"take over the pool with `takeOver` of the capacity.")
 	d.Para("From then on, the object belongs to the platform:")
 	d.List(
 		"Fields that this folder sets are overwritten. Other fields stay as they are.",
