@@ -227,7 +227,11 @@ func uninstallUsage(p *ir.Platform) string {
 	if len(names) == 0 || p.Delivery.GitOps.On() {
 		return ""
 	}
-	return "     Then it uninstalls " + words.And(names) + ", unless others use them.\n"
+	them := "them"
+	if len(names) == 1 {
+		them = "it"
+	}
+	return "     Then it uninstalls " + words.And(names) + ", unless others use " + them + ".\n"
 }
 
 // commonAssignments returns the assignments of values that both scripts need.

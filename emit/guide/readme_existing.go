@@ -139,8 +139,8 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		own = shared
 	}
 	synced := p.Delivery.GitOps.On()
-	found := markup(" If an object of this folder exists without this label, the step `cluster` reports it, and the build stops " +
-		"before it changes anything.")
+	found := markup(" If an object of this folder exists without this label, the step `cluster` reports it, and the " +
+		"build stops before it changes anything.")
 	printed := markup(": the step prints the command for each object")
 	if synced {
 		found, printed = "", ""
@@ -163,9 +163,10 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"kubectl label namespaces NAMESPACE "+partOf(p)+" "+ir.ExistingNamespace+"=true --overwrite",
 		"kubectl label clusterqueues "+own+" "+partOf(p)+" --overwrite")
-	d.Para("A node pool has no such label. If a node pool of others has the name of a capacity, rename the capacity, or ",
-		"take over the pool with `takeOver` of the capacity.")
-	d.Para("From then on, the object belongs to the platform:")
+	d.Para("A node pool cannot be handed over by a label. If one of others has the name of a capacity, rename the ",
+		"capacity, or take over the pool with `takeOver` of the capacity.")
+	warnOfSecondController(d, p)
+	d.Para("An object that was handed over belongs to the platform:")
 	d.List(
 		"Fields that this folder sets are overwritten. Other fields stay as they are.",
 		"In a namespace, the rules of the teams hold for everybody. Pods accept connections only from the namespace. "+
@@ -175,6 +176,32 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 			codeSpan(ir.ExistingNamespace)+" stays: its owner gets it back ("+linkHere(undoHeading)+").")
 }
 
+// warnOfSecondController says how to see that others run a controller that the platform
+// would install, and what to do then.
+func warnOfSecondController(d *document, p *ir.Platform) {
+	names := installedByPlatform(p)
+	if len(names) == 0 {
+		return
+	}
+	var commands []markup
+	if p.InstallsKueue() {
+		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.KueueNamespace))
+	}
+	if p.InstallsJobSet() {
+		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.JobSetNamespace))
+	}
+	replaced := markup("If the step `cluster` reports `ConfigMap kueue-manager-config`, others run Kueue.")
+	switch {
+	case p.Delivery.GitOps.On():
+		replaced = toolName(p) + " would replace a controller that others run. Before you connect " + toolName(p) +
+			", look: " + words.And(commands) + "."
+	case !p.InstallsKueue():
+		replaced = "If the step `cluster` reports JobSet, others run it."
+	}
+	d.Para("The platform installs ", words.And(names), ". ", replaced, " Never hand over an object of a controller. Name ",
+		"the controller in `cluster: existing` of the blueprint, and compile again: the platform then uses it.")
+}
+
 // keepNamespaces explains how to give back the namespace of a removed team that its owner
 // has handed over.
 func keepNamespaces(d *document, p *ir.Platform) {
@@ -182,12 +209,25 @@ func keepNamespaces(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("If the owner of a namespace has handed it over (", linkHere(othersHeading), "), do not delete it. These ",
-		"commands give it back, without the objects, labels and annotations of the platform:")
-	d.Code("sh",
-		"kubectl delete localqueues,rolebindings,serviceaccounts,networkpolicies,configmaps -n NAMESPACE -l "+partOf(p),
-		"kubectl create namespace NAMESPACE --dry-run=client -o yaml | kubectl apply --server-side "+
-			"--field-manager=batchwright -f -",
-		"kubectl label namespaces NAMESPACE "+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
+		"commands give it back, without the objects", platformMarks(p), ":")
+	const delete = "kubectl delete localqueues,rolebindings,serviceaccounts,networkpolicies,configmaps -n NAMESPACE -l "
+	forget := "kubectl create namespace NAMESPACE --dry-run=client -o yaml | kubectl apply --server-side " +
+		"--field-manager=batchwright -f -"
+	team := ""
+	if p.Delivery.GitOps.On() {
+		forget, team = "kubectl annotate namespaces NAMESPACE queues- bucket-", "team- "+ir.LabelManagedBy+"- "
+	}
+	d.Code("sh", delete+partOf(p), forget,
+		"kubectl label namespaces NAMESPACE "+team+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
+}
+
+// platformMarks continues the list of what a namespace loses when its owner gets it back. A
+// GitOps tool has set the labels and annotations in its own name, and keeps most of them.
+func platformMarks(p *ir.Platform) markup {
+	if p.Delivery.GitOps.On() {
+		return " of the platform"
+	}
+	return ", labels and annotations of the platform"
 }
 
 // explainLeave explains how to remove the platform from the cluster of others, and lists
@@ -206,8 +246,8 @@ func explainLeave(d *document, p *ir.Platform) {
 		"label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, such as ",
 		"the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.", deletesTensorBoard(p),
 		pointToBuckets(p))
-	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects, ",
-		"labels and annotations of the platform, and nothing else. Its jobs in the platform's queues stop, and wait ",
+	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects",
+		platformMarks(p), ", and nothing else. Its jobs in the platform's queues stop, and wait ",
 		"until somebody gives them another queue. These also remain:")
 	d.List(append(remainsInCluster(p), remainsInProject(p)...)...)
 	d.Para("The script prints the commands that remove the rest. The owner of the cluster revokes the rights of the ",

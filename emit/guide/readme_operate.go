@@ -98,7 +98,7 @@ func explainIdle(p *ir.Platform) markup {
 		idle, others = "Without jobs, none of them belongs to the platform",
 			"; its nodes start with the jobs that need them"
 	default:
-		idle = "Without jobs, the platform's own are " + idleNodes(p)
+		idle = "Without jobs, the platform has " + idleNodes(p)
 	}
 	if !starts {
 		return idle
