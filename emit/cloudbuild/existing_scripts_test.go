@@ -64,3 +64,29 @@ func TestScriptsOfExistingCluster(t *testing.T) {
 		t.Errorf("shellcheck: %v\n%s", err, out)
 	}
 }
+
+// TestLeaveKeepsWhatOthersUse holds that the step leave deletes nothing in the namespaces
+// of the controllers, and no namespace of which it does not know that nobody uses it.
+func TestLeaveKeepsWhatOthersUse(t *testing.T) {
+	p := existingPlatform()
+	s := newSandbox(t, p)
+	const answers = `case $call in
+*'clusters list '*) echo RUNNING ;;
+*'get customresourcedefinitions '*) echo found ;;
+*'-l team'*) ;;
+*'get namespaces '*) echo dashboards ;;
+*' dashboards get pods'*) ANSWER ;;
+esac`
+	for answer, deleted := range map[string]int{"true": 1, "echo pod/a": 0, "exit 1": 0} {
+		s.answer(strings.Replace(answers, "ANSWER", answer, 1))
+		r := s.runStep(findStep(t, destroyBuild(p), "leave"))
+		if n := len(r.callsWith("kubectl delete namespaces dashboards ")); n != deleted || (r.code != 0) != (answer == "exit 1") {
+			t.Errorf("%s: exit code %d, the namespace is deleted %d times, want %d\n%s", answer, r.code, n, deleted, r.output)
+		}
+		for _, call := range r.callsWith("kubectl delete ") {
+			if strings.Contains(call, "configmaps") && !strings.Contains(call, "metadata.namespace") {
+				t.Errorf("this also deletes the configuration of a controller: %s", call)
+			}
+		}
+	}
+}
