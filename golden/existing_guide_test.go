@@ -29,8 +29,8 @@ func existingForms() map[string][]string {
 var ownClusterWords = regexp.MustCompile(`(?i)deletion.protection|release channel|projects delete|delete the project|` +
 	`platform alone|own project|(create|delete|destroy)s? the (network|cluster\b)[^.]|and its network|system pool|` +
 	`once the cluster exists|when the cluster exists|new cluster|the network, the|services disable|` +
-	`cluster\.(securityGroup|autoProvisioning|authorizedNetworks|minVersion)|maintenance window on|no public IP address|` +
-	`get-credentials \S+ --region| 0 nodes of type|: 0 of|` + "``" + `|\*\*\*`)
+	`cluster\.(securityGroup|autoProvisioning|authorizedNetworks|minVersion)|maintenance window on|` +
+	`no public IP address|get-credentials \S+ --region| 0 nodes of type|: 0 of|` + "``" + `|\*\*\*`)
 
 // TestExistingGuide checks the pages and the scripts of platforms in clusters of others:
 // they say nothing that is true only of a cluster of the platform, they give the time limit

@@ -37,7 +37,9 @@ func TestAccessTestsEveryRole(t *testing.T) {
 		script := string(readGolden(t, filepath.Join(folder, "create-platform.sh")).Content)
 		roles := scriptList(t, script, "BUILD_ROLES")
 		custom := scriptList(t, script, "CUSTOM_ROLES")
-		ofNodePools := slices.ContainsFunc(custom, func(id string) bool { return strings.HasSuffix(id, "_node_pool_admin") })
+		ofNodePools := slices.ContainsFunc(custom, func(id string) bool {
+			return strings.HasSuffix(id, "_node_pool_admin")
+		})
 		if slices.Contains(roles, "roles/container.admin") == ofNodePools { // the latter in a cluster of others
 			t.Errorf("%s: roles of the build %q", folder, roles)
 		}

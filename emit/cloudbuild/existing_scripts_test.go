@@ -21,7 +21,8 @@ func TestScriptsOfExistingCluster(t *testing.T) {
 	s.answer(`if [[ $call == *"describe research-a@"* ]]; then echo a; fi` + prepared)
 	r := s.runScript("create-platform.sh", "", "--prepare")
 	for _, want := range []string{
-		"  kubectl create clusterrolebinding research-build --clusterrole=cluster-admin --user=gke-batch-build@my-project.",
+		"  kubectl create clusterrolebinding research-build --clusterrole=cluster-admin " +
+			"--user=gke-batch-build@my-project.",
 		"\nRun these commands to let the teams' jobs act as their service accounts:\n",
 	} {
 		if r.code != 0 || !strings.Contains(r.output, want) {
@@ -80,8 +81,10 @@ esac`
 	for answer, deleted := range map[string]int{"true": 1, "echo pod/a": 0, "exit 1": 0} {
 		s.answer(strings.Replace(answers, "ANSWER", answer, 1))
 		r := s.runStep(findStep(t, destroyBuild(p), "leave"))
-		if n := len(r.callsWith("kubectl delete namespaces dashboards ")); n != deleted || (r.code != 0) != (answer == "exit 1") {
-			t.Errorf("%s: exit code %d, the namespace is deleted %d times, want %d\n%s", answer, r.code, n, deleted, r.output)
+		n := len(r.callsWith("kubectl delete namespaces dashboards "))
+		if n != deleted || (r.code != 0) != (answer == "exit 1") {
+			t.Errorf("%s: exit code %d, the namespace is deleted %d times, want %d\n%s", answer, r.code, n, deleted,
+				r.output)
 		}
 		for _, call := range r.callsWith("kubectl delete ") {
 			if strings.Contains(call, "configmaps") && !strings.Contains(call, "metadata.namespace") {

@@ -113,9 +113,9 @@ func explainKueueOfOthers(d *document, p *ir.Platform) {
 		managed = ""
 	}
 	d.Para("Kueue ", escapeText(k.Version), " or later must run in namespace ", codeSpan(ir.KueueNamespace),
-		", and manage ", codeList(ir.KueueFrameworks()), " ", where, ".", managed, " The owner of Kueue decides the rest ",
-		"of its configuration: how long jobs may wait for their pods (`waitForPodsReady`), which resources need no quota ",
-		"(`resources.excludeResourcePrefixes`), and whether queues share by weight (`fairSharing`).")
+		", and manage ", codeList(ir.KueueFrameworks()), " ", where, ".", managed, " The owner of Kueue decides the ",
+		"rest of its configuration: how long jobs may wait for their pods (`waitForPodsReady`), which resources need ",
+		"no quota (`resources.excludeResourcePrefixes`), and whether queues share by weight (`fairSharing`).")
 }
 
 // pluralOf returns one for the number 1, and otherwise many.
@@ -149,8 +149,8 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		"object with a name of this folder may exist already and belong to others. The same holds for the namespaces ",
 		"of the teams. The platform recognizes its own objects by the label ", label, ".", found)
 	if synced {
-		d.Para("The step `cluster` compares only node pools, because ", toolName(p), " applies the objects. Before you ",
-			"connect ", toolName(p), ", list the objects of this folder that exist already. An object without the ",
+		d.Para("The step `cluster` compares only node pools, because ", toolName(p), " applies the objects. Before ",
+			"you connect ", toolName(p), ", list the objects of this folder that exist already. An object without the ",
 			"label belongs to others, and ", toolName(p), " would overwrite it:")
 		d.Code("sh", listExisting...)
 	}
@@ -172,8 +172,8 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		"In a namespace, the rules of the teams hold for everybody. Pods accept connections only from the namespace. "+
 			"New pods must meet the Pod Security Standard of the teams. New Jobs and JobSets must use the queues of "+
 			"the team, and Services must be headless ("+linkTo(usingPage, refusedHeading)+"). Running pods continue.",
-		"`./destroy-platform.sh` deletes the object, like all objects of the platform. Only a namespace with the label "+
-			codeSpan(ir.ExistingNamespace)+" stays: its owner gets it back ("+linkHere(undoHeading)+").")
+		"`./destroy-platform.sh` deletes the object, like all objects of the platform. Only a namespace with the "+
+			"label "+codeSpan(ir.ExistingNamespace)+" stays: its owner gets it back ("+linkHere(undoHeading)+").")
 }
 
 // warnOfSecondController says how to see that others run a controller that the platform
@@ -198,8 +198,8 @@ func warnOfSecondController(d *document, p *ir.Platform) {
 	case !p.InstallsKueue():
 		replaced = "If the step `cluster` reports JobSet, others run it."
 	}
-	d.Para("The platform installs ", words.And(names), ". ", replaced, " Never hand over an object of a controller. Name ",
-		"the controller in `cluster: existing` of the blueprint, and compile again: the platform then uses it.")
+	d.Para("The platform installs ", words.And(names), ". ", replaced, " Never hand over an object of a controller. ",
+		"Name the controller in `cluster: existing` of the blueprint, and compile again: the platform then uses it.")
 }
 
 // keepNamespaces explains how to give back the namespace of a removed team that its owner
@@ -233,8 +233,8 @@ func platformMarks(p *ir.Platform) markup {
 // explainLeave explains how to remove the platform from the cluster of others, and lists
 // what remains.
 func explainLeave(d *document, p *ir.Platform) {
-	d.Para("This command removes the platform from the cluster, with all jobs of its teams. The cluster and everything ",
-		"else in it stay:")
+	d.Para("This command removes the platform from the cluster, with all jobs of its teams. The cluster and ",
+		"everything else in it stay:")
 	d.Code("sh", "./destroy-platform.sh")
 	uninstalls := markup("")
 	names := installedByPlatform(p)
@@ -242,9 +242,10 @@ func explainLeave(d *document, p *ir.Platform) {
 		uninstalls = ", uninstalls " + words.And(names) + " unless others use " + pluralOf(len(names), "it", "them")
 	}
 	d.Para("The script asks for confirmation. Then it submits ", fileLink("cloudbuild/destroy.yaml"), ", which ",
-		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, deletes all other objects with the ",
-		"label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, such as ",
-		"the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.", deletesTensorBoard(p),
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, deletes all other objects with ",
+		"the label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, ",
+		"such as the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.",
+		deletesTensorBoard(p),
 		pointToBuckets(p))
 	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects",
 		platformMarks(p), ", and nothing else. Its jobs in the platform's queues stop, and wait ",
@@ -259,7 +260,8 @@ func explainLeave(d *document, p *ir.Platform) {
 func remainsInCluster(p *ir.Platform) []markup {
 	remains := []markup{"the ClusterRoleBinding " + codeSpan(buildBinding(p)) + ", which gives the build its rights"}
 	if p.Monitoring.Grafana {
-		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if the "+
+		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if "+
+			"the "+
 			"platform has not created it, or somebody uses it")
 	}
 	if names := installedByPlatform(p); len(names) > 0 && p.Delivery.GitOps.On() {

@@ -26,12 +26,13 @@ func explainDemanded(d *document, p *ir.Platform) {
 // encrypts only the boot disks of the platform's node pools. Source: GKE documentation,
 // "Use customer-managed encryption keys (CMEK)".
 func explainKey(d *document, p *ir.Platform, key string) {
-	what, agents, exist := markup("boot disks and the Secrets in etcd"), markup("the agents of Compute Engine and of GKE"),
-		markup("The agents exist")
+	what, exist := markup("boot disks and the Secrets in etcd"), markup("The agents exist")
+	agents := markup("the agents of Compute Engine and of GKE")
 	stops := markup("The cluster stops when the key is disabled or destroyed.")
 	used := []string{"compute-system", "container-engine-robot"}
 	if !p.OwnsCluster() {
-		what, agents, exist = "the boot disks of the platform's nodes", "the agent of Compute Engine", "The agent exists"
+		what, exist = "the boot disks of the platform's nodes", "The agent exists"
+		agents = "the agent of Compute Engine"
 		stops, used = "No such node starts while the key is disabled.", used[:1]
 	}
 	d.Para("The key ", codeSpan(key), " encrypts ", what, ". Before the first build, let ", agents, " use the key. ",

@@ -165,7 +165,8 @@ func listRemovalSteps(d *document, p *ir.Platform) {
 		}
 	}
 	if p.Delivery.InfrastructureManager {
-		rows = append(rows, []markup{"`infrastructure`", "lets Infrastructure Manager delete the resources of Terraform"})
+		rows = append(rows,
+			[]markup{"`infrastructure`", "lets Infrastructure Manager delete the resources of Terraform"})
 	} else {
 		rows = append(rows, []markup{"`terraform-destroy`", "deletes the resources of Terraform"})
 	}

@@ -69,8 +69,8 @@ func kueuePromises(d *document, p *ir.Platform) {
 			inBucket(p), ".")
 	}
 	if othersRunKueue(p) {
-		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the queues, ",
-			"and evicts jobs in another order than the table says.")
+		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the ",
+			"queues, and evicts jobs in another order than the table says.")
 	}
 	var names []markup
 	for _, c := range p.PriorityClasses {
