@@ -15,11 +15,12 @@ func existingForms() map[string][]string {
 	gitops := func(name string) string { return filepath.Join("testdata", "gitops", name+".cue") }
 	return map[string][]string{
 		"Kueue of others":                                {blueprint},
-		"Kueue of others, Argo CD":                       {blueprint, gitops("argocd")},
+		"Kueue of others, Argo CD":                       {blueprint, root + "/blueprints/batch-platform-argocd"},
 		"Kueue of others, Infrastructure Manager":        {blueprint, gitops("managed")},
 		"its own Kueue":                                  {own},
 		"its own Kueue, Flux":                            {own, gitops("flux")},
 		"its own Kueue, Config Sync, no Terraform state": {own, gitops("configsync"), gitops("managed")},
+		"a node pool that is taken over":                 {blueprint, "testdata/existing/takeover.cue"},
 		"networks of GPUs":                               {"testdata/existing/gpus.cue"},
 	}
 }
@@ -28,8 +29,8 @@ func existingForms() map[string][]string {
 var ownClusterWords = regexp.MustCompile(`(?i)deletion.protection|release channel|projects delete|delete the project|` +
 	`platform alone|own project|(create|delete|destroy)s? the (network|cluster\b)[^.]|and its network|system pool|` +
 	`once the cluster exists|when the cluster exists|new cluster|the network, the|services disable|` +
-	`cluster\.(securityGroup|autoProvisioning|authorizedNetworks|minVersion)|maintenance window on|no public IP address|` +
-	`get-credentials \S+ --region| 0 nodes of type|: 0 of|` + "``" + `|\*\*\*`)
+	`cluster\.(securityGroup|autoProvisioning|authorizedNetworks|minVersion)|maintenance window on|` +
+	`no public IP address|get-credentials \S+ --region| 0 nodes of type|: 0 of|` + "``" + `|\*\*\*`)
 
 // TestExistingGuide checks the pages and the scripts of platforms in clusters of others:
 // they say nothing that is true only of a cluster of the platform, they give the time limit

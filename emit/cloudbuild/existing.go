@@ -90,8 +90,10 @@ func checkManaged(p *ir.Platform) task {
 func leaveCluster(p *ir.Platform, s scheduler) []task {
 	script := strings.Replace(leaveScript, stopMark, s.stop, 1)
 	tasks := []task{clusterStep(p, 7200, "leave", script,
-		append([]variable{{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}}, s.variables...)...)}
-	if p.Delivery.GitOps.On() { // the tool uninstalls the controllers
+		append([]variable{
+			{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}, {"JOBSET", ir.JobSetNamespace},
+		}, s.variables...)...)}
+	if p.Delivery.GitOps.On() { // whoever has installed the controllers with the tool uninstalls them
 		return tasks
 	}
 	for _, c := range []struct {

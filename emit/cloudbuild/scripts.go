@@ -210,8 +210,9 @@ func takenOver(p *ir.Platform) string {
 const (
 	confirmDestroy = `  echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, ` +
 		`and its network."` + "\n"
-	confirmLeave = `  echo "This removes the platform $NAME from cluster $CLUSTER of project $PROJECT: its node pools, ` +
-		`its queues, and its teams' namespaces with every job in them. Everything else in the cluster stays."` + "\n"
+	confirmLeave = `  echo "This removes the platform $NAME from cluster $CLUSTER of project $PROJECT: its node ` +
+		`pools, its queues, and its teams' namespaces with every job in them. ` +
+		`Everything else in the cluster stays."` + "\n"
 )
 
 // uninstallUsage is the help text about the controllers that the destroying build
@@ -227,7 +228,11 @@ func uninstallUsage(p *ir.Platform) string {
 	if len(names) == 0 || p.Delivery.GitOps.On() {
 		return ""
 	}
-	return "     Then it uninstalls " + words.And(names) + ", unless others use them.\n"
+	them := "them"
+	if len(names) == 1 {
+		them = "it"
+	}
+	return "     Then it uninstalls " + words.And(names) + ", unless others use " + them + ".\n"
 }
 
 // commonAssignments returns the assignments of values that both scripts need.

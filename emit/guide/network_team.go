@@ -27,8 +27,8 @@ func askNetworkOwners(d *document, p *ir.Platform) {
 		"The subnets exist, with Private Google Access in " + codeSpan(p.Network.Subnet) + ".",
 	}
 	if !p.OwnsCluster() {
-		items = append(items, "The cluster "+codeSpan(p.Cluster.Name)+" is in the network. It belongs to others, and has "+
-			"its ranges, rules and rights already.")
+		items = append(items, "The cluster "+codeSpan(p.Cluster.Name)+" is in the network. It belongs to others, and "+
+			"has its ranges, rules and rights already.")
 	}
 	if p.SharesVPC() {
 		items = append(items, codeSpan(e.Project)+" is a host project of Shared VPC, and "+codeSpan(p.Project)+
@@ -64,7 +64,8 @@ func listRanges(d *document, p *ir.Platform) {
 		{subnet + ", primary range", "nodes, one address each", prefixSize(e.NodePrefix), known(p.Network.Nodes)},
 		{subnet + ", range " + codeSpan(e.PodRange), "pods, a /24 for each node", prefixSize(e.PodPrefix),
 			known(p.Network.Pods)},
-		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", prefixSize(e.ServicePrefix), known(p.Network.Services)},
+		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", prefixSize(e.ServicePrefix),
+			known(p.Network.Services)},
 	}
 	if p.Network.ControlPlane != "" {
 		rows = append(rows, []markup{"no subnet: a free range of the network", "control plane", "/28",
@@ -116,8 +117,8 @@ func gpuSubnets(p *ir.Platform) (rows [][]markup) {
 func explainGPUNetworks(d *document, p *ir.Platform) {
 	if len(p.Network.GPUs) > 0 {
 		d.Para("The networks of GPU nodes carry packets of ", formatNumber(p.Network.GPUs[0].MTU), " bytes: set this ",
-			"MTU. All networks must be in project ", codeSpan(p.Network.Existing.Project), ": all interfaces of a node ",
-			"belong to one project.")
+			"MTU. All networks must be in project ", codeSpan(p.Network.Existing.Project), ": all interfaces of a ",
+			"node belong to one project.")
 	}
 }
 

@@ -166,8 +166,8 @@ func quotaInShort(d *document, p *ir.Platform) {
 	d.Para("Request at least this Google Cloud quota for region ", codeSpan(p.Region), " on the ",
 		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ". It is enough for all jobs that the teams' "+
 			"quotas ",
-		"can start", besidesOthers(p), ". A new project shows these quotas only after its services are enabled: first run ",
-		"`./create-platform.sh --prepare`, which does everything except the build. ",
+		"can start", besidesOthers(p), ". A new project shows these quotas only after its services are enabled: first ",
+		"run `./create-platform.sh --prepare`, which does everything except the build. ",
 		linkTo(referencePage, quotaHeading), " says what each row counts, what is in use before the first job, and ",
 		"how to see the present limits.")
 	var rows [][]markup

@@ -113,9 +113,9 @@ func explainKueueOfOthers(d *document, p *ir.Platform) {
 		managed = ""
 	}
 	d.Para("Kueue ", escapeText(k.Version), " or later must run in namespace ", codeSpan(ir.KueueNamespace),
-		", and manage ", codeList(ir.KueueFrameworks()), " ", where, ".", managed, " The owner of Kueue decides the rest ",
-		"of its configuration: how long jobs may wait for their pods (`waitForPodsReady`), which resources need no quota ",
-		"(`resources.excludeResourcePrefixes`), and whether queues share by weight (`fairSharing`).")
+		", and manage ", codeList(ir.KueueFrameworks()), " ", where, ".", managed, " The owner of Kueue decides the ",
+		"rest of its configuration: how long jobs may wait for their pods (`waitForPodsReady`), which resources need ",
+		"no quota (`resources.excludeResourcePrefixes`), and whether queues share by weight (`fairSharing`).")
 }
 
 // pluralOf returns one for the number 1, and otherwise many.
@@ -139,8 +139,8 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		own = shared
 	}
 	synced := p.Delivery.GitOps.On()
-	found := markup(" If an object of this folder exists without this label, the step `cluster` reports it, and the build stops " +
-		"before it changes anything.")
+	found := markup(" If an object of this folder exists without this label, the step `cluster` reports it, and the " +
+		"build stops before it changes anything.")
 	printed := markup(": the step prints the command for each object")
 	if synced {
 		found, printed = "", ""
@@ -149,28 +149,57 @@ func explainObjectsOfOthers(d *document, p *ir.Platform) {
 		"object with a name of this folder may exist already and belong to others. The same holds for the namespaces ",
 		"of the teams. The platform recognizes its own objects by the label ", label, ".", found)
 	if synced {
-		d.Para("The step `cluster` compares only node pools, because ", toolName(p), " applies the objects. Before you ",
-			"connect ", toolName(p), ", list the objects of this folder that exist already. An object without the ",
+		d.Para("The step `cluster` compares only node pools, because ", toolName(p), " applies the objects. Before ",
+			"you connect ", toolName(p), ", list the objects of this folder that exist already. An object without the ",
 			"label belongs to others, and ", toolName(p), " would overwrite it:")
 		d.Code("sh", listExisting...)
 	}
 	d.Para("There are two ways for such an object:")
 	d.List(
 		"Rename it in the blueprint, and compile again. Most objects have the name of a team, a tier, a capacity or a "+
-			"cohort in their name. A node pool of others can only be avoided in this way.",
+			"cohort in their name.",
 		"Let its owner hand it over. The owner sets the label, and on a namespace a second one"+printed+
 			". For a namespace and a ClusterQueue:")
 	d.Code("sh",
 		"kubectl label namespaces NAMESPACE "+partOf(p)+" "+ir.ExistingNamespace+"=true --overwrite",
 		"kubectl label clusterqueues "+own+" "+partOf(p)+" --overwrite")
-	d.Para("From then on, the object belongs to the platform:")
+	d.Para("A node pool cannot be handed over by a label. If one of others has the name of a capacity, rename the ",
+		"capacity, or take over the pool with `takeOver` of the capacity.")
+	warnOfSecondController(d, p)
+	d.Para("An object that was handed over belongs to the platform:")
 	d.List(
 		"Fields that this folder sets are overwritten. Other fields stay as they are.",
 		"In a namespace, the rules of the teams hold for everybody. Pods accept connections only from the namespace. "+
 			"New pods must meet the Pod Security Standard of the teams. New Jobs and JobSets must use the queues of "+
 			"the team, and Services must be headless ("+linkTo(usingPage, refusedHeading)+"). Running pods continue.",
-		"`./destroy-platform.sh` deletes the object, like all objects of the platform. Only a namespace with the label "+
-			codeSpan(ir.ExistingNamespace)+" stays: its owner gets it back ("+linkHere(undoHeading)+").")
+		"`./destroy-platform.sh` deletes the object, like all objects of the platform. Only a namespace with the "+
+			"label "+codeSpan(ir.ExistingNamespace)+" stays: its owner gets it back ("+linkHere(undoHeading)+").")
+}
+
+// warnOfSecondController says how to see that others run a controller that the platform
+// would install, and what to do then.
+func warnOfSecondController(d *document, p *ir.Platform) {
+	names := installedByPlatform(p)
+	if len(names) == 0 {
+		return
+	}
+	var commands []markup
+	if p.InstallsKueue() {
+		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.KueueNamespace))
+	}
+	if p.InstallsJobSet() {
+		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.JobSetNamespace))
+	}
+	replaced := markup("If the step `cluster` reports `ConfigMap kueue-manager-config`, others run Kueue.")
+	switch {
+	case p.Delivery.GitOps.On():
+		replaced = toolName(p) + " would replace a controller that others run. Before you connect " + toolName(p) +
+			", look: " + words.And(commands) + "."
+	case !p.InstallsKueue():
+		replaced = "If the step `cluster` reports JobSet, others run it."
+	}
+	d.Para("The platform installs ", words.And(names), ". ", replaced, " Never hand over an object of a controller. ",
+		"Name the controller in `cluster: existing` of the blueprint, and compile again: the platform then uses it.")
 }
 
 // keepNamespaces explains how to give back the namespace of a removed team that its owner
@@ -180,19 +209,32 @@ func keepNamespaces(d *document, p *ir.Platform) {
 		return
 	}
 	d.Para("If the owner of a namespace has handed it over (", linkHere(othersHeading), "), do not delete it. These ",
-		"commands give it back, without the objects, labels and annotations of the platform:")
-	d.Code("sh",
-		"kubectl delete localqueues,rolebindings,serviceaccounts,networkpolicies,configmaps -n NAMESPACE -l "+partOf(p),
-		"kubectl create namespace NAMESPACE --dry-run=client -o yaml | kubectl apply --server-side "+
-			"--field-manager=batchwright -f -",
-		"kubectl label namespaces NAMESPACE "+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
+		"commands give it back, without the objects", platformMarks(p), ":")
+	const delete = "kubectl delete localqueues,rolebindings,serviceaccounts,networkpolicies,configmaps -n NAMESPACE -l "
+	forget := "kubectl create namespace NAMESPACE --dry-run=client -o yaml | kubectl apply --server-side " +
+		"--field-manager=batchwright -f -"
+	team := ""
+	if p.Delivery.GitOps.On() {
+		forget, team = "kubectl annotate namespaces NAMESPACE queues- bucket-", "team- "+ir.LabelManagedBy+"- "
+	}
+	d.Code("sh", delete+partOf(p), forget,
+		"kubectl label namespaces NAMESPACE "+team+ir.LabelPartOf+"- "+ir.ExistingNamespace+"-")
+}
+
+// platformMarks continues the list of what a namespace loses when its owner gets it back. A
+// GitOps tool has set the labels and annotations in its own name, and keeps most of them.
+func platformMarks(p *ir.Platform) markup {
+	if p.Delivery.GitOps.On() {
+		return " of the platform"
+	}
+	return ", labels and annotations of the platform"
 }
 
 // explainLeave explains how to remove the platform from the cluster of others, and lists
 // what remains.
 func explainLeave(d *document, p *ir.Platform) {
-	d.Para("This command removes the platform from the cluster, with all jobs of its teams. The cluster and everything ",
-		"else in it stay:")
+	d.Para("This command removes the platform from the cluster, with all jobs of its teams. The cluster and ",
+		"everything else in it stay:")
 	d.Code("sh", "./destroy-platform.sh")
 	uninstalls := markup("")
 	names := installedByPlatform(p)
@@ -200,12 +242,13 @@ func explainLeave(d *document, p *ir.Platform) {
 		uninstalls = ", uninstalls " + words.And(names) + " unless others use " + pluralOf(len(names), "it", "them")
 	}
 	d.Para("The script asks for confirmation. Then it submits ", fileLink("cloudbuild/destroy.yaml"), ", which ",
-		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, deletes all other objects with the ",
-		"label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, such as ",
-		"the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.", deletesTensorBoard(p),
+		schedulerOf(p).stops, "deletes the teams' namespaces with all jobs in them, deletes all other objects with ",
+		"the label ", codeSpan(ir.LabelPartOf+": "+p.Name), uninstalls, ", and deletes the resources of Terraform, ",
+		"such as the node pools. ", linkTo(referencePage, removalStepsHeading), " lists the steps.",
+		deletesTensorBoard(p),
 		pointToBuckets(p))
-	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects, ",
-		"labels and annotations of the platform, and nothing else. Its jobs in the platform's queues stop, and wait ",
+	d.Para("A namespace that its owner has handed over (", linkHere(othersHeading), ") stays. It loses the objects",
+		platformMarks(p), ", and nothing else. Its jobs in the platform's queues stop, and wait ",
 		"until somebody gives them another queue. These also remain:")
 	d.List(append(remainsInCluster(p), remainsInProject(p)...)...)
 	d.Para("The script prints the commands that remove the rest. The owner of the cluster revokes the rights of the ",
@@ -217,7 +260,8 @@ func explainLeave(d *document, p *ir.Platform) {
 func remainsInCluster(p *ir.Platform) []markup {
 	remains := []markup{"the ClusterRoleBinding " + codeSpan(buildBinding(p)) + ", which gives the build its rights"}
 	if p.Monitoring.Grafana {
-		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if the "+
+		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if "+
+			"the "+
 			"platform has not created it, or somebody uses it")
 	}
 	if names := installedByPlatform(p); len(names) > 0 && p.Delivery.GitOps.On() {

@@ -54,8 +54,8 @@ func explainEndpoints(d *document, p *ir.Platform) {
 		for i, n := range p.Cluster.AuthorizedNetworks {
 			ranges[i] = n.CIDR
 		}
-		address = " `cluster.authorizedNetworks` of the blueprint restricts only the public IP address, which accepts " +
-			"connections from " + firstNames(ranges) + "."
+		address = " `cluster.authorizedNetworks` of the blueprint restricts only the public IP address, which " +
+			"accepts connections from " + firstNames(ranges) + "."
 	}
 	d.Para("The command uses the control plane's DNS endpoint. This endpoint accepts callers from any network if IAM ",
 		"gives them the permission `container.clusters.connect`, as ", codeSpan(ir.MemberRole), " does.", address)
@@ -98,7 +98,7 @@ func explainIdle(p *ir.Platform) markup {
 		idle, others = "Without jobs, none of them belongs to the platform",
 			"; its nodes start with the jobs that need them"
 	default:
-		idle = "Without jobs, the platform's own are " + idleNodes(p)
+		idle = "Without jobs, the platform has " + idleNodes(p)
 	}
 	if !starts {
 		return idle
@@ -126,8 +126,8 @@ func kueueLook(p *ir.Platform) [][]markup {
 		queue = "every queue of the platform"
 	}
 	rows := [][]markup{
-		{codeSpan(ownQueues(p)), queue + ", with its pending and admitted workloads. Kueue admits a job, and lets its " +
-			"pods start, when " + whenAdmitted(p)},
+		{codeSpan(ownQueues(p)), queue + ", with its pending and admitted workloads. Kueue admits a job, and lets " +
+			"its pods start, when " + whenAdmitted(p)},
 		{codeSpan("kubectl get resourceflavors" + ownOnly(p)), "the capacities, as Kueue knows them"},
 	}
 	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {

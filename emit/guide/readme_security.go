@@ -8,21 +8,7 @@ import (
 // settings.
 func explainDemanded(d *document, p *ir.Platform) {
 	if key := p.Security.KMSKey; key != "" {
-		d.Para("The key ", codeSpan(key),
-			" encrypts boot disks and the Secrets in etcd. Before the first build, let the agents ",
-			"of Compute Engine and of GKE use the key. The agents exist after `./create-platform.sh --prepare` has "+
-				"enabled ",
-			"the services:")
-		grant := func(agent string) string {
-			return shellCommand("gcloud", "kms", "keys", "add-iam-policy-binding", key,
-				"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter", unconditional) +
-				` --member="serviceAccount:service-$number@` + agent + `.iam.gserviceaccount.com"`
-		}
-		d.Code("sh",
-			"number=$("+shellCommand("gcloud", "projects", "describe", p.Project, "--format=value(projectNumber)")+")",
-			grant("compute-system"), grant("container-engine-robot"))
-		d.Para("The cluster stops when the key is disabled or destroyed. ",
-			"All data that a destroyed key has encrypted is lost.")
+		explainKey(d, p, key)
 	}
 	if topic := p.Security.BulletinTopic; topic != "" {
 		d.Para("GKE sends security bulletins and news of upgrades to the Pub/Sub topic ", codeSpan(topic),
@@ -34,6 +20,33 @@ func explainDemanded(d *document, p *ir.Platform) {
 			escapeText(p.Scheduler.Facts().Name), ", JobSet and the teams. ",
 			"It admits GKE's own images if it trusts Google's system images.")
 	}
+}
+
+// explainKey explains who must be able to use the key. In a cluster of others, the key
+// encrypts only the boot disks of the platform's node pools. Source: GKE documentation,
+// "Use customer-managed encryption keys (CMEK)".
+func explainKey(d *document, p *ir.Platform, key string) {
+	what, exist := markup("boot disks and the Secrets in etcd"), markup("The agents exist")
+	agents := markup("the agents of Compute Engine and of GKE")
+	stops := markup("The cluster stops when the key is disabled or destroyed.")
+	used := []string{"compute-system", "container-engine-robot"}
+	if !p.OwnsCluster() {
+		what, exist = "the boot disks of the platform's nodes", "The agent exists"
+		agents = "the agent of Compute Engine"
+		stops, used = "No such node starts while the key is disabled.", used[:1]
+	}
+	d.Para("The key ", codeSpan(key), " encrypts ", what, ". Before the first build, let ", agents, " use the key. ",
+		exist, " after `./create-platform.sh --prepare` has enabled the services:")
+	lines := []string{
+		"number=$(" + shellCommand("gcloud", "projects", "describe", p.Project, "--format=value(projectNumber)") + ")",
+	}
+	for _, agent := range used {
+		lines = append(lines, shellCommand("gcloud", "kms", "keys", "add-iam-policy-binding", key,
+			"--role=roles/cloudkms.cryptoKeyEncrypterDecrypter", unconditional)+
+			` --member="serviceAccount:service-$number@`+agent+`.iam.gserviceaccount.com"`)
+	}
+	d.Code("sh", lines...)
+	d.Para(stops, " All data that a destroyed key has encrypted is lost.")
 }
 
 // explainLogging explains which audit logs the platform turns on.

@@ -9,8 +9,8 @@ import (
 // referenceFile returns REFERENCE.md.
 func referenceFile(p *ir.Platform) []byte {
 	return newPage(p, describeReference,
-		googleQuota, iamQuota, listQuota, listNodeMarks, explainIdentities, listBuildSteps, listRemovalSteps, buildRights,
-		gpuNetworks, listAlerts,
+		googleQuota, iamQuota, listQuota, listNodeMarks, explainIdentities, listBuildSteps, listRemovalSteps,
+		buildRights, gpuNetworks, listAlerts,
 		explainSteps, explainGcluster, explainSubstitutions, listFiles,
 	).Bytes()
 }

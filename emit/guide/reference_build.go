@@ -136,9 +136,13 @@ func listRemovalSteps(d *document, p *ir.Platform) {
 		"can run it again:")
 	rows := [][]markup{
 		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},
-		{"`access`", "waits until the rights of the build have taken effect"},
-		{"`turn`", "waits until all older builds of the platform have ended"},
 	}
+	if p.TakesOver() {
+		rows = append(rows, []markup{"`taken-over`", "stops the build, because the platform has taken over node pools"})
+	}
+	rows = append(rows,
+		[]markup{"`access`", "waits until the rights of the build have taken effect"},
+		[]markup{"`turn`", "waits until all older builds of the platform have ended"})
 	if !p.Delivery.InfrastructureManager {
 		rows = append(rows,
 			[]markup{"`unlock`", "removes the lock that a cancelled build has left"},
@@ -161,7 +165,8 @@ func listRemovalSteps(d *document, p *ir.Platform) {
 		}
 	}
 	if p.Delivery.InfrastructureManager {
-		rows = append(rows, []markup{"`infrastructure`", "lets Infrastructure Manager delete the resources of Terraform"})
+		rows = append(rows,
+			[]markup{"`infrastructure`", "lets Infrastructure Manager delete the resources of Terraform"})
 	} else {
 		rows = append(rows, []markup{"`terraform-destroy`", "deletes the resources of Terraform"})
 	}

@@ -72,9 +72,9 @@ func softwareBefore(p *ir.Platform) (m markup) {
 // for the disks that remain: GKE documentation, "Deleting a cluster".
 func gclusterDestroy(d *document, p *ir.Platform) {
 	if !p.OwnsCluster() {
-		d.Para("`./destroy-platform.sh` also removes a platform that `gcluster` has deployed. `gcluster destroy` deletes ",
-			"only the resources of Terraform, such as the node pools, and leaves all objects in the cluster behind: use ",
-			"it only before the first build.")
+		d.Para("`./destroy-platform.sh` also removes a platform that `gcluster` has deployed. `gcluster destroy` ",
+			"deletes only the resources of Terraform, such as the node pools, and leaves all objects in the cluster ",
+			"behind: use it only before the first build.")
 		d.Code("sh", "gcluster destroy .")
 		return
 	}

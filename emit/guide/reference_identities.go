@@ -135,8 +135,8 @@ func explainSeparation(d *document, p *ir.Platform) {
 		"connections only from the same namespace. Egress stays open, also to DNS, the metadata server and the API ",
 		"server.")
 	if !p.OwnsCluster() && !p.Cluster.Existing.DataplaneV2 {
-		d.Para("The cluster has no Dataplane V2. The policy has an effect only if something else in the cluster enforces ",
-			"network policies.")
+		d.Para("The cluster has no Dataplane V2. The policy has an effect only if something else in the cluster ",
+			"enforces network policies.")
 	}
 	if slices.ContainsFunc(p.Workloads, func(w ir.Workload) bool { return w.HostNetwork }) {
 		d.Para("The policy does not cover pods that use the network of their nodes: every pod can reach them. ",
@@ -237,6 +237,6 @@ func clusterRight(p *ir.Platform) markup {
 		return "; GKE checks some permissions on the project instead, so the build can also create and list other " +
 			"clusters and read operations"
 	}
-	return ", to create, change and delete node pools. GKE has no narrower right for them: the build could also change " +
-		"settings of the cluster, and list other clusters and read operations. It cannot delete the cluster"
+	return ", to create, change and delete node pools. GKE has no narrower right for them: the build could also " +
+		"change settings of the cluster, and list other clusters and read operations. It cannot delete the cluster"
 }

@@ -14,9 +14,9 @@ func listNodeMarks(d *document, p *ir.Platform) {
 	}
 	d.Heading(2, nodeMarksHeading)
 	d.Para("Kueue sends the pods of a capacity to nodes with these labels, and lets the pods tolerate these taints. ",
-		"Terraform creates such node pools. If somebody else creates them, with the same machine and in the same zones, ",
-		"apply only ", fileLink("kubernetes/"), ": run the commands of ", linkHere(stepsHeading), " that follow the ",
-		"`terraform` commands, and neither Terraform nor `./create-platform.sh`.")
+		"Terraform creates such node pools. If somebody else creates them, with the same machine and in the same ",
+		"zones, apply only ", fileLink("kubernetes/"), ": run the commands of ", linkHere(stepsHeading), " that ",
+		"follow the `terraform` commands, and neither Terraform nor `./create-platform.sh`.")
 	var rows [][]markup
 	for _, c := range p.Capacities {
 		var byGKE []ir.KeyValue

@@ -83,8 +83,8 @@ func compareByHand(d *document, p *ir.Platform) {
 	if p.OwnsCluster() {
 		return
 	}
-	d.Para("The step `cluster` of the build does not run here, and the commands below overwrite objects of others. First ",
-		"list the objects of this folder that exist already. An object without the label ",
+	d.Para("The step `cluster` of the build does not run here, and the commands below overwrite objects of others. ",
+		"First list the objects of this folder that exist already. An object without the label ",
 		codeSpan(ir.LabelPartOf+": "+p.Name), " belongs to others: see ", linkTo(readmePage, othersHeading), ".")
 	d.Code("sh", listExisting...)
 }

@@ -42,8 +42,8 @@ func kueuePromises(d *document, p *ir.Platform) {
 		named = linkTo(referencePage, queuesHeading) + " names the tier of each queue."
 	}
 	d.Para("You choose a tier by the queue: ", named, " A queue has quota on certain capacities, which ",
-		"are kinds of nodes. A job starts when the quota has room for all of its pods.", shared, lent, " ", linkTo(referencePage, queuesHeading),
-		" has the numbers.")
+		"are kinds of nodes. A job starts when the quota has room for all of its pods.", shared, lent, " ",
+		linkTo(referencePage, queuesHeading), " has the numbers.")
 	listTierNodes(d, p)
 	var rows [][]markup
 	evicts := false
@@ -69,8 +69,8 @@ func kueuePromises(d *document, p *ir.Platform) {
 			inBucket(p), ".")
 	}
 	if othersRunKueue(p) {
-		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the queues, ",
-			"and evicts jobs in another order than the table says.")
+		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the ",
+			"queues, and evicts jobs in another order than the table says.")
 	}
 	var names []markup
 	for _, c := range p.PriorityClasses {

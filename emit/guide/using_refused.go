@@ -41,8 +41,8 @@ func listRefused(d *document, p *ir.Platform) {
 			"that begins with `Warning` refuses nothing"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
-		rows = append(rows, []markup{codeSpan(p.ClusterScopedName("pods-keep-off-the-node")), "the same: remove the settings that the message " +
-			"names"})
+		rows = append(rows, []markup{codeSpan(p.ClusterScopedName("pods-keep-off-the-node")),
+			"the same: remove the settings that the message names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)
 	d.Para("The policies refuse the same to administrators. An administrator can allow some of the refused fields to ",

@@ -48,8 +48,8 @@ func kueueWaits(d *document, p *ir.Platform) {
 		{"`Exceeded the PodsReady timeout`", unreadyCause(p), "wait; Kueue has queued the job again"},
 	}
 	if othersRunKueue(p) {
-		rows = append(rows, []markup{"`unavailable in ClusterQueue`", "the pods request a resource of which the queue " +
-			"has no quota, such as `ephemeral-storage`", "remove the request"})
+		rows = append(rows, []markup{"`unavailable in ClusterQueue`", "the pods request a resource of which the " +
+			"queue has no quota, such as `ephemeral-storage`", "remove the request"})
 	}
 	if p.AnyCapacity(ir.Capacity.Queued) {
 		rows = append(rows, []markup{"in the list of Workloads, RESERVED IN names a queue and ADMITTED is not True",

@@ -57,7 +57,9 @@ func (v Variable) choosing(series string, chosen ...string) Variable {
 // clusterVariables returns the two variables of the cluster. The label of the given
 // series has its values.
 func clusterVariables(p *ir.Platform, series string) []Variable {
-	return []Variable{clusterVariable.choosing(series, p.Cluster.Name), systemClusterVariable.choosing("", p.Cluster.Name)}
+	return []Variable{
+		clusterVariable.choosing(series, p.Cluster.Name), systemClusterVariable.choosing("", p.Cluster.Name),
+	}
 }
 
 // kueueAdminVariables returns the variables of every board for Kueue.

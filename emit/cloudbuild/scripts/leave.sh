@@ -45,25 +45,36 @@ known() { # kinds
   printf '%s' "$out"
 }
 
+# remove deletes the platform's objects of the kinds that the cluster knows.
+remove() { # kinds, flags of kubectl
+  local kinds
+  # shellcheck disable=SC2086 # a list
+  kinds=$(known $1)
+  if [[ -n $kinds ]]; then
+    kubectl delete "$kinds" --all-namespaces -l "$PLATFORM" --timeout=900s "${@:2}"
+  fi
+}
+
 # Queues come before flavors and checks, which cannot go while a queue names them.
 for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
   'cohorts.kueue.x-k8s.io resourceflavors.kueue.x-k8s.io admissionchecks.kueue.x-k8s.io' \
   provisioningrequestconfigs.kueue.x-k8s.io \
   'validatingadmissionpolicybindings validatingadmissionpolicies' \
-  'clusterrolebindings clusterroles rolebindings roles serviceaccounts secrets configmaps networkpolicies daemonsets.apps' \
-  'priorityclasses podmonitorings.monitoring.googleapis.com computeclasses.cloud.google.com' \
+  'clusterrolebindings clusterroles priorityclasses computeclasses.cloud.google.com' \
   'networks.networking.gke.io gkenetworkparamsets.networking.gke.io'; do
-  # shellcheck disable=SC2086 # a list
-  kinds=$(known $kinds)
-  if [[ -n $kinds ]]; then
-    kubectl delete "$kinds" --all-namespaces -l "$PLATFORM" --timeout=900s
-  fi
+  remove "$kinds"
 done
+# The namespaces of the controllers go with the controllers. If others use a controller, it
+# stays, and needs its configuration.
+remove 'rolebindings roles serviceaccounts secrets configmaps networkpolicies daemonsets.apps podmonitorings.monitoring.googleapis.com' \
+  --field-selector="metadata.namespace!=$KUEUE,metadata.namespace!=$JOBSET"
 
 # The platform has created the namespace of the dashboards, if there was none. It stays if
 # somebody uses it.
-for namespace in $(kubectl get namespaces -l "$PLATFORM,!team,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}'); do
-  if [[ -z $(kubectl -n "$namespace" get pods,deployments,statefulsets,persistentvolumeclaims -o name) ]]; then
+namespaces=$(kubectl get namespaces -l "$PLATFORM,!team,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}')
+for namespace in $namespaces; do
+  users=$(kubectl -n "$namespace" get pods,deployments,statefulsets,persistentvolumeclaims -o name)
+  if [[ -z $users ]]; then
     kubectl delete namespaces "$namespace" --timeout=900s
   fi
 done
@@ -71,7 +82,8 @@ done
 # The owner of a namespace that was handed over gets it back, with its jobs. An object
 # without fields removes all labels and annotations that only the platform has set; the
 # owner has set the last two labels.
-for namespace in $(kubectl get namespaces -l "$TEAMS,$EXISTING" -o 'jsonpath={.items[*].metadata.name}'); do
+namespaces=$(kubectl get namespaces -l "$TEAMS,$EXISTING" -o 'jsonpath={.items[*].metadata.name}')
+for namespace in $namespaces; do
   printf '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%s"}}' "$namespace" |
     kubectl apply --server-side --field-manager=batchwright -f -
   kubectl label namespaces "$namespace" app.kubernetes.io/part-of- "$EXISTING-"
