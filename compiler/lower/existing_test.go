@@ -185,7 +185,9 @@ func TestExistingRights(t *testing.T) {
 		t.Errorf("permissions %q: the provider reads the instance groups of a node pool", d.Permissions)
 	}
 
-	network := &schema.ExistingNetwork{Network: "shared", Subnet: "batch", Pods: "pods", Services: "services", NAT: true}
+	network := &schema.ExistingNetwork{
+		Network: "shared", Subnet: "batch", Pods: "pods", Services: "services", NAT: true,
+	}
 	p = lowerExisting(t, func(b *schema.Blueprint) { b.Network.Existing = network })
 	if !slices.Contains(p.Delivery.Account.Roles, "roles/compute.networkUser") {
 		t.Errorf("in a network of the project: %q", p.Delivery.Account.Roles)

@@ -254,11 +254,15 @@ func TestAlertsOfOthers(t *testing.T) {
 		existing *ir.ExistingCluster
 		want     bool
 	}{
-		"a new cluster":                   {nil, true},
-		"a cluster of others":             {&ir.ExistingCluster{ManagedPrometheus: true}, true},
-		"without managed collection":      {&ir.ExistingCluster{}, false},
-		"Kueue of others":                 {&ir.ExistingCluster{ManagedPrometheus: true, Kueue: &ir.ExistingKueue{}}, false},
-		"JobSet of others":                {&ir.ExistingCluster{ManagedPrometheus: true, JobSet: &ir.ExistingJobSet{}}, true},
+		"a new cluster":              {nil, true},
+		"a cluster of others":        {&ir.ExistingCluster{ManagedPrometheus: true}, true},
+		"without managed collection": {&ir.ExistingCluster{}, false},
+		"Kueue of others": {
+			&ir.ExistingCluster{ManagedPrometheus: true, Kueue: &ir.ExistingKueue{}}, false,
+		},
+		"JobSet of others": {
+			&ir.ExistingCluster{ManagedPrometheus: true, JobSet: &ir.ExistingJobSet{}}, true,
+		},
 		"Kueue of others that is unknown": {&ir.ExistingCluster{Kueue: &ir.ExistingKueue{}}, false},
 	} {
 		p := &ir.Platform{

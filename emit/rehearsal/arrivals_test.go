@@ -245,7 +245,10 @@ func TestExistingCluster(t *testing.T) {
 	s := scenarioOf(t, p, tree, ir.Rehearsal{
 		Name: "day", Until: 24 * 3600,
 		Arrivals: []ir.Arrival{
-			{Template: "finetune", Teams: []string{"vision"}, Count: 2, Every: 60, Runs: ir.RunTime{From: 100, To: 100}},
+			{
+				Template: "finetune", Teams: []string{"vision"}, Count: 2, Every: 60,
+				Runs: ir.RunTime{From: 100, To: 100},
+			},
 		},
 	})
 	kinds, counts := countKinds(t, s.Objects)

@@ -238,10 +238,10 @@ func TestExistingCluster(t *testing.T) {
 				e.Kueue.NamespaceLabels = nil
 			}),
 			[]string{
-				"cluster: name: prod -> shared (the node pools leave the former cluster, and Terraform makes others in " +
-					"this one)",
-				"cluster: location: us-central1 -> us-central1-c (the node pools leave the former cluster, and Terraform " +
-					"makes others in this one)",
+				"cluster: name: prod -> shared (the node pools leave the former cluster, and Terraform makes others " +
+					"in this one)",
+				"cluster: location: us-central1 -> us-central1-c (the node pools leave the former cluster, and " +
+					"Terraform makes others in this one)",
 				"cluster: kinds of jobs that Kueue of others manages removed from configuration: ray.io/rayjob",
 				"cluster: kinds of jobs that Kueue of others manages added: pod",
 				"cluster: labels of the namespaces that Kueue of others manages removed from configuration: " +
