@@ -214,14 +214,15 @@ func optionIdentifiers(t *testing.T) map[string]bool {
 // schedulerFiles are the files that may name a scheduler, each with its reason. All
 // other code asks for the facts of the plan's scheduler, or calls ir.Choose.
 var schedulerFiles = map[string]string{
-	"compiler/ir/scheduler.go":      "defines the schedulers, their facts and ir.Choose",
-	"compiler/rules/kai.go":         "rules only for KAI Scheduler, and the one on its priorities of queues",
-	"compiler/rules/consumption.go": "a rule's row names the schedulers that the rule does not hold for",
-	"compiler/rules/idle.go":        "rows of rules name the schedulers that the rules do not hold for",
-	"compiler/rules/packing.go":     "rows of rules name the schedulers that the rules do not hold for",
-	"compiler/rules/quota.go":       "a rule's row names the schedulers that the rule does not hold for",
-	"compiler/rules/tiers.go":       "rows of rules name the schedulers that the rules do not hold for",
-	"compiler/rules/workloads.go":   "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/ir/scheduler.go":           "defines the schedulers, their facts and ir.Choose",
+	"compiler/rules/kai.go":              "rules only for KAI Scheduler, and the one on its priorities of queues",
+	"compiler/rules/consumption.go":      "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/rules/existingclusters.go": "rows of rules name the schedulers that the rules hold for",
+	"compiler/rules/idle.go":             "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/packing.go":          "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/quota.go":            "a rule's row names the schedulers that the rule does not hold for",
+	"compiler/rules/tiers.go":            "rows of rules name the schedulers that the rules do not hold for",
+	"compiler/rules/workloads.go":        "a rule's row names the schedulers that the rule does not hold for",
 }
 
 // TestSchedulersAreChosenOnce checks that only schedulerFiles name a scheduler, and

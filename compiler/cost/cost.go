@@ -165,8 +165,12 @@ func (t *tally) spanOf(u unit, nodes [3]int) Span {
 	return Span{of(0), of(1), of(2)}
 }
 
-// addSystemPool adds the nodes of the system pool, which always exist.
+// addSystemPool adds the nodes of the system pool, which always exist. A cluster that
+// others own has no such pool.
 func (t *tally) addSystemPool(prices *Prices) {
+	if !t.platform.OwnsCluster() {
+		return
+	}
 	pool := t.platform.SystemPool
 	var u unit
 	if prices != nil {

@@ -20,11 +20,16 @@ import (
 // platform returns the plan of a blueprint with the given lines.
 func platform(t *testing.T, lines string) *ir.Platform {
 	t.Helper()
+	return platformIn(t, `systemPool: {machine: "e2-standard-4", nodesPerZone: 2}`, lines)
+}
+
+// platformIn returns the plan of a blueprint with the given lines and cluster.
+func platformIn(t *testing.T, cluster, lines string) *ir.Platform {
+	t.Helper()
 	dir := t.TempDir()
-	const head = `package platform
+	head := `package platform
 name: "p", project: "my-project", region: "us-central1", zones: ["us-central1-a"]
-cluster: systemPool: {machine: "e2-standard-4", nodesPerZone: 2}
-`
+cluster: ` + cluster + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "p.cue"), []byte(head+lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +133,27 @@ teams: vision: quota: batch: some: accelerators: 6
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
+	}
+}
+
+// TestExistingCluster holds that a platform in a cluster of others pays for its own nodes,
+// and needs no price for others.
+func TestExistingCluster(t *testing.T) {
+	p := platformIn(t, `existing: {name: "prod", version: "1.34"}`, `hardware: l4: machine: "g2-standard-24"
+capacity: some: {hardware: "l4", consumption: spot: {}, maxNodes: 4}
+tiers: batch: {priority: 10, capacity: ["some"]}
+teams: vision: quota: batch: some: accelerators: 8
+`)
+	list, mistakes := readPrices("machine,consumption,currency,price\ng2-standard-24,spot,EUR,1\n")
+	if list == nil || !list.Check(&diag.List{}, p) {
+		t.Fatalf("the prices are refused: %v", mistakes)
+	}
+	bill := cost.Of(p, list)
+	if len(bill.Capacities) != 1 || bill.Capacities[0].Name != "some" {
+		t.Errorf("capacities of the bill: %+v", bill.Capacities)
+	}
+	if got := bill.Total.Standing.Money.RatString() + " " + bill.Total.Maximum.Money.RatString(); got != "0 4" {
+		t.Errorf("total %s, want 0 4", got)
 	}
 }
 

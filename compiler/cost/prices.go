@@ -363,7 +363,7 @@ func needsOf(p *ir.Platform) []need {
 		}
 		out = append(out, needOf(c))
 	}
-	if !p.Absent() {
+	if !p.Absent() && p.OwnsCluster() {
 		out = append(out, need{machine: p.SystemPool.Machine, option: ir.SystemPrice()})
 	}
 	return out

@@ -212,6 +212,7 @@ func valueSources() []valueSource {
 		{"workloads.*.priority", offerPriorities},
 		{"hardware.*.machine", offerMachines},
 		{"cluster.systemPool.machine", offerMachines},
+		{"cluster.existing.location", offerLocations},
 		{"hardware.*.topology", offerTopologies},
 		{"hardware.*.gpus.type", offerGPUs},
 		{"zones[]", offerZones},
@@ -264,6 +265,17 @@ func offerZones(t *text, _ []string, add func(value, detail string)) {
 			add(zone, "")
 		}
 	}
+}
+
+// offerLocations offers the locations in which a cluster of others can be: the
+// platform's region and its zones.
+func offerLocations(t *text, path []string, add func(value, detail string)) {
+	if region := t.firstValue("region"); region != "" {
+		add(region, "region")
+		offerZones(t, path, add)
+		return
+	}
+	offerRegions(t, path, add)
 }
 
 func offerPlatformZones(t *text, _ []string, add func(value, detail string)) {

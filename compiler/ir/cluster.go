@@ -31,6 +31,15 @@ type ExistingJobSet struct {
 // namespaces: the kinds that their members may create.
 func KueueFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
 
+// KueueVersion returns the release of Kueue that decides about the platform's jobs: the
+// release that others run in the cluster, or the release that the platform installs.
+func (p *Platform) KueueVersion() string {
+	if !p.OwnsCluster() && p.Cluster.Existing.Kueue != nil {
+		return p.Cluster.Existing.Kueue.Version
+	}
+	return p.Versions.Kueue
+}
+
 // OwnsCluster reports whether the platform creates its cluster.
 func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
 

@@ -185,7 +185,8 @@ func TestDeliveryIsSortedAndNarrow(t *testing.T) {
 // the teams' buckets.
 func TestNarrowRoles(t *testing.T) {
 	p := &ir.Platform{
-		Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a", Location: "r"}, Teams: []ir.Team{{Bucket: "p-a-one"}},
+		Name: "a", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "a", Location: "r"},
+		Teams: []ir.Team{{Bucket: "p-a-one"}},
 	}
 	want := []ir.NarrowRole{
 		{

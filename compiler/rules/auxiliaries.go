@@ -288,7 +288,8 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 	r.addKey(path, fmt.Sprintf("workload %q can never run: its pods must run at once, but %q has no room for its "+
 		"auxiliary pods", name, c.Name),
 		withLabel("need %s, have %d", words.Count(needed, "node"), c.MaxNodes),
-		withHelp("%s; or request less, so that more pods fit a node", r.moreNodes(nodeFit{capacity: c, needed: needed})))
+		withHelp("%s; or request less, so that more pods fit a node",
+			r.moreNodes(nodeFit{capacity: c, needed: needed})))
 	return true
 }
 

@@ -471,8 +471,8 @@ func sharedByAutoProvisioning(r *report) {
 			where = "of the cluster"
 			for _, field := range []string{"type", "sizeGiB"} {
 				if path := at("hardware", c.Hardware, "disk", field); r.Written(path...) {
-					r.add(path, fmt.Sprintf("the nodes of capacity %q are auto-provisioned, so the owners of the cluster "+
-						"decide about their boot disks", c.Name), cure)
+					r.add(path, fmt.Sprintf("the nodes of capacity %q are auto-provisioned, so the owners of the "+
+						"cluster decide about their boot disks", c.Name), cure)
 				}
 			}
 		}

@@ -58,7 +58,8 @@ func existingClusterRules() []Rule {
 			check: unscrapedCluster,
 		},
 		{
-			Code: "W1080", Severity: diag.Warning, Title: "auto-provisioned nodes of an existing cluster are for all its pods",
+			Code: "W1080", Severity: diag.Warning,
+			Title: "auto-provisioned nodes of an existing cluster are for all its pods",
 			check: sharedNodes, resolved: true,
 		},
 	}
@@ -294,8 +295,8 @@ func existingKueue(r *report) {
 	}
 	for _, c := range r.Plan.Capacities {
 		if c.HasAcceleratorNetworks() {
-			r.addKey(path, fmt.Sprintf("capacity %q needs feature gates of Kueue that only the platform's own Kueue has",
-				c.Name),
+			r.addKey(path, fmt.Sprintf("capacity %q needs feature gates of Kueue that only the platform's own Kueue "+
+				"has", c.Name),
 				withRelated(at("capacity", c.Name), "its pods claim networks by dynamic resource allocation"),
 				withHelp("use other hardware, or a cluster in which the platform installs Kueue"))
 			break
@@ -332,8 +333,8 @@ func existingJobSet(r *report) {
 	}
 	i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
 	if i >= 0 && isOlder(e.JobSet.Version, oldestSliceJobSet) {
-		r.add(path, fmt.Sprintf("JobSet %s can divide the pods of a job among several TPU slices, after an eviction or "+
-			"a lost node", e.JobSet.Version),
+		r.add(path, fmt.Sprintf("JobSet %s can divide the pods of a job among several TPU slices, after an eviction "+
+			"or a lost node", e.JobSet.Version),
 			withLabel("want %s or later", oldestSliceJobSet),
 			withRelated(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
 	}
@@ -465,10 +466,11 @@ func sharedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if c.AutoProvisioned && !c.ComputeClass && c.Option.Facts().HasAutoProvisioning() {
 			path := at("capacity", c.Name, "autoProvisioned")
-			r.add(path, fmt.Sprintf("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
+			r.add(path,
+				fmt.Sprintf("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
 				withRelated(at("cluster", "existing"), "the existing cluster"),
-				withHelp("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of its "+
-					"own; if nobody else has such nodes, add %s", acceptSource(r.rule.Code, path)))
+				withHelp("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of "+
+					"its own; if nobody else has such nodes, add %s", acceptSource(r.rule.Code, path)))
 		}
 	}
 }

@@ -114,7 +114,8 @@ func selectedLabels(r *report) {
 			if !given || value == selected.Value {
 				continue
 			}
-			selector, cure := "its queue", fmt.Sprintf("write %q here, or select namespaces by another key", selected.Value)
+			selector := "its queue"
+			cure := fmt.Sprintf("write %q here, or select namespaces by another key", selected.Value)
 			if slices.Contains(ofKueue, selected) {
 				selector, cure = "Kueue", fmt.Sprintf("write %q here: Kueue manages only namespaces with this value",
 					selected.Value)

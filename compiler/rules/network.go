@@ -23,7 +23,10 @@ func networkRules() []Rule {
 		},
 		{Code: "E0702", Severity: diag.Error, Title: "address ranges overlap", check: overlappingRanges},
 		{Code: "E0703", Severity: diag.Error, Title: "address range has the wrong size", check: rangeSizes},
-		{Code: "E0704", newCluster: true, Severity: diag.Error, Title: "invalid address range", check: authorizedRanges},
+		{
+			Code: "E0704", Severity: diag.Error, Title: "invalid address range", check: authorizedRanges,
+			newCluster: true,
+		},
 		{
 			Code: "W0705", newCluster: true, Severity: diag.Warning, Title: "the control plane is open to the internet",
 			check: openControlPlane, whole: true,

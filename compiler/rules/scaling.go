@@ -27,12 +27,12 @@ func scalingRules() []Rule {
 			check: noRoomForNodes, whole: true,
 		},
 		{
-			Code: "E0716", newCluster: true, Severity: diag.Error, Title: "system pool is too small for the platform's software",
-			Acceptable: true, check: systemPoolTooSmall,
+			Code: "E0716", Severity: diag.Error, Title: "system pool is too small for the platform's software",
+			Acceptable: true, check: systemPoolTooSmall, newCluster: true,
 		},
 		{
-			Code: "W0829", newCluster: true, Severity: diag.Warning, Title: "system pool is too small for GKE's own pods",
-			check: systemPoolTight,
+			Code: "W0829", Severity: diag.Warning, Title: "system pool is too small for GKE's own pods",
+			check: systemPoolTight, newCluster: true,
 		},
 	}
 }

@@ -410,7 +410,8 @@ func openQueues(r *report) {
 func (r *report) checkLabel(path []string, key, value string) bool {
 	if len(validation.IsQualifiedName(key)) > 0 {
 		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
-			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a slash"))
+			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a "+
+				"slash"))
 		return false
 	}
 	if len(validation.IsValidLabelValue(value)) > 0 {

@@ -246,3 +246,36 @@ func TestAlertsCountTheResourcesOfThePlatform(t *testing.T) {
 		}
 	}
 }
+
+// TestAlertsOfOthers checks that there is no alert on missing metrics of Kueue if the
+// platform does not scrape Kueue: it would never end.
+func TestAlertsOfOthers(t *testing.T) {
+	for name, test := range map[string]struct {
+		existing *ir.ExistingCluster
+		want     bool
+	}{
+		"a new cluster":              {nil, true},
+		"a cluster of others":        {&ir.ExistingCluster{ManagedPrometheus: true}, true},
+		"without managed collection": {&ir.ExistingCluster{}, false},
+		"Kueue of others": {
+			&ir.ExistingCluster{ManagedPrometheus: true, Kueue: &ir.ExistingKueue{}}, false,
+		},
+		"JobSet of others": {
+			&ir.ExistingCluster{ManagedPrometheus: true, JobSet: &ir.ExistingJobSet{}}, true,
+		},
+		"Kueue of others that is unknown": {&ir.ExistingCluster{Kueue: &ir.ExistingKueue{}}, false},
+	} {
+		p := &ir.Platform{
+			Name: "plain", Scheduler: ir.Kueue, Capacities: []ir.Capacity{{Option: ir.OnDemand}},
+			Cluster: ir.Cluster{Existing: test.existing},
+		}
+		for _, alert := range []string{"KueueControllerDown", "KueueNoLeader", "KueueReconcileErrors"} {
+			if got := slices.Contains(alertNames(p), alert); got != test.want {
+				t.Errorf("%s: %s is an alert: %v, want %v", name, alert, got, test.want)
+			}
+		}
+		if !slices.Contains(alertNames(p), "KueueQueueStuck") {
+			t.Errorf("%s: no alert on queues", name)
+		}
+	}
+}

@@ -238,6 +238,32 @@ func TestRehearsalOfOtherPlatforms(t *testing.T) {
 	}
 }
 
+// TestExistingCluster checks a rehearsal in a cluster of others that run Kueue: its release
+// decides, with defaults, because the folder has no configuration of it.
+func TestExistingCluster(t *testing.T) {
+	p, tree := compileBlueprints(t, "existing")
+	s := scenarioOf(t, p, tree, ir.Rehearsal{
+		Name: "day", Until: 24 * 3600,
+		Arrivals: []ir.Arrival{
+			{
+				Template: "finetune", Teams: []string{"vision"}, Count: 2, Every: 60,
+				Runs: ir.RunTime{From: 100, To: 100},
+			},
+		},
+	})
+	kinds, counts := countKinds(t, s.Objects)
+	if slices.Contains(kinds, "Configuration") || counts["ClusterQueue"] != 4 || counts["Namespace"] != 2 {
+		t.Errorf("objects: %v", counts)
+	}
+	p.Cluster.Existing.Kueue.Version = "0.18.0"
+	if s = scenarioOf(t, p, tree, ir.Rehearsal{Name: "day", Until: 3600}); s.Scheduler.Title() != "Kueue 0.18.0" {
+		t.Errorf("%s decides, want Kueue 0.18.0", s.Scheduler.Title())
+	}
+	if len(s.Pools) != 2 || len(s.Limits) > 0 {
+		t.Errorf("pools %v, limits %v", s.Pools, s.Limits)
+	}
+}
+
 // TestIndependentPods checks that each independent pod has a time of its own, which another
 // distribution of the times between jobs does not change.
 func TestIndependentPods(t *testing.T) {

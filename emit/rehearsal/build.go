@@ -53,7 +53,7 @@ func ofPlatform(p *ir.Platform, tree emit.Tree) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	version := ir.Choose(p.Scheduler, p.Versions.Kueue, p.Versions.KAI)
+	version := ir.Choose(p.Scheduler, p.KueueVersion(), p.Versions.KAI)
 	s := &Scenario{
 		Scheduler: Scheduler{p.Scheduler, version}, Objects: objects, Templates: templates, Jobs: []Job{},
 		Pools: poolsOf(p),

@@ -65,12 +65,10 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 		pools = "made by its ComputeClass"
 	}
 	this.is("node pools", pools)
-	if c.OwnsPools() {
-		addTakeOver(this, c.TakeOver)
-		kept := keptSettings(c.Kept)
-		this.is("settings that the takeover keeps", kept, choose(kept != none, "Terraform ignores that they differ",
-			dangerous+"if they differ, the next build replaces the node pool"))
-	}
+	addTakeOver(this, c.TakeOver)
+	kept := keptSettings(c.Kept)
+	this.is("settings that the takeover keeps", kept, choose(kept != none, "Terraform ignores that they differ",
+		dangerous+"if they differ, the next build replaces the node pool"))
 	this.is("placement", choose(c.Compact, "close together", "any"))
 	upgrades := "in the maintenance window"
 	switch {

@@ -16,6 +16,7 @@ var (
 	platformProject = factPath(kindPlatform, "", "project")
 	platformRegion  = factPath(kindPlatform, "", "region")
 	scheduler       = factPath(kindPlatform, "", "scheduler")
+	clusterOwner    = factPath(kindCluster, "", "owner")
 )
 
 // addPlatform adds the facts about the parts that exist only once.
@@ -24,7 +25,8 @@ func (s *sheet) addPlatform() {
 	top := s.newSubject(TopicCluster, kindPlatform, "")
 	top.is("name", p.Name, "another name makes another platform")
 	top.is("project", p.Project, "another project makes another platform")
-	top.is("region", p.Region, "another region makes another cluster")
+	top.is("region", p.Region, choose(p.OwnsCluster(), "another region makes another cluster",
+		"the cluster must be in the region"))
 	top.is("zones of the nodes", strings.Join(p.Zones, ", "))
 	top.all("labels", labelTexts(p.Labels))
 	top.is("scheduler", string(p.Scheduler), "the platform has to be destroyed before, and built anew")
@@ -39,6 +41,14 @@ func (s *sheet) addPlatform() {
 	s.addRehearsals(top)
 
 	v := p.Versions
+	if e := p.Cluster.Existing; e != nil { // versions of controllers that others run have no effect
+		if e.Kueue != nil {
+			v.Kueue, v.SHA256.Kueue, v.SHA256.KueueChart = e.Kueue.Version, "", ""
+		}
+		if e.JobSet != nil {
+			v.JobSet, v.SHA256.JobSet, v.SHA256.JobSetChart = e.JobSet.Version, "", ""
+		}
+	}
 	pins := v.SHA256
 	for _, r := range []struct{ name, version, sha256, chart string }{
 		{"Kueue", v.Kueue, pins.Kueue, pins.KueueChart}, {"JobSet", v.JobSet, pins.JobSet, pins.JobSetChart},
@@ -49,7 +59,7 @@ func (s *sheet) addPlatform() {
 		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
 		if r.sha256 != "" {
-			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"))
+			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"), runBy(r.name))
 		}
 		if r.chart != "" {
 			release.follows("pinned SHA-256 of the chart", r.chart, factPath(kindRelease, r.name, "version"))
@@ -63,54 +73,27 @@ func (s *sheet) addPlatform() {
 	jobs.all("roles of the members of the teams' groups", p.Monitoring.MemberRoles, tagRoles)
 }
 
+// addCluster adds the facts about the cluster, whoever owns it.
 func (s *sheet) addCluster() {
 	c := s.plan.Cluster
 	cluster := s.newSubject(TopicCluster, kindCluster, "")
-	cluster.follows("name", c.Name, platformName)
-	cluster.is("release channel", c.ReleaseChannel)
-	const start = "GKE version of a new cluster"
-	cluster.is(start, cmp.Or(c.MinVersion, "the release channel's default"),
-		"a higher one upgrades a standing control plane at once")
-	cluster.all("components whose metrics are collected", c.Metrics, factPath(kindCluster, "", start))
-	cluster.is("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
 	cluster.is("image streaming", onOff(c.ImageStreaming))
-	cluster.is("Filestore CSI driver", onOff(c.Filestore))
-	cluster.is("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
-	m := c.Maintenance
-	cluster.is("maintenance window",
-		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, words.Count(m.Hours, "hour")))
-	for _, e := range m.Exclusions {
-		cluster.is("maintenance exclusion "+quoteName(e.Name), e.Scope+" from "+e.Start+" to "+e.End)
+	if s.plan.OwnsCluster() {
+		s.addOwnCluster(cluster)
+	} else {
+		s.addExistingCluster(cluster)
 	}
-	cluster.is("autoscaling profile", s.plan.AutoProvisioning.Profile)
 
 	addTakeOver(cluster, c.TakeOver)
 
 	security := s.newSubject(TopicSecurity, kindCluster, "")
-	security.is("deletion protection", onOff(c.DeletionProtection),
-		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
-			dangerous+"Terraform no longer refuses to destroy the cluster, with all that runs there"))
 	security.is("key of boot disks and etcd", cmp.Or(s.plan.Security.KMSKey, "managed by Google"),
-		"another key replaces every node pool, and with auto-provisioning the cluster")
-	security.is("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
-	security.is("VPC flow logs", onOff(s.plan.Security.FlowLogs))
+		"another key replaces every node pool"+
+			choose(s.plan.OwnsCluster(), ", and with auto-provisioning the cluster", ""))
 	security.is("logs of firewall rules", onOff(s.plan.Security.FirewallLogs))
-	security.is("intranode visibility", onOff(s.plan.Security.IntraNodeVisibility),
-		"GKE may restart the nodes of a standing cluster")
-	security.is("topic of GKE's notifications", cmp.Or(s.plan.Security.BulletinTopic, none))
-	security.is("security posture", onOff(s.plan.Security.Posture))
 	security.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
 	access := s.newSubject(TopicAccess, kindCluster, "")
-	for _, n := range c.AuthorizedNetworks {
-		var notes []string
-		if strings.HasSuffix(n.CIDR, "/0") {
-			notes = []string{dangerous + "any address may reach the control plane's IP endpoint"}
-		}
-		access.is("authorised network "+quoteName(n.Name), n.CIDR, notes...)
-	}
-	access.is("control plane's IP endpoint", choose(len(c.AuthorizedNetworks) > 0,
-		"a public address, for the authorised networks", "no public address"))
 	access.is("control plane's DNS endpoint", choose(c.DNSEndpoint,
 		"reachable from outside the VPC, for those whom IAM admits", "reachable only from inside the VPC"))
 	var notes []string
@@ -120,15 +103,132 @@ func (s *sheet) addCluster() {
 	access.is("group of the groups that RBAC knows", cmp.Or(c.SecurityGroup, none), notes...)
 }
 
+// setting adds a value that a cluster has only if the platform, or only if others own it.
+// If the owner changes, the line about the owner says it.
+func (s subject) setting(what, value string, notes ...string) {
+	f := fact{form: ratio, value: value}
+	if len(notes) > 0 {
+		f.notes = func() []string { return notes }
+	}
+	s.has(what, f)
+}
+
+// addOwnCluster adds the facts about a cluster that the platform creates.
+func (s *sheet) addOwnCluster(cluster subject) {
+	c := s.plan.Cluster
+	cluster.is("owner", "the platform",
+		"Terraform creates a cluster, and the node pools leave the cluster of others")
+	cluster.follows("name", c.Name, platformName, clusterOwner)
+	cluster.follows("location", c.Location, platformRegion, clusterOwner)
+	s.addControllers(cluster, nil, nil)
+	cluster.setting("release channel", c.ReleaseChannel)
+	const start = "GKE version of a new cluster"
+	cluster.setting(start, cmp.Or(c.MinVersion, "the release channel's default"),
+		"a higher one upgrades a standing control plane at once")
+	cluster.all("components whose metrics are collected", c.Metrics, factPath(kindCluster, "", start), clusterOwner)
+	cluster.setting("multi-networking", onOff(c.MultiNetworking), "it is decided when a cluster is made")
+	cluster.setting("Filestore CSI driver", onOff(c.Filestore))
+	cluster.setting("Cloud Storage FUSE CSI driver", onOff(c.GCSFuse))
+	m := c.Maintenance
+	cluster.setting("maintenance window",
+		fmt.Sprintf("%s from %s UTC for %s", strings.Join(m.Days, ", "), m.Start, words.Count(m.Hours, "hour")))
+	for _, e := range m.Exclusions {
+		cluster.has("maintenance exclusion "+quoteName(e.Name), fact{
+			value: e.Scope + " from " + e.Start + " to " + e.End, follows: []string{clusterOwner},
+		})
+	}
+	cluster.setting("autoscaling profile", s.plan.AutoProvisioning.Profile)
+
+	security := s.newSubject(TopicSecurity, kindCluster, "")
+	security.setting("deletion protection", onOff(c.DeletionProtection),
+		choose(c.DeletionProtection, "Terraform refuses to destroy the cluster",
+			dangerous+"Terraform no longer refuses to destroy the cluster, with all that runs there"))
+	security.setting("Binary Authorization", onOff(s.plan.Security.BinaryAuthorization))
+	security.setting("VPC flow logs", onOff(s.plan.Security.FlowLogs))
+	security.setting("intranode visibility", onOff(s.plan.Security.IntraNodeVisibility),
+		"GKE may restart the nodes of a standing cluster")
+	security.setting("topic of GKE's notifications", cmp.Or(s.plan.Security.BulletinTopic, none))
+	security.setting("security posture", onOff(s.plan.Security.Posture))
+
+	access := s.newSubject(TopicAccess, kindCluster, "")
+	for _, n := range c.AuthorizedNetworks {
+		f := fact{value: n.CIDR, follows: []string{clusterOwner}}
+		if strings.HasSuffix(n.CIDR, "/0") {
+			f.notes = func() []string {
+				return []string{dangerous + "any address may reach the control plane's IP endpoint"}
+			}
+		}
+		access.has("authorised network "+quoteName(n.Name), f)
+	}
+	access.setting("control plane's IP endpoint", choose(len(c.AuthorizedNetworks) > 0,
+		"a public address, for the authorised networks", "no public address"))
+}
+
+// addExistingCluster adds the facts about a cluster that others own, as the blueprint
+// describes it.
+func (s *sheet) addExistingCluster(cluster subject) {
+	c := s.plan.Cluster
+	cluster.is("owner", "others",
+		dangerous+"the cluster of the platform leaves the configuration, with all that runs there")
+	const moved = "the node pools leave the former cluster, and Terraform makes others in this one"
+	at := func(what, value string) {
+		cluster.has(what, fact{
+			value: value, follows: []string{clusterOwner}, notes: func() []string { return []string{moved} },
+		})
+	}
+	at("name", c.Name)
+	at("location", c.Location)
+	s.addControllers(cluster, c.Existing.Kueue, c.Existing.JobSet)
+	cluster.setting("GKE version of the existing cluster", c.Existing.Version)
+	for _, feature := range []struct {
+		name string
+		on   bool
+	}{
+		{"Dataplane V2", c.Existing.DataplaneV2},
+		{"Workload Identity Federation", c.Existing.WorkloadIdentity},
+		{"multi-networking of the existing cluster", c.MultiNetworking},
+		{"managed collection of metrics", c.Existing.ManagedPrometheus},
+	} {
+		cluster.setting(feature.name, onOff(feature.on))
+	}
+}
+
+// addControllers adds who runs Kueue and JobSet. nil stands for the platform.
+func (s *sheet) addControllers(cluster subject, kueue *ir.ExistingKueue, jobSet *ir.ExistingJobSet) {
+	owner := func(name string, others bool) {
+		cluster.setting(name+" is run by", choose(others, "others", "the platform"), choose(others,
+			"the platform no longer installs it", "the platform installs it, and configures it anew"))
+	}
+	owner("JobSet", jobSet != nil)
+	if s.plan.Absent() || !ir.Choose(s.plan.Scheduler, true, false) {
+		return
+	}
+	owner("Kueue", kueue != nil)
+	if kueue == nil {
+		kueue = &ir.ExistingKueue{}
+	}
+	cluster.all("kinds of jobs that Kueue of others manages", kueue.Frameworks, runBy("Kueue"))
+	cluster.all("labels of the namespaces that Kueue of others manages", labelTexts(kueue.NamespaceLabels),
+		runBy("Kueue"))
+}
+
+// runBy returns the fact that says who runs Kueue or JobSet.
+func runBy(name string) string { return factPath(kindCluster, "", name+" is run by") }
+
 func (s *sheet) systemPool() {
+	if !s.plan.OwnsCluster() {
+		return // GKE's own pods run on the nodes of others
+	}
 	p := s.plan.SystemPool
 	pool := s.newSubject(TopicCluster, kindSystemPool, "")
-	pool.is("name", p.Name)
-	pool.is("machine", p.Machine, anew)
-	pool.follows("machine's hardware", fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
-		factPath(kindSystemPool, "", "machine"))
-	pool.is("boot disk", diskText(p.DiskType, p.DiskSizeGiB), anew)
-	pool.is("size", words.Count(p.NodesPerZone, "node")+" in each zone")
+	pool.setting("name", p.Name)
+	pool.setting("machine", p.Machine, anew)
+	pool.has("machine's hardware", fact{
+		form: ratio, value: fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
+		follows: []string{factPath(kindSystemPool, "", "machine")},
+	})
+	pool.setting("boot disk", diskText(p.DiskType, p.DiskSizeGiB), anew)
+	pool.setting("size", words.Count(p.NodesPerZone, "node")+" in each zone")
 }
 
 func diskText(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", kind, gib) }
@@ -150,20 +250,14 @@ const anew = "GKE makes the nodes anew for it"
 // topology.
 const replacedWithTopology = "with another topology Terraform replaces the pools"
 
-// addNetwork adds the facts about address ranges and the networks between GPUs.
+// addNetwork adds the facts about address ranges and the networks between GPUs. The
+// blueprint need not describe the network of a cluster that others own.
 func (s *sheet) addNetwork() {
 	n := s.plan.Network
 	vpc := s.newSubject(TopicCluster, kindNetwork, "")
-	vpc.follows("name of the VPC network", n.Name, platformName)
-	vpc.follows("name of the subnet", n.Subnet, platformName)
-	vpc.is("range of the nodes", n.Nodes)
-	vpc.is("range of the pods", n.Pods, inUse)
-	vpc.is("range of the Services", n.Services, inUse)
-	vpc.is("range of the control plane", cmp.Or(n.ControlPlane, "none: its address is in a subnet"),
-		"Terraform replaces the cluster")
-	addExistingNetwork(vpc, n.Existing)
-	vpc.is("MTU", choose(n.MTU == 0, "Google Cloud's default", words.Count(n.MTU, "byte")),
-		"Terraform leaves the MTU of an existing network unchanged")
+	if s.plan.OwnsCluster() || n.Existing != nil {
+		s.addVPC(vpc)
+	}
 	for _, r := range n.GPURanges {
 		vpc.is("range "+quoteName(r.Name)+" between GPUs", r.CIDR)
 	}
@@ -180,14 +274,37 @@ func (s *sheet) addNetwork() {
 	vpc.has("order of the GPU networks", fact{form: order, list: shorts})
 }
 
-// addExistingNetwork adds the facts about a network that others own.
-func addExistingNetwork(vpc subject, e *ir.ExistingNetwork) {
+// addVPC adds the facts about the VPC network of the cluster.
+func (s *sheet) addVPC(vpc subject) {
+	n := s.plan.Network
+	name := func(what, value string) {
+		vpc.has(what, fact{form: ratio, value: cmp.Or(value, none), follows: []string{platformName}})
+	}
+	name("name of the VPC network", n.Name)
+	name("name of the subnet", n.Subnet)
+	replaced := "Terraform replaces the cluster"
+	used := inUse
+	if !s.plan.OwnsCluster() {
+		replaced, used = "the build compares it with the cluster", "it must be the range of the cluster"
+	}
+	vpc.setting("range of the nodes", n.Nodes)
+	vpc.setting("range of the pods", n.Pods, used)
+	vpc.setting("range of the Services", n.Services, used)
+	vpc.setting("range of the control plane", cmp.Or(n.ControlPlane, "none: its address is in a subnet"), replaced)
+	s.addExistingNetwork(vpc, n.Existing, replaced)
+	vpc.setting("MTU", choose(n.MTU == 0, "Google Cloud's default", words.Count(n.MTU, "byte")),
+		"Terraform leaves the MTU of an existing network unchanged")
+}
+
+// addExistingNetwork adds the facts about a network that others own. replaced is the note
+// on a change.
+func (s *sheet) addExistingNetwork(vpc subject, e *ir.ExistingNetwork, replaced string) {
+	risk := choose(s.plan.OwnsCluster(), dangerous, "") + replaced
 	if e == nil {
-		vpc.is("owner", "the platform", dangerous+"Terraform replaces the cluster")
+		vpc.setting("owner", "the platform", risk)
 		return
 	}
-	vpc.is("owner", "project "+quoteName(e.Project), dangerous+"Terraform replaces the cluster")
-	const replaced = "Terraform replaces the cluster"
+	vpc.setting("owner", "project "+quoteName(e.Project), risk)
 	vpc.is("secondary range of the pods", quoteName(e.PodRange), replaced)
 	vpc.is("secondary range of the Services", quoteName(e.ServiceRange), replaced)
 	vpc.is("subnet of the control plane", cmp.Or(e.ControlPlaneSubnet, "that of the nodes"), replaced)
