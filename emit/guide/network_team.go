@@ -51,8 +51,12 @@ func listRanges(d *document, p *ir.Platform) {
 		rangesForNodes(d, p)
 		return
 	}
-	d.Para("At its largest, the platform has ", countNoun(p.MaxNodes(), "node"), ". Each range must have at least the ",
-		"size in the table. A larger range leaves room for growth: the ranges of a cluster cannot be changed.")
+	largest := countNoun(p.MaxNodes(), "node")
+	if surge := p.SurgeNodes(); surge > 0 {
+		largest += " and during upgrades " + formatNumber(surge) + " more"
+	}
+	d.Para("At its largest, the platform has ", largest, ". Each range must have at least the size in the table. A larger ",
+		"range leaves room for growth: the ranges of a cluster cannot be changed.")
 	known := func(cidr string) markup {
 		if cidr == "" {
 			return ""
