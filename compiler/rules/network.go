@@ -217,7 +217,7 @@ func (r *report) describePeak() string {
 func rangeSizes(r *report) {
 	nodes := r.Plan.PeakNodes()
 	taken := reservedAddresses + r.Plan.EndpointAddresses() // of the range of the nodes
-	direct := map[ir.GPUDirect]int{} // number of nodes by transport
+	direct := map[ir.GPUDirect]int{}                        // number of nodes by transport
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
 			direct[c.GPUDirect] += c.MaxNodes

@@ -313,6 +313,7 @@ func nodeIdentity(node *body) {
 
 func nodeDefaults(node *body, p *ir.Platform) {
 	bootDiskKey(node, p.Security)
+	serialPortLogs(node, p.Security)
 	switch {
 	case !p.OwnsCluster():
 		node.note("The label distinguishes the platform's node pools from those of others.")

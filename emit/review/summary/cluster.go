@@ -92,6 +92,7 @@ func (s *sheet) addCluster() {
 	security.is("logs of firewall rules", onOff(s.plan.Security.FirewallLogs))
 	security.is("intranode visibility", onOff(s.plan.Security.IntraNodeVisibility),
 		"GKE may restart the nodes of a standing cluster")
+	security.is("logs of serial ports", onOff(!s.plan.Security.NoSerialPortLogs), "Terraform replaces every node pool")
 	security.is("topic of GKE's notifications", cmp.Or(s.plan.Security.BulletinTopic, none))
 	security.is("security posture", onOff(s.plan.Security.Posture))
 	security.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
