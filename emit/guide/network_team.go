@@ -246,7 +246,8 @@ func listEgress(d *document, p *ir.Platform) {
 	d.Para("GKE makes only ingress rules. If a rule of the networks denies egress by default, allow these flows for ",
 		"machines with the service account ", codeSpan(p.NodeAccount.Email(p.Project)), ", with a higher priority than ",
 		"the rule that denies: `main.tf` gives them the priority 1000. Rules of firewall policies apply before rules of ",
-		"networks: if a policy denies egress, allow the flows there.")
+		"networks: if a policy denies egress, allow the flows there. The ",
+		"metadata server and the DNS of a VPC network, `169.254.169.254`, need no rule.")
 	rows := [][]markup{
 		{"the primary range and the pods' range of " + codeSpan(p.Network.Subnet), "all",
 			"nodes and pods reach each other"},
