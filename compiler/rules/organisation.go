@@ -32,7 +32,7 @@ const (
 	needsExemption = "exemption"         // refuses every platform
 	needsRepair    = "autoRepair"        // refuses capacities that GKE does not repair
 	closesPorts    = "gpuFirewall"       // refuses the firewall rules between GPUs
-	needsGoogle    = "gpuNetworks"       // refuses the subnets between GPUs
+	needsGoogle    = "gpuNetworks"       // refuses the RDMA subnets
 	needsFlowLogs  = "flowLogs"          // refuses the subnets between GPUs, and others without flow logs
 	dependsOnList  = "depends"           // the name alone does not decide
 	sharesMachines = "sharedReservation" // the values of the policy decide about reservations
@@ -243,7 +243,7 @@ func refusesAlways(check string, p *ir.Platform) bool {
 	case closesPorts:
 		return slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile == "" })
 	case needsGoogle:
-		return gpus
+		return gpus && slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile != "" })
 	case needsFlowLogs:
 		return gpus && p.Security.FlowLogs
 	}
