@@ -27,8 +27,8 @@ func askNetworkOwners(d *document, p *ir.Platform) {
 		"The subnets exist, with Private Google Access in " + codeSpan(p.Network.Subnet) + ".",
 	}
 	if !p.OwnsCluster() {
-		items = append(items, "The cluster "+codeSpan(p.Cluster.Name)+" is in the network. It belongs to others, and has "+
-			"its ranges, rules and rights already.")
+		items = append(items, "The cluster "+codeSpan(p.Cluster.Name)+" is in the network. It belongs to others, and "+
+			"has its ranges, rules and rights already.")
 	}
 	if p.SharesVPC() {
 		items = append(items, codeSpan(e.Project)+" is a host project of Shared VPC, and "+codeSpan(p.Project)+
@@ -58,8 +58,8 @@ func listRanges(d *document, p *ir.Platform) {
 	if surge := p.SurgeNodes(); surge > 0 {
 		largest += " and during upgrades " + formatNumber(surge) + " more"
 	}
-	d.Para("At its largest, the platform has ", largest, ". Each range must have at least the size in the table. A larger ",
-		"range leaves room for growth: the ranges of a cluster cannot be changed.")
+	d.Para("At its largest, the platform has ", largest, ". Each range must have at least the size in the table. ",
+		"A larger range leaves room for growth: the ranges of a cluster cannot be changed.")
 	known := func(cidr string) markup {
 		if cidr == "" {
 			return ""
@@ -71,7 +71,8 @@ func listRanges(d *document, p *ir.Platform) {
 		{subnet + ", primary range", "nodes, one address each", prefixSize(e.NodePrefix), known(p.Network.Nodes)},
 		{subnet + ", range " + codeSpan(e.PodRange), "pods, a /24 for each node", prefixSize(e.PodPrefix),
 			known(p.Network.Pods)},
-		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", prefixSize(e.ServicePrefix), known(p.Network.Services)},
+		{subnet + ", range " + codeSpan(e.ServiceRange), "Services", prefixSize(e.ServicePrefix),
+			known(p.Network.Services)},
 	}
 	if p.Network.ControlPlane != "" {
 		rows = append(rows, []markup{"no subnet: a free range of the network", "control plane", "/28",
@@ -244,10 +245,10 @@ func nameSubnets(d *document, p *ir.Platform) {
 func listEgress(d *document, p *ir.Platform) {
 	d.Heading(2, "If the network denies egress")
 	d.Para("GKE makes only ingress rules. If a rule of the networks denies egress by default, allow these flows for ",
-		"machines with the service account ", codeSpan(p.NodeAccount.Email(p.Project)), ", with a higher priority than ",
-		"the rule that denies: `main.tf` gives them the priority 1000. Rules of firewall policies apply before rules of ",
-		"networks: if a policy denies egress, allow the flows there. The ",
-		"metadata server and the DNS of a VPC network, `169.254.169.254`, need no rule.")
+		"machines with the service account ", codeSpan(p.NodeAccount.Email(p.Project)), ", with a higher priority ",
+		"than the rule that denies: `main.tf` gives them the priority 1000. Rules of firewall policies apply before ",
+		"rules of networks: if a policy denies egress, allow the flows there. The metadata server and the DNS of a ",
+		"VPC network, `169.254.169.254`, need no rule.")
 	rows := [][]markup{
 		{"the primary range and the pods' range of " + codeSpan(p.Network.Subnet), "all",
 			"nodes and pods reach each other"},
@@ -277,8 +278,9 @@ func listEgress(d *document, p *ir.Platform) {
 func applyTeamFile(d *document, p *ir.Platform) {
 	d.Heading(2, "Apply it")
 	d.Para("`main.tf` is a Terraform root of its own. Copy it to your own configuration, or run it here, with a state ",
-		"that you keep. If the network denies egress, also write `-var=egress_is_denied=true`. The names of the firewall ",
-		"rules begin with ", codeSpan(p.Name), "; if the network has rules of these names, write `-var=rule_prefix=NAME`.")
+		"that you keep. If the network denies egress, also write `-var=egress_is_denied=true`. The names of the ",
+		"firewall rules begin with ", codeSpan(p.Name), "; if the network has rules of these names, write ",
+		"`-var=rule_prefix=NAME`.")
 	apply := []string{"terraform", "apply"}
 	if p.SharesVPC() {
 		apply = append(apply, "-var=platform_number=NUMBER")
@@ -287,8 +289,8 @@ func applyTeamFile(d *document, p *ir.Platform) {
 	d.Para("When the platform is destroyed, run `terraform destroy` in the same way. Nothing else of the platform is ",
 		"in the network.")
 	if p.SharesVPC() && (p.OwnsCluster() || len(p.Network.GPUs) > 0) {
-		d.Para("The bindings of Google's agents serve all clusters of project ", codeSpan(p.Project), ". If another of its ",
-			"clusters uses a subnet, first let go of its bindings with `terraform state rm`.")
+		d.Para("The bindings of Google's agents serve all clusters of project ", codeSpan(p.Project), ". If another of ",
+			"its clusters uses a subnet, first let go of its bindings with `terraform state rm`.")
 	}
 }
 

@@ -38,8 +38,8 @@ func networkTeam(b *body, p *ir.Platform) {
 		validation.setString("error_message", "A project number has only digits.")
 	}
 	prefix := b.block("variable", "rule_prefix")
-	prefix.setString("description", "First part of the names of the firewall rules. Set another if the network already "+
-		"has rules of another platform of this name.")
+	prefix.setString("description", "First part of the names of the firewall rules. Set another if the network "+
+		"already has rules of another platform of this name.")
 	prefix.setExpr("type", "string")
 	prefix.setString("default", p.Name)
 	prefix.setBool("nullable", false)
