@@ -205,6 +205,7 @@ type Security struct {
 	FlowLogs            bool              `json:"flowLogs"`
 	FirewallLogs        bool              `json:"firewallLogs"`
 	IntraNodeVisibility bool              `json:"intraNodeVisibility"`
+	NoSerialPortLogs    bool              `json:"noSerialPortLogs"`
 	BulletinTopic       *string           `json:"bulletinTopic"`
 	Posture             bool              `json:"posture"`
 	DataAccessLogs      bool              `json:"dataAccessLogs"`

@@ -201,7 +201,7 @@ func guessResource(s string, path []string) []guess {
 		case "projects":
 			if ofCluster {
 				must = fmt.Sprintf("; the project of the cluster, %q, must be the project of the platform", next)
-			} else {
+			} else if path[2] != "project" {
 				also = fmt.Sprintf(", and network: existing: project: %q", next)
 			}
 		case "locations", "zones":

@@ -23,6 +23,7 @@ var authorities = []string{
 	"Compute Engine documentation, ",
 	"CUE language specification, ",
 	"Flux documentation, ",
+	"gcpdiag, ",
 	"GKE cluster autoscaler, ",
 	"GKE documentation, ",
 	"Go documentation, ",

@@ -107,6 +107,7 @@ type Security struct {
 	BinaryAuthorization bool   // the project's policy decides which images are admitted
 	FlowLogs            bool   // flow logs of the cluster's subnet
 	FirewallLogs        bool   // logs of the connections that firewall rules allow
+	NoSerialPortLogs    bool   // Cloud Logging gets no output of the nodes' serial ports
 	IntraNodeVisibility bool   // packets between pods of a node pass through the VPC network
 	BulletinTopic       string // Pub/Sub topic of GKE's notifications, "" for none
 	Posture             bool   // GKE reports insecure settings of workloads

@@ -121,11 +121,47 @@ func (p *Platform) UsedSubnets() []string {
 	return once
 }
 
-// MaxNodes returns the largest number of nodes that the platform can have.
+// MaxNodes returns the largest number of nodes that the platform can have between
+// upgrades.
 func (p *Platform) MaxNodes() int {
 	nodes := p.SystemPool.NodesPerZone * len(p.Zones)
 	for _, c := range p.Capacities {
 		nodes += c.MaxNodes
 	}
 	return nodes
+}
+
+// SystemSurge is the number of nodes that GKE adds to the system pool while it upgrades
+// the pool. Other node pools are upgraded without further nodes.
+const SystemSurge = 1
+
+// SurgeNodes returns the number of nodes that upgrades add: those of the system pool, and
+// one for each ComputeClass, whose node pools have the upgrade settings of GKE. GKE
+// upgrades the zones of a node pool one after the other. Source: GKE documentation, "Node
+// pool upgrade strategies" and "Configure node pool auto-creation".
+func (p *Platform) SurgeNodes() int {
+	nodes := 0
+	if p.OwnsCluster() {
+		nodes = SystemSurge
+	}
+	for _, c := range p.Capacities {
+		if c.ComputeClass {
+			nodes++
+		}
+	}
+	return nodes
+}
+
+// PeakNodes returns the largest number of nodes that the platform has at a time, also
+// during upgrades.
+func (p *Platform) PeakNodes() int { return p.MaxNodes() + p.SurgeNodes() }
+
+// EndpointAddresses returns the number of addresses that the control plane takes from the
+// range of the nodes: one if it has no range or subnet of its own.
+func (p *Platform) EndpointAddresses() int {
+	e := p.Network.Existing
+	if p.Network.ControlPlane == "" && (e == nil || e.ControlPlaneSubnet == "") {
+		return 1
+	}
+	return 0
 }

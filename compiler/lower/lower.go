@@ -62,6 +62,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 			FlowLogs:            b.Security.FlowLogs,
 			FirewallLogs:        b.Security.FirewallLogs,
 			IntraNodeVisibility: b.Security.IntraNodeVisibility,
+			NoSerialPortLogs:    b.Security.NoSerialPortLogs,
 			BulletinTopic:       valueOr(b.Security.BulletinTopic, ""),
 			Posture:             b.Security.Posture,
 			DataAccessLogs:      b.Security.DataAccessLogs,

@@ -102,8 +102,8 @@ func withNeededRanges(p *ir.Platform) *ir.ExistingNetwork {
 			gpuNodes += c.MaxNodes
 		}
 	}
-	e.NodePrefix = min(ir.SmallestSubnet, prefixFor(p.MaxNodes()+reservedAddresses))
-	e.PodPrefix = prefixFor(p.MaxNodes() * podAddressesPerNode)
+	e.NodePrefix = min(ir.SmallestSubnet, prefixFor(p.PeakNodes()+p.EndpointAddresses()+reservedAddresses))
+	e.PodPrefix = prefixFor(p.PeakNodes() * podAddressesPerNode)
 	e.ServicePrefix = smallestServices
 	e.GPUPrefix = min(ir.SmallestSubnet, prefixFor(gpuNodes+reservedAddresses))
 	return &e

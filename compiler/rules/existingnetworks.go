@@ -33,6 +33,10 @@ func existingNetworkRules() []Rule {
 			Code: "E0722", Severity: diag.Error, Title: "copies of images are unavailable with a GitOps tool",
 			check: copiesForGitOps,
 		},
+		{
+			Code: "E0724", Severity: diag.Error, Title: "pods and Services have the same range",
+			check: sharedRange,
+		},
 	}
 }
 
@@ -162,6 +166,17 @@ func repeatedGPUNetworks(r *report) {
 	for i, s := range e.TCPX {
 		check("network", s.Network, at("network", "existing", "tcpx", diag.Index(i), "network"))
 		check("subnet", s.Subnet, at("network", "existing", "tcpx", diag.Index(i), "subnet"))
+	}
+}
+
+// sharedRange reports a secondary range for pods and Services. GKE demands two. Source: GKE
+// documentation, "VPC-native clusters".
+func sharedRange(r *report) {
+	if e := r.Blueprint.Network.Existing; e != nil && e.Pods == e.Services {
+		r.add(at("network", "existing", "services"),
+			fmt.Sprintf("pods and Services have the same secondary range, %q, but each needs its own", e.Services),
+			withRelated(at("network", "existing", "pods"), "the range of the pods"),
+			withHelp("name another secondary range of subnet %q", e.Subnet))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	mathbits "math/bits"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -203,9 +204,23 @@ func overlappingRanges(r *report) {
 	}
 }
 
+// reservedAddresses is the number of addresses that Google Cloud reserves in every
+// primary range. Source: VPC documentation, "Subnets".
+const reservedAddresses = 4
+
+// describePeak says how many nodes the platform has at most, and how many of them only
+// upgrades add.
+func (r *report) describePeak() string {
+	if surge := r.Plan.SurgeNodes(); surge > 0 {
+		return fmt.Sprintf("%d, %d of them only during upgrades", r.Plan.PeakNodes(), surge)
+	}
+	return strconv.Itoa(r.Plan.PeakNodes())
+}
+
 func rangeSizes(r *report) {
-	nodes := r.Plan.MaxNodes()
-	direct := map[ir.GPUDirect]int{} // number of nodes by transport
+	nodes := r.Plan.PeakNodes()
+	taken := reservedAddresses + r.Plan.EndpointAddresses() // of the range of the nodes
+	direct := map[ir.GPUDirect]int{}                        // number of nodes by transport
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
 			direct[c.GPUDirect] += c.MaxNodes
@@ -225,19 +240,17 @@ func rangeSizes(r *report) {
 		addresses := 1 << (32 - bits)
 		switch n.field {
 		case "nodes":
-			// Google Cloud reserves four addresses of every primary range.
-			if nodes > addresses-4 {
-				r.addRange(n, nodes+4,
-					fmt.Sprintf("%s, %s, has room for %d nodes, but the platform can have %d", diag.Path(n.path),
-						n.text,
-						max(0, addresses-4), nodes))
+			if nodes > addresses-taken {
+				r.addRange(n, nodes+taken,
+					fmt.Sprintf("%s, %s, has room for %d nodes, but the platform can have %s", diag.Path(n.path),
+						n.text, max(0, addresses-taken), r.describePeak()))
 			}
 		case "pods":
 			// A node needs a /24 for up to 110 pods.
 			if room := addresses / 256; nodes > room {
 				r.addRange(n, nodes*256,
-					fmt.Sprintf("%s, %s, has room for the pods of %d nodes, but the platform can have %d",
-						diag.Path(n.path), n.text, room, nodes))
+					fmt.Sprintf("%s, %s, has room for the pods of %d nodes, but the platform can have %s",
+						diag.Path(n.path), n.text, room, r.describePeak()))
 			}
 		case "gvnic", "rdma":
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.RDMA])
@@ -260,9 +273,8 @@ func rangeSizes(r *report) {
 
 // subnetSize reports a range whose parts have too few addresses for the nodes.
 func (r *report) subnetSize(n namedRange, parts, nodes int) {
-	// Google Cloud reserves four addresses of every range, and rejects ranges
-	// smaller than a /29.
-	room := max(0, 1<<(32-n.prefix.Bits())/parts-4)
+	// Google Cloud rejects ranges smaller than a /29.
+	room := max(0, 1<<(32-n.prefix.Bits())/parts-reservedAddresses)
 	if room < max(nodes, 4) {
 		of := "has"
 		if parts > 1 {

@@ -32,10 +32,13 @@ const (
 	needsExemption = "exemption"         // refuses every platform
 	needsRepair    = "autoRepair"        // refuses capacities that GKE does not repair
 	closesPorts    = "gpuFirewall"       // refuses the firewall rules between GPUs
-	needsGoogle    = "gpuNetworks"       // refuses the subnets between GPUs
+	needsGoogle    = "gpuNetworks"       // refuses the RDMA subnets
 	needsFlowLogs  = "flowLogs"          // refuses the subnets between GPUs, and others without flow logs
 	dependsOnList  = "depends"           // the name alone does not decide
 	sharesMachines = "sharedReservation" // the values of the policy decide about reservations
+	sharesSubnets  = "sharedSubnets"     // the values of the policy decide about subnets of a Shared VPC
+	ownsNAT        = "nat"               // the values of the policy decide about Cloud NAT
+	serialPorts    = "serialPortLogs"    // refuses logs of serial ports; GKE decides about pools that it creates
 )
 
 func demands() []demand {
@@ -79,11 +82,10 @@ func demands() []demand {
 		},
 		{
 			code: "E1035", title: "organisation policy demands logs of firewall rules", check: "firewallLogs",
-			// With an existing network, the rules of network-team/ have the logs.
-			refuses: func(p *ir.Platform) bool {
-				return !p.Security.FirewallLogs && (p.OwnsNetwork() || p.Network.Existing != nil)
-			},
-			state: is("security.firewallLogs is false"), field: at("security", "firewallLogs"),
+			// With an existing network, the rules of network-team/ have the logs. Without a
+			// network in the blueprint, the folder has no firewall rule.
+			refuses: func(p *ir.Platform) bool { return p.Network.Name != "" && !p.Security.FirewallLogs },
+			state:   is("security.firewallLogs is false"), field: at("security", "firewallLogs"),
 			help: "set security: firewallLogs: true",
 		},
 		{
@@ -104,6 +106,12 @@ func demands() []demand {
 			state:   is("cluster.authorizedNetworks gives the control plane a public address"),
 			field:   at("cluster", "authorizedNetworks"),
 			help:    "remove cluster.authorizedNetworks: people can use the DNS endpoint",
+		},
+		{
+			code: "E1043", title: "organisation policy refuses logs of serial ports", check: serialPorts,
+			refuses: off(func(s ir.Security) bool { return s.NoSerialPortLogs }),
+			state:   is("GKE logs the serial ports of its nodes"), field: at("security", "noSerialPortLogs"),
+			help: "set security: noSerialPortLogs: true",
 		},
 	}
 }
@@ -235,7 +243,7 @@ func refusesAlways(check string, p *ir.Platform) bool {
 	case closesPorts:
 		return slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile == "" })
 	case needsGoogle:
-		return gpus
+		return gpus && slices.ContainsFunc(p.Network.GPUs, func(n ir.GPUNetwork) bool { return n.Profile != "" })
 	case needsFlowLogs:
 		return gpus && p.Security.FlowLogs
 	}
@@ -257,7 +265,7 @@ func policyValues(r *report) {
 		var names []string
 		var notes []option
 		for _, c := range r.concerning(policy) {
-			if c.Check == dependsOnList || c.Check == sharesMachines && r.Plan.AnyCapacity(usesSharedReservation) {
+			if isUndecided(c.Check, r.Plan) {
 				names = append(names, c.Name)
 				notes = append(notes, withNote("%s: %s", c.Name, strings.ReplaceAll(c.Set, "`", "")))
 			}
@@ -267,6 +275,24 @@ func policyValues(r *report) {
 				words.And(names)), notes...)
 		}
 	}
+}
+
+// isUndecided reports whether the name of a constraint with the given check does not say
+// whether it refuses the plan.
+func isUndecided(check string, p *ir.Platform) bool {
+	switch check {
+	case dependsOnList:
+		return true
+	case sharesMachines:
+		return p.AnyCapacity(usesSharedReservation)
+	case sharesSubnets:
+		return p.SharesVPC()
+	case ownsNAT:
+		return p.OwnsNetwork()
+	case serialPorts:
+		return p.Security.NoSerialPortLogs && p.AutoProvisioning.Create
+	}
+	return false
 }
 
 // usesSharedReservation reports whether another project owns the reservation of a

@@ -12,6 +12,7 @@ import (
 func TestChecksOfConstraints(t *testing.T) {
 	known := []string{
 		"", needsExemption, needsRepair, closesPorts, needsGoogle, needsFlowLogs, dependsOnList, sharesMachines,
+		sharesSubnets, ownsNAT,
 	}
 	made := map[string]bool{}
 	for _, d := range demands() {

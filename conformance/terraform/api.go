@@ -26,6 +26,8 @@ type cloud struct {
 	// differs changes the arguments of imported resources, by ID and path: somebody else
 	// made them.
 	differs map[[2]string]func(tftypes.Value) tftypes.Value
+	// unreadable is the type of data sources that cannot be read, or "".
+	unreadable string
 }
 
 // unsent lists, by type, the arguments that the provider does not send to an

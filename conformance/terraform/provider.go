@@ -12,6 +12,7 @@ package terraform
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -177,6 +178,14 @@ func refusal(err error) []*tfprotov5.Diagnostic {
 
 func (d *double) ReadDataSource(_ context.Context,
 	r *tfprotov5.ReadDataSourceRequest) (*tfprotov5.ReadDataSourceResponse, error) {
+	d.cloud.Lock()
+	denied := d.cloud.unreadable == r.TypeName
+	d.cloud.Unlock()
+	if denied {
+		return &tfprotov5.ReadDataSourceResponse{
+			Diagnostics: refusal(errors.New("Required 'compute.subnetworks.get' permission")),
+		}, nil
+	}
 	schema := d.schemas.data[r.TypeName]
 	state, err := transform(r.Config, schema,
 		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {

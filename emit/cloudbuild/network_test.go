@@ -32,6 +32,7 @@ case $call in
 *'subnets describe batch '*) echo 'shared 10.128.0.0/24 True' ;;
 *'subnets describe control '*) echo 'shared 10.129.0.0/28 False' ;;
 *'subnets describe gpu-b '*) echo 'gpu 10.130.0.0/28 False' ;;
+*'subnets list-usable'*) echo projects/net-host/regions/us-central1/subnetworks/batch ;;
 esac
 `
 
@@ -49,6 +50,12 @@ func TestCheckNetwork(t *testing.T) {
 	if len(r.callsWith(want)) != 1 {
 		t.Errorf("no %q in %q", want, r.calls)
 	}
+	s.answer(`if [[ $call == *'list-usable'* ]]; then echo 'Required permission' >&2; exit 1; fi` + fittingNetwork)
+	r = s.runStep(st)
+	if want := "GKE does not say whether its agent may use the subnet: Required permission\n"; r.code != 0 ||
+		r.output != want {
+		t.Errorf("usable subnets cannot be listed: exit code %d\n%s", r.code, r.output)
+	}
 	const every = "The network does not fit the platform:\n"
 	for _, tt := range []struct{ name, answers, says string }{
 		{
@@ -64,6 +71,7 @@ case $call in
 *'subnets describe control '*) echo 'shared 10.129.0.0/30 False' ;;
 *'subnets describe gpu-b '*) echo 'gpu 10.130.0.0/28 False' ;;
 *subnetworks/gpu-b/testIamPermissions*) denied=true; echo '{}' ;;
+*'subnets list-usable'*) echo projects/net-host/regions/us-central1/subnetworks/other-batch ;;
 esac
 `, every + `- subnet batch is in network other, not in shared
 - subnet batch has the range 10.128.0.0/25, but needs at least a /24
@@ -72,7 +80,8 @@ esac
 - this build may not use subnet gpu-b: it needs roles/compute.networkUser
 - the secondary range pods is 10.132.0.0/17, but needs at least a /16
 - subnet batch has no secondary range services
-`,
+- GKE's agent in project my-project may not use subnet batch: it needs roles/compute.networkUser on the subnet, and ` +
+				"roles/container.hostServiceAgentUser on project net-host\n",
 		},
 	} {
 		s.answer(tt.answers)

@@ -115,8 +115,12 @@ func checkNetwork(p *ir.Platform) task {
 	ranges := []string{
 		e.PodRange + ":" + strconv.Itoa(e.PodPrefix), e.ServiceRange + ":" + strconv.Itoa(e.ServicePrefix),
 	}
+	agent := ""
+	if p.SharesVPC() && p.OwnsCluster() {
+		agent = p.Project
+	}
 	return scriptStep(p, 300, "network", networkScript, variable{"NETWORK_PROJECT", e.Project},
-		variable{"REGION", p.Region}, variable{"SUBNETS", strings.Join(subnets, " ")},
+		variable{"AGENT_PROJECT", agent}, variable{"REGION", p.Region}, variable{"SUBNETS", strings.Join(subnets, " ")},
 		variable{"RANGES", strings.Join(ranges, " ")})
 }
 

@@ -273,7 +273,7 @@ func grafanaPanels(t *testing.T, p *ir.Platform, board string) (panels map[strin
 func TestColours(t *testing.T) {
 	panels, folded := grafanaPanels(t, smallPlan(), "admin")
 	if diff := cmp.Diff([]string{
-		"Evictions and interruptions", "Nodes", "Capacity", "Accelerators", "Controller",
+		"Evictions and interruptions", "Nodes", "Capacity", "Accelerators", "Costs by team", "Controller",
 	}, folded); diff != "" {
 		t.Errorf("folded rows (-want +got):\n%s", diff)
 	}

@@ -36,6 +36,9 @@ func askNetworkOwners(d *document, p *ir.Platform) {
 			"The services `compute.googleapis.com` and `container.googleapis.com` are enabled in "+codeSpan(e.Project)+
 				".")
 	}
+	if p.Security.FlowLogs {
+		items = append(items, "Subnet "+codeSpan(p.Network.Subnet)+" has VPC flow logs.")
+	}
 	if e.NAT {
 		items = append(items, "Nodes and pods can reach the internet, for example through Cloud NAT for the primary "+
 			"range and the pods' range of "+codeSpan(p.Network.Subnet)+": they pull public images.")
@@ -51,8 +54,12 @@ func listRanges(d *document, p *ir.Platform) {
 		rangesForNodes(d, p)
 		return
 	}
-	d.Para("At its largest, the platform has ", countNoun(p.MaxNodes(), "node"), ". Each range must have at least the ",
-		"size in the table. A larger range leaves room for growth: the ranges of a cluster cannot be changed.")
+	largest := countNoun(p.MaxNodes(), "node")
+	if surge := p.SurgeNodes(); surge > 0 {
+		largest += " and during upgrades " + formatNumber(surge) + " more"
+	}
+	d.Para("At its largest, the platform has ", largest, ". Each range must have at least the size in the table. ",
+		"A larger range leaves room for growth: the ranges of a cluster cannot be changed.")
 	known := func(cidr string) markup {
 		if cidr == "" {
 			return ""
@@ -133,19 +140,41 @@ func listFirewallRules(d *document, p *ir.Platform) {
 		rows = append(rows, []markup{codeSpan(p.Network.Name), "ingress", controlPlaneRange(p), ports,
 			"the control plane calls webhooks and the APIs that they serve"})
 	}
-	for _, n := range p.Network.GPUs {
-		if n.Profile == "" {
-			rows = append(rows, []markup{codeSpan(n.Name), "ingress", "its own subnets", "TCP, UDP, ICMP",
-				"GPU nodes reach each other"})
-		}
+	for _, n := range networksWithRules(p) {
+		rows = append(rows, []markup{codeSpan(n.Name), "ingress", subnetRanges(n), "TCP, UDP, ICMP, all ports",
+			"GPU nodes reach each other"})
 	}
 	if rows == nil {
 		return
 	}
 	d.Heading(2, "Firewall rules")
+	logs := markup("")
+	if p.Security.FirewallLogs {
+		logs = " Each rule logs the connections that it allows."
+	}
 	d.Para("Each rule has these targets: machines with the service account ",
-		codeSpan(p.NodeAccount.Email(p.Project)), ". GKE makes further rules for the cluster itself.")
+		codeSpan(p.NodeAccount.Email(p.Project)), ".", logs, " GKE makes further rules for the cluster itself.")
 	d.Table([]markup{"Network", "Direction", "Source", "Protocol and ports", "Why"}, rows)
+}
+
+// networksWithRules returns the networks of GPU nodes that support firewall rules: all
+// except the RDMA networks.
+func networksWithRules(p *ir.Platform) (out []ir.GPUNetwork) {
+	for _, n := range p.Network.GPUs {
+		if n.Profile == "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// subnetRanges names the ranges of all subnets of a network of GPU nodes.
+func subnetRanges(n ir.GPUNetwork) markup {
+	var names []string
+	for _, s := range n.Subnets {
+		names = append(names, s.Name)
+	}
+	return "the primary range of subnet " + codeList(names)
 }
 
 // controlPlaneRange says from which addresses the control plane calls the nodes.
@@ -170,7 +199,7 @@ func listBindings(d *document, p *ir.Platform) {
 		d.Para("NUMBER is the number of project ", codeSpan(p.Project), ". This command prints it:")
 		d.Code("sh", shellCommand("gcloud", "projects", "describe", p.Project, "--format=value(projectNumber)"))
 	}
-	use := codeSpan("roles/compute.networkUser") + " on each subnet above"
+	use := codeSpan("roles/compute.networkUser") + " on each subnet below"
 	if !p.OwnsCluster() {
 		bindForNodes(d, p, use)
 		return
@@ -185,6 +214,7 @@ func listBindings(d *document, p *ir.Platform) {
 			codeSpan("roles/container.hostServiceAgentUser") + " on project " + host,
 			"GKE makes the firewall rules of the cluster"},
 	})
+	nameSubnets(d, p)
 	d.Para("These accounts exist after `./create-platform.sh --prepare`.")
 }
 
@@ -202,14 +232,23 @@ func bindForNodes(d *document, p *ir.Platform, use markup) {
 				"GKE creates the node pools"})
 	}
 	d.Table([]markup{"Member", "Role", "Why"}, rows)
+	nameSubnets(d, p)
 	d.Para("The account of the build exists after `./create-platform.sh --prepare`.")
+}
+
+// nameSubnets names the subnets of the bindings.
+func nameSubnets(d *document, p *ir.Platform) {
+	d.Para("The subnets in region ", codeSpan(p.Region), ": ", codeList(p.UsedSubnets()), ".")
 }
 
 // listEgress lists the flows that a network with denied egress must allow.
 func listEgress(d *document, p *ir.Platform) {
 	d.Heading(2, "If the network denies egress")
-	d.Para("GKE makes only ingress rules. If a rule of the network denies egress by default, allow these flows, with ",
-		"the same targets:")
+	d.Para("GKE makes only ingress rules. If a rule of the networks denies egress by default, allow these flows for ",
+		"machines with the service account ", codeSpan(p.NodeAccount.Email(p.Project)), ", with a higher priority ",
+		"than the rule that denies: `main.tf` gives them the priority 1000. Rules of firewall policies apply before ",
+		"rules of networks: if a policy denies egress, allow the flows there. The metadata server and the DNS of a ",
+		"VPC network, `169.254.169.254`, need no rule.")
 	rows := [][]markup{
 		{"the primary range and the pods' range of " + codeSpan(p.Network.Subnet), "all",
 			"nodes and pods reach each other"},
@@ -222,7 +261,12 @@ func listEgress(d *document, p *ir.Platform) {
 	}
 	rows = append(rows, []markup{codeSpan("199.36.153.4/30") + ", " + codeSpan("199.36.153.8/30"), "TCP 443",
 		"nodes reach Google APIs; the DNS of the network must lead " + codeSpan("*.googleapis.com") + ", " +
-			codeSpan("*.gcr.io") + " and " + codeSpan("*.pkg.dev") + " to these addresses"})
+			codeSpan("*.gcr.io") + " and " + codeSpan("*.pkg.dev") + " to these addresses, and a route must lead the " +
+			"addresses to the default internet gateway"})
+	for _, n := range networksWithRules(p) {
+		rows = append(rows, []markup{"in " + codeSpan(n.Name) + ", " + subnetRanges(n), "TCP, UDP, ICMP, all ports",
+			"GPU nodes reach each other"})
+	}
 	if p.Network.Existing.NAT {
 		rows = append(rows, []markup{"the internet", "TCP 443", "nodes pull images from public registries; not " +
 			"needed with `images.mirror` in the blueprint. `main.tf` does not allow it"})
@@ -234,7 +278,9 @@ func listEgress(d *document, p *ir.Platform) {
 func applyTeamFile(d *document, p *ir.Platform) {
 	d.Heading(2, "Apply it")
 	d.Para("`main.tf` is a Terraform root of its own. Copy it to your own configuration, or run it here, with a state ",
-		"that you keep. If the network denies egress, also write `-var=egress_is_denied=true`.")
+		"that you keep. If the network denies egress, also write `-var=egress_is_denied=true`. The names of the ",
+		"firewall rules begin with ", codeSpan(p.Name), "; if the network has rules of these names, write ",
+		"`-var=rule_prefix=NAME`.")
 	apply := []string{"terraform", "apply"}
 	if p.SharesVPC() {
 		apply = append(apply, "-var=platform_number=NUMBER")
@@ -242,6 +288,10 @@ func applyTeamFile(d *document, p *ir.Platform) {
 	d.Code("sh", "terraform init", shellCommand(apply...))
 	d.Para("When the platform is destroyed, run `terraform destroy` in the same way. Nothing else of the platform is ",
 		"in the network.")
+	if p.SharesVPC() && (p.OwnsCluster() || len(p.Network.GPUs) > 0) {
+		d.Para("The bindings of Google's agents serve all clusters of project ", codeSpan(p.Project), ". If another of ",
+			"its clusters uses a subnet, first let go of its bindings with `terraform state rm`.")
+	}
 }
 
 // explainExistingNetwork refers to what the owners of the network must do before the
@@ -254,6 +304,7 @@ func explainExistingNetwork(d *document, p *ir.Platform) {
 	d.Para("The network ", codeSpan(p.Network.Name), " of project ", codeSpan(e.Project), " belongs to others. The ",
 		"platform changes nothing in it. Run `./create-platform.sh --prepare`, which creates the accounts that need ",
 		"rights there, and give ", fileLink(networkTeamPage), " to the owners of the network: it lists the ranges, ",
-		"the firewall rules and the rights that the platform needs. The step `network` of the build reports ",
-		"everything that is missing, before anything is built.")
+		"the firewall rules and the rights that the platform needs. The step `network` of the build compares the ",
+		"subnets, their ranges and the rights to use them with what the platform needs, and reports all differences ",
+		"before anything is built. It does not see firewall rules.")
 }

@@ -107,7 +107,6 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 		"Capacity/Accelerators by model",
 		"Capacity/Accelerators by provisioning model",
 		"Capacity/Accelerators requested and busy",
-		"Capacity/Accelerators requested by namespace",
 		"Accelerators/Duty cycle by model",
 		"Accelerators/Duty cycle of all chips",
 		"Accelerators/Memory in use by model",
@@ -117,9 +116,12 @@ func TestPanelsFollowThePlatform(t *testing.T) {
 		"Accelerators/TensorCore utilisation",
 		"Accelerators/Tensor pipe and SM activity",
 		"Accelerators/Busy GPUs below 1 GHz",
+		"Costs by team/Accelerators requested by namespace",
+		"Costs by team/Accelerator hours by namespace",
 		"My quota/Memory quota of my queues",
 		"My jobs/Accelerator duty cycle by pod",
 		"My jobs/Accelerator memory in use by pod",
+		"My jobs/Accelerator hours within 30 days",
 		"My jobs/JobSet goodput",
 	}
 	if diff := cmp.Diff(want, missing); diff != "" {

@@ -13,7 +13,7 @@ import (
 func adminSections(p *ir.Platform) []Section {
 	s := schedulerOf(p)
 	return presentSections(p,
-		append(s.admin(p), nodeSection(), capacitySection(p), acceleratorSection(p), s.controller(p)))
+		append(s.admin(p), nodeSection(), capacitySection(p), acceleratorSection(p), costSection(p), s.controller(p)))
 }
 
 // kueueAdminSections returns the administrator's sections on the queues.
@@ -404,15 +404,6 @@ func capacitySection(p *ir.Platform) Section {
 			},
 			skip: !chipped,
 		},
-		{
-			Title: "Accelerators requested by namespace",
-			Note: "Each team has its own namespace. Cloud Billing also divides the costs of nodes by the requests of " +
-				"pods. The costs themselves are not in Cloud Monitoring.",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("namespace_name", `sum by (namespace_name) (`+
-				`kubernetes_io:container_accelerator_request{monitored_resource="k8s_container",@system})`),
-			skip: !chipped,
-		},
 	}}
 }
 
@@ -690,6 +681,13 @@ func myJobsSection(p *ir.Platform) Section {
 					`) / sum by (pod_name) (kubernetes_io:container_accelerator_memory_total` + container + `)`),
 			}},
 			skip: !chipped,
+		},
+		{
+			Title: "Accelerator hours within 30 days",
+			Note:  "What the pods of the team requested. Cloud Billing divides costs by the same requests.",
+			Shape: Number, Unit: amount,
+			Queries: []Query{{expr: hoursOf(`sum(`+acceleratorRequest+container+`)`, month)}},
+			skip:    !chipped,
 		},
 		{
 			Title: "JobSet goodput",

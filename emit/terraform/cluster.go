@@ -144,6 +144,7 @@ func firstNodes(c *body, s ir.Security) {
 	c.setNumber("initial_node_count", 1)
 	node := c.block("node_config")
 	bootDiskKey(node, s)
+	serialPortLogs(node, s)
 	nodeIdentity(node)
 	writeShielded(node)
 }
@@ -186,6 +187,19 @@ func bootDiskKey(b *body, s ir.Security) {
 	if s.KMSKey != "" {
 		b.setString("boot_disk_kms_key", s.KMSKey)
 	}
+}
+
+// serialPortLogs keeps the output of a node's serial ports out of Cloud Logging, if the
+// platform asks for it. The other key is a default of
+// GKE, which the provider would otherwise unset. Sources: gcpdiag, gke/ERR/2025_001; documentation of the provider,
+// google_container_cluster, node_config.metadata.
+func serialPortLogs(node *body, s ir.Security) {
+	if !s.NoSerialPortLogs {
+		return
+	}
+	node.setTokens("metadata", objectTokens([]entry{
+		{"disable-legacy-endpoints", stringTokens("true")}, {"serial-port-logging-enable", stringTokens("false")},
+	}))
 }
 
 func writeAddons(c *body, p *ir.Platform) {

@@ -57,6 +57,8 @@ func gpuNetworks(b *body, p *ir.Platform) {
 	subnet.setExpr("region", "var.region")
 	subnet.setExpr("network", "google_compute_network.gpu[each.value.network].id")
 	subnet.setExpr("ip_cidr_range", "each.value.range")
+	subnet.note("Organisations demand it, and nodes do not use it here. It is not verified for RDMA networks.")
+	subnet.setExpr("private_ip_google_access", "local.gpu_networks[each.value.network].profile == null")
 
 	b.note("On these networks, nodes accept connections only from each other.")
 	firewall := b.resource("google_compute_firewall", "gpu")

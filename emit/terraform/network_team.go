@@ -3,7 +3,6 @@ package terraform
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -38,8 +37,15 @@ func networkTeam(b *body, p *ir.Platform) {
 		validation.setExpr("condition", `can(regex("^[0-9]+$", var.platform_number))`)
 		validation.setString("error_message", "A project number has only digits.")
 	}
+	prefix := b.block("variable", "rule_prefix")
+	prefix.setString("description", "First part of the names of the firewall rules. Set another if the network "+
+		"already has rules of another platform of this name.")
+	prefix.setExpr("type", "string")
+	prefix.setString("default", p.Name)
+	prefix.setBool("nullable", false)
 	denied := b.block("variable", "egress_is_denied")
-	denied.setString("description", "Whether a firewall rule of the network denies egress by default.")
+	denied.setString("description", "Whether firewall rules of the networks deny egress, with a priority number above "+
+		"1000. The priority of the rules in this file is 1000.")
 	denied.setExpr("type", "bool")
 	denied.setExpr("default", "false")
 	denied.setBool("nullable", false)
@@ -103,60 +109,90 @@ func controlPlaneSource(p *ir.Platform) hclwrite.Tokens {
 	return subnetRange(p.Network.Subnet)
 }
 
-func teamFirewall(b *body, p *ir.Platform) {
-	rule := func(label, name, description string, network hclwrite.Tokens) *body {
-		f := b.resource("google_compute_firewall", label)
-		if strings.HasPrefix(label, "egress_") {
-			f.setExpr("count", "var.egress_is_denied ? 1 : 0")
-		}
-		f.setString("project", p.Network.Existing.Project)
-		f.setString("name", name)
-		f.setString("description", description)
-		f.setTokens("network", network)
-		return f
+// teamRule is a firewall rule of the network's owners. Its targets are the nodes.
+type teamRule struct {
+	label       string // of the resource
+	suffix      string // of the rule's name
+	description string
+	network     hclwrite.Tokens
+	// egress reports whether the rule is for a network that denies egress. Other rules
+	// are ingress rules.
+	egress bool
+	ranges hclwrite.Tokens // sources, or destinations of egress
+	allow  []allowed
+}
+
+// allowed is a protocol that a firewall rule allows, on all ports if it names none.
+type allowed struct {
+	protocol string
+	ports    []string
+}
+
+// betweenGPUs are the protocols of the networks between GPUs.
+var betweenGPUs = []allowed{{protocol: "tcp"}, {protocol: "udp"}, {protocol: "icmp"}}
+
+// writeTeamRule writes a firewall rule of the network's owners.
+func writeTeamRule(b *body, p *ir.Platform, r teamRule) {
+	f := b.resource("google_compute_firewall", r.label)
+	direction, ranges := "INGRESS", "source_ranges"
+	if r.egress {
+		f.setExpr("count", "var.egress_is_denied ? 1 : 0")
+		direction, ranges = "EGRESS", "destination_ranges"
 	}
-	allow := func(f *body, protocol string, ports ...string) {
+	f.setString("project", p.Network.Existing.Project)
+	f.setTokens("name", hclwrite.TokensForFunctionCall("join", stringTokens("-"),
+		tupleTokens(traversalTokens("var", "rule_prefix"), stringTokens(r.suffix))))
+	f.setString("description", r.description)
+	f.setTokens("network", r.network)
+	f.setString("direction", direction)
+	f.setTokens(ranges, r.ranges)
+	f.setExpr("target_service_accounts", "[local.nodes]")
+	for _, each := range r.allow {
 		a := f.block("allow")
-		a.setString("protocol", protocol)
-		if ports != nil {
-			a.setStrings("ports", ports)
+		a.setString("protocol", each.protocol)
+		if each.ports != nil {
+			a.setStrings("ports", each.ports)
 		}
 	}
+	firewallLogs(f, p.Security)
+}
+
+func teamFirewall(b *body, p *ir.Platform) {
 	if p.OwnsCluster() { // otherwise the controllers run on nodes of others
-		webhookRule(b, p, rule, allow)
+		webhooks := webhookServers(p)
+		b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
+		writeTeamRule(b, p, teamRule{
+			label: "webhooks", suffix: "webhooks",
+			description: "Lets the control plane of " + p.Name + " call webhooks on its nodes.",
+			network:     traversalTokens("local", "network"), ranges: tupleTokens(controlPlaneSource(p)),
+			allow: []allowed{{"tcp", webhooks.ports}},
+		})
 	}
+	teamGPUs(b, p, false)
+	teamEgress(b, p)
+}
+
+// teamGPUs writes the rules, in one direction, of the networks between GPUs.
+func teamGPUs(b *body, p *ir.Platform, egress bool) {
 	for _, n := range p.Network.GPUs {
 		if n.Profile != "" { // an RDMA network supports no firewall rules
 			continue
 		}
-		name := p.Name + "-" + n.Short
-		f := rule("gpu_"+resourceLabel(n.Short), name, "Lets the GPU nodes of "+p.Name+" reach each other.",
-			stringTokens(p.NetworkPath(n.Name)))
-		f.setString("direction", "INGRESS")
 		var ranges []hclwrite.Tokens
 		for _, s := range n.Subnets {
 			ranges = append(ranges, subnetRange(s.Name))
 		}
-		f.setTokens("source_ranges", tupleTokens(ranges...))
-		f.setExpr("target_service_accounts", "[local.nodes]")
-		for _, protocol := range []string{"tcp", "udp", "icmp"} {
-			allow(f, protocol)
+		r := teamRule{
+			label: "gpu_" + resourceLabel(n.Short), suffix: n.Short,
+			description: "Lets the GPU nodes of " + p.Name + " reach each other.",
+			network:     stringTokens(p.NetworkPath(n.Name)), egress: egress, ranges: tupleTokens(ranges...),
+			allow: betweenGPUs,
 		}
+		if egress {
+			r.label, r.suffix = "egress_"+r.label, "egress-"+r.suffix
+		}
+		writeTeamRule(b, p, r)
 	}
-	teamEgress(b, p, rule, allow)
-}
-
-// webhookRule writes the rule that lets the control plane reach the controllers.
-func webhookRule(b *body, p *ir.Platform, rule func(label, name, description string, network hclwrite.Tokens) *body,
-	allow func(f *body, protocol string, ports ...string)) {
-	webhooks := webhookServers(p)
-	b.note("GKE lets a private control plane reach only ports 443 and 10250 of the nodes. The", webhooks.note)
-	f := rule("webhooks", p.Name+"-webhooks", "Lets the control plane of "+p.Name+" call webhooks on its nodes.",
-		traversalTokens("local", "network"))
-	f.setString("direction", "INGRESS")
-	f.setTokens("source_ranges", tupleTokens(controlPlaneSource(p)))
-	f.setExpr("target_service_accounts", "[local.nodes]")
-	allow(f, "tcp", webhooks.ports...)
 }
 
 // privateGoogleAccess are the addresses of private.googleapis.com and
@@ -165,31 +201,32 @@ var privateGoogleAccess = []string{"199.36.153.4/30", "199.36.153.8/30"}
 
 // teamEgress writes the rules of a network that denies egress. Source: GKE documentation,
 // "Automatically created firewall rules", which are ingress rules only.
-func teamEgress(b *body, p *ir.Platform, rule func(label, name, description string, network hclwrite.Tokens) *body,
-	allow func(f *body, protocol string, ports ...string)) {
+func teamEgress(b *body, p *ir.Platform) {
 	b.note("Nodes reach each other, all pods, and the control plane. GKE itself makes only ingress",
 		"rules.")
-	f := rule("egress_cluster", p.Name+"-egress-cluster", "Lets the nodes of "+p.Name+" reach the cluster.",
-		traversalTokens("local", "network"))
-	f.setString("direction", "EGRESS")
 	nodes := subnetRange(p.Network.Subnet)
 	destinations := []hclwrite.Tokens{nodes}
 	if source := controlPlaneSource(p); string(source.Bytes()) != string(nodes.Bytes()) {
 		destinations = append(destinations, source)
 	}
-	f.setTokens("destination_ranges", hclwrite.TokensForFunctionCall("concat",
-		tupleTokens(destinations...), traversalTokens("local", "pod_ranges")))
-	f.setExpr("target_service_accounts", "[local.nodes]")
-	allow(f, "all")
-
+	writeTeamRule(b, p, teamRule{
+		label: "egress_cluster", suffix: "egress-cluster",
+		description: "Lets the nodes of " + p.Name + " reach the cluster.",
+		network:     traversalTokens("local", "network"), egress: true,
+		ranges: hclwrite.TokensForFunctionCall("concat", tupleTokens(destinations...),
+			traversalTokens("local", "pod_ranges")),
+		allow: []allowed{{protocol: "all"}},
+	})
 	b.note("Nodes reach Google APIs over Private Google Access. The DNS of the network must lead their",
-		"names to these addresses.")
-	f = rule("egress_google", p.Name+"-egress-google", "Lets the nodes of "+p.Name+" reach Google APIs.",
-		traversalTokens("local", "network"))
-	f.setString("direction", "EGRESS")
-	f.setStrings("destination_ranges", privateGoogleAccess)
-	f.setExpr("target_service_accounts", "[local.nodes]")
-	allow(f, "tcp", "443")
+		"names to these addresses, and a route must lead the addresses to the default internet",
+		"gateway.")
+	writeTeamRule(b, p, teamRule{
+		label: "egress_google", suffix: "egress-google",
+		description: "Lets the nodes of " + p.Name + " reach Google APIs.",
+		network:     traversalTokens("local", "network"), egress: true,
+		ranges: hclwrite.TokensForValue(stringTuple(privateGoogleAccess)), allow: []allowed{{"tcp", []string{"443"}}},
+	})
+	teamGPUs(b, p, true)
 }
 
 // teamBindings writes the IAM bindings of a Shared VPC. Sources: GKE documentation, "Set

@@ -54,7 +54,7 @@ func systemPool(b *body, p *ir.Platform) {
 	np.note("The number of nodes in each zone.")
 	np.setNumber("node_count", p.SystemPool.NodesPerZone)
 	writeManagement(np, true)
-	writeUpgrades(np, 1, 0)
+	writeUpgrades(np, ir.SystemSurge, 0)
 	privateNodes(np)
 	node := np.block("node_config")
 	writeMachine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
@@ -313,6 +313,7 @@ func nodeIdentity(node *body) {
 
 func nodeDefaults(node *body, p *ir.Platform) {
 	bootDiskKey(node, p.Security)
+	serialPortLogs(node, p.Security)
 	switch {
 	case !p.OwnsCluster():
 		node.note("The label distinguishes the platform's node pools from those of others.")

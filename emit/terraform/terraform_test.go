@@ -127,7 +127,7 @@ func planShapes() map[string]*ir.Platform {
 		"secured": editedPlan(func(p *ir.Platform) {
 			p.Security = ir.Security{
 				KMSKey: kmsKey, BinaryAuthorization: true, FlowLogs: true, Posture: true, FirewallLogs: true,
-				IntraNodeVisibility: true, BulletinTopic: "projects/my-project/topics/gke",
+				IntraNodeVisibility: true, NoSerialPortLogs: true, BulletinTopic: "projects/my-project/topics/gke",
 			}
 		}),
 		"maintenance": editedPlan(func(p *ir.Platform) {

@@ -2,7 +2,8 @@
 # Compares the subnets, which others own, with what the platform needs, and reports all
 # differences at once. SUBNETS lists the subnets, each with its network and the longest
 # prefix that is long enough. RANGES lists the secondary ranges of the first subnet in
-# the same way, without a network.
+# the same way, without a network. AGENT_PROJECT is the project whose GKE agent creates the
+# cluster in a network of another project, or empty.
 set -euo pipefail
 
 problems=
@@ -59,6 +60,17 @@ if secondary=$(describe "$subnet" --flatten='secondaryIpRanges[]' \
       report "the secondary range $name is $its_range, but needs at least a /$prefix"
     fi
   done
+fi
+
+# The build cannot read the rights of GKE's agent, but GKE lists the subnets that the agent
+# may use. It lists none if the agent may not act in the project of the network.
+if [[ -n $AGENT_PROJECT ]]; then
+  if ! usable=$(gcloud container subnets list-usable --project="$AGENT_PROJECT" --network-project="$NETWORK_PROJECT" \
+    --format='value(subnetwork)' 2>&1); then
+    printf "GKE does not say whether its agent may use the subnet: %s\n" "$usable"
+  elif [[ $usable$'\n' != *"/regions/$REGION/subnetworks/$subnet"$'\n'* ]]; then
+    report "GKE's agent in project $AGENT_PROJECT may not use subnet $subnet: it needs roles/compute.networkUser on the subnet, and roles/container.hostServiceAgentUser on project $NETWORK_PROJECT"
+  fi
 fi
 
 if [[ -n $problems ]]; then

@@ -91,6 +91,7 @@ func (s *sheet) addCluster() {
 		"another key replaces every node pool"+
 			choose(s.plan.OwnsCluster(), ", and with auto-provisioning the cluster", ""))
 	security.is("logs of firewall rules", onOff(s.plan.Security.FirewallLogs))
+	security.is("logs of serial ports", onOff(!s.plan.Security.NoSerialPortLogs), "Terraform replaces every node pool")
 	security.is("Data Access audit logs of the project", onOff(s.plan.Security.DataAccessLogs))
 
 	access := s.newSubject(TopicAccess, kindCluster, "")

@@ -35,6 +35,9 @@ resource "google_compute_subnetwork" "gpu" {
   region        = var.region
   network       = google_compute_network.gpu[each.value.network].id
   ip_cidr_range = each.value.range
+
+  # Organisations demand it, and nodes do not use it here. It is not verified for RDMA networks.
+  private_ip_google_access = local.gpu_networks[each.value.network].profile == null
 }
 
 # On these networks, nodes accept connections only from each other.

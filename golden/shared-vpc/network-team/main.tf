@@ -25,8 +25,15 @@ variable "platform_number" {
   }
 }
 
+variable "rule_prefix" {
+  description = "First part of the names of the firewall rules. Set another if the network already has rules of another platform of this name."
+  type        = string
+  default     = "shared-vpc"
+  nullable    = false
+}
+
 variable "egress_is_denied" {
-  description = "Whether a firewall rule of the network denies egress by default."
+  description = "Whether firewall rules of the networks deny egress, with a priority number above 1000. The priority of the rules in this file is 1000."
   type        = bool
   default     = false
   nullable    = false
@@ -69,7 +76,7 @@ data "google_compute_subnetwork" "used" {
 # webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.
 resource "google_compute_firewall" "webhooks" {
   project                 = "net-host"
-  name                    = "shared-vpc-webhooks"
+  name                    = join("-", [var.rule_prefix, "webhooks"])
   description             = "Lets the control plane of shared-vpc call webhooks on its nodes."
   network                 = local.network
   direction               = "INGRESS"
@@ -84,7 +91,7 @@ resource "google_compute_firewall" "webhooks" {
 
 resource "google_compute_firewall" "gpu_gvnic_1" {
   project                 = "net-host"
-  name                    = "shared-vpc-gvnic-1"
+  name                    = join("-", [var.rule_prefix, "gvnic-1"])
   description             = "Lets the GPU nodes of shared-vpc reach each other."
   network                 = "projects/net-host/global/networks/gpu-gvnic"
   direction               = "INGRESS"
@@ -109,7 +116,7 @@ resource "google_compute_firewall" "gpu_gvnic_1" {
 resource "google_compute_firewall" "egress_cluster" {
   count                   = var.egress_is_denied ? 1 : 0
   project                 = "net-host"
-  name                    = "shared-vpc-egress-cluster"
+  name                    = join("-", [var.rule_prefix, "egress-cluster"])
   description             = "Lets the nodes of shared-vpc reach the cluster."
   network                 = local.network
   direction               = "EGRESS"
@@ -122,11 +129,12 @@ resource "google_compute_firewall" "egress_cluster" {
 }
 
 # Nodes reach Google APIs over Private Google Access. The DNS of the network must lead their
-# names to these addresses.
+# names to these addresses, and a route must lead the addresses to the default internet
+# gateway.
 resource "google_compute_firewall" "egress_google" {
   count                   = var.egress_is_denied ? 1 : 0
   project                 = "net-host"
-  name                    = "shared-vpc-egress-google"
+  name                    = join("-", [var.rule_prefix, "egress-google"])
   description             = "Lets the nodes of shared-vpc reach Google APIs."
   network                 = local.network
   direction               = "EGRESS"
@@ -136,6 +144,29 @@ resource "google_compute_firewall" "egress_google" {
   allow {
     protocol = "tcp"
     ports    = ["443"]
+  }
+}
+
+resource "google_compute_firewall" "egress_gpu_gvnic_1" {
+  count                   = var.egress_is_denied ? 1 : 0
+  project                 = "net-host"
+  name                    = join("-", [var.rule_prefix, "egress-gvnic-1"])
+  description             = "Lets the GPU nodes of shared-vpc reach each other."
+  network                 = "projects/net-host/global/networks/gpu-gvnic"
+  direction               = "EGRESS"
+  destination_ranges      = [data.google_compute_subnetwork.used["gpu-gvnic-b"].ip_cidr_range]
+  target_service_accounts = [local.nodes]
+
+  allow {
+    protocol = "tcp"
+  }
+
+  allow {
+    protocol = "udp"
+  }
+
+  allow {
+    protocol = "icmp"
   }
 }
 

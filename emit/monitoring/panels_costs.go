@@ -1,0 +1,62 @@
+package monitoring
+
+import "github.com/batchwright/batchwright/compiler/ir"
+
+// Metrics of what containers request.
+const (
+	acceleratorRequest = `kubernetes_io:container_accelerator_request`
+	cpuRequest         = `kubernetes_io:container_cpu_request_cores`
+)
+
+// period is a time over which a panel adds up hours.
+type period struct {
+	name   string
+	window string // range and resolution of a subquery
+	steps  string // number of steps in an hour
+}
+
+// The periods of the panels on costs. A long period has long steps, so that no query reads
+// more than some hundred points of each series.
+var (
+	day   = period{"24 hours", "[24h:5m]", "12"}
+	week  = period{"7 days", "[7d:15m]", "4"}
+	month = period{"30 days", "[30d:1h]", "1"}
+)
+
+// hoursOf returns an expression for the integral of an expression over a period, in hours.
+func hoursOf(expr string, p period) string {
+	return `sum_over_time((` + expr + `)` + p.window + `) / ` + p.steps
+}
+
+// costSection returns the administrator's section on the shares of the teams in the costs
+// of the platform. Cloud Monitoring has no prices, so the section shows the hours to which
+// the costs are proportional: Cloud Billing divides the costs of nodes by the requests of
+// pods. Source: GKE documentation, "View detailed breakdown of cluster costs".
+func costSection(p *ir.Platform) Section {
+	const among = `{monitored_resource="k8s_container",@system}`
+	note := "What the pods of each namespace requested; each team has its own namespace. Cloud Billing divides the " +
+		"costs of nodes by the same requests. To compare costs, multiply the hours by your price of one hour."
+	byNamespace := func(metric string) string { return `sum by (namespace_name) (` + metric + among + `)` }
+	hours := func(title, metric string, skip bool) Panel {
+		panel := Panel{Title: title, Note: note, Shape: Table, Unit: amount, SortBy: month.name, skip: skip}
+		for _, each := range []period{day, week, month} {
+			panel.Queries = append(panel.Queries, Query{
+				Name: each.name, By: []string{"namespace_name"}, expr: hoursOf(byNamespace(metric), each),
+			})
+		}
+		return panel
+	}
+	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
+	plain := p.AnyCapacity(func(c ir.Capacity) bool { return !c.HasAccelerators() })
+	return Section{Title: "Costs by team", Folded: true, Panels: []Panel{
+		{
+			Title: "Accelerators requested by namespace",
+			Note:  "Each team has its own namespace.",
+			Shape: Stack, Unit: count,
+			Queries: largestOf("namespace_name", byNamespace(acceleratorRequest)),
+			skip:    !chipped,
+		},
+		hours("Accelerator hours by namespace", acceleratorRequest, !chipped),
+		hours("vCPU hours by namespace", cpuRequest, !plain),
+	}}
+}
