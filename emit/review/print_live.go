@@ -11,9 +11,9 @@ import (
 
 // Titles of the lists of a comparison with exports.
 const (
-	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own:"
-	stayingTitle = "not in the folder, they stay:"
-	skippedTitle = "not compared:"
+	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own"
+	stayingTitle = "not in the folder: they stay"
+	skippedTitle = "not compared"
 )
 
 // liveParts returns what a comparison with exports knows besides the changes, folded except
@@ -33,7 +33,7 @@ func liveParts(facts *live.Facts) []part {
 	}
 	skipped := part{len(facts.Skipped), func(n int) string {
 		d := new(markdown.Document)
-		d.Para("**", markdown.Markup(skippedTitle), "**")
+		d.Para("**", markdown.Markup(skippedTitle), "**:")
 		items := make([]markdown.Markup, n)
 		for i, s := range facts.Skipped[:n] {
 			items[i] = proseMarkup(s.What+": "+s.Reason, 2*markdownNote)
@@ -75,7 +75,7 @@ func (r *Review) liveNotice() string {
 		lines = append(lines, fmt.Sprintf("… %d more", hidden))
 	}
 	for _, s := range r.Live.Skipped {
-		lines = append(lines, "not compared: "+s.What+": "+s.Reason)
+		lines = append(lines, skippedTitle+": "+s.What+": "+s.Reason)
 	}
 	if len(lines) == 0 {
 		return ""

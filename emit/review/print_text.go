@@ -181,7 +181,7 @@ func (p *textPrinter) printLive(facts *live.Facts) {
 	if len(facts.Skipped) == 0 {
 		return
 	}
-	p.startSection("%s", p.bold(skippedTitle))
+	p.startSection("%s", p.bold(skippedTitle+":"))
 	for _, s := range facts.Skipped {
 		p.printLine("  %s: %s", console.Inline(s.What), console.Inline(s.Reason))
 		if s.Export != "" {
@@ -195,7 +195,7 @@ func (p *textPrinter) printList(title string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	p.startSection("%s", p.bold(title))
+	p.startSection("%s", p.bold(title+":"))
 	shown, hidden := firstItems(names, textLines)
 	for _, name := range shown {
 		p.printLine("  %s", console.Inline(name))
