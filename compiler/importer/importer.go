@@ -8,7 +8,9 @@
 //
 // Import first reads the files into an inventory of objects (read.go, documents.go),
 // then designs the platform (design.go and the files beside it), and then writes the
-// CUE (write.go). fields.go holds the table of all fields of Kueue's objects.
+// CUE (write.go). fields.go holds the table of all fields of Kueue's objects, and
+// defaults.go what the API sets in them. Read (export.go) returns the inventory itself, for
+// a comparison with a folder.
 package importer
 
 import (

@@ -182,12 +182,14 @@ func (p *textPrinter) printLive(facts *live.Facts) {
 		return
 	}
 	p.startSection("%s", p.bold(skippedTitle+":"))
-	for _, s := range facts.Skipped {
+	shown, hidden := firstItems(facts.Skipped, textLines)
+	for _, s := range shown {
 		p.printLine("  %s: %s", console.Inline(s.What), console.Inline(s.Reason))
 		if s.Export != "" {
 			p.printLine("      %s", console.Inline(s.Export))
 		}
 	}
+	p.printOmitted("  ", hidden)
 }
 
 // printList prints a title and a list of names, if there are any.
