@@ -138,8 +138,9 @@ func tableFields(o *object) []FieldReport {
 		upgradeFungibility(fields)
 	}
 	for _, row := range fieldRows() {
-		value, set := fields[row.field]
-		if row.kind != o.kind || !set || row.status == "" || value == nil || isUnset(value, defaultBelow(row.kind, row.field)) {
+		value := fields[row.field]
+		if row.kind != o.kind || row.status == "" || value == nil ||
+			isUnset(value, defaultBelow(row.kind, row.field)) {
 			continue
 		}
 		out = append(out,

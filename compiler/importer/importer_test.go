@@ -118,7 +118,8 @@ items:
 - {apiVersion: v1, kind: Secret, metadata: {name: s}, data: {k: aHVudGVyMg==}}
 - {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: n}, rules: []}
 `)},
-		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools": [{"name": "p", "config": {}, "status": "RUNNING"}],
+		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools": [{"name": "p", "config": {},
+ "status": "RUNNING"}],
 			"selfLink": "https://container.googleapis.com/v1/projects/p/zones/us-central1-a/clusters/one"}`)},
 		{Name: "two.json", Content: []byte(`{"name": "two", "nodePools": [{"name": "p", "config": {}}]}`)},
 		{Name: "pools.json", Content: []byte(`[{"name": "p", "config": {}, "selfLink":
@@ -154,7 +155,8 @@ items:
 		places = append(places, o.Name+" in "+o.Cluster)
 	}
 	const one = "projects/p/locations/us-central1-a/clusters/one"
-	if want := []string{"one in " + one, "two in clusters/two", "p in " + one, "p in clusters/two"}; !slices.Equal(places, want) {
+	if want := []string{"one in " + one, "two in clusters/two", "p in " + one,
+		"p in clusters/two"}; !slices.Equal(places, want) {
 		t.Errorf("got %q, want %q", places, want)
 	}
 	if export.Pools[0].Fields["status"] != "RUNNING" {
@@ -175,7 +177,8 @@ func TestSecrets(t *testing.T) {
 		"cut off":         `{"apiVersion": "v1", "kind": "List", "items": [` + object + `, {"a`,
 		"YAML, cut off":   "apiVersion: v1\nkind: Secret\nstringData:\n  k: \"" + secret,
 		"beside a cohort": cohort + "---\n" + object,
-		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` +
+		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1",
+ "kind": "List", "items": [` +
 			object + `]}]}`,
 		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
 	} {

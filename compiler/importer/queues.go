@@ -664,8 +664,8 @@ func (t *tier) reportClass(o *object) {
 		is = "PreemptLowerPriority"
 	}
 	if was != is || o.raw["preemptionPolicy"] != nil {
-		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled class has "+
-			"%s, as its tier; Kubernetes refuses the change in a class that exists", is))
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf(
+			"the compiled class has %s, as its tier; Kubernetes refuses the change in a class that exists", is))
 	}
 }
 
@@ -682,7 +682,8 @@ func (d *design) reportDefaultClass(t *tier) {
 	for _, o := range d.inv.priorityClasses {
 		was, is := o.raw["globalDefault"] == true, o.name == lowest
 		if was || is {
-			o.exactIf(was == is, "globalDefault", "tiers."+t.name, fmt.Sprintf("pods without a PriorityClass get %q", lowest))
+			o.exactIf(was == is, "globalDefault", "tiers."+t.name,
+				fmt.Sprintf("pods without a PriorityClass get %q", lowest))
 		}
 	}
 }

@@ -57,8 +57,9 @@ func (c *comparison) compareGoogle() error {
 			return err
 		}
 	}
-	c.skip("Terraform's state", "the result holds for a cluster and node pools that the state has or imports; Terraform "+
-		"fails for others, because they exist", "")
+	c.skip("Terraform's state",
+		"the result holds for a cluster and node pools that the state has or imports; Terraform fails for others, "+
+			"because they exist", "")
 	return c.compareResources(typePool, poolRows(), pools)
 }
 
@@ -102,9 +103,7 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 		case r.Replacement != nil:
 			c.out.Replacements = append(c.out.Replacements, *r.Replacement)
 			c.reportReplacement(kind, running[r.Name], r)
-		case kind == typePool && r.Change.Op == delta.Changed && slices.ContainsFunc(recreating, func(path string) bool {
-			return changes(r.Change.Fields, path)
-		}):
+		case kind == typePool && r.Change.Op == delta.Changed && recreatesNodes(r.Change.Fields):
 			r.Change.Note = "GKE recreates the nodes one after the other, which stops the jobs on them"
 		}
 		if r.Change.Op != "" {
@@ -117,6 +116,11 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 		}
 	}
 	return nil
+}
+
+// recreatesNodes reports whether GKE recreates the nodes of a pool for a change.
+func recreatesNodes(fields []objects.Field) bool {
+	return slices.ContainsFunc(recreating, func(path string) bool { return changes(fields, path) })
 }
 
 // isRunning reports whether a cluster or a node pool may have nodes.
@@ -156,7 +160,8 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
 		finding.Related[0].Message = "the cluster that runs"
-		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of its own"
+		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a " +
+			"cluster of its own"
 	}
 	c.out.Findings.Add(finding)
 }

@@ -127,7 +127,8 @@ func (c *comparison) refuseDefaultClass(manifest importer.Exported) string {
 		return ""
 	}
 	for _, o := range c.export.Objects {
-		if o.Kind == kindPriorityClass && o.Name != manifest.Name && fieldAt(o, "globalDefault") == true && !c.isOurs(o) {
+		if o.Kind == kindPriorityClass && o.Name != manifest.Name && !c.isOurs(o) &&
+			fieldAt(o, "globalDefault") == true {
 			return fmt.Sprintf("is refused by the API while PriorityClass %q is the default: change that class first",
 				o.Name)
 		}
