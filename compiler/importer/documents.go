@@ -64,7 +64,7 @@ func parseDocument(f File) (*document, *syntaxError) {
 			}
 			return d, d.syntaxError(err)
 		}
-		if len(root.Content) == 1 {
+		if len(root.Content) == 1 && root.Content[0].ShortTag() != "!!null" { // as after a last "---"
 			d.roots = append(d.roots, root.Content[0])
 		}
 	}

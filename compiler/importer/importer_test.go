@@ -37,6 +37,7 @@ func badInputs() []badInput {
 		{"binary", "\x1f\x8b\x08\x00\x00\xff", "E0920", ""},
 		{"empty", "", "E0921", ""},
 		{"only a comment", "# nothing\n", "E0921", ""},
+		{"only separators", "---\n---\n", "E0921", ""},
 		{"a single value", "hello\n", "E0921", "f:1:1"},
 		{"no known shape", "a: 1\n", "E0921", "f:1:1"},
 		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "E0921", "f:1:1"},

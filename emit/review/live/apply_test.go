@@ -377,3 +377,45 @@ func TestOwners(t *testing.T) {
 		t.Errorf("an object that is being deleted: %q", got)
 	}
 }
+
+// manyQueues returns the manifests of n ClusterQueues with a quota, and their LocalQueues.
+func manyQueues(n, quota int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: q%d, %s}
+spec:
+  cohortName: all
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors: [{name: a, resources: [{name: cpu, nominalQuota: %d}, {name: memory, nominalQuota: 8Gi}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l, namespace: n%d, %s}, spec: {clusterQueue: q%d}}
+---
+`, i, ours, quota, i, ours, i)
+	}
+	return b.String()
+}
+
+// TestManyQueues: an export of 10,000 queues is compared; BenchmarkCompare shows the time.
+func TestManyQueues(t *testing.T) {
+	const n = 10_000
+	res := compareYAML(t, "", manyQueues(10, 2), manyQueues(n, 1))
+	if len(res.Objects) != n || res.Facts.Unchanged != 10 || len(res.Facts.Staying) != n-10 {
+		t.Errorf("%d changed, %d unchanged, %d stay", len(res.Objects), res.Facts.Unchanged, len(res.Facts.Staying))
+	}
+}
+
+// BenchmarkCompare shows that the time is in proportion to the number of queues.
+func BenchmarkCompare(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		manifest, export := manyQueues(n, 1), manyQueues(n, 2)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				compareYAML(b, "", manifest, export)
+			}
+		})
+	}
+}
