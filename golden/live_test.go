@@ -61,9 +61,16 @@ func TestLiveOfItself(t *testing.T) {
 	for _, name := range blueprintNames(t) {
 		inputs[name] = blueprintDirs("../blueprints", name)
 	}
-	for _, tool := range []string{"argocd", "flux", "configsync"} {
+	for _, tool := range []string{"flux", "configsync"} {
 		inputs[tool] = append(blueprintDirs("../blueprints", "batch-platform"),
 			filepath.Join("testdata/gitops", tool+".cue"))
+	}
+	platforms, err := filepath.Glob("testdata/platforms/*.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range platforms {
+		inputs[filepath.Base(name)] = []string{name}
 	}
 	for name, paths := range inputs {
 		t.Run(name, func(t *testing.T) {
@@ -487,4 +494,52 @@ func isAnnounced(o importer.ObjectReport, path string) bool {
 		rest, ok := strings.CutPrefix(field, f.Field)
 		return ok && (rest == "" || strings.ContainsAny(rest[:1], ".["))
 	})
+}
+
+// TestLiveTakeOver: a pool that is taken over may keep settings, and the finding of another
+// says how.
+func TestLiveTakeOver(t *testing.T) {
+	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: []string{adopted}})
+	pool := func(name string, config string) string {
+		return `{"name": "` + name + `", "status": "RUNNING", "initialNodeCount": 1, "config": {` + config + `}}`
+	}
+	const gpus = `"spot": true, "accelerators": [{"acceleratorCount": "8", "acceleratorType": "nvidia-h100-80gb",
+		"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}],
+		"ephemeralStorageLocalSsdConfig": {"localSsdCount": 16},
+		"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "serviceAccount": "default"`
+	out := compareLive(t, tree, res, importer.File{Name: "pools.json", Content: []byte(
+		"[" + pool("cpu", `"serviceAccount": "default", "shieldedInstanceConfig": {"enableIntegrityMonitoring": true}`) +
+			"," + pool("h100-spot", gpus) + "]",
+	)})
+	if len(out.Replacements) != 1 || out.Replacements[0].Address != "google_container_node_pool.h100_spot" ||
+		out.Replacements[0].Guard != "because of prevent_destroy" {
+		t.Errorf("%+v", out.Replacements)
+	}
+	const help = `describe the pool as it runs, or let it keep its settings with takeOver: ` +
+		`keep: ["serviceAccount", "shieldedInstanceConfig"]`
+	found := out.Findings.Sorted()
+	if len(found) != 1 || found[0].Help != help || found[0].Code != "E0927" {
+		t.Errorf("%+v", found)
+	}
+	for _, s := range out.Facts.Skipped {
+		if s.What == "Terraform's state" {
+			t.Errorf("all resources are taken over: %+v", s)
+		}
+	}
+}
+
+// TestLiveOfOthers: in a cluster that others own, only the platform's own node pools are
+// compared.
+func TestLiveOfOthers(t *testing.T) {
+	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "existing")})
+	out := compareLive(t, tree, res, importer.File{Name: "cluster.json", Content: []byte(
+		`{"name": "prod", "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-central1/` +
+			`clusters/prod", "networkConfig": {}, "nodePools": [{"name": "default-pool", "config": {}}]}`,
+	)})
+	if want := []string{"+ research_l4", "+ research_l4_spot"}; !slices.Equal(liveLines(out), want) {
+		t.Errorf("got %q, want %q", liveLines(out), want)
+	}
+	if want := []string{"cluster prod", "node pool default-pool"}; !slices.Equal(out.Facts.Staying, want) {
+		t.Errorf("%q stay, want %q", out.Facts.Staying, want)
+	}
 }

@@ -27,6 +27,13 @@ const (
 	KeepBootDiskKmsKey         KeptSetting = "bootDiskKmsKey"
 )
 
+// KeptSettings returns all settings that a takeover can keep.
+func KeptSettings() []KeptSetting {
+	return []KeptSetting{
+		KeepServiceAccount, KeepOAuthScopes, KeepShieldedInstanceConfig, KeepReservationAffinity, KeepBootDiskKmsKey,
+	}
+}
+
 // NamesInstance reports whether From names one instance of a resource or a module that
 // has several.
 func (t TakeOver) NamesInstance() bool { return strings.Contains(t.From, "[") }

@@ -23,7 +23,7 @@ func compareYAML(t testing.TB, tool ir.GitOpsTool, manifest, export string) *Res
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("%v, %+v", err, findings.Sorted())
 	}
-	plan := &ir.Platform{Name: "p", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "p"}}
+	plan := &ir.Platform{Name: "p", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "p", Location: "r"}}
 	plan.Delivery.GitOps.Tool = tool
 	res, err := Compare(Folder{
 		Tree:  emit.Tree{{Path: "kubernetes/a.yaml", Content: []byte(manifest)}},

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
@@ -22,7 +24,7 @@ const (
 
 // clusterPath returns the path of the platform's cluster.
 func (c *comparison) clusterPath() string {
-	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Region + "/clusters/" + c.Plan.Cluster.Name
+	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Cluster.Location + "/clusters/" + c.Plan.Cluster.Name
 }
 
 // isOurCluster reports whether a path in an export can be that of the platform's cluster.
@@ -33,7 +35,7 @@ func (c *comparison) isOurCluster(path string) bool {
 // describeCommand returns the command that exports the cluster and its node pools.
 func (c *comparison) describeCommand() string {
 	return fmt.Sprintf("gcloud container clusters describe %s --project=%s --location=%s --format=json",
-		words.ShellArgument(c.Plan.Cluster.Name), c.Plan.Project, c.Plan.Region)
+		words.ShellArgument(c.Plan.Cluster.Name), c.Plan.Project, c.Plan.Cluster.Location)
 }
 
 // compareGoogle compares the cluster and its node pools with the exports.
@@ -50,6 +52,10 @@ func (c *comparison) compareGoogle() error {
 	case len(clusters)+len(pools) == 0:
 		c.skip("the cluster and its node pools", "the exports have neither of them", c.describeCommand())
 		return nil
+	case !c.Plan.OwnsCluster():
+		for name := range clusters {
+			c.out.Facts.Staying = append(c.out.Facts.Staying, "cluster "+name)
+		}
 	case len(clusters) == 0:
 		c.skip("the cluster", "the exports have only node pools", c.describeCommand())
 	default:
@@ -57,10 +63,15 @@ func (c *comparison) compareGoogle() error {
 			return err
 		}
 	}
-	c.skip("Terraform's state",
-		"the result holds for a cluster and node pools that the state has or imports; Terraform fails for others, "+
-			"because they exist", "")
-	return c.compareResources(typePool, poolRows(), pools)
+	if err := c.compareResources(typePool, poolRows(), pools); err != nil {
+		return err
+	}
+	if c.created > 0 {
+		c.skip("Terraform's state", fmt.Sprintf("the result holds if an earlier build of the platform created %s; "+
+			"otherwise set takeOver, or Terraform fails because of what exists",
+			words.Plural(c.created, "resource that runs", "resources that run")), "")
+	}
+	return nil
 }
 
 // ownResources returns the resources of the platform's cluster by name.
@@ -96,6 +107,9 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 	wanted := map[string]bool{}
 	for _, r := range all {
 		wanted[r.Name] = true
+		if _, runs := running[r.Name]; runs && !c.takesOver(kind, r.Name) {
+			c.created++
+		}
 		switch {
 		case r.Change.Op == "" && r.Replacement == nil:
 			c.out.Facts.Unchanged++
@@ -112,10 +126,26 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 	}
 	for name := range running {
 		if !wanted[name] {
-			c.out.Facts.Staying = append(c.out.Facts.Staying, "node pool "+name)
+			c.out.Facts.Staying = append(c.out.Facts.Staying, nounOf(kind)+" "+name)
 		}
 	}
 	return nil
+}
+
+// nounOf returns the noun for a resource of a type.
+func nounOf(kind string) string {
+	if kind == typeCluster {
+		return "cluster"
+	}
+	return "node pool"
+}
+
+// takesOver reports whether the build imports a resource into Terraform's state.
+func (c *comparison) takesOver(kind, name string) bool {
+	if kind == typeCluster {
+		return c.Plan.Cluster.TakeOver != nil
+	}
+	return slices.Contains(c.Plan.TakenOverPools(), name)
 }
 
 // recreatesNodes reports whether GKE recreates the nodes of a pool for a change.
@@ -156,6 +186,10 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 		Help: "describe the pool as it runs, or give the capacity another name: the pool then stays, and gets no " +
 			"new jobs",
 	}
+	if kept := keptSettings(r.Replacement.Because); c.takesOver(kind, r.Name) && kept != nil {
+		finding.Help = "describe the pool as it runs, or let it keep its settings with takeOver: keep: [" +
+			strings.Join(kept, ", ") + "]"
+	}
 	if kind == typeCluster {
 		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
@@ -164,6 +198,24 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 			"cluster of its own"
 	}
 	c.out.Findings.Add(finding)
+}
+
+// keptSettings returns the settings with which a takeover keeps all of the arguments,
+// quoted; nil if it cannot keep one of them.
+func keptSettings(because []objects.Field) []string {
+	var out []string
+	for _, f := range because {
+		argument, ok := strings.CutPrefix(f.Path, "node_config.")
+		argument, _, _ = strings.Cut(argument, ".")
+		setting := ir.KeptSetting(camelCase(argument))
+		if !ok || !slices.Contains(ir.KeptSettings(), setting) {
+			return nil
+		}
+		if quoted := strconv.Quote(string(setting)); !slices.Contains(out, quoted) {
+			out = append(out, quoted)
+		}
+	}
+	return out
 }
 
 // poolPlace returns the place of the capacity of a node pool in the blueprint.

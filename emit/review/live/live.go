@@ -90,6 +90,9 @@ type comparison struct {
 	Folder
 	export importer.Export
 	out    Result
+	// created is the number of clusters and node pools that run and that the platform
+	// does not take over: an earlier build must have created them.
+	created int
 }
 
 // Compare compares the folder with exports. The error is a failure of this package: the
