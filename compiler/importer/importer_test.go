@@ -181,6 +181,8 @@ func TestSecrets(t *testing.T) {
 		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1",
  "kind": "List", "items": [` +
 			object + `]}]}`,
+		"a client's key": `{"name": "c", "masterAuth": {"clientKey": "` + secret + `", "password": "` + secret +
+			`"}, "nodePools": [], "autopilot": {"enabled": true}}`,
 		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -361,14 +361,24 @@ func TestOwners(t *testing.T) {
 		}
 		if want := []string{
 			"ServiceAccount (1) | kubectl get serviceaccounts --all-namespaces --show-managed-fields -o yaml", "Pod | ",
-			"Secret (1) | ",
+			"the rest of the folder | ", "Secret (1) | ",
 			"the cluster and its node pools | gcloud container clusters describe p --project=p " +
 				"--location=r --format=json",
 		}; !slices.Equal(skipped, want) {
 			t.Errorf("%s: skipped %q, want %q", tool, skipped, want)
 		}
 	}
-	res := compareYAML(t, "", queue(ours, ""), queue("", ""))
+	// A queue that an earlier build has stopped admits jobs again, or stays stopped.
+	const drained = ", annotations: {batchwright/drained: \"true\"}"
+	res := compareYAML(t, "", queue(ours, ""), queue(ours+drained, "stopPolicy: HoldAndDrain")+"---\n"+
+		strings.Replace(queue(ours+drained, "stopPolicy: HoldAndDrain"), "name: q", "name: gone", 1))
+	if got, want := changeLines(res), []string{
+		"~ ClusterQueue q | metadata.annotations[batchwright/drained]: true ->  | spec.stopPolicy: HoldAndDrain -> None",
+	}; !slices.Equal(got, want) || !slices.Equal(res.Facts.Staying, []string{"ClusterQueue gone"}) {
+		t.Errorf("stopped queues: %q, %q stay", got, res.Facts.Staying)
+	}
+
+	res = compareYAML(t, "", queue(ours, ""), queue("", ""))
 	if len(res.Objects) > 0 || !slices.Equal(res.Facts.Adopted, []string{"ClusterQueue q"}) {
 		t.Errorf("an object of others: %q, adopted %q", changeLines(res), res.Facts.Adopted)
 	}
