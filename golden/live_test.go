@@ -508,7 +508,8 @@ func TestLiveTakeOver(t *testing.T) {
 		"ephemeralStorageLocalSsdConfig": {"localSsdCount": 16},
 		"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "serviceAccount": "default"`
 	out := compareLive(t, tree, res, importer.File{Name: "pools.json", Content: []byte(
-		"[" + pool("cpu", `"serviceAccount": "default", "shieldedInstanceConfig": {"enableIntegrityMonitoring": true}`) +
+		"[" + pool("cpu", `"serviceAccount": "default",
+			"shieldedInstanceConfig": {"enableIntegrityMonitoring": true}`) +
 			"," + pool("h100-spot", gpus) + "]",
 	)})
 	if len(out.Replacements) != 1 || out.Replacements[0].Address != "google_container_node_pool.h100_spot" ||

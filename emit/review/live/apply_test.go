@@ -373,7 +373,8 @@ func TestOwners(t *testing.T) {
 	res := compareYAML(t, "", queue(ours, ""), queue(ours+drained, "stopPolicy: HoldAndDrain")+"---\n"+
 		strings.Replace(queue(ours+drained, "stopPolicy: HoldAndDrain"), "name: q", "name: gone", 1))
 	if got, want := changeLines(res), []string{
-		"~ ClusterQueue q | metadata.annotations[batchwright/drained]: true ->  | spec.stopPolicy: HoldAndDrain -> None",
+		"~ ClusterQueue q | metadata.annotations[batchwright/drained]: true ->  | " +
+			"spec.stopPolicy: HoldAndDrain -> None",
 	}; !slices.Equal(got, want) || !slices.Equal(res.Facts.Staying, []string{"ClusterQueue gone"}) {
 		t.Errorf("stopped queues: %q, %q stay", got, res.Facts.Staying)
 	}
@@ -401,7 +402,8 @@ spec:
   - coveredResources: [cpu, memory]
     flavors: [{name: a, resources: [{name: cpu, nominalQuota: %d}, {name: memory, nominalQuota: 8Gi}]}]
 ---
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l, namespace: n%d, %s}, spec: {clusterQueue: q%d}}
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l, namespace: n%d, %s},
+ spec: {clusterQueue: q%d}}
 ---
 `, i, ours, quota, i, ours, i)
 	}

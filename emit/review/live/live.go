@@ -104,8 +104,9 @@ func Compare(f Folder, export importer.Export) (*Result, error) {
 		return nil, err
 	}
 	c.compareKubernetes(manifests)
-	c.skip("the rest of the folder", "the exports hold no networks, roles, buckets, reservations, alerts and dashboards, "+
-		"and no releases of controllers", "")
+	c.skip("the rest of the folder",
+		"the exports hold no networks, roles, buckets, reservations, alerts and dashboards, and no releases of "+
+			"controllers", "")
 	if secrets > 0 {
 		c.skip(fmt.Sprintf("Secret (%d)", secrets), "a comparison reads no Secrets", "")
 	}
