@@ -61,8 +61,16 @@ func TestLiveOfItself(t *testing.T) {
 	for _, name := range blueprintNames(t) {
 		inputs[name] = blueprintDirs("../blueprints", name)
 	}
-	for _, tool := range []string{"argocd", "flux", "configsync"} {
-		inputs[tool] = append(blueprintDirs("../blueprints", "batch-platform"), filepath.Join("testdata/gitops", tool+".cue"))
+	for _, tool := range []string{"flux", "configsync"} {
+		inputs[tool] = append(blueprintDirs("../blueprints", "batch-platform"),
+			filepath.Join("testdata/gitops", tool+".cue"))
+	}
+	platforms, err := filepath.Glob("testdata/platforms/*.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range platforms {
+		inputs[filepath.Base(name)] = []string{name}
 	}
 	for name, paths := range inputs {
 		t.Run(name, func(t *testing.T) {
@@ -173,8 +181,11 @@ func TestLiveGoogle(t *testing.T) {
 				"gpuSharingConfig": map[string]any{"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": "2"},
 			}},
 			[]string{
-				"~ l4_spot | node_config.guest_accelerator[nvidia-l4].gpu_driver_installation_config.gpu_driver_version:  -> DEFAULT | " +
-					"node_config.guest_accelerator[nvidia-l4].gpu_sharing_config.gpu_sharing_strategy: TIME_SHARING ->  | " +
+				"~ l4_spot | " +
+					"node_config.guest_accelerator[nvidia-l4].gpu_driver_installation_config.gpu_driver_version:  " +
+					"-> DEFAULT | " +
+					"node_config.guest_accelerator[nvidia-l4].gpu_sharing_config.gpu_sharing_strategy: " +
+					"TIME_SHARING ->  | " +
 					"node_config.guest_accelerator[nvidia-l4].gpu_sharing_config.max_shared_clients_per_gpu: 2 -> ",
 				replaced + "l4_spot | node_config.guest_accelerator.gpu_driver_installation_config | " +
 					"node_config.guest_accelerator.gpu_sharing_config",
@@ -183,11 +194,13 @@ func TestLiveGoogle(t *testing.T) {
 		},
 		{
 			"no Spot", "l4-spot", "config.spot", nil,
-			[]string{"~ l4_spot | node_config.spot:  -> true", replaced + "l4_spot | node_config.spot", "E0927 " + place + "33:2"},
+			[]string{"~ l4_spot | node_config.spot:  -> true", replaced + "l4_spot | node_config.spot",
+				"E0927 " + place + "33:2"},
 		},
 		{
 			"Spot", "system", "config.spot", true,
-			[]string{"~ system | node_config.spot: true -> ", replaced + "system | node_config.spot", "E0927 " + place + "5:1"},
+			[]string{"~ system | node_config.spot: true -> ", replaced + "system | node_config.spot",
+				"E0927 " + place + "5:1"},
 		},
 		{
 			"another reservation", "l4-reserved", "config.reservationAffinity.values", []any{"other"},
@@ -221,7 +234,8 @@ func TestLiveGoogle(t *testing.T) {
 			"network tags", "system", "config.tags", []any{"web"},
 			[]string{"~ system | node_config.tags: web -> "},
 		},
-		{name: "a CPU platform, which the provider keeps", pool: "system", path: "config.minCpuPlatform", value: "Intel"},
+		{name: "a CPU platform, which the provider keeps", pool: "system", path: "config.minCpuPlatform",
+			value: "Intel"},
 		{name: "labels of GKE", pool: "system", path: "config.resourceLabels.goog-gke-x", value: "y"},
 		{
 			"labels of resources", "system", "config.resourceLabels.owner", "y",
@@ -253,7 +267,9 @@ func TestLiveGoogle(t *testing.T) {
 				map[string]any{"effect": "NO_EXECUTE", "key": "mine", "value": "x"},
 				map[string]any{"effect": "NO_SCHEDULE", "key": "kubernetes.io/arch", "value": "arm64"},
 			},
-			[]string{"~ l4_reserved | node_config.taint[mine].effect: NO_EXECUTE ->  | node_config.taint[mine].key: mine ->  | " +
+			[]string{"~ l4_reserved | node_config.taint[mine].effect: NO_EXECUTE ->  | " +
+				"node_config.taint[mine].key: mine " +
+				"->  | " +
 				"node_config.taint[mine].value: x -> "},
 		},
 		{
@@ -263,7 +279,8 @@ func TestLiveGoogle(t *testing.T) {
 		{
 			"another VPC network", "", "networkConfig.network", "projects/host/global/networks/shared",
 			[]string{
-				"~ main | network: projects/host/global/networks/shared -> module.network.google_compute_network.main.id",
+				"~ main | network: projects/host/global/networks/shared -> " +
+					"module.network.google_compute_network.main.id",
 				"-/+ google_container_cluster.main | network", "E0928 " + place + "10:1",
 			},
 		},
@@ -323,13 +340,14 @@ func TestLiveOtherResources(t *testing.T) {
 		for _, s := range out.Facts.Skipped {
 			names = append(names, s.What)
 		}
-		return names[2:] // the kinds and the Secrets
+		return names[3:] // the kinds, the rest of the folder and the Secrets
 	}
 	cluster, pools := exportedCluster(t, "batch-platform.json")
 	pools["l4-spot"]["name"] = "theirs"
 	out := compareLive(t, tree, res, jsonFile(t, cluster))
 	if got := liveLines(out); !slices.Equal(got, []string{"+ l4_spot"}) ||
-		!slices.Equal(out.Facts.Staying, []string{"node pool theirs"}) || !slices.Equal(skipped(out), []string{"Terraform's state"}) {
+		!slices.Equal(out.Facts.Staying, []string{"node pool theirs"}) || !slices.Equal(skipped(out),
+		[]string{"Terraform's state"}) {
 		t.Errorf("%q %+v", got, out.Facts)
 	}
 
@@ -354,13 +372,15 @@ func TestLiveOtherResources(t *testing.T) {
 	}
 	out = compareLive(t, tree, res, jsonFile(t, cluster))
 	if want := []string{
-		"cluster projects/my-project/locations/us-east1/clusters/gke-batch and its node pools", "the cluster and its node pools",
+		"cluster projects/my-project/locations/us-east1/clusters/gke-batch and its node pools", "the cluster and its " +
+			"node pools",
 	}; len(liveLines(out)) > 0 || !slices.Equal(skipped(out), want) {
 		t.Errorf("%q %q", liveLines(out), skipped(out))
 	}
 
 	// The pools of TPU slices, from the list of node pools alone.
-	tree, res = compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "tpu-training")})
+	tree, res = compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints",
+		"tpu-training")})
 	content, err := os.ReadFile("testdata/live/tpu-training.json")
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +397,10 @@ func TestLiveOtherResources(t *testing.T) {
 		out := compareLive(t, tree, res, importer.File{
 			Name: "pools.json", Content: bytes.ReplaceAll(content, []byte(`"4x4"`), []byte(`"`+from+`"`)),
 		})
-		got := slices.DeleteFunc(liveLines(out), func(l string) bool { return l[0] == '+' || strings.HasPrefix(l, "E0927") })
+		got := slices.DeleteFunc(liveLines(out), func(l string) bool {
+			return l[0] == '+' ||
+				strings.HasPrefix(l, "E0927")
+		})
 		if !slices.Equal(got, want) || out.Findings.Len() != len(want)/2 {
 			t.Errorf("%s: %q, %d findings", from, got, out.Findings.Len())
 		}
@@ -416,7 +439,8 @@ func TestLiveImport(t *testing.T) {
 				if o.Kind == "node pool" {
 					key = "resource google_container_node_pool " + strings.ReplaceAll(o.Name, "-", "_")
 				}
-				isExact := !slices.ContainsFunc(o.Fields, func(f importer.FieldReport) bool { return f.Status != importer.Exact })
+				isExact := !slices.ContainsFunc(o.Fields,
+					func(f importer.FieldReport) bool { return f.Status != importer.Exact })
 				change, changes := changed[key]
 				if isExact {
 					exact++
@@ -438,7 +462,8 @@ func TestLiveImport(t *testing.T) {
 }
 
 // pathOfQuota matches the path of an amount in a comparison.
-var pathOfQuota = regexp.MustCompile(`^spec\.resourceGroups\[(\d+)\]\.flavors\[([^\]]+)\]\.resources\[([^\]]+)\](\.(\w+))?`)
+var pathOfQuota = regexp.MustCompile(
+	`^spec\.resourceGroups\[(\d+)\]\.flavors\[([^\]]+)\]\.resources\[([^\]]+)\](\.(\w+))?`)
 
 // isAnnounced reports whether the report of an object says that a field changes.
 func isAnnounced(o importer.ObjectReport, path string) bool {
@@ -465,4 +490,53 @@ func isAnnounced(o importer.ObjectReport, path string) bool {
 		rest, ok := strings.CutPrefix(field, f.Field)
 		return ok && (rest == "" || strings.ContainsAny(rest[:1], ".["))
 	})
+}
+
+// TestLiveTakeOver: a pool that is taken over may keep settings, and the finding of another
+// says how.
+func TestLiveTakeOver(t *testing.T) {
+	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: []string{adopted}})
+	pool := func(name string, config string) string {
+		return `{"name": "` + name + `", "status": "RUNNING", "initialNodeCount": 1, "config": {` + config + `}}`
+	}
+	const gpus = `"spot": true, "accelerators": [{"acceleratorCount": "8", "acceleratorType": "nvidia-h100-80gb",
+		"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}],
+		"ephemeralStorageLocalSsdConfig": {"localSsdCount": 16},
+		"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "serviceAccount": "default"`
+	out := compareLive(t, tree, res, importer.File{Name: "pools.json", Content: []byte(
+		"[" + pool("cpu", `"serviceAccount": "default",
+			"shieldedInstanceConfig": {"enableIntegrityMonitoring": true}`) +
+			"," + pool("h100-spot", gpus) + "]",
+	)})
+	if len(out.Replacements) != 1 || out.Replacements[0].Address != "google_container_node_pool.h100_spot" ||
+		out.Replacements[0].Guard != "because of prevent_destroy" {
+		t.Errorf("%+v", out.Replacements)
+	}
+	const help = `describe the pool as it runs, or let it keep its settings with takeOver: ` +
+		`keep: ["serviceAccount", "shieldedInstanceConfig"]`
+	found := out.Findings.Sorted()
+	if len(found) != 1 || found[0].Help != help || found[0].Code != "E0927" {
+		t.Errorf("%+v", found)
+	}
+	for _, s := range out.Facts.Skipped {
+		if s.What == "Terraform's state" {
+			t.Errorf("all resources are taken over: %+v", s)
+		}
+	}
+}
+
+// TestLiveOfOthers: in a cluster that others own, only the platform's own node pools are
+// compared.
+func TestLiveOfOthers(t *testing.T) {
+	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "existing")})
+	out := compareLive(t, tree, res, importer.File{Name: "cluster.json", Content: []byte(
+		`{"name": "prod", "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-central1/` +
+			`clusters/prod", "networkConfig": {}, "nodePools": [{"name": "default-pool", "config": {}}]}`,
+	)})
+	if want := []string{"+ research_l4", "+ research_l4_spot"}; !slices.Equal(liveLines(out), want) {
+		t.Errorf("got %q, want %q", liveLines(out), want)
+	}
+	if want := []string{"cluster prod", "node pool default-pool"}; !slices.Equal(out.Facts.Staying, want) {
+		t.Errorf("%q stay, want %q", out.Facts.Staying, want)
+	}
 }

@@ -57,8 +57,11 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if err := d.printLive(r, d.folderPath(after.Plan)); err != nil {
 		return err
 	}
-	if !r.Same() {
+	switch {
+	case !r.Same():
 		return errFindings
+	case changes.Facts.Unchanged == 0:
+		return errors.New("nothing was compared: the exports and the folder have no kind in common")
 	}
 	return nil
 }

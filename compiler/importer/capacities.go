@@ -228,8 +228,8 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 	d.reportLabels(f, c)
 	for _, field := range []string{"nodeTaints", "tolerations"} {
 		if at(f.raw, "spec", field) == nil { // otherwise the table has it
-			f.approximate(field, "capacity."+c.name, "unset, and in the compiled flavor those of the nodes that "+
-				"batchwright makes")
+			f.approximate(field, "capacity."+c.name,
+				"unset, and in the compiled flavor those of the nodes that batchwright makes")
 		}
 	}
 }

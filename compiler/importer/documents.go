@@ -70,8 +70,7 @@ func parseDocument(f File) (*document, *syntaxError) {
 			}
 			return d, d.syntaxError(err)
 		}
-		// A separator at the end of a file begins a document without content.
-		if len(root.Content) == 1 && root.Content[0].Tag != "!!null" {
+		if len(root.Content) == 1 && root.Content[0].ShortTag() != "!!null" { // as after a last "---"
 			d.roots = append(d.roots, root.Content[0])
 		}
 	}

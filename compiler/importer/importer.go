@@ -11,6 +11,8 @@
 // (write.go). A cluster in the exports exists, and others own it (existing.go). Three tables
 // say what becomes of each field: of Kueue's objects in fields.go, of node pools in
 // pools.go, and of the modules of Cluster Toolkit in toolkit.go.
+// defaults.go has what the API sets in Kueue's objects. Read (export.go) returns the inventory
+// itself, for a comparison with a folder.
 package importer
 
 import (

@@ -39,6 +39,7 @@ func badInputs() []badInput {
 		{"binary", "\x1f\x8b\x08\x00\x00\xff", "E0920", ""},
 		{"empty", "", "E0921", ""},
 		{"only a comment", "# nothing\n", "E0921", ""},
+		{"only separators", "---\n---\n", "E0921", ""},
 		{"a single value", "hello\n", "E0921", "f:1:1"},
 		{"no known shape", "a: 1\n", "E0921", "f:1:1"},
 		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "E0921", "f:1:1"},
@@ -191,8 +192,8 @@ items:
 		places = append(places, o.Name+" in "+o.Cluster)
 	}
 	const one = "projects/p/locations/us-central1-a/clusters/one"
-	if want := []string{"one in " + one, "two in clusters/two", "p in " + one, "p in " +
-		"clusters/two"}; !slices.Equal(places, want) {
+	if want := []string{"one in " + one, "two in clusters/two", "p in " + one,
+		"p in clusters/two"}; !slices.Equal(places, want) {
 		t.Errorf("got %q, want %q", places, want)
 	}
 	if export.Pools[0].Fields["status"] != "RUNNING" {
@@ -222,6 +223,8 @@ func TestSecrets(t *testing.T) {
 		"beside a cohort": cohort + "---\n" + object,
 		"a List in a List": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": ` +
 			`"List", "items": [` + object + `]}]}`,
+		"a client's key": `{"name": "c", "masterAuth": {"clientKey": "` + secret + `", "password": "` + secret +
+			`"}, "nodePools": [], "autopilot": {"enabled": true}}`,
 		"a List of Secrets": `{"apiVersion": "v1", "kind": "SecretList", "items": [` + object + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

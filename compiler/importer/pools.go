@@ -93,6 +93,12 @@ func (inv *inventory) readGcloud(doc *document, n *yaml.Node) {
 	case n.Kind == yaml.MappingNode && o.name != "" && (child(n, "currentMasterVersion") != nil ||
 		child(n, "nodePools") != nil || child(n, "autopilot") != nil):
 		o.kind = kindCluster
+		for _, key := range []string{"clientKey", "password"} {
+			if secret := child(child(n, "masterAuth"), key); secret != nil {
+				at := doc.span(secret)
+				doc.hide(at.Start, at.End)
+			}
+		}
 		if scalar(n, "autopilot", "enabled") == "true" {
 			inv.add(codeAutopilot, diag.Error, doc.span(child(child(n, "autopilot"), "enabled")),
 				fmt.Sprintf("cluster %q is an Autopilot cluster", o.name),

@@ -754,9 +754,8 @@ func (t *tier) reportClass(o *object) {
 		is = "PreemptLowerPriority"
 	}
 	if was != is || o.raw["preemptionPolicy"] != nil {
-		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf("the compiled "+
-			"class has "+
-			"%s, as its tier; Kubernetes refuses the change in a class that exists", is))
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf(
+			"the compiled class has %s, as its tier; Kubernetes refuses the change in a class that exists", is))
 	}
 }
 

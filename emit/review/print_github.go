@@ -16,6 +16,7 @@ const (
 	annotationLines     = 40
 	annotationWorkloads = 20
 	annotationFields    = 5 // of an object
+	annotationSkipped   = 10
 )
 
 // GitHub writes a review as workflow commands of GitHub Actions: up to ten warnings,

@@ -52,7 +52,8 @@ func JSON(w io.Writer, r *Review) error {
 	}
 	if r.Live != nil {
 		facts := *r.Live
-		facts.Adopted, facts.Staying, facts.Skipped = notNil(facts.Adopted), notNil(facts.Staying), notNil(facts.Skipped)
+		facts.Adopted, facts.Staying = notNil(facts.Adopted), notNil(facts.Staying)
+		facts.Skipped = notNil(facts.Skipped)
 		out.Live = &facts
 	}
 	for i := range out.Objects {

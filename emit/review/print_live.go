@@ -11,9 +11,9 @@ import (
 
 // Titles of the lists of a comparison with exports.
 const (
-	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own:"
-	stayingTitle = "not in the folder, they stay:"
-	skippedTitle = "not compared:"
+	adoptedTitle = "taken over: they get the platform's labels, and later builds treat them as its own"
+	stayingTitle = "not in the folder: they stay"
+	skippedTitle = "not compared"
 )
 
 // liveParts returns what a comparison with exports knows besides the changes, folded except
@@ -33,7 +33,7 @@ func liveParts(facts *live.Facts) []part {
 	}
 	skipped := part{len(facts.Skipped), func(n int) string {
 		d := new(markdown.Document)
-		d.Para("**", markdown.Markup(skippedTitle), "**")
+		d.Heading(4, markdown.Markup(fmt.Sprintf("Not compared (%d)", len(facts.Skipped))))
 		items := make([]markdown.Markup, n)
 		for i, s := range facts.Skipped[:n] {
 			items[i] = proseMarkup(s.What+": "+s.Reason, 2*markdownNote)
@@ -74,8 +74,12 @@ func (r *Review) liveNotice() string {
 	if hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %d more", hidden))
 	}
-	for _, s := range r.Live.Skipped {
-		lines = append(lines, "not compared: "+s.What+": "+s.Reason)
+	skipped, notShown := firstItems(r.Live.Skipped, annotationSkipped)
+	for _, s := range skipped {
+		lines = append(lines, skippedTitle+": "+s.What+": "+s.Reason)
+	}
+	if notShown > 0 {
+		lines = append(lines, fmt.Sprintf("… %d more", notShown))
 	}
 	if len(lines) == 0 {
 		return ""

@@ -18,6 +18,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/hostile"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
 )
@@ -54,9 +55,37 @@ func fullReview(s string, n int) *Review {
 		r.Objects = append(r.Objects,
 			objects.Object{File: s, Line: 1, Kind: s, Name: s, Op: delta.Changed, Fields: fields},
 			objects.Object{File: s, Line: 9, Kind: s, Name: s, Op: delta.Changed, Fields: fields},
-			objects.Object{File: s, Line: 2, Kind: s, Name: s, Op: delta.Removed})
+			objects.Object{File: s, Line: 2, Kind: s, Name: s, Op: delta.Removed, Note: s})
 	}
 	return r
+}
+
+// liveReview is fullReview with what a comparison with exports knows.
+func liveReview(s string, n int) *Review {
+	r := fullReview(s, n)
+	r.Live = &live.Facts{}
+	for range n {
+		r.Live.Adopted, r.Live.Staying = append(r.Live.Adopted, s), append(r.Live.Staying, s)
+		r.Live.Skipped = append(r.Live.Skipped, live.Skipped{What: s, Reason: s, Export: s})
+	}
+	return r
+}
+
+// TestLiveLists: nothing that a comparison with exports knows is too long for a reader.
+func TestLiveLists(t *testing.T) {
+	r := liveReview("x", 5_000)
+	r.Objects, r.Summary, r.Replacements, r.Removals = nil, nil, nil, nil
+	text := printString(t, func(w io.Writer) error { return Text(w, r, false) })
+	if n := strings.Count(text, "\n"); n > 100 || strings.Count(text, "… 4980 more") != 3 {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	if got := markdownOf(t, r); len(got) > 60_000 || !strings.Contains(got, " more") {
+		t.Errorf("%d bytes", len(got))
+	}
+	github := printString(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
+	if n := strings.Count(github, "%0A"); n > 60 || !strings.Contains(github, "… 4990 more") {
+		t.Errorf("%d lines:\n%s", n, github)
+	}
 }
 
 // No review is too large for a comment, and what is left out is counted.
@@ -512,7 +541,7 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := markdownOf(t, fullReview(s, 3))
+		got := markdownOf(t, liveReview(s, 3))
 		if len(got) >= 60_000 || !utf8.ValidString(got) {
 			t.Errorf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
@@ -520,12 +549,12 @@ func FuzzMarkdown(f *testing.F) {
 		if (summary.Line{Note: s}).Dangerous() {
 			plain = "dangerous: x"
 		}
-		if lines := strings.Split(markdownOf(t, fullReview(plain, 3)), "\n"); s != "" &&
+		if lines := strings.Split(markdownOf(t, liveReview(plain, 3)), "\n"); s != "" &&
 			len(lines) != strings.Count(got, "\n")+1 {
 			t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n")+1, len(lines), got)
 		}
 		skeleton := markdownSkeleton(t, got)
-		breaks := strings.Count(markdownSkeleton(t, markdownOf(t, fullReview(plain, 3))), breakSign)
+		breaks := strings.Count(markdownSkeleton(t, markdownOf(t, liveReview(plain, 3))), breakSign)
 		// Each note of a line, which "; " ends, has a line of its own.
 		if n := strings.Count(skeleton, breakSign); s != "" && !strings.Contains(s, "; ") && n != breaks {
 			t.Errorf("%d breaks, want %d:\n%s", n, breaks, got)
@@ -549,7 +578,7 @@ func FuzzConsole(f *testing.F) {
 	f.Add("")
 	f.Add("\n::error::x\r::stop-commands::y")
 	f.Fuzz(func(t *testing.T, s string) {
-		r := fullReview(s, 2)
+		r := liveReview(s, 2)
 		text := printString(t, func(w io.Writer) error { return Text(w, r, false) })
 		github := printString(t, func(w io.Writer) error { return GitHub(w, r, "deploy") })
 		encoded := printString(t, func(w io.Writer) error { return JSON(w, r) })
@@ -560,7 +589,7 @@ func FuzzConsole(f *testing.F) {
 				}
 			}
 		}
-		want := strings.Count(printString(t, func(w io.Writer) error { return Text(w, fullReview("x", 2), false) }),
+		want := strings.Count(printString(t, func(w io.Writer) error { return Text(w, liveReview("x", 2), false) }),
 			"\n")
 		if got := strings.Count(text, "\n"); s != "" && got != want {
 			t.Errorf("%d lines, want %d:\n%s", got, want, text)
@@ -578,7 +607,7 @@ func FuzzConsole(f *testing.F) {
 		}
 		totals := strings.Join(r.totalTexts(), "; ")
 		firstWord, _, _ := strings.Cut(totals, " ")
-		wantNames := append(slices.Repeat([]string{"warning"}, warnings), "notice", firstWord)
+		wantNames := append(slices.Repeat([]string{"warning"}, warnings), "notice", "notice", firstWord)
 		if !slices.Equal(wantNames, names) || !strings.HasSuffix(github, "\n"+totals+"\n") {
 			t.Errorf("commands %q, want %q:\n%s", names, wantNames, github)
 		}
@@ -607,8 +636,8 @@ func TestGitHubLimit(t *testing.T) {
 
 func TestPrintersFail(t *testing.T) {
 	for name, err := range map[string]error{
-		"Text": Text(failing{}, fullReview("x", 1), false), "Markdown": Markdown(failing{}, fullReview("x", 1)),
-		"JSON": JSON(failing{}, fullReview("x", 1)), "GitHub": GitHub(failing{}, fullReview("x", 1), ""),
+		"Text": Text(failing{}, liveReview("x", 1), false), "Markdown": Markdown(failing{}, liveReview("x", 1)),
+		"JSON": JSON(failing{}, liveReview("x", 1)), "GitHub": GitHub(failing{}, liveReview("x", 1), ""),
 	} {
 		if err == nil {
 			t.Errorf("%s loses a write error", name)

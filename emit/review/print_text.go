@@ -181,13 +181,15 @@ func (p *textPrinter) printLive(facts *live.Facts) {
 	if len(facts.Skipped) == 0 {
 		return
 	}
-	p.startSection("%s", p.bold(skippedTitle))
-	for _, s := range facts.Skipped {
+	p.startSection("%s", p.bold(skippedTitle+":"))
+	shown, hidden := firstItems(facts.Skipped, textLines)
+	for _, s := range shown {
 		p.printLine("  %s: %s", console.Inline(s.What), console.Inline(s.Reason))
 		if s.Export != "" {
 			p.printLine("      %s", console.Inline(s.Export))
 		}
 	}
+	p.printOmitted("  ", hidden)
 }
 
 // printList prints a title and a list of names, if there are any.
@@ -195,7 +197,7 @@ func (p *textPrinter) printList(title string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	p.startSection("%s", p.bold(title))
+	p.startSection("%s", p.bold(title+":"))
 	shown, hidden := firstItems(names, textLines)
 	for _, name := range shown {
 		p.printLine("  %s", console.Inline(name))

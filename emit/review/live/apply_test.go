@@ -23,7 +23,7 @@ func compareYAML(t testing.TB, tool ir.GitOpsTool, manifest, export string) *Res
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("%v, %+v", err, findings.Sorted())
 	}
-	plan := &ir.Platform{Name: "p", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "p"}}
+	plan := &ir.Platform{Name: "p", Project: "p", Region: "r", Cluster: ir.Cluster{Name: "p", Location: "r"}}
 	plan.Delivery.GitOps.Tool = tool
 	res, err := Compare(Folder{
 		Tree:  emit.Tree{{Path: "kubernetes/a.yaml", Content: []byte(manifest)}},
@@ -40,7 +40,8 @@ func compareYAML(t testing.TB, tool ir.GitOpsTool, manifest, export string) *Res
 func changeLines(r *Result) []string {
 	var out []string
 	for _, o := range r.Objects {
-		line := map[delta.Op]string{delta.Added: "+", delta.Changed: "~", delta.Removed: "-"}[o.Op] + " " + o.Kind + " " + o.Name
+		line := map[delta.Op]string{delta.Added: "+", delta.Changed: "~", delta.Removed: "-"}[o.Op] +
+			" " + o.Kind + " " + o.Name
 		for _, f := range o.Fields {
 			line += fmt.Sprintf(" | %s: %s -> %s", f.Path, f.From, f.To)
 		}
@@ -55,7 +56,8 @@ func changeLines(r *Result) []string {
 
 // queue returns a ClusterQueue with the fields of metadata and of spec.
 func queue(metadata, spec string) string {
-	return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: q, " + metadata + "}\nspec: {" + spec + "}\n"
+	return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: q, " + metadata +
+		"}\nspec: {" + spec + "}\n"
 }
 
 // managed returns managed fields in which each manager owns the given fields of spec.
@@ -64,7 +66,8 @@ func managed(managers ...string) string {
 	for _, m := range managers {
 		name, fields, _ := strings.Cut(m, ": ")
 		manager, operation, _ := strings.Cut(name, "/")
-		entries = append(entries, fmt.Sprintf(`{manager: %s, operation: %s, fieldsV1: {%s}}`, manager, operation, fields))
+		entries = append(entries, fmt.Sprintf(`{manager: %s, operation: %s, fieldsV1: {%s}}`, manager,
+			operation, fields))
 	}
 	return ours + ", managedFields: [" + strings.Join(entries, ", ") + "]"
 }
@@ -79,7 +82,8 @@ func TestApply(t *testing.T) {
 			queue(ours+`, uid: x, resourceVersion: "1", generation: 2, finalizers: [kueue.x-k8s.io/resource-in-use],
  creationTimestamp: "2026-01-01T00:00:00Z", `+applied,
 				`stopPolicy: None, preemption: {withinClusterQueue: Never, reclaimWithinCohort: Never,
- borrowWithinCohort: {policy: Never}}, flavorFungibility: {whenCanBorrow: MayStopSearch, whenCanPreempt: TryNextFlavor}`) +
+ borrowWithinCohort: {policy: Never}}, flavorFungibility: {whenCanBorrow: MayStopSearch,
+ whenCanPreempt: TryNextFlavor}`) +
 				"status: {pendingWorkloads: 3}\n",
 			"",
 		},
@@ -99,7 +103,8 @@ func TestApply(t *testing.T) {
 		{
 			"a limit in an atomic list",
 			queue(ours, `resourceGroups: [{flavors: [{name: a, resources: [{name: cpu, nominalQuota: 1}]}]}]`),
-			queue(ours, `resourceGroups: [{flavors: [{name: a, resources: [{name: cpu, nominalQuota: 1, lendingLimit: 2}]}]}]`),
+			queue(ours, `resourceGroups: [{flavors: [{name: a, resources: [{name: cpu, nominalQuota: 1,
+ lendingLimit: 2}]}]}]`),
 			"spec.resourceGroups[0].flavors[a].resources[cpu].lendingLimit: 2 -> ",
 		},
 		{"labels and annotations of others", queue(ours, ""),
@@ -107,18 +112,23 @@ func TestApply(t *testing.T) {
 		{"an annotation of the folder", queue(ours+", annotations: {queues: b}", ""),
 			queue(ours+", annotations: {queues: a}", ""), "metadata.annotations.queues: a -> b"},
 		{"an atomic selector", queue(ours, "namespaceSelector: {matchLabels: {a: b}}"),
-			queue(ours, "namespaceSelector: {matchLabels: {a: b, c: d}}"), "spec.namespaceSelector.matchLabels.c: d -> "},
+			queue(ours, "namespaceSelector: {matchLabels: {a: b, c: d}}"),
+			"spec.namespaceSelector.matchLabels.c: d -> "},
 		{"everything against nothing", queue(ours, "namespaceSelector: {}"), queue(ours, ""),
 			"spec.namespaceSelector:  -> {}"},
 		{"a stopped queue", queue(ours, ""), queue(ours, "stopPolicy: Hold"), ""},
 		{"a field of an earlier folder", queue(ours, ""), queue(ours, "cohortName: c"), "spec.cohortName: c -> "},
-		{"a field of others", queue(ours, ""), queue("labels: {team: x}", "cohortName: c"), "metadata.labels.team: x -> a"},
+		{"a field of others", queue(ours, ""), queue("labels: {team: x}", "cohortName: c"), "metadata.labels.team: x " +
+			"-> a"},
 		{"a field that kubectl applied", queue("", ""), queue(applied, "cohortName: c"), "spec.cohortName: c -> "},
 		{"a stopped queue that kubectl applied", queue("", ""),
-			queue(strings.Replace(applied, "cohortName", "stopPolicy", 1), "stopPolicy: Hold"), "spec.stopPolicy: Hold -> None"},
+			queue(strings.Replace(applied, "cohortName", "stopPolicy", 1), "stopPolicy: Hold"),
+			"spec.stopPolicy: Hold " +
+				"-> None"},
 		{"a field that the build owns", queue(ours, ""), queue(managed("batchwright/Apply: "+cohort), "cohortName: c"),
 			"spec.cohortName: c -> "},
-		{"a field that somebody else owns", queue(ours, ""), queue(managed("kubectl-edit/Update: "+cohort), "cohortName: c"), ""},
+		{"a field that somebody else owns", queue(ours, ""),
+			queue(managed("kubectl-edit/Update: "+cohort), "cohortName: c"), ""},
 		{"a field with two owners", queue(ours, ""),
 			queue(managed("batchwright/Apply: "+cohort, "kubectl-edit/Update: "+cohort), "cohortName: c"), ""},
 		{"a part of a field", queue(ours, ""),
@@ -129,12 +139,15 @@ func TestApply(t *testing.T) {
 		{"an admission check of others", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`x/Update: "f:spec": {"f:admissionChecksStrategy": {}}`),
 				"admissionChecksStrategy: {admissionChecks: [{name: b}]}"),
-			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | jobs also need the admission checks that others " +
+			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | jobs also need the " +
+				"admission checks that " +
+				"others " +
 				"have set: b"},
 		{"an admission check of the build", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`batchwright/Apply: "f:spec": {"f:admissionChecksStrategy": {"f:admissionChecks":
  {'k:{"name":"b"}': {}}}}`), "admissionChecksStrategy: {admissionChecks: [{name: b}]}"),
-			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | spec.admissionChecksStrategy.admissionChecks[b]: {name: b} -> "},
+			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | " +
+				"spec.admissionChecksStrategy.admissionChecks[b]: {name: b} -> "},
 		{"v1beta1", queue(ours, "cohortName: c"),
 			strings.Replace(queue(ours, "cohort: c"), "v1beta2", "v1beta1", 1), ""},
 	} {
@@ -162,7 +175,8 @@ func TestOtherKinds(t *testing.T) {
 			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: n},
  spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}], ports: [{port: 80}]}]}}`,
 			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: n},
- spec: {podSelector: {}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 80, protocol: TCP}]}]}}`,
+ spec: {podSelector: {}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 80,
+ protocol: TCP}]}]}}`,
 			"",
 		},
 		{
@@ -175,8 +189,10 @@ func TestOtherKinds(t *testing.T) {
 		},
 		{
 			"a narrower selector",
-			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a}, spec: {podSelector: {matchLabels: {a: b}}}}`,
-			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a}, spec: {podSelector: {matchLabels: {a: b, c: d}}}}`,
+			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a},
+ spec: {podSelector: {matchLabels: {a: b}}}}`,
+			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a},
+ spec: {podSelector: {matchLabels: {a: b, c: d}}}}`,
 			"~ NetworkPolicy a | spec.podSelector.matchLabels.c: d -> ",
 		},
 		{
@@ -184,21 +200,29 @@ func TestOtherKinds(t *testing.T) {
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a},
  roleRef: {kind: Role, name: r}, subjects: [{kind: Group, name: g}]}`,
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a},
- roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, {kind: Group, name: g, apiGroup: rbac.authorization.k8s.io}]}`,
+ roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, {kind: Group, name: g,
+ apiGroup: rbac.authorization.k8s.io}]}`,
 			"~ RoleBinding a | subjects[User/u]: {kind: User, name: u} -> ",
 		},
 		{
 			"the role of a RoleBinding",
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: n}, roleRef: {kind: Role, name: r}}`,
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: n}, roleRef: {kind: Role, name: s}}`,
-			"~ RoleBinding n/a | roleRef.name: s -> r | is refused by the API: roleRef cannot change; delete the object before " +
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a,
+ namespace: n}, roleRef: {kind: Role, name: r}}`,
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a,
+ namespace: n}, roleRef: {kind: Role, name: s}}`,
+			"~ RoleBinding n/a | roleRef.name: s -> r | is refused by the API: roleRef cannot change; " +
+				"delete the object " +
+				"before " +
 				"the folder is applied: kubectl delete rolebindings.rbac.authorization.k8s.io a -n n",
 		},
 		{
 			"a DaemonSet",
-			`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, image: i:2}]}}}}`,
-			`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, spec: {revisionHistoryLimit: 10, template: {spec:
- {dnsPolicy: ClusterFirst, containers: [{name: sidecar, image: x}, {name: c, image: i:1, imagePullPolicy: IfNotPresent}]}}}}`,
+			`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a},
+ spec: {template: {spec: {containers: [{name: c, image: i:2}]}}}}`,
+			`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, spec: {revisionHistoryLimit: 10,
+ template: {spec:
+ {dnsPolicy: ClusterFirst, containers: [{name: sidecar, image: x}, {name: c, image: i:1,
+ imagePullPolicy: IfNotPresent}]}}}}`,
 			"~ DaemonSet a | spec.template.spec.containers[c].image: i:1 -> i:2",
 		},
 		{
@@ -234,13 +258,16 @@ func TestImmutable(t *testing.T) {
 			"}, spec: {clusterQueue: " + queue + "}}"
 	}
 	class := func(labels, name, fields string) string {
-		return "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: " + name + ", " + labels + "}, " + fields + "}"
+		return "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: " + name + ", " +
+			labels + "}, " + fields + "}"
 	}
 	flavor := func(spec string) string {
-		return "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f, " + ours + "}, spec: {" + spec + "}}"
+		return "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f, " + ours +
+			"}, spec: {" + spec + "}}"
 	}
 	const changed = "~ LocalQueue n/l | spec.clusterQueue: a -> b | "
-	const refused = changed + "is refused by the API: spec.clusterQueue cannot change; delete the object before the folder " +
+	const refused = changed + "is refused by the API: spec.clusterQueue cannot change; delete the object before " +
+		"the folder " +
 		"is applied: kubectl delete localqueues.kueue.x-k8s.io l -n n"
 	for _, c := range []struct {
 		name             string
@@ -251,23 +278,33 @@ func TestImmutable(t *testing.T) {
 		{"a LocalQueue of the platform", "", local(ours, "b"), local(ours, "a"),
 			[]string{changed + "is replaced: the step local-queues of the build deletes and creates it"}},
 		{"a LocalQueue of others", "", local(ours, "b"), local("", "a"), []string{refused}},
-		{"Argo CD", ir.ArgoCD, local(ours, "b"), local("", "a"), []string{changed + "is replaced: Argo CD deletes and creates it"}},
+		{"Argo CD", ir.ArgoCD, local(ours, "b"), local("", "a"), []string{changed +
+			"is replaced: Argo CD deletes and " +
+			"creates it"}},
 		{"Config Sync", ir.ConfigSync, local(ours, "b"), local(ours, "a"), []string{refused}},
 		{"a PriorityClass", "", class(ours, "c", "value: 2"), class(ours, "c", "value: 1"),
-			[]string{"~ PriorityClass c | value: 1 -> 2 | is replaced: the step priorities of the build deletes and creates it"}},
-		{"another default class", "", class(ours, "c", "value: 2, globalDefault: true"), class("", "d", "value: 2, globalDefault: true"),
-			[]string{"+ PriorityClass c | is refused by the API while PriorityClass \"d\" is the default: change that class first"}},
+			[]string{"~ PriorityClass c | value: 1 -> 2 | is replaced: the step priorities of the build deletes and " +
+				"creates it"}},
+		{"another default class", "", class(ours, "c", "value: 2, globalDefault: true"), class("", "d", "value: 2, "+
+			"globalDefault: true"),
+			[]string{"+ PriorityClass c | is refused by the API while PriorityClass \"d\" is the " +
+				"default: change that " +
+				"class first"}},
 		{"the platform's other default class", "", class(ours, "c", "value: 2, globalDefault: true"),
 			class(ours, "d", "value: 2, globalDefault: true"),
 			[]string{"+ PriorityClass c", "- PriorityClass d | the step priorities of the build deletes it"}},
 		{"the default class itself", "", class(ours, "c", "value: 2, globalDefault: true"),
 			class(ours, "c", "value: 2, globalDefault: true"), nil},
 		{"a flavor", "", flavor("nodeLabels: {a: b}"), flavor("nodeLabels: {a: c}"),
-			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | the step retire of the build first stops the jobs that " +
+			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | the step retire of the build " +
+				"first stops the jobs " +
+				"that " +
 				"run in this flavor"}},
 		{"a flavor with a topology", "", flavor("nodeLabels: {a: b}"), flavor("nodeLabels: {a: c}, topologyName: t"),
-			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | is refused by the API: spec.nodeLabels cannot change; " +
-				"delete the object before the folder is applied: kubectl delete resourceflavors.kueue.x-k8s.io f; the step " +
+			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | is refused by the API: spec.nodeLabels cannot " +
+				"change; " +
+				"delete the object before the folder is applied: kubectl delete " +
+				"resourceflavors.kueue.x-k8s.io f; the step " +
 				"retire of the build first stops the jobs that run in this flavor"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -281,7 +318,8 @@ func TestImmutable(t *testing.T) {
 // TestOwners: what happens to objects depends on the platform to which they belong.
 func TestOwners(t *testing.T) {
 	export := queue("labels: {app.kubernetes.io/part-of: other}", "") + `---
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: mine, labels: {app.kubernetes.io/part-of: p}}, spec: {}}
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: mine,
+ labels: {app.kubernetes.io/part-of: p}}, spec: {}}
 ---
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: theirs}, spec: {}}
 ---
@@ -297,20 +335,24 @@ func TestOwners(t *testing.T) {
 		"{apiVersion: v1, kind: ServiceAccount, metadata: {name: s, namespace: n}}\n---\n" +
 		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: n}}\n"
 	for tool, want := range map[ir.GitOpsTool][]string{
-		"":        {"- ClusterQueue mine | the build stops it: it starts no job any more, and its quota goes to the others"},
+		"": {"- ClusterQueue mine | the build stops it: it starts no job any more, and its quota goes to the " +
+			"others"},
 		ir.ArgoCD: {"- ClusterQueue mine | Argo CD deletes it"},
 	} {
 		res := compareYAML(t, tool, manifest, export)
 		all := append(slices.Clone(want), []string{
-			"~ ClusterQueue q | metadata.labels.team:  -> a | metadata.labels[app.kubernetes.io/managed-by]:  -> batchwright | " +
+			"~ ClusterQueue q | metadata.labels.team:  -> a | metadata.labels[app.kubernetes.io/managed-by]:  -> " +
+				"batchwright | " +
 				"metadata.labels[app.kubernetes.io/part-of]: other -> p | the object belongs to the platform \"other\"",
-			"~ Namespace n | metadata.labels.team:  -> a | metadata.labels[app.kubernetes.io/managed-by]:  -> batchwright | " +
+			"~ Namespace n | metadata.labels.team:  -> a | metadata.labels[app.kubernetes.io/managed-by]:  -> " +
+				"batchwright | " +
 				"metadata.labels[app.kubernetes.io/part-of]:  -> p",
 		}...)
 		if got := changeLines(res); !slices.Equal(got, all) {
 			t.Errorf("%s: got  %q\nwant %q", tool, got, all)
 		}
-		if want := []string{"ClusterQueue theirs", "Cohort group", "Namespace gone"}; !slices.Equal(res.Facts.Staying, want) {
+		if want := []string{"ClusterQueue theirs", "Cohort group",
+			"Namespace gone"}; !slices.Equal(res.Facts.Staying, want) {
 			t.Errorf("%s: %q stay, want %q", tool, res.Facts.Staying, want)
 		}
 		var skipped []string
@@ -319,18 +361,73 @@ func TestOwners(t *testing.T) {
 		}
 		if want := []string{
 			"ServiceAccount (1) | kubectl get serviceaccounts --all-namespaces --show-managed-fields -o yaml", "Pod | ",
-			"Secret (1) | ",
-			"the cluster and its node pools | gcloud container clusters describe p --project=p --location=r --format=json",
+			"the rest of the folder | ", "Secret (1) | ",
+			"the cluster and its node pools | gcloud container clusters describe p --project=p " +
+				"--location=r --format=json",
 		}; !slices.Equal(skipped, want) {
 			t.Errorf("%s: skipped %q, want %q", tool, skipped, want)
 		}
 	}
-	res := compareYAML(t, "", queue(ours, ""), queue("", ""))
+	// A queue that an earlier build has stopped admits jobs again, or stays stopped.
+	const drained = ", annotations: {batchwright/drained: \"true\"}"
+	res := compareYAML(t, "", queue(ours, ""), queue(ours+drained, "stopPolicy: HoldAndDrain")+"---\n"+
+		strings.Replace(queue(ours+drained, "stopPolicy: HoldAndDrain"), "name: q", "name: gone", 1))
+	if got, want := changeLines(res), []string{
+		"~ ClusterQueue q | metadata.annotations[batchwright/drained]: true ->  | " +
+			"spec.stopPolicy: HoldAndDrain -> None",
+	}; !slices.Equal(got, want) || !slices.Equal(res.Facts.Staying, []string{"ClusterQueue gone"}) {
+		t.Errorf("stopped queues: %q, %q stay", got, res.Facts.Staying)
+	}
+
+	res = compareYAML(t, "", queue(ours, ""), queue("", ""))
 	if len(res.Objects) > 0 || !slices.Equal(res.Facts.Adopted, []string{"ClusterQueue q"}) {
 		t.Errorf("an object of others: %q, adopted %q", changeLines(res), res.Facts.Adopted)
 	}
 	res = compareYAML(t, "", queue(ours, "cohortName: c"), queue(`deletionTimestamp: "2026-01-01T00:00:00Z"`, ""))
 	if got := changeLines(res); len(got) != 1 || !strings.HasSuffix(got[0], "| the object is being deleted") {
 		t.Errorf("an object that is being deleted: %q", got)
+	}
+}
+
+// manyQueues returns the manifests of n ClusterQueues with a quota, and their LocalQueues.
+func manyQueues(n, quota int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: q%d, %s}
+spec:
+  cohortName: all
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors: [{name: a, resources: [{name: cpu, nominalQuota: %d}, {name: memory, nominalQuota: 8Gi}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l, namespace: n%d, %s},
+ spec: {clusterQueue: q%d}}
+---
+`, i, ours, quota, i, ours, i)
+	}
+	return b.String()
+}
+
+// TestManyQueues: an export of 10,000 queues is compared; BenchmarkCompare shows the time.
+func TestManyQueues(t *testing.T) {
+	const n = 10_000
+	res := compareYAML(t, "", manyQueues(10, 2), manyQueues(n, 1))
+	if len(res.Objects) != n || res.Facts.Unchanged != 10 || len(res.Facts.Staying) != n-10 {
+		t.Errorf("%d changed, %d unchanged, %d stay", len(res.Objects), res.Facts.Unchanged, len(res.Facts.Staying))
+	}
+}
+
+// BenchmarkCompare shows that the time is in proportion to the number of queues.
+func BenchmarkCompare(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		manifest, export := manyQueues(n, 1), manyQueues(n, 2)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				compareYAML(b, "", manifest, export)
+			}
+		})
 	}
 }

@@ -24,7 +24,7 @@ const (
 
 // clusterPath returns the path of the platform's cluster.
 func (c *comparison) clusterPath() string {
-	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Region + "/clusters/" + c.Plan.Cluster.Name
+	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Cluster.Location + "/clusters/" + c.Plan.Cluster.Name
 }
 
 // isOurCluster reports whether a path in an export can be that of the platform's cluster.
@@ -35,7 +35,7 @@ func (c *comparison) isOurCluster(path string) bool {
 // describeCommand returns the command that exports the cluster and its node pools.
 func (c *comparison) describeCommand() string {
 	return fmt.Sprintf("gcloud container clusters describe %s --project=%s --location=%s --format=json",
-		words.ShellArgument(c.Plan.Cluster.Name), c.Plan.Project, c.Plan.Region)
+		words.ShellArgument(c.Plan.Cluster.Name), c.Plan.Project, c.Plan.Cluster.Location)
 }
 
 // compareGoogle compares the cluster and its node pools with the exports.
@@ -52,6 +52,10 @@ func (c *comparison) compareGoogle() error {
 	case len(clusters)+len(pools) == 0:
 		c.skip("the cluster and its node pools", "the exports have neither of them", c.describeCommand())
 		return nil
+	case !c.Plan.OwnsCluster():
+		for name := range clusters {
+			c.out.Facts.Staying = append(c.out.Facts.Staying, "cluster "+name)
+		}
 	case len(clusters) == 0:
 		c.skip("the cluster", "the exports have only node pools", c.describeCommand())
 	default:
@@ -59,9 +63,15 @@ func (c *comparison) compareGoogle() error {
 			return err
 		}
 	}
-	c.skip("Terraform's state", "the result holds for a cluster and node pools that the state has or imports; Terraform "+
-		"fails for others, because they exist", "")
-	return c.compareResources(typePool, poolRows(), pools)
+	if err := c.compareResources(typePool, poolRows(), pools); err != nil {
+		return err
+	}
+	if c.created > 0 {
+		c.skip("Terraform's state", fmt.Sprintf("the result holds if an earlier build of the platform created %s; "+
+			"otherwise set takeOver, or Terraform fails because of what exists",
+			words.Plural(c.created, "resource that runs", "resources that run")), "")
+	}
+	return nil
 }
 
 // ownResources returns the resources of the platform's cluster by name.
@@ -97,6 +107,9 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 	wanted := map[string]bool{}
 	for _, r := range all {
 		wanted[r.Name] = true
+		if _, runs := running[r.Name]; runs && !c.takesOver(kind, r.Name) {
+			c.created++
+		}
 		switch {
 		case r.Change.Op == "" && r.Replacement == nil:
 			c.out.Facts.Unchanged++
@@ -104,9 +117,7 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 		case r.Replacement != nil:
 			c.out.Replacements = append(c.out.Replacements, *r.Replacement)
 			c.reportReplacement(kind, running[r.Name], r)
-		case kind == typePool && r.Change.Op == delta.Changed && slices.ContainsFunc(recreating, func(path string) bool {
-			return changes(r.Change.Fields, path)
-		}):
+		case kind == typePool && r.Change.Op == delta.Changed && recreatesNodes(r.Change.Fields):
 			r.Change.Note = "GKE recreates the nodes one after the other, which stops the jobs on them"
 		}
 		if r.Change.Op != "" {
@@ -115,10 +126,31 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 	}
 	for name := range running {
 		if !wanted[name] {
-			c.out.Facts.Staying = append(c.out.Facts.Staying, "node pool "+name)
+			c.out.Facts.Staying = append(c.out.Facts.Staying, nounOf(kind)+" "+name)
 		}
 	}
 	return nil
+}
+
+// nounOf returns the noun for a resource of a type.
+func nounOf(kind string) string {
+	if kind == typeCluster {
+		return "cluster"
+	}
+	return "node pool"
+}
+
+// takesOver reports whether the build imports a resource into Terraform's state.
+func (c *comparison) takesOver(kind, name string) bool {
+	if kind == typeCluster {
+		return c.Plan.Cluster.TakeOver != nil
+	}
+	return slices.Contains(c.Plan.TakenOverPools(), name)
+}
+
+// recreatesNodes reports whether GKE recreates the nodes of a pool for a change.
+func recreatesNodes(fields []objects.Field) bool {
+	return slices.ContainsFunc(recreating, func(path string) bool { return changes(fields, path) })
 }
 
 // isRunning reports whether a cluster or a node pool may have nodes.
@@ -158,10 +190,11 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
 		finding.Related[0].Message = "the cluster that runs"
-		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of its own"
+		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a " +
+			"cluster of its own"
 	} else if keep := c.keptBy(r); keep != "" {
-		finding.Help = "describe the pool as it runs; or write " + keep + ": the nodes then stay as they are, and Terraform " +
-			"ignores the difference"
+		finding.Help = "describe the pool as it runs; or write " + keep + ": the nodes then stay as they are, and " +
+			"Terraform ignores the difference"
 	}
 	c.out.Findings.Add(finding)
 }

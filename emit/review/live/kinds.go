@@ -45,11 +45,16 @@ func isAtomic(kind, path string) bool {
 	return false
 }
 
-// isFilledIn reports whether the API fills in a field of this name in an atomic map.
+// filledIn are the fields in atomic maps that the API fills in.
 //
 // Source: k8s.io/kubernetes 1.36, pkg/apis/admissionregistration/v1/defaults.go.
+var filledIn = []string{
+	"matchPolicy", "namespaceSelector", "objectSelector", "parameterNotFoundAction", "scope",
+}
+
+// isFilledIn reports whether the API fills in a field of this name in an atomic map.
 func isFilledIn(name string) bool {
-	return slices.Contains([]string{"matchPolicy", "namespaceSelector", "objectSelector", "parameterNotFoundAction", "scope"}, name)
+	return slices.Contains(filledIn, name)
 }
 
 // mergedLists are the lists that an apply merges, by kind and path, with the key of their

@@ -140,7 +140,8 @@ func TestDefaultsOfKueue(t *testing.T) {
 			}
 		}
 		for _, spec := range []map[string]any{
-			{}, {"fairSharing": map[string]any{}}, {"preemption": map[string]any{"borrowWithinCohort": map[string]any{}}},
+			{}, {"fairSharing": map[string]any{}},
+			{"preemption": map[string]any{"borrowWithinCohort": map[string]any{}}},
 		} {
 			got, want := map[string]any{"spec": deepCopy(spec)}, map[string]any{"spec": deepCopy(spec)}
 			importer.SetDefaults(kind, got)

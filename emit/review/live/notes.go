@@ -127,7 +127,8 @@ func (c *comparison) refuseDefaultClass(manifest importer.Exported) string {
 		return ""
 	}
 	for _, o := range c.export.Objects {
-		if o.Kind == kindPriorityClass && o.Name != manifest.Name && fieldAt(o, "globalDefault") == true && !c.isOurs(o) {
+		if o.Kind == kindPriorityClass && o.Name != manifest.Name && !c.isOurs(o) &&
+			fieldAt(o, "globalDefault") == true {
 			return fmt.Sprintf("is refused by the API while PriorityClass %q is the default: change that class first",
 				o.Name)
 		}
@@ -160,10 +161,37 @@ func (c *comparison) retire(o importer.Exported) string {
 	switch {
 	case o.Kind == kindPriorityClass:
 		return "the step priorities of the build deletes it"
+	case isDrained(o): // an earlier build has stopped it
+		return ""
 	case o.Kind == kindClusterQueue, o.Kind == "Queue" && o.Group == "scheduling.run.ai":
 		return "the build stops it: it starts no job any more, and its quota goes to the others"
 	}
 	return ""
+}
+
+// drained is the annotation of a ClusterQueue that a build has stopped.
+const drained = "batchwright/drained"
+
+func isDrained(o importer.Exported) bool {
+	return o.Kind == kindClusterQueue && valueBelow(o.Fields, []string{"metadata", "annotations", drained}) == "true"
+}
+
+// restarts reports whether the build's step "queues" lets a queue of the folder admit jobs
+// again, which an earlier build has stopped.
+func (c *comparison) restarts(o importer.Exported) bool {
+	return isDrained(o) && !c.Plan.Delivery.GitOps.On()
+}
+
+// admitAgain returns the fields of a queue after the build's step "queues".
+func admitAgain(queue map[string]any) map[string]any {
+	out, _ := deepCopy(queue).(map[string]any)
+	for path, key := range map[string]string{"metadata.annotations": drained, "spec": "stopPolicy"} {
+		if fields, ok := valueBelow(out, strings.Split(path, ".")).(map[string]any); ok {
+			delete(fields, key)
+		}
+	}
+	importer.SetDefaults(kindClusterQueue, out)
+	return out
 }
 
 // resourceName returns the name by which kubectl knows a kind.

@@ -128,7 +128,8 @@ func fieldOwnerOf(entries []any, manager string) owner {
 		entry, _ := e.(map[string]any)
 		fields, _ := entry["fieldsV1"].(map[string]any)
 		set := managedFields(fields)
-		clientSide := entry["operation"] == "Update" && set.holds([]string{"f:metadata", "f:annotations", "f:" + lastApplied})
+		clientSide := entry["operation"] == "Update" &&
+			set.holds([]string{"f:metadata", "f:annotations", "f:" + lastApplied})
 		subresource, _ := entry["subresource"].(string)
 		switch {
 		case subresource != "":

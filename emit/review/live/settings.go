@@ -255,7 +255,8 @@ func nodeRows() []settingRow {
 		blockRow("host_maintenance_policy"), row("host_maintenance_policy.maintenance_interval"),
 	}
 	for _, option := range ir.Options() {
-		if option.NodeConfig != "" && !slices.ContainsFunc(rows, func(r settingRow) bool { return r.path == option.NodeConfig }) {
+		isKnown := slices.ContainsFunc(rows, func(r settingRow) bool { return r.path == option.NodeConfig })
+		if option.NodeConfig != "" && !isKnown {
 			rows = append(rows, row(option.NodeConfig))
 		}
 	}
@@ -301,9 +302,13 @@ func withoutOwnLabels(v any) any {
 // taints that the configuration does not have.
 func isTaintOfGKE(key string) bool {
 	domain, _, found := strings.Cut(key, "/")
-	return found && slices.ContainsFunc([]string{"kubernetes.io", "cloud.google.com", "gke.io", "nvidia.com", "google.com"},
-		func(own string) bool { return domain == own || strings.HasSuffix(domain, "."+own) })
+	return found && slices.ContainsFunc(domainsOfGKE, func(own string) bool {
+		return domain == own || strings.HasSuffix(domain, "."+own)
+	})
 }
+
+// domainsOfGKE are the domains of the taints that GKE itself sets.
+var domainsOfGKE = []string{"kubernetes.io", "cloud.google.com", "gke.io", "nvidia.com", "google.com"}
 
 // clusterRows returns the rows of a cluster.
 //

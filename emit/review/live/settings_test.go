@@ -19,7 +19,8 @@ import (
 // notCompared are the arguments of the folder that have no row, by the reason.
 var notCompared = map[string][]string{
 	"identifies the resource": {
-		typeCluster + ".name", typeCluster + ".location", typePool + ".name", typePool + ".cluster", typePool + ".location",
+		typeCluster + ".name", typeCluster + ".location", typePool + ".name", typePool + ".cluster",
+		typePool + ".location",
 	},
 	"exists only in Terraform": {typeCluster + ".deletion_protection", typeCluster + ".remove_default_node_pool"},
 	"applies only at the creation": {
@@ -88,7 +89,8 @@ func TestRowsCoverTheFolder(t *testing.T) {
 				isExcepted := slices.ContainsFunc(except, func(e string) bool {
 					return strings.HasPrefix(b.Labels[0]+"."+path+".", e+".")
 				})
-				if !rows[b.Labels[0]][path] && !isExcepted && !slices.Contains([]string{"lifecycle", "depends_on", "for_each"}, top) {
+				if !rows[b.Labels[0]][path] && !isExcepted && !slices.Contains([]string{"lifecycle",
+					"depends_on", "for_each"}, top) {
 					t.Errorf("%s: %s.%s is not compared", file, b.Labels[0], path)
 				}
 			})
@@ -148,7 +150,8 @@ func TestRowsOfTheProvider(t *testing.T) {
 		for _, a := range slices.Concat(terraform.ReplacingArguments(kind), terraform.ForeignArguments(kind)) {
 			if !slices.ContainsFunc(known, func(path string) bool { return path == a.Path }) &&
 				!slices.ContainsFunc(slices.Collect(maps.Values(notCompared)), func(paths []string) bool {
-					return slices.ContainsFunc(paths, func(e string) bool { return strings.HasPrefix(kind+"."+a.Path+".", e+".") })
+					return slices.ContainsFunc(paths,
+						func(e string) bool { return strings.HasPrefix(kind+"."+a.Path+".", e+".") })
 				}) {
 				t.Errorf("%s: %s replaces the resource, and is not compared", kind, a.Path)
 			}

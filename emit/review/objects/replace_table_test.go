@@ -98,7 +98,8 @@ func TestForeignArguments(t *testing.T) {
 		foreign := terraform.ForeignArguments(kind)
 		known := slices.Concat(terraform.ReplacingArguments(kind), foreign)
 		for _, a := range foreign {
-			if !slices.Contains(forceNew[kind], a.Path) || schema[kind].Block.attribute(strings.Split(a.Path, ".")).Computed {
+			if !slices.Contains(forceNew[kind], a.Path) ||
+				schema[kind].Block.attribute(strings.Split(a.Path, ".")).Computed {
 				t.Errorf("%s: %s replaces nothing", kind, a.Path)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/batchwright/batchwright/compiler/console"
@@ -118,8 +119,22 @@ func (r *root) compareRunning(kind Type, s *managed, i *instance, plan *ir.Platf
 			Address: console.Inline(i.address), File: s.file, Line: s.line, Because: because,
 			Nodes: nodes, Workloads: workloads, Guard: destroyGuard(s.kind, i),
 		}
+		if preventsDestroy(s.body) {
+			out.Replacement.Guard = "because of prevent_destroy"
+		}
 	}
 	return out
+}
+
+// preventsDestroy reports whether Terraform refuses a plan that destroys a resource.
+func preventsDestroy(body *hclsyntax.Body) bool {
+	for _, b := range body.Blocks {
+		if a := b.Body.Attributes["prevent_destroy"]; b.Type == "lifecycle" && a != nil {
+			v := constantValue(a.Expr)
+			return v != cty.NilVal && !v.IsNull() && v.Type() == cty.Bool && v.True()
+		}
+	}
+	return false
 }
 
 // toArguments returns the settings as evaluated arguments.
