@@ -128,28 +128,40 @@ esac
 	}
 }
 
-// TestCheckClusterInstalls holds that JobSet of others is reported where the platform would
-// install it, and that the platform's own is not.
+// TestCheckClusterInstalls holds that controllers of others are reported where the platform
+// would install its own, without asking for their objects, and that the platform's own are
+// not.
 func TestCheckClusterInstalls(t *testing.T) {
 	p := existingPlatform()
 	p.Cluster.Existing.Kueue, p.Cluster.Existing.JobSet = nil, nil
 	s := newSandbox(t, p)
+	s.writeFile("deploy folder/kubernetes/kustomization.yaml", "", 0o644)
 	st := findStep(t, provisionBuild(p), "cluster")
 	const running = `
 case $call in
-*jsonpath=*managedFields*) printf 'MANAGER kube-controller-manager' ;;
+*kueue-controller-manager*managedFields*) printf 'KUEUE kube-controller-manager' ;;
+*jobset-controller-manager*managedFields*) printf 'JOBSET kube-controller-manager' ;;
 *'get deployment jobset-controller-manager '*) printf 'registry.k8s.io/jobset/jobset:v0.11.1' ;;
+*'get -k kubernetes '*) printf 'ConfigMap kueue-system kueue-manager-config OWNER\n' ;;
+*) FITS ;;
 esac
 `
-	s.answer(strings.Replace(running, "MANAGER", "kubectl", 1) + fittingCluster)
-	want := "The cluster prod does not fit the platform:\n- others run JobSet 0.11.1 in it: write cluster: existing: " +
-		"jobset: version: \"0.11.1\"\n"
-	if r := s.runStep(st); r.code != 1 || r.output != want {
-		t.Errorf("JobSet of others: exit code %d\n%s", r.code, r.output)
-	}
-	s.answer(strings.Replace(running, "MANAGER", "jobset-release", 1) + fittingCluster)
-	if r := s.runStep(st); r.code != 0 {
-		t.Errorf("JobSet of the platform: exit code %d\n%s", r.code, r.output)
+	for _, tt := range []struct{ kueue, jobset, owner, says string }{
+		{"kueue-release", "jobset-release", "research", ""},
+		{"kueue-release", "kubectl", "research", "- others run JobSet 0.11.1 in it: write cluster: existing: jobset: " +
+			"version: \"0.11.1\"\n"},
+		{"helm", "jobset-release", "helm", "- others run Kueue 0.19.2 in it: write cluster: existing: kueue: " +
+			"version: \"0.19.2\"\n"},
+	} {
+		s.answer(strings.NewReplacer("KUEUE", tt.kueue, "JOBSET", tt.jobset, "OWNER", tt.owner, "FITS",
+			fittingCluster).Replace(running))
+		want := tt.says
+		if want != "" {
+			want = "The cluster prod does not fit the platform:\n" + want
+		}
+		if r := s.runStep(st); r.output != want || (r.code == 0) != (want == "") {
+			t.Errorf("%+v: exit code %d\n%s", tt, r.code, r.output)
+		}
 	}
 }
 

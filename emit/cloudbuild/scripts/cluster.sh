@@ -99,7 +99,9 @@ if ! problem=$(gcloud container clusters get-credentials "$CLUSTER" --project="$
   finish
 fi
 if ! kubectl auth can-i '*' '*' --all-namespaces >/dev/null 2>&1; then
-  report "this build may not change its objects. The owner of the cluster runs: kubectl create clusterrolebinding $NAME-build --clusterrole=cluster-admin --user=$EMAIL"
+  # The cluster may know the account of this build by its number instead of its address.
+  user=$(kubectl auth whoami -o 'jsonpath={.status.userInfo.username}' 2>/dev/null) || user=
+  report "this build may not change its objects. The owner of the cluster runs: kubectl create clusterrolebinding $NAME-build --clusterrole=cluster-admin --user=${user:-$EMAIL}"
   finish
 fi
 
@@ -113,7 +115,13 @@ release() { # namespace, Deployment
   printf '%s' "${image##*:v}"
 }
 
+# managers prints the field managers of a controller's Deployment.
+managers() { # namespace, Deployment
+  kubectl -n "$1" get deployment "$2" -o 'jsonpath={.metadata.managedFields[*].manager}'
+}
+
 # SETTINGS
+foreign= # namespaces of controllers that others run and the blueprint does not name
 running_kueue=$(release "$KUEUE" kueue-controller-manager)
 if [[ -n $KUEUE_VERSION ]]; then
   if [[ -z $running_kueue ]]; then
@@ -131,6 +139,9 @@ if [[ -n $KUEUE_VERSION ]]; then
       report "the configuration of Kueue cannot be read: $managed"
     fi
   fi
+elif [[ -n $running_kueue && " $(managers "$KUEUE" kueue-controller-manager) " != *' kueue-release '* ]]; then
+  report "others run Kueue $running_kueue in it: write cluster: existing: kueue: version: \"$running_kueue\""
+  foreign+=" $KUEUE "
 fi
 running_jobset=$(release "$JOBSET" jobset-controller-manager)
 if [[ -n $JOBSET_VERSION ]]; then
@@ -140,10 +151,9 @@ if [[ -n $JOBSET_VERSION ]]; then
   elif [[ $running_jobset == [0-9]* ]] && older "$running_jobset" "$JOBSET_VERSION"; then
     report "JobSet is version $running_jobset, but the blueprint says cluster: existing: jobset: version: \"$JOBSET_VERSION\""
   fi
-elif [[ -n $running_jobset ]]; then
-  managers=$(kubectl -n "$JOBSET" get deployment jobset-controller-manager -o 'jsonpath={.metadata.managedFields[*].manager}')
-  [[ " $managers " == *' jobset-release '* ]] ||
-    report "others run JobSet $running_jobset in it: write cluster: existing: jobset: version: \"$running_jobset\""
+elif [[ -n $running_jobset && " $(managers "$JOBSET" jobset-controller-manager) " != *' jobset-release '* ]]; then
+  report "others run JobSet $running_jobset in it: write cluster: existing: jobset: version: \"$running_jobset\""
+  foreign+=" $JOBSET "
 fi
 
 # The owner of an object can hand it over with a label. Kinds that the cluster does not
@@ -159,7 +169,9 @@ for manifests in kubernetes dashboards; do
   unexpected=$(awk '!/no matches for kind|ensure CRDs are installed first/' "$errors")
   [[ -z $unexpected ]] || report "the objects of $manifests/ cannot be compared: $unexpected"
   while read -r kind namespace object owner; do
-    [[ -n $kind && $owner != "$NAME" ]] || continue
+    if [[ -z $kind || $owner == "$NAME" || $foreign == *" $namespace "* ]]; then
+      continue
+    fi
     where=() keep=()
     [[ $namespace == - ]] || where=(-n "$namespace")
     [[ $kind != Namespace ]] || keep=("$EXISTING=true")

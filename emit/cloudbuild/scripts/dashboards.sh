@@ -4,7 +4,8 @@
 # that exists stays as it is.
 set -euo pipefail
 
-if [[ -z $(kubectl get namespaces "$NAMESPACE" --ignore-not-found -o name) ]]; then
+found=$(kubectl get namespaces "$NAMESPACE" --ignore-not-found -o name)
+if [[ -z $found ]]; then
   kubectl create namespace "$NAMESPACE"
   kubectl label namespaces "$NAMESPACE" "$PLATFORM"
 fi

@@ -62,7 +62,8 @@ func (s *sheet) addPlatform() {
 			release.follows("pinned SHA-256", r.sha256, factPath(kindRelease, r.name, "version"), runBy(r.name))
 		}
 		if r.chart != "" {
-			release.follows("pinned SHA-256 of the chart", r.chart, factPath(kindRelease, r.name, "version"))
+			release.follows("pinned SHA-256 of the chart", r.chart, factPath(kindRelease, r.name, "version"),
+				runBy(r.name))
 		}
 	}
 	s.addCluster()

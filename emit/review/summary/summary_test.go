@@ -277,7 +277,7 @@ var unowned = []string{
 	"Cluster.Maintenance", "Cluster.Metrics", "Cluster.MinVersion", "Cluster.ReleaseChannel",
 	"Security.BinaryAuthorization", "Security.BulletinTopic", "Security.FlowLogs", "Security.IntraNodeVisibility",
 	"Security.Posture", "SystemPool", "Versions.JobSet", "Versions.Kueue", "Versions.SHA256.JobSet",
-	"Versions.SHA256.Kueue",
+	"Versions.SHA256.Kueue", "Versions.SHA256.JobSetChart", "Versions.SHA256.KueueChart",
 }
 
 // isUnowned reports whether a plan does not have a field, because its cluster belongs to
