@@ -42,7 +42,9 @@ func TestExistingClusterIsNotOwned(t *testing.T) {
 	}
 	for _, build := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
 		text := string(readFolder(t, files, build))
-		for _, command := range []string{"clusters delete", "clusters create", "clusters update", "deletion_protection"} {
+		for _, command := range []string{
+			"clusters delete", "clusters create", "clusters update", "deletion_protection",
+		} {
 			if strings.Contains(text, command) {
 				t.Errorf("%s: %s", build, command)
 			}

@@ -133,8 +133,10 @@ func ownTexts() map[string][]string {
 			"E0880", "E0881", "E0882", "E0883", "E0884", "E0885", "E0886", "E0887", "W0888", "W0889", "W0890",
 			"E0891", "E0892", "E0893", "E0894", "E0897", "E0898", "W0899",
 		},
-		"the exports that batchwright imports": {"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926", "E0929"},
-		"the folder that batchwright writes":   {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
+		"the exports that batchwright imports": {
+			"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926", "E0929",
+		},
+		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
 		"the user's own file of prices": {
 			"E0910", "E0911", "E0912", "E0913", "E0914", "E0915", "E0916", "W0917",
 		},

@@ -82,7 +82,8 @@ func reportUncomparedSHA256(r *report) {
 			continue // unusedControllers reports it
 		}
 		manifest, chart := field, field+"Chart"
-		unread, instead, message := []string{chart}, manifest, "the build installs the manifest of the release, not the chart"
+		unread, instead := []string{chart}, manifest
+		message := "the build installs the manifest of the release, not the chart"
 		var options []option
 		if name := r.Blueprint.Delivery.GitOps; name != nil {
 			options = append(options, withRelated(at("delivery", "gitops"), "the GitOps tool"))

@@ -35,7 +35,8 @@ const fittingCluster = `
 case $call in
 *'clusters describe prod '*flatten*) printf 'cpu|2000\nnvidia-l4|64\n' ;;
 *'clusters describe prod '*)
-  echo '1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|True|gke-security-groups@example.com|True|True|n|s' ;;
+  printf '1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|True|'
+  echo 'gke-security-groups@example.com|True|True|n|s' ;;
 *'node-pools list '*) printf 'l4|research\ndefault|\n' ;;
 *'get deployment kueue-controller-manager '*) printf 'registry.k8s.io/kueue/kueue:v0.19.2@sha256:00' ;;
 *'annotate --local '*) cat >/dev/null; printf 'batch/job\njobset.x-k8s.io/jobset\n' ;;
@@ -84,8 +85,9 @@ func TestCheckCluster(t *testing.T) {
 		},
 		{
 			"no rights in it", `if [[ $call == 'kubectl auth'* ]]; then exit 1; fi` + fittingCluster,
-			"- this build may not change its objects. The owner of the cluster runs: kubectl create clusterrolebinding " +
-				"research-build --clusterrole=cluster-admin --user=gke-batch-build@my-project.iam.gserviceaccount.com\n",
+			"- this build may not change its objects. The owner of the cluster runs: kubectl create " +
+				"clusterrolebinding research-build --clusterrole=cluster-admin " +
+				"--user=gke-batch-build@my-project.iam.gserviceaccount.com\n",
 		},
 		{
 			"every difference at once", `
@@ -207,7 +209,8 @@ func TestLeaveCluster(t *testing.T) {
 	var ids []string
 	for _, st := range destroyBuild(p).Steps {
 		ids = append(ids, st.ID)
-		if strings.Contains(st.Script, "clusters delete") || slices.Contains(st.Args, "-var=deletion_protection=false") {
+		if strings.Contains(st.Script, "clusters delete") ||
+			slices.Contains(st.Args, "-var=deletion_protection=false") {
 			t.Errorf("step %s is about a cluster of the platform", st.ID)
 		}
 	}
@@ -234,7 +237,9 @@ esac`)
 			t.Errorf("the cluster does not know this kind: %s", call)
 		}
 	}
-	if len(r.callsWith("kubectl delete namespaces -l team\\,app.kubernetes.io/part-of=research\\,\\!batchwright-existing")) != 1 {
+	const namespaces = "kubectl delete namespaces -l " +
+		"team\\,app.kubernetes.io/part-of=research\\,\\!batchwright-existing"
+	if len(r.callsWith(namespaces)) != 1 {
 		t.Errorf("calls %q", r.calls)
 	}
 

@@ -220,8 +220,8 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"then. Nobody stops these jobs. To stop them, run the command for `HoldAndDrain` above before you merge.",
 		"A flavor stays until no ClusterQueue names it.",
 		"A team's namespace stays, with its network policy, its service account and all objects of the team: jobs, "+
-			"volume claims and Secrets. The members lose their access. When nobody needs the objects, an administrator "+
-			"deletes the namespace: `kubectl delete namespaces NAMESPACE`.",
+			"volume claims and Secrets. The members lose their access. When nobody needs the objects, an "+
+			"administrator deletes the namespace: `kubectl delete namespaces NAMESPACE`.",
 	)
 	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the team's "+
 		"roles", deletesBucket(p),

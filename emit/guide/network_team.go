@@ -289,8 +289,8 @@ func applyTeamFile(d *document, p *ir.Platform) {
 	d.Para("When the platform is destroyed, run `terraform destroy` in the same way. Nothing else of the platform is ",
 		"in the network.")
 	if p.SharesVPC() && (p.OwnsCluster() || len(p.Network.GPUs) > 0) {
-		d.Para("The bindings of Google's agents serve all clusters of project ", codeSpan(p.Project), ". If another of ",
-			"its clusters uses a subnet, first let go of its bindings with `terraform state rm`.")
+		d.Para("The bindings of Google's agents serve all clusters of project ", codeSpan(p.Project), ". If another ",
+			"of its clusters uses a subnet, first let go of its bindings with `terraform state rm`.")
 	}
 }
 
