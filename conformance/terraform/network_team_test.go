@@ -46,7 +46,7 @@ func TestUnreadableSubnet(t *testing.T) {
 	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 		got := r.plan(t, command...)
 		for _, said := range got.said {
-			if !strings.HasPrefix(said, "warning: Required 'compute.subnetworks.get' permission") {
+			if !strings.HasPrefix(said, "warning: googleapi: Error 403: Required 'compute.subnetworks.get' permission") {
 				t.Errorf("%s: terraform says %s", command[0], said)
 			}
 		}

@@ -183,7 +183,7 @@ func (d *double) ReadDataSource(_ context.Context,
 	d.cloud.Unlock()
 	if denied {
 		return &tfprotov5.ReadDataSourceResponse{
-			Diagnostics: refusal(errors.New("Required 'compute.subnetworks.get' permission")),
+			Diagnostics: refusal(errors.New("googleapi: Error 403: Required 'compute.subnetworks.get' permission")),
 		}, nil
 	}
 	schema := d.schemas.data[r.TypeName]
@@ -379,7 +379,7 @@ func (d *double) ImportResourceState(_ context.Context,
 	v, found := d.cloud.find(r.TypeName, r.ID)
 	if !found {
 		return &tfprotov5.ImportResourceStateResponse{
-			Diagnostics: refusal(fmt.Errorf("Cannot import non-existent remote object: %s", r.ID)),
+			Diagnostics: refusal(fmt.Errorf("resource %s does not exist: Cannot import non-existent remote object", r.ID)),
 		}, nil
 	}
 	kind := d.schemas.resources[r.TypeName].ValueType()

@@ -206,7 +206,8 @@ func listImported(d *document, p *ir.Platform) {
 	d.Heading(2, importedHeading)
 	items := []markup{
 		"The build makes all other arguments equal to the platform's, in place: labels, taints, sizes, upgrades. " +
-			"Pods that do not tolerate the taints stay on their nodes, but no more of them start there. A change of the " +
+			"Pods that do not tolerate the taints stay on their nodes, but no more of them start there. A change of " +
+			"the " +
 			"machine type, the disk or the image type makes GKE recreate the nodes of a pool.",
 	}
 	if p.Cluster.TakeOver != nil {
