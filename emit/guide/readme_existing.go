@@ -190,13 +190,10 @@ func warnOfSecondController(d *document, p *ir.Platform) {
 	if p.InstallsJobSet() {
 		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.JobSetNamespace))
 	}
-	replaced := markup("If the step `cluster` reports `ConfigMap kueue-manager-config`, others run Kueue.")
-	switch {
-	case p.Delivery.GitOps.On():
+	replaced := markup("If others run a controller that the platform would install, the step `cluster` stops the build.")
+	if p.Delivery.GitOps.On() {
 		replaced = toolName(p) + " would replace a controller that others run. Before you connect " + toolName(p) +
 			", look: " + words.And(commands) + "."
-	case !p.InstallsKueue():
-		replaced = "If the step `cluster` reports JobSet, others run it."
 	}
 	d.Para("The platform installs ", words.And(names), ". ", replaced, " Never hand over an object of a controller. ",
 		"Name the controller in `cluster: existing` of the blueprint, and compile again: the platform then uses it.")
