@@ -67,7 +67,7 @@ func TestLanguageServer(t *testing.T) {
 			"uri": "file://" + file, "languageId": "cue", "version": 1, "text": string(text),
 		},
 	}})
-	if got := s.call("textDocument/hover", at); !strings.Contains(got, "Region of the regional control plane") {
+	if got := s.call("textDocument/hover", at); !strings.Contains(got, "Region of the platform") {
 		t.Errorf("no documentation of region: %s", got)
 	}
 	if got := s.call("textDocument/completion", at); !strings.Contains(got, `"label":"workloads"`) {

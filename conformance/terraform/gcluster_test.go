@@ -26,26 +26,36 @@ func TestGcluster(t *testing.T) {
 			}
 			r.gcluster(t, "deploy") // again
 
-			// As the guide says, the protection is removed first.
-			out, ok := r.play(t, "destroy")
-			if ok || !strings.Contains(out, "Protected from deletion") {
-				t.Fatalf("the cluster is not protected:\n%s", out)
-			}
-			// The variable of the environment has no effect.
-			env = r.env
-			r.env = append(slices.Clone(env), "TF_VAR_deletion_protection=false")
-			if got := r.plan(t, "plan").actions["google_container_cluster.main"]; got == "update" {
-				t.Error("TF_VAR_deletion_protection goes before terraform.tfvars")
-			}
-			r.env = env
-			for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
-				r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
+			if name != ofOthers { // the platform has no cluster to protect
+				r.unprotect(t)
 			}
 			r.gcluster(t, "destroy")
 			if left := r.must(t, "state", "list"); len(left) > 0 {
 				t.Errorf("left:\n%s", left)
 			}
 		})
+	}
+}
+
+// ofOthers is the folder of a platform in a cluster that others own.
+const ofOthers = "existing"
+
+// unprotect removes the deletion protection of the cluster, as the guide says.
+func (r root) unprotect(t *testing.T) {
+	t.Helper()
+	out, ok := r.play(t, "destroy")
+	if ok || !strings.Contains(out, "Protected from deletion") {
+		t.Fatalf("the cluster is not protected:\n%s", out)
+	}
+	// The variable of the environment has no effect.
+	env := r.env
+	r.env = append(slices.Clone(env), "TF_VAR_deletion_protection=false")
+	if got := r.plan(t, "plan").actions["google_container_cluster.main"]; got == "update" {
+		t.Error("TF_VAR_deletion_protection goes before terraform.tfvars")
+	}
+	r.env = env
+	for _, line := range guideCommands(t, r, "With Cluster Toolkit", "terraform -chdir=terraform ") {
+		r.must(t, append(strings.Fields(line), autoApprove(line)...)...)
 	}
 }
 

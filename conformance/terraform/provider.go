@@ -195,6 +195,8 @@ func (d *double) ReadDataSource(_ context.Context,
 				return v, nil
 			case r.TypeName == "google_compute_subnetwork" && subnetAnswers(a) != nil:
 				return *subnetAnswers(a), nil
+			case r.TypeName == "google_container_cluster" && clusterAnswers(a) != nil:
+				return *clusterAnswers(a), nil
 			case a.Type.Is(tftypes.String):
 				// A second read returns the same.
 				return tftypes.NewValue(a.Type, r.TypeName+"."+a.Name), nil
@@ -202,6 +204,36 @@ func (d *double) ReadDataSource(_ context.Context,
 			return d.value(r.TypeName, a)
 		})
 	return &tfprotov5.ReadDataSourceResponse{State: state}, err
+}
+
+// clusterAnswers returns what the API says of an attribute of every existing cluster, nil
+// for what no folder reads. The cluster fits the example existing.
+func clusterAnswers(a *tfprotov5.SchemaAttribute) *tftypes.Value {
+	answer := func(v any) *tftypes.Value {
+		value := tftypes.NewValue(a.Type, v)
+		return &value
+	}
+	// one returns a list of one object, of which one field is set.
+	one := func(field, text string) *tftypes.Value {
+		object := a.Type.(tftypes.List).ElementType.(tftypes.Object)
+		fields := map[string]tftypes.Value{}
+		for name, kind := range object.AttributeTypes {
+			fields[name] = tftypes.NewValue(kind, nil)
+		}
+		fields[field] = tftypes.NewValue(tftypes.String, text)
+		return answer([]tftypes.Value{tftypes.NewValue(object, fields)})
+	}
+	switch a.Name {
+	case "enable_autopilot":
+		return answer(false)
+	case "datapath_provider":
+		return answer("ADVANCED_DATAPATH")
+	case "workload_identity_config":
+		return one("workload_pool", "my-project.svc.id.goog")
+	case "authenticator_groups_config":
+		return one("security_group", "gke-security-groups@example.com")
+	}
+	return nil
 }
 
 // subnetAnswers returns what the API says of an attribute of every existing subnet, nil
