@@ -190,7 +190,7 @@ func warnOfSecondController(d *document, p *ir.Platform) {
 	if p.InstallsJobSet() {
 		commands = append(commands, codeSpan("kubectl get deployments -n "+ir.JobSetNamespace))
 	}
-	replaced := markup("If others run a controller that the platform would install, the step `cluster` stops the build.")
+	replaced := markup("If others run such a controller already, the step `cluster` stops the build.")
 	if p.Delivery.GitOps.On() {
 		replaced = toolName(p) + " would replace a controller that others run. Before you connect " + toolName(p) +
 			", look: " + words.And(commands) + "."
