@@ -67,6 +67,10 @@ var tools = map[string]tool{
 	"gitops cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestGitOps$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
 	}},
+	// The same in a cluster that others own.
+	"others": {"cluster", ".", true, func(folders, blueprint string) []string {
+		return []string{"-test.run=^TestExistingCluster$/^" + blueprint + "$", "-folders=" + folders}
+	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
 		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}

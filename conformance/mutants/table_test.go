@@ -321,8 +321,20 @@ var mutants = []mutant{
 	},
 	{
 		name: "a build that administers every cluster", file: "compiler/lower/delivery.go",
-		old: `Condition: ir.ClusterCondition(p.Project, p.Region, p.Cluster.Name),`, new: `Condition: "",`,
+		old: `Condition: ir.ClusterCondition(p.Project, p.Cluster.Location, p.Cluster.Name),`, new: `Condition: "",`,
 		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
+	},
+
+	// A cluster that others own.
+	{
+		name: "a default for the pods of others", file: "compiler/lower/lower.go",
+		old: "Default: t.Default && i == 0 && b.Cluster.Existing == nil,", new: "Default: i == 0,",
+		blueprint: "existing", by: "check", says: "a default for the pods of others",
+	},
+	{
+		name: "a namespace that was handed over is deleted", file: "emit/cloudbuild/scripts/leave.sh",
+		old: `kubectl delete namespaces -l "$TEAMS,!$EXISTING"`, new: `kubectl delete namespaces -l "$TEAMS"`,
+		blueprint: "existing", by: "others", says: "the namespace that was handed over comes back as",
 	},
 	{
 		name: "no quota of pods", file: "emit/kueue/queues.go",
