@@ -172,6 +172,12 @@ func (p *Platform) HasBuckets() bool {
 	return slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Bucket != "" })
 }
 
+// HasTeamAccounts reports whether the jobs of at least one team act as a Google service
+// account.
+func (p *Platform) HasTeamAccounts() bool {
+	return slices.ContainsFunc(p.Teams, func(t Team) bool { return t.Account != nil })
+}
+
 // TeamsWithAccount returns the teams whose jobs act as a Google service account, in
 // the order of Teams.
 func (p *Platform) TeamsWithAccount() []Team {

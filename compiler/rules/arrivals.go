@@ -236,7 +236,7 @@ func (r *report) hasQueue(team, tier string) bool {
 // arrivingJobsRun reports jobs that only a rehearsal has and that no capacity of their
 // queue can run, whatever else runs.
 func arrivingJobsRun(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	never := func(w ir.Workload) string { return r.neverRuns(w, capacities, pool) }
 	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, plan ir.Rehearsal, jobs []ir.TracedJob) {
 		byLine := jobsByLine(text)

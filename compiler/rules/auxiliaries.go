@@ -116,7 +116,7 @@ func auxiliaryFitsNode(r *report) {
 // pods of a workload are admitted or none.
 func auxiliaryFitsQuota(r *report) {
 	scheduler := r.Plan.Scheduler.Facts()
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
 		path := at("workloads", s.workload.Template, "auxiliary", a.Name)
 		if _, ok := fitsAmounts(a.Requests, 1, nodeAmount(c)); !ok {

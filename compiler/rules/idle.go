@@ -132,7 +132,7 @@ func standingTriedLate(r *report) {
 	for _, w := range r.Plan.Workloads {
 		t.lateOf(w.Capacities, false)
 	}
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	for _, copies := range r.firstCopies() {
 		for _, s := range copies {
 			var order []string // the capacities on which the copy can run

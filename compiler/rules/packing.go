@@ -138,7 +138,7 @@ func (r *report) canRun(w ir.Workload, fits []nodeFit) bool {
 // copyFitsNodes reports workloads that are admitted and never run: their pods fit
 // the nodes one by one, but not all at once.
 func copyFitsNodes(r *report) {
-	capacities, pool, limits := capacitiesByName(r.Plan), cohortPools(r.Plan), r.bindingLimits()
+	capacities, pool, limits := capacitiesByName(r.Plan), r.lent(), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
@@ -209,7 +209,7 @@ func fewerPods(f nodeFit) string {
 // nodes, although another capacity of the tier has enough. Kueue takes the first
 // capacity with free quota.
 func strandedCopies(r *report) {
-	capacities, pool, limits := capacitiesByName(r.Plan), cohortPools(r.Plan), r.bindingLimits()
+	capacities, pool, limits := capacitiesByName(r.Plan), r.lent(), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
@@ -331,7 +331,7 @@ func (u *gpuUse) usedGPUs(count int, free [2]int64) int {
 // capacities of a workload that cannot run, because another rule reports the workload
 // and its requests must change.
 func (r *report) gpuUses(capacities map[string]ir.Capacity, taken takenFunc) map[string]*gpuUse {
-	out, unclear, pool := map[string]*gpuUse{}, map[string]bool{}, cohortPools(r.Plan)
+	out, unclear, pool := map[string]*gpuUse{}, map[string]bool{}, r.lent()
 	limits := r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
@@ -406,7 +406,7 @@ func idleAccelerators(r *report) {
 // with accelerators: first, although a capacity of the tier without accelerators could
 // run them, or only, although no workload of the blueprint uses these GPUs.
 func cpuOnAccelerators(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	all := r.firstCopies()
 	used := r.requestedGPUs(all)
 	for _, name := range sortedKeys(all) {

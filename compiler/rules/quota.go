@@ -55,33 +55,43 @@ type grant struct {
 
 // eachQuota calls visit for every quota on a capacity that its tier uses.
 func (r *report) eachQuota(visit func(grant)) {
-	b := r.Blueprint
-	all := func(g grant, tier string, quota map[string]schema.Quota, path []string) {
+	for _, g := range r.grants() {
+		visit(g)
+	}
+}
+
+// listGrants returns every quota on a capacity that its tier uses: the quotas of the
+// teams, sorted, then the quotas of the queues that teams share.
+func (p *Pass) listGrants() []grant {
+	var out []grant
+	b := p.Blueprint
+	add := func(g grant, quota map[string]schema.Quota, path []string) {
 		for _, c := range sortedKeys(quota) {
-			if slices.Contains(b.Tiers[tier].Capacity, c) {
-				g.Quota, g.path, g.tier, g.capacity = quota[c], pathBelow(path, c), tier, c
-				visit(g)
+			if slices.Contains(b.Tiers[g.tier].Capacity, c) {
+				g.Quota, g.path, g.capacity = quota[c], pathBelow(path, c), c
+				out = append(out, g)
 			}
 		}
 	}
 	for _, name := range sortedKeys(b.Teams) {
 		team := b.Teams[name]
+		holder, who := at("teams", name), fmt.Sprintf("team %q", name)
 		for _, tier := range sortedKeys(team.Quota) {
 			if b.Tiers[tier].Shared == nil {
-				all(grant{holder: at("teams", name), who: fmt.Sprintf("team %q", name), cohort: team.Cohort},
-					tier, team.Quota[tier], at("teams", name, "quota", tier))
+				add(grant{holder: holder, who: who, cohort: team.Cohort, tier: tier}, team.Quota[tier],
+					at("teams", name, "quota", tier))
 			}
 		}
 	}
 	for _, tier := range sortedKeys(b.Tiers) {
 		if s := b.Tiers[tier].Shared; s != nil {
-			all(grant{
+			add(grant{
 				holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier),
-				cohort: s.Cohort,
-			},
-				tier, s.Quota, at("tiers", tier, "shared", "quota"))
+				cohort: s.Cohort, tier: tier,
+			}, s.Quota, at("tiers", tier, "shared", "quota"))
 		}
 	}
+	return out
 }
 
 // nominalQuota returns the guaranteed part of a quota, in its own unit.
@@ -393,7 +403,7 @@ func nothingToBorrow(r *report) {
 		accepted         bool
 	}
 	const most = 12
-	pool, lone := cohortPools(r.Plan), r.loneCapacities()
+	pool, lone := r.lent(), r.loneCapacities()
 	borrowers := map[limit][]borrower{}
 	var order []limit
 	r.eachBorrower(func(b borrower) {
@@ -429,7 +439,7 @@ func nothingToBorrow(r *report) {
 // under the root of the cohort lend. Cohorts have neither quota nor limits of their
 // own, so their nesting does not matter.
 func borrowTooMuch(r *report) {
-	pool, lone := cohortPools(r.Plan), r.loneCapacities()
+	pool, lone := r.lent(), r.loneCapacities()
 	r.eachBorrower(func(b borrower) {
 		counted := b.capacity.CountedIn()
 		i := slices.IndexFunc(b.quotas, func(q ir.ResourceQuota) bool { return q.Resource == counted })

@@ -81,7 +81,7 @@ type queueUse struct {
 // of the queue decide. If a team of the queue has no workload there, its jobs can have
 // any size. Other rules report a queue that can borrow nothing, or less than its limit.
 func uselessLimits(r *report) {
-	pool, uses, teams := cohortPools(r.Plan), r.queueUses(), queueTeams(r.Plan)
+	pool, uses, teams := r.lent(), r.queueUses(), queueTeams(r.Plan)
 	r.eachBorrower(func(b borrower) {
 		c := b.capacity
 		i := slices.IndexFunc(b.quotas, func(q ir.ResourceQuota) bool { return q.Resource == c.CountedIn() })
@@ -118,7 +118,7 @@ func uselessLimits(r *report) {
 // capacity.
 func (r *report) queueUses() map[[2]string]*queueUse {
 	out := map[[2]string]*queueUse{}
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {
@@ -245,7 +245,7 @@ func (r *report) reportShortShare(pool *quotaPool, c ir.Capacity, room podRoom) 
 // refusedCapacities returns the capacities whose quota does not admit some workload.
 // copyFitsQuota reports most of these workloads.
 func (r *report) refusedCapacities() map[string]bool {
-	refused, pool := map[string]bool{}, cohortPools(r.Plan)
+	refused, pool := map[string]bool{}, r.lent()
 	for _, copies := range r.firstCopies() {
 		for _, s := range copies {
 			for _, f := range s.usableQuotas() {

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -131,6 +132,9 @@ type Pass struct {
 	together map[string]int
 	// traces holds the texts of the traces that were read, by path.
 	traces map[string]trace.Text
+	// lent and grants hold facts that many rules need: each takes a walk over all teams.
+	lent   func() pools   // cohortPools of Plan
+	grants func() []grant // listGrants of Blueprint
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
@@ -138,6 +142,8 @@ type Pass struct {
 func Run(p *Pass) {
 	p.accepted, p.missed, p.meant = map[acceptance]bool{}, map[acceptance]bool{}, map[acceptance]string{}
 	p.together, p.traces = map[string]int{}, map[string]trace.Text{}
+	p.lent = sync.OnceValue(func() pools { return cohortPools(p.Plan) })
+	p.grants = sync.OnceValue(p.listGrants)
 	p.readAcceptances()
 	var basic, others, last []Rule
 	for _, r := range All() {
@@ -195,6 +201,7 @@ func (p *Pass) readAcceptances() {
 func (p *Pass) newRest() *Pass {
 	rest := *p
 	rest.Blueprint, rest.inRest = p.Rest, true
+	rest.grants = sync.OnceValue(rest.listGrants)
 	rest.readAcceptances()
 	return &rest
 }

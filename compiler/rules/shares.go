@@ -26,7 +26,7 @@ type podRoom struct {
 
 // newPodRoom returns the podRoom of the platform.
 func (r *report) newPodRoom() podRoom {
-	return podRoom{cohortPools(r.Plan), systemPods, r.Plan.Scheduler.Facts().QuotaPerCapacity}
+	return podRoom{r.lent(), systemPods, r.Plan.Scheduler.Facts().QuotaPerCapacity}
 }
 
 // ofPods returns the most cpu and memory that each pod of a workload can request, so

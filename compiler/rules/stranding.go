@@ -48,7 +48,7 @@ type plainUse struct {
 
 // plainUses returns the use of each capacity without accelerators that a workload uses.
 func (r *report) plainUses(capacities map[string]ir.Capacity, taken takenFunc) map[string]*plainUse {
-	out, pool, limits := map[string]*plainUse{}, cohortPools(r.Plan), r.bindingLimits()
+	out, pool, limits := map[string]*plainUse{}, r.lent(), r.bindingLimits()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {

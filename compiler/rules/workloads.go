@@ -321,7 +321,7 @@ func reachableQuota(s submission, f ir.FlavorQuota, pool pools) func(string) (re
 // strandedPods reports pods that a capacity's nodes are too small for. Kueue takes
 // the first capacity with free quota, however small its nodes are.
 func strandedPods(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), cohortPools(r.Plan)
+	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		for _, s := range all[name] {

@@ -58,7 +58,7 @@ func explainIdentities(d *document, p *ir.Platform) {
 		d.Para("Some service accounts belong to somebody else: ", linkTo(readmePage, foreignHeading),
 			" says what their owners must do.")
 	}
-	if len(p.TeamsWithAccount()) == 0 {
+	if !p.HasTeamAccounts() {
 		d.Para(
 			"A few services, and the rules of VPC Service Controls perimeters, do not accept such members. If a team ",
 			"needs them, give the team a Google service account with `teams.TEAM.serviceAccount` in the blueprint.")

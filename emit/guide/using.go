@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -115,14 +116,15 @@ func showYourTeam(d *document, p *ir.Platform) {
 	}
 	d.Para("Your jobs run in the namespace of your team. Each job names one of the queues, and its pods name the ",
 		"service account.", bucket)
+	columns := newTeamColumns(p)
 	if len(p.Teams) > fewTeams {
-		listTeamShapes(d, p)
+		listTeamShapes(d, p, columns)
 	} else {
 		var rows [][]markup
-		for _, t := range p.Teams {
-			rows = append(rows, append([]markup{codeSpan(t.Name)}, teamShape(p, t, "")...))
+		for i := range p.Teams {
+			rows = append(rows, append([]markup{codeSpan(p.Teams[i].Name)}, columns.cells(&p.Teams[i], "")...))
 		}
-		d.Table(append([]markup{"Team"}, shapeHead(p)...), rows)
+		d.Table(append([]markup{"Team"}, columns.head()...), rows)
 	}
 	t := homeTeam(p)
 	d.Para("Set these variables in your shell, with the values of your team. ",
@@ -143,22 +145,32 @@ func showYourTeam(d *document, p *ir.Platform) {
 	d.Code("sh", `kubectl auth can-i create jobs.batch -n "$NAMESPACE"`)
 }
 
-// shapeHead returns the heads of the columns that teamShape fills.
-func shapeHead(p *ir.Platform) []markup {
+// teamColumns are the columns of a table with what belongs to each team.
+type teamColumns struct {
+	project           string
+	buckets, accounts bool // whether some team has one
+}
+
+func newTeamColumns(p *ir.Platform) teamColumns {
+	return teamColumns{p.Project, p.HasBuckets(), p.HasTeamAccounts()}
+}
+
+// head returns the heads of the columns.
+func (c teamColumns) head() []markup {
 	head := []markup{"Namespace", "Queues"}
-	if p.HasBuckets() {
+	if c.buckets {
 		head = append(head, "Bucket")
 	}
 	head = append(head, "Service account")
-	if len(p.TeamsWithAccount()) > 0 {
+	if c.accounts {
 		head = append(head, "Acts in Google Cloud as")
 	}
 	return head
 }
 
-// teamShape returns the cells of a team's row. If placeholder is not "", it replaces
-// the name of the team in the cells.
-func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
+// cells returns the cells of a team's row. If placeholder is not "", it replaces the
+// name of the team in the cells.
+func (c teamColumns) cells(t *ir.Team, placeholder string) []markup {
 	fold := func(name string) string {
 		if placeholder == "" {
 			return name
@@ -170,16 +182,16 @@ func teamShape(p *ir.Platform, t ir.Team, placeholder string) []markup {
 		queues = append(queues, fold(q.LocalQueue))
 	}
 	row := []markup{codeSpan(fold(t.Namespace)), codeList(queues)}
-	if p.HasBuckets() {
+	if c.buckets {
 		row = append(row, orNone(fold(t.Bucket)))
 	}
 	row = append(row, codeSpan(fold(t.KubeAccount)))
-	if len(p.TeamsWithAccount()) > 0 {
+	if c.accounts {
 		account := markup("the Kubernetes service account itself")
 		if t.Account != nil {
 			named := *t.Account
 			named.ID = fold(named.ID)
-			account = codeSpan(named.Email(p.Project))
+			account = codeSpan(named.Email(c.project))
 		}
 		row = append(row, account)
 	}
@@ -194,20 +206,21 @@ func replaceName(in, name, placeholder string) string {
 }
 
 // listTeamShapes lists groups of teams whose names follow the same pattern.
-func listTeamShapes(d *document, p *ir.Platform) {
+func listTeamShapes(d *document, p *ir.Platform, columns teamColumns) {
 	type group struct {
 		cells []markup
 		names []string
 	}
 	var groups []*group
-	for _, t := range p.Teams {
-		cells := teamShape(p, t, "TEAM")
-		i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.cells, cells) })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, &group{cells: cells})
+	known := map[string]*group{} // by their cells
+	for i := range p.Teams {
+		cells := columns.cells(&p.Teams[i], "TEAM")
+		key := fmt.Sprintf("%q", cells)
+		if known[key] == nil {
+			known[key] = &group{cells: cells}
+			groups = append(groups, known[key])
 		}
-		groups[i].names = append(groups[i].names, t.Name)
+		known[key].names = append(known[key].names, p.Teams[i].Name)
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int { return len(b.names) - len(a.names) })
 	var rows [][]markup
@@ -216,7 +229,7 @@ func listTeamShapes(d *document, p *ir.Platform) {
 	}
 	d.Para("In the table, `TEAM` stands for the name of your team. ", fileLink("kubernetes/teams/"),
 		" has one file per team with all of its names.")
-	d.Table(append([]markup{"Teams", "Which"}, shapeHead(p)...), rows)
+	d.Table(append([]markup{"Teams", "Which"}, columns.head()...), rows)
 	if more := len(groups) - maxGroups; more > 0 {
 		d.Para("The table omits ", countNoun(more, "smaller group"), ".")
 	}

@@ -124,7 +124,7 @@ func teamIdentities(b *body, p *ir.Platform) {
 	local.setExpr("workload_pool", `"iam.googleapis.com/projects/${data.google_project.main.number}/`+
 		`locations/global/workloadIdentityPools/${`+workloadPool(p)+`}"`)
 	principal := constant(`"principal://${local.workload_pool}/subject/ns/${team.namespace}/sa/${team.kube_account}"`)
-	if len(p.TeamsWithAccount()) > 0 {
+	if p.HasTeamAccounts() {
 		local.note("The IAM principal of each team's jobs: the team's Google service account if it has",
 			"one, otherwise the Kubernetes service account in its namespace.")
 		local.setExpr("team_members", `{

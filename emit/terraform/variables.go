@@ -200,7 +200,7 @@ func teamType(p *ir.Platform) constant {
 		used bool
 		line constant
 	}{
-		{len(p.TeamsWithAccount()) > 0, "account = optional(string)"},
+		{p.HasTeamAccounts(), "account = optional(string)"},
 		{hasRoles(p), "roles = optional(set(string), [])"},
 		{p.HasBuckets(), "bucket = optional(string)"},
 		{nodesListBuckets(p), "nodes_list_bucket = optional(bool, false)"},
@@ -217,7 +217,7 @@ func teamType(p *ir.Platform) constant {
 // that at least one team has.
 func teamsDescription(p *ir.Platform) string {
 	s := "Teams, by name: the namespace and Kubernetes service account of their jobs"
-	if len(p.TeamsWithAccount()) > 0 {
+	if p.HasTeamAccounts() {
 		s += ", the Google service account that the jobs act as"
 	}
 	if hasRoles(p) {
