@@ -30,26 +30,41 @@ import (
 // add: the status and empty structs. Keys are sorted, and quantities are in
 // canonical form.
 func Marshal(objects ...any) ([]byte, error) {
-	var out bytes.Buffer
+	p := printers.Get().(*printer)
+	defer printers.Put(p)
+	p.out = p.out[:0]
 	for i, object := range objects {
 		if i > 0 {
-			out.WriteString("---\n")
+			p.out = append(p.out, "---\n"...)
 		}
-		// The converter and the printer do the same as sigs.k8s.io/yaml.Marshal,
-		// without the JSON text in between, which takes more time than both.
-		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		start := len(p.out)
+		if p.tryObject(object) {
+			continue
+		}
+		document, err := printByLibrary(object)
 		if err != nil {
-			return nil, fmt.Errorf("kubeyaml: converting %T: %w", object, err)
+			return nil, err
 		}
-		delete(fields, "status")
-		dropEmpty(fields)
-		document, err := printReadably(fields)
-		if err != nil {
-			return nil, fmt.Errorf("kubeyaml: printing %T: %w", object, err)
-		}
-		out.Write(document)
+		p.out = append(p.out[:start], document...)
 	}
-	return out.Bytes(), nil
+	return bytes.Clone(p.out), nil
+}
+
+// printByLibrary prints any object. The converter and the printer of the libraries do
+// the same as sigs.k8s.io/yaml.Marshal, without the JSON text in between, which takes
+// more time than both.
+func printByLibrary(object any) ([]byte, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("kubeyaml: converting %T: %w", object, err)
+	}
+	delete(fields, "status")
+	dropEmpty(fields)
+	document, err := printReadably(fields)
+	if err != nil {
+		return nil, fmt.Errorf("kubeyaml: printing %T: %w", object, err)
+	}
+	return document, nil
 }
 
 // dropEmpty removes every empty metadata and spec below value, and the empty
@@ -61,8 +76,7 @@ func dropEmpty(value any) {
 	case map[string]any:
 		for key, child := range value {
 			dropEmpty(child)
-			if fields, ok := child.(map[string]any); ok && len(fields) == 0 &&
-				(key == "metadata" || key == "spec" || key == "nodeInterfaceMatcher") {
+			if fields, ok := child.(map[string]any); ok && len(fields) == 0 && isDroppable(key) {
 				delete(value, key)
 			}
 		}
@@ -71,6 +85,11 @@ func dropEmpty(value any) {
 			dropEmpty(child)
 		}
 	}
+}
+
+// isDroppable reports whether dropEmpty removes a field with this name.
+func isDroppable(name string) bool {
+	return name == "metadata" || name == "spec" || name == "nodeInterfaceMatcher"
 }
 
 // printReadably prints fields as YAML. A text of several lines becomes a block scalar,
