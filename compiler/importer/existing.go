@@ -215,8 +215,7 @@ func (d *design) placeOfPools(location, name string) []setting {
 		d.assume("cluster.existing.version", "the exports do not contain the version of the cluster: fill it in")
 		return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
 	}
-	d.assume("cluster.existing.version", "the version is that of the newest node pool: the control plane is as new, "+
-		"or "+
+	d.assume("cluster.existing.version", "the version of the newest node pool: the control plane is as new, or "+
 		"newer")
 	return append(out, setting{"version", newest})
 }
@@ -605,8 +604,8 @@ func lastOf(link string) (project, name string) {
 }
 
 // gpuNetworks returns the networks of a pool's nodes in addition to the cluster's, as the
-// fields gvnic, rdma and tcpx of an existing network. The result is nil if they are not
-// those of the machine.
+// fields gvnic, rdma and tcpx of an existing network. The result is nil if the machine
+// needs other networks.
 func (p *pool) gpuNetworks(m catalog.Machine) []setting {
 	subnet := func(i int) setting {
 		return setting{"", []setting{{"network", p.additional[i][0]}, {"subnet", p.additional[i][1]}}}

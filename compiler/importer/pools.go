@@ -137,7 +137,7 @@ func clusterPath(n *yaml.Node) string {
 }
 
 // addPool adds a node pool of a cluster as gcloud prints it. The list of node pools
-// repeats those of the cluster.
+// repeats the node pools of the cluster.
 func (inv *inventory) addPool(doc *document, n *yaml.Node, cluster string) {
 	o := &object{kind: kindNodePool, name: scalar(n, "name"), doc: doc, node: n}
 	if inv.compared {
@@ -313,7 +313,7 @@ func poolRows() []poolRow {
 		},
 		{
 			path: "management.autoRepair", status: Approximated, unset: []any{true},
-			consequence: "GKE repairs the nodes, except those of flex-start",
+			consequence: "GKE repairs all nodes except flex-start nodes",
 		},
 		{
 			path: "upgradeSettings.blueGreenSettings", status: NoPart, consequence: "upgrades replace the nodes one " +

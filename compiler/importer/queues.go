@@ -736,7 +736,7 @@ func (d *design) planPriorities() {
 	}
 	if len(d.tiers) > 1 && len(t.priorities) > 0 {
 		d.assume("tiers."+t.name+".priorities", fmt.Sprintf("a PriorityClass belongs to one tier: jobs of the other "+
-			"tiers have the PriorityClass of their tier; %q has those of the exports", t.name))
+			"tiers have the PriorityClass of their tier; %q has the PriorityClasses of the exports", t.name))
 	}
 	d.reportDefaultClass(t)
 }

@@ -328,7 +328,8 @@ func isExpression(v any) bool {
 	return false
 }
 
-// planToolkits takes over the settings of the modules, except those of node pools.
+// planToolkits takes over the settings of the modules. reportPoolModule reports the
+// settings of node pools.
 func (d *design) planToolkits() {
 	for _, o := range d.inv.toolkits {
 		if d.exists {
@@ -615,7 +616,7 @@ func moduleRows() []moduleRow {
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.config_template_vars", becomes: "tiers", status: Approximated,
-			consequence: "the quota is that of the capacities: import the queues, too",
+			consequence: "the capacities give the quota: import the queues, too",
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.wait", status: Approximated,
@@ -955,11 +956,11 @@ func poolSettingRows() []poolSettingRow {
 		{setting: "placement_policy", becomes: "CAP.placement", status: Exact},
 		{
 			setting: "auto_upgrade", becomes: "CAP.upgrades", status: Approximated, unset: []any{true},
-			consequence: "GKE upgrades the nodes in the maintenance window, except those of flex-start",
+			consequence: "GKE upgrades all nodes except flex-start nodes, in the maintenance window",
 		},
 		{
 			setting: "auto_repair", becomes: "CAP", status: Approximated, unset: []any{true},
-			consequence: "GKE repairs the nodes, except those of flex-start",
+			consequence: "GKE repairs all nodes except flex-start nodes",
 		},
 		{
 			setting: "taints", becomes: "CAP", status: Approximated,

@@ -72,7 +72,7 @@ func managed(managers ...string) string {
 	return ours + ", managedFields: [" + strings.Join(entries, ", ") + "]"
 }
 
-// TestApply: the changes of an object are those of a server-side apply.
+// TestApply: an object changes as in a server-side apply.
 func TestApply(t *testing.T) {
 	const cohort = `"f:spec": {"f:cohortName": {}}`
 	const applied = `annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"spec": {"cohortName": "c"}}'}`

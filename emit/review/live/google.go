@@ -27,7 +27,8 @@ func (c *comparison) clusterPath() string {
 	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Cluster.Location + "/clusters/" + c.Plan.Cluster.Name
 }
 
-// isOurCluster reports whether a path in an export can be that of the platform's cluster.
+// isOurCluster reports whether a path in an export can be the path of the platform's
+// cluster.
 func (c *comparison) isOurCluster(path string) bool {
 	return path == "" || path == c.clusterPath() || path == "clusters/"+c.Plan.Cluster.Name
 }
@@ -85,7 +86,7 @@ func (c *comparison) ownResources(all []importer.Exported) map[string]importer.E
 	return out
 }
 
-// compareResources compares the resources of a type with those that run.
+// compareResources compares the resources of a type with the resources that run.
 func (c *comparison) compareResources(kind string, rows []settingRow, running map[string]importer.Exported) error {
 	all, err := objects.CompareRunning(c.Tree, objects.Type{
 		Name: kind, Settings: settingsOf(rows),

@@ -94,7 +94,7 @@ func (s schema) each(path string, yield func(path string, s schema)) {
 	}
 }
 
-// TestTablesOfKueue: the tables of lists, maps, defaults and immutable fields are those of
+// TestTablesOfKueue: the tables of lists, maps, defaults and immutable fields agree with
 // the CRDs.
 func TestTablesOfKueue(t *testing.T) {
 	for kind, s := range kueueSchemas(t) {
@@ -125,7 +125,7 @@ func TestTablesOfKueue(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfKueue: the defaults that the importer sets are those of the CRDs.
+// TestDefaultsOfKueue: the importer sets the defaults of the CRDs.
 func TestDefaultsOfKueue(t *testing.T) {
 	for kind, s := range kueueSchemas(t) {
 		var set func(fields map[string]any, s schema)
