@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 // existingFolder is the golden folder of a platform in a cluster that others own.
@@ -53,17 +49,7 @@ esac
 // build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
 // byte, and the platform works beside them.
 func TestExistingCluster(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plane.Start(ctx, root, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Stop)
+	ctx, p := startPlane(t)
 	t.Run(existingFolder, func(t *testing.T) {
 		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
 		tools := cloudTools(t, p)
