@@ -214,12 +214,10 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 	switch h := c.hardware; {
 	case h.guessed && h.hint != "":
 		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the "+
-			"smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
+			"the smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
 	case h.guessed:
 		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the "+
-			"smallest machine that fits; fill in the right one", h.machine.Type))
+			"the smallest machine that fits; fill in the right one", h.machine.Type))
 	case h.shaped:
 		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is "+
 			"the topology of one node; fill in the right one", h.topology))

@@ -149,8 +149,7 @@ func (d *design) planExisting() {
 	d.cluster = []setting{{"existing", list}}
 	if len(d.inv.clusterQueues)+len(d.inv.priorityClasses) > 0 {
 		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build names each object that "+
-			"is "+
-			"not the platform's, with the command by which its owner hands it over")
+			"is not the platform's, with the command by which its owner hands it over")
 	}
 }
 
@@ -215,8 +214,7 @@ func (d *design) placeOfPools(location, name string) []setting {
 		d.assume("cluster.existing.version", "the exports do not contain the version of the cluster: fill it in")
 		return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
 	}
-	d.assume("cluster.existing.version", "the version of the newest node pool: the control plane is as new, or "+
-		"newer")
+	d.assume("cluster.existing.version", "the version of the newest node pool: the control plane is as new, or newer")
 	return append(out, setting{"version", newest})
 }
 
@@ -339,13 +337,11 @@ func (d *design) releaseSetting(o *object, path, oldest, name string) setting {
 	switch {
 	case version == "":
 		o.none("spec.template.spec.containers.image", path+".version", "the tag of the image names no release: fill "+
-			"in "+
-			"the version")
+			"in the version")
 		return setting{"version", remarked{oldest, fillIn + "the version of " + name + "."}}
 	case olderRelease(version, oldest):
 		o.approximate("spec.template.spec.containers.image", path+".version", fmt.Sprintf("vet refuses %s below %s: "+
-			"ask "+
-			"its owners to upgrade it", name, oldest))
+			"ask its owners to upgrade it", name, oldest))
 	default:
 		o.exact("spec.template.spec.containers.image", path+".version")
 	}
@@ -430,18 +426,16 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	text := textAt(o.raw, "data", kueueConfigKey)
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil || len(node.Content) != 1 {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
-			"labels of "+
-			"namespaces")
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels "+
+			"of namespaces")
 		return nil
 	}
 	left := maxNodes
 	value, err := plainValue(node.Content[0], &left, 0)
 	config, ok := value.(map[string]any)
 	if err != nil || !ok {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
-			"labels of "+
-			"namespaces")
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels "+
+			"of namespaces")
 		return nil
 	}
 	var out []setting
@@ -453,8 +447,7 @@ func (d *design) kueueConfiguration(o *object) []setting {
 		for _, needed := range []string{"batch/job", "jobset.x-k8s.io/jobset"} {
 			if !slices.Contains(frameworks, needed) {
 				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue "+
-					"does not "+
-					"manage %s, so such jobs would start without quota. Ask its owners to add it", needed))
+					"does not manage %s, so such jobs would start without quota. Ask its owners to add it", needed))
 			}
 		}
 	}
@@ -503,8 +496,7 @@ func namespaceLabels(o *object, config map[string]any) []setting {
 			continue
 		}
 		o.none(field+".matchExpressions", path, fmt.Sprintf("Kueue manages only namespaces that match %s %s: label "+
-			"the "+
-			"teams' namespaces accordingly", textAt(e, "key"), textAt(e, "operator")))
+			"the teams' namespaces accordingly", textAt(e, "key"), textAt(e, "operator")))
 	}
 	if len(out) == 0 {
 		return nil
@@ -538,8 +530,7 @@ func (d *design) checkLimits() {
 	}
 	if scaling > 0 && standing+scaling > limits["memory"] {
 		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's "+
-			"limit "+
-			"of memory. Ask the owners of the cluster to raise it, or remove capacities")
+			"limit of memory. Ask the owners of the cluster to raise it, or remove capacities")
 	}
 }
 
@@ -614,8 +605,7 @@ func (p *pool) gpuNetworks(m catalog.Machine) []setting {
 	switch {
 	case len(p.additional) != n.GVNIC+n.RDMA:
 		p.none("networkConfig.additionalNodeNetworkConfigs", "network.existing", fmt.Sprintf("%s needs %d networks, "+
-			"and "+
-			"the pool has %d: fill them in", m.Type, n.GVNIC+n.RDMA, len(p.additional)))
+			"and the pool has %d: fill them in", m.Type, n.GVNIC+n.RDMA, len(p.additional)))
 		return nil
 	case n.RDMA == 0:
 		var list []setting

@@ -416,8 +416,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\ndata: " +
 		"{controller_manager_config.yaml: \"integrations: {frameworks: [batch/job]}\"}\n"))
 	f.Add([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager}\nspec: " +
-		"{template: " +
-		"{spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
+		"{template: {spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {

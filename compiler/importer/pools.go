@@ -333,8 +333,7 @@ func (d *design) reportPool(c *capacity) {
 	verb := "compile describes a new pool of the name " + c.name
 	if p.exists() {
 		verb = fmt.Sprintf("the pool stays as it is, and compile describes a pool of its own beside it, %q; to take "+
-			"over "+
-			"the pool instead, call the capacity %q and set takeOver", c.name, p.name)
+			"over the pool instead, call the capacity %q and set takeOver", c.name, p.name)
 	}
 	p.approximate("object", "capacity."+c.name, verb)
 	if p.kind == kindModule {

@@ -77,8 +77,7 @@ func (inv *inventory) readModules() {
 	if len(inv.toolkits) == 0 {
 		for _, o := range inv.deployments {
 			inv.add(codeNothing, diag.Error, o.span(), "the file gives values to a blueprint of Cluster Toolkit, but "+
-				"the "+
-				"blueprint is not among the files", "give the blueprint, too: the file with deployment_groups")
+				"the blueprint is not among the files", "give the blueprint, too: the file with deployment_groups")
 		}
 		return
 	}
@@ -336,14 +335,12 @@ func (d *design) planToolkits() {
 			o.approximate("object", "", "the cluster stays as it is, and the platform starts beside what runs in it")
 		} else {
 			o.approximate("object", "", "the compiled folder makes a platform of its own: it does not change or "+
-				"delete the "+
-				"deployment")
+				"delete the deployment")
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.vars)) {
 			if o.vars[name] == nil {
-				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill "+
-					"in what "+
-					"depends on it")
+				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill in "+
+					"what depends on it")
 			}
 		}
 	}

@@ -250,8 +250,7 @@ func remainsInCluster(p *ir.Platform) []markup {
 	remains := []markup{"the ClusterRoleBinding " + codeSpan(buildBinding(p)) + ", which gives the build its rights"}
 	if p.Monitoring.Grafana {
 		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if "+
-			"the "+
-			"platform has not created it, or somebody uses it")
+			"the platform has not created it, or somebody uses it")
 	}
 	if names := installedByPlatform(p); len(names) > 0 && p.Delivery.GitOps.On() {
 		them := pluralOf(len(names), "it", "them")
