@@ -503,7 +503,7 @@ func clusterSettings() []moduleRow {
 		},
 		{
 			setting: "system_node_pool_disk_size_gb", becomes: "cluster.systemPool.disk.sizeGiB", status: Exact,
-			value: diskSize, standard: 100,
+			value: diskSize, standard: standardDiskGiB,
 		},
 		{
 			setting: "system_node_pool_disk_type", status: Approximated,
@@ -740,7 +740,7 @@ func usableMachine(v any) (any, bool) {
 
 func diskSize(v any) (any, bool) {
 	n := numberAt(map[string]any{"n": v}, "n")
-	return n, n >= 20 && n <= 65536
+	return n, isDiskSize(n)
 }
 
 func anyRange(v any) (any, bool) {
