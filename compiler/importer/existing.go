@@ -37,11 +37,8 @@ const (
 const (
 	unknownVersion = "1.34"
 	unknownKueue   = "0.16.0"
+	unknownJobSet  = "0.12.0"
 )
-
-// oldestKueue is the oldest release that stores the API of the platform's queues, v1beta2.
-// Source: Kueue, CHANGELOG-0.16.
-const oldestKueue = "0.16.0"
 
 // isController reports whether the importer reads a Deployment or ConfigMap.
 func (o *object) isController() bool {
@@ -319,7 +316,7 @@ func (d *design) existingKueue() []setting {
 			"version, or add the output of "+exportKueue)
 		out = []setting{{"version", remarked{unknownKueue, fillIn + "the version of Kueue."}}}
 	} else {
-		out = []setting{d.releaseSetting(o, path, oldestKueue, "Kueue")}
+		out = []setting{d.releaseSetting(o, path, "Kueue", catalog.OldestExistingKueue, unknownKueue)}
 		d.reportDeployment(o, "kueue-system")
 	}
 	if o := d.inv.configuration; o != nil {
@@ -331,32 +328,22 @@ func (d *design) existingKueue() []setting {
 	return out
 }
 
-// releaseSetting returns the version of a controller, and reports it.
-func (d *design) releaseSetting(o *object, path, oldest, name string) setting {
+// releaseSetting returns the version of a controller, and reports it. vet refuses versions
+// older than oldest; unknown stands for a version that the exports do not name.
+func (d *design) releaseSetting(o *object, path, name, oldest, unknown string) setting {
 	version := releaseOf(o)
 	switch {
 	case version == "":
 		o.none("spec.template.spec.containers.image", path+".version", "the tag of the image names no release: fill "+
 			"in the version")
-		return setting{"version", remarked{oldest, fillIn + "the version of " + name + "."}}
-	case olderRelease(version, oldest):
+		return setting{"version", remarked{unknown, fillIn + "the version of " + name + "."}}
+	case catalog.OlderRelease(version, oldest):
 		o.approximate("spec.template.spec.containers.image", path+".version", fmt.Sprintf("vet refuses %s below %s: "+
 			"ask its owners to upgrade it", name, oldest))
 	default:
 		o.exact("spec.template.spec.containers.image", path+".version")
 	}
 	return setting{"version", version}
-}
-
-// olderRelease reports whether a release is older than another one.
-func olderRelease(version, other string) bool {
-	a, b := strings.Split(version, "."), strings.Split(other, ".")
-	for i := range min(len(a), len(b)) {
-		if c := cmp.Or(cmp.Compare(len(a[i]), len(b[i])), cmp.Compare(a[i], b[i])); c != 0 {
-			return c < 0
-		}
-	}
-	return false
 }
 
 // reportDeployment reports the settings of a controller that a blueprint does not say.
@@ -375,9 +362,6 @@ func (d *design) reportDeployment(o *object, namespace string) {
 	o.exact("all other fields", "cluster.existing")
 }
 
-// oldestJobSet is the oldest release of JobSet with which the folder works.
-const oldestJobSet = "0.12.0"
-
 // existingJobSet returns the version of JobSet that runs in the cluster, "" if nothing
 // shows that it does.
 func (d *design) existingJobSet() any {
@@ -388,9 +372,9 @@ func (d *design) existingJobSet() any {
 			"cluster, add the output of "+exportJobSet)
 		return ""
 	}
-	version := d.releaseSetting(o, "cluster.existing.jobset", oldestJobSet, "JobSet").value
+	version := d.releaseSetting(o, "cluster.existing.jobset", "JobSet", catalog.OldestExistingJobSet, unknownJobSet)
 	d.reportDeployment(o, "jobset-system")
-	return version
+	return version.value
 }
 
 // configurationRow says what follows from a field of Kueue's configuration for the
@@ -419,6 +403,10 @@ func configurationRows() []configurationRow {
 	}
 }
 
+// standardFrameworks returns the blueprint's default of the kinds of jobs that Kueue of
+// others manages, which are also the kinds that it must manage.
+func standardFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
+
 // kueueConfiguration returns the fields of the blueprint that Kueue's configuration sets,
 // and reports the others.
 func (d *design) kueueConfiguration(o *object) []setting {
@@ -441,10 +429,10 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	var out []setting
 	if frameworks := textsAt(config, "integrations", "frameworks"); len(frameworks) > 0 {
 		o.exact("integrations.frameworks", path+".frameworks")
-		if !slices.Equal(frameworks, []string{"batch/job", "jobset.x-k8s.io/jobset"}) {
+		if !slices.Equal(frameworks, standardFrameworks()) {
 			out = append(out, setting{"frameworks", frameworks})
 		}
-		for _, needed := range []string{"batch/job", "jobset.x-k8s.io/jobset"} {
+		for _, needed := range standardFrameworks() {
 			if !slices.Contains(frameworks, needed) {
 				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue "+
 					"does not manage %s, so such jobs would start without quota. Ask its owners to add it", needed))

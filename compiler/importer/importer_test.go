@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
 )
@@ -343,6 +344,25 @@ func TestReleases(t *testing.T) {
 			"\""+image+"\"}]}}}\n")
 		if !strings.Contains(string(res.Blueprint), want) {
 			t.Errorf("%s: want %s, got\n%s", image, want, res.Blueprint)
+		}
+	}
+}
+
+// TestOldReleases: the report says that vet refuses a controller exactly if vet does.
+func TestOldReleases(t *testing.T) {
+	for _, c := range []struct {
+		name, version string
+		refused       bool
+	}{
+		{"kueue", catalog.OldestExistingKueue, false}, {"kueue", "0.14.9", true},
+		{"jobset", catalog.OldestExistingJobSet, false}, {"jobset", "0.5.2", true},
+	} {
+		res := importText(t, "f", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+c.name+
+			"-controller-manager, namespace: "+c.name+"-system}\nspec: {template: {spec: {containers: [{name: "+
+			"manager, image: 'a/b:v"+c.version+"'}]}}}\n")
+		report := fmt.Sprintf("%+v", res.Report)
+		if got := strings.Contains(report, "vet refuses"); got != c.refused {
+			t.Errorf("%s %s: refused %v, want %v:\n%s", c.name, c.version, got, c.refused, report)
 		}
 	}
 }
