@@ -55,7 +55,9 @@ check:
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
-	cd rehearse && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...
+	for module in conformance rehearse; do \
+		(cd $$module && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...) || exit 1; \
+	done
 	for module in . conformance conformance/cluster conformance/gitops conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done

@@ -16,8 +16,8 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// gitOpsTools are the tools. Each has an overlay of the batch platform: that of Argo CD is
-// a blueprint, and the others are in testdata/gitops.
+// gitOpsTools are the tools. Each has an overlay of the batch platform: the overlay of
+// Argo CD is a blueprint, and the others are in testdata/gitops.
 var gitOpsTools = []string{"argocd", "configsync", "flux"}
 
 // argoCDOverlay is the overlay of Argo CD.

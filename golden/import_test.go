@@ -150,7 +150,7 @@ func readQueueObjects(t *testing.T, texts ...[]byte) queueObjects {
 	return o
 }
 
-// splitObjects returns the objects of YAML documents, and those of their Lists.
+// splitObjects returns the objects of YAML documents, and the objects in their Lists.
 func splitObjects(t *testing.T, text []byte) [][]byte {
 	t.Helper()
 	var out [][]byte

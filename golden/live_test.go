@@ -268,8 +268,7 @@ func TestLiveGoogle(t *testing.T) {
 				map[string]any{"effect": "NO_SCHEDULE", "key": "kubernetes.io/arch", "value": "arm64"},
 			},
 			[]string{"~ l4_reserved | node_config.taint[mine].effect: NO_EXECUTE ->  | " +
-				"node_config.taint[mine].key: mine " +
-				"->  | " +
+				"node_config.taint[mine].key: mine ->  | " +
 				"node_config.taint[mine].value: x -> "},
 		},
 		{

@@ -110,7 +110,7 @@ func checkLetGo(folder fs.FS) []error {
 	return errs
 }
 
-// readLetGo checks one block, and adds its address to those that are removed or moved.
+// readLetGo checks one block, and adds its address to removed or moved.
 func readLetGo(block *hclsyntax.Block, removed, moved map[string]bool) error {
 	from, keys, err := addressOf(block.Body.Attributes["from"])
 	if err != nil {

@@ -197,8 +197,8 @@ func TestTakeOverLive(t *testing.T) {
 }
 
 // TestTakeOverPage holds that the page lists every argument whose difference makes
-// Terraform replace what is taken over, except those that the import itself decides, that
-// Terraform ignores, or that the words of the page cover.
+// Terraform replace what is taken over, except arguments that the import itself decides,
+// that Terraform ignores, or that the words of the page cover.
 func TestTakeOverPage(t *testing.T) {
 	tree := compileAdopted(t, unedited)
 	page := string(readFolder(t, treeFS(tree), "takeover/README.md"))

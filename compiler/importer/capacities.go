@@ -214,22 +214,19 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 	switch h := c.hardware; {
 	case h.guessed && h.hint != "":
 		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the "+
-			"smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
+			"the smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
 	case h.guessed:
 		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the "+
-			"smallest machine that fits; fill in the right one", h.machine.Type))
+			"the smallest machine that fits; fill in the right one", h.machine.Type))
 	case h.shaped:
-		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is that "+
-			"of one "+
-			"node; fill in the right one", h.topology))
+		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is "+
+			"the topology of one node; fill in the right one", h.topology))
 	}
 	d.reportLabels(f, c)
 	for _, field := range []string{"nodeTaints", "tolerations"} {
 		if at(f.raw, "spec", field) == nil { // otherwise the table has it
 			f.approximate(field, "capacity."+c.name,
-				"unset, and in the compiled flavor those of the nodes that batchwright makes")
+				"unset; the compiled flavor has one for each taint of the nodes that batchwright makes")
 		}
 	}
 }

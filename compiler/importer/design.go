@@ -171,8 +171,7 @@ func (d *design) planPlatform(options Options) {
 	if d.exists && d.name != "" && d.inv.ownedCluster() == nil && options.Name == "" {
 		d.fill["name"] = true
 		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names "+
-			"of its "+
-			"resources begin")
+			"of its resources begin")
 	}
 	if options.Name != "" {
 		d.name = options.Name

@@ -259,7 +259,7 @@ func plainValue(n *yaml.Node, left *int, depth int) (any, error) {
 	return plainScalar(n), nil
 }
 
-// plainMapping returns the fields of a mapping, with those of the mappings that it merges.
+// plainMapping returns the fields of a mapping and of the mappings that it merges.
 func plainMapping(n *yaml.Node, left *int, depth int) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
 	var merged []any

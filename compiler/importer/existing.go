@@ -37,11 +37,8 @@ const (
 const (
 	unknownVersion = "1.34"
 	unknownKueue   = "0.16.0"
+	unknownJobSet  = "0.12.0"
 )
-
-// oldestKueue is the oldest release that stores the API of the platform's queues, v1beta2.
-// Source: Kueue, CHANGELOG-0.16.
-const oldestKueue = "0.16.0"
 
 // isController reports whether the importer reads a Deployment or ConfigMap.
 func (o *object) isController() bool {
@@ -149,8 +146,7 @@ func (d *design) planExisting() {
 	d.cluster = []setting{{"existing", list}}
 	if len(d.inv.clusterQueues)+len(d.inv.priorityClasses) > 0 {
 		d.assume("cluster.existing", "the queues of the exports run in the cluster: the build names each object that "+
-			"is "+
-			"not the platform's, with the command by which its owner hands it over")
+			"is not the platform's, with the command by which its owner hands it over")
 	}
 }
 
@@ -215,9 +211,7 @@ func (d *design) placeOfPools(location, name string) []setting {
 		d.assume("cluster.existing.version", "the exports do not contain the version of the cluster: fill it in")
 		return append(out, setting{"version", remarked{unknownVersion, fillIn + "the version of the cluster."}})
 	}
-	d.assume("cluster.existing.version", "the version is that of the newest node pool: the control plane is as new, "+
-		"or "+
-		"newer")
+	d.assume("cluster.existing.version", "the version of the newest node pool: the control plane is as new, or newer")
 	return append(out, setting{"version", newest})
 }
 
@@ -322,7 +316,7 @@ func (d *design) existingKueue() []setting {
 			"version, or add the output of "+exportKueue)
 		out = []setting{{"version", remarked{unknownKueue, fillIn + "the version of Kueue."}}}
 	} else {
-		out = []setting{d.releaseSetting(o, path, oldestKueue, "Kueue")}
+		out = []setting{d.releaseSetting(o, path, "Kueue", catalog.OldestExistingKueue, unknownKueue)}
 		d.reportDeployment(o, "kueue-system")
 	}
 	if o := d.inv.configuration; o != nil {
@@ -334,34 +328,22 @@ func (d *design) existingKueue() []setting {
 	return out
 }
 
-// releaseSetting returns the version of a controller, and reports it.
-func (d *design) releaseSetting(o *object, path, oldest, name string) setting {
+// releaseSetting returns the version of a controller, and reports it. vet refuses versions
+// older than oldest; unknown stands for a version that the exports do not name.
+func (d *design) releaseSetting(o *object, path, name, oldest, unknown string) setting {
 	version := releaseOf(o)
 	switch {
 	case version == "":
 		o.none("spec.template.spec.containers.image", path+".version", "the tag of the image names no release: fill "+
-			"in "+
-			"the version")
-		return setting{"version", remarked{oldest, fillIn + "the version of " + name + "."}}
-	case olderRelease(version, oldest):
+			"in the version")
+		return setting{"version", remarked{unknown, fillIn + "the version of " + name + "."}}
+	case catalog.OlderRelease(version, oldest):
 		o.approximate("spec.template.spec.containers.image", path+".version", fmt.Sprintf("vet refuses %s below %s: "+
-			"ask "+
-			"its owners to upgrade it", name, oldest))
+			"ask its owners to upgrade it", name, oldest))
 	default:
 		o.exact("spec.template.spec.containers.image", path+".version")
 	}
 	return setting{"version", version}
-}
-
-// olderRelease reports whether a release is older than another one.
-func olderRelease(version, other string) bool {
-	a, b := strings.Split(version, "."), strings.Split(other, ".")
-	for i := range min(len(a), len(b)) {
-		if c := cmp.Or(cmp.Compare(len(a[i]), len(b[i])), cmp.Compare(a[i], b[i])); c != 0 {
-			return c < 0
-		}
-	}
-	return false
 }
 
 // reportDeployment reports the settings of a controller that a blueprint does not say.
@@ -380,9 +362,6 @@ func (d *design) reportDeployment(o *object, namespace string) {
 	o.exact("all other fields", "cluster.existing")
 }
 
-// oldestJobSet is the oldest release of JobSet with which the folder works.
-const oldestJobSet = "0.12.0"
-
 // existingJobSet returns the version of JobSet that runs in the cluster, "" if nothing
 // shows that it does.
 func (d *design) existingJobSet() any {
@@ -393,9 +372,9 @@ func (d *design) existingJobSet() any {
 			"cluster, add the output of "+exportJobSet)
 		return ""
 	}
-	version := d.releaseSetting(o, "cluster.existing.jobset", oldestJobSet, "JobSet").value
+	version := d.releaseSetting(o, "cluster.existing.jobset", "JobSet", catalog.OldestExistingJobSet, unknownJobSet)
 	d.reportDeployment(o, "jobset-system")
-	return version
+	return version.value
 }
 
 // configurationRow says what follows from a field of Kueue's configuration for the
@@ -424,6 +403,10 @@ func configurationRows() []configurationRow {
 	}
 }
 
+// standardFrameworks returns the blueprint's default of the kinds of jobs that Kueue of
+// others manages, which are also the kinds that it must manage.
+func standardFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
+
 // kueueConfiguration returns the fields of the blueprint that Kueue's configuration sets,
 // and reports the others.
 func (d *design) kueueConfiguration(o *object) []setting {
@@ -431,31 +414,28 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	text := textAt(o.raw, "data", kueueConfigKey)
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil || len(node.Content) != 1 {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
-			"labels of "+
-			"namespaces")
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels "+
+			"of namespaces")
 		return nil
 	}
 	left := maxNodes
 	value, err := plainValue(node.Content[0], &left, 0)
 	config, ok := value.(map[string]any)
 	if err != nil || !ok {
-		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the "+
-			"labels of "+
-			"namespaces")
+		o.none("data."+kueueConfigKey, path, "the configuration cannot be read: fill in the frameworks and the labels "+
+			"of namespaces")
 		return nil
 	}
 	var out []setting
 	if frameworks := textsAt(config, "integrations", "frameworks"); len(frameworks) > 0 {
 		o.exact("integrations.frameworks", path+".frameworks")
-		if !slices.Equal(frameworks, []string{"batch/job", "jobset.x-k8s.io/jobset"}) {
+		if !slices.Equal(frameworks, standardFrameworks()) {
 			out = append(out, setting{"frameworks", frameworks})
 		}
-		for _, needed := range []string{"batch/job", "jobset.x-k8s.io/jobset"} {
+		for _, needed := range standardFrameworks() {
 			if !slices.Contains(frameworks, needed) {
 				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue "+
-					"does not "+
-					"manage %s, so such jobs would start without quota. Ask its owners to add it", needed))
+					"does not manage %s, so such jobs would start without quota. Ask its owners to add it", needed))
 			}
 		}
 	}
@@ -504,8 +484,7 @@ func namespaceLabels(o *object, config map[string]any) []setting {
 			continue
 		}
 		o.none(field+".matchExpressions", path, fmt.Sprintf("Kueue manages only namespaces that match %s %s: label "+
-			"the "+
-			"teams' namespaces accordingly", textAt(e, "key"), textAt(e, "operator")))
+			"the teams' namespaces accordingly", textAt(e, "key"), textAt(e, "operator")))
 	}
 	if len(out) == 0 {
 		return nil
@@ -539,8 +518,7 @@ func (d *design) checkLimits() {
 	}
 	if scaling > 0 && standing+scaling > limits["memory"] {
 		d.assume("cluster.existing.has.autoProvisioning", "vet refuses the platform: its nodes exceed the cluster's "+
-			"limit "+
-			"of memory. Ask the owners of the cluster to raise it, or remove capacities")
+			"limit of memory. Ask the owners of the cluster to raise it, or remove capacities")
 	}
 }
 
@@ -605,8 +583,8 @@ func lastOf(link string) (project, name string) {
 }
 
 // gpuNetworks returns the networks of a pool's nodes in addition to the cluster's, as the
-// fields gvnic, rdma and tcpx of an existing network. The result is nil if they are not
-// those of the machine.
+// fields gvnic, rdma and tcpx of an existing network. The result is nil if the machine
+// needs other networks.
 func (p *pool) gpuNetworks(m catalog.Machine) []setting {
 	subnet := func(i int) setting {
 		return setting{"", []setting{{"network", p.additional[i][0]}, {"subnet", p.additional[i][1]}}}
@@ -615,8 +593,7 @@ func (p *pool) gpuNetworks(m catalog.Machine) []setting {
 	switch {
 	case len(p.additional) != n.GVNIC+n.RDMA:
 		p.none("networkConfig.additionalNodeNetworkConfigs", "network.existing", fmt.Sprintf("%s needs %d networks, "+
-			"and "+
-			"the pool has %d: fill them in", m.Type, n.GVNIC+n.RDMA, len(p.additional)))
+			"and the pool has %d: fill them in", m.Type, n.GVNIC+n.RDMA, len(p.additional)))
 		return nil
 	case n.RDMA == 0:
 		var list []setting

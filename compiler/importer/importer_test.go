@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
 )
@@ -347,6 +348,25 @@ func TestReleases(t *testing.T) {
 	}
 }
 
+// TestOldReleases: the report says that vet refuses a controller exactly if vet does.
+func TestOldReleases(t *testing.T) {
+	for _, c := range []struct {
+		name, version string
+		refused       bool
+	}{
+		{"kueue", catalog.OldestExistingKueue, false}, {"kueue", "0.14.9", true},
+		{"jobset", catalog.OldestExistingJobSet, false}, {"jobset", "0.5.2", true},
+	} {
+		res := importText(t, "f", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+c.name+
+			"-controller-manager, namespace: "+c.name+"-system}\nspec: {template: {spec: {containers: [{name: "+
+			"manager, image: 'a/b:v"+c.version+"'}]}}}\n")
+		report := fmt.Sprintf("%+v", res.Report)
+		if got := strings.Contains(report, "vet refuses"); got != c.refused {
+			t.Errorf("%s %s: refused %v, want %v:\n%s", c.name, c.version, got, c.refused, report)
+		}
+	}
+}
+
 // TestHostileNames: names and values of an export are data in the blueprint.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{`a"\nproject: "evil`, "a\nb: 1", `\(x)`, "// x", strings.Repeat("n", 300), "", "ä",
@@ -416,8 +436,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\ndata: " +
 		"{controller_manager_config.yaml: \"integrations: {frameworks: [batch/job]}\"}\n"))
 	f.Add([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kueue-controller-manager}\nspec: " +
-		"{template: " +
-		"{spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
+		"{template: {spec: {containers: [{name: manager, image: 'a/b:v0.19.2'}]}}}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {

@@ -137,7 +137,7 @@ func clusterPath(n *yaml.Node) string {
 }
 
 // addPool adds a node pool of a cluster as gcloud prints it. The list of node pools
-// repeats those of the cluster.
+// repeats the node pools of the cluster.
 func (inv *inventory) addPool(doc *document, n *yaml.Node, cluster string) {
 	o := &object{kind: kindNodePool, name: scalar(n, "name"), doc: doc, node: n}
 	if inv.compared {
@@ -313,7 +313,7 @@ func poolRows() []poolRow {
 		},
 		{
 			path: "management.autoRepair", status: Approximated, unset: []any{true},
-			consequence: "GKE repairs the nodes, except those of flex-start",
+			consequence: "GKE repairs all nodes except flex-start nodes",
 		},
 		{
 			path: "upgradeSettings.blueGreenSettings", status: NoPart, consequence: "upgrades replace the nodes one " +
@@ -333,8 +333,7 @@ func (d *design) reportPool(c *capacity) {
 	verb := "compile describes a new pool of the name " + c.name
 	if p.exists() {
 		verb = fmt.Sprintf("the pool stays as it is, and compile describes a pool of its own beside it, %q; to take "+
-			"over "+
-			"the pool instead, call the capacity %q and set takeOver", c.name, p.name)
+			"over the pool instead, call the capacity %q and set takeOver", c.name, p.name)
 	}
 	p.approximate("object", "capacity."+c.name, verb)
 	if p.kind == kindModule {

@@ -91,8 +91,7 @@ func (d *design) planQueues() {
 			o.exactIf(t.finalNamespace() == o.name, "metadata.name", "teams."+t.name+".namespace",
 				fmt.Sprintf("a team cannot have this namespace: it has %q", t.finalNamespace()))
 			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; "+
-				"the "+
-				"pods must meet the Pod Security Standard baseline")
+				"the pods must meet the Pod Security Standard baseline")
 		} else {
 			o.none("object", "", "no LocalQueue is in the namespace, so no team has it")
 		}
@@ -576,8 +575,7 @@ func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path strin
 	selector := q.value.Spec.NamespaceSelector
 	if selector == nil {
 		q.approximate("namespaceSelector", path, "unset, so no namespace may use the queue; the compiled queue "+
-			"selects the "+
-			"namespaces of its teams")
+			"selects the namespaces of its teams")
 		return
 	}
 	if t.namespaces != nil {
@@ -727,8 +725,7 @@ func (d *design) planPriorities() {
 		default:
 			t.addPriority(o, int(value))
 			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name "+
-				"it "+
-				"in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
+				"it in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
 			if o.raw["description"] != nil {
 				o.approximate("description", path, "the text is a comment in the blueprint")
 			}
@@ -736,7 +733,7 @@ func (d *design) planPriorities() {
 	}
 	if len(d.tiers) > 1 && len(t.priorities) > 0 {
 		d.assume("tiers."+t.name+".priorities", fmt.Sprintf("a PriorityClass belongs to one tier: jobs of the other "+
-			"tiers have the PriorityClass of their tier; %q has those of the exports", t.name))
+			"tiers have the PriorityClass of their tier; %q has the PriorityClasses of the exports", t.name))
 	}
 	d.reportDefaultClass(t)
 }

@@ -56,7 +56,7 @@ func (o *object) title() string {
 	return fmt.Sprintf("%s %q", o.kind, o.name)
 }
 
-// key identifies the object among those of all files.
+// key identifies the object among the objects of all files.
 func (o *object) key() string {
 	return strings.Join([]string{o.group, o.kind, o.cluster, o.namespace, o.name}, "\x00")
 }
@@ -293,7 +293,7 @@ func readKinds() map[string][]string {
 	}
 }
 
-// readObject adds a Kubernetes object. kind and apiVersion are those of its List, for an
+// readObject adds a Kubernetes object. kind and apiVersion of its List apply to an
 // object that names none.
 func (inv *inventory) readObject(doc *document, n *yaml.Node, kind, apiVersion string) {
 	group, version, found := strings.Cut(cmp.Or(scalar(n, "apiVersion"), apiVersion), "/")

@@ -32,8 +32,8 @@ type ObjectReport struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Place     string `json:"place"`
-	// Count is the number of objects that the entry is about, 0 for one. The name and the
-	// place are those of the first.
+	// Count is the number of objects that the entry is about, 0 for one. Name and Place
+	// describe the first of them.
 	Count  int           `json:"count,omitempty"`
 	Fields []FieldReport `json:"fields"`
 }
@@ -127,8 +127,9 @@ func managerOf(key string) string {
 	return ""
 }
 
-// reportMetadata reports the labels and annotations of an object of Kubernetes. Those of
-// kubectl and of Kubernetes itself have no meaning for others.
+// reportMetadata reports the labels and annotations of an object of Kubernetes. It omits
+// the labels and annotations of kubectl and of Kubernetes itself: they have no meaning for
+// others.
 func (o *object) reportMetadata() {
 	for _, field := range []string{"labels", "annotations"} {
 		values, _ := at(o.raw, "metadata", field).(map[string]any)

@@ -77,8 +77,7 @@ func (inv *inventory) readModules() {
 	if len(inv.toolkits) == 0 {
 		for _, o := range inv.deployments {
 			inv.add(codeNothing, diag.Error, o.span(), "the file gives values to a blueprint of Cluster Toolkit, but "+
-				"the "+
-				"blueprint is not among the files", "give the blueprint, too: the file with deployment_groups")
+				"the blueprint is not among the files", "give the blueprint, too: the file with deployment_groups")
 		}
 		return
 	}
@@ -328,21 +327,20 @@ func isExpression(v any) bool {
 	return false
 }
 
-// planToolkits takes over the settings of the modules, except those of node pools.
+// planToolkits takes over the settings of the modules. reportPoolModule reports the
+// settings of node pools.
 func (d *design) planToolkits() {
 	for _, o := range d.inv.toolkits {
 		if d.exists {
 			o.approximate("object", "", "the cluster stays as it is, and the platform starts beside what runs in it")
 		} else {
 			o.approximate("object", "", "the compiled folder makes a platform of its own: it does not change or "+
-				"delete the "+
-				"deployment")
+				"delete the deployment")
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.vars)) {
 			if o.vars[name] == nil {
-				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill "+
-					"in what "+
-					"depends on it")
+				o.approximate("vars."+name, "", "the variable has no value: give the deployment file, too, or fill in "+
+					"what depends on it")
 			}
 		}
 	}
@@ -505,7 +503,7 @@ func clusterSettings() []moduleRow {
 		},
 		{
 			setting: "system_node_pool_disk_size_gb", becomes: "cluster.systemPool.disk.sizeGiB", status: Exact,
-			value: diskSize, standard: 100,
+			value: diskSize, standard: standardDiskGiB,
 		},
 		{
 			setting: "system_node_pool_disk_type", status: Approximated,
@@ -615,7 +613,7 @@ func moduleRows() []moduleRow {
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.config_template_vars", becomes: "tiers", status: Approximated,
-			consequence: "the quota is that of the capacities: import the queues, too",
+			consequence: "the capacities give the quota: import the queues, too",
 		},
 		moduleRow{
 			module: moduleInstall, setting: "kueue.wait", status: Approximated,
@@ -742,7 +740,7 @@ func usableMachine(v any) (any, bool) {
 
 func diskSize(v any) (any, bool) {
 	n := numberAt(map[string]any{"n": v}, "n")
-	return n, n >= 20 && n <= 65536
+	return n, isDiskSize(n)
 }
 
 func anyRange(v any) (any, bool) {
@@ -955,11 +953,11 @@ func poolSettingRows() []poolSettingRow {
 		{setting: "placement_policy", becomes: "CAP.placement", status: Exact},
 		{
 			setting: "auto_upgrade", becomes: "CAP.upgrades", status: Approximated, unset: []any{true},
-			consequence: "GKE upgrades the nodes in the maintenance window, except those of flex-start",
+			consequence: "GKE upgrades all nodes except flex-start nodes, in the maintenance window",
 		},
 		{
 			setting: "auto_repair", becomes: "CAP", status: Approximated, unset: []any{true},
-			consequence: "GKE repairs the nodes, except those of flex-start",
+			consequence: "GKE repairs all nodes except flex-start nodes",
 		},
 		{
 			setting: "taints", becomes: "CAP", status: Approximated,

@@ -140,13 +140,20 @@ func (d *design) hardwareFields() []*ast.Field {
 	return out
 }
 
+// standardDiskGiB is the blueprint's default size of a boot disk.
+const standardDiskGiB = 100
+
+// isDiskSize reports whether a blueprint can have boot disks of a size in GiB. Source:
+// schema/blueprint.cue, #Disk.
+func isDiskSize(gib int) bool { return gib >= 20 && gib <= 65536 }
+
 // diskSettings returns the fields of a boot disk that are not the defaults.
 func diskSettings(kind string, gib int) []setting {
 	var out []setting
 	if kind != "" {
 		out = append(out, setting{"type", kind})
 	}
-	if gib >= 20 && gib <= 65536 && gib != 100 {
+	if isDiskSize(gib) && gib != standardDiskGiB {
 		out = append(out, setting{"sizeGiB", gib})
 	}
 	return out

@@ -34,7 +34,7 @@ func KueueFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/
 // KueueVersion returns the release of Kueue that decides about the platform's jobs: the
 // release that others run in the cluster, or the release that the platform installs.
 func (p *Platform) KueueVersion() string {
-	if !p.OwnsCluster() && p.Cluster.Existing.Kueue != nil {
+	if p.OthersRunKueue() {
 		return p.Cluster.Existing.Kueue.Version
 	}
 	return p.Versions.Kueue

@@ -1,9 +1,17 @@
 package ir
 
+// OthersRunKueue reports whether the platform uses Kueue that others run in the cluster.
+func (p *Platform) OthersRunKueue() bool { return !p.OwnsCluster() && p.Cluster.Existing.Kueue != nil }
+
+// OthersRunJobSet reports whether the platform uses JobSet that others run in the cluster.
+func (p *Platform) OthersRunJobSet() bool {
+	return !p.OwnsCluster() && p.Cluster.Existing.JobSet != nil
+}
+
 // InstallsKueue reports whether Kueue is part of the platform: the build or the GitOps
 // tool installs it, with the platform's configuration. Every emitter asks this function.
 func (p *Platform) InstallsKueue() bool {
-	return Choose(p.Scheduler, p.OwnsCluster() || p.Cluster.Existing.Kueue == nil, false)
+	return Choose(p.Scheduler, !p.OthersRunKueue(), false)
 }
 
 // InstalledPins returns the SHA-256 that the installer of Kueue compares, and the one that
@@ -26,4 +34,4 @@ func (p *Platform) InstallsScheduler() bool { return Choose(p.Scheduler, p.Insta
 
 // InstallsJobSet reports whether JobSet is part of the platform: the build or the GitOps
 // tool installs it. Every emitter asks this function.
-func (p *Platform) InstallsJobSet() bool { return p.OwnsCluster() || p.Cluster.Existing.JobSet == nil }
+func (p *Platform) InstallsJobSet() bool { return !p.OthersRunJobSet() }

@@ -185,6 +185,11 @@ const (
 // Infrastructure Manager".
 const InfrastructureManagerTerraform = "1.5.7"
 
+// ClusterPath returns the full name of the platform's cluster.
+func (p *Platform) ClusterPath() string {
+	return "projects/" + p.Project + "/locations/" + p.Cluster.Location + "/clusters/" + p.Cluster.Name
+}
+
 // Deployment returns the full name of the platform's Infrastructure Manager
 // deployment.
 func (p *Platform) Deployment() string {

@@ -135,8 +135,8 @@ func (p *Platform) MaxNodes() int {
 // the pool. Other node pools are upgraded without further nodes.
 const SystemSurge = 1
 
-// SurgeNodes returns the number of nodes that upgrades add: those of the system pool, and
-// one for each ComputeClass, whose node pools have the upgrade settings of GKE. GKE
+// SurgeNodes returns the number of nodes that upgrades add: the surge of the system pool,
+// and one for each ComputeClass, whose node pools have the upgrade settings of GKE. GKE
 // upgrades the zones of a node pool one after the other. Source: GKE documentation, "Node
 // pool upgrade strategies" and "Configure node pool auto-creation".
 func (p *Platform) SurgeNodes() int {

@@ -107,8 +107,8 @@ func TestExistingCluster(t *testing.T) {
 	}
 }
 
-// TestExistingLimits holds that the limits of node auto-provisioning are those of the
-// cluster, and that they bound what the platform can ask of Google Cloud.
+// TestExistingLimits holds that the limits of node auto-provisioning are the limits
+// of the cluster, and that they bound what the platform can ask of Google Cloud.
 func TestExistingLimits(t *testing.T) {
 	p := lowerExisting(t, func(b *schema.Blueprint) {
 		b.Cluster.Existing.Has.AutoProvisioning = &schema.ExistingLimits{
@@ -129,7 +129,7 @@ func TestExistingLimits(t *testing.T) {
 }
 
 // TestExistingNamespaceLabels holds that the teams' namespaces have the labels by which
-// Kueue of others selects them, each once, beside those of their queues.
+// Kueue of others selects them, each once, beside the labels of their queues.
 func TestExistingNamespaceLabels(t *testing.T) {
 	for _, test := range []struct {
 		name         string
@@ -199,8 +199,8 @@ func TestExistingRights(t *testing.T) {
 	}
 }
 
-// TestExistingGPUNetworks holds that the networks between GPUs are those that the blueprint
-// names, and none if it names none: a rule reports that.
+// TestExistingGPUNetworks holds that the plan has the networks between GPUs that the
+// blueprint names, and none if it names none: a rule reports the lack.
 func TestExistingGPUNetworks(t *testing.T) {
 	direct := func(b *schema.Blueprint) {
 		b.Hardware["l4"] = schema.Hardware{Machine: "a3-ultragpu-8g", GPUDirect: true, GPUDriver: "DEFAULT"}

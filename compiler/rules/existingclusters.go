@@ -255,17 +255,6 @@ func existingLocation(r *report) {
 		withRelated(at("region"), "the region of the platform"), cure)
 }
 
-// oldestExistingKueue is the oldest Kueue that serves v1beta2, the API of the manifests and
-// of the visibility server, with all fields that the manifests set. Since 0.16 it is also
-// the API in which Kueue stores its objects; 0.15 converts them, and loses none of these
-// fields. Sources: Kueue, CHANGELOG-0.15 and CHANGELOG-0.16; apis/kueue/v1beta2 and
-// apis/kueue/v1beta1/clusterqueue_conversion.go at v0.15.0.
-//
-// It is lower than the oldest release that the platform installs: the two ways to exceed a
-// quota that Kueue 0.19.2 closed are closed for the teams by the platform's own policies,
-// which refuse owners that are controllers, and by their role, which creates no pods.
-const oldestExistingKueue = "0.15.0"
-
 // existingKueue reports a Kueue of others that would not manage the teams' jobs. Jobs
 // of a kind that it does not manage would start without quota.
 func existingKueue(r *report) {
@@ -274,10 +263,10 @@ func existingKueue(r *report) {
 		return
 	}
 	path := at("cluster", "existing", "kueue")
-	if isOlder(e.Kueue.Version, oldestExistingKueue) {
+	if catalog.OlderRelease(e.Kueue.Version, catalog.OldestExistingKueue) {
 		r.add(pathBelow(path, "version"),
 			fmt.Sprintf("Kueue %s does not have the API of the platform's queues, v1beta2", e.Kueue.Version),
-			withLabel("want %s or later", oldestExistingKueue),
+			withLabel("want %s or later", catalog.OldestExistingKueue),
 			withHelp("ask the owners of Kueue to upgrade it"))
 	}
 	var missing []string
@@ -304,20 +293,11 @@ func existingKueue(r *report) {
 	}
 }
 
-// oldestExistingJobSet is the oldest JobSet that has all fields of the workloads' JobSets,
-// lets Kueue change a JobSet that it suspends, and names its service account as the
-// policies do. The last field that came was failurePolicy.rules. Sources: JobSet,
-// api/jobset/v1alpha2/jobset_types.go, pkg/webhooks/jobset_webhook.go and config/default at
-// v0.5.2 and v0.6.0; kubernetes-sigs/jobset, pull request 644.
-//
 // oldestSliceJobSet is the oldest JobSet that places the pods of a Job on one TPU slice
 // even if the Job's first pod is about to end, for example because Kueue has evicted the
 // JobSet, or if its node is gone. Source: JobSet, CHANGELOG-0.11; kubernetes-sigs/jobset,
 // pull requests 1022, 1077 and 1089.
-const (
-	oldestExistingJobSet = "0.6.0"
-	oldestSliceJobSet    = "0.11.0"
-)
+const oldestSliceJobSet = "0.11.0"
 
 // existingJobSet reports a JobSet of others that is too old for the workloads.
 func existingJobSet(r *report) {
@@ -326,13 +306,13 @@ func existingJobSet(r *report) {
 		return
 	}
 	path, cure := at("cluster", "existing", "jobset", "version"), withHelp("ask the owners of JobSet to upgrade it")
-	if isOlder(e.JobSet.Version, oldestExistingJobSet) {
+	if catalog.OlderRelease(e.JobSet.Version, catalog.OldestExistingJobSet) {
 		r.add(path, fmt.Sprintf("JobSet %s does not have all fields of the platform's workloads", e.JobSet.Version),
-			withLabel("want %s or later", oldestExistingJobSet), cure)
+			withLabel("want %s or later", catalog.OldestExistingJobSet), cure)
 		return
 	}
 	i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
-	if i >= 0 && isOlder(e.JobSet.Version, oldestSliceJobSet) {
+	if i >= 0 && catalog.OlderRelease(e.JobSet.Version, oldestSliceJobSet) {
 		r.add(path, fmt.Sprintf("JobSet %s can divide the pods of a job among several TPU slices, after an eviction "+
 			"or a lost node", e.JobSet.Version),
 			withLabel("want %s or later", oldestSliceJobSet),

@@ -44,8 +44,8 @@ func reportIncompleteSource(r *report) {
 	}
 }
 
-// reportIneffectiveGitOps reports settings that nothing reads: those of a GitOps tool
-// without the tool, those of another tool, and the SHA-256 of manifests or charts that
+// reportIneffectiveGitOps reports settings that nothing reads: settings of a GitOps tool
+// without the tool, settings of another tool, and the SHA-256 of manifests or charts that
 // nobody downloads.
 func reportIneffectiveGitOps(r *report) {
 	d := r.Blueprint.Delivery

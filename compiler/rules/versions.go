@@ -3,8 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -50,7 +48,7 @@ func versionFloors(r *report) {
 		if others[f.field] != "" {
 			continue // unusedControllers reports a version that has no effect
 		}
-		if isOlder(f.version, f.floor) || f.below != "" && !isOlder(f.version, f.below) {
+		if catalog.OlderRelease(f.version, f.floor) || f.below != "" && !catalog.OlderRelease(f.version, f.below) {
 			want := f.floor + " or later"
 			if f.below != "" {
 				want += ", before " + f.below
@@ -162,18 +160,4 @@ func managerRegion(r *report) {
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
 		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add %s",
 			acceptSource(r.rule.Code, path)))
-}
-
-// isOlder reports whether release a is older than b. Each release consists of three
-// numbers; the schema admits no other form.
-func isOlder(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		m, _ := strconv.Atoi(x[i])
-		n, _ := strconv.Atoi(y[i])
-		if m != n {
-			return m < n
-		}
-	}
-	return false
 }

@@ -59,12 +59,12 @@ func TestNoOtherFolders(t *testing.T) {
 	}
 }
 
-// TestFolders applies one folder after the other as its guide says, plays the
-// folder's scenario, and deletes the folder.
-func TestFolders(t *testing.T) {
-	// An interrupt fails the test, so that the plane is stopped in an orderly way.
+// startPlane starts a plane that runs until the end of the test. An interrupt cancels the
+// context and so fails the test: the plane is stopped in an orderly way.
+func startPlane(t *testing.T) (context.Context, *plane.Plane) {
+	t.Helper()
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	t.Cleanup(stop)
 	root, err := plane.Root(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,13 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Stop)
+	return ctx, p
+}
 
+// TestFolders applies one folder after the other as its guide says, plays the
+// folder's scenario, and deletes the folder.
+func TestFolders(t *testing.T) {
+	ctx, p := startPlane(t)
 	for _, entry := range folders {
 		held := t.Run(entry.name, func(t *testing.T) {
 			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}

@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 // existingFolder is the golden folder of a platform in a cluster that others own.
@@ -32,7 +28,20 @@ const fittingCluster = `#!/bin/sh
 case "$*" in
 *'clusters list'*) echo RUNNING ;;
 *'clusters describe prod '*)
-  echo '1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|False|gke-security-groups@example.com|True|True|n|s' ;;
+  echo '` + fittingAnswer + `' ;;
+esac
+`
+
+// fittingAnswer is the cluster in the format that the step cluster asks for.
+const fittingAnswer = "1.34.1-gke.100|False|my-project.svc.id.goog|ADVANCED_DATAPATH|False|" +
+	"gke-security-groups@example.com|True|True|n|s"
+
+// availableKueue is a kubectl that reports an available replica of Kueue's Deployment, which
+// has none in the plane. It leaves everything else to the kubectl in the folder %s.
+const availableKueue = `#!/bin/sh
+case "$*" in
+*'get deployment kueue-controller-manager'*availableReplicas*) echo 1 ;;
+*) exec '%s/kubectl' "$@" ;;
 esac
 `
 
@@ -40,25 +49,13 @@ esac
 // build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
 // byte, and the platform works beside them.
 func TestExistingCluster(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plane.Start(ctx, root, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Stop)
+	ctx, p := startPlane(t)
 	t.Run(existingFolder, func(t *testing.T) {
 		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
 		tools := cloudTools(t, p)
-		// What the steps ask of Kueue's Deployment beside its replicas, the plane answers.
 		for name, text := range map[string]string{
-			"gcloud": fittingCluster,
-			"kubectl": fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n*'get deployment kueue-controller-manager'*availableReplicas*)"+
-				" echo 1 ;;\n*) exec '%s/kubectl' \"$@\" ;;\nesac\n", p.Bin()),
+			"gcloud":  fittingCluster,
+			"kubectl": fmt.Sprintf(availableKueue, p.Bin()),
 		} {
 			if err := os.WriteFile(filepath.Join(tools, name), []byte(text), 0o755); err != nil {
 				t.Fatal(err)
@@ -77,7 +74,9 @@ func TestExistingCluster(t *testing.T) {
 		f.kubectl("label", "Namespace", "vision", "app.kubernetes.io/part-of=research", "batchwright-existing=true",
 			"--overwrite")
 		delete(before, "namespace /vision")
-		steps := []string{"cluster", "retire", "priorities", "local-queues", "manifests", "queues", "managed", "dashboards"}
+		steps := []string{
+			"cluster", "retire", "priorities", "local-queues", "manifests", "queues", "managed", "dashboards",
+		}
 		f.build(tools, steps...)
 		f.applyAgain()
 		f.submitted()
@@ -101,16 +100,16 @@ func TestExistingCluster(t *testing.T) {
 			t.Fatalf("step leave: %v\n%s", err, out)
 		}
 		f.kubectl("delete", "nodes", "-l", "cloud.google.com/gke-nodepool notin (others)", "--wait=false")
-		for _, o := range f.get(ofOthers+",admissionchecks,provisioningrequestconfigs,podmonitorings", "--all-namespaces",
-			"-l", ownLabel) {
+		kinds := ofOthers + ",admissionchecks,provisioningrequestconfigs,podmonitorings"
+		for _, o := range f.get(kinds, "--all-namespaces", "-l", ownLabel) {
 			t.Errorf("%s is left", o)
 		}
 		after := f.snapshot()
 		if diff := changedObjects(before, after); diff != "" {
 			t.Errorf("the platform leaves with changes of what others own:\n%s", diff)
 		}
-		if after["namespace /vision"] != vision {
-			t.Errorf("the namespace that was handed over comes back as\n%s\nand not as\n%s", after["namespace /vision"], vision)
+		if got := after["namespace /vision"]; got != vision {
+			t.Errorf("the namespace that was handed over comes back as\n%s\nand not as\n%s", got, vision)
 		}
 		f.running(map[string]int{"others": 2})
 	})
@@ -148,7 +147,8 @@ func (f *folder) conflicts(tools string) {
 	f.Helper()
 	path := "PATH=" + tools + ":" + f.plane.Bin() + ":" + os.Getenv("PATH")
 	out, err := f.step("cluster", path)
-	want := "- Namespace vision exists and belongs to others. Rename it in the blueprint, or let its owner hand it over: " +
+	want := "- Namespace vision exists and belongs to others. " +
+		"Rename it in the blueprint, or let its owner hand it over: " +
 		"kubectl label Namespace vision app.kubernetes.io/part-of=research batchwright-existing=true --overwrite\n"
 	if err == nil || !strings.HasSuffix(out, "does not fit the platform:\n"+want) {
 		f.Fatalf("a namespace of others: %v\n%s", err, out)
@@ -157,8 +157,8 @@ func (f *folder) conflicts(tools string) {
 	if _, err := f.plane.Kubectl(f.ctx, flavor, "create", "-f", "-"); err != nil {
 		f.Fatal(err)
 	}
-	if out, err = f.step("cluster", path); err == nil || !strings.Contains(out, "- ResourceFlavor research-l4 exists") ||
-		!strings.Contains(out, want) {
+	out, err = f.step("cluster", path)
+	if err == nil || !strings.Contains(out, "- ResourceFlavor research-l4 exists") || !strings.Contains(out, want) {
 		f.Fatalf("two objects of others: %v\n%s", err, out)
 	}
 	f.kubectl("delete", "resourceflavors", "research-l4")
@@ -168,8 +168,8 @@ func (f *folder) conflicts(tools string) {
 	}
 	// Kueue manages only namespaces with its owner's label.
 	probe := "QUEUES=default:none:others-default"
-	if out, err = f.step("managed", path, probe); err == nil || !strings.Contains(out, "- default: managedJobsNamespaceSelector of the configuration does not select it: "+
-		"kueue-managed=true\n") {
+	want = "- default: managedJobsNamespaceSelector of the configuration does not select it: kueue-managed=true\n"
+	if out, err = f.step("managed", path, probe); err == nil || !strings.Contains(out, want) {
 		f.Fatalf("a namespace that Kueue does not manage: %v\n%s", err, out)
 	}
 }

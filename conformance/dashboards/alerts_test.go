@@ -65,7 +65,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			name:  "nor what started in another cluster",
 			alert: "KueueQueueStuck", at: "2h",
 			series: `kueue_pending_workloads{LEADER,cluster_queue="cq-a-lp",status="active"} 3x180
-				kueue_quota_reserved_workloads_total{replica_role="leader",cluster="other",cluster_queue="cq-a-lp"} 0+1x180`,
+				kueue_quota_reserved_workloads_total{replica_role="leader",cluster="other",
+					cluster_queue="cq-a-lp"} 0+1x180`,
 			want: `{cluster_queue="cq-a-lp"} 3`,
 		},
 		{
@@ -118,7 +119,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			name:  "quota that another queue leaves idle is not this queue's",
 			alert: "KueueIdleQuotaWhileWaiting", at: "30m",
 			series: quotas("4", "4", "4") + `
-				kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",resource="nvidia.com/gpu"} 12x40
+				kueue_cluster_queue_nominal_quota{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",
+					resource="nvidia.com/gpu"} 12x40
 				kueue_cluster_queue_resource_reservation{LEADER,cluster_queue="cq-b-lp",flavor="l4-spot",
 					resource="nvidia.com/gpu"} 0x40`,
 		},
@@ -254,7 +256,8 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			alert: "KueuePreemptionChurn", at: "2h",
 			series: `kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-a-hp",
 					reason="InCohortReclamation"} 0+0.5x180
-				kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-b-hp",reason="InCohortReclamation"} 0+0.25x180`,
+				kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-b-hp",
+					reason="InCohortReclamation"} 0+0.25x180`,
 			want: `{preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 30`,
 		},
 		{
@@ -266,14 +269,16 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 		{
 			name:  "a controller that fails every five seconds",
 			alert: "KueueReconcileErrors", at: "1h",
-			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="workload"} 0+12x80
+			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
+					controller="workload"} 0+12x80
 				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="job"} 0+3x80`,
 			want: `{controller="workload"} 0.2`,
 		},
 		{
 			name:  "another program's controller, or one that began eight minutes ago",
 			alert: "KueueReconcileErrors", at: "1h",
-			series: `controller_runtime_reconcile_errors_total{job="jobset",cluster="gke-batch",controller="workload"} 0+12x80
+			series: `controller_runtime_reconcile_errors_total{job="jobset",cluster="gke-batch",
+					controller="workload"} 0+12x80
 				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
 					controller="workload"} 0x50 0+70x5 350x40`,
 		},
@@ -386,14 +391,17 @@ func TestKAIAlertsMeanWhatTheySay(t *testing.T) {
 		},
 		{
 			name: "a busy GPU that is slow", alert: "GPUSilentThrottle", at: "2h",
-			series: `DCGM_FI_PROF_GR_ENGINE_ACTIVE{cluster="kai-departments",gpu="0",modelName="NVIDIA H100 80GB HBM3"} 0.9x180
+			series: `DCGM_FI_PROF_GR_ENGINE_ACTIVE{cluster="kai-departments",gpu="0",
+					modelName="NVIDIA H100 80GB HBM3"} 0.9x180
 				DCGM_FI_DEV_SM_CLOCK{cluster="kai-departments",gpu="0",modelName="NVIDIA H100 80GB HBM3"} 700x180`,
 			want: `{cluster="kai-departments",gpu="0",modelName="NVIDIA H100 80GB HBM3"} 0.9`,
 		},
 		{
 			name: "slow for three minutes", alert: "GPUSilentThrottle", at: "2h",
-			series: `DCGM_FI_PROF_GR_ENGINE_ACTIVE{cluster="kai-departments",gpu="0",modelName="NVIDIA H100 80GB HBM3"} 0.9x180
-				DCGM_FI_DEV_SM_CLOCK{cluster="kai-departments",gpu="0",modelName="NVIDIA H100 80GB HBM3"} 1700x116 700x60`,
+			series: `DCGM_FI_PROF_GR_ENGINE_ACTIVE{cluster="kai-departments",gpu="0",
+					modelName="NVIDIA H100 80GB HBM3"} 0.9x180
+				DCGM_FI_DEV_SM_CLOCK{cluster="kai-departments",gpu="0",
+					modelName="NVIDIA H100 80GB HBM3"} 1700x116 700x60`,
 		},
 	})
 }

@@ -5,9 +5,10 @@
 package dashboards
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
+
+	"github.com/batchwright/batchwright/conformance/owners"
 )
 
 // Check returns the errors in a deploy folder, file by file. Every error begins with
@@ -28,7 +29,7 @@ func Check(folder fs.FS) []error {
 		{"dashboards/grafana/*.json", false, checkGrafana},
 		{"dashboards/alert-rules.yaml", true, checkRules},
 		{"terraform/*.tf", false, checkPolicies},
-		{"kubernetes/monitoring/*.yaml", !othersRun(folder), checkScraping},
+		{"kubernetes/monitoring/*.yaml", !owners.OthersRunKueue(folder), checkScraping},
 	} {
 		paths, err := fs.Glob(folder, kind.pattern)
 		if err != nil {
@@ -49,11 +50,4 @@ func Check(folder fs.FS) []error {
 		}
 	}
 	return errs
-}
-
-// othersRun reports whether the scheduler in the cluster is not the platform's: its owner
-// decides whether its metrics are scraped.
-func othersRun(folder fs.FS) bool {
-	build, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
-	return err == nil && bytes.Contains(build, []byte("\n  id: managed\n"))
 }

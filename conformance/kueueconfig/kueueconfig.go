@@ -21,6 +21,8 @@ import (
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/conformance/owners"
 )
 
 const (
@@ -40,8 +42,7 @@ func Check(folder fs.FS) []error {
 	if _, err := fs.Stat(folder, flavors); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	build, err := fs.ReadFile(folder, "cloudbuild/provision.yaml")
-	if err == nil && bytes.Contains(build, []byte("\n  id: managed\n")) {
+	if owners.OthersRunKueue(folder) {
 		if _, err := fs.Stat(folder, file); err == nil {
 			return []error{fmt.Errorf("%s: others run Kueue, and the folder changes its configuration", file)}
 		}

@@ -317,7 +317,8 @@ var mutants = []mutant{
 		name: "a build that administers service accounts", file: "compiler/lower/delivery.go",
 		old:       `"roles/compute.securityAdmin") // firewall`,
 		new:       `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin")`,
-		blueprint: "batch-platform", by: "check", says: "roles/iam.serviceAccountAdmin is the way to every service account",
+		blueprint: "batch-platform", by: "check",
+		says: "roles/iam.serviceAccountAdmin is the way to every service account",
 	},
 	{
 		name: "a build that administers every cluster", file: "compiler/lower/delivery.go",
@@ -384,7 +385,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "any node with KAI", file: "emit/kai/guard.go",
-		old: "variables.kept || variables.pods.all(p, [%s].exists(c,", new: "true || variables.pods.all(p, [%s].exists(c,",
+		old:       "variables.kept || variables.pods.all(p, [%s].exists(c,",
+		new:       "true || variables.pods.all(p, [%s].exists(c,",
 		blueprint: "kai-departments", by: "check", says: "job on any node: admitted",
 	},
 	{

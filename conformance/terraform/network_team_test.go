@@ -45,8 +45,9 @@ func TestUnreadableSubnet(t *testing.T) {
 	r.cloud.Unlock()
 	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 		got := r.plan(t, command...)
+		const refused = "warning: googleapi: Error 403: Required 'compute.subnetworks.get' permission"
 		for _, said := range got.said {
-			if !strings.HasPrefix(said, "warning: googleapi: Error 403: Required 'compute.subnetworks.get' permission") {
+			if !strings.HasPrefix(said, refused) {
 				t.Errorf("%s: terraform says %s", command[0], said)
 			}
 		}

@@ -410,9 +410,8 @@ func (d *double) ImportResourceState(_ context.Context,
 	r *tfprotov5.ImportResourceStateRequest) (*tfprotov5.ImportResourceStateResponse, error) {
 	v, found := d.cloud.find(r.TypeName, r.ID)
 	if !found {
-		return &tfprotov5.ImportResourceStateResponse{
-			Diagnostics: refusal(fmt.Errorf("resource %s does not exist: Cannot import non-existent remote object", r.ID)),
-		}, nil
+		err := fmt.Errorf("resource %s does not exist: Cannot import non-existent remote object", r.ID)
+		return &tfprotov5.ImportResourceStateResponse{Diagnostics: refusal(err)}, nil
 	}
 	kind := d.schemas.resources[r.TypeName].ValueType()
 	state, err := tfprotov5.NewDynamicValue(kind, v)

@@ -239,7 +239,7 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 
 // requeuedLater says when Kueue queues the jobs again that have lost their nodes.
 func requeuedLater(p *ir.Platform) markup {
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		return "if Kueue's configuration waits for pods,"
 	}
 	return recoveryTimeout() + " later"

@@ -180,7 +180,7 @@ func excessJobs(p *ir.Platform) markup {
 	}
 	pending := ": their pods stay Pending, no other capacity takes them, and " + podsReadyTimeout() +
 		" after their admission Kueue evicts them and queues them again."
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		pending = ": their pods stay Pending, and no other capacity takes them. If Kueue is configured to wait for " +
 			"pods (`waitForPodsReady`), it evicts them after this time and queues them again."
 	}

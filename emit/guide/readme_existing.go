@@ -7,14 +7,6 @@ import (
 
 // The parts of README.md for a platform in a cluster that others own.
 
-// othersRunKueue reports whether the platform uses Kueue that others run.
-func othersRunKueue(p *ir.Platform) bool { return !p.OwnsCluster() && p.Cluster.Existing.Kueue != nil }
-
-// othersRunJobSet reports whether the platform uses JobSet that others run.
-func othersRunJobSet(p *ir.Platform) bool {
-	return !p.OwnsCluster() && p.Cluster.Existing.JobSet != nil
-}
-
 // partOf is the label of all objects of the platform, as kubectl reads and writes it.
 func partOf(p *ir.Platform) string { return ir.LabelPartOf + "=" + p.Name }
 
@@ -34,10 +26,10 @@ func inCluster(p *ir.Platform) markup {
 // it uses there.
 func describeExistingCluster(d *document, p *ir.Platform) {
 	var uses []markup
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		uses = append(uses, "Kueue")
 	}
-	if othersRunJobSet(p) {
+	if p.OthersRunJobSet() {
 		uses = append(uses, "JobSet")
 	}
 	software := markup("")
@@ -96,7 +88,7 @@ func askClusterOwner(d *document, p *ir.Platform) {
 
 // explainKueueOfOthers says what Kueue of others must do, and what its owner decides.
 func explainKueueOfOthers(d *document, p *ir.Platform) {
-	if !othersRunKueue(p) {
+	if !p.OthersRunKueue() {
 		return
 	}
 	k := p.Cluster.Existing.Kueue
@@ -258,8 +250,7 @@ func remainsInCluster(p *ir.Platform) []markup {
 	remains := []markup{"the ClusterRoleBinding " + codeSpan(buildBinding(p)) + ", which gives the build its rights"}
 	if p.Monitoring.Grafana {
 		remains = append(remains, "the namespace "+codeSpan(p.Monitoring.GrafanaNamespace)+" of the dashboards, if "+
-			"the "+
-			"platform has not created it, or somebody uses it")
+			"the platform has not created it, or somebody uses it")
 	}
 	if names := installedByPlatform(p); len(names) > 0 && p.Delivery.GitOps.On() {
 		them := pluralOf(len(names), "it", "them")
@@ -308,13 +299,13 @@ func explainMetrics(d *document, p *ir.Platform) {
 	case !p.Cluster.Existing.ManagedPrometheus:
 		items = append(items, "Managed collection is off. The panels about queues and jobs stay empty, and the alerts "+
 			"on them never fire.")
-	case othersRunKueue(p):
+	case p.OthersRunKueue():
 		items = append(items, "Queues: the owner of Kueue lets Managed Service for Prometheus scrape Kueue, with a "+
 			"PodMonitoring of the name `kueue`. The panels about quota also need "+
 			"`metrics.enableClusterQueueResources: true` in the configuration of Kueue, and the alert "+
 			"`KueueWorkloadNeverFits` the feature gate `UnadmittedWorkloadsObservability`.")
 	}
-	if p.Cluster.Existing.ManagedPrometheus && othersRunJobSet(p) {
+	if p.Cluster.Existing.ManagedPrometheus && p.OthersRunJobSet() {
 		items = append(items, "JobSets: the owner of JobSet lets it scrape JobSet in the same way.")
 	}
 	packages := []string{"JOBSET"}

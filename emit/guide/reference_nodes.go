@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// listNodeMarks lists the labels and taints of the nodes of each capacity, for those who
-// create the node pools of a cluster themselves.
+// listNodeMarks lists the labels and taints of the nodes of each capacity, for the
+// owner of the cluster, who creates the node pools.
 func listNodeMarks(d *document, p *ir.Platform) {
 	if p.OwnsCluster() || len(p.Capacities) == 0 {
 		return

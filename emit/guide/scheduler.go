@@ -55,7 +55,7 @@ func kueueRenames(p *ir.Platform) markup {
 // kueueUnready says what Kueue does with a job whose pods do not get ready.
 func kueueUnready(p *ir.Platform) markup {
 	after := podsReadyTimeout() + " after Kueue has admitted the job"
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		after = "in the time that Kueue's configuration gives them"
 	}
 	return "If the pods of a job are not all ready " + after + ", Kueue evicts the job and queues it again. "

@@ -207,8 +207,7 @@ func listImported(d *document, p *ir.Platform) {
 	items := []markup{
 		"The build makes all other arguments equal to the platform's, in place: labels, taints, sizes, upgrades. " +
 			"Pods that do not tolerate the taints stay on their nodes, but no more of them start there. A change of " +
-			"the " +
-			"machine type, the disk or the image type makes GKE recreate the nodes of a pool.",
+			"the machine type, the disk or the image type makes GKE recreate the nodes of a pool.",
 	}
 	if p.Cluster.TakeOver != nil {
 		version := markup("")

@@ -68,7 +68,7 @@ func kueuePromises(d *document, p *ir.Platform) {
 			"other jobs. Kueue queues an evicted job again, and the job starts from its beginning: save its progress",
 			inBucket(p), ".")
 	}
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		d.Para("Others configure Kueue. If they have turned on `fairSharing`, Kueue shares by the weights of the ",
 			"queues, and evicts jobs in another order than the table says.")
 	}

@@ -154,7 +154,7 @@ func kueueStates(p *ir.Platform) [][]markup {
 	}
 	unready := "If they are not all ready " + podsReadyTimeout() + " after the admission, Kueue evicts the job and " +
 		"queues it again"
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		unready = "Kueue may evict a job whose pods are not all ready in time, and queue it again"
 	}
 	return [][]markup{

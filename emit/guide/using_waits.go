@@ -47,7 +47,7 @@ func kueueWaits(d *document, p *ir.Platform) {
 		{"`is stopped`", "an administrator has stopped the queue", "ask the administrator"},
 		{"`Exceeded the PodsReady timeout`", unreadyCause(p), "wait; Kueue has queued the job again"},
 	}
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		rows = append(rows, []markup{"`unavailable in ClusterQueue`", "the pods request a resource of which the " +
 			"queue has no quota, such as `ephemeral-storage`", "remove the request"})
 	}
@@ -77,7 +77,7 @@ func kueueWaits(d *document, p *ir.Platform) {
 // unreadyCause says why Kueue evicts a job whose pods are not ready.
 func unreadyCause(p *ir.Platform) markup {
 	after, within := podsReadyTimeout()+" after Kueue had admitted the job", " within "+recoveryTimeout()
-	if othersRunKueue(p) {
+	if p.OthersRunKueue() {
 		after, within = "in the time that Kueue's configuration gives them", " in time"
 	}
 	return "the pods were not all ready " + after + ", for example because no nodes were available; or a running job " +

@@ -46,7 +46,7 @@ func writeImports(b *body, p *ir.Platform) {
 		block := b.block("import")
 		block.setTokens("to", traversalTokens(clusterType, "main"))
 		if p.Delivery.InfrastructureManager {
-			block.setString("id", "projects/"+p.Project+"/locations/"+p.Cluster.Location+"/clusters/"+p.Cluster.Name)
+			block.setString("id", p.ClusterPath())
 		} else {
 			block.setExpr("id", `"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}"`)
 		}

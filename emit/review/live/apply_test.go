@@ -72,7 +72,7 @@ func managed(managers ...string) string {
 	return ours + ", managedFields: [" + strings.Join(entries, ", ") + "]"
 }
 
-// TestApply: the changes of an object are those of a server-side apply.
+// TestApply: an object changes as in a server-side apply.
 func TestApply(t *testing.T) {
 	const cohort = `"f:spec": {"f:cohortName": {}}`
 	const applied = `annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"spec": {"cohortName": "c"}}'}`
@@ -139,10 +139,8 @@ func TestApply(t *testing.T) {
 		{"an admission check of others", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`x/Update: "f:spec": {"f:admissionChecksStrategy": {}}`),
 				"admissionChecksStrategy: {admissionChecks: [{name: b}]}"),
-			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | jobs also need the " +
-				"admission checks that " +
-				"others " +
-				"have set: b"},
+			"spec.admissionChecksStrategy.admissionChecks[a]:  -> {name: a} | jobs also need the admission checks " +
+				"that others have set: b"},
 		{"an admission check of the build", queue(ours, "admissionChecksStrategy: {admissionChecks: [{name: a}]}"),
 			queue(managed(`batchwright/Apply: "f:spec": {"f:admissionChecksStrategy": {"f:admissionChecks":
  {'k:{"name":"b"}': {}}}}`), "admissionChecksStrategy: {admissionChecks: [{name: b}]}"),
@@ -210,10 +208,8 @@ func TestOtherKinds(t *testing.T) {
  namespace: n}, roleRef: {kind: Role, name: r}}`,
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a,
  namespace: n}, roleRef: {kind: Role, name: s}}`,
-			"~ RoleBinding n/a | roleRef.name: s -> r | is refused by the API: roleRef cannot change; " +
-				"delete the object " +
-				"before " +
-				"the folder is applied: kubectl delete rolebindings.rbac.authorization.k8s.io a -n n",
+			"~ RoleBinding n/a | roleRef.name: s -> r | is refused by the API: roleRef cannot change; delete the " +
+				"object before the folder is applied: kubectl delete rolebindings.rbac.authorization.k8s.io a -n n",
 		},
 		{
 			"a DaemonSet",
@@ -266,9 +262,8 @@ func TestImmutable(t *testing.T) {
 			"}, spec: {" + spec + "}}"
 	}
 	const changed = "~ LocalQueue n/l | spec.clusterQueue: a -> b | "
-	const refused = changed + "is refused by the API: spec.clusterQueue cannot change; delete the object before " +
-		"the folder " +
-		"is applied: kubectl delete localqueues.kueue.x-k8s.io l -n n"
+	const refused = changed + "is refused by the API: spec.clusterQueue cannot change; delete the object before the " +
+		"folder is applied: kubectl delete localqueues.kueue.x-k8s.io l -n n"
 	for _, c := range []struct {
 		name             string
 		tool             ir.GitOpsTool
@@ -287,25 +282,21 @@ func TestImmutable(t *testing.T) {
 				"creates it"}},
 		{"another default class", "", class(ours, "c", "value: 2, globalDefault: true"), class("", "d", "value: 2, "+
 			"globalDefault: true"),
-			[]string{"+ PriorityClass c | is refused by the API while PriorityClass \"d\" is the " +
-				"default: change that " +
-				"class first"}},
+			[]string{"+ PriorityClass c | is refused by the API while PriorityClass \"d\" is the default: change " +
+				"that class first"}},
 		{"the platform's other default class", "", class(ours, "c", "value: 2, globalDefault: true"),
 			class(ours, "d", "value: 2, globalDefault: true"),
 			[]string{"+ PriorityClass c", "- PriorityClass d | the step priorities of the build deletes it"}},
 		{"the default class itself", "", class(ours, "c", "value: 2, globalDefault: true"),
 			class(ours, "c", "value: 2, globalDefault: true"), nil},
 		{"a flavor", "", flavor("nodeLabels: {a: b}"), flavor("nodeLabels: {a: c}"),
-			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | the step retire of the build " +
-				"first stops the jobs " +
-				"that " +
-				"run in this flavor"}},
+			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | the step retire of the build first stops the " +
+				"jobs that run in this flavor"}},
 		{"a flavor with a topology", "", flavor("nodeLabels: {a: b}"), flavor("nodeLabels: {a: c}, topologyName: t"),
 			[]string{"~ ResourceFlavor f | spec.nodeLabels.a: c -> b | is refused by the API: spec.nodeLabels cannot " +
-				"change; " +
-				"delete the object before the folder is applied: kubectl delete " +
-				"resourceflavors.kueue.x-k8s.io f; the step " +
-				"retire of the build first stops the jobs that run in this flavor"}},
+				"change; delete the object before the folder is applied: kubectl delete " +
+				"resourceflavors.kueue.x-k8s.io f; the step retire of the build first stops the jobs that run in " +
+				"this flavor"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := changeLines(compareYAML(t, c.tool, c.manifest, c.export)); !slices.Equal(got, c.want) {
@@ -345,8 +336,7 @@ func TestOwners(t *testing.T) {
 				"batchwright | " +
 				"metadata.labels[app.kubernetes.io/part-of]: other -> p | the object belongs to the platform \"other\"",
 			"~ Namespace n | metadata.labels.team:  -> a | metadata.labels[app.kubernetes.io/managed-by]:  -> " +
-				"batchwright | " +
-				"metadata.labels[app.kubernetes.io/part-of]:  -> p",
+				"batchwright | metadata.labels[app.kubernetes.io/part-of]:  -> p",
 		}...)
 		if got := changeLines(res); !slices.Equal(got, all) {
 			t.Errorf("%s: got  %q\nwant %q", tool, got, all)

@@ -22,14 +22,10 @@ const (
 	typePool    = "google_container_node_pool"
 )
 
-// clusterPath returns the path of the platform's cluster.
-func (c *comparison) clusterPath() string {
-	return "projects/" + c.Plan.Project + "/locations/" + c.Plan.Cluster.Location + "/clusters/" + c.Plan.Cluster.Name
-}
-
-// isOurCluster reports whether a path in an export can be that of the platform's cluster.
+// isOurCluster reports whether a path in an export can be the path of the platform's
+// cluster.
 func (c *comparison) isOurCluster(path string) bool {
-	return path == "" || path == c.clusterPath() || path == "clusters/"+c.Plan.Cluster.Name
+	return path == "" || path == c.Plan.ClusterPath() || path == "clusters/"+c.Plan.Cluster.Name
 }
 
 // describeCommand returns the command that exports the cluster and its node pools.
@@ -45,7 +41,7 @@ func (c *comparison) compareGoogle() error {
 	for _, o := range slices.Concat(c.export.Clusters, c.export.Pools) {
 		if !c.isOurCluster(o.Cluster) && !foreign[o.Cluster] {
 			foreign[o.Cluster] = true
-			c.skip("cluster "+o.Cluster+" and its node pools", "the platform's cluster is "+c.clusterPath(), "")
+			c.skip("cluster "+o.Cluster+" and its node pools", "the platform's cluster is "+c.Plan.ClusterPath(), "")
 		}
 	}
 	switch {
@@ -85,7 +81,7 @@ func (c *comparison) ownResources(all []importer.Exported) map[string]importer.E
 	return out
 }
 
-// compareResources compares the resources of a type with those that run.
+// compareResources compares the resources of a type with the resources that run.
 func (c *comparison) compareResources(kind string, rows []settingRow, running map[string]importer.Exported) error {
 	all, err := objects.CompareRunning(c.Tree, objects.Type{
 		Name: kind, Settings: settingsOf(rows),

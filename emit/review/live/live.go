@@ -221,13 +221,9 @@ func (c *comparison) skip(what, reason, export string) {
 
 // addObject adds an object to the result. note says what follows from the change.
 func (c *comparison) addObject(o importer.Exported, op delta.Op, fields []objects.Field, note string) {
-	line := 1
-	if o.Place.Source != nil {
-		line = o.Place.Source.Position(o.Place.Start).Line
-	}
-	file := ""
-	if o.Place.Source != nil {
-		file = o.Place.Source.Name
+	file, line := "", 1
+	if source := o.Place.Source; source != nil {
+		file, line = source.Name, source.Position(o.Place.Start).Line
 	}
 	c.out.Objects = append(c.out.Objects, objects.Object{
 		File: file, Line: line, Kind: o.Kind, Name: identify(o).objectName(), Op: op, Fields: fields, Note: note,

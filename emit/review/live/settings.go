@@ -16,7 +16,7 @@ type settingRow struct {
 	// path is the path in Terraform, as in "node_config.spot". The row of a block comes
 	// before the rows in it.
 	path string
-	// key is the path in gcloud's JSON with dots, below that of the block around it. If it
+	// key is the path in gcloud's JSON with dots, below the key of the block around it. If it
 	// is "", the key is the last name of path in camel case.
 	key   string
 	block bool
@@ -47,7 +47,7 @@ func (r settingRow) ifPrinted() settingRow { r.required = true; return r }
 
 func (r settingRow) with(convert func(v any) any) settingRow { r.convert = convert; return r }
 
-// keys returns the path of the key in gcloud's JSON, below that of the block around it.
+// keys returns the path of the key in gcloud's JSON, below the key of the block around it.
 func (r settingRow) keys() []string {
 	if r.key != "" {
 		return strings.Split(r.key, ".")
@@ -289,8 +289,8 @@ func lastName(v any) any {
 	return nil
 }
 
-// withoutOwnLabels returns labels of resources without those of GKE, which the provider
-// ignores.
+// withoutOwnLabels returns labels of resources without the labels of GKE, which the
+// provider ignores.
 func withoutOwnLabels(v any) any {
 	labels, _ := v.(map[string]any)
 	out := maps.Clone(labels)

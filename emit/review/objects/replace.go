@@ -142,7 +142,7 @@ func replacingFields(s *managed, was, is *instance, triggered bool) []Field {
 }
 
 // forcingFields returns the differences of two instances in the arguments of a table,
-// except those whose changes are ignored, sorted by path.
+// except arguments whose changes are ignored, sorted by path.
 func forcingFields(table []terraform.Argument, ignored []string, was, is *instance) []Field {
 	var out []Field
 	for _, a := range table {

@@ -63,8 +63,8 @@ type Running struct {
 // errUnreadable is the error for a folder whose Terraform root cannot be read.
 var errUnreadable = errors.New("the Terraform of the folder cannot be evaluated")
 
-// CompareRunning compares the resources of a type in a folder with those that run, as
-// Terraform does after an import: an argument that the folder does not set and that the
+// CompareRunning compares the resources of a type in a folder with the resources that run,
+// as Terraform does after an import: an argument that the folder does not set and that the
 // provider does not compute is removed. Values that are known only after the apply count
 // as equal. The result is sorted by address. plan is the plan of the folder.
 func CompareRunning(t emit.Tree, kind Type, plan *ir.Platform) ([]Running, error) {
@@ -185,8 +185,9 @@ func (c settler) setting(path string) (Setting, bool) {
 	})
 }
 
-// settle returns the arguments of the folder for a comparison with those that run: values
-// that the provider takes for equal, or that are not known, are those that run.
+// settle returns the arguments of the folder for a comparison with the arguments that run.
+// A value that the provider takes for equal, or that is not known, is replaced by the value
+// that runs.
 func (c settler) settle(at string, is, was arguments) arguments {
 	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
 	for _, name := range keysOf(is.values, was.values) {
@@ -246,9 +247,9 @@ type blockPair struct {
 	step    string // the part of a path that identifies the block
 }
 
-// pairBlocks pairs the blocks of the folder with those that run, in the order in which
-// they run; blocks that do not run come last. Blocks without a key are identified by
-// their number.
+// pairBlocks pairs the blocks of the folder with the blocks that run, in the order in which
+// they run; blocks that do not run come last. Blocks without a key are identified by their
+// number.
 func pairBlocks(name string, is, was []arguments) []blockPair {
 	key := blockKeys[name]
 	step := func(b *arguments, n int) string {
@@ -311,7 +312,8 @@ func (r *root) nameBehind(text string) (string, bool) {
 	return name, name != "" && !strings.Contains(name, mark)
 }
 
-// differences returns the differences of settled arguments from those that run.
+// differences returns the differences of settled arguments from the arguments that
+// run.
 func (c settler) differences(at string, was, is *arguments) []Field {
 	var out []Field
 	add := func(path, from, to string) {

@@ -97,7 +97,7 @@ func (s *sheet) addCluster() {
 
 	access := s.newSubject(TopicAccess, kindCluster, "")
 	access.is("control plane's DNS endpoint", choose(c.DNSEndpoint,
-		"reachable from outside the VPC, for those whom IAM admits", "reachable only from inside the VPC"))
+		"reachable from outside the VPC, for identities that IAM admits", "reachable only from inside the VPC"))
 	var notes []string
 	if c.SecurityGroup == "" {
 		notes = []string{"RBAC knows no Google groups"}
