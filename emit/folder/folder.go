@@ -54,18 +54,20 @@ func Build(p *ir.Platform) (emit.Tree, error) {
 	return tree, err
 }
 
-// runEmitters runs the emitters one after the other. Most of the work is in one
-// emitter, and quantities of the plan may cache their text on first use, which would
-// be a data race.
+// runEmitters runs the emitters in parallel.
 func runEmitters(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
-	var tree emit.Tree
-	for _, e := range emitters {
-		files, err := e.files(p)
-		if err != nil {
-			return nil, fmt.Errorf("emitting %s: %w", e.name, err)
+	parts := make([][]emit.File, len(emitters))
+	err := emit.InParallel(len(emitters), func(i int) error {
+		var err error
+		if parts[i], err = emitters[i].files(p); err != nil {
+			return fmt.Errorf("emitting %s: %w", emitters[i].name, err)
 		}
-		tree = append(tree, files...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	tree := emit.Tree(slices.Concat(parts...))
 	manifest, err := emit.Manifest(tree)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,18 +39,22 @@ const (
 	configSyncDependsOn = "config.kubernetes.io/depends-on"
 )
 
-// annotateForGitOps adds the annotations that the platform's GitOps tool reads. Without
-// a tool it changes nothing.
-func annotateForGitOps(p *ir.Platform, manifests []kubeyaml.Manifest) {
+// gitOpsAnnotator returns a function that adds the annotations that the platform's
+// GitOps tool reads to objects. Without a tool it changes nothing.
+func gitOpsAnnotator(p *ir.Platform) func(objects []any) {
 	annotations := ir.ChooseGitOps(p.Delivery.GitOps.Tool, argoAnnotations, fluxAnnotations, configSyncAnnotations)
 	if annotations == nil {
-		return
+		return func([]any) {}
 	}
-	for _, m := range manifests {
-		for _, o := range m.Objects {
+	namespaces := map[string]bool{}
+	for _, t := range p.Teams {
+		namespaces[t.Namespace] = true
+	}
+	return func(objects []any) {
+		for _, o := range objects {
 			// Every emitted kind has metadata; the structs of this package embed it.
 			object := o.(metav1.Object)
-			added := annotations(o, staysWithTeam(p, o))
+			added := annotations(o, staysWithTeam(o, namespaces))
 			if len(added) == 0 {
 				continue
 			}
@@ -70,12 +73,13 @@ func annotateForGitOps(p *ir.Platform, manifests []kubeyaml.Manifest) {
 // namespace, everything in it would go. Without the service account, jobs would lose
 // their rights in Google Cloud, and without the network policy, other teams could reach
 // them. Both go with the namespace, and no other change removes one from the folder.
-func staysWithTeam(p *ir.Platform, object any) bool {
+// namespaces are the namespaces of the teams.
+func staysWithTeam(object any, namespaces map[string]bool) bool {
 	switch o := object.(type) {
 	case *corev1.Namespace, *networkingv1.NetworkPolicy:
 		return true
 	case *corev1.ServiceAccount:
-		return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Namespace == o.Namespace })
+		return namespaces[o.Namespace]
 	}
 	return false
 }

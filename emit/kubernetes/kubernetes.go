@@ -8,6 +8,7 @@ package kubernetes
 
 import (
 	"path"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -84,12 +85,10 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		kubeyaml.Manifest{Name: "networks.yaml", Objects: gpuNetworks(p)},
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
-	for _, t := range p.Teams {
-		objects := append(teamObjects(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
-		manifests = append(manifests, kubeyaml.Manifest{Name: path.Join("teams", t.Name+".yaml"), Objects: objects})
+	annotate := gitOpsAnnotator(p)
+	for _, m := range manifests {
+		annotate(m.Objects)
 	}
-
-	annotateForGitOps(p, manifests)
 
 	files := make([]emit.File, 0, len(manifests)+1)
 	resources := make([]string, 0, len(manifests)+1)
@@ -106,6 +105,17 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	teams, err := teamFiles(p, func(t ir.Team) []any {
+		objects := append(teamObjects(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		annotate(objects)
+		return objects
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range teams {
+		files, resources = append(files, f), append(resources, strings.TrimPrefix(f.Path, folder+"/"))
+	}
 	scraping, err := scrapeFiles(p)
 	if err != nil {
 		return nil, err
@@ -119,6 +129,20 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		return nil, err
 	}
 	return append(files, emit.File{Path: path.Join(folder, "kustomization.yaml"), Content: content}), nil
+}
+
+// teamFiles returns a file for each team, in the order of the teams. Each file is
+// finished before the next begins, so that the objects of all teams never exist
+// together.
+func teamFiles(p *ir.Platform, objects func(ir.Team) []any) ([]emit.File, error) {
+	files := make([]emit.File, len(p.Teams))
+	err := emit.InParallel(len(files), func(i int) error {
+		team := p.Teams[i]
+		content, err := kubeyaml.Marshal(objects(team)...)
+		files[i] = emit.File{Path: path.Join(folder, "teams", team.Name+".yaml"), Content: content}
+		return err
+	})
+	return files, err
 }
 
 // appendFiles appends the files of the manifests that have objects to files, and

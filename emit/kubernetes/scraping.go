@@ -77,9 +77,10 @@ const scrapeFolder = "monitoring"
 func scrapeFiles(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	var resources []string
+	annotate := gitOpsAnnotator(p)
 	for _, t := range monitoring.Targets(p) {
 		file, objects := t.Name+".yaml", targetObjects(p.Name, t)
-		annotateForGitOps(p, []kubeyaml.Manifest{{Name: file, Objects: objects}})
+		annotate(objects)
 		content, err := kubeyaml.Marshal(objects...)
 		if err != nil {
 			return nil, err

@@ -29,11 +29,7 @@ func (p *printer) tryObject(object any) bool {
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return false
 	}
-	fields, ok := fieldsOf(v.Elem().Type())
-	if !ok {
-		return false
-	}
-	written, ok := p.structFields(v.Elem(), fields, 0, "status")
+	written, ok := p.structFields(v.Elem(), factsOf(v.Elem().Type()), 0, "status")
 	return ok && written
 }
 
@@ -46,28 +42,30 @@ type field struct {
 	droppable bool                     // see dropEmpty
 }
 
-// typeFields is what fieldsOf knows of a type.
-type typeFields struct {
-	fields []field
-	known  bool
+// typeFacts is what the printer knows of a type.
+type typeFacts struct {
+	own    bool    // the type has its own JSON
+	fields []field // of a struct without its own JSON, in the order of their names
+	known  bool    // the printer can print such structs
 }
 
-var knownTypes sync.Map // of typeFields, by reflect.Type
+var knownTypes sync.Map // of *typeFacts, by reflect.Type
 
-// fieldsOf returns the fields of a struct in the order of their names, and whether the
-// printer can print such structs.
-func fieldsOf(t reflect.Type) ([]field, bool) {
+// factsOf returns what the printer knows of a type.
+func factsOf(t reflect.Type) *typeFacts {
 	if known, ok := knownTypes.Load(t); ok {
-		known := known.(typeFields)
-		return known.fields, known.known
+		return known.(*typeFacts)
 	}
-	fields, ok := appendFields(nil, t, nil)
-	slices.SortFunc(fields, func(a, b field) int { return compareKeys(a.name, b.name) })
-	for i, f := range fields {
-		ok = ok && isPlainKey(f.name) && (i == 0 || fields[i-1].name != f.name)
+	facts := &typeFacts{own: printsItself(t)}
+	if t.Kind() == reflect.Struct && !facts.own {
+		facts.fields, facts.known = appendFields(nil, t, nil)
+		slices.SortFunc(facts.fields, func(a, b field) int { return compareKeys(a.name, b.name) })
+		for i, f := range facts.fields {
+			facts.known = facts.known && isPlainKey(f.name) && (i == 0 || facts.fields[i-1].name != f.name)
+		}
 	}
-	knownTypes.Store(t, typeFields{fields, ok})
-	return fields, ok
+	knownTypes.Store(t, facts)
+	return facts
 }
 
 // appendFields appends the fields of a struct that is at an index of another, with the
@@ -156,9 +154,9 @@ func (f *field) isOmitted(v reflect.Value) bool {
 
 // structFields prints the fields of a struct, without the field skip. It returns
 // whether there was one, and whether the printer knows all of them.
-func (p *printer) structFields(v reflect.Value, fields []field, indent int, skip string) (written, ok bool) {
-	for i := range fields {
-		f := &fields[i]
+func (p *printer) structFields(v reflect.Value, facts *typeFacts, indent int, skip string) (written, ok bool) {
+	for i := range facts.fields {
+		f := &facts.fields[i]
 		value := v.FieldByIndex(f.index)
 		if f.name == skip || f.isOmitted(value) {
 			continue
@@ -175,7 +173,7 @@ func (p *printer) structFields(v reflect.Value, fields []field, indent int, skip
 		}
 		written = true
 	}
-	return written, true
+	return written, facts.known
 }
 
 // startEntry starts the entry of a map. The first entry of a map in a list stands on
@@ -205,23 +203,15 @@ func (p *printer) value(v reflect.Value, indent, taken int) (empty, ok bool) {
 		}
 		v = v.Elem()
 	}
-	switch v.Kind() {
-	case reflect.Struct:
-		if !printsItself(v.Type()) {
-			return p.nested(indent, func() (written, ok bool) {
-				fields, ok := fieldsOf(v.Type())
-				if !ok {
-					return false, false
-				}
-				return p.structFields(v, fields, indent+2, "")
-			})
-		}
-	case reflect.Map:
-		if !printsItself(v.Type()) && !v.IsNil() {
-			return p.nested(indent, func() (written, ok bool) { return p.entries(v, indent+2) })
-		}
-	case reflect.Slice:
-		if !printsItself(v.Type()) && !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
+	facts := factsOf(v.Type())
+	switch kind := v.Kind(); {
+	case facts.own:
+	case kind == reflect.Struct:
+		return p.nested(indent, func() (written, ok bool) { return p.structFields(v, facts, indent+2, "") })
+	case kind == reflect.Map && !v.IsNil():
+		return p.nested(indent, func() (written, ok bool) { return p.entries(v, indent+2) })
+	case kind == reflect.Slice:
+		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
 			if v.Len() == 0 {
 				p.out = append(p.out, " []\n"...)
 				return false, true
@@ -231,7 +221,7 @@ func (p *printer) value(v reflect.Value, indent, taken int) (empty, ok bool) {
 		}
 	}
 	p.out = append(p.out, ' ')
-	ok = p.scalar(v, indent, indent+taken+1)
+	ok = p.scalar(v, facts, indent, indent+taken+1)
 	p.out = append(p.out, '\n')
 	return false, ok
 }
@@ -298,18 +288,15 @@ func (p *printer) element(v reflect.Value, indent int) bool {
 		v = v.Elem()
 	}
 	written, ok := false, true
-	switch own := printsItself(v.Type()); {
-	case v.Kind() == reflect.Struct && !own:
-		var fields []field
-		if fields, ok = fieldsOf(v.Type()); ok {
-			written, ok = p.structFields(v, fields, indent+2, "")
-		}
-	case v.Kind() == reflect.Map && !own && !v.IsNil():
+	switch facts := factsOf(v.Type()); {
+	case v.Kind() == reflect.Struct && !facts.own:
+		written, ok = p.structFields(v, facts, indent+2, "")
+	case v.Kind() == reflect.Map && !facts.own && !v.IsNil():
 		written, ok = p.entries(v, indent+2)
 	case v.Kind() == reflect.Slice:
 		return false // a list of lists
 	default:
-		ok = p.scalar(v, indent, indent+2)
+		ok = p.scalar(v, facts, indent, indent+2)
 		p.out = append(p.out, '\n')
 		return ok
 	}
@@ -321,11 +308,11 @@ func (p *printer) element(v reflect.Value, indent int) bool {
 
 // scalar prints a value that is neither a map nor a list, at a column of its line. It
 // reports whether the printer knows it.
-func (p *printer) scalar(v reflect.Value, indent, column int) bool {
+func (p *printer) scalar(v reflect.Value, facts *typeFacts, indent, column int) bool {
 	switch {
 	case v.Type() == quantityType:
 		return p.quantity(v, indent, column)
-	case printsItself(v.Type()):
+	case facts.own:
 		return p.ownJSON(v, indent, column)
 	}
 	switch v.Kind() {
