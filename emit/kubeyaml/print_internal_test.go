@@ -140,7 +140,7 @@ func TestPrinter(t *testing.T) {
 		},
 		&corev1.ConfigMap{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			Data:     map[string]string{"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https"},
+			Data:     map[string]string{"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https", "rule": "!(a in ['b']): " + strings.Repeat("word ", 30) + "end", "wait": "30s", "set": "True"},
 		},
 		&Kustomization{Resources: []string{"a.yaml", "b"}},
 	} {

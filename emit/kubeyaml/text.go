@@ -19,12 +19,16 @@ func (p *printer) text(s string, indent, column int) bool {
 	switch {
 	case s == "":
 		p.out = append(p.out, `""`...)
-	case isNumber(s):
+	case isNumber(s) || isReserved(s):
 		p.out = append(p.out, '"')
 		p.out = append(p.out, s...)
 		p.out = append(p.out, '"')
 	case isPlain(s):
-		p.plain(s, indent+2, column)
+		p.line(s, indent+2, column, false)
+	case isQuoted(s):
+		p.out = append(p.out, '\'')
+		p.line(s, indent+2, column+1, true)
+		p.out = append(p.out, '\'')
 	case isBlock(s):
 		p.block(s, indent+2)
 	default:
@@ -33,19 +37,24 @@ func (p *printer) text(s string, indent, column int) bool {
 	return true
 }
 
-// plain prints a text without quotes.
-func (p *printer) plain(s string, indent, column int) {
-	if column+len(s) <= width {
+// line prints a text of one line that neither starts nor ends with a space. If it is
+// quoted, a quote inside is doubled.
+func (p *printer) line(s string, indent, column int, quoted bool) {
+	if column+len(s) <= width && !(quoted && strings.Contains(s, "'")) {
 		p.out = append(p.out, s...)
 		return
 	}
 	for i := range len(s) {
 		c := s[i]
-		if c == ' ' && column > width && s[i-1] != ' ' && s[i+1] != ' ' { // neither first nor last
+		if c == ' ' && column > width && s[i-1] != ' ' && s[i+1] != ' ' {
 			p.out = append(p.out, '\n')
 			p.indent(indent)
 			column = indent
 			continue
+		}
+		if c == '\'' && quoted {
+			p.out = append(p.out, c)
+			column++
 		}
 		p.out = append(p.out, c)
 		column++
@@ -70,7 +79,7 @@ func (p *printer) block(s string, indent int) {
 }
 
 // isPlain reports whether a text of one line needs no quotes: it starts with a letter,
-// a dot between letters, a slash or an amount, and nothing in it has a meaning in YAML.
+// a slash or an amount, and nothing in it has a meaning in YAML.
 func isPlain(s string) bool {
 	if !isLetter(s[0]) && s[0] != '/' && !isAmount(s) || isReserved(s) {
 		return false
@@ -91,6 +100,20 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
+}
+
+// isQuoted reports whether a text of one line needs single quotes, because a sign in it
+// has a meaning in YAML.
+func isQuoted(s string) bool {
+	if !isLetter(s[0]) && !strings.ContainsRune("/#,[]{}&*!|>'\"%@`", rune(s[0])) || isReserved(s) {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s[len(s)-1] != ' ' && !isPlain(s)
 }
 
 // isPlainKey reports whether a text can be a key without quotes, and whether
@@ -131,15 +154,15 @@ func isNumber(s string) bool {
 	return digitsOf(s) == len(s)
 }
 
-// isAmount reports whether a text is a whole number with a suffix of Kubernetes, which
-// YAML reads as a text.
+// isAmount reports whether a text is a whole number with a suffix of a quantity or of a
+// duration, which YAML reads as a text.
 func isAmount(s string) bool {
 	n := digitsOf(s)
 	if n == 0 {
 		return false
 	}
 	switch s[n:] {
-	case "m", "k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi":
+	case "m", "k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi", "s", "h":
 		return s[0] != '0'
 	}
 	return false
@@ -156,11 +179,9 @@ func digitsOf(s string) int {
 
 // isReserved reports whether YAML reads a word as something other than a text.
 func isReserved(s string) bool {
-	if len(s) > len("false") {
-		return false
-	}
-	switch strings.ToLower(s) {
-	case "y", "yes", "n", "no", "true", "false", "on", "off", "null":
+	switch s {
+	case "y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF",
+		"true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL":
 		return true
 	}
 	return false
