@@ -36,8 +36,9 @@ var rooms = map[string][]string{
 	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
 
 	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
+	"compiler/blueprint/literal": {},
 	"compiler/blueprint": {
-		"schema", "compiler/blueprint/load", "compiler/diag", "compiler/secret", "compiler/words",
+		"schema", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/diag", "compiler/secret", "compiler/words",
 	},
 	"compiler": {
 		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower",
@@ -118,7 +119,8 @@ var seeded = map[string]string{"emit/rehearsal": "math/rand/v2"}
 // formats maps libraries of one format to the packages that may import them.
 var formats = map[string][]string{
 	"cuelang.org/go": {
-		"compiler/blueprint", "compiler/blueprint/load", "compiler/editor", "compiler/importer",
+		"compiler/blueprint", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/editor",
+		"compiler/importer",
 	},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},

@@ -26,6 +26,7 @@ import (
 	"cuelang.org/go/cue/inject/embed"
 	"cuelang.org/go/cue/parser"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/literal"
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -90,13 +91,14 @@ func (c *Checked) Embedded(text string, path ...string) *diag.Source {
 // Check compares an instance with the schema, and adds a finding for each mistake.
 // The error is a failure of the compiler.
 //
-// Check unifies each entity with its own part of the schema, decodes it, and
-// releases it, so that a large blueprint never exists twice in memory. It unifies
-// and does not embed, because a value that embeds a definition is open, and CUE
-// would accept its misspelt fields.
+// Check compares an entity that is written out as a literal without CUE. It unifies
+// every other entity with its own part of the schema, decodes it, and releases it, so
+// that a large blueprint never exists twice in memory. It unifies and does not embed,
+// because a value that embeds a definition is open, and CUE would accept its misspelt
+// fields.
 func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Checked, error) {
 	cc := newContext()
-	definition, err := blueprintDefinition(cc)
+	literals, err := literalSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -111,17 +113,18 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
 		reported: map[diag.Spot]bool{}, renamed: map[string]string{},
 		bare:       sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
-		definition: definition, vocabulary: sync.OnceValue(func() *vocabulary { return newVocabulary(definition) }),
-		misnamed: sync.OnceValue(func() map[string]bool { return findMisnamed(definition, value) }),
+		definition: sync.OnceValue(func() cue.Value { return mustDefine(cc) }),
 	}
+	g.vocabulary = sync.OnceValue(func() *vocabulary { return newVocabulary(g.definition()) })
+	g.misnamed = sync.OnceValue(func() map[string]bool { return findMisnamed(g.definition(), value) })
 	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
 		g.notAStruct(value)
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, ctx: ctx, out: out, decoders: fieldDecoders(blueprint), Whole: true,
+	c := &checker{grammar: g, literals: literals, ctx: ctx, out: out, decoders: fieldDecoders(blueprint), Whole: true,
 		known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
-	if err := c.checkFields(definition, value, conditions); err != nil {
+	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
 	}
 	g.reportUndefined()
@@ -143,6 +146,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 // checker reads a blueprint field by field.
 type checker struct {
 	*grammar
+	literals *literal.Schema
 	ctx      context.Context
 	out      *Checked
 	decoders map[string]decoder
@@ -154,28 +158,24 @@ type checker struct {
 
 // checkFields reads every field of the blueprint, and reports unknown and missing
 // ones.
-func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr) error {
-	known, err := fieldNames(definition)
-	if err != nil {
-		return err
-	}
-	meant, hidden, written := c.readGiven(definition, value, known)
-	lacking := map[string]cue.Value{}
+func (c *checker) checkFields(value cue.Value, conditions []ast.Expr) error {
+	known := c.literals.Names()
+	meant, hidden, written := c.readGiven(value, known)
+	var lacking []string
 	for _, name := range known {
-		constraint, presence := fieldOf(definition, name)
-		field := c.meantField(constraint, value, name)
-		if !field.Exists() && presence == cue.RequiredConstraint {
-			lacking[name] = constraint
+		field := c.meantField(value, name)
+		if !field.Exists() && c.literals.Required(name) {
+			lacking = append(lacking, name)
 			c.Whole = false
 			continue
 		}
-		if err := c.checkField(name, constraint, field); err != nil {
+		if err := c.checkField(name, field); err != nil {
 			return err
 		}
 	}
 	c.checkHidden(hidden)
 	c.checkConditions(value, conditions)
-	c.checkForms(definition, value)
+	c.checkForms(value)
 	if c.reportStruct(cue.Value{}, value, nil) {
 		c.known = false
 	}
@@ -185,7 +185,7 @@ func (c *checker) checkFields(definition, value cue.Value, conditions []ast.Expr
 
 // readGiven reports the unknown fields of the blueprint, and returns the fields that
 // they mean, the hidden fields, and the names of the known fields that are written.
-func (c *checker) readGiven(definition, value cue.Value, known []string) (meant map[string]bool,
+func (c *checker) readGiven(value cue.Value, known []string) (meant map[string]bool,
 	hidden map[string]cue.Value, written map[string]bool) {
 	meant, hidden, written = map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
 	for given, ok := doubtfulFields(value); ok && given.Next(); {
@@ -198,8 +198,8 @@ func (c *checker) readGiven(definition, value cue.Value, known []string) (meant 
 		case !slices.Contains(known, sel.Unquoted()):
 			name := sel.Unquoted()
 			near := c.reportUnknown(name, known, []string{name})
-			constraint, _ := fieldOf(definition, near)
-			if isStruct(given.Value()) && (near == "" || entityOf(constraint).Exists()) {
+			entity, _ := c.literals.Field(near).Entity()
+			if isStruct(given.Value()) && (near == "" || entity != nil) {
 				c.out.Misfiled = true
 			}
 			meant[near] = true
@@ -214,23 +214,29 @@ func (c *checker) readGiven(definition, value cue.Value, known []string) (meant 
 }
 
 // reportLacking reports the required fields that the blueprint lacks, unless they may
-// be in a part that cannot be evaluated. lacking are their constraints, meant the
-// fields that are written under other names, and written all other fields.
-func (c *checker) reportLacking(value cue.Value, lacking map[string]cue.Value, meant, written map[string]bool) {
+// be in a part that cannot be evaluated. lacking are their names, meant the fields that
+// are written under other names, and written all other fields.
+func (c *checker) reportLacking(value cue.Value, lacking []string, meant, written map[string]bool) {
 	if !c.known {
 		return
 	}
-	names := slices.Sorted(maps.Keys(lacking))
-	if len(names) > 0 && len(meant) == 0 && c.isEmpty(written) {
-		c.reportEmpty(names)
+	slices.Sort(lacking)
+	if len(lacking) > 0 && len(meant) == 0 && c.isEmpty(written) {
+		c.reportEmpty(lacking)
 	} else {
-		for _, name := range names {
+		for _, name := range lacking {
 			if !meant[name] {
-				c.reportMissing(lacking[name], name, nil)
+				c.reportMissing(c.constraint(name), name, nil)
 			}
 		}
 	}
-	c.reportRequired(value, written, names, nil)
+	c.reportRequired(value, written, lacking, nil)
+}
+
+// constraint returns the schema's constraint on a field of the blueprint.
+func (c *checker) constraint(field string) cue.Value {
+	constraint, _ := fieldOf(c.definition(), field)
+	return constraint
 }
 
 // isEmpty reports whether the files write no field. written are the fields of their
@@ -258,7 +264,7 @@ func (c *checker) reportEmpty(lacking []string) {
 // is written under a misspelt name, so that the misspelt name has no consequences.
 // It leaves out a value that does not fit: a finding about the value of a field that
 // is perhaps not meant would confuse.
-func (c *checker) meantField(constraint, blueprint cue.Value, name string) cue.Value {
+func (c *checker) meantField(blueprint cue.Value, name string) cue.Value {
 	field := blueprint.LookupPath(cue.MakePath(cue.Str(name)))
 	misspelt := c.locate.spelt[name]
 	if misspelt == "" {
@@ -268,13 +274,13 @@ func (c *checker) meantField(constraint, blueprint cue.Value, name string) cue.V
 	if field.Exists() {
 		both = field.Unify(both)
 	}
-	entity, _ := patternOf(constraint)
+	entity, _ := c.literals.Field(name).Entity()
 	switch {
-	case entity.Exists() && isStruct(both):
+	case entity != nil && isStruct(both):
 		return both
-	case entity.Exists() && !field.Exists():
+	case entity != nil && !field.Exists():
 		c.known = false
-	case !entity.Exists() && constraint.Unify(both).Validate(cue.Concrete(true), cue.Final()) == nil:
+	case entity == nil && c.constraint(name).Unify(both).Validate(cue.Concrete(true), cue.Final()) == nil:
 		return both
 	}
 	return field
@@ -302,16 +308,18 @@ func findMisnamed(definition, value cue.Value) map[string]bool {
 }
 
 // checkField reads one field of the blueprint. A missing field gets its default.
-func (c *checker) checkField(name string, constraint, value cue.Value) error {
-	entity, label := patternOf(constraint)
-	if !entity.Exists() || value.Exists() && !isStruct(value) {
-		if c.decodeChecked(constraint, value, c.decoders[name], name) {
+func (c *checker) checkField(name string, value cue.Value) error {
+	shape := c.literals.Field(name)
+	entity, matches := shape.Entity()
+	if entity == nil || value.Exists() && !isStruct(value) {
+		constraint := func() cue.Value { return c.constraint(name) }
+		if c.decodeChecked(constraint, shape, value, c.decoders[name], name) {
 			return nil
 		}
 		c.Whole = false
-		if entity.Exists() {
+		if entity != nil {
 			c.known = false
-		} else if text, err := constraint.MarshalJSON(); err == nil { // every part has a default
+		} else if text, err := constraint().MarshalJSON(); err == nil { // every part has a default
 			return c.decoders[name]("", text)
 		}
 		return nil
@@ -319,7 +327,8 @@ func (c *checker) checkField(name string, constraint, value cue.Value) error {
 	if !value.Exists() {
 		return nil
 	}
-	matches := labelMatcher(label)
+	pattern := sync.OnceValues(func() (constraint, label cue.Value) { return patternOf(c.constraint(name)) })
+	constraint := func() cue.Value { entity, _ := pattern(); return entity }
 	given := map[string]bool{}
 	for entities, ok := iterateFields(value); ok && entities.Next(); {
 		if err := c.ctx.Err(); err != nil {
@@ -337,18 +346,21 @@ func (c *checker) checkField(name string, constraint, value cue.Value) error {
 		given[key] = true
 		if !matches(key) {
 			c.out.Misnamed[key] = true
+			_, label := pattern()
 			c.badKey(label, key, path)
-		} else if c.decodeChecked(entity, entities.Value(), c.decoders[name], path...) {
+		} else if c.decodeChecked(constraint, entity, entities.Value(), c.decoders[name], path...) {
 			continue
 		} else if c.unexplained == 0 {
-			c.keepValid(entity, entities.Value(), path)
+			c.keepValid(constraint(), entities.Value(), path)
 		}
 		c.out.Broken[[2]string{name, key}] = true
 		if err := c.decoders[name](key, []byte("null")); err != nil {
 			return err
 		}
 	}
-	if c.reportStruct(constraint, value, []string{name}) || c.reportRequired(value, given, nil, []string{name}) {
+	// A struct without an error has nothing to report, and needs no constraint for it.
+	if value.Err() != nil && c.reportStruct(c.constraint(name), value, []string{name}) ||
+		c.reportRequired(value, given, nil, []string{name}) {
 		c.known = false
 	}
 	return nil
@@ -369,8 +381,18 @@ func fieldNames(v cue.Value) ([]string, error) {
 
 // decodeChecked decodes a value that satisfies its constraint, and reports one that
 // does not. For a missing value it decodes the constraint's default. It returns
-// whether the value fits.
-func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, path ...string) bool {
+// whether the value fits. shape is what is known of the constraint without CUE.
+func (g *grammar) decodeChecked(define func() cue.Value, shape *literal.Shape, value cue.Value, decode decoder,
+	path ...string) bool {
+	text, verdict := checkLiteral(shape, value)
+	if verdict == literal.Fits && decode(strings.Join(path[1:], ""), text) == nil {
+		return true
+	}
+	if verdict == literal.Unfit && g.explained >= maxBroken {
+		g.omit(path)
+		return false
+	}
+	constraint := define()
 	merged := constraint
 	if value.Exists() {
 		merged = constraint.Unify(value)
@@ -386,9 +408,7 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 		return true
 	}
 	if g.explained >= maxBroken {
-		if g.unexplained++; g.unexplained == 1 {
-			g.omitted = g.locate.fieldSpan(true, path...)
-		}
+		g.omit(path)
 		return false
 	}
 	before, said := g.mistakes, g.findings.Len()+len(g.undefined)
@@ -412,6 +432,28 @@ func (g *grammar) decodeChecked(constraint, value cue.Value, decode decoder, pat
 		})
 	}
 	return false
+}
+
+// checkLiteral compares a value with its shape if it is written in one place, as a
+// literal. A missing value is compared as its default.
+func checkLiteral(shape *literal.Shape, value cue.Value) ([]byte, literal.Verdict) {
+	if !value.Exists() {
+		if text, ok := shape.Default(); ok {
+			return text, literal.Fits
+		}
+		return nil, literal.Unknown
+	}
+	if value.Err() != nil {
+		return nil, literal.Unknown
+	}
+	return shape.Check(value.Source()) // nil for a value with several sources
+}
+
+// omit counts an entity or field that is wrong and not explained.
+func (g *grammar) omit(path []string) {
+	if g.unexplained++; g.unexplained == 1 {
+		g.omitted = g.locate.fieldSpan(true, path...)
+	}
 }
 
 // decoder stores the JSON of a field in a blueprint. key is the name of an entity,
@@ -471,6 +513,25 @@ func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
 	definition := cc.BuildInstance(inst).LookupPath(cue.ParsePath("#Blueprint"))
 	return definition, definition.Err()
 }
+
+// mustDefine compiles #Blueprint. An error is a mistake in the embedded schema, which
+// the tests find.
+func mustDefine(cc *cue.Context) cue.Value {
+	definition, err := blueprintDefinition(cc)
+	if err != nil {
+		panic(err)
+	}
+	return definition
+}
+
+// literalSchema returns #Blueprint for literals.
+var literalSchema = sync.OnceValues(func() (*literal.Schema, error) {
+	files, err := load.SchemaFiles()
+	if err != nil {
+		return nil, err
+	}
+	return literal.Read(files, "#Blueprint")
+})
 
 // patternOf returns the pattern constraint of a struct, and the constraint on the
 // struct's labels. They do not exist if the struct has no pattern, or if v is a

@@ -101,7 +101,7 @@ func (g *grammar) insideEntity(where, path []string) []string {
 		return where
 	}
 	full := append(slices.Clone(path[:2]), where...)
-	if _, _, err := constraintAt(g.definition, full); err != nil {
+	if _, _, err := constraintAt(g.definition(), full); err != nil {
 		return where
 	}
 	return full

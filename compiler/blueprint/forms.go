@@ -24,19 +24,18 @@ import (
 // constrain nor help anything.
 type formChecker struct {
 	*grammar
-	definition cue.Value       // definition of the whole blueprint
-	value      cue.Value       // value of the user's files
-	used       map[string]bool // names that expressions of the files refer to; nil until needed
-	patterns   int             // patterns compared with names so far, at most mostPatterns
-	inPattern  bool            // the current fields stand below a pattern
+	value     cue.Value       // value of the user's files
+	used      map[string]bool // names that expressions of the files refer to; nil until needed
+	patterns  int             // patterns compared with names so far, at most mostPatterns
+	inPattern bool            // the current fields stand below a pattern
 }
 
 // mostPatterns bounds the patterns that are compared with the names of all entities.
 const mostPatterns = 100
 
 // checkForms reports the forms that set no field, or set one unnoticed.
-func (c *checker) checkForms(definition, value cue.Value) {
-	f := &formChecker{grammar: c.grammar, definition: definition, value: value}
+func (c *checker) checkForms(value cue.Value) {
+	f := &formChecker{grammar: c.grammar, value: value}
 	for _, file := range c.locate.inst.Files {
 		// A file of a directory above serves several blueprints, and another one may
 		// use its helpers.
@@ -125,7 +124,7 @@ func (f *formChecker) checkComprehension(d *ast.Comprehension, path []string) {
 // checkOptional reports an optional field that nothing can write, and one with a
 // concrete value that either sets nothing or sets the field unnoticed.
 func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
-	outer, _, err := constraintAt(f.definition, path)
+	outer, _, err := constraintAt(f.definition(), path)
 	if err != nil {
 		return
 	}
@@ -136,7 +135,7 @@ func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
 		f.reportUnknownOptional(d, name, names, path)
 		return
 	}
-	constraint, presence, err := constraintAt(f.definition, at)
+	constraint, presence, err := constraintAt(f.definition(), at)
 	if err != nil || !constraint.Exists() || presence == cue.RequiredConstraint {
 		return // a field that is missing
 	}
@@ -198,7 +197,7 @@ func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []stri
 	if alias, ok := expr.(*ast.Alias); ok {
 		expr = alias.Expr
 	}
-	outer, _, err := constraintAt(f.definition, path)
+	outer, _, err := constraintAt(f.definition(), path)
 	if err != nil || !isPlainPattern(expr) || f.patterns >= mostPatterns {
 		return
 	}

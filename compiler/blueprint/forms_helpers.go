@@ -18,7 +18,7 @@ func (f *formChecker) checkHelper(d *ast.Field, name, bare string, path []string
 	if f.isUsed(name) {
 		return
 	}
-	outer, _, err := constraintAt(f.definition, path)
+	outer, _, err := constraintAt(f.definition(), path)
 	if err != nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (f *formChecker) meantByContent(d *ast.Field, name, bare string, names []st
 			strings.Join(held, ", "), name, name)
 	}
 	for _, field := range names {
-		constraint, _, err := constraintAt(f.definition, []string{field})
+		constraint, _, err := constraintAt(f.definition(), []string{field})
 		if err != nil || !entityOf(constraint).Exists() {
 			continue
 		}
@@ -93,7 +93,7 @@ func (f *formChecker) meantByContent(d *ast.Field, name, bare string, names []st
 func (f *formChecker) fitsKinds(name string, fields []string) bool {
 	helper := f.helperAt(name, nil)
 	return !slices.ContainsFunc(fields, func(field string) bool {
-		constraint, _ := fieldOf(f.definition, field)
+		constraint, _ := fieldOf(f.definition(), field)
 		return constraint.IncompleteKind()&lookupPath(helper, []string{field}).IncompleteKind() == 0
 	})
 }
@@ -173,7 +173,7 @@ func (f *formChecker) isUsed(name string) bool {
 // refersToBlueprint reports whether an expression refers to a field of the blueprint,
 // as a check of the blueprint does.
 func (f *formChecker) refersToBlueprint(e ast.Expr) bool {
-	names, err := fieldNames(f.definition)
+	names, err := fieldNames(f.definition())
 	used := map[string]bool{}
 	recordUses(e, used)
 	return err != nil || slices.ContainsFunc(names, func(name string) bool { return used[name] })

@@ -31,7 +31,7 @@ type grammar struct {
 	reported               map[diag.Spot]bool     // fields whose value has a finding
 	partial                bool                   // some of the files could not be read
 	bare                   func() cue.Value       // value of the files without the schema, if they refer to it
-	definition             cue.Value              // the schema's definition of a blueprint
+	definition             func() cue.Value       // the schema's definition of a blueprint
 	vocabulary             func() *vocabulary     // of the definition
 	misnamed               func() map[string]bool // names of entities that are invalid
 	// followups are findings of the current entity that are probably consequences of
@@ -434,7 +434,7 @@ func (g *grammar) followsSibling(value cue.Value, path []string) bool {
 	}
 	for _, name := range g.locate.namesIn(span) {
 		at := append(slices.Clip(parent), name)
-		constraint, _, err := constraintAt(g.definition, at)
+		constraint, _, err := constraintAt(g.definition(), at)
 		sibling := g.locate.lookupMeant(g.locate.value, at)
 		if err == nil && name != path[len(path)-1] && sibling.Exists() && sibling.IsConcrete() &&
 			constraint.Unify(sibling).Validate(cue.Concrete(true), cue.Final()) != nil {

@@ -343,7 +343,7 @@ func slug(s string) string {
 // guessStruct returns the structs that may be meant by a value that is no struct.
 func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	name := cue.Str(path[len(path)-1]).String()
-	_, presence, err := constraintAt(g.definition, path)
+	_, presence, err := constraintAt(g.definition(), path)
 	optional := err == nil && presence == cue.OptionalConstraint
 	if truth, err := value.Bool(); err == nil && !truth && optional {
 		return []guess{{help: "remove " + name}}

@@ -82,7 +82,7 @@ var secretValues = []string{"value", "data", "stringData"}
 // borrowWithinCohort: policy: X is toBorrow: X.
 func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
 	value := g.locate.lookupMeant(g.locate.value, path)
-	schema, _, err := constraintAt(g.definition, append(slices.Clip(path[:len(path)-1]), near))
+	schema, _, err := constraintAt(g.definition(), append(slices.Clip(path[:len(path)-1]), near))
 	if near == "" || err != nil || schema.IncompleteKind()&cue.StructKind != 0 || !isStruct(value) {
 		return
 	}
@@ -116,7 +116,7 @@ func (g *grammar) suggestName(f *diag.Finding, label cue.Value, name string) {
 
 // isMap reports whether the field at a path holds entities by name.
 func (g *grammar) isMap(path []string) bool {
-	constraint, _, err := constraintAt(g.definition, path)
+	constraint, _, err := constraintAt(g.definition(), path)
 	return err == nil && entityOf(constraint).Exists()
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/compiler/trace"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
@@ -132,6 +133,8 @@ type Pass struct {
 	together map[string]int
 	// traces holds the texts of the traces that were read, by path.
 	traces map[string]trace.Text
+	// secrets holds the secrets of the texts that were searched.
+	secrets map[string][]secret.Match
 	// lent and grants hold facts that many rules need: each takes a walk over all teams.
 	lent   func() pools   // cohortPools of Plan
 	grants func() []grant // listGrants of Blueprint
@@ -142,6 +145,7 @@ type Pass struct {
 func Run(p *Pass) {
 	p.accepted, p.missed, p.meant = map[acceptance]bool{}, map[acceptance]bool{}, map[acceptance]string{}
 	p.together, p.traces = map[string]int{}, map[string]trace.Text{}
+	p.secrets = map[string][]secret.Match{}
 	p.lent = sync.OnceValue(func() pools { return cohortPools(p.Plan) })
 	p.grants = sync.OnceValue(p.listGrants)
 	p.readAcceptances()

@@ -37,12 +37,23 @@ type freeText struct {
 	argument []secret.Match
 }
 
-// secrets returns the secrets in the text.
-func (f freeText) secrets() []secret.Match {
-	if found := secret.Find(f.text); found != nil {
+// secretsOf returns the secrets in a free text.
+func (p *Pass) secretsOf(f freeText) []secret.Match {
+	if found := p.secretsIn(f.text); found != nil {
 		return found
 	}
 	return f.argument
+}
+
+// secretsIn returns the secrets in a text. It searches each text once, although several
+// rules need them.
+func (p *Pass) secretsIn(text string) []secret.Match {
+	found, known := p.secrets[text]
+	if !known {
+		found = secret.Find(text)
+		p.secrets[text] = found
+	}
+	return found
 }
 
 const revokeSecret = "; then revoke the secret and create a new one, " +
@@ -134,7 +145,7 @@ func (r *report) eachFreeText(visit func(freeText)) {
 // each that stands elsewhere in the files.
 func shapedSecrets(r *report) {
 	r.eachFreeText(func(f freeText) {
-		for _, m := range f.secrets() {
+		for _, m := range r.secretsOf(f) {
 			if m.Shaped {
 				r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(m), m.What), withHelp("%s", f.cure), hideSecret())
 				return
@@ -154,7 +165,7 @@ func namedSecrets(r *report) {
 		return "; if it is not a secret, add " + acceptSource(r.rule.Code, path)
 	}
 	r.eachFreeText(func(f freeText) {
-		matches := f.secrets()
+		matches := r.secretsOf(f)
 		if slices.ContainsFunc(matches, func(m secret.Match) bool { return m.Shaped }) {
 			return
 		}
@@ -198,7 +209,7 @@ func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what stri
 	var known map[string]bool
 	for _, src := range r.Sources {
 		content := string(src.Content)
-		for _, m := range secret.Find(content) {
+		for _, m := range r.secretsIn(content) {
 			if m.Shaped != shaped || !shaped && isReferenceAt(src, m) {
 				continue
 			}
@@ -217,7 +228,7 @@ func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what stri
 func (r *report) knownSecrets() map[string]bool {
 	known := map[string]bool{}
 	r.eachFreeText(func(f freeText) {
-		for _, m := range f.secrets() {
+		for _, m := range r.secretsOf(f) {
 			known[unescapeSecret(f.text[m.Start:m.End])] = true
 		}
 		if f.valueName() != "" {

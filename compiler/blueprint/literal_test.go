@@ -1,0 +1,167 @@
+package blueprint
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/compiler/blueprint/literal"
+)
+
+// TestLiteralNames holds what package literal reads from the schema against CUE.
+func TestLiteralNames(t *testing.T) {
+	definition := mustDefine(newContext())
+	literals, err := literalSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fieldNames(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := gocmp.Diff(names, literals.Names()); d != "" {
+		t.Errorf("names of fields (-CUE +literal):\n%s", d)
+	}
+	for _, name := range names {
+		constraint, presence := fieldOf(definition, name)
+		if required := presence == cue.RequiredConstraint; literals.Required(name) != required {
+			t.Errorf("%s: Required is %t", name, !required)
+		}
+		entity, _ := literals.Field(name).Entity()
+		if pattern, _ := patternOf(constraint); pattern.Exists() != (entity != nil) {
+			t.Errorf("%s: CUE and literal disagree about a map", name)
+		}
+		got, known := literals.Field(name).Default()
+		want, err := constraint.MarshalJSON()
+		if known != (err == nil) || known && !sameJSON(t, got, want) {
+			t.Errorf("default of %s: %s (known: %t), want %s (%v)", name, got, known, want, err)
+		}
+	}
+}
+
+// FuzzLiteral holds package literal against CUE: it accepts and refuses only what CUE
+// accepts and refuses, with the same defaults.
+func FuzzLiteral(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"teams", `{cohort: "a", quota: lp: l4: {accelerators: 3, borrow: "all"}, roles: []}`},
+		{"teams", `{quota: lp: l4: {accelerators: -1}}`}, {"teams", `{quota: lp: l4: {accelerators: 1.0}}`},
+		{"teams", `{quota: lp: l4: {accelerators: 1_000}}`}, {"teams", `{bukket: true}`}, {"teams", `{bucket: "yes"}`},
+		{"teams", `{bucket: true, bucket: true}`}, {"teams", `{bucket?: true}`}, {"teams", `{"bucket": true}`},
+		{"teams", `{#bucket: true, _x: 1}`}, {"teams", `{cohort: "a" & "b"}`}, {"teams", `{...}`}, {"teams", `{}`},
+		{"teams", `{cohort: """` + "\n\ta\n\t" + `"""}`}, {"teams", `{group: "\u0061@b.c"}`}, {"teams", `null`},
+		{"teams", `{members: ["user:a@b.c", "x"]}`}, {"teams", `{labels: {"a\"b": "c\u0000"}}`},
+		{"capacity", `{hardware: "l4", consumption: {}}`}, {"capacity", `{hardware: "l4", consumption: {spot: {}, onDemand: {}}}`},
+		{"capacity", `{hardware: "l4", consumption: spot: {}, maxNodes: 9999999999999999999}`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.5, memory: "1Gi"}}`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.50, memory: "1Gi"}}`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.0005, memory: "1Gi"}}`},
+		{"cluster", `{maintenance: {days: ["MO", "SU"]}}`}, {"cluster", `{maintenance: {}}`}, {"zones", `[]`},
+		{"zones", `["us-central1-a", ...]`}, {"tiers", `{priority: -0, default: true, capacity: []}`}, {"name", `"a"`},
+		{"rehearsals", `{runs: {}, seed: 00}`},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	files, err := filepath.Glob("../../blueprints/*/*.cue")
+	if err != nil || len(files) == 0 {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		addFields(f, name)
+	}
+	f.Fuzz(func(t *testing.T, field, source string) {
+		if len(source) > 4<<10 {
+			t.Skip("CUE takes long for it")
+		}
+		literals, err := literalSchema()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := literals.Field(field)
+		if shape == nil {
+			return
+		}
+		cc := newContext()
+		constraint, _ := fieldOf(mustDefine(cc), field)
+		if entity, _ := shape.Entity(); entity != nil {
+			shape = entity
+			constraint, _ = patternOf(constraint)
+		}
+		value := cc.CompileString("x: " + source).LookupPath(cue.ParsePath("x"))
+		if !value.Exists() {
+			return
+		}
+		text, verdict := checkLiteral(shape, value)
+		merged := constraint.Unify(value)
+		refusal := merged.Validate(cue.Concrete(true), cue.Final())
+		var want []byte
+		if refusal == nil {
+			want, refusal = merged.MarshalJSON()
+		}
+		switch {
+		case verdict == literal.Fits && refusal != nil:
+			t.Errorf("%s: %s\nfits, but CUE refuses it: %v", field, source, refusal)
+		case verdict == literal.Fits && !sameJSON(t, text, want):
+			t.Errorf("%s: %s\nis %s\nbut for CUE %s", field, source, text, want)
+		case verdict == literal.Unfit && refusal == nil:
+			t.Errorf("%s: %s\ndoes not fit, but CUE accepts it", field, source)
+		}
+	})
+}
+
+// addFields adds the fields and entities of a blueprint to a corpus.
+func addFields(f *testing.F, name string) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	parsed, err := parser.ParseFile(name, content)
+	if err != nil {
+		f.Fatal(err)
+	}
+	add := func(field string, x ast.Expr) {
+		if source, err := format.Node(x); err == nil {
+			f.Add(field, string(source))
+		}
+	}
+	for _, d := range parsed.Decls {
+		outer, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		field, _, err := ast.LabelName(outer.Label)
+		if err != nil {
+			continue
+		}
+		add(field, outer.Value)
+		if entities, ok := outer.Value.(*ast.StructLit); ok {
+			for _, d := range entities.Elts {
+				if entity, ok := d.(*ast.Field); ok {
+					add(field, entity.Value)
+				}
+			}
+		}
+	}
+}
+
+// sameJSON reports whether two texts hold the same JSON, number by number.
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	read := func(text []byte) any {
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.UseNumber()
+		var out any
+		if err := decoder.Decode(&out); err != nil {
+			t.Errorf("%v: %s", err, text)
+		}
+		return out
+	}
+	return gocmp.Equal(read(a), read(b))
+}
