@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"compiler/trace":        {"schema"},
 	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
 
-	"compiler/blueprint/load": {"schema", "compiler/diag", "compiler/words"},
+	"compiler/blueprint/load":    {"schema", "compiler/diag", "compiler/words"},
 	"compiler/blueprint/literal": {},
 	"compiler/blueprint": {
 		"schema", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/diag", "compiler/secret", "compiler/words",
