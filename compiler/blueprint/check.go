@@ -103,8 +103,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		return nil, err
 	}
 	value, conditions, ok := files.Build(cc)
-	locate := &locator{sources: files.Sources, inst: files.Instance, value: value, given: files.GivenTag,
-		spelt: map[string]string{}}
+	locate := newLocator(files, value)
+	locate.given, locate.spelt = files.GivenTag, map[string]string{}
 	out := &Checked{Broken: map[[2]string]bool{}, Misnamed: map[string]bool{}, locate: locate}
 	if !ok {
 		return out, nil
@@ -139,6 +139,9 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 	if c.known {
 		out.Blueprint, out.Whole, out.Sources = blueprint, c.Whole, files.Sources.Users()
 		err = c.decodeRest(blueprint)
+	}
+	if g.mistakes == 0 {
+		locate.forgetValue()
 	}
 	return out, err
 }

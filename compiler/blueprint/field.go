@@ -171,7 +171,7 @@ func (f *FoundField) DescribeIn(l *load.Loader) *Field {
 		return &out
 	}
 	e := &explainer{
-		definition: f.definition, value: value, locate: &locator{sources: l.Sources, inst: l.Instance, value: value},
+		definition: f.definition, value: value, locate: newLocator(l, value),
 		bare: sync.OnceValue(func() cue.Value { return l.BuildBare(f.cc) }),
 	}
 	out.Value = e.valueAt(f.elements)

@@ -372,7 +372,7 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 // checkScalar reports a value that does not satisfy its constraint.
 func (g *grammar) checkScalar(schema, value cue.Value, path []string) {
 	if !value.IsConcrete() && g.bare().Exists() { // the value can refer to a default of the schema
-		evaluated, _ := g.locate.lookupMeant(g.locate.value, path).Default()
+		evaluated, _ := g.locate.lookupMeant(g.locate.value(), path).Default()
 		err := evaluated.Validate()
 		switch {
 		case err == nil && evaluated.IsConcrete():
@@ -435,7 +435,7 @@ func (g *grammar) followsSibling(value cue.Value, path []string) bool {
 	for _, name := range g.locate.namesIn(span) {
 		at := append(slices.Clip(parent), name)
 		constraint, _, err := constraintAt(g.definition(), at)
-		sibling := g.locate.lookupMeant(g.locate.value, at)
+		sibling := g.locate.lookupMeant(g.locate.value(), at)
 		if err == nil && name != path[len(path)-1] && sibling.Exists() && sibling.IsConcrete() &&
 			constraint.Unify(sibling).Validate(cue.Concrete(true), cue.Final()) != nil {
 			return true
@@ -495,7 +495,7 @@ func (g *grammar) twinEntity(path []string) string {
 	}
 	g.twins++
 	here := g.locate.fieldSpan(true, path...)
-	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value, path[:1]))
+	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value(), path[:1]))
 	for ok && siblings.Next() {
 		name := siblings.Selector().String()
 		if siblings.Selector().IsString() {

@@ -99,7 +99,7 @@ func (g *grammar) addUnsettled(f diag.Finding, what string, errs []cueerrors.Err
 func (g *grammar) reportReferences(at diag.Span) bool {
 	before := g.mistakes
 	for _, name := range g.locate.hiddenNames(at) {
-		value := g.locate.value.LookupPath(cue.MakePath(cue.Hid(name, g.locate.inst.ID())))
+		value := g.locate.value().LookupPath(cue.MakePath(cue.Hid(name, g.locate.inst.ID())))
 		err := value.Validate()
 		if err == nil || cue.IsIncomplete(err) || isStruct(value) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -22,7 +23,7 @@ import (
 type locator struct {
 	sources *load.Sources
 	inst    *build.Instance
-	value   cue.Value // value of the instance
+	value   func() cue.Value // value of the instance
 	// given reports whether the command line gives a value to a tag; nil if none.
 	given func(tag string) bool
 	// spelt holds the misspelt names of top-level fields, by the names that are meant.
@@ -30,6 +31,17 @@ type locator struct {
 
 	root     *place
 	packages map[*build.Instance]*pkg
+}
+
+// newLocator returns a locator of the files of a loader, which have a value.
+func newLocator(files *load.Loader, value cue.Value) *locator {
+	return &locator{sources: files.Sources, inst: files.Instance, value: func() cue.Value { return value }}
+}
+
+// forgetValue releases the value, which takes more memory than all else that is known
+// of a large blueprint. If it is needed after all, CUE evaluates the files again.
+func (l *locator) forgetValue() {
+	l.value = sync.OnceValue(func() cue.Value { return newContext().BuildInstance(l.inst) })
 }
 
 // pkg is a package that is part of the blueprint or that the blueprint imports.
@@ -58,16 +70,42 @@ type scope struct {
 // place is a field of the blueprint as the files write it. It can be written several
 // times, and by patterns.
 type place struct {
-	fields map[string]*place
-	any    []*place    // patterns and computed labels
-	keys   []diag.Span // spans of its label
-	values []diag.Span // spans of its value
-	refs   []ref       // references in its value
-	tag    string      // tag that sets its value, or ""
+	fields map[string]*place // use locator.fieldsOf
+	any    []*place          // patterns and computed labels; use locator.fieldsOf
+	unread []unread          // structs in its value whose fields are not read yet
+	keys   []diag.Span       // spans of its label
+	values []diag.Span       // spans of its value
+	refs   []ref             // references in its value
+	tag    string            // tag that sets its value, or ""
 	// embedded is the file that its value embeds, or "".
 	embedded string
 	// Its name or its value cannot be read completely from the files.
 	computedKey, computed bool
+	// hides reports whether its value can have fields or elements that the files do not
+	// show: a call, or a list with a comprehension.
+	hides bool
+}
+
+// unread is a struct that consists of fields alone. Nobody needs the fields of most
+// structs, so they are read on first use.
+type unread struct {
+	in    scope
+	decls []ast.Decl
+}
+
+// fieldsOf returns the fields of a place, and its patterns and computed labels.
+func (l *locator) fieldsOf(p *place) (fields map[string]*place, any []*place) {
+	l.readRest(p)
+	return p.fields, p.any
+}
+
+// readRest reads the structs of a place that are not read yet.
+func (l *locator) readRest(p *place) {
+	rest := p.unread
+	p.unread = nil
+	for _, u := range rest {
+		l.readDecls(u.in, p, u.decls)
+	}
 }
 
 // ref is a reference to a top-level name of a package, or to a field below such a
@@ -89,7 +127,7 @@ func (l *locator) fieldSpan(key bool, path ...string) diag.Span {
 	if exact {
 		return span
 	}
-	found := l.sources.Span(cue.Dereference(l.lookupMeant(l.value, path)).Pos())
+	found := l.sources.Span(cue.Dereference(l.lookupMeant(l.value(), path)).Pos())
 	if !found.Valid() {
 		return span
 	}
@@ -99,8 +137,8 @@ func (l *locator) fieldSpan(key bool, path ...string) diag.Span {
 	return found
 }
 
-// findSpan does the same as fieldSpan, and reports whether the span belongs to the field
-// itself.
+// findSpan does the same as fieldSpan with the files alone. It reports whether they show
+// the place: the span is of the field itself, or the field is certainly not written.
 func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool) {
 	if l.root == nil {
 		l.readFiles()
@@ -110,7 +148,7 @@ func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool)
 	for i, name := range path {
 		next := l.stepInto(found, name)
 		if len(next) == 0 {
-			exact = false
+			exact = l.showFields(found)
 			break
 		}
 		found = next
@@ -135,6 +173,14 @@ func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool)
 		span, exact = l.firstLine(), false
 	}
 	return span, exact
+}
+
+// showFields reports whether the files show all fields of the given places.
+func (l *locator) showFields(places []*place) bool {
+	return !slices.ContainsFunc(l.reachPlaces(places), func(p *place) bool {
+		_, others := l.fieldsOf(p)
+		return p.computed || p.hides || len(others) > 0
+	})
 }
 
 // literalSpan returns the span of the value that is written with the given text. A
@@ -212,13 +258,14 @@ func (l *locator) stepInto(from []*place, name string) []*place {
 		misspelt = l.spelt[name]
 	}
 	for _, p := range l.reachPlaces(from) {
-		if f := p.fields[name]; f != nil {
+		fields, others := l.fieldsOf(p)
+		if f := fields[name]; f != nil {
 			exact = append(exact, f)
 		}
-		if f := p.fields[misspelt]; f != nil && misspelt != "" {
+		if f := fields[misspelt]; f != nil && misspelt != "" {
 			exact = append(exact, f)
 		}
-		any = append(any, p.any...)
+		any = append(any, others...)
 	}
 	return append(exact, any...)
 }
@@ -257,7 +304,8 @@ func (l *locator) followRef(r ref) []*place {
 	for _, name := range strings.Split(r.path, ".") {
 		var next []*place
 		for _, p := range found {
-			if f := p.fields[name]; f != nil {
+			fields, _ := l.fieldsOf(p)
+			if f := fields[name]; f != nil {
 				next = append(next, f)
 			}
 		}

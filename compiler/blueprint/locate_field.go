@@ -103,7 +103,8 @@ func (l *locator) nearField(pos token.Pos, name string) string {
 				names = slices.Sorted(maps.Keys(l.readPackage(in.imports[id.Name]).names))
 			} else if of != nil && l.recordRef(in, p, of) {
 				for _, q := range l.reachPlaces([]*place{p}) {
-					names = append(names, slices.Sorted(maps.Keys(q.fields))...)
+					fields, _ := l.fieldsOf(q)
+					names = append(names, slices.Sorted(maps.Keys(fields))...)
 				}
 			}
 			near = cmp.Or(near, diag.Nearest(name, names))

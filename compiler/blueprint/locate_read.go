@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,6 +145,7 @@ func (l *locator) readEmbedded(in scope, into *place, a *ast.Attribute) {
 		p := into
 		if m[1] == "glob" { // a field for each file
 			p = &place{}
+			l.readRest(into)
 			if into.fields == nil {
 				into.fields = map[string]*place{}
 			}
@@ -158,13 +160,19 @@ var embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+
 func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		l.readDecls(in, into, e.Elts)
+		if slices.ContainsFunc(e.Elts, isNoField) {
+			l.readRest(into) // keeps the order of the files
+			l.readDecls(in, into, e.Elts)
+		} else {
+			into.unread = append(into.unread, unread{in, e.Elts})
+		}
 	case *ast.BinaryExpr:
 		if e.Op == token.AND || e.Op == token.OR {
 			l.readExpr(in, into, e.X)
 			l.readExpr(in, into, e.Y)
 			return
 		}
+		into.hides = true
 		into.values = append(into.values, l.nodeSpan(e))
 	case *ast.ParenExpr:
 		l.readExpr(in, into, e.X)
@@ -182,12 +190,17 @@ func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 		l.readExpr(in, into, e.Expr)
 	case *ast.ListLit:
 		into.values = append(into.values, l.nodeSpan(e))
+		l.readRest(into)
 		for i, item := range e.Elts {
 			if into.fields == nil {
 				into.fields = map[string]*place{}
 			}
 			p := &place{}
 			into.fields[diag.Index(i)] = p
+			switch item.(type) {
+			case *ast.Comprehension, *ast.Ellipsis:
+				into.hides = true
+			}
 			l.readExpr(in, p, item)
 			if len(p.values) == 0 {
 				p.values = append(p.values, l.nodeSpan(item))
@@ -195,8 +208,18 @@ func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 		}
 	case nil:
 	default:
+		_, isLiteral := e.(*ast.BasicLit)
+		into.hides = into.hides || !isLiteral
 		into.values = append(into.values, l.nodeSpan(e))
 	}
+}
+
+// isNoField reports whether a declaration is other than a field, so that it can say
+// something about the struct itself.
+func isNoField(d ast.Decl) bool {
+	_, isField := d.(*ast.Field)
+	_, isComment := d.(*ast.CommentGroup)
+	return !isField && !isComment
 }
 
 // recordRef records that a value refers to a top-level name or to a field below it. It

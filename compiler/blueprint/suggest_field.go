@@ -81,7 +81,7 @@ var secretValues = []string{"value", "data", "stringData"}
 // takes, if the unknown field is a struct and near is a scalar: Kueue's
 // borrowWithinCohort: policy: X is toBorrow: X.
 func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
-	value := g.locate.lookupMeant(g.locate.value, path)
+	value := g.locate.lookupMeant(g.locate.value(), path)
 	schema, _, err := constraintAt(g.definition(), append(slices.Clip(path[:len(path)-1]), near))
 	if near == "" || err != nil || schema.IncompleteKind()&cue.StructKind != 0 || !isStruct(value) {
 		return
@@ -168,7 +168,7 @@ func (g *grammar) addReference(schema cue.Value, path []string) string {
 	}
 	const most = 8
 	name, isList := path[len(path)-1], schema.IncompleteKind() == cue.ListKind
-	names := entityNames(lookupPath(g.locate.value, []string{defined}))
+	names := entityNames(lookupPath(g.locate.value(), []string{defined}))
 	kinds := words.Quoted(names, most)
 	switch {
 	case len(names) == 0:
