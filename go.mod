@@ -20,6 +20,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
 	golang.org/x/mod v0.41.0 // versions; reading go.mod in a test
 	golang.org/x/sync v0.23.0 // many file syncs at once
+	golang.org/x/sys v0.48.0 // a pseudo-terminal in a test
 	golang.org/x/term v0.46.0 // whether a stream is a terminal
 	golang.org/x/text v0.42.0 // the width of characters under a caret
 	k8s.io/api v0.36.2 // the objects' own Go types
@@ -69,7 +70,6 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect

@@ -72,7 +72,7 @@ func BenchmarkCheck(b *testing.B) {
 func benchCheck(tb testing.TB, l *load.Loader) *blueprint.Checked {
 	tb.Helper()
 	var findings diag.List
-	out, err := blueprint.Check(context.Background(), l, &findings)
+	out, err := blueprint.Check(context.Background(), l, &findings, nil)
 	if err != nil || out.Blueprint == nil {
 		tb.Fatal(err, findings.Sorted())
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/lower"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/rules"
 )
 
@@ -62,6 +63,9 @@ type Input struct {
 	// this process can stop such a step. The caller can then start a process whose
 	// memory the operating system limits.
 	RefuseUnbounded bool
+	// Progress, if not nil, is told how far the compilation is. It stays Idle until
+	// standard input is read.
+	Progress *progress.Progress
 }
 
 // compilation is one run of Compile. The goroutine that watches the memory reads it
@@ -114,6 +118,10 @@ func (in Input) loadInput() load.Input {
 
 func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, error) {
 	res := &Result{}
+	if c.Progress != nil {
+		res.Findings.Observe(c.countFinding)
+	}
+	c.Progress.Start(progress.Reading, "")
 	loader, err := load.Read(in, &res.Findings)
 	if err != nil || loader == nil {
 		return res, errors.Join(err, ctx.Err())
@@ -124,7 +132,7 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 			return res, &UnboundedError{c.memoryFinding()}
 		}
 	}
-	checked, err := blueprint.Check(ctx, loader, &res.Findings)
+	checked, err := blueprint.Check(ctx, loader, &res.Findings, c.Progress)
 	if err != nil {
 		return res, err
 	}
@@ -134,6 +142,7 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 		}
 		return res, nil
 	}
+	c.Progress.Start(progress.Planning, "")
 	plan, err := lower.Blueprint(checked.Blueprint)
 	if err != nil {
 		return res, err
@@ -143,12 +152,19 @@ func (c *compilation) runStages(ctx context.Context, in load.Input) (*Result, er
 		Rest: checked.Rest, Valid: checked.Valid,
 		NamesOnly: !checked.Whole, Misfiled: checked.Misfiled,
 		Place: checked.Place, Written: checked.Written, Tag: checked.Tag, Embedded: checked.Embedded,
-		Sources: checked.Sources, Findings: &res.Findings,
+		Sources: checked.Sources, Findings: &res.Findings, Progress: c.Progress,
 	})
 	if !res.Findings.HasErrors() {
 		res.Plan, res.Place = plan, checked.Place
 	}
 	return res, ctx.Err()
+}
+
+// countFinding counts a finding that its reader will see. Commands hide notes.
+func (c *compilation) countFinding(f diag.Finding) {
+	if f.Severity != diag.Note {
+		c.Progress.Find()
+	}
 }
 
 // UnboundedError is the error for a blueprint that must be evaluated only in a

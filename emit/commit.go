@@ -47,8 +47,8 @@ func osDisk() disk {
 // the manifest there is, those of unfinished commits, and last the new manifest.
 // After a crash the journal tells which files are ours, whichever renames were done.
 // The manifest is the last file to change; then the journal is removed.
-func commitPlan(root *os.Root, p plan, disk disk) error {
-	c := &committer{root: root, disk: disk}
+func commitPlan(root *os.Root, p plan, disk disk, staged func(of int)) error {
+	c := &committer{root: root, disk: disk, staged: staged}
 	return c.endCommit(c.commitFiles(p), !p.unfinished)
 }
 
@@ -57,6 +57,8 @@ type committer struct {
 	disk disk
 	undo []func() error
 	lost []savedFile
+
+	staged func(of int) // as in WriteOptions
 }
 
 // savedFile is a file that was saved in the stage and could not be put back.
@@ -193,7 +195,13 @@ func (c *committer) stageFiles(changes []target) error {
 	var group errgroup.Group
 	group.SetLimit(workers)
 	for i, t := range changes {
-		group.Go(func() error { return c.stageFile(stagedName(i), t) })
+		group.Go(func() error {
+			err := c.stageFile(stagedName(i), t)
+			if err == nil && c.staged != nil {
+				c.staged(len(changes))
+			}
+			return err
+		})
 	}
 	return group.Wait()
 }

@@ -22,6 +22,9 @@ type WriteOptions struct {
 	// Owns reports whether a path can have been generated. Write does not use a
 	// manifest that lists any other path. nil accepts all paths.
 	Owns func(path string) bool
+	// Staged, if not nil, is called when the content of another file is on the disk,
+	// with the number of files that Write writes. Several goroutines call it at once.
+	Staged func(of int)
 }
 
 // Report lists what Write did, or would do with DryRun. All paths are relative to
@@ -136,7 +139,7 @@ func writeTree(dir string, tree Tree, opt WriteOptions, disk disk) (report Repor
 	if !report.Changed() && !p.unfinished {
 		return report, nil
 	}
-	return report, commitPlan(root, p, disk)
+	return report, commitPlan(root, p, disk, opt.Staged)
 }
 
 // openFolder opens an existing directory.

@@ -141,6 +141,29 @@ func TestWrite(t *testing.T) {
 	checkEqual(t, "written", []string{"n/w"}, report.Written)
 }
 
+// TestWriteStaged: Write reports each new content, and how many there are.
+func TestWriteStaged(t *testing.T) {
+	dir := t.TempDir()
+	write := func(tree Tree, want int) {
+		t.Helper()
+		var mu sync.Mutex
+		staged := 0
+		_, err := Write(dir, tree, WriteOptions{Staged: func(of int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if staged++; of != want {
+				t.Errorf("of %d files, want %d", of, want)
+			}
+		}})
+		if err != nil || staged != want {
+			t.Errorf("%d files are staged, want %d; error %v", staged, want, err)
+		}
+	}
+	write(treeOf(t, "a=1", "b=2"), 3) // with the manifest
+	write(treeOf(t, "a=1", "b=2"), 0)
+	write(treeOf(t, "a=1", "b=3"), 2)
+}
+
 func TestWriteModes(t *testing.T) {
 	dir := t.TempDir()
 	mustWrite(t, dir, treeOf(t, "a=1", "b=1", "run.sh=1"), WriteOptions{})

@@ -16,17 +16,18 @@ const module = "github.com/batchwright/batchwright/"
 // flows from the schema through the compiler and the plan to the emitters, and
 // nothing flows back.
 var rooms = map[string][]string{
-	"blueprints":       {},
-	"schema":           {},
-	"compiler/console": {},
-	"compiler/secret":  {},
-	"compiler/words":   {},
-	"compiler/diag":    {"compiler/console", "compiler/secret", "compiler/words"},
-	"compiler/catalog": {},
-	"compiler/ir":      {"compiler/words"},
+	"blueprints":        {},
+	"schema":            {},
+	"compiler/console":  {},
+	"compiler/progress": {},
+	"compiler/secret":   {},
+	"compiler/words":    {},
+	"compiler/diag":     {"compiler/console", "compiler/secret", "compiler/words"},
+	"compiler/catalog":  {},
+	"compiler/ir":       {"compiler/words"},
 	"compiler/rules": {
-		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/secret",
-		"compiler/trace", "compiler/words",
+		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/progress",
+		"compiler/secret", "compiler/trace", "compiler/words",
 	},
 	"compiler/cost":         {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain":      {},
@@ -38,11 +39,12 @@ var rooms = map[string][]string{
 	"compiler/blueprint/load":    {"schema", "compiler/diag", "compiler/words"},
 	"compiler/blueprint/literal": {},
 	"compiler/blueprint": {
-		"schema", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/diag", "compiler/secret", "compiler/words",
+		"schema", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/diag", "compiler/progress",
+		"compiler/secret", "compiler/words",
 	},
 	"compiler": {
 		"compiler/blueprint", "compiler/blueprint/load", "compiler/diag", "compiler/ir", "compiler/lower",
-		"compiler/rules",
+		"compiler/progress", "compiler/rules",
 	},
 
 	"emit":                {},
@@ -97,7 +99,7 @@ var rooms = map[string][]string{
 	"cmd/batchwright": {
 		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
-		"compiler/importer", "compiler/ir", "compiler/trace/export", "compiler/words",
+		"compiler/importer", "compiler/ir", "compiler/progress", "compiler/trace/export", "compiler/words",
 		"emit", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/live",
 		"emit/review/summary",

@@ -38,6 +38,7 @@ type Command struct {
 	OwnsProcess bool
 
 	confinement *confinement // nil if the memory of a process cannot be limited
+	meter       *meter
 }
 
 // errFindings ends a command that has already shown its findings or differences.
@@ -69,6 +70,12 @@ func (c Command) Main(args []string) (code int) {
 	context.AfterFunc(ctx, stop)
 
 	c, ctx = c.confine(ctx, args)
+	if c.meter == nil {
+		c.meter = newMeter(c.Stderr)
+	}
+	if c.confinement != nil {
+		c.confinement.meter = c.meter
+	}
 
 	out := &checkedWriter{w: c.Stdout}
 	root := c.rootCommand(out)

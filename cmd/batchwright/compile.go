@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
@@ -184,7 +185,11 @@ func (c Command) compileBlueprint(ctx context.Context, paths []string, in *input
 		return nil, err
 	}
 	collectLess(1)
-	return in.compileInput(ctx, compiler.Input{Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}})
+	at, end := c.meter.start("")
+	defer end()
+	return in.compileInput(ctx, compiler.Input{
+		Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}, Progress: at,
+	})
 }
 
 // compileInput compiles a blueprint with the options of the flags.
@@ -196,10 +201,13 @@ func (in *inputFlags) compileInput(ctx context.Context, input compiler.Input) (*
 // buildFolder compiles a blueprint and renders its folder. The tree is nil if the
 // findings have errors.
 func (c Command) buildFolder(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
+	at, end := c.meter.start("")
+	defer end()
 	res, err := c.compileBlueprint(ctx, paths, in)
 	if err != nil || res.Plan == nil {
 		return nil, res, err
 	}
+	startRendering(at, res.Plan)
 	tree, err := folder.Build(res.Plan)
 	return tree, res, err
 }
@@ -238,7 +246,16 @@ func (o *compilation) printArchive(tree emit.Tree, keep func(string) bool) error
 
 // writeFolder updates the folder.
 func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
-	opt := emit.WriteOptions{Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns}
+	at, end := o.meter.start("")
+	defer end()
+	at.Start(progress.Writing, "")
+	opt := emit.WriteOptions{
+		Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns,
+		Staged: func(of int) {
+			at.Expect(of)
+			at.Step()
+		},
+	}
 	if keep != nil && len(tree.Select(keep)) == 0 {
 		// --only must then select the files to remove.
 		dry := opt

@@ -40,6 +40,7 @@ type confinement struct {
 	stdin  *recorder
 	stdout io.Writer
 	inside bool // this process is the confined one
+	meter  *meter
 
 	once sync.Once
 	end  ending
@@ -119,7 +120,13 @@ func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*
 	if !errors.As(err, &unbounded) {
 		return res, err
 	}
-	c.once.Do(func() { c.end = c.runConfined(ctx, in.MaxMemory) }) // one run serves all blueprints of the command
+	c.once.Do(func() { // one run serves all blueprints of the command
+		c.meter.handOver()
+		c.end = c.runConfined(ctx, in.MaxMemory)
+		if c.end.outOfMemory || c.end.err != nil {
+			c.meter.eraseOther()
+		}
+	})
 	switch {
 	case c.end.err != nil:
 		return res, c.end.err

@@ -17,6 +17,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review"
 )
@@ -176,7 +177,7 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		return d.showFindings(after)
 	}
 	dir := d.folderPath(after.Plan)
-	have, err := emit.Read(dir, after.Tree)
+	have, err := d.readFolder(dir, after.Tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s: write it with batchwright compile, or give a revision with --base",
@@ -187,7 +188,7 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		return err
 	}
 	after.Label = "the blueprint"
-	r := review.Compare(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
+	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
 	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
 		return f.Problem != emit.Edited && f.Problem != emit.Outdated
 	})
@@ -198,6 +199,14 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		return err
 	}
 	return d.printReview(r, dir, false)
+}
+
+// readFolder reads the folder on the disk, and compares its files with a tree.
+func (d *comparison) readFolder(dir string, want emit.Tree) (emit.Folder, error) {
+	at, end := d.meter.start("")
+	defer end()
+	at.Start(progress.Comparing, "")
+	return emit.Read(dir, want)
 }
 
 // jsonFiles is the JSON form of the differences between the files of a folder. Paths

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/review/live"
 )
@@ -27,7 +28,10 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
+	at, end := d.meter.start("")
+	at.Start(progress.Importing, "")
 	export, mistakes, err := importer.Read(files)
+	end()
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,10 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 		return d.showFindings(after)
 	}
 	after.Label = "the blueprint"
+	at, end = d.meter.start("")
+	at.Start(progress.Comparing, "")
 	changes, err := live.Compare(live.Folder{Tree: after.Tree, Plan: after.Plan, Place: after.place}, export)
+	end()
 	if err != nil {
 		return err
 	}

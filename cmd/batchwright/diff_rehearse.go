@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
 	"github.com/batchwright/batchwright/emit/review"
@@ -34,12 +35,15 @@ func (d *comparison) printRehearsed(ctx context.Context, r *review.Review, befor
 // before the end, the rehearsals that were not played completely say so, and the error is that
 // of ctx.
 func (d *comparison) compareRehearsals(ctx context.Context, before, after *side) ([]review.Rehearsal, error) {
+	at, end := d.meter.start("")
+	defer end()
 	out := []review.Rehearsal{}
 	for _, r := range after.Plan.Rehearsals {
 		if ctx.Err() != nil {
 			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: interrupted})
 			continue
 		}
+		at.Start(progress.Rehearsing, r.Name)
 		var reports [2]*report.Report
 		var group errgroup.Group
 		for i, s := range []*side{before, after} {

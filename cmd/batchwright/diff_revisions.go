@@ -18,6 +18,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/review/delta"
@@ -83,7 +84,7 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 			s.Plan = &ir.Platform{Name: plan.Name}
 		}
 	}
-	r := review.Compare(before.State, after.State)
+	r := d.compareStates(before.State, after.State)
 	if before.absent || after.absent { // properties that every platform has did not change
 		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Op == delta.Changed })
 	}
@@ -94,6 +95,14 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 		return d.printRehearsed(ctx, r, before, after)
 	}
 	return d.printReview(r, d.folderPath(plan), r.Same())
+}
+
+// compareStates compares two sides.
+func (d *comparison) compareStates(before, after review.State) *review.Review {
+	at, end := d.meter.start("")
+	defer end()
+	at.Start(progress.Comparing, "")
+	return review.Compare(before, after)
 }
 
 // revisionSide returns the side for a revision, with the same paths.
@@ -182,7 +191,13 @@ func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 	if s.absent {
 		return nil
 	}
-	in := compiler.Input{Files: s.files, Paths: s.paths}
+	label := ""
+	if d.base != "" {
+		label = s.Label // two sides are compiled at once
+	}
+	at, end := d.meter.start(label)
+	defer end()
+	in := compiler.Input{Files: s.files, Paths: s.paths, Progress: at}
 	if s.files == nil {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -199,6 +214,7 @@ func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 		s.findings = *s.findings.Named(func(name string) string { return s.Label + ":" + name })
 	}
 	if s.Plan != nil {
+		startRendering(at, s.Plan)
 		s.Tree, err = folder.Build(s.Plan)
 	}
 	return err

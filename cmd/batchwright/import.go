@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -90,7 +91,10 @@ func (o *importation) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	at, end := o.meter.start("")
+	at.Start(progress.Importing, "")
 	res, err := importer.Import(files, o.options)
+	end()
 	if err != nil {
 		return err
 	}

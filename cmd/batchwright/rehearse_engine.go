@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,8 +72,10 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 	cmd := exec.CommandContext(ctx, program, "progress")
 	cmd.Stdin = bytes.NewReader(scenario)
 	var history bytes.Buffer
-	progress := &progressWriter{w: c.Stderr, scenario: s}
-	progress.shown = progresses && isTerminal(c.Stderr) && os.Getenv("TERM") != "dumb"
+	progress := &progressWriter{scenario: s}
+	if progresses {
+		progress.meter = c.meter
+	}
 	cmd.Stdout, cmd.Stderr = &history, progress
 	// The engine answers an interrupt with the history so far.
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second
@@ -102,12 +103,10 @@ func (c Command) play(ctx context.Context, s *rehearsal.Scenario, progresses boo
 // progressWriter reads the engine's messages: it shows the progress on a terminal, and
 // keeps the rest.
 type progressWriter struct {
-	w        io.Writer
+	meter    *meter // nil if the progress is not shown
 	scenario *rehearsal.Scenario
-	shown    bool
 	line     bytes.Buffer // the unfinished line
 	words    bytes.Buffer // all that is not progress, up to mostEngineWords
-	drawn    bool
 }
 
 func (p *progressWriter) Write(content []byte) (int, error) {
@@ -134,11 +133,8 @@ func (p *progressWriter) read(line []byte) {
 		}
 		return
 	}
-	if p.shown {
-		p.drawn = true
-		fmt.Fprintf(p.w, "\r\x1b[K%s of %s, %d of %d jobs have ended",
-			words.Span(*at.Now), words.Span(p.scenario.Until), at.Done, len(p.scenario.Jobs))
-	}
+	p.meter.draw(fmt.Sprintf("%s of %s, %d of %d jobs have ended",
+		words.Span(*at.Now), words.Span(p.scenario.Until), at.Done, len(p.scenario.Jobs)))
 }
 
 // clear removes the progress from the terminal, and ends the last line.
@@ -146,7 +142,5 @@ func (p *progressWriter) clear() {
 	if p.line.Len() > 0 {
 		p.read(p.line.Bytes())
 	}
-	if p.drawn {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+	p.meter.erase()
 }

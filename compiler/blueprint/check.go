@@ -29,6 +29,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/blueprint/literal"
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -89,14 +90,16 @@ func (c *Checked) Embedded(text string, path ...string) *diag.Source {
 }
 
 // Check compares an instance with the schema, and adds a finding for each mistake.
-// The error is a failure of the compiler.
+// The error is a failure of the compiler. at is told how far the check is; it can be
+// nil.
 //
 // Check compares an entity that is written out as a literal without CUE. It unifies
 // every other entity with its own part of the schema, decodes it, and releases it, so
 // that a large blueprint never exists twice in memory. It unifies and does not embed,
 // because a value that embeds a definition is open, and CUE would accept its misspelt
 // fields.
-func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Checked, error) {
+func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *progress.Progress) (*Checked, error) {
+	at.Start(progress.Evaluating, "")
 	cc := newContext()
 	literals, err := literalSchema()
 	if err != nil {
@@ -122,8 +125,8 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List) (*Check
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, literals: literals, ctx: ctx, out: out, decoders: fieldDecoders(blueprint), Whole: true,
-		known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
+	c := &checker{grammar: g, literals: literals, ctx: ctx, at: at, out: out, decoders: fieldDecoders(blueprint),
+		Whole: true, known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
 	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
 	}
@@ -151,6 +154,7 @@ type checker struct {
 	*grammar
 	literals *literal.Schema
 	ctx      context.Context
+	at       *progress.Progress
 	out      *Checked
 	decoders map[string]decoder
 	Whole    bool // nothing except entities is broken
@@ -333,7 +337,9 @@ func (c *checker) checkField(name string, value cue.Value) error {
 	pattern := sync.OnceValues(func() (constraint, label cue.Value) { return patternOf(c.constraint(name)) })
 	constraint := func() cue.Value { entity, _ := pattern(); return entity }
 	given := map[string]bool{}
-	for entities, ok := iterateFields(value); ok && entities.Next(); {
+	entities, ok := iterateFields(value)
+	c.startField(name, *entities)
+	for ; ok && entities.Next(); c.at.Step() {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}

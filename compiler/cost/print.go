@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // measure is a column of a bill's tables: what is counted, for one hour.
@@ -76,7 +77,7 @@ func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 	line([]string{"total", "", ""}, "", b.Total, monthText)
 	if b.Currency != "" {
 		line([]string{"total per hour", "", ""}, "", b.Total,
-			func(x *big.Rat) string { return groupDigits(x.FloatString(2)) })
+			func(x *big.Rat) string { return words.GroupDigits(x.FloatString(2)) })
 	}
 	buf.WriteByte('\n')
 	t.Print(buf)
@@ -101,30 +102,7 @@ func printShares(buf *bytes.Buffer, of string, shares, shared []Share, m measure
 }
 
 // monthText returns the amount of a month, rounded to whole units.
-func monthText(hourly *big.Rat) string { return groupDigits(perMonth(hourly).FloatString(0)) }
-
-// groupDigits separates the thousands of a decimal number with commas.
-func groupDigits(s string) string {
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	whole, fraction, _ := strings.Cut(s, ".")
-	var b strings.Builder
-	for i, digit := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
-	}
-	if fraction != "" {
-		b.WriteString("." + fraction)
-	}
-	if strings.Trim(s, "0.") == "" {
-		sign = "" // a rounded amount
-	}
-	return sign + b.String()
-}
+func monthText(hourly *big.Rat) string { return words.GroupDigits(perMonth(hourly).FloatString(0)) }
 
 // trimDecimal returns an amount with at most nine decimals, without zeros at its end.
 func trimDecimal(x *big.Rat) string {
@@ -135,7 +113,7 @@ func trimDecimal(x *big.Rat) string {
 // String returns the change in one sentence.
 func (c *Change) String() string {
 	signed := func(x *big.Rat) string {
-		s := groupDigits(x.FloatString(0))
+		s := words.GroupDigits(x.FloatString(0))
 		if !strings.HasPrefix(s, "-") {
 			s = "+" + s
 		}

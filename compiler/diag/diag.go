@@ -210,7 +210,12 @@ type Finding struct {
 // List collects findings. The zero List is empty and ready for use.
 type List struct {
 	findings []Finding
+	observe  func(Finding) // nil if nobody observes the list
 }
+
+// Observe makes Add call a function with each finding. Lists that are made of this
+// one do not call it.
+func (l *List) Observe(added func(Finding)) { l.observe = added }
 
 // Add appends a finding, with the secrets in its texts masked. An edit that writes a
 // secret is left out, because a list can be printed.
@@ -225,6 +230,9 @@ func (l *List) Add(f Finding) {
 		f.Edit = nil
 	}
 	l.findings = append(l.findings, f)
+	if l.observe != nil {
+		l.observe(f)
+	}
 }
 
 // Len returns the number of findings.

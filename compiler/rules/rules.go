@@ -19,6 +19,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/compiler/trace"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -99,6 +100,8 @@ type Pass struct {
 	// Sources are the files of the user, sorted by name.
 	Sources  []*diag.Source
 	Findings *diag.List
+	// Progress is told how far the rules are; it can be nil.
+	Progress *progress.Progress
 	// Broken contains the entities, by field and name, that do not fit the grammar:
 	// they are empty in Blueprint. Rules report nothing about them, and nothing that
 	// requires the whole blueprint.
@@ -149,6 +152,8 @@ func Run(p *Pass) {
 	p.lent = sync.OnceValue(func() pools { return cohortPools(p.Plan) })
 	p.grants = sync.OnceValue(p.listGrants)
 	p.readAcceptances()
+	p.Progress.Start(progress.Judging, "")
+	p.Progress.Expect(len(All()))
 	var basic, others, last []Rule
 	for _, r := range All() {
 		switch {
@@ -179,6 +184,7 @@ func (p *Pass) runRules(rules []Rule, resolved bool) {
 		if r.holdsFor(p.Plan) && (resolved || !r.resolved) && (!lacking || !r.whole) {
 			r.check(p.newReport(r))
 		}
+		p.Progress.Step()
 	}
 }
 

@@ -54,6 +54,30 @@ func Amount(q resource.Quantity, unit string) string {
 	return n + " " + pluralOf(unit)
 }
 
+// GroupDigits separates the thousands of a decimal number with commas. The result has
+// no sign if it is zero.
+func GroupDigits(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	var b strings.Builder
+	for i, digit := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	if fraction != "" {
+		b.WriteString("." + fraction)
+	}
+	if strings.Trim(s, "0.") == "" {
+		sign = "" // a rounded amount
+	}
+	return sign + b.String()
+}
+
 // And lists items as an enumeration: "a", "a and b", "a, b and c".
 func And[S ~string](items []S) S { return joinLast(items, " and ") }
 

@@ -19,6 +19,16 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+func TestGroupDigits(t *testing.T) {
+	for s, want := range map[string]string{
+		"0": "0", "999": "999", "1000": "1,000", "1234567": "1,234,567", "-12345.678": "-12,345.678", "-0.00": "0.00",
+	} {
+		if got := words.GroupDigits(s); got != want {
+			t.Errorf("GroupDigits(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for _, test := range []struct {
 		n    int
