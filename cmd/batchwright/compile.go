@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
@@ -95,7 +95,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	findings, _ := o.outputStreams()
-	tree, res, err := o.buildFolder(cmd.Context(), paths, o.input)
+	tree, res, err := o.buildFolder(cmd.Context(), paths, o.input, withoutPlaces)
 	if err != nil {
 		return err
 	}
@@ -198,30 +198,26 @@ func (in *inputFlags) compileInput(ctx context.Context, input compiler.Input) (*
 	return in.confinement.compileConfined(ctx, input)
 }
 
+// Whether buildFolder keeps Result.Place, which holds the syntax of all files. This
+// takes more memory than the plan.
+const withPlaces, withoutPlaces = true, false
+
 // buildFolder compiles a blueprint and renders its folder. The tree is nil if the
 // findings have errors.
-func (c Command) buildFolder(ctx context.Context, paths []string, in *inputFlags) (emit.Tree, *compiler.Result, error) {
+func (c Command) buildFolder(ctx context.Context, paths []string, in *inputFlags,
+	places bool) (emit.Tree, *compiler.Result, error) {
 	at, end := c.meter.start("")
 	defer end()
 	res, err := c.compileBlueprint(ctx, paths, in)
 	if err != nil || res.Plan == nil {
 		return nil, res, err
 	}
+	if !places {
+		res.Place = nil
+	}
 	startRendering(at, res.Plan)
 	tree, err := folder.Build(res.Plan)
 	return tree, res, err
-}
-
-// collectLess trades memory for time, which suits a short-lived process: the garbage
-// collector runs half as often, until the heap has 700 MiB for each blueprint to
-// compile. The user's GOGC and GOMEMLIMIT remain in force.
-func collectLess(blueprints int64) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(blueprints * 700 << 20)
-	}
 }
 
 // printArchive writes the folder as a txtar archive to standard output.
@@ -232,16 +228,19 @@ func (o *compilation) printArchive(tree emit.Tree, keep func(string) bool) error
 			return o.nothingMatches()
 		}
 	}
-	var archive txtar.Archive
 	for _, f := range tree {
-		archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Content})
+		if len(txtar.Parse(f.Content).Files) > 0 {
+			return errors.New("a file has lines that look like the headers of a txtar archive; use -o DIR")
+		}
 	}
-	content := txtar.Format(&archive)
-	if parsed := txtar.Parse(content); len(parsed.Files) != len(tree) {
-		return errors.New("a file has lines that look like the headers of a txtar archive; use -o DIR")
+	out := bufio.NewWriterSize(o.Stdout, 1<<20)
+	for _, f := range tree { // one by one: the whole archive would need as much memory as the tree
+		one := &txtar.Archive{Files: []txtar.File{{Name: f.Path, Data: f.Content}}}
+		if _, err := out.Write(txtar.Format(one)); err != nil {
+			return err
+		}
 	}
-	_, err := o.Stdout.Write(content)
-	return err
+	return out.Flush()
 }
 
 // writeFolder updates the folder.

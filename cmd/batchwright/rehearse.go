@@ -98,7 +98,7 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 		return usageErrorf("--prices: the name is empty; is a variable unset?")
 	}
 	ctx := cmd.Context()
-	tree, res, err := v.buildFolder(ctx, paths, v.input)
+	tree, res, err := v.buildFolder(ctx, paths, v.input, withPlaces)
 	if err != nil {
 		return err
 	}
