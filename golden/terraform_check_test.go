@@ -244,7 +244,7 @@ func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
 	for _, block := range body.Blocks {
 		want := map[string]int{
 			"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
-			"module": 1, "check": 1, "import": 0,
+			"module": 1, "check": 1, "import": 0, "removed": 0,
 		}
 		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
 			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
@@ -494,6 +494,8 @@ func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) 
 				r.evaluateBody(block.Body, nil) // accepts only literals
 			case "import":
 				r.checkImport(block, ctx)
+			case "removed":
+				r.checkRemoved(block)
 			case "output":
 				r.evaluateArgument(block.Body, "description", ctx, cty.String)
 				outputs[block.Labels[0]] = r.evaluateArgument(block.Body, "value", ctx, cty.DynamicPseudoType)
@@ -508,6 +510,39 @@ func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) 
 		r.checkInstances(r.resources[address], ctx)
 	}
 	return cty.ObjectVal(outputs)
+}
+
+// checkRemoved checks a block with which Terraform forgets a resource. It must name a
+// resource of the provider that the root no longer has, and must not destroy it. Source:
+// Terraform documentation, "removed block"; the block came with version 1.7.
+func (r *tfRoot) checkRemoved(block *hclsyntax.Block) {
+	if r.isOld() {
+		r.errorf(block.Range(), "Terraform 1.5 has no block removed")
+	}
+	from := block.Body.Attributes["from"]
+	if from == nil || len(block.Body.Attributes) != 1 || len(block.Body.Blocks) != 1 ||
+		block.Body.Blocks[0].Type != "lifecycle" {
+		r.errorf(block.Range(), "a block removed has from and lifecycle, and nothing else")
+		return
+	}
+	traversal, diags := hcl.AbsTraversalForExpr(from.Expr)
+	if r.addDiagnostics(diags); diags.HasErrors() {
+		return
+	}
+	if label, ok := traversal[len(traversal)-1].(hcl.TraverseAttr); len(traversal) != 2 || !ok ||
+		r.schema.resources[traversal.RootName()] == nil {
+		r.errorf(from.SrcRange, "no resource of the root")
+	} else if address := traversal.RootName() + "." + label.Name; r.resources[address] != nil {
+		r.errorf(from.SrcRange, "%s is declared", address)
+	}
+	destroy := block.Body.Blocks[0].Body.Attributes["destroy"]
+	if destroy == nil {
+		r.errorf(block.Range(), "destroy is missing")
+		return
+	}
+	if v, diags := destroy.Expr.Value(nil); diags.HasErrors() || !v.RawEquals(cty.False) {
+		r.errorf(destroy.SrcRange, "destroy is not false")
+	}
 }
 
 // evaluateArgument evaluates a required argument.

@@ -361,7 +361,7 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 
 // TestTPUIdentities checks who has which permissions on the bucket, and with which
 // identities jobs act. The reference's storage.objectAdmin could also set the
-// permissions of every object.
+// permissions of every object. Owners of the project have what Cloud Storage gives them.
 func TestTPUIdentities(t *testing.T) {
 	files := treeFS(compileTPUs(t))
 	text, err := fs.ReadFile(files, "terraform/storage.tf")
@@ -369,15 +369,16 @@ func TestTPUIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	grant := regexp.MustCompile(
-		`(?s)resource "google_storage_bucket_iam_member" .*?role += "(.*?)"\n +member += (.*?)\n`)
+	grant := regexp.MustCompile(`(?s)\brole += "(.*?)"\n +members = (.*?)\n {6}\}`)
 	for _, m := range grant.FindAllStringSubmatch(string(text), -1) {
-		got = append(got, m[1]+" "+m[2])
+		got = append(got, m[1]+" "+strings.Join(strings.Fields(m[2]), " "))
 	}
 	want := []string{
-		"roles/storage.objectUser local.team_members[each.key]",
-		"roles/storage.legacyBucketReader local.team_members[each.key]",
-		`roles/storage.legacyBucketReader "serviceAccount:${var.node_account}"`,
+		"roles/storage.objectUser [local.team_members[each.key]]",
+		"roles/storage.legacyBucketReader concat( [local.team_members[each.key]], " +
+			`var.teams[each.key].nodes_list_bucket ? ["serviceAccount:${var.node_account}"] : [], )`,
+		`roles/storage.legacyBucketOwner ["projectOwner:${var.project_id}"]`,
+		`roles/storage.legacyObjectOwner ["projectOwner:${var.project_id}"]`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("rights on the bucket (-reference +compiled):\n%s", d)

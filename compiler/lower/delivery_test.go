@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 func TestDelivery(t *testing.T) {
@@ -202,6 +203,41 @@ func TestNarrowRoles(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lowerDelivery(p).NarrowRoles); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestBuildAdministersBuckets holds that the build's role on the project reaches every bucket
+// of a team, whatever the policy of the bucket says: Terraform sets this policy as a whole.
+func TestBuildAdministersBuckets(t *testing.T) {
+	b := &schema.Blueprint{Project: "my-project", Name: "a", Scheduler: "kueue", Teams: map[string]schema.Team{
+		"one": {Bucket: true}, "two-b": {Bucket: true}, "none": {},
+	}}
+	p := &ir.Platform{Name: b.Name, Project: b.Project, Teams: lowerTeams(b, nil, nil, nil)}
+	roles := lowerDelivery(p).NarrowRoles
+	i := slices.IndexFunc(roles, func(r ir.NarrowRole) bool { return r.Role == "roles/storage.admin" })
+	if i < 0 {
+		t.Fatalf("the build has no roles/storage.admin on the project: %+v", roles)
+	}
+	prefix, found := strings.CutPrefix(roles[i].Condition, `resource.name.startsWith("`)
+	if prefix, _ = strings.CutSuffix(prefix, `")`); !found {
+		t.Fatalf("condition %s", roles[i].Condition)
+	}
+	for _, team := range p.Teams {
+		if name := "projects/_/buckets/" + team.Bucket; team.Bucket != "" && !strings.HasPrefix(name, prefix) {
+			t.Errorf("the build does not reach %s by %s", name, roles[i].Condition)
+		}
+	}
+}
+
+// TestExistingClusterCountsTeams holds that in a cluster of others each team counts for each
+// role of every job, but an account of somebody else does not.
+func TestExistingClusterCountsTeams(t *testing.T) {
+	p := &ir.Platform{JobRoles: []string{"roles/a", "roles/b"}}
+	p.Cluster.Existing = &ir.ExistingCluster{}
+	before := iamDemand(p)
+	p.Teams = []ir.Team{{Name: "one"}, {Name: "two"}, {Name: "three", Account: &ir.TeamAccount{Address: "x@y"}}}
+	if got := iamDemand(p); got.Principals-before.Principals != 4 {
+		t.Errorf("two teams with two roles: %+v, without them %+v", got, before)
 	}
 }
 

@@ -64,11 +64,14 @@ func iamDemand(p *ir.Platform) ir.IAMDemand {
 		principals++
 		demand.CustomRoles++
 	}
-	if len(p.Teams) > 0 {
+	if len(p.Teams) > 0 && p.OwnsCluster() {
 		principals += len(p.JobRoles)
 	}
 	for _, t := range p.Teams {
 		principals += len(t.Roles)
+		if t.Account == nil && !p.OwnsCluster() { // one principal for each team
+			principals += len(p.JobRoles)
+		}
 	}
 	demand.ServiceAccounts += len(p.OwnAccounts())
 	rolesEach := 1 + len(p.Monitoring.MemberRoles)

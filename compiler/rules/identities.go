@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on the identities of the teams' jobs in Google Cloud, and on their rights.
@@ -178,7 +179,11 @@ func checkPrincipals(r *report) {
 	accounts = len(r.Plan.OwnAccounts()) * len(r.Plan.JobRoles)
 	advice := fmt.Sprintf("%d of them are for the teams' roles: grant these roles on the resources themselves, or "+
 		"move some teams to a platform in a second project", teams)
-	if accounts > 0 {
+	if !r.Plan.OwnsCluster() {
+		advice += "; in a cluster that others own, the jobs of every team also need " +
+			words.Count(len(r.Plan.JobRoles), "role")
+	}
+	if accounts > 0 && r.Plan.OwnsCluster() {
 		advice += fmt.Sprintf("; a team without serviceAccount needs %d fewer", len(r.Plan.JobRoles))
 	}
 	if people := len(r.Plan.MemberAccounts()) * (1 + len(r.Plan.Monitoring.MemberRoles)); people > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -28,6 +29,8 @@ type cloud struct {
 	differs map[[2]string]func(tftypes.Value) tftypes.Value
 	// unreadable is the type of data sources that cannot be read, or "".
 	unreadable string
+	policies   policies // of buckets and projects
+	slow       []string // types of resources whose deletion takes a while
 }
 
 // unsent lists, by type, the arguments that the provider does not send to an
@@ -81,6 +84,17 @@ func (c *cloud) apply(kind string, prior, state tftypes.Value) error {
 		})
 	}
 	return nil
+}
+
+// remove deletes a resource.
+func (c *cloud) remove(kind string, prior tftypes.Value) error {
+	c.Lock()
+	slow := slices.Contains(c.slow, kind)
+	c.Unlock()
+	if slow {
+		time.Sleep(time.Second)
+	}
+	return c.setPolicies(kind, prior, tftypes.NewValue(prior.Type(), nil))
 }
 
 // read returns a resource as the API returns it: with the values of the existing

@@ -41,7 +41,7 @@ func TestBuilds(t *testing.T) {
 	for name, before := range map[string][]string{
 		"platform":              {"state", "list"},
 		"failed cluster":        {"taint", "google_container_cluster.main"},
-		"half of it is deleted": {"state", "rm", "google_project_iam_member.team"},
+		"half of it is deleted": {"state", "rm", "google_project_iam_binding.team"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, built)

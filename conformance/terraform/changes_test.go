@@ -26,9 +26,8 @@ func TestChanges(t *testing.T) {
     roles        = ["roles/logging.logWriter", "roles/monitoring.metricWriter"]
     bucket       = "my-project-gke-batch-team-e"
   }`}, []string{
-			"create google_project_iam_member.team 2", "create google_storage_bucket.team 1",
-			"create google_storage_bucket_iam_member.team 1",
-			"create google_storage_bucket_iam_member.team_reader 1",
+			"create google_storage_bucket.team 1", "create google_storage_bucket_iam_policy.team 1",
+			"update google_project_iam_binding.team 2",
 		}},
 		{
 			"a team with nothing of its own",
@@ -38,18 +37,15 @@ func TestChanges(t *testing.T) {
 			}, nil,
 		},
 		{"a team's account", edit{"terraform.tfvars", `"wi-team-a@`, `"wi-research@`}, []string{
-			"replace google_project_iam_member.team 2", "replace google_storage_bucket_iam_member.team 1",
-			"replace google_storage_bucket_iam_member.team_reader 1",
+			"update google_project_iam_binding.team 2", "update google_storage_bucket_iam_policy.team 1",
 		}},
 		{"no account of a team",
 			edit{"terraform.tfvars", `    account      = "wi-team-a@my-project.iam.gserviceaccount.com"` + "\n", ""},
 			[]string{
-				"replace google_project_iam_member.team 2", "replace google_storage_bucket_iam_member.team 1",
-				"replace google_storage_bucket_iam_member.team_reader 1",
+				"update google_project_iam_binding.team 2", "update google_storage_bucket_iam_policy.team 1",
 			}},
 		{"a team's bucket", edit{"terraform.tfvars", "    bucket = \"my-project-gke-batch-team-a\"\n", ""}, []string{
-			"delete google_storage_bucket.team 1", "delete google_storage_bucket_iam_member.team 1",
-			"delete google_storage_bucket_iam_member.team_reader 1",
+			"delete google_storage_bucket.team 1", "delete google_storage_bucket_iam_policy.team 1",
 		}},
 		{
 			"who reaches the control plane",

@@ -98,7 +98,7 @@ func TestMistakes(t *testing.T) {
 		},
 		{"the same key twice", edit{"identities.tf", `"${name}/${role}" => {`, `name => {`}, "Duplicate object key"},
 		{
-			"cycle", edit{"storage.tf", "= var.region", "= google_storage_bucket_iam_member.team[\"team-a\"].id"},
+			"cycle", edit{"storage.tf", "= var.region", "= google_storage_bucket_iam_policy.team[\"team-a\"].id"},
 			"Cycle",
 		},
 		{

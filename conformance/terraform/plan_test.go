@@ -43,12 +43,13 @@ var resources = map[string][9]int{
 	"google_container_node_pool":     {2, 4, 4, 6, 2, 2, 3, 4, 4},
 	"google_monitoring_alert_policy": {17, 18, 18, 19, 13, 10, 18, 16, 16},
 	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2, 2, 2, 2}, // for administrators, for teams
-	// 3 for the nodes, 2 or 3 for every job and for a team's account, 2 for the groups, 2 for
-	// each member with an account of their own. In a cluster of others, 2 for the jobs of each
-	// team
-	"google_project_iam_member":        {9, 15, 15, 15, 13, 5, 9, 9, 9},
+	// One for each role: of teams' jobs and of members with accounts of their own, and in a
+	// cluster of others of every job.
+	"google_project_iam_binding": {2, 2, 2, 2, 4, 0, 2, 3, 3},
+	// 3 for the nodes, 2 or 3 for every job in a cluster of the platform, 2 for the groups.
+	"google_project_iam_member":        {7, 7, 7, 7, 5, 5, 5, 6, 6},
 	"google_storage_bucket":            {2, 4, 4, 4, 0, 0, 0, 1, 1},
-	"google_storage_bucket_iam_member": {4, 8, 8, 8, 0, 0, 0, 3, 3}, // 2 for each bucket, and one for the nodes
+	"google_storage_bucket_iam_policy": {2, 4, 4, 4, 0, 0, 0, 1, 1}, // one for each bucket
 	"google_vertex_ai_tensorboard":     {0, 0, 0, 0, 0, 0, 0, 1, 1},
 	"terraform_data":                   {0, 0, 0, 0, 0, 0, 0, 1, 1}, // the topology of the slices
 }
@@ -93,11 +94,14 @@ func TestPlan(t *testing.T) {
 			}
 			rename := r.plan(t, "plan", "-var", "cluster_name=other")
 			maps.DeleteFunc(rename.actions, func(_, action string) bool { return action == "update" })
-			// The grants are the grants to the pods of the cluster, and those that name it.
+			// The grants are the grants to the pods of the cluster, and those whose condition
+			// names it.
 			another := map[string]int{
 				"google_container_cluster": 1, "google_container_node_pool": want["google_container_node_pool"],
-				"google_project_iam_member": [...]int{6, 4, 4, 4, 3, 2, 6, 3, 3}[i],
+				"google_project_iam_binding": [...]int{2, 2, 2, 2, 1, 0, 2, 3, 3}[i],
+				"google_project_iam_member":  [...]int{4, 4, 4, 4, 1, 2, 2, 3, 3}[i],
 			}
+			maps.DeleteFunc(another, func(_ string, n int) bool { return n == 0 })
 			if name == ofOthers {
 				delete(another, "google_container_cluster")
 			}

@@ -366,13 +366,15 @@ func (d *double) ApplyResourceChange(_ context.Context,
 	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
 	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
-		if prior, err := r.PriorState.Unmarshal(schema.ValueType()); err != nil || protected(prior) {
+		prior, err := r.PriorState.Unmarshal(schema.ValueType())
+		if err != nil || protected(prior) {
 			out.NewState = r.PriorState
 			out.Diagnostics = []*tfprotov5.Diagnostic{
 				{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Protected from deletion", Detail: r.TypeName},
 			}
+			return out, err
 		}
-		return out, err
+		return out, d.cloud.remove(r.TypeName, prior)
 	}
 	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
 	if err != nil {
@@ -398,7 +400,7 @@ func (d *double) ApplyResourceChange(_ context.Context,
 			return v, nil
 		})
 	if err == nil {
-		err = d.cloud.keep(r.TypeName, state, schema)
+		err = errors.Join(d.cloud.keep(r.TypeName, state, schema), d.cloud.setPolicies(r.TypeName, prior, planned))
 	}
 	out.NewState = state
 	return out, err

@@ -89,7 +89,7 @@ func TestReplaced(t *testing.T) {
 				name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`,
 				new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`,
 			},
-			{name: "platform's name", replaced: 29, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
+			{name: "platform's name", replaced: 27, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
 			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
 			{

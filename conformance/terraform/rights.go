@@ -30,9 +30,11 @@ var readPermissions = map[string][]string{
 	"google_container_node_pool":       {"container.clusters.get", "compute.instanceGroupManagers.list"},
 	"google_monitoring_alert_policy":   {"monitoring.alertPolicies.get"},
 	"google_monitoring_dashboard":      {"monitoring.dashboards.get"},
+	"google_project_iam_binding":       {"resourcemanager.projects.getIamPolicy"},
 	"google_project_iam_member":        {"resourcemanager.projects.getIamPolicy"},
 	"google_storage_bucket":            {"storage.buckets.get"},
 	"google_storage_bucket_iam_member": {"storage.buckets.getIamPolicy"},
+	"google_storage_bucket_iam_policy": {"storage.buckets.getIamPolicy"},
 	"google_vertex_ai_tensorboard":     {"aiplatform.tensorboards.get"},
 }
 

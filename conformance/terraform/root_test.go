@@ -189,8 +189,8 @@ func (r root) edit(t *testing.T, e edit) {
 }
 
 // declared returns the resources of the root and of its modules, as in
-// "google_x.name" and "module.network.google_x.name", sorted. A module's folder
-// has the name of its call.
+// "google_x.name" and "module.network.google_x.name", sorted, without those that never
+// have an instance. A module's folder has the name of its call.
 func (r root) declared(t *testing.T) (out []string) {
 	t.Helper()
 	for _, pattern := range []string{"/*.tf", "/modules/*/*.tf"} {
@@ -203,9 +203,11 @@ func (r root) declared(t *testing.T) (out []string) {
 			if dir := filepath.Dir(file); dir != r.dir {
 				module = "module." + filepath.Base(dir) + "."
 			}
-			for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{$`).FindAllStringSubmatch(read(t, file),
-				-1) {
-				out = append(out, module+m[1]+"."+m[2])
+			for _, m := range regexp.MustCompile(`(?m)^resource "(.+)" "(.+)" \{\n(.*)`).FindAllStringSubmatch(
+				read(t, file), -1) {
+				if m[3] != "  for_each = {}" {
+					out = append(out, module+m[1]+"."+m[2])
+				}
 			}
 		}
 	}
@@ -238,8 +240,10 @@ func (r root) must(t *testing.T, args ...string) []byte {
 
 // outcome is the result of a plan, as Terraform reports it.
 type outcome struct {
-	actions map[string]string // by address: "create", "update", "replace", "delete"
-	said    []string          // errors and warnings
+	// actions are "create", "update", "replace" and "delete", and "remove" for a resource that
+	// Terraform forgets, by address.
+	actions map[string]string
+	said    []string // errors and warnings
 }
 
 // plan lets Terraform plan, or apply, the root.

@@ -175,14 +175,17 @@ func explainBuckets(p *ir.Platform) markup {
 		return ""
 	}
 	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including old " +
-		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`.")
+		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`. A build that has stopped there " +
+		"has emptied the policy of the bucket, so that only roles on the project hold: you then need " +
+		"`roles/storage.admin`.")
 	if p.Delivery.InfrastructureManager {
 		return empty
 	}
 	return empty + " To keep the bucket instead, remove it from the Terraform state before the build. You need " +
 		"Terraform and its credentials, as in " + linkTo(referencePage, stepsHeading) +
 		". Run `terraform -chdir=terraform init`, then " +
-		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]'`."
+		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]' " +
+		"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`. The bucket keeps its policy."
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

@@ -83,7 +83,9 @@ func explainIdentities(d *document, p *ir.Platform) {
 }
 
 // explainGrants explains how an administrator lets people push images and use the
-// teams' buckets, which the platform does not allow by itself.
+// teams' buckets, which the platform does not allow by itself. Sources for the condition:
+// IAM documentation, "Resource attributes for IAM Conditions" (the names of buckets and
+// objects); gcloud reference, "gcloud projects add-iam-policy-binding".
 func explainGrants(d *document, p *ir.Platform) {
 	d.Para("Nodes may pull all images of the project. The platform gives nobody the right to push images. This ",
 		"command lets others push images to the platform's repository. MEMBER is a person or a group, such as ",
@@ -92,9 +94,13 @@ func explainGrants(d *document, p *ir.Platform) {
 		"--project="+p.Project, "--location="+p.Delivery.Region, "--member=MEMBER",
 		"--role=roles/artifactregistry.writer", unconditional))
 	if p.HasBuckets() {
-		d.Para("Only the jobs of a team may use its bucket. This command lets others read and write the bucket:")
-		d.Code("sh", shellCommand("gcloud", "storage", "buckets", "add-iam-policy-binding", "gs://BUCKET",
-			"--member=MEMBER", "--role=roles/storage.objectUser", unconditional))
+		d.Para("The jobs of a team and the owners of the project may use the team's bucket. Terraform sets the ",
+			"policy of the bucket, so the next build revokes every other role on it. This command lets others ",
+			"read and write the bucket by a role on the project, which the builds keep:")
+		d.Code("sh", shellCommand("gcloud", "projects", "add-iam-policy-binding", p.Project,
+			"--member=MEMBER", "--role=roles/storage.objectUser",
+			`--condition=title=Bucket BUCKET,expression=resource.name == "projects/_/buckets/BUCKET" || `+
+				`resource.name.startsWith("projects/_/buckets/BUCKET/")`))
 	}
 }
 

@@ -39,21 +39,21 @@ func projectRoles(b *body, name string, roles []string, member constant) *body {
 
 // writeMembers lets the teams' members reach the cluster, and open the dashboards and
 // the TensorBoard instance that the platform has: the members of the teams' groups
-// through the group of these groups, and other members one by one. Each binding has a
-// condition that is specific to this platform. Without it, the binding could also
-// belong to another platform with the same members: IAM distinguishes bindings of one
-// role by their conditions (IAM documentation: "Allow policies").
+// through the group of these groups, and all other members by one binding for each role.
+// Each binding has a condition that is specific to this platform. Without it, the binding
+// could also belong to another platform with the same members: IAM distinguishes bindings
+// of one role by their conditions (IAM documentation: "Allow policies").
 func writeMembers(b *body, p *ir.Platform) {
 	if p.HasGroups() {
 		b.note("The group contains the groups of all teams. This role lets their members connect to",
 			"the cluster. RBAC in each team's namespace decides what they may do there.")
-		reachCluster(b, p, "members", "", `"group:${var.security_group}"`)
+		reachCluster(b, p, "members")
 	}
 	accounts := len(p.MemberAccounts()) > 0
 	if accounts {
 		b.note("This role lets the teams' members that the blueprint lists connect to the cluster. RBAC",
 			"in each team's namespace decides what they may do there.")
-		reachCluster(b, p, "member_accounts", "toset(var.member_accounts)", "each.key")
+		reachCluster(b, p, "member_accounts")
 	}
 	if len(p.Monitoring.MemberRoles) == 0 {
 		return
@@ -64,51 +64,67 @@ func writeMembers(b *body, p *ir.Platform) {
 	}
 	if p.HasGroups() {
 		b.note("These roles let the members of the teams' groups open the " + opened)
-		alwaysHolds(p, projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`))
+		alwaysHolds(p, "Members", projectRoles(b, "viewers", p.Monitoring.MemberRoles, `"group:${var.security_group}"`))
 	}
 	if accounts {
 		b.note("These roles let the teams' members that the blueprint lists open the " + opened)
-		b.block("locals").setTokens("viewer_roles", lineTuple(p.Monitoring.MemberRoles))
-		viewers := b.resource("google_project_iam_member", "viewer_accounts")
-		viewers.setExpr("for_each", `{
-  for pair in setproduct(local.viewer_roles, var.member_accounts) : "${pair[0]} ${pair[1]}" => pair
-}`)
+		viewers := b.resource("google_project_iam_binding", "viewer_accounts")
+		viewers.setTokens("for_each", hclwrite.TokensForFunctionCall("toset", lineTuple(p.Monitoring.MemberRoles)))
 		viewers.setExpr("project", "var.project_id")
-		viewers.setExpr("role", "each.value[0]")
-		viewers.setExpr("member", "each.value[1]")
-		alwaysHolds(p, viewers)
+		viewers.setExpr("role", "each.key")
+		viewers.setExpr("members", "var.member_accounts")
+		alwaysHolds(p, "Member accounts", viewers)
 	}
 }
 
-// reachCluster grants the role that lets a member connect to the cluster: to one
-// member, or to each element of the set that the expression each gives.
-func reachCluster(b *body, p *ir.Platform, name string, each, member constant) {
-	grant := b.resource("google_project_iam_member", name)
-	if each != "" {
-		grant.setExpr("for_each", each)
+// reachCluster grants the role that lets members connect to the cluster: to the group of
+// the teams' groups, or to the members that the blueprint lists.
+func reachCluster(b *body, p *ir.Platform, name string) {
+	kind, holders := "google_project_iam_member", constant("")
+	if name == "member_accounts" {
+		kind, holders = "google_project_iam_binding", ": member accounts"
 	}
+	grant := b.resource(kind, name)
 	grant.setExpr("project", "var.project_id")
 	grant.setString("role", ir.MemberRole)
-	grant.setExpr("member", member)
+	if name == "member_accounts" {
+		grant.setExpr("members", "var.member_accounts")
+	} else {
+		grant.setExpr("member", `"group:${var.security_group}"`)
+	}
 	only := grant.block("condition")
 	location := "${var.region}"
 	if p.OwnsCluster() {
-		only.setExpr("title", `"Cluster ${var.cluster_name}"`)
+		only.setExpr("title", `"Cluster ${var.cluster_name}`+holders+`"`)
 	} else { // other platforms in the cluster have bindings of their own
-		only.setExpr("title", `"Cluster ${var.cluster_name}, platform ${var.platform}"`)
+		only.setExpr("title", `"Cluster ${var.cluster_name}, platform ${var.platform}`+holders+`"`)
 		location = "${var.cluster_location}"
 	}
 	only.setExpr("expression",
 		constant(strconv.Quote(ir.ClusterCondition("${var.project_id}", location, "${var.cluster_name}"))))
 }
 
-// alwaysHolds gives a binding a condition that is always true.
-func alwaysHolds(p *ir.Platform, grant *body) {
+// alwaysHolds gives a binding a condition that is always true, and whose title names the
+// platform and the holders of the role.
+//
+// Every service evaluates conditions on the time of the request (IAM documentation,
+// "Attribute reference for IAM Conditions"). Only basic roles cannot have a condition (IAM
+// documentation, "IAM Conditions overview"), and no folder grants a basic role: a team
+// cannot have one (E0210).
+//
+// google_project_iam_binding sets all principals of one role under one condition, and
+// google_project_iam_member sets one of them (hashicorp/terraform-provider-google,
+// google/tpgiamresource: resource_iam_binding.go, and the key of a binding in iam.go). A
+// binding and a member of one role must therefore have different conditions. In earlier
+// folders the members that the blueprint lists and the roles of teams were resources
+// google_project_iam_member, so the bindings have titles that no earlier folder has:
+// otherwise the end of the former resource could remove a principal from the binding.
+func alwaysHolds(p *ir.Platform, holders constant, grant *body) {
 	grant.note("The condition is always true. It makes this binding differ from the binding of another",
 		"platform in the project: if both used the same binding, destroying the other platform",
 		"would delete it.")
 	always := grant.block("condition")
-	always.setExpr("title", `"Members of ${`+platformName(p)+`}"`)
+	always.setExpr("title", `"`+holders+` of ${`+platformName(p)+`}"`)
 	always.setExpr("expression", constant(strconv.Quote(`request.time > timestamp("2000-01-01T00:00:00Z")`)))
 }
 
@@ -138,41 +154,63 @@ func teamIdentities(b *body, p *ir.Platform) {
 }`)
 	}
 
-	jobRoles(b, p)
-	if !hasRoles(p) {
-		return
+	if p.OwnsCluster() {
+		b.note("Roles that every job needs. The principal stands for all pods of the cluster.")
+		projectRoles(b, "jobs", p.JobRoles,
+			`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
+				`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+
+				`/clusters/${var.cluster_name}"`)
 	}
-	b.block("locals").setExpr("team_roles", `merge([
-  for name, team in var.teams : {
-    for role in team.roles : "${name}/${role}" => { team = name, role = role }
-  }
-]...)`)
-	roles := b.resource("google_project_iam_member", "team")
-	roles.setExpr("for_each", "local.team_roles")
-	roles.setExpr("project", "var.project_id")
-	roles.setExpr("role", "each.value.role")
-	roles.setExpr("member", "local.team_members[each.value.team]")
+	teamRoles(b, p)
 }
 
-// jobRoles grants the roles that every job needs: to all pods of a cluster that the
-// platform creates, and otherwise to each team's jobs, because other pods of the cluster
-// belong to others.
-func jobRoles(b *body, p *ir.Platform) {
-	if !p.OwnsCluster() {
-		b.note("Roles that every job needs.")
-		b.block("locals").setTokens("job_roles", lineTuple(p.JobRoles))
-		jobs := b.resource("google_project_iam_member", "jobs")
-		jobs.setExpr("for_each", `{
-  for pair in setproduct(local.job_roles, keys(var.teams)) : "${pair[0]} ${pair[1]}" => pair
-}`)
-		jobs.setExpr("project", "var.project_id")
-		jobs.setExpr("role", "each.value[0]")
-		jobs.setExpr("member", "local.team_members[each.value[1]]")
+// teamRoles grants the roles of single teams, with one resource for each role: the roles
+// that the blueprint gives to a team, and in a cluster that others own the roles that
+// every job needs, because other pods of that cluster belong to others. A team's Google
+// service account has the latter among its roles, and an account of somebody else gets no
+// role.
+func teamRoles(b *body, p *ir.Platform) {
+	jobs := !p.OwnsCluster() && slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Account == nil })
+	own := hasRoles(p)
+	if !jobs && !own {
 		return
 	}
-	b.note("Roles that every job needs. The principal stands for all pods of the cluster.")
-	projectRoles(b, "jobs", p.JobRoles,
-		`"principalSet://${local.workload_pool}/kubernetes.cluster/`+
-			`https://container.googleapis.com/v1/projects/${var.project_id}/locations/${var.region}`+
-			`/clusters/${var.cluster_name}"`)
+	local, grants := b.block("locals"), constant("")
+	if jobs {
+		local.note("Roles that every job needs.")
+		local.setTokens("job_roles", lineTuple(p.JobRoles))
+		unless := constant("")
+		if p.HasTeamAccounts() {
+			unless = " if team.account == null"
+		}
+		local.setExpr("job_grants", roleGrants("local.job_roles", unless))
+		grants = "local.job_grants"
+	}
+	if own {
+		local.note("Roles of single teams.")
+		local.setExpr("team_grants", roleGrants("team.roles", ""))
+		grants = "local.team_grants"
+	}
+	if jobs && own {
+		grants = "merge(local.job_grants, local.team_grants)"
+	}
+	local.note("The principals that have each role.")
+	local.setExpr("role_members", "{ for grant in "+grants+" : grant.role => local.team_members[grant.team]... }")
+	grant := b.resource("google_project_iam_binding", "team")
+	grant.setExpr("for_each", "local.role_members")
+	grant.setExpr("project", "var.project_id")
+	grant.setExpr("role", "each.key")
+	grant.setExpr("members", "each.value")
+	alwaysHolds(p, "Jobs", grant)
+}
+
+// roleGrants returns an expression for the pairs of teams and roles, without the teams for
+// which a condition does not hold. A pair has a key, so that two maps with the same pair can
+// be merged.
+func roleGrants(roles, condition constant) constant {
+	return `merge([
+  for name, team in var.teams : {
+    for role in ` + roles + ` : "${name}/${role}" => { team = name, role = role }` + condition + `
+  }
+]...)`
 }

@@ -122,10 +122,14 @@ var replacingArguments = map[string][]Argument{
 		),
 		triggeredArguments("placement_policy.type", "placement_policy.tpu_topology"),
 	),
+	"google_project_iam_binding": forcedArguments(
+		"project", "role", "condition", "condition.title", "condition.expression",
+	),
 	"google_project_iam_member": forcedArguments(
 		"project", "role", "member", "condition", "condition.title", "condition.expression",
 	),
 	"google_storage_bucket":            forcedArguments("name", "location"),
+	"google_storage_bucket_iam_policy": forcedArguments("bucket"),
 	"google_storage_bucket_iam_member": forcedArguments("bucket", "role", "member"),
 	"google_vertex_ai_tensorboard":     computedArguments("region"),
 }

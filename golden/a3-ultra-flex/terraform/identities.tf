@@ -53,14 +53,13 @@ resource "google_project_iam_member" "members" {
 
 # This role lets the teams' members that the blueprint lists connect to the cluster. RBAC
 # in each team's namespace decides what they may do there.
-resource "google_project_iam_member" "member_accounts" {
-  for_each = toset(var.member_accounts)
-  project  = var.project_id
-  role     = "roles/container.clusterViewer"
-  member   = each.key
+resource "google_project_iam_binding" "member_accounts" {
+  project = var.project_id
+  role    = "roles/container.clusterViewer"
+  members = var.member_accounts
 
   condition {
-    title      = "Cluster ${var.cluster_name}"
+    title      = "Cluster ${var.cluster_name}: member accounts"
     expression = "resource.type != \"container.googleapis.com/Cluster\" || resource.name == \"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}\" || resource.name.startsWith(\"projects/${var.project_id}/locations/${var.region}/clusters/${var.cluster_name}/\")"
   }
 }
@@ -84,25 +83,19 @@ resource "google_project_iam_member" "viewers" {
 }
 
 # These roles let the teams' members that the blueprint lists open the dashboards.
-locals {
-  viewer_roles = [
+resource "google_project_iam_binding" "viewer_accounts" {
+  for_each = toset([
     "roles/monitoring.viewer",
-  ]
-}
-
-resource "google_project_iam_member" "viewer_accounts" {
-  for_each = {
-    for pair in setproduct(local.viewer_roles, var.member_accounts) : "${pair[0]} ${pair[1]}" => pair
-  }
+  ])
   project = var.project_id
-  role    = each.value[0]
-  member  = each.value[1]
+  role    = each.key
+  members = var.member_accounts
 
   # The condition is always true. It makes this binding differ from the binding of another
   # platform in the project: if both used the same binding, destroying the other platform
   # would delete it.
   condition {
-    title      = "Members of ${var.cluster_name}"
+    title      = "Member accounts of ${var.cluster_name}"
     expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
   }
 }

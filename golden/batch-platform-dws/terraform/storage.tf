@@ -26,17 +26,57 @@ resource "google_storage_bucket" "team" {
   }
 }
 
-resource "google_storage_bucket_iam_member" "team" {
+# Everybody who may use the bucket. The next apply revokes every other role on it. Roles on
+# the project, such as the build's, hold on the bucket too: no policy of the bucket can
+# revoke them.
+resource "google_storage_bucket_iam_policy" "team" {
   for_each = local.team_buckets
   bucket   = google_storage_bucket.team[each.key].name
-  role     = "roles/storage.objectUser"
-  member   = local.team_members[each.key]
+  policy_data = jsonencode({
+    bindings = [
+      {
+        role    = "roles/storage.objectUser"
+        members = [local.team_members[each.key]]
+      },
+      {
+        # Programs that use the bucket as a file system read the bucket's metadata.
+        role    = "roles/storage.legacyBucketReader"
+        members = [local.team_members[each.key]]
+      },
+      {
+        role    = "roles/storage.legacyBucketOwner"
+        members = ["projectOwner:${var.project_id}"]
+      },
+      {
+        role    = "roles/storage.legacyObjectOwner"
+        members = ["projectOwner:${var.project_id}"]
+      },
+    ]
+  })
 }
 
-# Programs that use the bucket as a file system read the bucket's metadata.
-resource "google_storage_bucket_iam_member" "team_reader" {
-  for_each = local.team_buckets
-  bucket   = google_storage_bucket.team[each.key].name
-  role     = "roles/storage.legacyBucketReader"
-  member   = local.team_members[each.key]
+# In earlier folders these resources granted the roles that the policies grant. Terraform
+# forgets them without revoking a role.
+removed {
+  from = google_storage_bucket_iam_member.team
+
+  lifecycle {
+    destroy = false
+  }
+}
+
+removed {
+  from = google_storage_bucket_iam_member.team_reader
+
+  lifecycle {
+    destroy = false
+  }
+}
+
+removed {
+  from = google_storage_bucket_iam_member.nodes_reader
+
+  lifecycle {
+    destroy = false
+  }
 }

@@ -39,18 +39,30 @@ resource "google_project_iam_member" "jobs" {
 }
 
 locals {
-  team_roles = merge([
+  # Roles of single teams.
+  team_grants = merge([
     for name, team in var.teams : {
       for role in team.roles : "${name}/${role}" => { team = name, role = role }
     }
   ]...)
+
+  # The principals that have each role.
+  role_members = { for grant in local.team_grants : grant.role => local.team_members[grant.team]... }
 }
 
-resource "google_project_iam_member" "team" {
-  for_each = local.team_roles
+resource "google_project_iam_binding" "team" {
+  for_each = local.role_members
   project  = var.project_id
-  role     = each.value.role
-  member   = local.team_members[each.value.team]
+  role     = each.key
+  members  = each.value
+
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
+  condition {
+    title      = "Jobs of ${var.cluster_name}"
+    expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
+  }
 }
 
 # The group contains the groups of all teams. This role lets their members connect to

@@ -27,21 +27,35 @@ locals {
   }
 }
 
-# Roles that every job needs.
 locals {
+  # Roles that every job needs.
   job_roles = [
     "roles/logging.logWriter",
     "roles/monitoring.metricWriter",
   ]
+  job_grants = merge([
+    for name, team in var.teams : {
+      for role in local.job_roles : "${name}/${role}" => { team = name, role = role }
+    }
+  ]...)
+
+  # The principals that have each role.
+  role_members = { for grant in local.job_grants : grant.role => local.team_members[grant.team]... }
 }
 
-resource "google_project_iam_member" "jobs" {
-  for_each = {
-    for pair in setproduct(local.job_roles, keys(var.teams)) : "${pair[0]} ${pair[1]}" => pair
+resource "google_project_iam_binding" "team" {
+  for_each = local.role_members
+  project  = var.project_id
+  role     = each.key
+  members  = each.value
+
+  # The condition is always true. It makes this binding differ from the binding of another
+  # platform in the project: if both used the same binding, destroying the other platform
+  # would delete it.
+  condition {
+    title      = "Jobs of ${var.platform}"
+    expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
   }
-  project = var.project_id
-  role    = each.value[0]
-  member  = local.team_members[each.value[1]]
 }
 
 # The group contains the groups of all teams. This role lets their members connect to
@@ -59,14 +73,13 @@ resource "google_project_iam_member" "members" {
 
 # This role lets the teams' members that the blueprint lists connect to the cluster. RBAC
 # in each team's namespace decides what they may do there.
-resource "google_project_iam_member" "member_accounts" {
-  for_each = toset(var.member_accounts)
-  project  = var.project_id
-  role     = "roles/container.clusterViewer"
-  member   = each.key
+resource "google_project_iam_binding" "member_accounts" {
+  project = var.project_id
+  role    = "roles/container.clusterViewer"
+  members = var.member_accounts
 
   condition {
-    title      = "Cluster ${var.cluster_name}, platform ${var.platform}"
+    title      = "Cluster ${var.cluster_name}, platform ${var.platform}: member accounts"
     expression = "resource.type != \"container.googleapis.com/Cluster\" || resource.name == \"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}\" || resource.name.startsWith(\"projects/${var.project_id}/locations/${var.cluster_location}/clusters/${var.cluster_name}/\")"
   }
 }
@@ -90,25 +103,19 @@ resource "google_project_iam_member" "viewers" {
 }
 
 # These roles let the teams' members that the blueprint lists open the dashboards.
-locals {
-  viewer_roles = [
+resource "google_project_iam_binding" "viewer_accounts" {
+  for_each = toset([
     "roles/monitoring.viewer",
-  ]
-}
-
-resource "google_project_iam_member" "viewer_accounts" {
-  for_each = {
-    for pair in setproduct(local.viewer_roles, var.member_accounts) : "${pair[0]} ${pair[1]}" => pair
-  }
+  ])
   project = var.project_id
-  role    = each.value[0]
-  member  = each.value[1]
+  role    = each.key
+  members = var.member_accounts
 
   # The condition is always true. It makes this binding differ from the binding of another
   # platform in the project: if both used the same binding, destroying the other platform
   # would delete it.
   condition {
-    title      = "Members of ${var.platform}"
+    title      = "Member accounts of ${var.platform}"
     expression = "request.time > timestamp(\"2000-01-01T00:00:00Z\")"
   }
 }
