@@ -53,7 +53,7 @@ func FuzzPrinter(f *testing.F) {
 	for i, s := range []string{
 		"20", "020", "4Gi", "4GI", "500m", "a b", "a:b", "a: b", "a #b", "a#b", "Yes", "yEs", "null", "x\n", "x\ny", "x\n\ty",
 		"x\n\n", "/x", "lq-a=low, lq-b=high " + strings.Repeat("word ", 30) + "end", strings.Repeat("a", 130), "a  b",
-		"team-2", "team-10", "team-010", "team-1x", "a.b/c", "a/b.c", "99999999999999999999", "1e3", "2x4", "a'\"b",
+		"team-2", "team-10", "team-010", "team-1x", "a.b/c", "a/b.c", "99999999999999999999", "1e3", "2x4", "a'\"b", "--a", "---a", "--1", "-a", "-inf", "$(A)", "(a)", "_a", ":80",
 	} {
 		f.Add(s, texts[i%len(texts)], i)
 		f.Add(texts[i%len(texts)], s, -i)
@@ -140,7 +140,7 @@ func TestPrinter(t *testing.T) {
 		},
 		&corev1.ConfigMap{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			Data:     map[string]string{"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https", "rule": "!(a in ['b']): " + strings.Repeat("word ", 30) + "end", "wait": "30s", "set": "True"},
+			Data:     map[string]string{"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https", "rule": "!(a in ['b']): " + strings.Repeat("word ", 30) + "end", "wait": "30s", "set": "True", "flag": "--nodes=$(NODES)"},
 		},
 		&Kustomization{Resources: []string{"a.yaml", "b"}},
 	} {

@@ -79,9 +79,9 @@ func (p *printer) block(s string, indent int) {
 }
 
 // isPlain reports whether a text of one line needs no quotes: it starts with a letter,
-// a slash or an amount, and nothing in it has a meaning in YAML.
+// a sign such as a slash, a flag or an amount, and nothing in it has a meaning in YAML.
 func isPlain(s string) bool {
-	if !isLetter(s[0]) && s[0] != '/' && !isAmount(s) || isReserved(s) {
+	if !isLetter(s[0]) && !strings.ContainsRune("/$(_", rune(s[0])) && !isFlag(s) && !isAmount(s) || isReserved(s) {
 		return false
 	}
 	for i := range len(s) {
@@ -167,6 +167,9 @@ func isAmount(s string) bool {
 	}
 	return false
 }
+
+// isFlag reports whether a text is a flag of a program, such as --name.
+func isFlag(s string) bool { return len(s) > 2 && s[:2] == "--" && isLetter(s[2]) }
 
 // digitsOf returns the number of digits that a text starts with.
 func digitsOf(s string) int {
