@@ -317,32 +317,51 @@ func findMisnamed(definition, value cue.Value) map[string]bool {
 // checkField reads one field of the blueprint. A missing field gets its default.
 func (c *checker) checkField(name string, value cue.Value) error {
 	shape := c.literals.Field(name)
-	entity, matches := shape.Entity()
-	if entity == nil || value.Exists() && !isStruct(value) {
-		constraint := func() cue.Value { return c.constraint(name) }
-		if c.decodeChecked(constraint, shape, value, c.decoders[name], name) {
-			return nil
-		}
-		c.Whole = false
-		if entity != nil {
-			c.known = false
-		} else if text, err := constraint().MarshalJSON(); err == nil { // every part has a default
-			return c.decoders[name]("", text)
-		}
+	entity, _ := shape.Entity()
+	if entity != nil && (!value.Exists() || isStruct(value)) {
+		return c.checkEntities(name, value)
+	}
+	constraint := func() cue.Value { return c.constraint(name) }
+	text, verdict := checkLiteral(shape, value)
+	if c.decodeChecked(constraint, given{text, verdict, func() cue.Value { return value }}, c.decoders[name], name) {
 		return nil
 	}
+	c.Whole = false
+	if entity != nil {
+		c.known = false
+	} else if text, err := constraint().MarshalJSON(); err == nil { // every part has a default
+		return c.decoders[name]("", text)
+	}
+	return nil
+}
+
+// checkEntities reads the entities in a field of the blueprint, which is a map or does
+// not exist. If the files write the map once, as a literal, their syntax has the
+// entities, and CUE is asked only for the wrong ones: CUE looks up each field of a
+// struct from the first one on.
+func (c *checker) checkEntities(name string, value cue.Value) error {
 	if !value.Exists() {
 		return nil
 	}
-	pattern := sync.OnceValues(func() (constraint, label cue.Value) { return patternOf(c.constraint(name)) })
-	constraint := func() cue.Value { entity, _ := pattern(); return entity }
-	given := map[string]bool{}
+	shape, _ := c.literals.Field(name).Entity()
+	if value.Err() == nil {
+		if fields, ok := literal.Fields(value.Source()); ok {
+			c.at.Start(progress.Checking, name)
+			c.at.Expect(len(fields))
+			for _, f := range fields {
+				text, verdict := shape.Check(f.Value)
+				lookup := func() cue.Value { return value.LookupPath(cue.MakePath(cue.Str(f.Name))) }
+				if err := c.checkEntity(name, f.Name, given{text, verdict, lookup}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	names := map[string]bool{}
 	entities, ok := iterateFields(value)
 	c.startField(name, *entities)
-	for ; ok && entities.Next(); c.at.Step() {
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
+	for ok && entities.Next() {
 		if isConstraint(entities.Selector()) {
 			continue
 		}
@@ -350,29 +369,40 @@ func (c *checker) checkField(name string, value cue.Value) error {
 			c.reportHidden(entities.Value(), []string{name, entities.Selector().String()})
 			continue
 		}
-		key := entities.Selector().Unquoted()
-		path := []string{name, key}
-		given[key] = true
-		if !matches(key) {
-			c.out.Misnamed[key] = true
-			_, label := pattern()
-			c.badKey(label, key, path)
-		} else if c.decodeChecked(constraint, entity, entities.Value(), c.decoders[name], path...) {
-			continue
-		} else if c.unexplained == 0 {
-			c.keepValid(constraint(), entities.Value(), path)
-		}
-		c.out.Broken[[2]string{name, key}] = true
-		if err := c.decoders[name](key, []byte("null")); err != nil {
+		key, entity := entities.Selector().Unquoted(), entities.Value()
+		names[key] = true
+		text, verdict := checkLiteral(shape, entity)
+		if err := c.checkEntity(name, key, given{text, verdict, func() cue.Value { return entity }}); err != nil {
 			return err
 		}
 	}
 	// A struct without an error has nothing to report, and needs no constraint for it.
 	if value.Err() != nil && c.reportStruct(c.constraint(name), value, []string{name}) ||
-		c.reportRequired(value, given, nil, []string{name}) {
+		c.reportRequired(value, names, nil, []string{name}) {
 		c.known = false
 	}
 	return nil
+}
+
+// checkEntity reads an entity in a field of the blueprint.
+func (c *checker) checkEntity(field, name string, entity given) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	defer c.at.Step()
+	path := []string{field, name}
+	constraint := func() cue.Value { pattern, _ := patternOf(c.constraint(field)); return pattern }
+	if _, matches := c.literals.Field(field).Entity(); !matches(name) {
+		c.out.Misnamed[name] = true
+		_, label := patternOf(c.constraint(field))
+		c.badKey(label, name, path)
+	} else if c.decodeChecked(constraint, entity, c.decoders[field], path...) {
+		return nil
+	} else if c.unexplained == 0 {
+		c.keepValid(constraint(), entity.value(), path)
+	}
+	c.out.Broken[[2]string{field, name}] = true
+	return c.decoders[field](name, []byte("null"))
 }
 
 // fieldNames returns the names of a struct's fields, in the order of the schema.
@@ -388,20 +418,25 @@ func fieldNames(v cue.Value) ([]string, error) {
 	return names, nil
 }
 
+// given is a value of the blueprint, and what package literal says of it.
+type given struct {
+	text    []byte // JSON of a value that fits
+	verdict literal.Verdict
+	value   func() cue.Value
+}
+
 // decodeChecked decodes a value that satisfies its constraint, and reports one that
 // does not. For a missing value it decodes the constraint's default. It returns
-// whether the value fits. shape is what is known of the constraint without CUE.
-func (g *grammar) decodeChecked(define func() cue.Value, shape *literal.Shape, value cue.Value, decode decoder,
-	path ...string) bool {
-	text, verdict := checkLiteral(shape, value)
-	if verdict == literal.Fits && decode(strings.Join(path[1:], ""), text) == nil {
+// whether the value fits.
+func (g *grammar) decodeChecked(define func() cue.Value, given given, decode decoder, path ...string) bool {
+	if given.verdict == literal.Fits && decode(strings.Join(path[1:], ""), given.text) == nil {
 		return true
 	}
-	if verdict == literal.Unfit && g.explained >= maxBroken {
+	if given.verdict == literal.Unfit && g.explained >= maxBroken {
 		g.omit(path)
 		return false
 	}
-	constraint := define()
+	constraint, value := define(), given.value()
 	merged := constraint
 	if value.Exists() {
 		merged = constraint.Unify(value)

@@ -178,9 +178,6 @@ func (s *scanner) privateKey(at int) (Match, bool) {
 // "API_KEY=...", "api_key: '...'", "--api-key ..." and the list "--api-key", "...".
 func (s *scanner) valueOf(start, end int) (Match, bool) {
 	name := s.text[start:end]
-	if !saysSecret(name) && nameSureness(name) == notSure {
-		return Match{}, false
-	}
 	at := s.skipBytes(s.skipBytes(end, `\"']`, 4), " \t", 4)
 	sign, flag := at, start > 0 && s.text[start-1] == '-'
 	switch {
@@ -190,6 +187,9 @@ func (s *scanner) valueOf(start, end int) (Match, bool) {
 		at = s.skipBytes(at, ":=>", 2)
 	case at > end && (flag || name == "Bearer"):
 	default:
+		return Match{}, false
+	}
+	if !saysSecret(name) && nameSureness(name) == notSure {
 		return Match{}, false
 	}
 	spaces := at

@@ -108,6 +108,14 @@ var shapes = [...]shape{
 	{"AGE-SECRET-KEY-1", upper, 58, "an age secret key"},
 }
 
+// shapesBy holds the indices of the shapes by the first byte of their prefixes.
+var shapesBy = func() (by [256][]int) {
+	for i, s := range &shapes {
+		by[s.prefix[0]] = append(by[s.prefix[0]], i)
+	}
+	return by
+}()
+
 // shapeAt returns the token that begins at an offset of a text, and reports whether
 // there is one.
 func shapeAt(text string, at int) (Match, bool) {
@@ -118,7 +126,11 @@ func shapeAt(text string, at int) (Match, bool) {
 	if token, ok := webToken(rest); ok {
 		return Match{at, at + token, "a JSON Web Token", true}, true
 	}
-	for _, s := range &shapes {
+	if rest == "" {
+		return Match{}, false
+	}
+	for _, i := range shapesBy[rest[0]] {
+		s := &shapes[i]
 		after, found := strings.CutPrefix(rest, s.prefix)
 		if !found {
 			continue

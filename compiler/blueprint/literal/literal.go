@@ -279,6 +279,39 @@ func (l *list) check(out []byte, x *ast.ListLit) ([]byte, Verdict) {
 	return append(out, ']'), verdict
 }
 
+// Field is a field that a literal writes.
+type Field struct {
+	Name  string
+	Value *ast.Field
+}
+
+// Fields returns the fields of a struct in the order of the file. The value is as in
+// Shape.Check. Fields reports false unless the value is a struct that writes nothing
+// but fields, each once and under a literal name.
+func Fields(value ast.Node) ([]Field, bool) {
+	outer, ok := value.(*ast.Field)
+	if !ok || outer.Constraint != token.ILLEGAL || len(outer.Attrs) > 0 {
+		return nil, false
+	}
+	x, ok := outer.Value.(*ast.StructLit)
+	if !ok {
+		return nil, false
+	}
+	fields, seen := make([]Field, 0, len(x.Elts)), make(map[string]bool, len(x.Elts))
+	for _, d := range x.Elts {
+		if _, ok := d.(*ast.CommentGroup); ok {
+			continue
+		}
+		f, name := readField(d)
+		if f == nil || seen[name] {
+			return nil, false
+		}
+		seen[name] = true
+		fields = append(fields, Field{name, f})
+	}
+	return fields, true
+}
+
 // readField returns a declaration that writes one field under a literal name, and the
 // name. The field is nil for every other declaration.
 func readField(d ast.Decl) (*ast.Field, string) {
