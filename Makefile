@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build rehearse-kai test quick conformance boards mutants golden race check bench fuzz clean
+.PHONY: build rehearse-kai test quick conformance boards mutants golden race check bench fuzz release clean
 
 # batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
@@ -17,6 +17,7 @@ test:
 	go -C conformance test -count=1 ./...
 	go -C conformance/workflows test -count=1 .
 	go -C rehearse test ./...
+	go -C release test ./...
 
 # The tests to run while editing: neither goldens nor what takes long.
 quick:
@@ -55,10 +56,10 @@ check:
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
-	for module in conformance rehearse; do \
+	for module in conformance rehearse release; do \
 		(cd $$module && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...) || exit 1; \
 	done
-	for module in . conformance conformance/cluster conformance/gitops conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai; do \
+	for module in . conformance conformance/cluster conformance/gitops conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai release; do \
 		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
 	done
 
@@ -80,6 +81,12 @@ fuzz:
 		done; \
 	done; \
 	if [ -n "$$failed" ]; then printf 'FAILED: %s\n' $$failed; exit 1; fi
+
+# The files of a release in dist, from a tag at HEAD; docs/releases.md describes them.
+# With VERIFY=1 everything is built twice, and compared. release/go.mod names the version
+# of Go: another one gives other bytes.
+release:
+	GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' release/go.mod) go -C release run . -version '$(VERSION)' $(if $(VERIFY),-verify)
 
 clean:
 	rm -rf bin conformance/cluster/bin

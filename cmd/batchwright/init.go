@@ -28,7 +28,8 @@ import (
 )
 
 // templates holds the files of a new repository. In them, VERSION stands for the
-// version of this batchwright, and NAME for the name of the platform.
+// version of this batchwright, CHECKSUM for the SHA-256 of its released archive, and
+// NAME for the name of the platform.
 //
 //go:embed templates
 var templates embed.FS
@@ -80,6 +81,7 @@ func workflowTemplates() map[string][2]string {
 type initiation struct {
 	Command
 	from, name, project string
+	checksums           string // file
 	preCommit           bool
 	ci, color           *choice
 }
@@ -102,13 +104,18 @@ Without --from, init writes the schema of this batchwright for the blueprint in
 DIR, an existing repository: run it whenever you change the version of
 batchwright. With --ci and --pre-commit it also adds these files.
 
+The workflow builds batchwright from source. With --checksums, and the file
+checksums.txt of the release of this batchwright, it downloads the released
+archive instead and compares its SHA-256, which init writes into the workflow.
+
 Init overwrites only files of the schema. If another file is in the way, init
 lists it, writes nothing and exits with 1. Only README.md and
 .gitignore may exist already: init keeps them.`,
 		Example: `  batchwright init --from batch-platform --name prod --project my-project platform
   batchwright init --from tpu-training --ci gitlab .
   batchwright init               # after another version was installed
-  batchwright init --pre-commit  # add its configuration`,
+  batchwright init --pre-commit  # add its configuration
+  batchwright init --ci github --checksums checksums.txt`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, args []string) error {
@@ -122,6 +129,8 @@ lists it, writes nothing and exits with 1. Only README.md and
 	flags.BoolVar(&o.preCommit, "pre-commit", false, "write .pre-commit-config.yaml (default true with --from)")
 	o.ci = choiceFlag(cmd, "ci", "CI system to write a workflow for (with --from, the default is github)", ciNone,
 		ciGitHub, ciGitLab, ciCloudBuild)
+	flags.StringVar(&o.checksums, "checksums", "",
+		"`file` with the checksums of this release, for the workflow; - for standard input")
 	o.color = colorFlag(cmd)
 	return cmd
 }
@@ -175,7 +184,9 @@ func exampleNames() []string {
 // file that is read only at the root of a repository is not written below the root.
 func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 	given := cmd.Flags().Changed
-	for _, f := range []struct{ name, value string }{{"name", o.name}, {"project", o.project}} {
+	for _, f := range []struct{ name, value string }{
+		{"name", o.name}, {"project", o.project}, {"checksums", o.checksums},
+	} {
 		if given(f.name) && f.value == "" {
 			return usageErrorf("--%s is empty; is a variable unset?", f.name)
 		}
@@ -197,6 +208,9 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 		if !given("ci") {
 			o.ci.value = ciGitHub
 		}
+	}
+	if given("checksums") && o.ci.value == ciNone {
+		return usageErrorf("--checksums is for a workflow, and there is none: it needs --ci")
 	}
 	return nil
 }
@@ -228,13 +242,16 @@ func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree
 		}
 		name = res.Plan.Name
 	}
-	fill := strings.NewReplacer("VERSION", thisVersion().source(), "NAME", name)
+	checksum, err := o.archiveChecksum()
+	if err != nil {
+		return nil, err
+	}
+	fill := strings.NewReplacer("VERSION", thisVersion().source(), "CHECKSUM", checksum, "NAME", name)
 	template := func(from, to string) error {
 		content, err := templates.ReadFile(path.Join("templates", from))
 		add(to, []byte(fill.Replace(string(content))))
 		return err
 	}
-	var err error
 	if w, ok := workflowTemplates()[o.ci.value]; ok {
 		err = template(w[0], w[1])
 	}

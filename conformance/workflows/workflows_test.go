@@ -1,6 +1,7 @@
 // Package workflows_test checks the workflows of GitHub Actions, of this project
-// and for repositories of users, with actionlint. It checks their scripts, and the
-// scripts of GitLab CI and Cloud Build, with shellcheck if it is installed.
+// and for repositories of users, and the action of this project, with actionlint. It
+// checks their scripts, and the scripts of GitLab CI and Cloud Build, with shellcheck if
+// it is installed.
 package workflows_test
 
 import (
@@ -77,9 +78,44 @@ func TestActionlintFinds(t *testing.T) {
 	}
 }
 
+// TestAction checks with actionlint that a workflow can use the action of this
+// repository, and that actionlint knows its inputs.
+func TestAction(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := actionlint.NewProjects().At(root)
+	if err != nil || project == nil {
+		t.Fatalf("no repository at %s: %v", root, err)
+	}
+	const head = "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - uses: ./\n        with:\n"
+	for _, test := range []struct{ with, want string }{
+		{"          version: v1.2.3\n          sha256: a\n          repository: b\n", ""},
+		{"          version: v1.2.3\n          sha256: a\n", ""},
+		{"          version: v1.2.3\n", `"sha256"`},
+		{"          sha256: a\n", `"version"`},
+		{"          version: v1.2.3\n          sha256: a\n          checksum: b\n", `"checksum"`},
+	} {
+		linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := linter.Lint("workflow.yml", []byte(head+test.with), project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > 1 || (len(found) == 1) != (test.want != "") {
+			t.Errorf("with\n%sactionlint finds %v, want %s", test.with, found, test.want)
+		} else if len(found) == 1 && !strings.Contains(found[0].Message, test.want) {
+			t.Errorf("with\n%sactionlint finds %v, want %s", test.with, found[0], test.want)
+		}
+	}
+}
+
 // TestSafe checks that no text from outside gets into a script, that no workflow
 // has more rights than a pull request, and that every action and image is named by
-// a version.
+// a version. A job that may write to the repository runs none of its code.
 func TestSafe(t *testing.T) {
 	for _, file := range workflows(t) {
 		content, err := os.ReadFile(file)
@@ -92,7 +128,8 @@ func TestSafe(t *testing.T) {
 		var workflow struct {
 			Permissions map[string]string
 			Jobs        map[string]struct {
-				Steps []struct{ Uses, Run string }
+				Permissions map[string]string
+				Steps       []struct{ Uses, Run string }
 			}
 		}
 		if err := yaml.Unmarshal(content, &workflow); err != nil {
@@ -103,6 +140,9 @@ func TestSafe(t *testing.T) {
 		}
 		for _, job := range workflow.Jobs {
 			for _, step := range job.Steps {
+				if job.Permissions["contents"] == "write" && strings.HasPrefix(step.Uses, "actions/checkout@") {
+					t.Errorf("%s: a job may write, and fetches the repository", file)
+				}
 				if strings.Contains(step.Run, "${{") {
 					t.Errorf("%s: an expression in a script: %s", file, step.Run)
 				}
@@ -142,8 +182,15 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	scripts = append(scripts, string(hook))
-	if len(scripts) != 5 {
-		t.Errorf("%d scripts, want 5", len(scripts))
+	var action struct {
+		Runs struct{ Steps []struct{ Run string } }
+	}
+	read(t, "../../../action.yml", &action)
+	for _, step := range action.Runs.Steps {
+		scripts = append(scripts, "#!/bin/bash\n"+step.Run)
+	}
+	if len(scripts) != 6 {
+		t.Errorf("%d scripts, want 6", len(scripts))
 	}
 	for _, script := range scripts {
 		cmd := exec.Command(shellcheck, "-")
