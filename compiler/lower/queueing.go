@@ -57,7 +57,7 @@ func withQueueing(b *schema.Blueprint, p *ir.Platform) ([]ir.Team, []ir.SharedQu
 		return teams, shared
 	}
 	apart, overtaking := p.WorkloadsApart(), map[string]bool{} // by ClusterQueue, by tier
-	for _, q := range queuesOf(shared, teams) {
+	for q := range queuesOf(shared, teams) {
 		if _, found := apart[q.ClusterQueue]; found && b.Tiers[q.Tier].Queueing == nil {
 			overtaking[q.Tier] = true
 		}

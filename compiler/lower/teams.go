@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -42,25 +43,21 @@ func offersOf(b *schema.Blueprint, capacities []ir.Capacity) map[string]*offer {
 	return offers
 }
 
-// queuesOf returns every queue of the platform once.
-func queuesOf(shared []ir.SharedQueue, teams []ir.Team) []ir.Queue {
-	var out []ir.Queue
-	for _, s := range shared {
-		out = append(out, s.Queue)
-	}
-	for _, t := range teams {
-		for _, q := range t.Queues {
-			if !q.Shared {
-				out = append(out, q)
+// queuesOf yields every queue of the platform once.
+func queuesOf(shared []ir.SharedQueue, teams []ir.Team) iter.Seq[*ir.Queue] {
+	return func(yield func(*ir.Queue) bool) {
+		p := &ir.Platform{SharedQueues: shared, Teams: teams}
+		for q := range p.ClusterQueues() {
+			if !yield(q) {
+				return
 			}
 		}
 	}
-	return out
 }
 
 // withGuarantees returns the capacities with Guaranteed set to the sum of the
 // queues' nominal quotas.
-func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
+func withGuarantees(capacities []ir.Capacity, queues iter.Seq[*ir.Queue]) []ir.Capacity {
 	out := slices.Clone(capacities)
 	byName := map[string]*ir.Capacity{}
 	for i := range out {
@@ -71,7 +68,7 @@ func withGuarantees(capacities []ir.Capacity, queues []ir.Queue) []ir.Capacity {
 		}
 		byName[c.Name] = c
 	}
-	for _, q := range queues {
+	for q := range queues {
 		for _, f := range q.Flavors {
 			for i := range byName[f.Flavor].Guaranteed {
 				g := &byName[f.Flavor].Guaranteed[i]
@@ -97,7 +94,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		}
 	}
 	oneQueue := ir.Scheduler(b.Scheduler).Facts().OneQueue
-	var out []ir.Team
+	out := slices.Grow([]ir.Team(nil), len(b.Teams))
 	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
 		in := b.Teams[name]
 		team := ir.Team{
@@ -125,6 +122,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 		if in.Bucket {
 			team.Bucket = bucketPrefix(b.Project, b.Name) + name
 		}
+		team.Queues = slices.Grow(team.Queues, len(in.Quota)+len(sharedBy[name]))
 		for tier, quota := range in.Quota {
 			t, ok := b.Tiers[tier]
 			if !ok || t.Shared != nil {
@@ -254,6 +252,7 @@ func lowerQueue(
 			nominal = valueOr(in.CPUs, 0)
 		}
 		f := ir.FlavorQuota{Flavor: name, AdmissionCheck: o.capacity.AdmissionCheck, Waiting: o.capacity.Waiting}
+		f.Quotas = slices.Grow(f.Quotas, len(q.Resources))
 		for _, res := range q.Resources {
 			rq := ir.ResourceQuota{Resource: res, Nominal: multiplyShare(o.share, res, nominal)}
 			if cohort != "" {
