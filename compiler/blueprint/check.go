@@ -125,7 +125,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, literals: literals, ctx: ctx, at: at, out: out, decoders: fieldDecoders(blueprint),
+	c := &checker{grammar: g, literals: literals, closed: isClosed(value), ctx: ctx, at: at, out: out, decoders: fieldDecoders(blueprint),
 		Whole: true, known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
 	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
@@ -153,6 +153,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 type checker struct {
 	*grammar
 	literals *literal.Schema
+	closed   bool // the blueprint is a struct of a definition
 	ctx      context.Context
 	at       *progress.Progress
 	out      *Checked
@@ -322,8 +323,7 @@ func (c *checker) checkField(name string, value cue.Value) error {
 		return c.checkEntities(name, value)
 	}
 	constraint := func() cue.Value { return c.constraint(name) }
-	text, verdict := checkLiteral(shape, value)
-	if c.decodeChecked(constraint, given{text, verdict, func() cue.Value { return value }}, c.decoders[name], name) {
+	if c.decodeChecked(constraint, checkLiteral(shape, value, c.closed), c.decoders[name], name) {
 		return nil
 	}
 	c.Whole = false
@@ -344,7 +344,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 		return nil
 	}
 	shape, _ := c.literals.Field(name).Entity()
-	if value.Err() == nil {
+	if value.Err() == nil && !c.closed && !isClosed(value) {
 		if fields, ok := literal.Fields(value.Source()); ok {
 			c.at.Start(progress.Checking, name)
 			c.at.Expect(len(fields))
@@ -371,8 +371,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 		}
 		key, entity := entities.Selector().Unquoted(), entities.Value()
 		names[key] = true
-		text, verdict := checkLiteral(shape, entity)
-		if err := c.checkEntity(name, key, given{text, verdict, func() cue.Value { return entity }}); err != nil {
+		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed)); err != nil {
 			return err
 		}
 	}
@@ -476,21 +475,6 @@ func (g *grammar) decodeChecked(define func() cue.Value, given given, decode dec
 		})
 	}
 	return false
-}
-
-// checkLiteral compares a value with its shape if it is written in one place, as a
-// literal. A missing value is compared as its default.
-func checkLiteral(shape *literal.Shape, value cue.Value) ([]byte, literal.Verdict) {
-	if !value.Exists() {
-		if text, ok := shape.Default(); ok {
-			return text, literal.Fits
-		}
-		return nil, literal.Unknown
-	}
-	if value.Err() != nil {
-		return nil, literal.Unknown
-	}
-	return shape.Check(value.Source()) // nil for a value with several sources
 }
 
 // omit counts an entity or field that is wrong and not explained.

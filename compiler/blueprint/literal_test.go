@@ -67,6 +67,12 @@ func FuzzLiteral(f *testing.F) {
 		{"cluster", `{maintenance: {days: ["MO", "SU"]}}`}, {"cluster", `{maintenance: {}}`}, {"zones", `[]`},
 		{"zones", `["us-central1-a", ...]`}, {"tiers", `{priority: -0, default: true, capacity: []}`}, {"name", `"a"`},
 		{"rehearsals", `{runs: {}, seed: 00}`},
+		{"teams", `{cohort: "a"} & {bucket: true}`}, {"teams", `{cohort: string, cohort: "a"}`}, {"teams", `{cohort: *"a" | "b"}`},
+		{"teams", `{bucket?: true} & {cohort: "a"}`}, {"teams", `{[string]: true} & {bucket: true}`},
+		{"teams", `close({cohort: "a"})`}, {"teams", `{cohort: "a", _h: 1} & {}`}, {"teams", `{roles: ["roles/viewer", ...]} & {}`},
+		{"teams", `{bucket: true} | {bucket: false}`}, {"teams", `{for k in ["a", "b"] {labels: "\(k)": "c"}}`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 1 / 2, memory: "1Gi"}}`}, {"zones", `["us-central1-" + "a"]`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.5 + 0.25, memory: "1Gi"}, copies: 1 + 1}`},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -95,11 +101,18 @@ func FuzzLiteral(f *testing.F) {
 			shape = entity
 			constraint, _ = patternOf(constraint)
 		}
-		value := cc.CompileString("x: " + source).LookupPath(cue.ParsePath("x"))
+		// In a definition, structs are closed.
+		closed := len(source)%2 == 1
+		root := cc.CompileString("x: " + source)
+		if closed {
+			root = cc.CompileString("#r: {x: " + source + "}").LookupPath(cue.ParsePath("#r"))
+		}
+		value := root.LookupPath(cue.ParsePath("x"))
 		if !value.Exists() {
 			return
 		}
-		text, verdict := checkLiteral(shape, value)
+		found := checkLiteral(shape, value, isClosed(root))
+		text, verdict := found.text, found.verdict
 		merged := constraint.Unify(value)
 		refusal := merged.Validate(cue.Concrete(true), cue.Final())
 		var want []byte
