@@ -125,8 +125,11 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		return out, nil
 	}
 	blueprint := &schema.Blueprint{}
-	c := &checker{grammar: g, literals: literals, closed: isClosed(value), ctx: ctx, at: at, out: out, decoders: fieldDecoders(blueprint),
-		Whole: true, known: !files.Partial, valid: map[[2]string]map[string]json.RawMessage{}}
+	c := &checker{
+		grammar: g, literals: literals, closed: isClosed(value), ctx: ctx, at: at, out: out,
+		decoders: fieldDecoders(blueprint), Whole: true, known: !files.Partial,
+		valid: map[[2]string]map[string]json.RawMessage{},
+	}
 	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
 	}

@@ -67,11 +67,14 @@ func FuzzLiteral(f *testing.F) {
 		{"cluster", `{maintenance: {days: ["MO", "SU"]}}`}, {"cluster", `{maintenance: {}}`}, {"zones", `[]`},
 		{"zones", `["us-central1-a", ...]`}, {"tiers", `{priority: -0, default: true, capacity: []}`}, {"name", `"a"`},
 		{"rehearsals", `{runs: {}, seed: 00}`},
-		{"teams", `{cohort: "a"} & {bucket: true}`}, {"teams", `{cohort: string, cohort: "a"}`}, {"teams", `{cohort: *"a" | "b"}`},
+		{"teams", `{cohort: "a"} & {bucket: true}`}, {"teams", `{cohort: string, cohort: "a"}`},
+		{"teams", `{cohort: *"a" | "b"}`},
 		{"teams", `{bucket?: true} & {cohort: "a"}`}, {"teams", `{[string]: true} & {bucket: true}`},
-		{"teams", `close({cohort: "a"})`}, {"teams", `{cohort: "a", _h: 1} & {}`}, {"teams", `{roles: ["roles/viewer", ...]} & {}`},
+		{"teams", `close({cohort: "a"})`}, {"teams", `{cohort: "a", _h: 1} & {}`},
+		{"teams", `{roles: ["roles/viewer", ...]} & {}`},
 		{"teams", `{bucket: true} | {bucket: false}`}, {"teams", `{for k in ["a", "b"] {labels: "\(k)": "c"}}`},
-		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 1 / 2, memory: "1Gi"}}`}, {"zones", `["us-central1-" + "a"]`},
+		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 1 / 2, memory: "1Gi"}}`},
+		{"zones", `["us-central1-" + "a"]`},
 		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.5 + 0.25, memory: "1Gi"}, copies: 1 + 1}`},
 	} {
 		f.Add(seed[0], seed[1])

@@ -160,12 +160,7 @@ var embedArgument = regexp.MustCompile(`^@embed\(\s*(file|glob)\s*=\s*"?([^",)]+
 func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.StructLit:
-		if slices.ContainsFunc(e.Elts, isNoField) {
-			l.readRest(into) // keeps the order of the files
-			l.readDecls(in, into, e.Elts)
-		} else {
-			into.unread = append(into.unread, unread{in, e.Elts})
-		}
+		l.readStruct(in, into, e)
 	case *ast.BinaryExpr:
 		if e.Op == token.AND || e.Op == token.OR {
 			l.readExpr(in, into, e.X)
@@ -189,28 +184,43 @@ func (l *locator) readExpr(in scope, into *place, e ast.Expr) {
 	case *ast.Alias:
 		l.readExpr(in, into, e.Expr)
 	case *ast.ListLit:
-		into.values = append(into.values, l.nodeSpan(e))
-		l.readRest(into)
-		for i, item := range e.Elts {
-			if into.fields == nil {
-				into.fields = map[string]*place{}
-			}
-			p := &place{}
-			into.fields[diag.Index(i)] = p
-			switch item.(type) {
-			case *ast.Comprehension, *ast.Ellipsis:
-				into.hides = true
-			}
-			l.readExpr(in, p, item)
-			if len(p.values) == 0 {
-				p.values = append(p.values, l.nodeSpan(item))
-			}
-		}
+		l.readList(in, into, e)
 	case nil:
 	default:
 		_, isLiteral := e.(*ast.BasicLit)
 		into.hides = into.hides || !isLiteral
 		into.values = append(into.values, l.nodeSpan(e))
+	}
+}
+
+// readStruct reads a struct: later if it consists of fields alone, otherwise at once.
+func (l *locator) readStruct(in scope, into *place, e *ast.StructLit) {
+	if slices.ContainsFunc(e.Elts, isNoField) {
+		l.readRest(into) // keeps the order of the files
+		l.readDecls(in, into, e.Elts)
+	} else {
+		into.unread = append(into.unread, unread{in, e.Elts})
+	}
+}
+
+// readList reads a list, whose elements become fields.
+func (l *locator) readList(in scope, into *place, e *ast.ListLit) {
+	into.values = append(into.values, l.nodeSpan(e))
+	l.readRest(into)
+	for i, item := range e.Elts {
+		if into.fields == nil {
+			into.fields = map[string]*place{}
+		}
+		p := &place{}
+		into.fields[diag.Index(i)] = p
+		switch item.(type) {
+		case *ast.Comprehension, *ast.Ellipsis:
+			into.hides = true
+		}
+		l.readExpr(in, p, item)
+		if len(p.values) == 0 {
+			p.values = append(p.values, l.nodeSpan(item))
+		}
 	}
 }
 

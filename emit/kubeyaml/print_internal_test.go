@@ -51,9 +51,11 @@ func FuzzPrinter(f *testing.F) {
 		f.Add(s, texts[(i+1)%len(texts)], i)
 	}
 	for i, s := range []string{
-		"20", "020", "4Gi", "4GI", "500m", "a b", "a:b", "a: b", "a #b", "a#b", "Yes", "yEs", "null", "x\n", "x\ny", "x\n\ty",
+		"20", "020", "4Gi", "4GI", "500m", "a b", "a:b", "a: b", "a #b", "a#b", "Yes", "yEs", "null", "x\n",
+		"x\ny", "x\n\ty",
 		"x\n\n", "/x", "lq-a=low, lq-b=high " + strings.Repeat("word ", 30) + "end", strings.Repeat("a", 130), "a  b",
-		"team-2", "team-10", "team-010", "team-1x", "a.b/c", "a/b.c", "99999999999999999999", "1e3", "2x4", "a'\"b", "--a", "---a", "--1", "-a", "-inf", "$(A)", "(a)", "_a", ":80",
+		"team-2", "team-10", "team-010", "team-1x", "a.b/c", "a/b.c", "99999999999999999999", "1e3", "2x4", "a'\"b",
+		"--a", "---a", "--1", "-a", "-inf", "$(A)", "(a)", "_a", ":80",
 	} {
 		f.Add(s, texts[i%len(texts)], i)
 		f.Add(texts[i%len(texts)], s, -i)
@@ -79,7 +81,9 @@ func FuzzPrinter(f *testing.F) {
 			}
 		}
 		if variant(3) {
-			object.Limits = corev1.ResourceList{"cpu": resource.MustParse("2000m"), corev1.ResourceName(a): object.Quantity}
+			object.Limits = corev1.ResourceList{
+				"cpu": resource.MustParse("2000m"), corev1.ResourceName(a): object.Quantity,
+			}
 			object.Port = intstr.FromInt32(int32(n))
 			object.Duration = &metav1.Duration{Duration: 90}
 			object.Pointers = []*corev1.EnvVar{nil, {Name: a}}
@@ -140,7 +144,11 @@ func TestPrinter(t *testing.T) {
 		},
 		&corev1.ConfigMap{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			Data:     map[string]string{"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https", "rule": "!(a in ['b']): " + strings.Repeat("word ", 30) + "end", "wait": "30s", "set": "True", "flag": "--nodes=$(NODES)"},
+			Data: map[string]string{
+				"run.sh": "#!/bin/sh\nif true; then\n\techo \"$1\"\nfi\n", "ports": "http, https",
+				"rule": "!(a in ['b']): " + strings.Repeat("word ", 30) + "end",
+				"wait": "30s", "set": "True", "flag": "--nodes=$(NODES)",
+			},
 		},
 		&Kustomization{Resources: []string{"a.yaml", "b"}},
 	} {
@@ -154,7 +162,8 @@ func TestPrinter(t *testing.T) {
 func TestPrinterGivesUp(t *testing.T) {
 	for _, object := range []any{
 		"text", corev1.Pod{}, (*corev1.Pod)(nil), &struct{}{},
-		&struct{ Float float64 }{0.5}, &struct{ Bytes []byte }{[]byte("x")}, &struct{ Lists [][]string }{[][]string{{}}},
+		&struct{ Float float64 }{0.5}, &struct{ Bytes []byte }{[]byte("x")},
+		&struct{ Lists [][]string }{[][]string{{}}},
 		&struct{ hidden int }{1}, &struct{ *metav1.TypeMeta }{}, &corev1.ConfigMap{Data: map[string]string{"a": "é"}},
 		&corev1.ConfigMap{Data: map[string]string{"no": ""}}, &corev1.ConfigMap{Data: map[string]string{"a": "0x1F"}},
 	} {
