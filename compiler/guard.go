@@ -10,7 +10,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
-// Default limits of one compilation. Ten thousand teams take about 4 s and 600 MiB
+// Default limits of one compilation. Ten thousand teams take about 3 s and 500 MiB
 // on a small machine; a slow machine may take five times as long.
 const (
 	DefaultMaxTime   = time.Minute

@@ -58,7 +58,7 @@ directory or to the root of the file system.
 
 A few lines of CUE can need more time or memory than a computer has. Compile
 rejects a blueprint that exceeds --max-time or --max-memory; ten thousand teams
-take some seconds and 600 MiB.
+take a few seconds and 500 MiB.
 
 Findings go to standard error, and the report of --format json to standard
 output. With --format github and sarif, as in vet, findings go to standard

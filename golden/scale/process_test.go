@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -206,7 +207,7 @@ func makeHistory(b *testing.B, teams, commits int) string {
 type spent struct{ wall, cpu time.Duration }
 
 // addProcess adds a process that must exit with a status.
-func (s *spent) addProcess(b *testing.B, status int, dir string, command ...string) {
+func (s *spent) addProcess(b *testing.B, status int, dir string, command ...string) *os.ProcessState {
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
@@ -218,23 +219,84 @@ func (s *spent) addProcess(b *testing.B, status int, dir string, command ...stri
 	}
 	s.wall += time.Since(began)
 	s.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return cmd.ProcessState
 }
 
-// BenchmarkCueExport is what CUE's own command takes to evaluate and print the
-// same blueprints with the same schema.
-func BenchmarkCueExport(b *testing.B) {
+// BenchmarkBesideCue runs batchwright and CUE's own command in turn, with the same
+// blueprints and the same schema: vet beside "cue vet", and compile without the file
+// system beside "cue export". It reports medians of CPU and wall time and of peak
+// memory, and the medians of the ratios of neighbours.
+func BenchmarkBesideCue(b *testing.B) {
 	bin := b.TempDir()
 	install := exec.Command("go", "install", "cuelang.org/go/cmd/cue@v0.17.1")
 	install.Env = append(os.Environ(), "GOBIN="+bin)
 	if out, err := install.CombinedOutput(); err != nil {
 		b.Skipf("the cue command cannot be built: %v\n%s", err, out)
 	}
-	benchProcesses(b, func(b *testing.B, dir string) *exec.Cmd {
-		vendorSchema(b, dir)
-		cmd := exec.Command(filepath.Join(bin, "cue"), "export", ".")
-		cmd.Dir = dir
-		return cmd
-	})
+	own, cue := buildBinary(b), filepath.Join(bin, "cue")
+	for _, teams := range scale.Sizes {
+		dir, vendored := b.TempDir(), b.TempDir()
+		for _, d := range []string{dir, vendored} {
+			if err := scale.Write(d, root+"/blueprints/batch-platform", teams); err != nil {
+				b.Fatal(err)
+			}
+		}
+		vendorSchema(b, vendored)
+		for _, pair := range []struct {
+			name        string
+			own, beside []string
+		}{
+			{"vet", []string{own, "vet"}, []string{cue, "vet", "-c", "."}},
+			{"compile", []string{own, "compile", "-o", "-"}, []string{cue, "export", "."}},
+		} {
+			b.Run(fmt.Sprintf("%s/teams=%d", pair.name, teams), func(b *testing.B) {
+				var a, c []usage
+				for b.Loop() {
+					a = append(a, useOf(b, dir, pair.own))
+					c = append(c, useOf(b, vendored, pair.beside))
+				}
+				reportMedians(b, a, c)
+			})
+		}
+	}
+}
+
+// usage is what a process takes.
+type usage struct{ cpu, wall, peak float64 } // ms, ms, MiB
+
+// useOf runs a command in a directory.
+func useOf(b *testing.B, dir string, command []string) usage {
+	b.Helper()
+	var s spent
+	state := s.addProcess(b, 0, dir, command...)
+	peak := float64(state.SysUsage().(*syscall.Rusage).Maxrss) / 1024 // Linux counts in KiB
+	return usage{s.cpu.Seconds() * 1000, s.wall.Seconds() * 1000, peak}
+}
+
+// reportMedians reports the medians of two lists of neighbours, and of their ratios.
+func reportMedians(b *testing.B, own, cue []usage) {
+	for _, m := range []struct {
+		name string
+		of   func(usage) float64
+	}{
+		{"cpu-ms", func(u usage) float64 { return u.cpu }},
+		{"wall-ms", func(u usage) float64 { return u.wall }},
+		{"peak-MiB", func(u usage) float64 { return u.peak }},
+	} {
+		var owns, cues, ratios []float64
+		for i := range own {
+			owns, cues = append(owns, m.of(own[i])), append(cues, m.of(cue[i]))
+			ratios = append(ratios, m.of(own[i])/m.of(cue[i]))
+		}
+		b.ReportMetric(median(owns), m.name)
+		b.ReportMetric(median(cues), "cue-"+m.name)
+		b.ReportMetric(median(ratios), "ratio-"+m.name)
+	}
+}
+
+func median(numbers []float64) float64 {
+	slices.Sort(numbers)
+	return numbers[len(numbers)/2]
 }
 
 // vendorSchema lays the schema beside a blueprint and makes it use it.
