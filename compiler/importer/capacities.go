@@ -402,7 +402,7 @@ func (d *design) poolReservation(c *capacity, p *pool) setting {
 	}
 	out = append(out, setting{"name", name})
 	project := cmp.Or(p.reservationProject, values["projects"])
-	if projectID.MatchString(project) && project != d.project {
+	if projectID().MatchString(project) && project != d.project {
 		out = append(out, setting{"project", project})
 	}
 	if block := resourceName(values["reservationBlocks"]); block != "" {

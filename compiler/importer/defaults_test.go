@@ -58,7 +58,7 @@ func TestBlueprintDefaults(t *testing.T) {
 // TestBlueprintPatterns holds the regular expressions of the importer against the schema.
 func TestBlueprintPatterns(t *testing.T) {
 	for definition, pattern := range map[string]*regexp.Regexp{
-		"#GKEVersion": gkeVersion, "#SecurityGroup": securityGroup,
+		"#GKEVersion": gkeVersion(), "#SecurityGroup": securityGroup(),
 	} {
 		op, operands := schemaValue(t, definition).Expr()
 		if op != cue.RegexMatchOp {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 )
@@ -164,7 +165,7 @@ func (d *design) planPlatform(options Options) {
 				d.name = name
 			}
 		}
-		if id := textAt(o.vars, "project_id"); d.project == "" && projectID.MatchString(id) {
+		if id := textAt(o.vars, "project_id"); d.project == "" && projectID().MatchString(id) {
 			d.project = id
 		}
 	}
@@ -189,14 +190,16 @@ func (d *design) planPlatform(options Options) {
 			fitted))
 		d.name = fitted
 	}
-	if !projectID.MatchString(d.project) {
+	if !projectID().MatchString(d.project) {
 		d.project = "my-project"
 		d.fill["project"] = true
 		d.assume("project", "the exports name no project: fill in the project")
 	}
 }
 
-var projectID = regexp.MustCompile(`^[a-z][-a-z0-9]{4,28}[a-z0-9]$`)
+var projectID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][-a-z0-9]{4,28}[a-z0-9]$`)
+})
 
 // fitName turns a text into a name of at most the given number of characters: lower-case
 // letters, digits and dashes, a letter first. A name that must be shortened ends with a

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -185,7 +186,7 @@ func (d *design) existingPlace() []setting {
 		o.none("location", "region", "batchwright does not know the region: fill it in")
 	}
 	version := textAt(o.raw, "currentMasterVersion")
-	if gkeVersion.MatchString(version) {
+	if gkeVersion().MatchString(version) {
 		o.exact("currentMasterVersion", "cluster.existing.version")
 		return append(out, setting{"version", version})
 	}
@@ -203,7 +204,7 @@ func (d *design) placeOfPools(location, name string) []setting {
 	}
 	newest := ""
 	for _, p := range d.inv.pools {
-		if v := textAt(p.raw, "version"); gkeVersion.MatchString(v) && (newest == "" || catalog.OlderGKE(newest, v)) {
+		if v := textAt(p.raw, "version"); gkeVersion().MatchString(v) && (newest == "" || catalog.OlderGKE(newest, v)) {
 			newest = v
 		}
 	}
@@ -216,7 +217,9 @@ func (d *design) placeOfPools(location, name string) []setting {
 }
 
 // gkeVersion matches the versions that a blueprint can name.
-var gkeVersion = regexp.MustCompile(`^1\.(3[1-9]|[4-9][0-9])(\.[0-9]+(-gke\.[0-9]+)?)?$`)
+var gkeVersion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^1\.(3[1-9]|[4-9][0-9])(\.[0-9]+(-gke\.[0-9]+)?)?$`)
+})
 
 // featuresOf returns the features of a cluster that differ from the defaults.
 func (d *design) featuresOf(o *object) []setting {
@@ -232,7 +235,7 @@ func (d *design) featuresOf(o *object) []setting {
 			o.exact(f.path, path)
 		}
 	}
-	if group := textAt(o.raw, "authenticatorGroupsConfig", "securityGroup"); securityGroup.MatchString(group) {
+	if group := textAt(o.raw, "authenticatorGroupsConfig", "securityGroup"); securityGroup().MatchString(group) {
 		o.exact("authenticatorGroupsConfig.securityGroup", "cluster.existing.has.securityGroup")
 		out = append(out, setting{"securityGroup", group})
 	}
@@ -245,7 +248,9 @@ func (d *design) featuresOf(o *object) []setting {
 	return out
 }
 
-var securityGroup = regexp.MustCompile(`^gke-security-groups@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$`)
+var securityGroup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^gke-security-groups@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$`)
+})
 
 // limitsOf returns the limits of node auto-provisioning, nil if they are incomplete.
 func limitsOf(o *object) []setting {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -365,18 +366,20 @@ func (p *planner) nameTiers() {
 }
 
 // objectName matches the names of queues that a blueprint can have.
-var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,3}$`)
+var objectName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,3}$`)
+})
 
 // nameQueues keeps the names of a ClusterQueue and of the first LocalQueue of each team.
 func (p *planner) nameQueues(t *tier, m *member) {
 	m.clusterQueue = t.defaultClusterQueue(m)
-	if objectName.MatchString(m.queue.name) && len(m.queue.name) <= 253 {
+	if objectName().MatchString(m.queue.name) && len(m.queue.name) <= 253 {
 		m.clusterQueue = m.queue.name
 	}
 	m.localQueues = map[*team]string{}
 	for _, l := range m.queue.locals {
 		team := p.teams[cmp.Or(l.namespace, "default")]
-		if _, named := m.localQueues[team]; !named && objectName.MatchString(l.name) && len(l.name) <= 63 {
+		if _, named := m.localQueues[team]; !named && objectName().MatchString(l.name) && len(l.name) <= 63 {
 			m.localQueues[team] = l.name
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -255,7 +256,9 @@ func (p *pool) countModuleNodes(settings map[string]any) {
 }
 
 // variable matches a reference to a variable of a blueprint of Cluster Toolkit.
-var variable = regexp.MustCompile(`\$\(vars\.([A-Za-z0-9_-]+)\)|\(\(\s*var\.([A-Za-z0-9_-]+)\s*\)\)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\(vars\.([A-Za-z0-9_-]+)\)|\(\(\s*var\.([A-Za-z0-9_-]+)\s*\)\)`)
+})
 
 // maxResolved is the most values of a blueprint of Cluster Toolkit after the variables in
 // a module's settings have their values.
@@ -275,15 +278,15 @@ func resolveVars(v any, vars map[string]any, left *int, depth int) any {
 	}
 	switch v := v.(type) {
 	case string:
-		if m := variable.FindStringSubmatch(v); m != nil && m[0] == v {
+		if m := variable().FindStringSubmatch(v); m != nil && m[0] == v {
 			value, ok := vars[m[1]+m[2]]
 			if !ok {
 				return v
 			}
 			return resolveVars(value, vars, left, depth+1)
 		}
-		return variable.ReplaceAllStringFunc(v, func(reference string) string {
-			m := variable.FindStringSubmatch(reference)
+		return variable().ReplaceAllStringFunc(v, func(reference string) string {
+			m := variable().FindStringSubmatch(reference)
 			if text := textAt(vars, m[1]+m[2]); text != "" && len(text) < 200 && !strings.Contains(text, "$(") {
 				return text
 			}
@@ -526,7 +529,7 @@ func clusterSettings() []moduleRow {
 			setting: "authenticator_security_group", becomes: "cluster.securityGroup", status: Exact,
 			value: func(v any) (any, bool) {
 				s, _ := v.(string)
-				return s, securityGroup.MatchString(s)
+				return s, securityGroup().MatchString(s)
 			},
 		},
 		{
@@ -728,7 +731,7 @@ func (d *design) set(path string, value any) {
 func versionPrefix(v any) (any, bool) {
 	s, _ := v.(string)
 	s = strings.TrimSuffix(s, ".")
-	return s, gkeVersion.MatchString(s)
+	return s, gkeVersion().MatchString(s)
 }
 
 // usableMachine accepts a machine type that a blueprint can use.
@@ -892,7 +895,7 @@ func (d *design) planOwnedVPC(m *module) {
 		}
 	}
 	list := networkPlace(textAt(m.settings, "network_name"), d.project)
-	if owner := textAt(m.settings, "project_id"); projectID.MatchString(owner) && owner != d.project {
+	if owner := textAt(m.settings, "project_id"); projectID().MatchString(owner) && owner != d.project {
 		list = append([]setting{{"project", owner}}, list...)
 	}
 	list = append(list, setting{"subnet", textAt(m.settings, "subnetwork_name")}, setting{"pods", pods},
