@@ -352,9 +352,13 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 			c.at.Start(progress.Checking, name)
 			c.at.Expect(len(fields))
 			for _, f := range fields {
-				text, verdict := shape.Check(f.Value)
 				lookup := func() cue.Value { return value.LookupPath(cue.MakePath(cue.Str(f.Name))) }
-				if err := c.checkEntity(name, f.Name, given{text, verdict, lookup}); err != nil {
+				text, verdict := shape.Check(f.Value)
+				entity := given{text, verdict, lookup}
+				if verdict == literal.Unknown {
+					entity = checkLiteral(shape, lookup(), c.closed)
+				}
+				if err := c.checkEntity(name, f.Name, entity); err != nil {
 					return err
 				}
 			}

@@ -169,7 +169,11 @@ func (s *Shape) check(out []byte, x ast.Expr) ([]byte, Verdict) {
 		if s.list == nil {
 			return out, Unfit
 		}
-		return s.list.check(out, x)
+		elements, open := listElements(x)
+		if open && s.initial != nil && string(s.initial) != "[]" {
+			return out, Unknown // the list could be extended to the default
+		}
+		return s.list.check(out, elements, open)
 	}
 	a, ok := readAtom(x)
 	if !ok {
@@ -250,10 +254,21 @@ func (o *object) complete(out []byte, given []string) ([]byte, Verdict) {
 	return append(out, '}'), Fits
 }
 
-func (l *list) check(out []byte, x *ast.ListLit) ([]byte, Verdict) {
+// listElements returns the elements of a list, and whether "..." follows them, so that
+// the list can have more.
+func listElements(x *ast.ListLit) (elements []ast.Expr, open bool) {
+	if n := len(x.Elts); n > 0 {
+		if more, ok := x.Elts[n-1].(*ast.Ellipsis); ok && more.Type == nil {
+			return x.Elts[:n-1], true
+		}
+	}
+	return x.Elts, false
+}
+
+func (l *list) check(out []byte, elements []ast.Expr, open bool) ([]byte, Verdict) {
 	verdict := Fits
 	out = append(out, '[')
-	for i, element := range x.Elts {
+	for i, element := range elements {
 		switch element.(type) {
 		case *ast.Ellipsis, *ast.Comprehension:
 			return out, Unknown
@@ -273,7 +288,10 @@ func (l *list) check(out []byte, x *ast.ListLit) ([]byte, Verdict) {
 			verdict = one
 		}
 	}
-	if len(x.Elts) < len(l.first) {
+	if len(elements) < len(l.first) {
+		if open {
+			return out, Unknown // the schema adds elements
+		}
 		return out, Unfit
 	}
 	return append(out, ']'), verdict
