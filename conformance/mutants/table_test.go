@@ -1,5 +1,12 @@
 package mutants_test
 
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
 // mutants are mistakes that somebody could make in the compiler. The expected
 // output of each tool is written by hand.
 var mutants = []mutant{
@@ -86,8 +93,8 @@ var mutants = []mutant{
 	// Terraform.
 	{
 		name: "attribute of a resource", file: "emit/terraform/storage.go",
-		old:       `member.setExpr("bucket", "google_storage_bucket.team[each.key].name")`,
-		new:       `member.setExpr("bucket", "google_storage_bucket.team[each.key].title")`,
+		old:       `policy.setExpr("bucket", "google_storage_bucket.team[each.key].name")`,
+		new:       `policy.setExpr("bucket", "google_storage_bucket.team[each.key].title")`,
 		blueprint: "batch-platform", by: "plan", says: `\"title\". (storage.tf:`,
 	},
 	{
@@ -413,7 +420,23 @@ var mutants = []mutant{
 	},
 	{
 		name: "account of a team that leaves", file: "emit/kubernetes/gitops.go",
-		old: "t.Namespace == o.Namespace", new: "t.Namespace == o.Name",
+		old: "namespaces[o.Namespace]", new: "namespaces[o.Name]",
 		blueprint: "batch-platform-argocd", by: "gitops cluster", says: `still has ["NetworkPolicy"]`,
 	},
+}
+
+// TestPlaces checks in a second what TestMutants finds out in minutes: that the source
+// of every mutant is still there, once. make test runs it, so that a change of the
+// source keeps its mutants.
+func TestPlaces(t *testing.T) {
+	for _, m := range mutants {
+		content, err := os.ReadFile(filepath.Join(root, m.file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := strings.Count(string(content), m.old); n != 1 {
+			t.Errorf("%s: %s has %d times %q", m.name, m.file, n, m.old)
+		}
+	}
 }
