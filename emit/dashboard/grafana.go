@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -90,15 +89,7 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	// The library's own marshalers escape < and >, whatever the encoder's settings.
-	// Decoding and encoding the result again removes the escapes.
-	var plain any
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&plain); err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
-	}
-	return indentJSON(plain)
+	return sortJSON(content), nil
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by
