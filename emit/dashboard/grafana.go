@@ -85,11 +85,28 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	content, err := json.Marshal(built)
+	content, err := json.Marshal(boardJSON(built))
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
 	return sortJSON(content), nil
+}
+
+// boardJSON returns a board that has the same JSON as the library's type. The library's
+// type marshals each panel by itself, and encoding/json then reads the result again.
+func boardJSON(built dashboard.Dashboard) any {
+	board := struct {
+		dashboard.Dashboard
+		Panels []any `json:"panels"` // instead of those of Dashboard
+	}{Dashboard: built}
+	for _, panel := range built.Panels {
+		if panel.Panel != nil {
+			board.Panels = append(board.Panels, panel.Panel)
+		} else {
+			board.Panels = append(board.Panels, panel.RowPanel)
+		}
+	}
+	return board
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by
