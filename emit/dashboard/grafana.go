@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -85,19 +84,20 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	content, err := json.Marshal(boardJSON(built))
+	content, err := boardJSON(withPlainPanels(built), sorted)
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	return sortJSON(content), nil
+	return content, nil
 }
 
-// boardJSON returns a board that has the same JSON as the library's type. The library's
-// type marshals each panel by itself, and encoding/json then reads the result again.
-func boardJSON(built dashboard.Dashboard) any {
+// withPlainPanels returns a board that has the same JSON as the library's type. The
+// library's type marshals each panel by itself, and encoding/json then reads the result
+// again.
+func withPlainPanels(built dashboard.Dashboard) any {
 	board := struct {
 		dashboard.Dashboard
-		Panels []any `json:"panels"` // instead of those of Dashboard
+		Panels []any `json:"panels"` // instead of the field of Dashboard
 	}{Dashboard: built}
 	for _, panel := range built.Panels {
 		if panel.Panel != nil {

@@ -80,7 +80,7 @@ func (b *body) setTokens(name string, tokens hclwrite.Tokens) {
 }
 
 // setExpr sets an attribute to an expression that is written in this package.
-func (b *body) setExpr(name string, source constant) { b.setTokens(name, parseExpression(source)) }
+func (b *body) setExpr(name string, source constant) { b.setTokens(name, sourceTokens(source)) }
 
 // setLiteral sets an attribute to a literal.
 func (b *body) setLiteral(name string, v cty.Value) { b.setTokens(name, hclwrite.TokensForValue(v)) }
@@ -94,19 +94,22 @@ func (b *body) setNumber(name string, v int) {
 // setStrings sets an attribute to a list of literals on one line.
 func (b *body) setStrings(name string, v []string) { b.setLiteral(name, stringTuple(v)) }
 
-// parseExpression returns the tokens of HCL source from this package. Source on one line
-// is one token, printed as it stands: a test holds that it parses and is formatted.
-// Other source is parsed, because its lines must be indented. parseExpression then panics
-// on a syntax error, which is a bug in this package.
-func parseExpression(source constant) hclwrite.Tokens {
+// sourceTokens returns the tokens of HCL source from this package. Source on one line
+// is one token, printed as it stands. Other source has a token for each word, because
+// hclwrite indents its lines. A test holds that the source parses and is formatted.
+func sourceTokens(source constant) hclwrite.Tokens {
 	if !strings.Contains(string(source), "\n") {
 		return hclwrite.TokensForIdentifier(string(source))
 	}
-	f, diags := hclwrite.ParseConfig([]byte("x = "+source+"\n"), "", hcl.InitialPos)
+	scanned, diags := hclsyntax.LexExpression([]byte(source), "", hcl.InitialPos)
 	if diags.HasErrors() {
 		panic(diags)
 	}
-	return f.Body().GetAttribute("x").Expr().BuildTokens(nil)
+	tokens := make(hclwrite.Tokens, len(scanned)-1) // without the end of the source
+	for i := range tokens {
+		tokens[i] = &hclwrite.Token{Type: scanned[i].Type, Bytes: scanned[i].Bytes}
+	}
+	return tokens
 }
 
 // equalsSigns are the equals signs of single lines that follow each other. They stand
