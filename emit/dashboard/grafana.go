@@ -84,29 +84,31 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	content, err := boardJSON(withPlainPanels(built), sorted)
+	content, err := boardJSON(plainBoard{built, plainPanels(built.Panels)}, sorted)
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
 	return content, nil
 }
 
-// withPlainPanels returns a board that has the same JSON as the library's type. The
-// library's type marshals each panel by itself, and encoding/json then reads the result
-// again.
-func withPlainPanels(built dashboard.Dashboard) any {
-	board := struct {
-		dashboard.Dashboard
-		Panels []any `json:"panels"` // instead of the field of Dashboard
-	}{Dashboard: built}
-	for _, panel := range built.Panels {
-		if panel.Panel != nil {
-			board.Panels = append(board.Panels, panel.Panel)
-		} else {
-			board.Panels = append(board.Panels, panel.RowPanel)
+// plainBoard has the same JSON as the library's type. The library's type marshals each
+// panel by itself, and encoding/json then reads the result again.
+type plainBoard struct {
+	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
+	dashboard.Dashboard
+	Panels []any `json:"panels"` // instead of the library's field
+}
+
+// plainPanels returns the panels and rows themselves.
+func plainPanels(panels []dashboard.PanelOrRowPanel) []any {
+	out := make([]any, len(panels))
+	for i, p := range panels {
+		out[i] = p.Panel
+		if p.Panel == nil {
+			out[i] = p.RowPanel
 		}
 	}
-	return board
+	return out
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by

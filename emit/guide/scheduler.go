@@ -54,8 +54,8 @@ func kueueRenames(p *ir.Platform) markup {
 
 // kueueMoved says what to delete by hand when teams change their queue.
 func kueueMoved(p *ir.Platform) markup {
-	return "If teams start or stop sharing a tier" + kueueRenames(p) + ", first delete their LocalQueues in the tier, " +
-		"because a LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
+	return "If teams start or stop sharing a tier" + kueueRenames(p) + ", first delete their LocalQueues in the " +
+		"tier, because a LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
 		markup(p.LocalQueueExample()) + "`. "
 }
 
