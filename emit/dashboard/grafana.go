@@ -94,7 +94,6 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 // plainBoard has the same JSON as the library's type. The library's type marshals each
 // panel by itself, and encoding/json then reads the result again.
 type plainBoard struct {
-	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
 	dashboard.Dashboard
 	Panels []any `json:"panels"` // instead of the library's field
 }

@@ -64,41 +64,43 @@ const (
 func (n Notation) fill(expr string) string {
 	var out strings.Builder
 	for {
-		before, after, found := strings.Cut(expr, "@")
-		out.WriteString(before)
-		if !found {
+		at := strings.IndexByte(expr, '@')
+		if at < 0 {
+			out.WriteString(expr)
 			return out.String()
 		}
-		name, text := after, ""
-		if end := strings.IndexFunc(after, func(r rune) bool { return r < 'a' || r > 'z' }); end >= 0 {
-			name = after[:end]
+		end := at + 1
+		for end < len(expr) && 'a' <= expr[end] && expr[end] <= 'z' {
+			end++
 		}
-		switch name {
-		case "kueue":
+		placeholder, text := expr[at:end], ""
+		switch placeholder {
+		case "@kueue":
 			text = matchLeader + "," + n.Matcher(clusterVariable)
-		case "scraped":
+		case "@scraped":
 			text = n.Matcher(clusterVariable)
-		case "system":
+		case "@system":
 			text = n.Matcher(systemClusterVariable)
-		case "job":
+		case "@job":
 			text = matchKueueJob
-		case "steady":
+		case "@steady":
 			text = matchSteadyGPU
-		case "resource":
+		case "@resource":
 			text = n.Matcher(resourceVariable)
-		case "queue":
+		case "@queue":
 			text = n.Matcher(queueVariable)
-		case "team":
+		case "@team":
 			text = n.Matcher(teamVariable)
-		case "namespace":
+		case "@namespace":
 			if n.Value != nil {
 				text = n.Value(teamVariable)
 			}
-		case "window":
+		case "@window":
 			text = n.Window
 		}
-		out.WriteString(cmp.Or(text, "@"+name))
-		expr = after[len(name):]
+		out.WriteString(expr[:at])
+		out.WriteString(cmp.Or(text, placeholder))
+		expr = expr[end:]
 	}
 }
 
