@@ -130,10 +130,10 @@ var formats = map[string][]string{
 	"sigs.k8s.io/json":          {"compiler/importer"},
 	"sigs.k8s.io/jobset":        {"emit/workload"},
 	"github.com/grafana":        {"emit/dashboard"},
-	"sigs.k8s.io/yaml": {
-		"emit/cloudbuild", "emit/dashboard", "emit/guide", "emit/hostile", "emit/kueue",
+	"sigs.k8s.io/yaml":          {"emit/hostile"},
+	"go.yaml.in/yaml": {
+		"compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml", "emit/review/objects",
 	},
-	"go.yaml.in/yaml":                 {"compiler/importer", "emit/kubeyaml", "emit/review/objects"},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
 	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},
 	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},

@@ -159,6 +159,9 @@ func Truncate(s string, most int) string {
 // the direction of the text. Package console instead makes such characters
 // visible, because a terminal obeys more of them than a file's reader does.
 func OneLine(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return ' '

@@ -32,32 +32,33 @@ const manifestMark = "# MANIFEST\n"
 const deploymentMark = "# DEPLOYMENT\n"
 
 // build is the part of a Cloud Build build that the platform uses (Cloud Build
-// documentation: "Build configuration file schema").
+// documentation: "Build configuration file schema"). The fields of this type and of
+// step are printed in their order here, which is that of their names.
 type build struct {
-	Options        options           `json:"options"`
-	ServiceAccount string            `json:"serviceAccount"`
-	Steps          []step            `json:"steps"`
-	Substitutions  map[string]string `json:"substitutions"`
-	Tags           []string          `json:"tags"`
-	Timeout        string            `json:"timeout"`
+	Options        options           `yaml:"options"`
+	ServiceAccount string            `yaml:"serviceAccount"`
+	Steps          []step            `yaml:"steps"`
+	Substitutions  map[string]string `yaml:"substitutions"`
+	Tags           []string          `yaml:"tags"`
+	Timeout        string            `yaml:"timeout"`
 }
 
 type options struct {
-	Logging string `json:"logging"`
+	Logging string `yaml:"logging"`
 }
 
 // step runs either Args, after Entrypoint or the image's own entry point, or Script.
 // Steps run one after the other. The home directory and /workspace, which is the
 // deploy folder, are passed from step to step.
 type step struct {
-	ID         string   `json:"id"`
-	Name       string   `json:"name"` // image
-	Dir        string   `json:"dir,omitempty"`
-	Entrypoint string   `json:"entrypoint,omitempty"`
-	Args       []string `json:"args,omitempty"`
-	Env        []string `json:"env,omitempty"`
-	Script     string   `json:"script,omitempty"`
-	Timeout    string   `json:"timeout"`
+	Args       []string `yaml:"args,omitempty"`
+	Dir        string   `yaml:"dir,omitempty"`
+	Entrypoint string   `yaml:"entrypoint,omitempty"`
+	Env        []string `yaml:"env,omitempty"`
+	ID         string   `yaml:"id"`
+	Name       string   `yaml:"name"` // image
+	Script     string   `yaml:"script,omitempty"`
+	Timeout    string   `yaml:"timeout"`
 }
 
 // task is a step with its timeout in seconds.

@@ -4,8 +4,6 @@
 package dashboard
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -19,7 +17,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	boards := monitoring.Boards(p)
 	var files []emit.File
 	for _, b := range boards {
-		content, err := indentJSON(cloudDashboard(b, p.Project))
+		content, err := boardJSON(cloudDashboard(b, p.Project), inOrder)
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.File, err)
 		}
@@ -38,15 +36,4 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		files = append(files, grafana...)
 	}
 	return files, nil
-}
-
-// indentJSON returns a value as indented JSON. It does not escape < and >, which are
-// frequent in PromQL and valid in JSON.
-func indentJSON(value any) ([]byte, error) {
-	var out bytes.Buffer
-	printer := json.NewEncoder(&out)
-	printer.SetEscapeHTML(false)
-	printer.SetIndent("", "  ")
-	err := printer.Encode(value)
-	return out.Bytes(), err
 }

@@ -1,9 +1,7 @@
 package dashboard
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -86,19 +84,30 @@ func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) 
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	content, err := json.Marshal(built)
+	content, err := boardJSON(plainBoard{built, plainPanels(built.Panels)}, sorted)
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
 	}
-	// The library's own marshalers escape < and >, whatever the encoder's settings.
-	// Decoding and encoding the result again removes the escapes.
-	var plain any
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&plain); err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
+	return content, nil
+}
+
+// plainBoard has the same JSON as the library's type. The library's type marshals each
+// panel by itself, and encoding/json then reads the result again.
+type plainBoard struct {
+	dashboard.Dashboard
+	Panels []any `json:"panels"` // instead of the library's field
+}
+
+// plainPanels returns the panels and rows themselves.
+func plainPanels(panels []dashboard.PanelOrRowPanel) []any {
+	out := make([]any, len(panels))
+	for i, p := range panels {
+		out[i] = p.Panel
+		if p.Panel == nil {
+			out[i] = p.RowPanel
+		}
 	}
-	return indentJSON(plain)
+	return out
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by

@@ -173,15 +173,24 @@ func (b *builder) groupAlike() {
 // teamShape returns a text that is the same for teams that are drawn alike.
 func teamShape(t ir.Team) string {
 	var s strings.Builder
+	flag := func(set bool) {
+		if set {
+			s.WriteByte('+')
+		} else {
+			s.WriteByte('-')
+		}
+	}
 	for _, q := range t.Queues {
-		fmt.Fprintf(&s, "%q %v", q.Tier, q.Shared)
+		s.WriteString("\n" + q.Tier + "\x00")
+		flag(q.Shared)
 		for _, f := range q.Flavors {
-			fmt.Fprintf(&s, " %q", f.Flavor)
+			s.WriteString(" " + f.Flavor + "\x00")
 			for _, r := range f.Quotas {
-				fmt.Fprint(&s, r.Usable(), r.Borrows(), r.BorrowsAll)
+				flag(r.Usable())
+				flag(r.Borrows())
+				flag(r.BorrowsAll)
 			}
 		}
-		s.WriteByte(';')
 	}
 	return s.String()
 }

@@ -80,7 +80,7 @@ func prepareDemonstration(d *document, p *ir.Platform) {
 	}
 	d.Table([]markup{"Command", "Shows"}, slices.Concat(rows, schedulerOf(p).look(p), schedulerOf(p).moves))
 	var titles []string
-	for _, b := range monitoring.Boards(p) {
+	for _, b := range monitoring.EmptyBoards(p) {
 		titles = append(titles, b.Title)
 	}
 	tensorBoard := markup("")

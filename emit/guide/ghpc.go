@@ -1,7 +1,7 @@
 package guide
 
 import (
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -10,23 +10,23 @@ import (
 // deploy folder (its pkg/config, type Blueprint). `gcluster deploy` rejects unknown
 // fields, and runs Terraform in the folder of every group.
 type expandedBlueprint struct {
-	BlueprintName    string            `json:"blueprint_name"`
-	Vars             map[string]string `json:"vars"`
-	DeploymentGroups []deploymentGroup `json:"deployment_groups"`
+	BlueprintName    string            `yaml:"blueprint_name"`
+	DeploymentGroups []deploymentGroup `yaml:"deployment_groups"`
+	Vars             map[string]string `yaml:"vars"`
 }
 
 // deploymentGroup is a Terraform root: the folder with the name of the group.
 type deploymentGroup struct {
-	Group   string          `json:"group"`
-	Modules []toolkitModule `json:"modules"`
+	Group   string          `yaml:"group"`
+	Modules []toolkitModule `yaml:"modules"`
 }
 
 // toolkitModule is a Terraform module of a group. Every group needs at least one
 // module. gcluster reads the module's kind and never opens its source.
 type toolkitModule struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Source string `json:"source"`
+	ID     string `yaml:"id"`
+	Kind   string `yaml:"kind"`
+	Source string `yaml:"source"`
 }
 
 // ghpcArtifact returns the artefact that makes gcluster accept the platform's folder

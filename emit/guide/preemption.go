@@ -111,6 +111,9 @@ func quotaMoves(p *ir.Platform) (betweenQueues, betweenTeams bool) {
 			betweenQueues = joinLenders(queues, in, q.ClusterQueue, lends, borrows) || betweenQueues
 			betweenTeams = joinLenders(teams, in, owner, lends, borrows) || betweenTeams
 		}
+		if betweenQueues && betweenTeams {
+			break
+		}
 	}
 	return betweenQueues, betweenTeams
 }

@@ -190,7 +190,7 @@ func explainWatching(d *document, p *ir.Platform) {
 	d.Heading(2, watchHeading)
 	d.Para(consoleLink("Cloud Monitoring", "monitoring/dashboards", p.Project), " lists these dashboards by name:")
 	var rows [][]markup
-	for _, b := range monitoring.Boards(p) {
+	for _, b := range monitoring.EmptyBoards(p) {
 		who := markup("the administrator: all queues, quotas and accelerators")
 		if b.File == monitoring.TeamBoard {
 			who = "a team, which the reader chooses"

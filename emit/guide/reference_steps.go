@@ -53,9 +53,9 @@ func explainSteps(d *document, p *ir.Platform) {
 				"deployment/"+p.JobSetController()))...)
 	}
 	if slices.ContainsFunc(p.PriorityClasses, func(c ir.PriorityClass) bool { return !c.BuiltIn }) {
-		moved, does := schedulerOf(p).moved, markup("this")
-		if moved != "" {
-			does = "both"
+		moved, does := markup(""), markup("this")
+		if of := schedulerOf(p).moved; of != nil {
+			moved, does = of(p), "both"
 		}
 		d.Para(
 			"If a tier's priority or preemption has changed, first delete its PriorityClass, because it is immutable: ",

@@ -29,6 +29,7 @@ type scheduler struct {
 	teams   func(*document, *ir.Platform) // quota of the teams
 	install func(*document, *ir.Platform) // installation by hand
 	steps   buildSteps                    // steps of the build
+	moved   func(*ir.Platform) markup     // what to delete by hand when teams change their queue, or nil
 
 	tools markup // the programs that install needs
 	// the balance of a capacity with spare resources, and with missing ones
@@ -36,7 +37,6 @@ type scheduler struct {
 
 	ceiling markup // the meaning of the column Ceiling
 	kept    markup // how to stop a queue, and what a build does to a stopped queue, or ""
-	moved   markup // what to delete by hand when teams change their queue, or ""
 	apply   markup // how to create the queues
 	unready markup // what happens to a job whose pods do not get ready, or ""
 	stops   markup // what destroying does before it deletes namespaces, or ""
@@ -50,6 +50,13 @@ func kueueRenames(p *ir.Platform) markup {
 		return ""
 	}
 	return ", or if a ClusterQueue gets another name"
+}
+
+// kueueMoved says what to delete by hand when teams change their queue.
+func kueueMoved(p *ir.Platform) markup {
+	return "If teams start or stop sharing a tier" + kueueRenames(p) + ", first delete their LocalQueues in the " +
+		"tier, because a LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues -n NAMESPACE " +
+		markup(p.LocalQueueExample()) + "`. "
 }
 
 // kueueUnready says what Kueue does with a job whose pods do not get ready.
@@ -79,9 +86,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 				"`QUEUE` is the name of a ClusterQueue. With `Hold`, running jobs continue. With `HoldAndDrain`, " +
 				"Kueue evicts them. With `None`, the queue starts jobs again. A build keeps the setting: a stopped " +
 				"queue stays stopped.",
-			moved: "If teams start or stop sharing a tier" + kueueRenames(p) + ", first delete their LocalQueues in " +
-				"the tier, because a LocalQueue cannot move to another ClusterQueue: `kubectl delete localqueues " +
-				"-n NAMESPACE " + markup(p.LocalQueueExample()) + "`. ",
+			moved: kueueMoved,
 			apply: "Create the " + kueueObjects(p) + " and the teams with their queues. If a webhook of Kueue does " +
 				"not answer yet, repeat the command:",
 			unready: kueueUnready(p),

@@ -96,8 +96,11 @@ func listTierNodes(d *document, p *ir.Platform) {
 		seen = append(seen, class.Tier)
 		var names []string
 		for q := range p.ClusterQueues() {
+			if q.Tier != class.Tier {
+				continue
+			}
 			for _, name := range quotaFlavors(*q) {
-				if q.Tier == class.Tier && !slices.Contains(names, name) {
+				if !slices.Contains(names, name) {
 					names = append(names, name)
 				}
 			}

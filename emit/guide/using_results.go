@@ -87,7 +87,7 @@ func pointToDashboard(d *document, p *ir.Platform) {
 		tensorBoard = " The TensorBoard of your jobs is in " + consoleLink("Vertex AI",
 			"vertex-ai/experiments/experiments", p.Project) + ", region " + codeSpan(p.Monitoring.TensorBoard) + "."
 	}
-	for _, b := range monitoring.Boards(p) {
+	for _, b := range monitoring.EmptyBoards(p) {
 		if b.File == monitoring.TeamBoard {
 			d.Para("The dashboard ", codeSpan(b.Title), " in ",
 				consoleLink("Cloud Monitoring", "monitoring/dashboards", p.Project),

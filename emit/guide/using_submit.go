@@ -19,13 +19,16 @@ type template struct {
 // templatesOf returns the workloads of the blueprint, by name.
 func templatesOf(p *ir.Platform) []template {
 	var out []template
-	for _, w := range p.Workloads {
-		i, found := slices.BinarySearchFunc(out, w.Template,
-			func(t template, name string) int { return cmp.Compare(t.Template, name) })
+	places := map[string]int{} // in out
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		place, found := places[w.Template]
 		if !found {
-			out = slices.Insert(out, i, template{Workload: w})
+			place = len(out)
+			places[w.Template] = place
+			out = append(out, template{Workload: *w})
 		}
-		t := &out[i]
+		t := &out[place]
 		if w.Team == t.Team {
 			t.names = append(t.names, w.Name)
 		}
@@ -33,6 +36,7 @@ func templatesOf(p *ir.Platform) []template {
 			t.teams = append(t.teams, w.Team)
 		}
 	}
+	slices.SortFunc(out, func(a, b template) int { return cmp.Compare(a.Template, b.Template) })
 	return out
 }
 

@@ -136,8 +136,10 @@ func anchor(heading string) string {
 // escapePath escapes a segment of a path, including parentheses, which would end a
 // link.
 func escapePath(segment string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(words.OneLine(segment)))
+	return parentheses.Replace(url.PathEscape(words.OneLine(segment)))
 }
+
+var parentheses = strings.NewReplacer("(", "%28", ")", "%29")
 
 // longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c rune) int {

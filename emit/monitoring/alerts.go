@@ -64,9 +64,9 @@ type Alert struct {
 func Alerts(p *ir.Platform) []Alert {
 	list := slices.Concat(jobSetAlerts(p), capacityAlerts(p), schedulerOf(p).alerts(p))
 	list = slices.DeleteFunc(list, func(a Alert) bool { return a.skip })
-	fixed := Notation{Matcher: func(v Variable) string { return fixedMatcher(p, v) }}.replacer()
+	fixed := Notation{Matcher: func(v Variable) string { return fixedMatcher(p, v) }}
 	for i := range list {
-		list[i].Expr = fixed.Replace(list[i].Expr)
+		list[i].Expr = fixed.fill(list[i].Expr)
 	}
 	slices.SortFunc(list, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))

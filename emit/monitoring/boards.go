@@ -112,16 +112,17 @@ func Boards(p *ir.Platform) []Board {
 	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source must be a Prometheus " +
 		"that scrapes " + p.Scheduler.Facts().Name + " and JobSet. Panels on nodes, pods and " +
 		"reservations need Google Managed Prometheus."
-	return []Board{
-		{
-			File: "admin", Title: p.Name + ": platform", Description: description,
-			Variables: s.adminVariables(p), Sections: adminSections(p),
-		},
-		{
-			File: TeamBoard, Title: p.Name + ": team", Description: description,
-			Variables: append(s.adminVariables(p), s.teamVariables(p)...), Sections: teamSections(p),
-		},
-	}
+	boards := EmptyBoards(p)
+	admin, team := &boards[0], &boards[1]
+	admin.Description, admin.Variables, admin.Sections = description, s.adminVariables(p), adminSections(p)
+	team.Description, team.Sections = description, teamSections(p)
+	team.Variables = append(s.adminVariables(p), s.teamVariables(p)...)
+	return boards
+}
+
+// EmptyBoards returns the boards with nothing but their files and titles.
+func EmptyBoards(p *ir.Platform) []Board {
+	return []Board{{File: "admin", Title: p.Name + ": platform"}, {File: TeamBoard, Title: p.Name + ": team"}}
 }
 
 // onKueue reports whether the panel shows Kueue's own metrics.
@@ -130,7 +131,7 @@ func (p Panel) onKueue() bool {
 }
 
 // PromQL returns the query in a notation.
-func (q Query) PromQL(n Notation) string { return n.replacer().Replace(q.expr) }
+func (q Query) PromQL(n Notation) string { return n.fill(q.expr) }
 
 // Named returns the query with a label "series" that holds the name of the query.
 func (q Query) Named() Query {

@@ -286,7 +286,7 @@ func TestPlaceholders(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.notation.replacer().Replace(expr)); diff != "" {
+			if diff := cmp.Diff(test.want, test.notation.fill(expr)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -47,7 +47,7 @@ const (
 	reservationHour = `{monitored_resource="compute.googleapis.com/Reservation"}[1h]`
 )
 
-// replacer returns a replacer of the placeholders in an expression:
+// fill returns an expression without the placeholders that stand for a text:
 //
 //	@kueue      matchers of Kueue's own metrics
 //	@scraped    matchers of every other metric that Prometheus scrapes
@@ -61,25 +61,47 @@ const (
 //	@window     time between two points of the chart
 //
 // A placeholder that the notation does not have stays.
-func (n Notation) replacer() *strings.Replacer {
-	scraped := n.Matcher(clusterVariable)
-	pairs := []string{
-		"@kueue", matchLeader + "," + scraped, "@scraped", scraped, "@job", matchKueueJob, "@steady", matchSteadyGPU,
-	}
-	add := func(placeholder, text string) {
-		if text != "" {
-			pairs = append(pairs, placeholder, text)
+func (n Notation) fill(expr string) string {
+	var out strings.Builder
+	for {
+		at := strings.IndexByte(expr, '@')
+		if at < 0 {
+			out.WriteString(expr)
+			return out.String()
 		}
+		end := at + 1
+		for end < len(expr) && 'a' <= expr[end] && expr[end] <= 'z' {
+			end++
+		}
+		placeholder, text := expr[at:end], ""
+		switch placeholder {
+		case "@kueue":
+			text = matchLeader + "," + n.Matcher(clusterVariable)
+		case "@scraped":
+			text = n.Matcher(clusterVariable)
+		case "@system":
+			text = n.Matcher(systemClusterVariable)
+		case "@job":
+			text = matchKueueJob
+		case "@steady":
+			text = matchSteadyGPU
+		case "@resource":
+			text = n.Matcher(resourceVariable)
+		case "@queue":
+			text = n.Matcher(queueVariable)
+		case "@team":
+			text = n.Matcher(teamVariable)
+		case "@namespace":
+			if n.Value != nil {
+				text = n.Value(teamVariable)
+			}
+		case "@window":
+			text = n.Window
+		}
+		out.WriteString(expr[:at])
+		out.WriteString(cmp.Or(text, placeholder))
+		expr = expr[end:]
 	}
-	add("@system", n.Matcher(systemClusterVariable))
-	add("@resource", n.Matcher(resourceVariable))
-	add("@queue", n.Matcher(queueVariable))
-	add("@team", n.Matcher(teamVariable))
-	if n.Value != nil {
-		add("@namespace", n.Value(teamVariable))
-	}
-	add("@window", n.Window)
-	return strings.NewReplacer(pairs...)
 }
 
 // eventsWithin returns the PromQL expression for the number of events that a counter

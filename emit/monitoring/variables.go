@@ -28,7 +28,7 @@ type Variable struct {
 
 // Values returns a selector of the series whose label has the values to choose from.
 // It returns "" if no metric has them, and the reader must type the value.
-func (v Variable) Values(n Notation) string { return n.replacer().Replace(v.series) }
+func (v Variable) Values(n Notation) string { return n.fill(v.series) }
 
 // The variables of all boards.
 var (

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/text/unicode/norm"
 
@@ -47,9 +46,6 @@ func readFiles(t testing.TB, text string) any {
 	})
 	out := map[string]any{}
 	for name, content := range files {
-		if formatted := hclwrite.Format(content); string(formatted) != string(content) {
-			t.Errorf("%s is not formatted", name)
-		}
 		out[name] = bodyTree(parseFile(t, files, name), content)
 	}
 	return out

@@ -1,6 +1,11 @@
 package terraform
 
 import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -15,7 +20,8 @@ type constant string
 // are added; blank lines separate blocks and comments.
 type body struct {
 	*hclwrite.Body
-	last item
+	last    item
+	aligned equalsSigns // of the last attributes, without a line between them
 }
 
 type item int
@@ -33,9 +39,15 @@ func (b *body) addSpace(next item) {
 	case b.last == nothing, b.last == comment:
 	case b.last == attribute && next == attribute:
 	default:
-		b.AppendNewline()
+		b.addBlankLine()
 	}
 	b.last = next
+}
+
+// addBlankLine adds a blank line.
+func (b *body) addBlankLine() {
+	b.aligned = equalsSigns{}
+	b.AppendNewline()
 }
 
 // note adds a comment above the next item, with one comment line for each string.
@@ -64,11 +76,11 @@ func (b *body) data(kind, name string) *body { return b.block("data", kind, name
 // setTokens sets an attribute to an expression.
 func (b *body) setTokens(name string, tokens hclwrite.Tokens) {
 	b.addSpace(attribute)
-	b.SetAttributeRaw(name, tokens)
+	b.AppendUnstructuredTokens(append(b.aligned.add(hclwrite.TokensForIdentifier(name), tokens), newlineToken()))
 }
 
 // setExpr sets an attribute to an expression that is written in this package.
-func (b *body) setExpr(name string, source constant) { b.setTokens(name, parseExpression(source)) }
+func (b *body) setExpr(name string, source constant) { b.setTokens(name, sourceTokens(source)) }
 
 // setLiteral sets an attribute to a literal.
 func (b *body) setLiteral(name string, v cty.Value) { b.setTokens(name, hclwrite.TokensForValue(v)) }
@@ -82,14 +94,67 @@ func (b *body) setNumber(name string, v int) {
 // setStrings sets an attribute to a list of literals on one line.
 func (b *body) setStrings(name string, v []string) { b.setLiteral(name, stringTuple(v)) }
 
-// parseExpression parses HCL source from this package. It panics on a syntax error,
-// which is a bug in this package.
-func parseExpression(source constant) hclwrite.Tokens {
-	f, diags := hclwrite.ParseConfig([]byte("x = "+source+"\n"), "", hcl.InitialPos)
+// sourceTokens returns the tokens of HCL source from this package. Source on one line
+// is one token, printed as it stands. Other source has a token for each word, because
+// hclwrite indents its lines. A test holds that the source parses and is formatted.
+func sourceTokens(source constant) hclwrite.Tokens {
+	if !strings.Contains(string(source), "\n") {
+		return hclwrite.TokensForIdentifier(string(source))
+	}
+	scanned, diags := hclsyntax.LexExpression([]byte(source), "", hcl.InitialPos)
 	if diags.HasErrors() {
 		panic(diags)
 	}
-	return f.Body().GetAttribute("x").Expr().BuildTokens(nil)
+	tokens := make(hclwrite.Tokens, len(scanned)-1) // without the end of the source
+	for i := range tokens {
+		tokens[i] = &hclwrite.Token{Type: scanned[i].Type, Bytes: scanned[i].Bytes}
+	}
+	return tokens
+}
+
+// equalsSigns are the equals signs of single lines that follow each other. They stand
+// below each other, as terraform fmt aligns them. hclwrite would align them too, but
+// takes a third of the time of all of emit/terraform to count the columns of names.
+type equalsSigns struct {
+	signs   []equalsSign
+	longest int // columns before a sign
+}
+
+type equalsSign struct {
+	token   *hclwrite.Token
+	columns int // of the name before it
+}
+
+// add returns the tokens of a name, an equals sign and a value. To hclwrite the sign is an
+// operator, which has a space before and after it. A value of several lines is not
+// aligned with others.
+func (s *equalsSigns) add(name, value hclwrite.Tokens) hclwrite.Tokens {
+	added := equalsSign{newToken(hclsyntax.TokenEqualOp, "="), countColumns(name)}
+	if slices.ContainsFunc(value, func(t *hclwrite.Token) bool { return t.Type == hclsyntax.TokenNewline }) {
+		*s = equalsSigns{}
+	} else {
+		s.signs = append(s.signs, added)
+		moved := s.signs[len(s.signs)-1:]
+		if added.columns > s.longest {
+			s.longest, moved = added.columns, s.signs
+		}
+		for _, sign := range moved {
+			sign.token.Bytes = []byte(strings.Repeat(" ", s.longest-sign.columns) + "=")
+		}
+	}
+	return slices.Concat(name, hclwrite.Tokens{added.token}, value)
+}
+
+// countColumns returns the number of columns of the tokens of a name.
+func countColumns(name hclwrite.Tokens) int {
+	n := 0
+	for _, t := range name {
+		if bytes.ContainsFunc(t.Bytes, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return name.Columns()
+		}
+		n += len(t.Bytes)
+	}
+	return n
 }
 
 // traversalTokens returns the tokens of a traversal such as a.b.c.
@@ -134,15 +199,14 @@ func objectTokens(entries []entry) hclwrite.Tokens {
 		return hclwrite.Tokens{newToken(hclsyntax.TokenOBrace, "{"), newToken(hclsyntax.TokenCBrace, "}")}
 	}
 	tokens := hclwrite.Tokens{newToken(hclsyntax.TokenOBrace, "{"), newlineToken()}
+	var aligned equalsSigns
 	for _, e := range entries {
+		key := hclwrite.TokensForIdentifier(e.key)
 		// A first key named "for" would begin a for expression.
-		if hclsyntax.ValidIdentifier(e.key) && e.key != "for" {
-			tokens = append(tokens, hclwrite.TokensForIdentifier(e.key)...)
-		} else {
-			tokens = append(tokens, stringTokens(e.key)...)
+		if !hclsyntax.ValidIdentifier(e.key) || e.key == "for" {
+			key = stringTokens(e.key)
 		}
-		tokens = append(tokens, newToken(hclsyntax.TokenEqual, "="))
-		tokens = append(tokens, e.value...)
+		tokens = append(tokens, aligned.add(key, e.value)...)
 		tokens = append(tokens, newlineToken())
 	}
 	return append(tokens, newToken(hclsyntax.TokenCBrace, "}"))

@@ -74,7 +74,7 @@ func network(b *body, p *ir.Platform) {
 func callModule(b *body, label, folder string, inputs []moduleInput) {
 	call := b.block("module", label)
 	call.setString("source", "./"+folder)
-	call.AppendNewline()
+	call.addBlankLine()
 	for _, in := range inputs {
 		call.setTokens(in.name, in.value)
 	}

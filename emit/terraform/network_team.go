@@ -239,8 +239,8 @@ func teamBindings(b *body, p *ir.Platform) {
 	members := b.block("locals")
 	members.setTokens("network_users", objectTokens([]entry{
 		{"build", stringTokens("serviceAccount:" + p.Delivery.Account.Email(p.Project))},
-		{"compute", parseExpression(`"serviceAccount:${var.platform_number}@cloudservices.gserviceaccount.com"`)},
-		{"container", parseExpression(`"serviceAccount:service-${var.platform_number}@` +
+		{"compute", sourceTokens(`"serviceAccount:${var.platform_number}@cloudservices.gserviceaccount.com"`)},
+		{"container", sourceTokens(`"serviceAccount:service-${var.platform_number}@` +
 			`container-engine-robot.iam.gserviceaccount.com"`)},
 	}))
 	users := b.resource("google_compute_subnetwork_iam_member", "users")

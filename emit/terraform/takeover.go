@@ -92,7 +92,7 @@ func poolID(p *ir.Platform, name hclwrite.Tokens) hclwrite.Tokens {
 		location = "var.cluster_location"
 	}
 	return hclwrite.TokensForFunctionCall("join", stringTokens("/"), tupleTokens(
-		traversalTokens("var", "project_id"), parseExpression(location), traversalTokens("var", "cluster_name"), name))
+		traversalTokens("var", "project_id"), sourceTokens(location), traversalTokens("var", "cluster_name"), name))
 }
 
 // indexTokens returns the tokens of an element, as in list[key].

@@ -21,7 +21,8 @@ import (
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// emitFiles returns the files of a plan by name.
+// emitFiles returns the files of a plan by name. All of them parse, and terraform fmt
+// would not change them.
 func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 	t.Helper()
 	files, err := Files(p)
@@ -35,6 +36,10 @@ func emitFiles(t testing.TB, p *ir.Platform) map[string][]byte {
 			t.Errorf("path %q is not under terraform/ or not unique", f.Path)
 		}
 		out[name] = f.Content
+		parseFile(t, out, name)
+		if !bytes.Equal(f.Content, hclwrite.Format(f.Content)) {
+			t.Errorf("terraform fmt would change %s", name)
+		}
 	}
 	return out
 }
