@@ -239,6 +239,9 @@ func (l *locator) recordRef(in scope, into *place, e ast.Expr) bool {
 	for {
 		switch x := e.(type) {
 		case *ast.Ident:
+			if isLocal(x) {
+				return false
+			}
 			from, name := in.pkg, x.Name
 			if imported := in.imports[name]; imported != nil && len(path) > 0 {
 				from, name, path = l.readPackage(imported), path[0], path[1:]
