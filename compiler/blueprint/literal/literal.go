@@ -346,7 +346,7 @@ func readField(d ast.Decl) (*ast.Field, string) {
 		}
 	case *ast.BasicLit:
 		if label.Kind == token.STRING {
-			if name, err := literal.Unquote(label.Value); err == nil && isASCII(name) {
+			if name, err := literal.Unquote(label.Value); err == nil && IsPlainLabel(name) {
 				return f, name
 			}
 		}
@@ -354,7 +354,9 @@ func readField(d ast.Decl) (*ast.Field, string) {
 	return nil, ""
 }
 
-func isASCII(s string) bool {
+// IsPlainLabel reports whether CUE takes a label as it is written. CUE normalizes labels
+// with characters beyond ASCII.
+func IsPlainLabel(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
