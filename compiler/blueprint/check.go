@@ -129,6 +129,9 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		grammar: g, literals: literals, closed: isClosed(value), ctx: ctx, at: at, out: out,
 		decoders: fieldDecoders(blueprint), Whole: true, known: !files.Partial,
 		valid: map[[2]string]map[string]json.RawMessage{},
+		observing: sync.OnceValue(func() bool {
+			return observesDefaults(files.Instance, map[*build.Instance]bool{})
+		}),
 	}
 	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
@@ -157,12 +160,14 @@ type checker struct {
 	*grammar
 	literals *literal.Schema
 	closed   bool // the blueprint is a struct of a definition
-	ctx      context.Context
-	at       *progress.Progress
-	out      *Checked
-	decoders map[string]decoder
-	Whole    bool // nothing except entities is broken
-	known    bool // the set of entities is known
+	// observing reports whether the files observe defaults.
+	observing func() bool
+	ctx       context.Context
+	at        *progress.Progress
+	out       *Checked
+	decoders  map[string]decoder
+	Whole     bool // nothing except entities is broken
+	known     bool // the set of entities is known
 	// valid holds the JSON of the valid fields of broken entities, by field and name.
 	valid map[[2]string]map[string]json.RawMessage
 }
@@ -326,7 +331,7 @@ func (c *checker) checkField(name string, value cue.Value) error {
 		return c.checkEntities(name, value)
 	}
 	constraint := func() cue.Value { return c.constraint(name) }
-	if c.decodeChecked(constraint, checkLiteral(shape, value, c.closed), c.decoders[name], name) {
+	if c.decodeChecked(constraint, checkLiteral(shape, value, c.closed, c.observing), c.decoders[name], name) {
 		return nil
 	}
 	c.Whole = false
@@ -378,7 +383,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 		}
 		key, entity := entities.Selector().Unquoted(), entities.Value()
 		names[key] = true
-		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed)); err != nil {
+		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed, c.observing)); err != nil {
 			return err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // checkLiteral compares a value with its shape without CUE, if the value leaves nothing
 // open: it is written in one place, as a literal, or its sources together leave nothing
 // open. A missing value is compared as its default. closed reports whether a definition
-// is around the value.
-func checkLiteral(shape *literal.Shape, value cue.Value, closed bool) given {
+// is around the value, and observing whether the files of the blueprint observe defaults.
+func checkLiteral(shape *literal.Shape, value cue.Value, closed bool, observing func() bool) given {
 	out := given{value: func() cue.Value { return value }}
 	switch {
 	case !value.Exists():
@@ -25,7 +25,7 @@ func checkLiteral(shape *literal.Shape, value cue.Value, closed bool) given {
 		if source := value.Source(); source != nil { // nil for a value with several sources
 			out.text, out.verdict = shape.Check(source)
 		}
-		if out.verdict == literal.Unknown {
+		if out.verdict == literal.Unknown && !observing() {
 			if x, ok := groundSyntax(value); ok {
 				out.text, out.verdict = shape.Check(x)
 			}
@@ -42,7 +42,8 @@ func isClosed(value cue.Value) bool {
 
 // groundSyntax returns a literal that is equal to an evaluated value. It reports false
 // if the value leaves something open, so that the schema could still decide it: a
-// default, a constraint on fields, or a kind instead of a value.
+// default, a constraint on fields, or a kind instead of a value. It does not see what
+// observesDefaults finds.
 func groundSyntax(v cue.Value) (ast.Expr, bool) {
 	if _, isDefault := v.Default(); isDefault || v.Err() != nil || !v.IsConcrete() {
 		return nil, false

@@ -76,6 +76,10 @@ func FuzzLiteral(f *testing.F) {
 		{"teams", `close({cohort: "a"})`}, {"teams", `{cohort: "a", _h: 1} & {}`},
 		{"teams", `{roles: ["roles/viewer", ...]} & {}`},
 		{"teams", `{bucket: true} | {bucket: false}`}, {"teams", `{for k in ["a", "b"] {labels: "\(k)": "c"}}`},
+		{"teams", `{cohort: 'a'}`}, {"teams", `{labels: {"e\u0301": "a", "\u00e9": "b"}}`},
+		{"teams", `{cohort: "a"} & matchN(0, [{bucket!: _}])`}, {"teams", `X={labels: a: *"\(X.bucket)" | "b"}`},
+		{"teams", `X={cohort: "a", if X.bucket == _|_ {labels: a: "b"}} & {}`},
+		{"teams", `{quota: lp: l4: {}, labels: {for k, _ in quota.lp.l4 {(k): "b"}}}`},
 		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 1 / 2, memory: "1Gi"}}`},
 		{"zones", `["us-central1-" + "a"]`},
 		{"workloads", `{tier: "a", image: "b", perPod: {cpu: 0.5 + 0.25, memory: "1Gi"}, copies: 1 + 1}`},
@@ -110,6 +114,10 @@ func FuzzLiteral(f *testing.F) {
 		// In a definition, structs are closed.
 		closed := len(source)%2 == 1
 		root := cc.CompileString("x: " + source)
+		observing := func() bool {
+			file, err := parser.ParseFile("", "x: "+source)
+			return err != nil || fileObserves(file)
+		}
 		if closed {
 			root = cc.CompileString("#r: {x: " + source + "}").LookupPath(cue.ParsePath("#r"))
 		}
@@ -117,7 +125,7 @@ func FuzzLiteral(f *testing.F) {
 		if !value.Exists() {
 			return
 		}
-		found := checkLiteral(shape, value, isClosed(root))
+		found := checkLiteral(shape, value, isClosed(root), observing)
 		text, verdict := found.text, found.verdict
 		merged := constraint.Unify(value)
 		refusal := merged.Validate(cue.Concrete(true), cue.Final())

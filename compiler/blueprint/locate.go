@@ -82,7 +82,7 @@ type place struct {
 	// Its name or its value cannot be read completely from the files.
 	computedKey, computed bool
 	// hides reports whether its value can have fields or elements that the files do not
-	// show: a call, or a list with a comprehension.
+	// show: a call, a list with a comprehension, or a label that CUE normalizes.
 	hides bool
 }
 

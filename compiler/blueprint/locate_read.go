@@ -14,6 +14,7 @@ import (
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/token"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/literal"
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/schema"
@@ -77,6 +78,7 @@ func (l *locator) readDecls(in scope, into *place, decls []ast.Decl) {
 				if into.fields == nil {
 					into.fields = map[string]*place{}
 				}
+				into.hides = into.hides || !literal.IsPlainLabel(name)
 				if have := into.fields[name]; have != nil {
 					p = have
 				} else {
@@ -239,6 +241,9 @@ func (l *locator) recordRef(in scope, into *place, e ast.Expr) bool {
 	for {
 		switch x := e.(type) {
 		case *ast.Ident:
+			if isLocal(x) {
+				return false
+			}
 			from, name := in.pkg, x.Name
 			if imported := in.imports[name]; imported != nil && len(path) > 0 {
 				from, name, path = l.readPackage(imported), path[0], path[1:]

@@ -2,6 +2,7 @@ package literal
 
 import (
 	"encoding/json"
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func readAtom(x ast.Expr) (atom, bool) {
 	case token.TRUE, token.FALSE:
 		return atom{kind: basic.Kind, text: basic.Value}, sign == ""
 	case token.STRING:
-		text, err := literal.Unquote(basic.Value)
+		text, err := unquoteString(basic.Value)
 		return atom{kind: token.STRING, text: text}, sign == "" && err == nil && utf8.ValidString(text)
 	case token.INT:
 		n, err := strconv.ParseInt(sign+basic.Value, 10, 64)
@@ -47,6 +48,21 @@ func readAtom(x ast.Expr) (atom, bool) {
 	}
 	return atom{}, false
 }
+
+// unquoteString returns the content of a string literal. CUE gives literals of bytes,
+// which have single quotes, the same token; for them the error is not nil.
+func unquoteString(s string) (string, error) {
+	info, start, _, err := literal.ParseQuotes(s, s)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDouble() {
+		return "", errBytes
+	}
+	return info.Unquote(s[start:])
+}
+
+var errBytes = errors.New("the literal is of bytes")
 
 // isPlainNumber reports whether a text is a decimal number without leading zeros.
 func isPlainNumber(s string) bool { return isDigits(s) && (s[0] != '0' || len(s) == 1) }

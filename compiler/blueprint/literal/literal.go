@@ -10,6 +10,7 @@ package literal
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/literal"
@@ -331,7 +332,8 @@ func Fields(value ast.Node) ([]Field, bool) {
 }
 
 // readField returns a declaration that writes one field under a literal name, and the
-// name. The field is nil for every other declaration.
+// name. The field is nil for every other declaration, and for a name with a character
+// that CUE could normalize.
 func readField(d ast.Decl) (*ast.Field, string) {
 	f, ok := d.(*ast.Field)
 	if !ok || f.Constraint != token.ILLEGAL || len(f.Attrs) > 0 || f.Alias != nil {
@@ -344,10 +346,21 @@ func readField(d ast.Decl) (*ast.Field, string) {
 		}
 	case *ast.BasicLit:
 		if label.Kind == token.STRING {
-			if name, err := literal.Unquote(label.Value); err == nil {
+			if name, err := literal.Unquote(label.Value); err == nil && IsPlainLabel(name) {
 				return f, name
 			}
 		}
 	}
 	return nil, ""
+}
+
+// IsPlainLabel reports whether CUE takes a label as it is written. CUE normalizes labels
+// with characters beyond ASCII.
+func IsPlainLabel(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
