@@ -361,7 +361,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 				text, verdict := shape.Check(f.Value)
 				entity := given{text, verdict, lookup}
 				if verdict == literal.Unknown {
-					entity = checkLiteral(shape, lookup(), c.closed)
+					entity = checkLiteral(shape, lookup(), c.closed, c.observing)
 				}
 				if err := c.checkEntity(name, f.Name, entity); err != nil {
 					return err

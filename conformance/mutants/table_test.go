@@ -109,7 +109,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a key for many", file: "emit/terraform/identities.go",
-		old: "${name}/${role}", new: "${role}",
+		old: "grant.role => local", new: "grant.team => local",
 		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
 	},
 	{
