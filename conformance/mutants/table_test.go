@@ -38,7 +38,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "field of a build", file: "emit/cloudbuild/build.go",
-		old: `json:"entrypoint,omitempty"`, new: `json:"entryPoint,omitempty"`,
+		old: `yaml:"entrypoint,omitempty"`, new: `yaml:"entryPoint,omitempty"`,
 		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
 	},
 	{
