@@ -26,7 +26,7 @@ func checkLiteral(shape *literal.Shape, value cue.Value, closed bool, observing 
 			out.text, out.verdict = shape.Check(source)
 		}
 		if out.verdict == literal.Unknown && !observing() {
-			if x, ok := groundSyntax(value); ok {
+			if x, ok := (&grounder{left: mostGround}).syntax(value); ok {
 				out.text, out.verdict = shape.Check(x)
 			}
 		}
@@ -40,24 +40,36 @@ func isClosed(value cue.Value) bool {
 	return value.IncompleteKind() == cue.StructKind && !value.Allows(cue.AnyString)
 }
 
-// groundSyntax returns a literal that is equal to an evaluated value. It reports false
+// mostGround bounds the values within a value that are read as a literal. References
+// can share values, so that a few lines are millions of them.
+const mostGround = 1000
+
+// grounder reads an evaluated value as a literal.
+type grounder struct {
+	left int // values that it may still read
+}
+
+// syntax returns a literal that is equal to an evaluated value. It reports false
 // if the value leaves something open, so that the schema could still decide it: a
 // default, a constraint on fields, or a kind instead of a value. It does not see what
 // observesDefaults finds.
-func groundSyntax(v cue.Value) (ast.Expr, bool) {
+func (g *grounder) syntax(v cue.Value) (ast.Expr, bool) {
+	if g.left--; g.left < 0 {
+		return nil, false
+	}
 	if _, isDefault := v.Default(); isDefault || v.Err() != nil || !v.IsConcrete() {
 		return nil, false
 	}
 	switch v.IncompleteKind() {
 	case cue.StructKind:
-		return groundStruct(v)
+		return g.structSyntax(v)
 	case cue.ListKind:
 		if v.Allows(cue.AnyIndex) {
 			return nil, false
 		}
 		list := &ast.ListLit{}
 		for it, err := v.List(); err == nil && it.Next(); {
-			x, ok := groundSyntax(it.Value())
+			x, ok := g.syntax(it.Value())
 			if !ok {
 				return nil, false
 			}
@@ -71,12 +83,12 @@ func groundSyntax(v cue.Value) (ast.Expr, bool) {
 		truth, err := v.Bool()
 		return ast.NewBool(truth), err == nil
 	case cue.IntKind, cue.FloatKind, cue.NumberKind:
-		return groundNumber(v)
+		return numberSyntax(v)
 	}
 	return nil, false
 }
 
-func groundStruct(v cue.Value) (ast.Expr, bool) {
+func (g *grounder) structSyntax(v cue.Value) (ast.Expr, bool) {
 	if isClosed(v) {
 		return nil, false
 	}
@@ -89,7 +101,7 @@ func groundStruct(v cue.Value) (ast.Expr, bool) {
 		if sel := it.Selector(); !sel.IsString() || isConstraint(sel) {
 			return nil, false
 		}
-		x, ok := groundSyntax(it.Value())
+		x, ok := g.syntax(it.Value())
 		if !ok {
 			return nil, false
 		}
@@ -99,7 +111,7 @@ func groundStruct(v cue.Value) (ast.Expr, bool) {
 	return out, true
 }
 
-func groundNumber(v cue.Value) (ast.Expr, bool) {
+func numberSyntax(v cue.Value) (ast.Expr, bool) {
 	text, err := v.MarshalJSON()
 	if err != nil {
 		return nil, false

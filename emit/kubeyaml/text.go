@@ -195,7 +195,8 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // compareKeys orders keys of a map as the YAML library does: numbers inside them count
-// as numbers, and other signs come before letters.
+// as numbers, and other signs come before letters. It is no order: n1x comes before n2,
+// n2 before n10, and n10 before n1x.
 func compareKeys(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
