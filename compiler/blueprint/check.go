@@ -129,9 +129,6 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		grammar: g, literals: literals, closed: isClosed(value), ctx: ctx, at: at, out: out,
 		decoders: fieldDecoders(blueprint), Whole: true, known: !files.Partial,
 		valid: map[[2]string]map[string]json.RawMessage{},
-		observing: sync.OnceValue(func() bool {
-			return observesDefaults(files.Instance, map[*build.Instance]bool{})
-		}),
 	}
 	if err := c.checkFields(value, conditions); err != nil {
 		return nil, err
@@ -160,14 +157,12 @@ type checker struct {
 	*grammar
 	literals *literal.Schema
 	closed   bool // the blueprint is a struct of a definition
-	// observing reports whether the files observe defaults.
-	observing func() bool
-	ctx       context.Context
-	at        *progress.Progress
-	out       *Checked
-	decoders  map[string]decoder
-	Whole     bool // nothing except entities is broken
-	known     bool // the set of entities is known
+	ctx      context.Context
+	at       *progress.Progress
+	out      *Checked
+	decoders map[string]decoder
+	Whole    bool // nothing except entities is broken
+	known    bool // the set of entities is known
 	// valid holds the JSON of the valid fields of broken entities, by field and name.
 	valid map[[2]string]map[string]json.RawMessage
 }
@@ -331,7 +326,7 @@ func (c *checker) checkField(name string, value cue.Value) error {
 		return c.checkEntities(name, value)
 	}
 	constraint := func() cue.Value { return c.constraint(name) }
-	if c.decodeChecked(constraint, checkLiteral(shape, value, c.closed, c.observing), c.decoders[name], name) {
+	if c.decodeChecked(constraint, checkLiteral(shape, value, c.closed), c.decoders[name], name) {
 		return nil
 	}
 	c.Whole = false
@@ -359,11 +354,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 			for _, f := range fields {
 				lookup := func() cue.Value { return value.LookupPath(cue.MakePath(cue.Str(f.Name))) }
 				text, verdict := shape.Check(f.Value)
-				entity := given{text, verdict, lookup}
-				if verdict == literal.Unknown {
-					entity = checkLiteral(shape, lookup(), c.closed, c.observing)
-				}
-				if err := c.checkEntity(name, f.Name, entity); err != nil {
+				if err := c.checkEntity(name, f.Name, given{text, verdict, lookup}); err != nil {
 					return err
 				}
 			}
@@ -383,7 +374,7 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 		}
 		key, entity := entities.Selector().Unquoted(), entities.Value()
 		names[key] = true
-		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed, c.observing)); err != nil {
+		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed)); err != nil {
 			return err
 		}
 	}
@@ -427,13 +418,6 @@ func fieldNames(v cue.Value) ([]string, error) {
 		names = append(names, it.Selector().Unquoted())
 	}
 	return names, nil
-}
-
-// given is a value of the blueprint, and what package literal says of it.
-type given struct {
-	text    []byte // JSON of a value that fits
-	verdict literal.Verdict
-	value   func() cue.Value
 }
 
 // decodeChecked decodes a value that satisfies its constraint, and reports one that

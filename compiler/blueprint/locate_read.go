@@ -274,3 +274,10 @@ func (l *locator) recordRef(in scope, into *place, e ast.Expr) bool {
 		}
 	}
 }
+
+// isLocal reports whether a reference is to a name that is not at the top of a file,
+// such as the variable of a loop.
+func isLocal(name *ast.Ident) bool {
+	_, isFile := name.Scope.(*ast.File)
+	return name.Scope != nil && !isFile
+}
