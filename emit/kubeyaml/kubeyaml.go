@@ -8,6 +8,8 @@ package kubeyaml
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -108,7 +110,7 @@ func printReadably(fields map[string]any) ([]byte, error) {
 		return text
 	})
 	if !tabs {
-		return yaml.Marshal(fields)
+		return yaml.Marshal(inOrder(fields))
 	}
 	placeholder := firstPrivate
 	for used[placeholder] {
@@ -120,8 +122,28 @@ func printReadably(fields map[string]any) ([]byte, error) {
 		}
 		return text
 	})
-	document, err := yaml.Marshal(fields)
+	document, err := yaml.Marshal(inOrder(fields))
 	return bytes.ReplaceAll(document, []byte(string(placeholder)), []byte("\t")), err
+}
+
+// inOrder returns a value whose maps have their keys in the order of sortKeys. The
+// library would order them in the same way, but from an order that differs between runs.
+func inOrder(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(yaml.MapSlice, 0, len(value))
+		for _, key := range sortKeys(slices.Collect(maps.Keys(value))) {
+			out = append(out, yaml.MapItem{Key: key, Value: inOrder(value[key])})
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			out[i] = inOrder(element)
+		}
+		return out
+	}
+	return value
 }
 
 // firstPrivate and lastPrivate are the characters that Unicode leaves to private use.

@@ -250,17 +250,17 @@ func (p *printer) entries(v reflect.Value, indent int) (written, ok bool) {
 	if v.Type().Key().Kind() != reflect.String {
 		return false, false
 	}
-	keys := v.MapKeys()
-	// compareKeys has circles, so that the result depends on the order before.
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-	slices.SortStableFunc(keys, func(a, b reflect.Value) int { return compareKeys(a.String(), b.String()) })
-	for _, key := range keys {
-		name := key.String()
+	keys := make([]string, 0, v.Len())
+	for key := v.MapRange(); key.Next(); {
+		keys = append(keys, key.Key().String())
+	}
+	for _, name := range sortKeys(keys) {
 		if !isPlainKey(name) {
 			return false, false
 		}
 		start := len(p.out)
 		p.startEntry(name, indent, !written)
+		key := reflect.ValueOf(name).Convert(v.Type().Key())
 		empty, ok := p.value(v.MapIndex(key), indent, len(name)+1)
 		if !ok {
 			return false, false

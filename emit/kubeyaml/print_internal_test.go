@@ -1,11 +1,13 @@
 package kubeyaml
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -224,6 +226,31 @@ func TestPrinterGivesUp(t *testing.T) {
 		p := &printer{}
 		if p.tryObject(object) {
 			t.Errorf("%#v: the printer prints %q", object, p.out)
+		}
+	}
+}
+
+// TestSortKeys holds the order of every two keys against the library, which sorts more
+// than two keys with circles differently in every run.
+func TestSortKeys(t *testing.T) {
+	keys := []string{
+		"a", "b", "A", "team-2", "team-10", "team-010", "team-02", "team-1x", "n1x", "n2", "n10", "a.b/c", "a/b.c", "a-b",
+		"a_b", "a0", "a00", "a1", "a10", "a100b", "a100", "0", "10", "9", "-", "x-1", "x-01", "x1y2", "x1y10", "z",
+	}
+	for _, a := range keys {
+		for _, b := range keys {
+			if a == b {
+				continue
+			}
+			printed, err := yaml.Marshal(map[string]string{a: "", b: ""})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := sortKeys([]string{a, b})[0]
+			var want yaml.MapSlice
+			if err := yaml.Unmarshal(printed, &want); err != nil || fmt.Sprint(want[0].Key) != first {
+				t.Errorf("of %q and %q, the library prints %v first, %v", a, b, want[0].Key, err)
+			}
 		}
 	}
 }

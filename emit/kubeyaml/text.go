@@ -2,6 +2,7 @@ package kubeyaml
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -193,6 +194,15 @@ func isReserved(s string) bool {
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// sortKeys sorts the keys of a map in the order of the YAML library, and returns them.
+// The order has circles, such as n1x, n2, n10, so that the result depends on the order
+// before.
+func sortKeys(keys []string) []string {
+	slices.Sort(keys)
+	slices.SortStableFunc(keys, compareKeys)
+	return keys
+}
 
 // compareKeys orders keys of a map as the YAML library does: numbers inside them count
 // as numbers, and other signs come before letters. It is no order: n1x comes before n2,
