@@ -234,7 +234,8 @@ func TestPrinterGivesUp(t *testing.T) {
 // than two keys with circles differently in every run.
 func TestSortKeys(t *testing.T) {
 	keys := []string{
-		"a", "b", "A", "team-2", "team-10", "team-010", "team-02", "team-1x", "n1x", "n2", "n10", "a.b/c", "a/b.c", "a-b",
+		"a", "b", "A", "team-2", "team-10", "team-010", "team-02", "team-1x", "n1x", "n2", "n10", "a.b/c", "a/b.c",
+		"a-b",
 		"a_b", "a0", "a00", "a1", "a10", "a100b", "a100", "0", "10", "9", "-", "x-1", "x-01", "x1y2", "x1y10", "z",
 	}
 	for _, a := range keys {
