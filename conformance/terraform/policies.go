@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -15,18 +14,6 @@ type grant struct{ on, role, condition, member string }
 
 // policies are the allow policies of all buckets and projects.
 type policies map[grant]bool
-
-// of returns the roles and principals of a policy, as in "roles/x user:y", sorted.
-func (p policies) of(on string) []string {
-	var out []string
-	for g := range p {
-		if g.on == on {
-			out = append(out, g.role+" "+g.member)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
 
 // setPolicies changes the policies as the provider does if it changes a resource from prior
 // to planned. Either is null if the resource is created or deleted.
