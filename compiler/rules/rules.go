@@ -211,7 +211,7 @@ func (p *Pass) readAcceptances() {
 func (p *Pass) newRest() *Pass {
 	rest := *p
 	rest.Blueprint, rest.inRest = p.Rest, true
-	rest.grants = sync.OnceValue(rest.listGrants)
+	rest.grants = sync.OnceValue(rest.listGrants) // lent is of the plan, which is the same
 	rest.readAcceptances()
 	return &rest
 }
