@@ -18,8 +18,8 @@ import (
 // licenceFile matches the names of the files that a licence asks to pass on.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)([-._].*)?$`)
 
-// licences returns the licences of all that the programs contain: those of each module,
-// of Go, and of files of others in this repository. A module without a licence is an
+// licences returns the licences of every module that the programs contain, of Go, and of
+// files of others in this repository. A module without a licence is an
 // error, because nobody may pass it on.
 func (b *builder) licences(ctx context.Context) ([]byte, error) {
 	modules := map[string]string{} // the directories by path and version

@@ -130,8 +130,8 @@ func removeAll(dir string) error {
 }
 
 // buildRelease clones the source into work, builds all files of the release, and
-// writes them to the directory "out" in it. cache is the directory of the build cache,
-// by default that of the user.
+// writes them to the directory "out" in it. cache is the directory of the build cache;
+// "" means the user's build cache.
 func buildRelease(ctx context.Context, o options, source checkout, work, cache string) error {
 	b := &builder{options: o, checkout: source, clone: filepath.Join(work, "source"), bin: filepath.Join(work, "bin")}
 	out := filepath.Join(work, "out")

@@ -216,8 +216,8 @@ func namesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// readTar returns the files of an archive, and checks that their metadata are those of
-// every build.
+// readTar returns the files of an archive, and checks that their metadata do not depend on
+// the build.
 func readTar(t *testing.T, name string) map[string][]byte {
 	t.Helper()
 	content, err := os.ReadFile(name)

@@ -239,7 +239,7 @@ func progressLine(label string, s progress.State, elapsed time.Duration) string 
 	return b.String()
 }
 
-// stageText says what is done in a stage.
+// stageText names the work of a stage.
 func stageText(s progress.State) string {
 	switch s.Stage {
 	case progress.Reading:

@@ -251,7 +251,7 @@ func TestMeterOfCommands(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		code  int
-		stage string // pattern of what the line must have shown
+		stage string // pattern that a line must match
 		args  string
 	}{
 		{exitClean, "", "vet --notes"},

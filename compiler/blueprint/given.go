@@ -6,7 +6,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/blueprint/literal"
 )
 
-// given is a value of the blueprint, and what package literal says of it.
+// given is a value of the blueprint with the verdict of package literal.
 type given struct {
 	text    []byte // JSON of a value that fits
 	verdict literal.Verdict

@@ -131,11 +131,11 @@ func FuzzLiteral(f *testing.F) {
 		}
 		switch {
 		case verdict == literal.Fits && refusal != nil:
-			t.Errorf("%s: %s\nfits, but CUE refuses it: %v", field, source, refusal)
+			t.Errorf("%s: %s\npackage literal accepts it, CUE refuses it: %v", field, source, refusal)
 		case verdict == literal.Fits && !sameJSON(t, text, want):
-			t.Errorf("%s: %s\nis %s\nbut for CUE %s", field, source, text, want)
+			t.Errorf("%s: %s\npackage literal returns %s\nCUE returns %s", field, source, text, want)
 		case verdict == literal.Unfit && refusal == nil:
-			t.Errorf("%s: %s\ndoes not fit, but CUE accepts it", field, source)
+			t.Errorf("%s: %s\npackage literal refuses it, CUE accepts it", field, source)
 		}
 	})
 }

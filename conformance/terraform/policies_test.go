@@ -94,8 +94,8 @@ func TestResourcesOfTeams(t *testing.T) {
 	}
 }
 
-// formerStorage and formerIdentities are what an earlier folder had instead of the policies
-// of buckets and of the bindings of roles.
+// formerStorage and formerIdentities are the grants of an earlier folder, one resource for
+// each role and principal. Policies of buckets and bindings of roles replace them.
 const (
 	formerStorage = `
 resource "google_storage_bucket_iam_member" "team" {
@@ -152,8 +152,8 @@ resource "google_project_iam_member" "viewer_accounts" {
 )
 
 // TestFormerGrants builds a platform with the grants of an earlier folder, and then with the
-// folder. The policies of the bucket and of the project must then be those of a new
-// platform, although Google Cloud is slow to revoke: no former grant may be revoked after
+// folder. A new platform must then have the same policies of the bucket and of the
+// project, although Google Cloud is slow to revoke: no former grant may be revoked after
 // Terraform has set what replaces it. Only where Terraform cannot forget a resource, because
 // it is older than 1.7, it destroys the former grants of the bucket.
 func TestFormerGrants(t *testing.T) {

@@ -189,8 +189,8 @@ func (r root) edit(t *testing.T, e edit) {
 }
 
 // declared returns the resources of the root and of its modules, as in
-// "google_x.name" and "module.network.google_x.name", sorted, without those that never
-// have an instance. A module's folder has the name of its call.
+// "google_x.name" and "module.network.google_x.name", sorted. It omits resources
+// that never have an instance. A module's folder has the name of its call.
 func (r root) declared(t *testing.T) (out []string) {
 	t.Helper()
 	for _, pattern := range []string{"/*.tf", "/modules/*/*.tf"} {

@@ -32,8 +32,9 @@ const manifestMark = "# MANIFEST\n"
 const deploymentMark = "# DEPLOYMENT\n"
 
 // build is the part of a Cloud Build build that the platform uses (Cloud Build
-// documentation: "Build configuration file schema"). The fields of this type and of
-// step are printed in their order here, which is that of their names.
+// documentation: "Build configuration file schema"). The printer keeps the
+// order of the fields of this type and of step, so the fields stand in the order of their
+// names.
 type build struct {
 	Options        options           `yaml:"options"`
 	ServiceAccount string            `yaml:"serviceAccount"`

@@ -35,7 +35,7 @@ type jsonPrinter struct {
 	printed []byte       // space for the members of one object
 }
 
-// jsonMember is a member of an object, as positions in what is printed.
+// jsonMember locates a member of an object in the printed text.
 type jsonMember struct{ key, value, end int }
 
 // value reads and prints a value. The line on which it ends has the indentation.

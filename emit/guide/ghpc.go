@@ -8,7 +8,8 @@ import (
 
 // expandedBlueprint is the blueprint that Cluster Toolkit's gcluster stores in a
 // deploy folder (its pkg/config, type Blueprint). `gcluster deploy` rejects unknown
-// fields, and runs Terraform in the folder of every group.
+// fields, and runs Terraform in the folder of every group. The printer keeps the order of
+// the fields of these types, so the fields stand in the order of their names.
 type expandedBlueprint struct {
 	BlueprintName    string            `yaml:"blueprint_name"`
 	DeploymentGroups []deploymentGroup `yaml:"deployment_groups"`

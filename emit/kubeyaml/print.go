@@ -42,7 +42,7 @@ type field struct {
 	droppable bool                     // see dropEmpty
 }
 
-// typeFacts is what the printer knows of a type.
+// typeFacts describes a type for the printer.
 type typeFacts struct {
 	own    bool    // the type has its own JSON
 	fields []field // of a struct without its own JSON, in the order of their names
@@ -51,7 +51,7 @@ type typeFacts struct {
 
 var knownTypes sync.Map // of *typeFacts, by reflect.Type
 
-// factsOf returns what the printer knows of a type.
+// factsOf returns the facts of a type.
 func factsOf(t reflect.Type) *typeFacts {
 	if known, ok := knownTypes.Load(t); ok {
 		return known.(*typeFacts)

@@ -261,8 +261,9 @@ func BenchmarkBesideCue(b *testing.B) {
 	}
 }
 
-// usage is what a process takes.
-type usage struct{ cpu, wall, peak float64 } // ms, ms, MiB
+// usage holds the CPU time and the wall time of a process, in ms, and its peak memory, in
+// MiB.
+type usage struct{ cpu, wall, peak float64 }
 
 // useOf runs a command in a directory.
 func useOf(b *testing.B, dir string, command []string) usage {

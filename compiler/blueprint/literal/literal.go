@@ -74,7 +74,7 @@ func (s *Schema) Field(name string) *Shape {
 	return nil
 }
 
-// Shape is what the schema requires of a value.
+// Shape describes the values that the schema accepts.
 type Shape struct {
 	scalar func(atom) Verdict // nil if no scalar fits
 	object *object            // nil if no struct fits

@@ -9,7 +9,7 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// unknown is the shape of what the package does not know.
+// unknown is the shape of a constraint that the package cannot judge.
 var unknown = &Shape{unknown: true, most: -1}
 
 // definition returns the shape of a definition. A definition that contains itself is
