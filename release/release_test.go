@@ -498,9 +498,9 @@ func TestRefused(t *testing.T) {
 		"an unknown file":  {"git tag v1.2.3; touch new.go", nil, "not clean: commit or remove\n?? new.go"},
 		"all at once":      {"touch new.go", nil, "new.go\nthere is no tag v1.2.3"},
 		"no version":       {"git tag 1.2.3", func(o *options) { o.version = "1.2.3" }, "want a semantic version"},
-		"an empty version": {"true", func(o *options) { o.version = "" }, "want a semantic version"},
-		"two numbers":      {"git tag v1.2", func(o *options) { o.version = "v1.2" }, "want a semantic version"},
-		"build metadata":   {"git tag v1.2.3+a", func(o *options) { o.version += "+a" }, "want a semantic version"},
+		"an empty version": {"true", func(o *options) { o.version = "" }, "make release VERSION="},
+		"two numbers":      {"git tag v1.2", func(o *options) { o.version = "v1.2" }, "want v1.2.0"},
+		"build metadata":   {"git tag v1.2.3+a", func(o *options) { o.version += "+a" }, "no build metadata"},
 		"no repository":    {"true", func(o *options) { o.repository = os.TempDir() }, "not a git repository"},
 		"a module of another major version": {
 			"git tag v2.0.0", func(o *options) { o.version = "v2.0.0" }, `has version "v0.0.0-`,

@@ -25,8 +25,14 @@ type checkout struct {
 func checkRepository(ctx context.Context, dir, version string) (checkout, error) {
 	var c checkout
 	// The go command stamps only a version that is canonical.
-	if semver.Canonical(version) != version || version == "" {
+	switch canonical := semver.Canonical(version); {
+	case version == "":
+		return c, errors.New("no version: type make release VERSION=v1.2.3")
+	case canonical == "":
 		return c, fmt.Errorf("version %q: want a semantic version with all three numbers, such as v1.2.3", version)
+	case canonical != version:
+		return c, fmt.Errorf("version %q: a release has no build metadata and all three numbers: want %s",
+			version, canonical)
 	}
 	root, err := git(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
