@@ -271,16 +271,36 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 			alert: "KueueReconcileErrors", at: "1h",
 			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
 					controller="workload"} 0+12x80
-				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="job"} 0+3x80`,
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="workload",result="error"} 0+12x80
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="workload",result="success"} 0+3x80
+				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="job"} 0+3x80
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="job",result="error"} 0+3x80`,
 			want: `{controller="workload"} 0.2`,
+		},
+		{
+			name:  "conflicts when many jobs start, in the proportion of a real Kueue",
+			alert: "KueueReconcileErrors", at: "1h",
+			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
+					controller="job"} 0+63x80
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="job",result="error"} 0+63x80
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="job",result="success"} 0+342x80`,
 		},
 		{
 			name:  "another program's controller, or one that began eight minutes ago",
 			alert: "KueueReconcileErrors", at: "1h",
 			series: `controller_runtime_reconcile_errors_total{job="jobset",cluster="gke-batch",
 					controller="workload"} 0+12x80
+				controller_runtime_reconcile_total{job="jobset",cluster="gke-batch",
+					controller="workload",result="error"} 0+12x80
 				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
-					controller="workload"} 0x50 0+70x5 350x40`,
+					controller="workload"} 0x50 0+70x5 350x40
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+					controller="workload",result="error"} 0x50 0+70x5 350x40`,
 		},
 		{
 			name:  "a busy GPU that is slow",
