@@ -48,6 +48,7 @@ func commandMentions() map[string]string {
 // commandPlaceholders returns the words in capitals that a reader replaces, with a value.
 func commandPlaceholders() map[string]string {
 	return map[string]string{
+		"ACCOUNT":    "wi-team-a",
 		"BUCKET":     "my-project-bucket",
 		"CAPACITY":   "h100-reserved",
 		"CLASS":      "low",

@@ -33,7 +33,7 @@ func TestRemoveTeam(t *testing.T) {
 	}
 
 	// The numbers that count all teams: the totals in the guide.
-	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||members in the project|service ` +
+	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||principals in the project|service ` +
 		`accounts \|).*\|$|^ *queue_cq_team_c_.*of team-c<br>|^The platform is in |` +
 		`^The nodes that|^Each of the teams |4 teams|GiB|^The jobs of .* act as`)
 	isCounted := func(path, line string) bool {

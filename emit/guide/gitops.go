@@ -223,8 +223,8 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"volume claims and Secrets. The members lose their access. When nobody needs the objects, an "+
 			"administrator deletes the namespace: `kubectl delete namespaces NAMESPACE`.",
 	)
-	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the team's "+
-		"roles", deletesBucket(p),
+	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the roles of "+
+		"the team's jobs", deletesBucket(p),
 		". For a removed capacity, it deletes the node pool. Its step ", codeSpan("retire"), " stops if a queue "+
 			"still ",
 		"gives quota of the capacity, because ", toolName(p), " has not synced yet. Otherwise it first stops "+
@@ -234,6 +234,7 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 		"may use no other waits until somebody deletes it. If a capacity gets another machine type, its running "+
 			"jobs ",
 		"lose their nodes: "+requeuedLater(p)+" Kueue queues them again.", explainBuckets(p))
+	explainRightsThatStay(d, p)
 	keepNamespaces(d, p)
 }
 

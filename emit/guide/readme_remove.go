@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // explainRemoval explains how to remove a team or a capacity. It is needed because
@@ -23,8 +24,8 @@ func explainRemoval(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
-		"of it in other files. For a removed team, the next build revokes the team's roles", deletesBucket(p),
-		". For a removed capacity, it deletes the node pool.")
+		"of it in other files. For a removed team, the next build revokes the roles of the team's jobs",
+		deletesBucket(p), ". For a removed capacity, it deletes the node pool.")
 	d.Para(
 		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
 		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
@@ -33,6 +34,7 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"jobs have stopped, and prints the commands that delete the queues.")
 	d.Para(
 		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
+	explainRightsThatStay(d, p)
 	team, tier, queues := kueueRemains(p)
 	cohort := markup("")
 	if len(p.Cohorts) > 0 {
@@ -92,6 +94,28 @@ func deletesBucket(p *ir.Platform) markup {
 		return ""
 	}
 	return ", and deletes its bucket"
+}
+
+// explainRightsThatStay says which rights of a removed team the build does not revoke,
+// if there are any, and how to revoke them.
+func explainRightsThatStay(d *document, p *ir.Platform) {
+	var rights []markup
+	if p.HasMembers() && !p.Delivery.GitOps.On() {
+		rights = append(rights, "The members of a removed team keep their rights in the team's namespace until "+
+			"somebody deletes the namespace.")
+	}
+	if p.HasGroups() {
+		rights = append(rights, "The people of the team's group can connect to the cluster as long as the group is a "+
+			"member of "+codeSpan(p.Cluster.SecurityGroup)+". An administrator of the domain removes it there.")
+	}
+	if own := p.OwnAccounts(); len(own) > 0 {
+		rights = append(rights, "The Google service account of the team stays, with the roles that others have "+
+			"granted it. Delete it with "+codeSpan(shellCommand("gcloud", "iam", "service-accounts", "delete",
+			"ACCOUNT@"+p.Project+".iam.gserviceaccount.com", "--project="+p.Project))+".")
+	}
+	if len(rights) > 0 {
+		d.Para(markdown.Join(rights, " "))
+	}
 }
 
 // classPlaceholder returns the placeholder of a PriorityClass in commands.
@@ -175,17 +199,18 @@ func explainBuckets(p *ir.Platform) markup {
 		return ""
 	}
 	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including old " +
-		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`. A build that has stopped there " +
-		"has emptied the policy of the bucket, so that only roles on the project hold: you then need " +
-		"`roles/storage.admin`.")
+		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`. If a build has already " +
+		"stopped there, the bucket has no policy any more: even an owner of the project then needs " +
+		"`roles/storage.admin` in the project to empty it.")
 	if p.Delivery.InfrastructureManager {
 		return empty
 	}
-	return empty + " To keep the bucket instead, remove it from the Terraform state before the build. You need " +
+	return empty + " To keep the bucket instead, remove it from the Terraform state. You need " +
 		"Terraform and its credentials, as in " + linkTo(referencePage, stepsHeading) +
 		". Run `terraform -chdir=terraform init`, then " +
 		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]' " +
-		"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`. The bucket keeps its policy."
+		"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`. If you do this before the build, the bucket keeps its " +
+		"policy."
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

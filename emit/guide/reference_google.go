@@ -50,11 +50,11 @@ func kueueCeiling(p *ir.Platform) markup {
 func iamQuota(d *document, p *ir.Platform) {
 	i := p.Demand.IAM
 	d.Heading(2, "Limits of IAM")
-	d.Para("IAM limits the whole project, and everything in the project counts. A member counts once for each of ",
-		"its roles. You can request a higher limit only for service accounts: ", codeSpan("Service Account Count"),
-		" on the ",
+	d.Para("IAM limits the whole project, and everything in the project counts. A principal, such as an account, ",
+		"a group or the pods of a team, counts once for each of its roles. You can request a higher limit only for ",
+		"service accounts: ", codeSpan("Service Account Count"), " on the ",
 		consoleLink("Quotas page", "iam-admin/quotas", p.Project), ".")
-	rows := [][]markup{{"members in the project's allow policy", formatNumber(i.Principals),
+	rows := [][]markup{{"principals in the project's allow policy", formatNumber(i.Principals),
 		formatNumber(ir.MaxPrincipals)}}
 	if i.Groups > 0 {
 		rows = append(rows, []markup{"Google groups among them", formatNumber(i.Groups), formatNumber(ir.MaxGroups)})
