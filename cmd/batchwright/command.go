@@ -155,8 +155,8 @@ func (c Command) rootCommand(out io.Writer) *cobra.Command {
 CUE, into a deploy folder: Terraform, Kubernetes manifests, Cloud Build steps
 and dashboards. It works offline and needs no credentials.
 
-Exit codes: 0 clean; 1 the blueprint has findings, or outputs differ; 2 usage;
-3 the command could not do its work.`,
+Exit codes: 0 no errors and no difference; 1 errors, a difference, or warnings
+with --strict; 2 wrong usage; 3 the command could not do its work.`,
 		Example: `  batchwright init --from batch-platform --project my-project platform
   batchwright compile .
   batchwright vet --strict .

@@ -29,7 +29,8 @@ func (c Command) vetCommand() *cobra.Command {
 		Use:   "vet [PATH...]",
 		Short: "Check a blueprint without writing files",
 		Long: `Vet checks a blueprint as compile does, and shows its findings on standard
-output. PATHs are as for compile.
+output: as text the fifty gravest, as JSON all. PATHs are as for
+compile.
 
 It exits with 1 if there are errors, and with --strict also if there are
 warnings. --disable hides warnings and notes by code or by the beginning of a
