@@ -119,7 +119,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		definition: sync.OnceValue(func() cue.Value { return mustDefine(cc) }),
 	}
 	g.vocabulary = sync.OnceValue(func() *vocabulary { return newVocabulary(g.definition()) })
-	g.misnamed = sync.OnceValue(func() map[string]bool { return findMisnamed(g.definition(), value) })
+	g.misnamed = sync.OnceValue(func() map[string]bool { return findMisnamed(literals, value) })
 	if kind := value.IncompleteKind(); kind != cue.StructKind && kind != cue.BottomKind {
 		g.notAStruct(value)
 		return out, nil
@@ -298,20 +298,16 @@ func (c *checker) meantField(blueprint cue.Value, name string) cue.Value {
 }
 
 // findMisnamed returns the names of entities that are invalid.
-func findMisnamed(definition, value cue.Value) map[string]bool {
+func findMisnamed(literals *literal.Schema, value cue.Value) map[string]bool {
 	out := map[string]bool{}
-	known, _ := fieldNames(definition)
-	for _, field := range known {
-		constraint, _ := fieldOf(definition, field)
-		entity, label := patternOf(constraint)
-		if !entity.Exists() {
+	for _, field := range literals.Names() {
+		entity, matches := literals.Field(field).Entity()
+		if entity == nil {
 			continue
 		}
-		matches := labelMatcher(label)
-		entities, ok := iterateFields(value.LookupPath(cue.MakePath(cue.Str(field))))
-		for ok && entities.Next() {
-			if sel := entities.Selector(); sel.IsString() && !matches(sel.Unquoted()) {
-				out[sel.Unquoted()] = true
+		for _, name := range entityNames(value.LookupPath(cue.MakePath(cue.Str(field)))) {
+			if !matches(name) {
+				out[name] = true
 			}
 		}
 	}

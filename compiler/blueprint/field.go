@@ -11,6 +11,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/format"
 
+	"github.com/batchwright/batchwright/compiler/blueprint/literal"
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/secret"
@@ -547,9 +548,16 @@ func (e *explainer) absentEntity(path []string) (string, []string) {
 	return "", nil
 }
 
-// entityNames returns the names of the entities in a map.
+// entityNames returns the names of the entities in a map. As in checkEntities, the
+// syntax has them if the files write the map once, as a literal.
 func entityNames(v cue.Value) []string {
 	var names []string
+	if fields, ok := literal.Fields(v.Source()); ok && v.Err() == nil {
+		for _, f := range fields {
+			names = append(names, f.Name)
+		}
+		return names
+	}
 	for it, ok := iterateFields(v); ok && it.Next(); {
 		if it.Selector().IsString() && !isConstraint(it.Selector()) {
 			names = append(names, it.Selector().Unquoted())

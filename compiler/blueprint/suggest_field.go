@@ -82,8 +82,11 @@ var secretValues = []string{"value", "data", "stringData"}
 // borrowWithinCohort: policy: X is toBorrow: X.
 func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
 	value := g.locate.lookupMeant(g.locate.value(), path)
+	if near == "" || !isStruct(value) {
+		return
+	}
 	schema, _, err := constraintAt(g.definition(), append(slices.Clip(path[:len(path)-1]), near))
-	if near == "" || err != nil || schema.IncompleteKind()&cue.StructKind != 0 || !isStruct(value) {
+	if err != nil || schema.IncompleteKind()&cue.StructKind != 0 {
 		return
 	}
 	for it, ok := iterateFields(value); ok && it.Next(); {

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"strings"
 
 	cueerrors "cuelang.org/go/cue/errors"
@@ -90,7 +89,9 @@ var closers = map[token.Token]token.Token{
 
 // LongAttribute reports whether source begins with an attribute that is too long.
 func LongAttribute(source []byte) bool {
-	source = bytes.TrimLeft(source, " \t\r\n")
+	for len(source) > 0 && strings.IndexByte(" \t\r\n", source[0]) >= 0 {
+		source = source[1:]
+	}
 	if len(source) <= maxAttribute || source[0] != '@' {
 		return false
 	}
