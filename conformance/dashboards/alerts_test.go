@@ -267,39 +267,44 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 				`preempting_cluster_queue="cq-a-hp",reason="InCohortReclamation"} 0+1x180`,
 		},
 		{
-			name:  "a controller that fails every five seconds",
+			name:  "a controller that fails every five seconds, and one that fails seldom",
 			alert: "KueueReconcileErrors", at: "1h",
-			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
-					controller="workload"} 0+12x80
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
-					controller="workload",result="error"} 0+12x80
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
-					controller="workload",result="success"} 0+3x80
-				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",controller="job"} 0+3x80
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
-					controller="job",result="error"} 0+3x80`,
-			want: `{controller="workload"} 0.2`,
+			series: reconciled("kueue", "a", "workload", 12, 3) + reconciled("kueue", "a", "job", 3, 0),
+			want:   `{controller="workload"} 0.8`,
 		},
 		{
 			name:  "conflicts when many jobs start, in the proportion of a real Kueue",
 			alert: "KueueReconcileErrors", at: "1h",
-			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
-					controller="job"} 0+63x80
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
-					controller="job",result="error"} 0+63x80
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
-					controller="job",result="success"} 0+342x80`,
+			series: reconciled("kueue", "a", "job", 63, 342),
 		},
 		{
-			name:  "another program's controller, or one that began eight minutes ago",
+			name:  "a leader that fails, beside a replica that postpones every object",
 			alert: "KueueReconcileErrors", at: "1h",
-			series: `controller_runtime_reconcile_errors_total{job="jobset",cluster="gke-batch",
-					controller="workload"} 0+12x80
-				controller_runtime_reconcile_total{job="jobset",cluster="gke-batch",
-					controller="workload",result="error"} 0+12x80
-				controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",
+			series: reconciled("kueue", "a", "job", 12, 3) + reconciled("kueue", "b", "job", 0, 1000),
+			want:   `{controller="job"} 0.8`,
+		},
+		{
+			name:  "another program's errors beside few errors of Kueue",
+			alert: "KueueReconcileErrors", at: "1h",
+			series: reconciled("kueue", "a", "workload", 3, 0) + reconciled("jobset", "a", "workload", 12, 0),
+		},
+		{
+			name:  "another program's errors beside conflicts of Kueue",
+			alert: "KueueReconcileErrors", at: "1h",
+			series: reconciled("kueue", "a", "workload", 63, 342) + reconciled("jobset", "a", "workload", 1000, 0),
+		},
+		{
+			name:  "another program's success beside errors of Kueue",
+			alert: "KueueReconcileErrors", at: "1h",
+			series: reconciled("kueue", "a", "workload", 12, 3) + reconciled("jobset", "a", "workload", 0, 1000),
+			want:   `{controller="workload"} 0.8`,
+		},
+		{
+			name:  "a controller that began to fail eight minutes ago",
+			alert: "KueueReconcileErrors", at: "1h",
+			series: `controller_runtime_reconcile_errors_total{job="kueue",cluster="gke-batch",instance="a",
 					controller="workload"} 0x50 0+70x5 350x40
-				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",
+				controller_runtime_reconcile_total{job="kueue",cluster="gke-batch",instance="a",
 					controller="workload",result="error"} 0x50 0+70x5 350x40`,
 		},
 		{
@@ -555,4 +560,14 @@ func engine(t *testing.T) *promql.Engine {
 	})
 	t.Cleanup(func() { engine.Close() })
 	return engine
+}
+
+// reconciled returns the series of a controller of a program's replica that fails and
+// succeeds so many times a minute.
+func reconciled(job, instance, controller string, failed, succeeded int) string {
+	labels := fmt.Sprintf(`cluster="gke-batch",job=%q,instance=%q,controller=%q`, job, instance, controller)
+	return fmt.Sprintf(`controller_runtime_reconcile_errors_total{%[1]s} 0+%[2]dx80
+		controller_runtime_reconcile_total{%[1]s,result="error"} 0+%[2]dx80
+		controller_runtime_reconcile_total{%[1]s,result="success"} 0+%[3]dx80
+`, labels, failed, succeeded)
 }

@@ -220,11 +220,11 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"then. Nobody stops these jobs. To stop them, run the command for `HoldAndDrain` above before you merge.",
 		"A flavor stays until no ClusterQueue names it.",
 		"A team's namespace stays, with its network policy, its service account and all objects of the team: jobs, "+
-			"volume claims and Secrets. The members lose their access. When nobody needs the objects, an "+
+			"volume claims and Secrets. The members lose their rights in it. When nobody needs the objects, an "+
 			"administrator deletes the namespace: `kubectl delete namespaces NAMESPACE`.",
 	)
-	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the roles of "+
-		"the team's jobs", deletesBucket(p),
+	d.Para("Then run `./create-platform.sh`. For a removed team, the build revokes the roles "+
+		"that the blueprint gave its jobs", deletesBucket(p),
 		". For a removed capacity, it deletes the node pool. Its step ", codeSpan("retire"), " stops if a queue "+
 			"still ",
 		"gives quota of the capacity, because ", toolName(p), " has not synced yet. Otherwise it first stops "+

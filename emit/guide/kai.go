@@ -146,8 +146,8 @@ func kaiMoves() [][]markup {
 // kaiRemove explains how to remove a team, a cohort or a capacity.
 func kaiRemove(d *document, p *ir.Platform) {
 	d.Para("Delete the team, cohort or capacity from the blueprint and compile: this removes its files, and every ",
-		"mention of it in other files. For a removed team, the next build revokes the roles of the team's jobs",
-		deletesBucket(p), ". For a removed capacity, it deletes the node pool with every pod on it. ",
+		"mention of it in other files. For a removed team, the next build revokes the roles that the blueprint gave ",
+		"its jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool with every pod on it. ",
 		"The build starts nothing more in queues that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
 		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))

@@ -144,11 +144,11 @@ func explainChange(d *document, p *ir.Platform) {
 	d.List(
 		"Find the blueprint: the CUE, YAML or JSON files in which the field `name` is "+codeSpan(p.Name)+
 			", most likely in the git repository that has this folder.",
-		"Get [batchwright](https://github.com/batchwright/batchwright), in the version that the workflow of the "+
-			"repository or its configuration of pre-commit names: its README.md says how to install it.",
+		"Get [batchwright](https://github.com/batchwright/batchwright): its README.md says how to install it. Take "+
+			"the version that the workflow of the blueprint's repository names, or its configuration of pre-commit.",
 		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. If "+
 			"it shows a difference before you change something, the version, the paths or the options differ from the "+
-			"last compile, or somebody has changed the blueprint and not compiled it.",
+			"last compile, or somebody has edited this folder, or the blueprint without compiling it.",
 		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
 			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects.",

@@ -24,8 +24,8 @@ func explainRemoval(d *document, p *ir.Platform) {
 func kueueRemove(d *document, p *ir.Platform) {
 	d.Para(
 		"Delete the team, tier or capacity from the blueprint and compile: this removes its files, and every mention ",
-		"of it in other files. For a removed team, the next build revokes the roles of the team's jobs",
-		deletesBucket(p), ". For a removed capacity, it deletes the node pool.")
+		"of it in other files. For a removed team, the next build revokes the roles that the blueprint gave its ",
+		"jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool.")
 	d.Para(
 		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
 		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
@@ -97,25 +97,32 @@ func deletesBucket(p *ir.Platform) markup {
 }
 
 // explainRightsThatStay says which rights of a removed team the build does not revoke,
-// if there are any, and how to revoke them.
+// and how to revoke them. The plan no longer has the team: what depends on the team
+// begins with "if".
 func explainRightsThatStay(d *document, p *ir.Platform) {
 	var rights []markup
-	if p.HasMembers() && !p.Delivery.GitOps.On() {
-		rights = append(rights, "The members of a removed team keep their rights in the team's namespace until "+
-			"somebody deletes the namespace.")
+	if !p.Delivery.GitOps.On() {
+		until := markup("deleted")
+		if !p.OwnsCluster() {
+			until = "deleted or given back"
+		}
+		rights = append(rights, "The members of a removed team keep their rights in its namespace until the "+
+			"namespace is "+until+".")
 	}
 	if p.HasGroups() {
-		rights = append(rights, "The people of the team's group can connect to the cluster as long as the group is a "+
-			"member of "+codeSpan(p.Cluster.SecurityGroup)+". An administrator of the domain removes it there.")
+		dashboards := markup("")
+		if len(p.Monitoring.MemberRoles) > 0 {
+			dashboards = " and open the dashboards" + inTensorBoard(p)
+		}
+		rights = append(rights, "The people of the team's group can connect to the cluster"+dashboards+
+			" as long as the group is a member of "+codeSpan(p.Cluster.SecurityGroup)+
+			". An administrator of the domain ends this membership.")
 	}
-	if own := p.OwnAccounts(); len(own) > 0 {
-		rights = append(rights, "The Google service account of the team stays, with the roles that others have "+
-			"granted it. Delete it with "+codeSpan(shellCommand("gcloud", "iam", "service-accounts", "delete",
-			"ACCOUNT@"+p.Project+".iam.gserviceaccount.com", "--project="+p.Project))+".")
-	}
-	if len(rights) > 0 {
-		d.Para(markdown.Join(rights, " "))
-	}
+	rights = append(rights, "Roles that others have granted to the team's jobs stay, and a later team with this "+
+		"namespace would get them: revoke them. If the team had a Google service account of its own, the account "+
+		"stays with its roles. After the build, delete it with "+codeSpan(shellCommand("gcloud", "iam",
+		"service-accounts", "delete", "ACCOUNT@"+p.Project+".iam.gserviceaccount.com", "--project="+p.Project))+".")
+	d.Para(markdown.Join(rights, " "))
 }
 
 // classPlaceholder returns the placeholder of a PriorityClass in commands.

@@ -69,7 +69,7 @@ func TestRemains(t *testing.T) {
 	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
 		"- the custom role `gke_batch_build`, which gives no rights without a binding\n",
 		"This also deletes the TensorBoard, with the data of all experiments.",
-		"revokes the roles of the team's jobs, and deletes its bucket.",
+		"revokes the roles that the blueprint gave its jobs, and deletes its bucket.",
 	}})
 	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {"says how to empty or keep it."}})
 	p.Delivery.InfrastructureManager = true

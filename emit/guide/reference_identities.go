@@ -95,9 +95,10 @@ func explainGrants(d *document, p *ir.Platform) {
 		"--role=roles/artifactregistry.writer", unconditional))
 	if p.HasBuckets() {
 		d.Para("The jobs of a team and the owners of the project may use the team's bucket. Terraform sets the ",
-			"policy of the bucket, so the next build revokes every other role on it. The plan of Terraform does ",
-			"not show these roles; `gcloud storage buckets get-iam-policy gs://BUCKET` does. This command lets ",
-			"others read and write the bucket by a role on the project, which the builds keep:")
+			"policy of the bucket, so the next build revokes every other role on it. The plan that first sets the ",
+			"policy of an existing bucket does not show these roles; ",
+			"`gcloud storage buckets get-iam-policy gs://BUCKET` lists them. This command lets others read and ",
+			"write the bucket by a role on the project, which the builds keep:")
 		d.Code("sh", shellCommand("gcloud", "projects", "add-iam-policy-binding", p.Project,
 			"--member=MEMBER", "--role=roles/storage.objectUser",
 			`--condition=title=Bucket BUCKET,expression=resource.name == "projects/_/buckets/BUCKET" || `+

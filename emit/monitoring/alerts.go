@@ -207,6 +207,8 @@ func controllerAlerts(p *ir.Platform) []Alert {
 	if !slices.ContainsFunc(Targets(p), func(t Target) bool { return t.Namespace == ir.KueueNamespace }) {
 		return nil
 	}
+	const failed = `sum by (controller, instance) ` +
+		`(rate(controller_runtime_reconcile_errors_total{@job,@scraped}[10m]))`
 	return []Alert{
 		{
 			Name: "KueueControllerDown", Group: alertsController, For: 5 * 60, Severity: alertCritical,
@@ -227,10 +229,11 @@ func controllerAlerts(p *ir.Platform) []Alert {
 			// Kueue and Kubernetes write the same objects. A reconciliation that meets a newer
 			// version of its object ends with an error, and the next one succeeds: when many jobs
 			// start at once, one reconciliation in six of controller job (measured with the
-			// demonstration of the batch platform). Such errors alone need no administrator.
-			Expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total{@job,@scraped}[10m])) > 0.1` +
-				` and sum by (controller) (rate(controller_runtime_reconcile_errors_total{@job,@scraped}[10m]))` +
-				` / sum by (controller) (rate(controller_runtime_reconcile_total{@job,@scraped}[10m])) > 0.5`,
+			// demonstration of the batch platform). Such errors alone need no administrator. The
+			// share is of each replica, because a replica that is not the leader postpones every
+			// object without an error (Kueue, pkg/controller/core/leader_aware_reconciler.go).
+			Expr: `max by (controller) (` + failed + ` / sum by (controller, instance) ` +
+				`(rate(controller_runtime_reconcile_total{@job,@scraped}[10m])) > 0.5 and ` + failed + ` > 0.1)`,
 			Summary: "More than half of the reconciliations of a Kueue controller fail.",
 			Action: "Controller {{controller}} of Kueue fails. Read the log of Kueue, which names the " +
 				"object and the reason.",

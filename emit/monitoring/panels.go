@@ -532,7 +532,7 @@ func controllerSection(*ir.Platform) Section {
 		},
 		{
 			Title: "Reconcile errors per second",
-			Shape: Lines, Unit: perSecond, Thresholds: []Threshold{{From: 0.1}},
+			Shape: Lines, Unit: perSecond,
 			Queries: []Query{{
 				By: []string{"controller"},
 				expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total` +

@@ -73,7 +73,7 @@ locals {
       group    = "kueue-controller"
       severity = "WARNING"
       duration = "900s"
-      query    = "sum by (controller) (rate(controller_runtime_reconcile_errors_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) > 0.1 and sum by (controller) (rate(controller_runtime_reconcile_errors_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) / sum by (controller) (rate(controller_runtime_reconcile_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) > 0.5"
+      query    = "max by (controller) (sum by (controller, instance) (rate(controller_runtime_reconcile_errors_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) / sum by (controller, instance) (rate(controller_runtime_reconcile_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) > 0.5 and sum by (controller, instance) (rate(controller_runtime_reconcile_errors_total{job=~\"kueue|kueue-controller-manager-metrics-service\",cluster=~\"gke-batch|\"}[10m])) > 0.1)"
       summary  = "More than half of the reconciliations of a Kueue controller fail."
       action   = "Controller $${metric_or_resource.label.controller} of Kueue fails. Read the log of Kueue, which names the object and the reason."
     }
