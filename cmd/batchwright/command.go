@@ -21,7 +21,7 @@ import (
 // Exit codes.
 const (
 	exitClean    = 0
-	exitFindings = 1 // the input has findings, or outputs differ
+	exitFindings = 1 // the input has errors, or outputs differ
 	exitUsage    = 2
 	exitTrouble  = 3 // I/O, or a bug
 )
@@ -155,8 +155,9 @@ func (c Command) rootCommand(out io.Writer) *cobra.Command {
 CUE, into a deploy folder: Terraform, Kubernetes manifests, Cloud Build steps
 and dashboards. It works offline and needs no credentials.
 
-Exit codes: 0 no errors and no difference; 1 errors, a difference, or warnings
-with --strict; 2 wrong usage; 3 the command could not do its work.`,
+Exit codes: 0 success; 1 errors, warnings with "vet --strict", or a difference
+that diff, "compile --exit-code" or "fmt --list" reports; 2 wrong usage; 3 the
+command could not do its work.`,
 		Example: `  batchwright init --from batch-platform --project my-project platform
   batchwright compile .
   batchwright vet --strict .

@@ -102,9 +102,9 @@ pre-commit and a workflow that checks pull requests. Examples are
 
 Without --from, init writes the schema of this batchwright for the blueprint in
 DIR, an existing repository: run it whenever you change the version of
-batchwright. The version also stands in the workflow and in
-.pre-commit-config.yaml: edit it there. With --ci and --pre-commit, init adds
-these files if they do not exist.
+batchwright. The workflow and .pre-commit-config.yaml also name the version:
+edit both. With --ci and --pre-commit, init writes these files too, if none of
+them exists.
 
 The workflow builds batchwright from source. With --checksums, and the file
 checksums.txt of the release of this batchwright, it downloads the released

@@ -29,7 +29,7 @@ func (c Command) vetCommand() *cobra.Command {
 		Use:   "vet [PATH...]",
 		Short: "Check a blueprint without writing files",
 		Long: `Vet checks a blueprint as compile does, and shows its findings on standard
-output: as text the fifty gravest, as JSON all. PATHs are as for
+output: as text the fifty gravest, as JSON every finding. PATHs are as for
 compile.
 
 It exits with 1 if there are errors, and with --strict also if there are

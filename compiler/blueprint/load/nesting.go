@@ -89,6 +89,7 @@ var closers = map[token.Token]token.Token{
 
 // LongAttribute reports whether source begins with an attribute that is too long.
 func LongAttribute(source []byte) bool {
+	// This runs for each token, for which bytes.TrimLeft is too slow.
 	for len(source) > 0 && strings.IndexByte(" \t\r\n", source[0]) >= 0 {
 		source = source[1:]
 	}
