@@ -246,7 +246,7 @@ func TestMeterOfCommands(t *testing.T) {
 		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "a"},
 	} {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Skipf("git: %v\n%s", err, out)
+			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
 	for _, tt := range []struct {
