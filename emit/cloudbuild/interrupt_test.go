@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -19,9 +21,10 @@ import (
 // locked cannot be planned, Helm refuses a release that is pending, and a
 // protected cluster stays.
 //
-// The call whose number the file interrupt holds ends its script when half of
-// its work is done, as a build that is cancelled: Terraform leaves its lock, Helm
-// its pending release, and Infrastructure Manager works on.
+// A call whose script is interrupted leaves half of its work: Terraform its lock, Helm
+// its pending release, and Infrastructure Manager works on. What would be left of the
+// world after each call is therefore written to the file left. The call whose number the
+// file interrupt holds ends its script there, as a build that is cancelled.
 const world = `
 if [[ -e $SANDBOX/dead ]]; then exit 137; fi
 w=$SANDBOX/world
@@ -31,9 +34,19 @@ read -r at <"$SANDBOX/interrupt"
 die() { # at the call that is interrupted, with half of its work done
   if ((n == at)); then
     : >"$SANDBOX/dead"
-    kill -9 "$(<"$SANDBOX/pid")"
+    kill -9 "$SCRIPT"
     exit 137
   fi
+  if [[ -n ${half-} ]]; then return; fi # the work is done by now
+  half=done
+  local thing content
+  printf '%s' "$line" >>"$SANDBOX/left"
+  for thing in "$w"/*; do
+    content=
+    if [[ -s $thing ]]; then read -r content <"$thing"; fi
+    if [[ -e $thing ]]; then printf '\t%s\t%s' "${thing##*/}" "$content" >>"$SANDBOX/left"; fi
+  done
+  printf '\n' >>"$SANDBOX/left"
 }
 refuse() { echo "$1" >&2; die; exit 1; }
 make() { # a thing that must not exist
@@ -136,12 +149,14 @@ die
 type player struct {
 	*sandbox
 	provision, destroy []step
+	// recovered are the worlds from which something was already done, by its name.
+	recovered map[string]bool
 }
 
 func newPlayer(t *testing.T, p *ir.Platform) *player {
 	s := newSandbox(t, p)
 	s.answer(world)
-	play := &player{s, provisionBuild(p).Steps, destroyBuild(p).Steps}
+	play := &player{s, provisionBuild(p).Steps, destroyBuild(p).Steps, map[string]bool{}}
 	// This step copies a file of its image.
 	play.provision = slices.DeleteFunc(play.provision, func(st step) bool { return st.ID == "helm" })
 	play.reset()
@@ -184,20 +199,26 @@ func (p *player) listThings() []string {
 	return names
 }
 
+// things is what is in a world: the content of each thing by its name.
+type things map[string]string
+
 // snapshot returns what is in the world, for restore.
-func (p *player) snapshot() map[string]string {
+func (p *player) snapshot() things {
 	p.t.Helper()
-	all := map[string]string{}
+	all := things{}
 	for _, name := range p.listThings() {
-		all[name] = p.readFile(filepath.Join("world", name))
+		all[name] = strings.TrimSuffix(p.readFile(filepath.Join("world", name)), "\n")
 	}
 	return all
 }
 
-func (p *player) restore(all map[string]string) {
+func (p *player) restore(all things) {
 	p.t.Helper()
 	p.reset()
 	for name, content := range all {
+		if content != "" {
+			content += "\n"
+		}
 		p.writeFile(filepath.Join("world", name), content, 0o644)
 	}
 }
@@ -282,26 +303,49 @@ func (p *player) checkLeft(after, cluster string) {
 	}
 }
 
-// interruptEvery runs something as often as it makes calls, from the same world,
-// interrupted at one call after the other, and then what must be possible.
-func (p *player) interruptEvery(name string, from map[string]string, run func() result, then func(after string)) {
+// interruption is a call at which a script is interrupted, and what is then left.
+type interruption struct {
+	call string
+	left things
+}
+
+// interruptions runs something and returns what an interrupt would leave at each of its
+// calls. The world is afterwards as the whole run leaves it.
+func (p *player) interruptions(name string, run func() result) []interruption {
 	p.t.Helper()
-	for call := 1; ; call++ {
-		p.restore(from)
-		p.interrupt(call)
-		r := run()
-		if _, err := os.Stat(filepath.Join(p.root, "dead")); err != nil {
-			if call == 1 && len(r.calls) > 0 {
-				p.t.Errorf("%s is not interrupted", name)
-			}
-			return
+	p.interrupt(0)
+	p.writeFile("left", "", 0o644)
+	r := run()
+	if r.code != 0 {
+		p.t.Fatalf("%s: exit code %d\n%s", name, r.code, r.output)
+	}
+	var all []interruption
+	for _, line := range splitLines(p.readFile("left")) {
+		fields := strings.Split(line, "\t")
+		left := things{}
+		for i := 1; i < len(fields); i += 2 {
+			left[fields[i]] = fields[i+1]
 		}
-		last := ""
-		if len(r.calls) > 0 {
-			last = r.calls[len(r.calls)-1]
+		all = append(all, interruption{fields[0], left})
+	}
+	if len(all) != len(r.calls) {
+		p.t.Errorf("%s makes %d calls, of which %d can be interrupted", name, len(r.calls), len(all))
+	}
+	return all
+}
+
+// recover does something from what each interruption left, once for each world. What
+// it does depends on nothing but the world.
+func (p *player) recover(name, what string, all []interruption, do func(after string)) {
+	p.t.Helper()
+	for i, at := range all {
+		key := fmt.Sprint(what, at.left) // fmt sorts the keys of a map
+		if p.recovered[key] {
+			continue
 		}
-		p.interrupt(0)
-		then(fmt.Sprintf("%s was interrupted at call %d, %s,", name, call, last))
+		p.recovered[key] = true
+		p.restore(at.left)
+		do(fmt.Sprintf("%s was interrupted at call %d, %s,", name, i+1, at.call))
 	}
 }
 
@@ -311,71 +355,80 @@ func TestInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test runs it")
 	}
-	for _, tt := range []struct {
-		name     string
-		platform *ir.Platform
-		// provision and destroy are the steps that are interrupted, nil for all.
-		provision, destroy []string
-	}{
-		{"Terraform", fullPlatform(), nil, nil},
-		{"Infrastructure Manager", managedPlan(), []string{"infrastructure"}, []string{"infrastructure"}},
-		{"KAI Scheduler", kaiPlatform(), []string{"kai"}, []string{"drain"}},
+	for name, platform := range map[string]*ir.Platform{
+		"Terraform": fullPlatform(), "Infrastructure Manager": managedPlan(), "KAI Scheduler": kaiPlatform(),
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := newPlayer(t, tt.platform)
-			chosen := func(list []string, id string) bool { return list == nil || slices.Contains(list, id) }
-			if tt.provision == nil {
-				p.interruptEvery("create-platform.sh", nil, func() result {
-					return p.runScript("create-platform.sh", "",
-						"--prepare")
-				},
-					func(after string) {
-						half := p.snapshot()
-						if problem := p.run("create-platform.sh", nil, nil); problem != "" {
-							t.Errorf("after %s: %s", after, problem)
-						}
-						p.restore(half)
-						p.mustDestroy(after)
-					})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlayer(t, platform)
+			create := func(arguments ...string) func() result {
+				return func() result { return p.runScript("create-platform.sh", "", arguments...) }
 			}
+			const script = "create-platform.sh"
+			all := p.interruptions(script, create("--prepare"))
+			p.recover(script, "create", all, func(after string) {
+				if problem := p.run(script, nil, nil); problem != "" {
+					t.Errorf("after %s: %s", after, problem)
+				}
+			})
+			p.recover(script, "destroy", all, p.mustDestroy)
+
 			p.reset()
-			if problem := p.run("create-platform.sh", nil, nil); problem != "" {
+			if problem := p.run(script, nil, nil); problem != "" {
 				t.Fatal(problem)
 			}
-			for _, st := range p.provision {
-				before := p.snapshot()
-				if chosen(tt.provision, st.ID) {
-					p.interruptEvery("step "+st.ID, before, func() result { return p.runStep(st) }, func(after string) {
-						half := p.snapshot()
-						p.mustBuild(after)
-						p.restore(half)
-						p.mustDestroy(after)
-					})
-					p.restore(before)
-				}
-				if r := p.runStep(st); r.code != 0 {
-					t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
-				}
-			}
+			p.interruptSteps(p.provision)
 			built := p.snapshot()
-			for _, st := range p.destroy {
-				before := p.snapshot()
-				if chosen(tt.destroy, st.ID) {
-					p.interruptEvery("step "+st.ID, before, func() result { return p.runStep(st) }, func(after string) {
-						half := p.snapshot()
-						p.mustDestroy(after)
-						p.restore(half)
-						p.mustBuild(after)
-					})
-					p.restore(before)
-				}
-				if r := p.runStep(st); r.code != 0 {
-					t.Fatalf("step %s: exit code %d\n%s", st.ID, r.code, r.output)
-				}
-			}
+			p.interruptSteps(p.destroy)
 			p.checkLeft("a whole run", "")
 			p.restore(built)
 			p.mustDestroy("a build")
+			t.Logf("recovered from %d worlds", len(p.recovered))
 		})
+	}
+}
+
+// interruptSteps runs steps, and holds that the platform can be built and destroyed after
+// each of their calls. The world is afterwards as the steps leave it.
+func (p *player) interruptSteps(steps []step) {
+	p.t.Helper()
+	for _, st := range steps {
+		name := "step " + st.ID
+		all := p.interruptions(name, func() result { return p.runStep(st) })
+		after := p.snapshot()
+		p.recover(name, "build", all, p.mustBuild)
+		p.recover(name, "destroy", all, p.mustDestroy)
+		p.restore(after)
+	}
+}
+
+// TestInterruptionsAreReal ends the build for real at every call, and holds that this
+// leaves what TestInterrupted goes on from.
+func TestInterruptionsAreReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long; make test runs it")
+	}
+	p := newPlayer(t, kaiPlatform())
+	if problem := p.run("create-platform.sh", nil, nil); problem != "" {
+		t.Fatal(problem)
+	}
+	for _, st := range p.provision {
+		run := func() result { return p.runStep(st) }
+		before := p.snapshot()
+		all := p.interruptions(st.ID, run)
+		after := p.snapshot()
+		for i, at := range all {
+			p.restore(before)
+			p.interrupt(i + 1)
+			r := run()
+			if len(r.calls) != i+1 || temporary.ReplaceAllString(r.calls[i], "") !=
+				temporary.ReplaceAllString(at.call, "") {
+				t.Errorf("step %s: interrupted at %s, it called %q", st.ID, at.call, r.calls)
+			}
+			if d := cmp.Diff(at.left, p.snapshot()); d != "" {
+				t.Errorf("step %s, interrupted at call %d, leaves (-want +got):\n%s", st.ID, i+1, d)
+			}
+		}
+		p.restore(after)
 	}
 }

@@ -14,23 +14,38 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// stub stands in for every program that would leave the machine. It records
-// how it was called, then does what the test's answers say.
-const stub = `#!/usr/bin/env bash
-call="${0##*/} $*"
-printf -v line ' %q' "$@"
-line=${0##*/}$line
-printf '%s\n' "$line" >>"$SANDBOX/calls"
-printf '%s\0' "$@" >>"$SANDBOX/words"
-if [[ $call == curl* && ${7-} == --output ]]; then : >"$8"; fi
-source "$SANDBOX/answers"
-# Whoever asks for permissions has them, unless the answers say otherwise.
-if [[ $call == *testIamPermissions* && -z ${denied-} ]]; then printf '%s' "$call"; fi
+// standIns is what every bash of a sandbox reads first: a function for each program
+// that would leave the machine. A function records how it was called, then does what the
+// test's answers say, in a subshell without the options of the script. It costs a fork,
+// where a program would cost the start of another bash.
+const standIns = `stand_in() { # program, its arguments
+  set +euo pipefail
+  shopt -u inherit_errexit
+  local call="$*" line program=$1
+  shift
+  printf -v line ' %q' "$@"
+  line=$program$line
+  printf '%s\n' "$line" >>"$SANDBOX/calls"
+  printf '%s\0' "$@" >>"$SANDBOX/words"
+  if [[ $call == curl* && ${7-} == --output ]]; then : >"$8"; fi
+  source "$SANDBOX/answers"
+  # Whoever asks for permissions has them, unless the answers say otherwise.
+  if [[ $call == *testIamPermissions* && -z ${denied-} ]]; then printf '%s' "$call"; fi
+}
+for program in gcloud kubectl terraform curl sleep; do
+  if [[ -e $SANDBOX/bin/$program ]]; then eval "$program() ( stand_in $program \"\$@\" )"; fi
+done
+unset program
+if [[ -z ${SCRIPT-} ]]; then export SCRIPT=$$; fi # the first bash is the script
 `
 
-// sandbox is a deploy folder and a PATH on which gcloud, kubectl, terraform,
-// curl and sleep are stubs, and no other program can be found than those the
-// scripts may use.
+// stub is the program for what finds no functions: xargs, and steps without a script.
+const stub = `#!/usr/bin/env bash
+stand_in "${0##*/}" "$@"
+`
+
+// sandbox is a deploy folder, stand-ins for gcloud, kubectl, terraform, curl and sleep,
+// and a PATH on which no other program can be found than those the scripts may use.
 type sandbox struct {
 	t            *testing.T
 	root, folder string
@@ -58,6 +73,7 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	s.writeFile("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.writeFile("deploy folder/terraform/main.tf", "", 0o644)
+	s.writeFile("stand-ins", standIns, 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
 		s.writeFile(filepath.Join("bin", program), stub, 0o755)
 	}
@@ -95,12 +111,12 @@ func (s *sandbox) readFile(path string) string {
 	return string(content)
 }
 
-// answer sets what the stubs do: shell, in which $call is the command with its
+// answer sets what the stand-ins do: shell, in which $call is the command with its
 // arguments, and $line the same as it is recorded.
 func (s *sandbox) answer(script string) { s.writeFile("answers", script+"\n", 0o644) }
 
 // result is the outcome of a run: the exit code, both streams together, and
-// the calls of the stubs.
+// the calls of the stand-ins.
 type result struct {
 	code   int
 	output string
@@ -119,13 +135,11 @@ func (s *sandbox) runProgram(dir string, env []string, stdin, program string, ar
 	if !strings.Contains(program, "/") {
 		program = filepath.Join(s.root, "bin", program)
 	}
-	// The script's process ID lets a stub end it.
-	cmd := exec.Command(filepath.Join(s.root, "bin", "bash"),
-		append([]string{"-c", `echo $$ >"$SANDBOX/pid"; exec "$@"`, "-", program}, args...)...)
+	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
-	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root, "HOME=" + s.root,
-		"TMPDIR=" + s.root}, env...)
+	cmd.Env = append([]string{"PATH=" + filepath.Join(s.root, "bin"), "SANDBOX=" + s.root,
+		"BASH_ENV=" + filepath.Join(s.root, "stand-ins"), "HOME=" + s.root, "TMPDIR=" + s.root}, env...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	err := cmd.Run()
