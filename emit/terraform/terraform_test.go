@@ -2,9 +2,12 @@ package terraform
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -275,19 +278,29 @@ func TestFormat(t *testing.T) {
 				if bytes.Contains(content, []byte("\n\n\n")) {
 					t.Errorf("%s has two blank lines on end", name)
 				}
-				if terraform == "" {
-					continue
-				}
-				command := exec.Command(terraform, "fmt", "-check", "-diff", "-")
-				command.Stdin = bytes.NewReader(content)
-				if diff, err := command.Output(); err != nil {
-					t.Errorf("terraform fmt would change %s: %v\n%s", name, err, diff)
-				}
+			}
+			if terraform != "" {
+				checkFormat(t, terraform, files)
 			}
 			if !maps.EqualFunc(files, emitFiles(t, p), bytes.Equal) {
 				t.Error("a second run differs")
 			}
 		})
+	}
+}
+
+// checkFormat fails if terraform fmt would change one of the files.
+func checkFormat(t *testing.T, terraform string, files map[string][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff, err := exec.Command(terraform, "fmt", "-check", "-diff", "-recursive", dir).CombinedOutput(); err != nil {
+		t.Errorf("terraform fmt: %v\n%s", err, diff)
 	}
 }
 
