@@ -1,5 +1,9 @@
-// Package mutants_test breaks the compiler, one place at a time, and demands that
-// one of the real tools notices the mistake and names its place.
+// Package mutants_test breaks deploy folders and the compiler, one place at a time, and
+// demands that one of the real tools notices the mistake and names its place.
+//
+// A mutant is a change of a compiled folder, because that costs no build: it shows that
+// the tool notices. A mistake is a change of the compiler's source: it shows that what
+// reaches the tool comes from the compiler.
 package mutants_test
 
 import (
@@ -9,9 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,14 +28,20 @@ import (
 
 const root = "../.."
 
-// mutant is a mistake in the compiler's source, and the tool that must notice it.
+// mutant is a change that a tool must notice.
 type mutant struct {
-	name      string
-	file      string // of the repository
-	old, new  string // old occurs once in the file
-	blueprint string // name of the folder under golden/ that the tool checks
-	by        string // one of tools
-	says      string // part of the tool's output, which leads to the place
+	name   string
+	folder string // name of the folder under golden/ that the tool checks
+	edits  []edit
+	by     string // one of tools
+	says   string // part of the tool's output, which leads to the place
+}
+
+// edit is a change of files: all matches of old, of which there must be one, become new,
+// as regexp.ReplaceAll does it. Lines begin at ^ and end at $.
+type edit struct {
+	files    string // path of the files, with patterns of filepath.Match: of a folder, or of the repository
+	old, new string
 }
 
 // tool checks the deploy folders of a directory. It is a package of a module below
@@ -36,49 +49,49 @@ type mutant struct {
 type tool struct {
 	module, pkg string
 	test        bool
-	args        func(folders, blueprint string) []string
+	args        func(folders, folder string) []string
 }
 
 // tools are the tools by the names that mutants use.
 var tools = map[string]tool{
-	"check": {".", "./cmd/check", false, func(folders, blueprint string) []string {
-		return []string{filepath.Join(folders, blueprint)}
+	"check": {".", "./cmd/check", false, func(folders, folder string) []string {
+		return []string{filepath.Join(folders, folder)}
 	}},
 	// Kueue's scheduler in virtual time: the mutant itself runs this program. It takes a
 	// second, where a plane takes minutes.
-	"rehearsal": {"../rehearse", "./cmd/batchwright-rehearse", false, func(_, blueprint string) []string {
-		return append([]string{"rehearse", "--only", "demonstration"}, blueprintPaths(blueprint)...)
+	"rehearsal": {"../rehearse", "./cmd/batchwright-rehearse", false, func(_, folder string) []string {
+		return append([]string{"rehearse", "--only", "demonstration"}, blueprintPaths(folder)...)
 	}},
 	"kai": {"kai", ".", true, func(folders, _ string) []string {
 		return []string{"-folders=" + folders}
 	}},
-	"plan": {"terraform", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestPlan$/^" + blueprint + "$", "-folders=" + folders}
+	"plan": {"terraform", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestPlan$/^" + folder + "$", "-folders=" + folders}
 	}},
 	"changes": {"terraform", ".", true, func(folders, _ string) []string {
 		return []string{"-test.run=^TestChanges$", "-folders=" + folders}
 	}},
 	// A state on a plane is reached within seconds, and most mutants are noticed
 	// because a state is not reached. The patience is therefore short.
-	"cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
+	"cluster": {"cluster", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-patience=20s"}
 	}},
 	// The same for a folder that a GitOps tool applies.
-	"gitops cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestGitOps$/^" + blueprint + "$", "-folders=" + folders, "-patience=20s"}
+	"gitops cluster": {"cluster", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestGitOps$/^" + folder + "$", "-folders=" + folders, "-patience=20s"}
 	}},
 	// The same in a cluster that others own.
-	"others": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestExistingCluster$/^" + blueprint + "$", "-folders=" + folders}
+	"others": {"cluster", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders}
 	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
-	"attempts": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders, "-attempts"}
+	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}
 	}},
 	// For changes that the tool must accept, and for mutants that it notices only after the
 	// phases of the demonstration, on a machine that others use too.
-	"patient cluster": {"cluster", ".", true, func(folders, blueprint string) []string {
-		return []string{"-test.run=^TestFolders$/^" + blueprint + "$", "-folders=" + folders}
+	"patient cluster": {"cluster", ".", true, func(folders, folder string) []string {
+		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders}
 	}},
 }
 
@@ -98,85 +111,124 @@ func blueprintPaths(blueprint string) []string {
 
 // The errors of a mutant.
 var (
-	errPlace    = errors.New("what is to be changed is not there once")
-	errSame     = errors.New("the folder is the golden one: nothing is broken")
+	errPlace    = errors.New("what is to be changed is not there")
+	errSame     = errors.New("the folder is as before: nothing is broken")
 	errSurvived = errors.New("it survives")
 	errElse     = errors.New("what is said is something else")
 	errSkipped  = errors.New("the tool is not here")
 )
 
-// TestMutants checks that a tool notices every mutant. Two mutants run at a time. Run
-// one with -run TestMutants/NAME.
+// TestMutants checks that a tool notices every change of a folder. Two mutants run at a
+// time. Run one with -run 'TestMutants/TOOL/NAME'.
 func TestMutants(t *testing.T) {
-	b := newBench(t)
-	for _, m := range mutants {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			began := time.Now()
-			err := b.hold(t, m)
-			if errors.Is(err, errSkipped) {
-				t.Skip(err)
-			} else if err != nil {
-				t.Error(err)
+	newBench(t).holdAll(t, mutants, (*bench).change)
+}
+
+// TestMistakes checks that a tool notices every mistake in the compiler's source.
+func TestMistakes(t *testing.T) {
+	newBench(t).holdAll(t, mistakes, (*bench).compileMistake)
+}
+
+// holdAll holds mutants, each in a test of its own below one for its tool.
+func (b *bench) holdAll(t *testing.T, all []mutant, lay layer) {
+	for _, by := range slices.Sorted(maps.Keys(tools)) {
+		t.Run(by, func(t *testing.T) {
+			for _, m := range all {
+				if m.by == by {
+					b.holdApart(t, m, lay)
+				}
 			}
-			t.Logf("%s, %s: %.0f s", m.by, m.blueprint, time.Since(began).Seconds())
 		})
+	}
+	for _, m := range all {
+		if _, ok := tools[m.by]; !ok {
+			t.Errorf("%s: no tool %q", m.name, m.by)
+		}
 	}
 }
 
+// holdApart holds a mutant in a parallel test.
+func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
+	t.Run(m.name, func(t *testing.T) {
+		t.Parallel()
+		began := time.Now()
+		err := b.hold(t, m, lay)
+		if errors.Is(err, errSkipped) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Error(err)
+		}
+		t.Logf("%s, %s: %.0f s", m.by, m.folder, time.Since(began).Seconds())
+	})
+}
+
 // TestHarmless checks that a change that breaks nothing is not noticed, so that
-// TestMutants can fail.
+// TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	b := newBench(t)
 	for _, test := range []struct {
 		mutant
+		lay  layer
 		want error
 	}{
 		{
 			mutant{
-				name: "a description", file: "emit/kubernetes/priorities.go", old: "c.Note,", new: `c.Note + ".",`,
-				blueprint: "tpu-training", by: "patient cluster",
-			}, errSurvived,
+				name: "a description", folder: "tpu-training", by: "patient cluster",
+				edits: []edit{{"kubernetes/priority-classes.yaml", `^description: .*`, "$0."}},
+			}, (*bench).change, errSurvived,
 		},
 		{
 			mutant{
-				name: "a comment", file: "emit/terraform/node_pools.go", old: "No nodes until the reservation",
-				new: "Nothing until the reservation", blueprint: "batch-platform", by: "plan",
-			}, errSame,
+				name: "a comment", folder: "batch-platform", by: "plan",
+				edits: []edit{{"emit/terraform/node_pools.go", "No nodes until the reservation", "$0 exists"}},
+			}, (*bench).compileMistake, errSame,
 		},
 		{
 			mutant{
-				name: "a longer comment", file: "emit/terraform/node_pools.go",
-				old:       "np.note(\"The number of nodes in each zone.\")\n\tnp.setNumber(\"node_count\", p",
-				new:       "np.note(\"The number of nodes in each of the zones.\")\n\tnp.setNumber(\"node_count\", p",
-				blueprint: "batch-platform", by: "plan",
-			}, errSurvived,
+				name: "a longer comment", folder: "batch-platform", by: "plan",
+				edits: []edit{{"terraform/node_pools.tf", "# The number of nodes in each zone", "$0 of the pool"}},
+			}, (*bench).change, errSurvived,
 		},
 		{
 			mutant{
-				name: "a title", file: "emit/monitoring/panels.go", old: `Title: "Requested quota"`,
-				new: `Title: "Requests"`, blueprint: "batch-platform", by: "check",
-			}, errSurvived,
+				name: "a title", folder: "batch-platform", by: "check",
+				edits: []edit{{"emit/monitoring/panels.go", `Title: "Requested quota"`, `Title: "Requests"`}},
+			}, (*bench).compileMistake, errSurvived,
 		},
 		{
 			mutant{
-				name: "a team's label", file: "emit/kai/queues.go", old: "= t.Name\n", new: "= t.Name + \"-\"\n",
-				blueprint: "kai-departments", by: "kai",
-			}, errSurvived,
+				name: "a team's label", folder: "kai-departments", by: "kai",
+				edits: []edit{{"kubernetes/teams/*.yaml", `^    team: .*`, "$0-"}},
+			}, (*bench).change, errSurvived,
 		},
 		{
 			mutant{
-				name: "another place", file: "emit/monitoring/panels.go",
-				old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_quota",
-				blueprint: "batch-platform", by: "check", says: "kueue_cohort_quota",
-			}, errElse,
+				name: "another place", folder: "batch-platform", by: "check", says: "kueue_cohort_quota",
+				edits: []edit{{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"}},
+			}, (*bench).change, errElse,
 		},
-		{mutant{name: "in many places", file: "emit/monitoring/panels.go", old: "Title:", new: "Name:"}, errPlace},
-		{mutant{name: "in no place", file: "emit/monitoring/panels.go", old: "the moon", new: "the sun"}, errPlace},
+		{
+			mutant{
+				name: "in no place", folder: "batch-platform", by: "check",
+				edits: []edit{{"terraform/*.tf", "the moon", "the sun"}},
+			}, (*bench).change, errPlace,
+		},
+		{
+			mutant{
+				name: "in no file", folder: "batch-platform", by: "check",
+				edits: []edit{{"moon/*.tf", "a", "b"}},
+			}, (*bench).change, errPlace,
+		},
+		{
+			mutant{
+				name: "in no place of the source", folder: "batch-platform", by: "check",
+				edits: []edit{{"emit/monitoring/panels.go", "the moon", "the sun"}},
+			}, (*bench).compileMistake, errPlace,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			err := b.hold(t, test.mutant)
+			err := b.hold(t, test.mutant, test.lay)
 			if errors.Is(err, errSkipped) {
 				t.Skip(err)
 			} else if !errors.Is(err, test.want) {
@@ -186,12 +238,20 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// bench builds mutants and runs the tools on their folders.
+// bench lays the folders of mutants and runs the tools on them.
 type bench struct {
-	root  string // absolute
-	tools map[string]func() (string, error)
+	root     string // absolute
+	compiler func() (string, error)
+	folders  map[string]func() (string, error) // as the compiler makes them, by name
+	tools    map[string]func() (string, error)
 }
 
+// layer lays the folder of a mutant into an empty directory, and returns the compiler
+// that belongs to it.
+type layer func(b *bench, ctx context.Context, m mutant, dir string) (compiler string, err error)
+
+// newBench returns a bench that builds every program and compiles every folder once, when
+// a mutant needs it.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	dir := t.TempDir()
@@ -199,7 +259,21 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{abs, map[string]func() (string, error){}}
+	b := &bench{root: abs, folders: map[string]func() (string, error){}, tools: map[string]func() (string, error){}}
+	b.compiler = sync.OnceValues(func() (string, error) {
+		compiler := filepath.Join(dir, "batchwright")
+		return compiler, b.run(t.Context(), ".", "go", "build", "-o", compiler, "./cmd/batchwright")
+	})
+	for _, m := range slices.Concat(mutants, mistakes) {
+		b.folders[m.folder] = sync.OnceValues(func() (string, error) {
+			compiler, err := b.compiler()
+			if err != nil {
+				return "", err
+			}
+			folder := filepath.Join(dir, "folders", m.folder)
+			return folder, b.compile(t.Context(), compiler, m.folder, folder)
+		})
+	}
 	built := map[string]func() (string, error){}
 	for name, tool := range tools {
 		program := filepath.Base(filepath.Join(tool.module, tool.pkg))
@@ -213,13 +287,18 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// build builds a tool, once for all mutants, and returns its path.
+// build builds a tool and returns its path.
 func (b *bench) build(ctx context.Context, tool tool, bin string) (string, error) {
 	args := []string{"build", "-o", bin, tool.pkg}
 	if tool.test {
 		args = []string{"test", "-c", "-o", bin, tool.pkg}
 	}
 	return bin, b.run(ctx, filepath.Join("conformance", tool.module), "go", args...)
+}
+
+// compile compiles a blueprint into a directory.
+func (b *bench) compile(ctx context.Context, compiler, blueprint, dir string) error {
+	return b.run(ctx, ".", compiler, append([]string{"compile", "-o", dir}, blueprintPaths(blueprint)...)...)
 }
 
 // run runs a program in a directory of the repository. The error contains the whole
@@ -237,49 +316,33 @@ func (b *bench) run(ctx context.Context, dir, program string, args ...string) er
 	return nil
 }
 
-// hold builds a mutant, compiles its blueprint and holds the folder against its
-// tool. It returns nil if the tool fails and says what it is to say.
-func (b *bench) hold(t *testing.T, m mutant) error {
+// hold lays the folder of a mutant and holds it against the mutant's tool. It returns nil
+// if the tool fails and says what it is to say.
+func (b *bench) hold(t *testing.T, m mutant, lay layer) error {
 	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
-	compiler, err := b.mutate(ctx, m, dir)
-	if err != nil {
-		return err
-	}
 	folders := filepath.Join(dir, "folders")
-	args := append([]string{"compile", "-o", filepath.Join(folders, m.blueprint)}, blueprintPaths(m.blueprint)...)
-	if err := b.run(ctx, ".", compiler, args...); err != nil {
-		return err
-	}
-	changed, err := b.changed(folders, m.blueprint)
+	compiler, err := lay(b, ctx, m, filepath.Join(folders, m.folder))
 	if err != nil {
 		return err
 	}
-	t.Logf("changed: %s", strings.Join(changed, ", "))
-	if len(changed) == 0 {
-		return errSame
-	}
-
-	tool, ok := tools[m.by]
-	if !ok {
-		return fmt.Errorf("no tool %q", m.by)
-	}
+	tool := tools[m.by]
 	bin, err := b.tools[m.by]()
 	if err != nil {
 		return err
 	}
-	// A plane and its folder take a minute where nobody else works, and what changes without
-	// end is watched for two minutes more.
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	// What changes without end is watched for some minutes.
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
 	where := filepath.Join("conformance", tool.module)
 	if m.by == "rehearsal" {
-		if err := os.Symlink(bin, filepath.Join(dir, filepath.Base(bin))); err != nil {
+		// The compiler finds the program beside itself.
+		if err := os.Symlink(bin, filepath.Join(filepath.Dir(compiler), filepath.Base(bin))); err != nil {
 			return err
 		}
 		where, bin = ".", compiler
 	}
-	caught := b.run(ctx, where, bin, tool.args(folders, m.blueprint)...)
+	caught := b.run(ctx, where, bin, tool.args(folders, m.folder)...)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:
@@ -297,53 +360,129 @@ func (b *bench) hold(t *testing.T, m mutant) error {
 	return nil
 }
 
-// mutate builds the compiler with the mistake in it, into a directory, and leaves
-// the checkout as it is.
-func (b *bench) mutate(ctx context.Context, m mutant, dir string) (string, error) {
-	file := filepath.Join(b.root, m.file)
-	text, err := os.ReadFile(file)
+// change lays the folder as the compiler makes it, and edits it.
+func (b *bench) change(_ context.Context, m mutant, dir string) (string, error) {
+	compiler, err := b.compiler()
 	if err != nil {
 		return "", err
 	}
-	if n := bytes.Count(text, []byte(m.old)); n != 1 {
-		return "", fmt.Errorf("%w: %s has %q %d times", errPlace, m.file, m.old, n)
-	}
-	changed, overlay, bin := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"),
-		filepath.Join(dir, "batchwright")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
+	folder, err := b.folders[m.folder]()
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(
-		os.WriteFile(changed, bytes.Replace(text, []byte(m.old), []byte(m.new), 1), 0o666),
-		os.WriteFile(overlay, replace, 0o666),
-	); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
 		return "", err
 	}
-	return bin, b.run(ctx, ".", "go", "build", "-overlay", overlay, "-o", bin, "./cmd/batchwright")
+	for _, e := range m.edits {
+		if _, err := e.apply(dir, dir); err != nil {
+			return "", err
+		}
+	}
+	return compiler, nil
 }
 
-// changed lists the files of the compiled folder that are not as in the golden one.
-func (b *bench) changed(folders, blueprint string) ([]string, error) {
-	golden, compiled := os.DirFS(filepath.Join(b.root, "golden", blueprint)),
-		os.DirFS(filepath.Join(folders, blueprint))
-	var names []string
-	err := fs.WalkDir(compiled, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasPrefix(name, ".batchwright/") {
-			return err
-		}
-		got, err := fs.ReadFile(compiled, name)
+// compileMistake builds the compiler with the mistake in it, leaves the checkout as it is,
+// and compiles the folder, which must differ from the right one.
+func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (string, error) {
+	above := filepath.Dir(filepath.Dir(dir))
+	replace := map[string]string{}
+	for _, e := range m.edits {
+		changed, err := e.apply(b.root, filepath.Join(above, "source"))
 		if err != nil {
-			return err
+			return "", err
 		}
-		want, err := fs.ReadFile(golden, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		maps.Copy(replace, changed)
+	}
+	overlay, compiler := filepath.Join(above, "overlay.json"), filepath.Join(above, "batchwright")
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(overlay, content, 0o666); err != nil {
+		return "", err
+	}
+	if err := b.run(ctx, ".", "go", "build", "-overlay", overlay, "-o", compiler, "./cmd/batchwright"); err != nil {
+		return "", err
+	}
+	if err := b.compile(ctx, compiler, m.folder, dir); err != nil {
+		return "", err
+	}
+	right, err := b.folders[m.folder]()
+	if err != nil {
+		return "", err
+	}
+	differ, err := differ(os.DirFS(right), os.DirFS(dir))
+	if err != nil {
+		return "", err
+	}
+	if !differ {
+		return "", errSame
+	}
+	return compiler, nil
+}
+
+// apply edits the files below a directory, and writes the changed ones to the same paths
+// below another, which may be the same. It returns the paths of the written files by
+// those of the files that they replace.
+func (e edit) apply(from, to string) (map[string]string, error) {
+	old, err := regexp.Compile("(?m)" + e.old)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(e.files)))
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
 		}
-		if err != nil || !bytes.Equal(want, got) {
-			names = append(names, name)
+		if !old.Match(content) {
+			continue
 		}
-		return nil
-	})
-	return names, err
+		relative, err := filepath.Rel(from, file)
+		if err != nil {
+			return nil, err
+		}
+		changed[file] = filepath.Join(to, relative)
+		if err := os.MkdirAll(filepath.Dir(changed[file]), 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(changed[file], old.ReplaceAll(content, []byte(e.new)), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if len(changed) == 0 {
+		return nil, fmt.Errorf("%w: %s in %s", errPlace, e.old, e.files)
+	}
+	return changed, nil
+}
+
+// differ reports whether a file of one folder, besides the manifest, is missing in the
+// other or differs.
+func differ(a, b fs.FS) (bool, error) {
+	for _, pair := range [][2]fs.FS{{a, b}, {b, a}} {
+		found := false
+		err := fs.WalkDir(pair[0], ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || found || entry.IsDir() || strings.HasPrefix(name, ".batchwright/") {
+				return err
+			}
+			one, err := fs.ReadFile(pair[0], name)
+			if err != nil {
+				return err
+			}
+			other, err := fs.ReadFile(pair[1], name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			found = err != nil || !bytes.Equal(one, other)
+			return nil
+		})
+		if found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }

@@ -1,442 +1,592 @@
 package mutants_test
 
 import (
-	"os"
+	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// mutants are mistakes that somebody could make in the compiler. The expected
-// output of each tool is written by hand.
+// mutants are changes of compiled folders. The expected output of each tool is written
+// by hand.
 var mutants = []mutant{
 	// Dashboards, alerts and builds, checked against the libraries of their readers.
 	{
-		name: "metric's name", file: "emit/monitoring/panels.go",
-		old: "expr: `sum(kueue_cluster_queue_nominal_quota", new: "expr: `sum(kueue_clusterqueue_nominal_quota",
-		blueprint: "batch-platform", by: "check", says: "dashboards/cloud-monitoring/admin.json",
+		name: "PromQL", folder: "batch-platform", by: "check",
+		says: "dashboards/grafana/admin.json",
+		edits: []edit{
+			{
+				"dashboards/grafana/admin.json",
+				`sum\(kueue_pending_workloads\{([^}]*)\}\) or`,
+				"sum(kueue_pending_workloads{$1} or",
+			},
+		},
 	},
 	{
-		name: "PromQL", file: "emit/monitoring/panels.go",
-		old: "`sum(kueue_pending_workloads{@kueue}) or", new: "`sum(kueue_pending_workloads{@kueue} or",
-		blueprint: "batch-platform", by: "check", says: "dashboards/grafana/admin.json",
+		name: "field of an alert rule", folder: "batch-platform", by: "check",
+		says:  "dashboards/alert-rules.yaml",
+		edits: []edit{{"dashboards/alert-rules.yaml", "^( +)for: ", "${1}duration: "}},
 	},
 	{
-		name: "field of an alert rule", file: "emit/dashboard/rules.go",
-		old: `json:"for,omitempty"`, new: `json:"duration,omitempty"`,
-		blueprint: "batch-platform", by: "check", says: "dashboards/alert-rules.yaml",
+		name: "variable of an alert", folder: "batch-platform", by: "check",
+		says:  "dashboards/alert-rules.yaml",
+		edits: []edit{{"dashboards/alert-rules.yaml", `\$labels\.`, "$$label."}},
 	},
 	{
-		name: "variable of an alert", file: "emit/dashboard/rules.go",
-		old: "{{ $$labels.$1 }}", new: "{{ $$label.$1 }}",
-		blueprint: "batch-platform", by: "check", says: "dashboards/alert-rules.yaml",
+		name: "field of what is scraped", folder: "batch-platform", by: "check",
+		says:  "kubernetes/monitoring/kueue.yaml",
+		edits: []edit{{"kubernetes/monitoring/kueue.yaml", "insecureSkipVerify: ", "insecure: "}},
 	},
 	{
-		name: "field of what is scraped", file: "emit/kubernetes/scraping.go",
-		old: `json:"insecureSkipVerify"`, new: `json:"insecure"`,
-		blueprint: "batch-platform", by: "check", says: "kubernetes/monitoring/kueue.yaml",
+		name: "field of a build", folder: "batch-platform", by: "check",
+		says:  "cloudbuild/provision.yaml",
+		edits: []edit{{"cloudbuild/provision.yaml", "^  entrypoint: ", "  entryPoint: "}},
 	},
 	{
-		name: "field of a build", file: "emit/cloudbuild/build.go",
-		old: `yaml:"entrypoint,omitempty"`, new: `yaml:"entryPoint,omitempty"`,
-		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
+		name: "undeclared substitution", folder: "batch-platform", by: "check",
+		says:  "cloudbuild/provision.yaml",
+		edits: []edit{{"cloudbuild/provision.yaml", `^substitutions:\n(  _.*\n)+`, ""}},
 	},
 	{
-		name: "undeclared substitution", file: "emit/cloudbuild/build.go",
-		old: "Substitutions: buildSubstitutions(p),", new: "Substitutions: map[string]string{},",
-		blueprint: "batch-platform", by: "check", says: "cloudbuild/provision.yaml",
-	},
-	{
-		name: "field of Kueue's configuration", file: "emit/kueue/configuration.go",
-		old: `json:"manageJobsWithoutQueueName"`, new: `json:"manageJobWithoutQueueName"`,
-		blueprint: "batch-platform", by: "check", says: "kueue-configuration.yaml",
+		name: "field of Kueue's configuration", folder: "batch-platform", by: "check",
+		says: "kueue-configuration.yaml",
+		edits: []edit{
+			{"kubernetes/system/kueue-configuration.yaml", "manageJobsWithoutQueueName", "manageJobWithoutQueueName"},
+		},
 	},
 
 	// KAI Scheduler's own code.
 	{
-		name: "field of a KAI queue", file: "emit/kai/queues.go",
-		old: `json:"overQuotaWeight"`, new: `json:"weight"`,
-		blueprint: "kai-departments", by: "kai",
-		says: `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
+		name: "parent of a KAI queue", folder: "kai-departments", by: "kai",
+		says:  "after phase start (-told +placed)",
+		edits: []edit{{"kubernetes/teams/*.yaml", `^  parentQueue: .*\n`, ""}},
 	},
 	{
-		name: "parent of a KAI queue", file: "emit/kai/queues.go",
-		old: "ParentQueue: parent", new: `ParentQueue: ""`,
-		blueprint: "kai-departments", by: "kai", says: "after phase start (-told +placed)",
+		name: "weight of a KAI queue", folder: "kai-departments", by: "kai",
+		says: "project-b asks (-told +placed)",
+		edits: []edit{
+			{"kubernetes/cohorts.yaml", "overQuotaWeight: 1", "overQuotaWeight: 0"},
+			{"kubernetes/teams/*.yaml", "overQuotaWeight: 1", "overQuotaWeight: 0"},
+		},
 	},
 	{
-		name: "weight of a KAI queue", file: "emit/kai/queues.go",
-		old: "Weight: 1", new: "Weight: 0",
-		blueprint: "kai-departments", by: "kai", says: "project-b asks (-told +placed)",
+		name: "priority of a KAI queue", folder: "kai-departments", by: "kai",
+		says:  "project-a before project-b (-told +placed)",
+		edits: []edit{{"kubernetes/teams/*.yaml", "^  priority: 150", "  priority: 100"}},
 	},
 	{
-		name: "priority of a KAI queue", file: "emit/kai/queues.go",
-		old: "t.Cohort, t.Priority,", new: "t.Cohort, 100,",
-		blueprint: "kai-departments", by: "kai", says: "project-a before project-b (-told +placed)",
+		name: "guarantee of a KAI queue", folder: "kai-departments", by: "kai",
+		says: "that are not to be evicted",
+		edits: []edit{
+			{"kubernetes/cohorts.yaml", "quota: 16", "quota: 0"},
+			{"kubernetes/teams/*.yaml", "quota: 8", "quota: 0"},
+		},
 	},
 	{
-		name: "guarantee of a KAI queue", file: "emit/kai/queues.go",
-		old: "newShare(g.Guaranteed, g.Most)", new: "newShare(0, g.Most)",
-		blueprint: "kai-departments", by: "kai", says: "that are not to be evicted",
+		name: "tolerations", folder: "kai-departments", by: "kai",
+		says: `"h100-reserved-1"`,
+		edits: []edit{
+			{"workloads/*/*.yaml", `^ +tolerations:\n( +- effect: .*\n +key: .*\n +operator: .*\n +value: .*\n)+`, ""},
+		},
 	},
 	{
-		name: "tolerations", file: "emit/workload/pod.go",
-		old: "kubeyaml.Tolerations(w.Tolerations)", new: "nil",
-		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
-	},
-	{
-		name: "label of a KAI job", file: "compiler/lower/queueing.go",
-		old: "{Key: ir.LabelKAIQueue, Value: w.Queue}", new: "{Key: ir.LabelKAIQueue, Value: w.Name}",
-		blueprint: "kai-departments", by: "kai", says: `"h100-reserved-1"`,
+		name: "label of a KAI job", folder: "kai-departments", by: "kai",
+		says:  `"h100-reserved-1"`,
+		edits: []edit{{"workloads/*/*.yaml", "kai.scheduler/queue: .*", `kai.scheduler/queue: ""`}},
 	},
 
 	// Terraform.
 	{
-		name: "attribute of a resource", file: "emit/terraform/storage.go",
-		old:       `policy.setExpr("bucket", "google_storage_bucket.team[each.key].name")`,
-		new:       `policy.setExpr("bucket", "google_storage_bucket.team[each.key].title")`,
-		blueprint: "batch-platform", by: "plan", says: `\"title\". (storage.tf:`,
+		name: "argument", folder: "batch-platform", by: "plan",
+		says:  `"filename": "reservations.tf"`,
+		edits: []edit{{"terraform/reservations.tf", "specific_reservation_required", "specific_reservation_only"}},
 	},
 	{
-		name: "argument", file: "emit/terraform/reservations.go",
-		old: "specific_reservation_required", new: "specific_reservation_only",
-		blueprint: "batch-platform", by: "plan", says: `"filename": "reservations.tf"`,
+		name: "reference", folder: "batch-platform", by: "plan",
+		says:  `"filename": "cluster.tf"`,
+		edits: []edit{{"terraform/cluster.tf", `var\.node_account`, "google_service_account.node.email"}},
 	},
 	{
-		name: "reference", file: "emit/terraform/node_pools.go",
-		old: `"var.node_account"`, new: `"google_service_account.node.email"`,
-		blueprint: "batch-platform", by: "plan", says: `"filename": "cluster.tf"`,
+		name: "a key for many", folder: "batch-platform", by: "plan",
+		says:  "resources (-by hand +planned)",
+		edits: []edit{{"terraform/identities.tf", `grant\.role => local`, "grant.team => local"}},
 	},
 	{
-		name: "a key for many", file: "emit/terraform/identities.go",
-		old: "grant.role => local", new: "grant.team => local",
-		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
+		name: "no role for groups", folder: "batch-platform", by: "plan",
+		says: "resources (-by hand +planned)",
+		edits: []edit{
+			{"terraform/identities.tf", `^resource "google_project_iam_member" "members" \{\n(  .*\n|\n)+\}\n`, ""},
+		},
 	},
 	{
-		name: "no role for groups", file: "emit/terraform/identities.go",
-		old: "if p.HasGroups() {\n\t\tb.note(\"The group", new: "if !p.HasGroups() {\n\t\tb.note(\"The group",
-		blueprint: "batch-platform", by: "plan", says: "resources (-by hand +planned)",
+		name: "type of an argument", folder: "batch-platform", by: "plan",
+		says:  "string required. (storage.tf:",
+		edits: []edit{{"terraform/storage.tf", `^(  for_each +=) local\.team_buckets`, "$1 var.teams"}},
 	},
 	{
-		name: "type of an argument", file: "emit/terraform/storage.go",
-		old: `bucket.setExpr("for_each", "local.team_buckets")`, new: `bucket.setExpr("for_each", "var.teams")`,
-		blueprint: "batch-platform", by: "plan", says: "string required. (storage.tf:",
-	},
-	{
-		name: "what replaces a pool", file: "emit/terraform/lifecycle.go",
-		old: `{"initial_node_count", "`, new: `{"node_count", "`,
-		blueprint: "batch-platform", by: "changes", says: "replace google_container_node_pool.l4_ondemand",
+		name: "what replaces a pool", folder: "batch-platform", by: "changes",
+		says: "replace google_container_node_pool.l4_ondemand",
+		edits: []edit{
+			{"terraform/node_pools.tf", `ignore_changes = \[initial_node_count\]`, "ignore_changes = [node_count]"},
+		},
 	},
 
 	// The API server, its webhooks, Kueue, JobSet and the scheduler.
 	{
-		name: "kind", file: "emit/kueue/queues.go",
-		old: `"LocalQueue"`, new: `"Localqueue"`,
-		blueprint: "tpu-training", by: "cluster", says: `"Localqueue"`,
+		name: "kind", folder: "tpu-training", by: "cluster",
+		says:  `"Localqueue"`,
+		edits: []edit{{"kubernetes/teams/*.yaml", "^kind: LocalQueue", "kind: Localqueue"}},
 	},
 	{
-		name: "field of a policy", file: "emit/kubernetes/policies.go",
-		old: ".split('%s').map(q, q.split('%s'))", new: ".split('%s').map(q, q.part('%s'))",
-		blueprint: "tpu-training", by: "cluster", says: "jobs-are-queued",
+		name: "field of a policy", folder: "tpu-training", by: "cluster",
+		says:  "jobs-are-queued",
+		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.map\(q, q\.split\('='\)\)`, ".map(q, q.part('='))"}},
 	},
 	{
-		name: "expression of a policy", file: "emit/kubernetes/policies.go",
-		old: ".orValue('') == 'None'", new: ".orValue('') != 'None'",
-		blueprint: "batch-platform", by: "cluster", says: "services-are-headless",
+		name: "expression of a policy", folder: "batch-platform", by: "cluster",
+		says:  "services-are-headless",
+		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.orValue\(''\) == 'None'`, ".orValue('') != 'None'"}},
 	},
 	{
-		name: "two default priorities", file: "emit/kubernetes/priorities.go",
-		old: "GlobalDefault:    c.Default", new: "GlobalDefault:    c.Preempts",
-		blueprint: "batch-platform", by: "cluster", says: `"hp"`,
+		name: "two default priorities", folder: "batch-platform", by: "cluster",
+		says: `"hp"`,
+		edits: []edit{
+			{"kubernetes/priority-classes.yaml", `^globalDefault: true\n`, ""},
+			{"kubernetes/priority-classes.yaml", `^kind: PriorityClass\n`, "${0}globalDefault: true\n"},
+		},
 	},
 	{
-		name: "queue of a LocalQueue", file: "emit/kueue/queues.go",
-		old: "v1beta2.ClusterQueueReference(q.ClusterQueue)", new: "v1beta2.ClusterQueueReference(q.LocalQueue)",
-		blueprint: "tpu-training", by: "cluster", says: "localqueue tpu-training/lq-tpu-training-train",
+		name: "queue of a LocalQueue", folder: "tpu-training", by: "cluster",
+		says:  "localqueue tpu-training/lq-tpu-training-train",
+		edits: []edit{{"kubernetes/teams/*.yaml", "clusterQueue: cq-train", "clusterQueue: lq-train"}},
 	},
 	{
-		name: "controller of an admission check", file: "emit/kueue/checks.go",
-		old: "v1beta2.ProvisioningRequestControllerName", new: `"kueue.x-k8s.io/provisioning"`,
-		blueprint: "a3-ultra-flex", by: "cluster", says: "admissioncheck /dws-a3-ultra",
+		name: "controller of an admission check", folder: "a3-ultra-flex", by: "cluster",
+		says: "admissioncheck /dws-a3-ultra",
+		edits: []edit{
+			{"kubernetes/admission-checks.yaml", "kueue.x-k8s.io/provisioning-request", "kueue.x-k8s.io/provisioning"},
+		},
 	},
 	{
-		name: "no admission check", file: "emit/kueue/queues.go",
-		old: "AdmissionChecksStrategy: checksOf(q)", new: "AdmissionChecksStrategy: nil",
-		blueprint: "a3-ultra-flex", by: "cluster", says: "sample of research has no ProvisioningRequest 1",
+		name: "no admission check", folder: "a3-ultra-flex", by: "cluster",
+		says:  "sample of research has no ProvisioningRequest 1",
+		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
 	},
 	{
-		name: "class of a ProvisioningRequest", file: "compiler/lower/capacity.go",
-		old: `"queued-provisioning.gke.io"`, new: `"check-capacity.autoscaling.x-k8s.io"`,
-		blueprint: "a3-ultra-flex", by: "cluster", says: `the class of job-sample-`,
+		name: "class of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		says: "the class of job-sample-",
+		edits: []edit{
+			{
+				"kubernetes/admission-checks.yaml",
+				"provisioningClassName: .*",
+				"provisioningClassName: check-capacity.autoscaling.x-k8s.io",
+			},
+		},
 	},
 	{
-		name: "time of a ProvisioningRequest", file: "compiler/lower/queueing.go",
-		old: "Value: strconv.Itoa(w.MaxRunSeconds)", new: "Value: strconv.Itoa(w.MaxRunSeconds / 60)",
-		blueprint: "a3-ultra-flex", by: "cluster", says: "is for 10 seconds, want 600",
+		name: "time of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		says:  "is for 10 seconds, want 600",
+		edits: []edit{{"workloads/*/*.yaml", `maxRunDurationSeconds: "600"`, `maxRunDurationSeconds: "10"`}},
 	},
 	{
-		name: "nodes of a ProvisioningRequest", file: "emit/kueue/checks.go",
-		old: `requestDetail = "ResizeRequestName"`, new: `requestDetail = "ResizeRequest"`,
-		blueprint: "a3-ultra-flex", by: "cluster", says: `selects the nodes of "", want "resize-research-sample"`,
+		name: "nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		says:  `selects the nodes of "", want "resize-research-sample"`,
+		edits: []edit{{"kubernetes/admission-checks.yaml", "ResizeRequestName", "ResizeRequest"}},
 	},
 	{
-		name: "service account of pods", file: "emit/workload/pod.go",
-		old: "ServiceAccountName: w.KubeAccount", new: "ServiceAccountName: w.Team",
-		blueprint: "batch-platform-dws", by: "cluster", says: `"l4-reserved":`,
+		name: "service account of pods", folder: "batch-platform-dws", by: "cluster",
+		says:  `"l4-reserved":`,
+		edits: []edit{{"workloads/*/*.yaml", "^( +serviceAccountName: .*)-ksa$", "$1"}},
 	},
 	{
-		name: "label of the queue", file: "compiler/lower/queueing.go",
-		old: "Value: w.Queue}}}", new: "Value: w.Name}}}",
-		blueprint: "batch-platform", by: "cluster", says: "must name a queue of namespace team-a",
+		name: "label of the queue", folder: "batch-platform", by: "cluster",
+		says:  "must name a queue of namespace team-a",
+		edits: []edit{{"workloads/*/*.yaml", "kueue.x-k8s.io/queue-name: .*", `kueue.x-k8s.io/queue-name: ""`}},
 	},
 	{
-		name: "subject of a right", file: "emit/kubernetes/teams.go",
-		old: "Kind: rbacv1.GroupKind, Name: t.Group", new: "Kind: rbacv1.GroupKind, Name: t.Name",
-		blueprint: "batch-platform", by: "cluster", says: `GKE knows no group "team-a"`,
+		name: "subject of a right", folder: "batch-platform", by: "cluster",
+		says:  `GKE knows no group "team-a"`,
+		edits: []edit{{"kubernetes/teams/*.yaml", "^  name: (.*)@example.com$", "  name: $1"}},
 	},
 	{
-		name: "a right more", file: "emit/kubernetes/roles.go",
-		old: `[]string{"events", "pods"}, Verbs: follow`, new: `[]string{"events", "pods"}, Verbs: write`,
-		blueprint: "batch-platform", by: "cluster", says: "may a member of team-a create pods",
+		name: "a right more", folder: "batch-platform", by: "cluster",
+		says:  "may a member of team-a create pods",
+		edits: []edit{{"kubernetes/system/job-submitter.yaml", `^  - pods\n  verbs:\n`, "${0}  - create\n"}},
 	},
 	{
-		name: "level of pod security", file: "emit/kubernetes/teams.go",
-		old: `baseline   = "baseline"`, new: `baseline   = "restricted"`,
-		blueprint: "batch-platform", by: "cluster", says: "24             0   differs",
+		name: "level of pod security", folder: "batch-platform", by: "cluster",
+		says:  "24             0   differs",
+		edits: []edit{{"kubernetes/teams/*.yaml", "enforce: baseline", "enforce: restricted"}},
 	},
 	{
-		name: "who may use a queue", file: "emit/kueue/queues.go",
-		old: "map[string]string{corev1.LabelMetadataName: names[0]}", new: `map[string]string{"name": names[0]}`,
-		blueprint: "batch-platform", by: "rehearsal", says: "namespace doesn't match ClusterQueue selector",
+		name: "label of a flavor", folder: "batch-platform", by: "cluster",
+		says: "4            32   differs",
+		edits: []edit{
+			{
+				"kubernetes/resource-flavors.yaml",
+				`^  nodeLabels:\n(    .*\n)+`,
+				"  nodeLabels:\n    capacity: gke-batch\n",
+			},
+		},
 	},
 	{
-		name: "label of a flavor", file: "emit/kueue/flavors.go",
-		old: "= l.Value", new: "= p.Name",
-		blueprint: "batch-platform", by: "cluster", says: "4            32   differs",
+		name: "effect of a taint", folder: "tpu-training", by: "cluster",
+		says:  "slices-0",
+		edits: []edit{{"terraform/node_pools.tf", `"NO_SCHEDULE"`, `"NoSchedule"`}},
 	},
 	{
-		name: "cohort of a queue", file: "emit/kueue/queues.go",
-		old: "v1beta2.CohortReference(q.Cohort)", new: "v1beta2.CohortReference(q.Tier)",
-		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-lp: pending: 1, want 0",
+		name: "label of a pool", folder: "tpu-training", by: "cluster",
+		says:  "8             0   differs",
+		edits: []edit{{"terraform/node_pools.tf", `^( +)(capacity|resource-type)( +)= "(.*)"$`, `$1$4$3= "$2"`}},
 	},
 	{
-		name: "preemption in a cohort", file: "emit/kueue/queues.go",
-		old:       "ReclaimWithinCohort: v1beta2.PreemptionPolicy(p.ToReclaim)",
-		new:       "ReclaimWithinCohort: v1beta2.PreemptionPolicyNever",
-		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 3, want 2",
+		name: "topology of a slice", folder: "tpu-training", by: "cluster",
+		says: "8             4   differs",
+		edits: []edit{
+			{
+				"workloads/*/*.yaml",
+				"exclusive-topology: cloud.google.com/gke-nodepool",
+				"exclusive-topology: cloud.google.com/gke-tpu-topology",
+			},
+		},
 	},
 	{
-		name: "priority", file: "emit/kubernetes/priorities.go",
-		old: "c.Value,", new: "-c.Value,",
-		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 3, want 2",
+		name: "nodes of an installer", folder: "a3-ultra-flex", by: "cluster",
+		says:  "daemonset kube-system/nccl-rdma-installer",
+		edits: []edit{{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"}},
 	},
 	{
-		name: "quota", file: "emit/kueue/queues.go",
-		old: "kubeyaml.Canonical(q.Nominal),",
-		new: "func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); " +
-			"return kubeyaml.Canonical(n) }(),",
-		blueprint: "batch-platform", by: "rehearsal", says: "queue cq-team-a-hp: pending: 0, want 2",
+		name: "folders of a node", folder: "a3-ultra-flex", by: "cluster",
+		says:  "no quota counts volume gib (hostPath)",
+		edits: []edit{{"kubernetes/system/admission-policies.yaml", "'/home/kubernetes/bin/gib', ", ""}},
 	},
 	{
-		name: "borrowing", file: "emit/kueue/queues.go",
-		old: "canonicalLimit(q.Borrowing)", new: "canonicalLimit(q.Lending)",
-		blueprint: "batch-platform", by: "patient cluster", says: "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+		name: "Kueue's webhooks in every namespace", folder: "batch-platform", by: "attempts",
+		says: "in gmp-system with Kueue down",
+		edits: []edit{
+			{
+				"kubernetes/system/kueue-webhooks/kustomization.yaml",
+				`^  - fieldPaths:\n    - webhooks\.\*\.namespaceSelector\n    select:\n      kind: MutatingWebhookConfiguration\n`,
+				"",
+			},
+		},
 	},
 	{
-		name: "pods of a job", file: "emit/workload/job.go",
-		old: "Parallelism:    new(int32(pods))", new: "Parallelism:    new(int32(1))",
-		blueprint: "batch-platform", by: "rehearsal", says: "capacity l4-spot: running pods: 8, want 24",
+		name: "no quota of pods", folder: "batch-platform", by: "attempts",
+		says:  "uncounted: 0 pods run, want 30",
+		edits: []edit{{"kubernetes/teams/*.yaml", `^( +name: pods\n +nominalQuota: "[1-9][0-9]*)[0-9]{2}"`, `$1"`}},
 	},
 	{
-		name: "effect of a taint", file: "emit/terraform/node_pools.go",
-		old: `"NO_SCHEDULE"`, new: `"NoSchedule"`,
-		blueprint: "tpu-training", by: "cluster", says: "slices-0",
-	},
-	{
-		name: "label of a pool", file: "emit/terraform/variables.go",
-		old: "entry{l.Key, stringTokens(l.Value)}", new: "entry{l.Value, stringTokens(l.Key)}",
-		blueprint: "tpu-training", by: "cluster", says: "8             0   differs",
-	},
-	{
-		name: "topology of a slice", file: "emit/workload/jobset.go",
-		old: "ExclusiveKey, ir.LabelNodePool", new: `ExclusiveKey, "cloud.google.com/gke-tpu-topology"`,
-		blueprint: "tpu-training", by: "cluster", says: "8             4   differs",
-	},
-	{
-		name: "slices of a JobSet", file: "emit/workload/jobset.go",
-		old: "Replicas: int32(replicas)", new: "Replicas: 1",
-		blueprint: "tpu-training", by: "rehearsal", says: "queue cq-train: pending: 2, want 3",
-	},
-	{
-		name: "nodes of an installer", file: "emit/kubernetes/installers.go",
-		old: "Key: ir.LabelNodePool, Operator", new: `Key: "nodepool", Operator`,
-		blueprint: "a3-ultra-flex", by: "cluster", says: "daemonset kube-system/nccl-rdma-installer",
-	},
-	{
-		name: "folders of a node", file: "emit/kubernetes/nodes_policy.go",
-		old: "r.libraries = append(r.libraries, ir.HostGIB)", new: "r.libraries = nil",
-		blueprint: "a3-ultra-flex", by: "cluster", says: "no quota counts volume gib (hostPath)",
-	},
-	{
-		name: "Kueue's webhooks in every namespace", file: "emit/kueue/webhooks.go",
-		old: `everySelector("MutatingWebhookConfiguration"),`, new: "",
-		blueprint: "batch-platform", by: "attempts", says: "in gmp-system with Kueue down",
+		name: "pods not covered", folder: "batch-platform", by: "attempts",
+		says: "pods without requests run on nodes of",
+		edits: []edit{
+			{"kubernetes/teams/*.yaml", `^    - pods\n`, ""},
+			{"kubernetes/teams/*.yaml", `^      - .*\n        name: pods\n(        .*\n)+`, ""},
+		},
 	},
 
 	// Requests that Google's APIs refuse although Terraform accepts the folder.
 	{
-		name: "public nodes in a private cluster", file: "emit/terraform/node_pools.go",
-		old: `	networks.setBool("enable_private_nodes", true)
-`, new: "",
-		blueprint: "a3-ultra-flex", by: "plan", says: "EnablePrivateNodes must be enabled for private clusters",
+		name: "public nodes in a private cluster", folder: "a3-ultra-flex", by: "plan",
+		says:  "EnablePrivateNodes must be enabled for private clusters",
+		edits: []edit{{"terraform/node_pools.tf", `^ +enable_private_nodes = true\n`, ""}},
 	},
 	{
-		name: "read of a reservation", file: "compiler/lower/delivery.go",
-		old: `			"compute.reservationBlocks.list", // the provider's read of every reservation
-`, new: "",
-		blueprint: "batch-platform", by: "plan", says: "Required 'compute.reservationBlocks.list' permission",
+		name: "read of a reservation", folder: "batch-platform", by: "plan",
+		says:  "Required 'compute.reservationBlocks.list' permission",
+		edits: []edit{{"create-platform.sh", `compute\.reservationBlocks\.list,`, ""}},
 	},
 	{
-		name: "topology of a standing pool", file: "emit/terraform/lifecycle.go",
-		old: `		block.setExpr("replace_triggered_by", "["+trigger+"]")
-`, new: "",
-		blueprint: "tpu-training", by: "plan",
-		says: "after another topology is applied, terraform says [] and a second apply would do",
+		name: "topology of a standing pool", folder: "tpu-training", by: "plan",
+		says:  "after another topology is applied, terraform says [] and a second apply would do",
+		edits: []edit{{"terraform/node_pools.tf", `^ +replace_triggered_by = .*\n`, ""}},
 	},
 	{
-		name: "threads of a TPU machine's cores", file: "emit/terraform/lifecycle.go",
-		old: `"node_config[0].advanced_machine_features"`, new: `"node_config[0].min_cpu_platform"`,
-		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_node_pool.slices",
+		name: "threads of a TPU machine's cores", folder: "tpu-training", by: "plan",
+		says: "a second apply would do map[google_container_node_pool.slices",
+		edits: []edit{
+			{
+				"terraform/node_pools.tf",
+				`node_config\[0\]\.advanced_machine_features`,
+				"node_config[0].min_cpu_platform",
+			},
+		},
 	},
 	{
-		name: "default of a dashboard's field", file: "emit/dashboard/cloud.go",
-		old: `json:"collapsed,omitempty"`, new: `json:"collapsed"`,
-		blueprint: "batch-platform", by: "plan", says: "a second apply would do map[google_monitoring_dashboard.main",
+		name: "default of a dashboard's field", folder: "batch-platform", by: "plan",
+		says: "a second apply would do map[google_monitoring_dashboard.main",
+		edits: []edit{
+			{
+				"dashboards/cloud-monitoring/admin.json",
+				`"collapsibleGroup": \{\}`,
+				`"collapsibleGroup": {"collapsed": false}`,
+			},
+		},
 	},
 	{
-		name: "settings of pools that GKE does not create", file: "emit/terraform/cluster.go",
-		old: `	if p.AutoProvisioning.Create {
-		c.block("node_pool_auto_config")`, new: `	if p.Name != "" {
-		c.block("node_pool_auto_config")`,
-		blueprint: "tpu-training", by: "plan", says: "a second apply would do map[google_container_cluster.main:update",
+		name: "settings of pools that GKE does not create", folder: "tpu-training", by: "plan",
+		says: "a second apply would do map[google_container_cluster.main:update",
+		edits: []edit{
+			{
+				"terraform/cluster.tf",
+				`^  node_pool_defaults \{`,
+				"  node_pool_auto_config {\n    node_kubelet_config {\n      insecure_kubelet_readonly_port_enabled = \"FALSE\"\n    }\n  }\n\n$0",
+			},
+		},
 	},
 	{
-		name: "a build that administers service accounts", file: "compiler/lower/delivery.go",
-		old:       `"roles/compute.securityAdmin") // firewall`,
-		new:       `"roles/compute.securityAdmin", "roles/iam.serviceAccountAdmin")`,
-		blueprint: "batch-platform", by: "check",
+		name: "a build that administers service accounts", folder: "batch-platform", by: "check",
 		says: "roles/iam.serviceAccountAdmin is the way to every service account",
+		edits: []edit{
+			{"create-platform.sh", `^  'roles/compute\.securityAdmin'\n`, "${0}  'roles/iam.serviceAccountAdmin'\n"},
+		},
 	},
 	{
-		name: "a build that administers every cluster", file: "compiler/lower/delivery.go",
-		old: `Condition: ir.ClusterCondition(p.Project, p.Cluster.Location, p.Cluster.Name),`, new: `Condition: "",`,
-		blueprint: "batch-platform", by: "check", says: "the build has roles/container.admin on the whole project",
+		name: "a build that administers every cluster", folder: "batch-platform", by: "check",
+		says:  "the build has roles/container.admin on the whole project",
+		edits: []edit{{"create-platform.sh", `^  'resource\.type != \"container.googleapis.com/Cluster\".*'$`, "  ''"}},
 	},
 
-	// A cluster that others own.
+	// Who may do what on the platform.
 	{
-		name: "a default for the pods of others", file: "compiler/lower/lower.go",
-		old: "Default: t.Default && i == 0 && b.Cluster.Existing == nil,", new: "Default: i == 0,",
-		blueprint: "existing", by: "check", says: "a default for the pods of others",
+		name: "ephemeral storage counted", folder: "batch-platform", by: "check",
+		says: "need one that is not counted",
+		edits: []edit{
+			{
+				"kubernetes/system/kueue-configuration.yaml",
+				`^( +excludeResourcePrefixes:)\n +- ephemeral-storage$`,
+				"$1 []",
+			},
+		},
 	},
 	{
-		name: "a namespace that was handed over is deleted", file: "emit/cloudbuild/scripts/leave.sh",
-		old: `kubectl delete namespaces -l "$TEAMS,!$EXISTING"`, new: `kubectl delete namespaces -l "$TEAMS"`,
-		blueprint: "existing", by: "others", says: "the namespace that was handed over comes back as",
+		name: "containers without requests", folder: "batch-platform", by: "check",
+		says: "job with no resources: admitted",
+		edits: []edit{
+			{
+				"kubernetes/system/admission-policies.yaml",
+				`\['cpu', 'memory'\]\.exists\(r,`,
+				"['cpu', 'memory'].filter(r, false).exists(r,",
+			},
+		},
 	},
 	{
-		name: "no quota of pods", file: "emit/kueue/queues.go",
-		old: "pods.NominalQuota = *podsOf(&q.NominalQuota)", new: "pods.NominalQuota = q.NominalQuota",
-		blueprint: "batch-platform", by: "attempts", says: "uncounted: 0 pods run, want 30",
+		name: "any grace period", folder: "batch-platform", by: "check",
+		says:  "job with a year to end: admitted",
+		edits: []edit{{"kubernetes/system/admission-policies.yaml", `<= variables\.grace\)`, ">= 0)"}},
 	},
 	{
-		name: "pods not covered", file: "emit/kueue/queues.go",
-		old: `group.CoveredResources = append(group.CoveredResources, corev1.ResourcePods)
-		for _, f := range q.Flavors {
-			quotas := flavorQuotas(f)
-			quotas.Resources = append(quotas.Resources, podsQuota(quotas.Resources, p.CountedIn(f.Flavor)))`,
-		new: `for _, f := range q.Flavors {
-			_ = podsQuota(nil, p.CountedIn(f.Flavor))
-			quotas := flavorQuotas(f)`,
-		blueprint: "batch-platform", by: "attempts", says: "pods without requests run on nodes of",
+		name: "names of nodes", folder: "batch-platform", by: "check",
+		says: "job with a node: admitted",
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `\['nodeName', 'runtimeClassName'\]`, "['runtimeClassName']"},
+		},
 	},
 	{
-		name: "ephemeral storage counted", file: "emit/kueue/configuration.go",
-		old: "[]string{string(corev1.ResourceEphemeralStorage)}", new: "[]string{}",
-		blueprint: "batch-platform", by: "check", says: "need one that is not counted",
+		name: "a tier without its taints", folder: "batch-platform", by: "check",
+		says: "must not tolerate",
+		edits: []edit{
+			{
+				"kubernetes/system/admission-policies.yaml",
+				`'(nvidia\.com/gpu|reserved|ondemand|spot|cloud\.google\.com/gke-spot)=(true|present)'`,
+				"'$1'",
+			},
+		},
 	},
 	{
-		name: "containers without requests", file: "emit/kubernetes/bounds_policy.go",
-		old: "['cpu', 'memory'].exists(r,", new: "['cpu', 'memory'].filter(r, false).exists(r,",
-		blueprint: "batch-platform", by: "check", says: "job with no resources: admitted",
+		name: "jobs started by hand", folder: "batch-platform", by: "check",
+		says: "job that is started by hand: admitted",
+		edits: []edit{
+			{
+				"kubernetes/system/admission-policies.yaml",
+				`\|\| !oldObject\.spec\.\?suspend\.orValue\(false\)`,
+				"|| true",
+			},
+		},
 	},
 	{
-		name: "any grace period", file: "emit/kubernetes/bounds_policy.go",
-		old: ".orValue(30) <= variables.grace)", new: ".orValue(30) >= 0)",
-		blueprint: "batch-platform", by: "check", says: "job with a year to end: admitted",
+		name: "any node with KAI", folder: "kai-departments", by: "check",
+		says: "job on any node: admitted",
+		edits: []edit{
+			{
+				"kubernetes/system/admission-policies.yaml",
+				`variables\.kept \|\| variables\.pods\.all\(p, \[\{`,
+				"true || variables.pods.all(p, [{",
+			},
+		},
 	},
 	{
-		name: "names of nodes", file: "emit/kubernetes/bounds_policy.go",
-		old: "['nodeName', 'runtimeClassName']", new: "['runtimeClassName']",
-		blueprint: "batch-platform", by: "check", says: "job with a node: admitted",
+		name: "teams on one network", folder: "batch-platform", by: "check",
+		says: "a pod of team-a reaches a pod of team-b",
+		edits: []edit{
+			{"kubernetes/teams/team-a.yaml", `^apiVersion: networking\.k8s\.io/v1\n(.+\n)+?---\n`, ""},
+			{"kubernetes/teams/team-b.yaml", `^apiVersion: networking\.k8s\.io/v1\n(.+\n)+?---\n`, ""},
+		},
+	},
+
+	// An existing cluster.
+	{
+		name: "a default for the pods of others", folder: "existing", by: "check",
+		says:  "a default for the pods of others",
+		edits: []edit{{"kubernetes/priority-classes.yaml", `^kind: PriorityClass\n`, "${0}globalDefault: true\n"}},
 	},
 	{
-		name: "a tier without its taints", file: "emit/kubernetes/bounds_policy.go",
-		old: `t.Key+"="+t.Value`, new: `t.Key`,
-		blueprint: "batch-platform", by: "check", says: "must not tolerate",
-	},
-	{
-		name: "jobs started by hand", file: "emit/kueue/guard.go",
-		old: `"|| !oldObject.spec.?suspend.orValue(false) || `, new: `"|| true || `,
-		blueprint: "batch-platform", by: "check", says: "job that is started by hand: admitted",
-	},
-	{
-		name: "any node with KAI", file: "emit/kai/guard.go",
-		old:       "variables.kept || variables.pods.all(p, [%s].exists(c,",
-		new:       "true || variables.pods.all(p, [%s].exists(c,",
-		blueprint: "kai-departments", by: "check", says: "job on any node: admitted",
-	},
-	{
-		name: "teams on one network", file: "emit/kubernetes/teams.go",
-		old: "networkPolicy(p, t), serviceAccount(p, t)", new: "serviceAccount(p, t)",
-		blueprint: "batch-platform", by: "check", says: "a pod of team-a reaches a pod of team-b",
+		name: "a namespace that was handed over is deleted", folder: "existing", by: "others",
+		says: "the namespace that was handed over comes back as",
+		edits: []edit{
+			{
+				"cloudbuild/destroy.yaml",
+				`kubectl delete namespaces -l "\$TEAMS,!\$EXISTING"`,
+				`kubectl delete namespaces -l "$$TEAMS"`,
+			},
+		},
 	},
 
 	// What Argo CD applies.
 	{
-		name: "queues before their webhooks", file: "emit/kubernetes/gitops.go",
-		old: `annotations := map[string]string{argoWave: "1"}`, new: `annotations := map[string]string{argoWave: "0"}`,
-		blueprint: "batch-platform-argocd", by: "gitops cluster", says: "a sync with Deployments that are not healthy",
+		name: "queues before their webhooks", folder: "batch-platform-argocd", by: "gitops cluster",
+		says: "a sync with Deployments that are not healthy",
+		edits: []edit{
+			{"kubernetes/*.yaml", `sync-wave: "1"`, `sync-wave: "0"`},
+			{"kubernetes/*/*.yaml", `sync-wave: "1"`, `sync-wave: "0"`},
+		},
 	},
 	{
-		name: "certificates of JobSet", file: "emit/gitops/argocd.go",
-		old: `"RespectIgnoreDifferences=true"`, new: `"Validate=true"`,
-		blueprint: "batch-platform-argocd", by: "gitops cluster", says: "a sync sets the certificate of JobSet to",
+		name: "certificates of JobSet", folder: "batch-platform-argocd", by: "gitops cluster",
+		says:  "a sync sets the certificate of JobSet to",
+		edits: []edit{{"gitops/platform.yaml", "RespectIgnoreDifferences=true", "Validate=true"}},
 	},
 	{
-		name: "account of JobSet", file: "compiler/ir/gitops.go",
-		old: `jobSetOfChart   = "jobset-controller"`, new: `jobSetOfChart   = "jobset-manager"`,
-		blueprint: "batch-platform-argocd", by: "check", says: "job of a jobset: refused",
+		name: "account of JobSet", folder: "batch-platform-argocd", by: "check",
+		says: "job of a jobset: refused",
+		edits: []edit{
+			{
+				"kubernetes/system/admission-policies.yaml",
+				"jobset-system:jobset-controller",
+				"jobset-system:jobset-manager",
+			},
+		},
 	},
 	{
-		name: "account of a team that leaves", file: "emit/kubernetes/gitops.go",
-		old: "namespaces[o.Namespace]", new: "namespaces[o.Name]",
-		blueprint: "batch-platform-argocd", by: "gitops cluster", says: `still has ["NetworkPolicy"]`,
+		name: "account of a team that leaves", folder: "batch-platform-argocd", by: "gitops cluster",
+		says: `still has ["NetworkPolicy"]`,
+		edits: []edit{
+			{
+				"kubernetes/teams/*.yaml",
+				`^    argocd\.argoproj\.io/compare-options: IgnoreExtraneous\n    argocd\.argoproj\.io/sync-options: Prune=false,Delete=false\n`,
+				"",
+			},
+		},
 	},
 }
 
-// TestPlaces checks in a second what TestMutants finds out in minutes: that the source
-// of every mutant is still there, once. make test runs it, so that a change of the
-// source keeps its mutants.
+// mistakes are mistakes that somebody could make in the compiler: at least one for each
+// kind of tool, and those that a rehearsal notices, because it starts from a blueprint.
+var mistakes = []mutant{
+	{
+		name: "metric's name", folder: "batch-platform", by: "check",
+		says: "dashboards/cloud-monitoring/admin.json",
+		edits: []edit{
+			{
+				"emit/monitoring/panels.go",
+				"\\Qexpr: `sum(kueue_cluster_queue_nominal_quota\\E",
+				"expr: `sum(kueue_clusterqueue_nominal_quota",
+			},
+		},
+	},
+	{
+		name: "field of a KAI queue", folder: "kai-departments", by: "kai",
+		says:  `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
+		edits: []edit{{"emit/kai/queues.go", `json:"overQuotaWeight"`, `json:"weight"`}},
+	},
+	{
+		name: "attribute of a resource", folder: "batch-platform", by: "plan",
+		says: `\"title\". (storage.tf:`,
+		edits: []edit{
+			{
+				"emit/terraform/storage.go",
+				`(policy\.setExpr\("bucket", "google_storage_bucket\.team\[each\.key\])\.name`,
+				"$1.title",
+			},
+		},
+	},
+	{
+		name: "who may use a queue", folder: "batch-platform", by: "rehearsal",
+		says: "namespace doesn't match ClusterQueue selector",
+		edits: []edit{
+			{
+				"emit/kueue/queues.go",
+				`\Qmap[string]string{corev1.LabelMetadataName: names[0]}\E`,
+				`map[string]string{"name": names[0]}`,
+			},
+		},
+	},
+	{
+		name: "cohort of a queue", folder: "batch-platform", by: "rehearsal",
+		says:  "queue cq-team-a-lp: pending: 1, want 0",
+		edits: []edit{{"emit/kueue/queues.go", `CohortReference\(q\.Cohort\)`, "CohortReference(q.Tier)"}},
+	},
+	{
+		name: "preemption in a cohort", folder: "batch-platform", by: "rehearsal",
+		says: "queue cq-team-a-hp: pending: 3, want 2",
+		edits: []edit{
+			{
+				"emit/kueue/queues.go",
+				`(ReclaimWithinCohort: v1beta2)\.PreemptionPolicy\(p\.ToReclaim\)`,
+				"$1.PreemptionPolicyNever",
+			},
+		},
+	},
+	{
+		name: "priority", folder: "batch-platform", by: "rehearsal",
+		says:  "queue cq-team-a-hp: pending: 3, want 2",
+		edits: []edit{{"emit/kubernetes/priorities.go", `\bc\.Value,`, "-c.Value,"}},
+	},
+	{
+		name: "quota", folder: "batch-platform", by: "rehearsal",
+		says: "queue cq-team-a-hp: pending: 0, want 2",
+		edits: []edit{
+			{
+				"emit/kueue/queues.go",
+				`kubeyaml\.Canonical\(q\.Nominal\),`,
+				"func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
+			},
+		},
+	},
+	{
+		name: "borrowing", folder: "batch-platform", by: "rehearsal",
+		says:  "queue cq-team-a-hp: pending: 0, want 1",
+		edits: []edit{{"emit/kueue/queues.go", `canonicalLimit\(q\.Borrowing\)`, "canonicalLimit(q.Lending)"}},
+	},
+	{
+		name: "pods of a job", folder: "batch-platform", by: "rehearsal",
+		says:  "capacity l4-spot: running pods: 8, want 24",
+		edits: []edit{{"emit/workload/job.go", `(Parallelism: +)new\(int32\(pods\)\)`, "${1}new(int32(1))"}},
+	},
+	{
+		name: "slices of a JobSet", folder: "tpu-training", by: "rehearsal",
+		says:  "queue cq-train: pending: 2, want 3",
+		edits: []edit{{"emit/workload/jobset.go", `Replicas: int32\(replicas\)`, "Replicas: 1"}},
+	},
+}
+
+// TestPlaces checks in seconds what the other tests find out in minutes: that what every
+// mutant changes is still there. make test runs it, so that a change of the compiler keeps
+// its mutants.
 func TestPlaces(t *testing.T) {
+	b := newBench(t)
 	for _, m := range mutants {
-		content, err := os.ReadFile(filepath.Join(root, m.file))
-		if err != nil {
-			t.Error(err)
-			continue
+		if _, err := b.change(t.Context(), m, filepath.Join(t.TempDir(), m.folder)); err != nil {
+			t.Errorf("%s: %v", m.name, err)
 		}
-		if n := strings.Count(string(content), m.old); n != 1 {
-			t.Errorf("%s: %s has %d times %q", m.name, m.file, n, m.old)
+	}
+	for _, m := range mistakes {
+		for _, e := range m.edits {
+			if _, err := e.apply(b.root, t.TempDir()); err != nil {
+				t.Errorf("%s: %v", m.name, err)
+			}
 		}
+	}
+	if _, err := (edit{"go.mod", "the moon", ""}).apply(b.root, t.TempDir()); !errors.Is(err, errPlace) {
+		t.Errorf("what is not there: %v", err)
 	}
 }
