@@ -238,11 +238,11 @@ func TestGitTrouble(t *testing.T) {
 }
 
 // TestGitInterrupt: a git that waits, or what it has started, ends with the
-// context.
+// context. Otherwise the test would wait for an hour.
 func TestGitInterrupt(t *testing.T) {
 	dir, _ := newRepository(t)
 	fake := t.TempDir()
-	if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nsleep 60\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(fake, "git"), []byte("#!/bin/sh\nsleep 3600\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", fake+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -252,10 +252,9 @@ func TestGitInterrupt(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		begun := time.Now()
 		err := run(&repository{ctx: ctx, dir: dir, objects: map[string]gitObject{}})
-		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
-			t.Errorf("%s: %v after %s", name, err, took)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Texts that look like secrets are put together here, so that scanners of this
@@ -215,8 +214,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestLinear: no text takes more than its length, whatever is repeated in it. The limit is
-// far above what a text takes, and far below what its square would.
+// TestLinear: no text takes more than its length, whatever is repeated in it. The square of
+// the length would take longer than go test lets a package run.
 func TestLinear(t *testing.T) {
 	size := 1 << 20
 	if testing.Short() { // as with the race detector, which makes the search many times slower
@@ -226,12 +225,7 @@ func TestLinear(t *testing.T) {
 		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", privateKey("PRIVATE KEY", "\n"),
 		"--token ", `"token": "`, "://", "a://b:c", "eyJ", "eyJ.", "--token,", "a:b@", "curl -u ", "curl -u a:", "-u ",
 	} {
-		text := strings.Repeat(part, size/len(part))
-		began := time.Now()
-		Mask(text)
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%q: %v", part, took)
-		}
+		Mask(strings.Repeat(part, size/len(part)))
 	}
 }
 
