@@ -19,6 +19,10 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The tables of the A3 Ultra reference system, written by hand from Google's Cluster
@@ -46,12 +50,12 @@ var (
 )
 
 func a3UltraFlex(t *testing.T) fs.FS {
-	return treeFS(compileFolder(t, root+"/blueprints/a3-ultra-flex"))
+	return fixture.FS(compile.Reference(t, "a3-ultra-flex"))
 }
 
 func TestA3UltraFlexNetworks(t *testing.T) {
 	files := a3UltraFlex(t)
-	vars, err := tfVars(files)
+	vars, err := check.TerraformVariables(files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +66,13 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	made, err := gpuSubnets(files)
+	made, err := check.GPUSubnets(files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for name, s := range sortedEntries(made) {
-		got = append(got, name+" "+s.cidr+" "+s.profile)
+		got = append(got, name+" "+s.CIDR+" "+s.Profile)
 	}
 	if d := cmp.Diff(a3UltraSubnets, got); d != "" {
 		t.Errorf("subnets (-reference +compiled):\n%s", d)
@@ -78,9 +82,9 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 		!regexp.MustCompile(`(?m)^  mtu +=\s8896$`).Match(call) {
 		t.Errorf("the network's module gets no MTU of 8896 (%v):\n%s", err, call)
 	}
-	main, err := tfResources(files, "terraform/modules/network/main.tf", "google_compute_network")
-	if err != nil || len(main) != 1 || main[0].sourceOf("mtu") != "var.mtu" ||
-		main[0].firstBlock("lifecycle").sourceOf("ignore_changes") != "[mtu]" {
+	main, err := check.TerraformResources(files, "terraform/modules/network/main.tf", "google_compute_network")
+	if err != nil || len(main) != 1 || main[0].SourceOf("mtu") != "var.mtu" ||
+		main[0].FirstBlock("lifecycle").SourceOf("ignore_changes") != "[mtu]" {
 		t.Errorf("the network must take the MTU of the module, only at its creation (%v)", err)
 	}
 	got = nil
@@ -99,25 +103,25 @@ func TestA3UltraFlexNetworks(t *testing.T) {
 // requires them.
 func TestA3UltraFlexPool(t *testing.T) {
 	files := a3UltraFlex(t)
-	resources, err := tfResources(files, "terraform/node_pools.tf", "google_container_node_pool")
+	resources, err := check.TerraformResources(files, "terraform/node_pools.tf", "google_container_node_pool")
 	if err != nil || len(resources) != 2 {
 		t.Fatalf("%d node pools: %v", len(resources), err)
 	}
 	system, pool := resources[0], resources[1]
-	if got := system.firstBlock("node_config").textOf("machine_type"); got != "e2-standard-16" {
+	if got := system.FirstBlock("node_config").TextOf("machine_type"); got != "e2-standard-16" {
 		t.Errorf("system pool of %s", got)
 	}
-	config, scaling, management := pool.firstBlock("node_config"), pool.firstBlock("autoscaling"),
-		pool.firstBlock("management")
+	config, scaling, management := pool.FirstBlock("node_config"), pool.FirstBlock("autoscaling"),
+		pool.FirstBlock("management")
 	got := map[string]string{
-		"machine": config.textOf("machine_type"), "accelerator": config.firstBlock("guest_accelerator").textOf("type"),
-		"count":      fmt.Sprint(config.firstBlock("guest_accelerator").numberOf("count")),
-		"flex start": config.sourceOf("flex_start"),
-		"queued":     pool.firstBlock("queued_provisioning").sourceOf("enabled"),
-		"repair":     management.sourceOf("auto_repair"), "upgrade": management.sourceOf("auto_upgrade"),
-		"least": scaling.sourceOf("total_min_node_count"), "most": scaling.sourceOf("total_max_node_count"),
-		"reservations": config.firstBlock("reservation_affinity").textOf("consume_reservation_type"),
-		"zones":        pool.sourceOf("node_locations"),
+		"machine": config.TextOf("machine_type"), "accelerator": config.FirstBlock("guest_accelerator").TextOf("type"),
+		"count":      fmt.Sprint(config.FirstBlock("guest_accelerator").NumberOf("count")),
+		"flex start": config.SourceOf("flex_start"),
+		"queued":     pool.FirstBlock("queued_provisioning").SourceOf("enabled"),
+		"repair":     management.SourceOf("auto_repair"), "upgrade": management.SourceOf("auto_upgrade"),
+		"least": scaling.SourceOf("total_min_node_count"), "most": scaling.SourceOf("total_max_node_count"),
+		"reservations": config.FirstBlock("reservation_affinity").TextOf("consume_reservation_type"),
+		"zones":        pool.SourceOf("node_locations"),
 	}
 	want := map[string]string{
 		"machine": "a3-ultragpu-8g", "accelerator": "nvidia-h200-141gb", "count": "8", "flex start": "true",
@@ -128,7 +132,7 @@ func TestA3UltraFlexPool(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("pool (-reference +compiled):\n%s", d)
 	}
-	pools, err := nodePools(files)
+	pools, err := check.NodePools(files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,20 +140,20 @@ func TestA3UltraFlexPool(t *testing.T) {
 	for _, n := range a3UltraNetworks {
 		networks = append(networks, strings.Fields(n)[0])
 	}
-	if d := cmp.Diff(networks, pools[1].networks); d != "" {
+	if d := cmp.Diff(networks, pools[1].Networks); d != "" {
 		t.Errorf("networks of the nodes (-reference +compiled):\n%s", d)
 	}
-	clusters, err := tfResources(files, "terraform/cluster.tf", "google_container_cluster")
+	clusters, err := check.TerraformResources(files, "terraform/cluster.tf", "google_container_cluster")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clusters[0]
 	// The reference names GKE 1.32. GKE creates no cluster with a version that has
 	// left its release channel, so the channel decides here.
-	if c.textOf("min_master_version") != "" || c.firstBlock("release_channel").textOf("channel") != "REGULAR" ||
-		!c.isTrue("enable_multi_networking") || c.textOf("datapath_provider") != "ADVANCED_DATAPATH" ||
-		!c.firstBlock("addons_config").firstBlock("gcs_fuse_csi_driver_config").isTrue("enabled") ||
-		!strings.Contains(c.firstBlock("monitoring_config").sourceOf("enable_components"), `"DCGM"`) {
+	if c.TextOf("min_master_version") != "" || c.FirstBlock("release_channel").TextOf("channel") != "REGULAR" ||
+		!c.IsTrue("enable_multi_networking") || c.TextOf("datapath_provider") != "ADVANCED_DATAPATH" ||
+		!c.FirstBlock("addons_config").FirstBlock("gcs_fuse_csi_driver_config").IsTrue("enabled") ||
+		!strings.Contains(c.FirstBlock("monitoring_config").SourceOf("enable_components"), `"DCGM"`) {
 		t.Error("the cluster has a version of its own, or lacks its release channel, multi-networking, Dataplane V2, " +
 			"the Cloud Storage driver or DCGM metrics")
 	}
@@ -237,7 +241,7 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 		}
 		got = nil
 		for _, i := range interfaces {
-			got = append(got, i.InterfaceName+" "+valueOr(i.Network, ""))
+			got = append(got, i.InterfaceName+" "+check.ValueOr(i.Network, ""))
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("interfaces of %s (-reference +compiled):\n%s", team, d)
@@ -246,7 +250,7 @@ func TestA3UltraFlexWorkloads(t *testing.T) {
 			{Key: "cloud.google.com/gke-queued", Value: "true", Effect: "NoSchedule"},
 			{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"},
 		} {
-			if !toleratesTaint(pod.Tolerations, taint) {
+			if !check.ToleratesTaint(pod.Tolerations, taint) {
 				t.Errorf("all-gather of %s does not tolerate %s", team, taint.ToString())
 			}
 		}
@@ -271,7 +275,7 @@ func TestA3UltraFlexScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := os.ReadFile(filepath.Join(root, "blueprints/a3-ultra-flex/all-gather.sh"))
+	script, err := os.ReadFile(fixture.Path("blueprints/a3-ultra-flex/all-gather.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestAnotherFamily checks that two lines add a capacity of another GPU family to
@@ -47,7 +49,7 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			paths := blueprintDirs(filepath.Join(root, "blueprints"), test.name)
+			paths := fixture.BlueprintDirs(fixture.Path("blueprints"), test.name)
 			before, _, findings := compileMore(t, test.tags, paths)
 			if len(findings) > 0 {
 				t.Errorf("the reference leads to %q", findings)
@@ -65,11 +67,11 @@ capacity: more: {hardware: "t4", consumption: spot: {}, maxNodes: 2}
 			if want := []string{"W0203 capacity.more"}; !slices.Equal(findings, want) {
 				t.Errorf("two lines lead to %q, want %q", findings, want)
 			}
-			pools, err := nodePools(after)
+			pools, err := check.NodePools(after)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(pools, func(p nodePool) bool { return slices.Contains(p.names, "more") }) {
+			if !slices.ContainsFunc(pools, func(p check.NodePool) bool { return slices.Contains(p.Names, "more") }) {
 				t.Errorf("there is no node pool: %v", pools)
 			}
 			if flavors, err := fs.ReadFile(after, "kubernetes/resource-flavors.yaml"); p.Scheduler == ir.Kueue &&
@@ -131,7 +133,7 @@ func compileMore(t *testing.T, tags, paths []string) (fs.FS, *ir.Platform, []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := treeFS(tree)
+	files := fixture.FS(tree)
 	checkFolder(t, files)
 	return files, res.Plan, findings
 }

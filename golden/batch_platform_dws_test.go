@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The tables of the batch platform with Dynamic Workload Scheduler, written by hand
@@ -76,23 +79,23 @@ var (
 
 func dwsFolder(t *testing.T) fs.FS {
 	t.Helper()
-	return treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform-dws")...))
+	return fixture.FS(compile.Reference(t, "batch-platform-dws"))
 }
 
 func TestDWSPools(t *testing.T) {
-	pools, err := nodePools(dwsFolder(t))
+	pools, err := check.NodePools(dwsFolder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, p := range pools {
-		if p.queued || p.flexStart {
+		if p.Queued || p.FlexStart {
 			how := ""
-			if p.queued && p.flexStart && p.affinity == "NO_RESERVATION" && p.nodes < 0 {
+			if p.Queued && p.FlexStart && p.Affinity == "NO_RESERVATION" && p.Nodes < 0 {
 				how = "queued flex-start"
 			}
 			got = append(got,
-				fmt.Sprintf("%s %s %d %s %s", p.names[0], p.machine.Type, p.machine.Count, p.machine.Accelerator, how))
+				fmt.Sprintf("%s %s %d %s %s", p.Names[0], p.Machine.Type, p.Machine.Count, p.Machine.Accelerator, how))
 		}
 	}
 	if d := cmp.Diff(dwsPools, got); d != "" {
@@ -112,8 +115,9 @@ func TestDWSQueue(t *testing.T) {
 		t.Errorf("%s: %s, cohort %q, preemption %v", cq.Name, cq.Spec.QueueingStrategy, cq.Spec.CohortName,
 			cq.Spec.Preemption)
 	}
-	if got, want := namespacesOf(cq.Spec.NamespaceSelector), []string{"team-a", "team-b"}; !slices.Equal(got, want) {
-		t.Errorf("shared by %v, want %v", got, want)
+	namespaces := check.NamespacesOf(cq.Spec.NamespaceSelector)
+	if want := []string{"team-a", "team-b"}; !slices.Equal(namespaces, want) {
+		t.Errorf("shared by %v, want %v", namespaces, want)
 	}
 	checks := map[kueue.ResourceFlavorReference]string{}
 	for _, c := range cq.Spec.AdmissionChecksStrategy.AdmissionChecks {
@@ -204,7 +208,7 @@ func TestDWSJobs(t *testing.T) {
 		got = append(got,
 			fmt.Sprintf("%s/%s %s %s %s %s", job.Namespace, job.Name,
 				container.Resources.Limits.Name("nvidia.com/gpu", "").String(),
-				env["MODEL"].Value, pod.NodeSelector[capacityLabel], job.Annotations[maxRunAnnotation]))
+				env["MODEL"].Value, pod.NodeSelector[check.CapacityLabel], job.Annotations[check.MaxRunAnnotation]))
 		if want := "lq-" + job.Namespace + "-dws"; job.Labels["kueue.x-k8s.io/queue-name"] != want ||
 			*job.Spec.Completions != 1 {
 			t.Errorf("%s: %d pods in queue %s, want 1 in %s", name, *job.Spec.Completions,

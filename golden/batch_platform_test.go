@@ -13,6 +13,10 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The table of the batch reference platform: the quota of each team's ClusterQueues
@@ -30,7 +34,7 @@ var batchPlatformQueues = []string{
 var batchPlatformTeams = []string{"team-a", "team-b", "team-c", "team-d"}
 
 func TestBatchPlatformQuota(t *testing.T) {
-	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
+	files := fixture.FS(compile.Reference(t, "batch-platform"))
 	for _, team := range batchPlatformTeams {
 		var got []string
 		for _, cq := range objectsIn[kueue.ClusterQueue](t, files, "kubernetes/teams/"+team+".yaml", "ClusterQueue") {
@@ -103,7 +107,7 @@ func queueRows(t *testing.T, cq kueue.ClusterQueue, team string) []string {
 }
 
 func TestBatchPlatformQueuesAndPriorities(t *testing.T) {
-	files := treeFS(compileFolder(t, root+"/blueprints/batch-platform"))
+	files := fixture.FS(compile.Reference(t, "batch-platform"))
 	for _, team := range batchPlatformTeams {
 		var got []string
 		for _, lq := range objectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml", "LocalQueue") {
@@ -148,21 +152,21 @@ var batchPlatformPools = []string{
 }
 
 func TestBatchPlatformPools(t *testing.T) {
-	pools, err := nodePools(treeFS(compileFolder(t, root+"/blueprints/batch-platform")))
+	pools, err := check.NodePools(fixture.FS(compile.Reference(t, "batch-platform")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, p := range pools {
-		if name := p.names[0]; name != "system" {
-			own := slices.DeleteFunc(slices.Clone(p.taints), func(t string) bool {
+		if name := p.Names[0]; name != "system" {
+			own := slices.DeleteFunc(slices.Clone(p.Taints), func(t string) bool {
 				return t == "nvidia.com/gpu=present:NoSchedule"
 			})
-			if len(own) == len(p.taints) {
-				t.Errorf("%s lacks GKE's own taint: %q", name, p.taints)
+			if len(own) == len(p.Taints) {
+				t.Errorf("%s lacks GKE's own taint: %q", name, p.Taints)
 			}
 			got = append(got,
-				fmt.Sprintf("%s %s resource-type=%s %s", name, p.machine.Accelerator, p.labels["resource-type"],
+				fmt.Sprintf("%s %s resource-type=%s %s", name, p.Machine.Accelerator, p.Labels["resource-type"],
 					strings.Join(own, " ")))
 		}
 	}

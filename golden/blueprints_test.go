@@ -2,41 +2,39 @@ package golden_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestBlueprints compiles every blueprint, runs all checks on its folder, and
 // compares the folder with the golden one.
 func TestBlueprints(t *testing.T) {
-	for _, name := range blueprintNames(t) {
+	for _, name := range fixture.Blueprints(t) {
 		t.Run(name, func(t *testing.T) {
-			tree := compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
-			files := treeFS(tree)
+			tree := compile.Reference(t, name)
+			files := fixture.FS(tree)
 			checkFolder(t, files)
-			if *update && !t.Failed() {
+			if fixture.Updating() && !t.Failed() {
 				runConformance(t, tree)
 			}
 			if t.Failed() {
 				return
 			}
-			compareTree(t, name, tree)
+			fixture.CompareTree(t, name, tree)
 		})
 	}
 }
@@ -44,8 +42,7 @@ func TestBlueprints(t *testing.T) {
 // checkFolder runs all checks of this module on a folder.
 func checkFolder(t *testing.T, files fs.FS) {
 	t.Helper()
-	for _, err := range slices.Concat(checkTerraform(files), checkKubernetes(files), checkNodes(files),
-		checkPools(files), checkNetworks(files), checkGhpc(files), checkGuide(files)) {
+	for _, err := range check.Folder(files) {
 		t.Error(err)
 	}
 }
@@ -56,7 +53,8 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	producers := append(blueprintNames(t), "cli", "diag", "review", "scale", "testdata")
+	producers := append(fixture.Blueprints(t), "check", "cli", "compile", "diag", "fixture", "options",
+		"review", "scale", "testdata")
 	for _, e := range entries {
 		if e.IsDir() && !slices.Contains(producers, e.Name()) {
 			t.Errorf("golden/%s has no blueprint", e.Name())
@@ -67,13 +65,13 @@ func TestEveryGoldenHasAProducer(t *testing.T) {
 // TestDeterminism checks that a blueprint gives the same bytes in another directory,
 // with its files in another order, and in another time zone and locale.
 func TestDeterminism(t *testing.T) {
-	for _, name := range blueprintNames(t) {
-		here := blueprintDirs(filepath.Join(root, "blueprints"), name)
-		want := compileFolder(t, here...)
+	for _, name := range fixture.Blueprints(t) {
+		here := fixture.BlueprintDirs(fixture.Path("blueprints"), name)
+		want := compile.Reference(t, name)
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "another place")
 			var files []string
-			for i, there := range blueprintDirs(dir, name) {
+			for i, there := range fixture.BlueprintDirs(dir, name) {
 				if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
 					t.Fatal(err)
 				}
@@ -87,15 +85,8 @@ func TestDeterminism(t *testing.T) {
 			t.Setenv("LANG", "tr_TR.UTF-8")
 			t.Setenv("LC_ALL", "tr_TR.UTF-8")
 			slices.Reverse(files)
-			got := compileFolder(t, files...)
-			if len(got) != len(want) {
-				t.Fatalf("%d files, want %d", len(got), len(want))
-			}
-			for i, f := range got {
-				if f.Path != want[i].Path || f.Mode != want[i].Mode || !bytes.Equal(f.Content, want[i].Content) {
-					t.Fatalf("%s differs:\n%s", f.Path, diffTexts(string(want[i].Content), string(f.Content)))
-				}
-			}
+			got := compile.Folder(t, files...)
+			compareFolders(t, want, got)
 		})
 	}
 }
@@ -103,116 +94,38 @@ func TestDeterminism(t *testing.T) {
 // TestFromFileSystem checks that a blueprint compiled from a file system gives the
 // same folder as from the disk.
 func TestFromFileSystem(t *testing.T) {
-	for _, name := range blueprintNames(t) {
+	for _, name := range fixture.Blueprints(t) {
 		t.Run(name, func(t *testing.T) {
-			want, wantFindings := compileBlueprint(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
-			got, gotFindings := compileInput(t,
-				compiler.Input{Files: os.DirFS(root), Paths: blueprintDirs("blueprints", name)})
-			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("the folders differ:\n%s", d)
-			}
+			paths := fixture.BlueprintDirs("blueprints", name)
+			want, wantFindings := compile.Blueprint(t, paths...)
+			got, res := compile.Input(t, compiler.Input{Files: os.DirFS(fixture.Root()), Paths: paths})
+			compareFolders(t, want, got)
 			describe := func(findings []diag.Finding) (out []string) {
 				for _, f := range findings {
-					file := strings.TrimPrefix(f.Span.Source.Name, root+"/")
-					out = append(out,
-						fmt.Sprintf("%s:%d-%d: %s: %s", file, f.Span.Start, f.Span.End, f.Code, f.Message))
+					out = append(out, fmt.Sprintf("%s:%d-%d: %s: %s", f.Span.Source.Name, f.Span.Start, f.Span.End,
+						f.Code, f.Message))
 				}
 				return out
 			}
-			if d := cmp.Diff(describe(wantFindings), describe(gotFindings)); d != "" {
+			if d := cmp.Diff(describe(wantFindings), describe(res.Findings.Sorted())); d != "" {
 				t.Errorf("the findings differ:\n%s", d)
 			}
 		})
 	}
 }
 
-// blueprintNames returns the names of the repository's blueprints.
-func blueprintNames(t *testing.T) []string {
+// compareFolders checks that two compilations gave the same folder, byte for byte.
+func compareFolders(t *testing.T, want, got emit.Tree) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(root, "blueprints"))
-	if err != nil {
-		t.Fatal(err)
+	if len(got) != len(want) {
+		t.Fatalf("%d files, want %d", len(got), len(want))
 	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
+	for i, f := range got {
+		if f.Path != want[i].Path || f.Mode != want[i].Mode || !bytes.Equal(f.Content, want[i].Content) {
+			t.Fatalf("%s differs from %s:\n%s", f.Path, want[i].Path,
+				cmp.Diff(string(want[i].Content), string(f.Content)))
 		}
 	}
-	return names
-}
-
-// bases maps each overlay to the blueprints that it is laid over.
-var bases = map[string][]string{
-	"batch-platform-argocd": {"batch-platform"},
-	"batch-platform-dws":    {"batch-platform"},
-}
-
-// blueprintDirs returns the directories, below folder, from which a blueprint is
-// compiled: those of the blueprints that it is laid over, and its own.
-func blueprintDirs(folder, name string) []string {
-	var out []string
-	for _, n := range append(slices.Clone(bases[name]), name) {
-		out = append(out, filepath.Join(folder, n))
-	}
-	return out
-}
-
-// compileFolder compiles a blueprint that must have no errors or warnings.
-func compileFolder(t *testing.T, paths ...string) emit.Tree {
-	t.Helper()
-	tree, findings := compileBlueprint(t, paths...)
-	for _, f := range findings {
-		if f.Severity != diag.Note {
-			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
-		}
-	}
-	return tree
-}
-
-// compileBlueprint compiles a blueprint that must have no errors.
-func compileBlueprint(t *testing.T, paths ...string) (emit.Tree, []diag.Finding) {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return compileInput(t, compiler.Input{Dir: dir, Paths: paths})
-}
-
-func compileInput(t *testing.T, in compiler.Input) (emit.Tree, []diag.Finding) {
-	t.Helper()
-	tree, res := compileResult(t, in)
-	return tree, res.Findings.Sorted()
-}
-
-// compileResult compiles a blueprint that must have no errors, and renders its
-// folder.
-func compileResult(t *testing.T, in compiler.Input) (emit.Tree, *compiler.Result) {
-	t.Helper()
-	res, err := compiler.Compile(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Plan == nil {
-		for _, f := range res.Findings.Sorted() {
-			t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
-		}
-		t.FailNow()
-	}
-	tree, err := folder.Build(res.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree, res
-}
-
-func treeFS(tree emit.Tree) fs.FS {
-	files := fstest.MapFS{}
-	for _, f := range tree {
-		files[f.Path] = &fstest.MapFile{Data: f.Content, Mode: f.Mode}
-	}
-	return files
 }
 
 // runConformance runs the checks whose libraries are too heavy for this module. The
@@ -224,55 +137,8 @@ func runConformance(t *testing.T, tree emit.Tree) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "run", "./cmd/check", dir)
-	cmd.Dir = filepath.Join(root, "conformance")
+	cmd.Dir = fixture.Path("conformance")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("conformance: %v\n%s", err, out)
-	}
-}
-
-// compareTree compares a folder with its golden folder, or replaces the golden
-// folder with -update.
-func compareTree(t *testing.T, golden string, tree emit.Tree) {
-	t.Helper()
-	stale := map[string]bool{}
-	err := filepath.WalkDir(golden, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			stale[path] = true
-		}
-		return err
-	})
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
-	for _, f := range tree {
-		name := filepath.Join(golden, filepath.FromSlash(f.Path))
-		compareFile(t, name, f.Content)
-		delete(stale, name)
-		mode := f.Mode
-		if mode == 0 {
-			mode = 0o644
-		}
-		if info, err := os.Stat(name); *update && err == nil {
-			err = os.Chmod(name, mode)
-			if err != nil {
-				t.Fatal(err)
-			}
-		} else if err == nil && info.Mode().Perm()&0o100 != mode&0o100 {
-			t.Errorf("%s: mode %v, want %v", name, info.Mode().Perm(), mode)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(stale)) {
-		if !*update {
-			t.Errorf("%s is not generated any more; run with -update", name)
-			continue
-		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
-		for dir := filepath.Dir(name); strings.HasPrefix(dir, golden); dir = filepath.Dir(dir) {
-			if os.Remove(dir) != nil {
-				break // not empty
-			}
-		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestCommandLine runs the scripts of golden/cli against the program itself. Each
@@ -29,21 +31,19 @@ import (
 // $ROOT is the repository, and $BATCHWRIGHT the directory of the program. Git commits have
 // an author, and ignore the user's configuration.
 func TestCommandLine(t *testing.T) {
-	path := []string{filepath.Dir(buildBatchwright(t)), buildRehearse(t), os.Getenv("PATH")}
+	path := []string{
+		filepath.Dir(fixture.Batchwright(t)), filepath.Dir(fixture.BatchwrightRehearse(t)), os.Getenv("PATH"),
+	}
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "cli",
-		UpdateScripts:       *update,
+		UpdateScripts:       fixture.Updating(),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			absolute, err := filepath.Abs(root)
-			if err != nil {
-				return err
-			}
-			env.Setenv("ROOT", absolute)
+			env.Setenv("ROOT", fixture.Root())
 			for name, value := range map[string]string{
 				"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 				"GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir),

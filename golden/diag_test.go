@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/rules"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 func diffTexts(want, got string) string { return cmp.Diff(want, got) }
@@ -119,7 +120,7 @@ func layCase(t *testing.T, archive *txtar.Archive) (code string, in compiler.Inp
 		given[f.Name] = string(f.Data)
 	}
 	if old, edit := given["old"]; edit {
-		given = editBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
+		given = fixture.EditBatchPlatform(t, strings.TrimSuffix(old, "\n"), strings.TrimSuffix(given["new"], "\n"))
 	}
 	if more, ok := given["more"]; ok {
 		small, err := os.ReadFile("cli/small.cue")
@@ -179,33 +180,6 @@ func removeMarks(name, content string) (string, place) {
 	return content[:end] + content[end+len("»"):], place{name, start, end}
 }
 
-// editBatchPlatform returns the batch platform's files with one edit, whose
-// old text must be there exactly once. Without an old text the new one is
-// appended.
-func editBatchPlatform(t *testing.T, old, edited string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	hits := 0
-	for _, name := range []string{"platform.cue", "workloads.cue", "train.py"} {
-		content, err := os.ReadFile(filepath.Join(root, "blueprints/batch-platform", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[name] = string(content)
-		if old == "" {
-			continue
-		}
-		hits += strings.Count(out[name], old)
-		out[name] = strings.Replace(out[name], old, edited, 1)
-	}
-	if old == "" {
-		out["platform.cue"] += edited + "\n"
-	} else if hits != 1 {
-		t.Fatalf("%q stands %d times in the blueprint, want once", old, hits)
-	}
-	return out
-}
-
 // compareMember compares a file of an archive, or writes it with -update.
 func compareMember(t *testing.T, file string, archive *txtar.Archive, name string, got []byte) {
 	t.Helper()
@@ -213,11 +187,11 @@ func compareMember(t *testing.T, file string, archive *txtar.Archive, name strin
 	if i < 0 {
 		t.Fatalf("%s has no %s", file, name)
 	}
-	if d := cmp.Diff(string(archive.Files[i].Data), string(got)); d != "" && !*update {
+	if d := cmp.Diff(string(archive.Files[i].Data), string(got)); d != "" && !fixture.Updating() {
 		t.Errorf("%s differs; run with -update and review:\n%s", name, d)
 	}
 	archive.Files[i].Data = got
-	if *update {
+	if fixture.Updating() {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}

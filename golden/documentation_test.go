@@ -10,18 +10,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/modfile"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // documentNames returns the names of the repository's documents, relative to root.
 func documentNames(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	docs, err := filepath.Glob(fixture.Path("docs", "*.md"))
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no documents in docs: %v", err)
 	}
@@ -34,11 +35,11 @@ func documentNames(t *testing.T) []string {
 
 // TestDocumentation executes every document; see runDocument.
 func TestDocumentation(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	for _, name := range documentNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, problem := range runDocument(t, bin, readText(t, filepath.Join(root, name))) {
+			for _, problem := range runDocument(t, bin, fixture.ReadText(t, fixture.Path(name))) {
 				t.Errorf("%s:%s", name, problem)
 			}
 		})
@@ -47,7 +48,7 @@ func TestDocumentation(t *testing.T) {
 
 // TestDocumentationNoticesLies checks documents that have one mistake each.
 func TestDocumentationNoticesLies(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	for _, test := range []struct{ name, document, problem string }{
 		{"nothing wrong", "```console\n$ echo a\na\n$ cd blueprints\n$ ls -d kai*\nkai-departments\n```\n", ""},
 		{"another output", "```console\n$ echo a\nb\n```\n", "1: echo a prints"},
@@ -89,7 +90,7 @@ func TestDocumentationNoticesLies(t *testing.T) {
 func runDocument(t *testing.T, bin, source string) []string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "blueprints"), os.DirFS(filepath.Join(root, "blueprints"))); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "blueprints"), os.DirFS(fixture.Path("blueprints"))); err != nil {
 		t.Fatal(err)
 	}
 	var problems []string
@@ -161,7 +162,7 @@ func runDocument(t *testing.T, bin, source string) []string {
 // TestReadmeIsShort limits README.md to the text that a newcomer reads. The rest
 // belongs in docs/.
 func TestReadmeIsShort(t *testing.T) {
-	source := readText(t, filepath.Join(root, "README.md"))
+	source := fixture.ReadText(t, fixture.Path("README.md"))
 	if lines := strings.Count(source, "\n"); lines > 150 {
 		t.Errorf("README.md has %d lines, want at most 150", lines)
 	}
@@ -174,7 +175,7 @@ func TestReadmeIsShort(t *testing.T) {
 // an existing heading in it.
 func TestLinks(t *testing.T) {
 	for _, name := range documentNames(t) {
-		for _, problem := range brokenLinks(os.DirFS(root), name) {
+		for _, problem := range brokenLinks(os.DirFS(fixture.Root()), name) {
 			t.Error(problem)
 		}
 	}
@@ -262,7 +263,7 @@ func TestEveryModuleHasAReason(t *testing.T) {
 		"go.mod", "conformance/go.mod", "conformance/cluster/go.mod", "conformance/page/go.mod",
 		"conformance/repository/go.mod", "conformance/terraform/go.mod", "conformance/workflows/go.mod",
 	} {
-		text, err := os.ReadFile(filepath.Join(root, name))
+		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +285,7 @@ func runShell(t *testing.T, dir, bin, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	path := []string{filepath.Dir(bin), buildRehearse(t), os.Getenv("PATH")}
+	path := []string{filepath.Dir(bin), filepath.Dir(fixture.BatchwrightRehearse(t)), os.Getenv("PATH")}
 	cmd.Env = append(os.Environ(), "PATH="+strings.Join(path, string(os.PathListSeparator)), "NO_COLOR=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
@@ -296,7 +297,7 @@ func runShell(t *testing.T, dir, bin, command string) string {
 func isMakeTarget(t *testing.T, line string) bool {
 	t.Helper()
 	target, ok := strings.CutPrefix(line, "make ")
-	return ok && strings.Contains("\n"+readText(t, filepath.Join(root, "Makefile")), "\n"+target+":")
+	return ok && strings.Contains("\n"+fixture.ReadText(t, fixture.Path("Makefile")), "\n"+target+":")
 }
 
 // block is a fenced block of a Markdown file.
@@ -331,48 +332,3 @@ func fencedBlocks(source string) []block {
 	}
 	return out
 }
-
-// readText returns the content of a file.
-func readText(t *testing.T, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-// buildBatchwright builds the command and returns its path.
-func buildBatchwright(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "batchwright")
-	if out, err := exec.Command("go", "build", "-o", bin, root+"/cmd/batchwright").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return bin
-}
-
-// buildRehearse builds batchwright-rehearse where "make build" builds it, and returns its
-// directory.
-func buildRehearse(t *testing.T) string {
-	t.Helper()
-	bin, err := builtRehearse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
-
-var builtRehearse = sync.OnceValues(func() (string, error) {
-	bin, err := filepath.Abs(filepath.Join(root, "bin"))
-	if err != nil {
-		return "", err
-	}
-	// With the flags of the Makefile, a program that is up to date is not linked again.
-	cmd := exec.Command("go", "-C", filepath.Join(root, "rehearse"), "build", "-ldflags=-s -w",
-		"-o", filepath.Join(bin, "batchwright-rehearse"), "./cmd/batchwright-rehearse")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return bin, nil
-})

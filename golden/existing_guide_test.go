@@ -6,22 +6,26 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // existingForms returns the files of platforms in clusters of others, by what is special
 // about each.
 func existingForms() map[string][]string {
-	blueprint, own := root+"/blueprints/existing", "testdata/existing/own-kueue.cue"
-	gitops := func(name string) string { return filepath.Join("testdata", "gitops", name+".cue") }
+	blueprint, own := fixture.Path("blueprints/existing"), "golden/testdata/existing/own-kueue.cue"
+	gitops := func(name string) string { return filepath.Join("golden/testdata/gitops", name+".cue") }
 	return map[string][]string{
 		"Kueue of others":                                {blueprint},
-		"Kueue of others, Argo CD":                       {blueprint, root + "/blueprints/batch-platform-argocd"},
+		"Kueue of others, Argo CD":                       {blueprint, fixture.Path("blueprints/batch-platform-argocd")},
 		"Kueue of others, Infrastructure Manager":        {blueprint, gitops("managed")},
 		"its own Kueue":                                  {own},
 		"its own Kueue, Flux":                            {own, gitops("flux")},
 		"its own Kueue, Config Sync, no Terraform state": {own, gitops("configsync"), gitops("managed")},
-		"a node pool that is taken over":                 {blueprint, "testdata/existing/takeover.cue"},
-		"networks of GPUs":                               {"testdata/existing/gpus.cue"},
+		"a node pool that is taken over":                 {blueprint, "golden/testdata/existing/takeover.cue"},
+		"networks of GPUs":                               {"golden/testdata/existing/gpus.cue"},
 	}
 }
 
@@ -38,7 +42,7 @@ var ownClusterWords = regexp.MustCompile(`(?i)deletion.protection|release channe
 func TestExistingGuide(t *testing.T) {
 	for name, paths := range existingForms() {
 		t.Run(name, func(t *testing.T) {
-			folder := treeFS(compileFolder(t, paths...))
+			folder := fixture.FS(compile.Folder(t, paths...))
 			checkFolder(t, folder)
 			checkOwnWords(t, folder)
 			checkSteps(t, folder, "Steps of the build", "cloudbuild/provision.yaml")
@@ -53,13 +57,13 @@ func checkOwnWords(t *testing.T, folder fs.FS) {
 	t.Helper()
 	for _, name := range append([]string{
 		"instructions.txt", "create-platform.sh", "destroy-platform.sh", "network-team/README.md",
-	}, guidePages...) {
+	}, check.GuidePages...) {
 		if name == "network-team/README.md" {
 			if _, err := fs.Stat(folder, name); err != nil {
 				continue
 			}
 		}
-		for i, line := range strings.Split(string(readFolder(t, folder, name)), "\n") {
+		for i, line := range strings.Split(string(fixture.ReadFile(t, folder, name)), "\n") {
 			if found := ownClusterWords.FindString(line); found != "" && !strings.HasPrefix(line, "```") {
 				t.Errorf("%s:%d says %q: %s", name, i+1, found, line)
 			}

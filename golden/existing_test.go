@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 func existingCluster(t *testing.T) fs.FS {
-	return treeFS(compileFolder(t, root+"/blueprints/existing"))
+	return fixture.FS(compile.Reference(t, "existing"))
 }
 
 // TestExistingClusterIsNotOwned holds that the folder of a platform in a cluster of others
@@ -23,7 +26,7 @@ func TestExistingClusterIsNotOwned(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if found := owned.Find(readFolder(t, files, path)); found != nil {
+		if found := owned.Find(fixture.ReadFile(t, files, path)); found != nil {
 			t.Errorf("%s: %s", path, found)
 		}
 		return nil
@@ -31,7 +34,7 @@ func TestExistingClusterIsNotOwned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := string(readFolder(t, files, "create-platform.sh"))
+	create := string(fixture.ReadFile(t, files, "create-platform.sh"))
 	for _, right := range []string{
 		"roles/container.admin", "container.clusters.delete", "container.clusters.create", "networkAdmin",
 		"securityAdmin",
@@ -41,7 +44,7 @@ func TestExistingClusterIsNotOwned(t *testing.T) {
 		}
 	}
 	for _, build := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
-		text := string(readFolder(t, files, build))
+		text := string(fixture.ReadFile(t, files, build))
 		for _, command := range []string{
 			"clusters delete", "clusters create", "clusters update", "deletion_protection",
 		} {
@@ -66,7 +69,7 @@ func TestExistingClusterSteps(t *testing.T) {
 		"destroy": {"settings", "access", "turn", "unlock", "terraform-init", "leave", "terraform-destroy"},
 	} {
 		var got []string
-		for _, m := range id.FindAllSubmatch(readFolder(t, files, "cloudbuild/"+build+".yaml"), -1) {
+		for _, m := range id.FindAllSubmatch(fixture.ReadFile(t, files, "cloudbuild/"+build+".yaml"), -1) {
 			got = append(got, string(m[1]))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -86,7 +89,7 @@ func TestExistingClusterObjects(t *testing.T) {
 		if err != nil || d.IsDir() || d.Name() == "kustomization.yaml" {
 			return err
 		}
-		for document := range strings.SplitSeq(string(readFolder(t, files, path)), "\n---\n") {
+		for document := range strings.SplitSeq(string(fixture.ReadFile(t, files, path)), "\n---\n") {
 			if strings.Contains(document, "globalDefault: true") {
 				t.Errorf("%s: a default PriorityClass", path)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/explain"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestExplainedCommands runs the console examples in the explanations of codes. Each
@@ -17,7 +18,7 @@ import (
 // a finding: one, with the explained code. The example of the cure continues in the
 // same directory, and none of its commands has a finding.
 func TestExplainedCommands(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	small, err := os.ReadFile("cli/small.cue")
 	if err != nil {
 		t.Fatal(err)

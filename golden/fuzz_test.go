@@ -22,6 +22,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // FuzzCompile checks that every input in CUE, JSON or YAML leads to printable
@@ -97,7 +98,7 @@ func checkSource(t *testing.T, source []byte) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}
-	checkFolder(t, treeFS(tree))
+	checkFolder(t, fixture.FS(tree))
 	if t.Failed() {
 		t.Logf("%s", source)
 	}
@@ -251,7 +252,7 @@ func copyExpr(t *testing.T, e ast.Expr) ast.Expr { return parseExpr(t, formatNod
 // addSources adds the repository's blueprints and cases, and some unusual texts, to
 // the corpus.
 func addSources(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join(root, "blueprints/*/*.cue"))
+	files, err := filepath.Glob(fixture.Path("blueprints/*/*.cue"))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // gitOpsTools are the tools. Each has an overlay of the batch platform: the overlay of
@@ -21,21 +23,21 @@ import (
 var gitOpsTools = []string{"argocd", "configsync", "flux"}
 
 // argoCDOverlay is the overlay of Argo CD.
-var argoCDOverlay = filepath.Join(root, "blueprints", "batch-platform-argocd")
+var argoCDOverlay = fixture.Path("blueprints/batch-platform-argocd")
 
 // compileGitOps compiles the batch platform with overlays: one for a GitOps tool, and
 // perhaps others of testdata/gitops.
 func compileGitOps(t *testing.T, overlays ...string) emit.Tree {
 	t.Helper()
-	paths := []string{filepath.Join(root, "blueprints", "batch-platform")}
+	paths := []string{fixture.Path("blueprints/batch-platform")}
 	for _, name := range overlays {
-		overlay := filepath.Join("testdata", "gitops", name+".cue")
+		overlay := filepath.Join("golden/testdata/gitops", name+".cue")
 		if name == "argocd" {
 			overlay = argoCDOverlay
 		}
 		paths = append(paths, overlay)
 	}
-	return compileFolder(t, paths...)
+	return compile.Folder(t, paths...)
 }
 
 // TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool
@@ -47,15 +49,15 @@ func TestGitOps(t *testing.T) {
 		}
 		t.Run(tool, func(t *testing.T) {
 			tree := compileGitOps(t, tool)
-			checkFolder(t, treeFS(tree))
-			if *update && !t.Failed() {
+			checkFolder(t, fixture.FS(tree))
+			if fixture.Updating() && !t.Failed() {
 				runConformance(t, tree)
 			}
 			files := slices.DeleteFunc(tree, func(f emit.File) bool {
 				return f.Path != "README.md" && !strings.HasPrefix(f.Path, "gitops/")
 			})
 			if !t.Failed() {
-				compareTree(t, "testdata/batch-platform-"+tool, files)
+				fixture.CompareTree(t, "testdata/batch-platform-"+tool, files)
 			}
 		})
 	}
@@ -65,7 +67,7 @@ func TestGitOps(t *testing.T) {
 // of them only in annotations, except those that name JobSet's account or the labels of
 // its pods.
 func TestGitOpsChangesLittle(t *testing.T) {
-	plain := kubernetesObjects(t, compileFolder(t, filepath.Join(root, "blueprints", "batch-platform")))
+	plain := kubernetesObjects(t, compile.Reference(t, "batch-platform"))
 	for _, tool := range gitOpsTools {
 		var changed []string
 		synced := kubernetesObjects(t, compileGitOps(t, tool))
@@ -143,7 +145,7 @@ func TestGitOpsNamespaces(t *testing.T) {
 		"configsync": "client.lifecycle.config.k8s.io/deletion: detach",
 		"flux":       "kustomize.toolkit.fluxcd.io/prune: disabled",
 	} {
-		files := treeFS(compileGitOps(t, tool))
+		files := fixture.FS(compileGitOps(t, tool))
 		teams, err := fs.Glob(files, "kubernetes/teams/*.yaml")
 		if err != nil || len(teams) != 4 {
 			t.Fatal(teams, err)
@@ -181,12 +183,12 @@ func TestGitOpsProject(t *testing.T) {
 		"admissionregistration.k8s.io ValidatingWebhookConfiguration",
 	}
 	for _, paths := range [][]string{
-		{"../blueprints/batch-platform", "../blueprints/batch-platform-dws"}, {"../blueprints/a3-ultra-flex"},
-		{"../blueprints/tpu-training"}, {"testdata/platforms/compute-classes.cue"}, {"../blueprints/existing"},
+		{"blueprints/batch-platform", "blueprints/batch-platform-dws"}, {"blueprints/a3-ultra-flex"},
+		{"blueprints/tpu-training"}, {"golden/testdata/platforms/compute-classes.cue"}, {"blueprints/existing"},
 	} {
-		tree := compileFolder(t, append(paths, argoCDOverlay)...)
+		tree := compile.Folder(t, append(paths, argoCDOverlay)...)
 		used := map[string]bool{}
-		if paths[0] == "../blueprints/existing" { // others run Kueue and JobSet
+		if paths[0] == "blueprints/existing" { // others run Kueue and JobSet
 			used["ConfigMap"] = true // a dashboard
 		} else {
 			for _, kind := range charts {
@@ -207,7 +209,7 @@ func TestGitOpsProject(t *testing.T) {
 				Namespaced []metav1.GroupKind `json:"namespaceResourceWhitelist"`
 			} `json:"spec"`
 		}
-		text, err := fs.ReadFile(treeFS(tree), "gitops/project.yaml")
+		text, err := fs.ReadFile(fixture.FS(tree), "gitops/project.yaml")
 		if err == nil {
 			err = yaml.Unmarshal(text, &project)
 		}

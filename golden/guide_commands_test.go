@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // commandData is the folder with the stand-ins and the table of commands.
@@ -98,9 +101,9 @@ func TestGuideCommands(t *testing.T) {
 	}
 	mentioned := map[string]bool{}
 	for name, folder := range folders {
-		for _, page := range append(guidePages, guideDemonstration) {
+		for _, page := range append(check.GuidePages, check.DemonstrationPage) {
 			text, err := fs.ReadFile(folder, page)
-			if errors.Is(err, fs.ErrNotExist) && (page == guideDemonstration || guideForms()[name] != "") {
+			if errors.Is(err, fs.ErrNotExist) && (page == check.DemonstrationPage || guideForms()[name] != "") {
 				continue
 			}
 			if err != nil {
@@ -220,7 +223,7 @@ func newGuideRun(t *testing.T, name, base string) *guideRun {
 			t.Fatal(err)
 		}
 	}
-	standIn := []byte(readText(t, filepath.Join(commandData, "stand-in.sh")))
+	standIn := []byte(fixture.ReadText(t, filepath.Join(commandData, "stand-in.sh")))
 	for program := range standIns() {
 		g.writeFile(filepath.Join(g.bin, program), standIn)
 	}
@@ -242,7 +245,7 @@ func newGuideRun(t *testing.T, name, base string) *guideRun {
 	demonstrate := filepath.Join(g.folder, "demonstrate.sh")
 	switch err := os.Rename(demonstrate, filepath.Join(g.folder, "demonstrate-on-a-cluster.sh")); {
 	case err == nil:
-		g.writeFile(demonstrate, []byte(readText(t, filepath.Join(commandData, "demonstrate.sh"))))
+		g.writeFile(demonstrate, []byte(fixture.ReadText(t, filepath.Join(commandData, "demonstrate.sh"))))
 	case !errors.Is(err, fs.ErrNotExist):
 		t.Fatal(err)
 	}
@@ -312,7 +315,7 @@ func (g *guideRun) runPage(page string) []error {
 	}
 	for _, b := range fencedBlocks(page) { // the reader saves the page's example
 		if b.language == "yaml" && strings.HasPrefix(b.text, "apiVersion:") {
-			g.writeFile(filepath.Join(g.folder, exampleFile), []byte(b.text))
+			g.writeFile(filepath.Join(g.folder, check.ExampleFile), []byte(b.text))
 		}
 	}
 	output, errs := g.runCommands(guideCommands(page))
@@ -360,7 +363,7 @@ func guideSpans(page string) []guideCommand {
 		if fenced {
 			continue
 		}
-		_, spans := codeSpans(line)
+		_, spans := check.CodeSpans(line)
 		for _, span := range spans {
 			out = append(out, guideCommand{i + 1, span})
 		}
@@ -407,7 +410,7 @@ func (g *guideRun) runCommands(commands []guideCommand) (string, []error) {
 	cmd.Env = []string{"PATH=" + g.bin, "STATE=" + g.state, "HOME=" + g.state, "TMPDIR=" + g.state, "AT=0"}
 	// Scripts ask for the name of the platform, and commands for a secret.
 	name := regexp.MustCompile(`(?m)^NAME='(.*)'$`).FindStringSubmatch(
-		readText(g.t, filepath.Join(g.folder, "destroy-platform.sh")))
+		fixture.ReadText(g.t, filepath.Join(g.folder, "destroy-platform.sh")))
 	cmd.Stdin = strings.NewReader(strings.Repeat(name[1]+"\n", 8))
 	var output, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &problems
@@ -457,7 +460,7 @@ var commandArgument = regexp.MustCompile(`^\[?NAME(\.\.\.)?\]?$`)
 func readPrograms(t *testing.T) commandTable {
 	t.Helper()
 	table := commandTable{}
-	for line := range strings.Lines(readText(t, filepath.Join(commandData, "programs.txt"))) {
+	for line := range strings.Lines(fixture.ReadText(t, filepath.Join(commandData, "programs.txt"))) {
 		head, flags, ok := strings.Cut(strings.TrimSpace(line), "|")
 		if strings.HasPrefix(line, "#") || !ok {
 			continue

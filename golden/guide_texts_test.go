@@ -19,6 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 	"github.com/batchwright/batchwright/golden/scale"
 )
 
@@ -44,7 +47,7 @@ func firstCells(section string) []string {
 	var out []string
 	for line := range strings.Lines(section) {
 		if cells := strings.Split(line, " | "); len(cells) > 1 && strings.HasPrefix(line, "| ") {
-			_, spans := codeSpans(strings.TrimPrefix(cells[0], "| "))
+			_, spans := check.CodeSpans(strings.TrimPrefix(cells[0], "| "))
 			out = append(out, spans...)
 		}
 	}
@@ -54,11 +57,11 @@ func firstCells(section string) []string {
 // TestGuideTimeLimit checks that README.md gives the time limit of the builds.
 func TestGuideTimeLimit(t *testing.T) {
 	folders := map[string]fs.FS{
-		"GitOps":                            treeFS(compileGitOps(t, "argocd")),
-		"GitOps and Infrastructure Manager": treeFS(compileGitOps(t, "argocd", "managed")),
+		"GitOps":                            fixture.FS(compileGitOps(t, "argocd")),
+		"GitOps and Infrastructure Manager": fixture.FS(compileGitOps(t, "argocd", "managed")),
 	}
-	for _, name := range blueprintNames(t) {
-		folders[name] = treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+	for _, name := range fixture.Blueprints(t) {
+		folders[name] = fixture.FS(compile.Reference(t, name))
 	}
 	for name, folder := range folders {
 		t.Run(name, func(t *testing.T) { checkTimeLimit(t, folder) })
@@ -69,7 +72,7 @@ func TestGuideTimeLimit(t *testing.T) {
 func checkTimeLimit(t *testing.T, folder fs.FS) {
 	t.Helper()
 	var build struct{ Timeout string }
-	if err := yaml.Unmarshal(readFolder(t, folder, "cloudbuild/provision.yaml"), &build); err != nil {
+	if err := yaml.Unmarshal(fixture.ReadFile(t, folder, "cloudbuild/provision.yaml"), &build); err != nil {
 		t.Fatal(err)
 	}
 	limit, err := time.ParseDuration(build.Timeout)
@@ -87,8 +90,8 @@ func checkTimeLimit(t *testing.T, folder fs.FS) {
 // that USING.md explains, except the messages of Kubernetes itself.
 func TestGuideRefusals(t *testing.T) {
 	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource"}
-	for _, name := range blueprintNames(t) {
-		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+	for _, name := range fixture.Blueprints(t) {
+		folder := fixture.FS(compile.Reference(t, name))
 		policies, err := fs.ReadFile(folder, "kubernetes/system/admission-policies.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +131,7 @@ func TestGuideWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform-dws")...))
+	folder := fixture.FS(compile.Reference(t, "batch-platform-dws"))
 	const kubelet = "CreateContainerConfigError"
 	messages := firstCells(guideSection(t, folder, "USING.md", "Why a job waits"))
 	if !slices.Contains(messages, "The workload is deactivated") || !slices.Contains(messages, kubelet) {
@@ -159,7 +162,7 @@ var callerRoles = map[string]string{
 func TestGuideCallerRoles(t *testing.T) {
 	// builds submit runs as another account and prints a log.
 	besides := []string{"roles/iam.serviceAccountUser", "roles/logging.viewer"}
-	folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), "batch-platform")...))
+	folder := fixture.FS(compile.Reference(t, "batch-platform"))
 	script, err := fs.ReadFile(folder, "create-platform.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -194,14 +197,14 @@ func TestGuideCallerRoles(t *testing.T) {
 // and in their order, with each scheduler and with Infrastructure Manager.
 func TestGuideBuildSteps(t *testing.T) {
 	compiled := map[string]emit.Tree{
-		"Infrastructure Manager": compileTPUs(t, "managed=true"),
+		"Infrastructure Manager": compile.Reference(t, "tpu-training", "managed=true"),
 	}
-	for _, name := range blueprintNames(t) {
-		compiled[name] = compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...)
+	for _, name := range fixture.Blueprints(t) {
+		compiled[name] = compile.Reference(t, name)
 	}
 	for name, tree := range compiled {
 		t.Run(name, func(t *testing.T) {
-			checkSteps(t, treeFS(tree), "Steps of the build", "cloudbuild/provision.yaml")
+			checkSteps(t, fixture.FS(tree), "Steps of the build", "cloudbuild/provision.yaml")
 		})
 	}
 }
@@ -211,7 +214,7 @@ func TestGuideBuildSteps(t *testing.T) {
 func checkSteps(t *testing.T, folder fs.FS, heading, build string) {
 	t.Helper()
 	var steps []string
-	for _, found := range buildStep.FindAllSubmatch(readFolder(t, folder, build), -1) {
+	for _, found := range buildStep.FindAllSubmatch(fixture.ReadFile(t, folder, build), -1) {
 		steps = append(steps, string(found[1]))
 	}
 	listed := firstCells(guideSection(t, folder, "REFERENCE.md", heading))
@@ -230,8 +233,8 @@ var buildStep = regexp.MustCompile(`(?m)^[- ] id: (\S+)$`)
 func TestGuideLogs(t *testing.T) {
 	command := regexp.MustCompile(`(?m)^kubectl logs -n (\S+) -c worker --tail=-1 ` +
 		`-l batch\.kubernetes\.io/job-name=(\S+),batch\.kubernetes\.io/job-completion-index=0$`)
-	for _, name := range blueprintNames(t) {
-		folder := treeFS(compileFolder(t, blueprintDirs(filepath.Join(root, "blueprints"), name)...))
+	for _, name := range fixture.Blueprints(t) {
+		folder := fixture.FS(compile.Reference(t, name))
 		files, err := fs.Glob(folder, "workloads/*/*.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +309,7 @@ func TestGuideLogs(t *testing.T) {
 func TestGuideOfManyTeams(t *testing.T) {
 	writers := map[string]func(dir string, teams int) error{
 		"without workloads": func(dir string, teams int) error {
-			return scale.Write(dir, root+"/blueprints/batch-platform", teams)
+			return scale.Write(dir, fixture.Path("blueprints/batch-platform"), teams)
 		},
 	}
 	for _, scheduler := range scale.Schedulers {
@@ -319,12 +322,12 @@ func TestGuideOfManyTeams(t *testing.T) {
 			if err := write(dir, teams); err != nil {
 				t.Fatal(err)
 			}
-			tree, _ := compileBlueprint(t, dir)
-			folder := treeFS(tree)
-			for _, err := range checkGuide(folder) {
+			tree, _ := compile.Blueprint(t, dir)
+			folder := fixture.FS(tree)
+			for _, err := range check.Guide(folder) {
 				t.Errorf("%s, %d teams: %v", name, teams, err)
 			}
-			for _, page := range guidePages {
+			for _, page := range check.GuidePages {
 				content, err := fs.ReadFile(folder, page)
 				if err != nil {
 					t.Fatal(err)
@@ -342,10 +345,10 @@ func TestGuideOfManyTeams(t *testing.T) {
 
 // TestGuideWithoutTeams checks the pages of a platform that has no teams yet.
 func TestGuideWithoutTeams(t *testing.T) {
-	folder := treeFS(compileText(t, `name: "empty", project: "my-project", region: "us-central1"
+	folder := fixture.FS(compile.Text(t, `name: "empty", project: "my-project", region: "us-central1"
 zones: ["us-central1-a"]
 `))
-	for _, err := range checkGuide(folder) {
+	for _, err := range check.Guide(folder) {
 		t.Error(err)
 	}
 	content, err := fs.ReadFile(folder, "USING.md")

@@ -15,6 +15,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The table of the KAI Scheduler reference system, written by hand from the
@@ -31,20 +34,20 @@ var kaiDepartmentsQueues = []string{
 }
 
 func TestKAIDepartmentsQueues(t *testing.T) {
-	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	files := fixture.FS(compile.Reference(t, "kai-departments"))
 	teams, err := fs.Glob(files, "kubernetes/teams/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, file := range append(teams, "kubernetes/cohorts.yaml") {
-		for _, q := range objectsIn[kaiQueue](t, files, file, "Queue") {
+		for _, q := range objectsIn[check.KAIQueue](t, files, file, "Queue") {
 			gpu, parent := q.Spec.Resources.GPU, q.Spec.ParentQueue
 			if parent == "" {
 				parent = "-"
 			}
 			got = append(got, fmt.Sprintf("%s %s %d %d %d", q.Name, parent, *q.Spec.Priority, *gpu.Quota, *gpu.Limit))
-			for name, free := range map[string]kaiShare{
+			for name, free := range map[string]check.KAIShare{
 				"cpu": q.Spec.Resources.CPU, "memory": q.Spec.Resources.Memory,
 			} {
 				if *free.Limit != -1 || *free.Quota != -1 {
@@ -71,7 +74,7 @@ var kaiDepartmentsJobs = []string{
 }
 
 func TestKAIDepartmentsJobs(t *testing.T) {
-	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	files := fixture.FS(compile.Reference(t, "kai-departments"))
 	names, err := fs.Glob(files, "workloads/*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -103,29 +106,29 @@ func TestKAIDepartmentsJobs(t *testing.T) {
 // TestKAIDepartmentsHardware checks the four nodes of eight GPUs, whose number is
 // fixed.
 func TestKAIDepartmentsHardware(t *testing.T) {
-	pools, err := nodePools(treeFS(compileFolder(t, root+"/blueprints/kai-departments")))
+	pools, err := check.NodePools(fixture.FS(compile.Reference(t, "kai-departments")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(pools, func(p nodePool) bool { return p.names[0] == "h100-reserved" })
+	i := slices.IndexFunc(pools, func(p check.NodePool) bool { return p.Names[0] == "h100-reserved" })
 	if i < 0 || len(pools) != 2 {
 		t.Fatalf("pools %+v", pools)
 	}
-	if p := pools[i]; p.nodes != 4 || p.machine.Type != "a3-highgpu-8g" || p.machine.Accelerator != "nvidia-h100-80gb" {
-		t.Errorf("%d nodes of %+v", p.nodes, p.machine)
+	if p := pools[i]; p.Nodes != 4 || p.Machine.Type != "a3-highgpu-8g" || p.Machine.Accelerator != "nvidia-h100-80gb" {
+		t.Errorf("%d nodes of %+v", p.Nodes, p.Machine)
 	}
 }
 
 // TestNothingOfKueueWithKAI checks that a platform with one scheduler has no
 // objects, installation, metrics or words of the other.
 func TestNothingOfKueueWithKAI(t *testing.T) {
-	for _, f := range compileFolder(t, root+"/blueprints/kai-departments") {
+	for _, f := range compile.Reference(t, "kai-departments") {
 		if strings.Contains(strings.ToLower(f.Path), "kueue") ||
 			strings.Contains(strings.ToLower(string(f.Content)), "kueue") {
 			t.Errorf("%s speaks of Kueue", f.Path)
 		}
 	}
-	for _, f := range compileFolder(t, root+"/blueprints/batch-platform") {
+	for _, f := range compile.Reference(t, "batch-platform") {
 		if strings.Contains(string(f.Content), "scheduling.run.ai") ||
 			strings.Contains(string(f.Content), "kai-scheduler") {
 			t.Errorf("%s speaks of KAI Scheduler", f.Path)
@@ -136,7 +139,7 @@ func TestNothingOfKueueWithKAI(t *testing.T) {
 // TestKAIDepartmentsNotes checks that the guide gives the conditions under which the
 // demonstration works as described.
 func TestKAIDepartmentsNotes(t *testing.T) {
-	content, err := fs.ReadFile(treeFS(compileFolder(t, root+"/blueprints/kai-departments")), "README.md")
+	content, err := fs.ReadFile(fixture.FS(compile.Reference(t, "kai-departments")), "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +158,7 @@ func TestKAIDepartmentsNotes(t *testing.T) {
 // TestKAIPriorityClassesOfItsOwn checks that PriorityClasses of the chart are not
 // applied again, and that other classes are.
 func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
-	files := treeFS(compileFolder(t, root+"/blueprints/kai-departments"))
+	files := fixture.FS(compile.Reference(t, "kai-departments"))
 	if _, err := fs.Stat(files, "kubernetes/priority-classes.yaml"); err == nil {
 		t.Error("PriorityClasses of the chart are applied")
 	}
@@ -171,10 +174,10 @@ func TestKAIPriorityClassesOfItsOwn(t *testing.T) {
 // TestKAIDepartmentsChange checks that a change of one number changes only the lines
 // that state the number.
 func TestKAIDepartmentsChange(t *testing.T) {
-	before := compileFolder(t, root+"/blueprints/kai-departments")
+	before := compile.Reference(t, "kai-departments")
 	dir := t.TempDir()
 	for _, name := range []string{"demonstration.cue", "platform.cue", "workloads.cue"} {
-		content, err := os.ReadFile(filepath.Join(root, "blueprints/kai-departments", name))
+		content, err := os.ReadFile(fixture.Path("blueprints/kai-departments", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +186,7 @@ func TestKAIDepartmentsChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after := compileFolder(t, dir)
+	after := compile.Folder(t, dir)
 	if len(after) != len(before) {
 		t.Fatalf("%d files, before %d", len(after), len(before))
 	}

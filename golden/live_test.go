@@ -19,6 +19,8 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // compareLive compares a compiled blueprint with exports.
@@ -35,15 +37,6 @@ func compareLive(t testing.TB, tree emit.Tree, res *compiler.Result, exports ...
 	return out
 }
 
-func workingDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // manifestsOf returns the manifests of a folder as exports.
 func manifestsOf(tree emit.Tree) []importer.File {
 	var out []importer.File
@@ -58,14 +51,14 @@ func manifestsOf(tree emit.Tree) []importer.File {
 // TestLiveOfItself: a folder changes nothing on a cluster to which it was applied.
 func TestLiveOfItself(t *testing.T) {
 	inputs := map[string][]string{}
-	for _, name := range blueprintNames(t) {
-		inputs[name] = blueprintDirs("../blueprints", name)
+	for _, name := range fixture.Blueprints(t) {
+		inputs[name] = fixture.BlueprintDirs("blueprints", name)
 	}
 	for _, tool := range []string{"flux", "configsync"} {
-		inputs[tool] = append(blueprintDirs("../blueprints", "batch-platform"),
-			filepath.Join("testdata/gitops", tool+".cue"))
+		inputs[tool] = append(fixture.BlueprintDirs("blueprints", "batch-platform"),
+			filepath.Join("golden/testdata/gitops", tool+".cue"))
 	}
-	platforms, err := filepath.Glob("testdata/platforms/*.cue")
+	platforms, err := filepath.Glob(fixture.Path("golden/testdata/platforms/*.cue"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +67,7 @@ func TestLiveOfItself(t *testing.T) {
 	}
 	for name, paths := range inputs {
 		t.Run(name, func(t *testing.T) {
-			tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: paths})
+			tree, res := compile.Input(t, compiler.Input{Dir: fixture.Root(), Paths: paths})
 			out := compareLive(t, tree, res, manifestsOf(tree)...)
 			for _, o := range out.Objects {
 				t.Errorf("%s %s: %+v %s", o.Kind, o.Name, o.Fields, o.Note)
@@ -152,11 +145,11 @@ func setJSON(object map[string]any, path string, value any) {
 // TestLiveGoogle compares the example with its cluster as gcloud prints it, after edits of
 // the print.
 func TestLiveGoogle(t *testing.T) {
-	tree, res := compileResult(t, compiler.Input{
-		Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "batch-platform"),
+	tree, res := compile.Input(t, compiler.Input{
+		Dir: fixture.Root(), Paths: fixture.BlueprintDirs("blueprints", "batch-platform"),
 	})
 	const (
-		place     = "../blueprints/batch-platform/platform.cue:"
+		place     = "blueprints/batch-platform/platform.cue:"
 		recreated = " | GKE recreates the nodes one after the other, which stops the jobs on them"
 		replaced  = "-/+ google_container_node_pool."
 	)
@@ -331,8 +324,8 @@ func jsonFile(t testing.TB, v any) importer.File {
 
 // TestLiveOtherResources: pools that only one side has, and clusters of others.
 func TestLiveOtherResources(t *testing.T) {
-	tree, res := compileResult(t, compiler.Input{
-		Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "batch-platform"),
+	tree, res := compile.Input(t, compiler.Input{
+		Dir: fixture.Root(), Paths: fixture.BlueprintDirs("blueprints", "batch-platform"),
 	})
 	skipped := func(out *live.Result) []string {
 		var names []string
@@ -378,7 +371,7 @@ func TestLiveOtherResources(t *testing.T) {
 	}
 
 	// The pools of TPU slices, from the list of node pools alone.
-	tree, res = compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints",
+	tree, res = compile.Input(t, compiler.Input{Dir: fixture.Root(), Paths: fixture.BlueprintDirs("blueprints",
 		"tpu-training")})
 	content, err := os.ReadFile("testdata/live/tpu-training.json")
 	if err != nil {
@@ -495,7 +488,7 @@ func isAnnounced(o importer.ObjectReport, path string) bool {
 // TestLiveTakeOver: a pool that is taken over may keep settings, and the finding of another
 // says how.
 func TestLiveTakeOver(t *testing.T) {
-	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: []string{adopted}})
+	tree, res := compile.Input(t, compiler.Input{Dir: fixture.Root(), Paths: []string{"golden/" + adopted}})
 	pool := func(name string, config string) string {
 		return `{"name": "` + name + `", "status": "RUNNING", "initialNodeCount": 1, "config": {` + config + `}}`
 	}
@@ -528,7 +521,7 @@ func TestLiveTakeOver(t *testing.T) {
 // TestLiveOfOthers: in a cluster that others own, only the platform's own node pools are
 // compared.
 func TestLiveOfOthers(t *testing.T) {
-	tree, res := compileResult(t, compiler.Input{Dir: workingDir(t), Paths: blueprintDirs("../blueprints", "existing")})
+	tree, res := compile.Input(t, compiler.Input{Dir: fixture.Root(), Paths: []string{"blueprints/existing"}})
 	out := compareLive(t, tree, res, importer.File{Name: "cluster.json", Content: []byte(
 		`{"name": "prod", "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-central1/` +
 			`clusters/prod", "networkConfig": {}, "nodePools": [{"name": "default-pool", "config": {}}]}`,

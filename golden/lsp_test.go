@@ -22,6 +22,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // editor is a scripted editor that talks with a language server process.
@@ -245,12 +247,12 @@ func initRepository(t *testing.T, bin, example string) (dir string, platform str
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return dir, readText(t, filepath.Join(dir, "platform.cue"))
+	return dir, fixture.ReadText(t, filepath.Join(dir, "platform.cue"))
 }
 
 // TestLanguageServerDiagnostics breaks and mends a blueprint in an editor.
 func TestLanguageServerDiagnostics(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	dir, platform := initRepository(t, bin, "batch-platform")
 	e := startEditor(t, bin, dir)
 
@@ -392,7 +394,7 @@ func offsetOf(text string, p lspPosition) int {
 // TestLanguageServerWriting writes an entity of each kind by completion, in a
 // repository that init made, and reads about it.
 func TestLanguageServerWriting(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	dir, platform := initRepository(t, bin, "batch-platform")
 	e := startEditor(t, bin, dir)
 	e.open("platform.cue", platform)
@@ -487,7 +489,7 @@ func (e *editor) changed(names ...string) {
 // TestLanguageServerFiles opens files that other programs write, rename and delete, and
 // files that are large, nested deeply, or elsewhere.
 func TestLanguageServerFiles(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	dir, platform := initRepository(t, bin, "batch-platform")
 	e := startEditor(t, bin, dir)
 	write := func(name, text string) {
@@ -578,7 +580,7 @@ teams: "team-e": {accept: W0203: "🚀 soon", cohrt: "x"}
 // TestLanguageServerGarbage sends messages that no editor should send. The server
 // answers each request, writes nothing but messages, and ends when the editor does.
 func TestLanguageServerGarbage(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	message := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 	request := func(id int, method, params string) string {
 		return message(fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": %q, "params": %s}`, id, method, params))

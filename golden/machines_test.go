@@ -9,6 +9,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // offer is a machine of the catalogue with an option in which it is offered.
@@ -34,7 +36,7 @@ func TestEveryMachine(t *testing.T) {
 		for chunk := range slices.Chunk(all, atOnce) {
 			t.Run(zone, func(t *testing.T) {
 				t.Parallel()
-				checkFolder(t, treeFS(compileText(t, platformOf(zone, chunk))))
+				checkFolder(t, fixture.FS(compile.Text(t, platformOf(zone, chunk))))
 			})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // memoryLimit is the --max-memory of TestMemory, in MiB.
@@ -31,7 +32,7 @@ func doubleLines(first, format string) string {
 // and measures the processes. They use at most a fifth more than the limit, and the
 // finding points at the text.
 func TestMemory(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	kilobyte := `"` + strings.Repeat("x", 1000) + `"`
 	byteLiteral := "'" + strings.Repeat("x", 1000) + "'"
 	for _, tt := range []struct {
@@ -166,7 +167,8 @@ func TestConfinedInterrupt(t *testing.T) {
 	dir := blueprintWith(t,
 		"package platform\nimport \"list\"\n"+doubleLines("[1, 2, 3, 4, 5, 6, 7, 8]", "list.Concat([_s%[1]d, "+
 			"_s%[1]d])"))
-	cmd := exec.CommandContext(t.Context(), buildBatchwright(t), "vet", "--max-time", "10m", "small.cue", "growing.cue")
+	cmd := exec.CommandContext(t.Context(), fixture.Batchwright(t), "vet", "--max-time", "10m", "small.cue",
+		"growing.cue")
 	cmd.Dir = dir
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -185,8 +187,8 @@ func TestConfinedInterrupt(t *testing.T) {
 
 // TestBoundedBlueprints checks that the reference blueprints need no second process.
 func TestBoundedBlueprints(t *testing.T) {
-	for _, name := range blueprintNames(t) {
-		paths := blueprintDirs(filepath.Join(root, "blueprints"), name)
+	for _, name := range fixture.Blueprints(t) {
+		paths := fixture.BlueprintDirs(fixture.Path("blueprints"), name)
 		for i, p := range paths {
 			absolute, err := filepath.Abs(p)
 			if err != nil {

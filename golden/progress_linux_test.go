@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // endless is a file of a blueprint that no computer evaluates in an hour, and whose
@@ -34,7 +36,7 @@ func growing() string {
 // how far it is. In the end the terminal shows the same as a pipe gets: the line is
 // erased, and all findings are whole.
 func TestProgress(t *testing.T) {
-	bin := buildBatchwright(t)
+	bin := fixture.Batchwright(t)
 	evaluating := "evaluating the blueprint, no findings so far ("
 	for _, tt := range []struct {
 		name, source string

@@ -17,6 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // referenceMistakes lists mistakes in the hand-written files of the reference
@@ -117,7 +120,7 @@ var referenceMistakes = []struct {
 		new: "sum by (model",
 	},
 	{
-		name: "nodes counted as chips", check: checkPools, diag: "tpu-in-nodes", code: "E0411",
+		name: "nodes counted as chips", check: check.Pools, diag: "tpu-in-nodes", code: "E0411",
 		folder: "tpu-training", file: "terraform/node_pools.tf", old: "node_count     = ", new: "node_count     = 1 + ",
 	},
 	{
@@ -131,7 +134,7 @@ var referenceMistakes = []struct {
 func goldenFolders(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, name := range blueprintNames(t) {
+	for _, name := range fixture.Blueprints(t) {
 		if _, err := os.Stat(name); err == nil {
 			out = append(out, name)
 		}
@@ -263,7 +266,7 @@ func workloadIdentity(folder fs.FS) []error {
 // to nodes on request must have a check on each such flavor.
 func strictQueues(folder fs.FS) []error {
 	requested := map[kueue.ResourceFlavorReference]bool{}
-	if flavors, err := resourceFlavors(folder); err == nil { // otherwise another scheduler has no flavors
+	if flavors, err := check.ResourceFlavors(folder); err == nil { // otherwise another scheduler has no flavors
 		for _, f := range flavors {
 			requested[kueue.ResourceFlavorReference(
 				f.Name)] = f.Spec.NodeLabels["cloud.google.com/gke-queued"] == "true"
@@ -301,7 +304,7 @@ func strictQueues(folder fs.FS) []error {
 // present.
 func acceleratorTaints(folder fs.FS) []error {
 	var errs []error
-	if flavors, err := resourceFlavors(folder); err == nil {
+	if flavors, err := check.ResourceFlavors(folder); err == nil {
 		for _, f := range flavors {
 			for _, t := range f.Spec.NodeTaints {
 				if (t.Key == "nvidia.com/gpu" || t.Key == "google.com/tpu") && t.Value != "present" {
@@ -310,15 +313,15 @@ func acceleratorTaints(folder fs.FS) []error {
 			}
 		}
 	}
-	pools, err := nodePools(folder)
+	pools, err := check.NodePools(folder)
 	if err != nil {
 		return append(errs, err)
 	}
 	for _, p := range pools {
-		for _, t := range p.taints {
+		for _, t := range p.Taints {
 			if (strings.HasPrefix(t, "nvidia.com/gpu=") || strings.HasPrefix(t, "google.com/tpu=")) &&
 				!strings.Contains(t, "=present:") {
-				errs = append(errs, fmt.Errorf("node pool %s: %s", p.label, t))
+				errs = append(errs, fmt.Errorf("node pool %s: %s", p.Label, t))
 			}
 		}
 	}
@@ -338,7 +341,7 @@ func privateRanges(folder fs.FS) []error {
 	}
 	var errs []error
 	ranges := regexp.MustCompile(`(?m)^(\w+_range) *= "(.*)"$`).FindAllStringSubmatch(string(content), -1)
-	for _, dir := range []string{networkTeamDir, "terraform/modules/cluster"} {
+	for _, dir := range []string{check.NetworkTeamDir, "terraform/modules/cluster"} {
 		if _, err := fs.Stat(folder, dir); err == nil {
 			return nil // the ranges belong to others
 		}

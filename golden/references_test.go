@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 const referencesPage = "docs/references.md"
@@ -24,10 +26,10 @@ var referenceStates = map[string]bool{
 // reference system has a section, every row has a state and says where the element is or
 // why it is absent, and every place exists.
 func TestReferences(t *testing.T) {
-	files := os.DirFS(root)
+	files := os.DirFS(fixture.Root())
 	// The other examples describe no published document.
 	others := []string{"batch-platform-argocd", "existing", "shared-vpc"}
-	systems := slices.DeleteFunc(blueprintNames(t), func(name string) bool { return slices.Contains(others, name) })
+	systems := slices.DeleteFunc(fixture.Blueprints(t), func(name string) bool { return slices.Contains(others, name) })
 	for _, problem := range referenceProblems(files, systems) {
 		t.Error(problem)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestRemoveTeam removes a team from the batch platform. Exactly the team's files
@@ -18,12 +20,12 @@ func TestRemoveTeam(t *testing.T) {
 	// Without the demonstration: its numbers count the jobs of all teams.
 	compileEdited := func(old, edited string) emit.Tree {
 		dir := t.TempDir()
-		for name, content := range editBatchPlatform(t, old, edited) {
+		for name, content := range fixture.EditBatchPlatform(t, old, edited) {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		tree, _ := compileBlueprint(t, dir) // the last team of its cohort has nobody from whom to borrow
+		tree, _ := compile.Blueprint(t, dir) // the last team of its cohort has nobody from whom to borrow
 		return tree
 	}
 	before := compileEdited("", "")

@@ -14,6 +14,7 @@ import (
 	"github.com/batchwright/batchwright/emit/review/delta"
 	changed "github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // printedReviews maps each archive of golden/review, which holds the output of every
@@ -233,7 +234,7 @@ func TestPrintedReviews(t *testing.T) {
 			if parsed := txtar.Parse(content); len(parsed.Files) != len(archive.Files) {
 				t.Fatal("a line looks like the header of a file")
 			}
-			compareFile(t, filepath.Join("review", name+".txtar"), content)
+			fixture.CompareFile(t, filepath.Join("review", name+".txtar"), content)
 		})
 	}
 	files, err := filepath.Glob("review/*.txtar")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/emit/review"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // edit is a change of one line of a blueprint.
@@ -41,7 +43,7 @@ func TestReviewOfEdits(t *testing.T) {
 			key := e.blueprint + " " + strings.Join(e.tags, " ")
 			before, known := states[key]
 			if !known {
-				before = compileState(t, filepath.Join(root, "blueprints"), e)
+				before = compileState(t, fixture.Path("blueprints"), e)
 				states[key] = before
 			}
 			dir := copyBlueprint(t, e.blueprint)
@@ -126,7 +128,7 @@ func TestReviewOfOneNumber(t *testing.T) {
 			dir := copyBlueprint(t, blueprint)
 			test.given.applyEdit(t, dir)
 			before := compileState(t, dir, test.given)
-			if same := compileFolder(t, filepath.Join(root, "blueprints", blueprint)); !cmp.Equal(same, before.Tree) {
+			if same := compile.Reference(t, blueprint); !cmp.Equal(same, before.Tree) {
 				t.Fatal("the number itself makes a difference")
 			}
 			edit{blueprint: blueprint, old: test.old, new: test.new}.applyEdit(t, dir)
@@ -187,8 +189,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 func copyBlueprint(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	here := blueprintDirs(filepath.Join(root, "blueprints"), name)
-	for i, there := range blueprintDirs(dir, name) {
+	here := fixture.BlueprintDirs(fixture.Path("blueprints"), name)
+	for i, there := range fixture.BlueprintDirs(dir, name) {
 		if err := os.CopyFS(there, os.DirFS(here[i])); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +230,8 @@ func compileState(t *testing.T, dir string, e edit) review.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, res := compileResult(t, compiler.Input{Dir: abs, Paths: blueprintDirs(abs, e.blueprint), Tags: e.tags})
+	paths := fixture.BlueprintDirs(abs, e.blueprint)
+	tree, res := compile.Input(t, compiler.Input{Dir: abs, Paths: paths, Tags: e.tags})
 	return review.State{Label: e.name, Plan: res.Plan, Tree: tree}
 }
 

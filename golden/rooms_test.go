@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 const module = "github.com/batchwright/batchwright/"
@@ -104,8 +106,13 @@ var rooms = map[string][]string{
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/live",
 		"emit/review/summary",
 	},
-	"golden":       {},
-	"golden/scale": {},
+
+	"golden":         {},
+	"golden/check":   {"compiler/catalog", "compiler/ir", "emit/kubeyaml", "golden/fixture"},
+	"golden/compile": {"compiler", "compiler/diag", "emit", "emit/folder", "golden/fixture"},
+	"golden/fixture": {"emit"},
+	"golden/options": {},
+	"golden/scale":   {},
 }
 
 // blind lists imports with which the output of an emitter, or the plan, could depend
@@ -124,34 +131,38 @@ var formats = map[string][]string{
 		"compiler/blueprint", "compiler/blueprint/literal", "compiler/blueprint/load", "compiler/editor",
 		"compiler/importer",
 	},
-	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform"},
-	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform"},
-	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue"},
+	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform", "golden/check"},
+	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform", "golden/check"},
+	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check"},
 	"sigs.k8s.io/json":          {"compiler/importer"},
-	"sigs.k8s.io/jobset":        {"emit/workload"},
+	"sigs.k8s.io/jobset":        {"emit/workload", "golden/check"},
 	"github.com/grafana":        {"emit/dashboard"},
-	"sigs.k8s.io/yaml":          {"emit/hostile"},
+	"sigs.k8s.io/yaml":          {"emit/hostile", "golden/check"},
 	"go.yaml.in/yaml": {
 		"compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml", "emit/review/objects",
 	},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
 	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},
-	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload"},
+	"github.com/GoogleCloudPlatform/": {"emit/kubernetes", "emit/workload", "golden/check"},
 	"k8s.io/api/": {
 		"compiler/importer", "compiler/trace/export",
 		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+		"golden/check",
 	},
 	"k8s.io/apimachinery/pkg/apis/": {
 		"compiler/importer", "compiler/trace/export",
 		"emit/dashboard", "emit/gitops", "emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload",
+		"golden/check",
 	},
-	"k8s.io/apimachinery/pkg/runtime":  {"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload"},
+	"k8s.io/apimachinery/pkg/runtime": {
+		"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload", "golden/check",
+	},
 	"github.com/rogpeppe/go-internal/": {"cmd/batchwright", "compiler/explain", "emit/review/objects"},
 }
 
 func TestRooms(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = root
+	cmd.Dir = fixture.Root()
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 const jsonSchemaFile = "testdata/blueprint.schema.json"
@@ -32,7 +33,7 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareFile(t, jsonSchemaFile, got)
+	fixture.CompareFile(t, jsonSchemaFile, got)
 }
 
 // TestSchemaKnowsTheSchedulers checks that the schema offers all schedulers of the
@@ -60,9 +61,9 @@ func TestSchemaKnowsTheSchedulers(t *testing.T) {
 func TestJSONSchemaAcceptsBlueprints(t *testing.T) {
 	schema := blueprintSchema(t)
 	tags := map[string][][]string{"tpu-training": {{"type=v4", "perTeam"}, {"autoscaled=true", "managed=true"}}}
-	for _, name := range blueprintNames(t) {
+	for _, name := range fixture.Blueprints(t) {
 		dir := t.TempDir()
-		for _, from := range blueprintDirs(filepath.Join(root, "blueprints"), name) {
+		for _, from := range fixture.BlueprintDirs(fixture.Path("blueprints"), name) {
 			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The tests of this file keep each kind of growth in one place: a machine family, a
@@ -30,7 +31,7 @@ func TestFamiliesAreData(t *testing.T) {
 		if strings.HasPrefix(name, "compiler/catalog/") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(root, name))
+		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ var optionFiles = map[string]string{
 func TestOptionsAreRows(t *testing.T) {
 	listed := maps.Clone(optionFiles)
 	for _, name := range sourceFiles(t) {
-		text, err := os.ReadFile(filepath.Join(root, name))
+		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func optionWords() *regexp.Regexp {
 // optionIdentifiers returns the names of the constants of type ir.Option.
 func optionIdentifiers(t *testing.T) map[string]bool {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "compiler/ir/options.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), fixture.Path("compiler/ir/options.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ var schedulerFiles = map[string]string{
 func TestSchedulersAreChosenOnce(t *testing.T) {
 	named := map[string]bool{}
 	for _, name := range sourceFiles(t) {
-		text, err := os.ReadFile(filepath.Join(root, name))
+		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +303,7 @@ func TestGitOpsToolsAreChosenOnce(t *testing.T) {
 	mentions := regexp.MustCompile(`\bir\.(ArgoCD|Flux|ConfigSync)\b|"(argocd|flux|configsync)"|` +
 		`\.Tool *[=!]=|[=!]= *\w+\.Tool\b|\bswitch [^{]*\.Tool *\{`)
 	for _, name := range sourceFiles(t) {
-		text, err := os.ReadFile(filepath.Join(root, name))
+		text, err := os.ReadFile(fixture.Path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +333,7 @@ var notMetrics = map[string]string{
 func TestMetricsHaveOneRoom(t *testing.T) {
 	inRoom, used := 0, map[string]bool{}
 	for _, name := range sourceFiles(t) {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), fixture.Path(name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,9 +371,9 @@ func sourceFiles(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, room := range []string{"cmd", "compiler", "emit", "schema"} {
-		err := filepath.WalkDir(filepath.Join(root, room), func(name string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(fixture.Path(room), func(name string, _ fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-				name, err = filepath.Rel(root, name)
+				name, err = filepath.Rel(fixture.Root(), name)
 				out = append(out, filepath.ToSlash(name))
 			}
 			return err

@@ -9,6 +9,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // TestKubernetesOfEveryShape compiles platforms of TPU slices, of ComputeClasses,
@@ -140,7 +144,7 @@ workloads: {
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, err := range checkKubernetes(compileShape(t, platform)) {
+			for _, err := range check.Kubernetes(compileShape(t, platform)) {
 				t.Error(err)
 			}
 		})
@@ -155,7 +159,7 @@ func compileShape(t *testing.T, platform string) fs.FS {
 	if err := os.WriteFile(filepath.Join(dir, "platform.cue"), []byte(blueprint), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return treeFS(compileFolder(t, dir))
+	return fixture.FS(compile.Folder(t, dir))
 }
 
 // TestRunTimes checks that a workload may run as long as it asks for and its nodes
@@ -194,7 +198,8 @@ workloads: train: {tier: "batch", perPod: {accelerators: 2, cpu: 2, memory: "10G
 			if d := job.Spec.ActiveDeadlineSeconds; d != nil {
 				deadline = strconv.FormatInt(*d, 10)
 			}
-			if request := job.Annotations[maxRunAnnotation]; deadline != test.deadline || request != test.request {
+			request := job.Annotations[check.MaxRunAnnotation]
+			if deadline != test.deadline || request != test.request {
 				t.Errorf("runs for %q on nodes for %q, want %q and %q", deadline, request, test.deadline, test.request)
 			}
 		})

@@ -8,10 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 func sharedVPC(t *testing.T) fs.FS {
-	return treeFS(compileFolder(t, root+"/blueprints/shared-vpc"))
+	return fixture.FS(compile.Reference(t, "shared-vpc"))
 }
 
 // TestSharedVPCMakesNoNetwork holds that the platform's own Terraform creates nothing of a
@@ -23,7 +27,7 @@ func TestSharedVPCMakesNoNetwork(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if found := made.Find(readFolder(t, files, path)); found != nil {
+		if found := made.Find(fixture.ReadFile(t, files, path)); found != nil {
 			t.Errorf("%s: %s", path, found)
 		}
 		return nil
@@ -31,17 +35,17 @@ func TestSharedVPCMakesNoNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := readFolder(t, files, "create-platform.sh")
+	create := fixture.ReadFile(t, files, "create-platform.sh")
 	for _, role := range []string{"networkAdmin", "securityAdmin", "networkUser"} {
 		if strings.Contains(string(create), role) {
 			t.Errorf("create-platform.sh grants %s in the platform's own project", role)
 		}
 	}
-	clusters, err := tfResources(files, "terraform/cluster.tf", "google_container_cluster")
+	clusters, err := check.TerraformResources(files, "terraform/cluster.tf", "google_container_cluster")
 	if err != nil || len(clusters) != 1 {
 		t.Fatalf("%d clusters, %v", len(clusters), err)
 	}
-	if strings.Contains(string(readFolder(t, files, "terraform/cluster.tf")), "master_ipv4_cidr_block") {
+	if strings.Contains(string(fixture.ReadFile(t, files, "terraform/cluster.tf")), "master_ipv4_cidr_block") {
 		t.Error("the control plane has a range of its own")
 	}
 }
@@ -52,7 +56,7 @@ func TestSharedVPCMakesNoNetwork(t *testing.T) {
 func TestSharedVPCTeam(t *testing.T) {
 	files := sharedVPC(t)
 	for _, path := range []string{"network-team/main.tf", "network-team/README.md"} {
-		text := strings.ReplaceAll(string(readFolder(t, files, path)), "${var.platform_number}", "NUMBER")
+		text := strings.ReplaceAll(string(fixture.ReadFile(t, files, path)), "${var.platform_number}", "NUMBER")
 		for _, want := range []string{
 			"gpu-gvnic-b", "gpu-rdma-b-0", "gpu-rdma-b-7", "batch-pods",
 			"serviceAccount:shared-vpc-build@my-project.iam.gserviceaccount.com",
@@ -81,7 +85,7 @@ func TestSharedVPCImages(t *testing.T) {
 			if err != nil || !strings.HasSuffix(path, ".yaml") {
 				return err
 			}
-			for _, m := range image.FindAllSubmatch(readFolder(t, files, path), -1) {
+			for _, m := range image.FindAllSubmatch(fixture.ReadFile(t, files, path), -1) {
 				name := string(m[2])
 				if string(m[1]) == "name" && dir != "cloudbuild" {
 					continue // only a step of a build has its image there
@@ -107,14 +111,4 @@ func TestSharedVPCImages(t *testing.T) {
 	if diff := cmp.Diff([]string{"us-docker.pkg.dev/my-project/shared-vpc/all-gather:1.0"}, own); diff != "" {
 		t.Errorf("images of workloads (-want +got):\n%s", diff)
 	}
-}
-
-// readFolder reads a file of a folder.
-func readFolder(t *testing.T, folder fs.FS, path string) []byte {
-	t.Helper()
-	content, err := fs.ReadFile(folder, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/terraform"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // adopted is a platform that takes over its cluster and all of its node pools.
@@ -29,10 +32,10 @@ var takeOvers = regexp.MustCompile(`(?m)^.*\btakeOver:.*\n`)
 func compileAdopted(t *testing.T, edit func(string) string, tags ...string) emit.Tree {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "platform.cue")
-	if err := os.WriteFile(name, []byte(edit(readText(t, adopted))), 0o644); err != nil {
+	if err := os.WriteFile(name, []byte(edit(fixture.ReadText(t, adopted))), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	tree, res := compileResult(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}, Tags: tags})
+	tree, res := compile.Input(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}, Tags: tags})
 	for _, f := range res.Findings.Sorted() {
 		t.Errorf("%s[%s]: %s", f.Severity, f.Code, f.Message)
 	}
@@ -59,12 +62,12 @@ func TestTakeOver(t *testing.T) {
 	} {
 		t.Run(form.golden, func(t *testing.T) {
 			tree := compileAdopted(t, unedited, form.tags...)
-			checkFolder(t, treeFS(tree))
-			if *update && !t.Failed() {
+			checkFolder(t, fixture.FS(tree))
+			if fixture.Updating() && !t.Failed() {
 				runConformance(t, tree)
 			}
 			if !t.Failed() {
-				compareTree(t, filepath.Join("testdata", form.golden), tree.Select(form.kept))
+				fixture.CompareTree(t, filepath.Join("testdata", form.golden), tree.Select(form.kept))
 			}
 		})
 	}
@@ -88,9 +91,9 @@ func TestTakeOverLeavesNothing(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	lifecycle := regexp.MustCompile(`(?ms)^  lifecycle \{.*?^  \}\n`)
-	a, b := treeFS(with), treeFS(without)
+	a, b := fixture.FS(with), fixture.FS(without)
 	for _, path := range []string{"terraform/cluster.tf", "terraform/node_pools.tf"} {
-		was, is := string(readFolder(t, a, path)), string(readFolder(t, b, path))
+		was, is := string(fixture.ReadFile(t, a, path)), string(fixture.ReadFile(t, b, path))
 		if diff := cmp.Diff(lifecycle.ReplaceAllString(is, ""), lifecycle.ReplaceAllString(was, "")); diff != "" {
 			t.Errorf("%s differs outside lifecycle (-without +with):\n%s", path, diff)
 		}
@@ -106,20 +109,20 @@ func TestTakeOverLeavesNothing(t *testing.T) {
 // take over node pools of this cluster, and only them.
 func TestTakeOverInClusterOfOthers(t *testing.T) {
 	const own = `cluster: takeOver: from: "module.gke.google_container_cluster.primary"`
-	tree := treeFS(compileAdopted(t, func(s string) string {
+	tree := fixture.FS(compileAdopted(t, func(s string) string {
 		const others = `cluster: existing: {name: "prod", location: "us-east5-a", version: "1.34", has: ` +
 			`multiNetworking: true}`
 		return strings.Replace(strings.Replace(s, own, others, 1), " default: true,", "", 1)
 	}))
-	for _, err := range checkTerraform(tree) {
+	for _, err := range check.Terraform(tree) {
 		t.Error(err)
 	}
-	imports := string(readFolder(t, tree, "terraform/imports.tf"))
+	imports := string(fixture.ReadFile(t, tree, "terraform/imports.tf"))
 	if strings.Count(imports, "\nimport {\n") != 3 || strings.Count(imports, "var.cluster_location") != 3 ||
 		strings.Contains(imports, "google_container_cluster") {
 		t.Errorf("the imports are\n%s", imports)
 	}
-	page := string(readFolder(t, tree, "takeover/README.md"))
+	page := string(fixture.ReadFile(t, tree, "takeover/README.md"))
 	if !strings.Contains(page, "clusters describe prod --location=us-east5-a ") ||
 		strings.Contains(page, "default-pool") {
 		t.Errorf("the page is\n%s", page)
@@ -135,7 +138,7 @@ func TestTakeOverKeeps(t *testing.T) {
 			return strings.Replace(s, `keep: ["serviceAccount", "shieldedInstanceConfig", "reservationAffinity"]`,
 				`keep: ["`+string(setting)+`"]`, 1)
 		})
-		pools := string(readFolder(t, treeFS(tree), "terraform/node_pools.tf"))
+		pools := string(fixture.ReadFile(t, fixture.FS(tree), "terraform/node_pools.tf"))
 		if !strings.Contains(pools, "ignore_changes = [initial_node_count, node_config[0]."+argument+"]\n") {
 			t.Errorf("keep %q: Terraform does not ignore node_config[0].%s", setting, argument)
 		}
@@ -171,7 +174,7 @@ func TestTakeOverLive(t *testing.T) {
 		if err := os.WriteFile(name, []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		tree, res := compileResult(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}})
+		tree, res := compile.Input(t, compiler.Input{Dir: filepath.Dir(name), Paths: []string{name}})
 		var out []diag.Finding
 		for _, f := range compareLive(t, tree, res, cluster).Findings.Sorted() {
 			if strings.Contains(f.Message, "node pool") {
@@ -180,7 +183,7 @@ func TestTakeOverLive(t *testing.T) {
 		}
 		return out
 	}
-	source := readText(t, adopted)
+	source := fixture.ReadText(t, adopted)
 	const keep = `keep: ["reservationAffinity", "serviceAccount", "shieldedInstanceConfig"]`
 	findings := findingsOf(source)
 	if len(findings) != 1 || !strings.Contains(findings[0].Help, `capacity: "h100-spot": takeOver: `+keep) {
@@ -201,7 +204,7 @@ func TestTakeOverLive(t *testing.T) {
 // that Terraform ignores, or that the words of the page cover.
 func TestTakeOverPage(t *testing.T) {
 	tree := compileAdopted(t, unedited)
-	page := string(readFolder(t, treeFS(tree), "takeover/README.md"))
+	page := string(fixture.ReadFile(t, fixture.FS(tree), "takeover/README.md"))
 	covered := map[string][]string{
 		"google_container_node_pool": {
 			"name", "cluster", "location", "initial_node_count", "node_config",
@@ -231,7 +234,7 @@ func TestTakeOverPage(t *testing.T) {
 // TestTakeOverCommands checks the commands of the page against the table of commands.
 func TestTakeOverCommands(t *testing.T) {
 	table := readPrograms(t)
-	page := string(readFolder(t, treeFS(compileAdopted(t, unedited)), "takeover/README.md"))
+	page := string(fixture.ReadFile(t, fixture.FS(compileAdopted(t, unedited)), "takeover/README.md"))
 	commands := 0
 	for _, b := range fencedBlocks(page) {
 		for line := range strings.Lines(strings.ReplaceAll(b.text, "ADDRESS", "address")) {

@@ -1,10 +1,8 @@
 package golden_test
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,35 +16,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/compiler"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/folder"
+	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
-
-// compileTPUs compiles the TPU training environment with tags. There must be no
-// errors or warnings.
-func compileTPUs(t *testing.T, tags ...string) emit.Tree {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := compiler.Compile(context.Background(),
-		compiler.Input{Dir: dir, Paths: []string{root + "/blueprints/tpu-training"}, Tags: tags})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range res.Findings.Sorted() {
-		if f.Severity != diag.Note {
-			t.Fatalf("%q: %s[%s]: %s", tags, f.Severity, f.Code, f.Message)
-		}
-	}
-	tree, err := folder.Build(res.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
 
 // tpuForms lists the combinations of tags with which the blueprint can be compiled.
 var tpuForms = [][]string{
@@ -59,13 +33,14 @@ var tpuForms = [][]string{
 func TestTPUForms(t *testing.T) {
 	for _, tags := range tpuForms {
 		t.Run(strings.Join(tags, ","), func(t *testing.T) {
-			tree := compileTPUs(t, tags...)
-			checkFolder(t, treeFS(tree))
-			if *update && !t.Failed() {
+			tree := compile.Reference(t, "tpu-training", tags...)
+			checkFolder(t, fixture.FS(tree))
+			if fixture.Updating() && !t.Failed() {
 				runConformance(t, tree)
 			}
 			if slices.Equal(tags, []string{"type=v4", "managed=true"}) && !t.Failed() {
-				compareTree(t, "testdata/tpu-training-v4-managed", otherFiles(tree, compileTPUs(t)))
+				other := otherFiles(tree, compile.Reference(t, "tpu-training"))
+				fixture.CompareTree(t, "testdata/tpu-training-v4-managed", other)
 			}
 		})
 	}
@@ -113,7 +88,7 @@ func TestTPUPools(t *testing.T) {
 			"slices-0 slices-1: ct5lp-hightpu-4t, 0 or 4 nodes, compact 4x4, capacity=slices resource-type=ondemand",
 		},
 	} {
-		pools, err := nodePools(treeFS(compileTPUs(t, test.tags...)))
+		pools, err := check.NodePools(fixture.FS(compile.Reference(t, "tpu-training", test.tags...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,22 +102,22 @@ func TestTPUPools(t *testing.T) {
 	}
 }
 
-func describePool(p nodePool) string {
-	out := strings.Join(p.names, " ") + ": " + p.machine.Type
+func describePool(p check.NodePool) string {
+	out := strings.Join(p.Names, " ") + ": " + p.Machine.Type
 	switch {
-	case p.nodes >= 0:
-		out += fmt.Sprintf(", %d nodes", p.nodes)
-	case p.perZone[1] > 0:
-		out += fmt.Sprintf(", %d or %d nodes", p.perZone[0], p.perZone[1])
+	case p.Nodes >= 0:
+		out += fmt.Sprintf(", %d nodes", p.Nodes)
+	case p.PerZone[1] > 0:
+		out += fmt.Sprintf(", %d or %d nodes", p.PerZone[0], p.PerZone[1])
 	default:
 		out += ", scales"
 	}
-	if p.compact {
-		out += ", compact " + p.topology
+	if p.Compact {
+		out += ", compact " + p.Topology
 	}
 	var labels []string
 	for _, key := range []string{"capacity", "resource-type", "MultisliceGroup", "MultisliceGroupSize"} {
-		if value, ok := p.labels[key]; ok {
+		if value, ok := p.Labels[key]; ok {
 			labels = append(labels, key+"="+value)
 		}
 	}
@@ -191,7 +166,7 @@ func TestTPUTypes(t *testing.T) {
 		for _, count := range []string{"slices: 2", "maxSlices: 2"} {
 			t.Run(test.name+", "+count, func(t *testing.T) {
 				t.Parallel()
-				files := treeFS(compileText(t, `package platform
+				files := fixture.FS(compile.Text(t, `package platform
 
 name:    "tpus"
 project: "my-project"
@@ -208,16 +183,16 @@ workloads: train: {
 }
 `))
 				checkFolder(t, files)
-				pools, err := nodePools(files)
+				pools, err := check.NodePools(files)
 				if err != nil {
 					t.Fatal(err)
 				}
 				p := pools[1]
-				size := p.nodes
+				size := p.Nodes
 				if strings.HasPrefix(count, "max") {
-					size = p.perZone[1]
+					size = p.PerZone[1]
 				}
-				if size != test.hosts || !p.compact || p.topology+p.policy != test.topology || len(p.names) != 2 {
+				if size != test.hosts || !p.Compact || p.Topology+p.Policy != test.topology || len(p.Names) != 2 {
 					t.Errorf("%s, want %d nodes in topology %s", describePool(p), test.hosts, test.topology)
 				}
 				if got := tpuBuild(t, files).Substitutions["_TPU_TYPE"]; got != test.name {
@@ -236,7 +211,8 @@ workloads: train: {
 // TestTPUQueues checks that there is one ClusterQueue for all chips and a LocalQueue
 // for each team, or one of each, with the reference's priorities.
 func TestTPUQueues(t *testing.T) {
-	shared, perTeam := treeFS(compileTPUs(t)), treeFS(compileTPUs(t, "perTeam"))
+	shared := fixture.FS(compile.Reference(t, "tpu-training"))
+	perTeam := fixture.FS(compile.Reference(t, "tpu-training", "perTeam"))
 	local := func(files fs.FS, team string) string {
 		return string(objectsIn[kueue.LocalQueue](t, files, "kubernetes/teams/"+team+".yaml",
 			"LocalQueue")[0].Spec.ClusterQueue)
@@ -277,7 +253,7 @@ func TestTPUQueues(t *testing.T) {
 		flavors[f.Name] = f.Spec.NodeLabels
 	}
 	if got := flavors["slices"]; got["cloud.google.com/gke-tpu-accelerator"] != "tpu-v5-lite-podslice" ||
-		got[topologyLabel] != "4x4" {
+		got[check.TopologyLabel] != "4x4" {
 		t.Errorf("slices are known by %v", got)
 	}
 }
@@ -286,7 +262,7 @@ func TestTPUQueues(t *testing.T) {
 // thing differs: slices that use the network of their nodes are not the slices that
 // write to the bucket. In the reference they act with the nodes' identity.
 func TestTPUWorkloads(t *testing.T) {
-	files := treeFS(compileTPUs(t))
+	files := fixture.FS(compile.Reference(t, "tpu-training"))
 	for name, want := range map[string][]string{
 		"single-slice": {
 			"slice x1 4/4 backoff 0, 4 chips, ports [8471 8080], exclusive cloud.google.com/gke-nodepool, on slices",
@@ -336,7 +312,7 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 		if exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]; exclusive != "" {
 			line += ", exclusive " + exclusive
 		}
-		if pool := pod.NodeSelector[capacityLabel]; pool != "" {
+		if pool := pod.NodeSelector[check.CapacityLabel]; pool != "" {
 			line += ", on " + pool
 		}
 		if pod.HostNetwork {
@@ -363,7 +339,7 @@ func describeJobSet(set v1alpha2.JobSet) []string {
 // identities jobs act. The reference's storage.objectAdmin could also set the
 // permissions of every object. Owners of the project have what Cloud Storage gives them.
 func TestTPUIdentities(t *testing.T) {
-	files := treeFS(compileTPUs(t))
+	files := fixture.FS(compile.Reference(t, "tpu-training"))
 	text, err := fs.ReadFile(files, "terraform/storage.tf")
 	if err != nil {
 		t.Fatal(err)
@@ -436,7 +412,7 @@ func TestTPUSubstitutions(t *testing.T) {
 		"_NETWORK_NAME": "tpu-training", "_SUBNET_NAME": "tpu-training", "_TENSORBOARD_REGION": "us-central1",
 		"_ARTIFACT_REPOSITORY_BUCKET_NAME": "my-project-tpu-training-tpu-training",
 	}
-	if d := cmp.Diff(want, tpuBuild(t, treeFS(compileTPUs(t))).Substitutions); d != "" {
+	if d := cmp.Diff(want, tpuBuild(t, fixture.FS(compile.Reference(t, "tpu-training"))).Substitutions); d != "" {
 		t.Errorf("(-reference +compiled):\n%s", d)
 	}
 }
@@ -444,7 +420,7 @@ func TestTPUSubstitutions(t *testing.T) {
 // TestTPUInfrastructureManager checks that Terraform has no state and uses nothing
 // outside its folder, and that the build does not run Terraform.
 func TestTPUInfrastructureManager(t *testing.T) {
-	files := treeFS(compileTPUs(t, "managed=true"))
+	files := fixture.FS(compile.Reference(t, "tpu-training", "managed=true"))
 	for _, s := range tpuBuild(t, files).Steps {
 		if strings.HasPrefix(s.ID, "terraform") || s.ID == "state-bucket" {
 			t.Errorf("step %s", s.ID)
@@ -486,10 +462,11 @@ func TestSlicesOffAndOn(t *testing.T) {
 			"DEMONSTRATION|TPU slices( now|, and there are none now)|maximum capacity|^$|" +
 				"^\\| `train` \\| `slices` \\|"),
 	}
-	on, off, again := compileTPUs(t, "slices=2"), compileTPUs(t, "slices=0"), compileTPUs(t, "slices=2")
-	if d := cmp.Diff(on, again); d != "" {
-		t.Errorf("the same slices, but (-before +after):\n%s", d)
-	}
+	on, off := compile.Reference(t, "tpu-training", "slices=2"), compile.Reference(t, "tpu-training", "slices=0")
+	again, _ := compile.Input(t, compiler.Input{
+		Dir: fixture.Root(), Paths: []string{"blueprints/tpu-training"}, Tags: []string{"slices=2"},
+	})
+	compareFolders(t, on, again)
 	if len(on) != len(off) {
 		t.Fatalf("%d files with slices, %d without", len(on), len(off))
 	}
@@ -519,7 +496,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 	// A number of 0 says nothing to a reader: the pages say that there are none now.
 	zero := regexp.MustCompile("\\b0 (slices|chips|`tpu)|at least 0|\\b0, in slices|\\| 0 \\| (chips|vCPUs|GB) \\|\n")
 	for _, page := range []string{"README.md", "USING.md"} {
-		text, err := fs.ReadFile(treeFS(off), page)
+		text, err := fs.ReadFile(fixture.FS(off), page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -530,7 +507,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 			t.Errorf("%s does not say that there are no slices", page)
 		}
 	}
-	if pools, err := nodePools(treeFS(off)); err != nil || len(pools) != 3 || len(pools[2].names) != 0 {
+	if pools, err := check.NodePools(fixture.FS(off)); err != nil || len(pools) != 3 || len(pools[2].Names) != 0 {
 		t.Errorf("pools without slices: %v, %v", pools, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The output of a program that was built from the version that a workflow names, and
@@ -200,7 +202,7 @@ func newAttackedRun(t *testing.T) *run {
 	r := newRun(t, nil)
 	source := t.TempDir()
 	extractArchive(t, source, standInSource)
-	hook, err := os.ReadFile(root + "/.pre-commit.sh")
+	hook, err := os.ReadFile(fixture.Path(".pre-commit.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func TestBuildOrder(t *testing.T) {
 
 // TestHooks checks that every hook runs the script that builds batchwright itself.
 func TestHooks(t *testing.T) {
-	content, err := os.ReadFile(root + "/.pre-commit-hooks.yaml")
+	content, err := os.ReadFile(fixture.Path(".pre-commit-hooks.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +322,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%s: %s of the language %s", hook.ID, hook.Entry, hook.Language)
 		}
 	}
-	info, err := os.Stat(root + "/.pre-commit.sh")
+	info, err := os.Stat(fixture.Path(".pre-commit.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

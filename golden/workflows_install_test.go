@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The parts of a release that workflows install.
@@ -220,7 +222,7 @@ func TestAction(t *testing.T) {
 			}
 		}
 	}
-	readYAML(t, root+"/action.yml", &action)
+	readYAML(t, fixture.Path("action.yml"), &action)
 	if len(action.Runs.Steps) != 1 || strings.Contains(action.Runs.Steps[0].Run, "${{") {
 		t.Fatal("the action must have one step, without an expression in its script")
 	}
@@ -288,7 +290,7 @@ func TestHookInstalled(t *testing.T) {
 			t.Parallel()
 			r := newInstallRun(t, "", nil)
 			clone := t.TempDir()
-			hook, err := os.ReadFile(root + "/.pre-commit.sh")
+			hook, err := os.ReadFile(fixture.Path(".pre-commit.sh"))
 			if err != nil {
 				t.Fatal(err)
 			}

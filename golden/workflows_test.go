@@ -11,11 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // templates is the folder of the files that "batchwright init" writes for services
 // that run reviews.
-const templates = root + "/cmd/batchwright/templates/"
+var templates = fixture.Path("cmd/batchwright/templates") + "/"
 
 // workflow is the part of a GitHub Actions workflow that the tests read.
 type workflow struct {
@@ -57,14 +59,14 @@ func TestOwnWorkflow(t *testing.T) {
 		return all, include
 	}
 	want, _ := read(templates + "github.yml")
-	got, include := read(root + "/.github/workflows/review.yml")
+	got, include := read(fixture.Path(".github/workflows/review.yml"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-template +own:\n%s", diff)
 	}
 	var platforms []any
-	for _, name := range blueprintNames(t) {
+	for _, name := range fixture.Blueprints(t) {
 		platforms = append(platforms,
-			map[string]any{"blueprint": strings.Join(blueprintDirs("blueprints", name), " "),
+			map[string]any{"blueprint": strings.Join(fixture.BlueprintDirs("blueprints", name), " "),
 				"folder": "golden/" + name})
 	}
 	byFolder := func(a, b any) int {

@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/dynblock"
@@ -26,35 +27,39 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
-// tfSchema is the path of the provider's schema.
-const tfSchema = "testdata/provider/google-schema.json"
+// tfSchema returns the provider's schema, which every check reads and none changes.
+var tfSchema = sync.OnceValues(func() (*tfProvider, error) {
+	return loadTFSchema(fixture.Path("golden/testdata/provider/google-schema.json"))
+})
 
-// checkTerraform checks terraform/*.tf and *.tfvars of a deploy folder, and the
+// Terraform checks terraform/*.tf and *.tfvars of a deploy folder, and the
 // modules that they call, like terraform validate and terraform plan without a
 // cloud. It parses the files and evaluates them twice: with unknown variables and
 // with the values of the tfvars. Resources, data sources and the provider's block
 // must fit the provider's schema.
-func checkTerraform(folder fs.FS) []error {
-	schema, err := loadTFSchema(tfSchema)
+func Terraform(folder fs.FS) []error {
+	schema, err := tfSchema()
 	if err != nil {
 		return []error{err}
 	}
 	errs := (&tfRoot{folder: folder, schema: schema}).checkRoot()
-	if _, err := fs.Stat(folder, networkTeamDir); err == nil {
+	if _, err := fs.Stat(folder, NetworkTeamDir); err == nil {
 		errs = append(errs, (&tfRoot{folder: folder, schema: schema}).checkNetworkTeam()...)
 	}
 	return append(errs, checkLetGo(folder)...)
 }
 
-// networkTeamDir is the folder of the root for the owners of an existing network.
-const networkTeamDir = "network-team"
+// NetworkTeamDir is the folder of the root for the owners of an existing network.
+const NetworkTeamDir = "network-team"
 
 // checkNetworkTeam checks the root for the owners of an existing network. They give its
 // variables, so it has no tfvars.
 func (r *tfRoot) checkNetworkTeam() []error {
-	r.dir, r.noValues = networkTeamDir, true
+	r.dir, r.noValues = NetworkTeamDir, true
 	r.loadRoot()
 	if len(r.errs) == 0 {
 		r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })

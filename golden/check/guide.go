@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"cmp"
@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
-	"testing/fstest"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,24 +18,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// guidePages are the pages of a deploy folder.
-var guidePages = []string{"README.md", "USING.md", "REFERENCE.md"}
+// GuidePages are the pages of a deploy folder.
+var GuidePages = []string{"README.md", "USING.md", "REFERENCE.md"}
 
-// guideDemonstration is the page of a deploy folder with a demonstration.
-const guideDemonstration = "DEMONSTRATION.md"
+// DemonstrationPage is the page of a deploy folder with a demonstration.
+const DemonstrationPage = "DEMONSTRATION.md"
 
-// checkGuide checks the pages of a deploy folder. All rows of a table have the same
+// Guide checks the pages of a deploy folder. All rows of a table have the same
 // number of cells, fences are closed, no line has trailing spaces, the Mermaid drawing
 // follows its grammar, and an example in YAML is an object of Kubernetes. Every file
 // that the text, a link or a command names is in the folder, and every link to a
 // heading leads to one.
-func checkGuide(folder fs.FS) []error {
+func Guide(folder fs.FS) []error {
 	var errs []error
-	for _, page := range guidePages {
+	for _, page := range GuidePages {
 		errs = append(errs, checkGuidePage(folder, page)...)
 	}
-	if _, err := fs.Stat(folder, guideDemonstration); err == nil {
-		errs = append(errs, checkGuidePage(folder, guideDemonstration)...)
+	if _, err := fs.Stat(folder, DemonstrationPage); err == nil {
+		errs = append(errs, checkGuidePage(folder, DemonstrationPage)...)
 	}
 	return errs
 }
@@ -149,10 +147,10 @@ var (
 
 // checkLine checks the links and code spans of a line.
 func (c *guideCheck) checkLine(i int) {
-	line, spans := codeSpans(c.lines[i])
+	line, spans := CodeSpans(c.lines[i])
 	for _, span := range spans {
 		switch {
-		case span == exampleFile && slices.Contains(c.lines, "```yaml"):
+		case span == ExampleFile && slices.Contains(c.lines, "```yaml"):
 		case guideFile.MatchString(span):
 			c.checkPath(i, span)
 		case strings.HasPrefix(span, "kubectl "), strings.HasPrefix(span, "./"):
@@ -213,8 +211,8 @@ var (
 	guidePunctuation = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// exampleFile is the file in which the reader saves the example of a page.
-const exampleFile = "my-job.yaml"
+// ExampleFile is the file in which the reader saves the example of a page.
+const ExampleFile = "my-job.yaml"
 
 // checkExample checks the example that starts at a line: it must be a Job or a JobSet
 // without unknown fields.
@@ -242,9 +240,9 @@ func (c *guideCheck) checkExample(start int, lines []string) {
 	}
 }
 
-// codeSpans separates a line of Markdown from its code spans. A span ends with as
+// CodeSpans separates a line of Markdown from its code spans. A span ends with as
 // many backticks as it starts with. Escaped characters are in neither result.
-func codeSpans(line string) (rest string, spans []string) {
+func CodeSpans(line string) (rest string, spans []string) {
 	var b strings.Builder
 	for line != "" {
 		fence := line[:len(line)-len(strings.TrimLeft(line, "`"))]
@@ -312,7 +310,7 @@ func (c *guideCheck) checkCommand(i int, command string) {
 		switch {
 		case before == "-k":
 			c.checkPath(i, path.Join(word, "kustomization.yaml"))
-		case word == exampleFile && slices.Contains(c.lines, "```yaml"):
+		case word == ExampleFile && slices.Contains(c.lines, "```yaml"):
 		case before == "-f" && word != "-" && !strings.HasPrefix(word, "https://"), strings.HasPrefix(word, "./"):
 			c.checkPath(i, word)
 		case strings.HasPrefix(word, "-chdir="):
@@ -395,100 +393,4 @@ func (c *guideCheck) checkMermaid(start int, lines []string) {
 	if depth != 0 {
 		c.errorf(start+len(lines), "a subgraph is not ended")
 	}
-}
-
-func TestCheckGuide(t *testing.T) {
-	const good = "# `gke-batch`\n\nSee [`terraform/`](terraform/), [Quotas](https://e.com/q?project=p) and " +
-		"`run.sh`.\n\n| Name | Reason |\n| --- | ---: |\n| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 " +
-		"|\n\n```mermaid\n---\nconfig:\n  flowchart:\n    wrappingWidth: 480\n---\nflowchart LR\n  subgraph " +
-		"n1[\"cohort a\"]\n    n2[\"cq-a: #35;<br>b\"]\n  end\n  n3([\"l4\"])\n  n2 & n3 --> n3\n  linkStyle 0,1 " +
-		"stroke:#3b82f6,stroke-width:2px\n  classDef hue fill:#ffffff,stroke:#3b82f6,color:#1f2328\n  " +
-		"class n2,n3 hue\n```\n\n```sh\n./run.sh\nterraform -chdir=terraform init\nkubectl apply -k " +
-		"kubernetes\nkubectl apply -f kubernetes/a.yaml -f https://e.com/m.yaml\nkubectl create ns a -o yaml | " +
-		"kubectl apply -f -\n```\n\n- item `kubectl get nodes` and ``a`<b>``\n- [up](#gke-batch), " +
-		"[on](USING.md#remove-a-team-a-tier), [twice](USING.md#twice-1)\n\n```sh\nTEAM=kubernetes\n" +
-		"kubectl apply -k \"$TEAM\" -f \"$TEAM/a.yaml\"\nkubectl apply -f my-job.yaml\n```\n\n" +
-		"```yaml\nkind: Job\nspec:\n  parallelism: 1\n```\n"
-	const using = "## Remove a team, a tier\n\n```sh\n# a comment\n```\n\n## Twice\n\n## Twice\n"
-	tests := []struct {
-		name, old, new string
-		want           string // in an error; "" for none
-	}{
-		{name: "good", old: "#35;", new: "#35;"},
-		{"no entity code", "cohort a", "cohort #quot", "no Mermaid"},
-		{"quote in a label", "cohort a", `cohort "a`, "no Mermaid"},
-		{"bracket in a label", "cohort a", "cohort [a]", "no Mermaid"},
-		{"unquoted label", `n3(["l4"])`, "n3([l4])", "no Mermaid"},
-		{"undeclared node", "n2 & n3 --> n3", "n2 & n9 --> n3", "names n9"},
-		{"undeclared style", "class n2,n3 hue", "class n2,n3 hew", "names hew"},
-		{"style of no node", "class n2,n3 hue", "class n2,n8 hue", "names n8"},
-		{"script in a style", "#3b82f6,stroke-width", "url(x),stroke-width", "no Mermaid"},
-		{"node twice", `n3(["l4"])`, `n2(["l4"])`, "n2 cannot be declared"},
-		{"open subgraph", "  end\n", "", "not ended"},
-		{"end of nothing", "  n2 & n3 --> n3", "  end\n  n2 & n3 --> n3", "no Mermaid"},
-		{"no flowchart", "flowchart LR", "graph", "no flowchart"},
-		{"link to no heading", "(#gke-batch)", "(#gke-batches)", "leads to no heading"},
-		{"link to a heading of another page", "(#gke-batch)", "(#remove-a-team-a-tier)", "leads to no heading"},
-		{"link with punctuation", "#remove-a-team-a-tier", "#remove-a-team,-a-tier", "leads to no heading"},
-		{"link to a comment", "(#gke-batch)", "(#a-comment)", "leads to no heading"},
-		{"link to a third heading", "#twice-1", "#twice-2", "leads to no heading"},
-		{"link to a heading of no page", "USING.md#twice-1", "MISSING.md#twice-1", `"MISSING.md"`},
-		{"loop over another folder", "TEAM=kubernetes", "for TEAM in terraform kubernetes; do",
-			"terraform/kustomization.yaml"},
-		{
-			name: "variable that is typed", old: "kubectl apply -f my-job.yaml\n",
-			new: "read -rs VALUE; echo \"$VALUE\"\n",
-		},
-		{"variable of nobody", "TEAM=kubernetes\n", "", "nothing sets $TEAM"},
-		{"variable of another folder", "TEAM=kubernetes", "TEAM=terraform", "terraform/kustomization.yaml"},
-		{"example of no kind", "kind: Job", "kind: Pod", `an example is a "Pod"`},
-		{"example with another field", "parallelism", "parallel", "unknown field"},
-		{"example that is no YAML", "kind: Job", "kind: [", "yaml"},
-		{"file without an example", "```yaml\nkind: Job\nspec:\n  parallelism: 1\n```", "- done", "my-job.yaml"},
-		{"trailing space", "and `run.sh`.", "and `run.sh`. ", "trailing white space"},
-		{"carriage return", "- item", "- \r\n- item", "trailing white space"},
-		{"no line end", "1\n```\n", "1\n```", "one line end"},
-		{"empty line at the end", "1\n```\n", "1\n```\n\n", "one line end"},
-		{"too few cells", "|  | 2 |", "| 2 |", "1 cells under a head of 2"},
-		{"too many cells", "|  | 2 |", "|  | 2 | 3 |", "3 cells under a head of 2"},
-		{"bar in a cell", `a\|b`, "a|b", "3 cells under a head of 2"},
-		{"row is not closed", "|  | 2 |", "|  | 2", "0 cells"},
-		{"no rule", "| --- | ---: |\n", "", "a head, a rule and rows"},
-		{"no rows", "| `a\\|b` | x \\| \\[y\\](z) |\n|  | 2 |\n", "", "a head, a rule and rows"},
-		{"link to nothing", "](terraform/)", "](terra/)", `"terra/"`},
-		{"link to a folder as a file", "](terraform/)", "](terraform)", "ends with a slash"},
-		{"half a link", "](terraform/)", "](terraform/", "half a link"},
-		{"link in a value", `\[y\](z)`, "[y](z)", `"z"`},
-		{"file that is not there", "`run.sh`", "`gone.sh`", `"gone.sh"`},
-		{"script that is not there", "./run.sh", "./gone.sh", `"./gone.sh"`},
-		{"no kustomization", "-k kubernetes", "-k terraform", "terraform/kustomization.yaml"},
-		{"manifest that is not there", "-f kubernetes/a.yaml", "-f kubernetes/b.yaml", "kubernetes/b.yaml"},
-		{"root that is not there", "-chdir=terraform", "-chdir=terra", `"terra/"`},
-		{"command in the text", "`kubectl get nodes`", "`kubectl apply -k gone`", "gone/kustomization.yaml"},
-		{"open fence", "parallelism: 1\n```\n", "parallelism: 1\n", "not closed"},
-		{"unknown language", "```sh", "```bash", `a block in "bash"`},
-		{"HTML", "- item", "- <b>item", "HTML"},
-		{name: "address", old: "- item", new: "- item of <https://e.com/a_b-c.d/~e/f>,"},
-		{"address with a user", "- item", "- item of <https://e.com@f.com>", "HTML"},
-		{"address without TLS", "- item", "- item of <http://e.com>", "HTML"},
-		{"stray backtick", "- item", "- it`em", "backtick"},
-	}
-	for _, tt := range tests {
-		readme := good
-		if !strings.Contains(readme, tt.old) {
-			t.Fatalf("%s: %q is not in the README", tt.name, tt.old)
-		}
-		readme = strings.Replace(readme, tt.old, tt.new, 1)
-		folder := fstest.MapFS{
-			"README.md":                     {Data: []byte(strings.Replace(readme, "#35;", "#35;", 1))},
-			"USING.md":                      {Data: []byte(using)},
-			"REFERENCE.md":                  {Data: []byte("# Reference\n")},
-			"run.sh":                        {Data: []byte("\n")},
-			"terraform/a.tf":                {Data: []byte("\n")},
-			"kubernetes/kustomization.yaml": {Data: []byte("\n")},
-			"kubernetes/a.yaml":             {Data: []byte("\n")},
-		}
-		wantError(t, tt.name, checkGuide(folder), tt.want)
-	}
-	wantError(t, "absent", checkGuide(fstest.MapFS{}), "file does not exist")
 }

@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"bytes"
@@ -283,7 +283,7 @@ func TestTerraformCheckFails(t *testing.T) {
 			if tt.vars != "" {
 				files["extra.auto.tfvars"] = tt.vars
 			}
-			errs := checkTerraform(tfFolder(files))
+			errs := Terraform(tfFolder(files))
 			if tt.want == "" && len(errs) > 0 || tt.want != "" && !strings.Contains(fmt.Sprint(errs), tt.want) {
 				t.Errorf("want %q, got %v", tt.want, errs)
 			}
@@ -376,13 +376,13 @@ func TestTerraformPlans(t *testing.T) {
 			for _, f := range files {
 				folder[f.Path] = &fstest.MapFile{Data: f.Content}
 			}
-			for _, err := range checkTerraform(folder) {
+			for _, err := range Terraform(folder) {
 				t.Error(err)
 			}
 			// The check must notice a mistake.
 			broken := folder["terraform/cluster.tf"]
 			broken.Data = bytes.Replace(broken.Data, []byte("var.node_account"), []byte("var.nodes_account"), 1)
-			if len(checkTerraform(folder)) == 0 {
+			if len(Terraform(folder)) == 0 {
 				t.Error("a broken reference is not found")
 			}
 		})

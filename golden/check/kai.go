@@ -1,11 +1,10 @@
-package golden_test
+package check
 
 import (
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,34 +15,34 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// kaiQueue is the part of KAI Scheduler's Queue that a manifest may use. Pointers
+// KAIQueue is the part of KAI Scheduler's Queue that a manifest may use. Pointers
 // distinguish written fields from missing ones.
-type kaiQueue struct {
+type KAIQueue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
 		ParentQueue string `json:"parentQueue,omitempty"`
 		Priority    *int   `json:"priority"`
 		Resources   struct {
-			CPU    kaiShare `json:"cpu"`
-			GPU    kaiShare `json:"gpu"`
-			Memory kaiShare `json:"memory"`
+			CPU    KAIShare `json:"cpu"`
+			GPU    KAIShare `json:"gpu"`
+			Memory KAIShare `json:"memory"`
 		} `json:"resources"`
 	} `json:"spec"`
 }
 
-type kaiShare struct {
+type KAIShare struct {
 	Limit  *int64 `json:"limit"`
 	Weight *int64 `json:"overQuotaWeight"`
 	Quota  *int64 `json:"quota"`
 }
 
 // DeepCopyObject makes the type usable in a scheme. Nothing here copies objects.
-func (q *kaiQueue) DeepCopyObject() runtime.Object { return q }
+func (q *KAIQueue) DeepCopyObject() runtime.Object { return q }
 
 func addKAIQueue(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "scheduling.run.ai", Version: "v2", Kind: "Queue"},
-		&kaiQueue{})
+		&KAIQueue{})
 	return nil
 }
 
@@ -53,12 +52,12 @@ const (
 	kaiMinMember           = "kai.scheduler/batch-min-member"
 )
 
-// kaiQueue checks that a queue can give its guarantee, that its parent exists and
+// KAIQueue checks that a queue can give its guarantee, that its parent exists and
 // has no parent itself, and that the guarantee of a parent is the sum of its
 // children's.
-func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
+func (c *kubernetesCheck) kaiQueue(from objectKey, q *KAIQueue) {
 	r := q.Spec.Resources
-	for _, s := range []kaiShare{r.CPU, r.GPU, r.Memory} {
+	for _, s := range []KAIShare{r.CPU, r.GPU, r.Memory} {
 		if s.Limit == nil || s.Quota == nil || q.Spec.Priority == nil {
 			c.errorf("%s: a limit, a quota or the priority is not written", from)
 			return
@@ -74,7 +73,7 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 		c.errorf("%s: %d GPUs guaranteed, and %d at most", from, quota, limit)
 	}
 	if q.Spec.ParentQueue != "" {
-		if parent, ok := findObject[*kaiQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok &&
+		if parent, ok := findObject[*KAIQueue](c, from, "Queue", "", q.Spec.ParentQueue); ok &&
 			(parent.Spec.ParentQueue != "" || parent.Labels["team"] != "") {
 			c.errorf("%s: its parent is a team's queue, or has a parent", from)
 		}
@@ -84,7 +83,7 @@ func (c *kubernetesCheck) kaiQueue(from objectKey, q *kaiQueue) {
 	}
 	guaranteed := int64(0)
 	for _, key := range c.order {
-		if child, ok := c.objects[key].(*kaiQueue); ok && child.Spec.ParentQueue == q.Name &&
+		if child, ok := c.objects[key].(*KAIQueue); ok && child.Spec.ParentQueue == q.Name &&
 			child.Spec.Resources.GPU.Quota != nil {
 			guaranteed += *child.Spec.Resources.GPU.Quota
 		}
@@ -131,7 +130,7 @@ func (c *kubernetesCheck) kaiWorkload(from objectKey, m metav1.ObjectMeta, jobs 
 	if m.Annotations[kaiMinMember] != gang {
 		c.errorf("%s: %d pods, and it starts with %q", from, pods, m.Annotations[kaiMinMember])
 	}
-	queue, ok := findObject[*kaiQueue](c, from, "Queue", "", name)
+	queue, ok := findObject[*KAIQueue](c, from, "Queue", "", name)
 	if !ok {
 		return
 	}
@@ -162,7 +161,7 @@ var kaiClassValues = map[string]int32{"train": 50, "build-preemptible": 75, "bui
 
 // checkKAINodes checks that the pods of jobs fit the nodes that Terraform creates.
 // Nothing adds a node selector or a toleration to the pods.
-func checkKAINodes(folder fs.FS, pools []nodePool) []error {
+func checkKAINodes(folder fs.FS, pools []NodePool) []error {
 	c, err := readKubernetes(folder)
 	if err != nil || len(c.errs) > 0 {
 		return nil // checkKubernetes reports it
@@ -173,9 +172,9 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 			for _, taint := range pool.nodeTaints() {
 				key, rest, _ := strings.Cut(taint, "=")
 				text, effect, _ := strings.Cut(rest, ":")
-				if !toleratesTaint(pod.Tolerations,
+				if !ToleratesTaint(pod.Tolerations,
 					corev1.Taint{Key: key, Value: text, Effect: corev1.TaintEffect(effect)}) {
-					c.errorf("%s selects nodes of pool %s, and does not tolerate %s", from, pool.label, taint)
+					c.errorf("%s selects nodes of pool %s, and does not tolerate %s", from, pool.Label, taint)
 				}
 			}
 		}
@@ -197,8 +196,8 @@ func checkKAINodes(folder fs.FS, pools []nodePool) []error {
 }
 
 // selectedPools returns the node pools whose nodes a pod selects.
-func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
-	return slices.DeleteFunc(slices.Clone(pools), func(pool nodePool) bool {
+func selectedPools(pod corev1.PodSpec, pools []NodePool) []NodePool {
+	return slices.DeleteFunc(slices.Clone(pools), func(pool NodePool) bool {
 		for key, value := range pod.NodeSelector {
 			if pool.nodeLabel(key) != value {
 				return true
@@ -206,58 +205,4 @@ func selectedPools(pod corev1.PodSpec, pools []nodePool) []nodePool {
 		}
 		return false
 	})
-}
-
-// TestCheckKAI checks that broken platforms with KAI Scheduler are reported.
-func TestCheckKAI(t *testing.T) {
-	const (
-		cohorts       = "kubernetes/cohorts.yaml"
-		team          = "kubernetes/teams/project-d.yaml"
-		job           = "workloads/project-d/interactive.yaml"
-		vision, train = "kubernetes/teams/vision.yaml", "workloads/vision/train.yaml"
-	)
-	breaks{
-		{
-			"no limit", "kai", team, "      limit: -1\n      overQuotaWeight: 1\n      quota: 8\n",
-			"      overQuotaWeight: 1\n      quota: 8\n",
-		},
-		{"no weight", "kai", team, "      overQuotaWeight: 1\n      quota: 8\n", "      quota: 8\n"},
-		{"no quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n", "      overQuotaWeight: 1\n"},
-		{
-			"quota of cpu", "kai", team, "      overQuotaWeight: 1\n      quota: -1\n",
-			"      overQuotaWeight: 1\n      quota: 8\n",
-		},
-		{"limit below the guarantee", "KAI", vision, "limit: 4", "limit: 3"},
-		{
-			"nothing may run", "KAI", vision, "limit: 4\n      overQuotaWeight: 1\n      quota: 4",
-			"limit: 0\n      overQuotaWeight: 1\n      quota: 4",
-		},
-		{"a parent that is not there", "kai", team, "parentQueue: department-2", "parentQueue: department-3"},
-		{"a parent that is a team", "kai", team, "parentQueue: department-2", "parentQueue: project-a"},
-		{"a third level", "kai", cohorts, "  priority: 100\n", "  parentQueue: department-1\n  priority: 100\n"},
-		{"a parent that guarantees more", "kai", cohorts, "quota: 16", "quota: 17"},
-		{
-			"a parent with a limit", "kai", cohorts, "limit: -1\n      overQuotaWeight: 1\n      quota: 16",
-			"limit: 16\n      overQuotaWeight: 1\n      quota: 16",
-		},
-		{
-			"a queue that is not there", "kai", job, "kai.scheduler/queue: project-d",
-			"kai.scheduler/queue: default-queue",
-		},
-		{"a cohort's queue", "kai", job, "kai.scheduler/queue: project-d", "kai.scheduler/queue: department-2"},
-		{
-			"pods in another queue", "kai", job, "        kai.scheduler/queue: project-d",
-			"        kai.scheduler/queue: project-c",
-		},
-		{"another scheduler", "kai", job, "schedulerName: kai-scheduler", "schedulerName: default-scheduler"},
-		{"another priority", "kai", job, "priorityClassName: build", "priorityClassName: inference"},
-		{"a priority that is nowhere", "KAI", train, "priorityClassName: batch", "priorityClassName: other"},
-		{"preemptible all the same", "kai", job, "preemptibility: non-preemptible", "preemptibility: preemptible"},
-		{
-			"pods of a Job by themselves", "KAI", train, "    kai.scheduler/batch-min-member: \"2\"\n",
-			"    other: \"2\"\n",
-		},
-		{"more than is guaranteed", "kai", job, "nvidia.com/gpu: \"5\"", "nvidia.com/gpu: \"9\""},
-		{"more than the limit", "KAI, JobSet", train, "parallelism: 2", "parallelism: 3"},
-	}.checkEdits(t, checkKubernetes)
 }

@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ import (
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// checkKubernetes checks the Kubernetes manifests of a deploy folder: every document
+// Kubernetes checks the Kubernetes manifests of a deploy folder: every document
 // under kubernetes/ and workloads/, except the monitoring objects, whose kinds
 // belong to another API.
 //
@@ -45,7 +45,7 @@ import (
 // without superfluous fields and with canonical quantities. No two documents may be
 // the same object. A kustomization must list the files of its folder. The objects to
 // which an object refers must exist and fit.
-func checkKubernetes(dir fs.FS) []error {
+func Kubernetes(dir fs.FS) []error {
 	c, err := readKubernetes(dir)
 	if err != nil {
 		return []error{err}
@@ -274,13 +274,13 @@ func (c *kubernetesCheck) checkReferences(from objectKey) {
 		c.clusterQueue(from, o)
 	case *v1beta2.ResourceFlavor:
 		for _, taint := range o.Spec.NodeTaints {
-			if !toleratesTaint(o.Spec.Tolerations, taint) {
+			if !ToleratesTaint(o.Spec.Tolerations, taint) {
 				c.errorf("%s does not let pods tolerate %s", from, taint.ToString())
 			}
 		}
 		for _, t := range o.Spec.Tolerations {
 			if !slices.ContainsFunc(o.Spec.NodeTaints, func(taint corev1.Taint) bool {
-				return toleratesTaint([]corev1.Toleration{t}, taint)
+				return ToleratesTaint([]corev1.Toleration{t}, taint)
 			}) {
 				c.errorf("%s tolerates %s, which its nodes do not have", from, t.Key)
 			}
@@ -288,7 +288,7 @@ func (c *kubernetesCheck) checkReferences(from objectKey) {
 		c.classFlavor(from, o)
 	case *computeClass:
 		c.computeClass(from, o)
-	case *kaiQueue:
+	case *KAIQueue:
 		c.kaiQueue(from, o)
 	case *batchv1.Job:
 		c.checkWorkload(from, o.ObjectMeta, o.Spec.Suspend, 1, batchv1.JobTemplateSpec{Spec: o.Spec}, false)
@@ -305,12 +305,12 @@ func (c *kubernetesCheck) jobSet(from objectKey, o *v1alpha2.JobSet) {
 	}
 	for i, r := range o.Spec.ReplicatedJobs {
 		exclusive := r.Template.Annotations[v1alpha2.ExclusiveKey]
-		if n := o.Spec.Network; exclusive != "" && n != nil && !valueOr(n.EnableDNSHostnames, true) {
+		if n := o.Spec.Network; exclusive != "" && n != nil && !ValueOr(n.EnableDNSHostnames, true) {
 			c.errorf("%s: the hosts of its slices have no names", from)
 		}
 		if i > 0 {
 			_, accelerated := r.Template.Spec.Template.Spec.Containers[0].Resources.Limits[tpuResource]
-			if r.Replicas != 1 || valueOr(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
+			if r.Replicas != 1 || ValueOr(r.Template.Spec.Parallelism, 1) != 1 || accelerated || exclusive != "" {
 				c.errorf("%s: %s is more than a pod beside its own", from, r.Name)
 			}
 		}
@@ -335,9 +335,9 @@ func (c *kubernetesCheck) selects(selector *metav1.LabelSelector, namespace stri
 	return s.Matches(all)
 }
 
-// namespacesOf returns the namespaces that a selector names, or nil if it selects by
+// NamespacesOf returns the namespaces that a selector names, or nil if it selects by
 // anything other than names.
-func namespacesOf(selector *metav1.LabelSelector) []string {
+func NamespacesOf(selector *metav1.LabelSelector) []string {
 	switch {
 	case selector == nil:
 	case len(selector.MatchLabels) == 1 && len(selector.MatchExpressions) == 0:
@@ -354,7 +354,7 @@ func namespacesOf(selector *metav1.LabelSelector) []string {
 }
 
 func (c *kubernetesCheck) clusterQueue(from objectKey, q *v1beta2.ClusterQueue) {
-	namespaces := namespacesOf(q.Spec.NamespaceSelector)
+	namespaces := NamespacesOf(q.Spec.NamespaceSelector)
 	if s := q.Spec.NamespaceSelector; namespaces == nil && (s == nil || s.MatchExpressions != nil) {
 		c.errorf("%s does not say by name which namespaces it admits", from)
 	}
@@ -415,7 +415,7 @@ func (c *kubernetesCheck) checkRequest(from objectKey, check string, f *v1beta2.
 	if !ok || f == nil {
 		return // reported at the check, or the queue
 	}
-	if got, want := string(config.Spec.Parameters["tpu-topology"]), f.Spec.NodeLabels[topologyLabel]; got != want {
+	if got, want := string(config.Spec.Parameters["tpu-topology"]), f.Spec.NodeLabels[TopologyLabel]; got != want {
 		c.errorf("%s: check %s asks for topology %q, and flavor %s has %q", from, check, got, f.Name, want)
 	}
 	for _, name := range config.Spec.ManagedResources {
@@ -450,7 +450,7 @@ func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, sus
 	}
 	for _, claim := range pod.ResourceClaims {
 		findObject[*resourcev1.ResourceClaimTemplate](c, from, "ResourceClaimTemplate", m.Namespace,
-			valueOr(claim.ResourceClaimTemplateName, ""))
+			ValueOr(claim.ResourceClaimTemplateName, ""))
 		if !slices.ContainsFunc(pod.Containers, func(container corev1.Container) bool {
 			return slices.ContainsFunc(container.Resources.Claims, func(used corev1.ResourceClaim) bool {
 				return used.Name == claim.Name
@@ -482,7 +482,7 @@ func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, sus
 	}
 	queue, unreached := c.reachedFlavors(pod, queue)
 	errs := checkFlavors(pod, queue, unreached, c.flavorNamed)
-	if pods := jobs * int64(valueOr(spec.Parallelism, 1)); !hasQuota(queue, pod, pods) {
+	if pods := jobs * int64(ValueOr(spec.Parallelism, 1)); !hasQuota(queue, pod, pods) {
 		errs = append(errs, fmt.Errorf("no flavor's quota holds its %d pods", pods))
 	}
 	queued := queue.Spec.AdmissionChecksStrategy != nil &&
@@ -492,16 +492,16 @@ func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, sus
 					return !slices.Contains(unreached, f)
 				})
 			})
-	if _, bound := m.Annotations[maxRunAnnotation]; bound != queued && !beside {
+	if _, bound := m.Annotations[MaxRunAnnotation]; bound != queued && !beside {
 		errs = append(errs,
 			fmt.Errorf("says how long nodes on request are wanted: %v, and its queue has some: %v", bound, queued))
 	}
 	for _, group := range queue.Spec.ResourceGroups {
 		for _, quotas := range group.Flavors {
-			if f := c.flavorNamed(quotas.Name); f != nil && f.Spec.NodeLabels[topologyLabel] != "" {
+			if f := c.flavorNamed(quotas.Name); f != nil && f.Spec.NodeLabels[TopologyLabel] != "" {
 				errs = append(errs,
 					takesSlices(from.kind, template.Annotations[v1alpha2.ExclusiveKey], spec,
-						f.Spec.NodeLabels[topologyLabel])...)
+						f.Spec.NodeLabels[TopologyLabel])...)
 			}
 		}
 	}
@@ -511,15 +511,15 @@ func (c *kubernetesCheck) checkWorkload(from objectKey, m metav1.ObjectMeta, sus
 }
 
 const (
-	topologyLabel    = "cloud.google.com/gke-tpu-topology"
+	TopologyLabel    = "cloud.google.com/gke-tpu-topology"
 	nodePoolLabel    = "cloud.google.com/gke-nodepool"
-	capacityLabel    = "capacity"
+	CapacityLabel    = "capacity"
 	tpuResource      = "google.com/tpu"
-	maxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
+	MaxRunAnnotation = constants.ProvReqAnnotationPrefix + "maxRunDurationSeconds"
 )
 
-// valueOr returns the value of a field, or the API's default if the field is nil.
-func valueOr[T any](field *T, otherwise T) T {
+// ValueOr returns the value of a field, or the API's default if the field is nil.
+func ValueOr[T any](field *T, otherwise T) T {
 	if field == nil {
 		return otherwise
 	}
@@ -599,11 +599,11 @@ func takesSlices(kind, exclusive string, spec batchv1.JobSpec, topology string) 
 	case kind != "JobSet" || exclusive != nodePoolLabel:
 		errs = append(errs,
 			fmt.Errorf("a %s with its hosts by %q does not keep a slice of %d hosts together", kind, exclusive, hosts))
-	case valueOr(spec.Parallelism, 1) != hosts || valueOr(spec.Completions, 1) != hosts:
+	case ValueOr(spec.Parallelism, 1) != hosts || ValueOr(spec.Completions, 1) != hosts:
 		errs = append(errs,
-			fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", valueOr(spec.Parallelism, 1),
-				valueOr(spec.Completions, 1), topology, hosts))
-	case valueOr(spec.CompletionMode, "") != batchv1.IndexedCompletion || valueOr(spec.BackoffLimit, 6) != 0:
+			fmt.Errorf("%d of %d pods at once, and a slice of %s has %d hosts", ValueOr(spec.Parallelism, 1),
+				ValueOr(spec.Completions, 1), topology, hosts))
+	case ValueOr(spec.CompletionMode, "") != batchv1.IndexedCompletion || ValueOr(spec.BackoffLimit, 6) != 0:
 		errs = append(errs, fmt.Errorf("the pods of a slice are not told apart, or restart alone"))
 	}
 	return errs
@@ -696,7 +696,7 @@ func checkFlavors(pod corev1.PodSpec, queue *v1beta2.ClusterQueue, unreached []v
 	return errs
 }
 
-func toleratesTaint(tolerations []corev1.Toleration, taint corev1.Taint) bool {
+func ToleratesTaint(tolerations []corev1.Toleration, taint corev1.Taint) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		return t.ToleratesTaint(klog.Background(), &taint, false)
 	})

@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"testing"
 
 	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
 	"github.com/hashicorp/hcl/v2"
@@ -30,11 +29,11 @@ import (
 func checkNetworks(folder fs.FS) []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	made, err := gpuSubnets(folder)
+	made, err := GPUSubnets(folder)
 	if err != nil {
 		return []error{err}
 	}
-	pools, err := nodePools(folder)
+	pools, err := NodePools(folder)
 	if err != nil {
 		return []error{err}
 	}
@@ -89,7 +88,7 @@ func checkNetworks(folder fs.FS) []error {
 			}
 		}
 	}
-	vars, err := tfVars(folder)
+	vars, err := TerraformVariables(folder)
 	if err != nil {
 		return []error{err}
 	}
@@ -101,29 +100,29 @@ func checkNetworks(folder fs.FS) []error {
 	everywhere := `["` + strings.Join(zones, `", "`) + `"]`
 	multi := false
 	for _, p := range pools {
-		multi = multi || len(p.networks) > 0
-		m, _ := catalog.Lookup(p.machine.Type)
-		if n := m.Networks.GVNIC + m.Networks.RDMA; len(p.networks) > 0 && len(p.networks) != n {
-			fail("node pool %s: %d networks for %d devices", p.label, len(p.networks), n)
+		multi = multi || len(p.Networks) > 0
+		m, _ := catalog.Lookup(p.Machine.Type)
+		if n := m.Networks.GVNIC + m.Networks.RDMA; len(p.Networks) > 0 && len(p.Networks) != n {
+			fail("node pool %s: %d networks for %d devices", p.Label, len(p.Networks), n)
 		}
-		for _, name := range p.networks {
+		for _, name := range p.Networks {
 			subnet, ok := made[name]
 			if !ok {
-				fail("node pool %s: there is no network %s", p.label, name)
-			} else if zone := strings.TrimSuffix(subnet.profile, "-vpc-roce"); zone != "" &&
+				fail("node pool %s: there is no network %s", p.Label, name)
+			} else if zone := strings.TrimSuffix(subnet.Profile, "-vpc-roce"); zone != "" &&
 				strings.Replace(p.zones, "var.zones", everywhere, 1) != `["`+zone+`"]` {
-				fail("node pool %s stands in %s, and network %s in %s", p.label, p.zones, name, zone)
+				fail("node pool %s stands in %s, and network %s in %s", p.Label, p.zones, name, zone)
 			}
 		}
-		for _, name := range p.names {
-			if direct := len(p.networks) > 0 ||
+		for _, name := range p.Names {
+			if direct := len(p.Networks) > 0 ||
 				m.Networks.Direct != "" && m.Arch == "arm64"; direct != installed[name] {
 				fail("node pool %s: GPUs reach those of other nodes: %v, and a plugin for NCCL is installed: %v", name,
 					direct, installed[name])
 			}
 		}
 	}
-	clusters, err := tfResources(folder, "terraform/cluster.tf", "google_container_cluster")
+	clusters, err := TerraformResources(folder, "terraform/cluster.tf", "google_container_cluster")
 	check, existing := fs.ReadFile(folder, "terraform/modules/cluster/main.tf")
 	switch {
 	case existing == nil && err == nil && len(clusters) == 0: // others own the cluster
@@ -132,7 +131,7 @@ func checkNetworks(folder fs.FS) []error {
 		}
 	case err != nil || len(clusters) != 1:
 		return append(errs, cmp.Or(err, fmt.Errorf("%d clusters", len(clusters))))
-	case multi && !clusters[0].isTrue("enable_multi_networking"):
+	case multi && !clusters[0].IsTrue("enable_multi_networking"):
 		fail("nodes have several networks, and the cluster takes one")
 	}
 
@@ -153,7 +152,7 @@ func checkNetworks(folder fs.FS) []error {
 // in the order of their devices, and that its namespace permits what it takes from
 // its node. labels are the job's.
 func (c *kubernetesCheck) checkInterfaces(from objectKey, labels map[string]string, pod corev1.PodTemplateSpec,
-	pools []nodePool, fail func(string, ...any)) {
+	pools []NodePool, fail func(string, ...any)) {
 	if namespace, ok := c.objects[objectKey{"Namespace", "", from.namespace}].(*corev1.Namespace); ok {
 		level := namespace.Labels["pod-security.kubernetes.io/enforce"]
 		if beyond := beyondBaseline(pod.Spec); beyond != "" && level != "privileged" {
@@ -171,7 +170,7 @@ func (c *kubernetesCheck) checkInterfaces(from objectKey, labels map[string]stri
 	}
 	var networks []string
 	for i, in := range all {
-		networks = append(networks, valueOr(in.Network, ""))
+		networks = append(networks, ValueOr(in.Network, ""))
 		if want := fmt.Sprintf("eth%d", i); in.InterfaceName != want {
 			fail("%s: interface %s, want %s", from, in.InterfaceName, want)
 		}
@@ -180,15 +179,15 @@ func (c *kubernetesCheck) checkInterfaces(from objectKey, labels map[string]stri
 		pod.Annotations[networkv1.DefaultInterfaceAnnotationKey] != all[0].InterfaceName {
 		fail("%s: the first of its interfaces %v is not in the cluster's network", from, all)
 	}
-	check := func(what string, pool nodePool) {
-		if len(networks) == 0 || !slices.Equal(pool.networks, networks[1:]) {
+	check := func(what string, pool NodePool) {
+		if len(networks) == 0 || !slices.Equal(pool.Networks, networks[1:]) {
 			fail("%s has interfaces in %q, and nodes of %s are not in these networks, in this order", from, networks,
 				what)
 		}
 	}
 	if _, kai := labels[kaiQueueLabel]; kai {
 		for _, pool := range selectedPools(pod.Spec, pools) { // if there are none, checkKAINodes reports it
-			check(pool.label, pool)
+			check(pool.Label, pool)
 		}
 		return
 	}
@@ -207,9 +206,9 @@ func (c *kubernetesCheck) checkInterfaces(from objectKey, labels map[string]stri
 			if f == nil {
 				continue // reported elsewhere
 			}
-			var pool nodePool // has no networks, unless it is found
-			if i := slices.IndexFunc(pools, func(p nodePool) bool {
-				return p.labels[capacityLabel] != "" && p.labels[capacityLabel] == f.Spec.NodeLabels[capacityLabel]
+			var pool NodePool // has no networks, unless it is found
+			if i := slices.IndexFunc(pools, func(p NodePool) bool {
+				return p.Labels[CapacityLabel] != "" && p.Labels[CapacityLabel] == f.Spec.NodeLabels[CapacityLabel]
 			}); i >= 0 {
 				pool = pools[i]
 			}
@@ -237,36 +236,36 @@ func beyondBaseline(pod corev1.PodSpec) string {
 	return ""
 }
 
-// gpuSubnet is a subnet between GPUs, as Terraform creates it, or one that exists.
-type gpuSubnet struct {
-	name, vpc, profile string
-	cidr               string // "" for a subnet that exists
+// GPUSubnet is a subnet between GPUs, as Terraform creates it, or one that exists.
+type GPUSubnet struct {
+	name, vpc, Profile string
+	CIDR               string // "" for a subnet that exists
 	rdma               bool
 }
 
 // checkRanges checks that no two subnets overlap.
-func checkRanges(made map[string]gpuSubnet, fail func(string, ...any)) {
+func checkRanges(made map[string]GPUSubnet, fail func(string, ...any)) {
 	names := slices.Sorted(maps.Keys(made))
 	for i, a := range names {
-		if made[a].cidr == "" {
+		if made[a].CIDR == "" {
 			continue
 		}
-		p, err := netip.ParsePrefix(made[a].cidr)
+		p, err := netip.ParsePrefix(made[a].CIDR)
 		if err != nil || p != p.Masked() {
-			fail("subnet %s: range %q", a, made[a].cidr)
+			fail("subnet %s: range %q", a, made[a].CIDR)
 			continue
 		}
 		for _, b := range names[:i] {
-			if q, err := netip.ParsePrefix(made[b].cidr); err == nil && p.Overlaps(q) {
+			if q, err := netip.ParsePrefix(made[b].CIDR); err == nil && p.Overlaps(q) {
 				fail("subnets %s and %s overlap: %s, %s", a, b, p, q)
 			}
 		}
 	}
 }
 
-// gpuSubnets returns the subnets between GPUs by their keys, with the names of their
+// GPUSubnets returns the subnets between GPUs by their keys, with the names of their
 // resources.
-func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
+func GPUSubnets(folder fs.FS) (map[string]GPUSubnet, error) {
 	const file = "terraform/gpu_networks.tf"
 	source, err := fs.ReadFile(folder, file)
 	if err != nil {
@@ -276,7 +275,7 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	vars, err := tfVars(folder)
+	vars, err := TerraformVariables(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -312,15 +311,15 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 		}
 		return ""
 	}
-	out := map[string]gpuSubnet{}
+	out := map[string]GPUSubnet{}
 	for key, subnet := range locals["gpu_subnets"].AsValueMap() {
 		short := subnet.GetAttr("network").AsString()
-		s := gpuSubnet{
+		s := GPUSubnet{
 			name: named("google_compute_subnetwork", key), vpc: named("google_compute_network", short),
-			cidr: subnet.GetAttr("range").AsString(),
+			CIDR: subnet.GetAttr("range").AsString(),
 		}
 		if profile := locals["gpu_networks"].GetAttr(short).GetAttr("profile"); !profile.IsNull() {
-			s.profile, s.rdma = profile.AsString(), true
+			s.Profile, s.rdma = profile.AsString(), true
 		}
 		out[key] = s
 	}
@@ -328,8 +327,8 @@ func gpuSubnets(folder fs.FS) (map[string]gpuSubnet, error) {
 }
 
 // existingSubnets returns the subnets between GPUs of a network that others own.
-func existingSubnets(file *hcl.File) (map[string]gpuSubnet, error) {
-	out := map[string]gpuSubnet{}
+func existingSubnets(file *hcl.File) (map[string]GPUSubnet, error) {
+	out := map[string]GPUSubnet{}
 	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
 		a := b.Body.Attributes["gpu_subnets"]
 		if b.Type != "locals" || a == nil || len(b.Body.Attributes) != 1 {
@@ -340,7 +339,7 @@ func existingSubnets(file *hcl.File) (map[string]gpuSubnet, error) {
 			return nil, diags
 		}
 		for key, s := range v.AsValueMap() {
-			out[key] = gpuSubnet{
+			out[key] = GPUSubnet{
 				name: s.GetAttr("subnet").AsString(), vpc: s.GetAttr("network").AsString(),
 				rdma: strings.HasPrefix(key, "rdma-"),
 			}
@@ -372,8 +371,8 @@ func networkName(folder fs.FS) (cty.Value, error) {
 	return cty.NilVal, fmt.Errorf("%s names no network", file)
 }
 
-// tfVars returns the values of the root's variables.
-func tfVars(folder fs.FS) (map[string]cty.Value, error) {
+// TerraformVariables returns the values of the root's variables.
+func TerraformVariables(folder fs.FS) (map[string]cty.Value, error) {
 	const file = "terraform/terraform.tfvars"
 	source, err := fs.ReadFile(folder, file)
 	if err != nil {
@@ -390,40 +389,4 @@ func tfVars(folder fs.FS) (map[string]cty.Value, error) {
 		}
 	}
 	return vars, nil
-}
-
-// TestCheckNetworks breaks platforms in ways that a check of Terraform or of the
-// manifests alone would accept.
-func TestCheckNetworks(t *testing.T) {
-	const (
-		made, pools, cluster = "terraform/gpu_networks.tf", "terraform/node_pools.tf", "terraform/cluster.tf"
-		known, installers    = "kubernetes/networks.yaml", "kubernetes/system/gpu-installers.yaml"
-		pods, team           = "workloads/vision/train.yaml", "kubernetes/teams/vision.yaml"
-	)
-	breaks{
-		{"subnets that meet", "RDMA", made, "cidrsubnet(var.rdma_range, 3, 1)", "cidrsubnet(var.rdma_range, 3, 0)"},
-		{"subnets of one range", "RDMA", made, "var.gvnic_range", "var.rdma_range"},
-		{
-			"name of a subnet", "RDMA", made, "name          = \"${module.network.name}-${each.key}\"",
-			"name          = \"${module.network.name}-sub-${each.key}\"",
-		},
-		{"network of a subnet", "RDMA", made, `rdma-3  = { network = "rdma"`, `rdma-3  = { network = "gvnic-1"`},
-		{"RDMA in another zone", "RDMA", made, "us-central1-b-vpc-roce", "us-central1-a-vpc-roce"},
-		{"no RDMA", "RDMA", made, `"us-central1-b-vpc-roce"`, "null"},
-		{"unknown subnet", "RDMA", known, "name: rdma-7", "name: rdma-8"},
-		{"mode of a device", "RDMA", known, "deviceMode: RDMA", "deviceMode: NetDevice"},
-		{
-			"parameters of another", "RDMA", known, "kind: GKENetworkParamSet\n    name: rdma-7",
-			"kind: GKENetworkParamSet\n    name: rdma-6",
-		},
-		{"order of devices", "RDMA", pools, `"gvnic-1", "rdma-0"`, `"rdma-0", "gvnic-1"`},
-		{"a device without a network", "RDMA", pools, `, "rdma-7"]`, `]`},
-		{"one network for the cluster", "RDMA", cluster, "enable_multi_networking ", "enable_l4_ilb_subsetting "},
-		{"order of interfaces", "TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
-		{"name of an interface", "TCPX", pods, `"interfaceName":"eth2"`, `"interfaceName":"eth5"`},
-		{"interface that is none", "TCPXO", pods, `"network":"vpc8"`, `"network":"vpc9"`},
-		{"order of KAI's interfaces", "KAI, TCPX", pods, `"network":"vpc2"`, `"network":"vpc1"`},
-		{"no plugin", "TCPXO", installers, "- some-0", "- some-1"},
-		{"folders of the node", "RDMA", team, "enforce: privileged", "enforce: baseline"},
-	}.checkEdits(t, checkNetworks)
 }

@@ -1,4 +1,4 @@
-package golden_test
+package check
 
 import (
 	"errors"
@@ -391,7 +391,7 @@ func breakManifest(t *testing.T, folder, file, old, replacement, want string) {
 		}
 		dir[f.Name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	err := errors.Join(checkKubernetes(dir)...)
+	err := errors.Join(Kubernetes(dir)...)
 	switch {
 	case want == "" && err != nil:
 		t.Errorf("unexpected: %v", err)
