@@ -20,9 +20,10 @@ test:
 	go -C rehearse test ./...
 	go -C release test ./...
 
-# The tests to run while editing: neither goldens nor what takes long.
+# The tests to run while editing: the rules, the emitters, every case of findings, and the
+# folders of the reference systems. Not what takes long, nor what starts a program.
 quick:
-	go test -short ./schema ./compiler/... ./emit/...
+	go test -short ./schema ./compiler/... ./emit/... ./golden/check ./golden/findings ./golden/folders
 
 # All held against the real tools: a repository that init makes against CUE's own and
 # pre-commit, if that is there; the pictures against Mermaid, if Chromium and npm are
@@ -44,13 +45,16 @@ mutants:
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
-	go test ./golden -run '^Test(Blueprints|FromFileSystem|TPUForms|GitOps|TakeOver|Findings|CommandLine|JSONSchema|PrintedReviews)$$' -update
+	go test ./compiler/rules ./compiler/blueprint ./compiler/blueprint/load -run '^TestFindings$$' -update
+	go test ./golden/folders ./golden/cli ./golden/jsonschema ./golden/review \
+		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|CommandLine|JSONSchema|PrintedReviews)$$' -update
 
 # The race detector over all that runs in the process of a test; emitted scripts
 # and long-running tests of programs are left out.
 race:
-	go test -race -short $$(go list ./... | grep -v /golden$$)
-	go test -race ./golden -run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
+	go test -race -short $$(go list ./... | grep -vE '/golden/(cli|documents|folders|guide|lsp|workflows)$$')
+	go test -race ./golden/folders ./golden/cli \
+		-run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
 
 check:
 	test -z "$$(gofmt -l .)"

@@ -41,7 +41,7 @@ func TestProgressOfCompile(t *testing.T) {
 
 // TestProgressOfRules: each rule is counted, also one that does not hold.
 func TestProgressOfRules(t *testing.T) {
-	dir, err := filepath.Abs("../golden/cli")
+	dir, err := filepath.Abs("../golden/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 
 const root = "../.."
 
-// TestLogs checks the log of every case of golden/diag that contains a whole
+// TestLogs checks the log of every case of golden/findings that contains a whole
 // blueprint, in a directory whose name needs escapes in a URI.
 func TestLogs(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "batchwright")
@@ -32,7 +32,7 @@ func TestLogs(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	schema := compile(t)
-	cases, err := filepath.Glob(root + "/golden/diag/*.txtar")
+	cases, err := filepath.Glob(root + "/golden/findings/*/*.txtar")
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}

@@ -1,0 +1,19 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/batchwright/batchwright/golden/findings"
+)
+
+// TestFindings runs the cases of the rules, one family for each file with rules.
+func TestFindings(t *testing.T) {
+	findings.Run(t,
+		"accept", "arrivals", "auxiliaries", "consumption", "containers", "counts", "demonstrations", "entities",
+		"existingclusters", "existingnetworks", "gitops", "gkeversions", "gpunetworks", "hardware", "identities",
+		"idle",
+		"kai", "labels", "maintenance", "members", "names", "network", "nodes", "organisation", "packing", "places",
+		"quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers", "versions",
+		"workloads",
+	)
+}

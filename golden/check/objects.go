@@ -1,0 +1,39 @@
+package check
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// ObjectsIn decodes the objects of a kind from a file of a folder, in order. There must be at
+// least one.
+func ObjectsIn[T any](t testing.TB, files fs.FS, name, kind string) []T {
+	t.Helper()
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []T
+	for _, doc := range strings.Split(string(content), "\n---\n") {
+		var meta struct{ Kind string }
+		if err := yaml.Unmarshal([]byte(doc), &meta); err != nil {
+			t.Fatalf("%s: %v", path.Base(name), err)
+		}
+		if meta.Kind != kind {
+			continue
+		}
+		var object T
+		if err := yaml.UnmarshalStrict([]byte(doc), &object); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, object)
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s has no %s", name, kind)
+	}
+	return out
+}
