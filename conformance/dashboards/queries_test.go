@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,14 +11,19 @@ import (
 )
 
 func TestQueriesOfFolders(t *testing.T) {
-	folders, err := filepath.Glob("../../golden/*/kubernetes")
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "../folders", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	folders, err := os.ReadDir(dir)
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no folders: %v", err)
 	}
-	for _, kubernetes := range folders {
-		queries, err := Queries(os.DirFS(filepath.Dir(kubernetes)))
+	for _, folder := range folders {
+		name := folder.Name()
+		queries, err := Queries(os.DirFS(filepath.Join(dir, name)))
 		if err != nil {
-			t.Errorf("%s: %v", kubernetes, err)
+			t.Errorf("%s: %v", name, err)
 		}
 		files := map[string]int{}
 		for _, q := range queries {
@@ -30,7 +36,7 @@ func TestQueriesOfFolders(t *testing.T) {
 		}
 		if files["dashboards/alert-rules.yaml"] == 0 ||
 			files["terraform/monitoring.tf"] < files["dashboards/alert-rules.yaml"] {
-			t.Errorf("%s: queries by file: %v", kubernetes, files)
+			t.Errorf("%s: queries by file: %v", name, files)
 		}
 	}
 }

@@ -24,7 +24,8 @@ const (
 	facts = repository + "/golden/testdata/provider"
 )
 
-var golden = flag.String("folders", repository+"/golden", "the `directory` of the deploy folders that are planned")
+var folders = flag.String("folders", "", "the `directory` of the deploy folders that are planned; without it, the\n"+
+	"blueprints are compiled")
 
 // edit is a change of a file under terraform/ of a folder.
 type edit struct{ file, old, new string }
@@ -42,20 +43,7 @@ type root struct {
 // It skips the test if Terraform is absent.
 func open(t *testing.T, form string) root {
 	t.Helper()
-	program, double, dir := program(t, form), newDouble(t), t.TempDir()
-	given := filepath.Join(*golden, form)
-	if _, err := os.Stat(given); err == nil {
-		if err := os.CopyFS(dir, os.DirFS(given)); err != nil {
-			t.Fatal(err)
-		}
-	} else {
-		c := exec.CommandContext(t.Context(), "go",
-			append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)...)
-		c.Dir = repository
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	program, double, dir := program(t, form), newDouble(t), layFolder(t, form)
 	double.rights = readRights(read(t, filepath.Join(dir, "create-platform.sh")))
 	reattach, err := double.serve(t.Context(), tf5server.WithLoggingSink(t))
 	if err != nil {
@@ -82,6 +70,28 @@ func open(t *testing.T, form string) root {
 		},
 		cloud: &double.cloud,
 	}
+}
+
+// layFolder lays the deploy folder of a form into a directory of its own.
+func layFolder(t *testing.T, form string) string {
+	t.Helper()
+	above := t.TempDir()
+	dir := filepath.Join(above, strings.ReplaceAll(filepath.Base(form), " ", "-"))
+	var lay *exec.Cmd
+	switch {
+	case strings.Contains(form, "/"):
+		args := append([]string{"run", "./cmd/batchwright", "compile", "-o", dir}, strings.Fields(form)...)
+		lay = exec.CommandContext(t.Context(), "go", args...)
+		lay.Dir = repository
+	case *folders == "":
+		lay = exec.CommandContext(t.Context(), repository+"/conformance/folders", above, form)
+	default:
+		lay = exec.CommandContext(t.Context(), "cp", "-R", filepath.Join(*folders, form), above)
+	}
+	if out, err := lay.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
 }
 
 // program returns the Terraform for a form: Infrastructure Manager's version if it

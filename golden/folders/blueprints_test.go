@@ -34,7 +34,12 @@ func TestBlueprints(t *testing.T) {
 			if t.Failed() {
 				return
 			}
-			fixture.CompareTree(t, fixture.Path("golden", name), tree)
+			folder, original := fixture.Path("golden", name), fixture.Original(name)
+			if original == "" {
+				fixture.CompareTree(t, folder, tree)
+				return
+			}
+			fixture.CompareVariant(t, folder, tree, fixture.Path("golden", original), compile.Reference(t, original))
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchwright/batchwright/golden/check"
+	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/findings"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
@@ -147,21 +147,13 @@ func TestReferenceMistakes(t *testing.T) {
 				return
 			}
 			for _, name := range folders {
-				for _, err := range m.check(os.DirFS(fixture.Path("golden", name))) {
+				for _, err := range m.check(fixture.FS(compile.Reference(t, name))) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
 			broken := fstest.MapFS{}
-			folder := os.DirFS(fixture.Path("golden", m.folder))
-			if err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
-					return err
-				}
-				content, err := fs.ReadFile(folder, name)
-				broken[name] = &fstest.MapFile{Data: content}
-				return err
-			}); err != nil {
-				t.Fatal(err)
+			for _, f := range compile.Reference(t, m.folder) {
+				broken[f.Path] = &fstest.MapFile{Data: f.Content}
 			}
 			file := broken[m.file]
 			if file == nil || !strings.Contains(string(file.Data), m.old) {

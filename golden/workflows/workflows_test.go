@@ -46,8 +46,8 @@ func readYAML(t *testing.T, name string, into any) {
 }
 
 // TestOwnWorkflow checks that the workflow for the reference systems equals the
-// workflow that users get, except for the reviewed files and the source of
-// batchwright.
+// workflow that users get, except for the reviewed files, the source of batchwright, and
+// the last step: the golden folders are not stored as a compilation leaves them.
 func TestOwnWorkflow(t *testing.T) {
 	read := func(name string) (all map[string]any, include []any) {
 		readYAML(t, name, &all)
@@ -59,6 +59,13 @@ func TestOwnWorkflow(t *testing.T) {
 		return all, include
 	}
 	want, _ := read(templates + "github.yml")
+	review := want["jobs"].(map[string]any)["review"].(map[string]any)
+	steps := review["steps"].([]any)
+	last := len(steps) - 1
+	if name := steps[last].(map[string]any)["name"]; name != "Check the committed folder" {
+		t.Errorf("the last step of the template is %q", name)
+	}
+	review["steps"] = steps[:last]
 	got, include := read(fixture.Path(".github/workflows/review.yml"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-template +own:\n%s", diff)

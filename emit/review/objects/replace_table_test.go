@@ -3,7 +3,6 @@ package objects
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/terraform"
+	"github.com/batchwright/batchwright/golden/compile"
+	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // facts is the folder with the schema of the provider.
@@ -197,29 +198,12 @@ func readFact(t *testing.T, name string, v any) {
 	}
 }
 
-// goldenFolders returns the golden folders by name.
+// goldenFolders returns the deploy folders of the repository's blueprints by name.
 func goldenFolders(t testing.TB) map[string]emit.Tree {
 	t.Helper()
-	roots, err := filepath.Glob("../../../golden/*/terraform")
-	if err != nil || len(roots) < 5 {
-		t.Fatalf("%d golden folders, %v", len(roots), err)
-	}
 	out := map[string]emit.Tree{}
-	for _, root := range roots {
-		root = filepath.Dir(root)
-		var tree emit.Tree
-		err := fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(filepath.Join(root, p))
-			tree = append(tree, emit.File{Path: p, Content: content})
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[filepath.Base(root)] = tree
+	for _, name := range fixture.Blueprints(t) {
+		out[name] = compile.Reference(t, name)
 	}
 	return out
 }

@@ -1,6 +1,1 @@
-terraform {
-  backend "gcs" {
-    bucket = "my-project-gke-batch-tfstate"
-    prefix = "gke-batch/terraform"
-  }
-}
+../../batch-platform/terraform/backend.tf

@@ -1,7 +1,1 @@
-terraform {
-  required_providers {
-    google = {
-      source = "hashicorp/google"
-    }
-  }
-}
+../../../../batch-platform/terraform/modules/network/versions.tf
