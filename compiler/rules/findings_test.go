@@ -11,9 +11,8 @@ func TestFindings(t *testing.T) {
 	findings.Run(t,
 		"accept", "arrivals", "auxiliaries", "consumption", "containers", "counts", "demonstrations", "entities",
 		"existingclusters", "existingnetworks", "gitops", "gkeversions", "gpunetworks", "hardware", "identities",
-		"idle",
-		"kai", "labels", "maintenance", "members", "names", "network", "nodes", "organisation", "packing", "places",
-		"quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers", "versions",
-		"workloads",
+		"idle", "kai", "labels", "maintenance", "members", "names", "network", "nodes", "organisation", "packing",
+		"places", "quota", "refusednames", "rehearsals", "scaling", "secrets", "security", "takeover", "tiers",
+		"versions", "workloads",
 	)
 }

@@ -31,22 +31,24 @@ const DemonstrationPage = "DEMONSTRATION.md"
 // heading leads to one.
 func Guide(folder fs.FS) []error {
 	var errs []error
+	anchors := map[string]map[string]bool{}
 	for _, page := range GuidePages {
-		errs = append(errs, checkGuidePage(folder, page)...)
+		errs = append(errs, checkGuidePage(folder, page, anchors)...)
 	}
 	if _, err := fs.Stat(folder, DemonstrationPage); err == nil {
-		errs = append(errs, checkGuidePage(folder, DemonstrationPage)...)
+		errs = append(errs, checkGuidePage(folder, DemonstrationPage, anchors)...)
 	}
 	return errs
 }
 
-func checkGuidePage(folder fs.FS, page string) []error {
+func checkGuidePage(folder fs.FS, page string, anchors map[string]map[string]bool) []error {
 	content, err := fs.ReadFile(folder, page)
 	if err != nil {
 		return []error{err}
 	}
 	c := &guideCheck{
 		folder: folder, page: page, lines: strings.Split(string(content), "\n"), variables: map[string]string{},
+		anchors: anchors,
 	}
 	if last := len(c.lines) - 1; c.lines[last] != "" || last > 0 && c.lines[last-1] == "" {
 		c.errorf(last, "does not end with one line end")
@@ -74,7 +76,8 @@ type guideCheck struct {
 	folder    fs.FS
 	page      string
 	lines     []string
-	variables map[string]string // of the shell, as the commands above have set them
+	variables map[string]string          // of the shell, as the commands above have set them
+	anchors   map[string]map[string]bool // of the headings of the pages that were linked to
 	errs      []error
 }
 
@@ -182,27 +185,34 @@ func (c *guideCheck) checkLine(i int) {
 	}
 }
 
-// hasHeading reports whether a page has a heading with an anchor. GitHub makes the
+// hasHeading reports whether a page has a heading with an anchor.
+func (c *guideCheck) hasHeading(page, anchor string) bool {
+	if c.anchors[page] == nil {
+		content, err := fs.ReadFile(c.folder, page)
+		if err != nil {
+			return false
+		}
+		c.anchors[page] = headingAnchors(string(content))
+	}
+	return c.anchors[page][anchor]
+}
+
+// headingAnchors returns the anchors of the headings of a page. GitHub makes the
 // anchor of a heading from its words in lower case, without punctuation, joined by
 // dashes, and numbers equal anchors of a page (GitHub documentation: "Basic writing and
 // formatting syntax", section links).
-func (c *guideCheck) hasHeading(page, anchor string) bool {
-	content, err := fs.ReadFile(c.folder, page)
-	if err != nil {
-		return false
-	}
+func headingAnchors(content string) map[string]bool {
+	out := map[string]bool{}
 	seen := map[string]int{}
-	for _, heading := range guideHeading.FindAllStringSubmatch(guideFence.ReplaceAllString(string(content), ""), -1) {
+	for _, heading := range guideHeading.FindAllStringSubmatch(guideFence.ReplaceAllString(content, ""), -1) {
 		own := strings.ReplaceAll(guidePunctuation.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")
 		seen[own]++
 		if n := seen[own] - 1; n > 0 {
 			own += fmt.Sprint("-", n)
 		}
-		if own == anchor {
-			return true
-		}
+		out[own] = true
 	}
-	return false
+	return out
 }
 
 var (
@@ -246,13 +256,15 @@ func CodeSpans(line string) (rest string, spans []string) {
 	var b strings.Builder
 	for line != "" {
 		fence := line[:len(line)-len(strings.TrimLeft(line, "`"))]
-		switch end := closingFence(line[len(fence):], fence); {
-		case fence != "" && end >= 0:
-			spans = append(spans, line[len(fence):len(fence)+end])
-			line = line[end+2*len(fence):]
+		switch {
 		case fence != "":
-			b.WriteString(fence)
 			line = line[len(fence):]
+			if end := closingFence(line, fence); end >= 0 {
+				spans = append(spans, line[:end])
+				line = line[end+len(fence):]
+			} else {
+				b.WriteString(fence)
+			}
 		case line[0] == '\\' && len(line) > 1:
 			line = line[2:]
 		default:

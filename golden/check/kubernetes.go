@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
 	"github.com/google/go-cmp/cmp"
@@ -59,17 +60,11 @@ func Kubernetes(dir fs.FS) []error {
 // readKubernetes reads the manifests. The errors of the result include the mistakes
 // within single manifests.
 func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
-	c := &kubernetesCheck{dir: dir, scheme: runtime.NewScheme(), objects: map[objectKey]runtime.Object{}}
-	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
-		rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme,
-		addComputeClass, addKAIQueue,
-		networkv1.Install,
-	} {
-		if err := add(c.scheme); err != nil {
-			return nil, err
-		}
+	scheme, err := kubernetesScheme()
+	if err != nil {
+		return nil, err
 	}
+	c := &kubernetesCheck{dir: dir, scheme: scheme, objects: map[objectKey]runtime.Object{}}
 	c.readFolder("kubernetes")
 	if teams, err := fs.ReadDir(dir, "workloads"); err == nil {
 		for _, team := range teams {
@@ -78,6 +73,22 @@ func readKubernetes(dir fs.FS) (*kubernetesCheck, error) {
 	}
 	return c, nil
 }
+
+// kubernetesScheme returns the API types of the manifests.
+var kubernetesScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
+		rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, v1alpha2.AddToScheme, v1beta2.AddToScheme,
+		addComputeClass, addKAIQueue,
+		networkv1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+})
 
 // monitoringFolder holds objects of other APIs and its own kustomization.
 const monitoringFolder = "monitoring"
