@@ -80,7 +80,7 @@ func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules st
 	if err := p.write("prometheus.yaml", text); err != nil {
 		return nil, err
 	}
-	free, err := ports(1)
+	free, err := p.ports.take(1)
 	if err != nil {
 		return nil, err
 	}
