@@ -131,14 +131,60 @@ func (f *folder) others() {
 	})
 	f.queues("others", count{1, 1})
 	f.running(map[string]int{"others": 2})
-	// Controllers complete new objects for a while.
-	last := f.snapshot()
+	f.eventually(f.unfinished)
+	// Other changes, which nobody expects, must not come with the platform.
+	const quiet = 2 * time.Second
+	last, since := f.snapshot(), time.Now()
 	f.eventually(func() string {
-		earlier := last
-		time.Sleep(2 * time.Second)
-		last = f.snapshot()
-		return changedObjects(earlier, last)
+		now := f.snapshot()
+		if diff := changedObjects(last, now); diff != "" {
+			last, since = now, time.Now()
+			return diff
+		}
+		if time.Since(since) < quiet {
+			return fmt.Sprintf("no change for less than %s", quiet)
+		}
+		return ""
 	})
+}
+
+// unfinished lists what controllers still have to add to new objects in the cluster, besides
+// their status.
+func (f *folder) unfinished() string {
+	f.Helper()
+	var late strings.Builder
+	has := map[string]bool{}
+	objects := f.get("namespaces,configmaps,serviceaccounts,deployments,pods,clusterqueues,resourceflavors",
+		"--all-namespaces")
+	for _, o := range objects {
+		has[o.String()] = true
+	}
+	for _, o := range objects {
+		name := o.Metadata.Name
+		switch o.Kind {
+		case "Namespace":
+			for _, own := range []string{
+				"serviceaccount " + name + "/default", "configmap " + name + "/kube-root-ca.crt",
+			} {
+				if !has[own] {
+					fmt.Fprintln(&late, "there is no", own)
+				}
+			}
+		case "Deployment":
+			if o.Metadata.Annotations["deployment.kubernetes.io/revision"] == "" {
+				fmt.Fprintln(&late, o, "has no revision")
+			}
+		case "Pod":
+			if o.Status.Phase != "Running" {
+				fmt.Fprintln(&late, o, "does not run")
+			}
+		case "ClusterQueue", "ResourceFlavor":
+			if len(o.Metadata.Finalizers) == 0 {
+				fmt.Fprintln(&late, o, "has no finalizer")
+			}
+		}
+	}
+	return late.String()
 }
 
 // conflicts checks that the step cluster reports objects of others that have the names of
