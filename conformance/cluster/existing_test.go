@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 // existingFolder is the golden folder of a platform in a cluster that others own.
@@ -49,7 +51,9 @@ esac
 // build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
 // byte, and the platform works beside them.
 func TestExistingCluster(t *testing.T) {
-	ctx, p := startPlane(t)
+	t.Parallel()
+	ctx := testContext(t)
+	p := startPlane(ctx, t, plane.Start)
 	t.Run(existingFolder, func(t *testing.T) {
 		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
 		tools := cloudTools(t, p)
@@ -101,7 +105,7 @@ func TestExistingCluster(t *testing.T) {
 		}
 		f.kubectl("delete", "nodes", "-l", "cloud.google.com/gke-nodepool notin (others)", "--wait=false")
 		kinds := ofOthers + ",admissionchecks,provisioningrequestconfigs,podmonitorings"
-		for _, o := range f.get(kinds, "--all-namespaces", "-l", ownLabel) {
+		for _, o := range f.get(kinds, "--all-namespaces", "--selector="+ownLabel) {
 			t.Errorf("%s is left", o)
 		}
 		after := f.snapshot()

@@ -211,7 +211,7 @@ func (f *folder) stepOf(name, id string, variables ...string) (string, error) {
 			cmd.Path = filepath.Join(f.plane.Bin(), "kubectl")
 		}
 		cmd.Dir = f.dir
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+f.plane.Kubeconfig, "PATH="+f.plane.Bin()+":"+os.Getenv("PATH"))
+		cmd.Env = f.plane.Environ()
 		for _, variable := range s.Env {
 			cmd.Env = append(cmd.Env, substitute(variable))
 		}

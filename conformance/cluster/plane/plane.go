@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -40,6 +39,8 @@ type Plane struct {
 	jobSetPorts []string             // the same
 	kueueConfig []byte               // YAML of the folder that the plane was prepared for
 	metrics     map[string]*endpoint // of controllers, by namespace
+	client      *http.Client         // of the API server; nil before List
+	resources   map[string]resource  // that the API server has, by plural name
 }
 
 // patience is the longest time until a program must answer. A program that ends is
@@ -113,6 +114,9 @@ func (p *Plane) Stop() {
 		s.stop()
 	}
 	os.RemoveAll(p.dir)
+	if p.client != nil {
+		p.client.CloseIdleConnections()
+	}
 	if p.ports != nil {
 		p.ports.close()
 	}
@@ -150,7 +154,7 @@ func (p *Plane) Ended() error {
 // unless expectedWarning allows it.
 func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.Bin(), "kubectl"), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir) // its cache is found under HOME
+	cmd.Env = p.Environ()
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.SysProcAttr = bound()
 	var stdout, stderr bytes.Buffer
@@ -168,12 +172,20 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 	return stdout.String(), nil
 }
 
+// Environ returns the environment of a program that calls kubectl as the administrator.
+func (p *Plane) Environ() []string {
+	return append(os.Environ(), "PATH="+p.Bin()+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+p.Kubeconfig,
+		"HOME="+p.dir, // kubectl has its cache there
+		// Without a garbage collection, kubectl takes a third less CPU time.
+		"GOGC=off", "GOMEMLIMIT=1GiB")
+}
+
 // Script runs a script that calls kubectl as the administrator, and returns its
 // output of both kinds.
 func (p *Plane) Script(ctx context.Context, file string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, file, args...)
-	cmd.Env = append(os.Environ(), "PATH="+p.Bin()+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"KUBECONFIG="+p.Kubeconfig, "HOME="+p.dir)
+	cmd.Env = p.Environ()
 	cmd.SysProcAttr = bound()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -344,11 +356,9 @@ func (p *Plane) writeKubeconfig(file string, user map[string]string) error {
 
 // ready waits until a program answers at a URL.
 func (p *Plane) ready(ctx context.Context, s *process, url string) error {
-	roots := x509.NewCertPool()
-	roots.AddCert(p.authority.cert)
 	client := &http.Client{
 		Timeout:   30 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.authority.pool()}, DisableKeepAlives: true},
 	}
 	return p.poll(ctx, s, func() error {
 		response, err := client.Get(url)
