@@ -271,7 +271,10 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	if err := p.ready(ctx, store, etcd+"/health"); err != nil {
 		return err
 	}
-	apiserver, err := p.start("kube-apiserver", "--etcd-servers="+etcd,
+	// The API server takes most of the CPU time of a plane, and needs less if it collects its
+	// garbage more seldom.
+	memory := []string{"GOGC=400", "GOMEMLIMIT=1200MiB"}
+	apiserver, err := p.startWith(memory, "kube-apiserver", "--etcd-servers="+etcd,
 		"--bind-address=127.0.0.1", "--secure-port="+free[2],
 		// The plane has no network that could use the Endpoints of the API server.
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/16",

@@ -21,6 +21,11 @@ type process struct {
 
 // start starts a program. Its output goes to NAME.log in the plane's folder.
 func (p *Plane) start(name string, args ...string) (*process, error) {
+	return p.startWith(nil, name, args...)
+}
+
+// startWith is start with additional variables in the environment of the program.
+func (p *Plane) startWith(variables []string, name string, args ...string) (*process, error) {
 	log, err := os.Create(filepath.Join(p.dir, name+".log"))
 	if err != nil {
 		return nil, err
@@ -28,7 +33,7 @@ func (p *Plane) start(name string, args ...string) (*process, error) {
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(p.Bin(), name), args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+p.Kubeconfig), variables...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = bound()
 	started := &process{name, log.Name(), cmd, make(chan struct{})}
