@@ -55,17 +55,18 @@ func reservePorts() (*portRange, error) {
 // take returns ports that no program uses. It returns each port once.
 func (r *portRange) take(n int) ([]string, error) {
 	var free []string
-	for ; r.next < r.end; r.next++ {
-		if len(free) == n {
-			return free, nil
+	for len(free) < n {
+		if r.next == r.end {
+			return nil, fmt.Errorf("this plane has no %d free ports left", n)
 		}
 		port := strconv.Itoa(r.next)
+		r.next++
 		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
 			listener.Close()
 			free = append(free, port)
 		}
 	}
-	return nil, fmt.Errorf("this plane has no %d free ports left", n)
+	return free, nil
 }
 
 func (r *portRange) close() { r.lock.Close() }
