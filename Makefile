@@ -93,5 +93,7 @@ fuzz:
 release:
 	GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' release/go.mod) go -C release run . -version '$(VERSION)' $(if $(VERIFY),-verify)
 
+# The programs of make conformance stay in the user's cache directory, for all clones:
+# docs/conformance.md.
 clean:
-	rm -rf bin conformance/cluster/bin
+	rm -rf bin

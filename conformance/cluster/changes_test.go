@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
@@ -55,21 +53,13 @@ var changes = []struct {
 // batchwright diff says of the jobs must happen: no job keeps quota of nodes that are
 // gone, and no queue admits more than its quota.
 func TestChanges(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := buildCompiler(ctx, t, root)
+	t.Parallel()
+	ctx := testContext(t)
+	compiler := buildCompiler(ctx, t)
 	blueprint := changesRepository(ctx, t)
 	before := filepath.Join(t.TempDir(), "before")
 	runTool(ctx, t, blueprint, compiler, "compile", "-o", before)
-	p, err := plane.Start(ctx, root, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Stop)
+	p := startPlane(ctx, t, plane.Start)
 	tools := cloudTools(t, p)
 
 	for _, change := range changes {
@@ -132,7 +122,7 @@ func TestChanges(t *testing.T) {
 func (f *folder) deleteGone() {
 	f.Helper()
 	kept := map[string]bool{}
-	for _, o := range f.get("-k", f.manifests()) {
+	for _, o := range f.applied() {
 		kept[o.String()] = true
 	}
 	for _, o := range f.get("clusterqueues,resourceflavors") {
@@ -171,11 +161,11 @@ func cloudTools(t *testing.T, p *plane.Plane) string {
 }
 
 // buildCompiler builds the compiler and returns its path.
-func buildCompiler(ctx context.Context, t *testing.T, root string) string {
+func buildCompiler(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	compiler := filepath.Join(t.TempDir(), "batchwright")
 	build := exec.CommandContext(ctx, "go", "build", "-o", compiler, "./cmd/batchwright")
-	build.Dir = filepath.Join(root, "../..")
+	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchwright/batchwright/conformance/cluster/plane"
 )
 
 // existingFolder is the golden folder of a platform in a cluster that others own.
@@ -49,7 +51,9 @@ esac
 // build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
 // byte, and the platform works beside them.
 func TestExistingCluster(t *testing.T) {
-	ctx, p := startPlane(t)
+	t.Parallel()
+	ctx := testContext(t)
+	p := startPlane(ctx, t, plane.Start)
 	t.Run(existingFolder, func(t *testing.T) {
 		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
 		tools := cloudTools(t, p)
@@ -101,7 +105,7 @@ func TestExistingCluster(t *testing.T) {
 		}
 		f.kubectl("delete", "nodes", "-l", "cloud.google.com/gke-nodepool notin (others)", "--wait=false")
 		kinds := ofOthers + ",admissionchecks,provisioningrequestconfigs,podmonitorings"
-		for _, o := range f.get(kinds, "--all-namespaces", "-l", ownLabel) {
+		for _, o := range f.get(kinds, "--all-namespaces", "--selector="+ownLabel) {
 			t.Errorf("%s is left", o)
 		}
 		after := f.snapshot()
@@ -131,14 +135,60 @@ func (f *folder) others() {
 	})
 	f.queues("others", count{1, 1})
 	f.running(map[string]int{"others": 2})
-	// Controllers complete new objects for a while.
-	last := f.snapshot()
+	f.eventually(f.unfinished)
+	// Other changes, which nobody expects, must not come with the platform.
+	const quiet = 2 * time.Second
+	last, since := f.snapshot(), time.Now()
 	f.eventually(func() string {
-		earlier := last
-		time.Sleep(2 * time.Second)
-		last = f.snapshot()
-		return changedObjects(earlier, last)
+		now := f.snapshot()
+		if diff := changedObjects(last, now); diff != "" {
+			last, since = now, time.Now()
+			return diff
+		}
+		if time.Since(since) < quiet {
+			return fmt.Sprintf("no change for less than %s", quiet)
+		}
+		return ""
 	})
+}
+
+// unfinished lists what controllers still have to add to new objects in the cluster, besides
+// their status.
+func (f *folder) unfinished() string {
+	f.Helper()
+	var late strings.Builder
+	has := map[string]bool{}
+	objects := f.get("namespaces,configmaps,serviceaccounts,deployments,pods,clusterqueues,resourceflavors",
+		"--all-namespaces")
+	for _, o := range objects {
+		has[o.String()] = true
+	}
+	for _, o := range objects {
+		name := o.Metadata.Name
+		switch o.Kind {
+		case "Namespace":
+			for _, own := range []string{
+				"serviceaccount " + name + "/default", "configmap " + name + "/kube-root-ca.crt",
+			} {
+				if !has[own] {
+					fmt.Fprintln(&late, "there is no", own)
+				}
+			}
+		case "Deployment":
+			if o.Metadata.Annotations["deployment.kubernetes.io/revision"] == "" {
+				fmt.Fprintln(&late, o, "has no revision")
+			}
+		case "Pod":
+			if o.Status.Phase != "Running" {
+				fmt.Fprintln(&late, o, "does not run")
+			}
+		case "ClusterQueue", "ResourceFlavor":
+			if len(o.Metadata.Finalizers) == 0 {
+				fmt.Fprintln(&late, o, "has no finalizer")
+			}
+		}
+	}
+	return late.String()
 }
 
 // conflicts checks that the step cluster reports objects of others that have the names of

@@ -9,12 +9,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -311,13 +309,9 @@ func (a *argoCD) mustSync(wanted map[string]manifest) {
 // TestArgoCD plays how Argo CD applies a platform: first without Kueue, then with it, then
 // changes under running jobs, and at the end everything is pruned.
 func TestArgoCD(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := buildCompiler(ctx, t, root)
+	t.Parallel()
+	ctx := testContext(t)
+	compiler := buildCompiler(ctx, t)
 	blueprint := changesRepository(ctx, t)
 	compile := func(change, gitops string) string {
 		t.Helper()
@@ -332,11 +326,7 @@ func TestArgoCD(t *testing.T) {
 	const synced = `delivery: {gitops: "argocd", source: repository: "https://example.com/platforms"}`
 	// The chart of Kueue, with the same configuration and webhooks.
 	chart := compile("", "")
-	p, err := plane.Start(ctx, root, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Stop)
+	p := startPlane(ctx, t, plane.Start)
 	tools := cloudTools(t, p)
 	a := &argoCD{folder: &folder{T: t, ctx: ctx, plane: p, dir: compile("", synced)}, known: map[string]manifest{}}
 
@@ -541,19 +531,11 @@ var gitOpsFolders = []struct {
 // in gitops/ say. Then the platform must work, and another sync must change nothing. At
 // the end the platform leaves the folder, and the charts stay.
 func TestGitOps(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	for _, entry := range gitOpsFolders {
 		t.Run(entry.name, func(t *testing.T) {
-			p, err := plane.StartEmpty(ctx, root, os.Stderr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Stop)
+			ctx := testContext(t)
+			p := startPlane(ctx, t, plane.StartEmpty)
 			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
 			applications := f.applications()
 			for _, a := range applications {

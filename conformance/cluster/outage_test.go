@@ -59,8 +59,18 @@ func (f *folder) outage() {
 		}
 		repaired <- err
 	}()
-	// The program starts some time after its Deployment exists.
-	time.Sleep(time.Second)
+	// The program starts when the step has applied the release with its own webhooks.
+	f.eventually(func() string {
+		select {
+		case err := <-repaired:
+			f.Fatalf("the step of Kueue ends before Kueue runs: %v", err)
+		default:
+		}
+		if err := f.create("pod", "gmp-system"); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 	if err := f.plane.StartKueue(f.ctx); err != nil {
 		f.Fatal(err)
 	}
@@ -182,7 +192,7 @@ func (f *folder) stepOf(name, id string, variables ...string) (string, error) {
 		if s.ID != id {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(f.ctx, 5*time.Minute)
+		ctx, cancel := context.WithTimeout(f.ctx, 20*time.Minute)
 		defer cancel()
 		var args []string
 		for _, arg := range s.Args {
@@ -201,7 +211,7 @@ func (f *folder) stepOf(name, id string, variables ...string) (string, error) {
 			cmd.Path = filepath.Join(f.plane.Bin(), "kubectl")
 		}
 		cmd.Dir = f.dir
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+f.plane.Kubeconfig, "PATH="+f.plane.Bin()+":"+os.Getenv("PATH"))
+		cmd.Env = f.plane.Environ()
 		for _, variable := range s.Env {
 			cmd.Env = append(cmd.Env, substitute(variable))
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -32,6 +33,9 @@ type monitor struct {
 	*folder
 	*plane.Prometheus
 	queries []query
+	// at is the time of the queries. A busy machine is late with single scrapes, and then the
+	// series have gaps: so the queries of a comparison are about one time.
+	at time.Time
 }
 
 // absence is a metric, or the series of it that a matcher selects, that a scenario
@@ -89,7 +93,7 @@ func (f *folder) monitored() *monitor {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m := &monitor{f, prometheus, nil}
+	m := &monitor{folder: f, Prometheus: prometheus}
 	list := exec.CommandContext(f.ctx, "go", "-C", "..", "run", "./cmd/queries", dir)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
@@ -102,10 +106,10 @@ func (f *folder) monitored() *monitor {
 	return m
 }
 
-// ask evaluates an expression.
+// ask evaluates an expression at the time of the comparison.
 func (m *monitor) ask(expr string) []plane.Sample {
 	m.Helper()
-	samples, err := m.Query(m.ctx, expr)
+	samples, err := m.Query(m.ctx, expr, m.at)
 	if err != nil {
 		m.Fatalf("%s: %v", expr, err)
 	}
@@ -118,6 +122,7 @@ func (m *monitor) ask(expr string) []plane.Sample {
 func (m *monitor) answered(absent []absence, firing map[string]string) {
 	m.Helper()
 	m.eventually(func() string {
+		m.at = time.Now()
 		var wrong []string
 		report := func(format string, args ...any) {
 			if text := fmt.Sprintf(format, args...); !slices.Contains(wrong, text) {
@@ -173,6 +178,7 @@ func (m *monitor) answered(absent []absence, firing map[string]string) {
 func (m *monitor) shows(figures []figure) {
 	m.Helper()
 	m.eventually(func() string {
+		m.at = time.Now()
 		var wrong strings.Builder
 		for _, fig := range figures {
 			for where, expr := range m.sources(fig) {

@@ -8,10 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/batchwright/batchwright/conformance/cluster/plane"
@@ -31,18 +29,10 @@ const mostDrawn = 40
 // folders. Every workload, alone on the empty platform, must be admitted and all its
 // pods must run, on nodes of the sizes that GKE leaves for pods.
 func TestRandomPlatforms(t *testing.T) {
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root, err := plane.Root(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := buildCompiler(ctx, t, root)
-	p, err := plane.Start(ctx, root, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Stop)
+	t.Parallel()
+	ctx := testContext(t)
+	compiler := buildCompiler(ctx, t)
+	p := startPlane(ctx, t, plane.Start)
 
 	draw := drawer{rand.New(rand.NewPCG(*randomSeed, 0))}
 	drawn := 0

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,7 +15,8 @@ import (
 // count holds the numbers of workloads in a ClusterQueue.
 type count struct{ Pending, Admitted int }
 
-// queues waits until the ClusterQueues whose names end in suffix have the counts.
+// queues waits until the ClusterQueues whose names end in suffix have the counts, and
+// Kueue has seen the last change of these queues.
 func (f *folder) queues(suffix string, want count) {
 	f.Helper()
 	f.eventually(func() string {
@@ -25,6 +27,10 @@ func (f *folder) queues(suffix string, want count) {
 				continue
 			}
 			found++
+			if !o.seen() {
+				fmt.Fprintf(&other, "%s: Kueue has not seen generation %d: %v\n", o.Metadata.Name,
+					o.Metadata.Generation, o.Status.Conditions)
+			}
 			if got := (count{o.Status.PendingWorkloads, o.Status.AdmittedWorkloads}); got != want {
 				fmt.Fprintf(&other, "%s: %d pending, %d admitted, want %d, %d\n", o.Metadata.Name, got.Pending,
 					got.Admitted, want.Pending, want.Admitted)
@@ -37,8 +43,8 @@ func (f *folder) queues(suffix string, want count) {
 	})
 }
 
-// running waits until each node pool runs the given number of the jobs' pods, and
-// every DaemonSet of the folder runs on all of its nodes.
+// running waits until each node pool runs the given number of the jobs' pods, no pod of a
+// job is about to end, and every DaemonSet of the folder runs on all of its nodes.
 func (f *folder) running(want map[string]int) {
 	f.Helper()
 	f.eventually(func() string {
@@ -50,6 +56,9 @@ func (f *folder) running(want map[string]int) {
 			switch {
 			case o.Kind == "Pod" && o.Status.Phase == "Running" && o.Metadata.Labels[jobLabel] != "":
 				got[pools[o.Spec.NodeName]]++
+				if o.Metadata.Deletion != "" {
+					late += fmt.Sprintf("%s is deleted, and runs\n", o)
+				}
 			case o.Kind == "DaemonSet" && (o.Status.Desired == 0 || o.Status.Ready != o.Status.Desired):
 				late += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
 			}
@@ -120,16 +129,20 @@ func (f *folder) completed(scope, names string, want int) func() string {
 	}
 }
 
-// workload returns Kueue's Workload of a Job or JobSet.
+// workload returns Kueue's Workload of a Job or JobSet, and waits until it exists.
 func (f *folder) workload(team, job string) object {
 	f.Helper()
-	for _, o := range f.get("workloads", "--namespace="+team) {
-		if o.owner() == job {
-			return o
+	var found object
+	f.eventually(func() string {
+		workloads := f.get("workloads", "--namespace="+team)
+		i := slices.IndexFunc(workloads, func(o object) bool { return o.owner() == job })
+		if i < 0 {
+			return fmt.Sprintf("%s of %s has no workload", job, team)
 		}
-	}
-	f.Fatalf("%s of %s has no workload", job, team)
-	return object{}
+		found = workloads[i]
+		return ""
+	})
+	return found
 }
 
 // clear deletes all jobs, and waits until nothing of them remains.
@@ -252,10 +265,11 @@ func (f *folder) phases() {
 	f.refusedPhase("compact", "the job low-priority-1 in namespace team-a of an earlier phase does not exist")
 	f.perform("low-priority")
 	monitor.shows(batchPlatformLow)
+	borrowers := f.borrowers("l4-reserved")
 	f.refusedPhase("jobset", "the job compact-1 in namespace team-a of an earlier phase does not exist")
 
 	f.perform("high-priority")
-	f.reclaimed()
+	f.reclaimed(borrowers)
 	f.refusedPhase("low-priority", "the job high-priority-1 in namespace team-a exists already")
 
 	f.perform("compact")
@@ -321,13 +335,44 @@ func (f *folder) lent() {
 	policy("LowerPriority")
 }
 
-// reclaimed checks that each team's first low-priority job, which borrowed the
-// reservation, was evicted for a high-priority job of its cohort. A high-priority
-// job gets back its nominal quota from a queue of lower priority. Kueue calls this
-// reclaiming within the cohort, because all jobs of one queue have the same
-// priority. Source: Kueue, apis/kueue/v1beta2/workload_types.go, reasons of
-// Preempted.
-func (f *folder) reclaimed() {
+// borrowers returns the job of each team to which Kueue has given quota of a flavor. It
+// must be the team's oldest job: Kueue has admitted that first.
+func (f *folder) borrowers(flavor string) map[string]string {
+	f.Helper()
+	workloads := f.get("workloads", "--all-namespaces")
+	// The times are texts of one length and time zone. A slow Kueue creates several Workloads
+	// within a second, and admits them in any order.
+	oldest := map[string]string{}
+	for _, o := range workloads {
+		if team := o.Metadata.Namespace; oldest[team] == "" || o.Metadata.Created < oldest[team] {
+			oldest[team] = o.Metadata.Created
+		}
+	}
+	found := map[string]string{}
+	for _, o := range workloads {
+		if !slices.ContainsFunc(o.Status.Admission.PodSetAssignments, func(a assignment) bool {
+			return slices.Contains(slices.Collect(maps.Values(a.Flavors)), flavor)
+		}) {
+			continue
+		}
+		team := o.Metadata.Namespace
+		if found[team] != "" || o.Metadata.Created != oldest[team] {
+			f.Errorf("%s of %s has quota of %s, want only the oldest job", o.owner(), team, flavor)
+		}
+		found[team] = o.owner()
+	}
+	if len(found) != len(f.teams()) {
+		f.Errorf("quota of %s has one job of each team in %v, want all teams", flavor, found)
+	}
+	return found
+}
+
+// reclaimed checks that the job of each team that borrowed the reservation was evicted
+// for a high-priority job of its cohort, and no other job. A high-priority job gets back
+// its nominal quota from a queue of lower priority. Kueue calls this reclaiming within the
+// cohort, because all jobs of one queue have the same priority. Source: Kueue,
+// apis/kueue/v1beta2/workload_types.go, reasons of Preempted.
+func (f *folder) reclaimed(borrowers map[string]string) {
 	f.Helper()
 	objects := f.get("jobs,workloads", "--all-namespaces")
 	queue := map[string]string{} // by the UID of the job
@@ -351,8 +396,8 @@ func (f *folder) reclaimed() {
 			o.condition("Preempted").Reason + " " + by
 	}
 	want := map[string]string{}
-	for _, team := range f.teams() {
-		want[team+" low-priority-1"] = "Preempted InCohortReclamation hp"
+	for team, job := range borrowers {
+		want[team+" "+job] = "Preempted InCohortReclamation hp"
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		f.Errorf("evicted are (-want +got):\n%s", diff)

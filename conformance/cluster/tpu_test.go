@@ -1,6 +1,10 @@
 package cluster_test
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // tpuTraining performs the folder's demonstration, then runs every JobSet to its end.
 // Two slices hold either one multislice JobSet or two JobSets of one slice.
@@ -77,20 +81,31 @@ func (f *folder) fail(namespace string) {
 	f.kubectl("annotate", "pods", f.pods(namespace)[0].Metadata.Name, "--namespace="+namespace, "plane/ends=Failed")
 }
 
-// restarted waits until the namespace's JobSet has restarted the given number of
-// times, and the given number of restarts count as failures.
+// restarted waits until the namespace's JobSet has restarted the given number of times,
+// the given number of restarts count as failures, and no Job or pod is left of the time
+// before the last restart.
 func (f *folder) restarted(namespace string, restarts, counted int) {
 	f.Helper()
 	f.eventually(func() string {
-		for _, o := range f.get("jobsets", "--namespace="+namespace) {
-			if o.Status.Restarts != restarts || o.Status.RestartsCounted != counted {
-				return fmt.Sprintf("%s: %d restarts, of which %d count, want %d, %d", o, o.Status.Restarts,
+		var late strings.Builder
+		for _, o := range f.get("jobsets,jobs,pods", "--namespace="+namespace) {
+			switch {
+			case o.Kind != "JobSet":
+				if attempt := o.Metadata.Labels[attemptLabel]; attempt != strconv.Itoa(restarts) {
+					fmt.Fprintf(&late, "%s is of attempt %s\n", o, attempt)
+				}
+			case o.Status.Restarts != restarts || o.Status.RestartsCounted != counted:
+				fmt.Fprintf(&late, "%s: %d restarts, of which %d count, want %d, %d\n", o, o.Status.Restarts,
 					o.Status.RestartsCounted, restarts, counted)
 			}
 		}
-		return ""
+		return late.String()
 	})
 }
+
+// attemptLabel is a label of the Jobs and pods of a JobSet: how often it had restarted when
+// they were created.
+const attemptLabel = "jobset.sigs.k8s.io/restart-attempt"
 
 // alone checks that each node pool runs pods of only one Job: the hosts of a pool
 // are one slice.

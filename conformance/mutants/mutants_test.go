@@ -82,16 +82,18 @@ var tools = map[string]tool{
 	}},
 	// The same in a cluster that others own.
 	"others": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders}
+		return []string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders, "-patience=1m"}
 	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}
+		return []string{
+			"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts", "-patience=1m",
+		}
 	}},
 	// For changes that the tool must accept, and for mutants that it notices only after the
 	// phases of the demonstration, on a machine that others use too.
 	"patient cluster": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders}
+		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-patience=1m"}
 	}},
 }
 

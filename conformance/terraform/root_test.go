@@ -99,10 +99,11 @@ func layFolder(t *testing.T, form string) string {
 func program(t *testing.T, form string) string {
 	t.Helper()
 	if strings.Contains(form, managedTag) {
-		name, err := filepath.Abs(repository + "/bin/terraform-1.5.7")
+		cache, err := os.UserCacheDir()
 		if err != nil {
 			t.Fatal(err)
 		}
+		name := filepath.Join(cache, "batchwright/terraform-1.5.7")
 		if _, err := os.Stat(name); err != nil {
 			t.Skip("Infrastructure Manager's Terraform is not built, see make conformance: nothing was planned")
 		}

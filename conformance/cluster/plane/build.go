@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,12 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,9 +22,18 @@ import (
 // version.
 const KubernetesVersion = "v1.36.3"
 
+// The modules that the plane reads, besides the programs of programs.
+const (
+	autoscalerModule = "k8s.io/autoscaler/cluster-autoscaler/apis"
+	kwokModule       = "sigs.k8s.io/kwok"
+	monitoringModule = "github.com/GoogleCloudPlatform/prometheus-engine"
+	networkingModule = "github.com/GoogleCloudPlatform/gke-networking-api"
+	prometheusModule = "github.com/prometheus/prometheus"
+)
+
 // programs are the packages that are built. Each program has the name of its
 // package's folder, except etcd, whose last element is a version. Prometheus is
-// built in addition: the conformance module pins it.
+// built in addition: see allBuilds.
 var programs = []string{
 	"go.etcd.io/etcd/server/v3",
 	"k8s.io/kubernetes/cmd/kube-apiserver",
@@ -41,143 +49,255 @@ var programs = []string{
 // of each program.
 const stripped = "-s -w"
 
-// Build returns the folder of the programs that the module at root pins. It builds
-// them unless the folder exists: this takes some minutes and 3 GB of memory the
-// first time, and nothing afterwards. The folder is in bin/ of the module, and its
-// name is a hash of everything that decides what is built. Building removes the
-// folders of earlier versions that nobody has asked for within a day. Build writes
-// its progress to log.
-func Build(ctx context.Context, root string, log io.Writer) (string, error) {
-	prometheus, err := source(ctx, filepath.Join(root, ".."), "github.com/prometheus/prometheus")
-	if err != nil {
-		return "", err
-	}
-	id, err := buildID(root, filepath.Base(prometheus))
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(root, "bin", id)
-	began := time.Now()
-	if err := os.Chtimes(dir, began, began); err == nil { // asked for, see prune
-		return dir, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
+// builds are the programs of one module, and how they are built.
+type builds struct {
+	module   string // "" for the module at the root
+	tags     string
+	ldflags  string
+	packages []string
+}
 
-	fmt.Fprintf(log, "plane: building %d programs into %s, which takes minutes the first time\n", len(programs)+1, dir)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return "", err
-	}
-	// Build beside the folder and rename it, so that an existing folder is complete.
-	work, err := os.MkdirTemp(filepath.Dir(dir), "build-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(work)
-
+// allBuilds lists what the cache holds in bin.
+func allBuilds() []builds {
 	number := strings.Split(strings.TrimPrefix(KubernetesVersion, "v"), ".")
 	const version = "k8s.io/component-base/version."
 	flags := fmt.Sprintf("%[5]s -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s",
 		version, KubernetesVersion, number[0], number[1], stripped)
-	out := work + string(filepath.Separator)
-	for _, b := range []struct {
-		dir  string
-		args []string
-	}{
-		{root, append([]string{"-ldflags", flags, "-o", out}, programs...)},
+	return []builds{
+		{ldflags: flags, packages: programs},
 		// Prometheus is built by its own go.mod, which requires another version of
 		// Kubernetes, and with only one way to discover targets: a list.
-		{prometheus, []string{"-tags", "remove_all_sd", "-ldflags", stripped, "-o", out, "./cmd/prometheus"}},
-	} {
-		build := exec.CommandContext(ctx, "go", append([]string{"build", "-trimpath"}, b.args...)...)
-		build.Dir = b.dir
-		// The go.work of Prometheus names folders that its module does not contain.
-		build.Env = append(os.Environ(), "GOWORK=off")
-		build.Stdout, build.Stderr = log, log
-		if err := build.Run(); err != nil {
-			return "",
-				fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy that has "+
-					"its source): %w", err)
-		}
+		{module: prometheusModule, tags: "remove_all_sd", ldflags: stripped, packages: []string{"./cmd/prometheus"}},
 	}
-	if err := os.Rename(work, dir); err != nil {
-		if _, other := os.Stat(dir); other == nil {
-			return dir, nil // another process was faster
-		}
-		return "", err
-	}
-	fmt.Fprintf(log, "plane: built in %s\n", time.Since(began).Round(time.Second))
-	if err := prune(dir, time.Now().Add(-24*time.Hour)); err != nil {
-		fmt.Fprintf(log, "plane: earlier programs are still there: %v\n", err)
-	}
-	return dir, nil
 }
 
-// built matches the names of Build's folders: a buildID, or build- with a number
-// during a build.
-var built = regexp.MustCompile(`^([0-9a-f]{16}|build-[0-9]+)$`)
+// build returns the programs of the plane, and what else it reads from modules, in the
+// versions that the module at root pins. It builds them unless the user's cache has them:
+// this takes some minutes and 3 GB of memory the first time, and nothing afterwards. It
+// writes its progress to log. The caller closes the entry when no program runs any more.
+func build(ctx context.Context, root string, log io.Writer) (*entry, error) {
+	c, err := userCache()
+	if err != nil {
+		return nil, err
+	}
+	key, err := cacheKey(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	return c.get(ctx, key, log, func(dir string) error {
+		began := time.Now()
+		fmt.Fprintf(log, "plane: building %d programs into %s, which takes minutes the first time\n", len(programs)+1,
+			c.dir)
+		if err := buildPrograms(ctx, root, filepath.Join(dir, "bin"), log); err != nil {
+			return fmt.Errorf("the control plane cannot be built (the first time, it takes a Go module proxy that has "+
+				"its source): %w", err)
+		}
+		if err := copyManifests(ctx, root, dir); err != nil {
+			return err
+		}
+		fmt.Fprintf(log, "plane: built in %s\n", time.Since(began).Round(time.Second))
+		return nil
+	})
+}
 
-// prune removes the folders beside dir that Build has made and that nobody has
-// asked for since the given time. Each has 650 MB. A younger folder may belong to
-// another branch, or another process may build in it or run its programs.
-func prune(dir string, since time.Time) error {
-	siblings, err := os.ReadDir(filepath.Dir(dir))
+// bin is the folder of the programs.
+func (e *entry) bin() string { return filepath.Join(e.dir, "bin") }
+
+// manifest returns a file that copyManifests has written.
+func (e *entry) manifest(name string) string { return filepath.Join(e.dir, "manifests", name) }
+
+// buildPrograms builds all programs into a folder.
+func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
+	for _, b := range allBuilds() {
+		dir := root
+		if b.module != "" {
+			var err error
+			if dir, err = source(ctx, filepath.Join(root, ".."), b.module); err != nil {
+				return err
+			}
+		}
+		args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
+			bin + string(filepath.Separator)}
+		command := exec.CommandContext(ctx, "go", append(args, b.packages...)...)
+		command.Dir = dir
+		// Without cgo, the programs do not depend on the C compiler and libraries of the
+		// machine. The go.work of Prometheus names folders that its module does not contain.
+		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		command.Stdout, command.Stderr = log, log
+		command.SysProcAttr = bound()
+		if err := command.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The manifests in the cache, besides those of the controllers, whose files have the names
+// of the controllers.
+const (
+	definitionsFile = "definitions.yaml" // CustomResourceDefinitions of GKE
+	nodeReadyFile   = "node-initialize.yaml"
+	podReadyFile    = "pod-ready.yaml"
+)
+
+// copyManifests writes the folder manifests in dir: what the plane applies from modules.
+// The programs are in dir already.
+func copyManifests(ctx context.Context, root, dir string) error {
+	into := filepath.Join(dir, "manifests")
+	if err := os.Mkdir(into, 0o777); err != nil {
+		return err
+	}
+	for _, m := range []struct {
+		file, root, module string
+		paths              []string
+	}{
+		{definitionsFile, root, autoscalerModule,
+			[]string{"config/crd/autoscaling.x-k8s.io_provisioningrequests.yaml"}},
+		// The modules that contain these definitions are already pinned for their types.
+		{definitionsFile, filepath.Join(root, "../.."), networkingModule, []string{
+			"config/crds/networking.gke.io_networks.yaml", "config/crds/networking.gke.io_gkenetworkparamsets.yaml",
+		}},
+		{definitionsFile, filepath.Join(root, ".."), monitoringModule,
+			[]string{"charts/operator/crds/monitoring.googleapis.com_podmonitorings.yaml"}},
+		{nodeReadyFile, root, kwokModule, []string{"kustomize/stage/node/fast/node-initialize.yaml"}},
+		{podReadyFile, root, kwokModule, []string{"kustomize/stage/pod/fast/pod-ready.yaml"}},
+	} {
+		module, err := source(ctx, m.root, m.module)
+		if err != nil {
+			return err
+		}
+		for _, path := range m.paths {
+			text, err := os.ReadFile(filepath.Join(module, path))
+			if err == nil {
+				err = appendDocument(filepath.Join(into, m.file), text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range []controller{kueue, jobset} {
+		module, err := source(ctx, root, c.module)
+		if err != nil {
+			return err
+		}
+		var problems bytes.Buffer
+		command := exec.CommandContext(ctx, filepath.Join(dir, "bin/kubectl"), "kustomize",
+			filepath.Join(module, "config/default"))
+		command.Stderr = &problems
+		text, err := command.Output()
+		if err != nil {
+			return fmt.Errorf("kubectl kustomize of %s: %w\n%s", c.name, err, problems.Bytes())
+		}
+		if err := appendDocument(filepath.Join(into, c.manifests()), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendDocument adds YAML documents to a file.
+func appendDocument(name string, text []byte) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, s := range siblings {
-		if s.Name() == filepath.Base(dir) || !s.IsDir() || !built.MatchString(s.Name()) {
-			continue
-		}
-		info, err := s.Info()
-		if err == nil && info.ModTime().Before(since) {
-			err = os.RemoveAll(filepath.Join(filepath.Dir(dir), s.Name()))
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process was faster
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	_, err = fmt.Fprintf(file, "---\n%s\n", bytes.TrimPrefix(text, []byte("---\n")))
+	return errors.Join(err, file.Close())
 }
 
-// buildID returns a hash of everything that the programs are built from. prometheus
-// is the path and version of its module.
-func buildID(root, prometheus string) (string, error) {
+// cacheKey returns a hash of everything that decides what build makes.
+func cacheKey(ctx context.Context, root string) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, KubernetesVersion, stripped, programs,
-		prometheus)
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
+	fmt.Fprintln(hash, format, allBuilds())
+	settings, err := goCommand(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT",
+		"GOFLAGS")
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(hash, "%s", settings)
+	own, err := readGoMod(ctx, root)
+	if err != nil {
+		return "", err
+	}
+	if err := json.NewEncoder(hash).Encode(own); err != nil {
+		return "", err
+	}
+	for _, pinned := range []struct {
+		dir     string
+		modules []string
+	}{
+		{filepath.Join(root, ".."), []string{prometheusModule, monitoringModule}},
+		{filepath.Join(root, "../.."), []string{networkingModule}},
+	} {
+		other, err := readGoMod(ctx, pinned.dir)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(hash, "%d\n%s", len(text), text)
+		for _, module := range pinned.modules {
+			i := slices.IndexFunc(other.Require, func(m version) bool { return m.Path == module })
+			if i < 0 {
+				return "", fmt.Errorf("go.mod in %s does not require %s", pinned.dir, module)
+			}
+			fmt.Fprintln(hash, other.Require[i])
+		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:16], nil
 }
 
+// format changes when build makes something else from the same modules, flags and list
+// of programs.
+const format = 1
+
+// version is a module in a version.
+type version struct{ Path, Version string }
+
+// goMod holds what a go.mod decides about a build. The checksums in go.sum follow from the
+// versions.
+type goMod struct {
+	Go, Toolchain string
+	Godebug       []struct{ Key, Value string }
+	Require       []version
+	Exclude       []version
+	Replace       []struct{ Old, New version }
+}
+
+// readGoMod reads the go.mod in dir.
+func readGoMod(ctx context.Context, dir string) (goMod, error) {
+	var read goMod
+	text, err := goCommand(ctx, dir, "mod", "edit", "-json")
+	if err == nil {
+		err = json.Unmarshal(text, &read)
+	}
+	return read, err
+}
+
 // Root returns the folder of this module. The working directory must be in it.
 func Root(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return "", fmt.Errorf("go list -m: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	out, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}")
+	return strings.TrimSpace(string(out)), err
 }
 
 // source returns the folder with the source of a module, in the version that the
 // go.mod in dir pins.
 func source(ctx context.Context, dir, module string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	cmd.Dir = dir
-	out, err := cmd.Output()
+	out, err := goCommand(ctx, dir, "mod", "download", "-json", module)
 	var found struct{ Dir, Error string }
 	if decoding := json.Unmarshal(out, &found); decoding == nil && found.Error != "" {
 		return "", fmt.Errorf("module %s: %s", module, found.Error)
 	}
+	return found.Dir, err
+}
+
+// goCommand runs a command of Go in dir, and returns its output.
+func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = dir
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("module %s: %w", module, err)
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, problems.Bytes())
 	}
-	return found.Dir, nil
+	return out, err
 }

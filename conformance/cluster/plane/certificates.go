@@ -50,6 +50,13 @@ func newAuthority() (*authority, error) {
 	return &authority{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
+// pool returns a pool with the authority's own certificate.
+func (a *authority) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.cert)
+	return pool
+}
+
 // issue writes tls.crt and tls.key into dir, which it creates. The certificate is
 // for a client with that name and groups, and for a server on loopback with those
 // DNS names.

@@ -15,7 +15,7 @@ var chartJobSet = controller{
 // in their order: see Release. It leaves other objects as they are.
 func (p *Plane) Adapt(objects []map[string]any) (adapted []map[string]any, err error) {
 	if p.kueuePorts == nil {
-		if p.kueuePorts, err = ports(3); err != nil {
+		if p.kueuePorts, err = p.ports.take(3); err != nil {
 			return nil, err
 		}
 	}

@@ -36,37 +36,18 @@ var (
 	}
 )
 
+// manifests is the name of the file in the cache with the release's manifests.
+func (c controller) manifests() string { return c.name + ".yaml" }
+
 // installDefinitions installs the definitions of GKE and KAI Scheduler.
 func (p *Plane) installDefinitions(ctx context.Context) error {
-	autoscaler, err := source(ctx, p.root, "k8s.io/autoscaler/cluster-autoscaler/apis")
+	text, err := os.ReadFile(p.programs.manifest(definitionsFile))
 	if err != nil {
 		return err
 	}
-	// The modules that contain these definitions are already pinned for their types.
-	networking, err := source(ctx, filepath.Join(p.root, "../.."), "github.com/GoogleCloudPlatform/gke-networking-api")
+	definitions, err := decode(text)
 	if err != nil {
-		return err
-	}
-	monitoring, err := source(ctx, filepath.Join(p.root, ".."), "github.com/GoogleCloudPlatform/prometheus-engine")
-	if err != nil {
-		return err
-	}
-	var definitions []map[string]any
-	for _, file := range []string{
-		filepath.Join(autoscaler, "config/crd/autoscaling.x-k8s.io_provisioningrequests.yaml"),
-		filepath.Join(networking, "config/crds/networking.gke.io_networks.yaml"),
-		filepath.Join(networking, "config/crds/networking.gke.io_gkenetworkparamsets.yaml"),
-		filepath.Join(monitoring, "charts/operator/crds/monitoring.googleapis.com_podmonitorings.yaml"),
-	} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		objects, err := decode(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		definitions = append(definitions, objects...)
+		return fmt.Errorf("%s: %w", definitionsFile, err)
 	}
 	queue, err := p.kaiQueue()
 	if err != nil {
@@ -122,7 +103,7 @@ func (p *Plane) kaiQueue() (map[string]any, error) {
 // installController applies the release's manifests from the file that Release
 // names, after kustomize components have changed them. A component is a folder.
 func (p *Plane) installController(ctx context.Context, c controller, port string, components ...string) error {
-	if err := p.writeRelease(ctx, c, port); err != nil {
+	if err := p.writeRelease(c, port); err != nil {
 		return err
 	}
 	dir := p.path("install-" + c.name)
@@ -171,16 +152,12 @@ func (p *Plane) installController(ctx context.Context, c controller, port string
 func (p *Plane) Release(name string) string { return p.path("release-" + name + ".yaml") }
 
 // writeRelease writes the file that Release returns.
-func (p *Plane) writeRelease(ctx context.Context, c controller, port string) error {
-	dir, err := source(ctx, p.root, c.module)
+func (p *Plane) writeRelease(c controller, port string) error {
+	manifests, err := os.ReadFile(p.programs.manifest(c.manifests()))
 	if err != nil {
 		return err
 	}
-	manifests, err := p.Kubectl(ctx, nil, "kustomize", filepath.Join(dir, "config/default"))
-	if err != nil {
-		return err
-	}
-	objects, err := decode([]byte(manifests))
+	objects, err := decode(manifests)
 	if err != nil {
 		return err
 	}
@@ -381,7 +358,7 @@ func (p *Plane) configureKueue(text string) (err error) {
 	gates["VisibilityOnDemand"] = false // would write where it may not
 	config["featureGates"] = gates
 	if p.kueuePorts == nil {
-		if p.kueuePorts, err = ports(3); err != nil {
+		if p.kueuePorts, err = p.ports.take(3); err != nil {
 			return err
 		}
 	}
@@ -418,7 +395,7 @@ func (p *Plane) StopKueue() {
 }
 
 // Bin returns the folder of the plane's programs.
-func (p *Plane) Bin() string { return p.bin }
+func (p *Plane) Bin() string { return p.programs.bin() }
 
 // decode reads a stream of YAML documents.
 func decode(text []byte) ([]map[string]any, error) {

@@ -2,14 +2,11 @@ package plane
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -24,14 +21,19 @@ type process struct {
 
 // start starts a program. Its output goes to NAME.log in the plane's folder.
 func (p *Plane) start(name string, args ...string) (*process, error) {
+	return p.startWith(nil, name, args...)
+}
+
+// startWith is start with additional variables in the environment of the program.
+func (p *Plane) startWith(variables []string, name string, args ...string) (*process, error) {
 	log, err := os.Create(filepath.Join(p.dir, name+".log"))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd := exec.Command(filepath.Join(p.Bin(), name), args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+p.Kubeconfig), variables...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = bound()
 	started := &process{name, log.Name(), cmd, make(chan struct{})}
@@ -89,24 +91,4 @@ func tail(file string) string {
 		return err.Error()
 	}
 	return string(text[max(0, len(text)-3000):])
-}
-
-// ports returns loopback ports that were free a moment ago. They are below the range
-// from which Linux and macOS choose the ports of outgoing connections: such a
-// connection of another plane could otherwise take a port before its program does.
-func ports(n int) ([]string, error) {
-	const lowest, highest, tries = 10_000, 32_000, 100
-	var free []string
-	for range tries {
-		port := strconv.Itoa(lowest + rand.IntN(highest-lowest))
-		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err != nil {
-			continue // it is taken
-		}
-		defer listener.Close() // all at once: no port comes twice
-		if free = append(free, port); len(free) == n {
-			return free, nil
-		}
-	}
-	return nil, fmt.Errorf("no %d free ports between %d and %d", n, lowest, highest)
 }

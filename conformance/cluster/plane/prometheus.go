@@ -80,7 +80,7 @@ func (p *Plane) StartPrometheus(ctx context.Context, cluster, location, rules st
 	if err := p.write("prometheus.yaml", text); err != nil {
 		return nil, err
 	}
-	free, err := ports(1)
+	free, err := p.ports.take(1)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (m *Prometheus) Stop() { m.plane.end(m.process) }
 
 // scraped returns an error that says why a target has not been scraped yet.
 func (m *Prometheus) scraped(ctx context.Context, targets int) error {
-	up, err := m.Query(ctx, "up == 1")
+	up, err := m.Query(ctx, "up == 1", time.Now())
 	if err != nil || len(up) == targets {
 		return err
 	}
@@ -129,10 +129,10 @@ type Sample struct {
 	Value  float64
 }
 
-// Query evaluates an expression at the current time.
-func (m *Prometheus) Query(ctx context.Context, expr string) ([]Sample, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/query?query="+url.QueryEscape(expr),
-		nil)
+// Query evaluates an expression at a time.
+func (m *Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sample, error) {
+	query := url.Values{"query": {expr}, "time": {at.Format(time.RFC3339Nano)}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/query?"+query.Encode(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,11 @@ func TestReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin, err := Build(t.Context(), root, os.Stderr)
+	programs, err := build(t.Context(), root, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(programs.close)
 	build, err := os.ReadFile(filepath.Join(root, "../../golden/batch-platform/cloudbuild/provision.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestReleases(t *testing.T) {
 			if err := os.WriteFile(name, text, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			manifest, err := exec.CommandContext(t.Context(), filepath.Join(bin, "kubectl"),
+			manifest, err := exec.CommandContext(t.Context(), filepath.Join(programs.bin(), "kubectl"),
 				"kustomize", filepath.Join(config, "default")).Output()
 			if err != nil {
 				t.Fatal(err)
