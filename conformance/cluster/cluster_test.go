@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,8 @@ import (
 const golden = "../../golden"
 
 var (
-	dir      = flag.String("folders", golden, "the `directory` of the deploy folders that are held")
+	dir = flag.String("folders", "", "the `directory` of the deploy folders that are held; without it, the\n"+
+		"blueprints are compiled")
 	attempts = flag.Bool("attempts", false,
 		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
 	patience = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
@@ -58,6 +60,20 @@ func TestNoOtherFolders(t *testing.T) {
 	if held := len(folders) + len(gitOpsFolders) + 1; len(listed) != held {
 		t.Errorf("golden/ has %d folders, and the tests hold %d", len(listed), held)
 	}
+}
+
+// layFolder returns the deploy folder of a blueprint. golden/ does not have it in a form
+// that kubectl reads: kustomize follows no link out of a folder.
+func layFolder(t *testing.T, name string) string {
+	t.Helper()
+	if *dir != "" {
+		return filepath.Join(*dir, name)
+	}
+	above := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "../folders", above, name).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(above, name)
 }
 
 // interrupted returns a context that is done from the first interrupt on.
@@ -105,7 +121,7 @@ func TestFolders(t *testing.T) {
 		t.Run(entry.name, func(t *testing.T) {
 			t.Parallel()
 			ctx := testContext(t)
-			f := &folder{T: t, ctx: ctx, plane: startPlane(ctx, t, plane.Start), dir: filepath.Join(*dir, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: startPlane(ctx, t, plane.Start), dir: layFolder(t, entry.name)}
 			for _, team := range f.teams() {
 				if members := f.member(team) != nil; members != entry.members {
 					t.Fatalf("team %s has members: %t, want %t", team, members, entry.members)

@@ -55,7 +55,7 @@ func TestExistingCluster(t *testing.T) {
 	ctx := testContext(t)
 	p := startPlane(ctx, t, plane.Start)
 	t.Run(existingFolder, func(t *testing.T) {
-		f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, existingFolder)}
+		f := &folder{T: t, ctx: ctx, plane: p, dir: layFolder(t, existingFolder)}
 		tools := cloudTools(t, p)
 		for name, text := range map[string]string{
 			"gcloud":  fittingCluster,

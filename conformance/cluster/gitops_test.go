@@ -536,7 +536,7 @@ func TestGitOps(t *testing.T) {
 		t.Run(entry.name, func(t *testing.T) {
 			ctx := testContext(t)
 			p := startPlane(ctx, t, plane.StartEmpty)
-			f := &folder{T: t, ctx: ctx, plane: p, dir: filepath.Join(*dir, entry.name)}
+			f := &folder{T: t, ctx: ctx, plane: p, dir: layFolder(t, entry.name)}
 			applications := f.applications()
 			for _, a := range applications {
 				a.bootstrap()
