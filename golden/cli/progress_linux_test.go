@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -35,56 +36,62 @@ func growing() string {
 // TestProgress runs the program on a pseudo-terminal. Work of more than a second shows
 // how far it is. In the end the terminal shows the same as a pipe gets: the line is
 // erased, and all findings are whole.
+//
+// The tests of the line interrupt the program when the line appears, however long that takes.
+// The tests with a limit of time end by themselves, with findings; on a busy computer their line
+// need not appear.
 func TestProgress(t *testing.T) {
 	bin := fixture.Batchwright(t)
 	evaluating := "evaluating the blueprint, no findings so far ("
+	const limited = "--max-time 1500ms"
 	for _, tt := range []struct {
 		name, source string
-		args         string
+		args         string // without a limit of time, the program is interrupted when the line appears
 		columns      uint16 // of the terminal; 0 for a terminal without a size
 		line         string // which appears; "" if it need not appear
-		interrupt    bool   // type Ctrl-C when it has appeared
 		env          string
 		stdoutPiped  bool
+		typed        bool // Ctrl-C interrupts the program, otherwise a signal
 		hidden       bool // the line never appears
 	}{
-		{name: "fast", source: "package platform\n", columns: 80},
-		{name: "time limit", source: endless(), args: "--max-time 2s", columns: 80, line: evaluating + "1s)\x1b[K"},
-		{name: "without a size", source: endless(), args: "--max-time 2s", line: evaluating + "1s)\x1b[K"},
-		{name: "narrow", source: endless(), args: "--max-time 2s", columns: 16, line: "\revaluating the…\x1b[K"},
-		{name: "interrupted", source: endless(), args: "--max-time 1h", columns: 80, line: evaluating, interrupt: true},
-		{
-			name: "piped products", source: endless(), args: "--max-time 2s", columns: 200, line: evaluating,
-			stdoutPiped: true,
-		},
-		{name: "dumb", source: endless(), args: "--max-time 2s", columns: 80, env: "TERM=dumb", hidden: true},
-		{name: "no colour", source: endless(), args: "--max-time 2s", columns: 80, env: "NO_COLOR=1", line: evaluating},
-		{name: "second process", source: growing(), args: "--max-time 2s", columns: 80, line: evaluating},
-		{
-			name: "second process interrupted", source: growing(), args: "--max-time 1h", columns: 80,
-			line: evaluating, interrupt: true,
-		},
+		{name: "fast", source: "package platform\n", columns: 80, args: limited},
+		{name: "time limit", source: endless(), args: limited, columns: 80},
+		{name: "without a size", source: endless(), line: evaluating + "1s)\x1b[K"},
+		{name: "narrow", source: endless(), columns: 16, line: "\revaluating the…\x1b[K"},
+		{name: "interrupted", source: endless(), columns: 80, line: evaluating, typed: true},
+		{name: "piped products", source: endless(), args: limited, columns: 200, stdoutPiped: true},
+		{name: "dumb", source: endless(), args: limited, columns: 80, env: "TERM=dumb", hidden: true},
+		{name: "no colour", source: endless(), columns: 80, env: "NO_COLOR=1", line: evaluating},
+		{name: "second process", source: growing(), args: limited, columns: 80},
+		{name: "second process interrupted", source: growing(), columns: 80, line: evaluating, typed: true},
 		{
 			name:   "second process out of memory",
 			source: "package platform\n" + doubleLines(`"`+strings.Repeat("x", 1000)+`"`, "_s%[1]d + _s%[1]d"),
-			args:   "--max-memory 256Mi", columns: 80,
+			args:   "--max-memory 256Mi --max-time 1h", columns: 80,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			interrupt := tt.args == ""
 			args := append([]string{"vet", "--color", "never", "small.cue", "growing.cue"}, strings.Fields(tt.args)...)
-			command := func() *exec.Cmd {
-				cmd := exec.CommandContext(t.Context(), bin, args...)
-				cmd.Dir = blueprintWith(t, tt.source)
-				cmd.Env = append(os.Environ(), "TERM=xterm", tt.env)
-				return cmd
+			if interrupt {
+				args = append(args, "--max-time", "24h")
 			}
-			cmd := command()
+			cmd := exec.CommandContext(t.Context(), bin, args...)
+			cmd.Dir = blueprintWith(t, tt.source)
+			cmd.Env = append(os.Environ(), "TERM=xterm", tt.env)
 			var products bytes.Buffer
 			if tt.stdoutPiped {
 				cmd.Stdout = &products
 			}
-			written, seen := runOnTerminal(t, cmd, tt.columns, tt.line, tt.interrupt)
+			written, seen := runOnTerminal(t, cmd, tt.columns, tt.line, func(keyboard io.Writer) {
+				switch {
+				case tt.typed:
+					keyboard.Write([]byte{3})
+				case interrupt:
+					cmd.Process.Signal(os.Interrupt)
+				}
+			})
 			if tt.line != "" && !seen {
 				t.Errorf("the line %q never appeared:\n%q", tt.line, written)
 			}
@@ -92,32 +99,51 @@ func TestProgress(t *testing.T) {
 				t.Errorf("a terminal that cannot erase a line got %q", written)
 			}
 			got := products.String() + showScreen(written, int(tt.columns))
-			if tt.interrupt {
-				if want := "batchwright: interrupted\n"; got != want {
+			if interrupt {
+				if want := showScreen("batchwright: interrupted\n", int(tt.columns)); got != want {
 					t.Errorf("the terminal shows %q, want %q", got, want)
 				}
 				return
 			}
-			piped := command()
-			want, err := piped.CombinedOutput()
-			if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
-				t.Fatal(err)
-			}
-			if wrapped := showScreen(string(want), int(tt.columns)); got != wrapped {
+			want := pipeOutput(t, tt.source, args)
+			if wrapped := showScreen(want, int(tt.columns)); got != wrapped {
 				t.Errorf("the terminal shows\n%s\nand a pipe gets\n%s", got, wrapped)
 			}
-			if bytes.Contains(want, []byte("\r")) || bytes.Contains(want, []byte("so far")) {
+			if strings.Contains(want, "\r") || strings.Contains(want, "so far") {
 				t.Errorf("a pipe got the line:\n%q", want)
 			}
 		})
 	}
 }
 
+// pipeOutputs holds what commands have written to a pipe, by their blueprint and arguments.
+var pipeOutputs sync.Map
+
+// pipeOutput returns what a command writes to a pipe. A command runs once.
+func pipeOutput(t *testing.T, source string, args []string) string {
+	t.Helper()
+	run, _ := pipeOutputs.LoadOrStore(source+strings.Join(args, " "), sync.OnceValues(func() (string, error) {
+		cmd := exec.CommandContext(t.Context(), fixture.Batchwright(t), args...)
+		cmd.Dir = blueprintWith(t, source)
+		out, err := cmd.CombinedOutput()
+		if failed := new(exec.ExitError); errors.As(err, &failed) {
+			err = nil
+		}
+		return string(out), err
+	}))
+	out, err := run.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // runOnTerminal runs a command on a pseudo-terminal: its standard input and standard
 // error, and its standard output unless it is set. It returns all that was written to
-// the terminal, and whether the text appeared. When it has appeared, and interrupt is
-// set, it types Ctrl-C.
-func runOnTerminal(t *testing.T, cmd *exec.Cmd, columns uint16, text string, interrupt bool) (string, bool) {
+// the terminal, and whether the text appeared. When it has appeared, it calls appeared.
+func runOnTerminal(t *testing.T, cmd *exec.Cmd, columns uint16, text string,
+	appeared func(keyboard io.Writer),
+) (string, bool) {
 	t.Helper()
 	keyboard, terminal, err := openTerminal(columns)
 	if err != nil {
@@ -142,9 +168,7 @@ func runOnTerminal(t *testing.T, cmd *exec.Cmd, columns uint16, text string, int
 			written.Write(part[:n])
 			if text != "" && !seen && bytes.Contains(written.Bytes(), []byte(text)) {
 				seen = true
-				if interrupt {
-					keyboard.Write([]byte{3})
-				}
+				appeared(keyboard)
 			}
 			if err != nil { // EIO, when the last process has closed the terminal
 				return

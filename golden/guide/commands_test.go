@@ -20,6 +20,9 @@ import (
 // commandData is the folder with the stand-ins and the table of commands.
 const commandData = "testdata/commands"
 
+// functionsFile is the file with the stand-ins, which every shell of a page reads.
+const functionsFile = "stand-ins.sh"
+
 // standIns returns the programs that the test replaces, with the reason.
 func standIns() map[string]string {
 	return map[string]string{
@@ -223,10 +226,13 @@ func newGuideRun(t *testing.T, name, base string) *guideRun {
 			t.Fatal(err)
 		}
 	}
-	standIn := []byte(fixture.ReadText(t, filepath.Join(commandData, "stand-in.sh")))
+	// A shell calls a function; other programs find a file.
+	functions := fixture.ReadText(t, filepath.Join(commandData, "stand-in.sh"))
 	for program := range standIns() {
-		g.writeFile(filepath.Join(g.bin, program), standIn)
+		functions += program + `() { stand_in ` + program + ` "$@"; }` + "\n"
+		g.writeFile(filepath.Join(g.bin, program), []byte("#!/usr/bin/env bash\nstand_in "+program+" \"$@\"\n"))
 	}
+	g.writeFile(filepath.Join(g.state, functionsFile), []byte(functions))
 	for _, tool := range []string{
 		"awk", "basename", "cat", "cp", "dirname", "env", "fold", "grep", "mkdir", "mktemp", "rm", "sed", "sort",
 		"tail", "tee", "tr",
@@ -407,7 +413,8 @@ func (g *guideRun) runCommands(commands []guideCommand) (string, []error) {
 	}
 	cmd := exec.CommandContext(g.t.Context(), filepath.Join(g.bin, "bash"), "-c", script.String())
 	cmd.Dir = g.folder
-	cmd.Env = []string{"PATH=" + g.bin, "STATE=" + g.state, "HOME=" + g.state, "TMPDIR=" + g.state, "AT=0"}
+	cmd.Env = []string{"PATH=" + g.bin, "STATE=" + g.state, "HOME=" + g.state, "TMPDIR=" + g.state, "AT=0",
+		"BASH_ENV=" + filepath.Join(g.state, functionsFile)}
 	// Scripts ask for the name of the platform, and commands for a secret.
 	name := regexp.MustCompile(`(?m)^NAME='(.*)'$`).FindStringSubmatch(
 		fixture.ReadText(g.t, filepath.Join(g.folder, "destroy-platform.sh")))
