@@ -1,6 +1,6 @@
 # The two targets a newcomer needs: build and test. CONTRIBUTING.md describes the rest.
 
-.PHONY: build rehearse-kai test quick conformance boards mutants golden race check bench fuzz release clean
+.PHONY: build rehearse-kai test quick conformance boards mutants golden race format check bench fuzz release clean
 
 # batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
@@ -49,15 +49,19 @@ golden:
 	go test ./golden/folders ./golden/cli ./golden/jsonschema ./golden/review \
 		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|CommandLine|JSONSchema|PrintedReviews)$$' -update
 
-# The race detector over all that runs in the process of a test; emitted scripts
-# and long-running tests of programs are left out.
+# The race detector over the packages that start goroutines or share values between them,
+# and over a compilation; golden/rooms holds the list against the source.
+CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
+	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
 race:
-	go test -race -short $$(go list ./... | grep -vE '/golden/(cli|documents|folders|guide|lsp|workflows)$$')
-	go test -race ./golden/folders ./golden/cli \
-		-run '^Test(Blueprints|CommandLine|Determinism|FromFileSystem|Memory|ConfinedInterrupt)$$'
+	go test -race -short $(CONCURRENT)
+	go test -race ./golden/folders -run '^TestFromFileSystem$$'
+	go -C rehearse test -race -short ./program ./runner ./world
 
-check:
+format:
 	test -z "$$(gofmt -l .)"
+
+check: format
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
 	bin/revive -config conformance/lint/revive.toml -set_exit_status ./cmd/... ./compiler/... ./emit/... ./golden/... ./schema/...
