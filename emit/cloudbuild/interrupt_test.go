@@ -352,9 +352,6 @@ func (p *player) recover(name, what string, all []interruption, do func(after st
 // TestInterrupted interrupts the scripts and the builds at every call. Each time
 // the platform can be built, and what was half built can be destroyed.
 func TestInterrupted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long; make test runs it")
-	}
 	for name, platform := range map[string]*ir.Platform{
 		"Terraform": fullPlatform(), "Infrastructure Manager": managedPlan(), "KAI Scheduler": kaiPlatform(),
 	} {
@@ -405,9 +402,6 @@ func (p *player) interruptSteps(steps []step) {
 // TestInterruptionsAreReal ends the build for real at every call, and holds that this
 // leaves what TestInterrupted goes on from.
 func TestInterruptionsAreReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long; make test runs it")
-	}
 	p := newPlayer(t, kaiPlatform())
 	if problem := p.run("create-platform.sh", nil, nil); problem != "" {
 		t.Fatal(problem)

@@ -247,9 +247,6 @@ func TestDrainWithKAI(t *testing.T) {
 // TestStepsStop holds that a step fails with whatever it calls: no failure is
 // passed over, and what is waited for is not waited for without end.
 func TestStepsStop(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long; make test runs it")
-	}
 	for _, p := range []*ir.Platform{fullPlatform(), managedPlan(), kaiPlatform()} {
 		stepsStop(t, p)
 	}
