@@ -25,6 +25,9 @@ import (
 // FuzzCompile checks that every input in CUE, JSON or YAML leads to printable
 // findings or to a plan, within the time limit.
 func FuzzCompile(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	addSources(f)
 	f.Fuzz(func(t *testing.T, source []byte, isYAML bool) {
 		path := "-"
@@ -38,6 +41,9 @@ func FuzzCompile(f *testing.F) {
 // FuzzMutated moves, removes, doubles, renames and changes fields of a blueprint.
 // The result must have errors, or become a folder that passes all checks.
 func FuzzMutated(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	for op := range byte(operations) {
 		f.Add(uint64(op), []byte{op, 3, 7})
 		f.Add(uint64(op), []byte{op, 20, 30, op, 40, 5, op, 80, 100})
@@ -53,6 +59,9 @@ func FuzzMutated(f *testing.F) {
 // FuzzGenerated checks that a random blueprint without errors becomes a folder that
 // passes all checks, for any machines and texts.
 func FuzzGenerated(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	for seed := range uint64(12) {
 		f.Add(seed)
 	}
