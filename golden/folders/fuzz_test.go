@@ -101,6 +101,10 @@ func checkSource(t *testing.T, source []byte) {
 	}
 }
 
+// isFuzzing reports whether the fuzzer looks for more inputs. Only then, an input may take too
+// long: the tests use the corpus, on computers that may be busy.
+func isFuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
+
 // compileSource compiles a blueprint and checks the properties that all findings
 // must have.
 func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
@@ -108,9 +112,11 @@ func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
 	if len(source) > 16<<10 {
 		t.Skip("limits are tested elsewhere")
 	}
-	res, err := compiler.Compile(t.Context(), compiler.Input{
-		Dir: os.TempDir(), Paths: []string{path}, Stdin: bytes.NewReader(source), MaxTime: 20 * time.Second,
-	})
+	in := compiler.Input{Dir: os.TempDir(), Paths: []string{path}, Stdin: bytes.NewReader(source), MaxTime: time.Hour}
+	if isFuzzing() {
+		in.MaxTime = 20 * time.Second
+	}
+	res, err := compiler.Compile(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +241,7 @@ func addSources(f *testing.F) {
 		}
 		f.Add(source, false)
 	}
-	if flag.Lookup("test.fuzz").Value.String() != "" {
+	if isFuzzing() {
 		addCases(f)
 	}
 	for _, odd := range []string{

@@ -204,9 +204,9 @@ func genuineRepository(t *testing.T) string {
 	source := t.TempDir()
 	extractArchive(t, source, standInSource)
 	writeFile(t, filepath.Join(source, ".pre-commit.sh"), fixture.ReadText(t, fixture.Path(".pre-commit.sh")))
-	r := newRun(t, nil)
+	r := newRun(t, map[string]string{"SOURCE": source})
 	if out, err := r.runBash(`
-		cd "` + source + `" && git init -q -b main && git add -A && git commit -qm source && git tag v1.0.0`); err != nil {
+		cd "$SOURCE" && git init -q -b main && git add -A && git commit -qm source && git tag v1.0.0`); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return source
