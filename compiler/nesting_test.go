@@ -12,6 +12,9 @@ import (
 // TestNesting: whatever nests, a thousand deep is taken in and without end is
 // refused, by every way into a parser.
 func TestNesting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles very deep blueprints")
+	}
 	for _, tt := range []struct {
 		name, before, open, middle, shut, after string
 		wrong                                   bool // however shallow

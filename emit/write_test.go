@@ -519,6 +519,9 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 // blueprints. The next Write recovers without Force, also one that writes a part
 // of the folder before one that writes all of it.
 func TestWriteCrashes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a folder in a process for each place of a crash")
+	}
 	const crashed = 7 // an exit code
 	trees := []Tree{
 		treeOf(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),

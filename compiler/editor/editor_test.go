@@ -373,6 +373,9 @@ func TestAccept(t *testing.T) {
 // TestDeepNesting asks about files that nest without end. Answers need little memory,
 // because every place below mostDepth is silent.
 func TestDeepNesting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("completes in very deep blueprints")
+	}
 	e := newEditor(t)
 	const depth = 10_000
 	const most = 1000 // MiB; paths of full length would need several times as much

@@ -28,6 +28,9 @@ var alongside = map[string]string{
 // else, and its cure leads to nothing at all. Console examples are run by
 // golden's TestExplainedCommands.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles two examples of each code")
+	}
 	for _, code := range explain.Codes() {
 		text := lookupText(t, code)
 		if text.Language == "console" {
@@ -57,6 +60,9 @@ func TestExamples(t *testing.T) {
 // TestAcceptedExamples: a text shows how to accept a finding if that can be
 // done, and then the finding is a note.
 func TestAcceptedExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles an example of each code that can be accepted")
+	}
 	can := map[string]bool{}
 	for _, c := range compiler.Codes() {
 		can[c.ID] = c.Acceptable

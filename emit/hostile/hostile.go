@@ -44,8 +44,13 @@ func Texts() []string {
 	}
 }
 
-// Seed adds the texts to the corpus of a fuzz target of one string.
+// Seed adds the texts to the corpus of a fuzz target of one string. With -short it skips the
+// target, which prints a plan for each text.
 func Seed(f *testing.F) {
+	f.Helper()
+	if testing.Short() {
+		f.Skip("prints a plan for each text of the corpus")
+	}
 	for _, s := range Texts() {
 		f.Add(s)
 	}

@@ -147,6 +147,9 @@ func TestNamesOfCases(t *testing.T) {
 // TestEditsAreTried checks that an edit which leaves its finding, or breaks the file, is a
 // mistake, and that the file is then as before.
 func TestEditsAreTried(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with -short, edits are not tried")
+	}
 	cases := Cases(t, "grammar")
 	c := cases[slices.IndexFunc(cases, func(c *Case) bool { return c.Name == "address-without-range" })]
 	in := c.Lay(t)

@@ -25,6 +25,9 @@ import (
 // FuzzCompile checks that every input in CUE, JSON or YAML leads to printable
 // findings or to a plan, within the time limit.
 func FuzzCompile(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	addSources(f)
 	f.Fuzz(func(t *testing.T, source []byte, isYAML bool) {
 		path := "-"
@@ -38,6 +41,9 @@ func FuzzCompile(f *testing.F) {
 // FuzzMutated moves, removes, doubles, renames and changes fields of a blueprint.
 // The result must have errors, or become a folder that passes all checks.
 func FuzzMutated(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	for op := range byte(operations) {
 		f.Add(uint64(op), []byte{op, 3, 7})
 		f.Add(uint64(op), []byte{op, 20, 30, op, 40, 5, op, 80, 100})
@@ -53,6 +59,9 @@ func FuzzMutated(f *testing.F) {
 // FuzzGenerated checks that a random blueprint without errors becomes a folder that
 // passes all checks, for any machines and texts.
 func FuzzGenerated(f *testing.F) {
+	if testing.Short() {
+		f.Skip("compiles the corpus")
+	}
 	for seed := range uint64(12) {
 		f.Add(seed)
 	}
@@ -92,6 +101,10 @@ func checkSource(t *testing.T, source []byte) {
 	}
 }
 
+// isFuzzing reports whether the fuzzer looks for more inputs. Only then, an input may take too
+// long: the tests use the corpus, on computers that may be busy.
+func isFuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
+
 // compileSource compiles a blueprint and checks the properties that all findings
 // must have.
 func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
@@ -99,9 +112,11 @@ func compileSource(t *testing.T, path string, source []byte) *compiler.Result {
 	if len(source) > 16<<10 {
 		t.Skip("limits are tested elsewhere")
 	}
-	res, err := compiler.Compile(t.Context(), compiler.Input{
-		Dir: os.TempDir(), Paths: []string{path}, Stdin: bytes.NewReader(source), MaxTime: 20 * time.Second,
-	})
+	in := compiler.Input{Dir: os.TempDir(), Paths: []string{path}, Stdin: bytes.NewReader(source), MaxTime: time.Hour}
+	if isFuzzing() {
+		in.MaxTime = 20 * time.Second
+	}
+	res, err := compiler.Compile(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +241,7 @@ func addSources(f *testing.F) {
 		}
 		f.Add(source, false)
 	}
-	if flag.Lookup("test.fuzz").Value.String() != "" {
+	if isFuzzing() {
 		addCases(f)
 	}
 	for _, odd := range []string{

@@ -27,6 +27,9 @@ type offer struct {
 // several hosts, other machines in a node pool and through a ComputeClass. It runs
 // the same checks on the folders as on the goldens.
 func TestEveryMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles several hundred machines")
+	}
 	byZone := map[string][]offer{}
 	for _, o := range machineOffers(t) {
 		byZone[o.zone] = append(byZone[o.zone], o)

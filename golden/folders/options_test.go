@@ -14,6 +14,9 @@ import (
 // TestEveryOption compiles a small platform with each way of obtaining machines, and
 // runs the same checks on the folder as on the goldens.
 func TestEveryOption(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a platform for each option")
+	}
 	for _, o := range options.All() {
 		t.Run(o.Name, func(t *testing.T) {
 			t.Parallel()
@@ -25,11 +28,14 @@ func TestEveryOption(t *testing.T) {
 // TestEveryOptionIsCompiled checks that the blueprints of TestEveryOption use each row
 // of the table of consumption options.
 func TestEveryOptionIsCompiled(t *testing.T) {
-	used, dir := map[ir.Option]bool{}, t.TempDir()
+	used := map[ir.Option]bool{}
 	for _, o := range options.All() {
-		_, res := compile.Input(t, compiler.Input{
-			Dir: dir, Paths: []string{"-"}, Stdin: strings.NewReader(o.Blueprint()),
+		res, err := compiler.Compile(t.Context(), compiler.Input{
+			Dir: fixture.Root(), Paths: []string{"-"}, Stdin: strings.NewReader(o.Blueprint()),
 		})
+		if err != nil || res.Plan == nil {
+			t.Fatalf("%s does not compile: %v", o.Name, err)
+		}
 		for _, c := range res.Plan.Capacities {
 			used[c.Option] = true
 		}

@@ -157,6 +157,9 @@ var tpuTypes = []struct {
 // TestTPUTypes checks that max_node_count and node_count are the hosts of a slice,
 // never the chips of a VM.
 func TestTPUTypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a platform for each TPU type")
+	}
 	zones := map[string]string{ // zones that have the type
 		"ct4p-hightpu-4t": "us-central2-b", "ct5lp-hightpu-4t": "us-west4-a", "ct5p-hightpu-4t": "us-east5-a",
 		"ct6e-standard-4t": "us-east5-a", "tpu7x-standard-4t": "us-central1-c",

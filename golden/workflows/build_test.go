@@ -2,12 +2,15 @@ package workflows_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -195,18 +198,35 @@ func templateBuilders(t *testing.T) []builder {
 	return append(all, builder{"pre-commit", hook, []string{install}, insideWorkspace + "/bin/batchwright"})
 }
 
-// newAttackedRun returns a run with the real go, whose workspace has the files of a
-// hostile pull request.
-func newAttackedRun(t *testing.T) *run {
+// genuineRepository creates the repository from which batchwright is built, with a version.
+func genuineRepository(t *testing.T) string {
 	t.Helper()
-	r := newRun(t, nil)
 	source := t.TempDir()
 	extractArchive(t, source, standInSource)
-	hook, err := os.ReadFile(fixture.Path(".pre-commit.sh"))
-	if err != nil {
-		t.Fatal(err)
+	writeFile(t, filepath.Join(source, ".pre-commit.sh"), fixture.ReadText(t, fixture.Path(".pre-commit.sh")))
+	r := newRun(t, map[string]string{"SOURCE": source})
+	if out, err := r.runBash(`
+		cd "$SOURCE" && git init -q -b main && git add -A && git commit -qm source && git tag v1.0.0`); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	writeFile(t, filepath.Join(source, ".pre-commit.sh"), string(hook))
+	return source
+}
+
+// goCaches returns the variables with the caches of this machine.
+var goCaches = sync.OnceValues(func() (map[string]string, error) {
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
+	if err != nil {
+		return nil, err
+	}
+	var caches map[string]string
+	return caches, json.Unmarshal(out, &caches)
+})
+
+// newAttackedRun returns a run with the real go, whose workspace has the files of a
+// hostile pull request. The source is the repository of batchwright.
+func newAttackedRun(t *testing.T, source string) *run {
+	t.Helper()
+	r := newRun(t, nil)
 	for _, name := range []string{"go", "batchwright"} {
 		if err := os.Remove(r.runPath("bin/" + name)); err != nil {
 			t.Fatal(err)
@@ -216,21 +236,14 @@ func newAttackedRun(t *testing.T) *run {
 	extractArchive(t, r.dir, hostileWorkspace)
 	// Use the caches of this machine, so that the standard library is compiled only
 	// once.
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
-		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.env[name] = strings.TrimSpace(string(value))
+	caches, err := goCaches()
+	if err != nil {
+		t.Fatal(err)
 	}
+	maps.Copy(r.env, caches)
 	r.env["TMPDIR"], r.env["TOOLEXEC_RAN"] = t.TempDir(), r.runPath("toolexec-ran")
 	r.env["BATCHWRIGHT_REPOSITORY"], r.env["BATCHWRIGHT_REF"] = source, "v1.0.0"
 	r.env["_BATCHWRIGHT_REPOSITORY"], r.env["_BATCHWRIGHT_REF"] = source, "v1.0.0"
-	if out, err := r.runBash(`
-		cd "$BATCHWRIGHT_REPOSITORY" && git init -q -b main && git add -A &&
-		git commit -qm source && git tag v1.0.0`); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	return r
 }
 
@@ -268,16 +281,17 @@ func TestBuildAttack(t *testing.T) {
 	if len(all) != 4 {
 		t.Fatalf("%d builders, want 4", len(all))
 	}
+	source := genuineRepository(t)
 	for _, b := range all {
 		for _, a := range buildAttacks() {
 			t.Run(b.name+"/"+a.name, func(t *testing.T) {
 				t.Parallel()
-				r := newAttackedRun(t)
+				r := newAttackedRun(t, source)
 				a.prepare(t, r)
 				if got := r.builtCode(t, b.scripts, b.program); got != genuine {
 					t.Errorf("the program says %q, want %q", got, genuine)
 				}
-				r = newAttackedRun(t)
+				r = newAttackedRun(t, source)
 				a.prepare(t, r)
 				if got := r.builtCode(t, b.old, b.program); got != foreign {
 					t.Errorf("the old form builds a program that says %q, want %q", got, foreign)

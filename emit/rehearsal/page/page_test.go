@@ -253,6 +253,9 @@ func TestVCPUCharts(t *testing.T) {
 }
 
 func TestSeries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts a series of many points")
+	}
 	const end = 3600 * maxPoints
 	var regular []delta
 	for at := int64(0); at < end; at += 2 {
@@ -308,6 +311,9 @@ func crowd(jobs, queues int) (*rehearsal.Scenario, *rehearsal.History) {
 
 // TestBounds checks what a page leaves out of large rehearsals, and that it says so.
 func TestBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints a page of many jobs")
+	}
 	for _, test := range []struct {
 		jobs, queues, runs, bands int
 		label, note               string

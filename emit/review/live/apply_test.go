@@ -402,6 +402,9 @@ spec:
 
 // TestManyQueues: an export of 10,000 queues is compared; BenchmarkCompare shows the time.
 func TestManyQueues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares thousands of queues")
+	}
 	const n = 10_000
 	res := compareYAML(t, "", manyQueues(10, 2), manyQueues(n, 1))
 	if len(res.Objects) != n || res.Facts.Unchanged != 10 || len(res.Facts.Staying) != n-10 {

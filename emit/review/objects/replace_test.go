@@ -352,6 +352,9 @@ func TestDeep(t *testing.T) {
 // take, has no replacements. Without a bound each would end the test's patience,
 // or the memory.
 func TestBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills the memory that a comparison may use")
+	}
 	var texts, lists strings.Builder
 	texts.WriteString("locals {\n  x0 = \"aaaaaaaa\"\n")
 	lists.WriteString("locals {\n  x0 = [1]\n")
