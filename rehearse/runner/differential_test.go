@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,17 @@ import (
 )
 
 var (
-	scenarios = flag.Int("scenarios", 3, "random scenarios to compare with a whole Kueue")
+	scenarios = flag.Int("scenarios", sampled(1, 3), "random scenarios to compare with a whole Kueue")
 	firstSeed = flag.Uint64("seed", 1, "seed of the first scenario")
 )
+
+// sampled returns how many cases a test tries: most if make conformance runs it.
+func sampled(few, most int) int {
+	if os.Getenv("EVERY_CASE") != "" {
+		return most
+	}
+	return few
+}
 
 // attempts is how often a whole Kueue plays a scenario at most. Its goroutines run in any
 // order, and in a few scenarios it decides differently from one play to the next. The engine

@@ -357,14 +357,14 @@ func TestInterrupt(t *testing.T) {
 // TestDeterminism checks that a random scenario has the same history each time, although
 // Kueue goes through maps and writes evictions from several goroutines.
 func TestDeterminism(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(sampled(2, 6)) {
 		s, reason := randomScenario(t, seed), "Preempted"
 		if seed%2 == 1 {
 			loseNodes(t, s)
 			reason = "PodsReadyTimeout"
 		}
 		var first []byte
-		for range 3 {
+		for range sampled(2, 3) {
 			h, err := json.Marshal(play(t, s))
 			if err != nil {
 				t.Fatal(err)
