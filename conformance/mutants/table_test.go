@@ -137,18 +137,18 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/teams/*.yaml", "^kind: LocalQueue", "kind: Localqueue"}},
 	},
 	{
-		name: "field of a policy", folder: "tpu-training", by: "cluster",
-		says:  "jobs-are-queued",
+		name: "field of a policy", folder: "tpu-training", by: "check",
+		says:  "fails to compile",
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.map\(q, q\.split\('='\)\)`, ".map(q, q.part('='))"}},
 	},
 	{
-		name: "expression of a policy", folder: "batch-platform", by: "cluster",
-		says:  "services-are-headless",
+		name: "expression of a policy", folder: "batch-platform", by: "check",
+		says:  "load balancer: admitted",
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.orValue\(''\) == 'None'`, ".orValue('') != 'None'"}},
 	},
 	{
-		name: "two default priorities", folder: "batch-platform", by: "cluster",
-		says: `"hp"`,
+		name: "two default priorities", folder: "batch-platform", by: "check",
+		says: "must be hp",
 		edits: []edit{
 			{"kubernetes/priority-classes.yaml", `^globalDefault: true\n`, ""},
 			{"kubernetes/priority-classes.yaml", `^kind: PriorityClass\n`, "${0}globalDefault: true\n"},
@@ -198,7 +198,7 @@ var mutants = []mutant{
 		edits: []edit{{"workloads/*/*.yaml", "^( +serviceAccountName: .*)-ksa$", "$1"}},
 	},
 	{
-		name: "label of the queue", folder: "batch-platform", by: "cluster",
+		name: "label of the queue", folder: "batch-platform", by: "check",
 		says:  "must name a queue of namespace team-a",
 		edits: []edit{{"workloads/*/*.yaml", "kueue.x-k8s.io/queue-name: .*", `kueue.x-k8s.io/queue-name: ""`}},
 	},
@@ -229,7 +229,7 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "borrowing", folder: "batch-platform", by: "patient cluster",
+		name: "borrowing", folder: "batch-platform", by: "cluster",
 		says:  "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 		edits: []edit{{"kubernetes/teams/*.yaml", `^      - borrowingLimit: .*\n        name`, "      - name"}},
 	},
@@ -260,7 +260,7 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"}},
 	},
 	{
-		name: "folders of a node", folder: "a3-ultra-flex", by: "cluster",
+		name: "folders of a node", folder: "a3-ultra-flex", by: "check",
 		says:  "no quota counts volume gib (hostPath)",
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", "'/home/kubernetes/bin/gib', ", ""}},
 	},
