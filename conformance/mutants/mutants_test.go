@@ -201,7 +201,9 @@ func TestHarmless(t *testing.T) {
 		{
 			mutant{
 				name: "another place", folder: "batch-platform", by: "check", says: "kueue_cohort_quota",
-				edits: []edit{{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"}},
+				edits: []edit{
+					{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
+				},
 			}, (*bench).change, errElse,
 		},
 		{

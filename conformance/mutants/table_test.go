@@ -139,12 +139,16 @@ var mutants = []mutant{
 	{
 		name: "field of a policy", folder: "tpu-training", by: "check",
 		says:  "fails to compile",
-		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.map\(q, q\.split\('='\)\)`, ".map(q, q.part('='))"}},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `\.map\(q, q\.split\('='\)\)`, ".map(q, q.part('='))"},
+		},
 	},
 	{
 		name: "expression of a policy", folder: "batch-platform", by: "check",
 		says:  "load balancer: admitted",
-		edits: []edit{{"kubernetes/system/admission-policies.yaml", `\.orValue\(''\) == 'None'`, ".orValue('') != 'None'"}},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `\.orValue\(''\) == 'None'`, ".orValue('') != 'None'"},
+		},
 	},
 	{
 		name: "two default priorities", folder: "batch-platform", by: "check",
@@ -257,7 +261,9 @@ var mutants = []mutant{
 	{
 		name: "nodes of an installer", folder: "a3-ultra-flex", by: "cluster",
 		says:  "daemonset kube-system/nccl-rdma-installer",
-		edits: []edit{{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"}},
+		edits: []edit{
+			{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"},
+		},
 	},
 	{
 		name: "folders of a node", folder: "a3-ultra-flex", by: "check",
@@ -270,7 +276,8 @@ var mutants = []mutant{
 		edits: []edit{
 			{
 				"kubernetes/system/kueue-webhooks/kustomization.yaml",
-				`^  - fieldPaths:\n    - webhooks\.\*\.namespaceSelector\n    select:\n      kind: MutatingWebhookConfiguration\n`,
+				`^  - fieldPaths:\n    - webhooks\.\*\.namespaceSelector\n` +
+					`    select:\n      kind: MutatingWebhookConfiguration\n`,
 				"",
 			},
 		},
@@ -334,7 +341,8 @@ var mutants = []mutant{
 			{
 				"terraform/cluster.tf",
 				`^  node_pool_defaults \{`,
-				"  node_pool_auto_config {\n    node_kubelet_config {\n      insecure_kubelet_readonly_port_enabled = \"FALSE\"\n    }\n  }\n\n$0",
+				"  node_pool_auto_config {\n    node_kubelet_config {\n" +
+					"      insecure_kubelet_readonly_port_enabled = \"FALSE\"\n    }\n  }\n\n$0",
 			},
 		},
 	},
@@ -477,7 +485,8 @@ var mutants = []mutant{
 		edits: []edit{
 			{
 				"kubernetes/teams/*.yaml",
-				`^    argocd\.argoproj\.io/compare-options: IgnoreExtraneous\n    argocd\.argoproj\.io/sync-options: Prune=false,Delete=false\n`,
+				`^    argocd\.argoproj\.io/compare-options: IgnoreExtraneous\n` +
+					`    argocd\.argoproj\.io/sync-options: Prune=false,Delete=false\n`,
 				"",
 			},
 		},
@@ -553,7 +562,8 @@ var mistakes = []mutant{
 			{
 				"emit/kueue/queues.go",
 				`kubeyaml\.Canonical\(q\.Nominal\),`,
-				"func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); return kubeyaml.Canonical(n) }(),",
+				"func() resource.Quantity { n := q.Nominal.DeepCopy(); n.Add(q.Nominal); " +
+					"return kubeyaml.Canonical(n) }(),",
 			},
 		},
 	},
