@@ -138,14 +138,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "field of a policy", folder: "tpu-training", by: "check",
-		says:  "fails to compile",
+		says: "fails to compile",
 		edits: []edit{
 			{"kubernetes/system/admission-policies.yaml", `\.map\(q, q\.split\('='\)\)`, ".map(q, q.part('='))"},
 		},
 	},
 	{
 		name: "expression of a policy", folder: "batch-platform", by: "check",
-		says:  "load balancer: admitted",
+		says: "load balancer: admitted",
 		edits: []edit{
 			{"kubernetes/system/admission-policies.yaml", `\.orValue\(''\) == 'None'`, ".orValue('') != 'None'"},
 		},
@@ -260,7 +260,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "nodes of an installer", folder: "a3-ultra-flex", by: "cluster",
-		says:  "daemonset kube-system/nccl-rdma-installer",
+		says: "daemonset kube-system/nccl-rdma-installer",
 		edits: []edit{
 			{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"},
 		},
