@@ -12,17 +12,17 @@ build:
 rehearse-kai:
 	go -C rehearse/kai build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse-kai ./cmd/batchwright-rehearse-kai
 
-# Everything that needs neither another tool nor the libraries of one.
+# Everything that needs neither another tool nor, except for workflows, its libraries.
 test:
-	go test ./...
-	go -C conformance/workflows test -count=1 .
-	go -C conformance/mutants test -count=1 -run '^TestPlaces$$' .
-	go -C rehearse test ./...
-	go -C release test -short ./...
+	go test $(VERBOSE) ./...
+	go -C conformance/workflows test $(VERBOSE) -count=1 .
+	go -C conformance/mutants test $(VERBOSE) -count=1 -run '^TestPlaces$$' .
+	go -C rehearse test $(VERBOSE) ./...
+	go -C release test $(VERBOSE) -short ./...
 
 # The tests to run while editing: the rules, the emitters, every case of findings, and the
-# folders of the reference systems. Not what takes long, nor what starts a program. They leave
-# much garbage in little memory, so the collector runs less often.
+# folders of the reference systems. Long tests and tests that start programs are skipped. With
+# GOGC=400 the garbage of many short compilations is collected less often.
 quick:
 	GOGC=400 go test -short ./schema ./compiler/... ./emit/... ./golden/folders
 
@@ -39,16 +39,17 @@ conformance:
 boards:
 	conformance/boards/run
 
-# One mistake after the other in compiled folders and in the compiler, which what make
-# conformance runs must notice. Planes wait more than they compute.
+# Changes compiled folders and the compiler, one mistake at a time. The tools of make
+# conformance must notice each one. Planes wait more than they compute.
 mutants:
 	go -C conformance/mutants test -count=1 -timeout 60m -parallel 4 -v .
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
 	go test ./compiler/rules ./compiler/blueprint ./compiler/blueprint/load -run '^TestFindings$$' -update
-	go test ./golden/folders ./golden/cli ./golden/jsonschema ./golden/review \
-		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|CommandLine|JSONSchema|PrintedReviews)$$' -update
+	go test ./golden/folders ./golden/jsonschema ./golden/review \
+		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|JSONSchema|PrintedReviews)$$' -update
+	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
 
 # The race detector over the packages that start goroutines or share values between them,
 # and over a compilation; golden/rooms holds the list against the source.
@@ -57,10 +58,11 @@ CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compile
 race:
 	go test -race -short $(CONCURRENT)
 	go test -race ./golden/folders -run '^TestFromFileSystem$$'
-	go -C rehearse test -race -short ./program ./runner ./world
+	go -C rehearse test -race ./program ./world
+	go -C rehearse test -race -run 'Parts?$$' ./runner
 
 format:
-	test -z "$$(gofmt -l .)"
+	@files=$$(gofmt -l .) || exit 1; [ -z "$$files" ] || { printf 'gofmt would change:\n%s\n' "$$files"; exit 1; }
 
 check: format
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck

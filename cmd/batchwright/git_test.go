@@ -238,7 +238,7 @@ func TestGitTrouble(t *testing.T) {
 }
 
 // TestGitInterrupt: a git that waits, or what it has started, ends with the
-// context. Otherwise the test would wait for an hour.
+// context. Otherwise the test would wait until go test ends it.
 func TestGitInterrupt(t *testing.T) {
 	dir, _ := newRepository(t)
 	fake := t.TempDir()

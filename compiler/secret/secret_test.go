@@ -214,21 +214,6 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestLinear: no text takes more than its length, whatever is repeated in it. The square of
-// the length would take longer than go test lets a package run.
-func TestLinear(t *testing.T) {
-	size := 1 << 20
-	if testing.Short() { // as with the race detector, which makes the search many times slower
-		size = 1 << 16
-	}
-	for _, part := range []string{
-		"token=", "-----BEGIN PRIVATE KEY-----", "a", "sk-", "AIza", "\\", privateKey("PRIVATE KEY", "\n"),
-		"--token ", `"token": "`, "://", "a://b:c", "eyJ", "eyJ.", "--token,", "a:b@", "curl -u ", "curl -u a:", "-u ",
-	} {
-		Mask(strings.Repeat(part, size/len(part)))
-	}
-}
-
 func FuzzMask(f *testing.F) {
 	f.Add("DB_PASSWORD=" + mixed + "\nghp_" + mixed[:36] + privateKey("PRIVATE KEY", "\n"))
 	f.Add(`\`)

@@ -40,8 +40,8 @@ type mutant struct {
 	says   string // part of the tool's output, which leads to the place
 }
 
-// edit is a change of files: all matches of old, of which there must be one, become new,
-// as regexp.ReplaceAll does it. Lines begin at ^ and end at $.
+// edit is a change of files: all matches of old become new, as regexp.ReplaceAll does it.
+// At least one match is required. Lines begin at ^ and end at $.
 type edit struct {
 	files    string // path of the files, with patterns of filepath.Match: of a folder, or of the repository
 	old, new string
@@ -309,8 +309,10 @@ func (b *bench) run(ctx context.Context, dir, program string, args ...string) er
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, 30*time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
-	} else if bytes.Contains(out, []byte("SKIP")) {
+	} else if bytes.Contains(out, []byte("--- SKIP")) {
 		return fmt.Errorf("%w:\n%s", errSkipped, out)
+	} else if bytes.Contains(out, []byte("no tests to run")) {
+		return fmt.Errorf("the tool has no test for this:\n%s", out)
 	}
 	return nil
 }
@@ -341,7 +343,11 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer) error {
 		}
 		where, bin = ".", compiler
 	}
-	caught := b.run(ctx, where, bin, tool.args(folders, m.folder)...)
+	args := tool.args(folders, m.folder)
+	if tool.test {
+		args = append(args, "-test.v") // says what is skipped
+	}
+	caught := b.run(ctx, where, bin, args...)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:

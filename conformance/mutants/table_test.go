@@ -493,8 +493,9 @@ var mutants = []mutant{
 	},
 }
 
-// mistakes are mistakes that somebody could make in the compiler: at least one for each
-// kind of tool, and those that a rehearsal notices, because it starts from a blueprint.
+// mistakes are mistakes that somebody could make in the compiler: one that the checks, KAI
+// Scheduler or Terraform notices, and those that a rehearsal notices, because a rehearsal
+// starts from a blueprint.
 var mistakes = []mutant{
 	{
 		name: "metric's name", folder: "batch-platform", by: "check",

@@ -23,12 +23,8 @@ import (
 
 const root = "../.."
 
-// everyCase makes TestLogs check every case: each starts a program. make conformance sets it.
-var everyCase = os.Getenv("EVERY_CASE") != ""
-
-// TestLogs checks the log of cases of golden/findings that contain a whole blueprint, in a
-// directory whose name needs escapes in a URI: of the first case of each code, or of every
-// case.
+// TestLogs checks the log of every case of golden/findings that contains a whole
+// blueprint, in a directory whose name needs escapes in a URI.
 func TestLogs(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "batchwright")
 	build := exec.Command("go", "build", "-C", root, "-o", bin, "./cmd/batchwright")
@@ -40,7 +36,7 @@ func TestLogs(t *testing.T) {
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	rules, seen := map[string]bool{}, map[string]bool{}
+	rules := map[string]bool{}
 	for _, file := range cases {
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
@@ -49,11 +45,6 @@ func TestLogs(t *testing.T) {
 		if archive.Files[0].Name == "old" { // an edit of another blueprint
 			continue
 		}
-		code, _, _ := strings.Cut(string(archive.Comment), "\n")
-		if seen[code] && !everyCase {
-			continue
-		}
-		seen[code] = true
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			for _, id := range check(t, schema, vet(t, bin, archive)) {
 				rules[id] = true

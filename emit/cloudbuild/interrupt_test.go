@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +176,7 @@ func (p *player) reset() {
 	p.interrupt(0)
 }
 
-// interrupt ends whatever makes the call of this number from now on; 0 for none.
+// interrupt makes the script end at its call of this number; 0 for none.
 func (p *player) interrupt(call int) {
 	p.t.Helper()
 	if err := os.Remove(filepath.Join(p.root, "dead")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -399,30 +400,96 @@ func (p *player) interruptSteps(steps []step) {
 	}
 }
 
-// TestInterruptionsAreReal ends the build for real at every call, and holds that this
-// leaves what TestInterrupted goes on from.
+// TestInterruptionsAreReal ends the scripts and builds for real at every call, and holds
+// that this leaves what TestInterrupted goes on from. Files that are left elsewhere than in
+// the world must not be in the way either.
 func TestInterruptionsAreReal(t *testing.T) {
-	p := newPlayer(t, kaiPlatform())
-	if problem := p.run("create-platform.sh", nil, nil); problem != "" {
-		t.Fatal(problem)
+	for name, platform := range map[string]*ir.Platform{
+		"Terraform": fullPlatform(), "Infrastructure Manager": managedPlan(), "KAI Scheduler": kaiPlatform(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlayer(t, platform)
+			p.endEverywhere("create-platform.sh", func() result {
+				return p.runScript("create-platform.sh", "", "--prepare")
+			})
+			if problem := p.run("create-platform.sh", nil, nil); problem != "" {
+				t.Fatal(problem)
+			}
+			for _, st := range slices.Concat(p.provision, p.destroy) {
+				p.endEverywhere("step "+st.ID, func() result { return p.runStep(st) })
+			}
+		})
 	}
-	for _, st := range p.provision {
-		run := func() result { return p.runStep(st) }
-		before := p.snapshot()
-		all := p.interruptions(st.ID, run)
-		after := p.snapshot()
-		for i, at := range all {
-			p.restore(before)
-			p.interrupt(i + 1)
-			r := run()
-			if len(r.calls) != i+1 || temporary.ReplaceAllString(r.calls[i], "") !=
-				temporary.ReplaceAllString(at.call, "") {
-				t.Errorf("step %s: interrupted at %s, it called %q", st.ID, at.call, r.calls)
-			}
-			if d := cmp.Diff(at.left, p.snapshot()); d != "" {
-				t.Errorf("step %s, interrupted at call %d, leaves (-want +got):\n%s", st.ID, i+1, d)
-			}
+}
+
+// endEverywhere ends something at each of its calls, and compares what is left with the
+// interruptions of a whole run. Where files are left outside of the world, the platform must
+// be built and destroyed beside them. The world is afterwards as the whole run leaves it.
+func (p *player) endEverywhere(name string, run func() result) {
+	p.t.Helper()
+	before := p.snapshot()
+	all := p.interruptions(name, run)
+	after := p.snapshot()
+	clean := p.listFiles()
+	for i, at := range all {
+		p.restore(before)
+		p.interrupt(i + 1)
+		r := run()
+		// A subshell can outlive its script for one more call, which fails.
+		if len(r.calls) <= i || temporary.ReplaceAllString(r.calls[i], "") != temporary.ReplaceAllString(at.call, "") {
+			p.t.Errorf("%s: interrupted at %s, it called %q", name, at.call, r.calls)
 		}
-		p.restore(after)
+		if d := cmp.Diff(at.left, p.snapshot()); d != "" {
+			p.t.Errorf("%s, interrupted at call %d, leaves (-want +got):\n%s", name, i+1, d)
+		}
+		p.interrupt(0)
+		if left := p.listFiles(); !slices.Equal(left, clean) {
+			p.recover(name, fmt.Sprint("with", left), all[i:i+1], func(after string) {
+				p.mustBuild(after)
+				p.mustDestroy(after)
+			})
+			p.removeTemporary()
+		}
+	}
+	p.restore(after)
+}
+
+// listFiles lists the files of the sandbox outside of the world and the records of the
+// stand-ins. A temporary file has the same name each time.
+func (p *player) listFiles() []string {
+	p.t.Helper()
+	records := []string{"answers", "calls", "count", "dead", "interrupt", "left", "step", "words"}
+	var files []string
+	err := fs.WalkDir(os.DirFS(p.root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && name == "world" {
+			return fs.SkipDir
+		}
+		if err == nil && !entry.IsDir() && !slices.Contains(records, name) {
+			files = append(files, temporaryName.ReplaceAllString(name, "tmp.X"))
+		}
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// temporaryName is the name of a file or directory that mktemp makes.
+var temporaryName = regexp.MustCompile(`tmp\.\w+`)
+
+// removeTemporary removes what mktemp has made. A build starts on another machine.
+func (p *player) removeTemporary() {
+	p.t.Helper()
+	found, err := filepath.Glob(filepath.Join(p.root, "tmp.*"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range found {
+		if err := os.RemoveAll(name); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 		typed        bool // Ctrl-C interrupts the program, otherwise a signal
 		hidden       bool // the line never appears
 	}{
-		{name: "fast", source: "package platform\n", columns: 80, args: limited},
+		{name: "fast", source: "package platform\n", columns: 80, args: "--max-time 1h"},
 		{name: "time limit", source: endless(), args: limited, columns: 80},
 		{name: "without a size", source: endless(), line: evaluating + "1s)\x1b[K"},
 		{name: "narrow", source: endless(), columns: 16, line: "\revaluating the…\x1b[K"},

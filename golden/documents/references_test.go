@@ -147,6 +147,9 @@ func rowProblems(files fs.FS, row []string) []string {
 	return problems
 }
 
+// removedLine is a line of a diff that only the old file has.
+var removedLine = regexp.MustCompile(`(?m)^-.*\n`)
+
 // placeProblem returns why a link leads to no place that has the text, or "".
 func placeProblem(files fs.FS, link, text string) string {
 	file, heading, _ := strings.Cut(link, "#")
@@ -156,6 +159,9 @@ func placeProblem(files fs.FS, link, text string) string {
 		return name + " does not exist"
 	}
 	place, where := string(content), name
+	if path.Ext(name) == ".diff" { // what is removed is not in the folder
+		place = removedLine.ReplaceAllString(place, "")
+	}
 	if heading != "" {
 		where += "#" + heading
 		if place = pageSection(place, heading); place == "" {

@@ -277,7 +277,7 @@ func (g *guideRun) copyFiles(source string) {
 		if err != nil {
 			return err
 		}
-		info, err := entry.Info()
+		info, err := os.Stat(path) // of the file to which a link leads
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 }
 
 // patience is how long an answer or a diagnostic may take on a busy computer.
-const patience = 10 * time.Minute
+const patience = 5 * time.Minute
 
 // startEditor starts a language server in a directory and initializes the session.
 func startEditor(t *testing.T, bin, dir string, args ...string) *editor {

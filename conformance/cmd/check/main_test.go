@@ -2,9 +2,47 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestFolders checks the folders of all blueprints, and of forms that no blueprint has.
+func TestFolders(t *testing.T) {
+	const root = "../../.."
+	dir := t.TempDir()
+	lay := func(program string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	lay("conformance/folders", dir)
+	for form, args := range map[string]string{
+		"tpu-training-v4-managed":   "-t type=v4 -t managed=true blueprints/tpu-training",
+		"batch-platform-flux":       "blueprints/batch-platform golden/testdata/gitops/flux.cue",
+		"batch-platform-configsync": "blueprints/batch-platform golden/testdata/gitops/configsync.cue",
+		"adopted-cluster":           "golden/testdata/platforms/adopted-cluster.cue",
+	} {
+		lay("go", append([]string{"run", "./cmd/batchwright", "compile", "-o", filepath.Join(dir, form)},
+			strings.Fields(args)...)...)
+	}
+	folders, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(folders) < 12 {
+		t.Fatalf("%d folders, %v", len(folders), err)
+	}
+	for _, folder := range folders {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			if status := run([]string{folder}, &stdout, &stderr); status != 0 {
+				t.Errorf("status %d\n%s%s", status, &stdout, &stderr)
+			}
+		})
+	}
+}
 
 func TestRun(t *testing.T) {
 	empty := t.TempDir()
