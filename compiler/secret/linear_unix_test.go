@@ -28,7 +28,8 @@ func TestLinear(t *testing.T) {
 				Mask(text)
 			}
 		})
-		if together := processorTime(t, func() { Mask(strings.Repeat(text, parts)) }); together > most*max(apart, least) {
+		together := processorTime(t, func() { Mask(strings.Repeat(text, parts)) })
+		if together > most*max(apart, least) {
 			t.Errorf("%q: %v together, %v apart", part, together, apart)
 		}
 	}
