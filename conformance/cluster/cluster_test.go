@@ -298,7 +298,7 @@ func (f *folder) applied() []object {
 
 // mostWaits bounds the wait for a state that keeps changing, as a multiple of the
 // patience.
-const mostWaits = 2
+const mostWaits = 4
 
 // eventually waits until wrong returns "". It fails if wrong returns the same text for
 // the whole patience, or if a program of the plane ends. On a busy machine a state can take

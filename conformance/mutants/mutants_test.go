@@ -118,11 +118,13 @@ var (
 
 // TestMutants checks that a tool notices every change of a folder. Run one with -run 'TestMutants/TOOL/NAME'.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	newBench(t).holdAll(t, mutants, (*bench).change)
 }
 
 // TestMistakes checks that a tool notices every mistake in the compiler's source.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	newBench(t).holdAll(t, mistakes, (*bench).compileMistake)
 }
 
@@ -130,6 +132,7 @@ func TestMistakes(t *testing.T) {
 func (b *bench) holdAll(t *testing.T, all []mutant, lay layer) {
 	for _, by := range slices.Sorted(maps.Keys(tools)) {
 		t.Run(by, func(t *testing.T) {
+			t.Parallel()
 			for _, m := range all {
 				if m.by == by {
 					b.holdApart(t, m, lay)
@@ -162,6 +165,7 @@ func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
 // TestHarmless checks that a change that breaks nothing is not noticed, so that
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, test := range []struct {
 		mutant
