@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -101,7 +102,12 @@ func (s *sandbox) writeFile(path, content string, mode os.FileMode) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+	// A process that a parallel test forks meanwhile would keep the file open for writing, and
+	// the kernel does not run such a file.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte(content), mode)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }
