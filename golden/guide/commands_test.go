@@ -281,7 +281,7 @@ func (g *guideRun) copyFiles(source string) {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, content, info.Mode().Perm())
+		return fixture.WriteProgram(target, content, info.Mode().Perm())
 	})
 	if err != nil {
 		g.t.Fatal(err)
@@ -290,7 +290,7 @@ func (g *guideRun) copyFiles(source string) {
 
 func (g *guideRun) writeFile(path string, content []byte) {
 	g.t.Helper()
-	if err := os.WriteFile(path, content, 0o755); err != nil {
+	if err := fixture.WriteProgram(path, content, 0o755); err != nil {
 		g.t.Fatal(err)
 	}
 }

@@ -121,7 +121,7 @@ func writeFile(t *testing.T, name, content string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
+	if err := fixture.WriteProgram(name, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

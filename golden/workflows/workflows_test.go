@@ -153,7 +153,7 @@ func newRun(t *testing.T, env map[string]string) *run {
 		"bin/batchwright": standInBatchwright, "bin/gh": standInGh, "bin/curl": standInCurl, "bin/go": standInGo,
 		"comments": env["COMMENTS"],
 	} {
-		if err := os.WriteFile(r.runPath(name), []byte(script), 0o755); err != nil {
+		if err := fixture.WriteProgram(r.runPath(name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
