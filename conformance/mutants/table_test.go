@@ -485,9 +485,9 @@ var mutants = []mutant{
 		edits: []edit{
 			{
 				"kubernetes/teams/*.yaml",
-				`^    argocd\.argoproj\.io/compare-options: IgnoreExtraneous\n` +
-					`    argocd\.argoproj\.io/sync-options: Prune=false,Delete=false\n`,
-				"",
+				`^(kind: ServiceAccount\nmetadata:\n  annotations:\n)` +
+					`    .*: IgnoreExtraneous\n    .*: Prune=false,Delete=false\n`,
+				"$1",
 			},
 		},
 	},
