@@ -431,8 +431,8 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 }
 
 // apply edits the files below a directory, and writes the changed ones to the same paths
-// below another, which may be the same. It returns the paths of the written files by
-// those of the files that they replace.
+// below another, which may be the same. It returns a map from the path of each replaced
+// file to the path of the written one.
 func (e edit) apply(from, to string) (map[string]string, error) {
 	old, err := regexp.Compile("(?m)" + e.old)
 	if err != nil {

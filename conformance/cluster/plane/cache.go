@@ -24,7 +24,7 @@ type entry struct {
 	open *os.File // the folder, with a shared lock
 }
 
-// unused is how long nobody must have asked for an entry before it is removed. An entry
+// unused is the time since the last use after which an entry is removed. An entry
 // has 650 MB, and the branches that a person works on may need several.
 const unused = 7 * 24 * time.Hour
 
@@ -137,7 +137,7 @@ func (c cache) lock(ctx context.Context, log io.Writer) (*os.File, error) {
 	}
 }
 
-// prune removes the entries that nobody uses and nobody has asked for since the given
+// prune removes the entries that are not in use and were last used before the given
 // time, and what interrupted processes have left. The caller has the lock.
 func (c cache) prune(since time.Time) error {
 	found, err := os.ReadDir(c.dir)
