@@ -42,7 +42,7 @@ boards:
 # Changes compiled folders and the compiler, one mistake at a time. The tools of make
 # conformance must notice each one. Planes wait more than they compute.
 mutants:
-	go -C conformance/mutants test -count=1 -timeout 60m -parallel 4 -v .
+	go -C conformance/mutants test -count=1 -timeout 60m -parallel 6 -v .
 
 # The tests that write goldens. They check them with real parsers first.
 golden:

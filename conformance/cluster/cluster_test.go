@@ -31,7 +31,8 @@ var (
 		"blueprints are compiled")
 	attempts = flag.Bool("attempts", false,
 		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
-	patience = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
+	patience  = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
+	mostWaits = flag.Int("most-waits", 4, "how often the patience a state that keeps changing may take, at `most`")
 )
 
 // folders lists the golden folders, the scenario that is played once a folder is
@@ -296,10 +297,6 @@ func (f *folder) applied() []object {
 	return list.Items
 }
 
-// mostWaits bounds the wait for a state that keeps changing, as a multiple of the
-// patience.
-const mostWaits = 4
-
 // eventually waits until wrong returns "". It fails if wrong returns the same text for
 // the whole patience, or if a program of the plane ends. On a busy machine a state can take
 // longer, but then the text keeps changing.
@@ -320,7 +317,7 @@ func (f *folder) eventually(wrong func() string) {
 			last, changed = problem, time.Now()
 		}
 		waited := time.Since(began).Round(time.Second)
-		if time.Since(changed) > *patience || waited > mostWaits**patience {
+		if time.Since(changed) > *patience || waited > time.Duration(*mostWaits)**patience {
 			f.Fatalf("not within %s:\n%s", waited, problem)
 		}
 		if time.Since(told) > time.Minute {

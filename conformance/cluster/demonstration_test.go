@@ -22,7 +22,7 @@ func (f *folder) demonstrate(args ...string) (string, error) {
 
 // scriptWaits returns the script's option that makes it wait as long as eventually.
 func scriptWaits() string {
-	return fmt.Sprintf("--wait=%.0f", mostWaits*patience.Seconds())
+	return fmt.Sprintf("--wait=%.0f", float64(*mostWaits)*patience.Seconds())
 }
 
 // perform performs a phase, and returns the script's output. After the phase

@@ -28,8 +28,10 @@ import (
 
 const root = "../.."
 
-// patience is how long a mutant's plane may be wrong in the same way.
-const patience = "-patience=1m"
+// hasty are flags for the tests of a cluster. Most mutants keep a state from being reached:
+// a plane that is wrong in the same way for a minute, or in other ways for two, will not
+// reach it.
+var hasty = []string{"-patience=1m", "-most-waits=2"}
 
 // mutant is a change that a tool must notice.
 type mutant struct {
@@ -74,22 +76,21 @@ var tools = map[string]tool{
 	"changes": {"terraform", ".", true, func(folders, _ string) []string {
 		return []string{"-test.run=^TestChanges$", "-folders=" + folders}
 	}},
-	// A plane waits more than it computes, and so do mutants whose state is not reached: a
-	// state that is wrong in the same way for a minute is not reached.
+	// A plane waits more than it computes.
 	"cluster": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, patience}
+		return append([]string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
 	// The same for a folder that a GitOps tool applies.
 	"gitops cluster": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestGitOps$/^" + folder + "$", "-folders=" + folders, patience}
+		return append([]string{"-test.run=^TestGitOps$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
 	// The same in a cluster that others own.
 	"others": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders, patience}
+		return append([]string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
-		return []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts", patience}
+		return append([]string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}, hasty...)
 	}},
 }
 
@@ -119,13 +120,13 @@ var (
 // TestMutants checks that a tool notices every change of a folder. Run one with -run 'TestMutants/TOOL/NAME'.
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	newBench(t).holdAll(t, mutants, (*bench).change)
+	shared.holdAll(t, mutants, (*bench).change)
 }
 
 // TestMistakes checks that a tool notices every mistake in the compiler's source.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	newBench(t).holdAll(t, mistakes, (*bench).compileMistake)
+	shared.holdAll(t, mistakes, (*bench).compileMistake)
 }
 
 // holdAll holds mutants, each in a test of its own below one for its tool.
@@ -166,41 +167,42 @@ func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	patient := []string{"-patience=5m", "-most-waits=4"} // because every state is reached
 	for _, test := range []struct {
 		mutant
 		lay  layer
 		want error
+		more []string // arguments of the tool
 	}{
 		{
 			mutant{
 				name: "a description", folder: "tpu-training", by: "cluster",
 				edits: []edit{{"kubernetes/priority-classes.yaml", `^description: .*`, "$0."}},
-			}, (*bench).change, errSurvived,
+			}, (*bench).change, errSurvived, patient,
 		},
 		{
 			mutant{
 				name: "a comment", folder: "batch-platform", by: "plan",
 				edits: []edit{{"emit/terraform/node_pools.go", "No nodes until the reservation", "$0 exists"}},
-			}, (*bench).compileMistake, errSame,
+			}, (*bench).compileMistake, errSame, nil,
 		},
 		{
 			mutant{
 				name: "a longer comment", folder: "batch-platform", by: "plan",
 				edits: []edit{{"terraform/node_pools.tf", "# The number of nodes in each zone", "$0 of the pool"}},
-			}, (*bench).change, errSurvived,
+			}, (*bench).change, errSurvived, nil,
 		},
 		{
 			mutant{
 				name: "a title", folder: "batch-platform", by: "check",
 				edits: []edit{{"emit/monitoring/panels.go", `Title: "Requested quota"`, `Title: "Requests"`}},
-			}, (*bench).compileMistake, errSurvived,
+			}, (*bench).compileMistake, errSurvived, nil,
 		},
 		{
 			mutant{
 				name: "a team's label", folder: "kai-departments", by: "kai",
 				edits: []edit{{"kubernetes/teams/*.yaml", `^    team: .*`, "$0-"}},
-			}, (*bench).change, errSurvived,
+			}, (*bench).change, errSurvived, nil,
 		},
 		{
 			mutant{
@@ -208,30 +210,30 @@ func TestHarmless(t *testing.T) {
 				edits: []edit{
 					{"dashboards/cloud-monitoring/admin.json", "kueue_cluster_queue_nominal_quota", "kueue_quota"},
 				},
-			}, (*bench).change, errElse,
+			}, (*bench).change, errElse, nil,
 		},
 		{
 			mutant{
 				name: "in no place", folder: "batch-platform", by: "check",
 				edits: []edit{{"terraform/*.tf", "the moon", "the sun"}},
-			}, (*bench).change, errPlace,
+			}, (*bench).change, errPlace, nil,
 		},
 		{
 			mutant{
 				name: "in no file", folder: "batch-platform", by: "check",
 				edits: []edit{{"moon/*.tf", "a", "b"}},
-			}, (*bench).change, errPlace,
+			}, (*bench).change, errPlace, nil,
 		},
 		{
 			mutant{
 				name: "in no place of the source", folder: "batch-platform", by: "check",
 				edits: []edit{{"emit/monitoring/panels.go", "the moon", "the sun"}},
-			}, (*bench).compileMistake, errPlace,
+			}, (*bench).compileMistake, errPlace, nil,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			err := b.hold(t, test.mutant, test.lay)
+			err := shared.hold(t, test.mutant, test.lay, test.more...)
 			if errors.Is(err, errSkipped) {
 				t.Skip(err)
 			} else if !errors.Is(err, test.want) {
@@ -253,19 +255,38 @@ type bench struct {
 // that belongs to it.
 type layer func(b *bench, ctx context.Context, m mutant, dir string) (compiler string, err error)
 
-// newBench returns a bench that builds every program and compiles every folder once, when
-// a mutant needs it.
-func newBench(t *testing.T) *bench {
-	t.Helper()
-	dir := t.TempDir()
+// shared is the bench of all tests: the programs and folders are the same for each.
+var shared *bench
+
+func TestMain(m *testing.M) {
+	os.Exit(testAll(m))
+}
+
+// testAll runs the tests, and removes afterwards what the bench has made.
+func testAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
 	abs, err := filepath.Abs(root)
 	if err != nil {
-		t.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	b := &bench{root: abs, folders: map[string]func() (string, error){}, tools: map[string]func() (string, error){}}
+	shared = newBench(abs, dir)
+	return m.Run()
+}
+
+// newBench returns a bench for a repository. It builds every program and compiles every
+// folder into dir once, when a mutant needs it.
+func newBench(root, dir string) *bench {
+	ctx := context.Background() // not that of the test that happens to be the first
+	b := &bench{root: root, folders: map[string]func() (string, error){}, tools: map[string]func() (string, error){}}
 	b.compiler = sync.OnceValues(func() (string, error) {
 		compiler := filepath.Join(dir, "batchwright")
-		return compiler, b.run(t.Context(), ".", "go", "build", "-o", compiler, "./cmd/batchwright")
+		return compiler, b.run(ctx, ".", "go", "build", "-o", compiler, "./cmd/batchwright")
 	})
 	for _, m := range slices.Concat(mutants, mistakes) {
 		b.folders[m.folder] = sync.OnceValues(func() (string, error) {
@@ -274,7 +295,7 @@ func newBench(t *testing.T) *bench {
 				return "", err
 			}
 			folder := filepath.Join(dir, "folders", m.folder)
-			return folder, b.compile(t.Context(), compiler, m.folder, folder)
+			return folder, b.compile(ctx, compiler, m.folder, folder)
 		})
 	}
 	built := map[string]func() (string, error){}
@@ -282,7 +303,7 @@ func newBench(t *testing.T) *bench {
 		program := filepath.Base(filepath.Join(tool.module, tool.pkg))
 		if built[program] == nil {
 			built[program] = sync.OnceValues(func() (string, error) {
-				return b.build(t.Context(), tool, filepath.Join(dir, program))
+				return b.build(ctx, tool, filepath.Join(dir, program))
 			})
 		}
 		b.tools[name] = built[program]
@@ -321,9 +342,9 @@ func (b *bench) run(ctx context.Context, dir, program string, args ...string) er
 	return nil
 }
 
-// hold lays the folder of a mutant and holds it against the mutant's tool. It returns nil
-// if the tool fails and says what it is to say.
-func (b *bench) hold(t *testing.T, m mutant, lay layer) error {
+// hold lays the folder of a mutant and holds it against the mutant's tool, which it may give
+// more arguments. It returns nil if the tool fails and says what it is to say.
+func (b *bench) hold(t *testing.T, m mutant, lay layer, more ...string) error {
 	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
 	folders := filepath.Join(dir, "folders")
@@ -347,7 +368,7 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer) error {
 		}
 		where, bin = ".", compiler
 	}
-	args := tool.args(folders, m.folder)
+	args := append(tool.args(folders, m.folder), more...)
 	if tool.test {
 		args = append(args, "-test.v") // says what is skipped
 	}

@@ -584,20 +584,19 @@ var mistakes = []mutant{
 // mutant changes is still there. make test runs it, so that a change of the compiler keeps
 // its mutants.
 func TestPlaces(t *testing.T) {
-	b := newBench(t)
 	for _, m := range mutants {
-		if _, err := b.change(t.Context(), m, filepath.Join(t.TempDir(), m.folder)); err != nil {
+		if _, err := shared.change(t.Context(), m, filepath.Join(t.TempDir(), m.folder)); err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
 	}
 	for _, m := range mistakes {
 		for _, e := range m.edits {
-			if _, err := e.apply(b.root, t.TempDir()); err != nil {
+			if _, err := e.apply(shared.root, t.TempDir()); err != nil {
 				t.Errorf("%s: %v", m.name, err)
 			}
 		}
 	}
-	if _, err := (edit{"go.mod", "the moon", ""}).apply(b.root, t.TempDir()); !errors.Is(err, errPlace) {
+	if _, err := (edit{"go.mod", "the moon", ""}).apply(shared.root, t.TempDir()); !errors.Is(err, errPlace) {
 		t.Errorf("what is not there: %v", err)
 	}
 }

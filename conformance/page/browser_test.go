@@ -15,7 +15,7 @@ import (
 )
 
 // patience is the longest time in which the browser must answer.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // browser is a Chromium that obeys the DevTools protocol through pipes.
 // Source: Chromium's --remote-debugging-pipe.

@@ -108,7 +108,7 @@ func serve(t *testing.T, cue, dir string) *server {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	stop := time.AfterFunc(10*time.Minute, func() { cmd.Process.Kill() })
 	t.Cleanup(func() {
 		stop.Stop()
 		cmd.Process.Kill()
