@@ -32,7 +32,7 @@ var (
 	attempts = flag.Bool("attempts", false,
 		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
 	patience  = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
-	mostWaits = flag.Int("most-waits", 4, "how often the patience a state that keeps changing may take, at `most`")
+	mostWaits = flag.Int("most-waits", 4, "how `many` times the patience a state may take that keeps changing")
 )
 
 // folders lists the golden folders, the scenario that is played once a folder is

@@ -90,7 +90,8 @@ var tools = map[string]tool{
 	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
-		return append([]string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}, hasty...)
+		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}
+		return append(args, hasty...)
 	}},
 }
 
