@@ -12,7 +12,7 @@ build:
 rehearse-kai:
 	go -C rehearse/kai build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse-kai ./cmd/batchwright-rehearse-kai
 
-# Everything that needs neither another tool nor, except for workflows, its libraries.
+# All tests that require no external tool and, except for workflows, no tool library.
 test:
 	go test $(VERBOSE) ./...
 	go -C conformance/workflows test $(VERBOSE) -count=1 .
@@ -20,17 +20,17 @@ test:
 	go -C rehearse test $(VERBOSE) ./...
 	go -C release test $(VERBOSE) -short ./...
 
-# The tests to run while editing: the rules, the emitters, every case of findings, and the
-# folders of the reference systems. Long tests and tests that start programs are skipped. With
-# GOGC=400 the garbage of many short compilations is collected less often.
+# The tests to run while editing: the rules, the emitters, all finding cases, and the
+# reference systems' folders. Skips long tests and tests that start programs. GOGC=400
+# collects the garbage of many short compilations less often, which saves CPU time.
 quick:
 	GOGC=400 go test -short ./schema ./compiler/... ./emit/... ./golden/folders
 
-# All held against the real tools: a repository that init makes against CUE's own and
-# pre-commit, if that is there; the pictures against Mermaid, if Chromium and npm are
-# there; pages of rehearsals in Chromium, if it is there; and the golden folders against
-# Terraform, if it is there, KAI Scheduler's code, and a control plane of Kubernetes,
-# Kueue and JobSet with Prometheus, built and run here.
+# Tests with the real tools: a repository that init makes with cue and, if installed,
+# pre-commit; pictures with Mermaid, if Chromium and npm are installed; rehearsal pages in
+# Chromium, if installed; and golden folders with Terraform, which must be installed, KAI
+# Scheduler's code, Argo CD and Flux, and a control plane (Kubernetes, Kueue, JobSet) with
+# Prometheus, built and run here.
 conformance:
 	conformance/run
 
@@ -39,8 +39,9 @@ conformance:
 boards:
 	conformance/boards/run
 
-# Changes compiled folders and the compiler, one mistake at a time. The tools of make
-# conformance must notice each one. Planes wait more than they compute.
+# Adds mistakes to copies of compiled folders and of the compiler's source, one at a time.
+# The tools of make conformance must detect each. Six run at a time on any machine, because
+# control planes mostly wait.
 mutants:
 	go -C conformance/mutants test -count=1 -timeout 60m -parallel 6 -v .
 
@@ -51,8 +52,8 @@ golden:
 		-run '^Test(Blueprints|TPUForms|GitOps|TakeOver|JSONSchema|PrintedReviews)$$' -update
 	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
 
-# The race detector over the packages that start goroutines or share values between them,
-# and over a compilation; golden/rooms holds the list against the source.
+# Runs the race detector on packages that start goroutines or share values between them,
+# and on a compilation; golden/rooms checks this list against the source.
 CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
 	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
 race:
