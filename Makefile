@@ -12,19 +12,22 @@ build:
 rehearse-kai:
 	go -C rehearse/kai build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse-kai ./cmd/batchwright-rehearse-kai
 
+# make check runs all of go vet, once for all tests.
+TEST = test -vet=off
+
 # All tests that require no external tool and, except for workflows, no tool library.
 test:
-	go test $(VERBOSE) ./...
-	go -C conformance/workflows test $(VERBOSE) -count=1 .
-	go -C conformance/mutants test $(VERBOSE) -count=1 -run '^TestPlaces$$' .
-	go -C rehearse test $(VERBOSE) ./...
-	go -C release test $(VERBOSE) -short ./...
+	go $(TEST) $(VERBOSE) ./...
+	go -C conformance/workflows $(TEST) $(VERBOSE) -count=1 .
+	go -C conformance/mutants $(TEST) $(VERBOSE) -count=1 -run '^TestPlaces$$' .
+	go -C rehearse $(TEST) $(VERBOSE) ./...
+	go -C release $(TEST) $(VERBOSE) -short ./...
 
 # The tests to run while editing: the rules, the emitters, all finding cases, and the
 # reference systems' folders. Skips long tests and tests that start programs. GOGC=400
 # collects the garbage of many short compilations less often, which saves CPU time.
 quick:
-	GOGC=400 go test -short ./schema ./compiler/... ./emit/... ./golden/folders
+	GOGC=400 go $(TEST) -short ./schema ./compiler/... ./emit/... ./golden/folders
 
 # Tests with the real tools: a repository that init makes with cue and, if installed,
 # pre-commit; pictures with Mermaid, if Chromium and npm are installed; rehearsal pages in
@@ -43,7 +46,7 @@ boards:
 # The tools of make conformance must detect each. Six run at a time on any machine, because
 # control planes mostly wait.
 mutants:
-	go -C conformance/mutants test -count=1 -timeout 60m -parallel 6 -v .
+	go -C conformance/mutants $(TEST) -count=1 -timeout 60m -parallel 6 -v .
 
 # The tests that write goldens. They check them with real parsers first.
 golden:
@@ -57,10 +60,10 @@ golden:
 CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
 	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
 race:
-	go test -race -short $(CONCURRENT)
-	go test -race ./golden/folders -run '^TestFromFileSystem$$'
-	go -C rehearse test -race ./program ./world
-	go -C rehearse test -race -run 'Parts?$$' ./runner
+	go $(TEST) -race -short $(CONCURRENT)
+	go $(TEST) -race ./golden/folders -run '^TestFromFileSystem$$'
+	go -C rehearse $(TEST) -race ./program ./world
+	go -C rehearse $(TEST) -race -run 'Parts?$$' ./runner
 
 format:
 	@files=$$(gofmt -l .) || exit 1; [ -z "$$files" ] || { printf 'gofmt would change:\n%s\n' "$$files"; exit 1; }

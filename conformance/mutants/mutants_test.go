@@ -312,8 +312,13 @@ func newBench(root, dir string) *bench {
 	return b
 }
 
-// build builds a tool and returns its path.
+// build builds a tool and what it starts, and returns its path.
 func (b *bench) build(ctx context.Context, tool tool, bin string) (string, error) {
+	if tool.module == "cluster" {
+		if err := b.run(ctx, "conformance/cluster", "go", "run", "./cmd/plane", "build"); err != nil {
+			return "", err
+		}
+	}
 	args := []string{"build", "-o", bin, tool.pkg}
 	if tool.test {
 		args = []string{"test", "-c", "-o", bin, tool.pkg}

@@ -71,6 +71,16 @@ func allBuilds() []builds {
 	}
 }
 
+// Build builds the programs of every control plane, unless the user's cache has them. It
+// writes its progress to log.
+func Build(ctx context.Context, root string, log io.Writer) error {
+	programs, err := build(ctx, root, log)
+	if err == nil {
+		programs.close()
+	}
+	return err
+}
+
 // build returns the programs of the plane, and what else it reads from modules, in the
 // versions that the module at root pins. It builds them unless the user's cache has them:
 // this takes some minutes and 3 GB of memory the first time, and nothing afterwards. It
@@ -106,7 +116,8 @@ func (e *entry) bin() string { return filepath.Join(e.dir, "bin") }
 // manifest returns a file that copyManifests has written.
 func (e *entry) manifest(name string) string { return filepath.Join(e.dir, "manifests", name) }
 
-// buildPrograms builds all programs into a folder.
+// buildPrograms builds all programs into a folder, with the flags of the tests that use
+// them: both compile hundreds of the same packages, which Go then compiles once.
 func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
 	for _, b := range allBuilds() {
 		dir := root
@@ -116,13 +127,12 @@ func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
 				return err
 			}
 		}
-		args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
+		args := []string{"build", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
 			bin + string(filepath.Separator)}
 		command := exec.CommandContext(ctx, "go", append(args, b.packages...)...)
 		command.Dir = dir
-		// Without cgo, the programs do not depend on the C compiler and libraries of the
-		// machine. The go.work of Prometheus names folders that its module does not contain.
-		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		// The go.work of Prometheus names folders that its module does not contain.
+		command.Env = append(os.Environ(), "GOWORK=off")
 		command.Stdout, command.Stderr = log, log
 		command.SysProcAttr = bound()
 		if err := command.Run(); err != nil {
@@ -211,7 +221,7 @@ func cacheKey(ctx context.Context, root string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, format, allBuilds())
 	settings, err := goCommand(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT",
-		"GOFLAGS")
+		"GOFLAGS", "CGO_ENABLED")
 	if err != nil {
 		return "", err
 	}
@@ -247,7 +257,7 @@ func cacheKey(ctx context.Context, root string) (string, error) {
 
 // format changes when build makes something else from the same modules, flags and list
 // of programs.
-const format = 1
+const format = 2
 
 // version is a module in a version.
 type version struct{ Path, Version string }

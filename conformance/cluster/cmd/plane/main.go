@@ -1,5 +1,6 @@
 // Plane keeps a control plane up for a person: plane up [FOLDER]. With a deploy
-// folder, Kueue runs with its configuration and its kubernetes/ is applied.
+// folder, Kueue runs with its configuration and its kubernetes/ is applied. plane build
+// only builds the programs that every control plane needs.
 package main
 
 import (
@@ -21,22 +22,25 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 || len(args) > 2 || args[0] != "up" {
-		fmt.Fprintln(stderr, "usage: plane up [FOLDER]")
+	root, err := plane.Root(ctx)
+	switch {
+	case err != nil:
+	case len(args) == 1 && args[0] == "build":
+		err = plane.Build(ctx, root, stderr)
+	case (len(args) == 1 || len(args) == 2) && args[0] == "up":
+		err = up(ctx, root, args[1:], stdout, stderr)
+	default:
+		fmt.Fprintln(stderr, "usage: plane up [FOLDER]\n       plane build")
 		return 2
 	}
-	if err := up(ctx, args[1:], stdout, stderr); err != nil {
+	if err != nil {
 		fmt.Fprintln(stderr, "plane:", err)
 		return 1
 	}
 	return 0
 }
 
-func up(ctx context.Context, folders []string, stdout, stderr io.Writer) error {
-	root, err := plane.Root(ctx)
-	if err != nil {
-		return err
-	}
+func up(ctx context.Context, root string, folders []string, stdout, stderr io.Writer) error {
 	p, err := plane.Start(ctx, root, stderr)
 	if err != nil {
 		return err
