@@ -12,11 +12,12 @@ build:
 rehearse-kai:
 	go -C rehearse/kai build -ldflags='-s -w' -o $(CURDIR)/bin/batchwright-rehearse-kai ./cmd/batchwright-rehearse-kai
 
-# make check runs all of go vet, once for all tests.
-TEST = test -vet=off
+# make check runs all of go vet, once for all tests. The time limit is for a busy machine.
+TEST = test -vet=off -timeout 30m
 
-# All tests that require no external tool and, except for workflows, no tool library.
-test:
+# All tests that require no external tool and, except for workflows, no tool library. Tests
+# run both programs: the time limits are not for their first build.
+test: build
 	go $(TEST) $(VERBOSE) ./...
 	go -C conformance/workflows $(TEST) $(VERBOSE) -count=1 .
 	go -C conformance/mutants $(TEST) $(VERBOSE) -count=1 -run '^TestPlaces$$' .
