@@ -335,16 +335,35 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "settings of pools that GKE does not create", folder: "tpu-training", by: "plan",
-		says: "a second apply would do map[google_container_cluster.main:update",
+		name: "URL of a reservation's zone", folder: "batch-platform", by: "plan",
+		says: "Provider produced inconsistent final plan",
 		edits: []edit{
 			{
-				"terraform/cluster.tf",
-				`^  node_pool_defaults \{`,
-				"  node_pool_auto_config {\n    node_kubelet_config {\n" +
-					"      insecure_kubelet_readonly_port_enabled = \"FALSE\"\n    }\n  }\n\n$0",
+				"terraform/node_pools.tf", `^  node_locations = \["us-central1-c"\]`,
+				"  node_locations = [google_compute_reservation.l4_reserved.zone]",
 			},
 		},
+	},
+	{
+		name: "order of the metrics", folder: "a3-ultra-flex", by: "plan",
+		says:  "a second apply would do map[google_container_cluster.main:update]",
+		edits: []edit{{"terraform/cluster.tf", `^ +monitoring_config\[0\]\.enable_components,\n`, ""}},
+	},
+	{
+		name: "data source in a check", folder: "existing", by: "plan",
+		says: "a second plan does not count as empty",
+		edits: []edit{
+			{
+				"terraform/modules/cluster/main.tf", `^check "cluster" \{\n`,
+				"$0  data \"google_container_cluster\" \"again\" {\n    name     = var.name\n" +
+					"    location = var.location\n  }\n\n",
+			},
+		},
+	},
+	{
+		name: "type of a placement", folder: "tpu-training", by: "plan",
+		says:  "a second apply would do map[google_container_node_pool.slices",
+		edits: []edit{{"terraform/node_pools.tf", `, placement_policy\[0\]\.type\]`, "]"}},
 	},
 	{
 		name: "a build that administers service accounts", folder: "batch-platform", by: "check",

@@ -1,9 +1,10 @@
 package terraform
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,17 +14,14 @@ import (
 )
 
 // cloud is the part of Google Cloud that answers the double. It remembers every
-// resource that was applied, and refuses what an API refuses beyond the schema of
-// the provider.
+// resource that was applied, as the provider reads it, and rejects what an API rejects
+// beyond the schema of the provider.
 type cloud struct {
 	sync.Mutex
-	resources map[string]map[string]map[string]any // by type and name
-	pools     []nodePoolRequest                    // every pool that was asked for
-	// standing holds the values with which unsent arguments were created, by the
-	// type and name of the resource and by path.
-	standing map[[2]string]map[string]tftypes.Value
-	// kept holds the states of the resources that can be imported, by type and ID.
-	kept map[[2]string]tftypes.Value
+	// stored holds the resources that exist, by type and ID.
+	stored map[[2]string]tftypes.Value
+	reads  int               // number of answers: no two have a list in the same order
+	pools  []nodePoolRequest // every pool that was asked for
 	// differs changes the arguments of imported resources, by ID and path: somebody else
 	// made them.
 	differs map[[2]string]func(tftypes.Value) tftypes.Value
@@ -32,6 +30,55 @@ type cloud struct {
 	policies   policies // of buckets and projects
 	slow       []string // types of resources whose deletion takes a while
 }
+
+// defaultProject is the project of every platform that is tested.
+const defaultProject = "my-project"
+
+// identities are the IDs of resources, as the provider composes them from arguments, by
+// type. The IDs of other types are assigned by an API.
+//
+// Source: hashicorp/terraform-provider-google, "Import" in the documentation of each
+// resource.
+var identities = map[string]string{
+	"google_compute_firewall":          "projects/{project}/global/firewalls/{name}",
+	"google_compute_network":           "projects/{project}/global/networks/{name}",
+	"google_compute_reservation":       "projects/{project}/zones/{zone}/reservations/{name}",
+	"google_compute_resource_policy":   "projects/{project}/regions/{region}/resourcePolicies/{name}",
+	"google_compute_router":            "projects/{project}/regions/{region}/routers/{name}",
+	"google_compute_router_nat":        "{project}/{region}/{router}/{name}",
+	"google_compute_subnetwork":        "projects/{project}/regions/{region}/subnetworks/{name}",
+	"google_container_cluster":         "projects/{project}/locations/{location}/clusters/{name}",
+	"google_container_node_pool":       "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
+	"google_storage_bucket":            "{name}",
+	"google_storage_bucket_iam_policy": "b/{bucket}",
+}
+
+var identityPart = regexp.MustCompile(`\{\w+\}`)
+
+// identity returns the ID of a resource, or "" if an API assigns it.
+func identity(kind string, arguments map[string]any) string {
+	return identityPart.ReplaceAllStringFunc(identities[kind], func(part string) string {
+		value, _ := arguments[strings.Trim(part, "{}")].(string)
+		if part == "{project}" && value == "" {
+			return defaultProject
+		}
+		return lastElement(value)
+	})
+}
+
+// selfLink returns the URL of a resource from its ID.
+func selfLink(kind, id string) string {
+	switch {
+	case strings.HasPrefix(kind, "google_compute_"):
+		return computeURL + id
+	case strings.HasPrefix(kind, "google_container_"):
+		return "https://container.googleapis.com/v1/" + id
+	}
+	return "https://www.googleapis.com/storage/v1/b/" + id
+}
+
+// lastElement returns the name in a name, path or URL.
+func lastElement(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
 // unsent lists, by type, the arguments that the provider does not send to an
 // existing resource, although it does not replace the resource either. Only the
@@ -47,73 +94,135 @@ var unsent = map[string][]string{
 	"google_container_node_pool":     {"placement_policy.type", "placement_policy.tpu_topology"},
 }
 
-// apply creates a resource, or changes the prior one, like the API. If the API
-// refuses the request, apply returns the API's error.
-func (c *cloud) apply(kind string, prior, state tftypes.Value) error {
-	arguments, ok := plain(state).(map[string]any)
+// local lists, by type, the arguments that only Terraform's state holds: a read keeps them.
+//
+// Source: hashicorp/terraform-provider-google: the read functions of these resources set
+// none of them.
+var local = map[string][]string{
+	"google_container_cluster": {"deletion_protection", "min_master_version", "remove_default_node_pool"},
+	"google_storage_bucket":    {"force_destroy"},
+}
+
+// apply creates a resource, or changes the prior one, like the API, and returns what the
+// provider then reads. If the API rejects the request, apply returns the API's error.
+func (c *cloud) apply(kind string, prior, planned tftypes.Value) (tftypes.Value, error) {
+	arguments, ok := plain(planned).(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s: a resource is an object", kind)
+		return planned, fmt.Errorf("%s: a resource is an object", kind)
 	}
 	c.Lock()
 	defer c.Unlock()
-	if err := c.refuse(kind, arguments); err != nil {
-		return err
+	id, _ := arguments["id"].(string)
+	if err := c.reject(kind, id, arguments); err != nil {
+		return planned, err
 	}
-	if c.resources == nil {
-		c.resources = map[string]map[string]map[string]any{}
+	if c.stored == nil {
+		c.stored = map[[2]string]tftypes.Value{}
 	}
-	if c.resources[kind] == nil {
-		c.resources[kind] = map[string]map[string]any{}
+	was, exists := c.stored[[2]string{kind, id}]
+	if exists && !prior.IsNull() {
+		planned = keepArguments(planned, was, unsent[kind])
 	}
-	name, _ := arguments["name"].(string)
-	c.resources[kind][name] = arguments
-	if c.standing == nil {
-		c.standing = map[[2]string]map[string]tftypes.Value{}
-	}
-	if key := [2]string{kind, name}; prior.IsNull() || c.standing[key] == nil {
-		c.standing[key] = map[string]tftypes.Value{}
-		from := prior
-		if prior.IsNull() {
-			from = state
+	c.stored[[2]string{kind, id}] = planned
+	return c.answer(kind, planned), nil
+}
+
+// keepArguments returns a resource with arguments of another one.
+func keepArguments(resource, from tftypes.Value, paths []string) tftypes.Value {
+	kept := map[string]tftypes.Value{}
+	walkArguments(from, func(path string, v tftypes.Value) tftypes.Value {
+		if slices.Contains(paths, path) {
+			kept[path] = v
 		}
-		_ = tftypes.Walk(from, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
-			if at := dotted(path); slices.Contains(unsent[kind], at) {
-				c.standing[key][at] = v
-			}
-			return true, nil
-		})
+		return v
+	})
+	return walkArguments(resource, func(path string, v tftypes.Value) tftypes.Value {
+		if was, ok := kept[path]; ok {
+			return was
+		}
+		return v
+	})
+}
+
+// snapshot returns a function that brings the resources of this moment back.
+func (c *cloud) snapshot() (restore func()) {
+	c.Lock()
+	defer c.Unlock()
+	stored, grants := maps.Clone(c.stored), maps.Clone(c.policies)
+	return func() {
+		c.Lock()
+		defer c.Unlock()
+		c.stored, c.policies = maps.Clone(stored), maps.Clone(grants)
 	}
-	return nil
+}
+
+// walkArguments returns a resource in which every argument and every list of blocks is
+// changed, the innermost first.
+func walkArguments(resource tftypes.Value, change func(path string, v tftypes.Value) tftypes.Value) tftypes.Value {
+	out, err := tftypes.Transform(resource, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if _, named := path.LastStep().(tftypes.AttributeName); !named {
+			return v, nil // the resource, a block of a list, or an element
+		}
+		return change(dotted(path), v), nil
+	})
+	if err != nil { // a change to another type
+		panic(err)
+	}
+	return out
 }
 
 // remove deletes a resource.
 func (c *cloud) remove(kind string, prior tftypes.Value) error {
+	arguments, _ := plain(prior).(map[string]any)
+	id, _ := arguments["id"].(string)
 	c.Lock()
-	slow := slices.Contains(c.slow, kind)
+	slow, err := slices.Contains(c.slow, kind), c.rejectDelete(kind, id)
+	if err == nil {
+		delete(c.stored, [2]string{kind, id})
+	}
 	c.Unlock()
+	if err != nil {
+		return err
+	}
 	if slow {
 		time.Sleep(time.Second)
 	}
 	return c.setPolicies(kind, prior, tftypes.NewValue(prior.Type(), nil))
 }
 
-// read returns a resource as the API returns it: with the values of the existing
-// resource, and with the fields that the API fills in.
-func (c *cloud) read(kind string, state tftypes.Value) (tftypes.Value, error) {
+// read returns a resource as the provider reads it, and null if it does not exist.
+func (c *cloud) read(kind string, state tftypes.Value) tftypes.Value {
 	arguments, _ := plain(state).(map[string]any)
-	name, _ := arguments["name"].(string)
+	id, _ := arguments["id"].(string)
 	c.Lock()
 	defer c.Unlock()
-	return tftypes.Transform(state, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if _, named := path.LastStep().(tftypes.AttributeName); !named {
-			return v, nil // a block of a list, or an element
+	v, exists := c.stored[[2]string{kind, id}]
+	if !exists {
+		return tftypes.NewValue(state.Type(), nil)
+	}
+	return keepArguments(c.answer(kind, v), state, local[kind])
+}
+
+// named returns the arguments of the resource of a type that has a name, and nil if there
+// is none. The caller holds the lock.
+func (c *cloud) named(kind, name string) map[string]any {
+	for arguments := range c.all(kind) {
+		if arguments["name"] == lastElement(name) {
+			return arguments
 		}
-		at := dotted(path)
-		if was, ok := c.standing[[2]string{kind, name}][at]; ok {
-			v = was
+	}
+	return nil
+}
+
+// all yields the arguments of the resources of a type. The caller holds the lock.
+func (c *cloud) all(kind string) func(yield func(map[string]any) bool) {
+	return func(yield func(map[string]any) bool) {
+		for key, v := range c.stored {
+			if arguments, _ := plain(v).(map[string]any); key[0] == kind && !yield(arguments) {
+				return
+			}
 		}
-		return c.fill(kind, at, arguments, v), nil
-	})
+	}
 }
 
 // dotted returns the names of a path, as in "placement_policy.type".
@@ -127,81 +236,6 @@ func dotted(path *tftypes.AttributePath) string {
 	return strings.Join(names, ".")
 }
 
-// refuse returns the error of an API that refuses a resource.
-func (c *cloud) refuse(kind string, arguments map[string]any) error {
-	switch kind {
-	case "google_container_node_pool":
-		request := newNodePoolRequest(arguments)
-		c.pools = append(c.pools, request)
-		cluster := c.resources["google_container_cluster"][request.cluster]
-		private, _ := block(cluster, "private_cluster_config")["enable_private_nodes"].(bool)
-		if err := request.refuse(private); err != nil {
-			return err
-		}
-		for _, name := range request.reservations {
-			// The provider creates every reservation without a placement policy.
-			if _, made := c.resources["google_compute_reservation"][name]; made && request.compact {
-				return fmt.Errorf("%s: %w", name, errOtherPlacement)
-			}
-		}
-	}
-	return nil
-}
-
-// errOtherPlacement says why the nodes of a compact pool cannot consume a
-// reservation: the nodes have a placement policy, and the reservation has none or
-// another.
-//
-// Source: Compute Engine documentation, "Consume reservations": the properties of
-// an instance, among them its compact placement policy, match the reservation's.
-var errOtherPlacement = errors.New(
-	"the reservation has no placement policy, so it does not match instances that have one")
-
-// nodePoolRequest is the part of the NodePool request to GKE that the rules read.
-//
-// Source: expandNodePool and expandNodeNetworkConfig of the provider's
-// resource_container_node_pool.go.
-type nodePoolRequest struct {
-	name, cluster string
-	// enablePrivateNodes is nil if the request leaves it out. The provider sends
-	// it, set or not, for every pool that has a network_config block.
-	enablePrivateNodes *bool
-	compact            bool
-	reservations       []string // names or paths
-}
-
-func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
-	var r nodePoolRequest
-	r.name, _ = arguments["name"].(string)
-	r.cluster, _ = arguments["cluster"].(string)
-	if network := block(arguments, "network_config"); network != nil {
-		private, _ := network["enable_private_nodes"].(bool)
-		r.enablePrivateNodes = &private
-	}
-	r.compact = block(arguments, "placement_policy")["type"] == "COMPACT"
-	affinity := block(block(arguments, "node_config"), "reservation_affinity")
-	values, _ := affinity["values"].([]any)
-	for _, v := range values {
-		name, _ := v.(string)
-		r.reservations = append(r.reservations, name)
-	}
-	return r
-}
-
-// errPublicNodes is GKE's answer, word for word.
-//
-// Source: terraform-google-modules/terraform-google-kubernetes-engine, issue 1493.
-var errPublicNodes = errors.New("googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with " +
-	"valid masterIpv4Cidr., badRequest")
-
-// refuse returns GKE's error for a pool that it refuses in a cluster.
-func (r nodePoolRequest) refuse(privateCluster bool) error {
-	if privateCluster && r.enablePrivateNodes != nil && !*r.enablePrivateNodes {
-		return fmt.Errorf("error creating NodePool %s: %w", r.name, errPublicNodes)
-	}
-	return nil
-}
-
 // block returns the arguments of the only block of a name, and nil if there is
 // none.
 func block(arguments map[string]any, name string) map[string]any {
@@ -210,6 +244,16 @@ func block(arguments map[string]any, name string) map[string]any {
 		return nil
 	}
 	out, _ := list[0].(map[string]any)
+	return out
+}
+
+// texts returns the texts of a list or set.
+func texts(list any) (out []string) {
+	values, _ := list.([]any)
+	for _, v := range values {
+		text, _ := v.(string)
+		out = append(out, text)
+	}
 	return out
 }
 

@@ -36,7 +36,7 @@ func TestBuilds(t *testing.T) {
 	r.must(t, step(t, "provision", "terraform-plan").Args...)
 	r.must(t, step(t, "provision", "terraform-apply").Args...)
 	file := filepath.Join(r.dir, "terraform.tfstate")
-	built := read(t, file)
+	built, restore := read(t, file), r.cloud.snapshot()
 	destroy := step(t, "destroy", "terraform-destroy").Args
 	for name, before := range map[string][]string{
 		"platform":              {"state", "list"},
@@ -45,6 +45,7 @@ func TestBuilds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, built)
+			restore()
 			r.must(t, before...)
 			were := strings.Count(string(r.must(t, "state", "list")), "\n")
 			unprotect(t)
@@ -61,6 +62,7 @@ func TestBuilds(t *testing.T) {
 	}
 	t.Run("protected", func(t *testing.T) {
 		write(t, file, built)
+		restore()
 		if out, ok := r.run(t, destroy...); ok || !bytes.Contains(out, []byte("Protected from deletion")) {
 			t.Errorf("the cluster is not protected:\n%s", out)
 		}

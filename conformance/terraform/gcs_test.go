@@ -85,7 +85,7 @@ func (b *bucket) list(w http.ResponseWriter, query url.Values) {
 			out.Items = append(out.Items, b.describe(name, o))
 		}
 	}
-	answer(w, out)
+	respond(w, out)
 }
 
 func (b *bucket) serve(w http.ResponseWriter, r *http.Request, name string) {
@@ -101,7 +101,7 @@ func (b *bucket) serve(w http.ResponseWriter, r *http.Request, name string) {
 		delete(b.objects, name)
 		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/storage/v1/") && query.Get("alt") != "media":
-		answer(w, b.describe(name, o))
+		respond(w, b.describe(name, o))
 	case r.Method == http.MethodGet:
 		w.Header().Set("X-Goog-Generation", strconv.Itoa(o.generation))
 		w.Header().Set("Content-Length", strconv.Itoa(len(o.content)))
@@ -143,7 +143,7 @@ func (b *bucket) write(w http.ResponseWriter, r *http.Request) {
 	b.last++
 	o := object{content, b.last}
 	b.objects[description.Name] = o
-	answer(w, b.describe(description.Name, o))
+	respond(w, b.describe(description.Name, o))
 }
 
 func (b *bucket) describe(name string, o object) map[string]string {
@@ -153,7 +153,7 @@ func (b *bucket) describe(name string, o object) map[string]string {
 	}
 }
 
-func answer(w http.ResponseWriter, v any) {
+func respond(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
 }

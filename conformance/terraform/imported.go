@@ -2,8 +2,9 @@ package terraform
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
@@ -20,73 +21,39 @@ var unread = map[string][]string{
 // number with which somebody created the cluster.
 const firstNodes = 3
 
-// importID returns the ID by which the provider imports a resource, or "" for a type that
-// no folder imports.
+// resourceID returns the ID of a resource by the ID with which the provider imports it.
 //
 // Source: hashicorp/terraform-provider-google, website/docs/r/container_cluster and
 // container_node_pool, "Import".
-func importID(kind string, arguments map[string]any, project string) string {
-	text := func(name string) string {
-		out, _ := arguments[name].(string)
-		return out
+func resourceID(kind, imported string) string {
+	if parts := strings.Split(imported, "/"); kind == "google_container_node_pool" && len(parts) == 4 {
+		return fmt.Sprintf("projects/%s/locations/%s/clusters/%s/nodePools/%s", parts[0], parts[1], parts[2], parts[3])
 	}
-	switch kind {
-	case "google_container_cluster":
-		return fmt.Sprintf("projects/%s/locations/%s/clusters/%s", project, text("location"), text("name"))
-	case "google_container_node_pool":
-		return fmt.Sprintf("%s/%s/%s/%s", project, text("location"), text("cluster"), text("name"))
-	}
-	return ""
+	return imported
 }
 
-// importedProject is the project of every platform that is tested.
-const importedProject = "my-project"
-
-// keep remembers the state of a resource that can be imported.
-func (c *cloud) keep(kind string, state *tfprotov5.DynamicValue, schema *tfprotov5.Schema) error {
-	v, err := state.Unmarshal(schema.ValueType())
-	if err != nil {
-		return err
-	}
-	arguments, _ := plain(v).(map[string]any)
-	id := importID(kind, arguments, importedProject)
-	if id == "" {
-		return nil
-	}
-	c.Lock()
-	defer c.Unlock()
-	if c.kept == nil {
-		c.kept = map[[2]string]tftypes.Value{}
-	}
-	c.kept[[2]string{kind, id}] = v
-	return nil
-}
-
-// find returns the state with which a resource is imported, and whether it exists.
+// find returns the state with which a resource is imported, and whether it exists. What
+// somebody else has made of the resource is true from then on.
 func (c *cloud) find(kind, id string) (tftypes.Value, bool) {
 	c.Lock()
 	defer c.Unlock()
-	v, found := c.kept[[2]string{kind, id}]
+	key := [2]string{kind, resourceID(kind, id)}
+	v, found := c.stored[key]
 	if !found {
 		return v, false
 	}
-	out, err := tftypes.Transform(v, func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-		if _, named := path.LastStep().(tftypes.AttributeName); !named {
-			return v, nil // a block of a list, or an element
+	c.stored[key] = walkArguments(v, func(path string, v tftypes.Value) tftypes.Value {
+		if change := c.differs[[2]string{id, path}]; change != nil {
+			return change(v)
+		} else if kind == "google_container_cluster" && path == "initial_node_count" {
+			return tftypes.NewValue(tftypes.Number, firstNodes)
 		}
-		at := dotted(path)
-		if change := c.differs[[2]string{id, at}]; change != nil {
-			return change(v), nil
-		}
-		for _, name := range unread[kind] {
-			if at == name {
-				return tftypes.NewValue(v.Type(), nil), nil
-			}
-		}
-		if kind == "google_container_cluster" && at == "initial_node_count" {
-			return tftypes.NewValue(tftypes.Number, firstNodes), nil
-		}
-		return v, nil
+		return v
 	})
-	return out, err == nil
+	return walkArguments(c.stored[key], func(path string, v tftypes.Value) tftypes.Value {
+		if slices.Contains(unread[kind], path) {
+			return tftypes.NewValue(v.Type(), nil)
+		}
+		return v
+	}), true
 }

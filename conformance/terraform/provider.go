@@ -4,9 +4,11 @@
 // provider's schema and none of its code.
 //
 // Terraform checks every argument against the schema and evaluates its entire
-// language. Google's APIs refuse more than the schema does: api.go has the rules
-// that a compiled folder once violated, each with its source. Additional rules in
-// the provider's code, such as arguments that exclude each other, are not checked.
+// language. Behind the provider, api.go keeps the resources that exist. Google's APIs
+// rewrite what they are sent: answers.go has a row for each argument that reads back
+// otherwise. They also reject more than the schema does: rejections.go has the rules that a
+// compiled folder once violated. Each row and rule has its source. Additional rules in the
+// provider's code, such as arguments that exclude each other, are not checked.
 package terraform
 
 import (
@@ -25,9 +27,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// double answers like a provider whose cloud does everything that it is told.
-// Computed attributes are unknown in a plan, and get invented values when they are
-// applied or read.
+// double answers like the provider in front of Google's APIs. Computed attributes are
+// unknown in a plan, and get invented values when they are applied or read.
 type double struct {
 	// The interface is nil: Terraform does not ask here about functions and ephemeral
 	// resources, which it would answer.
@@ -163,10 +164,7 @@ func (d *double) ReadResource(_ context.Context,
 	if err != nil {
 		return nil, err
 	}
-	if v, err = d.cloud.read(r.TypeName, v); err != nil {
-		return nil, err
-	}
-	state, err := tfprotov5.NewDynamicValue(kind, v)
+	state, err := tfprotov5.NewDynamicValue(kind, d.cloud.read(r.TypeName, v))
 	out.NewState = &state
 	return out, err
 }
@@ -267,16 +265,32 @@ func subnetAnswers(a *tfprotov5.SchemaAttribute) *tftypes.Value {
 	return nil
 }
 
-// PlanResourceChange plans exactly the requested values. The real provider may plan
-// others.
+// PlanResourceChange plans the requested values, and the ones that were read where the
+// provider takes both for the same. Like every provider that is built with Terraform's
+// first SDK, it may plan other values than the configuration has, and apply other values
+// than it has planned.
 func (d *double) PlanResourceChange(_ context.Context,
 	r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
-	out := &tfprotov5.PlanResourceChangeResponse{PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate}
+	out := &tfprotov5.PlanResourceChangeResponse{
+		PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate, UnsafeToUseLegacyTypeSystem: true,
+	}
 	if gone, err := r.ProposedNewState.IsNull(); gone || err != nil {
 		return out, err
 	}
 	schema := d.schemas.resources[r.TypeName]
-	planned, err := transform(r.ProposedNewState, schema,
+	prior, err := r.PriorState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	requested, err := r.ProposedNewState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	settled, err := tfprotov5.NewDynamicValue(schema.ValueType(), settle(r.TypeName, prior, requested))
+	if err != nil {
+		return nil, err
+	}
+	planned, err := transform(&settled, schema,
 		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 			if a := attribute(schema.Block, path); a != nil && a.Computed && v.IsNull() {
 				return tftypes.NewValue(a.Type, tftypes.UnknownValue), nil
@@ -363,7 +377,9 @@ func blocks(v *tftypes.Value) int {
 // ApplyResourceChange applies the planned values.
 func (d *double) ApplyResourceChange(_ context.Context,
 	r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
-	out := &tfprotov5.ApplyResourceChangeResponse{NewState: r.PlannedState, Private: r.PlannedPrivate}
+	out := &tfprotov5.ApplyResourceChangeResponse{
+		NewState: r.PlannedState, Private: r.PlannedPrivate, UnsafeToUseLegacyTypeSystem: true,
+	}
 	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
 		prior, err := r.PriorState.Unmarshal(schema.ValueType())
@@ -374,17 +390,39 @@ func (d *double) ApplyResourceChange(_ context.Context,
 			}
 			return out, err
 		}
-		return out, d.cloud.remove(r.TypeName, prior)
-	}
-	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
-	if err != nil {
-		return nil, err
+		if err := d.cloud.remove(r.TypeName, prior); err != nil {
+			out.NewState, out.Diagnostics = r.PriorState, refusal(err)
+		}
+		return out, nil
 	}
 	prior, err := r.PriorState.Unmarshal(schema.ValueType())
 	if err != nil {
 		return nil, err
 	}
-	if err := d.cloud.apply(r.TypeName, prior, planned); err != nil {
+	planned, err := r.PlannedState.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil, err
+	}
+	arguments, _ := plain(planned).(map[string]any)
+	id := identity(r.TypeName, arguments)
+	complete, err := tftypes.Transform(planned,
+		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+			a := attribute(schema.Block, path)
+			switch at := dotted(path); {
+			case a == nil || v.IsKnown():
+				return v, nil
+			case id != "" && at == "id":
+				return tftypes.NewValue(a.Type, id), nil
+			case id != "" && at == "self_link":
+				return tftypes.NewValue(a.Type, selfLink(r.TypeName, id)), nil
+			}
+			return d.value(r.TypeName, a)
+		})
+	if err != nil {
+		return nil, err
+	}
+	applied, err := d.cloud.apply(r.TypeName, prior, complete)
+	if err != nil {
 		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
 		return out, nil
 	}
@@ -392,18 +430,9 @@ func (d *double) ApplyResourceChange(_ context.Context,
 	if err := d.rights.read(r.TypeName); err != nil {
 		out.Diagnostics = refusal(err)
 	}
-	state, err := transform(r.PlannedState, schema,
-		func(path *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
-			if a := attribute(schema.Block, path); a != nil && !v.IsKnown() {
-				return d.value(r.TypeName, a)
-			}
-			return v, nil
-		})
-	if err == nil {
-		err = errors.Join(d.cloud.keep(r.TypeName, state, schema), d.cloud.setPolicies(r.TypeName, prior, planned))
-	}
-	out.NewState = state
-	return out, err
+	state, err := tfprotov5.NewDynamicValue(schema.ValueType(), applied)
+	out.NewState = &state
+	return out, errors.Join(err, d.cloud.setPolicies(r.TypeName, prior, planned))
 }
 
 // ImportResourceState returns a resource that was applied before, also by another

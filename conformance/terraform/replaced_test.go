@@ -65,7 +65,7 @@ func TestReplaced(t *testing.T) {
 				new: `zones: ["us-central1-a", "us-central1-c"]`,
 			},
 			{
-				name: "zone of a reservation", replaced: 1, old: `zones: ["us-central1-c"]`,
+				name: "zone of a reservation", replaced: 2, old: `zones: ["us-central1-c"]`,
 				new: `zones: ["us-central1-a"]`,
 			},
 			{

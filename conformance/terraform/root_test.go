@@ -183,6 +183,10 @@ func (r root) create(t *testing.T) outcome {
 	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
 		t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
 	}
+	// gcluster and others read the exit code.
+	if out, ok := r.run(t, "plan", "-detailed-exitcode", "-input=false"); !ok {
+		t.Errorf("a second plan does not count as empty:\n%s", out)
+	}
 	return first
 }
 

@@ -1,6 +1,7 @@
 package cloudbuild
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -26,6 +27,9 @@ var dashboardsScript string
 
 //go:embed scripts/infrastructure.sh
 var infrastructureScript string
+
+//go:embed scripts/metrics.sh
+var metricsScript string
 
 //go:embed scripts/tensorboard.sh
 var tensorBoardScript string
@@ -63,6 +67,9 @@ func provisionBuild(p *ir.Platform) build {
 		tasks = append(tasks,
 			terraformStep(p, 10800, "terraform-apply", "apply", "-input=false", "-lock-timeout=300s",
 				"platform.tfplan"))
+	}
+	if p.OwnsCluster() {
+		tasks = append(tasks, collectMetrics(p))
 	}
 	if p.Delivery.GitOps.On() {
 		return newBuild(p, "provision", append(tasks, withoutManifests(p)...)...)
@@ -131,6 +138,22 @@ func withoutManifests(p *ir.Platform) []task {
 		return nil
 	}
 	return []task{credentials(p), tensorBoard(p)}
+}
+
+// gcloudMetrics are the components of metrics for which gcloud has another name than the
+// API.
+//
+// Source: reference of "gcloud container clusters update", --monitoring.
+var gcloudMetrics = map[string]string{"APISERVER": "API_SERVER", "SYSTEM_COMPONENTS": "SYSTEM"}
+
+// collectMetrics returns the step that brings a changed list of metrics to a cluster that
+// exists. Terraform ignores the list.
+func collectMetrics(p *ir.Platform) task {
+	components := mapElements(p.Cluster.Metrics, func(m string) string { return cmp.Or(gcloudMetrics[m], m) })
+	return scriptStep(p, 1800, "metrics", metricsScript,
+		variable{"PROJECT", p.Project}, variable{"REGION", p.Cluster.Location}, variable{"CLUSTER", p.Cluster.Name},
+		variable{"METRICS", strings.Join(p.Cluster.Metrics, " ")},
+		variable{"COMPONENTS", strings.Join(components, ",")})
 }
 
 // credentials returns the step that connects later steps to the cluster.

@@ -55,6 +55,8 @@ terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
 gcloud container clusters list --project=my-project --location=us-central1 --filter=name=\"gke-batch\" \
   --format=value\(status\)
 terraform apply -input=false -lock-timeout=300s platform.tfplan
+gcloud container clusters describe gke-batch --project=my-project --location=us-central1 \
+  --format=value\(monitoringConfig.componentConfig.enableComponents\)
 gcloud container clusters get-credentials gke-batch --project=my-project --location=us-central1 --dns-endpoint
 curl --fail --silent --show-error --location --retry 5 --output TEMP/release.yaml \
   https://github.com/kubernetes-sigs/kueue/releases/download/v0.19.2/manifests.yaml
@@ -102,6 +104,35 @@ kubectl get clusterqueues.kueue.x-k8s.io -l app.kubernetes.io/part-of=gke-batch 
 	}
 	if diff := cmp.Diff(slices.Concat(want, dashboards), got); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestMetrics runs the step that brings a changed list of metrics to a cluster that exists.
+func TestMetrics(t *testing.T) {
+	p := fullPlatform()
+	p.Cluster.Metrics = []string{"APISERVER", "POD", "SYSTEM_COMPONENTS"}
+	s := newSandbox(t, p)
+	st := findStep(t, provisionBuild(p), "metrics")
+	const describe = `gcloud container clusters describe gke-batch --project=my-project --location=us-central1 ` +
+		`--format=value\(monitoringConfig.componentConfig.enableComponents\)`
+	const update = `gcloud container clusters update gke-batch --project=my-project --location=us-central1 ` +
+		`--enable-managed-prometheus --monitoring=API_SERVER\,POD\,SYSTEM`
+	for _, test := range []struct {
+		name, live string
+		want       []string
+		code       int
+	}{
+		{"another order", "echo 'SYSTEM_COMPONENTS;POD;APISERVER'", []string{describe}, 0},
+		{"one less", "echo 'SYSTEM_COMPONENTS;APISERVER'", []string{describe, update}, 0},
+		{"one more", "echo 'SYSTEM_COMPONENTS;POD;APISERVER;DCGM'", []string{describe, update}, 0},
+		{"none", "echo", []string{describe, update}, 0},
+		{"no cluster", "exit 1", []string{describe}, 1},
+	} {
+		s.answer(`if [[ $call == *"clusters describe"* ]]; then ` + test.live + `; fi`)
+		r := s.runStep(st)
+		if diff := cmp.Diff(test.want, r.calls); r.code != test.code || diff != "" {
+			t.Errorf("%s: exit code %d, calls (-want +got):\n%s\n%s", test.name, r.code, diff, r.output)
+		}
 	}
 }
 
@@ -765,7 +796,7 @@ func TestGitOpsBuild(t *testing.T) {
 	}
 	want := []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "retire",
-		"terraform-apply", "credentials", "tensorboard",
+		"terraform-apply", "metrics", "credentials", "tensorboard",
 	}
 	if d := cmp.Diff(want, ids); d != "" {
 		t.Errorf("steps (-want +got):\n%s", d)

@@ -220,8 +220,8 @@ func managedPlan() *ir.Platform {
 func TestInfrastructureManagerSteps(t *testing.T) {
 	p := managedPlan()
 	want := []string{
-		"settings", "access", "turn", "retire", "infrastructure", "credentials", "kueue", "jobset", "priorities",
-		"local-queues",
+		"settings", "access", "turn", "retire", "infrastructure", "metrics", "credentials", "kueue", "jobset",
+		"priorities", "local-queues",
 		"manifests", "queues",
 		"tensorboard", "dashboards",
 	}

@@ -79,6 +79,12 @@ func listBuildSteps(d *document, p *ir.Platform) {
 			{"`terraform-apply`", "applies the plan: " + builtBy(p)},
 		})
 	}
+	if p.OwnsCluster() {
+		rows = append(rows, []markup{
+			"`metrics`", "sets the metrics that GKE collects, if the cluster has another list: Terraform sets them " +
+				"only for a new cluster",
+		})
+	}
 	d.Table([]markup{"Step", "What it does"}, append(rows, stepsInCluster(p)...))
 }
 

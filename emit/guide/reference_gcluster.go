@@ -11,7 +11,8 @@ import (
 // follow. The section is absent if Infrastructure Manager keeps the state, because
 // gcluster would create a second state.
 //
-// Source: Cluster Toolkit, README.md, cmd/deploy.go and pkg/shell/terraform.go.
+// Sources: Cluster Toolkit, README.md, cmd/deploy.go, pkg/shell/terraform.go and
+// pkg/telemetry/README.md; the versions are those of v1.95.
 func explainGcluster(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
@@ -19,15 +20,17 @@ func explainGcluster(d *document, p *ir.Platform) {
 	d.Heading(2, toolkitHeading)
 	d.Para("Cluster Toolkit's `gcluster` can run Terraform instead of the build. Both use the same state, so you can ",
 		"run either after the other. First do what ", linkTo(readmePage, beforeHeading), " says.")
-	d.Para("`gcluster` needs Terraform 1.9 or later and its credentials. Terraform acts as you, so you also need the ",
-		linkHere(buildRightsHeading), ". To build `gcluster` you need git, make and Go. Run these commands outside ",
-		"this folder:")
+	d.Para("`gcluster` requires Terraform 1.12.2 or later and its credentials. Terraform acts as you, so you also ",
+		"need the ", linkHere(buildRightsHeading), ". On a terminal, `gcluster` also asks for Packer 1.15.0, which this ",
+		"folder does not use. To build `gcluster` you need git, make and Go. Run these commands outside this folder:")
 	d.Code("sh",
 		"git clone https://github.com/GoogleCloudPlatform/cluster-toolkit",
 		"make -C cluster-toolkit",
 		"gcloud auth application-default login")
 	d.Para("The result of `make` is the program `gcluster` in the folder of the clone. Put it into a folder of your ",
-		"`PATH`, or type its path instead of `gcluster`.")
+		"`PATH`, or type its path instead of `gcluster`. It sends usage statistics to Google unless you switch them ",
+		"off:")
+	d.Code("sh", "gcluster telemetry off")
 	d.Para("Then run these commands in this folder. The first creates the bucket of the state, and everything else ",
 		"that the build would need. The second plans, shows the size of the change, and asks what to do: choose ",
 		"(A)pply. This folder is the deployment folder: there is no blueprint of Cluster Toolkit to fill in, and the ",
@@ -102,7 +105,8 @@ func explainProtection(p *ir.Platform) markup {
 	if !p.Cluster.DeletionProtection {
 		return ""
 	}
-	return " It fails while the cluster's deletion protection is on, so switch the protection off first. " +
+	return " While the cluster's deletion protection is on, it fails at the cluster, after it has deleted alerts and " +
+		"dashboards: switch the protection off first. " +
 		"`TF_VAR_deletion_protection` has no effect, because " + fileLink("terraform/terraform.tfvars") + " takes " +
 		"precedence over it."
 }

@@ -63,22 +63,31 @@ func writeCluster(b *body, p *ir.Platform) {
 ]`)
 }
 
-// clusterLifecycle writes the changes of the cluster that Terraform ignores. All three
-// arguments apply only to the default node pool of a new cluster. For a cluster that was
-// imported, the provider reads another initial_node_count, which would replace the
-// cluster, and remove_default_node_pool would delete a node pool default-pool with its
-// jobs. They stay ignored for ever, because a blueprint can lose its takeOver.
+// clusterLifecycle writes the changes of the cluster that Terraform ignores. GKE returns
+// the list of metrics in an order of its own, which differs from call to call, and the
+// provider compares lists in order: the step "metrics" of the build brings a changed list
+// to a cluster that exists. The other three arguments apply only to the default node pool
+// of a new cluster. For a cluster that was imported, the provider reads another
+// initial_node_count, which would replace the cluster, and remove_default_node_pool would
+// delete a node pool default-pool with its jobs. They stay ignored for ever, because a
+// blueprint can lose its takeOver.
 //
-// Source: hashicorp/terraform-provider-google, resource_container_cluster.go:
+// Sources: hashicorp/terraform-provider-google, resource_container_cluster.go:
 // resourceContainerClusterRead, resourceContainerClusterUpdate and
-// resourceContainerClusterStateImporter.
+// resourceContainerClusterStateImporter; issues 27247 and 28688 for the metrics.
 func clusterLifecycle(c *body, cluster ir.Cluster) {
 	lifecycle := c.block("lifecycle")
 	lifecycle.note("Once the default node pool is deleted, the provider reports no node_config. If",
-		"Terraform did not ignore this, the next plan would replace the cluster. The other two",
+		"Terraform did not ignore this, the next plan would replace the cluster. The next two",
 		"apply only to a new cluster: they would replace an imported cluster, or delete its",
-		"node pool default-pool.")
-	lifecycle.setExpr("ignore_changes", "[node_config, initial_node_count, remove_default_node_pool]")
+		"node pool default-pool. GKE returns the metrics in an order of its own, so that every",
+		"plan would change them: the step \"metrics\" of the build sets them instead.")
+	lifecycle.setExpr("ignore_changes", `[
+  node_config,
+  initial_node_count,
+  remove_default_node_pool,
+  monitoring_config[0].enable_components,
+]`)
 	if cluster.TakeOver != nil {
 		preventDestroy(lifecycle, "The cluster was taken over: Terraform refuses a plan that would replace it.")
 	}
@@ -214,13 +223,8 @@ func writeAddons(c *body, p *ir.Platform) {
 	defaults := c.block("node_pool_defaults").block("node_config_defaults")
 	defaults.setString("insecure_kubelet_readonly_port_enabled", "FALSE")
 	defaults.block("gcfs_config").setBool("enabled", p.Cluster.ImageStreaming)
-	// GKE does not store these settings for pools that it does not create, so every
-	// plan would add them again.
-	if p.AutoProvisioning.Create {
-		c.block("node_pool_auto_config").block("node_kubelet_config").
-			setString("insecure_kubelet_readonly_port_enabled",
-				"FALSE")
-	}
+	c.block("node_pool_auto_config").block("node_kubelet_config").setString("insecure_kubelet_readonly_port_enabled",
+		"FALSE")
 }
 
 func autoProvisioning(c *body, p *ir.Platform) {

@@ -82,8 +82,8 @@ func existingCluster(b *body, p *ir.Platform) {
 	callModule(b, "cluster", clusterModule, clusterInputs(p))
 }
 
-// clusterOutputs writes the outputs of the module. They are names: Terraform reads nothing
-// from Google Cloud to plan the node pools.
+// clusterOutputs writes the outputs of the module. They are names, so that the node pools do
+// not depend on what Terraform reads.
 func clusterOutputs(b *body, _ *ir.Platform) {
 	writeOutput(b, "name", "Name of the cluster.", "var.name")
 	writeOutput(b, "location", "Region or zone of the control plane.", "var.location")
@@ -93,15 +93,15 @@ func clusterOutputs(b *body, _ *ir.Platform) {
 // clusterMain writes the check of the cluster. Terraform prints a warning for each
 // assertion that fails, and continues. An error in a condition would stop it, so the
 // conditions try to read the fields. The step "cluster" of the build compares the same
-// facts, and stops.
+// facts, and stops. The data source stands beside the check, as in existingMain.
 func clusterMain(b *body, p *ir.Platform) {
-	b.note("The cluster belongs to others. Terraform reads the cluster only to warn: a check never stops",
-		"a plan.")
-	check := b.block("check", "cluster")
-	data := check.data("google_container_cluster", "main")
+	b.note("The cluster belongs to others. Terraform reads the cluster only to warn: an assertion that",
+		"fails stops no plan.")
+	data := b.data("google_container_cluster", "main")
 	data.setExpr("name", "var.name")
 	data.setExpr("location", "var.location")
 	data.setExpr("project", "var.project_id")
+	check := b.block("check", "cluster")
 	assert := func(condition constant, message string) {
 		a := check.block("assert")
 		a.setExpr("condition", "try("+condition+", false)")

@@ -61,7 +61,7 @@ func networkProjectVariable(p *ir.Platform) variable {
 }
 
 // existingOutputs writes the outputs of the module network for a network that others
-// own. They are names: Terraform reads nothing from Google Cloud to plan the cluster.
+// own. They are names, so that the cluster does not depend on what Terraform reads.
 func existingOutputs(b *body) {
 	writeOutput(b, "id", "ID of the VPC network.", `"projects/${var.network_project}/global/networks/${var.network}"`)
 	writeOutput(b, "name", "Name of the VPC network.", "var.network")
@@ -75,11 +75,15 @@ func existingOutputs(b *body) {
 // for each assertion that fails, and continues. Source: Terraform documentation,
 // "Validate your infrastructure". An error in a condition would stop it, so the conditions
 // try to read the ranges.
+//
+// The data source stands beside the check. In the check, every apply would read it again,
+// and a plan without changes would not count as empty. Source: hashicorp/terraform, issues
+// 35226 and 36536.
 func existingMain(b *body) {
 	b.note("The network belongs to others, and this folder changes nothing in it. Terraform reads the",
-		"subnet only to warn: a check never stops a plan.")
+		"subnet only to warn: an assertion that fails stops no plan.")
+	readSubnet(b, "nodes", "var.subnet", "var.network_project", "var.region")
 	check := b.block("check", "subnet")
-	readSubnet(check, "nodes", "var.subnet", "var.network_project", "var.region")
 	assert := func(condition constant, message string) {
 		a := check.block("assert")
 		a.setExpr("condition", condition)

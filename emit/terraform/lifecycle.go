@@ -19,6 +19,7 @@ type pool struct {
 	countsNoSSDs bool // GKE fills in a count of local SSDs
 	localSSDs    int
 	tpus         bool
+	placed       bool // close together, or linked with each other
 	policy       bool // a resource policy places the nodes
 	scales       bool // the autoscaler sizes the pool
 	takenOver    bool // the pool existed before the platform
@@ -41,8 +42,9 @@ var ignoredArguments = []ignoredArgument{
 		func(p pool) bool { return p.tpus }},
 	// https://github.com/GoogleCloudPlatform/magic-modules/pull/17643
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691
-	{"placement_policy[0].type", "GKE returns the name of the placement policy, but not its type.",
-		func(p pool) bool { return p.policy }},
+	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/6302
+	{"placement_policy[0].type", "GKE may return the name of the placement policy without its type.",
+		func(p pool) bool { return p.placed }},
 	// Seen on TPU7x: https://github.com/vllm-project/ci-infra/pull/547
 	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the placement policy.",
 		func(p pool) bool { return p.policy && p.tpus }},
@@ -68,16 +70,23 @@ func keptArgument(setting ir.KeptSetting, note constant) ignoredArgument {
 func capacityOfPool(c ir.Capacity) pool {
 	return pool{
 		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
+		placed:    c.Machine.PlacementTopology != "" || c.Sliced() || c.Compact,
 		policy:    c.Machine.PlacementTopology != "",
 		scales:    isAutoscaled(c),
 		takenOver: c.TakeOver != nil, kept: c.Kept,
 	}
 }
 
-// writeLifecycle writes the changes of a pool that Terraform ignores. Unless trigger
-// is "", it also makes a change of trigger replace the pool, although the provider
-// would not. Terraform never replaces or destroys a pool that is taken over.
-func writeLifecycle(np *body, p pool, trigger constant) {
+// trigger is a reference to an argument whose change replaces a pool.
+type trigger struct {
+	name constant
+	note []constant // the reason, as a comment in the folder
+}
+
+// writeLifecycle writes the changes of a pool that Terraform ignores. It also makes a
+// change of a trigger replace the pool, although the provider would not. Terraform never
+// replaces or destroys a pool that is taken over.
+func writeLifecycle(np *body, p pool, triggers ...trigger) {
 	var ignored []string
 	var notes []constant
 	for _, a := range ignoredArguments {
@@ -85,7 +94,7 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored) == 0 && trigger == "" && !p.takenOver {
+	if len(ignored)+len(triggers) == 0 && !p.takenOver {
 		return
 	}
 	block := np.block("lifecycle")
@@ -93,8 +102,15 @@ func writeLifecycle(np *body, p pool, trigger constant) {
 		block.note(notes...)
 		block.setExpr("ignore_changes", constant("["+strings.Join(ignored, ", ")+"]"))
 	}
-	if trigger != "" {
-		block.setExpr("replace_triggered_by", "["+trigger+"]")
+	if len(triggers) > 0 {
+		var names []string
+		for _, t := range triggers {
+			names = append(names, string(t.name))
+			if len(t.note) > 0 {
+				block.note(t.note...)
+			}
+		}
+		block.setExpr("replace_triggered_by", constant("["+strings.Join(names, ", ")+"]"))
 	}
 	if p.takenOver {
 		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")

@@ -60,11 +60,11 @@ func systemPool(b *body, p *ir.Platform) {
 	writeMachine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
-	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, "")
+	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs})
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
-	trigger := placementTrigger(b, c)
+	triggers := slices.Concat(placementTrigger(b, c), reservationTrigger(c))
 	option := c.Option.Facts()
 	b.note(optionNote(option)...)
 	var np *body
@@ -127,7 +127,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	writeAffinity(node, c)
 	nodeDefaults(node, p)
 
-	writeLifecycle(np, capacityOfPool(c), trigger)
+	writeLifecycle(np, capacityOfPool(c), triggers...)
 	if !p.OwnsCluster() {
 		return
 	}
@@ -146,18 +146,32 @@ func optionNote(option ir.OptionFacts) []constant {
 	return out
 }
 
-// zoneTokens returns the node locations of a capacity. They are a reference to the
-// zone of the reservation that the platform creates, or to the platform's zones, if
-// they are the same; otherwise they are literals.
-func zoneTokens(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
-	switch {
-	case createsReservation(c):
-		return tupleTokens(traversalTokens("google_compute_reservation", resourceLabel(c.Name), "zone"))
-	case slices.Equal(c.Zones, p.Zones):
-		return traversalTokens("var", "zones")
-	default:
-		return hclwrite.TokensForValue(stringTuple(c.Zones))
+// reservationTrigger returns the trigger of a pool whose nodes consume a reservation that
+// the platform creates. Terraform destroys a pool before what it depends on, and creates it
+// afterwards.
+//
+// Source: Compute Engine documentation, "Delete reservations".
+func reservationTrigger(c ir.Capacity) []trigger {
+	if !createsReservation(c) {
+		return nil
 	}
+	return []trigger{{
+		constant("google_compute_reservation." + resourceLabel(c.Name) + ".id"),
+		[]constant{
+			"Compute Engine does not delete a reservation that nodes use: Terraform must replace the",
+			"pool with the reservation.",
+		},
+	}}
+}
+
+// zoneTokens returns the node locations of a capacity: a reference to the platform's
+// zones, if they are the same, and otherwise literals. They never refer to the zone of a
+// reservation: Compute Engine answers with its URL, which GKE does not take as a zone.
+func zoneTokens(p *ir.Platform, c ir.Capacity) hclwrite.Tokens {
+	if slices.Equal(c.Zones, p.Zones) {
+		return traversalTokens("var", "zones")
+	}
+	return hclwrite.TokensForValue(stringTuple(c.Zones))
 }
 
 // isAutoscaled reports whether the autoscaler sizes a capacity's pools.

@@ -43,22 +43,22 @@ func writePlacements(b *body, p *ir.Platform) {
 func policyLabel(topology string) string { return "topology_" + topology }
 
 // placementTrigger writes a resource with the topology of a capacity's slices, so
-// that Terraform notices a change of it. It returns the reference to the topology,
-// or "" for capacities that need no trigger. The provider neither sends a new
+// that Terraform notices a change of it. It returns the trigger of the pool, if it needs
+// one. The provider neither sends a new
 // tpu_topology to an existing pool nor replaces the pool: at every apply Terraform
 // would report an update that changes nothing.
 //
 // Source: hashicorp/terraform-provider-google, resource_container_node_pool.go: the
 // schema of placement_policy, and nodePoolUpdate.
-func placementTrigger(b *body, c ir.Capacity) constant {
+func placementTrigger(b *body, c ir.Capacity) []trigger {
 	if !c.Sliced() || c.Machine.PlacementTopology != "" {
-		return ""
+		return nil
 	}
 	name := resourceLabel(c.Name) + "_topology"
 	b.note("The provider cannot change the topology of a node pool. This resource makes Terraform",
 		"replace the pools when the topology changes.")
 	b.resource("terraform_data", name).setString("input", c.Machine.Slice.Topology)
-	return constant("terraform_data." + name + ".input")
+	return []trigger{{name: constant("terraform_data." + name + ".input")}}
 }
 
 // writePlacement writes how close together a pool's nodes must be.

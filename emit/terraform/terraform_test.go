@@ -338,7 +338,7 @@ func TestNodePools(t *testing.T) {
 		{"batch", "l4_reserved", mergeMaps(scarce, map[string]string{
 			"node_count": "4", "initial_node_count": "", "autoscaling.total_max_node_count": "",
 			"lifecycle.ignore_changes": "",
-			"node_locations":           "[google_compute_reservation.l4_reserved.zone]",
+			"node_locations":           `["us-central1-c"]`,
 			"node_config.reservation_affinity.consume_reservation_type": `"SPECIFIC_RESERVATION"`,
 			"node_config.reservation_affinity.key":                      `"compute.googleapis.com/reservation-name"`,
 
@@ -365,8 +365,9 @@ func TestNodePools(t *testing.T) {
 			"node_config.reservation_affinity.values": `["old"]`,
 		}},
 		{"reservations", "created", map[string]string{
-			"node_count": "6", "node_locations": "[google_compute_reservation.created.zone]",
+			"node_count": "6", "node_locations": `["us-central1-a"]`,
 			"node_config.reservation_affinity.values": "[google_compute_reservation.created.name]",
+			"lifecycle.replace_triggered_by":          "[google_compute_reservation.created.id]",
 		}},
 		{"reservations", "shared", map[string]string{
 			"node_count": "6",
@@ -429,7 +430,7 @@ func TestNodePools(t *testing.T) {
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
 			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`,
 			"placement_policy.policy_name":   "",
-			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features]",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type]",
 			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]",
 			"depends_on":                     "[google_container_node_pool.system]",
 		}},
@@ -437,7 +438,8 @@ func TestNodePools(t *testing.T) {
 			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0",
 			"autoscaling.max_node_count":       "4",
 			"autoscaling.total_max_node_count": "",
-			"lifecycle.ignore_changes":         "[initial_node_count, node_config[0].advanced_machine_features]",
+			"lifecycle.ignore_changes": "[initial_node_count, node_config[0].advanced_machine_features, " +
+				"placement_policy[0].type]",
 		}},
 		{"tpus", "slices_waiting", map[string]string{
 			"for_each": `toset(["slices-waiting-0", "slices-waiting-1", "slices-waiting-2"])`, "node_count": "0",
@@ -599,8 +601,8 @@ func TestCluster(t *testing.T) {
 			"cluster_autoscaling.auto_provisioning_defaults.disk_size":       "200",
 			"cluster_autoscaling.auto_provisioning_defaults.service_account": "var.node_account",
 			"node_config.service_account":                                    "var.node_account",
-			"lifecycle.ignore_changes": "[node_config, initial_node_count, " +
-				"remove_default_node_pool]",
+			"lifecycle.ignore_changes": "[\n      node_config,\n      initial_node_count,\n" +
+				"      remove_default_node_pool,\n      monitoring_config[0].enable_components,\n    ]",
 		}},
 		{"open", map[string]string{
 			"min_master_version": `"1.33"`, "authenticator_groups_config.security_group": "var.security_group",

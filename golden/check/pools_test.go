@@ -61,7 +61,7 @@ func TestCheckPools(t *testing.T) {
 			"reserved for all", "batch", reservations, "specific_reservation_required = true",
 			"specific_reservation_required = false",
 		},
-		{"zone of a reservation", "batch", pools, "[google_compute_reservation.l4_reserved.zone]", `["us-central1-a"]`},
+		{"zone of a reservation", "batch", pools, `["us-central1-c"]`, "[google_compute_reservation.l4_reserved.zone]"},
 		{
 			"nobody consumes a reservation", "batch", pools, "[google_compute_reservation.l4_reserved.name]",
 			`["machine-reservation"]`,

@@ -230,7 +230,10 @@ func (r *root) evaluateInstance(s *managed, key, address string, ctx *hcl.EvalCo
 	}
 	was := r.earlier.findInstance(s.address, key)
 	if was != nil {
-		i.because = replacingFields(s, was, i, r.triggerDiffers(s))
+		differs, because := r.trigger(s)
+		if i.because = replacingFields(s, was, i, differs); len(i.because) == 0 {
+			i.because = because
+		}
 	}
 	if was == nil || len(i.because) > 0 {
 		i.how = changes

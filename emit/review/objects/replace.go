@@ -159,9 +159,10 @@ func forcingFields(table []terraform.Argument, ignored []string, was, is *instan
 	})
 }
 
-// triggerDiffers reports whether an argument that the resource's replace_triggered_by
-// names exists before and after the change, and differs.
-func (r *root) triggerDiffers(s *managed) bool {
+// trigger returns what the resource's replace_triggered_by makes of the change. It reports
+// whether an argument that it names exists before and after the change, and differs. If
+// that argument is computed, its resource is replaced, and this is the reason.
+func (r *root) trigger(s *managed) (differs bool, because []Field) {
 	for _, b := range s.body.Blocks {
 		a := b.Body.Attributes["replace_triggered_by"]
 		if b.Type != "lifecycle" || a == nil {
@@ -174,13 +175,17 @@ func (r *root) triggerDiffers(s *managed) bool {
 			name, _ := t[1].(hcl.TraverseAttr)
 			argument, _ := t[2].(hcl.TraverseAttr)
 			address := s.module.prefix + t.RootName() + "." + name.Name
-			if was, is := r.earlier.findInstance(address, ""), r.findInstance(address, ""); was != nil && is != nil &&
-				was.argumentText(argument.Name) != is.argumentText(argument.Name) {
-				return true
+			was, is := r.earlier.findInstance(address, ""), r.findInstance(address, "")
+			switch {
+			case was == nil || is == nil:
+			case was.argumentText(argument.Name) != is.argumentText(argument.Name):
+				differs = true
+			case is.values[argument.Name] == cty.NilVal && is.how == changes:
+				because = append(because, Field{Path: "replace_triggered_by", To: console.Inline(is.address)})
 			}
 		}
 	}
-	return false
+	return differs, because
 }
 
 // ignoredChanges returns the arguments whose changes Terraform ignores. all reports

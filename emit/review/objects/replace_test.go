@@ -132,6 +132,7 @@ teams = {
 `
 
 func TestReplacements(t *testing.T) {
+	const follows = "  lifecycle {\n    replace_triggered_by = [google_compute_reservation.r.id]\n  }\n\n"
 	plan := &ir.Platform{
 		Zones:      []string{"a", "b"},
 		SystemPool: ir.SystemPool{Name: "system", NodesPerZone: 2},
@@ -261,6 +262,18 @@ google_storage_bucket_iam_member.team["t"] 0 nodes
 		{"the reservation", []string{`zone = "z"`, `zone = "y"`}, `
 google_compute_reservation.r 8 nodes t/x u/w
   zone: z -> y`},
+		{"a reservation that its pool follows", []string{
+			`zone = "z"`, `zone = "y"`, `["slices-0", "slices-1"]`, `["slices-1"]`,
+			"  node_config {\n    spot", follows + "  node_config {\n    spot",
+		}, `
+google_compute_reservation.r 8 nodes t/x u/w
+  zone: z -> y
+google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  replace_triggered_by:  -> google_compute_reservation.r
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
+		{"a pool that follows a reservation that stays", []string{
+			"  node_config {\n    spot", follows + "  node_config {\n    spot",
+		}, ""},
 		{"a circle", []string{"locals {", "locals {\n  x = local.y\n  y = local.x", `zone = "z"`, "zone = local.x"}, `
 google_compute_reservation.r 8 nodes t/x u/w
   zone: z -> local.x`},

@@ -115,6 +115,12 @@ resource "google_container_cluster" "main" {
     }
   }
 
+  node_pool_auto_config {
+    node_kubelet_config {
+      insecure_kubelet_readonly_port_enabled = "FALSE"
+    }
+  }
+
   cluster_autoscaling {
     enabled             = false
     autoscaling_profile = "OPTIMIZE_UTILIZATION"
@@ -166,10 +172,16 @@ resource "google_container_cluster" "main" {
 
   lifecycle {
     # Once the default node pool is deleted, the provider reports no node_config. If
-    # Terraform did not ignore this, the next plan would replace the cluster. The other two
+    # Terraform did not ignore this, the next plan would replace the cluster. The next two
     # apply only to a new cluster: they would replace an imported cluster, or delete its
-    # node pool default-pool.
-    ignore_changes = [node_config, initial_node_count, remove_default_node_pool]
+    # node pool default-pool. GKE returns the metrics in an order of its own, so that every
+    # plan would change them: the step "metrics" of the build sets them instead.
+    ignore_changes = [
+      node_config,
+      initial_node_count,
+      remove_default_node_pool,
+      monitoring_config[0].enable_components,
+    ]
   }
 
   # Nodes need their roles to join the cluster, and the NAT to pull public images.

@@ -151,7 +151,7 @@ resource "google_container_node_pool" "l4_reserved" {
   name           = "l4-reserved"
   cluster        = google_container_cluster.main.name
   location       = google_container_cluster.main.location
-  node_locations = [google_compute_reservation.l4_reserved.zone]
+  node_locations = ["us-central1-c"]
   node_count     = 4
 
   management {
@@ -225,6 +225,12 @@ resource "google_container_node_pool" "l4_reserved" {
       enable_secure_boot          = true
       enable_integrity_monitoring = true
     }
+  }
+
+  lifecycle {
+    # Compute Engine does not delete a reservation that nodes use: Terraform must replace the
+    # pool with the reservation.
+    replace_triggered_by = [google_compute_reservation.l4_reserved.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.

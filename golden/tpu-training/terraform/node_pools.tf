@@ -217,7 +217,8 @@ resource "google_container_node_pool" "slices" {
 
   lifecycle {
     # GKE sets threads_per_core on TPU machines. Terraform must not treat this as a change.
-    ignore_changes       = [node_config[0].advanced_machine_features]
+    # GKE may return the name of the placement policy without its type.
+    ignore_changes       = [node_config[0].advanced_machine_features, placement_policy[0].type]
     replace_triggered_by = [terraform_data.slices_topology.input]
   }
 

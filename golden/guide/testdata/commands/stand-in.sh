@@ -161,7 +161,7 @@ stand_in() ( # program, arguments
     ;;
   docker) if [[ $1 == build ]]; then need_file "${!#}"; fi ;;
   gcloud) answer_gcloud "$@" ;;
-  gcluster) need_file "$2/.ghpc" ;;
+  gcluster) [[ $1 == telemetry ]] || need_file "$2/.ghpc" ;;
   git) mkdir "$(basename "${!#}")" ;;
   kubectl) answer_kubectl "$@" ;;
   sha256sum) answer_sha256sum "$@" ;;

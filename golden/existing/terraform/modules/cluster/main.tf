@@ -1,12 +1,12 @@
-# The cluster belongs to others. Terraform reads the cluster only to warn: a check never stops
-# a plan.
-check "cluster" {
-  data "google_container_cluster" "main" {
-    name     = var.name
-    location = var.location
-    project  = var.project_id
-  }
+# The cluster belongs to others. Terraform reads the cluster only to warn: an assertion that
+# fails stops no plan.
+data "google_container_cluster" "main" {
+  name     = var.name
+  location = var.location
+  project  = var.project_id
+}
 
+check "cluster" {
   assert {
     condition     = try(!data.google_container_cluster.main.enable_autopilot, false)
     error_message = "Cluster ${var.name} is an Autopilot cluster, which has no node pools."

@@ -1,12 +1,12 @@
 # The network belongs to others, and this folder changes nothing in it. Terraform reads the
-# subnet only to warn: a check never stops a plan.
-check "subnet" {
-  data "google_compute_subnetwork" "nodes" {
-    name    = var.subnet
-    project = var.network_project
-    region  = var.region
-  }
+# subnet only to warn: an assertion that fails stops no plan.
+data "google_compute_subnetwork" "nodes" {
+  name    = var.subnet
+  project = var.network_project
+  region  = var.region
+}
 
+check "subnet" {
   assert {
     condition     = data.google_compute_subnetwork.nodes.private_ip_google_access
     error_message = "Subnet ${var.subnet} has no Private Google Access, so nodes cannot reach Google APIs."
