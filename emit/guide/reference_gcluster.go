@@ -21,8 +21,9 @@ func explainGcluster(d *document, p *ir.Platform) {
 	d.Para("Cluster Toolkit's `gcluster` can run Terraform instead of the build. Both use the same state, so you can ",
 		"run either after the other. First do what ", linkTo(readmePage, beforeHeading), " says.")
 	d.Para("`gcluster` requires Terraform 1.12.2 or later and its credentials. Terraform acts as you, so you also ",
-		"need the ", linkHere(buildRightsHeading), ". On a terminal, `gcluster` also asks for Packer 1.15.0, which this ",
-		"folder does not use. To build `gcluster` you need git, make and Go. Run these commands outside this folder:")
+		"need the ", linkHere(buildRightsHeading), ". On a terminal, `gcluster` also asks for Packer 1.15.0, which ",
+		"this folder does not use. To build `gcluster` you need git, make and Go. Run these commands outside this ",
+		"folder:")
 	d.Code("sh",
 		"git clone https://github.com/GoogleCloudPlatform/cluster-toolkit",
 		"make -C cluster-toolkit",
