@@ -31,7 +31,7 @@ var answers = []answer{
 	// Compute Engine answers with URLs.
 	// Recorded: computereservation/fullreservation. The provider stores the URL:
 	// compute/resource_compute_reservation.go, flattenComputeReservationZone.
-	{kind: "google_compute_reservation", path: "zone", read: asURL("projects/" + defaultProject + "/zones/"), same: sameName},
+	{kind: "google_compute_reservation", path: "zone", read: asURL(zones), same: sameName},
 	// Recorded: computesubnetwork, computerouter, computenetworkbasic.
 	{kind: "google_compute_subnetwork", path: "network", read: asURL(networks), same: sameName},
 	{kind: "google_compute_router", path: "network", read: asURL(networks), same: sameName},
@@ -117,6 +117,7 @@ var answers = []answer{
 const (
 	computeURL = "https://www.googleapis.com/compute/v1/"
 	networks   = "projects/" + defaultProject + "/global/networks/"
+	zones      = "projects/" + defaultProject + "/zones/"
 )
 
 var defaultField = regexp.MustCompile(`\{\s*"collapsed":\s*false\s*\}`)

@@ -68,7 +68,8 @@ func TestRecordedURLs(t *testing.T) {
 				}
 				for _, sent := range all {
 					var got string
-					if v := read(nil, nil, tftypes.NewValue(tftypes.String, sent), 1); v.As(&got) != nil || got != recorded {
+					v := read(nil, nil, tftypes.NewValue(tftypes.String, sent), 1)
+					if v.As(&got) != nil || got != recorded {
 						t.Errorf("%s reads back as %s, recorded: %s", sent, got, recorded)
 					}
 				}
@@ -107,9 +108,11 @@ func TestRecordedClusters(t *testing.T) {
 // TestShuffle checks that no two answers in a row have a list in the same order, and that
 // none has the order in which the list was sent.
 func TestShuffle(t *testing.T) {
-	sent := tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{
-		tftypes.NewValue(tftypes.String, "a"), tftypes.NewValue(tftypes.String, "b"), tftypes.NewValue(tftypes.String, "c"),
-	})
+	var names []tftypes.Value
+	for _, name := range []string{"a", "b", "c"} {
+		names = append(names, tftypes.NewValue(tftypes.String, name))
+	}
+	sent := tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, names)
 	last := sent
 	for number := range 6 {
 		got := shuffle(nil, nil, sent, number)

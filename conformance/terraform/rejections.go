@@ -91,7 +91,8 @@ func (c *cloud) reject(kind, id string, arguments map[string]any) error {
 // rejectPool returns the error of GKE that rejects a node pool, or that cannot create its
 // nodes.
 func (c *cloud) rejectPool(r nodePoolRequest, id string) error {
-	private, _ := block(c.named("google_container_cluster", r.cluster), "private_cluster_config")["enable_private_nodes"].(bool)
+	cluster := c.named("google_container_cluster", r.cluster)
+	private, _ := block(cluster, "private_cluster_config")["enable_private_nodes"].(bool)
 	if private && r.enablePrivateNodes != nil && !*r.enablePrivateNodes {
 		return fmt.Errorf("error creating NodePool %s: %w", r.name, errPublicNodes)
 	}
