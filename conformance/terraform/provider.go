@@ -272,7 +272,9 @@ func subnetAnswers(a *tfprotov5.SchemaAttribute) *tftypes.Value {
 func (d *double) PlanResourceChange(_ context.Context,
 	r *tfprotov5.PlanResourceChangeRequest) (*tfprotov5.PlanResourceChangeResponse, error) {
 	out := &tfprotov5.PlanResourceChangeResponse{
-		PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate, UnsafeToUseLegacyTypeSystem: true,
+		PlannedState: r.ProposedNewState, PlannedPrivate: r.PriorPrivate,
+		//lint:ignore SA1019 the real provider sets it, too
+		UnsafeToUseLegacyTypeSystem: true,
 	}
 	if gone, err := r.ProposedNewState.IsNull(); gone || err != nil {
 		return out, err
@@ -378,7 +380,9 @@ func blocks(v *tftypes.Value) int {
 func (d *double) ApplyResourceChange(_ context.Context,
 	r *tfprotov5.ApplyResourceChangeRequest) (*tfprotov5.ApplyResourceChangeResponse, error) {
 	out := &tfprotov5.ApplyResourceChangeResponse{
-		NewState: r.PlannedState, Private: r.PlannedPrivate, UnsafeToUseLegacyTypeSystem: true,
+		NewState: r.PlannedState, Private: r.PlannedPrivate,
+		//lint:ignore SA1019 the real provider sets it, too
+		UnsafeToUseLegacyTypeSystem: true,
 	}
 	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {

@@ -23,7 +23,7 @@ var (
 	errOtherMachine = errors.New("the machine type does not match the reservation")
 	// Source: Compute Engine documentation, "Troubleshoot reservation updates".
 	errInUse = errors.New(
-		"The resize instance count cannot be lower than the in use count for a specific reservation")
+		"the resize instance count cannot be lower than the in use count for a specific reservation")
 	// Source: Compute Engine documentation, "Delete reservations".
 	errConsumed = errors.New(
 		"you can only delete a specifically targeted reservation if no Compute Engine instances consume it")
