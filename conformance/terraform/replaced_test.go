@@ -14,12 +14,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// protectedCluster is what Terraform says of a cluster that it must not destroy. The review
+// says it beforehand.
+const protectedCluster = "Protected from deletion: google_container_cluster"
+
 // blueprintEdit is a change of a blueprint: an edit of its CUE files, or a tag.
 type blueprintEdit struct {
 	name     string
 	replaced int // so many, counted by hand
 	old, new string
 	tag      string
+	rejected string // part of what Terraform says if the edit cannot be applied
 }
 
 // apply makes the edit in every CUE file in dir. At least one of them must have the
@@ -48,7 +53,8 @@ func (e blueprintEdit) apply(t *testing.T, dir string) {
 // TestReplaced applies a folder, and compares batchwright diff between the folder
 // and an edited blueprint with Terraform's plan for the change. Diff must report
 // exactly the resources that Terraform replaces as replaced, and exactly the
-// resources with nodes or data that Terraform destroys as removed.
+// resources with nodes or data that Terraform destroys as removed. It then applies the
+// change: the next plan must be empty, unless the edit is rejected.
 func TestReplaced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
@@ -59,7 +65,7 @@ func TestReplaced(t *testing.T) {
 	for blueprint, edits := range map[string][]blueprintEdit{
 		"batch-platform": {
 			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
-			{name: "region", replaced: 16, old: "us-central1", new: "europe-west4"},
+			{name: "region", replaced: 16, old: "us-central1", new: "europe-west4", rejected: protectedCluster},
 			{
 				name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
 				new: `zones: ["us-central1-a", "us-central1-c"]`,
@@ -89,22 +95,32 @@ func TestReplaced(t *testing.T) {
 				name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`,
 				new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`,
 			},
-			{name: "platform's name", replaced: 27, old: `name:    "gke-batch"`, new: `name:    "gke-other"`},
-			{name: "nodes' range", replaced: 2, old: "cluster: {", new: "network: nodes: \"10.64.0.0/20\"\ncluster: {"},
+			{
+				name: "platform's name", replaced: 27, old: `name:    "gke-batch"`, new: `name:    "gke-other"`,
+				rejected: protectedCluster,
+			},
+			{
+				name: "nodes' range", replaced: 2, old: "cluster: {",
+				new: "network: nodes: \"10.64.0.0/20\"\ncluster: {", rejected: protectedCluster,
+			},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
 			{
 				name: "control plane's range", replaced: 1, old: "cluster: {",
-				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {",
+				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", rejected: protectedCluster,
 			},
 			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
+			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2", rejected: errInUse.Error()},
 			{
 				name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`,
 				new: `name: "other-reservation"`,
 			},
-			{name: "reservation of somebody else", old: "create: true", new: "create: false"},
+			{
+				name: "reservation of somebody else", old: "create: true", new: "create: false",
+				rejected: errConsumed.Error(),
+			},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
 			{
 				name: "a capacity less",
@@ -121,7 +137,9 @@ func TestReplaced(t *testing.T) {
 			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
 			{name: "no slices", tag: "slices=0"},
 			{name: "autoscaled", tag: "autoscaled=true"},
-			{name: "another type in another region", replaced: 12, tag: "type=v4"},
+			{
+				name: "another type in another region", replaced: 12, tag: "type=v4", rejected: protectedCluster,
+			},
 			{name: "topology", replaced: 2, old: `topology: "4x4"`, new: `topology: "2x4"`},
 			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
 		},
@@ -182,9 +200,34 @@ func TestReplaced(t *testing.T) {
 					if len(want) != e.replaced {
 						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
 					}
+					r.applyOnce(t, e.rejected)
 				})
 			}
 		})
+	}
+}
+
+// applyOnce applies the root, which must do everything in one run, or be rejected with a
+// text. It then brings back the resources and the state of before.
+func (r root) applyOnce(t *testing.T, rejected string) {
+	t.Helper()
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	state, restore := read(t, file), r.cloud.snapshot()
+	defer func() {
+		write(t, file, state)
+		restore()
+	}()
+	switch said := strings.Join(r.plan(t, "apply", "-auto-approve").said, "\n"); {
+	case rejected != "":
+		if !strings.Contains(said, rejected) {
+			t.Errorf("terraform apply says %q, want %q", said, rejected)
+		}
+	case said != "":
+		t.Errorf("terraform apply says %q", said)
+	default:
+		if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+			t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
+		}
 	}
 }
 

@@ -65,7 +65,11 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 		was.evaluateResource(address)
 		for _, i := range s.instances {
 			if is.findInstance(address, i.key) == nil {
-				removed = append(removed, describe(s, i, i))
+				r := describe(s, i, i)
+				if s.kind == "google_compute_reservation" && is.usesReservation(i.argumentText("name")) {
+					r.Guard = "while nodes use it"
+				}
+				removed = append(removed, r)
 			}
 		}
 	}
@@ -95,6 +99,25 @@ func destroyGuard(kind string, i *instance) string {
 		return "while it holds anything"
 	}
 	return ""
+}
+
+// usesReservation reports whether a node pool consumes a reservation with a name. Compute
+// Engine does not delete such a reservation. The reservations of other projects have paths.
+//
+// Source: Compute Engine documentation, "Delete reservations".
+func (r *root) usesReservation(name string) bool {
+	for _, s := range r.resources {
+		for _, i := range s.instances {
+			for _, node := range i.blocks["node_config"] {
+				for _, affinity := range node.blocks["reservation_affinity"] {
+					if s.kind == "google_container_node_pool" && affinity.argumentText("values") == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // grave lists the types that hold nodes or data, in the order of the results.
