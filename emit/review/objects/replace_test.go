@@ -252,8 +252,8 @@ removed: google_storage_bucket.team["t"] 0 nodes t/w, not while it holds anythin
 			[]string{"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", ""}, `
 removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		{"a reservation that nodes still use", []string{
-			"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", "", `["b", "a"]`, `["res"]`,
-			`["slices-0", "slices-1"]`, `["slices-1"]`,
+			"resource \"google_compute_reservation\" \"r\" {\n  name = \"res\"\n  zone = \"z\"\n}\n", "",
+			`["b", "a"]`, `["res"]`, `["slices-0", "slices-1"]`, `["slices-1"]`,
 		}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.reservation_affinity.values: a, b -> res
