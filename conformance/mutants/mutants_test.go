@@ -29,9 +29,8 @@ import (
 const root = "../.."
 
 // hasty are flags for the tests of a cluster. Most mutants keep a state from being reached:
-// a plane that is wrong in the same way for a minute, or in other ways for two, will not
-// reach it.
-var hasty = []string{"-patience=1m", "-most-waits=2"}
+// a plane that is wrong in the same way for a minute will not reach it.
+var hasty = []string{"-patience=1m"}
 
 // mutant is a change that a tool must notice.
 type mutant struct {
@@ -168,7 +167,7 @@ func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
-	patient := []string{"-patience=5m", "-most-waits=4"} // because every state is reached
+	patient := []string{"-patience=5m"} // because every state is reached
 	for _, test := range []struct {
 		mutant
 		lay  layer
