@@ -282,7 +282,7 @@ func testAll(m *testing.M) int {
 // newBench returns a bench for a repository. It builds every program and compiles every
 // folder into dir once, when a mutant needs it.
 func newBench(root, dir string) *bench {
-	ctx := context.Background() // not that of the test that happens to be the first
+	ctx := context.Background() // a test's own context ends before the other tests
 	b := &bench{root: root, folders: map[string]func() (string, error){}, tools: map[string]func() (string, error){}}
 	b.compiler = sync.OnceValues(func() (string, error) {
 		compiler := filepath.Join(dir, "batchwright")

@@ -194,9 +194,9 @@ const smallest = 12
 const highest = 3000
 
 // TestPictures checks that each release of Mermaid draws every picture, and that the
-// drawing shows all that the picture says. In the dark theme it leaves out the pictures of
-// many teams, which take most of the time: a theme changes colors, not places, and the
-// colors are those of few teams.
+// drawing shows all that the picture declares. It draws platforms with many teams, which
+// take most of the time, only in the light theme: a theme changes colors, not places, and
+// large and small platforms have the same colors.
 func TestPictures(t *testing.T) {
 	browser := findBrowser(t)
 	every := allPictures(t)

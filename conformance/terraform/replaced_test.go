@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// protectedCluster is what Terraform says of a cluster that it must not destroy. The review
-// says it beforehand.
+// protectedCluster is Terraform's error for a cluster with deletion protection. The review
+// reports the protection before the apply.
 const protectedCluster = "Protected from deletion: google_container_cluster"
 
 // blueprintEdit is a change of a blueprint: an edit of its CUE files, or a tag.

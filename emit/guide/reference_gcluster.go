@@ -12,7 +12,7 @@ import (
 // gcluster would create a second state.
 //
 // Sources: Cluster Toolkit, README.md, cmd/deploy.go, pkg/shell/terraform.go and
-// pkg/telemetry/README.md; the versions are those of v1.95.
+// pkg/telemetry/README.md, all of v1.95.
 func explainGcluster(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		return
@@ -82,11 +82,9 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 		d.Code("sh", "gcluster destroy .")
 		return
 	}
-	d.Para("`./destroy-platform.sh` also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes "+
-		"only the ",
-		"resources of Terraform. It leaves the disks of the teams' volumes behind, because only the cluster can "+
-			"delete ",
-		"them: use `gcluster destroy` only if nobody has submitted a job yet.", explainProtection(p))
+	d.Para("`./destroy-platform.sh` also destroys a platform that `gcluster` has deployed. `gcluster destroy` deletes ",
+		"only Terraform's resources. Volume disks remain, because only the cluster can delete them: use `gcluster ",
+		"destroy` only before the first job.", explainProtection(p))
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
 		lines = append([]string{
@@ -106,8 +104,8 @@ func explainProtection(p *ir.Platform) markup {
 	if !p.Cluster.DeletionProtection {
 		return ""
 	}
-	return " While the cluster's deletion protection is on, it fails at the cluster, after it has deleted alerts and " +
-		"dashboards: switch the protection off first. " +
+	return " With deletion protection, `gcluster destroy` deletes the alerts and dashboards, and then fails at the " +
+		"cluster. Switch the protection off first. " +
 		"`TF_VAR_deletion_protection` has no effect, because " + fileLink("terraform/terraform.tfvars") + " takes " +
 		"precedence over it."
 }
