@@ -100,8 +100,22 @@ func startBrowser(t *testing.T) *browser {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		b.call(domain+".enable", nil)
 	}
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": countCanvas})
 	return b
 }
+
+// countCanvas counts what a page asks of its canvases and paths.
+const countCanvas = `globalThis.canvasCalls = 0;
+for (const {prototype} of [CanvasRenderingContext2D, Path2D]) {
+	for (const [name, {value}] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+		if (typeof value === 'function' && name !== 'constructor') {
+			prototype[name] = function (...of) {
+				canvasCalls++;
+				return value.apply(this, of);
+			};
+		}
+	}
+}`
 
 // readMessages sends the messages of the browser, each of which ends in a zero byte, to a
 // channel, and closes it at their end.
