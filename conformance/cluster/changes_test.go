@@ -2,10 +2,12 @@ package cluster_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +19,10 @@ import (
 var changes = []struct {
 	name string
 	says string // what batchwright diff says of the jobs
-	// pools holds the node pools whose nodes Terraform deletes.
+	// pools holds the node pools whose nodes Terraform deletes. Of slow changes, their pods
+	// take their whole grace period.
 	pools []string
+	slow  bool
 	// retired holds the counts of each team's ClusterQueue before Terraform runs, and
 	// applied the counts at the end, of all ClusterQueues with the ending of queues.
 	retired, applied count
@@ -28,23 +32,28 @@ var changes = []struct {
 }{
 	{
 		"dropped", `jobs on capacity "ondemand": run -> stop before the nodes are deleted, and wait in their queues`,
-		[]string{"ondemand"}, count{1, 2}, count{1, 2}, "-batch", map[string]int{"spot": 4},
+		[]string{"ondemand"}, false, count{1, 2}, count{1, 2}, "-batch", map[string]int{"spot": 4},
 	},
 	{
 		"shared", `jobs of speech, vision in tier batch: run -> stop, and wait in the new queue`,
-		nil, count{3, 0}, count{3, 3}, "cq-batch", map[string]int{"spot": 2, "ondemand": 1},
+		nil, false, count{3, 0}, count{3, 3}, "cq-batch", map[string]int{"spot": 2, "ondemand": 1},
 	},
 	{
 		"machine", `jobs on capacity "spot": run -> stop before the nodes are replaced, and wait in their queues`,
-		[]string{"spot"}, count{2, 1}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+		[]string{"spot"}, false, count{2, 1}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+	},
+	{
+		"driver", `jobs on capacity "ondemand": run -> stop before the nodes are replaced, and wait in their queues`,
+		[]string{"ondemand", "spot"}, true, count{3, 0}, count{0, 3}, "-batch",
+		map[string]int{"spot": 4, "ondemand": 2},
 	},
 	{
 		"priority", `existing jobs of PriorityClass "batch": value 10 -> still value 10`,
-		nil, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+		nil, false, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
 	},
 	{
 		"quota", `jobs of speech, vision in tier batch beyond 2 GPUs of spot: run -> still run`,
-		nil, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
+		nil, false, count{0, 3}, count{0, 3}, "-batch", map[string]int{"spot": 4, "ondemand": 2},
 	},
 }
 
@@ -87,7 +96,14 @@ func TestChanges(t *testing.T) {
 			f.running(map[string]int{"spot": 4, "ondemand": 2})
 
 			changed := &folder{T: t, ctx: ctx, plane: p, dir: after, nodes: f.nodes}
+			changed.plan(change.pools...)
+			if change.slow {
+				f.kubectl("annotate", "pods", "--all", "--all-namespaces", "plane/ignores-sigterm=true")
+			}
 			changed.build(tools, "retire")
+			for _, name := range change.pools {
+				changed.withoutPods(name)
+			}
 			changed.queues("-batch", change.retired)
 			for _, name := range change.pools {
 				f.kubectl("delete", "nodes", "--selector=cloud.google.com/gke-nodepool="+name, "--wait=false")
@@ -113,6 +129,50 @@ func TestChanges(t *testing.T) {
 		})
 		if !held {
 			t.Fatal("what this change may have left would be held against the next")
+		}
+	}
+}
+
+// planFile is where a step of the build has written Terraform's plan.
+const planFile = "terraform/plan.json"
+
+// plan writes the part of Terraform's plan that the step retire reads: the node pools that
+// are deleted, or replaced if the folder still has them. conformance/terraform compares
+// what the step reads with the plans of Terraform.
+func (f *folder) plan(pools ...string) {
+	f.Helper()
+	changes := []any{}
+	for _, name := range pools {
+		arguments := map[string]any{"name": name, "node_locations": []string{"us-central1-a"}}
+		change := map[string]any{"actions": []string{"delete"}, "before": arguments, "after": nil}
+		for _, p := range f.pools() {
+			if p.name == name {
+				change["actions"], change["after"] = []string{"delete", "create"}, arguments
+			}
+		}
+		changes = append(changes, map[string]any{
+			"type": "google_container_node_pool", "name": strings.ReplaceAll(name, "-", "_"), "change": change,
+		})
+	}
+	text, err := json.Marshal(map[string]any{"format_version": "1.2", "resource_changes": changes})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, planFile), text, 0o666); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// withoutPods holds that no pod runs, or still stops, on the nodes of a pool.
+func (f *folder) withoutPods(pool string) {
+	f.Helper()
+	nodes := strings.Fields(f.kubectl("get", "nodes", "--selector=cloud.google.com/gke-nodepool="+pool,
+		"-o", "jsonpath={.items[*].metadata.name}"))
+	pods := f.kubectl("get", "pods", "--all-namespaces", "--field-selector=status.phase!=Succeeded,status.phase!=Failed",
+		"-o", `jsonpath={range .items[*]}{.spec.nodeName} {.metadata.name}{"\n"}{end}`)
+	for line := range strings.Lines(pods) {
+		if node, pod, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(nodes, node) {
+			f.Errorf("pod %s is on a node of pool %s", pod, pool)
 		}
 	}
 }

@@ -392,6 +392,7 @@ func TestArgoCD(t *testing.T) {
 
 	// Capacity ondemand is removed. The build waits for the sync, and then stops its jobs.
 	a.dir = compile("dropped", synced)
+	a.plan("ondemand")
 	out, err := a.step("retire", "PATH="+tools+":"+p.Bin()+":"+os.Getenv("PATH"))
 	if err == nil || !strings.Contains(out, "ClusterQueue cq-vision-batch, capacity ondemand") {
 		t.Errorf("before the sync the build removes nodes: %v\n%s", err, out)

@@ -166,6 +166,9 @@ func (f *folder) step(id string, variables ...string) (string, error) {
 
 // stepOf is step for a build of the given name: provision or destroy.
 func (f *folder) stepOf(name, id string, variables ...string) (string, error) {
+	if _, err := os.Stat(filepath.Join(f.dir, planFile)); id == "retire" && err != nil {
+		f.plan()
+	}
 	text, err := os.ReadFile(filepath.Join(f.dir, "cloudbuild", name+".yaml"))
 	if err != nil {
 		return "", err

@@ -54,6 +54,17 @@ var answers = []answer{
 		read: func(_ *cloud, _ map[string]any, v tftypes.Value, _ int) tftypes.Value { return addBlock(v, nil) },
 	},
 
+	// The provider reads the average size of a pool's instance groups, also if the autoscaler
+	// sizes them: container/resource_container_node_pool.go, flattenNodePool. These pools have
+	// the nodes with which they began.
+	{kind: "google_container_node_pool", path: "node_count",
+		read: func(_ *cloud, pool map[string]any, v tftypes.Value, _ int) tftypes.Value {
+			if block(pool, "autoscaling") != nil {
+				first, _ := pool["initial_node_count"].(float64)
+				return tftypes.NewValue(tftypes.Number, first)
+			}
+			return v
+		}},
 	// GoogleCloudPlatform/cloud-foundation-fabric, pull request 3972.
 	{kind: "google_container_node_pool", path: "node_config.advanced_machine_features",
 		read: func(_ *cloud, pool map[string]any, v tftypes.Value, _ int) tftypes.Value {

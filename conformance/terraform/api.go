@@ -156,6 +156,22 @@ func (c *cloud) snapshot() (restore func()) {
 	}
 }
 
+// resize gives a node pool another number of nodes in each zone, as gcloud does.
+func (c *cloud) resize(pool string, nodes float64) {
+	c.Lock()
+	defer c.Unlock()
+	for key, v := range c.stored {
+		if arguments, _ := plain(v).(map[string]any); key[0] == "google_container_node_pool" && arguments["name"] == pool {
+			c.stored[key] = walkArguments(v, func(path string, v tftypes.Value) tftypes.Value {
+				if path == "node_count" {
+					return tftypes.NewValue(tftypes.Number, nodes)
+				}
+				return v
+			})
+		}
+	}
+}
+
 // walkArguments returns a resource in which every argument and every list of blocks is
 // changed, the innermost first.
 func walkArguments(resource tftypes.Value, change func(path string, v tftypes.Value) tftypes.Value) tftypes.Value {

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"text/template"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v2"
 )
 
 // protectedCluster is Terraform's error for a cluster with deletion protection. The review
@@ -52,9 +56,10 @@ func (e blueprintEdit) apply(t *testing.T, dir string) {
 
 // TestReplaced applies a folder, and compares batchwright diff between the folder
 // and an edited blueprint with Terraform's plan for the change. Diff must report
-// exactly the resources that Terraform replaces as replaced, and exactly the
-// resources with nodes or data that Terraform destroys as removed. It then applies the
-// change: the next plan must be empty, unless the edit is rejected.
+// exactly the resources that Terraform replaces as replaced, exactly the resources with
+// nodes or data that Terraform destroys as removed, and the capacities of which the build
+// stops the jobs. The test then applies the change: the next plan must be empty, unless the
+// edit is rejected.
 func TestReplaced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
@@ -112,7 +117,7 @@ func TestReplaced(t *testing.T) {
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
 			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
 			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
-			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2", rejected: errInUse.Error()},
+			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},
 			{
 				name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`,
 				new: `name: "other-reservation"`,
@@ -175,7 +180,7 @@ func TestReplaced(t *testing.T) {
 					}
 					compile(t, program, after, args...)
 					r.become(t, after)
-					got := r.plan(t, "plan")
+					got := r.plan(t, "plan", "-out=platform.tfplan")
 					if len(got.said) > 0 {
 						t.Fatal(got.said)
 					}
@@ -190,7 +195,7 @@ func TestReplaced(t *testing.T) {
 					}
 					slices.Sort(want)
 					slices.Sort(gone)
-					replaced, removed := said(t, program, before, args...)
+					replaced, removed, losers := said(t, program, before, args...)
 					if d := cmp.Diff(want, replaced); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
 					}
@@ -200,16 +205,99 @@ func TestReplaced(t *testing.T) {
 					if len(want) != e.replaced {
 						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
 					}
-					r.applyOnce(t, e.rejected)
+					losses := r.losses(t, after)
+					if e.rejected != protectedCluster { // otherwise the build looks at another cluster, or fails
+						if d := cmp.Diff(retired(t, before, after, losses), losers); d != "" {
+							t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
+						}
+					}
+					r.applyOnce(t, losses, e.rejected)
 				})
 			}
 		})
 	}
 }
 
-// applyOnce applies the root, which must do everything in one run, or be rejected with a
-// text. It then brings back the resources and the state of before.
-func (r root) applyOnce(t *testing.T, rejected string) {
+// loss is a line that the build derives from a plan: a node pool that loses nodes.
+type loss struct {
+	capacity, pool, why string
+	nodes               float64 // that stay in each zone, if there are only fewer
+}
+
+// losses returns what the build of a folder derives from the saved plan.
+func (r root) losses(t *testing.T, folder string) (out []loss) {
+	t.Helper()
+	build := read(t, filepath.Join(folder, "cloudbuild/provision.yaml"))
+	var steps struct{ Steps []struct{ Script string } }
+	if err := yaml.Unmarshal([]byte(build), &steps); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps.Steps {
+		_, text, found := strings.Cut(s.Script, "\nlost='")
+		if !found {
+			continue
+		}
+		text, _, _ = strings.Cut(text, "'")
+		var plan any
+		if err := json.Unmarshal(r.must(t, "show", "-json", "platform.tfplan"), &plan); err != nil {
+			t.Fatal(err)
+		}
+		var lines strings.Builder
+		if err := template.Must(template.New("").Parse(text)).Execute(&lines, plan); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(strings.ReplaceAll(lines.String(), "_", "-")) {
+			var l loss
+			if n, _ := fmt.Sscan(line, &l.capacity, &l.pool, &l.why, &l.nodes); n < 3 {
+				t.Fatalf("the build derives %q", line)
+			}
+			out = append(out, l)
+		}
+		return out
+	}
+	t.Fatal("no step of the build reads the plan")
+	return nil
+}
+
+// retired returns the capacities of which the build stops the jobs, sorted: those of pools
+// that lose nodes, and those whose flavor is gone or has other labels.
+func retired(t *testing.T, before, after string, losses []loss) []string {
+	t.Helper()
+	flavors := func(folder string) map[string]string {
+		out := map[string]string{}
+		for text := range strings.SplitSeq(read(t, filepath.Join(folder, "kubernetes/resource-flavors.yaml")), "\n---\n") {
+			var flavor struct {
+				Metadata struct{ Name string }
+				Spec     struct {
+					NodeLabels map[string]string `yaml:"nodeLabels"`
+				}
+			}
+			if err := yaml.Unmarshal([]byte(text), &flavor); err != nil {
+				t.Fatal(err)
+			}
+			out[flavor.Metadata.Name] = fmt.Sprint(flavor.Spec.NodeLabels)
+		}
+		return out
+	}
+	was, is := flavors(before), flavors(after)
+	stopped := map[string]bool{}
+	for _, l := range losses {
+		if _, runs := was[l.capacity]; runs { // the other pool is the system's
+			stopped[l.capacity] = true
+		}
+	}
+	for name, labels := range was {
+		if now, stays := is[name]; !stays || now != labels {
+			stopped[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(stopped))
+}
+
+// applyOnce applies the saved plan as the build does: it first gives fewer nodes to the
+// pools that get fewer. The plan must do everything in one run, or be rejected with a text.
+// applyOnce then brings back the resources and the state of before.
+func (r root) applyOnce(t *testing.T, losses []loss, rejected string) {
 	t.Helper()
 	file := filepath.Join(r.dir, "terraform.tfstate")
 	state, restore := read(t, file), r.cloud.snapshot()
@@ -217,7 +305,12 @@ func (r root) applyOnce(t *testing.T, rejected string) {
 		write(t, file, state)
 		restore()
 	}()
-	switch said := strings.Join(r.plan(t, "apply", "-auto-approve").said, "\n"); {
+	for _, l := range losses {
+		if l.why == "fewer" {
+			r.cloud.resize(l.pool, l.nodes)
+		}
+	}
+	switch said := strings.Join(r.plan(t, "apply", "platform.tfplan").said, "\n"); {
 	case rejected != "":
 		if !strings.Contains(said, rejected) {
 			t.Errorf("terraform apply says %q, want %q", said, rejected)
@@ -237,9 +330,10 @@ var grave = []string{
 	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
 }
 
-// said returns the addresses of the resources that batchwright diff reports as
-// replaced, and as removed, between a folder and a blueprint, sorted.
-func said(t *testing.T, program, folder string, args ...string) (replaced, removed []string) {
+// said returns what batchwright diff reports between a folder and a blueprint, sorted: the
+// addresses of the resources that are replaced, and that are removed, and the capacities
+// whose jobs stop because of their nodes.
+func said(t *testing.T, program, folder string, args ...string) (replaced, removed, losers []string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), program,
 		append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
@@ -253,6 +347,7 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 		var review struct {
 			Type                   string
 			Replacements, Removals []struct{ Address string }
+			Summary                []struct{ Topic, Subject string }
 		}
 		if err := json.Unmarshal(line, &review); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -266,13 +361,19 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 		for _, r := range review.Removals {
 			removed = append(removed, r.Address)
 		}
+		for _, l := range review.Summary {
+			if name, ok := strings.CutPrefix(l.Subject, `jobs on capacity "`); ok {
+				losers = append(losers, strings.TrimSuffix(name, `"`))
+			}
+		}
 	}
 	if reviews != 1 {
 		t.Fatalf("%d reviews:\n%s", reviews, out)
 	}
 	slices.Sort(replaced)
 	slices.Sort(removed)
-	return replaced, removed
+	slices.Sort(losers)
+	return replaced, removed, losers
 }
 
 func compile(t *testing.T, program, folder string, args ...string) {

@@ -264,7 +264,7 @@ type outcome struct {
 // plan lets Terraform plan, or apply, the root.
 func (r root) plan(t *testing.T, args ...string) outcome {
 	t.Helper()
-	out, ok := r.run(t, append(args, "-json", "-input=false")...)
+	out, ok := r.run(t, slices.Concat(args[:1], []string{"-json", "-input=false"}, args[1:])...)
 	o, failed := outcome{actions: map[string]string{}}, false
 	for line := range bytes.Lines(out) {
 		var message struct {

@@ -77,13 +77,14 @@ func newSandbox(t *testing.T, p *ir.Platform) *sandbox {
 	s.writeFile("deploy folder/kubernetes/shared-queues.yaml", "kind: ClusterQueue\n", 0o644)
 	s.writeFile("deploy folder/kubernetes/teams/a.yaml", "kind: Namespace\n", 0o644)
 	s.writeFile("deploy folder/terraform/main.tf", "", 0o644)
+	s.writeFile("deploy folder/terraform/plan.json", "{}", 0o644)
 	s.writeFile("stand-ins", standIns, 0o644)
 	for _, program := range []string{"gcloud", "kubectl", "terraform", "curl", "sleep"} {
 		s.writeFile(filepath.Join("bin", program), stub, 0o755)
 	}
 	s.writeFile("deploy folder/helm", stub, 0o755) // where a step before puts it
 	for _, program := range []string{
-		"awk", "bash", "cat", "cp", "dirname", "mktemp", "mv", "rm", "sha256sum", "tee", "xargs",
+		"awk", "bash", "cat", "cp", "dirname", "mktemp", "mv", "rm", "sh", "sha256sum", "tee", "xargs",
 	} {
 		installed, err := exec.LookPath(program)
 		if err != nil {

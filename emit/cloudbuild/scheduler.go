@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 //go:embed scripts/kueue.sh
@@ -18,6 +19,18 @@ var retireScript string
 
 //go:embed scripts/retire-synced.sh
 var retireSyncedScript string
+
+//go:embed scripts/shrink.sh
+var shrinkScript string
+
+//go:embed scripts/losses.bash
+var lossesScript string
+
+//go:embed scripts/preview.bash
+var previewScript string
+
+//go:embed scripts/await-pods.bash
+var awaitPods string
 
 //go:embed scripts/evict.bash
 var evictFunctions string
@@ -38,16 +51,19 @@ var kaiScript string
 var kaiQueuesScript string
 
 // Lines of the scripts that stop jobs. They are replaced: by the functions that change
-// workloads, and by the commands that evict the workloads that the function running
-// prints.
+// workloads, by the commands that evict the workloads that the function running prints, by
+// the commands that find the pools that lose nodes, and by those that wait for pods there.
 const (
 	evictionMark = "# EVICTION\n"
 	evictMark    = "# EVICT\n"
+	lossesMark   = "# LOSSES\n"
+	planMark     = "# PLAN\n"
+	awaitMark    = "# AWAIT PODS\n"
 )
 
 // scheduler holds the differences between the builds for one scheduler and another.
 type scheduler struct {
-	// retire holds the task that stops what the platform no longer has, before
+	// retire holds the tasks that stop what the platform no longer has, before
 	// Terraform deletes its nodes.
 	retire []task
 	// install holds the tasks that install the scheduler.
@@ -71,13 +87,10 @@ func schedulerOf(p *ir.Platform) scheduler {
 
 func kueueScheduler(p *ir.Platform) scheduler {
 	platform := variable{"PLATFORM", platformSelector(p)}
-	evicting := strings.NewReplacer(evictionMark, evictFunctions, evictMark, evictLoop)
-	retire := clusterStep(p, 3600, "retire", evicting.Replace(retireScript), variable{"KUEUE", ir.KueueNamespace},
-		platform)
+	retire := retireTasks(p, "retire", retireScript, variable{"KUEUE", ir.KueueNamespace}, platform)
 	if g := p.Delivery.GitOps; g.On() {
-		retire = clusterStep(p, 3600, "retire", evicting.Replace(retireSyncedScript),
-			variable{"KUEUE", ir.KueueNamespace}, platform, variable{"TEAMS", teamSelector(p)},
-			variable{"TOOL", g.Tool.Facts().Name})
+		retire = retireTasks(p, "retire", retireSyncedScript, variable{"KUEUE", ir.KueueNamespace}, platform,
+			variable{"TEAMS", teamSelector(p)}, variable{"TOOL", g.Tool.Facts().Name})
 	}
 	var install []task
 	if p.InstallsKueue() {
@@ -85,7 +98,7 @@ func kueueScheduler(p *ir.Platform) scheduler {
 			variable{"NAMESPACE", ir.KueueNamespace}, variable{"WEBHOOKS", ir.KueueWebhooks})}
 	}
 	return scheduler{
-		retire:    []task{retire},
+		retire:    retire,
 		install:   install,
 		prepare:   []task{scriptStep(p, 600, "local-queues", localQueuesScript, platform)},
 		queues:    scriptStep(p, 1800, "queues", queuesScript, platform),
@@ -104,7 +117,24 @@ func kaiScheduler(p *ir.Platform) scheduler {
 	install := scriptStep(p, 2400, "kai", kaiScript,
 		variable{"CHART", ir.KAIChart}, variable{"VERSION", p.Versions.KAI}, variable{"NAMESPACE", ir.KAINamespace})
 	return scheduler{
+		retire:  retireTasks(p, "shrink", shrinkScript),
 		install: []task{helm, install},
 		queues:  scriptStep(p, 600, "queues", kaiQueuesScript, variable{"PLATFORM", platformSelector(p)}),
 	}
+}
+
+// retireTasks returns the step of a script that acts on the node pools that lose nodes by
+// Terraform's plan. Without Infrastructure Manager, a step before it prints the plan.
+func retireTasks(p *ir.Platform, id, script string, variables ...variable) []task {
+	script = strings.NewReplacer(evictionMark, evictFunctions, evictMark, evictLoop, awaitMark, awaitPods,
+		lossesMark, strings.Replace(lossesScript, "LOSSES", terraform.LossTemplate, 1)).Replace(script)
+	if p.Delivery.InfrastructureManager {
+		script = strings.Replace(script, clusterMark, runningCluster, 1)
+		script = strings.Replace(script, planMark, previewScript, 1)
+		return []task{infrastructureManager(p, 7200, id, script, append(clusterVariables(p)[1:], variables...)...)}
+	}
+	show := terraformStep(p, 600, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
+	show.Entrypoint = "sh"
+	script = strings.Replace(script, planMark, "plan=$(<terraform/plan.json)\n", 1)
+	return []task{show, clusterStep(p, 3600, id, script, variables...)}
 }

@@ -52,6 +52,7 @@ gcloud storage objects describe gs://my-project-gke-batch-tfstate/gke-batch/terr
 terraform init -input=false -backend-config=bucket=my-project-gke-batch-tfstate \
   -backend-config=prefix=gke-batch/terraform
 terraform plan -input=false -lock-timeout=300s -out=platform.tfplan
+terraform show -json platform.tfplan
 gcloud container clusters list --project=my-project --location=us-central1 --filter=name=\"gke-batch\" \
   --format=value\(status\)
 terraform apply -input=false -lock-timeout=300s platform.tfplan
@@ -612,6 +613,7 @@ func TestRetire(t *testing.T) {
 case $call in
 *"clusters list"*) echo RUNNING ;;
 *"get deployment"*) echo 1 ;;
+*"create "*"-f - "*) cat >/dev/null ;;
 *create*shared-queues*) echo 'ClusterQueue cq-shared ' ;;
 *create*teams*) printf '%s\n' 'Namespace team-a ' 'ClusterQueue cq-a ' ;;
 *create*resource-flavors*) printf '%s\n' 'ResourceFlavor spot {"gpu":"l4"}' 'ResourceFlavor cpu {}' ;;
@@ -725,6 +727,95 @@ sleep 10
 	}
 }
 
+// TestRetireLosses checks what the step does with node pools that lose nodes by Terraform's
+// plan: it takes the quota of their capacities, evicts the jobs there, waits until their
+// pods have ended, and only then makes a pool smaller. With a GitOps tool, it leaves the
+// quota, and cordons the nodes that go away.
+func TestRetireLosses(t *testing.T) {
+	const answers = `
+case $call in
+*"clusters list"*) echo RUNNING ;;
+*"get deployment"*) echo 1 ;;
+*"create "*"-f - "*)
+  [[ $(cat) == '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},"resource_changes":[]}' ]] || exit 1
+  printf '%s\n' 'l4_spot l4-spot fewer 1' 'cpu cpu zones ,us-central1-b' 'system system replaced '
+  ;;
+*create*shared-queues*) ;;
+*create*teams*) printf '%s\n' 'ClusterQueue cq-a ' ;;
+*"create "*resource-flavors*metadata.name}*) printf '%s\n' l4-spot cpu other ;;
+*create*resource-flavors*) printf '%s\n' 'ResourceFlavor l4-spot {}' 'ResourceFlavor cpu {}' ;;
+*"get resourceflavors"*) printf '%s\n' 'ResourceFlavor l4-spot {}' 'ResourceFlavor cpu {}' ;;
+*"get clusterqueues"*kind*) printf '%s\n' 'ClusterQueue cq-a ' ;;
+*"get clusterqueues"*deletionTimestamp*) printf '%s\n' 'cq-a||l4-spot cpu other' ;;
+*"get clusterqueues"*go-template*)
+  printf '%s\n' 'cq-a l4-spot /spec/0 nominalQuota' 'cq-a cpu /spec/1 nominalQuota' 'cq-a other /spec/2 nominalQuota'
+  ;;
+*"get namespaces"*) echo team-a ;;
+*"get workloads"*batchwright-evicted*) [[ ! -e $SANDBOX/evicted ]] || printf '%s\n' 'team-a job-1' ;;
+*"get workloads"*)
+  [[ -e $SANDBOX/evicted ]] || printf '%s\n' 'team-a job-1 |{"gpu":"l4-spot"}'
+  printf '%s\n' 'team-a job-2 |{"gpu":"other"}'
+  ;;
+*"patch workloads"*) : >"$SANDBOX/evicted" ;;
+*"get nodes"*) printf '%s\n' node-1 node-2 ;;
+*"get pods"*)
+  [[ -e $SANDBOX/ended ]] || printf '%s\n' 'node-2 team-a job-1-0' 'node-3 team-a job-9-0'
+  printf '%s\n' 'node-3 team-a job-9-1'
+  ;;
+sleep*) if [[ -e $SANDBOX/slept ]]; then : >"$SANDBOX/ended"; fi; : >"$SANDBOX/slept" ;;
+esac`
+	const (
+		evict = `kubectl patch workloads.kueue.x-k8s.io --type=merge ` +
+			`-p=\{\"metadata\":\{\"labels\":\{\"batchwright-evicted\":\"true\"\}\}\,\"spec\":\{\"active\":false\}\} ` +
+			`-n team-a job-1`
+		again = `kubectl patch workloads.kueue.x-k8s.io --type=merge -p=\{\"metadata\":\{\"labels\":\{` +
+			`\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1`
+		resize = `gcloud container clusters resize gke-batch --project=my-project --location=us-central1 ` +
+			`--node-pool=l4-spot --num-nodes=1 --quiet`
+		apply = `kubectl apply --server-side --force-conflicts --field-manager=batchwright ` +
+			`-f kubernetes/resource-flavors.yaml`
+	)
+	for name, test := range map[string]struct {
+		tool ir.GitOpsTool
+		want []string
+	}{
+		"applied": {want: []string{
+			`kubectl patch clusterqueues.kueue.x-k8s.io --type=json cq-a -p=\[` +
+				`\{\"op\":\"add\"\,\"path\":\"/spec/0/nominalQuota\"\,\"value\":\"0\"\}\,` +
+				`\{\"op\":\"add\"\,\"path\":\"/spec/1/nominalQuota\"\,\"value\":\"0\"\}\]`,
+			evict, "sleep 10", apply, again, "sleep 10", resize,
+		}},
+		"synced": {tool: ir.Flux, want: []string{
+			"kubectl uncordon -l batchwright-retired", "kubectl label nodes -l batchwright-retired batchwright-retired-",
+			`kubectl cordon -l cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)`,
+			`kubectl label nodes -l cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)` +
+				` --overwrite batchwright-retired=true`,
+			"kubectl cordon -l cloud.google.com/gke-nodepool=system",
+			"kubectl label nodes -l cloud.google.com/gke-nodepool=system --overwrite batchwright-retired=true",
+			evict, "sleep 10", again, "sleep 10", resize,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := fullPlatform()
+			p.Delivery.GitOps = ir.GitOps{Tool: test.tool}
+			s := newSandbox(t, p)
+			s.writeFile("deploy folder/terraform/plan.json", `{"resource_changes":[]}`, 0o644)
+			s.answer(answers)
+			r := s.runStep(findStep(t, provisionBuild(p), "retire"))
+			got := slices.DeleteFunc(r.calls, func(call string) bool {
+				return strings.Contains(call, " get ") || strings.Contains(call, " create ") ||
+					strings.HasPrefix(call, "gcloud container clusters list") || strings.Contains(call, "get-credentials")
+			})
+			if diff := cmp.Diff(test.want, got); diff != "" || r.code != 0 {
+				t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
+			}
+			if !strings.Contains(r.output, "These pods still stop:\nteam-a job-1-0\n") {
+				t.Errorf("output:\n%s", r.output)
+			}
+		})
+	}
+}
+
 // TestRetireSynced checks the step "retire" of a platform with a GitOps tool: it stops
 // the jobs on capacities that are gone, and nothing while a queue still gives quota of
 // them.
@@ -738,6 +829,7 @@ func TestRetireSynced(t *testing.T) {
 case $call in
 *"clusters list"*) echo RUNNING ;;
 *"get deployment"*) echo 1 ;;
+*"create "*"-f - "*) cat >/dev/null ;;
 *create*resource-flavors*) printf '%s\n' spot cpu ;;
 *"get namespaces"*) printf '%s\n' team-a team-b ;;
 *"get workloads"*batchwright-evicted*) printf '%s\n' 'team-a job-1' ;;
@@ -795,7 +887,7 @@ func TestGitOpsBuild(t *testing.T) {
 		}
 	}
 	want := []string{
-		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "retire",
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-show", "retire",
 		"terraform-apply", "metrics", "credentials", "tensorboard",
 	}
 	if d := cmp.Diff(want, ids); d != "" {

@@ -231,9 +231,9 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"the jobs on ",
 		"the capacity. They keep their place in their queue, and start again on a capacity that they may use; a "+
 			"job that ",
-		"may use no other waits until somebody deletes it. If a capacity gets another machine type, its running "+
-			"jobs ",
-		"lose their nodes: "+requeuedLater(p)+" Kueue queues them again.", explainBuckets(p))
+		"may use no other waits until somebody deletes it. If a capacity loses nodes or gets other ones, the step ",
+		"cordons the nodes that go away and stops the jobs that run on the capacity. Kueue admits them again at once; "+
+			"their pods wait for nodes, and "+requeuedLater(p)+" Kueue queues them again.", explainBuckets(p))
 	explainRightsThatStay(d, p)
 	keepNamespaces(d, p)
 }

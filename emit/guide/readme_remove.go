@@ -28,10 +28,11 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool.")
 	d.Para(
 		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
-		"no longer has, and the jobs on a capacity that is removed or gets another machine type. The jobs have ",
+		"no longer has, and all jobs on a capacity that is removed, loses nodes or gets other ones. Terraform's plan ",
+		"decides which capacities these are; ", codeSpan("batchwright diff"), " names them beforehand. The jobs have ",
 		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
 		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
-		"jobs have stopped, and prints the commands that delete the queues.")
+		"pods have ended, and prints the commands that delete the queues.")
 	d.Para(
 		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
 	explainRightsThatStay(d, p)

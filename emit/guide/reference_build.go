@@ -22,8 +22,8 @@ func kueueSteps(p *ir.Platform) buildSteps {
 		install = [][]markup{{"`kueue`", "installs Kueue with the platform's configuration, and waits until it runs"}}
 	}
 	return buildSteps{
-		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone or " +
-			"get other machines"}},
+		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone, lose " +
+			"nodes or get other machines; waits until their pods have ended; makes node pools smaller that get fewer nodes"}},
 		install: install,
 		prepare: [][]markup{{"`local-queues`", "deletes the LocalQueues that move to another ClusterQueue"}},
 		queues:  "waits until all queues admit jobs, except the queues that an administrator has stopped",
@@ -33,6 +33,7 @@ func kueueSteps(p *ir.Platform) buildSteps {
 // kaiSteps returns the steps of a build that belong to KAI Scheduler.
 func kaiSteps() buildSteps {
 	return buildSteps{
+		retire: [][]markup{{"`shrink`", "makes node pools smaller that get fewer nodes"}},
 		install: [][]markup{
 			{"`helm`", "copies the program Helm for the next step"},
 			{"`kai`", "installs KAI Scheduler, and waits until it runs"},
@@ -50,8 +51,8 @@ func listBuildSteps(d *document, p *ir.Platform) {
 		"step that fails:")
 	own := schedulerOf(p).steps
 	if p.Delivery.GitOps.On() {
-		own.retire = [][]markup{{"`retire`", "stops the jobs on capacities that are gone; it stops the build if " +
-			"queues still give quota of such a capacity"}}
+		own.retire = [][]markup{{"`retire`", "stops the jobs on capacities that are gone or lose nodes; it stops the " +
+			"build if queues still give quota of a capacity that is gone; makes node pools smaller that get fewer nodes"}}
 	}
 	rows := [][]markup{
 		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},
@@ -75,6 +76,7 @@ func listBuildSteps(d *document, p *ir.Platform) {
 			{"`unlock`", "removes the lock that a cancelled build has left"},
 			{"`terraform-init`", "prepares Terraform"},
 			{"`terraform-plan`", "plans the changes of " + fileLink("terraform/") + ", and prints them"},
+			{"`terraform-show`", "writes the plan as JSON for the next step"},
 		}, own.retire, [][]markup{
 			{"`terraform-apply`", "applies the plan: " + builtBy(p)},
 		})

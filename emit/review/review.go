@@ -26,6 +26,7 @@ import (
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
+	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // State is one side of a comparison.
@@ -33,8 +34,8 @@ type State struct {
 	// Label names the side: a revision, a folder, "the blueprint".
 	Label string
 	// Plan is nil if only the folder is known, for example a folder on disk. A
-	// comparison with such a side has no summary, and its replacements do not list
-	// the affected nodes and workloads.
+	// comparison with such an earlier side has only the lines of the summary about nodes
+	// that go away, and its replacements do not list the affected nodes and workloads.
 	Plan *ir.Platform
 	// Tree is the folder, sorted by path.
 	Tree emit.Tree
@@ -118,18 +119,22 @@ func Compare(before, after State) *Review {
 			r.Platform = plan.Name
 		}
 	}
-	// For large platforms this takes half as long as the rest. Nothing else may read
-	// quantities of the plans meanwhile, because quantities cache their text.
+	// For large platforms this takes half as long as the rest.
 	var beside sync.WaitGroup
-	if before.Plan != nil && after.Plan != nil {
-		beside.Go(func() { r.Summary = summary.Of(before.Plan, after.Plan) })
+	beside.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
+	var losses []terraform.Loss
+	r.Replacements, r.Removals, losses = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	switch {
+	case after.Plan == nil:
+	case before.Plan == nil:
+		r.Summary = summary.OfLosses(after.Plan, losses)
+	default:
+		r.Summary = summary.Of(before.Plan, after.Plan, losses)
 		from, to := terraformState(before.Plan), terraformState(after.Plan)
 		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to
 		}
 	}
-	r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree)
-	r.Replacements, r.Removals = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	beside.Wait()
 	r.maskSecrets()
 	return r

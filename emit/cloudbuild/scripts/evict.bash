@@ -28,3 +28,26 @@ reactivate() {
   fi
 }
 
+
+# await calls a function every ten seconds until it prints nothing, and sets left to what
+# it printed last. After each other call, it calls a second function.
+await() { # function, seconds since the start of the step, second function
+  local failures=0 tries=240
+  while true; do
+    if left=$("$1"); then
+      failures=0
+    else
+      failures=$((failures + 1))
+      if ((failures == 5)); then
+        return 1
+      fi
+      left=unknown
+    fi
+    tries=$((tries - 1))
+    if [[ -z $left ]] || ((tries == 0 || SECONDS > $2)); then
+      return
+    fi
+    "$3"
+    sleep 10
+  done
+}

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Stops the jobs on capacities that the folder no longer has, before Terraform deletes
-# their nodes. These jobs wait in their queues again, and start where they may.
+# Stops the jobs on capacities that the folder no longer has or that lose nodes, before
+# Terraform deletes these. These jobs wait in their queues again, and start where they may.
 # Otherwise a job would keep its quota and never run again. The GitOps tool takes away
-# the quota of these capacities. Until then the step stops nothing, because other jobs
-# would start there.
+# the quota of capacities that are gone. Until then the step stops nothing, because other
+# jobs would start there.
 set -euo pipefail
 shopt -s inherit_errexit
 
 # CLUSTER
+# LOSSES
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
   echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again when Kueue runs.'
+  shrink
   exit 0
 fi
 
@@ -35,9 +37,25 @@ if [[ -n $stale ]]; then
 fi
 namespaces=$(kubectl get namespaces -l "$TEAMS" -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}')
 
+# The quota of a capacity that loses nodes stays, so jobs could start on these nodes. The
+# label finds the nodes that a build has cordoned and that stay, because it failed.
+kubectl uncordon -l batchwright-retired
+kubectl label nodes -l batchwright-retired batchwright-retired-
+while read -r _ pool why zones; do
+  going="cloud.google.com/gke-nodepool=$pool"
+  case $why in
+  removed | replaced) ;;
+  zones) going+=",topology.kubernetes.io/zone in (${zones#,})" ;;
+  *) continue ;;
+  esac
+  kubectl cordon -l "$going"
+  kubectl label nodes -l "$going" --overwrite batchwright-retired=true
+done <<<"$losses"
+
 # EVICTION
-# running prints the teams' workloads that have quota of a capacity that is gone.
-running() {
+# admitted prints the teams' workloads that have quota of a capacity that is gone or loses
+# nodes.
+admitted() {
   kubectl get workloads.kueue.x-k8s.io --all-namespaces -o \
     'jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name} {.status.conditions[?(@.type=="Finished")].status}|{.status.admission.podSetAssignments[*].flavors}{"\n"}{end}' |
     awk '
@@ -48,10 +66,16 @@ running() {
           if (!(("flavor " substr(rest, RSTART + 2, RLENGTH - 3)) in known)) { print $1, $2; next }
         }
       }' <(
-      awk 'NF { print "flavor", $1 }' <<<"$wanted"
+      awk 'NR == FNR { lost[$1]; next } NF && !($1 in lost) { print "flavor", $1 }' <(printf '%s\n' "$losses") - <<<"$wanted"
       awk 'NF { print "namespace", $1 }' <<<"$namespaces"
       echo workloads
     ) -
+}
+
+# A job that gets its quota after this line has no pods on the nodes that go away.
+present=$(admitted)
+running() {
+  admitted | awk 'NR == FNR { present[$0]; next } $0 in present' <(printf '%s\n' "$present") -
 }
 
 # EVICT
@@ -61,3 +85,5 @@ if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1
 fi
+# AWAIT PODS
+shrink

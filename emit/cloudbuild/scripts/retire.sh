@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Stops what the platform no longer has, before Terraform deletes its nodes: the
-# ClusterQueues that are gone, and the jobs on capacities that are gone or get other
-# nodes. These jobs wait in their queues again, and start where they may. Otherwise a job
-# would keep its quota and never run again, and a queue that is gone would hold quota that
-# its successor gives too.
+# ClusterQueues that are gone, and the jobs on capacities that are gone, lose nodes or get
+# other nodes. These jobs wait in their queues again, and start where they may. Otherwise a
+# job would keep its quota and never run again, and a queue that is gone would hold quota
+# that its successor gives too.
 set -euo pipefail
 shopt -s inherit_errexit
 
 # CLUSTER
+# LOSSES
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
   echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again at its end.'
+  shrink
   exit 0
 fi
 
@@ -39,9 +41,10 @@ xargs -r -n 200 -P 8 kubectl patch clusterqueues.kueue.x-k8s.io --type=merge \
   -p '{"metadata":{"annotations":{"batchwright/drained":"true"}},"spec":{"stopPolicy":"HoldAndDrain","resourceGroups":null,"admissionChecksStrategy":null}}' <<<"$queues"
 
 # No further job gets quota of a capacity that is gone. The step "manifests" restores the
-# quota of a capacity that gets other nodes. Each line holds a queue, a flavor, the path
-# of one of its quotas, and the numbers of the quota.
+# quota of a capacity that loses nodes or gets others. Each line holds a queue, a flavor,
+# the path of one of its quotas, and the numbers of the quota.
 flavors=$(gone ResourceFlavor resourceflavors.kueue.x-k8s.io '{.spec.nodeLabels}' resource-flavors.yaml)
+flavors+=$'\n'$(awk '{ print $1 }' <<<"$losses")
 # shellcheck disable=SC2016 # the variables belong to the template
 quotas='{{range .items}}{{$queue := .metadata.name}}{{$cohort := .spec.cohortName}}
 {{- range $g, $group := .spec.resourceGroups}}{{range $f, $flavor := $group.flavors}}{{range $r, $quota := $flavor.resources}}
@@ -76,7 +79,7 @@ running() {
 # EVICT
 # A job that starts when the step "manifests" restores the quota must get the labels of
 # the new nodes.
-if [[ -n $flavors && -e kubernetes/resource-flavors.yaml ]]; then
+if [[ -n ${flavors//$'\n'/} && -e kubernetes/resource-flavors.yaml ]]; then
   kubectl apply --server-side --force-conflicts --field-manager=batchwright -f kubernetes/resource-flavors.yaml
 fi
 trap - EXIT
@@ -85,6 +88,8 @@ if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1
 fi
+# AWAIT PODS
+shrink
 if [[ -n $queues ]]; then
   echo 'The platform no longer has these ClusterQueues. They are stopped. To delete them, run:'
   awk '{ print "  kubectl delete clusterqueue.kueue.x-k8s.io/" $1 }' <<<"$queues"

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,22 +24,25 @@ import (
 // Replacements also returns the clusters, reservations, buckets and node pools that
 // left the configuration.
 //
-// Both lists start with these four types. Both are empty if one of the two roots
-// cannot be read or takes too long to evaluate. If the earlier plan is nil, they do
-// not list the affected nodes and workloads.
-func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, removed []Replacement) {
+// Both lists start with these four types. If the earlier plan is nil, they do not list the
+// affected nodes and workloads. Losses are the node pools that lose nodes, sorted by
+// address. All three are empty if one of the two roots cannot be read or takes too long
+// to evaluate.
+func Replacements(before, after emit.Tree, earlier *ir.Platform) (
+	replaced, removed []Replacement, losses []terraform.Loss,
+) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
 	}) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	was := openRoot(before, nil)
 	if was == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	is := openRoot(after, was)
 	if is == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	describe := func(s *managed, i, old *instance) Replacement {
 		r := Replacement{
@@ -73,15 +77,59 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (replaced, remo
 			}
 		}
 	}
-	if was.budget < 0 || is.budget < 0 {
-		return nil, nil
+	losses, err := terraform.Losses(is.planPools())
+	if err != nil || was.budget < 0 || is.budget < 0 {
+		return nil, nil, nil
 	}
 	for _, list := range [][]Replacement{replaced, removed} {
 		slices.SortFunc(list, func(a, b Replacement) int {
 			return cmp.Or(cmp.Compare(typeRank(a.Address), typeRank(b.Address)), cmp.Compare(a.Address, b.Address))
 		})
 	}
-	return replaced, removed
+	return replaced, removed, losses
+}
+
+// planPools returns what Terraform will plan for the node pools that exist before the
+// change, in the form of its JSON, with the arguments that terraform.LossTemplate reads.
+func (r *root) planPools() any {
+	var changes []any
+	for _, address := range slices.Sorted(maps.Keys(r.earlier.resources)) {
+		s := r.earlier.resources[address]
+		if s.kind != "google_container_node_pool" {
+			continue
+		}
+		r.earlier.evaluateResource(address)
+		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
+			change := map[string]any{"before": poolArguments(s.instances[key]), "actions": []string{"update"}}
+			if i := r.findInstance(address, key); i != nil {
+				change["after"] = poolArguments(i)
+				if len(i.because) > 0 {
+					change["actions"] = []string{"delete", "create"}
+				}
+			}
+			changes = append(changes, map[string]any{
+				"type": s.kind, "name": address[strings.LastIndexByte(address, '.')+1:], "change": change,
+			})
+		}
+	}
+	return map[string]any{"resource_changes": changes}
+}
+
+// poolArguments returns the arguments of a node pool that LossTemplate reads, except those
+// that the root alone does not determine.
+func poolArguments(i *instance) map[string]any {
+	out := map[string]any{"name": i.argumentText("name")}
+	if count, err := strconv.ParseFloat(i.argumentText("node_count"), 64); err == nil {
+		out["node_count"] = count
+	}
+	zones := []string{}
+	if v := i.values["node_locations"]; v != cty.NilVal && v.CanIterateElements() {
+		for _, zone := range v.Elements() {
+			zones = append(zones, scalarText(zone))
+		}
+	}
+	out["node_locations"] = zones
+	return out
 }
 
 // destroyGuard returns the condition under which a resource cannot be destroyed, or

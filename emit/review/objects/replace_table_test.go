@@ -232,7 +232,7 @@ func TestGoldens(t *testing.T) {
 			if formatting != changed || changed < 20 {
 				t.Errorf("%d files of another layout, %d changed", formatting, changed)
 			}
-			if replaced, removed := Replacements(tree, other, nil); len(replaced)+len(removed) > 0 {
+			if replaced, removed, _ := Replacements(tree, other, nil); len(replaced)+len(removed) > 0 {
 				t.Errorf("%+v %+v", replaced, removed)
 			}
 		})

@@ -9,20 +9,25 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
+	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // jobEffects returns what a change does to jobs that run or wait when it is built: the
-// jobs on capacities that leave or get other nodes, in queues that leave, beyond a
-// lower quota, and of PriorityClasses with another value. conformance/cluster plays
+// jobs on capacities that leave, lose nodes or get other nodes, in queues that leave, beyond
+// a lower quota, and of PriorityClasses with another value. conformance/cluster plays
 // such changes on a control plane.
-func jobEffects(before, after *ir.Platform) []Line {
+func jobEffects(before, after *ir.Platform, losses []terraform.Loss) []Line {
 	if before.Name != after.Name || before.Project != after.Project || before.Region != after.Region {
 		return nil // the other platform has no jobs yet
 	}
 	if was, is := before.Scheduler.Facts(), after.Scheduler.Facts(); was.Name != is.Name {
 		return nil // the platform must be destroyed before
 	}
-	lines := slices.Concat(capacityEffects(before, after), queueEffects(before, after))
+	lost := map[string][]terraform.Why{} // by capacity
+	for _, l := range losses {
+		lost[l.Capacity] = append(lost[l.Capacity], l.Why)
+	}
+	lines := slices.Concat(capacityEffects(before, after, lost), queueEffects(before, after, lost))
 	return append(lines, priorityEffects(before, after)...)
 }
 
@@ -60,30 +65,26 @@ func jobLine(jobs, to, note string) Line {
 	return Line{Topic: TopicJobs, Subject: jobs, Op: delta.Changed, From: "run", To: to, Note: note}
 }
 
-// capacityEffects returns a line for each capacity that leaves or gets nodes with other
-// labels, and for each workload that can use no other capacity than those that leave.
-func capacityEffects(before, after *ir.Platform) []Line {
+// capacityEffects returns a line for each capacity that leaves, loses nodes or gets nodes
+// with other labels, and for each workload that can use no other capacity than those that
+// leave. The build's step retire stops the jobs of the same capacities.
+func capacityEffects(before, after *ir.Platform, lost map[string][]terraform.Why) []Line {
 	kept := map[string]*ir.Capacity{}
 	for i := range after.Capacities {
 		kept[after.Capacities[i].Name] = &after.Capacities[i]
 	}
-	// The build stops the jobs of Kueue before Terraform runs. Jobs of KAI Scheduler stop
-	// with their nodes.
-	stop := ir.Choose(after.Scheduler, "stop before", "stop when")
 	var lines []Line
 	for i := range before.Capacities {
 		c := &before.Capacities[i]
 		now := kept[c.Name]
-		jobs := fmt.Sprintf("jobs on capacity %q", c.Name)
 		quota := guaranteedText(c)
-		switch {
+		switch whys := lost[c.Name]; {
 		case now == nil:
-			lines = append(lines, jobLine(jobs, stop+" the nodes are deleted, and wait in their queues", quota))
-		case !slices.Equal(c.NodeLabels, now.NodeLabels):
-			lines = append(lines, jobLine(jobs, stop+" the nodes are replaced, and wait in their queues", quota))
-		case losesNodes(c, now):
-			lines = append(lines, jobLine(jobs, "stop if their node is deleted, and wait for another",
-				fmt.Sprintf("%d of %s are deleted", c.MaxNodes-now.MaxNodes, words.Count(c.MaxNodes, "node"))))
+			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Removed}, quota))
+		case !slices.Equal(c.NodeLabels, now.NodeLabels), slices.Contains(whys, terraform.Replaced):
+			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Replaced}, quota))
+		case len(whys) > 0:
+			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Fewer}, deletedText(c, now)))
 		}
 	}
 	queues := queuesByTeam(after)
@@ -102,6 +103,52 @@ func capacityEffects(before, after *ir.Platform) []Line {
 		From: "start", To: "never start",
 		Note: "they select labels that no capacity of their queue has: delete them, and submit the new jobs",
 	})
+}
+
+// OfLosses returns what node pools that lose nodes mean for jobs, if only the later plan is
+// known.
+func OfLosses(after *ir.Platform, losses []terraform.Loss) []Line {
+	stays := map[string]bool{}
+	for i := range after.Capacities {
+		stays[after.Capacities[i].Name] = true
+	}
+	var order []string
+	lost := map[string][]terraform.Why{}
+	for _, l := range losses {
+		if l.Capacity == after.SystemPool.Name {
+			continue
+		}
+		if lost[l.Capacity] == nil {
+			order = append(order, l.Capacity)
+		}
+		why := l.Why
+		if why == terraform.Removed && stays[l.Capacity] {
+			why = terraform.Fewer // one of several slices
+		}
+		lost[l.Capacity] = append(lost[l.Capacity], why)
+	}
+	var lines []Line
+	for _, capacity := range order {
+		lines = append(lines, lossLine(after, capacity, lost[capacity], ""))
+	}
+	return lines
+}
+
+// lossLine returns the line about the jobs on a capacity whose nodes are deleted or
+// replaced, or of which only some are. The build stops the jobs of Kueue before Terraform
+// runs. Jobs of KAI Scheduler stop with their nodes.
+func lossLine(after *ir.Platform, capacity string, whys []terraform.Why, note string) Line {
+	to := ir.Choose(after.Scheduler, "stop before", "stop when")
+	switch {
+	case slices.Contains(whys, terraform.Replaced):
+		to += " the nodes are replaced, and wait in their queues"
+	case slices.Contains(whys, terraform.Removed):
+		to += " the nodes are deleted, and wait in their queues"
+	default:
+		to = ir.Choose(after.Scheduler, "stop before nodes are deleted, and wait in their queues",
+			"stop if their node is deleted, and wait for another")
+	}
+	return jobLine(fmt.Sprintf("jobs on capacity %q", capacity), to, note)
 }
 
 // queuesByTeam returns the queues of each team.
@@ -134,9 +181,16 @@ func canReach(w *ir.Workload, q *ir.Queue, capacities map[string]*ir.Capacity) b
 	})
 }
 
-// losesNodes reports whether Terraform deletes nodes of a pool of a fixed size.
-func losesNodes(was, is *ir.Capacity) bool {
-	return was.Static && is.Static && is.MaxNodes < was.MaxNodes
+// deletedText says which nodes of a capacity are deleted.
+func deletedText(was, is *ir.Capacity) string {
+	left := slices.DeleteFunc(slices.Clone(was.Zones), func(z string) bool { return slices.Contains(is.Zones, z) })
+	switch {
+	case len(left) > 0:
+		return "those in " + words.And(left)
+	case is.MaxNodes < was.MaxNodes:
+		return fmt.Sprintf("%d of %s are deleted", was.MaxNodes-is.MaxNodes, words.Count(was.MaxNodes, "node"))
+	}
+	return ""
 }
 
 // guaranteedText returns the quota of a capacity that all queues are guaranteed.
@@ -151,7 +205,7 @@ func guaranteedText(c *ir.Capacity) string {
 
 // queueEffects returns the effects on the jobs of teams whose ClusterQueues leave, or
 // have less quota.
-func queueEffects(before, after *ir.Platform) []Line {
+func queueEffects(before, after *ir.Platform, lost map[string][]terraform.Why) []Line {
 	now := map[[2]string]*ir.Queue{} // by team and tier
 	stays := map[string]bool{}       // teams
 	for i := range after.Teams {
@@ -162,7 +216,6 @@ func queueEffects(before, after *ir.Platform) []Line {
 		}
 	}
 	queues := newTally(before)
-	fewer := fewerNodes(queues, after)
 	left := ir.Choose(after.Scheduler, "stop, and do not start again", "still run, but no further job starts")
 	var all effects
 	lowered := map[string]bool{} // shared queues that are told
@@ -187,31 +240,21 @@ func queueEffects(before, after *ir.Platform) []Line {
 			case q.Shared:
 				if !lowered[q.ClusterQueue] {
 					lowered[q.ClusterQueue] = true
-					all.addLowered("", "jobs in tier "+q.Tier, q, is, queues, fewer)
+					all.addLowered("", "jobs in tier "+q.Tier, q, is, queues, lost)
 				}
 			default:
-				all.addLowered(team, jobs, q, is, queues, fewer)
+				all.addLowered(team, jobs, q, is, queues, lost)
 			}
 		}
 	}
 	return all.lines()
 }
 
-// fewerNodes returns the names of the capacities that lose nodes.
-func fewerNodes(was tally, after *ir.Platform) map[string]bool {
-	fewer := map[string]bool{}
-	for i := range after.Capacities {
-		c := &after.Capacities[i]
-		if old := was.capacities[c.Name]; old != nil && losesNodes(old, c) {
-			fewer[c.Name] = true
-		}
-	}
-	return fewer
-}
-
 // addLowered adds the effect of each nominal quota that is lower than before, except on
-// the capacities in fewer. It looks only at the resources in which quota is counted.
-func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, queues tally, fewer map[string]bool) {
+// the capacities that lose nodes. It looks only at the resources in which quota is counted.
+func (e *effects) addLowered(
+	team, jobs string, was, is *ir.Queue, queues tally, lost map[string][]terraform.Why,
+) {
 	nominal := map[[2]string]*ir.ResourceQuota{}
 	for i := range is.Flavors {
 		for j := range is.Flavors[i].Quotas {
@@ -222,7 +265,7 @@ func (e *effects) addLowered(team, jobs string, was, is *ir.Queue, queues tally,
 	for _, f := range was.Flavors {
 		for _, old := range f.Quotas {
 			q := nominal[[2]string{f.Flavor, old.Resource}]
-			if q == nil || fewer[f.Flavor] || q.Nominal.Cmp(old.Nominal) >= 0 ||
+			if q == nil || lost[f.Flavor] != nil || q.Nominal.Cmp(old.Nominal) >= 0 ||
 				old.Resource != queues.countedIn(f.Flavor) {
 				continue
 			}

@@ -87,7 +87,7 @@ func TestDangerous(t *testing.T) {
 	open := &opened
 	open.Cluster.AuthorizedNetworks = []ir.NamedRange{{Name: "all", CIDR: "0.0.0.0/0"}}
 	of := func(before, after *ir.Platform) Line {
-		lines := Of(before, after)
+		lines := Of(before, after, nil)
 		i := slices.IndexFunc(lines, func(l Line) bool { return l.What == `authorised network "all"` })
 		if i < 0 {
 			t.Fatalf("no line about the network: %v", lines)
@@ -184,7 +184,7 @@ func TestExistingCluster(t *testing.T) {
 	plans := summaryPlans(t)
 	clusterLines := func(before, after *ir.Platform) []string {
 		var out []string
-		for _, l := range Of(before, after) {
+		for _, l := range Of(before, after, nil) {
 			if l.Topic == TopicCluster || l.Topic == TopicSecurity {
 				out = append(out, l.String())
 			}
@@ -308,7 +308,7 @@ func TestSummaryIsComplete(t *testing.T) {
 			old := reflect.New(l.value.Type()).Elem()
 			old.Set(l.value)
 			mutateLeaf(t, l)
-			lines := Of(before, plan)
+			lines := Of(before, plan, nil)
 			if len(lines) == 0 {
 				silent[l.path] = name
 			}
@@ -398,7 +398,7 @@ func TestSummaryMirrors(t *testing.T) {
 	all := summaryPlans(t)
 	for a, before := range all {
 		for b, after := range all {
-			there, back := Of(before, after), Of(after, before)
+			there, back := Of(before, after, nil), Of(after, before, nil)
 			if a == b && len(there) > 0 {
 				t.Errorf("%s against itself: %v", a, there)
 			}
@@ -408,7 +408,7 @@ func TestSummaryMirrors(t *testing.T) {
 			for _, l := range there {
 				checkLine(t, l)
 			}
-			if again := Of(copyOf(before), copyOf(after)); !gocmp.Equal(there, again) {
+			if again := Of(copyOf(before), copyOf(after), nil); !gocmp.Equal(there, again) {
 				t.Errorf("%s against %s differs from one time to the next", a, b)
 			}
 		}
@@ -421,7 +421,7 @@ func TestSummaryLeavesPlans(t *testing.T) {
 	before := copyOf(all["batch"])
 	for name, plan := range all {
 		is := copyOf(plan)
-		Of(all["batch"], plan)
+		Of(all["batch"], plan, nil)
 		if !reflect.DeepEqual(is, plan) || !reflect.DeepEqual(before, all["batch"]) {
 			t.Errorf("%s, or what it was compared with, has changed", name)
 		}

@@ -1,0 +1,22 @@
+# PLAN
+# losses has a line for each node pool that loses nodes by Terraform's plan: its capacity,
+# its name, why, and if it only gets fewer nodes, how many stay in each zone. kubectl
+# reads the plan as if it were an object.
+# shellcheck disable=SC2016 # the variables belong to the template
+lost='LOSSES'
+plan='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},'${plan#\{}
+losses=$(kubectl create --dry-run=client --validate=false -f - -o "go-template=$lost" <<<"$plan")
+losses=${losses//_/-}
+
+# shrink gives fewer nodes to the pools that get fewer. Terraform changes a reservation
+# before the pool that uses it, and Compute Engine does not make a reservation smaller than
+# its use.
+shrink() {
+  local pool why nodes
+  while read -r _ pool why nodes; do
+    if [[ $why == fewer ]]; then
+      gcloud container clusters resize "$CLUSTER" --project="$PROJECT" --location="$REGION" --node-pool="$pool" \
+        --num-nodes="$nodes" --quiet
+    fi
+  done <<<"$losses"
+}

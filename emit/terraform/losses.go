@@ -1,0 +1,75 @@
+package terraform
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// LossTemplate decides which node pools lose nodes when Terraform applies a plan. Its input
+// is what "terraform show -json" prints of the plan. Its output has a line for each such
+// pool: the label of its resource, its name, a Why, and a detail: for Zones a comma before
+// each zone that the pool leaves, for Fewer the nodes that stay in each zone.
+//
+// It is a template because two programs must decide the same: kubectl runs it in the build
+// on Terraform's plan, and Losses runs it in a review on what Terraform will plan.
+//
+// Source: Kubernetes documentation, "kubectl create", output format go-template.
+var LossTemplate = strings.TrimSpace(lossTemplate)
+
+//go:embed losses.tmpl
+var lossTemplate string
+
+// Why says why a node pool loses nodes.
+type Why string
+
+// The reasons, as LossTemplate prints them.
+const (
+	Removed  Why = "removed"  // the pool is deleted
+	Replaced Why = "replaced" // another pool takes its name
+	Zones    Why = "zones"    // it leaves a zone
+	Fewer    Why = "fewer"    // it gets fewer nodes in each zone
+)
+
+// Loss is a node pool that loses nodes.
+type Loss struct {
+	Capacity string // or the system's pool
+	Pool     string
+	Why      Why
+	Nodes    int // the nodes that stay in each zone; 0 unless Why is Fewer
+}
+
+// Losses returns the node pools that lose nodes when a plan is applied, in the order of the
+// plan. The plan has the form of the JSON that Terraform prints, as encoding/json decodes it
+// into an any. The error says where it has another form.
+//
+// Source: Terraform documentation, "JSON Output Format", Plan Representation.
+func Losses(plan any) ([]Loss, error) {
+	t, err := template.New("losses").Parse(LossTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, plan); err != nil {
+		return nil, err
+	}
+	var losses []Loss
+	for line := range strings.Lines(out.String()) {
+		l := Loss{}
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			return nil, fmt.Errorf("no node pool: %q", line)
+		}
+		// The names of pools and capacities contain no underscores.
+		l.Capacity, l.Pool, l.Why = strings.ReplaceAll(fields[0], "_", "-"), fields[1], Why(fields[2])
+		if l.Why == Fewer {
+			if l.Nodes, err = strconv.Atoi(fields[3]); err != nil {
+				return nil, err
+			}
+		}
+		losses = append(losses, l)
+	}
+	return losses, nil
+}
