@@ -241,6 +241,8 @@ type Pins struct {
 	Helm        *string `json:"helm"`
 	Terraform   *string `json:"terraform"`
 	Gcloud      *string `json:"gcloud"`
+
+	GoogleProvider []string `json:"googleProvider"`
 }
 
 // Hardware mirrors #Hardware.

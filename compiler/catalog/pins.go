@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // pin is the SHA-256 of the manifest, image or chart of one version. Its name is the
 // name of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
@@ -29,3 +31,22 @@ func Pin(name, version string) string {
 	}
 	return ""
 }
+
+// providerPins lists, by version, the SHA-256 of the archives of the Terraform provider
+// hashicorp/google: for linux_amd64, where the build runs, darwin_amd64, darwin_arm64 and
+// linux_arm64.
+//
+// Source: public repositories that pin the provider: two owners for linux_amd64, one of
+// them for the others.
+var providerPins = map[string][]string{
+	"7.45.0": {
+		"fb1b9d1ea7bc79b7409f02aa7c19ba39afa22dbead69e83ae7eb2691ac5c2426",
+		"58dadd7b96b7b706e2995a04f356862be7cfd6b55f6257464c8b10986abf8efa",
+		"172c9e4902e9a01b1111bbbb9063a47804ec5f4207b2221df9c398239ff3b350",
+		"7230a5e49abed243317b9de0ee7fd365b4a2775b532a5d66006b39c4703978ac",
+	},
+}
+
+// ProviderPins returns the SHA-256 of the provider's archives of a version, nil if they are
+// unknown.
+func ProviderPins(version string) []string { return slices.Clone(providerPins[version]) }

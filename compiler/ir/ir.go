@@ -76,7 +76,12 @@ type Versions struct {
 // Pins holds SHA-256 digests in hexadecimal: of the manifests of Kueue and JobSet, of
 // their charts, and of the images of Helm, Terraform and the Google Cloud CLI. An unknown
 // digest is "".
-type Pins struct{ Kueue, JobSet, KueueChart, JobSetChart, Helm, Terraform, Gcloud string }
+type Pins struct {
+	Kueue, JobSet, KueueChart, JobSetChart, Helm, Terraform, Gcloud string
+	// GoogleProvider are the digests of the archives of the provider, each for one of the
+	// platforms on which Terraform runs. It is nil if none is known.
+	GoogleProvider []string
+}
 
 // Cluster is the GKE cluster. For a cluster that others own, ReleaseChannel, MinVersion,
 // AuthorizedNetworks, DeletionProtection, Filestore, GCSFuse, Maintenance and Metrics have

@@ -23,5 +23,15 @@ func lowerPins(v schema.Versions) ir.Pins {
 		Helm:        pin(v.SHA256.Helm, "helm", v.Helm),
 		Terraform:   pin(v.SHA256.Terraform, "terraform", v.Terraform),
 		Gcloud:      pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
+
+		GoogleProvider: providerPins(v),
 	}
+}
+
+// providerPins returns the SHA-256 of the archives of the Terraform provider.
+func providerPins(v schema.Versions) []string {
+	if len(v.SHA256.GoogleProvider) > 0 {
+		return v.SHA256.GoogleProvider
+	}
+	return catalog.ProviderPins(v.GoogleProvider)
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -82,6 +83,7 @@ func unpinnedVersions(r *report) {
 		used               bool
 	}{
 		{"gcloud", "", pins.Gcloud, true},
+		{"googleProvider", "", strings.Join(pins.GoogleProvider, " "), !r.Blueprint.Delivery.InfrastructureManager},
 		{"helm", "", pins.Helm, slices.Contains(downloads, "helm")},
 		{"jobset", suffix, jobSet, r.Plan.InstallsJobSet() && compares},
 		{"kueue", suffix, kueue, r.Plan.InstallsKueue() && compares},
@@ -92,9 +94,13 @@ func unpinnedVersions(r *report) {
 			if version.suffix != "" {
 				does = "the GitOps tool then installs no other chart"
 			}
+			value := `"SHA256"`
+			if version.field == "googleProvider" {
+				value, does = "["+value+"]", "terraform init then refuses any other file"
+			}
 			r.add(at("versions", version.field),
 				fmt.Sprintf("the SHA-256 of this version of %s is not known", version.field),
-				withHelp("set versions: sha256: %s%s: \"SHA256\": %s", version.field, version.suffix, does))
+				withHelp("set versions: sha256: %s%s: %s: %s", version.field, version.suffix, value, does))
 		}
 	}
 }

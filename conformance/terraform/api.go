@@ -161,7 +161,8 @@ func (c *cloud) resize(pool string, nodes float64) {
 	c.Lock()
 	defer c.Unlock()
 	for key, v := range c.stored {
-		if arguments, _ := plain(v).(map[string]any); key[0] == "google_container_node_pool" && arguments["name"] == pool {
+		arguments, _ := plain(v).(map[string]any)
+		if key[0] == "google_container_node_pool" && arguments["name"] == pool {
 			c.stored[key] = walkArguments(v, func(path string, v tftypes.Value) tftypes.Value {
 				if path == "node_count" {
 					return tftypes.NewValue(tftypes.Number, nodes)

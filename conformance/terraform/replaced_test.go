@@ -265,7 +265,8 @@ func retired(t *testing.T, before, after string, losses []loss) []string {
 	t.Helper()
 	flavors := func(folder string) map[string]string {
 		out := map[string]string{}
-		for text := range strings.SplitSeq(read(t, filepath.Join(folder, "kubernetes/resource-flavors.yaml")), "\n---\n") {
+		all := read(t, filepath.Join(folder, "kubernetes/resource-flavors.yaml"))
+		for text := range strings.SplitSeq(all, "\n---\n") {
 			var flavor struct {
 				Metadata struct{ Name string }
 				Spec     struct {

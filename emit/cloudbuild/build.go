@@ -102,10 +102,15 @@ func terraformStep(p *ir.Platform, seconds int, id string, args ...string) task 
 }
 
 // terraformInit returns the step that initialises Terraform with the location of the
-// state.
+// state. If the folder has a lock file, Terraform changes nothing in it.
 func terraformInit(p *ir.Platform) task {
-	return terraformStep(p, 600, "terraform-init", "init", "-input=false",
-		"-backend-config=bucket=$"+ir.StateBucketSubstitution, "-backend-config=prefix=$"+ir.StatePrefixSubstitution)
+	args := []string{"init", "-input=false"}
+	if len(p.Versions.SHA256.GoogleProvider) > 0 {
+		args = append(args, "-lockfile=readonly")
+	}
+	return terraformStep(p, 600, "terraform-init", append(args,
+		"-backend-config=bucket=$"+ir.StateBucketSubstitution,
+		"-backend-config=prefix=$"+ir.StatePrefixSubstitution)...)
 }
 
 // infrastructureManager returns a step that runs a script on the deployment of

@@ -97,15 +97,18 @@ func TestSteps(t *testing.T) {
 	out := emittedFiles(t, fullPlatform())
 	want := []string{
 		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-show",
-		"retire", "terraform-apply", "metrics", "credentials", "kueue", "jobset", "priorities", "local-queues", "manifests",
+		"retire", "terraform-apply", "metrics", "credentials", "kueue", "jobset", "priorities",
+		"local-queues", "manifests",
 		"queues", "dashboards",
 	}
 	if diff := cmp.Diff(want, stepIDs(decodeBuild(t, out["cloudbuild/provision.yaml"]))); diff != "" {
 		t.Errorf("provision (-want +got):\n%s", diff)
 	}
 	want = []string{
-		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-show", "shrink",
-		"terraform-apply", "metrics", "credentials", "helm", "kai", "jobset", "priorities", "manifests", "queues", "dashboards",
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan",
+		"terraform-show", "shrink",
+		"terraform-apply", "metrics", "credentials", "helm", "kai", "jobset", "priorities", "manifests",
+		"queues", "dashboards",
 	}
 	if diff := cmp.Diff(want,
 		stepIDs(decodeBuild(t, emittedFiles(t, kaiPlatform())["cloudbuild/provision.yaml"]))); diff != "" {

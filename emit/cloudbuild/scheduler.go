@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit/terraform"
+	"github.com/batchwright/batchwright/emit/losses"
 )
 
 //go:embed scripts/kueue.sh
@@ -127,13 +127,13 @@ func kaiScheduler(p *ir.Platform) scheduler {
 // Terraform's plan. Without Infrastructure Manager, a step before it prints the plan.
 func retireTasks(p *ir.Platform, id, script string, variables ...variable) []task {
 	script = strings.NewReplacer(evictionMark, evictFunctions, evictMark, evictLoop, awaitMark, awaitPods,
-		lossesMark, strings.Replace(lossesScript, "LOSSES", terraform.LossTemplate, 1)).Replace(script)
+		lossesMark, strings.Replace(lossesScript, "LOSSES", losses.Template, 1)).Replace(script)
 	if p.Delivery.InfrastructureManager {
 		script = strings.Replace(script, clusterMark, runningCluster, 1)
 		script = strings.Replace(script, planMark, previewScript, 1)
-		return []task{infrastructureManager(p, 7200, id, script, append(clusterVariables(p)[1:], variables...)...)}
+		return []task{infrastructureManager(p, 3600, id, script, append(clusterVariables(p)[1:], variables...)...)}
 	}
-	show := terraformStep(p, 600, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
+	show := terraformStep(p, 120, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
 	show.Entrypoint = "sh"
 	script = strings.Replace(script, planMark, "plan=$(<terraform/plan.json)\n", 1)
 	return []task{show, clusterStep(p, 3600, id, script, variables...)}

@@ -776,7 +776,7 @@ func TestScriptsAreClean(t *testing.T) {
 		}
 		for _, args := range [][]string{
 			append([]string{"--norc", "--exclude=SC2154"}, scripts...), // variables of the parts are not assigned there
-			append([]string{"--norc", "--exclude=SC2034"}, whole...), // of the parts they have everything
+			append([]string{"--norc", "--exclude=SC2034"}, whole...),   // of the parts they have everything
 		} {
 			if out, err := exec.Command("shellcheck", args...).CombinedOutput(); err != nil {
 				t.Errorf("shellcheck: %v\n%s", err, out)

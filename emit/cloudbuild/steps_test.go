@@ -770,6 +770,7 @@ esac`
 			`-n team-a job-1`
 		again = `kubectl patch workloads.kueue.x-k8s.io --type=merge -p=\{\"metadata\":\{\"labels\":\{` +
 			`\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1`
+		zone   = `cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)`
 		resize = `gcloud container clusters resize gke-batch --project=my-project --location=us-central1 ` +
 			`--node-pool=l4-spot --num-nodes=1 --quiet`
 		apply = `kubectl apply --server-side --force-conflicts --field-manager=batchwright ` +
@@ -786,10 +787,9 @@ esac`
 			evict, "sleep 10", apply, again, "sleep 10", resize,
 		}},
 		"synced": {tool: ir.Flux, want: []string{
-			"kubectl uncordon -l batchwright-retired", "kubectl label nodes -l batchwright-retired batchwright-retired-",
-			`kubectl cordon -l cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)`,
-			`kubectl label nodes -l cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)` +
-				` --overwrite batchwright-retired=true`,
+			"kubectl uncordon -l batchwright-retired",
+			"kubectl label nodes -l batchwright-retired batchwright-retired-",
+			"kubectl cordon -l " + zone, "kubectl label nodes -l " + zone + " --overwrite batchwright-retired=true",
 			"kubectl cordon -l cloud.google.com/gke-nodepool=system",
 			"kubectl label nodes -l cloud.google.com/gke-nodepool=system --overwrite batchwright-retired=true",
 			evict, "sleep 10", again, "sleep 10", resize,
@@ -804,7 +804,8 @@ esac`
 			r := s.runStep(findStep(t, provisionBuild(p), "retire"))
 			got := slices.DeleteFunc(r.calls, func(call string) bool {
 				return strings.Contains(call, " get ") || strings.Contains(call, " create ") ||
-					strings.HasPrefix(call, "gcloud container clusters list") || strings.Contains(call, "get-credentials")
+					strings.HasPrefix(call, "gcloud container clusters list") ||
+					strings.Contains(call, "get-credentials")
 			})
 			if diff := cmp.Diff(test.want, got); diff != "" || r.code != 0 {
 				t.Errorf("exit code %d, calls (-want +got):\n%s\n%s", r.code, diff, r.output)
@@ -887,7 +888,8 @@ func TestGitOpsBuild(t *testing.T) {
 		}
 	}
 	want := []string{
-		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan", "terraform-show", "retire",
+		"settings", "access", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan",
+		"terraform-show", "retire",
 		"terraform-apply", "metrics", "credentials", "tensorboard",
 	}
 	if d := cmp.Diff(want, ids); d != "" {

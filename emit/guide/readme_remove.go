@@ -215,7 +215,7 @@ func explainBuckets(p *ir.Platform) markup {
 	}
 	return empty + " To keep the bucket instead, remove it from the Terraform state. You need " +
 		"Terraform and its credentials, as in " + linkTo(referencePage, stepsHeading) +
-		". Run `terraform -chdir=terraform init`, then " +
+		". Run " + codeSpan(initCommand(p)) + ", then " +
 		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]' " +
 		"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`. If you do this before the build, the bucket keeps its " +
 		"policy."

@@ -22,8 +22,9 @@ func kueueSteps(p *ir.Platform) buildSteps {
 		install = [][]markup{{"`kueue`", "installs Kueue with the platform's configuration, and waits until it runs"}}
 	}
 	return buildSteps{
-		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone, lose " +
-			"nodes or get other machines; waits until their pods have ended; makes node pools smaller that get fewer nodes"}},
+		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone, " +
+			"lose nodes or get other machines; waits until their pods have ended; makes node pools smaller that get " +
+			"fewer nodes"}},
 		install: install,
 		prepare: [][]markup{{"`local-queues`", "deletes the LocalQueues that move to another ClusterQueue"}},
 		queues:  "waits until all queues admit jobs, except the queues that an administrator has stopped",
@@ -52,7 +53,8 @@ func listBuildSteps(d *document, p *ir.Platform) {
 	own := schedulerOf(p).steps
 	if p.Delivery.GitOps.On() {
 		own.retire = [][]markup{{"`retire`", "stops the jobs on capacities that are gone or lose nodes; it stops the " +
-			"build if queues still give quota of a capacity that is gone; makes node pools smaller that get fewer nodes"}}
+			"build if queues still give quota of a capacity that is gone; makes node pools smaller that get fewer " +
+			"nodes"}}
 	}
 	rows := [][]markup{
 		{"`settings`", "stops a build with other values than the values for which this folder was compiled"},

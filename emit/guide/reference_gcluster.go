@@ -88,7 +88,7 @@ func gclusterDestroy(d *document, p *ir.Platform) {
 	lines := []string{"gcluster destroy ."}
 	if p.Cluster.DeletionProtection {
 		lines = append([]string{
-			"terraform -chdir=terraform init",
+			initCommand(p),
 			"terraform -chdir=terraform apply -target=google_container_cluster.main -var=deletion_protection=false",
 		}, lines...)
 	}

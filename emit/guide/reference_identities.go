@@ -40,7 +40,7 @@ func explainIdentities(d *document, p *ir.Platform) {
 			d.Para("These commands show the members of all teams. They need Terraform and its credentials, as in ",
 				linkHere(stepsHeading), ":")
 			d.Code("sh",
-				"terraform -chdir=terraform init",
+				initCommand(p),
 				"terraform -chdir=terraform output team_principals")
 		}
 	}

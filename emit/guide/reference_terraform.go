@@ -15,12 +15,21 @@ func bucketPurpose(p *ir.Platform) markup {
 	return "the versioned bucket of the Terraform state"
 }
 
+// initCommand returns the command that initializes Terraform without a change of the lock
+// file.
+func initCommand(p *ir.Platform) string {
+	if len(p.Versions.SHA256.GoogleProvider) > 0 {
+		return "terraform -chdir=terraform init -lockfile=readonly"
+	}
+	return "terraform -chdir=terraform init"
+}
+
 // explainTerraform shows how to run Terraform by hand.
 func explainTerraform(d *document, p *ir.Platform) {
 	if !p.Delivery.InfrastructureManager {
 		d.Para("Create ", createdByTerraform(p), ":")
 		d.Code("sh",
-			"terraform -chdir=terraform init",
+			initCommand(p),
 			"terraform -chdir=terraform plan -out=platform.tfplan",
 			"terraform -chdir=terraform apply platform.tfplan")
 		return

@@ -22,11 +22,11 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
-	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // State is one side of a comparison.
@@ -122,14 +122,14 @@ func Compare(before, after State) *Review {
 	// For large platforms this takes half as long as the rest.
 	var beside sync.WaitGroup
 	beside.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
-	var losses []terraform.Loss
-	r.Replacements, r.Removals, losses = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	var lost []losses.Loss
+	r.Replacements, r.Removals, lost = objects.Replacements(before.Tree, after.Tree, before.Plan)
 	switch {
 	case after.Plan == nil:
 	case before.Plan == nil:
-		r.Summary = summary.OfLosses(after.Plan, losses)
+		r.Summary = summary.OfLosses(after.Plan, lost)
 	default:
-		r.Summary = summary.Of(before.Plan, after.Plan, losses)
+		r.Summary = summary.Of(before.Plan, after.Plan, lost)
 		from, to := terraformState(before.Plan), terraformState(after.Plan)
 		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to

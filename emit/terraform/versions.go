@@ -1,7 +1,9 @@
 package terraform
 
 import (
-	"strings"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -18,11 +20,34 @@ func writeVersions(b *body, p *ir.Platform) {
 		terraform.note("Before version 1.9, a validation cannot refer to another variable.")
 		terraform.setString("required_version", ">= 1.9")
 	}
-	// A provider stays compatible within a major version. The minor version is the
-	// first that has every argument used here.
-	minor := p.Versions.GoogleProvider[:strings.LastIndex(p.Versions.GoogleProvider, ".")]
 	terraform.block("required_providers").setTokens("google", objectTokens([]entry{
 		{"source", stringTokens(googleProvider)},
-		{"version", stringTokens("~> " + minor)},
+		{"version", stringTokens(p.Versions.GoogleProvider)},
 	}))
+}
+
+// LockFile is the name of Terraform's lock file, below the root.
+const LockFile = ".terraform.lock.hcl"
+
+// writeLock writes the lock file, with which terraform init refuses a provider that has
+// another SHA-256. It writes nothing if no SHA-256 is known, or if Infrastructure Manager
+// initializes Terraform: nobody says what it makes of a lock file.
+//
+// Source: Terraform documentation, "Dependency Lock File": zh: is the SHA-256 of the zip
+// archive for one platform.
+func writeLock(b *body, p *ir.Platform) {
+	if len(p.Versions.SHA256.GoogleProvider) == 0 || p.Delivery.InfrastructureManager {
+		return
+	}
+	b.note("The provider of versions.tf, as a build downloads it. With -lockfile=readonly, terraform",
+		"init changes nothing here.")
+	provider := b.block("provider", "registry.terraform.io/"+googleProvider)
+	provider.setString("version", p.Versions.GoogleProvider)
+	provider.setString("constraints", p.Versions.GoogleProvider)
+	var hashes []string
+	for _, sum := range p.Versions.SHA256.GoogleProvider {
+		hashes = append(hashes, "zh:"+sum)
+	}
+	slices.Sort(hashes)
+	provider.setTokens("hashes", hclwrite.TokensForValue(stringTuple(hashes)))
 }

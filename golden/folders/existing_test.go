@@ -63,7 +63,8 @@ func TestExistingClusterSteps(t *testing.T) {
 	for build, want := range map[string][]string{
 		"provision": {
 			"settings", "access", "cluster", "turn", "state-bucket", "unlock", "terraform-init", "terraform-plan",
-			"retire", "terraform-apply", "credentials", "priorities", "local-queues", "manifests", "queues", "managed",
+			"terraform-show", "retire", "terraform-apply", "credentials", "priorities", "local-queues",
+			"manifests", "queues", "managed",
 			"dashboards",
 		},
 		"destroy": {"settings", "access", "turn", "unlock", "terraform-init", "leave", "terraform-destroy"},

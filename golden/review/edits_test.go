@@ -514,7 +514,7 @@ var edits = []edit{
 		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n",
 		new: "		nodes: 2\n",
 		summary: []string{
-			`jobs | jobs on capacity "l4-reserved": run -> stop if their node is deleted, and wait for another ` +
+			`jobs | jobs on capacity "l4-reserved": run -> stop before nodes are deleted, and wait in their queues ` +
 				`(2 of 4 nodes are deleted)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
 				`of the 4 GPUs, more than there are)`,
@@ -545,6 +545,12 @@ var edits = []edit{
 		name: "machine type", blueprint: "batch-platform", old: `l4: {machine: "g2-standard-24"`,
 		new: `l4: {machine: "g2-standard-48"`,
 		summary: []string{
+			`jobs | jobs on capacity "l4-ondemand": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 16 GPUs there)`,
+			`jobs | jobs on capacity "l4-reserved": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 16 GPUs there)`,
+			`jobs | jobs on capacity "l4-spot": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 48 GPUs there)`,
 			"capacity | 3 capacities: l4-ondemand, l4-reserved, l4-spot: machine: g2-standard-24 with 2 nvidia-l4 -> " +
 				"g2-standard-48 with 4 nvidia-l4 (48 vCPUs and 192 GiB of memory a node; GKE makes the nodes anew " +
 				"for it)",
@@ -611,6 +617,8 @@ var edits = []edit{
 		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string  @tag(zone)`,
 		new: `*"us-central1-c" | string  @tag(zone)`,
 		summary: []string{
+			`jobs | jobs on capacity "a3-ultra": run -> stop before nodes are deleted, and wait in their queues ` +
+				`(the nodes in us-central1-b are deleted)`,
 			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
 		},
 		replaced: []string{
@@ -629,6 +637,10 @@ var edits = []edit{
 		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
 		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
+			`jobs | jobs on capacity "l4-ondemand": run -> stop before nodes are deleted, and wait in their ` +
+				`queues (the nodes in us-central1-b are deleted)`,
+			`jobs | jobs on capacity "l4-spot": run -> stop before nodes are deleted, and wait in their queues ` +
+				`(the nodes in us-central1-b are deleted)`,
 			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, " +
 				"us-central1-c",
 			"limits | node auto-provisioning: most memory in the cluster: 4232 -> 4200 GiB",
@@ -653,7 +665,7 @@ var edits = []edit{
 	{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
-			`jobs | jobs on capacity "slices": run -> stop if their node is deleted, and wait for another ` +
+			`jobs | jobs on capacity "slices": run -> stop before nodes are deleted, and wait in their queues ` +
 				`(8 of 8 nodes are deleted)`,
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
 				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
@@ -717,6 +729,8 @@ var edits = []edit{
 		new: `"a100-dws": {hardware: "a100-pair", consumption: flexStart: {queued: true, ` +
 			`maxRunSeconds: 86400}, maxNodes: 2}`,
 		summary: []string{
+			`jobs | jobs on capacity "a100-dws": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 4 GPUs there)`,
 			`capacity | capacity "a100-dws": longest run of a node: 7 -> 1 day`,
 		},
 		replaced: []string{
@@ -748,6 +762,8 @@ var edits = []edit{
 	{
 		name: "GPUDirect off", blueprint: "a3-ultra-flex", old: "gpuDirect: true", new: "gpuDirect: false",
 		summary: []string{
+			`jobs | jobs on capacity "a3-ultra": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 512 GPUs there)`,
 			"cluster | cluster: multi-networking: on -> off (it is decided when a cluster is made)",
 			"cluster | network: MTU: 8896 bytes -> Google Cloud's default (Terraform leaves the MTU of an existing " +
 				"network unchanged)",

@@ -51,10 +51,11 @@ var rooms = map[string][]string{
 
 	"emit":                {},
 	"emit/hostile":        {},
+	"emit/losses":         {},
 	"emit/markdown":       {"compiler/words"},
 	"emit/mermaid":        {"compiler/words"},
 	"emit/kubeyaml":       {"compiler/ir"},
-	"emit/cloudbuild":     {"compiler/ir", "compiler/words", "emit"},
+	"emit/cloudbuild":     {"compiler/ir", "compiler/words", "emit", "emit/losses"},
 	"emit/monitoring":     {"compiler/ir", "compiler/words"},
 	"emit/dashboard":      {"compiler/ir", "compiler/words", "emit", "emit/kubeyaml", "emit/monitoring"},
 	"emit/demonstration":  {"compiler/ir", "compiler/words", "emit"},
@@ -76,7 +77,8 @@ var rooms = map[string][]string{
 
 	"emit/review": {
 		"compiler/console", "compiler/cost", "compiler/ir", "compiler/secret", "compiler/words", "emit",
-		"emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/live", "emit/review/objects",
+		"emit/losses", "emit/markdown", "emit/rehearsal/report", "emit/review/delta", "emit/review/live",
+		"emit/review/objects",
 		"emit/review/summary",
 	},
 	"emit/review/delta": {},
@@ -88,9 +90,10 @@ var rooms = map[string][]string{
 	// emit/terraform holds the table of the arguments that replace a resource, next
 	// to the code that sets them.
 	"emit/review/objects": {
-		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/review/delta", "emit/terraform",
+		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/losses", "emit/review/delta",
+		"emit/terraform",
 	},
-	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/monitoring", "emit/review/delta"},
+	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/losses", "emit/monitoring", "emit/review/delta"},
 
 	"compiler/editor": {
 		"schema", "compiler/blueprint", "compiler/blueprint/load", "compiler/catalog", "compiler/diag",

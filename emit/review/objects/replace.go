@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/terraform"
 )
 
@@ -25,11 +26,11 @@ import (
 // left the configuration.
 //
 // Both lists start with these four types. If the earlier plan is nil, they do not list the
-// affected nodes and workloads. Losses are the node pools that lose nodes, sorted by
+// affected nodes and workloads. Lost are the node pools that lose nodes, sorted by
 // address. All three are empty if one of the two roots cannot be read or takes too long
 // to evaluate.
 func Replacements(before, after emit.Tree, earlier *ir.Platform) (
-	replaced, removed []Replacement, losses []terraform.Loss,
+	replaced, removed []Replacement, lost []losses.Loss,
 ) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
@@ -77,7 +78,7 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 			}
 		}
 	}
-	losses, err := terraform.Losses(is.planPools())
+	lost, err := losses.Of(is.planPools())
 	if err != nil || was.budget < 0 || is.budget < 0 {
 		return nil, nil, nil
 	}
@@ -86,11 +87,11 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 			return cmp.Or(cmp.Compare(typeRank(a.Address), typeRank(b.Address)), cmp.Compare(a.Address, b.Address))
 		})
 	}
-	return replaced, removed, losses
+	return replaced, removed, lost
 }
 
 // planPools returns what Terraform will plan for the node pools that exist before the
-// change, in the form of its JSON, with the arguments that terraform.LossTemplate reads.
+// change, in the form of its JSON, with the arguments that losses.Template reads.
 func (r *root) planPools() any {
 	var changes []any
 	for _, address := range slices.Sorted(maps.Keys(r.earlier.resources)) {
@@ -115,7 +116,7 @@ func (r *root) planPools() any {
 	return map[string]any{"resource_changes": changes}
 }
 
-// poolArguments returns the arguments of a node pool that LossTemplate reads, except those
+// poolArguments returns the arguments of a node pool that losses.Template reads, except those
 // that the root alone does not determine.
 func poolArguments(i *instance) map[string]any {
 	out := map[string]any{"name": i.argumentText("name")}

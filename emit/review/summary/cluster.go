@@ -54,7 +54,7 @@ func (s *sheet) addPlatform() {
 		{"Kueue", v.Kueue, pins.Kueue, pins.KueueChart}, {"JobSet", v.JobSet, pins.JobSet, pins.JobSetChart},
 		{"KAI Scheduler", v.KAI, "", ""}, {"Helm", v.Helm, pins.Helm, ""}, {"NCCL plugin gIB", v.GIB, "", ""},
 		{"Terraform", v.Terraform, pins.Terraform, ""}, {"Google Cloud CLI", v.Gcloud, pins.Gcloud, ""},
-		{"Terraform provider hashicorp/google", v.GoogleProvider, "", ""},
+		{"Terraform provider hashicorp/google", v.GoogleProvider, strings.Join(pins.GoogleProvider, ", "), ""},
 	} {
 		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)

@@ -8,23 +8,23 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/review/delta"
-	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // jobEffects returns what a change does to jobs that run or wait when it is built: the
 // jobs on capacities that leave, lose nodes or get other nodes, in queues that leave, beyond
 // a lower quota, and of PriorityClasses with another value. conformance/cluster plays
 // such changes on a control plane.
-func jobEffects(before, after *ir.Platform, losses []terraform.Loss) []Line {
+func jobEffects(before, after *ir.Platform, pools []losses.Loss) []Line {
 	if before.Name != after.Name || before.Project != after.Project || before.Region != after.Region {
 		return nil // the other platform has no jobs yet
 	}
 	if was, is := before.Scheduler.Facts(), after.Scheduler.Facts(); was.Name != is.Name {
 		return nil // the platform must be destroyed before
 	}
-	lost := map[string][]terraform.Why{} // by capacity
-	for _, l := range losses {
+	lost := map[string][]losses.Why{} // by capacity
+	for _, l := range pools {
 		lost[l.Capacity] = append(lost[l.Capacity], l.Why)
 	}
 	lines := slices.Concat(capacityEffects(before, after, lost), queueEffects(before, after, lost))
@@ -68,7 +68,7 @@ func jobLine(jobs, to, note string) Line {
 // capacityEffects returns a line for each capacity that leaves, loses nodes or gets nodes
 // with other labels, and for each workload that can use no other capacity than those that
 // leave. The build's step retire stops the jobs of the same capacities.
-func capacityEffects(before, after *ir.Platform, lost map[string][]terraform.Why) []Line {
+func capacityEffects(before, after *ir.Platform, lost map[string][]losses.Why) []Line {
 	kept := map[string]*ir.Capacity{}
 	for i := range after.Capacities {
 		kept[after.Capacities[i].Name] = &after.Capacities[i]
@@ -80,11 +80,11 @@ func capacityEffects(before, after *ir.Platform, lost map[string][]terraform.Why
 		quota := guaranteedText(c)
 		switch whys := lost[c.Name]; {
 		case now == nil:
-			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Removed}, quota))
-		case !slices.Equal(c.NodeLabels, now.NodeLabels), slices.Contains(whys, terraform.Replaced):
-			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Replaced}, quota))
+			lines = append(lines, lossLine(after, c.Name, []losses.Why{losses.Removed}, quota))
+		case !slices.Equal(c.NodeLabels, now.NodeLabels), slices.Contains(whys, losses.Replaced):
+			lines = append(lines, lossLine(after, c.Name, []losses.Why{losses.Replaced}, quota))
 		case len(whys) > 0:
-			lines = append(lines, lossLine(after, c.Name, []terraform.Why{terraform.Fewer}, deletedText(c, now)))
+			lines = append(lines, lossLine(after, c.Name, []losses.Why{losses.Fewer}, deletedText(c, now)))
 		}
 	}
 	queues := queuesByTeam(after)
@@ -107,14 +107,14 @@ func capacityEffects(before, after *ir.Platform, lost map[string][]terraform.Why
 
 // OfLosses returns what node pools that lose nodes mean for jobs, if only the later plan is
 // known.
-func OfLosses(after *ir.Platform, losses []terraform.Loss) []Line {
+func OfLosses(after *ir.Platform, pools []losses.Loss) []Line {
 	stays := map[string]bool{}
 	for i := range after.Capacities {
 		stays[after.Capacities[i].Name] = true
 	}
 	var order []string
-	lost := map[string][]terraform.Why{}
-	for _, l := range losses {
+	lost := map[string][]losses.Why{}
+	for _, l := range pools {
 		if l.Capacity == after.SystemPool.Name {
 			continue
 		}
@@ -122,8 +122,8 @@ func OfLosses(after *ir.Platform, losses []terraform.Loss) []Line {
 			order = append(order, l.Capacity)
 		}
 		why := l.Why
-		if why == terraform.Removed && stays[l.Capacity] {
-			why = terraform.Fewer // one of several slices
+		if why == losses.Removed && stays[l.Capacity] {
+			why = losses.Fewer // one of several slices
 		}
 		lost[l.Capacity] = append(lost[l.Capacity], why)
 	}
@@ -137,12 +137,12 @@ func OfLosses(after *ir.Platform, losses []terraform.Loss) []Line {
 // lossLine returns the line about the jobs on a capacity whose nodes are deleted or
 // replaced, or of which only some are. The build stops the jobs of Kueue before Terraform
 // runs. Jobs of KAI Scheduler stop with their nodes.
-func lossLine(after *ir.Platform, capacity string, whys []terraform.Why, note string) Line {
+func lossLine(after *ir.Platform, capacity string, whys []losses.Why, note string) Line {
 	to := ir.Choose(after.Scheduler, "stop before", "stop when")
 	switch {
-	case slices.Contains(whys, terraform.Replaced):
+	case slices.Contains(whys, losses.Replaced):
 		to += " the nodes are replaced, and wait in their queues"
-	case slices.Contains(whys, terraform.Removed):
+	case slices.Contains(whys, losses.Removed):
 		to += " the nodes are deleted, and wait in their queues"
 	default:
 		to = ir.Choose(after.Scheduler, "stop before nodes are deleted, and wait in their queues",
@@ -186,7 +186,7 @@ func deletedText(was, is *ir.Capacity) string {
 	left := slices.DeleteFunc(slices.Clone(was.Zones), func(z string) bool { return slices.Contains(is.Zones, z) })
 	switch {
 	case len(left) > 0:
-		return "those in " + words.And(left)
+		return "the nodes in " + words.And(left) + " are deleted"
 	case is.MaxNodes < was.MaxNodes:
 		return fmt.Sprintf("%d of %s are deleted", was.MaxNodes-is.MaxNodes, words.Count(was.MaxNodes, "node"))
 	}
@@ -205,7 +205,7 @@ func guaranteedText(c *ir.Capacity) string {
 
 // queueEffects returns the effects on the jobs of teams whose ClusterQueues leave, or
 // have less quota.
-func queueEffects(before, after *ir.Platform, lost map[string][]terraform.Why) []Line {
+func queueEffects(before, after *ir.Platform, lost map[string][]losses.Why) []Line {
 	now := map[[2]string]*ir.Queue{} // by team and tier
 	stays := map[string]bool{}       // teams
 	for i := range after.Teams {
@@ -253,7 +253,7 @@ func queueEffects(before, after *ir.Platform, lost map[string][]terraform.Why) [
 // addLowered adds the effect of each nominal quota that is lower than before, except on
 // the capacities that lose nodes. It looks only at the resources in which quota is counted.
 func (e *effects) addLowered(
-	team, jobs string, was, is *ir.Queue, queues tally, lost map[string][]terraform.Why,
+	team, jobs string, was, is *ir.Queue, queues tally, lost map[string][]losses.Why,
 ) {
 	nominal := map[[2]string]*ir.ResourceQuota{}
 	for i := range is.Flavors {

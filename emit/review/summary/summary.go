@@ -15,19 +15,19 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/review/delta"
-	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // Of returns the changes between two plans, by topic. It turns each plan into facts,
 // each with its own key, and returns the facts that differ. A change and its
 // opposite therefore have the same lines, with their sides exchanged, except for what
-// the change does to jobs that run or wait. For these, losses are the node pools that lose
+// the change does to jobs that run or wait. For these, pools are the node pools that lose
 // nodes. The time is linear in the size of the plans.
-func Of(before, after *ir.Platform, losses []terraform.Loss) []Line {
+func Of(before, after *ir.Platform, pools []losses.Loss) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(planFacts(before, same), planFacts(after, same))
-	return slices.Concat(jobEffects(before, after, losses), foldChanges(changes),
+	return slices.Concat(jobEffects(before, after, pools), foldChanges(changes),
 		cloudQuota(before.Demand.Rows, after.Demand.Rows))
 }
 

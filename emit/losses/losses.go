@@ -1,4 +1,8 @@
-package terraform
+// Package losses decides which node pools lose nodes when Terraform applies a plan.
+//
+// A plan goes in, and node pools come out. The build of a folder runs Template on the plan
+// that Terraform has made. A review runs it on the plan that it expects.
+package losses
 
 import (
 	_ "embed"
@@ -8,24 +12,24 @@ import (
 	"text/template"
 )
 
-// LossTemplate decides which node pools lose nodes when Terraform applies a plan. Its input
-// is what "terraform show -json" prints of the plan. Its output has a line for each such
-// pool: the label of its resource, its name, a Why, and a detail: for Zones a comma before
-// each zone that the pool leaves, for Fewer the nodes that stay in each zone.
+// Template decides. Its input is what "terraform show -json" prints of a plan, and its
+// output has a line for each node pool that loses nodes: the label of its resource, its
+// name, a Why, and a detail. That is for Zones a comma before each zone that the pool leaves,
+// and for Fewer the number of nodes that stay in each zone.
 //
-// It is a template because two programs must decide the same: kubectl runs it in the build
-// on Terraform's plan, and Losses runs it in a review on what Terraform will plan.
+// It is a template because two programs must decide the same: kubectl runs it in the build,
+// and Of in a review.
 //
 // Source: Kubernetes documentation, "kubectl create", output format go-template.
-var LossTemplate = strings.TrimSpace(lossTemplate)
+var Template = strings.TrimSpace(source)
 
 //go:embed losses.tmpl
-var lossTemplate string
+var source string
 
 // Why says why a node pool loses nodes.
 type Why string
 
-// The reasons, as LossTemplate prints them.
+// The reasons, as Template prints them.
 const (
 	Removed  Why = "removed"  // the pool is deleted
 	Replaced Why = "replaced" // another pool takes its name
@@ -41,13 +45,13 @@ type Loss struct {
 	Nodes    int // the nodes that stay in each zone; 0 unless Why is Fewer
 }
 
-// Losses returns the node pools that lose nodes when a plan is applied, in the order of the
+// Of returns the node pools that lose nodes when a plan is applied, in the order of the
 // plan. The plan has the form of the JSON that Terraform prints, as encoding/json decodes it
 // into an any. The error says where it has another form.
 //
 // Source: Terraform documentation, "JSON Output Format", Plan Representation.
-func Losses(plan any) ([]Loss, error) {
-	t, err := template.New("losses").Parse(LossTemplate)
+func Of(plan any) ([]Loss, error) {
+	t, err := template.New("losses").Parse(Template)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package terraform
+package losses
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLosses reads changes of node pools in the form in which Terraform prints them.
-func TestLosses(t *testing.T) {
+// TestOf reads changes of node pools in the form in which Terraform prints them.
+func TestOf(t *testing.T) {
 	for name, test := range map[string]struct {
 		change string
 		want   []Loss
@@ -20,7 +20,8 @@ func TestLosses(t *testing.T) {
 		"new":    {change: `"actions": ["create"], "before": null, "after": {"name": "l4-a", "node_locations": ["a"]}`},
 		"larger": {change: `"actions": ["update"], "before": {"node_count": 4}, "after": {"node_count": 5}`},
 		"autoscaled from now on": {
-			change: `"actions": ["update"], "before": {"node_count": 4}, "after": {"autoscaling": []}, "after_unknown": {"node_count": true}`,
+			change: `"actions": ["update"], "before": {"node_count": 4}, "after": {"autoscaling": []},
+				"after_unknown": {"node_count": true}`,
 		},
 		"removed": {
 			`"actions": ["delete"], "before": {"name": "l4-a", "node_count": 4}, "after": null`,
@@ -40,11 +41,13 @@ func TestLosses(t *testing.T) {
 			[]Loss{{"l4-a", "l4-a", Zones, 0}},
 		},
 		"fewer nodes": {
-			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 12}, "after": {"name": "l4-a", "node_count": 10}`,
+			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 12},
+				"after": {"name": "l4-a", "node_count": 10}`,
 			[]Loss{{"l4-a", "l4-a", Fewer, 10}},
 		},
 		"no nodes": {
-			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 1}, "after": {"name": "l4-a", "node_count": 0}`,
+			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 1},
+				"after": {"name": "l4-a", "node_count": 0}`,
 			[]Loss{{"l4-a", "l4-a", Fewer, 0}},
 		},
 	} {
@@ -56,16 +59,16 @@ func TestLosses(t *testing.T) {
 			if err := json.Unmarshal([]byte(plan), &decoded); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Losses(decoded)
+			got, err := Of(decoded)
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 				t.Errorf("(-want +got):\n%s\n%v", diff, err)
 			}
 		})
 	}
-	if got, err := Losses(map[string]any{}); got != nil || err != nil {
+	if got, err := Of(map[string]any{}); got != nil || err != nil {
 		t.Errorf("a plan without changes: %v, %v", got, err)
 	}
-	if _, err := Losses("no plan"); err == nil {
+	if _, err := Of("no plan"); err == nil {
 		t.Error("a text is no plan")
 	}
 }

@@ -1,0 +1,1 @@
+../../batch-platform/terraform/.terraform.lock.hcl
