@@ -169,7 +169,8 @@ func (f *folder) withoutPods(pool string) {
 	nodes := strings.Fields(f.kubectl("get", "nodes", "--selector=cloud.google.com/gke-nodepool="+pool,
 		"-o", "jsonpath={.items[*].metadata.name}"))
 	pods := f.kubectl("get", "pods", "--all-namespaces",
-		"--field-selector=status.phase!=Succeeded,status.phase!=Failed", "-o", `jsonpath={range .items[*]}{.spec.nodeName} {.metadata.name}{"\n"}{end}`)
+		"--field-selector=status.phase!=Succeeded,status.phase!=Failed", "-o",
+		`jsonpath={range .items[*]}{.spec.nodeName} {.metadata.name}{"\n"}{end}`)
 	for line := range strings.Lines(pods) {
 		if node, pod, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(nodes, node) {
 			f.Errorf("pod %s is on a node of pool %s", pod, pool)
