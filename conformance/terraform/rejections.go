@@ -148,9 +148,26 @@ var users = map[string][][2]string{ // type of the resource, to type and argumen
 		{"google_compute_subnetwork", "network"}, {"google_compute_router", "network"},
 		{"google_compute_firewall", "network"}, {"google_container_cluster", "network"},
 	},
-	"google_compute_subnetwork":      {{"google_container_cluster", "subnetwork"}},
+	"google_compute_subnetwork": {
+		{"google_container_cluster", "subnetwork"},
+		{"google_container_node_pool", "network_config.additional_node_network_configs.subnetwork"},
+	},
 	"google_compute_router":          {{"google_compute_router_nat", "router"}},
 	"google_compute_resource_policy": {{"google_container_node_pool", "placement_policy.policy_name"}},
+}
+
+// values returns the texts of an argument in all blocks of its path.
+func values(arguments map[string]any, path []string) (out []string) {
+	if text, _ := arguments[path[0]].(string); len(path) == 1 && text != "" {
+		return []string{text}
+	}
+	blocks, _ := arguments[path[0]].([]any)
+	for _, b := range blocks {
+		if inner, _ := b.(map[string]any); inner != nil && len(path) > 1 {
+			out = append(out, values(inner, path[1:])...)
+		}
+	}
+	return out
 }
 
 // rejectDelete returns the error of an API that keeps a resource. The caller holds the lock.
@@ -161,14 +178,10 @@ func (c *cloud) rejectDelete(kind, id string) error {
 	}
 	for _, user := range users[kind] {
 		for arguments := range c.all(user[0]) {
-			outer, argument, nested := strings.Cut(user[1], ".")
-			if nested {
-				arguments = block(arguments, outer)
-			} else {
-				argument = outer
-			}
-			if used, _ := arguments[argument].(string); used != "" && lastElement(used) == name {
-				return fmt.Errorf("%s: %w", id, errUsed)
+			for _, used := range values(arguments, strings.Split(user[1], ".")) {
+				if lastElement(used) == name {
+					return fmt.Errorf("%s: %w", id, errUsed)
+				}
 			}
 		}
 	}

@@ -149,12 +149,12 @@ func TestReplaced(t *testing.T) {
 			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
 		},
 		"a3-ultra-flex": {
-			{name: "zone", replaced: 9, tag: "zone=us-central1-c"},
+			{name: "zone", replaced: 10, tag: "zone=us-central1-c"},
 			{name: "not queued", replaced: 1, old: "flexStart: queued: true", new: "flexStart: queued: false"},
 			{name: "Spot", replaced: 1, old: "flexStart: queued: true", new: "spot: {}"},
 			{name: "networks of GPUs", replaced: 1, old: `, gpuDirect: true`, new: ""},
 			{
-				name: "range of RDMA", replaced: 8, old: "network: {",
+				name: "range of RDMA", replaced: 9, old: "network: {",
 				new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {",
 			},
 			{name: "two networks", replaced: 1, old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
@@ -393,8 +393,9 @@ func (r root) become(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		if ext := filepath.Ext(file); filepath.Base(file) != "local_override.tf" && (ext == ".tf" || ext == ".tfvars") {
+	for _, file := range append(files, filepath.Join(r.dir, ".terraform.lock.hcl")) {
+		if filepath.Base(file) != "local_override.tf" &&
+			slices.Contains([]string{".tf", ".tfvars", ".hcl"}, filepath.Ext(file)) {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}

@@ -110,7 +110,11 @@ func writeLifecycle(np *body, p pool, triggers ...trigger) {
 				block.note(t.note...)
 			}
 		}
-		block.setExpr("replace_triggered_by", constant("["+strings.Join(names, ", ")+"]"))
+		list := "[" + strings.Join(names, ", ") + "]"
+		if len(names) > 2 {
+			list = "[\n" + strings.Join(names, ",\n") + ",\n]"
+		}
+		block.setExpr("replace_triggered_by", constant(list))
 	}
 	if p.takenOver {
 		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")

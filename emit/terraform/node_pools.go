@@ -64,7 +64,7 @@ func systemPool(b *body, p *ir.Platform) {
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
-	triggers := slices.Concat(placementTrigger(b, c), reservationTrigger(c))
+	triggers := slices.Concat(placementTrigger(b, c), reservationTrigger(c), networkTriggers(p, c))
 	option := c.Option.Facts()
 	b.note(optionNote(option)...)
 	var np *body
@@ -162,6 +162,28 @@ func reservationTrigger(c ir.Capacity) []trigger {
 			"pool with the reservation.",
 		},
 	}}
+}
+
+// networkTriggers returns the triggers of a pool whose nodes use subnets that the platform
+// creates. A network is only replaced together with its subnets.
+//
+// Source: Compute Engine API, resourceInUseByAnotherResource.
+func networkTriggers(p *ir.Platform, c ir.Capacity) []trigger {
+	if p.Network.Existing != nil || c.Machine.AcceleratorNetworks {
+		return nil
+	}
+	var triggers []trigger
+	for i, name := range c.Networks {
+		t := trigger{name: constant("google_compute_subnetwork.gpu[" + string(stringTokens(name).Bytes()) + "].id")}
+		if i == 0 {
+			t.note = []constant{
+				"Compute Engine does not delete a subnet that nodes use: Terraform must replace the pool",
+				"with it.",
+			}
+		}
+		triggers = append(triggers, t)
+	}
+	return triggers
 }
 
 // zoneTokens returns the node locations of a capacity: a reference to the platform's

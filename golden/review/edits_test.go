@@ -617,11 +617,12 @@ var edits = []edit{
 		name: "zone", blueprint: "a3-ultra-flex", old: `*"us-central1-b" | string  @tag(zone)`,
 		new: `*"us-central1-c" | string  @tag(zone)`,
 		summary: []string{
-			`jobs | jobs on capacity "a3-ultra": run -> stop before nodes are deleted, and wait in their queues ` +
-				`(the nodes in us-central1-b are deleted)`,
+			`jobs | jobs on capacity "a3-ultra": run -> stop before the nodes are replaced, and wait in their ` +
+				`queues (the queues guarantee 512 GPUs there)`,
 			"cluster | platform: zones of the nodes: us-central1-b -> us-central1-c",
 		},
 		replaced: []string{
+			"google_container_node_pool.a3_ultra",
 			`google_compute_network.gpu["rdma"]`,
 			`google_compute_subnetwork.gpu["rdma-0"]`,
 			`google_compute_subnetwork.gpu["rdma-1"]`,

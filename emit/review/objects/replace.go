@@ -241,13 +241,19 @@ func (r *root) trigger(s *managed) (differs bool, because []Field) {
 			continue
 		}
 		for _, t := range a.Expr.Variables() {
+			key := ""
+			if len(t) == 4 { // an instance of a resource
+				if index, ok := t[2].(hcl.TraverseIndex); ok && index.Key.Type() == cty.String {
+					key, t = index.Key.AsString(), slices.Delete(slices.Clone(t), 2, 3)
+				}
+			}
 			if len(t) != 3 {
 				continue // not an argument of a resource
 			}
 			name, _ := t[1].(hcl.TraverseAttr)
 			argument, _ := t[2].(hcl.TraverseAttr)
 			address := s.module.prefix + t.RootName() + "." + name.Name
-			was, is := r.earlier.findInstance(address, ""), r.findInstance(address, "")
+			was, is := r.earlier.findInstance(address, key), r.findInstance(address, key)
 			switch {
 			case was == nil || is == nil:
 			case was.argumentText(argument.Name) != is.argumentText(argument.Name):

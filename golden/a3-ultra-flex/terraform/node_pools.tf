@@ -159,6 +159,20 @@ resource "google_container_node_pool" "a3_ultra" {
   lifecycle {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
+
+    # Compute Engine does not delete a subnet that nodes use: Terraform must replace the pool
+    # with it.
+    replace_triggered_by = [
+      google_compute_subnetwork.gpu["gvnic-1"].id,
+      google_compute_subnetwork.gpu["rdma-0"].id,
+      google_compute_subnetwork.gpu["rdma-1"].id,
+      google_compute_subnetwork.gpu["rdma-2"].id,
+      google_compute_subnetwork.gpu["rdma-3"].id,
+      google_compute_subnetwork.gpu["rdma-4"].id,
+      google_compute_subnetwork.gpu["rdma-5"].id,
+      google_compute_subnetwork.gpu["rdma-6"].id,
+      google_compute_subnetwork.gpu["rdma-7"].id,
+    ]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.
