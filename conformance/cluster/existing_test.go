@@ -133,8 +133,9 @@ func (f *folder) others() {
 		name: "others", nodes: 2, machine: "e2-standard-4",
 		labels: map[string]string{"pool": "others", "cloud.google.com/gke-nodepool": "others"},
 	})
-	f.queues("others", count{1, 1})
 	f.running(map[string]int{"others": 2})
+	f.kubectl("apply", "--server-side", "--field-manager=owner", "-f", data+"/waits.yaml")
+	f.queues("others", count{1, 1})
 	f.eventually(f.unfinished)
 	// Other changes, which nobody expects, must not come with the platform.
 	const quiet = 2 * time.Second

@@ -51,7 +51,7 @@ func (f *folder) running(want map[string]int) {
 		objects := f.get("nodes,pods,daemonsets", "--all-namespaces")
 		pools := nodePools(objects)
 		got := map[string]int{}
-		late := ""
+		late, pending := "", ""
 		for _, o := range objects {
 			switch {
 			case o.Kind == "Pod" && o.Status.Phase == "Running" && o.Metadata.Labels[jobLabel] != "":
@@ -59,12 +59,14 @@ func (f *folder) running(want map[string]int) {
 				if o.Metadata.Deletion != "" {
 					late += fmt.Sprintf("%s is deleted, and runs\n", o)
 				}
+			case o.Kind == "Pod" && o.Status.Phase == "Pending":
+				pending += fmt.Sprintf("%s is pending: %v\n", o, o.Status.Conditions)
 			case o.Kind == "DaemonSet" && (o.Status.Desired == 0 || o.Status.Ready != o.Status.Desired):
 				late += fmt.Sprintf("%s: %d pods of %d\n", o, o.Status.Ready, o.Status.Desired)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			late += "running pods by node pool:\n" + diff
+			late += "running pods by node pool:\n" + diff + pending
 		}
 		return late
 	})
