@@ -137,6 +137,61 @@ func TestReplaced(t *testing.T) {
 				name: "pool of the system", old: "systemPool: nodesPerZone: 2",
 				new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`,
 			},
+			{name: "smaller pool of the system", old: "nodesPerZone: 2", new: "nodesPerZone: 1"},
+			{name: "release channel", old: `"RAPID"`, new: `"REGULAR"`},
+			{name: "CSI driver", old: "filestore:    true", new: "filestore:    false"},
+			{name: "limits of auto-provisioning", old: `"nvidia-l4": 300`, new: `"nvidia-l4": 200`},
+			{
+				name: "security group", replaced: 2, old: "gke-security-groups@example.com",
+				new: "gke-security-groups@other.example.com",
+			},
+			{name: "deletion protection", old: "cluster: {", new: "cluster: {\n\tdeletionProtection: false"},
+			{name: "image streaming", old: "cluster: {", new: "cluster: {\n\timageStreaming: false"},
+			{
+				name: "authorized networks", old: "cluster: {",
+				new: "cluster: {\n\tauthorizedNetworks: office: \"203.0.113.0/24\"",
+			},
+			{name: "flow logs", old: "cluster: {", new: "security: flowLogs: true\ncluster: {"},
+			{name: "Binary Authorization", old: "cluster: {", new: "security: binaryAuthorization: true\ncluster: {"},
+			{name: "labels", old: "cluster: {", new: "labels: cost: \"4711\"\ncluster: {"},
+			{name: "labels of teams", old: "	bucket: true", new: "	bucket: true\n\tlabels: cost: \"4711\""},
+			{name: "a team more", old: `	"team-d": `, new: "	\"team-e\": cohort: \"team-c-d\"\n\t\"team-d\": "},
+			{name: "accounts of the teams", old: `"wi-\(Team)"`, new: `"sa-\(Team)"`},
+			{name: "most nodes", old: "maxNodes: 36", new: "maxNodes: 40"},
+			{name: "fewer nodes at most", old: "maxNodes: 36", new: "maxNodes: 26"},
+			{name: "nodes that always run", old: "maxNodes: 24", new: "minNodes: 3, maxNodes: 24"},
+			{name: "end of support", old: "maxNodes: 24", new: `maxNodes: 24, upgrades: "endOfSupport"`},
+			{
+				name: "type of disk", old: `l4: {machine: "g2-standard-24",`,
+				new: `l4: {machine: "g2-standard-24", disk: type: "pd-ssd",`,
+			},
+		},
+		"kai-departments": {
+			{name: "fewer nodes", old: "nodes: 4", new: "nodes: 3\n\taccept: E0602: \"fewer for now\""},
+			{name: "reservation's name", replaced: 1, old: `"h100-reservation"`, new: `"other"`},
+			{name: "on demand", replaced: 1, old: `reservation: name: "h100-reservation"`, new: "onDemand: {}"},
+			{
+				name: "driver", replaced: 1, old: `h100: machine: "a3-highgpu-8g"`,
+				new: `h100: {machine: "a3-highgpu-8g", gpuDriver: "LATEST"}`,
+			},
+		},
+		"shared-vpc": {
+			{name: "fewer nodes", old: "nodes: 4", new: `nodes: 3, accept: E0602: "fewer for now"`},
+			{name: "subnet of the GPUs", replaced: 1, old: `"gpu-gvnic-b"`, new: `"gpu-gvnic-c"`},
+			{name: "no Spot", replaced: 1, old: "spot: {}", new: "onDemand: {}"},
+			{name: "a team less", old: `	speech: members: ["user:speech@example.com"]`, new: ""},
+		},
+		"existing": {
+			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-c"]`, new: `zones: ["us-central1-a"]`},
+			{name: "machine", replaced: 2, old: `"g2-standard-24"`, new: `"g2-standard-48"`},
+			{name: "most nodes", old: "maxNodes: 8", new: "maxNodes: 12"},
+		},
+		"batch-platform-argocd": {
+			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},
+			{
+				name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
+				new: `zones: ["us-central1-a", "us-central1-c"]`,
+			},
 		},
 		"tpu-training": {
 			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
@@ -161,20 +216,29 @@ func TestReplaced(t *testing.T) {
 		},
 	} {
 		t.Run(blueprint, func(t *testing.T) {
-			source := repository + "/blueprints/" + blueprint
+			sources := []string{repository + "/blueprints/" + blueprint}
+			if strings.HasPrefix(blueprint, "batch-platform-") { // an overlay
+				sources = append([]string{repository + "/blueprints/batch-platform"}, sources...)
+			}
 			before := t.TempDir()
-			compile(t, program, before, source)
+			compile(t, program, before, sources...)
 			r := open(t, blueprint)
 			r.prepare(t)
 			r.create(t)
 			for _, e := range edits {
 				t.Run(e.name, func(t *testing.T) {
-					after, dir := t.TempDir(), t.TempDir()
-					if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
-						t.Fatal(err)
+					after := t.TempDir()
+					var args []string
+					for i, source := range sources {
+						dir := t.TempDir()
+						if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+							t.Fatal(err)
+						}
+						if i == 0 {
+							e.apply(t, dir)
+						}
+						args = append(args, dir)
 					}
-					e.apply(t, dir)
-					args := []string{dir}
 					if e.tag != "" {
 						args = append(args, "-t", e.tag)
 					}
@@ -260,12 +324,17 @@ func (r root) losses(t *testing.T, folder string) (out []loss) {
 }
 
 // retired returns the capacities of which the build stops the jobs, sorted: those of pools
-// that lose nodes, and those whose flavor is gone or has other labels.
+// that lose nodes, and those whose flavor is gone or has other labels. KAI Scheduler has no
+// flavors, and its jobs stop with their nodes.
 func retired(t *testing.T, before, after string, losses []loss) []string {
 	t.Helper()
 	flavors := func(folder string) map[string]string {
 		out := map[string]string{}
-		all := read(t, filepath.Join(folder, "kubernetes/resource-flavors.yaml"))
+		name := filepath.Join(folder, "kubernetes/resource-flavors.yaml")
+		if _, err := os.Stat(name); err != nil {
+			return nil
+		}
+		all := read(t, name)
 		for text := range strings.SplitSeq(all, "\n---\n") {
 			var flavor struct {
 				Metadata struct{ Name string }
@@ -283,7 +352,7 @@ func retired(t *testing.T, before, after string, losses []loss) []string {
 	was, is := flavors(before), flavors(after)
 	stopped := map[string]bool{}
 	for _, l := range losses {
-		if _, runs := was[l.capacity]; runs { // the other pool is the system's
+		if l.capacity != "system" {
 			stopped[l.capacity] = true
 		}
 	}
