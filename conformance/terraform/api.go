@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -29,6 +30,24 @@ type cloud struct {
 	unreadable string
 	policies   policies // of buckets and projects
 	slow       []string // types of resources whose deletion takes a while
+	failing    int      // every request of this number is answered with an error; 0 for none
+	requests   int      // that create, change or delete a resource
+}
+
+// errUnavailable is an error after which a request can be sent again.
+//
+// Source: Google Cloud APIs, "Errors", UNAVAILABLE.
+var errUnavailable = errors.New("googleapi: Error 503: The service is currently unavailable., backendError")
+
+// unavailable returns the error of a request that fails by chance, nil for most requests.
+func (c *cloud) unavailable() error {
+	c.Lock()
+	defer c.Unlock()
+	c.requests++
+	if c.failing > 0 && c.requests%c.failing == 0 {
+		return errUnavailable
+	}
+	return nil
 }
 
 // defaultProject is the project of every platform that is tested.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,6 +68,62 @@ func TestBuilds(t *testing.T) {
 			t.Errorf("the cluster is not protected:\n%s", out)
 		}
 	})
+}
+
+// TestHalves applies a folder, and destroys it, while some requests fail. The next build
+// must do the rest, and destroying must also work after half an apply.
+func TestHalves(t *testing.T) {
+	r := open(t, "batch-platform")
+	r.prepare(t)
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	destroy := slices.Insert(slices.Clone(step(t, "destroy", "terraform-destroy").Args), 1, "-no-color")
+	unprotect := func(t *testing.T) {
+		c := exec.CommandContext(t.Context(), "sh", "-c", step(t, "destroy", "unprotect").Script)
+		c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	empty := func(t *testing.T) {
+		t.Helper()
+		if left := r.must(t, "state", "list"); len(left) > 0 {
+			t.Errorf("left in the state:\n%s", left)
+		}
+		for key := range r.cloud.stored {
+			t.Errorf("left: %s %s", key[0], key[1])
+		}
+	}
+	for _, each := range []int{2, 3, 7} {
+		t.Run(strconv.Itoa(each), func(t *testing.T) {
+			r.cloud.failing = each
+			if said := r.plan(t, "apply", "-auto-approve").said; len(said) == 0 {
+				t.Error("no request of the apply fails")
+			}
+			r.cloud.failing = 0
+			half, restore := read(t, file), r.cloud.snapshot()
+			unprotect(t)
+			r.must(t, destroy...)
+			empty(t)
+
+			write(t, file, half)
+			restore()
+			if said := r.plan(t, "apply", "-auto-approve").said; len(said) > 0 {
+				t.Errorf("the second apply says %q", said)
+			}
+			if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+				t.Errorf("a third apply would do %v, and terraform says %q", again.actions, again.said)
+			}
+			unprotect(t)
+			r.cloud.failing = each
+			if out, ok := r.run(t, destroy...); ok || !bytes.Contains(out, []byte("Error 503")) {
+				t.Errorf("no request of the destroy fails:\n%s", out)
+			}
+			r.cloud.failing = 0
+			unprotect(t)
+			r.must(t, destroy...)
+			empty(t)
+		})
+	}
 }
 
 // buildStep is a step of a build.

@@ -384,6 +384,10 @@ func (d *double) ApplyResourceChange(_ context.Context,
 		//lint:ignore SA1019 the real provider sets it, too
 		UnsafeToUseLegacyTypeSystem: true,
 	}
+	if err := d.cloud.unavailable(); err != nil {
+		out.NewState, out.Diagnostics = r.PriorState, refusal(err)
+		return out, nil
+	}
 	schema := d.schemas.resources[r.TypeName]
 	if gone, err := r.PlannedState.IsNull(); gone || err != nil {
 		prior, err := r.PriorState.Unmarshal(schema.ValueType())
