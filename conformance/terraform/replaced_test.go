@@ -465,7 +465,7 @@ func (r root) become(t *testing.T, folder string) {
 	for _, file := range append(files, filepath.Join(r.dir, ".terraform.lock.hcl")) {
 		if filepath.Base(file) != "local_override.tf" &&
 			slices.Contains([]string{".tf", ".tfvars", ".hcl"}, filepath.Ext(file)) {
-			if err := os.Remove(file); err != nil {
+			if err := os.RemoveAll(file); err != nil {
 				t.Fatal(err)
 			}
 		}
