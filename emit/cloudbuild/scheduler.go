@@ -131,10 +131,10 @@ func retireTasks(p *ir.Platform, id, script string, variables ...variable) []tas
 	if p.Delivery.InfrastructureManager {
 		script = strings.Replace(script, clusterMark, runningCluster, 1)
 		script = strings.Replace(script, planMark, previewScript, 1)
-		return []task{infrastructureManager(p, 3600, id, script, append(clusterVariables(p)[1:], variables...)...)}
+		return []task{infrastructureManager(p, 7200, id, script, append(clusterVariables(p)[1:], variables...)...)}
 	}
 	show := terraformStep(p, 120, "terraform-show", "-c", "terraform show -json platform.tfplan >plan.json")
 	show.Entrypoint = "sh"
 	script = strings.Replace(script, planMark, "plan=$(<terraform/plan.json)\n", 1)
-	return []task{show, clusterStep(p, 3600, id, script, variables...)}
+	return []task{show, clusterStep(p, 5400, id, script, variables...)}
 }

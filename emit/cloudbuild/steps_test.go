@@ -738,7 +738,7 @@ case $call in
 *"get deployment"*) echo 1 ;;
 *"create "*"-f - "*)
   [[ $(cat) == '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},"resource_changes":[]}' ]] || exit 1
-  printf '%s\n' 'l4_spot l4-spot fewer 1' 'cpu cpu zones ,us-central1-b' 'system system replaced '
+  printf '%s\n' 'l4_spot l4-spot fewer 1' 'cpu cpu zone us-central1-b' 'system system replaced '
   ;;
 *create*shared-queues*) ;;
 *create*teams*) printf '%s\n' 'ClusterQueue cq-a ' ;;
@@ -770,7 +770,8 @@ esac`
 			`-n team-a job-1`
 		again = `kubectl patch workloads.kueue.x-k8s.io --type=merge -p=\{\"metadata\":\{\"labels\":\{` +
 			`\"batchwright-evicted\":null\}\}\,\"spec\":\{\"active\":true\}\} -n team-a job-1`
-		zone   = `cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone\ in\ \(us-central1-b\)`
+		pool   = `cloud.google.com/gke-nodepool=`
+		zone   = `cloud.google.com/gke-nodepool=cpu\,topology.kubernetes.io/zone=us-central1-b`
 		resize = `gcloud container clusters resize gke-batch --project=my-project --location=us-central1 ` +
 			`--node-pool=l4-spot --num-nodes=1 --quiet`
 		apply = `kubectl apply --server-side --force-conflicts --field-manager=batchwright ` +
@@ -789,10 +790,12 @@ esac`
 		"synced": {tool: ir.Flux, want: []string{
 			"kubectl uncordon -l batchwright-retired",
 			"kubectl label nodes -l batchwright-retired batchwright-retired-",
-			"kubectl cordon -l " + zone, "kubectl label nodes -l " + zone + " --overwrite batchwright-retired=true",
-			"kubectl cordon -l cloud.google.com/gke-nodepool=system",
-			"kubectl label nodes -l cloud.google.com/gke-nodepool=system --overwrite batchwright-retired=true",
-			evict, "sleep 10", again, "sleep 10", resize,
+			"kubectl cordon -l " + pool + "l4-spot",
+			"kubectl label nodes -l " + pool + "l4-spot --overwrite batchwright-retired=fewer",
+			"kubectl cordon -l " + zone, "kubectl label nodes -l " + zone + " --overwrite batchwright-retired=zone",
+			"kubectl cordon -l " + pool + "system",
+			"kubectl label nodes -l " + pool + "system --overwrite batchwright-retired=replaced",
+			evict, "sleep 10", "sleep 10", resize, "kubectl uncordon -l batchwright-retired=fewer", again,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

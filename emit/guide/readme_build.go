@@ -70,12 +70,9 @@ func buildsLink(p *ir.Platform) markup {
 // hashicorp/google, google_container_cluster, "Timeouts". A test compares the hours with
 // the builds.
 func explainTime(d *document, p *ir.Platform) {
-	hours := markup("10")
+	hours := markup("11")
 	if p.Delivery.GitOps.On() {
 		hours = "7" // without the steps that apply manifests
-		if p.Delivery.InfrastructureManager {
-			hours = "6"
-		}
 	}
 	first := markup("because it creates the cluster. Google documents no time for this, only the limits are known: " +
 		"Terraform gives up if the cluster is not ready after 40 minutes, and Cloud Build stops")

@@ -23,7 +23,7 @@ func kueueSteps(p *ir.Platform) buildSteps {
 	}
 	return buildSteps{
 		retire: [][]markup{{"`retire`", "stops the queues that are gone, and the jobs on capacities that are gone, " +
-			"lose nodes or get other machines; waits until their pods have ended; makes node pools smaller that get " +
+			"lose nodes or get other machines; waits until their pods have ended; shrinks the node pools that get " +
 			"fewer nodes"}},
 		install: install,
 		prepare: [][]markup{{"`local-queues`", "deletes the LocalQueues that move to another ClusterQueue"}},
@@ -34,7 +34,7 @@ func kueueSteps(p *ir.Platform) buildSteps {
 // kaiSteps returns the steps of a build that belong to KAI Scheduler.
 func kaiSteps() buildSteps {
 	return buildSteps{
-		retire: [][]markup{{"`shrink`", "makes node pools smaller that get fewer nodes"}},
+		retire: [][]markup{{"`shrink`", "shrinks the node pools that get fewer nodes"}},
 		install: [][]markup{
 			{"`helm`", "copies the program Helm for the next step"},
 			{"`kai`", "installs KAI Scheduler, and waits until it runs"},
@@ -53,7 +53,7 @@ func listBuildSteps(d *document, p *ir.Platform) {
 	own := schedulerOf(p).steps
 	if p.Delivery.GitOps.On() {
 		own.retire = [][]markup{{"`retire`", "stops the jobs on capacities that are gone or lose nodes; it stops the " +
-			"build if queues still give quota of a capacity that is gone; makes node pools smaller that get fewer " +
+			"build if queues still give quota of a capacity that is gone; shrinks the node pools that get fewer " +
 			"nodes"}}
 	}
 	rows := [][]markup{

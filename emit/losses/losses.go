@@ -13,9 +13,9 @@ import (
 )
 
 // Template decides. Its input is what "terraform show -json" prints of a plan, and its
-// output has a line for each node pool that loses nodes: the label of its resource, its
-// name, a Why, and a detail. That is for Zones a comma before each zone that the pool leaves,
-// and for Fewer the number of nodes that stay in each zone.
+// output has a line for each reason why a node pool loses nodes: the label of its resource,
+// its name, a Why, and for Zone the zone, for Fewer the number of nodes that stay in each
+// zone.
 //
 // It is a template because two programs must decide the same: kubectl runs it in the build,
 // and Of in a review.
@@ -33,21 +33,22 @@ type Why string
 const (
 	Removed  Why = "removed"  // the pool is deleted
 	Replaced Why = "replaced" // another pool takes its name
-	Zones    Why = "zones"    // it leaves a zone
+	Zone     Why = "zone"     // it leaves a zone
 	Fewer    Why = "fewer"    // it gets fewer nodes in each zone
 )
 
-// Loss is a node pool that loses nodes.
+// Loss is a reason why a node pool loses nodes.
 type Loss struct {
 	Capacity string // or the system's pool
 	Pool     string
 	Why      Why
-	Nodes    int // the nodes that stay in each zone; 0 unless Why is Fewer
+	Zone     string // that the pool leaves; "" unless Why is Zone
+	Nodes    int    // that stay in each zone; 0 unless Why is Fewer
 }
 
-// Of returns the node pools that lose nodes when a plan is applied, in the order of the
-// plan. The plan has the form of the JSON that Terraform prints, as encoding/json decodes it
-// into an any. The error says where it has another form.
+// Of returns why node pools lose nodes when a plan is applied, in the order of the plan. The
+// plan has the form of the JSON that Terraform prints, as encoding/json decodes it into an
+// any. The error says where it has another form.
 //
 // Source: Terraform documentation, "JSON Output Format", Plan Representation.
 func Of(plan any) ([]Loss, error) {
@@ -68,8 +69,11 @@ func Of(plan any) ([]Loss, error) {
 		}
 		// The names of pools and capacities contain no underscores.
 		l.Capacity, l.Pool, l.Why = strings.ReplaceAll(fields[0], "_", "-"), fields[1], Why(fields[2])
-		if l.Why == Fewer {
-			if l.Nodes, err = strconv.Atoi(fields[3]); err != nil {
+		switch detail := strings.Join(fields[3:], " "); l.Why {
+		case Zone:
+			l.Zone = detail
+		case Fewer:
+			if l.Nodes, err = strconv.Atoi(detail); err != nil {
 				return nil, err
 			}
 		}

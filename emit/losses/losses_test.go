@@ -25,30 +25,35 @@ func TestOf(t *testing.T) {
 		},
 		"removed": {
 			`"actions": ["delete"], "before": {"name": "l4-a", "node_count": 4}, "after": null`,
-			[]Loss{{"l4-a", "l4-a", Removed, 0}},
+			[]Loss{{"l4-a", "l4-a", Removed, "", 0}},
 		},
 		"replaced": {
 			`"actions": ["delete", "create"], "before": {"name": "l4-a-1"}, "after": {"name": "l4-a-1"}`,
-			[]Loss{{"l4-a", "l4-a-1", Replaced, 0}},
+			[]Loss{{"l4-a", "l4-a-1", Replaced, "", 0}},
 		},
 		"replaced, the new one first": {
 			`"actions": ["create", "delete"], "before": {"name": "l4-a"}, "after": {"name": "l4-a"}`,
-			[]Loss{{"l4-a", "l4-a", Replaced, 0}},
+			[]Loss{{"l4-a", "l4-a", Replaced, "", 0}},
 		},
 		"a zone less": {
 			`"actions": ["update"], "before": {"name": "l4-a", "node_locations": ["a", "b", "c"], "node_count": null},
 				"after": {"name": "l4-a", "node_locations": ["a", "d"], "node_count": null}`,
-			[]Loss{{"l4-a", "l4-a", Zones, 0}},
+			[]Loss{{"l4-a", "l4-a", Zone, "b", 0}, {"l4-a", "l4-a", Zone, "c", 0}},
+		},
+		"a zone less, and fewer nodes in the other": {
+			`"actions": ["update"], "before": {"name": "l4-a", "node_locations": ["a", "b"], "node_count": 4},
+				"after": {"name": "l4-a", "node_locations": ["a"], "node_count": 2}`,
+			[]Loss{{"l4-a", "l4-a", Fewer, "", 2}, {"l4-a", "l4-a", Zone, "b", 0}},
 		},
 		"fewer nodes": {
 			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 12},
 				"after": {"name": "l4-a", "node_count": 10}`,
-			[]Loss{{"l4-a", "l4-a", Fewer, 10}},
+			[]Loss{{"l4-a", "l4-a", Fewer, "", 10}},
 		},
 		"no nodes": {
 			`"actions": ["update"], "before": {"name": "l4-a", "node_count": 1},
 				"after": {"name": "l4-a", "node_count": 0}`,
-			[]Loss{{"l4-a", "l4-a", Fewer, 0}},
+			[]Loss{{"l4-a", "l4-a", Fewer, "", 0}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

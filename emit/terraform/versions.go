@@ -31,7 +31,7 @@ const LockFile = ".terraform.lock.hcl"
 
 // writeLock writes the lock file, with which terraform init refuses a provider that has
 // another SHA-256. It writes nothing if no SHA-256 is known, or if Infrastructure Manager
-// initializes Terraform: nobody says what it makes of a lock file.
+// initializes Terraform: its documentation does not say how it treats a lock file.
 //
 // Source: Terraform documentation, "Dependency Lock File": zh: is the SHA-256 of the zip
 // archive for one platform.

@@ -28,9 +28,8 @@ reactivate() {
   fi
 }
 
-
 # await calls a function every ten seconds until it prints nothing, and sets left to what
-# it printed last. After each other call, it calls a second function.
+# it printed last. Whenever it prints something, await calls a second function.
 await() { # function, seconds since the start of the step, second function
   local failures=0 tries=240
   while true; do

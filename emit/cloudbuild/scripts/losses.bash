@@ -1,7 +1,7 @@
 # PLAN
-# losses has a line for each node pool that loses nodes by Terraform's plan: its capacity,
-# its name, why, and if it only gets fewer nodes, how many stay in each zone. kubectl
-# reads the plan as if it were an object.
+# losses has a line for each reason why a node pool loses nodes by Terraform's plan: the
+# capacity, the pool, the reason, and the zone that it leaves, or the number of nodes that
+# stay in each zone. kubectl reads the plan as if it were an object.
 # shellcheck disable=SC2016 # the variables belong to the template
 lost='LOSSES'
 plan='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},'${plan#\{}

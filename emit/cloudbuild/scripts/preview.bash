@@ -11,3 +11,4 @@ if [[ -n $state ]]; then
   plan=$(curl --fail --silent --show-error --config - <<<"url = \"$url\"")
   gcloud infra-manager previews delete "$preview" --quiet
 fi
+SECONDS=0 # the limits below count from here

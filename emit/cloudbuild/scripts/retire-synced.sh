@@ -8,11 +8,14 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 # CLUSTER
+# The label finds the nodes that a build has cordoned and that stay, because it failed.
+kubectl uncordon -l batchwright-retired
+kubectl label nodes -l batchwright-retired batchwright-retired-
 # LOSSES
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
-  echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again when Kueue runs.'
+  echo 'Kueue does not run, so no job is evicted. If this build removes a capacity, submit it again when Kueue runs.'
   shrink
   exit 0
 fi
@@ -37,19 +40,16 @@ if [[ -n $stale ]]; then
 fi
 namespaces=$(kubectl get namespaces -l "$TEAMS" -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}')
 
-# The quota of a capacity that loses nodes stays, so jobs could start on these nodes. The
-# label finds the nodes that a build has cordoned and that stay, because it failed.
-kubectl uncordon -l batchwright-retired
-kubectl label nodes -l batchwright-retired batchwright-retired-
-while read -r _ pool why zones; do
+# The quota of a capacity that loses nodes stays, so jobs could start on these nodes. GKE
+# chooses the nodes of a pool that gets fewer.
+while read -r _ pool why detail; do
+  [[ -n $pool ]] || continue
   going="cloud.google.com/gke-nodepool=$pool"
-  case $why in
-  removed | replaced) ;;
-  zones) going+=",topology.kubernetes.io/zone in (${zones#,})" ;;
-  *) continue ;;
-  esac
+  if [[ $why == zone ]]; then
+    going+=",topology.kubernetes.io/zone=$detail"
+  fi
   kubectl cordon -l "$going"
-  kubectl label nodes -l "$going" --overwrite batchwright-retired=true
+  kubectl label nodes -l "$going" --overwrite "batchwright-retired=$why"
 done <<<"$losses"
 
 # EVICTION
@@ -72,18 +72,19 @@ admitted() {
     ) -
 }
 
-# A job that gets its quota after this line has no pods on the nodes that go away.
+# The pods of a job that gets its quota after this line wait for other nodes.
 present=$(admitted)
 running() {
   admitted | awk 'NR == FNR { present[$0]; next } $0 in present' <(printf '%s\n' "$present") -
 }
 
 # EVICT
-trap - EXIT
-reactivate
 if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1
 fi
 # AWAIT PODS
 shrink
+kubectl uncordon -l batchwright-retired=fewer
+trap - EXIT
+reactivate

@@ -3,7 +3,7 @@
 # ClusterQueues that are gone, and the jobs on capacities that are gone, lose nodes or get
 # other nodes. These jobs wait in their queues again, and start where they may. Otherwise a
 # job would keep its quota and never run again, and a queue that is gone would hold quota
-# that its successor gives too.
+# that its successor also provides.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -12,7 +12,7 @@ shopt -s inherit_errexit
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
-  echo 'Kueue does not run, so no job is stopped. If this build removes a capacity, submit it again at its end.'
+  echo 'Kueue does not run, so no job is evicted. If this build removes a capacity, submit it again at its end.'
   shrink
   exit 0
 fi

@@ -72,7 +72,7 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 			if is.findInstance(address, i.key) == nil {
 				r := describe(s, i, i)
 				if s.kind == "google_compute_reservation" && is.usesReservation(i.argumentText("name")) {
-					r.Guard = "while nodes use it: this takes two builds, of which the first removes the capacity"
+					r.Guard = "while nodes use it: remove the capacity first"
 				}
 				removed = append(removed, r)
 			}

@@ -257,7 +257,7 @@ removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.reservation_affinity.values: a, b -> res
-removed: google_compute_reservation.r 8 nodes t/x u/w, not while nodes use it: this takes two builds, of which the first removes the capacity
+removed: google_compute_reservation.r 8 nodes t/x u/w, not while nodes use it: remove the capacity first
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 		{"what others refer to", []string{`network = "t"`, `network = "u"`}, `
 google_compute_network.team["t"] 0 nodes

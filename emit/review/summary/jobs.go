@@ -145,7 +145,7 @@ func lossLine(after *ir.Platform, capacity string, whys []losses.Why, note strin
 	case slices.Contains(whys, losses.Removed):
 		to += " the nodes are deleted, and wait in their queues"
 	default:
-		to = ir.Choose(after.Scheduler, "stop before nodes are deleted, and wait in their queues",
+		to = ir.Choose(after.Scheduler, "all stop before some of the nodes are deleted, and wait in their queues",
 			"stop if their node is deleted, and wait for another")
 	}
 	return jobLine(fmt.Sprintf("jobs on capacity %q", capacity), to, note)
