@@ -514,7 +514,8 @@ var edits = []edit{
 		name: "fewer nodes than guaranteed", blueprint: "batch-platform", old: "		nodes: 4\n",
 		new: "		nodes: 2\n",
 		summary: []string{
-			`jobs | jobs on capacity "l4-reserved": run -> all stop before some of the nodes are deleted, and wait in their queues ` +
+			`jobs | jobs on capacity "l4-reserved": run -> all stop before some of the nodes are ` +
+				`deleted, and wait in their queues ` +
 				`(2 of 4 nodes are deleted)`,
 			`capacity | capacity "l4-reserved": size: 4 nodes (8 GPUs) -> 2 nodes (4 GPUs) (all queues guarantee 16 ` +
 				`of the 4 GPUs, more than there are)`,
@@ -638,9 +639,11 @@ var edits = []edit{
 		name: "zones", blueprint: "batch-platform", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
 		new: `zones: ["us-central1-a", "us-central1-c"]`,
 		summary: []string{
-			`jobs | jobs on capacity "l4-ondemand": run -> all stop before some of the nodes are deleted, and wait in their ` +
+			`jobs | jobs on capacity "l4-ondemand": run -> all stop before some of the nodes are ` +
+				`deleted, and wait in their ` +
 				`queues (the nodes in us-central1-b are deleted)`,
-			`jobs | jobs on capacity "l4-spot": run -> all stop before some of the nodes are deleted, and wait in their queues ` +
+			`jobs | jobs on capacity "l4-spot": run -> all stop before some of the nodes are ` +
+				`deleted, and wait in their queues ` +
 				`(the nodes in us-central1-b are deleted)`,
 			"cluster | platform: zones of the nodes: us-central1-a, us-central1-b, us-central1-c -> us-central1-a, " +
 				"us-central1-c",
@@ -666,7 +669,8 @@ var edits = []edit{
 	{
 		name: "slices down", blueprint: "tpu-training", old: "{slices: _slices}", new: "{slices: 0}",
 		summary: []string{
-			`jobs | jobs on capacity "slices": run -> all stop before some of the nodes are deleted, and wait in their queues ` +
+			`jobs | jobs on capacity "slices": run -> all stop before some of the nodes are ` +
+				`deleted, and wait in their queues ` +
 				`(8 of 8 nodes are deleted)`,
 			`capacity | capacity "slices": size: 2 TPU slices, 8 nodes (32 TPU chips) -> 0 TPU slices, 0 nodes (0 ` +
 				`TPU chips) (all queues guarantee 0 of the 0 TPU chips)`,
