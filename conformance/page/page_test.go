@@ -21,8 +21,8 @@ var pictures = flag.String("pictures", "", "write the pages and pictures of them
 const (
 	// maxBytes bounds the page of 60,000 jobs.
 	maxBytes = 8 << 20
-	// maxCalls and maxCallsOfJob bound the calls of the canvas until all charts are drawn:
-	// those of any page, and those of each job.
+	// maxCalls and maxCallsOfJob bound the canvas calls until all charts are drawn. A page
+	// may make maxCalls, plus maxCallsOfJob for each job.
 	maxCalls      = 6000
 	maxCallsOfJob = 4
 )

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// TestLock lets Terraform install the provider from an archive. It must refuse an archive
-// with another SHA-256 than those of the lock file, and otherwise leave the lock file as it
-// is.
+// TestLock lets Terraform install the provider from an archive. Terraform must refuse an
+// archive whose SHA-256 is not in the lock file. It must not change the lock file.
 func TestLock(t *testing.T) {
 	r := open(t, "batch-platform")
 	provider := regexp.MustCompile(`(?s)provider "(\S+)" \{\n *version *= "(\S+)"`).FindStringSubmatch(

@@ -323,8 +323,8 @@ func (r root) losses(t *testing.T, folder string) (out []loss) {
 	return nil
 }
 
-// retired returns the capacities of which the build stops the jobs, sorted: those of pools
-// that lose nodes, and those whose flavor is gone or has other labels. KAI Scheduler has no
+// retired returns the capacities whose jobs the build stops, sorted. Their pools lose nodes,
+// or their flavor is gone or has other labels. KAI Scheduler has no
 // flavors, and its jobs stop with their nodes.
 func retired(t *testing.T, before, after string, losses []loss) []string {
 	t.Helper()

@@ -12,10 +12,9 @@ import (
 	"text/template"
 )
 
-// Template decides. Its input is what "terraform show -json" prints of a plan, and its
-// output has a line for each reason why a node pool loses nodes: the label of its resource,
-// its name, a Why, and for Zone the zone, for Fewer the number of nodes that stay in each
-// zone.
+// Template reads the JSON of "terraform show -json" for a plan. It prints a line for each
+// reason why a node pool loses nodes: the resource label, the pool name and a Why. Zone
+// also has the zone, and Fewer the number of nodes that stay in each zone.
 //
 // It is a template because two programs must decide the same: kubectl runs it in the build,
 // and Of in a review.
