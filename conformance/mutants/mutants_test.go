@@ -32,6 +32,9 @@ const root = "../.."
 // a plane that is wrong in the same way for a minute will not reach it.
 var hasty = []string{"-patience=1m"}
 
+// stripped lets go link a program without the data for debuggers, which takes less time.
+const stripped = "-ldflags=-s -w"
+
 // mutant is a change that a tool must notice.
 type mutant struct {
 	name   string
@@ -286,7 +289,7 @@ func newBench(root, dir string) *bench {
 	b := &bench{root: root, folders: map[string]func() (string, error){}, tools: map[string]func() (string, error){}}
 	b.compiler = sync.OnceValues(func() (string, error) {
 		compiler := filepath.Join(dir, "batchwright")
-		return compiler, b.run(ctx, ".", "go", "build", "-o", compiler, "./cmd/batchwright")
+		return compiler, b.run(ctx, ".", "go", "build", stripped, "-o", compiler, "./cmd/batchwright")
 	})
 	for _, m := range slices.Concat(mutants, mistakes) {
 		b.folders[m.folder] = sync.OnceValues(func() (string, error) {
@@ -318,9 +321,9 @@ func (b *bench) build(ctx context.Context, tool tool, bin string) (string, error
 			return "", err
 		}
 	}
-	args := []string{"build", "-o", bin, tool.pkg}
+	args := []string{"build", stripped, "-o", bin, tool.pkg}
 	if tool.test {
-		args = []string{"test", "-c", "-o", bin, tool.pkg}
+		args = []string{"test", "-c", stripped, "-o", bin, tool.pkg}
 	}
 	return bin, b.run(ctx, filepath.Join("conformance", tool.module), "go", args...)
 }
@@ -436,7 +439,7 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 	if err := os.WriteFile(overlay, content, 0o666); err != nil {
 		return "", err
 	}
-	if err := b.run(ctx, ".", "go", "build", "-overlay", overlay, "-o", compiler, "./cmd/batchwright"); err != nil {
+	if err := b.run(ctx, ".", "go", "build", stripped, "-overlay", overlay, "-o", compiler, "./cmd/batchwright"); err != nil {
 		return "", err
 	}
 	if err := b.compile(ctx, compiler, m.folder, dir); err != nil {

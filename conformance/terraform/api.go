@@ -299,33 +299,35 @@ func plain(v tftypes.Value) any {
 	if !v.IsKnown() || v.IsNull() {
 		return nil
 	}
-	var (
-		text    string
-		flag    bool
-		number  big.Float
-		list    []tftypes.Value
-		entries map[string]tftypes.Value
-	)
-	switch {
-	case v.As(&number) == nil:
+	// An attempt with As and the wrong type takes long: it writes both types into an error.
+	switch kind := v.Type(); {
+	case kind.Is(tftypes.Number):
+		number := as[big.Float](v)
 		out, _ := number.Float64()
 		return out
-	case v.As(&text) == nil:
-		return text
-	case v.As(&flag) == nil:
-		return flag
-	case v.As(&list) == nil:
-		out := make([]any, len(list))
-		for i, e := range list {
-			out[i] = plain(e)
-		}
-		return out
-	case v.As(&entries) == nil:
+	case kind.Is(tftypes.String):
+		return as[string](v)
+	case kind.Is(tftypes.Bool):
+		return as[bool](v)
+	case kind.Is(tftypes.Object{}), kind.Is(tftypes.Map{}):
 		out := map[string]any{}
-		for name, e := range entries {
+		for name, e := range as[map[string]tftypes.Value](v) {
 			out[name] = plain(e)
 		}
 		return out
 	}
-	return nil
+	list := as[[]tftypes.Value](v) // or a set
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = plain(e)
+	}
+	return out
+}
+
+// as returns a known value as T, which must fit the value's type.
+func as[T any](v tftypes.Value) (out T) {
+	if err := v.As(&out); err != nil {
+		panic(err)
+	}
+	return out
 }

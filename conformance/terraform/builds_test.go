@@ -16,6 +16,7 @@ import (
 // platform, and destroy it although it is protected and its creation may have
 // failed.
 func TestBuilds(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	script := step(t, "destroy", "unprotect").Script
@@ -73,6 +74,7 @@ func TestBuilds(t *testing.T) {
 // TestHalves applies a folder, and destroys it, while some requests fail. The next build
 // must do the rest, and destroying must also work after half an apply.
 func TestHalves(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	file := filepath.Join(r.dir, "terraform.tfstate")

@@ -9,6 +9,7 @@ import (
 // TestChanges applies changes to an existing platform, as a compiled blueprint or
 // an edited tfvars makes them, and checks what Terraform does to the resources.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	r.create(t)

@@ -16,6 +16,7 @@ const earlier = "6e4074c2"
 // TestEarlier applies a folder of an earlier batchwright, and plans the folder of today on
 // its state: nothing may be replaced or deleted.
 func TestEarlier(t *testing.T) {
+	t.Parallel()
 	if exec.CommandContext(t.Context(), "git", "cat-file", "-e", earlier+"^{commit}").Run() != nil {
 		t.Skipf("the clone has no commit %s: no folder of it was applied", earlier)
 	}

@@ -14,6 +14,7 @@ import (
 // and `gcluster destroy`, to the end. Only the provider and Cloud Storage, which
 // keeps the state, are replaced by doubles.
 func TestGcluster(t *testing.T) {
+	t.Parallel()
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, name)
@@ -62,6 +63,7 @@ func (r root) unprotect(t *testing.T) {
 // TestGclusterInitializes checks that the root calls a module. Otherwise gcluster
 // treats a root as initialized that is not, and its plan fails.
 func TestGclusterInitializes(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	_, env := serveBucket(t, "my-project-gke-batch-tfstate")
 	r.env = append(r.env, env...)
@@ -81,6 +83,7 @@ func TestGclusterInitializes(t *testing.T) {
 
 // TestRealGcluster runs gcluster itself if it is installed.
 func TestRealGcluster(t *testing.T) {
+	t.Parallel()
 	program, err := exec.LookPath("gcluster")
 	if err != nil {
 		t.Skip("gcluster is not installed: what it runs of Terraform was played, and gcluster itself was not run")

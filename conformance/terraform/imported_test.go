@@ -22,6 +22,7 @@ var takeOvers = regexp.MustCompile(`(?m)^.*\btakeOver:.*\n`)
 // that replaces it, Terraform must refuse the plan. Without takeOver, it must then plan
 // only the replacement of the pool that had kept its settings.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	const platform = "golden/testdata/platforms/adopted-cluster.cue"
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")

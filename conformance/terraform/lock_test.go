@@ -15,6 +15,7 @@ import (
 // TestLock lets Terraform install the provider from an archive. Terraform must refuse an
 // archive whose SHA-256 is not in the lock file. It must not change the lock file.
 func TestLock(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	provider := regexp.MustCompile(`(?s)provider "(\S+)" \{\n *version *= "(\S+)"`).FindStringSubmatch(
 		read(t, filepath.Join(r.dir, ".terraform.lock.hcl")))

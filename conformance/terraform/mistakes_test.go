@@ -8,6 +8,7 @@ import (
 // TestMistakes checks that Terraform, and not the double, finds the mistakes in a
 // root.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	const nodes = "service_account = var.node_account"

@@ -12,6 +12,7 @@ import (
 // numbers are counted by hand: a rule for webhooks and one for the gVNIC network, and
 // three more where egress is denied; three members for each of ten subnets.
 func TestNetworkTeam(t *testing.T) {
+	t.Parallel()
 	r := open(t, "shared-vpc")
 	r.dir = filepath.Join(filepath.Dir(r.dir), "network-team")
 	r.prepare(t)
@@ -38,6 +39,7 @@ func TestNetworkTeam(t *testing.T) {
 // TestUnreadableSubnet checks that a subnet that Terraform cannot read stops the plan with
 // the permission that is missing.
 func TestUnreadableSubnet(t *testing.T) {
+	t.Parallel()
 	r := open(t, "shared-vpc")
 	r.prepare(t)
 	r.cloud.Lock()

@@ -58,6 +58,7 @@ var resources = map[string][9]int{
 // complaints, Terraform must create everything that the HCL declares, as often as
 // counted by hand. Another plan must then find nothing to do.
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	folders, err := filepath.Glob(repository + "/golden/*/terraform")
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +70,7 @@ func TestPlan(t *testing.T) {
 	}
 	for i, name := range forms {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := open(t, name)
 			r.prepare(t)
 			got := r.create(t)
@@ -138,6 +140,7 @@ func (r root) changeTopology(t *testing.T) {
 // compile the TPU training environment, and all ways to obtain machines in
 // docs/blueprint.md.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	_, options, _ := strings.Cut(read(t, repository+"/docs/blueprint.md"), "<!-- file: options.cue -->\n```cue\n")
 	options, _, found := strings.Cut(options, "```")
 	if !found {
@@ -152,6 +155,7 @@ func TestForms(t *testing.T) {
 		"managed v4": tpus + " -t type=v4 -t autoscaled=true -t perTeam -t " + managedTag,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := open(t, form)
 			r.prepare(t)
 			r.create(t)
@@ -162,6 +166,7 @@ func TestForms(t *testing.T) {
 // TestSchema checks that the double has the schema it was given, in Terraform's own
 // words.
 func TestSchema(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	var got, want any

@@ -41,6 +41,7 @@ var clusters = map[string]string{
 // that others own: the provider asks Google Cloud for every resource in every plan. The
 // members and the roles of teams cost a resource for each role, however many teams have it.
 func TestResourcesOfTeams(t *testing.T) {
+	t.Parallel()
 	const few, more = 2, 4
 	const roles = `roles: ["roles/bigquery.jobUser", "roles/pubsub.viewer"]`
 	for _, team := range []struct {
@@ -157,6 +158,7 @@ resource "google_project_iam_member" "viewer_accounts" {
 // Terraform has set what replaces it. Only where Terraform cannot forget a resource, because
 // it is older than 1.7, it destroys the former grants of the bucket.
 func TestFormerGrants(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		form, storage, identities string
 		want                      []string

@@ -49,6 +49,7 @@ func readRecorded(t *testing.T, prefix, field string) (out []map[string]any) {
 
 // TestRecordedURLs checks that the stand-in writes URLs as Compute Engine does.
 func TestRecordedURLs(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ kind, path, log, field string }{
 		{"google_compute_reservation", "zone", "compute.computereservation_", "specificReservation"},
 		{"google_compute_subnetwork", "network", "compute.computesubnetwork_computesubnetwork", "ipCidrRange"},
@@ -82,6 +83,7 @@ func TestRecordedURLs(t *testing.T) {
 // recorded one: the metrics come in an order that is not theirs by name, the path of the
 // network is in networkConfig, and there are settings of auto-provisioned pools.
 func TestRecordedClusters(t *testing.T) {
+	t.Parallel()
 	orders := map[string]bool{}
 	for _, cluster := range readRecorded(t, "container.containercluster", "initialClusterVersion") {
 		monitoring, _ := cluster["monitoringConfig"].(map[string]any)
@@ -108,6 +110,7 @@ func TestRecordedClusters(t *testing.T) {
 // TestShuffle checks that no two answers in a row have a list in the same order, and that
 // none has the order in which the list was sent.
 func TestShuffle(t *testing.T) {
+	t.Parallel()
 	var names []tftypes.Value
 	for _, name := range []string{"a", "b", "c"} {
 		names = append(names, tftypes.NewValue(tftypes.String, name))

@@ -61,6 +61,7 @@ func (e blueprintEdit) apply(t *testing.T, dir string) {
 // stops the jobs. The test then applies the change: the next plan must be empty, unless the
 // edit is rejected.
 func TestReplaced(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "batchwright")
 	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
 	c.Dir = repository
@@ -216,6 +217,7 @@ func TestReplaced(t *testing.T) {
 		},
 	} {
 		t.Run(blueprint, func(t *testing.T) {
+			t.Parallel()
 			sources := []string{repository + "/blueprints/" + blueprint}
 			if strings.HasPrefix(blueprint, "batch-platform-") { // an overlay
 				sources = append([]string{repository + "/blueprints/batch-platform"}, sources...)

@@ -7,6 +7,7 @@ import (
 
 // TestPrivateNodes checks that every request for a pool asks for private nodes.
 func TestPrivateNodes(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{"a3-ultra-flex", "batch-platform"} {
 		t.Run(form, func(t *testing.T) {
 			r := open(t, form)
@@ -26,6 +27,7 @@ func TestPrivateNodes(t *testing.T) {
 
 // TestRefusals checks that the double refuses what Google's APIs refuse.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
 	const reserved = "resource \"google_container_node_pool\" \"l4_reserved\" {\n"
@@ -52,6 +54,7 @@ func TestRefusals(t *testing.T) {
 // TestRights checks that a build can read exactly the resources that its script
 // gives it a right to.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	const script = `ROLES=(
   'roles/compute.networkAdmin'
 )

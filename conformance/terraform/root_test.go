@@ -67,6 +67,7 @@ func open(t *testing.T, form string) root {
 		env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TF_CLI_CONFIG_FILE=" + config, "TF_IN_AUTOMATION=1",
 			"TF_REATTACH_PROVIDERS=" + reattach,
+			"GOGC=400", // each command takes seconds
 		},
 		cloud: &double.cloud,
 	}
