@@ -29,8 +29,9 @@ import (
 const root = "../.."
 
 // hasty are flags for the tests of a cluster. Most mutants keep a state from being reached:
-// a plane that is wrong in the same way for a minute will not reach it.
-var hasty = []string{"-patience=1m"}
+// a plane that is wrong in the same way for a minute, or in any way for two, will not reach
+// it.
+var hasty = []string{"-patience=1m", "-most-waits=2"}
 
 // stripped lets go link a program without the data for debuggers, which takes less time.
 const stripped = "-ldflags=-s -w"
@@ -170,7 +171,7 @@ func (b *bench) holdApart(t *testing.T, m mutant, lay layer) {
 // TestMutants and TestMistakes can fail.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
-	patient := []string{"-patience=5m"} // because every state is reached
+	patient := []string{"-patience=5m", "-most-waits=4"} // because every state is reached
 	for _, test := range []struct {
 		mutant
 		lay  layer
@@ -439,7 +440,8 @@ func (b *bench) compileMistake(ctx context.Context, m mutant, dir string) (strin
 	if err := os.WriteFile(overlay, content, 0o666); err != nil {
 		return "", err
 	}
-	if err := b.run(ctx, ".", "go", "build", stripped, "-overlay", overlay, "-o", compiler, "./cmd/batchwright"); err != nil {
+	if err := b.run(ctx, ".", "go", "build", stripped, "-overlay", overlay, "-o", compiler,
+		"./cmd/batchwright"); err != nil {
 		return "", err
 	}
 	if err := b.compile(ctx, compiler, m.folder, dir); err != nil {

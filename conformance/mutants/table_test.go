@@ -159,11 +159,6 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "queue of a LocalQueue", folder: "tpu-training", by: "cluster",
-		says:  "localqueue tpu-training/lq-tpu-training-train",
-		edits: []edit{{"kubernetes/teams/*.yaml", "clusterQueue: cq-train", "clusterQueue: lq-train"}},
-	},
-	{
 		name: "controller of an admission check", folder: "a3-ultra-flex", by: "cluster",
 		says: "admissioncheck /dws-a3-ultra",
 		edits: []edit{
@@ -551,6 +546,16 @@ var mistakes = []mutant{
 				"emit/kueue/queues.go",
 				`\Qmap[string]string{corev1.LabelMetadataName: names[0]}\E`,
 				`map[string]string{"name": names[0]}`,
+			},
+		},
+	},
+	{
+		name: "queue of a LocalQueue", folder: "tpu-training", by: "rehearsal",
+		says: `there is no ClusterQueue "lq-train"`,
+		edits: []edit{
+			{
+				"emit/kueue/queues.go", `ClusterQueueReference\(q\.ClusterQueue\)`,
+				`ClusterQueueReference("l" + q.ClusterQueue[1:])`,
 			},
 		},
 	},
