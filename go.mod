@@ -19,12 +19,12 @@ require (
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
 	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
 	golang.org/x/mod v0.41.0 // versions; reading go.mod in a test
-	golang.org/x/sync v0.23.0 // many file syncs at once
-	golang.org/x/sys v0.48.0 // a pseudo-terminal in a test
-	golang.org/x/term v0.46.0 // whether a stream is a terminal
-	golang.org/x/text v0.42.0 // the width of characters under a caret
-	k8s.io/api v0.36.2 // the objects' own Go types
-	k8s.io/apimachinery v0.36.2 // the objects' own Go types; quantities
+	golang.org/x/sync v0.24.0 // many file syncs at once
+	golang.org/x/sys v0.49.0 // a pseudo-terminal in a test
+	golang.org/x/term v0.47.0 // whether a stream is a terminal
+	golang.org/x/text v0.43.0 // the width of characters under a caret
+	k8s.io/api v0.36.3 // the objects' own Go types
+	k8s.io/apimachinery v0.36.3 // the objects' own Go types; quantities
 	k8s.io/klog/v2 v2.140.0 // an argument of the toleration check in a test
 	sigs.k8s.io/jobset v0.12.0 // the objects' own Go types
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // JSON with a list of unknown fields
@@ -40,7 +40,7 @@ require (
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/emicklei/proto v1.14.3 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-openapi/jsonpointer v0.23.1 // indirect
 	github.com/go-openapi/jsonreference v0.21.5 // indirect
 	github.com/go-openapi/swag v0.26.0 // indirect
@@ -68,7 +68,7 @@ require (
 	github.com/protocolbuffers/txtpbfmt v0.0.0-20260420112717-c39628bde8b5 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
-	golang.org/x/net v0.59.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
