@@ -31,6 +31,7 @@ var (
 		"blueprints are compiled")
 	attempts = flag.Bool("attempts", false,
 		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
+	sceneOnly = flag.Bool("scenario", false, "play the scenarios of the folders without the checks before them")
 	patience  = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
 	mostWaits = flag.Int("most-waits", 4, "how `many` times the patience a state may take that keeps changing")
 )
@@ -130,11 +131,13 @@ func TestFolders(t *testing.T) {
 			}
 			began := time.Now()
 			f.apply()
-			f.applyAgain()
-			f.submitted()
-			f.example()
-			f.limited()
-			f.queueless()
+			if !*sceneOnly {
+				f.applyAgain()
+				f.submitted()
+				f.example()
+				f.limited()
+				f.queueless()
+			}
 			t.Logf("applied and held in %.1f s", time.Since(began).Seconds())
 			if t.Failed() {
 				return

@@ -244,11 +244,17 @@ func batchPlatform(f *folder) {
 	f.outage()
 }
 
-// batchPlatformArgoCD performs the demonstration of the batch platform with the charts of
-// Kueue and JobSet, and takes Kueue away. The build has no steps that could repair Kueue.
+// batchPlatformArgoCD performs the first phase of the batch platform's demonstration with
+// the charts of Kueue and JobSet, compares the dashboards with it, and takes Kueue away. The
+// build has no steps that could repair Kueue. The other phases do not depend on who has
+// applied the folder: batchPlatform performs them.
 func batchPlatformArgoCD(f *folder) {
 	f.add(append(f.pools(), f.autoPools(4)...)...)
-	f.phases()
+	monitor := f.monitored()
+	f.perform("low-priority")
+	monitor.shows(batchPlatformLow)
+	monitor.Stop()
+	f.cleanUp()
 	submit := f.withoutKueue()
 	if err := f.plane.StartKueue(f.ctx); err != nil {
 		f.Fatal(err)

@@ -83,6 +83,11 @@ var tools = map[string]tool{
 	"cluster": {"cluster", ".", true, func(folders, folder string) []string {
 		return append([]string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
+	// Only the scenario of a folder, which takes half of the time.
+	"scenario": {"cluster", ".", true, func(folders, folder string) []string {
+		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-scenario"}
+		return append(args, hasty...)
+	}},
 	// The same for a folder that a GitOps tool applies.
 	"gitops cluster": {"cluster", ".", true, func(folders, folder string) []string {
 		return append([]string{"-test.run=^TestGitOps$/^" + folder + "$", "-folders=" + folders}, hasty...)
@@ -93,7 +98,7 @@ var tools = map[string]tool{
 	}},
 	// The attempts of a member to exceed the quota, and Kueue's outage.
 	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
-		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-attempts"}
+		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-scenario", "-attempts"}
 		return append(args, hasty...)
 	}},
 }

@@ -166,12 +166,12 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "no admission check", folder: "a3-ultra-flex", by: "cluster",
+		name: "no admission check", folder: "a3-ultra-flex", by: "scenario",
 		says:  "sample of research has no ProvisioningRequest 1",
 		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
 	},
 	{
-		name: "class of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		name: "class of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
 		says: "the class of job-sample-",
 		edits: []edit{
 			{
@@ -182,17 +182,17 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "time of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		name: "time of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
 		says:  "is for 10 seconds, want 600",
 		edits: []edit{{"workloads/*/*.yaml", `maxRunDurationSeconds: "600"`, `maxRunDurationSeconds: "10"`}},
 	},
 	{
-		name: "nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "cluster",
+		name: "nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
 		says:  `selects the nodes of "", want "resize-research-sample"`,
 		edits: []edit{{"kubernetes/admission-checks.yaml", "ResizeRequestName", "ResizeRequest"}},
 	},
 	{
-		name: "service account of pods", folder: "batch-platform-dws", by: "cluster",
+		name: "service account of pods", folder: "batch-platform-dws", by: "scenario",
 		says:  `"l4-reserved":`,
 		edits: []edit{{"workloads/*/*.yaml", "^( +serviceAccountName: .*)-ksa$", "$1"}},
 	},
@@ -212,12 +212,12 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/system/job-submitter.yaml", `^  - pods\n  verbs:\n`, "${0}  - create\n"}},
 	},
 	{
-		name: "level of pod security", folder: "batch-platform", by: "cluster",
+		name: "level of pod security", folder: "batch-platform", by: "scenario",
 		says:  "24             0   differs",
 		edits: []edit{{"kubernetes/teams/*.yaml", "enforce: baseline", "enforce: restricted"}},
 	},
 	{
-		name: "label of a flavor", folder: "batch-platform", by: "cluster",
+		name: "label of a flavor", folder: "batch-platform", by: "scenario",
 		says: "4            32   differs",
 		edits: []edit{
 			{
@@ -228,22 +228,22 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "borrowing", folder: "batch-platform", by: "cluster",
+		name: "borrowing", folder: "batch-platform", by: "scenario",
 		says:  "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
 		edits: []edit{{"kubernetes/teams/*.yaml", `^      - borrowingLimit: .*\n        name`, "      - name"}},
 	},
 	{
-		name: "effect of a taint", folder: "tpu-training", by: "cluster",
+		name: "effect of a taint", folder: "tpu-training", by: "scenario",
 		says:  "slices-0",
 		edits: []edit{{"terraform/node_pools.tf", `"NO_SCHEDULE"`, `"NoSchedule"`}},
 	},
 	{
-		name: "label of a pool", folder: "tpu-training", by: "cluster",
+		name: "label of a pool", folder: "tpu-training", by: "scenario",
 		says:  "8             0   differs",
 		edits: []edit{{"terraform/node_pools.tf", `^( +)(capacity|resource-type)( +)= "(.*)"$`, `$1$4$3= "$2"`}},
 	},
 	{
-		name: "topology of a slice", folder: "tpu-training", by: "cluster",
+		name: "topology of a slice", folder: "tpu-training", by: "scenario",
 		says: "8             4   differs",
 		edits: []edit{
 			{
