@@ -297,8 +297,7 @@ func (l *listing) matchFilters(e entry) verdict {
 	if len(l.zones) > 0 {
 		out = max(out, l.inZones(e))
 	}
-	forms := func(topology string) bool { _, ok := e.Slice(topology); return ok }
-	if len(l.topologies) > 0 && !slices.ContainsFunc(l.topologies, forms) {
+	if len(l.topologies) > 0 && !slices.ContainsFunc(l.topologies, e.Lists) {
 		out = no
 	}
 	return out

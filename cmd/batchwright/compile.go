@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type compilation struct {
 	dryRun   bool
 	exitCode bool
 	force    bool
+	removal  bool // of all or most teams and machines is intended
 	only     []string
 	notes    noteFlag
 	input    *inputFlags
@@ -79,6 +81,8 @@ output, and all other text to standard error. As in vet, notes are only counted;
 	flags.BoolVar(&o.dryRun, "dry-run", false, "list the changes, write nothing")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if anything changed or, with --dry-run, would change")
 	flags.BoolVar(&o.force, "force", false, "also overwrite and remove files that were edited by hand")
+	flags.BoolVar(&o.removal, "allow-removal", false,
+		"also remove the last team, tier or capacity, or more than half of the teams or node pools")
 	flags.StringArrayVar(&o.only, "only", nil,
 		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory that "+
 			"matches; can be repeated")
@@ -115,20 +119,27 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	if err := checkOutput(dir, o.force); err != nil {
 		return err
 	}
-	report, err := o.writeFolder(dir, tree, keep)
+	var losses []folder.Loss
+	if !o.removal {
+		if losses, err = folder.Losses(os.DirFS(dir), tree, keep); err != nil {
+			return err
+		}
+	}
+	report, err := o.writeFolder(dir, tree, keep, o.dryRun || len(losses) > 0)
 	if err != nil && !errors.Is(err, emit.ErrConflict) {
 		return err
 	}
-	for _, f := range conflictFindings(dir, report.Conflicts) {
+	for _, f := range slices.Concat(lossFindings(dir, losses), conflictFindings(dir, report.Conflicts)) {
 		res.Findings.Add(f)
 	}
 	if err := o.showFindings(findings, &res.Findings); err != nil {
 		return err
 	}
-	if err := o.reportChanges(dir, report); err != nil {
+	refused := len(losses)+len(report.Conflicts) > 0
+	if err := o.reportChanges(dir, report, refused); err != nil {
 		return err
 	}
-	if len(report.Conflicts) > 0 || o.exitCode && report.Changed() {
+	if refused || o.exitCode && report.Changed() {
 		return errFindings
 	}
 	return nil
@@ -243,13 +254,14 @@ func (o *compilation) printArchive(tree emit.Tree, keep func(string) bool) error
 	return out.Flush()
 }
 
-// writeFolder updates the folder.
-func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) bool) (emit.Report, error) {
+// writeFolder updates the folder. In a dry run it only reports what it would do.
+func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) bool,
+	dryRun bool) (emit.Report, error) {
 	at, end := o.meter.start("")
 	defer end()
 	at.Start(progress.Writing, "")
 	opt := emit.WriteOptions{
-		Force: o.force, DryRun: o.dryRun, Only: keep, Owns: folder.Owns,
+		Force: o.force, DryRun: dryRun, Only: keep, Owns: folder.Owns,
 		Staged: func(of int) {
 			at.Expect(of)
 			at.Step()
@@ -277,9 +289,10 @@ func (o *compilation) nothingMatches() error {
 
 // reportChanges writes the changes to the folder: as JSON with --format json, and
 // otherwise as a one-line message on standard error. In a dry run it also lists the
-// files, on the stream that outputStreams returns.
-func (o *compilation) reportChanges(dir string, r emit.Report) error {
-	if len(r.Conflicts) > 0 {
+// files, on the stream that outputStreams returns. If the changes are refused, there are
+// none.
+func (o *compilation) reportChanges(dir string, r emit.Report, refused bool) error {
+	if refused {
 		r.Written, r.Removed = nil, nil
 	}
 	if o.format.value == formatJSON {
@@ -302,7 +315,7 @@ func (o *compilation) reportChanges(dir string, r emit.Report) error {
 	if o.dryRun {
 		would = "would be "
 	}
-	if len(r.Conflicts) > 0 {
+	if refused {
 		_, err := fmt.Fprintf(o.Stderr, "%s: nothing %swritten\n", dir, would)
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/emit/review/live"
 )
 
@@ -169,6 +170,7 @@ func findingCodes() []diag.Code {
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)
 	}
+	all = append(all, lossCode())
 	slices.SortFunc(all, diag.Code.Compare)
 	return all
 }
@@ -186,6 +188,44 @@ func conflictFindings(dir string, conflicts []emit.Conflict) []diag.Finding {
 			Message:  string(c.Problem),
 			Help:     code.help,
 			Span:     diag.Span{Source: &diag.Source{Name: inFolder(dir, c.Path)}},
+		})
+	}
+	return out
+}
+
+// lossCode returns the code of a folder that would lose what people use.
+func lossCode() diag.Code {
+	return diag.Code{
+		ID: "E0907", Severity: diag.Error,
+		Title: "folder would lose its last team, tier or capacity, or most of its teams or node pools",
+	}
+}
+
+// lossFindings returns findings for what the folder at dir would lose.
+func lossFindings(dir string, losses []folder.Loss) []diag.Finding {
+	const most = 10 // names that a finding lists
+	end := map[string]string{
+		"team":      "the next build would delete their namespaces with all jobs in them",
+		"tier":      "the next build would delete their queues and stop all jobs in them",
+		"capacity":  "the next build would stop all jobs on their nodes",
+		"node pool": "the next build would delete their nodes and stop all jobs there",
+	}
+	code := lossCode()
+	var out []diag.Finding
+	for _, l := range losses {
+		of := fmt.Sprintf("%d of its %s", len(l.Lost), words.Count(l.Had, l.Kind))
+		switch len(l.Lost) {
+		case 1:
+			of = "its only " + l.Kind
+		case l.Had:
+			of = "all of its " + words.Count(l.Had, l.Kind)
+		}
+		out = append(out, diag.Finding{
+			Code: code.ID, Severity: code.Severity,
+			Message: fmt.Sprintf("would lose %s, %s: %s", of, words.Quoted(l.Lost, most), end[l.Kind]),
+			Help: "pass all PATHs of the blueprint together, as for the last compilation; if the removal is " +
+				"intended, compile with --allow-removal",
+			Span: diag.Span{Source: &diag.Source{Name: inFolder(dir, l.Path)}},
 		})
 	}
 	return out

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Channel holds the versions that the release notes state for a GKE release channel
-// on ChannelsDate. Versions only rise: today the channel's default version is Default
+// Channel holds the versions that the release notes state for a GKE release channel.
+// Versions only rise: today the channel's default version is Default
 // or later.
 type Channel struct {
 	Name string
@@ -17,17 +17,20 @@ type Channel struct {
 	Oldest, Newest string
 }
 
-// ChannelsDate is the day of the release notes that channels is taken from.
-const ChannelsDate = "2026-09-23"
+// The days on which the GKE release notes were read: the notes of each channel for the
+// defaults, and "Current versions" for the minor versions.
+const (
+	DefaultsDate = "2026-09-23"
+	MinorsDate   = "2026-11-25"
+)
 
-// channels are ordered from the latest versions to the oldest. Source: GKE
-// release notes, "Current versions", summer of 2026, and the notes of each
-// channel up to ChannelsDate.
+// channels are ordered from the latest versions to the oldest. Source: GKE release notes,
+// of DefaultsDate and MinorsDate.
 var channels = []Channel{
-	{Name: "RAPID", Default: "1.36.4-gke.1391000", Oldest: "1.33", Newest: "1.36"},
-	{Name: "REGULAR", Default: "1.35.8-gke.1036000", Oldest: "1.33", Newest: "1.36"},
-	{Name: "STABLE", Default: "1.34.8-gke.1000000", Oldest: "1.33", Newest: "1.35"},
-	{Name: "EXTENDED", Default: "1.35.6-gke.1127000", Oldest: "1.30", Newest: "1.36"},
+	{Name: "RAPID", Default: "1.36.4-gke.1391000", Oldest: "1.34", Newest: "1.37"},
+	{Name: "REGULAR", Default: "1.35.8-gke.1036000", Oldest: "1.34", Newest: "1.37"},
+	{Name: "STABLE", Default: "1.34.8-gke.1000000", Oldest: "1.34", Newest: "1.36"},
+	{Name: "EXTENDED", Default: "1.35.6-gke.1127000", Oldest: "1.32", Newest: "1.37"},
 }
 
 // LookupChannel returns the release channel of the given name, and reports whether
@@ -54,7 +57,7 @@ func NewestGKE() string {
 
 // BeyondGKE returns the number of minor versions by which a version is newer than
 // NewestGKE, and reports whether no channel can have the version for more than three
-// years after ChannelsDate. Kubernetes has three minor versions a year, and GKE
+// years after MinorsDate. Kubernetes has three minor versions a year, and GKE
 // follows it. The program does not read the clock, so it cannot tell which of the
 // nearer versions exist. Source: Kubernetes documentation, "Kubernetes Release
 // Cycle".

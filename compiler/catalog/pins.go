@@ -6,6 +6,10 @@ import "slices"
 // name of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
 
+// PinsDate is the day on which the default versions were last compared with the releases
+// of their projects.
+const PinsDate = "2026-11-25"
+
 // pins lists the SHA-256 of each default version of a blueprint. It has no row for
 // the Google Cloud CLI and the charts, because no public repository pins their digests.
 // The digest of a chart depends on the time at which it was packed, so nobody can compute

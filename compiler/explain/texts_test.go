@@ -120,11 +120,11 @@ func TestProse(t *testing.T) {
 // ownTexts are the texts without a link, by the reason: they speak only of batchwright.
 func ownTexts() map[string][]string {
 	return map[string][]string{
-		"the files that batchwright reads, and its limits": {"E0001", "E0002", "E0007", "W0006"},
+		"the files that batchwright reads, and its limits": {"E0001", "E0002", "E0007", "E0009", "W0006"},
 		"labels of a namespace":                            {"E0255"},
 		"what the folder of a GitOps tool names":           {"E0722"},
 		"the language of the blueprint": {
-			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "N0109", "W0203", "W0212",
+			"E0102", "E0202", "E0211", "E0213", "E0303", "E0306", "E0604", "N0109", "W0203", "W0212", "W0242",
 		},
 		"the names and accounts that batchwright makes": {"E0207", "E0220", "E0224"},
 		"the policies that batchwright writes":          {"E0803", "E0811"},
@@ -136,7 +136,7 @@ func ownTexts() map[string][]string {
 		"the exports that batchwright imports": {
 			"E0920", "E0921", "E0922", "E0923", "E0924", "W0925", "W0926", "E0929",
 		},
-		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906"},
+		"the folder that batchwright writes": {"E0901", "E0902", "E0903", "E0904", "E0905", "E0906", "E0907"},
 		"the user's own file of prices": {
 			"E0910", "E0911", "E0912", "E0913", "E0914", "E0915", "E0916", "W0917",
 		},

@@ -2,13 +2,14 @@ package ir
 
 // Images of GPUDirect-TCPX and TCPXO: of the NCCL plugin, which is installed on
 // nodes, and of the daemon that runs beside each pod and receives data for it. A
-// release of the plugin works with one release of its daemon. Source: Google's
-// Cluster Toolkit, module gke-node-pool, gpu_direct.tf.
+// release of the plugin works with one release of its daemon. Sources: Google's Cluster
+// Toolkit, module gke-node-pool, gpu_direct.tf; for TCPXO, the release notes in
+// GoogleCloudPlatform/container-engine-accelerators, of 2026-01-09.
 const (
 	TCPXPlugin  = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpx/nccl-plugin-gpudirecttcpx-dev:v3.1.9"
 	TCPXDaemon  = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpx/tcpgpudmarxd-dev:v2.0.12"
-	TCPXOPlugin = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/nccl-plugin-gpudirecttcpx-dev:v1.0.14"
-	TCPXODaemon = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.20"
+	TCPXOPlugin = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/nccl-plugin-gpudirecttcpx-dev:v1.0.15"
+	TCPXODaemon = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.21"
 )
 
 // Images that the installers of GPUDirect need in addition. Source: Google's own

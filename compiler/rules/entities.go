@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Rules on entities that exist only because their name is misspelt: in a map of
@@ -20,7 +21,39 @@ func entityRules() []Rule {
 			Code: "W0241", Severity: diag.Warning, Title: "nobody can submit jobs for the team",
 			check: idleTeams, whole: true, resolved: true,
 		},
+		{
+			Code: "W0242", Severity: diag.Warning, Title: "blueprint has no capacity, no tiers or no teams",
+			check: missingEntities, whole: true,
+		},
 	}
+}
+
+// missingEntities reports a blueprint of a platform that nobody can use. Most often, a file
+// is missing on the command line.
+func missingEntities(r *report) {
+	var missing []string
+	for _, m := range []struct {
+		field string
+		n     int
+	}{
+		{"capacity", len(r.Blueprint.Capacity)}, {"tiers", len(r.Blueprint.Tiers)}, {"teams", len(r.Blueprint.Teams)},
+	} {
+		if m.n == 0 {
+			missing = append(missing, m.field)
+		}
+	}
+	for _, t := range r.Blueprint.Tiers {
+		if t.Shared != nil && len(missing) == 1 {
+			return // with teams, a rule on shared queues reports what is missing
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	r.add(at("name"),
+		fmt.Sprintf("the blueprint has no %s, so nobody can run a job on the platform", words.Or(missing)),
+		withHelp("add %s, or pass all PATHs of the blueprint together; if this is intended, add %s", words.And(missing),
+			acceptSource(r.rule.Code, at("name"))))
 }
 
 // misspeltTeams reports a team that has no queue and is named almost like a team of

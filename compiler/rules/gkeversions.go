@@ -144,7 +144,7 @@ func minVersionOfChannel(r *report) {
 			withHelp("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			withLabel("known versions on %s: %s to %s", catalog.ChannelsDate, channel.Oldest, channel.Newest),
+			withLabel("known versions on %s: %s to %s", catalog.MinorsDate, channel.Oldest, channel.Newest),
 			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
 				`if the channel has it, add %s`, r.Plan.Region, acceptSource(r.rule.Code, at("cluster"))))
 	}
@@ -167,7 +167,7 @@ func versionBeyond(r *report) {
 		return
 	}
 	r.add(path, fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
-		withLabel("newest known version on %s: %s", catalog.ChannelsDate, catalog.NewestGKE()),
+		withLabel("newest known version on %s: %s", catalog.MinorsDate, catalog.NewestGKE()),
 		withHelp("%s", cure))
 }
 

@@ -60,6 +60,10 @@ func hardwareRules() []Rule {
 			check: checkTopologies, basic: true,
 		},
 		{
+			Code: "W0323", Severity: diag.Warning, Title: "TPU topology is not known for the machine",
+			check: unverifiedTopologies,
+		},
+		{
 			Code: "E0313", newCluster: true, Severity: diag.Error, Title: "system pool cannot run system pods",
 			check: systemPool,
 		},
@@ -184,6 +188,24 @@ func checkTopologies(r *report) {
 	}
 }
 
+// unverifiedTopologies reports topologies that no source lists for the machine type.
+func unverifiedTopologies(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Hardware) {
+		h := r.Blueprint.Hardware[name]
+		m, known := catalog.Lookup(h.Machine)
+		if !known || h.Topology == nil {
+			continue
+		}
+		if s, ok := m.Slice(*h.Topology); ok && !m.Lists(*h.Topology) {
+			path := at("hardware", name, "topology")
+			r.add(path, fmt.Sprintf("topology %q, with %d chips on %d nodes, is not known for %s", *h.Topology,
+				s.Chips, s.Hosts, m.Type),
+				withHelp("batchwright catalog %s lists the known topologies; if Google offers this one, add %s", m.Type,
+					acceptSource(r.rule.Code, path)))
+		}
+	}
+}
+
 // checkTopology reports a topology that a machine type cannot form, and names the
 // nearest ones that it can.
 func (r *report) checkTopology(path []string, m catalog.Machine, topology string) {
@@ -198,7 +220,7 @@ func (r *report) checkTopology(path []string, m catalog.Machine, topology string
 	slices.Sort(sides)
 	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
 	cure := withHelp("batchwright catalog %s lists all topologies", m.Type)
-	if _, ok := m.Slice(canonical); ok {
+	if m.Lists(canonical) {
 		cure = withHelp("did you mean %q? sides are written in ascending order", canonical)
 	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
 		cure = withHelp("%q has %d chips", all[i].Topology, all[i].Chips)

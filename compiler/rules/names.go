@@ -222,14 +222,18 @@ func reportUnused(r *report) {
 	}
 	for _, kind := range []struct {
 		field, noun, user string
+		users             int // without any, missingEntities reports it
 		defined           []string
 	}{
-		{"hardware", "hardware", "capacity", sortedKeys(b.Hardware)},
-		{"capacity", "capacity", "tier", sortedKeys(b.Capacity)},
-		{"tiers", "tier", "team", sortedKeys(b.Tiers)},
-		{"cohorts", "cohort", "team", sortedKeys(b.Cohorts)},
+		{"hardware", "hardware", "capacity", len(b.Capacity), sortedKeys(b.Hardware)},
+		{"capacity", "capacity", "tier", len(b.Tiers), sortedKeys(b.Capacity)},
+		{"tiers", "tier", "team", len(b.Teams), sortedKeys(b.Tiers)},
+		{"cohorts", "cohort", "team", len(b.Teams), sortedKeys(b.Cohorts)},
 	} {
 		used := uses[kind.field]
+		if kind.users == 0 {
+			continue
+		}
 		for _, n := range kind.defined {
 			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
 				help := withHelp("use it, or remove it")

@@ -151,7 +151,8 @@ func explainChange(d *document, p *ir.Platform) {
 			"last compile, or somebody has edited this folder, or the blueprint without compiling it.",
 		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
 			"nodes.",
-		"Run `batchwright compile`. It writes only the files that the change affects.",
+		"Run `batchwright compile`. It writes only the files that the change affects. If the change removes more than "+
+			"half of the teams or node pools, it requires `--allow-removal`.",
 		"Commit the blueprint and the folder together, and have the change reviewed.",
 		applyChange(p)+linkIf(len(p.Teams) > 0, ". If you removed something, first read ",
 			schedulerOf(p).removal)+".")

@@ -13,7 +13,7 @@ IMAGES=(
   'hashicorp/terraform:1.13.5@sha256:6bbb82d575aa7bd4f0a2c6e3a0838ab9590426c08a71d7a2783643f01004d356'
   'registry.k8s.io/kueue/kueue:v0.19.2'
   'registry.k8s.io/jobset/jobset:v0.12.0'
-  'us-docker.pkg.dev/gce-ai-infra/gpudirect-gib/nccl-plugin-gib:v1.1.0'
+  'us-docker.pkg.dev/gce-ai-infra/gpudirect-gib/nccl-plugin-gib:v1.1.2'
   'gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830'
 )
 WHOLE_NAMES=(
@@ -21,7 +21,7 @@ WHOLE_NAMES=(
   'docker.io/hashicorp/terraform:1.13.5@sha256:6bbb82d575aa7bd4f0a2c6e3a0838ab9590426c08a71d7a2783643f01004d356'
   'registry.k8s.io/kueue/kueue:v0.19.2'
   'registry.k8s.io/jobset/jobset:v0.12.0'
-  'us-docker.pkg.dev/gce-ai-infra/gpudirect-gib/nccl-plugin-gib:v1.1.0'
+  'us-docker.pkg.dev/gce-ai-infra/gpudirect-gib/nccl-plugin-gib:v1.1.2'
   'gke.gcr.io/pause:3.8@sha256:880e63f94b145e46f1b1082bb71b85e21f16b99b180b9996407d61240ceb9830'
 )
 MANIFESTS=(

@@ -12,6 +12,8 @@ func Codes() []diag.Code {
 		{ID: "E0005", Severity: diag.Error, Title: "duplicate key in a YAML or JSON file"},
 		{ID: "E0120", Severity: diag.Error, Title: "exponent of a number is out of range"},
 		{ID: "E0008", Severity: diag.Error, Title: "number with a leading zero in YAML"},
+		{ID: "E0009", Severity: diag.Error, Title: "files of two platforms are given together"},
+		{ID: "W0010", Severity: diag.Warning, Title: "file beside or below the blueprint is not read"},
 		{ID: "W0006", Severity: diag.Warning, Title: "vendored schema has another version"},
 	}
 }

@@ -92,12 +92,14 @@ func Read(in Input, findings *diag.List) (*Loader, error) {
 	for _, p := range in.Paths {
 		l.readPath(p)
 	}
+	l.otherPlatform()
 	if l.failed || len(l.cue) == 0 && len(l.data) == 0 {
 		return nil, nil
 	}
 	if l.Instance = l.buildInstance(); l.Instance == nil {
 		return nil, nil
 	}
+	l.unread()
 	return l, nil
 }
 
