@@ -47,9 +47,47 @@ case "$*" in
 esac
 `
 
+// releasing is the same kubectl, used by somebody who reads what the step leave waits for, and
+// removes it: a finalizer, and a queue of others that names a flavor of the platform.
+const releasing = `#!/bin/sh
+real=%[1]s/kubectl
+case "$*" in
+*'get deployment kueue-controller-manager'*availableReplicas*) echo 1 ;;
+*go-template=*)
+  out=$("$real" "$@") || exit
+  printf '%%s\n' "$out"
+  case $out in
+  *example.com/hold*)
+    "$real" patch configmap held --namespace=speech --type=merge -p '{"metadata":{"finalizers":null}}' >&2 ;;
+  *'ResourceFlavor research-l4 waits'*) "$real" delete clusterqueue guest >&2 ;;
+  esac ;;
+*) exec "$real" "$@" ;;
+esac
+`
+
+// holders are the objects that releasing removes.
+const holders = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: held
+  namespace: speech
+  finalizers: [example.com/hold]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: guest
+spec:
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - name: research-l4
+      resources: [{name: cpu, nominalQuota: 0}]
+`
+
 // TestExistingCluster builds a platform in a cluster of others, with the steps of its
-// build, and destroys it. Kueue, queues and jobs of others stay as they are, byte for
-// byte, and the platform works beside them.
+// build, and destroys it although something holds a namespace and a flavor. Kueue, queues
+// and jobs of others stay as they are, byte for byte, and the platform works beside them.
 func TestExistingCluster(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -100,8 +138,24 @@ func TestExistingCluster(t *testing.T) {
 			t.Errorf("the platform has changed what others own:\n%s", diff)
 		}
 
-		if out, err := f.stepOf("destroy", "leave", "PATH="+tools+":"+p.Bin()+":"+os.Getenv("PATH")); err != nil {
+		if _, err := p.Kubectl(ctx, []byte(holders), "create", "-f", "-"); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(tools, "kubectl")
+		if err := os.WriteFile(name, fmt.Appendf(nil, releasing, p.Bin()), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out, err := f.stepOf("destroy", "leave", "PATH="+tools+":"+p.Bin()+":"+os.Getenv("PATH"))
+		if err != nil {
 			t.Fatalf("step leave: %v\n%s", err, out)
+		}
+		for _, held := range []string{
+			"speech: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+			"ResourceFlavor research-l4 waits for its finalizers [kueue.x-k8s.io/resource-in-use]",
+		} {
+			if !strings.Contains(out, held) {
+				t.Errorf("step leave does not say %q:\n%s", held, out)
+			}
 		}
 		f.kubectl("delete", "nodes", "-l", "cloud.google.com/gke-nodepool notin (others)", "--wait=false")
 		kinds := ofOthers + ",admissionchecks,provisioningrequestconfigs,podmonitorings"

@@ -23,11 +23,16 @@ var takenOverScript string
 //go:embed scripts/running.bash
 var runningCluster string
 
+//go:embed scripts/holding.bash
+var holdingNamespaces string
+
 // Lines of scripts that are replaced: by the commands that end the step unless the
-// cluster runs, and by the commands that stop the queues.
+// cluster runs, by the commands that stop the queues, and by the functions that print what
+// a step waits for.
 const (
 	clusterMark = "# CLUSTER\n"
 	stopMark    = "# STOP\n"
+	holdingMark = "# HOLDING\n"
 )
 
 // destroyBuild returns the build that empties the cluster and deletes everything that
@@ -71,8 +76,8 @@ func destroyBuild(p *ir.Platform) build {
 
 // clusterStep returns the step of a script that does nothing unless the cluster runs.
 func clusterStep(p *ir.Platform, seconds int, id, script string, variables ...variable) task {
-	return scriptStep(p, seconds, id, strings.Replace(script, clusterMark, runningCluster, 1),
-		append(clusterVariables(p), variables...)...)
+	script = strings.NewReplacer(clusterMark, runningCluster, holdingMark, holdingNamespaces).Replace(script)
+	return scriptStep(p, seconds, id, script, append(clusterVariables(p), variables...)...)
 }
 
 // clusterVariables returns the variables of the commands that connect a step to the

@@ -93,3 +93,20 @@ esac`
 		}
 	}
 }
+
+// TestLeaveSaysWhatStays holds that the step leave ends with the objects that do not go.
+func TestLeaveSaysWhatStays(t *testing.T) {
+	p := existingPlatform()
+	s := newSandbox(t, p)
+	s.answer(`case $call in
+*'clusters list '*) echo RUNNING ;;
+*'get customresourcedefinitions '*) echo found ;;
+*'get clusterqueues.kueue.x-k8s.io '*go-template*) echo 'ClusterQueue cq-a is there again: somebody creates it' ;;
+esac`)
+	r := s.runStep(findStep(t, destroyBuild(p), "leave"))
+	if r.code != 1 || strings.Count(r.output, "cq-a") != 2 || !strings.Contains(r.output,
+		"These objects stay. Stop who creates them, or delete what uses them, then run destroy-platform.sh again:\n"+
+			"ClusterQueue cq-a is there again") {
+		t.Errorf("exit code %d\n%s", r.code, r.output)
+	}
+}

@@ -39,6 +39,9 @@ var destroyUsage string
 //go:embed scripts/destroy-services.bash
 var destroyServices string
 
+//go:embed scripts/full-buckets.bash
+var fullBuckets string
+
 //go:embed scripts/leave-usage.txt
 var leaveUsage string
 
@@ -66,10 +69,11 @@ const (
 	// clusterOwnerMark is replaced by the command for the owner of the cluster, if others
 	// own it.
 	clusterOwnerMark = "# ASK CLUSTER OWNER\n"
-	// The marks of destroy-platform.sh: what it destroys, what it keeps, and what the
-	// controllers' uninstallation adds to the help text.
+	// The marks of destroy-platform.sh: what it destroys, the buckets at which it would stop,
+	// what it keeps, and what the controllers' uninstallation adds to the help text.
 	destroyUsageMark   = "# DESTROY USAGE\n"
 	uninstallUsageMark = "# UNINSTALL USAGE\n"
+	fullBucketsMark    = "# FULL BUCKETS\n"
 	confirmMark        = "# CONFIRM\n"
 	rightsMark         = "# CLUSTER RIGHTS\n"
 	servicesMark       = "# SERVICES\n"
@@ -171,6 +175,17 @@ func destroyScript(p *ir.Platform) []byte {
 		image = p.ImageAccount().Email(p.Project)
 	}
 	assignments := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image))
+	full := ""
+	if p.HasBuckets() {
+		full = fullBuckets
+		var buckets []string
+		for _, t := range p.Teams {
+			if t.Bucket != "" {
+				buckets = append(buckets, t.Bucket)
+			}
+		}
+		assignments = append(assignments, assignArray("TEAM_BUCKETS", buckets))
+	}
 	parts := []string{
 		destroyUsageMark, destroyUsage, rightsMark, "", servicesMark, destroyServices,
 		confirmMark, confirmDestroy,
@@ -188,7 +203,7 @@ func destroyScript(p *ir.Platform) []byte {
 		refusal = takenOverBody
 		assignments = append(assignments, words.ShellAssignment("TAKEN_OVER", takenOver(p)))
 	}
-	parts = append(parts, takenOverMark, refusal)
+	parts = append(parts, takenOverMark, refusal, fullBucketsMark, full)
 	return fillScript(strings.NewReplacer(parts...).Replace(destroyBody), assignments)
 }
 

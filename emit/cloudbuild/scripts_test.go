@@ -624,6 +624,29 @@ func TestScriptsBothKnow(t *testing.T) {
 	}
 }
 
+// TestDestroyNamesFullBuckets holds that destroy-platform.sh names the buckets at which the
+// build would stop before it asks.
+func TestDestroyNamesFullBuckets(t *testing.T) {
+	p := fullPlatform()
+	p.Teams = append(p.Teams, ir.Team{Name: "a", Namespace: "a", Bucket: "full"},
+		ir.Team{Name: "b", Namespace: "b", Bucket: "empty"})
+	s := newSandbox(t, p)
+	for _, tt := range []struct{ answer, says string }{
+		{
+			"echo gs://full/model",
+			"README.md says how to empty or keep a bucket:\n  gs://full\nThis destroys the platform",
+		},
+		{"exit 1", ""}, // no right to list it
+	} {
+		s.answer(prepared + "\nif [[ $call == *'storage ls'*gs://full/* ]]; then " + tt.answer + "; fi")
+		r := s.runScript("destroy-platform.sh", "no\n")
+		if r.code != 1 || !strings.Contains(r.output, tt.says) ||
+			strings.Contains(r.output, "hold objects") != (tt.says != "") || strings.Contains(r.output, "gs://empty") {
+			t.Errorf("exit code %d, want %q\n%s", r.code, tt.says, r.output)
+		}
+	}
+}
+
 func TestDestroy(t *testing.T) {
 	s := newSandbox(t, fullPlatform())
 	const question = "Type the name of the platform"

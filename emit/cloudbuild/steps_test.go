@@ -1005,8 +1005,11 @@ func TestDrain(t *testing.T) {
 *"clusters list"*) echo RUNNING ;;
 *"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
 *"deployments list"*) echo gke-batch ACTIVE ;;
+*status.conditions*) echo 'team-a: has finalizers remaining' ;;
 *"get namespaces"*) echo namespace/team-a ;;`, 0,
-			"They are deleted with the cluster:\nnamespace/team-a", []string{end}},
+			"Waiting for these to end:\nteam-a: has finalizers remaining\n" +
+				"These namespaces are not deleted yet. They are deleted with the cluster:\nnamespace/team-a\n" +
+				"team-a: has finalizers remaining\n", []string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSandbox(t, fullPlatform())

@@ -230,5 +230,6 @@ func pointToBuckets(p *ir.Platform) markup {
 	if p.Delivery.InfrastructureManager {
 		how = " says how to empty it."
 	}
-	return " The build stops at a team's bucket that still holds objects: " + linkHere(schedulerOf(p).removal) + how
+	return " The build stops at a team's bucket that still holds objects; the script names such buckets before it " +
+		"asks: " + linkHere(schedulerOf(p).removal) + how
 }

@@ -49,6 +49,12 @@ BUILD_ROLES=(
   'roles/resourcemanager.projectIamAdmin'
 )
 IMAGE_EMAIL='gke-batch-image@my-project.iam.gserviceaccount.com'
+TEAM_BUCKETS=(
+  'my-project-gke-batch-team-a'
+  'my-project-gke-batch-team-b'
+  'my-project-gke-batch-team-c'
+  'my-project-gke-batch-team-d'
+)
 
 # fail prints a message and ends the script with exit code 1.
 fail() { # message
@@ -135,7 +141,7 @@ through cloudbuild/destroy.yaml:
      balancers and disks are gone
   2. deletes the cluster, in spite of its deletion protection, and everything
      else that Terraform has created. The build fails if a bucket of a team still
-     holds objects. In this case, empty the bucket and run this script again.
+     holds objects. The script names such buckets before it asks for confirmation.
 
 The script keeps the bucket for the $HOLDS, the Artifact Registry
 repository with its images, the service accounts of the builds, the nodes and the
@@ -162,6 +168,19 @@ fi
 gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
   fail "the build's service account is missing: create it with ./create-platform.sh --prepare, then run this script again"
 
+# The build deletes no bucket that holds objects. Without the right to list a bucket, only the
+# build finds that out.
+full=()
+for bucket in "${TEAM_BUCKETS[@]}"; do
+  if read -r _ < <(gcloud storage ls --all-versions "gs://$bucket/**" 2>/dev/null); then
+    full+=("gs://$bucket")
+  fi
+done
+if ((${#full[@]} > 0)); then
+  echo 'These buckets hold objects. The build would delete everything else, and then fail at them.'
+  echo 'README.md says how to empty or keep a bucket:'
+  printf '  %s\n' "${full[@]}"
+fi
 if [[ $sure == false ]]; then
   echo "This destroys the platform $NAME in project $PROJECT: the cluster, every job in it, and its network."
   printf 'Type the name of the platform to go on: '

@@ -127,7 +127,7 @@ through cloudbuild/destroy.yaml:
      balancers and disks are gone
   2. deletes the cluster, in spite of its deletion protection, and everything
      else that Terraform has created. The build fails if a bucket of a team still
-     holds objects. In this case, empty the bucket and run this script again.
+     holds objects. The script names such buckets before it asks for confirmation.
 
 The script keeps the bucket for the $HOLDS, the Artifact Registry
 repository with its images, the service accounts of the builds, the nodes and the

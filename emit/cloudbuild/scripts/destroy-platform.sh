@@ -37,6 +37,7 @@ fi
 gcloud iam service-accounts describe "$EMAIL" --project="$PROJECT" >/dev/null ||
   fail "the build's service account is missing: create it with ./create-platform.sh --prepare, then run this script again"
 
+# FULL BUCKETS
 if [[ $sure == false ]]; then
 # CONFIRM
   printf 'Type the name of the platform to go on: '

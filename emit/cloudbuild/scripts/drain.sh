@@ -10,6 +10,7 @@ set -euo pipefail
 # Services and volume claims. From now on, nobody can create objects in the namespaces.
 kubectl delete namespaces -l "$TEAMS" --wait=false
 
+# HOLDING
 tries=60
 while true; do
   namespaces=$(kubectl get namespaces -l "$TEAMS" -o name)
@@ -21,6 +22,8 @@ while true; do
     echo 'The cluster is drained.'
     exit 0
   fi
+  held=$(holding "$TEAMS")
+  tell "$held" "$balancers" "$volumes"
   tries=$((tries - 1))
   if ((tries == 0)); then
     break
@@ -32,4 +35,4 @@ if [[ -n $balancers$volumes ]]; then
   printf 'These load balancers and disks would outlive the cluster. Delete them, then run destroy-platform.sh again:\n%s\n%s\n' "$balancers" "$volumes" >&2
   exit 1
 fi
-printf 'These namespaces are not deleted yet. They are deleted with the cluster:\n%s\n' "$namespaces"
+printf 'These namespaces are not deleted yet. They are deleted with the cluster:\n%s\n%s\n' "$namespaces" "$held"

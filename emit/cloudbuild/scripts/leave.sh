@@ -11,10 +11,12 @@ set -euo pipefail
 own=$(kubectl get namespaces -l "$TEAMS,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}')
 kubectl delete namespaces -l "$TEAMS,!$EXISTING" --wait=false
 
-# remaining prints what is not deleted yet: the namespaces, and their load balancers and
+# HOLDING
+# remaining prints what is not deleted yet: the namespaces and what holds them, and their
 # disks, which outlive them.
 remaining() {
   kubectl get namespaces -l "$TEAMS,!$EXISTING" -o name || return
+  holding "$TEAMS,!$EXISTING" || return
   kubectl get persistentvolumes \
     -o 'jsonpath={range .items[?(@.spec.persistentVolumeReclaimPolicy=="Delete")]}PersistentVolume {.metadata.name} {.spec.claimRef.namespace}{"\n"}{end}' |
     awk -v "own= $own " 'NF == 3 && index(own, " " $3 " ")'
@@ -27,6 +29,7 @@ until left=$(remaining) && [[ -z $left ]]; do
     printf 'These are not deleted yet. Correct the cause, then run destroy-platform.sh again:\n%s\n' "$left" >&2
     exit 1
   fi
+  tell "$left"
   sleep 15
 done
 
@@ -45,14 +48,31 @@ known() { # kinds
   printf '%s' "$out"
 }
 
-# remove deletes the platform's objects of the kinds that the cluster knows.
+# objects prints the platform's objects of some kinds, and why they are still there.
+objects() { # kinds, flags of kubectl
+  kubectl get "$1" --all-namespaces -l "$PLATFORM" "${@:2}" \
+    -o go-template='{{range .items}}{{.kind}} {{with .metadata.namespace}}{{.}}/{{end}}{{.metadata.name}} {{if .metadata.deletionTimestamp}}waits for its finalizers {{.metadata.finalizers}}{{else}}is there again: somebody creates it{{end}}{{"\n"}}{{end}}'
+}
+
+# remove deletes the platform's objects of the kinds that the cluster knows, and waits until
+# they are gone. Kueue keeps an object with a finalizer as long as another one uses it.
 remove() { # kinds, flags of kubectl
-  local kinds
+  local kinds left tries=90
   # shellcheck disable=SC2086 # a list
   kinds=$(known $1)
-  if [[ -n $kinds ]]; then
-    kubectl delete "$kinds" --all-namespaces -l "$PLATFORM" --timeout=900s "${@:2}"
+  if [[ -z $kinds ]]; then
+    return
   fi
+  kubectl delete "$kinds" --all-namespaces -l "$PLATFORM" --wait=false "${@:2}"
+  until left=$(objects "$kinds" "${@:2}") && [[ -z $left ]]; do
+    tries=$((tries - 1))
+    if ((tries == 0)); then
+      printf 'These objects stay. Stop who creates them, or delete what uses them, then run destroy-platform.sh again:\n%s\n' "$left" >&2
+      exit 1
+    fi
+    tell "$left"
+    sleep 10
+  done
 }
 
 # Queues come before flavors and checks, which cannot go while a queue names them.
