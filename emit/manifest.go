@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -73,6 +74,26 @@ func parseManifests(content []byte) ([]manifest, error) {
 		}
 		all = append(all, m)
 	}
+}
+
+// Generated returns the paths that the manifest of a folder lists: what Write has left there.
+// It returns nil if there is no manifest, or none that can be read.
+func Generated(folder fs.FS) map[string]bool {
+	content, err := fs.ReadFile(folder, ManifestPath)
+	if err != nil {
+		return nil
+	}
+	all, err := parseManifests(content)
+	if err != nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, m := range all {
+		for path := range m.Files {
+			out[path] = true
+		}
+	}
+	return out
 }
 
 const hashPrefix = "sha256:"

@@ -47,10 +47,11 @@ var declarations = []declared{
 
 // Losses returns what writing a tree would take from a folder on disk: teams, tiers,
 // capacities and node pools if none is left, and teams and node pools if more than half go.
-// only selects the paths that are written, all if it is nil. A file that does not exist
-// declares nothing. A renamed thing is lost, because its namespace or its nodes are.
+// only selects the paths that are written, all if it is nil. Files that batchwright has not
+// generated declare nothing. A renamed thing is lost, because its namespace or its nodes are.
 func Losses(disk fs.FS, tree emit.Tree, only func(path string) bool) ([]Loss, error) {
 	var out []Loss
+	generated := emit.Generated(disk)
 	for _, d := range declarations {
 		was, err := fs.Glob(disk, d.files)
 		if err != nil {
@@ -59,6 +60,9 @@ func Losses(disk fs.FS, tree emit.Tree, only func(path string) bool) ([]Loss, er
 		var had []string
 		has := map[string]bool{}
 		for _, name := range was {
+			if !generated[name] {
+				continue
+			}
 			content, err := fs.ReadFile(disk, name)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err

@@ -78,8 +78,18 @@ func TestLosses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			disk := fstest.MapFS{}
+			var generated emit.Tree
 			for name, content := range test.before {
 				disk[name] = &fstest.MapFile{Data: []byte(content)}
+				generated = append(generated, emit.File{Path: name, Content: []byte(content)})
+			}
+			manifest, err := emit.Manifest(generated)
+			if err != nil {
+				t.Fatal(err)
+			}
+			disk[manifest.Path] = &fstest.MapFile{Data: manifest.Content}
+			for _, own := range []string{"x", "y", "z"} { // files of the user
+				disk["kubernetes/teams/own-"+own+".yaml"] = &fstest.MapFile{Data: []byte(objects(own))}
 			}
 			var tree emit.Tree
 			for name, content := range test.after {
