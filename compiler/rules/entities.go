@@ -28,8 +28,8 @@ func entityRules() []Rule {
 	}
 }
 
-// missingEntities reports a blueprint of a platform that nobody can use. Most often, a file
-// is missing on the command line.
+// missingEntities reports a blueprint without capacity, tiers or teams. Usually the command
+// line lacks a file.
 func missingEntities(r *report) {
 	var missing []string
 	for _, m := range []struct {

@@ -48,7 +48,7 @@ esac
 `
 
 // releasing is the same kubectl, used by somebody who reads what the step leave waits for, and
-// removes it: a finalizer, and a queue of others that names a flavor of the platform.
+// removes it: a finalizer, and a queue that others own and that uses a platform's flavor.
 const releasing = `#!/bin/sh
 real=%[1]s/kubectl
 case "$*" in
