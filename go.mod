@@ -17,14 +17,14 @@ require (
 	github.com/spf13/pflag v1.0.10 // the flags that cobra parses
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
-	go.yaml.in/yaml/v3 v3.0.4 // YAML with the lines it is on
-	golang.org/x/mod v0.41.0 // versions; reading go.mod in a test
+	go.yaml.in/yaml/v3 v3.0.5 // YAML with the lines it is on
+	golang.org/x/mod v0.42.0 // versions; reading go.mod in a test
 	golang.org/x/sync v0.24.0 // many file syncs at once
 	golang.org/x/sys v0.49.0 // a pseudo-terminal in a test
 	golang.org/x/term v0.47.0 // whether a stream is a terminal
 	golang.org/x/text v0.43.0 // the width of characters under a caret
-	k8s.io/api v0.36.3 // the objects' own Go types
-	k8s.io/apimachinery v0.36.3 // the objects' own Go types; quantities
+	k8s.io/api v0.36.4 // the objects' own Go types
+	k8s.io/apimachinery v0.36.4 // the objects' own Go types; quantities
 	k8s.io/klog/v2 v2.140.0 // an argument of the toleration check in a test
 	sigs.k8s.io/jobset v0.12.0 // the objects' own Go types
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // JSON with a list of unknown fields
@@ -33,7 +33,7 @@ require (
 )
 
 require (
-	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
+	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
 	github.com/cockroachdb/apd/v3 v3.2.3 // indirect
@@ -41,13 +41,13 @@ require (
 	github.com/emicklei/proto v1.14.3 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
-	github.com/go-openapi/jsonpointer v0.23.1 // indirect
+	github.com/go-openapi/jsonpointer v0.23.2 // indirect
 	github.com/go-openapi/jsonreference v0.21.5 // indirect
 	github.com/go-openapi/swag v0.26.0 // indirect
 	github.com/go-openapi/swag/cmdutils v0.26.0 // indirect
 	github.com/go-openapi/swag/conv v0.26.0 // indirect
 	github.com/go-openapi/swag/fileutils v0.26.0 // indirect
-	github.com/go-openapi/swag/jsonname v0.26.0 // indirect
+	github.com/go-openapi/swag/jsonname v0.26.1 // indirect
 	github.com/go-openapi/swag/jsonutils v0.26.0 // indirect
 	github.com/go-openapi/swag/loading v0.26.0 // indirect
 	github.com/go-openapi/swag/mangling v0.26.0 // indirect
@@ -69,9 +69,9 @@ require (
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.61.0 // indirect
-	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
-	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 	k8s.io/kube-openapi v0.0.0-20260618221249-bc653b64f974 // indirect

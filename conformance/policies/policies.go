@@ -705,11 +705,7 @@ func (p policy) evaluate(r request, namespace *corev1.Namespace) []validating.Po
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(object, old, r.kind, namespace.Name, "x", r.resource(), "",
 			r.operation(), nil, false, &user.DefaultInfo{Name: r.user}),
-		VersionedKind: r.kind,
-	}
-	attributes.VersionedObject.Set(object)
-	if old != nil {
-		attributes.VersionedOldObject.Set(old)
+		VersionedKind: r.kind, VersionedObject: object, VersionedOldObject: old,
 	}
 	return p.validator.Validate(context.Background(), r.resource(), attributes, nil, namespace,
 		celconfig.RuntimeCELCostBudget, nil).Decisions

@@ -20,7 +20,7 @@ import (
 // KubernetesVersion is the version that the API server reports. It is the version
 // of k8s.io/kubernetes in go.mod, because a build from source does not know its own
 // version.
-const KubernetesVersion = "v1.36.3"
+const KubernetesVersion = "v1.36.4"
 
 // The modules that the plane reads, besides the programs of programs.
 const (
