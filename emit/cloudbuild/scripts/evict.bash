@@ -31,16 +31,16 @@ reactivate() {
 # await calls a function every ten seconds until it prints nothing, and sets left to what
 # it printed last. Whenever it prints something, await calls a second function.
 await() { # function, seconds since the start of the step, second function
-  local failures=0 tries=240
+  local failures=0 tries=240 now
+  left='unknown: kubectl fails'
   while true; do
-    if left=$("$1"); then
-      failures=0
+    if now=$("$1"); then
+      left=$now failures=0
     else
       failures=$((failures + 1))
       if ((failures == 5)); then
         return 1
       fi
-      left=unknown
     fi
     tries=$((tries - 1))
     if [[ -z $left ]] || ((tries == 0 || SECONDS > $2)); then
