@@ -154,8 +154,8 @@ func (l *Loader) unreadDirectory(dir string) {
 	}
 }
 
-// parseUnread parses a file that is not part of the blueprint. It returns nil if that cannot
-// be done.
+// parseUnread parses a file that is not part of the blueprint, or only its package clause if
+// the rest has mistakes. It returns nil if that cannot be done either.
 func (l *Loader) parseUnread(name string) *ast.File {
 	info, err := l.files.stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxFile {
@@ -165,11 +165,13 @@ func (l *Loader) parseUnread(name string) *ast.File {
 	if err != nil {
 		return nil
 	}
-	file, err := ParseCUE(name, content, parser.ParseComments)
-	if err != nil {
-		return nil
+	if file, err := ParseCUE(name, content, parser.ParseComments); err == nil {
+		return file
 	}
-	return file
+	if file, err := ParseCUE(name, content, parser.PackageClauseOnly); err == nil {
+		return file
+	}
+	return nil
 }
 
 func (l *Loader) addUnread(name, message, help string) {
