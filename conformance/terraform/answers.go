@@ -25,6 +25,11 @@ type answer struct {
 // answers are the arguments that differ. In the provider's schema, the others that an API
 // fills in are computed, and read back as they were planned.
 //
+// Compute Engine answers with the name of a reservation's machine type and accelerator. It
+// answers with the URL of a region, of which the provider keeps the name:
+// compute/resource_compute_subnetwork.go, flattenComputeSubnetworkRegion, and
+// compute/resource_compute_router.go, flattenComputeRouterRegion.
+//
 // Recorded answers are from GoogleCloudPlatform/k8s-config-connector,
 // pkg/test/resourcefixture/testdata/basic/**/_http.log.
 var answers = []answer{

@@ -21,6 +21,7 @@ type cloud struct {
 	sync.Mutex
 	// stored holds the resources that exist, by type and ID.
 	stored map[[2]string]tftypes.Value
+	made   map[string]int    // how often a resource of this ID was created
 	reads  int               // number of answers: no two have a list in the same order
 	pools  []nodePoolRequest // every pool that was asked for
 	// differs changes the arguments of imported resources, by ID and path: somebody else
@@ -48,6 +49,13 @@ func (c *cloud) unavailable() error {
 		return errUnavailable
 	}
 	return nil
+}
+
+// fail lets each request of a number fail from now on, or none if each is 0.
+func (c *cloud) fail(each int) {
+	c.Lock()
+	defer c.Unlock()
+	c.failing, c.requests = each, 0
 }
 
 // defaultProject is the project of every platform that is tested.
@@ -113,6 +121,10 @@ var unsent = map[string][]string{
 	"google_container_node_pool":     {"placement_policy.type", "placement_policy.tpu_topology"},
 }
 
+// written are the types whose creation sets what their API has anyway: it does not refuse
+// one that is there.
+var written = []string{"google_compute_router_nat", "google_storage_bucket_iam_policy"}
+
 // local lists, by type, the arguments that only Terraform's state holds: a read keeps them.
 //
 // Source: hashicorp/terraform-provider-google: the read functions of these resources set
@@ -136,10 +148,16 @@ func (c *cloud) apply(kind string, prior, planned tftypes.Value) (tftypes.Value,
 		return planned, err
 	}
 	if c.stored == nil {
-		c.stored = map[[2]string]tftypes.Value{}
+		c.stored, c.made = map[[2]string]tftypes.Value{}, map[string]int{}
+	}
+	if prior.IsNull() {
+		c.made[id]++
 	}
 	was, exists := c.stored[[2]string{kind, id}]
-	if exists && !prior.IsNull() {
+	switch {
+	case exists && prior.IsNull() && !slices.Contains(written, kind):
+		return planned, fmt.Errorf("%s: %w", id, errExists)
+	case exists && !prior.IsNull():
 		planned = keepArguments(planned, was, unsent[kind])
 	}
 	c.stored[[2]string{kind, id}] = planned
@@ -175,16 +193,41 @@ func (c *cloud) snapshot() (restore func()) {
 	}
 }
 
-// resize gives a node pool another number of nodes in each zone, as gcloud does.
-func (c *cloud) resize(pool string, nodes float64) {
+// poolNodes are the nodes of a pool.
+type poolNodes struct {
+	zones []string
+	each  float64 // in each zone, if the autoscaler does not decide
+	made  int     // how often a pool of this name was created
+}
+
+// nodes returns the nodes of all pools, by name.
+func (c *cloud) nodes() map[string]poolNodes {
+	c.Lock()
+	defer c.Unlock()
+	out := map[string]poolNodes{}
+	for pool := range c.all("google_container_node_pool") {
+		name, _ := pool["name"].(string)
+		id, _ := pool["id"].(string)
+		nodes := poolNodes{zones: texts(pool["node_locations"]), made: c.made[id]}
+		if block(pool, "autoscaling") == nil {
+			nodes.each, _ = pool["node_count"].(float64)
+		}
+		out[name] = nodes
+	}
+	return out
+}
+
+// set gives a number to an argument of the resource of a type that has a name, as somebody
+// does with gcloud.
+func (c *cloud) set(kind, name, argument string, number float64) {
 	c.Lock()
 	defer c.Unlock()
 	for key, v := range c.stored {
 		arguments, _ := plain(v).(map[string]any)
-		if key[0] == "google_container_node_pool" && arguments["name"] == pool {
+		if key[0] == kind && arguments["name"] == name {
 			c.stored[key] = walkArguments(v, func(path string, v tftypes.Value) tftypes.Value {
-				if path == "node_count" {
-					return tftypes.NewValue(tftypes.Number, nodes)
+				if path == argument {
+					return tftypes.NewValue(tftypes.Number, number)
 				}
 				return v
 			})

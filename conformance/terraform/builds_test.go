@@ -19,7 +19,7 @@ func TestBuilds(t *testing.T) {
 	t.Parallel()
 	r := open(t, "batch-platform")
 	r.prepare(t)
-	script := step(t, "destroy", "unprotect").Script
+	script := step(t, "batch-platform", "destroy", "unprotect").Script
 	if script == "" {
 		t.Fatal("the build switches no protection off")
 	}
@@ -35,11 +35,11 @@ func TestBuilds(t *testing.T) {
 	if said := unprotect(t); said != "Nothing has been built.\n" {
 		t.Errorf("before anything is built: %s", said)
 	}
-	r.must(t, step(t, "provision", "terraform-plan").Args...)
-	r.must(t, step(t, "provision", "terraform-apply").Args...)
+	r.must(t, step(t, "batch-platform", "provision", "terraform-plan").Args...)
+	r.must(t, step(t, "batch-platform", "provision", "terraform-apply").Args...)
 	file := filepath.Join(r.dir, "terraform.tfstate")
 	built, restore := read(t, file), r.cloud.snapshot()
-	destroy := step(t, "destroy", "terraform-destroy").Args
+	destroy := step(t, "batch-platform", "destroy", "terraform-destroy").Args
 	for name, before := range map[string][]string{
 		"platform":              {"state", "list"},
 		"failed cluster":        {"taint", "google_container_cluster.main"},
@@ -71,60 +71,83 @@ func TestBuilds(t *testing.T) {
 	})
 }
 
-// TestHalves applies a folder, and destroys it, while some requests fail. The next build
+// TestHalves applies folders, and destroys them, while some requests fail. The next build
 // must do the rest, and destroying must also work after half an apply.
 func TestHalves(t *testing.T) {
 	t.Parallel()
-	r := open(t, "batch-platform")
-	r.prepare(t)
-	file := filepath.Join(r.dir, "terraform.tfstate")
-	destroy := slices.Insert(slices.Clone(step(t, "destroy", "terraform-destroy").Args), 1, "-no-color")
-	unprotect := func(t *testing.T) {
-		c := exec.CommandContext(t.Context(), "sh", "-c", step(t, "destroy", "unprotect").Script)
-		c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	empty := func(t *testing.T) {
-		t.Helper()
-		if left := r.must(t, "state", "list"); len(left) > 0 {
-			t.Errorf("left in the state:\n%s", left)
-		}
-		for key := range r.cloud.stored {
-			t.Errorf("left: %s %s", key[0], key[1])
-		}
-	}
-	for _, each := range []int{2, 3, 7} {
-		t.Run(strconv.Itoa(each), func(t *testing.T) {
-			r.cloud.failing = each
-			if said := r.plan(t, "apply", "-auto-approve").said; len(said) == 0 {
-				t.Error("no request of the apply fails")
+	for form, failing := range map[string][]int{ // every so many requests one fails
+		"batch-platform": {2, 3, 7}, "a3-ultra-flex": {3}, "existing": {3}, "shared-vpc": {2}, "tpu-training": {3},
+	} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			r := open(t, form)
+			r.prepare(t)
+			for _, each := range failing {
+				t.Run(strconv.Itoa(each), func(t *testing.T) { r.halve(t, form, each) })
 			}
-			r.cloud.failing = 0
-			half, restore := read(t, file), r.cloud.snapshot()
-			unprotect(t)
-			r.must(t, destroy...)
-			empty(t)
-
-			write(t, file, half)
-			restore()
-			if said := r.plan(t, "apply", "-auto-approve").said; len(said) > 0 {
-				t.Errorf("the second apply says %q", said)
-			}
-			if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
-				t.Errorf("a third apply would do %v, and terraform says %q", again.actions, again.said)
-			}
-			unprotect(t)
-			r.cloud.failing = each
-			if out, ok := r.run(t, destroy...); ok || !bytes.Contains(out, []byte("Error 503")) {
-				t.Errorf("no request of the destroy fails:\n%s", out)
-			}
-			r.cloud.failing = 0
-			unprotect(t)
-			r.must(t, destroy...)
-			empty(t)
 		})
+	}
+}
+
+// halve applies a root, of which one of each so many requests fails, and destroys it, and
+// then applies it again and destroys half of it first.
+func (r root) halve(t *testing.T, form string, each int) {
+	t.Helper()
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	args := slices.Insert(slices.Clone(step(t, form, "destroy", "terraform-destroy").Args), 1, "-no-color")
+	destroy := func() (string, bool) {
+		if script := step(t, form, "destroy", "unprotect").Script; script != "" { // a cluster of others needs none
+			c := exec.CommandContext(t.Context(), "sh", "-c", script)
+			c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		r.cloud.fail(each)
+		defer r.cloud.fail(0)
+		out, ok := r.run(t, args...)
+		return string(out), ok
+	}
+	gone := func() {
+		t.Helper()
+		each = 0
+		if out, ok := destroy(); !ok {
+			t.Fatalf("terraform destroy:\n%s", out)
+		}
+		r.empty(t)
+	}
+
+	r.cloud.fail(each)
+	if said := r.plan(t, "apply", "-auto-approve").said; len(said) == 0 {
+		t.Error("no request of the apply fails")
+	}
+	r.cloud.fail(0)
+	half, restore, fails := read(t, file), r.cloud.snapshot(), each
+	gone()
+
+	write(t, file, half)
+	restore()
+	if said := r.plan(t, "apply", "-auto-approve").said; len(said) > 0 {
+		t.Errorf("the second apply says %q", said)
+	}
+	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+		t.Errorf("a third apply would do %v, and terraform says %q", again.actions, again.said)
+	}
+	each = fails
+	if out, ok := destroy(); ok || !strings.Contains(out, "Error 503") {
+		t.Errorf("no request of the destroy fails:\n%s", out)
+	}
+	gone()
+}
+
+// empty checks that neither the state nor the cloud has a resource.
+func (r root) empty(t *testing.T) {
+	t.Helper()
+	if left := r.must(t, "state", "list"); len(left) > 0 {
+		t.Errorf("left in the state:\n%s", left)
+	}
+	for key := range r.cloud.stored {
+		t.Errorf("left: %s %s", key[0], key[1])
 	}
 }
 
@@ -134,17 +157,17 @@ type buildStep struct {
 	Args       []string
 }
 
-// step reads a step of a build of the batch platform.
-func step(t *testing.T, build, id string) buildStep {
+// step reads a step of a folder's build. A build without the step returns an empty one.
+func step(t *testing.T, folder, build, id string) buildStep {
 	t.Helper()
 	var doc struct{ Steps []buildStep }
-	if err := yaml.Unmarshal([]byte(read(t, repository+"/golden/batch-platform/cloudbuild/"+build+".yaml")),
-		&doc); err != nil {
+	name := filepath.Join(repository, "golden", folder, "cloudbuild", build+".yaml")
+	if err := yaml.Unmarshal([]byte(read(t, name)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(doc.Steps, func(s buildStep) bool { return s.ID == id })
 	if i < 0 {
-		t.Fatalf("the build has no step %s", id)
+		return buildStep{}
 	}
 	return doc.Steps[i]
 }

@@ -2,7 +2,6 @@ package terraform
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,12 +23,7 @@ var takeOvers = regexp.MustCompile(`(?m)^.*\btakeOver:.*\n`)
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	const platform = "golden/testdata/platforms/adopted-cluster.cue"
-	program := filepath.Join(t.TempDir(), "batchwright")
-	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
-	c.Dir = repository
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := batchwright(t)
 	text := read(t, filepath.Join(repository, platform))
 	const cpu = "my-project/us-east5/research/cpu"
 	for name, tag := range map[string]string{"build": "managed=false", "managed": managedTag} {

@@ -53,7 +53,7 @@ func TestLock(t *testing.T) {
 		}
 	}
 	args := []string{"init", "-backend=false"}
-	for _, arg := range step(t, "provision", "terraform-init").Args {
+	for _, arg := range step(t, "batch-platform", "provision", "terraform-init").Args {
 		if arg == "-input=false" || strings.HasPrefix(arg, "-lockfile") {
 			args = append(args, arg)
 		}

@@ -79,6 +79,71 @@ func TestRecordedURLs(t *testing.T) {
 	}
 }
 
+// TestRecordedNames checks that the arguments that the stand-in reads back as they were sent
+// are names in the recorded answers, or URLs of which the provider keeps the name.
+func TestRecordedNames(t *testing.T) {
+	t.Parallel()
+	const (
+		properties = "specific_reservation.instance_properties."
+		recorded   = "specificReservation.instanceProperties."
+	)
+	for _, test := range []struct {
+		kind, path, log string
+		field           string // path in the answer
+		url             bool
+	}{
+		{
+			"google_compute_reservation", properties + "machine_type",
+			"compute.computereservation_", recorded + "machineType", false,
+		},
+		{
+			"google_compute_reservation", properties + "guest_accelerators.accelerator_type",
+			"compute.computereservation_", recorded + "guestAccelerators.acceleratorType", false,
+		},
+		{"google_compute_subnetwork", "region", "compute.computesubnetwork_computesubnetwork", "region", true},
+		{"google_compute_router", "region", "compute.computerouter_", "region", true},
+	} {
+		t.Run(test.kind+"."+test.path, func(t *testing.T) {
+			if _, ok := answersOf(test.kind)[test.path]; ok {
+				t.Error("the stand-in reads it back otherwise")
+			}
+			names := strings.Split(test.field, ".")
+			found := false
+			for _, object := range readRecorded(t, test.log, names[0]) {
+				for _, text := range recordedTexts(object, names) {
+					url := strings.HasPrefix(text, computeURL)
+					found = found || url == test.url
+					if url && !test.url {
+						t.Errorf("recorded: %s", text)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("no answer has %s, as a URL: %t", test.field, test.url)
+			}
+		})
+	}
+}
+
+// recordedTexts returns the texts of a field in an answer.
+func recordedTexts(object any, path []string) (out []string) {
+	switch value := object.(type) {
+	case string:
+		if len(path) == 0 {
+			return []string{value}
+		}
+	case map[string]any:
+		if len(path) > 0 {
+			return recordedTexts(value[path[0]], path[1:])
+		}
+	case []any:
+		for _, element := range value {
+			out = append(out, recordedTexts(element, path)...)
+		}
+	}
+	return out
+}
+
 // TestRecordedClusters checks what the stand-in's answers about clusters say of every
 // recorded one: the metrics come in an order that is not theirs by name, the path of the
 // network is in networkConfig, and there are settings of auto-provisioned pools.

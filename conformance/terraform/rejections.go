@@ -33,6 +33,8 @@ var (
 	// Source: Compute Engine API, resourceInUseByAnotherResource.
 	errUsed = errors.New("googleapi: Error 400: The resource is already being used by another resource, " +
 		"resourceInUseByAnotherResource")
+	// Source: Google Cloud APIs, "Errors", ALREADY_EXISTS.
+	errExists = errors.New("googleapi: Error 409: Already Exists, alreadyExists")
 )
 
 // nodePoolRequest is the part of the NodePool request to GKE that the rules read.
@@ -153,17 +155,21 @@ var users = map[string][][2]string{ // type of the resource, to type and argumen
 		{"google_container_node_pool", "network_config.additional_node_network_configs.subnetwork"},
 	},
 	"google_compute_router":          {{"google_compute_router_nat", "router"}},
+	"google_compute_reservation":     {{"google_container_node_pool", "node_config.reservation_affinity.values"}},
 	"google_compute_resource_policy": {{"google_container_node_pool", "placement_policy.policy_name"}},
 }
 
-// values returns the texts of an argument in all blocks of its path.
+// values returns the texts of an argument in all blocks of its path: one, or a list.
 func values(arguments map[string]any, path []string) (out []string) {
-	if text, _ := arguments[path[0]].(string); len(path) == 1 && text != "" {
-		return []string{text}
+	if len(path) == 1 {
+		if text, _ := arguments[path[0]].(string); text != "" {
+			return []string{text}
+		}
+		return texts(arguments[path[0]])
 	}
 	blocks, _ := arguments[path[0]].([]any)
 	for _, b := range blocks {
-		if inner, _ := b.(map[string]any); inner != nil && len(path) > 1 {
+		if inner, _ := b.(map[string]any); inner != nil {
 			out = append(out, values(inner, path[1:])...)
 		}
 	}
@@ -173,8 +179,11 @@ func values(arguments map[string]any, path []string) (out []string) {
 // rejectDelete returns the error of an API that keeps a resource. The caller holds the lock.
 func (c *cloud) rejectDelete(kind, id string) error {
 	name := lastElement(id)
-	if kind == "google_compute_reservation" && c.inUse(name, "") > 0 {
-		return fmt.Errorf("%s: %w", name, errConsumed)
+	if kind == "google_compute_reservation" {
+		if c.inUse(name, "") > 0 {
+			return fmt.Errorf("%s: %w", name, errConsumed)
+		}
+		return nil // pools without nodes may name it
 	}
 	for _, user := range users[kind] {
 		for arguments := range c.all(user[0]) {

@@ -31,16 +31,20 @@ type blueprintEdit struct {
 	rejected string // part of what Terraform says if the edit cannot be applied
 }
 
-// apply makes the edit in every CUE file in dir. At least one of them must have the
+// apply makes the edit in every CUE file of directories. At least one of them must have the
 // old text.
-func (e blueprintEdit) apply(t *testing.T, dir string) {
+func (e blueprintEdit) apply(t *testing.T, dirs []string) {
 	t.Helper()
 	if e.old == "" {
 		return
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.cue"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, dir := range dirs {
+		in, err := filepath.Glob(filepath.Join(dir, "*.cue"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, in...)
 	}
 	found := false
 	for _, file := range files {
@@ -58,16 +62,12 @@ func (e blueprintEdit) apply(t *testing.T, dir string) {
 // and an edited blueprint with Terraform's plan for the change. Diff must report
 // exactly the resources that Terraform replaces as replaced, exactly the resources with
 // nodes or data that Terraform destroys as removed, and the capacities of which the build
-// stops the jobs. The test then applies the change: the next plan must be empty, unless the
-// edit is rejected.
+// stops the jobs. The test then applies the change: the pools of which the build stops the jobs
+// must be those that have lost nodes, the next plan must be empty, unless the edit is
+// rejected, and destroying must leave nothing.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(t.TempDir(), "batchwright")
-	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
-	c.Dir = repository
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := batchwright(t)
 	for blueprint, edits := range map[string][]blueprintEdit{
 		"batch-platform": {
 			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
@@ -194,6 +194,13 @@ func TestReplaced(t *testing.T) {
 				new: `zones: ["us-central1-a", "us-central1-c"]`,
 			},
 		},
+		"batch-platform-dws": {
+			{
+				name: "most nodes", old: `"h100-eight", consumption: flexStart: queued: true, maxNodes: 2`,
+				new: `"h100-eight", consumption: flexStart: queued: true, maxNodes: 3`,
+			},
+			{name: "machine", replaced: 1, old: `"a2-highgpu-2g"`, new: `"a2-highgpu-4g"`},
+		},
 		"tpu-training": {
 			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
 			{name: "no slices", tag: "slices=0"},
@@ -231,16 +238,14 @@ func TestReplaced(t *testing.T) {
 				t.Run(e.name, func(t *testing.T) {
 					after := t.TempDir()
 					var args []string
-					for i, source := range sources {
+					for _, source := range sources {
 						dir := t.TempDir()
 						if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 							t.Fatal(err)
 						}
-						if i == 0 {
-							e.apply(t, dir)
-						}
 						args = append(args, dir)
 					}
+					e.apply(t, args)
 					if e.tag != "" {
 						args = append(args, "-t", e.tag)
 					}
@@ -277,7 +282,7 @@ func TestReplaced(t *testing.T) {
 							t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
 						}
 					}
-					r.applyOnce(t, losses, e.rejected)
+					r.applyOnce(t, got.actions, losses, e.rejected)
 				})
 			}
 		})
@@ -368,8 +373,9 @@ func retired(t *testing.T, before, after string, losses []loss) []string {
 
 // applyOnce applies the saved plan as the build does: it first gives fewer nodes to the
 // pools that get fewer. The plan must do everything in one run, or be rejected with a text.
-// applyOnce then brings back the resources and the state of before.
-func (r root) applyOnce(t *testing.T, losses []loss, rejected string) {
+// applyOnce then destroys the platform, unless the plan only updates resources, which leaves
+// what destroying depends on, and brings back the resources and the state of before.
+func (r root) applyOnce(t *testing.T, actions map[string]string, losses []loss, rejected string) {
 	t.Helper()
 	file := filepath.Join(r.dir, "terraform.tfstate")
 	state, restore := read(t, file), r.cloud.snapshot()
@@ -377,9 +383,12 @@ func (r root) applyOnce(t *testing.T, losses []loss, rejected string) {
 		write(t, file, state)
 		restore()
 	}()
+	before := r.cloud.nodes()
+	lose := map[string]bool{}
 	for _, l := range losses {
+		lose[l.pool] = true
 		if l.why == "fewer" {
-			r.cloud.resize(l.pool, l.nodes)
+			r.cloud.set("google_container_node_pool", l.pool, "node_count", l.nodes)
 		}
 	}
 	switch said := strings.Join(r.plan(t, "apply", "platform.tfplan").said, "\n"); {
@@ -390,10 +399,38 @@ func (r root) applyOnce(t *testing.T, losses []loss, rejected string) {
 	case said != "":
 		t.Errorf("terraform apply says %q", said)
 	default:
+		if d := cmp.Diff(lost(before, r.cloud.nodes()), lose); d != "" {
+			t.Errorf("pools that lose nodes (-cloud +build):\n%s", d)
+		}
 		if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
 			t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
 		}
 	}
+	for _, action := range actions {
+		if action != "update" {
+			// TestBuilds switches the protection off as the build does.
+			const protected = `"deletion_protection": `
+			write(t, file, strings.ReplaceAll(read(t, file), protected+"true", protected+"false"))
+			if out, ok := r.run(t, "destroy", "-no-color", "-auto-approve", "-input=false"); !ok {
+				t.Errorf("terraform destroy:\n%s", out)
+			}
+			r.empty(t)
+			return
+		}
+	}
+}
+
+// lost returns the pools that have fewer nodes now, or other ones, as keys.
+func lost(before, now map[string]poolNodes) map[string]bool {
+	out := map[string]bool{}
+	for name, was := range before {
+		is, stays := now[name]
+		left := slices.ContainsFunc(was.zones, func(zone string) bool { return !slices.Contains(is.zones, zone) })
+		if !stays || is.made != was.made || left || is.each < was.each {
+			out[name] = true
+		}
+	}
+	return out
 }
 
 // grave are the types of resources that hold nodes or data. A review does not
@@ -446,6 +483,21 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 	slices.Sort(removed)
 	slices.Sort(losers)
 	return replaced, removed, losers
+}
+
+// batchwright returns the program that -compiler names, or builds it.
+func batchwright(t *testing.T) string {
+	t.Helper()
+	if *compiler != "" {
+		return *compiler
+	}
+	program := filepath.Join(t.TempDir(), "batchwright")
+	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/batchwright")
+	c.Dir = repository
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
 }
 
 func compile(t *testing.T, program, folder string, args ...string) {

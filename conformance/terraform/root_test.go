@@ -27,6 +27,8 @@ const (
 var folders = flag.String("folders", "", "the `directory` of the deploy folders that are planned; without it, the\n"+
 	"blueprints are compiled")
 
+var compiler = flag.String("compiler", "", "the `path` of batchwright; without it, it is built")
+
 // edit is a change of a file under terraform/ of a folder.
 type edit struct{ file, old, new string }
 
@@ -184,11 +186,54 @@ func (r root) create(t *testing.T) outcome {
 	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
 		t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)
 	}
+	r.ordered(t)
 	// gcluster and others read the exit code.
 	if out, ok := r.run(t, "plan", "-detailed-exitcode", "-input=false"); !ok {
 		t.Errorf("a second plan does not count as empty:\n%s", out)
 	}
 	return first
+}
+
+// ordered checks that Terraform knows which resources use another one, so that it creates
+// the used one first and deletes it last: an API refuses to delete what is used.
+func (r root) ordered(t *testing.T) {
+	t.Helper()
+	type resource struct {
+		Module, Type, Name string
+		Instances          []struct {
+			Attributes   map[string]any
+			Dependencies []string
+		}
+	}
+	var state struct{ Resources []resource }
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(r.dir, "terraform.tfstate"))), &state); err != nil {
+		t.Fatal(err)
+	}
+	address := func(r resource) string { return strings.TrimPrefix(r.Module+"."+r.Type+"."+r.Name, ".") }
+	names := map[[2]string]string{} // address by type and name
+	for _, used := range state.Resources {
+		for _, i := range used.Instances {
+			name, _ := i.Attributes["name"].(string)
+			names[[2]string{used.Type, name}] = address(used)
+		}
+	}
+	for kind, all := range users {
+		for _, user := range state.Resources {
+			for _, by := range all {
+				if by[0] != user.Type {
+					continue
+				}
+				for _, i := range user.Instances {
+					for _, name := range values(i.Attributes, strings.Split(by[1], ".")) {
+						used, made := names[[2]string{kind, lastElement(name)}]
+						if made && !slices.Contains(i.Dependencies, used) {
+							t.Errorf("%s uses %s, and does not depend on it", address(user), used)
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // edit changes the first match in a file until the test is done. In the new text $0
