@@ -497,7 +497,7 @@ func (f *folder) submitter(team string) (user string, groups []string) {
 	// To GKE, the name of a group is its address. GKE looks for groups in one group, whose
 	// name Terraform gives to the cluster.
 	if !strings.Contains(string(found[2]), "@") {
-		f.Fatalf("GKE knows no group %q", found[2])
+		f.Errorf("GKE knows no group %q", found[2])
 	}
 	security, ok := f.variables()["security_group"]
 	if !ok || !strings.HasPrefix(security.AsString(), "gke-security-groups@") {

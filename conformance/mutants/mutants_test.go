@@ -36,13 +36,15 @@ var hasty = []string{"-patience=1m", "-most-waits=2"}
 // stripped lets go link a program without the data for debuggers, which takes less time.
 const stripped = "-ldflags=-s -w"
 
-// mutant is a change that a tool must notice.
+// mutant is a change that a tool must notice. Changes that are independent of each other
+// can share a run of a tool that notices all of them.
 type mutant struct {
 	name   string
 	folder string // name of the folder under golden/ that the tool checks
 	edits  []edit
-	by     string // one of tools
-	says   string // part of the tool's output, which leads to the place
+	by     string   // one of tools
+	says   string   // part of the tool's output, which leads to the place
+	also   []string // the same for each further change
 }
 
 // edit is a change of files: all matches of old become new, as regexp.ReplaceAll does it.
@@ -78,6 +80,10 @@ var tools = map[string]tool{
 	}},
 	"changes": {"terraform", ".", true, func(folders, _ string) []string {
 		return []string{"-test.run=^TestChanges$", "-folders=" + folders}
+	}},
+	// Edits of the folder's blueprint, which the compiler compiles.
+	"edits": {"terraform", ".", true, func(_, folder string) []string {
+		return []string{"-test.run=^TestReplaced$/^" + folder + "$"}
 	}},
 	// A plane waits more than it computes.
 	"cluster": {"cluster", ".", true, func(folders, folder string) []string {
@@ -383,6 +389,9 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer, more ...string) error {
 		where, bin = ".", compiler
 	}
 	args := append(tool.args(folders, m.folder), more...)
+	if m.by == "edits" {
+		args = append(args, "-compiler="+compiler)
+	}
 	if tool.test {
 		args = append(args, "-test.v") // says what is skipped
 	}
@@ -395,8 +404,11 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer, more ...string) error {
 		return errSurvived
 	case !errors.As(caught, &exit):
 		return caught
-	case !strings.Contains(caught.Error(), m.says):
-		return fmt.Errorf("%w, not %q:\n%w", errElse, m.says, caught)
+	}
+	for _, place := range append([]string{m.says}, m.also...) {
+		if !strings.Contains(caught.Error(), place) {
+			return fmt.Errorf("%w, not %q:\n%w", errElse, place, caught)
+		}
 	}
 	if testing.Verbose() {
 		t.Log(caught)

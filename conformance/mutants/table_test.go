@@ -171,25 +171,18 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
 	},
 	{
-		name: "class of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
+		name: "class, time and nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
 		says: "the class of job-sample-",
+		also: []string{"is for 10 seconds, want 600", `selects the nodes of "", want "resize-research-sample"`},
 		edits: []edit{
 			{
 				"kubernetes/admission-checks.yaml",
 				"provisioningClassName: .*",
 				"provisioningClassName: check-capacity.autoscaling.x-k8s.io",
 			},
+			{"workloads/*/*.yaml", `maxRunDurationSeconds: "600"`, `maxRunDurationSeconds: "10"`},
+			{"kubernetes/admission-checks.yaml", "ResizeRequestName", "ResizeRequest"},
 		},
-	},
-	{
-		name: "time of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
-		says:  "is for 10 seconds, want 600",
-		edits: []edit{{"workloads/*/*.yaml", `maxRunDurationSeconds: "600"`, `maxRunDurationSeconds: "10"`}},
-	},
-	{
-		name: "nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
-		says:  `selects the nodes of "", want "resize-research-sample"`,
-		edits: []edit{{"kubernetes/admission-checks.yaml", "ResizeRequestName", "ResizeRequest"}},
 	},
 	{
 		name: "service account of pods", folder: "batch-platform-dws", by: "scenario",
@@ -202,14 +195,13 @@ var mutants = []mutant{
 		edits: []edit{{"workloads/*/*.yaml", "kueue.x-k8s.io/queue-name: .*", `kueue.x-k8s.io/queue-name: ""`}},
 	},
 	{
-		name: "subject of a right", folder: "batch-platform", by: "cluster",
-		says:  `GKE knows no group "team-a"`,
-		edits: []edit{{"kubernetes/teams/*.yaml", "^  name: (.*)@example.com$", "  name: $1"}},
-	},
-	{
-		name: "a right more", folder: "batch-platform", by: "cluster",
-		says:  "may a member of team-a create pods",
-		edits: []edit{{"kubernetes/system/job-submitter.yaml", `^  - pods\n  verbs:\n`, "${0}  - create\n"}},
+		name: "subject of a right, and a right more", folder: "batch-platform", by: "cluster",
+		says: `GKE knows no group "team-a"`,
+		also: []string{"may a member of team-a create pods"},
+		edits: []edit{
+			{"kubernetes/teams/*.yaml", "^  name: (.*)@example.com$", "  name: $1"},
+			{"kubernetes/system/job-submitter.yaml", `^  - pods\n  verbs:\n`, "${0}  - create\n"},
+		},
 	},
 	{
 		name: "level of pod security", folder: "batch-platform", by: "scenario",
@@ -296,6 +288,16 @@ var mutants = []mutant{
 		name: "public nodes in a private cluster", folder: "a3-ultra-flex", by: "plan",
 		says:  "EnablePrivateNodes must be enabled for private clusters",
 		edits: []edit{{"terraform/node_pools.tf", `^ +enable_private_nodes = true\n`, ""}},
+	},
+	{
+		name: "names of the GPUs' subnets", folder: "a3-ultra-flex", by: "plan",
+		says: "uses google_compute_subnetwork.gpu, and does not depend on it",
+		edits: []edit{
+			{
+				"terraform/node_pools.tf",
+				`google_compute_subnetwork\.gpu\[(.*?)\]\.name`, `"$${module.network.name}-$${$1}"`,
+			},
+		},
 	},
 	{
 		name: "read of a reservation", folder: "batch-platform", by: "plan",
@@ -536,6 +538,18 @@ var mistakes = []mutant{
 				`(policy\.setExpr\("bucket", "google_storage_bucket\.team\[each\.key\])\.name`,
 				"$1.title",
 			},
+		},
+	},
+	{
+		name: "pools that leave a zone", folder: "existing", by: "edits",
+		says:  "pools that lose nodes (-cloud +build)",
+		edits: []edit{{"emit/losses/losses.tmpl", `if not \$stays\}\}`, "if and (not $$stays) false}}"}},
+	},
+	{
+		name: "pools with fewer nodes", folder: "kai-departments", by: "edits",
+		says: "pools that lose nodes (-cloud +build)",
+		edits: []edit{
+			{"emit/losses/losses.tmpl", `lt (\$is\.node_count) (\$was\.node_count)`, "lt $2 $1"},
 		},
 	},
 	{
