@@ -199,8 +199,8 @@ func (r root) create(t *testing.T) outcome {
 func (r root) ordered(t *testing.T) {
 	t.Helper()
 	type resource struct {
-		Module, Type, Name string
-		Instances          []struct {
+		Module, Mode, Type, Name string
+		Instances                []struct {
 			Attributes   map[string]any
 			Dependencies []string
 		}
@@ -211,6 +211,7 @@ func (r root) ordered(t *testing.T) {
 	}
 	address := func(r resource) string { return strings.TrimPrefix(r.Module+"."+r.Type+"."+r.Name, ".") }
 	names := map[[2]string]string{} // address by type and name
+	state.Resources = slices.DeleteFunc(state.Resources, func(r resource) bool { return r.Mode != "managed" })
 	for _, used := range state.Resources {
 		for _, i := range used.Instances {
 			name, _ := i.Attributes["name"].(string)
