@@ -171,7 +171,7 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
 	},
 	{
-		name: "class, time and nodes of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
+		name: "fields of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
 		says: "the class of job-sample-",
 		also: []string{"is for 10 seconds, want 600", `selects the nodes of "", want "resize-research-sample"`},
 		edits: []edit{
@@ -195,7 +195,7 @@ var mutants = []mutant{
 		edits: []edit{{"workloads/*/*.yaml", "kueue.x-k8s.io/queue-name: .*", `kueue.x-k8s.io/queue-name: ""`}},
 	},
 	{
-		name: "subject of a right, and a right more", folder: "batch-platform", by: "cluster",
+		name: "subject of a right and a right more", folder: "batch-platform", by: "cluster",
 		says: `GKE knows no group "team-a"`,
 		also: []string{"may a member of team-a create pods"},
 		edits: []edit{
@@ -297,6 +297,7 @@ var mutants = []mutant{
 				"terraform/node_pools.tf",
 				`google_compute_subnetwork\.gpu\[(.*?)\]\.name`, `"$${module.network.name}-$${$1}"`,
 			},
+			{"terraform/node_pools.tf", `^ +google_compute_subnetwork\.gpu\[.*\]\.id,\n`, ""},
 		},
 	},
 	{
