@@ -15,7 +15,7 @@ rehearse-kai:
 # make check runs all of go vet, once for all tests. The time limit is for a busy machine.
 # Tests are many programs that run for a short time: without the data for debuggers they are
 # linked in two thirds of the time, and with less garbage collection they take less CPU time.
-TEST = test -vet=off -ldflags='-s -w' -timeout 30m
+TEST = test -vet=off -ldflags='-s -w' -timeout 90m
 export GOGC ?= 400
 
 # All tests that require no external tool and, except for workflows, no tool library. Tests
