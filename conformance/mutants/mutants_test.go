@@ -1,5 +1,5 @@
-// Package mutants_test breaks deploy folders and the compiler, one place at a time, and
-// demands that one of the real tools notices the mistake and names its place.
+// Package mutants_test breaks deploy folders and the compiler, in one place or in a few that
+// are independent, and demands that one of the real tools notices and names each place.
 //
 // A mutant is a change of a compiled folder, because that costs no build: it shows that
 // the tool notices. A mistake is a change of the compiler's source: it shows that what
@@ -389,7 +389,7 @@ func (b *bench) hold(t *testing.T, m mutant, lay layer, more ...string) error {
 		where, bin = ".", compiler
 	}
 	args := append(tool.args(folders, m.folder), more...)
-	if m.by == "edits" {
+	if tool.module == "terraform" {
 		args = append(args, "-compiler="+compiler)
 	}
 	if tool.test {

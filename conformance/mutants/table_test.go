@@ -195,7 +195,7 @@ var mutants = []mutant{
 		edits: []edit{{"workloads/*/*.yaml", "kueue.x-k8s.io/queue-name: .*", `kueue.x-k8s.io/queue-name: ""`}},
 	},
 	{
-		name: "subject of a right and a right more", folder: "batch-platform", by: "cluster",
+		name: "subject of a right and an extra right", folder: "batch-platform", by: "cluster",
 		says: `GKE knows no group "team-a"`,
 		also: []string{"may a member of team-a create pods"},
 		edits: []edit{

@@ -20,11 +20,9 @@ var references = map[string][]string{
 	"tpu-training":       {"tpu-training"},
 }
 
-// sizes are the numbers of teams of the other platforms, and most is that of one more, in the
-// plain variant: it takes as long as all others, and lays out as 40 teams do.
-var sizes = []int{4, 12, 13, 40}
-
-const most = 400
+// sizes are the numbers of teams of the other platforms. The last has only the plain variant:
+// a picture of 400 teams takes as long as all smaller ones.
+var sizes = []int{4, 12, 13, 40, 400}
 
 // The variants of these platforms: cohorts inside a cohort, a queue that all teams
 // share, names as long as the schema allows, and teams that differ.
@@ -153,11 +151,10 @@ func allPictures(t *testing.T) []picture {
 		read(name, filepath.Join(root, "golden", name))
 	}
 	for _, variant := range variants {
-		sizes := sizes
-		if variant == "plain" {
-			sizes = append(slices.Clone(sizes), most)
-		}
 		for _, teams := range sizes {
+			if teams == 400 && variant != "plain" {
+				continue
+			}
 			many = teams > 13
 			name := fmt.Sprintf("%d teams, %s", teams, variant)
 			blueprint := filepath.Join(dir, fmt.Sprintf("%s-%d", variant, teams))

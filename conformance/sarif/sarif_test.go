@@ -55,7 +55,7 @@ func TestLogs(t *testing.T) {
 			}
 		})
 	}
-	if len(rules) < 200 {
+	if len(rules) < 140 {
 		t.Errorf("only %d rules found anything: %v", len(rules), rules)
 	}
 }

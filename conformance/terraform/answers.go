@@ -25,8 +25,9 @@ type answer struct {
 // answers are the arguments that differ. In the provider's schema, the others that an API
 // fills in are computed, and read back as they were planned.
 //
-// Compute Engine answers with the name of a reservation's machine type and accelerator. It
-// answers with the URL of a region, of which the provider keeps the name:
+// Some arguments have no row although others of their kind are URLs, because they read back
+// as they were sent. Compute Engine answers with the names of a reservation's machine type and
+// accelerator, and with the URL of a region, of which the provider keeps the name:
 // compute/resource_compute_subnetwork.go, flattenComputeSubnetworkRegion, and
 // compute/resource_compute_router.go, flattenComputeRouterRegion.
 //

@@ -31,7 +31,7 @@ type cloud struct {
 	unreadable string
 	policies   policies // of buckets and projects
 	slow       []string // types of resources whose deletion takes a while
-	failing    int      // every request of this number is answered with an error; 0 for none
+	failing    int      // every nth request fails; 0 for none
 	requests   int      // that create, change or delete a resource
 }
 
@@ -51,11 +51,11 @@ func (c *cloud) unavailable() error {
 	return nil
 }
 
-// fail lets each request of a number fail from now on, or none if each is 0.
-func (c *cloud) fail(each int) {
+// fail makes every nth request fail from now on; 0 stops it.
+func (c *cloud) fail(nth int) {
 	c.Lock()
 	defer c.Unlock()
-	c.failing, c.requests = each, 0
+	c.failing, c.requests = nth, 0
 }
 
 // defaultProject is the project of every platform that is tested.
@@ -121,9 +121,11 @@ var unsent = map[string][]string{
 	"google_container_node_pool":     {"placement_policy.type", "placement_policy.tpu_topology"},
 }
 
-// written are the types whose creation sets what their API has anyway: it does not refuse
-// one that is there.
-var written = []string{"google_compute_router_nat", "google_storage_bucket_iam_policy"}
+// written are the types whose creation sets what every bucket has: nothing refuses one that
+// exists.
+//
+// Source: Cloud Storage documentation, "Buckets: setIamPolicy".
+var written = []string{"google_storage_bucket_iam_policy"}
 
 // local lists, by type, the arguments that only Terraform's state holds: a read keeps them.
 //
@@ -144,6 +146,10 @@ func (c *cloud) apply(kind string, prior, planned tftypes.Value) (tftypes.Value,
 	c.Lock()
 	defer c.Unlock()
 	id, _ := arguments["id"].(string)
+	was, exists := c.stored[[2]string{kind, id}]
+	if exists && prior.IsNull() && !slices.Contains(written, kind) {
+		return planned, fmt.Errorf("%s: %w", id, errExists)
+	}
 	if err := c.reject(kind, id, arguments); err != nil {
 		return planned, err
 	}
@@ -152,12 +158,7 @@ func (c *cloud) apply(kind string, prior, planned tftypes.Value) (tftypes.Value,
 	}
 	if prior.IsNull() {
 		c.made[id]++
-	}
-	was, exists := c.stored[[2]string{kind, id}]
-	switch {
-	case exists && prior.IsNull() && !slices.Contains(written, kind):
-		return planned, fmt.Errorf("%s: %w", id, errExists)
-	case exists && !prior.IsNull():
+	} else if exists {
 		planned = keepArguments(planned, was, unsent[kind])
 	}
 	c.stored[[2]string{kind, id}] = planned
@@ -181,6 +182,26 @@ func keepArguments(resource, from tftypes.Value, paths []string) tftypes.Value {
 	})
 }
 
+// left returns the resources and the grants that exist, in no order.
+func (c *cloud) left() (out []string) {
+	c.Lock()
+	defer c.Unlock()
+	for key := range c.stored {
+		out = append(out, key[0]+" "+key[1])
+	}
+	for g := range c.policies {
+		out = append(out, fmt.Sprintf("%s for %s on %s", g.role, g.member, g.on))
+	}
+	return out
+}
+
+// keep removes all resources outside Terraform, except those that a function wants.
+func (c *cloud) keep(wants func(kind, id string) bool) {
+	c.Lock()
+	defer c.Unlock()
+	maps.DeleteFunc(c.stored, func(key [2]string, _ tftypes.Value) bool { return !wants(key[0], key[1]) })
+}
+
 // snapshot returns a function that brings the resources of this moment back.
 func (c *cloud) snapshot() (restore func()) {
 	c.Lock()
@@ -195,9 +216,11 @@ func (c *cloud) snapshot() (restore func()) {
 
 // poolNodes are the nodes of a pool.
 type poolNodes struct {
+	id    string
+	made  int // how often a pool of this ID was created
 	zones []string
-	each  float64 // in each zone, if the autoscaler does not decide
-	made  int     // how often a pool of this name was created
+	fixed bool    // the autoscaler does not size the pool
+	each  float64 // in each zone, if fixed
 }
 
 // nodes returns the nodes of all pools, by name.
@@ -208,17 +231,14 @@ func (c *cloud) nodes() map[string]poolNodes {
 	for pool := range c.all("google_container_node_pool") {
 		name, _ := pool["name"].(string)
 		id, _ := pool["id"].(string)
-		nodes := poolNodes{zones: texts(pool["node_locations"]), made: c.made[id]}
-		if block(pool, "autoscaling") == nil {
-			nodes.each, _ = pool["node_count"].(float64)
-		}
-		out[name] = nodes
+		each, _ := pool["node_count"].(float64)
+		out[name] = poolNodes{id, c.made[id], texts(pool["node_locations"]), block(pool, "autoscaling") == nil, each}
 	}
 	return out
 }
 
-// set gives a number to an argument of the resource of a type that has a name, as somebody
-// does with gcloud.
+// set changes a number of a resource outside Terraform, as gcloud does. It does nothing if
+// no resource of the type has the name.
 func (c *cloud) set(kind, name, argument string, number float64) {
 	c.Lock()
 	defer c.Unlock()

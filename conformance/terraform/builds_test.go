@@ -71,59 +71,58 @@ func TestBuilds(t *testing.T) {
 	})
 }
 
-// TestHalves applies folders, and destroys them, while some requests fail. The next build
+// TestHalves applies folders, and destroys them, while every nth request fails. The next build
 // must do the rest, and destroying must also work after half an apply.
 func TestHalves(t *testing.T) {
 	t.Parallel()
-	for form, failing := range map[string][]int{ // every so many requests one fails
+	for form, failing := range map[string][]int{
 		"batch-platform": {2, 3, 7}, "a3-ultra-flex": {3}, "existing": {3}, "shared-vpc": {2}, "tpu-training": {3},
 	} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			r := open(t, form)
 			r.prepare(t)
-			for _, each := range failing {
-				t.Run(strconv.Itoa(each), func(t *testing.T) { r.halve(t, form, each) })
+			for _, nth := range failing {
+				t.Run(strconv.Itoa(nth), func(t *testing.T) { r.halve(t, form, nth) })
 			}
 		})
 	}
 }
 
-// halve applies a root, of which one of each so many requests fails, and destroys it, and
-// then applies it again and destroys half of it first.
-func (r root) halve(t *testing.T, form string, each int) {
+// halve applies a root while every nth request fails, and destroys what there is. From the
+// same half, it then applies the rest, and destroys it in two builds, of which the first fails.
+func (r root) halve(t *testing.T, form string, nth int) {
 	t.Helper()
 	file := filepath.Join(r.dir, "terraform.tfstate")
 	args := slices.Insert(slices.Clone(step(t, form, "destroy", "terraform-destroy").Args), 1, "-no-color")
-	destroy := func() (string, bool) {
-		if script := step(t, form, "destroy", "unprotect").Script; script != "" { // a cluster of others needs none
-			c := exec.CommandContext(t.Context(), "sh", "-c", script)
+	destroy := func(nth int) (string, bool) {
+		if form != ofOthers { // the cluster of others stays
+			c := exec.CommandContext(t.Context(), "sh", "-c", step(t, form, "destroy", "unprotect").Script)
 			c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
 			if out, err := c.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 		}
-		r.cloud.fail(each)
+		r.cloud.fail(nth)
 		defer r.cloud.fail(0)
 		out, ok := r.run(t, args...)
 		return string(out), ok
 	}
-	gone := func() {
+	destroyAll := func() {
 		t.Helper()
-		each = 0
-		if out, ok := destroy(); !ok {
+		if out, ok := destroy(0); !ok {
 			t.Fatalf("terraform destroy:\n%s", out)
 		}
 		r.empty(t)
 	}
 
-	r.cloud.fail(each)
+	r.cloud.fail(nth)
 	if said := r.plan(t, "apply", "-auto-approve").said; len(said) == 0 {
 		t.Error("no request of the apply fails")
 	}
 	r.cloud.fail(0)
-	half, restore, fails := read(t, file), r.cloud.snapshot(), each
-	gone()
+	half, restore := read(t, file), r.cloud.snapshot()
+	destroyAll()
 
 	write(t, file, half)
 	restore()
@@ -133,21 +132,20 @@ func (r root) halve(t *testing.T, form string, each int) {
 	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
 		t.Errorf("a third apply would do %v, and terraform says %q", again.actions, again.said)
 	}
-	each = fails
-	if out, ok := destroy(); ok || !strings.Contains(out, "Error 503") {
+	if out, ok := destroy(nth); ok || !strings.Contains(out, "Error 503") {
 		t.Errorf("no request of the destroy fails:\n%s", out)
 	}
-	gone()
+	destroyAll()
 }
 
-// empty checks that neither the state nor the cloud has a resource.
+// empty checks that nothing is left in the state and in the cloud.
 func (r root) empty(t *testing.T) {
 	t.Helper()
 	if left := r.must(t, "state", "list"); len(left) > 0 {
 		t.Errorf("left in the state:\n%s", left)
 	}
-	for key := range r.cloud.stored {
-		t.Errorf("left: %s %s", key[0], key[1])
+	if left := r.cloud.left(); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 
@@ -157,7 +155,7 @@ type buildStep struct {
 	Args       []string
 }
 
-// step reads a step of a folder's build. A build without the step returns an empty one.
+// step reads a step of a folder's build.
 func step(t *testing.T, folder, build, id string) buildStep {
 	t.Helper()
 	var doc struct{ Steps []buildStep }
@@ -167,7 +165,7 @@ func step(t *testing.T, folder, build, id string) buildStep {
 	}
 	i := slices.IndexFunc(doc.Steps, func(s buildStep) bool { return s.ID == id })
 	if i < 0 {
-		return buildStep{}
+		t.Fatalf("the build of %s has no step %s", folder, id)
 	}
 	return doc.Steps[i]
 }

@@ -27,24 +27,24 @@ func TestHandEdited(t *testing.T) {
 		name    string
 		edit    func(t *testing.T)
 		actions map[string]string // that the next apply plans
-		says    string            // what it says, "" for nothing
-		id      string            // with which the resource is then imported
+		says    string            // what it says until the pool is imported, "" for nothing
 	}{
 		{
-			name: "a number in the state",
+			name: "an argument that only the state has",
 			edit: func(t *testing.T) {
-				changed := strings.Replace(state, `"count": 4`, `"count": 2`, 1)
+				changed := strings.Replace(state, `"deletion_protection": true`, `"deletion_protection": false`, 1)
 				if changed == state {
-					t.Fatal("the state has no reservation of 4 machines")
+					t.Fatal("the state has no protected cluster")
 				}
 				write(t, file, changed)
 			},
+			actions: map[string]string{"google_container_cluster.main": "update"},
 		},
 		{
 			name:    "a pool that the state has forgotten",
 			edit:    func(t *testing.T) { r.must(t, "state", "rm", spot) },
 			actions: map[string]string{spot: "create"},
-			says:    named + ": " + errExists.Error(), id: named,
+			says:    named + ": " + errExists.Error(),
 		},
 		{
 			name: "a pool that is deleted",
@@ -75,8 +75,8 @@ func TestHandEdited(t *testing.T) {
 			if !strings.Contains(said, test.says) || test.says == "" && said != "" {
 				t.Errorf("terraform says %q, want %q", said, test.says)
 			}
-			if test.id != "" {
-				r.must(t, "import", "-input=false", spot, test.id)
+			if test.says != "" {
+				r.must(t, "import", "-input=false", spot, named)
 			}
 			if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
 				t.Errorf("a second apply would do %v, and terraform says %q", again.actions, again.said)

@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,9 +54,9 @@ func TestTakeOver(t *testing.T) {
 			if err := os.Remove(filepath.Join(r.dir, "terraform.tfstate")); err != nil {
 				t.Fatal(err)
 			}
-			maps.DeleteFunc(r.cloud.stored, func(key [2]string, _ tftypes.Value) bool {
-				return key[0] != "google_container_cluster" &&
-					(key[0] != "google_container_node_pool" || lastElement(key[1]) == "system")
+			r.cloud.keep(func(kind, id string) bool { // what others have made
+				return kind == "google_container_cluster" ||
+					kind == "google_container_node_pool" && lastElement(id) != "system"
 			})
 			r.cloud.differs = map[[2]string]func(tftypes.Value) tftypes.Value{
 				{cpu, "node_config.service_account"}: func(v tftypes.Value) tftypes.Value {

@@ -141,7 +141,7 @@ func (c *cloud) inUse(reservation, exceptPool string) (n int) {
 }
 
 // users are the arguments that name another resource: its API rejects the deletion of a
-// resource that such an argument names.
+// resource that such an argument names, and of a reservation while nodes consume it.
 //
 // Source: Compute Engine API, resourceInUseByAnotherResource; GKE API, a cluster is deleted
 // with its node pools.

@@ -62,9 +62,9 @@ func (e blueprintEdit) apply(t *testing.T, dirs []string) {
 // and an edited blueprint with Terraform's plan for the change. Diff must report
 // exactly the resources that Terraform replaces as replaced, exactly the resources with
 // nodes or data that Terraform destroys as removed, and the capacities of which the build
-// stops the jobs. The test then applies the change: the pools of which the build stops the jobs
-// must be those that have lost nodes, the next plan must be empty, unless the edit is
-// rejected, and destroying must leave nothing.
+// stops the jobs. The test then applies the change. Unless the edit is rejected, the pools
+// whose jobs the build stops must be those that have lost nodes, and the next plan must be
+// empty. At last, destroying must leave nothing: applyOnce says when.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	program := batchwright(t)
@@ -373,8 +373,8 @@ func retired(t *testing.T, before, after string, losses []loss) []string {
 
 // applyOnce applies the saved plan as the build does: it first gives fewer nodes to the
 // pools that get fewer. The plan must do everything in one run, or be rejected with a text.
-// applyOnce then destroys the platform, unless the plan only updates resources, which leaves
-// what destroying depends on, and brings back the resources and the state of before.
+// applyOnce then destroys the platform, unless the plan only updates resources: the order of
+// deletion stays the same. At last it brings back the resources and the state of before.
 func (r root) applyOnce(t *testing.T, actions map[string]string, losses []loss, rejected string) {
 	t.Helper()
 	file := filepath.Join(r.dir, "terraform.tfstate")
@@ -425,8 +425,10 @@ func lost(before, now map[string]poolNodes) map[string]bool {
 	out := map[string]bool{}
 	for name, was := range before {
 		is, stays := now[name]
+		another := is.id != was.id || is.made != was.made
 		left := slices.ContainsFunc(was.zones, func(zone string) bool { return !slices.Contains(is.zones, zone) })
-		if !stays || is.made != was.made || left || is.each < was.each {
+		fewer := was.fixed && is.fixed && is.each < was.each
+		if !stays || another || left || fewer {
 			out[name] = true
 		}
 	}

@@ -218,6 +218,7 @@ func (r root) ordered(t *testing.T) {
 			names[[2]string{used.Type, name}] = address(used)
 		}
 	}
+	found := false
 	for kind, all := range users {
 		for _, user := range state.Resources {
 			for _, by := range all {
@@ -227,6 +228,7 @@ func (r root) ordered(t *testing.T) {
 				for _, i := range user.Instances {
 					for _, name := range values(i.Attributes, strings.Split(by[1], ".")) {
 						used, made := names[[2]string{kind, lastElement(name)}]
+						found = found || made
 						if made && !slices.Contains(i.Dependencies, used) {
 							t.Errorf("%s uses %s, and does not depend on it", address(user), used)
 						}
@@ -234,6 +236,10 @@ func (r root) ordered(t *testing.T) {
 				}
 			}
 		}
+	}
+	ofNetwork := func(r resource) bool { return r.Type == "google_compute_network" }
+	if !found && slices.ContainsFunc(state.Resources, ofNetwork) {
+		t.Error("nothing uses the network")
 	}
 }
 

@@ -111,7 +111,7 @@ func (l *Loader) unread() {
 			if !strings.HasPrefix(e.Name(), "_") || filepath.Ext(name) != ".cue" || slices.Contains(l.cue, name) {
 				continue
 			}
-			if file := l.parseUnread(name); file != nil && file.PackageName() == l.Instance.PkgName {
+			if file, _ := l.parseUnread(name); file != nil && file.PackageName() == l.Instance.PkgName {
 				l.addUnread(name, `is not read, because its name begins with "_"`,
 					"rename it to "+strings.TrimLeft(e.Name(), "_"))
 			}
@@ -137,11 +137,11 @@ func (l *Loader) unreadDirectory(dir string) {
 		if filepath.Ext(name) != ".cue" || e.IsDir() || isIgnored(e.Name()) {
 			continue
 		}
-		file := l.parseUnread(name)
+		file, whole := l.parseUnread(name)
 		if file == nil || file.PackageName() != l.Instance.PkgName {
 			continue
 		}
-		if platformName(file) != nil {
+		if !whole || platformName(file) != nil { // it may name a platform
 			return
 		}
 		if first == "" {
@@ -155,23 +155,23 @@ func (l *Loader) unreadDirectory(dir string) {
 }
 
 // parseUnread parses a file that is not part of the blueprint, or only its package clause if
-// the rest has mistakes. It returns nil if that cannot be done either.
-func (l *Loader) parseUnread(name string) *ast.File {
+// the rest has mistakes: then whole is false. It returns nil if neither can be parsed.
+func (l *Loader) parseUnread(name string) (file *ast.File, whole bool) {
 	info, err := l.files.stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxFile {
-		return nil
+		return nil, false
 	}
 	content, err := l.files.readFile(name)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	if file, err := ParseCUE(name, content, parser.ParseComments); err == nil {
-		return file
+	if file, err = ParseCUE(name, content, parser.ParseComments); err == nil {
+		return file, true
 	}
-	if file, err := ParseCUE(name, content, parser.PackageClauseOnly); err == nil {
-		return file
+	if file, err = ParseCUE(name, content, parser.PackageClauseOnly); err == nil {
+		return file, false
 	}
-	return nil
+	return nil, false
 }
 
 func (l *Loader) addUnread(name, message, help string) {

@@ -29,24 +29,24 @@ reactivate() {
 }
 
 # await calls a function every ten seconds until it prints nothing, and sets left to what
-# it printed last. Whenever it prints something, await calls a second function.
+# it printed last. Whenever it prints something, await calls a second function. It fails if
+# the first function fails five times in a row.
 await() { # function, seconds since the start of the step, second function
   local failures=0 tries=240 now
-  left='unknown: kubectl fails'
+  left='(kubectl has failed)'
   while true; do
     if now=$("$1"); then
       left=$now failures=0
-    else
-      failures=$((failures + 1))
-      if ((failures == 5)); then
-        return 1
-      fi
+    elif ((++failures == 5)); then
+      return 1
     fi
     tries=$((tries - 1))
     if [[ -z $left ]] || ((tries == 0 || SECONDS > $2)); then
       return
     fi
-    "$3"
+    if ((failures == 0)); then
+      "$3"
+    fi
     sleep 10
   done
 }
