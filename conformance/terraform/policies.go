@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -78,7 +79,8 @@ func (c *cloud) setPolicies(kind string, prior, planned tftypes.Value) error {
 // grantOf returns the grant that a resource describes, for a principal.
 func grantOf(state map[string]any, member any) grant {
 	var g grant
-	g.on, _ = state["bucket"].(string)
+	bucket, _ := state["bucket"].(string)
+	g.on = strings.TrimPrefix(bucket, "b/") // as the provider reads the bucket of a policy
 	if g.on == "" {
 		g.on, _ = state["project"].(string)
 	}
