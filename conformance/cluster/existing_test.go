@@ -85,9 +85,9 @@ spec:
       resources: [{name: cpu, nominalQuota: 0}]
 `
 
-// TestExistingCluster builds a platform in a cluster of others, with the steps of its
-// build, and destroys it although something holds a namespace and a flavor. Kueue, queues
-// and jobs of others stay as they are, byte for byte, and the platform works beside them.
+// TestExistingCluster runs the build steps of a platform in an existing cluster, and destroys
+// the platform while something holds a namespace and a flavor. The platform must work, and the
+// existing Kueue, its queues and its jobs must not change by a byte.
 func TestExistingCluster(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -96,7 +96,7 @@ func (r root) halve(t *testing.T, form string, nth int) {
 	file := filepath.Join(r.dir, "terraform.tfstate")
 	args := slices.Insert(slices.Clone(step(t, form, "destroy", "terraform-destroy").Args), 1, "-no-color")
 	destroy := func(nth int) (string, bool) {
-		if form != ofOthers { // the cluster of others stays
+		if form != ofOthers { // the build does not delete an existing cluster
 			c := exec.CommandContext(t.Context(), "sh", "-c", step(t, form, "destroy", "unprotect").Script)
 			c.Dir, c.Env = r.dir, append(r.env, "TF_IN_AUTOMATION=true")
 			if out, err := c.CombinedOutput(); err != nil {
