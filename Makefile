@@ -2,6 +2,11 @@
 
 .PHONY: build rehearse-kai test quick conformance boards mutants golden race format check bench fuzz release clean
 
+# The flags of a release, for everything: packages are compiled once for the programs, their
+# tests, all clones on a machine, and releases.
+export CGO_ENABLED ?= 0
+export GOFLAGS := -trimpath $(GOFLAGS)
+
 # batchwright-rehearse contains Kueue: the first time it takes some minutes.
 build:
 	go build -o bin/batchwright ./cmd/batchwright
@@ -62,6 +67,7 @@ golden:
 # and on a compilation; golden/rooms checks this list against the source.
 CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
 	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
+race: export CGO_ENABLED = 1
 race:
 	go $(TEST) -race -short $(CONCURRENT)
 	go $(TEST) -race ./golden/folders -run '^TestFromFileSystem$$'

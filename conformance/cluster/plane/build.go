@@ -116,8 +116,8 @@ func (e *entry) bin() string { return filepath.Join(e.dir, "bin") }
 // manifest returns a file that copyManifests has written.
 func (e *entry) manifest(name string) string { return filepath.Join(e.dir, "manifests", name) }
 
-// buildPrograms builds all programs into a folder, with the flags of the tests that use
-// them: both compile hundreds of the same packages, which Go then compiles once.
+// buildPrograms builds all programs into a folder, with the flags that the Makefile has for
+// tests: both compile hundreds of the same packages, which Go then compiles once.
 func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
 	for _, b := range allBuilds() {
 		dir := root
@@ -127,12 +127,12 @@ func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
 				return err
 			}
 		}
-		args := []string{"build", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
+		args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
 			bin + string(filepath.Separator)}
 		command := exec.CommandContext(ctx, "go", append(args, b.packages...)...)
 		command.Dir = dir
 		// The go.work of Prometheus names folders that its module does not contain.
-		command.Env = append(os.Environ(), "GOWORK=off")
+		command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 		command.Stdout, command.Stderr = log, log
 		command.SysProcAttr = bound()
 		if err := command.Run(); err != nil {
@@ -221,11 +221,12 @@ func cacheKey(ctx context.Context, root string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, format, allBuilds())
 	settings, err := goCommand(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT",
-		"GOFLAGS", "CGO_ENABLED")
+		"GOFLAGS")
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(hash, "%s", settings)
+	// Programs have this flag in any case.
+	fmt.Fprintln(hash, strings.Fields(strings.ReplaceAll(string(settings), "-trimpath", "")))
 	own, err := readGoMod(ctx, root)
 	if err != nil {
 		return "", err
@@ -257,7 +258,7 @@ func cacheKey(ctx context.Context, root string) (string, error) {
 
 // format changes when build makes something else from the same modules, flags and list
 // of programs.
-const format = 2
+const format = 3
 
 // version is a module in a version.
 type version struct{ Path, Version string }
