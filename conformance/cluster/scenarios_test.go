@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -222,8 +223,8 @@ func batchPlatform(f *folder) {
 	}, "forbidden")
 
 	if *attempts {
-		f.escapes()
-		f.outage()
+		f.part("attempts", (*folder).escapes)
+		f.part("outage", (*folder).outage)
 		return
 	}
 	f.phases()
@@ -240,8 +241,18 @@ func batchPlatform(f *folder) {
 
 	// This comes last, because Kueue counts from its start, including refused
 	// workloads.
-	f.escapes()
-	f.outage()
+	f.part("attempts", (*folder).escapes)
+	f.part("outage", (*folder).outage)
+}
+
+// part runs a part of a scenario. If it fails, the parts after it run too.
+func (f *folder) part(name string, play func(*folder)) {
+	whole := f.T
+	defer func() { f.T = whole }()
+	f.Run(name, func(t *testing.T) {
+		f.T = t
+		play(f)
+	})
 }
 
 // batchPlatformArgoCD performs the first phase of the batch platform's demonstration with

@@ -258,9 +258,11 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", "'/home/kubernetes/bin/gib', ", ""}},
 	},
 	{
-		name: "Kueue's webhooks in every namespace", folder: "batch-platform", by: "attempts",
-		says: "in gmp-system with Kueue down",
+		name: "no quota of pods and Kueue's webhooks in every namespace", folder: "batch-platform", by: "attempts",
+		says: "uncounted: 0 pods run, want 30",
+		also: []string{"in gmp-system with Kueue down"},
 		edits: []edit{
+			{"kubernetes/teams/*.yaml", `^( +name: pods\n +nominalQuota: "[1-9][0-9]*)[0-9]{2}"`, `$1"`},
 			{
 				"kubernetes/system/kueue-webhooks/kustomization.yaml",
 				`^  - fieldPaths:\n    - webhooks\.\*\.namespaceSelector\n` +
@@ -268,11 +270,6 @@ var mutants = []mutant{
 				"",
 			},
 		},
-	},
-	{
-		name: "no quota of pods", folder: "batch-platform", by: "attempts",
-		says:  "uncounted: 0 pods run, want 30",
-		edits: []edit{{"kubernetes/teams/*.yaml", `^( +name: pods\n +nominalQuota: "[1-9][0-9]*)[0-9]{2}"`, `$1"`}},
 	},
 	{
 		name: "pods not covered", folder: "batch-platform", by: "attempts",

@@ -49,9 +49,10 @@ var programs = []string{
 // of each program.
 const stripped = "-s -w"
 
-// builds are the programs of one module, and how they are built.
+// builds are the programs with the versions of one module, and how they are built.
 type builds struct {
-	module   string // "" for the module at the root
+	dir      string // of the module, below the plane's module
+	sums     string // a module whose go.sum has the checksums that dir's go.sum lacks, or ""
 	tags     string
 	ldflags  string
 	packages []string
@@ -64,10 +65,13 @@ func allBuilds() []builds {
 	flags := fmt.Sprintf("%[5]s -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s",
 		version, KubernetesVersion, number[0], number[1], stripped)
 	return []builds{
-		{ldflags: flags, packages: programs},
-		// Prometheus is built by its own go.mod, which requires another version of
-		// Kubernetes, and with only one way to discover targets: a list.
-		{module: prometheusModule, tags: "remove_all_sd", ldflags: stripped, packages: []string{"./cmd/prometheus"}},
+		{dir: ".", ldflags: flags, packages: programs},
+		// Prometheus has the versions that the conformance tests compile anyway, and only one
+		// way to discover targets: a list.
+		{
+			dir: "..", sums: prometheusModule, tags: "remove_all_sd", ldflags: stripped,
+			packages: []string{prometheusModule + "/cmd/prometheus"},
+		},
 	}
 }
 
@@ -119,19 +123,24 @@ func (e *entry) manifest(name string) string { return filepath.Join(e.dir, "mani
 // buildPrograms builds all programs into a folder, with the flags that the Makefile has for
 // tests: both compile hundreds of the same packages, which Go then compiles once.
 func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
+	work, err := os.MkdirTemp("", "plane-build-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
 	for _, b := range allBuilds() {
-		dir := root
-		if b.module != "" {
-			var err error
-			if dir, err = source(ctx, filepath.Join(root, ".."), b.module); err != nil {
-				return err
-			}
-		}
+		dir := filepath.Join(root, b.dir)
 		args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.ldflags, "-o",
 			bin + string(filepath.Separator)}
+		if b.sums != "" {
+			file, err := modFile(ctx, dir, b.sums, work)
+			if err != nil {
+				return err
+			}
+			args = append(args, "-modfile", file)
+		}
 		command := exec.CommandContext(ctx, "go", append(args, b.packages...)...)
 		command.Dir = dir
-		// The go.work of Prometheus names folders that its module does not contain.
 		command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 		command.Stdout, command.Stderr = log, log
 		command.SysProcAttr = bound()
@@ -140,6 +149,30 @@ func buildPrograms(ctx context.Context, root, bin string, log io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// modFile copies the go.mod of a directory into another one, with a go.sum that also has the
+// checksums of a module that it requires, and returns the path of the copy.
+func modFile(ctx context.Context, dir, module, into string) (string, error) {
+	required, err := source(ctx, dir, module)
+	if err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	var sums []byte
+	for _, d := range []string{dir, required} {
+		text, err := os.ReadFile(filepath.Join(d, "go.sum"))
+		if err != nil {
+			return "", err
+		}
+		sums = append(sums, text...)
+	}
+	file := filepath.Join(into, "go.mod")
+	return file, errors.Join(os.WriteFile(file, content, 0o666),
+		os.WriteFile(filepath.Join(into, "go.sum"), sums, 0o666))
 }
 
 // The manifests in the cache, besides those of the controllers, whose files have the names
@@ -227,32 +260,24 @@ func cacheKey(ctx context.Context, root string) (string, error) {
 	}
 	// Programs have this flag in any case.
 	fmt.Fprintln(hash, strings.Fields(strings.ReplaceAll(string(settings), "-trimpath", "")))
-	own, err := readGoMod(ctx, root)
-	if err != nil {
-		return "", err
-	}
-	if err := json.NewEncoder(hash).Encode(own); err != nil {
-		return "", err
-	}
-	for _, pinned := range []struct {
-		dir     string
-		modules []string
-	}{
-		{filepath.Join(root, ".."), []string{prometheusModule, monitoringModule}},
-		{filepath.Join(root, "../.."), []string{networkingModule}},
-	} {
-		other, err := readGoMod(ctx, pinned.dir)
+	for _, b := range allBuilds() {
+		module, err := readGoMod(ctx, filepath.Join(root, b.dir))
 		if err != nil {
 			return "", err
 		}
-		for _, module := range pinned.modules {
-			i := slices.IndexFunc(other.Require, func(m version) bool { return m.Path == module })
-			if i < 0 {
-				return "", fmt.Errorf("go.mod in %s does not require %s", pinned.dir, module)
-			}
-			fmt.Fprintln(hash, other.Require[i])
+		if err := json.NewEncoder(hash).Encode(module); err != nil {
+			return "", err
 		}
 	}
+	types, err := readGoMod(ctx, filepath.Join(root, "../.."))
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(types.Require, func(m version) bool { return m.Path == networkingModule })
+	if i < 0 {
+		return "", fmt.Errorf("go.mod in %s does not require %s", filepath.Join(root, "../.."), networkingModule)
+	}
+	fmt.Fprintln(hash, types.Require[i])
 	return hex.EncodeToString(hash.Sum(nil))[:16], nil
 }
 

@@ -165,7 +165,8 @@ func TestCacheKey(t *testing.T) {
 		{"conformance/cluster/go.mod", "module ", "// A comment.\nmodule ", false},
 		{"conformance/cluster/go.mod", "sigs.k8s.io/kwok v0.8", "sigs.k8s.io/kwok v0.9", true},
 		{"conformance/go.mod", prometheusModule + " v0", prometheusModule + " v1", true},
-		{"conformance/go.mod", "github.com/google/go-cmp v0", "github.com/google/go-cmp v1", false},
+		{"conformance/go.mod", "module ", "// A comment.\nmodule ", false},
+		{"go.mod", "github.com/google/go-cmp v0", "github.com/google/go-cmp v1", false},
 		{"go.mod", networkingModule + " v0", networkingModule + " v1", true},
 	} {
 		got := of(change.name, change.old, change.replacement)
