@@ -56,6 +56,10 @@ func consumptionRules() []Rule {
 			Code: "E0416", Severity: diag.Error, Title: "ComputeClass is unavailable for the capacity",
 			check: computeClasses,
 		},
+		{
+			Code: "E0424", Severity: diag.Error, Title: "two machine types on one reservation",
+			check: oneMachineType,
+		},
 	}
 }
 
@@ -227,6 +231,33 @@ func usedUp(r *report, creator map[zonal]string) {
 			}
 		}
 	}
+}
+
+// oneMachineType reports two capacities that consume the same reservation with different
+// machine types. usedUp reports those that the platform creates.
+func oneMachineType(r *report) {
+	type place struct{ owner, name, zone string }
+	first := map[place]ir.Capacity{}
+	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
+		if c.Reservation == nil || c.Reservation.Create {
+			return
+		}
+		for _, zone := range c.Zones {
+			here := place{c.Reservation.Owner, c.Reservation.Name, zone}
+			other, taken := first[here]
+			switch {
+			case !taken:
+				first[here] = c
+			case other.Machine.Type != m.Type:
+				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
+					fmt.Sprintf("reservation %q cannot have two machine types: %q needs %s, and %q needs %s",
+						here.name, other.Name, other.Machine.Type, c.Name, m.Type),
+					withRelated(at("capacity", other.Name), "the other capacity"),
+					withHelp("give both the machine type of the reservation, or choose another reservation"))
+				return
+			}
+		}
+	})
 }
 
 // zonal identifies a reservation: another zone can have a reservation of the same
@@ -413,6 +444,11 @@ func checkCompact(r *report) {
 				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation",
 					c.Name),
 				withLabel("the new reservation has no placement policy"), withHelp("remove placement"))
+		case c.Reservation != nil:
+			r.add(path,
+				fmt.Sprintf("compact placement is unavailable for %q, because its nodes consume reservation %q",
+					c.Name, c.Reservation.Name),
+				withLabel("GKE's placement policy is not the reservation's"), withHelp("remove placement"))
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
 				withHelp("remove placement, or queued"))

@@ -62,14 +62,13 @@ var answers = []answer{
 
 	// The provider reads the average size of a pool's instance groups, also if the autoscaler
 	// sizes them: container/resource_container_node_pool.go, flattenNodePool. These pools have
-	// the nodes with which they began.
+	// the nodes with which they began, unless a test says how many the autoscaler has started.
 	{kind: "google_container_node_pool", path: "node_count",
-		read: func(_ *cloud, pool map[string]any, v tftypes.Value, _ int) tftypes.Value {
-			if block(pool, "autoscaling") != nil {
-				first, _ := pool["initial_node_count"].(float64)
-				return tftypes.NewValue(tftypes.Number, first)
+		read: func(c *cloud, pool map[string]any, v tftypes.Value, _ int) tftypes.Value {
+			if block(pool, "autoscaling") == nil {
+				return v
 			}
-			return v
+			return tftypes.NewValue(tftypes.Number, c.scaledTo(pool))
 		}},
 	// GoogleCloudPlatform/cloud-foundation-fabric, pull request 3972.
 	{kind: "google_container_node_pool", path: "node_config.advanced_machine_features",

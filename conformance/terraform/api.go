@@ -21,9 +21,10 @@ type cloud struct {
 	sync.Mutex
 	// stored holds the resources that exist, by type and ID.
 	stored map[[2]string]tftypes.Value
-	made   map[string]int    // how often a resource of this ID was created
-	reads  int               // number of answers: no two have a list in the same order
-	pools  []nodePoolRequest // every pool that was asked for
+	made   map[string]int     // how often a resource of this ID was created
+	scaled map[string]float64 // nodes in each zone that the autoscaler has started, by pool
+	reads  int                // number of answers: no two have a list in the same order
+	pools  []nodePoolRequest  // every pool that was asked for
 	// differs changes the arguments of imported resources, by ID and path: somebody else
 	// made them.
 	differs map[[2]string]func(tftypes.Value) tftypes.Value
@@ -32,6 +33,7 @@ type cloud struct {
 	policies   policies // of buckets and projects
 	slow       []string // types of resources whose deletion takes a while
 	failing    int      // every nth request fails; 0 for none
+	cut        int      // all requests after so many fail; 0 for none
 	requests   int      // that create, change or delete a resource
 }
 
@@ -45,7 +47,7 @@ func (c *cloud) unavailable() error {
 	c.Lock()
 	defer c.Unlock()
 	c.requests++
-	if c.failing > 0 && c.requests%c.failing == 0 {
+	if c.failing > 0 && c.requests%c.failing == 0 || c.cut > 0 && c.requests > c.cut {
 		return errUnavailable
 	}
 	return nil
@@ -56,6 +58,13 @@ func (c *cloud) fail(nth int) {
 	c.Lock()
 	defer c.Unlock()
 	c.failing, c.requests = nth, 0
+}
+
+// cutOff makes every request fail from now on, after so many; 0 stops it.
+func (c *cloud) cutOff(after int) {
+	c.Lock()
+	defer c.Unlock()
+	c.cut, c.requests = after, 0
 }
 
 // defaultProject is the project of every platform that is tested.
@@ -220,7 +229,7 @@ type poolNodes struct {
 	made  int // how often a pool of this ID was created
 	zones []string
 	fixed bool    // the autoscaler does not size the pool
-	each  float64 // in each zone, if fixed
+	each  float64 // in each zone
 }
 
 // nodes returns the nodes of all pools, by name.
@@ -232,9 +241,32 @@ func (c *cloud) nodes() map[string]poolNodes {
 		name, _ := pool["name"].(string)
 		id, _ := pool["id"].(string)
 		each, _ := pool["node_count"].(float64)
-		out[name] = poolNodes{id, c.made[id], texts(pool["node_locations"]), block(pool, "autoscaling") == nil, each}
+		fixed := block(pool, "autoscaling") == nil
+		if !fixed {
+			each = c.scaledTo(pool)
+		}
+		out[name] = poolNodes{id, c.made[id], texts(pool["node_locations"]), fixed, each}
 	}
 	return out
+}
+
+// scale gives an autoscaled pool so many nodes in each zone. With 0, it has those again with
+// which it began.
+func (c *cloud) scale(pool string, each float64) {
+	c.Lock()
+	defer c.Unlock()
+	c.scaled = map[string]float64{pool: each}
+}
+
+// scaledTo returns how many nodes an autoscaled pool has in each zone. The caller holds the
+// lock.
+func (c *cloud) scaledTo(pool map[string]any) float64 {
+	name, _ := pool["name"].(string)
+	if each := c.scaled[name]; each > 0 {
+		return each
+	}
+	first, _ := pool["initial_node_count"].(float64)
+	return first
 }
 
 // set changes a number of a resource outside Terraform, as gcloud does. It does nothing if
@@ -278,6 +310,11 @@ func (c *cloud) remove(kind string, prior tftypes.Value) error {
 	slow, err := slices.Contains(c.slow, kind), c.rejectDelete(kind, id)
 	if err == nil {
 		delete(c.stored, [2]string{kind, id})
+	}
+	if err == nil && kind == "google_container_cluster" { // with its pools
+		maps.DeleteFunc(c.stored, func(key [2]string, _ tftypes.Value) bool {
+			return key[0] == "google_container_node_pool" && strings.HasPrefix(key[1], id+"/")
+		})
 	}
 	c.Unlock()
 	if err != nil {

@@ -76,7 +76,7 @@ func TestBuilds(t *testing.T) {
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for form, failing := range map[string][]int{
-		"batch-platform": {2, 3, 7}, "a3-ultra-flex": {3}, "existing": {3}, "shared-vpc": {2}, "tpu-training": {3},
+		"batch-platform": {2, 7}, "a3-ultra-flex": {3}, "existing": {3}, "shared-vpc": {2}, "tpu-training": {3},
 	} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +87,39 @@ func TestHalves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCutOff applies a root by builds that are cut off after a single request each, and then
+// destroys it by such builds: each build continues where the one before it ended.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	r := open(t, "kai-departments")
+	r.prepare(t)
+	defer r.cloud.cutOff(0)
+	// repeat runs a command until no request is left to fail, and returns how often.
+	repeat := func(command string) (builds int) {
+		for {
+			r.cloud.cutOff(1)
+			out, ok := r.run(t, command, "-no-color", "-auto-approve", "-input=false")
+			builds++
+			switch {
+			case ok:
+				return builds
+			case !strings.Contains(string(out), "Error 503") || builds > 200:
+				t.Fatalf("build %d:\n%s", builds, out)
+			}
+		}
+	}
+	resources := len(r.declared(t))
+	if builds := repeat("apply"); builds < resources/2 {
+		t.Errorf("%d builds for %d resources: they are not cut off", builds, resources)
+	}
+	if again := r.plan(t, "plan"); len(again.said)+len(again.actions) > 0 {
+		t.Errorf("another apply would do %v, and terraform says %q", again.actions, again.said)
+	}
+	r.forgetProtection(t)
+	repeat("destroy")
+	r.empty(t)
 }
 
 // halve applies a root while every nth request fails, and destroys what there is. From the

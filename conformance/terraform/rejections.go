@@ -105,15 +105,16 @@ func (c *cloud) rejectPool(r nodePoolRequest, id string) error {
 	}
 	for _, name := range r.reservations {
 		made := c.named("google_compute_reservation", name)
-		if made == nil {
-			continue // of somebody else
-		}
 		machine, _ := block(block(made, "specific_reservation"), "instance_properties")["machine_type"].(string)
 		zone, _ := made["zone"].(string)
 		switch {
-		// The provider creates every reservation without a placement policy.
+		// GKE gives a compact pool a placement policy of its own.
 		case r.compact:
 			return fmt.Errorf("%s: %w", name, errOtherPlacement)
+		case made == nil: // of somebody else, for the machines of the first pool
+			if c.otherMachine(r, name, id) {
+				return fmt.Errorf("%s: %w", name, errOtherMachine)
+			}
 		case r.machine != machine:
 			return fmt.Errorf("%s: %w", name, errOtherMachine)
 		case r.nodes > 0 && !slices.Contains(r.zones, lastElement(zone)) || c.inUse(name, id)+r.nodes > reserved(made):
@@ -121,6 +122,18 @@ func (c *cloud) rejectPool(r nodePoolRequest, id string) error {
 		}
 	}
 	return nil
+}
+
+// otherMachine reports whether another pool that consumes a reservation has another machine
+// type.
+func (c *cloud) otherMachine(r nodePoolRequest, reservation, id string) bool {
+	for arguments := range c.all("google_container_node_pool") {
+		if pool := newNodePoolRequest(arguments); arguments["id"] != id &&
+			slices.Contains(pool.reservations, reservation) && pool.machine != r.machine {
+			return true
+		}
+	}
+	return false
 }
 
 // reserved returns the number of machines of a reservation.

@@ -29,6 +29,12 @@ type blueprintEdit struct {
 	old, new string
 	tag      string
 	rejected string // part of what Terraform says if the edit cannot be applied
+	order    bool   // the review says how several builds make the change
+	// unprotected edits find a cluster whose deletion protection was off already.
+	unprotected bool
+	// scaled is a pool to which the autoscaler has given so many nodes in each zone.
+	scaled string
+	each   float64
 }
 
 // apply makes the edit in every CUE file of directories. At least one of them must have the
@@ -56,6 +62,31 @@ func (e blueprintEdit) apply(t *testing.T, dirs []string) {
 	if !found {
 		t.Fatalf("the blueprint has no %q", e.old)
 	}
+}
+
+// begin brings about what the edit finds, and returns a function that brings back what was.
+func (e blueprintEdit) begin(t *testing.T, r root) func() {
+	t.Helper()
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	state, restore := read(t, file), r.cloud.snapshot()
+	if e.unprotected {
+		r.forgetProtection(t)
+	}
+	r.cloud.scale(e.scaled, e.each)
+	return func() {
+		r.cloud.scale(e.scaled, 0)
+		write(t, file, state)
+		restore()
+	}
+}
+
+// forgetProtection switches the deletion protection in Terraform's state off. TestBuilds does
+// it as the build does.
+func (r root) forgetProtection(t *testing.T) {
+	t.Helper()
+	const protected = `"deletion_protection": `
+	file := filepath.Join(r.dir, "terraform.tfstate")
+	write(t, file, strings.ReplaceAll(read(t, file), protected+"true", protected+"false"))
 }
 
 // TestReplaced applies a folder, and compares batchwright diff between the folder
@@ -90,6 +121,10 @@ func TestReplaced(t *testing.T) {
 			},
 			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
 			{
+				name: "fixed, and fewer than at most", old: "maxNodes: 24", new: "nodes: 6, accept: E0602: \"for now\"",
+				scaled: "l4-ondemand", each: 8,
+			},
+			{
 				name: "disk", old: `l4: {machine: "g2-standard-24",`,
 				new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`,
 			},
@@ -106,13 +141,17 @@ func TestReplaced(t *testing.T) {
 				rejected: protectedCluster,
 			},
 			{
-				name: "nodes' range", replaced: 2, old: "cluster: {",
+				name: "nodes' range", replaced: 6, old: "cluster: {",
 				new: "network: nodes: \"10.64.0.0/20\"\ncluster: {", rejected: protectedCluster,
 			},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
 			{
-				name: "control plane's range", replaced: 1, old: "cluster: {",
+				name: "control plane's range", replaced: 5, old: "cluster: {",
 				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", rejected: protectedCluster,
+			},
+			{
+				name: "another cluster", replaced: 5, old: "cluster: {",
+				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", unprotected: true,
 			},
 			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
@@ -125,9 +164,13 @@ func TestReplaced(t *testing.T) {
 			},
 			{
 				name: "reservation of somebody else", old: "create: true", new: "create: false",
-				rejected: errConsumed.Error(),
+				rejected: errConsumed.Error(), order: true,
 			},
 			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
+			{
+				name: "a reserved capacity's name", old: "l4-reserved", new: "l4-owned",
+				rejected: errExists.Error(), order: true,
+			},
 			{
 				name: "a capacity less",
 				old:  `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`,
@@ -170,6 +213,10 @@ func TestReplaced(t *testing.T) {
 		"kai-departments": {
 			{name: "fewer nodes", old: "nodes: 4", new: "nodes: 3\n\taccept: E0602: \"fewer for now\""},
 			{name: "reservation's name", replaced: 1, old: `"h100-reservation"`, new: `"other"`},
+			{
+				name: "a capacity's name", old: `"h100-reserved"`, new: `"owned"`,
+				order: true,
+			},
 			{name: "on demand", replaced: 1, old: `reservation: name: "h100-reservation"`, new: "onDemand: {}"},
 			{
 				name: "driver", replaced: 1, old: `h100: machine: "a3-highgpu-8g"`,
@@ -250,6 +297,7 @@ func TestReplaced(t *testing.T) {
 						args = append(args, "-t", e.tag)
 					}
 					compile(t, program, after, args...)
+					defer e.begin(t, r)()
 					r.become(t, after)
 					got := r.plan(t, "plan", "-out=platform.tfplan")
 					if len(got.said) > 0 {
@@ -266,7 +314,10 @@ func TestReplaced(t *testing.T) {
 					}
 					slices.Sort(want)
 					slices.Sort(gone)
-					replaced, removed, losers := said(t, program, before, args...)
+					replaced, removed, losers, order := said(t, program, before, args...)
+					if want := e.order || e.rejected == protectedCluster || e.unprotected; order != want {
+						t.Errorf("the review says how several builds make the change: %t, want %t", order, want)
+					}
 					if d := cmp.Diff(want, replaced); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
 					}
@@ -374,15 +425,9 @@ func retired(t *testing.T, before, after string, losses []loss) []string {
 // applyOnce applies the saved plan as the build does: it first gives fewer nodes to the
 // pools that get fewer. The plan must do everything in one run, or be rejected with a text.
 // applyOnce then destroys the platform, unless the plan only updates resources: the order of
-// deletion stays the same. At last it brings back the resources and the state of before.
+// deletion stays the same.
 func (r root) applyOnce(t *testing.T, actions map[string]string, losses []loss, rejected string) {
 	t.Helper()
-	file := filepath.Join(r.dir, "terraform.tfstate")
-	state, restore := read(t, file), r.cloud.snapshot()
-	defer func() {
-		write(t, file, state)
-		restore()
-	}()
 	before := r.cloud.nodes()
 	lose := map[string]bool{}
 	for _, l := range losses {
@@ -408,9 +453,7 @@ func (r root) applyOnce(t *testing.T, actions map[string]string, losses []loss, 
 	}
 	for _, action := range actions {
 		if action != "update" {
-			// TestBuilds switches the protection off as the build does.
-			const protected = `"deletion_protection": `
-			write(t, file, strings.ReplaceAll(read(t, file), protected+"true", protected+"false"))
+			r.forgetProtection(t)
 			args := []string{"destroy", "-no-color", "-auto-approve", "-input=false"}
 			out, ok := r.run(t, args...)
 			if !ok && rejected == errConsumed.Error() {
@@ -435,7 +478,7 @@ func lost(before, now map[string]poolNodes) map[string]bool {
 		is, stays := now[name]
 		another := is.id != was.id || is.made != was.made
 		left := slices.ContainsFunc(was.zones, func(zone string) bool { return !slices.Contains(is.zones, zone) })
-		fewer := was.fixed && is.fixed && is.each < was.each
+		fewer := is.fixed && is.each < was.each
 		if !stays || another || left || fewer {
 			out[name] = true
 		}
@@ -450,9 +493,9 @@ var grave = []string{
 }
 
 // said returns what batchwright diff reports between a folder and a blueprint, sorted: the
-// addresses of the resources that are replaced, and that are removed, and the capacities
-// whose jobs stop because of their nodes.
-func said(t *testing.T, program, folder string, args ...string) (replaced, removed, losers []string) {
+// addresses of the resources that are replaced, and that are removed, the capacities whose
+// jobs stop because of their nodes, and whether it says how several builds make the change.
+func said(t *testing.T, program, folder string, args ...string) (replaced, removed, losers []string, order bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), program,
 		append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
@@ -465,7 +508,7 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 	for line := range bytes.Lines(out) {
 		var review struct {
 			Type                   string
-			Replacements, Removals []struct{ Address string }
+			Replacements, Removals []struct{ Address, Order string }
 			Summary                []struct{ Topic, Subject string }
 		}
 		if err := json.Unmarshal(line, &review); err != nil {
@@ -473,6 +516,9 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 		}
 		if review.Type == "review" {
 			reviews++
+		}
+		for _, r := range slices.Concat(review.Replacements, review.Removals) {
+			order = order || r.Order != ""
 		}
 		for _, r := range review.Replacements {
 			replaced = append(replaced, r.Address)
@@ -492,7 +538,7 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 	slices.Sort(replaced)
 	slices.Sort(removed)
 	slices.Sort(losers)
-	return replaced, removed, losers
+	return replaced, removed, losers, order
 }
 
 // batchwright returns the program that -compiler names, or builds it.

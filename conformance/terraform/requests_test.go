@@ -28,24 +28,63 @@ func TestPrivateNodes(t *testing.T) {
 // TestRefusals checks that the double refuses what Google's APIs refuse.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	r := open(t, "batch-platform")
-	r.prepare(t)
-	const reserved = "resource \"google_container_node_pool\" \"l4_reserved\" {\n"
-	for _, test := range []struct {
+	// second returns an edit that puts another pool on a reservation.
+	second := func(pool, machine, reservation string) edit {
+		before := "resource \"google_container_node_pool\" \"" + pool + "\" {\n"
+		return edit{"node_pools.tf", before, `resource "google_container_node_pool" "second" {
+  name           = "second"
+  cluster        = google_container_cluster.main.name
+  location       = google_container_cluster.main.location
+  node_locations = google_container_node_pool.` + pool + `.node_locations
+  node_count     = 1
+
+  node_config {
+    machine_type = "` + machine + `"
+
+    reservation_affinity {
+      consume_reservation_type = "SPECIFIC_RESERVATION"
+      key                      = "compute.googleapis.com/reservation-name"
+      values                   = [` + reservation + `]
+    }
+  }
+
+  depends_on = [google_container_node_pool.` + pool + `]
+}
+
+$0`}
+	}
+	compact := func(pool string) edit {
+		return edit{"node_pools.tf", "resource \"google_container_node_pool\" \"" + pool + "\" {\n",
+			"$0  placement_policy {\n    type = \"COMPACT\"\n  }\n\n"}
+	}
+	const created = "google_compute_reservation.l4_reserved.name"
+	for form, tests := range map[string][]struct {
 		name string
 		edit edit
 		want error
 	}{
-		{"public nodes", edit{"node_pools.tf", "    enable_private_nodes = true\n", ""}, errPublicNodes},
-		{"compact nodes from a reservation without a policy", edit{
-			"node_pools.tf", reserved, "$0  placement_policy {\n    type = \"COMPACT\"\n  }\n\n",
-		}, errOtherPlacement},
+		"batch-platform": {
+			{"public nodes", edit{"node_pools.tf", "    enable_private_nodes = true\n", ""}, errPublicNodes},
+			{"compact nodes from a reservation without a policy", compact("l4_reserved"), errOtherPlacement},
+			{"two machine types", second("l4_reserved", "g2-standard-48", created), errOtherMachine},
+			{"a reservation that another pool fills", second("l4_reserved", "g2-standard-24", created), errFull},
+		},
+		"kai-departments": { // whose reservation is of somebody else
+			{"compact nodes", compact("h100_reserved"), errOtherPlacement},
+			{"two machine types", second("h100_reserved", "a3-megagpu-8g", `"h100-reservation"`), errOtherMachine},
+		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			r.edit(t, test.edit)
-			if got := r.plan(t, "apply", "-auto-approve"); !strings.Contains(strings.Join(got.said, "\n"),
-				test.want.Error()) {
-				t.Errorf("terraform says %q, want %q", got.said, test.want)
+		t.Run(form, func(t *testing.T) {
+			r := open(t, form)
+			r.prepare(t)
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					r.edit(t, test.edit)
+					if got := r.plan(t, "apply", "-auto-approve"); !strings.Contains(strings.Join(got.said, "\n"),
+						test.want.Error()) {
+						t.Errorf("terraform says %q, want %q", got.said, test.want)
+					}
+				})
 			}
 		})
 	}

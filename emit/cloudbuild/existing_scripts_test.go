@@ -102,11 +102,18 @@ func TestLeaveSaysWhatStays(t *testing.T) {
 *'clusters list '*) echo RUNNING ;;
 *'get customresourcedefinitions '*) echo found ;;
 *'get clusterqueues.kueue.x-k8s.io '*go-template*) echo 'ClusterQueue cq-a is there again: somebody creates it' ;;
+*'get validatingwebhookconfigurations,'*)
+  printf 'ValidatingWebhookConfiguration %s webhook\n' 'gone kueue-system' 'gone kueue-system' 'runs cert-manager'
+  ;;
+*'-n cert-manager get endpointslices '*) echo '["10.0.0.1"]' ;;
 esac`)
 	r := s.runStep(findStep(t, destroyBuild(p), "leave"))
 	if r.code != 1 || strings.Count(r.output, "cq-a") != 2 || !strings.Contains(r.output,
 		"These objects stay. Stop who creates them, or delete what uses them, then run destroy-platform.sh again:\n"+
-			"ClusterQueue cq-a is there again") {
+			"ClusterQueue cq-a is there again: somebody creates it\n"+
+			"ValidatingWebhookConfiguration gone refuses changes, because no pod of Service "+
+			"kueue-system/webhook runs: start its controller, or delete the webhooks\n") ||
+		strings.Count(r.output, "refuses changes") != 1 {
 		t.Errorf("exit code %d\n%s", r.code, r.output)
 	}
 }

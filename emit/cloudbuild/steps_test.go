@@ -821,6 +821,15 @@ esac`
 			if !strings.Contains(r.output, "These pods still stop:\nteam-a job-1-0\n") {
 				t.Errorf("output:\n%s", r.output)
 			}
+
+			s.answer(strings.Replace(answers, "echo 1", "echo 0", 1))
+			r = s.runStep(findStep(t, provisionBuild(p), "retire"))
+			const stop = "Jobs on capacity l4-spot stop when its nodes are deleted.\n" +
+				"Jobs on capacity cpu stop when its nodes are deleted.\n"
+			if r.code != 0 || !slices.Contains(r.calls, resize) || !strings.Contains(r.output, stop) ||
+				strings.Contains(r.output, "capacity system") {
+				t.Errorf("without Kueue: exit code %d, calls %q\n%s", r.code, r.calls, r.output)
+			}
 		})
 	}
 }
@@ -1015,6 +1024,14 @@ func TestDrain(t *testing.T) {
 			"Waiting for these to end:\nteam-a: has finalizers remaining\n" +
 				"These namespaces are not deleted yet. They are deleted with the cluster:\nnamespace/team-a\n" +
 				"team-a: has finalizers remaining\n", []string{end}},
+		{"a webhook that is gone", `
+*"clusters list"*) echo RUNNING ;;
+*"tensorboards list"*) echo projects/1/locations/r/tensorboards/2 ;;
+*"deployments list"*) echo gke-batch ACTIVE ;;
+*"get validatingwebhookconfigurations,"*) echo 'MutatingWebhookConfiguration jobs kueue-system webhook' ;;
+*"get namespaces"*) echo namespace/team-a ;;`, 0,
+			"MutatingWebhookConfiguration jobs refuses changes, because no pod of Service kueue-system/webhook runs",
+			[]string{end}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSandbox(t, fullPlatform())

@@ -39,7 +39,9 @@ func explainGcluster(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
-	d.Para("`gcluster` creates ", createdByTerraform(p), ". ", emptyCluster(p))
+	d.Para("`gcluster` creates ", createdByTerraform(p), ". Under it, Terraform adds hashes to ",
+		fileLink("terraform/.terraform.lock.hcl"), ", and the next `batchwright diff` reports a hand edit: restore ",
+		"the file before you compile again. ", emptyCluster(p))
 	if !p.Delivery.GitOps.On() {
 		d.Code("sh", "./create-platform.sh")
 	}

@@ -63,12 +63,12 @@ func explainSubstitutions(d *document, p *ir.Platform) {
 				"--member=serviceAccount:"+p.Delivery.Account.Email(p.Project), "--role=roles/storage.admin",
 				unconditional))
 		d.Para("Then run this command instead of ", codeSpan("./create-platform.sh"),
-			", with the bucket and a prefix. Destroy the platform by the same command with ",
-			fileLink("cloudbuild/destroy.yaml"), ":")
+			". Replace ", codeSpan("BUCKET"), " and ", codeSpan("PREFIX"), ":")
 		d.Code("sh", shellCommand("gcloud", "builds", "submit", ".", "--project="+p.Project,
 			"--region="+p.Delivery.Region, "--config=cloudbuild/provision.yaml",
 			"--gcs-source-staging-dir=gs://"+p.Delivery.StateBucket+"/"+p.SourcePrefix(),
 			"--substitutions="+ir.StateBucketSubstitution+"=BUCKET,"+ir.StatePrefixSubstitution+"=PREFIX"))
+		d.Para("To destroy the platform, run the same command with ", codeSpan("--config=cloudbuild/destroy.yaml"), ".")
 		if len(p.OwnAccounts()) > 0 {
 			d.Para("This command does not let the teams' jobs act as the teams' Google service accounts. ",
 				"After the build, run the commands that ", codeSpan("./create-platform.sh --prepare"),

@@ -235,6 +235,9 @@ func affectedText(x objects.Replacement, most int) string {
 	if x.Guard != "" {
 		parts = append(parts, refusalReason(x))
 	}
+	if x.Order != "" {
+		parts = append(parts, x.Order)
+	}
 	return strings.Join(parts, "; ")
 }
 

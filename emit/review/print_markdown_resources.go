@@ -87,6 +87,9 @@ func resourceMarkup(x objects.Replacement, replaced replaced) markdown.Markup {
 	if x.Guard != "" {
 		item += lineBreak + proseMarkup(refusalReason(x), 2*markdownValue)
 	}
+	if x.Order != "" {
+		item += lineBreak + proseMarkup(x.Order, 2*markdownValue)
+	}
 	return item
 }
 

@@ -60,11 +60,11 @@ func systemPool(b *body, p *ir.Platform) {
 	writeMachine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
-	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs})
+	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, clusterTrigger(p)...)
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
-	triggers := slices.Concat(placementTrigger(b, c), reservationTrigger(c), networkTriggers(p, c))
+	triggers := slices.Concat(clusterTrigger(p), placementTrigger(b, c), reservationTrigger(c), networkTriggers(p, c))
 	option := c.Option.Facts()
 	b.note(optionNote(option)...)
 	var np *body
@@ -144,6 +144,21 @@ func optionNote(option ir.OptionFacts) []constant {
 		out = append(out, constant(line))
 	}
 	return out
+}
+
+// clusterTrigger returns the trigger of every pool of a cluster that the platform creates. GKE
+// deletes a cluster with its pools, which refer to it by its name: another cluster with the
+// same name would leave them unchanged in Terraform's plan.
+//
+// Source: GKE API, projects.locations.clusters.delete.
+func clusterTrigger(p *ir.Platform) []trigger {
+	if !p.OwnsCluster() {
+		return nil
+	}
+	return []trigger{{
+		"google_container_cluster.main.id",
+		[]constant{"GKE deletes the pools with their cluster: Terraform must replace them together."},
+	}}
 }
 
 // reservationTrigger returns the trigger of a pool whose nodes consume a reservation that

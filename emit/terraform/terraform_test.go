@@ -367,7 +367,8 @@ func TestNodePools(t *testing.T) {
 		{"reservations", "created", map[string]string{
 			"node_count": "6", "node_locations": `["us-central1-a"]`,
 			"node_config.reservation_affinity.values": "[google_compute_reservation.created.name]",
-			"lifecycle.replace_triggered_by":          "[google_compute_reservation.created.id]",
+			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id, " +
+				"google_compute_reservation.created.id]",
 		}},
 		{"reservations", "shared", map[string]string{
 			"node_count": "6",
@@ -410,7 +411,7 @@ func TestNodePools(t *testing.T) {
 			"placement_policy.policy_name": "google_compute_resource_policy.topology_1x72.name",
 			"lifecycle.ignore_changes": "[initial_node_count, " +
 				"placement_policy[0].type]",
-			"lifecycle.replace_triggered_by": "",
+			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id]",
 		}},
 		{"tpus", "hosts", map[string]string{
 			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "",
@@ -429,10 +430,11 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
 			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`,
-			"placement_policy.policy_name":   "",
-			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type]",
-			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]",
-			"depends_on":                     "[google_container_node_pool.system]",
+			"placement_policy.policy_name": "",
+			"lifecycle.ignore_changes":     "[node_config[0].advanced_machine_features, placement_policy[0].type]",
+			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id, " +
+				"terraform_data.slices_topology.input]",
+			"depends_on": "[google_container_node_pool.system]",
 		}},
 		{"tpus", "slices_scaling", map[string]string{
 			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0",
@@ -450,7 +452,7 @@ func TestNodePools(t *testing.T) {
 			"placement_policy.tpu_topology": "",
 			"lifecycle.ignore_changes": "[node_config[0].advanced_machine_features, placement_policy[0].type, " +
 				"placement_policy[0].tpu_topology]",
-			"lifecycle.replace_triggered_by": "",
+			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id]",
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {

@@ -130,8 +130,8 @@ through cloudbuild/destroy.yaml:
      with the label app.kubernetes.io/part-of=$NAME. A namespace that its
      owner has handed over stays. Its jobs stop and wait.
   2. deletes the node pools, and everything else that Terraform has created. The
-     build fails if a bucket of a team still holds objects. In this case, empty
-     the bucket and run this script again.
+     build fails if a bucket of a team still holds objects. The script names such
+     buckets before it asks for confirmation.
 
 Nothing else in the cluster changes. The script keeps the bucket for the
 $HOLDS, the Artifact Registry repository with its images, and the

@@ -31,6 +31,7 @@ while true; do
   sleep 30
 done
 
+refusing >&2
 if [[ -n $balancers$volumes ]]; then
   printf 'These load balancers and disks would outlive the cluster. Delete them, then run destroy-platform.sh again:\n%s\n%s\n' "$balancers" "$volumes" >&2
   exit 1

@@ -27,6 +27,7 @@ until left=$(remaining) && [[ -z $left ]]; do
   tries=$((tries - 1))
   if ((tries == 0)); then
     printf 'These are not deleted yet. Correct the cause, then run destroy-platform.sh again:\n%s\n' "$left" >&2
+    refusing >&2
     exit 1
   fi
   tell "$left"
@@ -68,6 +69,7 @@ remove() { # kinds, flags of kubectl
     tries=$((tries - 1))
     if ((tries == 0)); then
       printf 'These objects stay. Stop who creates them, or delete what uses them, then run destroy-platform.sh again:\n%s\n' "$left" >&2
+      refusing >&2
       exit 1
     fi
     tell "$left"

@@ -50,6 +50,9 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 			Address: console.Inline(i.address), File: s.file, Line: s.line, Because: i.because,
 			Guard: destroyGuard(s.kind, old),
 		}
+		if s.kind == "google_container_cluster" && r.Guard != "" {
+			r.Order = "two builds: first set cluster.deletionProtection to false, then make the change"
+		}
 		if earlier != nil {
 			r.Nodes, r.Workloads = dependentsOf(earlier, s.kind, old.argumentText("name"))
 		}
@@ -71,9 +74,7 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 		for _, i := range s.instances {
 			if is.findInstance(address, i.key) == nil {
 				r := describe(s, i, i)
-				if s.kind == "google_compute_reservation" && is.usesReservation(i.argumentText("name")) {
-					r.Guard = "while nodes use it: remove the capacity first"
-				}
+				is.explainRemoval(&r, s.kind, i)
 				removed = append(removed, r)
 			}
 		}
@@ -90,6 +91,24 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 	return replaced, removed, lost
 }
 
+// explainRemoval says what keeps a removed resource, and how builds remove it. r is the root in
+// which the resource is no more.
+func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
+	switch kind {
+	case "google_compute_reservation":
+		if len(r.consumers(i.argumentText("name"))) > 0 {
+			removal.Guard = "while nodes use it"
+			removal.Order = "two builds: first remove the capacity, then add it again"
+		}
+	case "google_container_node_pool":
+		existed := func(address string) bool { return r.earlier.resources[address] != nil }
+		if slices.ContainsFunc(r.consumers(i.consumes()), func(user string) bool { return !existed(user) }) {
+			removal.Order = "two builds: first remove the capacity, then add the other. " +
+				"Its reservation has no room before"
+		}
+	}
+}
+
 // planPools returns what Terraform will plan for the node pools that exist before the
 // change, in the form of its JSON, with the arguments that losses.Template reads.
 func (r *root) planPools() any {
@@ -101,7 +120,12 @@ func (r *root) planPools() any {
 		}
 		r.earlier.evaluateResource(address)
 		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
-			change := map[string]any{"before": poolArguments(s.instances[key]), "actions": []string{"update"}}
+			old := s.instances[key]
+			was := poolArguments(old)
+			if most, scales := old.mostNodes(); scales {
+				was["node_count"] = most
+			}
+			change := map[string]any{"before": was, "actions": []string{"update"}}
 			if i := r.findInstance(address, key); i != nil {
 				change["after"] = poolArguments(i)
 				if len(i.because) > 0 {
@@ -123,14 +147,34 @@ func poolArguments(i *instance) map[string]any {
 	if count, err := strconv.ParseFloat(i.argumentText("node_count"), 64); err == nil {
 		out["node_count"] = count
 	}
+	out["node_locations"] = i.zones()
+	return out
+}
+
+// mostNodes returns how many nodes the autoscaler gives to a node pool in each zone at most, and
+// whether it sizes the pool. A plan has the number of nodes that run.
+func (i *instance) mostNodes() (n float64, scales bool) {
+	for _, b := range i.blocks["autoscaling"] {
+		if each, err := strconv.Atoi(b.argumentText("max_node_count")); err == nil {
+			return float64(each), true
+		}
+		total, err := strconv.Atoi(b.argumentText("total_max_node_count"))
+		if zones := len(i.zones()); err == nil && zones > 0 {
+			return float64(total / zones), true
+		}
+	}
+	return 0, false
+}
+
+// zones returns the zones of a node pool.
+func (i *instance) zones() []string {
 	zones := []string{}
 	if v := i.values["node_locations"]; v != cty.NilVal && v.CanIterateElements() {
 		for _, zone := range v.Elements() {
 			zones = append(zones, scalarText(zone))
 		}
 	}
-	out["node_locations"] = zones
-	return out
+	return zones
 }
 
 // destroyGuard returns the condition under which a resource cannot be destroyed, or
@@ -150,23 +194,31 @@ func destroyGuard(kind string, i *instance) string {
 	return ""
 }
 
-// usesReservation reports whether a node pool consumes a reservation with a name. Compute
-// Engine does not delete such a reservation. The reservations of other projects have paths.
+// consumers returns the addresses of the node pools that consume a reservation with a name,
+// sorted. Compute Engine does not delete such a reservation. The reservations of other projects
+// have paths.
 //
 // Source: Compute Engine documentation, "Delete reservations".
-func (r *root) usesReservation(name string) bool {
-	for _, s := range r.resources {
-		for _, i := range s.instances {
-			for _, node := range i.blocks["node_config"] {
-				for _, affinity := range node.blocks["reservation_affinity"] {
-					if s.kind == "google_container_node_pool" && affinity.argumentText("values") == name {
-						return true
-					}
-				}
-			}
+func (r *root) consumers(reservation string) (addresses []string) {
+	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
+		s := r.resources[address]
+		uses := func(i *instance) bool { return i.consumes() == reservation }
+		if s.kind == "google_container_node_pool" && reservation != "" &&
+			slices.ContainsFunc(slices.Collect(maps.Values(s.instances)), uses) {
+			addresses = append(addresses, address)
 		}
 	}
-	return false
+	return addresses
+}
+
+// consumes returns the name of the reservation that a node pool consumes, or "".
+func (i *instance) consumes() string {
+	for _, node := range i.blocks["node_config"] {
+		for _, affinity := range node.blocks["reservation_affinity"] {
+			return affinity.argumentText("values")
+		}
+	}
+	return ""
 }
 
 // grave lists the types that hold nodes or data, in the order of the results.

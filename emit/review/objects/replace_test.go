@@ -257,8 +257,16 @@ removed: google_compute_reservation.r 8 nodes t/x u/w`},
 		}, `
 google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
   node_config.reservation_affinity.values: a, b -> res
-removed: google_compute_reservation.r 8 nodes t/x u/w, not while nodes use it: remove the capacity first
+removed: google_compute_reservation.r 8 nodes t/x u/w, not while nodes use it
+  two builds: first remove the capacity, then add it again
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
+		{"a capacity with another name", []string{
+			"resource \"google_container_node_pool\" \"slices\"", "resource \"google_container_node_pool\" \"others\"",
+		}, `
+removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
+  two builds: first remove the capacity, then add the other. Its reservation has no room before
+removed: google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
+  two builds: first remove the capacity, then add the other. Its reservation has no room before`},
 		{"what others refer to", []string{`network = "t"`, `network = "u"`}, `
 google_compute_network.team["t"] 0 nodes
   name: t -> u
@@ -312,6 +320,9 @@ google_compute_reservation.r 8 nodes t/x u/w
 				}
 				if r.Guard != "" {
 					fmt.Fprintf(&b, ", not %s", r.Guard)
+				}
+				if r.Order != "" {
+					fmt.Fprintf(&b, "\n  %s", r.Order)
 				}
 				for _, f := range r.Because {
 					fmt.Fprintf(&b, "\n  %s: %s -> %s", f.Path, f.From, f.To)

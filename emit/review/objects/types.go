@@ -49,4 +49,7 @@ type Replacement struct {
 	// Cloud refuses to destroy the resource, such as "while deletion protection is
 	// on"; "" if none is known.
 	Guard string `json:"guard"`
+	// Order says how several builds make the change that one build cannot make; "" if one
+	// build can.
+	Order string `json:"order"`
 }

@@ -187,6 +187,8 @@ func deletedText(was, is *ir.Capacity) string {
 	switch {
 	case len(left) > 0:
 		return "the nodes in " + words.And(left) + " are deleted"
+	case is.MaxNodes < was.MaxNodes && !was.Static:
+		return fmt.Sprintf("up to %d of %s are deleted", was.MaxNodes-is.MaxNodes, words.Count(was.MaxNodes, "node"))
 	case is.MaxNodes < was.MaxNodes:
 		return fmt.Sprintf("%d of %s are deleted", was.MaxNodes-is.MaxNodes, words.Count(was.MaxNodes, "node"))
 	}
