@@ -5,7 +5,8 @@
 # It runs the installed batchwright, if that was built from the commit of this clone.
 # Otherwise the first call builds batchwright in the clone of this repository that
 # pre-commit keeps. The build uses nothing outside this clone: a go.work file in a
-# directory above, or GOFLAGS, could replace dependencies and so run other code.
+# directory above, or GOFLAGS, could replace dependencies and so run other code. It has the flags
+# of a release, so it shares what Go has compiled for make.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,7 +36,7 @@ build() (
 	mkdir -p "$source/bin"
 	parts=$(mktemp -d "$source/bin/build.XXXXXX")
 	trap 'rm -rf "$parts"' EXIT
-	GOENV=off GOFLAGS=-mod=readonly GOTOOLCHAIN=auto GOWORK=off \
+	GOENV=off GOFLAGS='-mod=readonly -trimpath' GOTOOLCHAIN=auto GOWORK=off CGO_ENABLED=0 \
 		go build -C "$source" -o "$parts/batchwright" ./cmd/batchwright
 	mv "$parts/batchwright" "$program"
 )

@@ -64,12 +64,13 @@ golden:
 	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
 
 # Runs the race detector on packages that start goroutines or share values between them,
-# and on a compilation; golden/rooms checks this list against the source.
+# and on a compilation; golden/rooms checks this list against the source. The cases of findings
+# all run the same goroutines: those of four families are enough.
 CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
 	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
 race: export CGO_ENABLED = 1
 race:
-	go $(TEST) -race -short $(CONCURRENT)
+	go $(TEST) -race -short -skip '^TestFindings$$/^[^iq]' $(CONCURRENT)
 	go $(TEST) -race ./golden/folders -run '^TestFromFileSystem$$'
 	go -C rehearse $(TEST) -race ./program ./world
 	go -C rehearse $(TEST) -race -run 'Parts?$$' ./runner
@@ -77,6 +78,8 @@ race:
 format:
 	@files=$$(gofmt -l .) || exit 1; [ -z "$$files" ] || { printf 'gofmt would change:\n%s\n' "$$files"; exit 1; }
 
+# staticcheck omits rehearse/kai, because that requires another version of Kubernetes, which
+# takes a minute to read.
 check: format
 	go build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	go -C conformance/lint build -o $(CURDIR)/bin/ github.com/mgechev/revive
@@ -85,7 +88,8 @@ check: format
 		(cd $$module && $(CURDIR)/bin/revive -config $(CURDIR)/conformance/lint/revive.toml -set_exit_status ./...) || exit 1; \
 	done
 	for module in . conformance conformance/cluster conformance/gitops conformance/mutants conformance/page conformance/pictures conformance/repository conformance/terraform conformance/workflows rehearse rehearse/kai release; do \
-		(cd $$module && go vet ./... && $(CURDIR)/bin/staticcheck ./... && go mod tidy -diff) || exit 1; \
+		(cd $$module && go vet ./... && { [ $$module = rehearse/kai ] || $(CURDIR)/bin/staticcheck ./...; } && \
+			go mod tidy -diff) || exit 1; \
 	done
 
 bench:
