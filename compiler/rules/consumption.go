@@ -444,11 +444,6 @@ func checkCompact(r *report) {
 				fmt.Sprintf("compact placement is unavailable for %q, because the platform creates its reservation",
 					c.Name),
 				withLabel("the new reservation has no placement policy"), withHelp("remove placement"))
-		case c.Reservation != nil:
-			r.add(path,
-				fmt.Sprintf("compact placement is unavailable for %q, because its nodes consume reservation %q",
-					c.Name, c.Reservation.Name),
-				withLabel("GKE's placement policy is not the reservation's"), withHelp("remove placement"))
 		case c.Queued():
 			r.add(path, "compact placement is unavailable for GPU nodes of queued flex-start",
 				withHelp("remove placement, or queued"))

@@ -214,6 +214,10 @@ func TestReplaced(t *testing.T) {
 			{name: "fewer nodes", old: "nodes: 4", new: "nodes: 3\n\taccept: E0602: \"fewer for now\""},
 			{name: "reservation's name", replaced: 1, old: `"h100-reservation"`, new: `"other"`},
 			{
+				name: "another cluster", replaced: 3, old: "cluster: ",
+				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: ", unprotected: true,
+			},
+			{
 				name: "a capacity's name", old: `"h100-reserved"`, new: `"owned"`,
 				order: true,
 			},

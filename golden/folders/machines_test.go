@@ -51,8 +51,8 @@ func TestEveryMachine(t *testing.T) {
 var consumptionTexts = map[ir.Option][]string{
 	ir.OnDemand:           {`onDemand: {}`},
 	ir.Spot:               {`spot: {}`},
-	ir.Reservation:        {`reservation: name: "ours"`, `reservation: {name: "RESERVED", create: true}`},
-	ir.Calendar:           {`reservation: {name: "ours", kind: "calendar"}`},
+	ir.Reservation:        {`reservation: name: "RESERVED"`, `reservation: {name: "RESERVED", create: true}`},
+	ir.Calendar:           {`reservation: {name: "RESERVED", kind: "calendar"}`},
 	ir.AnyReservation:     {`anyReservation: {}`},
 	ir.AnyReservationOnly: nil,
 	ir.FlexStart:          {`flexStart: {}`},
