@@ -46,7 +46,7 @@ type nodePoolRequest struct {
 	// enablePrivateNodes is nil if the request leaves it out. The provider sends
 	// it, set or not, for every pool that has a network_config block.
 	enablePrivateNodes *bool
-	compact            bool
+	compact            bool     // GKE gives the pool a placement policy of its own
 	reservations       []string // names or paths
 	zones              []string
 	nodes              int // in all zones, at least
@@ -61,7 +61,8 @@ func newNodePoolRequest(arguments map[string]any) nodePoolRequest {
 		private, _ := network["enable_private_nodes"].(bool)
 		r.enablePrivateNodes = &private
 	}
-	r.compact = block(arguments, "placement_policy") != nil
+	placement := block(arguments, "placement_policy")
+	r.compact = placement != nil && placement["tpu_topology"] == nil && placement["policy_name"] == nil
 	r.reservations = texts(block(block(arguments, "node_config"), "reservation_affinity")["values"])
 	r.zones = texts(arguments["node_locations"])
 	each, fixed := arguments["node_count"].(float64)
@@ -108,7 +109,6 @@ func (c *cloud) rejectPool(r nodePoolRequest, id string) error {
 		machine, _ := block(block(made, "specific_reservation"), "instance_properties")["machine_type"].(string)
 		zone, _ := made["zone"].(string)
 		switch {
-		// GKE gives a compact pool a placement policy of its own.
 		case r.compact:
 			return fmt.Errorf("%s: %w", name, errOtherPlacement)
 		case made == nil: // of somebody else, for the machines of the first pool
