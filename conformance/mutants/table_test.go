@@ -548,7 +548,10 @@ var mistakes = []mutant{
 		says: "pools that lose nodes (-cloud +build)",
 		also: []string{"a second apply would do"},
 		edits: []edit{
-			{"emit/terraform/node_pools.go", `"google_container_cluster\.main\.id",`, `"google_container_cluster.main.name",`},
+			{
+				"emit/terraform/node_pools.go",
+				`"google_container_cluster\.main\.id",`, `"google_container_cluster.main.name",`,
+			},
 			{"emit/losses/losses.tmpl", `lt (\$is\.node_count) (\$was\.node_count)`, "lt $2 $1"},
 		},
 	},
