@@ -64,13 +64,13 @@ golden:
 	go test ./golden/cli -run '^TestCommandLine$$' -update # it reads goldens of the others
 
 # Runs the race detector on packages that start goroutines or share values between them,
-# and on a compilation; golden/rooms checks this list against the source. The cases of findings
-# all run the same goroutines: those of four families are enough.
+# and on a compilation; golden/rooms checks this list against the source. Of the cases of
+# findings, the families from identities to indefinite, labels, load and quota are enough.
 CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/importer \
 	./compiler/progress ./compiler/rules ./emit ./emit/kubeyaml ./emit/review
 race: export CGO_ENABLED = 1
 race:
-	go $(TEST) -race -short -skip '^TestFindings$$/^[^iq]' $(CONCURRENT)
+	go $(TEST) -race -short -skip '^TestFindings$$/^[^ilq]' $(CONCURRENT)
 	go $(TEST) -race ./golden/folders -run '^TestFromFileSystem$$'
 	go -C rehearse $(TEST) -race ./program ./world
 	go -C rehearse $(TEST) -race -run 'Parts?$$' ./runner

@@ -234,7 +234,10 @@ func usedUp(r *report, creator map[zonal]string) {
 }
 
 // oneMachineType reports two capacities that consume the same reservation with different
-// machine types. usedUp reports those that the platform creates.
+// machine types. A reservation of TPUs can be for several types of a family. usedUp reports
+// reservations that the platform creates.
+//
+// Source: Compute Engine API, AllocationAggregateReservation.
 func oneMachineType(r *report) {
 	type place struct{ owner, name, zone string }
 	first := map[place]ir.Capacity{}
@@ -248,9 +251,9 @@ func oneMachineType(r *report) {
 			switch {
 			case !taken:
 				first[here] = c
-			case other.Machine.Type != m.Type:
+			case other.Machine.Type != m.Type && (!m.HasTPUs() || other.Machine.Family != m.Family):
 				r.add(at("capacity", c.Name, "consumption", "reservation", "name"),
-					fmt.Sprintf("reservation %q cannot have two machine types: %q needs %s, and %q needs %s",
+					fmt.Sprintf("reservation %q cannot have two machine types: %q requires %s, and %q requires %s",
 						here.name, other.Name, other.Machine.Type, c.Name, m.Type),
 					withRelated(at("capacity", other.Name), "the other capacity"),
 					withHelp("give both the machine type of the reservation, or choose another reservation"))

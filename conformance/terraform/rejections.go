@@ -109,12 +109,13 @@ func (c *cloud) rejectPool(r nodePoolRequest, id string) error {
 		machine, _ := block(block(made, "specific_reservation"), "instance_properties")["machine_type"].(string)
 		zone, _ := made["zone"].(string)
 		switch {
-		case r.compact:
-			return fmt.Errorf("%s: %w", name, errOtherPlacement)
 		case made == nil: // of somebody else, for the machines of the first pool
 			if c.otherMachine(r, name, id) {
 				return fmt.Errorf("%s: %w", name, errOtherMachine)
 			}
+		// The provider creates every reservation without a placement policy.
+		case r.compact:
+			return fmt.Errorf("%s: %w", name, errOtherPlacement)
 		case r.machine != machine:
 			return fmt.Errorf("%s: %w", name, errOtherMachine)
 		case r.nodes > 0 && !slices.Contains(r.zones, lastElement(zone)) || c.inUse(name, id)+r.nodes > reserved(made):

@@ -141,17 +141,18 @@ func TestReplaced(t *testing.T) {
 				rejected: protectedCluster,
 			},
 			{
-				name: "nodes' range", replaced: 6, old: "cluster: {",
+				name: "nodes' range", replaced: 2, old: "cluster: {",
 				new: "network: nodes: \"10.64.0.0/20\"\ncluster: {", rejected: protectedCluster,
 			},
 			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
 			{
-				name: "control plane's range", replaced: 5, old: "cluster: {",
+				name: "control plane's range", replaced: 1, old: "cluster: {",
 				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", rejected: protectedCluster,
 			},
 			{
 				name: "another cluster", replaced: 5, old: "cluster: {",
-				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", unprotected: true,
+				new:         "network: controlPlane: \"172.16.1.32/28\"\ncluster: {\n\tdeletionProtection: false",
+				unprotected: true,
 			},
 			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
 			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
@@ -215,7 +216,8 @@ func TestReplaced(t *testing.T) {
 			{name: "reservation's name", replaced: 1, old: `"h100-reservation"`, new: `"other"`},
 			{
 				name: "another cluster", replaced: 3, old: "cluster: ",
-				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: ", unprotected: true,
+				new:         "network: controlPlane: \"172.16.1.32/28\"\ncluster: deletionProtection: false\ncluster: ",
+				unprotected: true,
 			},
 			{
 				name: "a capacity's name", old: `"h100-reserved"`, new: `"owned"`,
@@ -332,7 +334,11 @@ func TestReplaced(t *testing.T) {
 						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
 					}
 					losses := r.losses(t, after)
-					if e.rejected != protectedCluster { // otherwise the build looks at another cluster, or fails
+					protected := slices.ContainsFunc(losses, func(l loss) bool { return l.why == "protected" })
+					if want := e.rejected == protectedCluster; protected != want {
+						t.Errorf("the build refuses to delete a protected cluster: %t, want %t", protected, want)
+					}
+					if e.rejected != protectedCluster && !e.unprotected { // otherwise no jobs and queues are left
 						if d := cmp.Diff(retired(t, before, after, losses), losers); d != "" {
 							t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
 						}

@@ -53,10 +53,6 @@ func TestRefusals(t *testing.T) {
 
 $0`}
 	}
-	compact := func(pool string) edit {
-		return edit{"node_pools.tf", "resource \"google_container_node_pool\" \"" + pool + "\" {\n",
-			"$0  placement_policy {\n    type = \"COMPACT\"\n  }\n\n"}
-	}
 	const created = "google_compute_reservation.l4_reserved.name"
 	for form, tests := range map[string][]struct {
 		name string
@@ -65,12 +61,14 @@ $0`}
 	}{
 		"batch-platform": {
 			{"public nodes", edit{"node_pools.tf", "    enable_private_nodes = true\n", ""}, errPublicNodes},
-			{"compact nodes from a reservation without a policy", compact("l4_reserved"), errOtherPlacement},
+			{"compact nodes from a reservation without a policy", edit{
+				"node_pools.tf", "resource \"google_container_node_pool\" \"l4_reserved\" {\n",
+				"$0  placement_policy {\n    type = \"COMPACT\"\n  }\n\n",
+			}, errOtherPlacement},
 			{"two machine types", second("l4_reserved", "g2-standard-48", created), errOtherMachine},
 			{"a reservation that another pool fills", second("l4_reserved", "g2-standard-24", created), errFull},
 		},
 		"kai-departments": { // whose reservation is of somebody else
-			{"compact nodes", compact("h100_reserved"), errOtherPlacement},
 			{"two machine types", second("h100_reserved", "a3-megagpu-8g", `"h100-reservation"`), errOtherMachine},
 		},
 	} {

@@ -824,8 +824,8 @@ esac`
 
 			s.answer(strings.Replace(answers, "echo 1", "echo 0", 1))
 			r = s.runStep(findStep(t, provisionBuild(p), "retire"))
-			const stop = "Jobs on capacity l4-spot stop when its nodes are deleted.\n" +
-				"Jobs on capacity cpu stop when its nodes are deleted.\n"
+			const stop = "Jobs on nodes of capacity l4-spot that are deleted stop with them.\n" +
+				"Jobs on nodes of capacity cpu that are deleted stop with them.\n"
 			if r.code != 0 || !slices.Contains(r.calls, resize) || !strings.Contains(r.output, stop) ||
 				strings.Contains(r.output, "capacity system") {
 				t.Errorf("without Kueue: exit code %d, calls %q\n%s", r.code, r.calls, r.output)

@@ -32,8 +32,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"decides which capacities these are; ", codeSpan("batchwright diff"), " names them beforehand. The jobs have ",
 		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
 		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
-		"pods have ended, and prints the commands that delete the queues. If Kueue does not run, the step stops no ",
-		"job: jobs on nodes that the build deletes stop with their nodes.")
+		"pods have ended, and prints the commands that delete the queues. If Kueue does not run, the step evicts no ",
+		"job: jobs on nodes that the build deletes end with these nodes.")
 	d.Para(
 		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
 	explainRightsThatStay(d, p)

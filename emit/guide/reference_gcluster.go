@@ -39,7 +39,7 @@ func explainGcluster(d *document, p *ir.Platform) {
 	d.Code("sh",
 		"./create-platform.sh --prepare",
 		"gcluster deploy .")
-	d.Para("`gcluster` creates ", createdByTerraform(p), ". Under it, Terraform adds hashes to ",
+	d.Para("`gcluster` creates ", createdByTerraform(p), ". When it runs Terraform, that adds hashes to ",
 		fileLink("terraform/.terraform.lock.hcl"), ", and the next `batchwright diff` reports a hand edit: restore ",
 		"the file before you compile again. ", emptyCluster(p))
 	if !p.Delivery.GitOps.On() {

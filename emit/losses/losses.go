@@ -14,7 +14,8 @@ import (
 
 // Template reads the JSON of "terraform show -json" for a plan. It prints a line for each
 // reason why a node pool loses nodes: the resource label, the pool name and a Why. Zone
-// also has the zone, and Fewer the number of nodes that stay in each zone.
+// also has the zone, and Fewer the number of nodes that stay in each zone. Protected has the
+// label and the name of a cluster.
 //
 // It is a template because two programs must decide the same: kubectl runs it in the build,
 // and Of in a review.
@@ -34,6 +35,9 @@ const (
 	Replaced Why = "replaced" // another pool takes its name
 	Zone     Why = "zone"     // it leaves a zone
 	Fewer    Why = "fewer"    // it gets fewer nodes in each zone
+	// Protected is no loss: the plan deletes a cluster whose deletion protection is on, which
+	// fails after other resources are gone.
+	Protected Why = "protected"
 )
 
 // Loss is a reason why a node pool loses nodes.

@@ -57,6 +57,7 @@ func TestOf(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			// A cluster without protection is no loss of its own.
 			plan := `{"resource_changes": [
 				{"type": "google_container_cluster", "name": "main", "change": {"actions": ["delete"], "before": {}}},
 				{"type": "google_container_node_pool", "name": "l4_a", "change": {` + test.change + `}}]}`
@@ -69,6 +70,18 @@ func TestOf(t *testing.T) {
 				t.Errorf("(-want +got):\n%s\n%v", diff, err)
 			}
 		})
+	}
+	var protected any
+	err := json.Unmarshal([]byte(`{"resource_changes": [
+		{"type": "google_container_cluster", "name": "main", "change": {"actions": ["create"], "before": null}},
+		{"type": "google_container_cluster", "name": "main", "change": {"actions": ["delete", "create"],
+			"before": {"name": "c", "deletion_protection": true}}}]}`), &protected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Loss{{"main", "c", Protected, "", 0}}
+	if got, err := Of(protected); !cmp.Equal(got, want) || err != nil {
+		t.Errorf("a protected cluster: %v, %v, want %v", got, err, want)
 	}
 	if got, err := Of(map[string]any{}); got != nil || err != nil {
 		t.Errorf("a plan without changes: %v, %v", got, err)

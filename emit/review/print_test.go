@@ -42,7 +42,7 @@ func fullReview(s string, n int) *Review {
 	for i := range n {
 		r.Replacements = append(r.Replacements, objects.Replacement{
 			Address: s, File: s, Line: 1, Because: []objects.Field{{Path: s, From: s, To: s}, {Path: s, To: s}},
-			Nodes: 2, Workloads: []string{s, s}, Guard: s,
+			Nodes: 2, Workloads: []string{s, s}, Guard: s, Order: s,
 		})
 		r.Removals = append(r.Removals,
 			objects.Replacement{Address: s, File: s, Line: 1, Workloads: []string{s}, Guard: s})

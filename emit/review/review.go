@@ -15,6 +15,7 @@
 package review
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,6 +125,12 @@ func Compare(before, after State) *Review {
 	beside.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
 	var lost []losses.Loss
 	r.Replacements, r.Removals, lost = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	gone := slices.ContainsFunc(r.Replacements, func(x objects.Replacement) bool {
+		return x.IsCluster() && x.Guard == ""
+	})
+	if gone {
+		lost = nil // the jobs do not wait in their queues, which are gone too
+	}
 	switch {
 	case after.Plan == nil:
 	case before.Plan == nil:
@@ -134,6 +141,9 @@ func Compare(before, after State) *Review {
 		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to
 		}
+	}
+	if gone && after.Plan != nil {
+		r.Summary = slices.Insert(r.Summary, 0, summary.JobsOfCluster())
 	}
 	beside.Wait()
 	r.maskSecrets()

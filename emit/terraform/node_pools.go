@@ -146,13 +146,14 @@ func optionNote(option ir.OptionFacts) []constant {
 	return out
 }
 
-// clusterTrigger returns the trigger of every pool of a cluster that the platform creates. GKE
+// clusterTrigger returns the trigger of every pool of a cluster that Terraform may delete. GKE
 // deletes a cluster with its pools, which refer to it by its name: another cluster with the
-// same name would leave them unchanged in Terraform's plan.
+// same name would leave them unchanged in Terraform's plan. Without it, Terraform fails at a
+// cluster with deletion protection before it deletes a pool.
 //
 // Source: GKE API, projects.locations.clusters.delete.
 func clusterTrigger(p *ir.Platform) []trigger {
-	if !p.OwnsCluster() {
+	if !p.OwnsCluster() || p.Cluster.DeletionProtection {
 		return nil
 	}
 	return []trigger{{

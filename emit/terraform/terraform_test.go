@@ -367,8 +367,7 @@ func TestNodePools(t *testing.T) {
 		{"reservations", "created", map[string]string{
 			"node_count": "6", "node_locations": `["us-central1-a"]`,
 			"node_config.reservation_affinity.values": "[google_compute_reservation.created.name]",
-			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id, " +
-				"google_compute_reservation.created.id]",
+			"lifecycle.replace_triggered_by":          "[google_compute_reservation.created.id]",
 		}},
 		{"reservations", "shared", map[string]string{
 			"node_count": "6",
@@ -411,7 +410,7 @@ func TestNodePools(t *testing.T) {
 			"placement_policy.policy_name": "google_compute_resource_policy.topology_1x72.name",
 			"lifecycle.ignore_changes": "[initial_node_count, " +
 				"placement_policy[0].type]",
-			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id]",
+			"lifecycle.replace_triggered_by": "",
 		}},
 		{"tpus", "hosts", map[string]string{
 			"for_each": "", "name": `"hosts"`, "node_count": "4", "placement_policy.type": "",
@@ -430,11 +429,10 @@ func TestNodePools(t *testing.T) {
 		{"tpus", "slices", map[string]string{
 			"for_each": `toset(["slices-0", "slices-1", "slices-2"])`, "name": "each.key", "node_count": "4",
 			"placement_policy.type": `"COMPACT"`, "placement_policy.tpu_topology": `"4x4"`,
-			"placement_policy.policy_name": "",
-			"lifecycle.ignore_changes":     "[node_config[0].advanced_machine_features, placement_policy[0].type]",
-			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id, " +
-				"terraform_data.slices_topology.input]",
-			"depends_on": "[google_container_node_pool.system]",
+			"placement_policy.policy_name":   "",
+			"lifecycle.ignore_changes":       "[node_config[0].advanced_machine_features, placement_policy[0].type]",
+			"lifecycle.replace_triggered_by": "[terraform_data.slices_topology.input]",
+			"depends_on":                     "[google_container_node_pool.system]",
 		}},
 		{"tpus", "slices_scaling", map[string]string{
 			"node_count": "", "initial_node_count": "0", "autoscaling.min_node_count": "0",
@@ -452,7 +450,7 @@ func TestNodePools(t *testing.T) {
 			"placement_policy.tpu_topology": "",
 			"lifecycle.ignore_changes": "[node_config[0].advanced_machine_features, placement_policy[0].type, " +
 				"placement_policy[0].tpu_topology]",
-			"lifecycle.replace_triggered_by": "[google_container_cluster.main.id]",
+			"lifecycle.replace_triggered_by": "",
 		}},
 	} {
 		t.Run(tt.pool, func(t *testing.T) {
@@ -479,6 +477,23 @@ func TestAutoProvisionedHasNoPool(t *testing.T) {
 	for plan, name := range map[string]string{"batch": "a100", "classes": "l4"} {
 		if got := string(emitFiles(t, planShapes()[plan])["node_pools.tf"]); strings.Contains(got, name) {
 			t.Errorf("%s: capacity %s, whose pools GKE creates, has one of its own", plan, name)
+		}
+	}
+}
+
+// TestPoolsFollowTheirCluster holds that a cluster without deletion protection takes its pools
+// along, and that Terraform deletes no pool of a protected cluster before it fails there.
+func TestPoolsFollowTheirCluster(t *testing.T) {
+	for _, protection := range []bool{false, true} {
+		p := editedPlan(func(p *ir.Platform) { p.Cluster.DeletionProtection = protection })
+		text := string(emitFiles(t, p)["node_pools.tf"])
+		pools := strings.Count(text, "resource \"google_container_node_pool\"")
+		want := 0
+		if !protection {
+			want = pools
+		}
+		if got := strings.Count(text, "google_container_cluster.main.id"); got != want {
+			t.Errorf("with deletion protection %t: %d of %d pools follow their cluster", protection, got, pools)
 		}
 	}
 }

@@ -131,7 +131,7 @@ through cloudbuild/destroy.yaml:
      owner has handed over stays. Its jobs stop and wait.
   2. deletes the node pools, and everything else that Terraform has created. The
      build fails if a bucket of a team still holds objects. The script names such
-     buckets before it asks for confirmation.
+     buckets before it asks for confirmation; empty them first.
 
 Nothing else in the cluster changes. The script keeps the bucket for the
 $HOLDS, the Artifact Registry repository with its images, and the

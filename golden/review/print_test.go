@@ -86,6 +86,7 @@ func replacementsReview() *review.Review {
 			{
 				Address: cluster, File: "terraform/cluster.tf", Line: 1, Nodes: 70, Workloads: everybody,
 				Guard: "while deletion protection is on",
+				Order: "two builds: first set cluster.deletionProtection to false, then make the change",
 				Because: []changed.Field{
 					{Path: "location", From: "us-central1", To: "us-east4"}, {Path: "enable_autopilot", To: "true"},
 				},

@@ -51,7 +51,7 @@ const stripped = "-s -w"
 
 // builds are the programs with the versions of one module, and how they are built.
 type builds struct {
-	dir      string // of the module, below the plane's module
+	dir      string // of the module, relative to the plane's
 	sums     string // a module whose go.sum has the checksums that dir's go.sum lacks, or ""
 	tags     string
 	ldflags  string

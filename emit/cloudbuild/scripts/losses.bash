@@ -7,6 +7,10 @@ lost='LOSSES'
 plan='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},'${plan#\{}
 losses=$(kubectl create --dry-run=client --validate=false -f - -o "go-template=$lost" <<<"$plan")
 losses=${losses//_/-}
+if [[ $losses$'\n' == *' protected'$'\n'* ]]; then
+  echo 'This build would delete the cluster, and its deletion protection is on. Set cluster.deletionProtection to false and build; then make this change.' >&2
+  exit 1
+fi
 
 # shrink gives fewer nodes to the pools that get fewer. Terraform changes a reservation
 # before the pool that uses it, and Compute Engine does not make a reservation smaller than

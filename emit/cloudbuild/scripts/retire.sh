@@ -13,7 +13,7 @@ ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
   echo 'Kueue does not run, so no job is evicted. If this build removes a capacity, submit it again at its end.'
-  awk 'NF && $1 != "system" && !seen[$1]++ { print "Jobs on capacity " $1 " stop when its nodes are deleted." }' <<<"$losses"
+  awk 'NF && $1 != "system" && !seen[$1]++ { print "Jobs on nodes of capacity " $1 " that are deleted stop with them." }' <<<"$losses"
   shrink
   exit 0
 fi

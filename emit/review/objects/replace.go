@@ -96,7 +96,12 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
 	switch kind {
 	case "google_compute_reservation":
-		if len(r.consumers(i.argumentText("name"))) > 0 {
+		name := i.argumentText("name")
+		users := r.consumers(name)
+		switch {
+		case len(users) > 0 && r.creates(name):
+			removal.Order = "two builds: first remove the capacity, then add the other"
+		case len(users) > 0:
 			removal.Guard = "while nodes use it"
 			removal.Order = "two builds: first remove the capacity, then add it again"
 		}
@@ -104,7 +109,7 @@ func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
 		existed := func(address string) bool { return r.earlier.resources[address] != nil }
 		if slices.ContainsFunc(r.consumers(i.consumes()), func(user string) bool { return !existed(user) }) {
 			removal.Order = "two builds: first remove the capacity, then add the other. " +
-				"Its reservation has no room before"
+				"Before, its reservation may have no room"
 		}
 	}
 }
@@ -151,8 +156,8 @@ func poolArguments(i *instance) map[string]any {
 	return out
 }
 
-// mostNodes returns how many nodes the autoscaler gives to a node pool in each zone at most, and
-// whether it sizes the pool. A plan has the number of nodes that run.
+// mostNodes returns how many nodes the autoscaler gives to a node pool at most, as an average of
+// its zones, and whether it sizes the pool. A plan has the average of the nodes that run.
 func (i *instance) mostNodes() (n float64, scales bool) {
 	for _, b := range i.blocks["autoscaling"] {
 		if each, err := strconv.Atoi(b.argumentText("max_node_count")); err == nil {
@@ -209,6 +214,18 @@ func (r *root) consumers(reservation string) (addresses []string) {
 		}
 	}
 	return addresses
+}
+
+// creates reports whether a resource creates a reservation with a name.
+func (r *root) creates(reservation string) bool {
+	for _, s := range r.resources {
+		for _, i := range s.instances {
+			if s.kind == "google_compute_reservation" && i.argumentText("name") == reservation {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // consumes returns the name of the reservation that a node pool consumes, or "".

@@ -264,9 +264,9 @@ removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w`},
 			"resource \"google_container_node_pool\" \"slices\"", "resource \"google_container_node_pool\" \"others\"",
 		}, `
 removed: google_container_node_pool.slices["slices-0"] 4 nodes t/x u/w
-  two builds: first remove the capacity, then add the other. Its reservation has no room before
+  two builds: first remove the capacity, then add the other. Before, its reservation may have no room
 removed: google_container_node_pool.slices["slices-1"] 4 nodes t/x u/w
-  two builds: first remove the capacity, then add the other. Its reservation has no room before`},
+  two builds: first remove the capacity, then add the other. Before, its reservation may have no room`},
 		{"what others refer to", []string{`network = "t"`, `network = "u"`}, `
 google_compute_network.team["t"] 0 nodes
   name: t -> u

@@ -53,3 +53,6 @@ type Replacement struct {
 	// build can.
 	Order string `json:"order"`
 }
+
+// IsCluster reports whether the resource is a cluster.
+func (r Replacement) IsCluster() bool { return kindOf(r.Address) == "google_container_cluster" }

@@ -105,6 +105,11 @@ func capacityEffects(before, after *ir.Platform, lost map[string][]losses.Why) [
 	})
 }
 
+// JobsOfCluster returns what another cluster in place of this one means for jobs.
+func JobsOfCluster() Line {
+	return jobLine("jobs of all teams", "are deleted with the cluster", "and so are all queues")
+}
+
 // OfLosses returns what node pools that lose nodes mean for jobs, if only the later plan is
 // known.
 func OfLosses(after *ir.Platform, pools []losses.Loss) []Line {

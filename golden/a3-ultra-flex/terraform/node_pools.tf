@@ -48,11 +48,6 @@ resource "google_container_node_pool" "system" {
       enable_integrity_monitoring = true
     }
   }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
 }
 
 # Flex-start: Dynamic Workload Scheduler starts the nodes once capacity is available.
@@ -165,11 +160,9 @@ resource "google_container_node_pool" "a3_ultra" {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
 
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
     # Compute Engine does not delete a subnet that nodes use: Terraform must replace the pool
     # with it.
     replace_triggered_by = [
-      google_container_cluster.main.id,
       google_compute_subnetwork.gpu["gvnic-1"].id,
       google_compute_subnetwork.gpu["rdma-0"].id,
       google_compute_subnetwork.gpu["rdma-1"].id,

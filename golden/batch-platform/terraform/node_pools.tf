@@ -48,11 +48,6 @@ resource "google_container_node_pool" "system" {
       enable_integrity_monitoring = true
     }
   }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
 }
 
 # On demand: nodes cost the list price, and start only while capacity is available.
@@ -145,9 +140,6 @@ resource "google_container_node_pool" "l4_ondemand" {
   lifecycle {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
-
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.
@@ -236,10 +228,9 @@ resource "google_container_node_pool" "l4_reserved" {
   }
 
   lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
     # Compute Engine does not delete a reservation that nodes use: Terraform must replace the
     # pool with the reservation.
-    replace_triggered_by = [google_container_cluster.main.id, google_compute_reservation.l4_reserved.id]
+    replace_triggered_by = [google_compute_reservation.l4_reserved.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.
@@ -337,9 +328,6 @@ resource "google_container_node_pool" "l4_spot" {
   lifecycle {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
-
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.

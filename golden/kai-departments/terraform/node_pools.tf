@@ -48,11 +48,6 @@ resource "google_container_node_pool" "system" {
       enable_integrity_monitoring = true
     }
   }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
 }
 
 # Nodes come only from one specific reservation.
@@ -139,11 +134,6 @@ resource "google_container_node_pool" "h100_reserved" {
       enable_secure_boot          = true
       enable_integrity_monitoring = true
     }
-  }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.

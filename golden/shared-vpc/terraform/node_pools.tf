@@ -48,11 +48,6 @@ resource "google_container_node_pool" "system" {
       enable_integrity_monitoring = true
     }
   }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
 }
 
 # Nodes come only from one specific reservation.
@@ -152,11 +147,6 @@ resource "google_container_node_pool" "h200" {
     }
   }
 
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
-
   # The system pool comes first, because GKE's own pods need nodes.
   depends_on = [google_container_node_pool.system]
 }
@@ -252,9 +242,6 @@ resource "google_container_node_pool" "l4_spot" {
   lifecycle {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
-
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.

@@ -48,11 +48,6 @@ resource "google_container_node_pool" "system" {
       enable_integrity_monitoring = true
     }
   }
-
-  lifecycle {
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
-  }
 }
 
 # On demand: nodes cost the list price, and start only while capacity is available.
@@ -130,9 +125,6 @@ resource "google_container_node_pool" "cpu" {
   lifecycle {
     # initial_node_count applies only at creation: a later change would replace the pool.
     ignore_changes = [initial_node_count]
-
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.
@@ -226,10 +218,8 @@ resource "google_container_node_pool" "slices" {
   lifecycle {
     # GKE sets threads_per_core on TPU machines. Terraform must not treat this as a change.
     # GKE may return the name of the placement policy without its type.
-    ignore_changes = [node_config[0].advanced_machine_features, placement_policy[0].type]
-
-    # GKE deletes the pools with their cluster: Terraform must replace them together.
-    replace_triggered_by = [google_container_cluster.main.id, terraform_data.slices_topology.input]
+    ignore_changes       = [node_config[0].advanced_machine_features, placement_policy[0].type]
+    replace_triggered_by = [terraform_data.slices_topology.input]
   }
 
   # The system pool comes first, because GKE's own pods need nodes.
