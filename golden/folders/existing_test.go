@@ -46,7 +46,7 @@ func TestExistingClusterIsNotOwned(t *testing.T) {
 	for _, build := range []string{"cloudbuild/provision.yaml", "cloudbuild/destroy.yaml"} {
 		text := string(fixture.ReadFile(t, files, build))
 		for _, command := range []string{
-			"clusters delete", "clusters create", "clusters update", "deletion_protection",
+			"clusters delete", "clusters create", "clusters update", "deletion_protection=",
 		} {
 			if strings.Contains(text, command) {
 				t.Errorf("%s: %s", build, command)
