@@ -21,7 +21,8 @@ func TestEarlier(t *testing.T) {
 		t.Skipf("the clone has no commit %s: no folder of it was applied", earlier)
 	}
 	for _, name := range []string{
-		"a3-ultra-flex", "batch-platform", "existing", "kai-departments", "shared-vpc", "tpu-training",
+		"a3-ultra-flex", "batch-platform", "batch-platform-argocd", "batch-platform-dws", "existing",
+		"kai-departments", "shared-vpc", "tpu-training",
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := t.TempDir()

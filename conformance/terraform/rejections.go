@@ -33,6 +33,8 @@ var (
 	// Source: Compute Engine API, resourceInUseByAnotherResource.
 	errUsed = errors.New("googleapi: Error 400: The resource is already being used by another resource, " +
 		"resourceInUseByAnotherResource")
+	// Source: hashicorp/terraform-provider-google, issues 2570 and 7474.
+	errRange = errors.New("Existing secondary range cannot be modified")
 	// Source: Google Cloud APIs, "Errors", ALREADY_EXISTS.
 	errExists = errors.New("googleapi: Error 409: Already Exists, alreadyExists")
 )
@@ -87,8 +89,40 @@ func (c *cloud) reject(kind, id string, arguments map[string]any) error {
 		if name, _ := arguments["name"].(string); c.inUse(name, "") > reserved(arguments) {
 			return fmt.Errorf("%s: %w", name, errInUse)
 		}
+	case "google_compute_subnetwork":
+		return c.rejectRanges(arguments)
 	}
 	return nil
+}
+
+// rejectRanges returns the error of Compute Engine about a subnet whose secondary ranges a
+// cluster uses, and that gets other ones.
+func (c *cloud) rejectRanges(subnet map[string]any) error {
+	name, _ := subnet["name"].(string)
+	now := secondaryRanges(subnet)
+	for cluster := range c.all("google_container_cluster") {
+		if used, _ := cluster["subnetwork"].(string); lastElement(used) != name {
+			continue
+		}
+		for of, cidr := range secondaryRanges(c.named("google_compute_subnetwork", name)) {
+			if now[of] != cidr {
+				return fmt.Errorf("googleapi: Error 400: %w: %s., invalid", errRange, cidr)
+			}
+		}
+	}
+	return nil
+}
+
+// secondaryRanges returns the addresses of a subnet's secondary ranges by name.
+func secondaryRanges(subnet map[string]any) map[any]any {
+	out := map[any]any{}
+	all, _ := subnet["secondary_ip_range"].([]any)
+	for _, r := range all {
+		if r, ok := r.(map[string]any); ok {
+			out[r["range_name"]] = r["ip_cidr_range"]
+		}
+	}
+	return out
 }
 
 // rejectPool returns the error of GKE that rejects a node pool, or that cannot create its

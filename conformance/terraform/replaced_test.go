@@ -18,52 +18,6 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// protectedCluster is Terraform's error for a cluster with deletion protection. The review
-// reports the protection before the apply.
-const protectedCluster = "Protected from deletion: google_container_cluster"
-
-// blueprintEdit is a change of a blueprint: an edit of its CUE files, or a tag.
-type blueprintEdit struct {
-	name     string
-	replaced int // so many, counted by hand
-	old, new string
-	tag      string
-	rejected string // part of what Terraform says if the edit cannot be applied
-	order    bool   // the review says how several builds make the change
-	// unprotected edits find a cluster whose deletion protection was off already.
-	unprotected bool
-	// scaled is a pool to which the autoscaler has given so many nodes in each zone.
-	scaled string
-	each   float64
-}
-
-// apply makes the edit in every CUE file of directories. At least one of them must have the
-// old text.
-func (e blueprintEdit) apply(t *testing.T, dirs []string) {
-	t.Helper()
-	if e.old == "" {
-		return
-	}
-	var files []string
-	for _, dir := range dirs {
-		in, err := filepath.Glob(filepath.Join(dir, "*.cue"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, in...)
-	}
-	found := false
-	for _, file := range files {
-		if was := read(t, file); strings.Contains(was, e.old) {
-			found = true
-			write(t, file, strings.ReplaceAll(was, e.old, e.new))
-		}
-	}
-	if !found {
-		t.Fatalf("the blueprint has no %q", e.old)
-	}
-}
-
 // begin brings about what the edit finds, and returns a function that brings back what was.
 func (e blueprintEdit) begin(t *testing.T, r root) func() {
 	t.Helper()
@@ -99,183 +53,7 @@ func (r root) forgetProtection(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	program := batchwright(t)
-	for blueprint, edits := range map[string][]blueprintEdit{
-		"batch-platform": {
-			{name: "quota", old: "accelerators: 12", new: "accelerators: 8"},
-			{name: "region", replaced: 16, old: "us-central1", new: "europe-west4", rejected: protectedCluster},
-			{
-				name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
-				new: `zones: ["us-central1-a", "us-central1-c"]`,
-			},
-			{
-				name: "zone of a reservation", replaced: 2, old: `zones: ["us-central1-c"]`,
-				new: `zones: ["us-central1-a"]`,
-			},
-			{
-				name: "machine type and GPUs", replaced: 4, old: `machine: "g2-standard-24"`,
-				new: `machine: "g2-standard-48"`,
-			},
-			{
-				name: "no Spot", replaced: 1, old: "consumption: spot: {}, maxNodes: 36",
-				new: "consumption: onDemand: {}, maxNodes: 36",
-			},
-			{name: "fixed nodes", old: "maxNodes: 24", new: "nodes: 24"},
-			{
-				name: "fixed, and fewer than at most", old: "maxNodes: 24", new: "nodes: 6, accept: E0602: \"for now\"",
-				scaled: "l4-ondemand", each: 8,
-			},
-			{
-				name: "disk", old: `l4: {machine: "g2-standard-24",`,
-				new: `l4: {machine: "g2-standard-24", disk: sizeGiB: 200,`,
-			},
-			{
-				name: "local SSDs", replaced: 4, old: `l4: {machine: "g2-standard-24",`,
-				new: `l4: {machine: "g2-standard-24", localSSDs: 2,`,
-			},
-			{
-				name: "driver", replaced: 3, old: `l4: {machine: "g2-standard-24",`,
-				new: `l4: {machine: "g2-standard-24", gpuDriver: "LATEST",`,
-			},
-			{
-				name: "platform's name", replaced: 27, old: `name:    "gke-batch"`, new: `name:    "gke-other"`,
-				rejected: protectedCluster,
-			},
-			{
-				name: "nodes' range", replaced: 2, old: "cluster: {",
-				new: "network: nodes: \"10.64.0.0/20\"\ncluster: {", rejected: protectedCluster,
-			},
-			{name: "a wider range of nodes", old: "cluster: {", new: "network: nodes: \"10.0.0.0/19\"\ncluster: {"},
-			{
-				name: "control plane's range", replaced: 1, old: "cluster: {",
-				new: "network: controlPlane: \"172.16.1.32/28\"\ncluster: {", rejected: protectedCluster,
-			},
-			{
-				name: "another cluster", replaced: 5, old: "cluster: {",
-				new:         "network: controlPlane: \"172.16.1.32/28\"\ncluster: {\n\tdeletionProtection: false",
-				unprotected: true,
-			},
-			{name: "a team's name", old: `	"team-d": `, new: `	"team-e": `},
-			{name: "no buckets", old: "bucket: true", new: "bucket: false"},
-			{name: "groups", old: `"\(Team)@example.com"`, new: `"\(Team)-group@example.com"`},
-			{name: "reserved machines", old: "nodes: 4", new: "nodes: 6"},
-			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},
-			{
-				name: "reservation's name", replaced: 2, old: `name: "machine-reservation"`,
-				new: `name: "other-reservation"`,
-			},
-			{
-				name: "reservation of somebody else", old: "create: true", new: "create: false",
-				rejected: errConsumed.Error(), order: true,
-			},
-			{name: "a capacity's name", old: "l4-spot", new: "l4-cheap"},
-			{
-				name: "a reserved capacity's name", old: "l4-reserved", new: "l4-owned",
-				rejected: errExists.Error(), order: true,
-			},
-			{
-				name: "a capacity less",
-				old:  `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24}`,
-				new:  `"l4-ondemand": {hardware: "l4", consumption: onDemand: {}, maxNodes: 24, computeClass: true}`,
-			},
-			{name: "versions", old: "cluster: {", new: "versions: kueue: \"0.19.3\"\ncluster: {"},
-			{
-				name: "pool of the system", old: "systemPool: nodesPerZone: 2",
-				new: `systemPool: {machine: "e2-standard-8", nodesPerZone: 3}`,
-			},
-			{name: "smaller pool of the system", old: "nodesPerZone: 2", new: "nodesPerZone: 1"},
-			{name: "release channel", old: `"RAPID"`, new: `"REGULAR"`},
-			{name: "CSI driver", old: "filestore:    true", new: "filestore:    false"},
-			{name: "limits of auto-provisioning", old: `"nvidia-l4": 300`, new: `"nvidia-l4": 200`},
-			{
-				name: "security group", replaced: 2, old: "gke-security-groups@example.com",
-				new: "gke-security-groups@other.example.com",
-			},
-			{name: "deletion protection", old: "cluster: {", new: "cluster: {\n\tdeletionProtection: false"},
-			{name: "image streaming", old: "cluster: {", new: "cluster: {\n\timageStreaming: false"},
-			{
-				name: "authorized networks", old: "cluster: {",
-				new: "cluster: {\n\tauthorizedNetworks: office: \"203.0.113.0/24\"",
-			},
-			{name: "flow logs", old: "cluster: {", new: "security: flowLogs: true\ncluster: {"},
-			{name: "Binary Authorization", old: "cluster: {", new: "security: binaryAuthorization: true\ncluster: {"},
-			{name: "labels", old: "cluster: {", new: "labels: cost: \"4711\"\ncluster: {"},
-			{name: "labels of teams", old: "	bucket: true", new: "	bucket: true\n\tlabels: cost: \"4711\""},
-			{name: "a team more", old: `	"team-d": `, new: "	\"team-e\": cohort: \"team-c-d\"\n\t\"team-d\": "},
-			{name: "accounts of the teams", old: `"wi-\(Team)"`, new: `"sa-\(Team)"`},
-			{name: "most nodes", old: "maxNodes: 36", new: "maxNodes: 40"},
-			{name: "fewer nodes at most", old: "maxNodes: 36", new: "maxNodes: 26"},
-			{name: "nodes that always run", old: "maxNodes: 24", new: "minNodes: 3, maxNodes: 24"},
-			{name: "end of support", old: "maxNodes: 24", new: `maxNodes: 24, upgrades: "endOfSupport"`},
-			{
-				name: "type of disk", old: `l4: {machine: "g2-standard-24",`,
-				new: `l4: {machine: "g2-standard-24", disk: type: "pd-ssd",`,
-			},
-		},
-		"kai-departments": {
-			{name: "fewer nodes", old: "nodes: 4", new: "nodes: 3\n\taccept: E0602: \"fewer for now\""},
-			{name: "reservation's name", replaced: 1, old: `"h100-reservation"`, new: `"other"`},
-			{
-				name: "another cluster", replaced: 3, old: "cluster: ",
-				new:         "network: controlPlane: \"172.16.1.32/28\"\ncluster: deletionProtection: false\ncluster: ",
-				unprotected: true,
-			},
-			{
-				name: "a capacity's name", old: `"h100-reserved"`, new: `"owned"`,
-				order: true,
-			},
-			{name: "on demand", replaced: 1, old: `reservation: name: "h100-reservation"`, new: "onDemand: {}"},
-			{
-				name: "driver", replaced: 1, old: `h100: machine: "a3-highgpu-8g"`,
-				new: `h100: {machine: "a3-highgpu-8g", gpuDriver: "LATEST"}`,
-			},
-		},
-		"shared-vpc": {
-			{name: "fewer nodes", old: "nodes: 4", new: `nodes: 3, accept: E0602: "fewer for now"`},
-			{name: "subnet of the GPUs", replaced: 1, old: `"gpu-gvnic-b"`, new: `"gpu-gvnic-c"`},
-			{name: "no Spot", replaced: 1, old: "spot: {}", new: "onDemand: {}"},
-			{name: "a team less", old: `	speech: members: ["user:speech@example.com"]`, new: ""},
-		},
-		"existing": {
-			{name: "a zone less", old: `zones: ["us-central1-a", "us-central1-c"]`, new: `zones: ["us-central1-a"]`},
-			{name: "machine", replaced: 2, old: `"g2-standard-24"`, new: `"g2-standard-48"`},
-			{name: "most nodes", old: "maxNodes: 8", new: "maxNodes: 12"},
-		},
-		"batch-platform-argocd": {
-			{name: "fewer reserved machines", old: "nodes: 4", new: "nodes: 2"},
-			{
-				name: "a zone less", old: `zones: ["us-central1-a", "us-central1-b", "us-central1-c"]`,
-				new: `zones: ["us-central1-a", "us-central1-c"]`,
-			},
-		},
-		"batch-platform-dws": {
-			{
-				name: "most nodes", old: `"h100-eight", consumption: flexStart: queued: true, maxNodes: 2`,
-				new: `"h100-eight", consumption: flexStart: queued: true, maxNodes: 3`,
-			},
-			{name: "machine", replaced: 1, old: `"a2-highgpu-2g"`, new: `"a2-highgpu-4g"`},
-		},
-		"tpu-training": {
-			{name: "slices", old: `"192.168.64.0/20"`, new: `"10.32.0.0/16"`, tag: "slices=3"},
-			{name: "no slices", tag: "slices=0"},
-			{name: "autoscaled", tag: "autoscaled=true"},
-			{
-				name: "another type in another region", replaced: 12, tag: "type=v4", rejected: protectedCluster,
-			},
-			{name: "topology", replaced: 2, old: `topology: "4x4"`, new: `topology: "2x4"`},
-			{name: "slices on Spot", replaced: 2, old: "consumption: onDemand: {}\n", new: "consumption: spot: {}\n"},
-		},
-		"a3-ultra-flex": {
-			{name: "zone", replaced: 10, tag: "zone=us-central1-c"},
-			{name: "not queued", replaced: 1, old: "flexStart: queued: true", new: "flexStart: queued: false"},
-			{name: "Spot", replaced: 1, old: "flexStart: queued: true", new: "spot: {}"},
-			{name: "networks of GPUs", replaced: 1, old: `, gpuDirect: true`, new: ""},
-			{
-				name: "range of RDMA", replaced: 9, old: "network: {",
-				new: "network: rdma: \"192.168.192.0/18\"\nnetwork: {",
-			},
-			{name: "two networks", replaced: 1, old: `machine: "a3-ultragpu-8g"`, new: `machine: "a4-highgpu-8g"`},
-		},
-	} {
+	for blueprint, edits := range allEdits {
 		t.Run(blueprint, func(t *testing.T) {
 			t.Parallel()
 			sources := []string{repository + "/blueprints/" + blueprint}
@@ -320,14 +98,17 @@ func TestReplaced(t *testing.T) {
 					}
 					slices.Sort(want)
 					slices.Sort(gone)
-					replaced, removed, losers, order := said(t, program, before, args...)
-					if want := e.order || e.rejected == protectedCluster || e.unprotected; order != want {
-						t.Errorf("the review says how several builds make the change: %t, want %t", order, want)
+					review := readReview(t, program, before, args...)
+					if want := e.order || e.rejected == protectedCluster || e.unprotected; review.order != want {
+						t.Errorf("the review says how several builds make the change: %t, want %t", review.order, want)
 					}
-					if d := cmp.Diff(want, replaced); d != "" {
+					if !strings.Contains(review.summary, e.says) {
+						t.Errorf("the review does not say %q:\n%s", e.says, review.summary)
+					}
+					if d := cmp.Diff(want, review.replaced); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)
 					}
-					if d := cmp.Diff(gone, removed); d != "" {
+					if d := cmp.Diff(gone, review.removed); d != "" {
 						t.Errorf("removed (-terraform +review):\n%s", d)
 					}
 					if len(want) != e.replaced {
@@ -339,7 +120,7 @@ func TestReplaced(t *testing.T) {
 						t.Errorf("the build refuses to delete a protected cluster: %t, want %t", protected, want)
 					}
 					if e.rejected != protectedCluster && !e.unprotected { // otherwise no jobs and queues are left
-						if d := cmp.Diff(retired(t, before, after, losses), losers); d != "" {
+						if d := cmp.Diff(retired(t, before, after, losses), review.losers); d != "" {
 							t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
 						}
 					}
@@ -502,10 +283,17 @@ var grave = []string{
 	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
 }
 
-// said returns what batchwright diff reports between a folder and a blueprint, sorted: the
-// addresses of the resources that are replaced, and that are removed, the capacities whose
-// jobs stop because of their nodes, and whether it says how several builds make the change.
-func said(t *testing.T, program, folder string, args ...string) (replaced, removed, losers []string, order bool) {
+// review is what batchwright diff reports between a folder and a blueprint. The lists are
+// sorted.
+type review struct {
+	replaced, removed []string // addresses of resources
+	losers            []string // capacities whose jobs stop because of their nodes
+	order             bool     // it says how several builds make the change
+	summary           string   // its notes, a line each
+}
+
+// readReview runs batchwright diff with arguments.
+func readReview(t *testing.T, program, folder string, args ...string) review {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), program,
 		append([]string{"diff", "--format", "json", "-o", folder}, args...)...)
@@ -513,42 +301,43 @@ func said(t *testing.T, program, folder string, args ...string) (replaced, remov
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	replaced, removed = []string{}, []string{}
+	r := review{replaced: []string{}, removed: []string{}}
 	reviews := 0
 	for line := range bytes.Lines(out) {
-		var review struct {
+		var said struct {
 			Type                   string
 			Replacements, Removals []struct{ Address, Order string }
-			Summary                []struct{ Topic, Subject string }
+			Summary                []struct{ Topic, Subject, Note string }
 		}
-		if err := json.Unmarshal(line, &review); err != nil {
+		if err := json.Unmarshal(line, &said); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if review.Type == "review" {
+		if said.Type == "review" {
 			reviews++
 		}
-		for _, r := range slices.Concat(review.Replacements, review.Removals) {
-			order = order || r.Order != ""
+		for _, x := range slices.Concat(said.Replacements, said.Removals) {
+			r.order = r.order || x.Order != ""
 		}
-		for _, r := range review.Replacements {
-			replaced = append(replaced, r.Address)
+		for _, x := range said.Replacements {
+			r.replaced = append(r.replaced, x.Address)
 		}
-		for _, r := range review.Removals {
-			removed = append(removed, r.Address)
+		for _, x := range said.Removals {
+			r.removed = append(r.removed, x.Address)
 		}
-		for _, l := range review.Summary {
+		for _, l := range said.Summary {
+			r.summary += l.Note + "\n"
 			if name, ok := strings.CutPrefix(l.Subject, `jobs on capacity "`); ok {
-				losers = append(losers, strings.TrimSuffix(name, `"`))
+				r.losers = append(r.losers, strings.TrimSuffix(name, `"`))
 			}
 		}
 	}
 	if reviews != 1 {
 		t.Fatalf("%d reviews:\n%s", reviews, out)
 	}
-	slices.Sort(replaced)
-	slices.Sort(removed)
-	slices.Sort(losers)
-	return replaced, removed, losers, order
+	slices.Sort(r.replaced)
+	slices.Sort(r.removed)
+	slices.Sort(r.losers)
+	return r
 }
 
 // batchwright returns the program that -compiler names, or builds it.

@@ -25,6 +25,7 @@ import (
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/losses"
 	"github.com/batchwright/batchwright/emit/rehearsal/report"
+	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/emit/review/summary"
@@ -123,20 +124,24 @@ func Compare(before, after State) *Review {
 	// For large platforms this takes half as long as the rest.
 	var beside sync.WaitGroup
 	beside.Go(func() { r.Objects, r.Formatting = objects.Compare(before.Tree, after.Tree) })
-	var lost []losses.Loss
-	r.Replacements, r.Removals, lost = objects.Replacements(before.Tree, after.Tree, before.Plan)
+	effects := objects.EffectsOf(before.Tree, after.Tree, before.Plan)
+	r.Replacements, r.Removals = effects.Replaced, effects.Removed
 	gone := slices.ContainsFunc(r.Replacements, func(x objects.Replacement) bool {
 		return x.IsCluster() && x.Guard == ""
 	})
 	if gone {
-		lost = nil // the jobs do not wait in their queues, which are gone too
+		effects.Lost = nil // the jobs do not wait in their queues, which are gone too
 	}
+	beside.Wait()
 	switch {
 	case after.Plan == nil:
 	case before.Plan == nil:
-		r.Summary = summary.OfLosses(after.Plan, lost)
+		r.Summary = summary.OfLosses(after.Plan, slices.Concat(effects.Lost, lostFlavors(r.Objects)))
+		for _, f := range effects.Refused {
+			r.Summary = append(r.Summary, summary.RefusedRange(f.Path, f.From, f.To))
+		}
 	default:
-		r.Summary = summary.Of(before.Plan, after.Plan, lost)
+		r.Summary = summary.Of(before.Plan, after.Plan, effects.Lost)
 		from, to := terraformState(before.Plan), terraformState(after.Plan)
 		if from != to && !before.Plan.Absent() && !after.Plan.Absent() {
 			r.StateFrom, r.StateTo = from, to
@@ -145,9 +150,26 @@ func Compare(before, after State) *Review {
 	if gone && after.Plan != nil {
 		r.Summary = slices.Insert(r.Summary, 0, summary.JobsOfCluster())
 	}
-	beside.Wait()
 	r.maskSecrets()
 	return r
+}
+
+// lostFlavors returns the capacities whose ResourceFlavor is removed, or gets other node
+// labels: the build stops their jobs, also if GKE creates the nodes.
+func lostFlavors(changed []objects.Object) (lost []losses.Loss) {
+	for _, o := range changed {
+		if o.Kind != "ResourceFlavor" {
+			continue
+		}
+		labels := func(f objects.Field) bool { return strings.HasPrefix(f.Path, "spec.nodeLabels") }
+		switch {
+		case o.Op == delta.Removed:
+			lost = append(lost, losses.Loss{Capacity: o.Name, Why: losses.Removed})
+		case o.Op == delta.Changed && slices.ContainsFunc(o.Fields, labels):
+			lost = append(lost, losses.Loss{Capacity: o.Name, Why: losses.Replaced})
+		}
+	}
+	return lost
 }
 
 // CompareLive returns what applying a state changes, which was compared with exports.

@@ -85,7 +85,7 @@ var replacingArguments = map[string][]Argument{
 			"ip_allocation_policy.cluster_secondary_range_name",
 			"ip_allocation_policy.services_secondary_range_name",
 			"private_cluster_config.master_ipv4_cidr_block",
-			"node_config.service_account", "node_config.oauth_scopes",
+			"node_config.service_account", "node_config.oauth_scopes", "node_config.metadata",
 		),
 	),
 	"google_container_node_pool": slices.Concat(
@@ -118,7 +118,7 @@ var replacingArguments = map[string][]Argument{
 			"name", "location", "initial_node_count",
 			"network_config.additional_node_network_configs.network",
 			"network_config.additional_node_network_configs.subnetwork",
-			"node_config.service_account", "node_config.oauth_scopes",
+			"node_config.service_account", "node_config.oauth_scopes", "node_config.metadata",
 		),
 		triggeredArguments("placement_policy.type", "placement_policy.tpu_topology"),
 	),

@@ -1050,7 +1050,7 @@ var edits = []edit{
 		name: "range of the pods", blueprint: "a3-ultra-flex", old: "10.4.0.0/14", new: "10.8.0.0/14",
 		summary: []string{
 			"cluster | network: range of the pods: 10.4.0.0/14 -> 10.8.0.0/14 (Google Cloud refuses to change a " +
-				"range that a cluster uses)",
+				"range that a cluster uses: keep the range, or destroy the platform first)",
 		},
 	},
 	{

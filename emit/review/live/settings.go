@@ -216,7 +216,8 @@ func nodeRows() []settingRow {
 		row("machine_type").computed().ifPrinted(), row("image_type").computed().anyCase().ifPrinted(),
 		row("disk_type").computed().ifPrinted(), row("disk_size_gb").computed().ifPrinted(),
 		row("service_account").computed().ifPrinted(), row("oauth_scopes").computed().ifPrinted(),
-		row("labels").computed(), row("resource_labels").with(withoutOwnLabels), row("tags"),
+		row("labels").computed(), row("metadata").computed(), row("resource_labels").with(withoutOwnLabels),
+		row("tags"),
 		row("preemptible"), row("max_run_duration"), row("boot_disk_kms_key"), row("enable_confidential_storage"),
 		row("local_ssd_encryption_mode"), row("node_group"),
 		{

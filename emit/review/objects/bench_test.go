@@ -60,7 +60,7 @@ func BenchmarkCompare(b *testing.B) {
 				if len(changed) == 0 {
 					b.Fatal("nothing changed")
 				}
-				objects.Replacements(before, after, nil)
+				objects.EffectsOf(before, after, nil)
 			}
 		})
 	}

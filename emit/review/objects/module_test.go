@@ -149,7 +149,8 @@ removed: module.network.google_storage_bucket.logs (terraform/modules/network/ma
 				return strings.Replace(content, test.old, test.new, -1)
 			})
 			var b strings.Builder
-			replaced, removed, _ := Replacements(before, after, nil)
+			effects := EffectsOf(before, after, nil)
+			replaced, removed := effects.Replaced, effects.Removed
 			for _, r := range append(replaced, removed...) {
 				b.WriteByte('\n')
 				if r.Because == nil {
@@ -180,7 +181,8 @@ func TestModulesNotFollowed(t *testing.T) {
 				return strings.NewReplacer(`source = "./modules/network"`, call, `"c"`, name).Replace(content)
 			})
 		}
-		replaced, removed, _ := Replacements(tree(`"c"`), tree(`"d"`), nil)
+		effects := EffectsOf(tree(`"c"`), tree(`"d"`), nil)
+		replaced, removed := effects.Replaced, effects.Removed
 		if len(replaced) != 1 || len(removed) != 0 ||
 			replaced[0].Address != "google_container_cluster.main" {
 			t.Errorf("%s: %+v replaced, %+v removed", call, replaced, removed)
@@ -207,8 +209,8 @@ func TestModuleBudget(t *testing.T) {
 		}
 		return out
 	}
-	if replaced, removed, _ := Replacements(tree("a"), tree("b"), nil); len(replaced)+len(removed) > 0 {
-		t.Errorf("%+v replaced, %+v removed", replaced, removed)
+	if e := EffectsOf(tree("a"), tree("b"), nil); len(e.Replaced)+len(e.Removed) > 0 {
+		t.Errorf("%+v replaced, %+v removed", e.Replaced, e.Removed)
 	}
 }
 

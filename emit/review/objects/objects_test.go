@@ -390,7 +390,7 @@ func FuzzCompare(f *testing.F) {
 				t.Errorf("%q differs from itself: %v", content, objects)
 			}
 		}
-		Replacements(tree(before), tree(after), nil)
+		EffectsOf(tree(before), tree(after), nil)
 		objects, formatting := Compare(tree(before), tree(after))
 		if before != after && len(objects) == 0 && formatting != 1 {
 			t.Errorf("%q and %q differ in nothing", before, after)

@@ -19,31 +19,39 @@ import (
 	"github.com/batchwright/batchwright/emit/terraform"
 )
 
-// Replacements returns the resources that Terraform must replace: resources that
-// exist before and after the change, if an argument changed that cannot be changed
-// in place. The computed attributes of a replaced resource change with it.
-// Replacements also returns the clusters, reservations, buckets and node pools that
-// left the configuration.
-//
-// Both lists start with these four types. If the earlier plan is nil, they do not list the
-// affected nodes and workloads. Lost are the node pools that lose nodes, sorted by
-// address. All three are empty if one of the two roots cannot be read or takes too long
-// to evaluate.
-func Replacements(before, after emit.Tree, earlier *ir.Platform) (
-	replaced, removed []Replacement, lost []losses.Loss,
-) {
+// Effects is what Terraform does to resources that exist before a change. The lists start
+// with clusters, reservations, buckets and node pools, and are sorted by address.
+type Effects struct {
+	// Replaced are resources that exist before and after the change, of which an argument
+	// changes that cannot be changed in place. The computed attributes of a replaced
+	// resource change with it.
+	Replaced []Replacement
+	// Removed are the clusters, reservations, buckets and node pools that left the
+	// configuration.
+	Removed []Replacement
+	// Lost are the node pools that lose nodes.
+	Lost []losses.Loss
+	// Refused are the changes in place that Google Cloud refuses: a Path is the name of a
+	// secondary range that a cluster uses.
+	Refused []Field
+}
+
+// EffectsOf returns what Terraform does between two roots. If the earlier plan is nil, the
+// replaced and removed resources do not list the affected nodes and workloads. The result is
+// empty if one of the two roots cannot be read or takes too long to evaluate.
+func EffectsOf(before, after emit.Tree, earlier *ir.Platform) (e Effects) {
 	if slices.EqualFunc(rootOf(before), rootOf(after), func(a, b emit.File) bool {
 		return a.Path == b.Path && string(a.Content) == string(b.Content)
 	}) {
-		return nil, nil, nil
+		return Effects{}
 	}
 	was := openRoot(before, nil)
 	if was == nil {
-		return nil, nil, nil
+		return Effects{}
 	}
 	is := openRoot(after, was)
 	if is == nil {
-		return nil, nil, nil
+		return Effects{}
 	}
 	describe := func(s *managed, i, old *instance) Replacement {
 		r := Replacement{
@@ -62,7 +70,7 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 	for address, s := range is.resources {
 		for _, i := range s.instances {
 			if len(i.because) > 0 {
-				replaced = append(replaced, describe(s, i, was.findInstance(address, i.key)))
+				e.Replaced = append(e.Replaced, describe(s, i, was.findInstance(address, i.key)))
 			}
 		}
 	}
@@ -75,20 +83,21 @@ func Replacements(before, after emit.Tree, earlier *ir.Platform) (
 			if is.findInstance(address, i.key) == nil {
 				r := describe(s, i, i)
 				is.explainRemoval(&r, s.kind, i)
-				removed = append(removed, r)
+				e.Removed = append(e.Removed, r)
 			}
 		}
 	}
-	lost, err := losses.Of(is.planPools())
-	if err != nil || was.budget < 0 || is.budget < 0 {
-		return nil, nil, nil
+	e.Refused = is.refusedRanges()
+	var err error
+	if e.Lost, err = losses.Of(is.planPools()); err != nil || was.budget < 0 || is.budget < 0 {
+		return Effects{}
 	}
-	for _, list := range [][]Replacement{replaced, removed} {
+	for _, list := range [][]Replacement{e.Replaced, e.Removed} {
 		slices.SortFunc(list, func(a, b Replacement) int {
 			return cmp.Or(cmp.Compare(typeRank(a.Address), typeRank(b.Address)), cmp.Compare(a.Address, b.Address))
 		})
 	}
-	return replaced, removed, lost
+	return e
 }
 
 // explainRemoval says what keeps a removed resource, and how builds remove it. r is the root in
@@ -112,6 +121,43 @@ func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
 				"Before, its reservation may have no room"
 		}
 	}
+}
+
+// refusedRanges returns the secondary ranges that a cluster uses and that get other
+// addresses, with their names as paths.
+//
+// Source: hashicorp/terraform-provider-google, issues 2570 and 7474: "Existing secondary
+// range cannot be modified".
+func (r *root) refusedRanges() (out []Field) {
+	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
+		s := r.resources[address]
+		if s.kind != "google_compute_subnetwork" {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
+			was := r.earlier.findInstance(address, key)
+			if was == nil {
+				continue
+			}
+			ranges := was.secondaryRanges()
+			for name, cidr := range s.instances[key].secondaryRanges() {
+				if from := ranges[name]; from != "" && from != cidr {
+					out = append(out, Field{Path: name, From: from, To: cidr})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// secondaryRanges returns the addresses of a subnet's secondary ranges by name.
+func (i *instance) secondaryRanges() map[string]string {
+	out := map[string]string{}
+	for _, b := range i.blocks["secondary_ip_range"] {
+		out[b.argumentText("range_name")] = b.argumentText("ip_cidr_range")
+	}
+	return out
 }
 
 // planPools returns what Terraform will plan for the node pools that exist before the

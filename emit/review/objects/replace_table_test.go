@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/terraform"
 	"github.com/batchwright/batchwright/golden/compile"
@@ -19,16 +21,46 @@ import (
 // facts is the folder with the schema of the provider.
 const facts = "../../../golden/testdata/provider"
 
+// settings are fields of the blueprint that no golden folder has.
+const settings = `package platform
+cluster: {
+	minVersion:        "1.35"
+	dnsEndpoint:       false
+	imageStreaming:    false
+	multiNetworking:   true
+	authorizedNetworks: office: "203.0.113.0/24"
+	maintenance: exclusions: freeze: {start: "2026-12-18", end: "2027-01-06"}
+}
+security: {
+	kmsKey:              "projects/my-project/locations/us-central1/keyRings/gke/cryptoKeys/nodes"
+	bulletinTopic:       "projects/my-project/topics/gke"
+	binaryAuthorization: true
+	dataAccessLogs:      true
+	firewallLogs:        true
+	flowLogs:            true
+	intraNodeVisibility: true
+	noSerialPortLogs:    true
+	posture:             true
+}
+labels: cost: "4711"
+`
+
 // TestReplacingArguments checks the table of package terraform against the
-// provider's own schema and against the arguments that the golden folders set: no
-// argument is missing, and none is invented.
+// provider's own schema and against the arguments that the golden folders and a folder with
+// other settings set: no argument is missing, and none is invented.
 func TestReplacingArguments(t *testing.T) {
 	var forceNew map[string][]string
 	readFact(t, "force-new.json", &forceNew)
 	schema := readSchema(t)
 
 	used := map[string]map[string]bool{}
-	for name, tree := range goldenFolders(t) {
+	folders := goldenFolders(t)
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "settings.cue"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folders["other settings"], _ = compile.Blueprint(t, "blueprints/batch-platform", other)
+	for name, tree := range folders {
 		r := openRoot(tree, nil)
 		if r == nil {
 			t.Fatalf("%s cannot be read", name)
@@ -68,8 +100,8 @@ func TestReplacingArguments(t *testing.T) {
 				t.Errorf("%s: %s is computed: %t, want %t", kind, a.Path, a.Computed, !a.Computed)
 			}
 			var list []json.RawMessage
-			if json.Unmarshal(attribute.Type, &list) == nil && len(list) > 0 && string(list[0]) != `"set"` {
-				t.Errorf("%s: %s is no set, and compared as one", kind, a.Path)
+			if json.Unmarshal(attribute.Type, &list) == nil && len(list) > 0 && string(list[0]) == `"list"` {
+				t.Errorf("%s: %s is a list, and compared as a set", kind, a.Path)
 			}
 		}
 	}
@@ -208,6 +240,33 @@ func goldenFolders(t testing.TB) map[string]emit.Tree {
 	return out
 }
 
+// TestRefusedRanges checks which ranges of a subnet cannot change while a cluster uses them.
+func TestRefusedRanges(t *testing.T) {
+	tree := compile.Reference(t, "batch-platform")
+	for _, test := range []struct {
+		old, new string
+		want     []Field
+	}{
+		{`"10.4.0.0/14"`, `"10.32.0.0/14"`, []Field{{Path: "pods", From: "10.4.0.0/14", To: "10.32.0.0/14"}}},
+		{`"10.0.32.0/20"`, `"10.0.64.0/20"`, []Field{{Path: "services", From: "10.0.32.0/20", To: "10.0.64.0/20"}}},
+		{`"10.0.0.0/20"`, `"10.0.0.0/19"`, nil}, // the nodes' range grows
+	} {
+		other, found := slices.Clone(tree), false
+		for i, f := range other {
+			if f.Path == "terraform/terraform.tfvars" {
+				found = strings.Contains(string(f.Content), test.old)
+				other[i].Content = []byte(strings.ReplaceAll(string(f.Content), test.old, test.new))
+			}
+		}
+		if !found {
+			t.Fatalf("no variable is %s", test.old)
+		}
+		if diff := cmp.Diff(test.want, EffectsOf(tree, other, nil).Refused); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.new, diff)
+		}
+	}
+}
+
 // TestGoldens: a folder is the same as itself, and as itself with other comments
 // and order.
 func TestGoldens(t *testing.T) {
@@ -232,8 +291,8 @@ func TestGoldens(t *testing.T) {
 			if formatting != changed || changed < 20 {
 				t.Errorf("%d files of another layout, %d changed", formatting, changed)
 			}
-			if replaced, removed, _ := Replacements(tree, other, nil); len(replaced)+len(removed) > 0 {
-				t.Errorf("%+v %+v", replaced, removed)
+			if e := EffectsOf(tree, other, nil); len(e.Replaced)+len(e.Removed) > 0 {
+				t.Errorf("%+v %+v", e.Replaced, e.Removed)
 			}
 		})
 	}

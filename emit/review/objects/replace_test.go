@@ -308,7 +308,8 @@ google_compute_reservation.r 8 nodes t/x u/w
 				slices.Equal(after[1].Content, before[1].Content) {
 				t.Fatal("the edits change nothing")
 			}
-			got, removed, _ := Replacements(before, after, plan)
+			effects := EffectsOf(before, after, plan)
+			got, removed := effects.Replaced, effects.Removed
 			var b strings.Builder
 			for _, r := range append(got, removed...) {
 				if b.WriteByte('\n'); r.Because == nil {
@@ -360,7 +361,8 @@ func TestGuard(t *testing.T) {
 			}
 			return emit.Tree{{Path: "terraform/main.tf", Content: []byte(s + "\n")}}
 		}
-		replaced, removed, _ := Replacements(tree(test.before), tree(test.after), nil)
+		effects := EffectsOf(tree(test.before), tree(test.after), nil)
+		replaced, removed := effects.Replaced, effects.Removed
 		all := append(replaced, removed...)
 		if len(all) != 1 || all[0].Guard != test.want || (all[0].Because == nil) != (test.after == "") {
 			t.Errorf("%s: %+v, want it kept %q", test.before, all, test.want)
@@ -411,7 +413,7 @@ func TestBudget(t *testing.T) {
 				content := test.more + "resource \"google_compute_network\" \"main\" {\n  name = " + value + "\n}\n"
 				return emit.Tree{{Path: "terraform/main.tf", Content: []byte(content)}}
 			}
-			if got, _, _ := Replacements(tree(test.value), tree(`"other"`), nil); name != "a set of lists" &&
+			if got := EffectsOf(tree(test.value), tree(`"other"`), nil).Replaced; name != "a set of lists" &&
 				len(got) > 0 {
 				t.Errorf("%+v", got)
 			}

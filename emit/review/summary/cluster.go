@@ -8,6 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/monitoring"
+	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
 // Facts from which others follow.
@@ -239,7 +240,22 @@ func diskText(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", 
 //
 // Source: GKE documentation, "VPC-native clusters": the ranges are fixed when a
 // cluster is created; more ranges can be added for pods.
-const inUse = "Google Cloud refuses to change a range that a cluster uses"
+const inUse = "Google Cloud refuses to change a range that a cluster uses: keep the range, or destroy the platform first"
+
+// What the lines about secondary ranges are about.
+const (
+	rangeOfPods     = "range of the pods"
+	rangeOfServices = "range of the Services"
+)
+
+// RefusedRange returns the line about a secondary range that a cluster uses, by its name in
+// the subnet, if only the roots are known.
+func RefusedRange(name, from, to string) Line {
+	return Line{
+		Topic: TopicCluster, Subject: kindNetwork, Op: delta.Changed, From: from, To: to, Note: inUse,
+		What: choose(name == "pods", rangeOfPods, rangeOfServices),
+	}
+}
 
 // anew is a note on how a node pool gets other machines or disks, if Terraform need
 // not replace the pool.
@@ -290,8 +306,8 @@ func (s *sheet) addVPC(vpc subject) {
 		replaced, used = "the build compares it with the cluster", "it must be the range of the cluster"
 	}
 	vpc.setting("range of the nodes", n.Nodes)
-	vpc.setting("range of the pods", n.Pods, used)
-	vpc.setting("range of the Services", n.Services, used)
+	vpc.setting(rangeOfPods, n.Pods, used)
+	vpc.setting(rangeOfServices, n.Services, used)
 	vpc.setting("range of the control plane", cmp.Or(n.ControlPlane, "none: its address is in a subnet"), replaced)
 	s.addExistingNetwork(vpc, n.Existing, replaced)
 	vpc.setting("MTU", choose(n.MTU == 0, "Google Cloud's default", words.Count(n.MTU, "byte")),
