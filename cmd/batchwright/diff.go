@@ -51,23 +51,29 @@ deploy folder on the disk. It shows files that were edited by hand, are out of
 date, are missing or are no longer generated.
 
 With --base it compares two revisions of the blueprint instead: --base, and
---head or, by default, the working tree. It reads revisions with git, without a
-checkout or a stash, and does not read the deploy folder. The output starts with
-the resources that Terraform must replace, the resources with nodes or data that
-leave the configuration, and a change of the place of Terraform's state. Then
-follow the changes of the platform and the changes of each object. If a
-revision has no blueprint, everything is added or removed. With --prices the
-first line has the difference in cost; docs/cost.md describes the file. With
---rehearse the rehearsals of the later revision are played on both platforms, as
-"batchwright rehearse" plays them: the output says for whom waits and evictions
-change.
+--head or, by default, the working tree. It reads the revisions with git,
+without a checkout or a stash, and does not read the deploy folder. The output
+has these parts:
 
-With --live it compares the blueprint with exports of a cluster that runs, as import
-reads them: objects from "kubectl get ... -o yaml", and a cluster with its node pools
-from "gcloud container clusters describe ... --format=json". It shows, offline, what
-applying the compiled folder would create, change and replace. A node pool or a
-cluster that runs and that Terraform would replace is an error. Objects that only the
-cluster has belong to others and stay; docs/import.md describes the comparison.
+  - resources that Terraform must replace
+  - resources with nodes or data that leave the configuration
+  - a new location of the Terraform state
+  - what changes in the words of the platform, such as quota of teams
+  - changed objects
+
+If a revision has no blueprint, the output shows the platform as added or
+removed. With --prices, the first line has the difference in cost; docs/cost.md
+describes the file. With --rehearse, diff plays the rehearsals of the later
+revision on both platforms, as "batchwright rehearse" does, and shows which jobs
+wait longer and which are evicted more often.
+
+With --live it compares the blueprint with exports of a running cluster, as
+import reads them: objects from "kubectl get ... -o yaml", and a cluster with
+its node pools from "gcloud container clusters describe ... --format=json". It
+works offline, and shows what applying the compiled folder would create, change
+and replace. If Terraform would replace the running cluster or one of its node
+pools, diff reports an error. Objects that only the cluster has are not the
+platform's, and stay. docs/import.md describes the comparison.
 
 PATHs are as for compile, and the same for both revisions.
 

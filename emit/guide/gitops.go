@@ -233,7 +233,8 @@ func gitOpsRemove(d *document, p *ir.Platform) {
 			"job that ",
 		"may use no other waits until somebody deletes it. If a capacity loses nodes or gets other ones, the step ",
 		"cordons the nodes that go away and stops the jobs that run on the capacity. Kueue admits them again at once; "+
-			"their pods wait for nodes, and "+requeuedLater(p)+" Kueue queues them again.", explainBuckets(p))
+			"their pods wait for nodes, and "+requeuedLater(p)+" Kueue queues them again.")
+	explainBuckets(d, p)
 	explainRightsThatStay(d, p)
 	keepNamespaces(d, p)
 }

@@ -227,7 +227,7 @@ func TestSectionsInOrder(t *testing.T) {
 	for name, want := range map[string][]string{
 		readmePage: {
 			"Before you build", "Build it", "See that it works", "Build images", "Change it", "Watch it",
-			"Remove a team, a tier or a capacity", "Undo it", "What is in it",
+			"Remove a team, a tier or a capacity", "Destroy the platform", "What is in it",
 		},
 		usingPage: {
 			"Get access", "Your team", "Submit the workloads", "A job of your own", "An image of your own",

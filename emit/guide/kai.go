@@ -150,7 +150,8 @@ func kaiRemove(d *document, p *ir.Platform) {
 		"its jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool with every pod on it. ",
 		"The build starts nothing more in queues that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
-		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.", explainBuckets(p))
+		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.")
+	explainBuckets(d, p)
 	explainRightsThatStay(d, p)
 	d.Para("Before the build that removes a capacity, cordon its nodes, and wait until their jobs have ended:")
 	d.Code("sh",

@@ -37,7 +37,7 @@ const (
 	secretsHeading     markup = "Create the Secrets"
 	buildImagesHeading markup = "Build images"
 	watchHeading       markup = "Watch it"
-	undoHeading        markup = "Undo it"
+	undoHeading        markup = "Destroy the platform"
 	teamsHeading       markup = "Teams"
 	capacitiesHeading  markup = "Capacities"
 	guaranteesHeading  markup = "What is guaranteed and what exists"

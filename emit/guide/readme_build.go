@@ -5,12 +5,18 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // explainBuild explains how to build the platform.
 func explainBuild(d *document, p *ir.Platform) {
 	d.Heading(2, buildHeading)
 	d.Para("Run this command in the folder. You can run it again at any time, also to apply a change:")
+	pools, nodes := idlePools(p)
+	if nodes > 0 {
+		d.Warning("The command creates nodes that cost money even if no job runs: ", formatNumber(nodes), " (",
+			markdown.Join(pools, ", "), "). To see the costs before, run `batchwright cost` with a file of your prices.")
+	}
 	d.Code("sh", "./create-platform.sh")
 	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",
 		accountOwners(p), ". It also creates ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),
@@ -21,10 +27,7 @@ func explainBuild(d *document, p *ir.Platform) {
 		buildsLink(p),
 		" lists all builds. ", linkTo(referencePage, buildStepsHeading), " says what each step does, and ",
 		linkTo(referencePage, buildRightsHeading), " what the build may do.")
-	if _, nodes := idlePools(p); nodes > 0 {
-		d.Para("From now on, the nodes that always exist cost money, also without jobs: ", linkHere(showHeading),
-			" counts them. `batchwright cost` computes the costs from a file with your prices.")
-	} else {
+	if nodes == 0 {
 		d.Para("Without jobs, the platform has no nodes. `batchwright cost` computes the costs from a file with your ",
 			"prices.")
 	}

@@ -141,14 +141,15 @@ func kueueLook(p *ir.Platform) [][]markup {
 // be edited.
 func explainChange(d *document, p *ir.Platform) {
 	d.Heading(2, "Change it")
-	d.List(
+	d.Steps(
 		"Find the blueprint: the CUE, YAML or JSON files in which the field `name` is "+codeSpan(p.Name)+
 			", most likely in the git repository that has this folder.",
-		"Get [batchwright](https://github.com/batchwright/batchwright): its README.md says how to install it. Take "+
-			"the version that the workflow of the blueprint's repository names, or its configuration of pre-commit.",
+		"Install [batchwright](https://github.com/batchwright/batchwright), in the version of the blueprint's "+
+			"repository: `BATCHWRIGHT_REF` in the workflow, or `rev` in the configuration of pre-commit.",
 		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. If "+
-			"it shows a difference before you change something, the version, the paths or the options differ from the "+
-			"last compile, or somebody has edited this folder, or the blueprint without compiling it.",
+			"it shows a difference, find the cause first: another version of batchwright, other paths or options, an "+
+			"edit of this folder by hand, or a change of the blueprint that nobody has compiled. Move an edit into the "+
+			"blueprint, and have a change reviewed.",
 		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
 			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects. If the change removes more than "+

@@ -35,7 +35,8 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"pods have ended, and prints the commands that delete the queues. If Kueue does not run, the step evicts no ",
 		"job: jobs on nodes that the build deletes end with these nodes.")
 	d.Para(
-		"The build deletes no Kubernetes object of the removed team, tier or capacity.", explainBuckets(p))
+		"The build deletes no Kubernetes object of the removed team, tier or capacity.")
+	explainBuckets(d, p)
 	explainRightsThatStay(d, p)
 	team, tier, queues := kueueRemains(p)
 	cohort := markup("")
@@ -144,7 +145,7 @@ func explainDestroy(d *document, p *ir.Platform) {
 		explainLeave(d, p)
 		return
 	}
-	d.Para("This command destroys the platform, with all jobs in it:")
+	d.Warning("This command deletes the cluster, with all jobs in it. Deletion protection does not prevent it.")
 	d.Code("sh", "./destroy-platform.sh")
 	cluster := markup("switches off the cluster's deletion protection, and deletes the resources of Terraform")
 	if p.Delivery.InfrastructureManager {
@@ -203,23 +204,26 @@ func nameRoles(roles []ir.CustomRole) markup {
 }
 
 // explainBuckets explains how to delete or keep the teams' buckets.
-func explainBuckets(p *ir.Platform) markup {
+func explainBuckets(d *document, p *ir.Platform) {
 	if !p.HasBuckets() {
-		return ""
+		return
 	}
-	empty := markup(" The build stops at a team's bucket that still holds objects. Empty the bucket, including old " +
-		"versions: `gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`. If a build has already " +
-		"stopped there, the bucket has no policy any more: even an owner of the project then needs " +
-		"`roles/storage.admin` in the project to empty it.")
+	const empty = "`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`."
 	if p.Delivery.InfrastructureManager {
-		return empty
+		d.Para("The build stops at a team's bucket that still holds objects. Before the build, empty it with ", empty)
+	} else {
+		d.Para("The build stops at a team's bucket that still holds objects. Before the build, choose one:")
+		d.List(
+			"Keep the bucket: remove it from the Terraform state. You need Terraform and its credentials, as in "+
+				linkTo(referencePage, stepsHeading)+". Run "+codeSpan(initCommand(p))+", then "+
+				"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]' "+
+				"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`.",
+			"Delete the bucket with its data: empty it with "+empty)
 	}
-	return empty + " To keep the bucket instead, remove it from the Terraform state. You need " +
-		"Terraform and its credentials, as in " + linkTo(referencePage, stepsHeading) +
-		". Run " + codeSpan(initCommand(p)) + ", then " +
-		"`terraform -chdir=terraform state rm 'google_storage_bucket.team[\"TEAM\"]' " +
-		"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`. If you do this before the build, the bucket keeps its " +
-		"policy."
+	d.Warning("`--all-versions` also deletes the versions that the bucket keeps of deleted objects. Nobody can ",
+		"restore them.")
+	d.Para("If a build has already stopped there, the bucket has no policy any more: even an owner of the project then ",
+		"needs `roles/storage.admin` in the project to empty it.")
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

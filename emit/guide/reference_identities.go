@@ -67,8 +67,8 @@ func explainIdentities(d *document, p *ir.Platform) {
 	if !p.OwnsCluster() {
 		ownProject = ""
 	}
-	d.Para("All clusters of a project share these identities. In another cluster of ", codeSpan(p.Project),
-		", the same namespace and Kubernetes service account are the same identity, with the same rights. Give the ",
+	d.Warning("All clusters of a project share these identities. If another cluster of ", codeSpan(p.Project),
+		" has the same namespace and Kubernetes service account, its pods have the rights of this team. Give the ",
 		"namespace in the other cluster another name", ownProject, ".")
 	if p.HasMembers() && len(p.Monitoring.MemberRoles) > 0 {
 		d.Para("The members of the teams may open the dashboards", inTensorBoard(p),

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -218,6 +219,20 @@ func (d *Document) Para(parts ...Markup) {
 		d.b.WriteString(string(p))
 	}
 	d.b.WriteByte('\n')
+}
+
+// Warning adds a paragraph in a box, as GitHub renders it. Its parts form one line.
+func (d *Document) Warning(parts ...Markup) {
+	d.startBlock()
+	d.b.WriteString("> [!WARNING]\n> " + string(Join(parts, "")) + "\n")
+}
+
+// Steps adds a numbered list.
+func (d *Document) Steps(items ...Markup) {
+	d.startBlock()
+	for i, item := range items {
+		d.b.WriteString(strconv.Itoa(i+1) + ". " + string(item) + "\n")
+	}
 }
 
 // List adds a bulleted list.

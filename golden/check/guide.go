@@ -148,6 +148,9 @@ var (
 	guideFile    = regexp.MustCompile(`^[\w./-]+(\.(json|md|sh|tf|tfvars|yaml)|/)$`)
 )
 
+// guideWarning is the line before the one line of a warning.
+const guideWarning = "> [!WARNING]"
+
 // checkLine checks the links and code spans of a line.
 func (c *guideCheck) checkLine(i int) {
 	line, spans := CodeSpans(c.lines[i])
@@ -180,6 +183,9 @@ func (c *guideCheck) checkLine(i int) {
 		c.errorf(i, "half a link")
 	}
 	line = guideAddress.ReplaceAllString(line, "")
+	if c.lines[i] == guideWarning || i > 0 && c.lines[i-1] == guideWarning {
+		line = strings.TrimPrefix(line, "> ")
+	}
 	if strings.ContainsAny(line, "`<>") {
 		c.errorf(i, "a stray backtick, or HTML")
 	}
