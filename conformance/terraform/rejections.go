@@ -34,7 +34,7 @@ var (
 	errUsed = errors.New("googleapi: Error 400: The resource is already being used by another resource, " +
 		"resourceInUseByAnotherResource")
 	// Source: hashicorp/terraform-provider-google, issues 2570 and 7474.
-	errRange = errors.New("Existing secondary range cannot be modified")
+	errRange = errors.New("googleapi: Error 400: Existing secondary range cannot be modified")
 	// Source: Google Cloud APIs, "Errors", ALREADY_EXISTS.
 	errExists = errors.New("googleapi: Error 409: Already Exists, alreadyExists")
 )
@@ -106,7 +106,7 @@ func (c *cloud) rejectRanges(subnet map[string]any) error {
 		}
 		for of, cidr := range secondaryRanges(c.named("google_compute_subnetwork", name)) {
 			if now[of] != cidr {
-				return fmt.Errorf("googleapi: Error 400: %w: %s., invalid", errRange, cidr)
+				return fmt.Errorf("%w: %s., invalid", errRange, cidr)
 			}
 		}
 	}

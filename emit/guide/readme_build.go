@@ -15,7 +15,8 @@ func explainBuild(d *document, p *ir.Platform) {
 	pools, nodes := idlePools(p)
 	if nodes > 0 {
 		d.Warning("The command creates nodes that cost money even if no job runs: ", formatNumber(nodes), " (",
-			markdown.Join(pools, ", "), "). To see the costs before, run `batchwright cost` with a file of your prices.")
+			markdown.Join(pools, ", "), "). To see the costs before, run `batchwright cost` with a file of your ",
+			"prices.")
 	}
 	d.Code("sh", "./create-platform.sh")
 	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",

@@ -147,9 +147,9 @@ func explainChange(d *document, p *ir.Platform) {
 		"Install [batchwright](https://github.com/batchwright/batchwright), in the version of the blueprint's "+
 			"repository: `BATCHWRIGHT_REF` in the workflow, or `rev` in the configuration of pre-commit.",
 		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. If "+
-			"it shows a difference, find the cause first: another version of batchwright, other paths or options, an "+
-			"edit of this folder by hand, or a change of the blueprint that nobody has compiled. Move an edit into the "+
-			"blueprint, and have a change reviewed.",
+			"it shows a difference, find the cause first: another version of batchwright, other paths or options, "+
+			"an edit of this folder by hand, or a change of the blueprint that nobody has compiled. Move an edit into "+
+			"the blueprint, and have a change reviewed.",
 		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
 			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects. If the change removes more than "+

@@ -222,8 +222,8 @@ func explainBuckets(d *document, p *ir.Platform) {
 	}
 	d.Warning("`--all-versions` also deletes the versions that the bucket keeps of deleted objects. Nobody can ",
 		"restore them.")
-	d.Para("If a build has already stopped there, the bucket has no policy any more: even an owner of the project then ",
-		"needs `roles/storage.admin` in the project to empty it.")
+	d.Para("If a build has already stopped there, the bucket has no policy any more: even an owner of the project ",
+		"then needs `roles/storage.admin` in the project to empty it.")
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

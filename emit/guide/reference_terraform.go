@@ -55,11 +55,11 @@ func explainTerraform(d *document, p *ir.Platform) {
 func explainSubstitutions(d *document, p *ir.Platform) {
 	d.Heading(2, substitutionsHeading)
 	if !p.Delivery.InfrastructureManager {
-		d.Para("To keep the Terraform state in a bucket of your own, set `delivery.stateBucket` in the blueprint, and ",
-			"compile. If the blueprint cannot have the bucket or the prefix, use the substitutions.")
+		d.Para("To keep the Terraform state in a bucket of your own, set `delivery.stateBucket` in the blueprint, ",
+			"and compile. If the blueprint cannot have the bucket or the prefix, use the substitutions.")
 		d.Warning("Use the same substitutions for every later build, and to destroy the platform. ",
-			"`./create-platform.sh` and `./destroy-platform.sh` use the bucket of the blueprint: they would begin with ",
-			"an empty state.")
+			"`./create-platform.sh` and `./destroy-platform.sh` use the bucket of the blueprint: they would begin ",
+			"with an empty state.")
 		d.Para("First prepare the project, and let the build's account administer the bucket:")
 		d.Code("sh", "./create-platform.sh --prepare",
 			shellCommand("gcloud", "storage", "buckets", "add-iam-policy-binding", "gs://BUCKET",

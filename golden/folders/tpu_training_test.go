@@ -459,7 +459,8 @@ func TestSlicesOffAndOn(t *testing.T) {
 		"cloudbuild/provision.yaml":     regexp.MustCompile(`_NUM_`),
 		"cloudbuild/destroy.yaml":       regexp.MustCompile(`_NUM_`),
 		"README.md": regexp.MustCompile(
-			"slices|google.com/tpu|chips|cost money even if no job runs|vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
+			"slices|google.com/tpu|chips|cost money even if no job runs|" +
+				"vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
 				"(?i)demonstrat|linkStyle"),
 		"DEMONSTRATION.md": regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
 		"REFERENCE.md":     regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),

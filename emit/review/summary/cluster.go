@@ -240,7 +240,8 @@ func diskText(kind string, gib int) string { return fmt.Sprintf("%s of %d GiB", 
 //
 // Source: GKE documentation, "VPC-native clusters": the ranges are fixed when a
 // cluster is created; more ranges can be added for pods.
-const inUse = "Google Cloud refuses to change a range that a cluster uses: keep the range, or destroy the platform first"
+const inUse = "Google Cloud refuses to change a range that a cluster uses: keep the range, or destroy the " +
+	"platform first"
 
 // What the lines about secondary ranges are about.
 const (
