@@ -64,8 +64,8 @@ has these parts:
 If a revision has no blueprint, the output shows the platform as added or
 removed. With --prices, the first line has the difference in cost; docs/cost.md
 describes the file. With --rehearse, diff plays the rehearsals of the later
-revision on both platforms, as "batchwright rehearse" does, and shows which jobs
-wait longer and which are evicted more often.
+revision on both platforms, as "batchwright rehearse" does, and shows how waits,
+evictions and utilization change.
 
 With --live it compares the blueprint with exports of a running cluster, as
 import reads them: objects from "kubectl get ... -o yaml", and a cluster with

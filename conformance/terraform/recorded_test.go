@@ -330,7 +330,7 @@ func (s sentFields) compare(log []exchange, differs map[string]string) (compared
 			sent, _ = sent[s.envelope].(map[string]any)
 		}
 		answered := answerTo(e, log[i+1:])
-		if answered == nil {
+		if answered == nil || sent == nil {
 			continue
 		}
 		compared++

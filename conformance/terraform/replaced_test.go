@@ -102,8 +102,9 @@ func TestReplaced(t *testing.T) {
 					if want := e.order || e.rejected == protectedCluster || e.unprotected; review.order != want {
 						t.Errorf("the review says how several builds make the change: %t, want %t", review.order, want)
 					}
-					if !strings.Contains(review.summary, e.says) {
-						t.Errorf("the review does not say %q:\n%s", e.says, review.summary)
+					refuses := strings.Contains(review.summary, "Google Cloud refuses to change a range")
+					if want := e.rejected == errRange.Error(); refuses != want {
+						t.Errorf("the review says that Google Cloud refuses a range: %t, want %t", refuses, want)
 					}
 					if d := cmp.Diff(want, review.replaced); d != "" {
 						t.Errorf("replaced (-terraform +review):\n%s", d)

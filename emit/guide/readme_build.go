@@ -11,13 +11,13 @@ import (
 // explainBuild explains how to build the platform.
 func explainBuild(d *document, p *ir.Platform) {
 	d.Heading(2, buildHeading)
-	d.Para("Run this command in the folder. You can run it again at any time, also to apply a change:")
 	pools, nodes := idlePools(p)
 	if nodes > 0 {
-		d.Warning("The command creates nodes that cost money even if no job runs: ", formatNumber(nodes), " (",
+		d.Warning("The build creates nodes that cost money even if no job runs: ", formatNumber(nodes), " (",
 			markdown.Join(pools, ", "), "). To see the costs before, run `batchwright cost` with a file of your ",
 			"prices.")
 	}
+	d.Para("Run this command in the folder. You can run it again at any time, also to apply a change:")
 	d.Code("sh", "./create-platform.sh")
 	d.Para("The command enables the services that the platform needs. It creates the service accounts of ",
 		accountOwners(p), ". It also creates ", bucketPurpose(p), " (", codeSpan(p.Delivery.StateBucket),

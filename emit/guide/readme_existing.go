@@ -222,8 +222,8 @@ func platformMarks(p *ir.Platform) markup {
 // explainLeave explains how to remove the platform from the cluster of others, and lists
 // what remains.
 func explainLeave(d *document, p *ir.Platform) {
-	d.Warning("This command deletes the platform's node pools and the teams' namespaces, with all jobs in them. The ",
-		"cluster and everything else in it stay.")
+	d.Warning("This command removes the platform from the cluster: its node pools, its objects, and the teams' ",
+		"namespaces with all jobs in them. The cluster stays, and what belongs to others.")
 	d.Code("sh", "./destroy-platform.sh")
 	uninstalls := markup("")
 	names := installedByPlatform(p)

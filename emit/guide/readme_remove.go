@@ -220,10 +220,12 @@ func explainBuckets(d *document, p *ir.Platform) {
 				"'google_storage_bucket_iam_policy.team[\"TEAM\"]'`.",
 			"Delete the bucket with its data: empty it with "+empty)
 	}
-	d.Warning("`--all-versions` also deletes the versions that the bucket keeps of deleted objects. Nobody can ",
-		"restore them.")
-	d.Para("If a build has already stopped there, the bucket has no policy any more: even an owner of the project ",
-		"then needs `roles/storage.admin` in the project to empty it.")
+	// Source: Cloud Storage documentation, "Soft delete": seven days, unless a bucket or an
+	// organization sets another time.
+	d.Warning("`--all-versions` also deletes the versions that the bucket keeps of deleted objects. Unless your ",
+		"organization has changed the soft delete of buckets, they can be restored for seven days.")
+	d.Para("If a build has already stopped at such a bucket, the bucket has no policy any more: even an owner of the ",
+		"project then needs `roles/storage.admin` in the project to empty it.")
 }
 
 // pointToBuckets refers to the explanation of the teams' buckets, if there are any.

@@ -129,9 +129,6 @@ func Compare(before, after State) *Review {
 	gone := slices.ContainsFunc(r.Replacements, func(x objects.Replacement) bool {
 		return x.IsCluster() && x.Guard == ""
 	})
-	if gone {
-		effects.Lost = nil // the jobs do not wait in their queues, which are gone too
-	}
 	beside.Wait()
 	switch {
 	case after.Plan == nil:
@@ -148,6 +145,8 @@ func Compare(before, after State) *Review {
 		}
 	}
 	if gone && after.Plan != nil {
+		// The jobs do not wait in their queues, which are gone too.
+		r.Summary = slices.DeleteFunc(r.Summary, func(l summary.Line) bool { return l.Topic == summary.TopicJobs })
 		r.Summary = slices.Insert(r.Summary, 0, summary.JobsOfCluster())
 	}
 	r.maskSecrets()

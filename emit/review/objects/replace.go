@@ -123,8 +123,9 @@ func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
 	}
 }
 
-// refusedRanges returns the secondary ranges that a cluster uses and that get other
-// addresses, with their names as paths.
+// refusedRanges returns the secondary ranges that get other addresses, with their names as
+// paths. A folder creates a subnet with secondary ranges only for its cluster, which uses
+// them.
 //
 // Source: hashicorp/terraform-provider-google, issues 2570 and 7474: "Existing secondary
 // range cannot be modified".
@@ -135,14 +136,14 @@ func (r *root) refusedRanges() (out []Field) {
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
-			was := r.earlier.findInstance(address, key)
-			if was == nil {
+			was, is := r.earlier.findInstance(address, key), s.instances[key]
+			if was == nil || len(is.because) > 0 { // Terraform replaces the subnet
 				continue
 			}
 			ranges := was.secondaryRanges()
-			for name, cidr := range s.instances[key].secondaryRanges() {
+			for name, cidr := range is.secondaryRanges() {
 				if from := ranges[name]; from != "" && from != cidr {
-					out = append(out, Field{Path: name, From: from, To: cidr})
+					out = append(out, Field{Path: name, From: readableValue(from), To: readableValue(cidr)})
 				}
 			}
 		}

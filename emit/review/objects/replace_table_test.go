@@ -243,26 +243,29 @@ func goldenFolders(t testing.TB) map[string]emit.Tree {
 // TestRefusedRanges checks which ranges of a subnet cannot change while a cluster uses them.
 func TestRefusedRanges(t *testing.T) {
 	tree := compile.Reference(t, "batch-platform")
+	pods := []string{`"10.4.0.0/14"`, `"10.32.0.0/14"`}
+	services := []string{`"10.0.32.0/20"`, `"10.0.64.0/20"`}
 	for _, test := range []struct {
-		old, new string
-		want     []Field
+		name    string
+		changes []string // old and new values of variables
+		want    []Field
 	}{
-		{`"10.4.0.0/14"`, `"10.32.0.0/14"`, []Field{{Path: "pods", From: "10.4.0.0/14", To: "10.32.0.0/14"}}},
-		{`"10.0.32.0/20"`, `"10.0.64.0/20"`, []Field{{Path: "services", From: "10.0.32.0/20", To: "10.0.64.0/20"}}},
-		{`"10.0.0.0/20"`, `"10.0.0.0/19"`, nil}, // the nodes' range grows
+		{"pods", pods, []Field{{Path: "pods", From: "10.4.0.0/14", To: "10.32.0.0/14"}}},
+		{"Services", services, []Field{{Path: "services", From: "10.0.32.0/20", To: "10.0.64.0/20"}}},
+		{"nodes, which can grow", []string{`"10.0.0.0/20"`, `"10.0.0.0/19"`}, nil},
+		{"pods in another subnet", append(pods, `"10.0.0.0/20"`, `"10.64.0.0/20"`), nil},
 	} {
-		other, found := slices.Clone(tree), false
+		other := slices.Clone(tree)
 		for i, f := range other {
 			if f.Path == "terraform/terraform.tfvars" {
-				found = strings.Contains(string(f.Content), test.old)
-				other[i].Content = []byte(strings.ReplaceAll(string(f.Content), test.old, test.new))
+				other[i].Content = []byte(strings.NewReplacer(test.changes...).Replace(string(f.Content)))
+				if string(other[i].Content) == string(f.Content) {
+					t.Fatalf("no variable is %s", test.changes[0])
+				}
 			}
 		}
-		if !found {
-			t.Fatalf("no variable is %s", test.old)
-		}
 		if diff := cmp.Diff(test.want, EffectsOf(tree, other, nil).Refused); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.new, diff)
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
 }
