@@ -11,7 +11,7 @@ import (
 
 const (
 	noResource = "it reaches no resource"
-	oneSubnet  = "the stand-in knows one subnet of others, which TestNetworkTeam reads"
+	oneSubnet  = "the stand-in has only one existing subnet; TestNetworkTeam reads it"
 )
 
 // unedited says for a field of the blueprint, or for all fields below one, why no edit of

@@ -393,7 +393,7 @@ func leaves(v any) map[string][]string {
 	return out
 }
 
-// isZero reports whether a value is what protocol buffers have without the field.
+// isZero reports whether a value is the default that protocol buffers omit.
 func isZero(json string) bool {
 	return slices.Contains([]string{"null", "false", "0", `""`, "[]", `"0"`}, json)
 }

@@ -284,7 +284,7 @@ var grave = []string{
 	"google_container_cluster", "google_compute_reservation", "google_storage_bucket", "google_container_node_pool",
 }
 
-// review is what batchwright diff reports between a folder and a blueprint. The lists are
+// review is the output of batchwright diff between a folder and a blueprint. The lists are
 // sorted.
 type review struct {
 	replaced, removed []string // addresses of resources

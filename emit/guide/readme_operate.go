@@ -146,10 +146,10 @@ func explainChange(d *document, p *ir.Platform) {
 			", most likely in the git repository that has this folder.",
 		"Install [batchwright](https://github.com/batchwright/batchwright), in the version of the blueprint's "+
 			"repository: `BATCHWRIGHT_REF` in the workflow, or `rev` in the configuration of pre-commit.",
-		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. If "+
-			"it shows a difference, find the cause first: another version of batchwright, other paths or options, "+
-			"an edit of this folder by hand, or a change of the blueprint that nobody has compiled. Move an edit into "+
-			"the blueprint, and have a change reviewed.",
+		"Run `batchwright diff` in the directory of the blueprint, with the paths and options of the last compile. It "+
+			"must show no difference. If it does, the version, the paths or the options differ, somebody has edited "+
+			"this folder, or somebody has changed the blueprint without compiling it. Find the cause first: move an "+
+			"edit into the blueprint, and have a change reviewed.",
 		"Change the blueprint, and run `batchwright diff` again to see what the change means for jobs, quota and "+
 			"nodes.",
 		"Run `batchwright compile`. It writes only the files that the change affects. If the change removes more than "+
