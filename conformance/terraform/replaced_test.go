@@ -53,83 +53,90 @@ func (r root) forgetProtection(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	program := batchwright(t)
-	for blueprint, edits := range allEdits {
-		t.Run(blueprint, func(t *testing.T) {
-			t.Parallel()
-			sources := []string{repository + "/blueprints/" + blueprint}
-			if strings.HasPrefix(blueprint, "batch-platform-") { // an overlay
-				sources = append([]string{repository + "/blueprints/batch-platform"}, sources...)
-			}
-			before := t.TempDir()
-			compile(t, program, before, sources...)
-			r := open(t, blueprint)
-			r.prepare(t)
-			r.create(t)
-			for _, e := range edits {
-				t.Run(e.name, func(t *testing.T) {
-					after := t.TempDir()
-					var args []string
-					for _, source := range sources {
-						dir := t.TempDir()
-						if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
-							t.Fatal(err)
-						}
-						args = append(args, dir)
-					}
-					e.apply(t, args)
-					if e.tag != "" {
-						args = append(args, "-t", e.tag)
-					}
-					compile(t, program, after, args...)
-					defer e.begin(t, r)()
-					r.become(t, after)
-					got := r.plan(t, "plan", "-out=platform.tfplan")
-					if len(got.said) > 0 {
-						t.Fatal(got.said)
-					}
-					want, gone := []string{}, []string{}
-					for address, action := range got.actions {
-						switch {
-						case action == "replace":
-							want = append(want, address)
-						case action == "delete" && slices.Contains(grave, kindOf(address)):
-							gone = append(gone, address)
-						}
-					}
-					slices.Sort(want)
-					slices.Sort(gone)
-					review := readReview(t, program, before, args...)
-					if want := e.order || e.rejected == protectedCluster || e.unprotected; review.order != want {
-						t.Errorf("the review says how several builds make the change: %t, want %t", review.order, want)
-					}
-					refuses := strings.Contains(review.summary, "Google Cloud refuses to change a range")
-					if want := e.rejected == errRange.Error(); refuses != want {
-						t.Errorf("the review says that Google Cloud refuses a range: %t, want %t", refuses, want)
-					}
-					if d := cmp.Diff(want, review.replaced); d != "" {
-						t.Errorf("replaced (-terraform +review):\n%s", d)
-					}
-					if d := cmp.Diff(gone, review.removed); d != "" {
-						t.Errorf("removed (-terraform +review):\n%s", d)
-					}
-					if len(want) != e.replaced {
-						t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
-					}
-					losses := r.losses(t, after)
-					protected := slices.ContainsFunc(losses, func(l loss) bool { return l.why == "protected" })
-					if want := e.rejected == protectedCluster; protected != want {
-						t.Errorf("the build refuses to delete a protected cluster: %t, want %t", protected, want)
-					}
-					if e.rejected != protectedCluster && !e.unprotected { // otherwise no jobs and queues are left
-						if d := cmp.Diff(retired(t, before, after, losses), review.losers); d != "" {
-							t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
-						}
-					}
-					r.applyOnce(t, got.actions, losses, e.rejected)
-				})
-			}
-		})
+	for blueprint, all := range allEdits {
+		for edits := range slices.Chunk(all, 25) { // side by side, each with a root of its own
+			t.Run(blueprint, func(t *testing.T) {
+				t.Parallel()
+				sources := []string{repository + "/blueprints/" + blueprint}
+				if strings.HasPrefix(blueprint, "batch-platform-") { // an overlay
+					sources = append([]string{repository + "/blueprints/batch-platform"}, sources...)
+				}
+				before := t.TempDir()
+				compile(t, program, before, sources...)
+				r := open(t, blueprint)
+				r.prepare(t)
+				r.create(t)
+				for _, e := range edits {
+					t.Run(e.name, func(t *testing.T) { r.holdEdit(t, e, program, before, sources) })
+				}
+			})
+		}
 	}
+}
+
+// holdEdit applies an edit to a root in which a platform exists, and compares the review
+// with what Terraform does. It leaves the root as it was.
+func (r root) holdEdit(t *testing.T, e blueprintEdit, program, before string, sources []string) {
+	t.Helper()
+	after := t.TempDir()
+	var args []string
+	for _, source := range sources {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, dir)
+	}
+	e.apply(t, args)
+	if e.tag != "" {
+		args = append(args, "-t", e.tag)
+	}
+	compile(t, program, after, args...)
+	defer e.begin(t, r)()
+	r.become(t, after)
+	got := r.plan(t, "plan", "-out=platform.tfplan")
+	if len(got.said) > 0 {
+		t.Fatal(got.said)
+	}
+	want, gone := []string{}, []string{}
+	for address, action := range got.actions {
+		switch {
+		case action == "replace":
+			want = append(want, address)
+		case action == "delete" && slices.Contains(grave, kindOf(address)):
+			gone = append(gone, address)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(gone)
+	review := readReview(t, program, before, args...)
+	if want := e.order || e.rejected == protectedCluster || e.unprotected; review.order != want {
+		t.Errorf("the review says how several builds make the change: %t, want %t", review.order, want)
+	}
+	refuses := strings.Contains(review.summary, "Google Cloud refuses to change a range")
+	if want := e.rejected == errRange.Error(); refuses != want {
+		t.Errorf("the review says that Google Cloud refuses a range: %t, want %t", refuses, want)
+	}
+	if d := cmp.Diff(want, review.replaced); d != "" {
+		t.Errorf("replaced (-terraform +review):\n%s", d)
+	}
+	if d := cmp.Diff(gone, review.removed); d != "" {
+		t.Errorf("removed (-terraform +review):\n%s", d)
+	}
+	if len(want) != e.replaced {
+		t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
+	}
+	losses := r.losses(t, after)
+	protected := slices.ContainsFunc(losses, func(l loss) bool { return l.why == "protected" })
+	if want := e.rejected == protectedCluster; protected != want {
+		t.Errorf("the build refuses to delete a protected cluster: %t, want %t", protected, want)
+	}
+	if e.rejected != protectedCluster && !e.unprotected { // otherwise no jobs and queues are left
+		if d := cmp.Diff(retired(t, before, after, losses), review.losers); d != "" {
+			t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
+		}
+	}
+	r.applyOnce(t, got.actions, losses, e.rejected)
 }
 
 // loss is a line that the build derives from a plan: a node pool that loses nodes.
