@@ -84,6 +84,18 @@ func (c Capacity) Pools() []string {
 // Sliced reports whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
+// TakesSlices reports whether a queue of the team has quota of a capacity of multi-host TPU
+// slices.
+func (p *Platform) TakesSlices(t Team) bool {
+	sliced := map[string]bool{} // names of capacities
+	for _, c := range p.Capacities {
+		sliced[c.Name] = c.Sliced()
+	}
+	return slices.ContainsFunc(t.Queues, func(q Queue) bool {
+		return slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return sliced[f.Flavor] })
+	})
+}
+
 // SlicesOff reports whether the capacity has no TPU slices for now, because the
 // blueprint sets their number to 0.
 func (c Capacity) SlicesOff() bool { return c.Sliced() && c.Slices == 0 && !c.Waiting }

@@ -108,6 +108,53 @@ func named(kind, key, value string) attempt {
 	}))
 }
 
+// When kube-scheduler heeds a term of an affinity.
+const (
+	required  = "requiredDuringSchedulingIgnoredDuringExecution"
+	preferred = "preferredDuringSchedulingIgnoredDuringExecution"
+)
+
+// apart returns a Job whose pods have anti-affinity, with the fields of its term.
+func apart(when string, term fields) attempt {
+	return with("affinity", fields{"podAntiAffinity": fields{when: []any{affinityTerm(when, term)}}})
+}
+
+// near returns a Job whose pods require affinity, with the fields of its term.
+func near(term fields) attempt {
+	return with("affinity", fields{"podAffinity": fields{required: []any{affinityTerm(required, term)}}})
+}
+
+// affinityTerm returns a term about the pods of queues on a node, unless fields say
+// something else.
+func affinityTerm(when string, more fields) fields {
+	term := fields{
+		"topologyKey": "kubernetes.io/hostname",
+		"labelSelector": fields{"matchExpressions": []any{
+			fields{"key": "kueue.x-k8s.io/cluster-queue-name", "operator": "Exists"},
+		}},
+	}
+	maps.Copy(term, more)
+	if when == preferred {
+		return fields{"weight": 100, "podAffinityTerm": term}
+	}
+	return term
+}
+
+// exclusive returns a JobSet that asks for topology domains of its own: level 0 for the
+// JobSet, 1 for its Job, 2 for the pods.
+func exclusive(domain string, level int) attempt {
+	set := escapeJobSet("escape", escapePod())
+	job := set["spec"].(fields)["replicatedJobs"].([]any)[0].(fields)["template"].(fields)
+	object := []fields{set, job, job["spec"].(fields)["template"].(fields)}[level]
+	metadata, _ := object["metadata"].(fields)
+	if metadata == nil {
+		metadata = fields{}
+		object["metadata"] = metadata
+	}
+	metadata["annotations"] = fields{"alpha.jobset.sigs.k8s.io/exclusive-topology": domain}
+	return create(set)
+}
+
 // other returns an object of another kind in team-a.
 func other(version, kind string, rest fields) attempt {
 	object := fields{"apiVersion": version, "kind": kind, "metadata": fields{"name": "escape", "namespace": "team-a"}}
@@ -131,12 +178,12 @@ func refusals() map[string]attempt {
 	claim := fields{
 		"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "64Ti"}},
 	}
-	required := fields{"nodeSelectorTerms": []any{
+	nodes := fields{"nodeSelectorTerms": []any{
 		fields{
 			"matchExpressions": []any{fields{"key": "capacity", "operator": "In", "values": []string{"l4-ondemand"}}},
 		},
 	}}
-	affinity := fields{"nodeAffinity": fields{"requiredDuringSchedulingIgnoredDuringExecution": required}}
+	affinity := fields{"nodeAffinity": fields{required: nodes}}
 	foreign := escapeJob("escape", 1, nil)
 	foreign["metadata"].(fields)["namespace"] = "team-b"
 	return map[string]attempt{
@@ -196,6 +243,30 @@ func refusals() map[string]attempt {
 				"tolerations": []any{fields{"operator": "Exists"}},
 			}}}}),
 
+		// Nodes that other teams' pods cannot use.
+		"Anti-affinity to another team":   apart(required, fields{"namespaces": []string{"team-b"}}),
+		"Anti-affinity to all namespaces": apart(required, fields{"namespaceSelector": fields{}}),
+		"Anti-affinity to the namespaces of the teams": apart(required, fields{"namespaceSelector": fields{
+			"matchExpressions": []any{fields{"key": "team", "operator": "Exists"}},
+		}}),
+		"A preference to be apart from another team": apart(preferred, fields{"namespaces": []string{"team-b"}}),
+		"Affinity to another team":                   near(fields{"namespaces": []string{"team-b"}}),
+		"Anti-affinity in a region": apart(required,
+			fields{"topologyKey": "topology.kubernetes.io/region"}),
+		"Anti-affinity in the operating system": apart(required, fields{"topologyKey": "kubernetes.io/os"}),
+		"A spread over capacities": with("topologySpreadConstraints", []any{fields{
+			"topologyKey": "capacity", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+		}}),
+		"A JobSet with an operating system for itself": exclusive("kubernetes.io/os", 0),
+		"A JobSet with a node pool for itself":         exclusive("cloud.google.com/gke-nodepool", 0),
+		"A Job of a JobSet with a zone for itself":     exclusive("topology.kubernetes.io/zone", 1),
+		"Pods of a JobSet with a node for themselves":  exclusive("kubernetes.io/hostname", 2),
+		"Pods that count as those of a JobSet": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["spec"].(fields)["template"].(fields)["metadata"] = fields{
+				"labels": fields{"jobset.sigs.k8s.io/job-key": "x"},
+			}
+		})),
+
 		// Nodes that are kept after an eviction.
 		"A grace period of a year": with("terminationGracePeriodSeconds", 31536000),
 
@@ -237,6 +308,16 @@ func harmless() map[string]func(*folder) {
 			f.make(escapeJob("grows", 0, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
 			f.tried(patch("job/grows", fields{"spec": fields{"parallelism": 50}}))
 			f.stopped("grows")
+		},
+		"Anti-affinity to pods of its own": func(f *folder) {
+			f.make(apart(required, fields{}).object)
+			f.runs("escape", 1)
+			victim := escapeJob("victim", 1, nil)
+			victim["metadata"] = fields{
+				"name": "victim", "namespace": "team-b", "labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-b-lp"},
+			}
+			f.makeAs("team-b", victim)
+			f.runsIn("team-b", "victim", 1)
 		},
 		"A request of ephemeral storage": func(f *folder) {
 			f.make(escapeJob("grows", 1, func(_, pod fields) {
@@ -302,46 +383,74 @@ func (f *folder) escapes() {
 		f.Errorf("%s: nobody tries %q", escapesTable, name)
 	}
 	f.uncounted()
+	f.unblocked()
 }
 
 // uncounted checks that Kueue itself keeps pods without requests on the nodes of a
 // flavor and within a quota, in case a policy ever admits such pods.
 func (f *folder) uncounted() {
 	f.Helper()
-	const binding = "validatingadmissionpolicybinding/jobs-stay-in-bounds"
-	kept := f.kubectl("get", binding, "--output=json")
-	f.kubectl("delete", binding)
 	bare := func(_, pod fields) { pod["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}} }
 	job := escapeJob("uncounted", 30, bare)
+	f.without("jobs-stay-in-bounds", job, func() {
+		f.make(job)
+		f.make(escapeJob("too-many", 5000, bare))
+		f.runs("uncounted", 30)
+		objects := f.get("nodes,pods", "--all-namespaces")
+		pools, got := nodePools(objects), map[string]bool{}
+		for _, o := range objects {
+			if o.Metadata.Labels[jobLabel] == "uncounted" {
+				got[pools[o.Spec.NodeName]] = true
+			}
+		}
+		if diff := cmp.Diff(map[string]bool{"l4-reserved": true}, got); diff != "" {
+			f.Errorf("pods without requests run on nodes of (-want +got):\n%s", diff)
+		}
+		f.stopped("too-many")
+	})
+}
+
+// unblocked checks that a quota refuses pods that would keep the pods of other namespaces
+// off nodes, in case a policy ever admits their Job.
+func (f *folder) unblocked() {
+	f.Helper()
+	blocker := apart(required, fields{"namespaces": []string{"team-b"}}).object
+	f.without("jobs-block-nobody", blocker, func() {
+		f.make(blocker)
+		f.eventually(func() string {
+			events := f.kubectl("get", "events", "--namespace=team-a", "--field-selector=reason=FailedCreate",
+				"--output=jsonpath={.items[*].message}")
+			if !strings.Contains(events, "exceeded quota: no-affinity-to-other-namespaces") {
+				return "no quota refuses pods with affinity to another namespace: " + events
+			}
+			return ""
+		})
+	})
+}
+
+// without removes the binding of a policy, waits until a member can create an object that
+// the policy refuses, calls a function, and puts the binding back.
+func (f *folder) without(policy string, object fields, call func()) {
+	f.Helper()
+	binding := "validatingadmissionpolicybinding/" + policy
+	kept := f.kubectl("get", binding, "--output=json")
+	f.kubectl("delete", binding)
+	try := create(object)
 	f.eventually(func() string { // until the API server has forgotten the policy
-		if _, err := f.plane.Kubectl(f.ctx, create(job).text(),
-			append(create(job).args, f.member("team-a")...)...); err != nil {
+		if _, err := f.plane.Kubectl(f.ctx, try.text(), append(try.args, f.member("team-a")...)...); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
-	f.make(job)
-	f.make(escapeJob("too-many", 5000, bare))
-	f.runs("uncounted", 30)
-	objects := f.get("nodes,pods", "--all-namespaces")
-	pools, got := nodePools(objects), map[string]bool{}
-	for _, o := range objects {
-		if o.Metadata.Labels[jobLabel] == "uncounted" {
-			got[pools[o.Spec.NodeName]] = true
-		}
-	}
-	if diff := cmp.Diff(map[string]bool{"l4-reserved": true}, got); diff != "" {
-		f.Errorf("pods without requests run on nodes of (-want +got):\n%s", diff)
-	}
-	f.stopped("too-many")
+	call()
 	f.clear()
-	var object fields
-	if err := json.Unmarshal([]byte(kept), &object); err != nil {
+	var was fields
+	if err := json.Unmarshal([]byte(kept), &was); err != nil {
 		f.Fatal(err)
 	}
-	metadata := object["metadata"].(fields)
-	object["metadata"] = fields{"name": metadata["name"], "labels": metadata["labels"]}
-	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(), "apply", "--server-side",
+	metadata := was["metadata"].(fields)
+	was["metadata"] = fields{"name": metadata["name"], "labels": metadata["labels"]}
+	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, was}.text(), "apply", "--server-side",
 		"--field-manager=batchwright", "--filename=-"); err != nil {
 		f.Fatal(err)
 	}
@@ -385,8 +494,14 @@ func (f *folder) answers() map[string]string {
 // make creates an object as a member of team-a.
 func (f *folder) make(object fields) {
 	f.Helper()
+	f.makeAs("team-a", object)
+}
+
+// makeAs creates an object as a member of a team.
+func (f *folder) makeAs(team string, object fields) {
+	f.Helper()
 	if _, err := f.plane.Kubectl(f.ctx, attempt{nil, object}.text(),
-		append([]string{"create", "--filename=-"}, f.member("team-a")...)...); err != nil {
+		append([]string{"create", "--filename=-"}, f.member(team)...)...); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -397,23 +512,23 @@ func (f *folder) tried(a attempt) {
 	f.kubectl(append(slices.Clone(a.args), f.member("team-a")...)...)
 }
 
-// runningPods returns the number of running pods of a Job of team-a.
-func (f *folder) runningPods(job string) int {
-	f.Helper()
-	n := 0
-	for _, o := range f.get("pods", "--namespace=team-a", "--selector="+jobLabel+"="+job) {
-		if o.Status.Phase == "Running" {
-			n++
-		}
-	}
-	return n
-}
-
 // runs waits until a Job of team-a has the given number of running pods.
 func (f *folder) runs(job string, want int) {
 	f.Helper()
+	f.runsIn("team-a", job, want)
+}
+
+// runsIn waits until a Job in a namespace has the given number of running pods.
+func (f *folder) runsIn(namespace, job string, want int) {
+	f.Helper()
 	f.eventually(func() string {
-		if got := f.runningPods(job); got != want {
+		got := 0
+		for _, o := range f.get("pods", "--namespace="+namespace, "--selector="+jobLabel+"="+job) {
+			if o.Status.Phase == "Running" {
+				got++
+			}
+		}
+		if got != want {
 			return fmt.Sprintf("%s: %d pods run, want %d", job, got, want)
 		}
 		return ""

@@ -272,9 +272,11 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "pods not covered", folder: "batch-platform", by: "attempts",
+		name: "pods not covered and affinity to every namespace", folder: "batch-platform", by: "attempts",
 		says: "pods without requests run on nodes of",
+		also: []string{"no quota refuses pods with affinity to another namespace"},
 		edits: []edit{
+			{"kubernetes/teams/*.yaml", `^    pods: "0"$`, `    pods: "1000"`},
 			{"kubernetes/teams/*.yaml", `^    - pods\n`, ""},
 			{"kubernetes/teams/*.yaml", `^      - .*\n        name: pods\n(        .*\n)+`, ""},
 		},
@@ -400,6 +402,26 @@ var mutants = []mutant{
 		name: "any grace period", folder: "batch-platform", by: "check",
 		says:  "job with a year to end: admitted",
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", `<= variables\.grace\)`, ">= 0)"}},
+	},
+	{
+		name: "anti-affinity to others and domains for itself", folder: "batch-platform", by: "check",
+		says: "podAntiAffinity to all namespaces, requiredDuringSchedulingIgnoredDuringExecution: admitted",
+		also: []string{
+			"podAffinity to another namespace, preferredDuringSchedulingIgnoredDuringExecution: admitted",
+			"podAntiAffinity in a region, requiredDuringSchedulingIgnoredDuringExecution: admitted",
+			"job with spread over regions: admitted", "job with an exclusive topology in its pods: admitted",
+			"jobset of an exclusive topology: admitted", "job with a label of JobSet: admitted",
+		},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `has\(t\.namespaceSelector\)`, "false"},
+			{"kubernetes/system/admission-policies.yaml", `n != request\.namespace`, "false"},
+			{
+				"kubernetes/system/admission-policies.yaml", `k != '' && !\(k in \['kubernetes`,
+				"false && !(k in ['kubernetes",
+			},
+			{"kubernetes/system/admission-policies.yaml", `variables\.exclusive\.all\(k, `, "${0}true || "},
+			{"kubernetes/system/admission-policies.yaml", `startsWith\('jobset\.sigs`, "startsWith('jobsets.sigs"},
+		},
 	},
 	{
 		name: "names of nodes", folder: "batch-platform", by: "check",

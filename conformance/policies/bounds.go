@@ -3,36 +3,50 @@ package policies
 // kueueController suspends and starts jobs.
 const kueueController = "system:serviceaccount:kueue-system:kueue-controller-manager"
 
+// worker returns a container with resources.
+func worker(resources map[string]any) map[string]any {
+	return map[string]any{"name": "worker", "image": "a/b:1", "resources": resources}
+}
+
+// amounts returns resources with an amount of CPU and of memory.
+func amounts(cpu, memory any) map[string]any { return map[string]any{"cpu": cpu, "memory": memory} }
+
+// tried returns requests with a queue for a Job and a JobSet after edit has changed the
+// template of their pods, created and changed by a member, and a Job that has existed
+// already.
+func tried(q queue, name, refused string, edit func(template map[string]any)) []request {
+	of := func(fields map[string]any) map[string]any {
+		templates := podTemplates(fields)
+		template := templates[len(templates)-1]
+		template["spec"].(map[string]any)["containers"] =
+			[]any{worker(map[string]any{"requests": amounts("1", "1Gi")})}
+		edit(template)
+		return fields
+	}
+	return []request{
+		{"job with " + name, member, jobKind, of(job(q)), nil, refused},
+		{"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused},
+		{"suspended job that gets " + name, member, jobKind, of(job(q)), job(q), refused},
+		{"job that was there with " + name, collector, jobKind, of(job(q)), of(job(q)), ""},
+	}
+}
+
 // outOfBounds returns requests with a queue for jobs whose pods would use resources
 // that no quota counts, or nodes of other queues. Some of the requests only look
 // similar, and must be admitted.
 func outOfBounds(q queue) []request {
 	var (
-		out    []request
-		amount = func(cpu, memory any) map[string]any { return map[string]any{"cpu": cpu, "memory": memory} }
-		worker = func(resources map[string]any) map[string]any {
-			return map[string]any{"name": "worker", "image": "a/b:1", "resources": resources}
-		}
+		out     []request
+		amount  = amounts
 		counted = map[string]any{"requests": amount("1", "1Gi")}
 		volume  = func(kind string, fields map[string]any) map[string]any {
 			return map[string]any{"name": "data", kind: fields}
 		}
 	)
 	try := func(name, refused string, edit func(pod map[string]any)) {
-		of := func(fields map[string]any) map[string]any {
-			templates := podTemplates(fields)
-			pod := templates[len(templates)-1]["spec"].(map[string]any)
-			pod["containers"] = []any{worker(counted)}
-			edit(pod)
-			return fields
-		}
-		out = append(out,
-			request{"job with " + name, member, jobKind, of(job(q)), nil, refused},
-			request{
-				"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused,
-			},
-			request{"suspended job that gets " + name, member, jobKind, of(job(q)), job(q), refused},
-			request{"job that was there with " + name, collector, jobKind, of(job(q)), of(job(q)), ""})
+		out = append(out, tried(q, name, refused, func(template map[string]any) {
+			edit(template["spec"].(map[string]any))
+		})...)
 	}
 	resources := func(name, refused string, fields map[string]any) {
 		try(name, refused, func(pod map[string]any) { pod["containers"] = []any{worker(counted), worker(fields)} })

@@ -82,6 +82,7 @@ func Check(folder fs.FS) []error {
 		for _, q := range queues {
 			requests = append(requests, cases(q, classes)...)
 			requests = append(requests, outOfBounds(q)...)
+			requests = append(requests, blocking(q)...)
 			if !kai {
 				requests = append(requests, kueueCases(q)...)
 			}

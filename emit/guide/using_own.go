@@ -170,9 +170,21 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 	d.Para("To let Kubernetes delete it, set `ttlSecondsAfterFinished` in the `spec` of the Job or JobSet.")
 	d.Para("Each job of this tier needs these settings:")
 	schedulerOf(p).settings(d, p, example.ownJob)
+	explainPlacement(d, p)
 	explainRetries(d, p, example)
 	explainImage(d, p)
 	explainMount(d, example)
+}
+
+// explainPlacement explains how a job spreads its pods.
+func explainPlacement(d *document, p *ir.Platform) {
+	d.Para("`affinity` and `topologySpreadConstraints` of the pods can keep pods of your team together or apart: on ",
+		"nodes (`topologyKey: kubernetes.io/hostname`), in zones (`topology.kubernetes.io/zone`) or in node pools (`"+
+			ir.LabelNodePool+"`). Terms about the pods of other teams are refused, because they keep these pods off ",
+		"nodes.")
+	if p.AnyCapacity(ir.Capacity.HasAccelerators) {
+		d.Para("To get one pod for each node, request all accelerators of the node.")
+	}
 }
 
 // explainRetries explains that the example has no retries. Source: Kubernetes

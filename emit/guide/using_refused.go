@@ -26,6 +26,11 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +
 			"queues"},
+		{"`must not reach other namespaces`", "remove `namespaces` and `namespaceSelector` from the affinity of the " +
+			"pods: a term without them means pods of your team's namespace"},
+		{"`topologyKey`", "use a key in the message, such as `kubernetes.io/hostname`"},
+		{"`exclusive-topology`", exclusiveCure(p)},
+		{"`remove the labels of jobset.sigs.k8s.io`", "remove these labels from the pods of the job: JobSet sets them"},
 		{"`no quota counts volume`", instead + " instead of claims, disks, file servers, folders of the node or " +
 			"other buckets"},
 		{"`no quota counts the volumes of spec.volumeClaimPolicies`", instead},
@@ -49,6 +54,15 @@ func listRefused(d *document, p *ir.Platform) {
 		"your team with `allow` in the blueprint.")
 	d.Para("Members of a team also have no right to create Secrets, PersistentVolumeClaims, or pods without a job, ",
 		"and no right to run `kubectl exec`. Administrators have these rights: ask one of them.")
+}
+
+// exclusiveCure returns what to do about JobSet's annotation for an exclusive topology.
+func exclusiveCure(p *ir.Platform) markup {
+	if p.AnyCapacity(ir.Capacity.Sliced) {
+		return "for a job on whole TPU slices, set the annotation to " + codeSpan(ir.LabelNodePool) +
+			"; for every other job, remove it"
+	}
+	return "remove the annotation; to get whole nodes, request all that a node offers"
 }
 
 // kueueRefused returns the messages of the policies for Kueue.

@@ -41,6 +41,7 @@ type bounds struct {
 	labels []string // of its capacities' nodes, KEY=VALUE, sorted
 	taints []string // of its capacities' nodes, KEY=VALUE, or KEY= for any value; sorted
 	grace  int      // seconds
+	slices bool     // a capacity has multi-host TPU slices
 }
 
 // boundsOf returns the bounds of every tier that has a queue, sorted by tier.
@@ -75,6 +76,7 @@ func boundsOf(p *ir.Platform) []bounds {
 
 // allowCapacity adds the labels and taints of a capacity's nodes to the bounds.
 func (b *bounds) allowCapacity(c ir.Capacity) {
+	b.slices = b.slices || c.Sliced()
 	for _, l := range c.NodeLabels {
 		b.labels = append(b.labels, l.Key+"="+l.Value)
 	}
@@ -98,32 +100,15 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 //   - volumes that are bought for the pod, or that exist elsewhere, are storage that
 //     nobody has given the team.
 //
-// A pod template that was admitted before the policy existed stays valid. The
-// controllers of Kueue and JobSet write templates of their own: Kueue adds the
+// The controllers of Kueue and JobSet write templates of their own: Kueue adds the
 // labels and taints of the flavor, and JobSet copies templates that this policy has
 // admitted.
 func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
-	names := make([]string, len(tiers))
-	for i, b := range tiers {
-		names[i] = b.tier
-	}
-	policy := teamPolicy(p, "jobs-stay-in-bounds", admissionRule("batch", "v1", "jobs"),
-		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
-	controllers := slices.Concat(jobSetControllers(p), s.controllers)
-	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
-		Name:       "not-by-a-controller",
-		Expression: "!(request.userInfo.username in " + celList(controllers) + ")",
-	}}
-	policy.Spec.Variables = []admissionv1.Variable{
-		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
-		{Name: "tier", Expression: s.tier(p)},
+	policy := jobPolicy(p, s, tiers, "jobs-stay-in-bounds")
+	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "allow", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('').split('%s')",
 			allowAnnotation, allowSeparator)},
-		{Name: "pods", Expression: podSpecs("object")},
-		// jobsAreQueued handles a queue that does not belong to the team.
-		{Name: "kept", Expression: "!(variables.tier in " + celList(names) + ")\n" +
-			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
 		{Name: "grace", Expression: tierTable(tiers, func(b bounds) string { return strconv.Itoa(b.grace) }, "0")},
 		{Name: "labels", Expression: tierTable(tiers, func(b bounds) string { return celList(b.labels) }, "[]")},
 		{Name: "taints", Expression: tierTable(tiers, func(b bounds) string { return celList(b.taints) }, "[]")},
@@ -161,7 +146,7 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 			"' && v.csi.?volumeAttributes.bucketName.orValue('')\n" +
 			"== namespaceObject.metadata.?annotations[?'" + bucketAnnotation + "'].orValue('-'))))\n" +
 			".map(v, v.name + ' (' + v.filter(k, k != 'name').join('') + ')')")},
-	}
+	}...)
 	add := func(expression, message, messageExpression string) {
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
 			Expression: expression, Message: message, MessageExpression: messageExpression,
@@ -194,13 +179,43 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	return policy
 }
 
-// podSpecs returns a CEL expression for the list of pod specs: one for a Job,
-// several for a JobSet. Without dyn, the API server, which knows both types, would
+// jobPolicy returns a policy on the pods of Jobs and JobSets in the queues of tiers. Its
+// variables are queue, tier, pods, a list of pod specs, and kept: a pod template that the
+// API server has admitted before stays valid.
+func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admissionv1.ValidatingAdmissionPolicy {
+	names := make([]string, len(tiers))
+	for i, b := range tiers {
+		names[i] = b.tier
+	}
+	policy := teamPolicy(p, name, admissionRule("batch", "v1", "jobs"),
+		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
+	controllers := slices.Concat(jobSetControllers(p), s.controllers)
+	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
+		Name:       "not-by-a-controller",
+		Expression: "!(request.userInfo.username in " + celList(controllers) + ")",
+	}}
+	policy.Spec.Variables = []admissionv1.Variable{
+		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
+		{Name: "tier", Expression: s.tier(p)},
+		{Name: "pods", Expression: podSpecs("object")},
+		// jobsAreQueued handles a queue that does not belong to the team.
+		{Name: "kept", Expression: "!(variables.tier in " + celList(names) + ")\n" +
+			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
+	}
+	return policy
+}
+
+// podTemplates returns a CEL expression for the list of pod templates: one for a Job,
+// several for a JobSet. Without dyn in spec, the API server, which knows both types, would
 // reject the fields of the other type.
+func podTemplates(spec string) string {
+	return fmt.Sprintf("(has(%[1]s.replicatedJobs)\n? %[1]s.replicatedJobs.map(j, j.template.spec) : [%[1]s])\n"+
+		".filter(j, has(j.template)).map(j, j.template)", spec)
+}
+
+// podSpecs returns a CEL expression for the list of pod specs.
 func podSpecs(object string) string {
-	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
-		"? dyn(%[1]s).spec.replicatedJobs.map(j, j.template.spec) : [dyn(%[1]s).spec])\n"+
-		".filter(j, has(j.template)).map(j, j.template.spec)\n", object)
+	return podTemplates("dyn("+object+").spec") + ".map(t, t.spec)\n"
 }
 
 // flattenCEL returns a CEL expression that joins the lists of strings that perPod

@@ -103,6 +103,20 @@ spec:
   - Ingress
 ---
 apiVersion: v1
+kind: ResourceQuota
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: no-affinity-to-other-namespaces
+  namespace: ns-a
+spec:
+  hard:
+    pods: "0"
+  scopes:
+  - CrossNamespacePodAffinity
+---
+apiVersion: v1
 automountServiceAccountToken: false
 kind: ServiceAccount
 metadata:

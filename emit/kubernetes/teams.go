@@ -35,12 +35,16 @@ const (
 	accountAnnotation = "iam.gke.io/gcp-service-account"
 )
 
-// teamObjects returns a team's objects except its queues: namespace, network policy,
-// service account, and the binding of the team's members. A team without members has a
+// teamObjects returns a team's objects except its queues: namespace, network policy, quota
+// of objects, service account, and the binding of the team's members. A team without members has a
 // binding of nobody: if the binding were left out, the members that a team had before
 // would keep their access, because a build deletes no objects.
 func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	return []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), serviceAccount(p, t), submitterBinding(p, t)}
+	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t)}
+	if quota := affinityQuota(p, t); quota != nil {
+		objects = append(objects, quota)
+	}
+	return append(objects, serviceAccount(p, t), submitterBinding(p, t))
 }
 
 func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {

@@ -102,7 +102,8 @@ type immutable struct {
 // immutables are the fields that the API does not change in place.
 //
 // Source: Kueue 0.19, config/components/crd/bases and pkg/webhooks; Kubernetes 1.36,
-// pkg/apis/scheduling/validation, pkg/apis/rbac/validation, pkg/apis/apps/validation.
+// pkg/apis/scheduling/validation, pkg/apis/rbac/validation, pkg/apis/apps/validation,
+// pkg/apis/core/validation.
 var immutables = []immutable{
 	{kind: kindLocalQueue, field: "spec.clusterQueue", step: "local-queues"},
 	{kind: kindPriorityClass, field: "value", step: "priorities"},
@@ -116,6 +117,7 @@ var immutables = []immutable{
 	{kind: "RoleBinding", field: "roleRef"},
 	{kind: "ClusterRoleBinding", field: "roleRef"},
 	{kind: "DaemonSet", field: "spec.selector"},
+	{kind: "ResourceQuota", field: "spec.scopes"},
 }
 
 // fieldAt returns the value at a path with dots; nil if there is none.

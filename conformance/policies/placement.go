@@ -1,0 +1,88 @@
+package policies
+
+// blocking returns requests with a queue for jobs whose pods would keep the pods of other
+// teams away from nodes. Some of the requests only look similar, and must be admitted.
+func blocking(q queue) []request {
+	const (
+		others    = "must not reach other namespaces"
+		domain    = "topologyKey topology.kubernetes.io/region is not allowed"
+		exclusive = "exclusive-topology"
+		key       = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+		host      = "kubernetes.io/hostname"
+		region    = "topology.kubernetes.io/region"
+		required  = "requiredDuringSchedulingIgnoredDuringExecution"
+		preferred = "preferredDuringSchedulingIgnoredDuringExecution"
+	)
+	type fields = map[string]any
+	var out []request
+	affinity := func(name, refused, kind string, term fields) {
+		term["labelSelector"] = fields{"matchLabels": fields{"a": "b"}}
+		for when, of := range map[string]any{
+			required: term, preferred: fields{"weight": int64(1), "podAffinityTerm": term},
+		} {
+			out = append(out, tried(q, name+", "+when, refused, func(template fields) {
+				template["spec"].(fields)["affinity"] = fields{kind: fields{when: []any{of}}}
+			})...)
+		}
+	}
+	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
+		affinity(kind+" on a node", "", kind, fields{"topologyKey": host})
+		affinity(kind+" to its own namespace", "", kind,
+			fields{"topologyKey": host, "namespaces": []any{}})
+		affinity(kind+" to another namespace", others, kind,
+			fields{"topologyKey": host, "namespaces": []any{"kube-system"}})
+		affinity(kind+" to all namespaces", others, kind, fields{"topologyKey": host, "namespaceSelector": fields{}})
+		affinity(kind+" to some namespaces", others, kind, fields{
+			"topologyKey": host, "namespaceSelector": fields{"matchLabels": fields{"team": "b"}},
+		})
+		affinity(kind+" in a region", domain, kind, fields{"topologyKey": region})
+	}
+	for name, c := range map[string]struct{ key, refused string }{
+		"spread over nodes": {host, ""}, "spread over regions": {region, domain},
+	} {
+		out = append(out, tried(q, name, c.refused, func(template fields) {
+			template["spec"].(fields)["topologySpreadConstraints"] = []any{
+				fields{"topologyKey": c.key, "maxSkew": int64(1), "whenUnsatisfiable": "ScheduleAnyway"},
+			}
+		})...)
+	}
+	annotate := func(object fields) {
+		metadata, _ := object["metadata"].(fields)
+		if metadata == nil {
+			metadata = fields{}
+			object["metadata"] = metadata
+		}
+		metadata["annotations"] = fields{key: "kubernetes.io/os"}
+	}
+	out = append(out, tried(q, "an exclusive topology in its pods", exclusive, annotate)...)
+	set := func(edit func(set, job fields)) fields {
+		s := jobSet(q, q.class)
+		templates := podTemplates(s)
+		templates[0]["spec"].(fields)["containers"] = []any{worker(fields{"requests": amounts("1", "1Gi")})}
+		edit(s, s["spec"].(fields)["replicatedJobs"].([]any)[0].(fields)["template"].(fields))
+		return s
+	}
+	whole := func() fields { return set(func(set, _ fields) { annotate(set) }) }
+	part := set(func(_, job fields) { annotate(job) })
+	out = append(out,
+		request{"jobset of an exclusive topology", member, jobSetKind, whole(), nil, exclusive},
+		request{"jobset that gets an exclusive topology", member, jobSetKind, whole(), jobSet(q, q.class), exclusive},
+		request{"jobset of an exclusive topology that was there", collector, jobSetKind, whole(), whole(), ""},
+		request{"jobset with a job of an exclusive topology", member, jobSetKind, part, nil, exclusive})
+	// The order of a map's keys is another one each time.
+	child := func() fields {
+		fields := job(q)
+		podTemplates(fields)[0]["metadata"] = map[string]any{"labels": map[string]any{
+			"jobset.sigs.k8s.io/job-key": "x", "jobset.sigs.k8s.io/job-index": "0",
+			"jobset.sigs.k8s.io/jobset-name": "x", "jobset.sigs.k8s.io/replicatedjob-name": "x", "jobset.sigs.k8s.io/restart-attempt": "0", "a": "b",
+		}}
+		return fields
+	}
+	for range 5 {
+		out = append(out,
+			request{"job with labels of JobSet that were there", collector, jobKind, child(), child(), ""})
+	}
+	return append(out, tried(q, "a label of JobSet", "remove the labels of jobset.sigs.k8s.io", func(template fields) {
+		template["metadata"] = fields{"labels": fields{"jobset.sigs.k8s.io/job-key": "x"}}
+	})...)
+}

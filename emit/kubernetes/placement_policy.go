@@ -1,0 +1,117 @@
+package kubernetes
+
+import (
+	"strconv"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+// exclusiveAnnotation gives each Job of a JobSet a topology domain of its own. JobSet
+// then adds anti-affinity to the pods of all JobSets in all namespaces. It reads the
+// annotation of the JobSet, of a template of its Jobs, and of pods. Source: JobSet 0.12,
+// api/jobset/v1alpha2 and pkg/webhooks/pod_admission_webhook.go.
+const exclusiveAnnotation = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+// domains are the node labels that affinity and topology spread constraints can name: a
+// node, a zone, a node pool, and the levels of Compute Engine's topology. Source: GKE
+// documentation, "Schedule GKE workloads with Topology Aware Scheduling".
+var domains = []string{
+	corev1.LabelHostname, corev1.LabelTopologyZone, ir.LabelNodePool, "cloud.google.com/gce-topology-block",
+	"cloud.google.com/gce-topology-subblock", "cloud.google.com/gce-topology-host",
+}
+
+// jobsBlockNobody returns the policy that refuses a Job or JobSet whose pods would keep the
+// pods of other teams away from nodes:
+//
+//   - kube-scheduler honors the anti-affinity of a running pod for every pod that comes
+//     later, in all namespaces that the term names;
+//   - a topology domain such as a region, or the operating system, contains all nodes;
+//   - JobSet's exclusive topology is anti-affinity to all namespaces. It is right for the
+//     slices of multi-host TPUs only, which a Job takes whole;
+//   - pods with the labels of JobSet count as pods of a JobSet in those terms.
+func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
+	tiers := boundsOf(p)
+	policy := jobPolicy(p, s, tiers, "jobs-block-nobody")
+	const (
+		affinities = "['podAffinity', 'podAntiAffinity']"
+		terms      = "(p.?affinity[?k].requiredDuringSchedulingIgnoredDuringExecution.orValue([])\n" +
+			"+ p.?affinity[?k].preferredDuringSchedulingIgnoredDuringExecution.orValue([])" +
+			".map(w, w.podAffinityTerm))"
+	)
+	templates := func(object string) string { return podTemplates("dyn(" + object + ").spec") }
+	// The values of the annotation, where JobSet reads it.
+	exclusive := func(object string) string {
+		spec := "dyn(" + object + ").spec"
+		return "([dyn(" + object + ")] + (has(" + spec + ".replicatedJobs)\n? " + spec +
+			".replicatedJobs.map(j, j.template) : [])\n+ " + templates(object) + ")\n" +
+			".filter(o, o.?metadata.annotations[?'" + exclusiveAnnotation + "'].hasValue())\n" +
+			".map(o, o.metadata.annotations['" + exclusiveAnnotation + "'])\n"
+	}
+	// The labels of pod templates with labels that JobSet sets.
+	marked := func(object string) string {
+		return templates(object) + "\n.map(t, t.?metadata.labels.orValue({}))\n" +
+			".filter(l, l.exists(k, k.startsWith('jobset.sigs.k8s.io/')))"
+	}
+	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
+		{Name: "others", Expression: flattenCEL(affinities + ".filter(k, " + terms + "\n" +
+			".exists(t, has(t.namespaceSelector)\n" +
+			"|| t.?namespaces.orValue([]).exists(n, n != request.namespace)))")},
+		{Name: "domains", Expression: flattenCEL("(" + affinities + ".map(k, " + terms + "\n" +
+			".map(t, t.topologyKey).join('\\n')).join('\\n').split('\\n')\n" +
+			"+ p.?topologySpreadConstraints.orValue([]).map(c, c.topologyKey))\n" +
+			".filter(k, k != '' && !(k in " + celList(domains) + "))")},
+		{Name: "exclusive", Expression: exclusive("object")},
+		{Name: "slices", Expression: tierTable(tiers, func(b bounds) string { return strconv.FormatBool(b.slices) },
+			"false")},
+		{Name: "keptExclusive", Expression: "request.operation == 'UPDATE' && variables.exclusive == (" +
+			exclusive("oldObject") + ")\n"},
+		{Name: "marked", Expression: marked("object") + "\n"},
+		{Name: "keptMarked", Expression: "request.operation == 'UPDATE' && variables.marked == (" +
+			marked("oldObject") + ")\n"},
+	}...)
+	add := func(expression, message, messageExpression string) {
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: expression, Message: message, MessageExpression: messageExpression,
+		})
+	}
+	add("variables.kept || variables.others == []", "",
+		"variables.others.join(' and ') + ' must not reach other namespaces, where it keeps pods off nodes: '\n"+
+			"+ 'remove namespaces and namespaceSelector'\n")
+	add("variables.kept || variables.domains == []", "",
+		"'topologyKey ' + variables.domains.join(', ')\n"+
+			"+ ' is not allowed in affinity and topologySpreadConstraints: '\n"+
+			"+ 'use "+strings.Join(domains, ", ")+"'\n")
+	add("variables.keptExclusive || variables.exclusive.all(k, variables.slices && k == '"+ir.LabelNodePool+"')\n",
+		"remove the annotation "+exclusiveAnnotation,
+		"variables.slices\n"+
+			"? 'set the annotation "+exclusiveAnnotation+" to "+ir.LabelNodePool+": '\n"+
+			"+ 'a job can have whole TPU slices for itself, and nothing else'\n"+
+			": 'a job of queue ' + variables.queue + ' must not take nodes for itself, which blocks other teams: '\n"+
+			"+ 'remove the annotation "+exclusiveAnnotation+"'\n")
+	add("variables.keptMarked || variables.marked == []",
+		"remove the labels of jobset.sigs.k8s.io from the pod template: JobSet itself sets them", "")
+	return policy
+}
+
+// affinityQuota returns the quota that refuses pods with affinity to pods of other
+// namespaces, behind the policy jobsBlockNobody. It returns nil for a team with TPU slices:
+// JobSet gives its pods such terms.
+func affinityQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
+	if p.TakesSlices(t) {
+		return nil
+	}
+	return &corev1.ResourceQuota{
+		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "ResourceQuota"),
+		ObjectMeta: kubeyaml.Meta(p.Name, t.Namespace, "no-affinity-to-other-namespaces"),
+		Spec: corev1.ResourceQuotaSpec{
+			Hard:   corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(0, resource.DecimalSI)},
+			Scopes: []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeCrossNamespacePodAffinity},
+		},
+	}
+}
