@@ -72,10 +72,11 @@ func blocking(q queue) []request {
 	// The order of a map's keys is another one each time.
 	child := func() fields {
 		fields := job(q)
-		podTemplates(fields)[0]["metadata"] = map[string]any{"labels": map[string]any{
-			"jobset.sigs.k8s.io/job-key": "x", "jobset.sigs.k8s.io/job-index": "0",
-			"jobset.sigs.k8s.io/jobset-name": "x", "jobset.sigs.k8s.io/replicatedjob-name": "x", "jobset.sigs.k8s.io/restart-attempt": "0", "a": "b",
-		}}
+		labels := map[string]any{"a": "b"}
+		for _, name := range []string{"job-key", "job-index", "jobset-name", "replicatedjob-name", "restart-attempt"} {
+			labels["jobset.sigs.k8s.io/"+name] = "x"
+		}
+		podTemplates(fields)[0]["metadata"] = map[string]any{"labels": labels}
 		return fields
 	}
 	for range 5 {
