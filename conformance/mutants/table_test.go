@@ -405,10 +405,10 @@ var mutants = []mutant{
 	},
 	{
 		name: "anti-affinity to others and domains for itself", folder: "batch-platform", by: "check",
-		says: "podAntiAffinity to all namespaces, requiredDuringSchedulingIgnoredDuringExecution: admitted",
+		says: "requiredDuringSchedulingIgnoredDuringExecution podAntiAffinity to all namespaces: admitted",
 		also: []string{
-			"podAffinity to another namespace, preferredDuringSchedulingIgnoredDuringExecution: admitted",
-			"podAntiAffinity in a region, requiredDuringSchedulingIgnoredDuringExecution: admitted",
+			"preferredDuringSchedulingIgnoredDuringExecution podAffinity to another namespace: admitted",
+			"requiredDuringSchedulingIgnoredDuringExecution podAntiAffinity in a region: admitted",
 			"job with spread over regions: admitted", "job with an exclusive topology in its pods: admitted",
 			"jobset of an exclusive topology: admitted", "job with a label of JobSet: admitted",
 		},

@@ -11,24 +11,34 @@ func worker(resources map[string]any) map[string]any {
 // amounts returns resources with an amount of CPU and of memory.
 func amounts(cpu, memory any) map[string]any { return map[string]any{"cpu": cpu, "memory": memory} }
 
-// tried returns requests with a queue for a Job and a JobSet after edit has changed the
-// template of their pods, created and changed by a member, and a Job that has existed
-// already.
-func tried(q queue, name, refused string, edit func(template map[string]any)) []request {
-	of := func(fields map[string]any) map[string]any {
-		templates := podTemplates(fields)
-		template := templates[len(templates)-1]
-		template["spec"].(map[string]any)["containers"] =
-			[]any{worker(map[string]any{"requests": amounts("1", "1Gi")})}
-		edit(template)
-		return fields
-	}
+// created returns requests of a member with a queue for a Job and a JobSet, after edit has
+// changed the template of their pods.
+func created(q queue, name, refused string, edit func(template map[string]any)) []request {
 	return []request{
-		{"job with " + name, member, jobKind, of(job(q)), nil, refused},
-		{"jobset whose last job has " + name, member, jobSetKind, of(jobSet(q, q.class, q.class)), nil, refused},
-		{"suspended job that gets " + name, member, jobKind, of(job(q)), job(q), refused},
-		{"job that was there with " + name, collector, jobKind, of(job(q)), of(job(q)), ""},
+		{"job with " + name, member, jobKind, edited(job(q), edit), nil, refused},
+		{
+			"jobset whose last job has " + name, member, jobSetKind, edited(jobSet(q, q.class, q.class), edit), nil,
+			refused,
+		},
 	}
+}
+
+// tried returns the same requests, those of a member who changes a suspended Job, and of a
+// controller that changes a Job that has existed already.
+func tried(q queue, name, refused string, edit func(template map[string]any)) []request {
+	return append(created(q, name, refused, edit),
+		request{"suspended job that gets " + name, member, jobKind, edited(job(q), edit), job(q), refused},
+		request{"job that was there with " + name, collector, jobKind, edited(job(q), edit), edited(job(q), edit), ""})
+}
+
+// edited gives the pods of a Job, or of the last Job of a JobSet, a container with requests,
+// and edits their template.
+func edited(fields map[string]any, edit func(template map[string]any)) map[string]any {
+	templates := podTemplates(fields)
+	template := templates[len(templates)-1]
+	template["spec"].(map[string]any)["containers"] = []any{worker(map[string]any{"requests": amounts("1", "1Gi")})}
+	edit(template)
+	return fields
 }
 
 // outOfBounds returns requests with a queue for jobs whose pods would use resources

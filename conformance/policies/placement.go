@@ -15,28 +15,27 @@ func blocking(q queue) []request {
 	)
 	type fields = map[string]any
 	var out []request
-	affinity := func(name, refused, kind string, term fields) {
+	affinity := func(name, refused, kind, when string, term fields) {
 		term["labelSelector"] = fields{"matchLabels": fields{"a": "b"}}
-		for when, of := range map[string]any{
-			required: term, preferred: fields{"weight": int64(1), "podAffinityTerm": term},
-		} {
-			out = append(out, tried(q, name+", "+when, refused, func(template fields) {
-				template["spec"].(fields)["affinity"] = fields{kind: fields{when: []any{of}}}
-			})...)
+		if when == preferred {
+			term = fields{"weight": int64(1), "podAffinityTerm": term}
 		}
+		out = append(out, created(q, when+" "+kind+" "+name, refused, func(template fields) {
+			template["spec"].(fields)["affinity"] = fields{kind: fields{when: []any{term}}}
+		})...)
 	}
-	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
-		affinity(kind+" on a node", "", kind, fields{"topologyKey": host})
-		affinity(kind+" to its own namespace", "", kind,
-			fields{"topologyKey": host, "namespaces": []any{}})
-		affinity(kind+" to another namespace", others, kind,
-			fields{"topologyKey": host, "namespaces": []any{"kube-system"}})
-		affinity(kind+" to all namespaces", others, kind, fields{"topologyKey": host, "namespaceSelector": fields{}})
-		affinity(kind+" to some namespaces", others, kind, fields{
-			"topologyKey": host, "namespaceSelector": fields{"matchLabels": fields{"team": "b"}},
-		})
-		affinity(kind+" in a region", domain, kind, fields{"topologyKey": region})
-	}
+	affinity("on a node", "", "podAntiAffinity", required, fields{"topologyKey": host, "namespaces": []any{}})
+	affinity("on a node", "", "podAffinity", preferred, fields{"topologyKey": host})
+	another := func() fields { return fields{"topologyKey": host, "namespaces": []any{"kube-system"}} }
+	affinity("to another namespace", others, "podAntiAffinity", required, another())
+	affinity("to another namespace", others, "podAffinity", preferred, another())
+	affinity("to all namespaces", others, "podAntiAffinity", required,
+		fields{"topologyKey": host, "namespaceSelector": fields{}})
+	affinity("to some namespaces", others, "podAntiAffinity", preferred, fields{
+		"topologyKey": host, "namespaceSelector": fields{"matchLabels": fields{"team": "b"}},
+	})
+	affinity("in a region", domain, "podAntiAffinity", required, fields{"topologyKey": region})
+	affinity("in a region", domain, "podAffinity", preferred, fields{"topologyKey": region})
 	for name, c := range map[string]struct{ key, refused string }{
 		"spread over nodes": {host, ""}, "spread over regions": {region, domain},
 	} {

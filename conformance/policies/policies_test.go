@@ -135,6 +135,15 @@ func TestCheck(t *testing.T) {
 		{"a volume more", "'emptyDir', 'image'", "'emptyDir', 'nfs'", "job with a file server: admitted"},
 		{"buckets of no name", "orValue('-')", "orValue('')", "job with a bucket of no name: admitted"},
 		{
+			"affinity to all namespaces", "has(t.namespaceSelector)", "false",
+			"podAntiAffinity to all namespaces: admitted",
+		},
+		{
+			"any topology key", "k != '' && !(k in ['kubernetes", "k == '' && !(k in ['kubernetes",
+			"over regions: admitted",
+		},
+		{"annotations of pods alone", "([dyn(object)] +", "([] +", "jobset of an exclusive topology: admitted"},
+		{
 			"volumes of a jobset", "dyn(object).spec.?volumeClaimPolicies.orValue([]) == []", "true",
 			"jobset with claims: admitted",
 		},
