@@ -84,16 +84,22 @@ func (c Capacity) Pools() []string {
 // Sliced reports whether the capacity consists of multi-host TPU slices.
 func (c Capacity) Sliced() bool { return c.Machine.Slice != nil && c.Machine.Slice.Hosts > 1 }
 
-// TakesSlices reports whether a queue of the team has quota of a capacity of multi-host TPU
-// slices.
+// TakesSlices reports whether a tier of the team has quota of multi-host TPU slices, for this
+// team or another one.
 func (p *Platform) TakesSlices(t Team) bool {
 	sliced := map[string]bool{} // names of capacities
 	for _, c := range p.Capacities {
 		sliced[c.Name] = c.Sliced()
 	}
-	return slices.ContainsFunc(t.Queues, func(q Queue) bool {
-		return slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return sliced[f.Flavor] })
-	})
+	tiers := map[string]bool{}
+	for i := range p.Teams {
+		for _, q := range p.Teams[i].Queues {
+			if slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return sliced[f.Flavor] }) {
+				tiers[q.Tier] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(t.Queues, func(q Queue) bool { return tiers[q.Tier] })
 }
 
 // SlicesOff reports whether the capacity has no TPU slices for now, because the

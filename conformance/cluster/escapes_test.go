@@ -155,6 +155,22 @@ func exclusive(domain string, level int) attempt {
 	return create(set)
 }
 
+// managed returns a JobSet that another controller manages, or such a Job in a JobSet.
+func managed(by string, job bool) fields {
+	set := escapeJobSet("escape", escapePod())
+	spec := set["spec"].(fields)
+	if job {
+		spec = spec["replicatedJobs"].([]any)[0].(fields)["template"].(fields)["spec"].(fields)
+	}
+	spec["managedBy"] = by
+	return set
+}
+
+// remove deletes an object of team-a without what it owns.
+func remove(what string) attempt {
+	return attempt{[]string{"delete", what, "--namespace=team-a", "--cascade=orphan", "--wait=false"}, nil}
+}
+
 // other returns an object of another kind in team-a.
 func other(version, kind string, rest fields) attempt {
 	object := fields{"apiVersion": version, "kind": kind, "metadata": fields{"name": "escape", "namespace": "team-a"}}
@@ -164,7 +180,7 @@ func other(version, kind string, rest fields) attempt {
 
 // refusals are the attempts that must be refused, by their names in the table.
 // Attempts that change an object find a running Job named runs, a waiting Job named
-// waits, and a running JobSet named set.
+// waits, a started Job without pods named empty, and a running JobSet named set.
 func refusals() map[string]attempt {
 	noRequests := escapePod()
 	noRequests["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}}
@@ -257,18 +273,49 @@ func refusals() map[string]attempt {
 		"A spread over capacities": with("topologySpreadConstraints", []any{fields{
 			"topologyKey": "capacity", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
 		}}),
-		"A JobSet with an operating system for itself": exclusive("kubernetes.io/os", 0),
-		"A JobSet with a node pool for itself":         exclusive("cloud.google.com/gke-nodepool", 0),
-		"A Job of a JobSet with a zone for itself":     exclusive("topology.kubernetes.io/zone", 1),
-		"Pods of a JobSet with a node for themselves":  exclusive("kubernetes.io/hostname", 2),
-		"Pods that count as those of a JobSet": create(escapeJob("escape", 1, func(job, _ fields) {
+		"A JobSet that claims all nodes of an operating system": exclusive("kubernetes.io/os", 0),
+		"A JobSet that claims a node pool":                      exclusive("cloud.google.com/gke-nodepool", 0),
+		"A Job of a JobSet that claims a zone":                  exclusive("topology.kubernetes.io/zone", 1),
+		"Pods of a JobSet that claim nodes":                     exclusive("kubernetes.io/hostname", 2),
+		"Pods with labels of JobSet": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["template"].(fields)["metadata"] = fields{
 				"labels": fields{"jobset.sigs.k8s.io/job-key": "x"},
 			}
 		})),
 
 		// Nodes that are kept after an eviction.
-		"A grace period of a year": with("terminationGracePeriodSeconds", 31536000),
+		"A grace period of a year": create(escapeJob("escape", 1, func(job, pod fields) {
+			job["spec"].(fields)["podReplacementPolicy"] = "Failed"
+			pod["terminationGracePeriodSeconds"] = 31536000
+		})),
+
+		"Pods that are replaced while they end": with("terminationGracePeriodSeconds", 100),
+		"A probe that ends after a year": create(escapeJob("escape", 1, func(_, pod fields) {
+			pod["containers"].([]any)[0].(fields)["livenessProbe"] = fields{
+				"exec": fields{"command": []string{"true"}}, "terminationGracePeriodSeconds": 31536000,
+			}
+		})),
+		"A finalizer of a Job": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["metadata"].(fields)["finalizers"] = []string{"example.com/mine"}
+		})),
+		"A finalizer of pods": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["spec"].(fields)["template"].(fields)["metadata"] = fields{"finalizers": []string{"example.com/mine"}}
+		})),
+		"A finalizer that leaves the pods": patch("job/runs",
+			fields{"metadata": fields{"finalizers": []string{"orphan"}}}),
+		"A Job of another controller": create(escapeJob("escape", 1, func(job, _ fields) {
+			job["spec"].(fields)["managedBy"] = "example.com/me"
+		})),
+		"A JobSet of another cluster's Kueue":       create(managed("kueue.x-k8s.io/multikueue", false)),
+		"A JobSet with a Job of another controller": create(managed("example.com/me", true)),
+		"A scheduling gate":                         with("schedulingGates", []any{fields{"name": "example.com/wait"}}),
+		"A Job that is deleted without its pods":    remove("job/runs"),
+		"A JobSet that is deleted without its Jobs": remove("jobset/set"),
+		"A Job that is deleted as the API does it by default": {
+			[]string{"delete", "--raw=/apis/batch/v1/namespaces/team-a/jobs/runs"}, nil,
+		},
+		"More pods of a running Job":  patch("job/runs", fields{"spec": fields{"parallelism": 50}}),
+		"A Job of no pods that grows": patch("job/empty", fields{"spec": fields{"parallelism": 50}}),
 
 		// Storage.
 		"A disk for each pod":   mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
@@ -285,8 +332,10 @@ func refusals() map[string]attempt {
 			fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": nil}}}),
 		"A running Job that goes to a better queue": patch("job/runs",
 			fields{"metadata": fields{"labels": fields{"kueue.x-k8s.io/queue-name": "lq-team-a-hp"}}}),
-		"A waiting Job that is started by hand": patch("job/waits", fields{"spec": fields{"suspend": false}}),
-		"More pods of a JobSet's Job":           patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
+		"A waiting Job that is started by hand":    patch("job/waits", fields{"spec": fields{"suspend": false}}),
+		"A running Job that is stopped by hand":    patch("job/runs", fields{"spec": fields{"suspend": true}}),
+		"A running JobSet that is stopped by hand": patch("jobset/set", fields{"spec": fields{"suspend": true}}),
+		"More pods of a JobSet's Job":              patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
 		"A JobSet's Job that leaves it": patch("job/set-job-0-0",
 			fields{"metadata": fields{"ownerReferences": nil}}),
 		"More Jobs of a running JobSet": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
@@ -298,17 +347,6 @@ func refusals() map[string]attempt {
 // the table, each with a check of this.
 func harmless() map[string]func(*folder) {
 	return map[string]func(*folder){
-		"More pods of a running Job": func(f *folder) {
-			f.make(escapeJob("grows", 1, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
-			f.runs("grows", 1)
-			f.tried(patch("job/grows", fields{"spec": fields{"parallelism": 50}}))
-			f.stopped("grows")
-		},
-		"A Job of no pods that grows": func(f *folder) {
-			f.make(escapeJob("grows", 0, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
-			f.tried(patch("job/grows", fields{"spec": fields{"parallelism": 50}}))
-			f.stopped("grows")
-		},
 		"Anti-affinity to pods of its own": func(f *folder) {
 			f.make(apart(required, fields{}).object)
 			f.runs("escape", 1)
@@ -342,7 +380,14 @@ func (f *folder) escapes() {
 	f.make(escapeJobSet("set", escapePod()))
 	f.runs("runs", 1)
 	f.runs("set-job-0-0", 1)
-	f.make(escapeJob("waits", 50, nil))
+	f.make(escapeJob("empty", 0, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
+	f.eventually(func() string {
+		if got := f.kubectl("get", "job/empty", "--namespace=team-a", "--output=jsonpath={.spec.suspend}"); got != "false" {
+			return "Kueue has not started the Job of no pods: " + got
+		}
+		return ""
+	})
+	f.make(escapeJob("waits", 50, nil)) // holds up its queue
 	refusals, harmless := refusals(), harmless()
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		a := refusals[name]

@@ -400,8 +400,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "any grace period", folder: "batch-platform", by: "check",
-		says:  "job with a year to end: admitted",
-		edits: []edit{{"kubernetes/system/admission-policies.yaml", `<= variables\.grace\)`, ">= 0)"}},
+		says:  "job with a year to end after a probe: admitted",
+		edits: []edit{{"kubernetes/system/admission-policies.yaml", `<= variables\.grace`, ">= 0"}},
 	},
 	{
 		name: "anti-affinity to others and domains for itself", folder: "batch-platform", by: "check",
@@ -421,6 +421,22 @@ var mutants = []mutant{
 			},
 			{"kubernetes/system/admission-policies.yaml", `variables\.exclusive\.all\(k, `, "${0}true || "},
 			{"kubernetes/system/admission-policies.yaml", `startsWith\('jobset\.sigs`, "startsWith('jobsets.sigs"},
+		},
+	},
+	{
+		name: "pods that outlive their job", folder: "batch-platform", by: "check",
+		says: "job that is deleted without its pods: admitted",
+		also: []string{
+			"job that is deleted without its pods, by the deprecated field: admitted", "job with a finalizer: admitted",
+			"job of another controller: admitted", "job with a scheduling gate: admitted",
+			"job with pods that are replaced while they end: admitted",
+		},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `!= 'Orphan'`, "!= 'None'"},
+			{"kubernetes/system/admission-policies.yaml", `\?metadata\.finalizers\.`, "?metadata.names."},
+			{"kubernetes/system/admission-policies.yaml", `s\.\?managedBy\.`, "s.?manager."},
+			{"kubernetes/system/admission-policies.yaml", `\?schedulingGates\.`, "?gates."},
+			{"kubernetes/system/admission-policies.yaml", `orValue\(''\) != 'Failed'`, "orValue('Failed') != 'Failed'"},
 		},
 	},
 	{
@@ -447,8 +463,8 @@ var mutants = []mutant{
 		edits: []edit{
 			{
 				"kubernetes/system/admission-policies.yaml",
-				`\|\| !oldObject\.spec\.\?suspend\.orValue\(false\)`,
-				"|| true",
+				`\|\| oldObject\.spec\.\?suspend`,
+				"|| true $0",
 			},
 		},
 	},

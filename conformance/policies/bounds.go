@@ -78,6 +78,11 @@ func outOfBounds(q queue) []request {
 	set("resource claims", "remove resourceClaims", "resourceClaims", []any{map[string]any{"name": "gpu"}})
 	set("half a minute to end", "", "terminationGracePeriodSeconds", int64(30))
 	set("a year to end", "lower terminationGracePeriodSeconds", "terminationGracePeriodSeconds", int64(31536000))
+	try("a year to end after a probe", "lower terminationGracePeriodSeconds", func(pod map[string]any) {
+		container := worker(counted)
+		container["startupProbe"] = map[string]any{"terminationGracePeriodSeconds": int64(31536000)}
+		pod["initContainers"] = []any{container}
+	})
 
 	toleration := func(name string, fields map[string]any) {
 		set(name, "must not tolerate", "tolerations", []any{fields})
@@ -134,7 +139,7 @@ func outOfBounds(q queue) []request {
 
 // kueueCases returns the requests with a queue that concern only Kueue's policies.
 func kueueCases(q queue) []request {
-	const hand, child, reserved = "only Kueue may start a job", "this Job belongs to a JobSet",
+	const hand, child, reserved = "only Kueue may start or stop a job", "this Job belongs to a JobSet",
 		"remove the labels and annotations"
 	of := func(fields map[string]any, edit func(metadata, spec map[string]any)) map[string]any {
 		edit(fields["metadata"].(map[string]any), fields["spec"].(map[string]any))
@@ -167,7 +172,8 @@ func kueueCases(q queue) []request {
 		{"job of another scheduler", member, jobKind, other, nil, "remove schedulerName"},
 		{"job that is started by hand", member, jobKind, suspended(false), suspended(true), hand},
 		{"job that is started by Kueue", kueueController, jobKind, suspended(false), suspended(true), ""},
-		{"job that is stopped by hand", member, jobKind, suspended(true), suspended(false), ""},
+		{"job that is stopped by hand", member, jobKind, suspended(true), suspended(false), hand},
+		{"job that is stopped by Kueue", kueueController, jobKind, suspended(true), suspended(false), ""},
 		{"job that Kueue gives its nodes", kueueController, jobKind, elsewhere, job(q), ""},
 		{"job of a jobset with more pods", member, jobKind, parallel(9), parallel(1), child},
 		{"job of a jobset with more pods by the jobset", jobSetController, jobKind, parallel(9), parallel(1), ""},

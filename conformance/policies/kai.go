@@ -43,8 +43,8 @@ func asKAI(requests []request) []request {
 
 // kaiObject changes a Job or JobSet, and returns it; other objects stay.
 func kaiObject(fields map[string]any) map[string]any {
-	if fields == nil {
-		return nil
+	if fields == nil || fields["kind"] == deleteOptions {
+		return fields
 	}
 	if labels, ok := fields["metadata"].(map[string]any)["labels"].(map[string]any); ok {
 		if name, queued := labels[queueLabel]; queued {

@@ -1,10 +1,12 @@
 package policies
 
+import "fmt"
+
 // blocking returns requests with a queue for jobs whose pods would keep the pods of other
 // teams away from nodes. Some of the requests only look similar, and must be admitted.
 func blocking(q queue) []request {
 	const (
-		others    = "must not reach other namespaces"
+		others    = "must select only pods of its own namespace"
 		domain    = "topologyKey topology.kubernetes.io/region is not allowed"
 		exclusive = "exclusive-topology"
 		key       = "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -29,6 +31,8 @@ func blocking(q queue) []request {
 	another := func() fields { return fields{"topologyKey": host, "namespaces": []any{"kube-system"}} }
 	affinity("to another namespace", others, "podAntiAffinity", required, another())
 	affinity("to another namespace", others, "podAffinity", preferred, another())
+	affinity("to a list with its own namespace", others, "podAffinity", required,
+		fields{"topologyKey": host, "namespaces": []any{"team-a"}})
 	affinity("to all namespaces", others, "podAntiAffinity", required,
 		fields{"topologyKey": host, "namespaceSelector": fields{}})
 	affinity("to some namespaces", others, "podAntiAffinity", preferred, fields{
@@ -69,18 +73,18 @@ func blocking(q queue) []request {
 		request{"jobset of an exclusive topology that was there", collector, jobSetKind, whole(), whole(), ""},
 		request{"jobset with a job of an exclusive topology", member, jobSetKind, part, nil, exclusive})
 	// The order of a map's keys is another one each time.
-	child := func() fields {
+	child := func(i int) fields {
 		fields := job(q)
-		labels := map[string]any{"a": "b"}
+		labels := map[string]any{"child": fmt.Sprint(i)}
 		for _, name := range []string{"job-key", "job-index", "jobset-name", "replicatedjob-name", "restart-attempt"} {
 			labels["jobset.sigs.k8s.io/"+name] = "x"
 		}
 		podTemplates(fields)[0]["metadata"] = map[string]any{"labels": labels}
 		return fields
 	}
-	for range 5 {
+	for i := range 5 {
 		out = append(out,
-			request{"job with labels of JobSet that were there", collector, jobKind, child(), child(), ""})
+			request{"job with labels of JobSet that were there", collector, jobKind, child(i), child(i), ""})
 	}
 	return append(out, tried(q, "a label of JobSet", "remove the labels of jobset.sigs.k8s.io", func(template fields) {
 		template["metadata"] = fields{"labels": fields{"jobset.sigs.k8s.io/job-key": "x"}}

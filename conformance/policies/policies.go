@@ -6,6 +6,7 @@ package policies
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -83,6 +85,7 @@ func Check(folder fs.FS) []error {
 			requests = append(requests, cases(q, classes)...)
 			requests = append(requests, outOfBounds(q)...)
 			requests = append(requests, blocking(q)...)
+			requests = append(requests, lasting(q)...)
 			if !kai {
 				requests = append(requests, kueueCases(q)...)
 			}
@@ -129,8 +132,19 @@ func Check(folder fs.FS) []error {
 type policy struct {
 	*admissionv1.ValidatingAdmissionPolicy
 	namespaces labels.Selector
-	validator  validating.Validator
+	*evaluator
 }
+
+// evaluator is a compiled policy with its decisions about requests: the folders of a process
+// have most policies and requests in common.
+type evaluator struct {
+	validator validating.Validator
+	mutex     sync.Mutex
+	decisions map[string][]validating.PolicyDecision
+}
+
+// evaluators are the evaluators of a process, by the text of the policy.
+var evaluators sync.Map
 
 // load reads the policies, each followed by its binding, and compiles them.
 func load(folder fs.FS) ([]policy, error) {
@@ -168,9 +182,16 @@ func load(folder fs.FS) ([]policy, error) {
 						p.Name)
 			}
 		}
-		if p.validator, err = compile(p.ValidatingAdmissionPolicy); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		known, found := evaluators.Load(string(documents[i]))
+		if !found {
+			validator, err := compile(p.ValidatingAdmissionPolicy)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			known, _ = evaluators.LoadOrStore(string(documents[i]),
+				&evaluator{validator: validator, decisions: map[string][]validating.PolicyDecision{}})
 		}
+		p.evaluator = known.(*evaluator)
 		out = append(out, p)
 	}
 	return out, nil
@@ -500,7 +521,7 @@ type request struct {
 	name        string
 	user        string
 	kind        schema.GroupVersionKind
-	object, old map[string]any // old is nil when object is created
+	object, old map[string]any // old is nil when object is created; object is DeleteOptions when old is deleted
 	refused     string         // part of the message; "" where it is admitted
 }
 
@@ -665,8 +686,14 @@ func (r request) check(policies []policy, namespace *corev1.Namespace) error {
 	return nil
 }
 
+// deleteOptions is the kind of the object of a request that deletes.
+const deleteOptions = "DeleteOptions"
+
 func (r request) operation() admission.Operation {
-	if r.old != nil {
+	switch {
+	case r.object["kind"] == deleteOptions:
+		return admission.Delete
+	case r.old != nil:
 		return admission.Update
 	}
 	return admission.Create
@@ -697,18 +724,44 @@ func contains[T ~string](list []T, want T) bool {
 	return false
 }
 
-func (p policy) evaluate(r request, namespace *corev1.Namespace) []validating.PolicyDecision {
-	// An untyped nil tells the evaluator that there is no old object.
-	var object, old runtime.Object = r.typed(r.object), nil
+// evaluate returns the decisions of a policy about a request to a namespace.
+func (e *evaluator) evaluate(r request, namespace *corev1.Namespace) []validating.PolicyDecision {
+	key, err := json.Marshal([]any{r.user, r.kind, r.object, r.old, namespace})
+	if err != nil {
+		panic(err) // a mistake of this package
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	decisions, found := e.decisions[string(key)]
+	if !found {
+		decisions = e.decide(r, namespace)
+		e.decisions[string(key)] = decisions
+	}
+	return decisions
+}
+
+// decide evaluates a policy for a request.
+func (e *evaluator) decide(r request, namespace *corev1.Namespace) []validating.PolicyDecision {
+	// An untyped nil tells the evaluator that there is no object.
+	var object, old, options runtime.Object
 	if r.old != nil {
 		old = r.typed(r.old)
 	}
+	if r.operation() == admission.Delete {
+		how := &metav1.DeleteOptions{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.object, how); err != nil {
+			panic(err) // a mistake of this package
+		}
+		options = how
+	} else {
+		object = r.typed(r.object)
+	}
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(object, old, r.kind, namespace.Name, "x", r.resource(), "",
-			r.operation(), nil, false, &user.DefaultInfo{Name: r.user}),
+			r.operation(), options, false, &user.DefaultInfo{Name: r.user}),
 		VersionedKind: r.kind, VersionedObject: object, VersionedOldObject: old,
 	}
-	return p.validator.Validate(context.Background(), r.resource(), attributes, nil, namespace,
+	return e.validator.Validate(context.Background(), r.resource(), attributes, nil, namespace,
 		celconfig.RuntimeCELCostBudget, nil).Decisions
 }
 

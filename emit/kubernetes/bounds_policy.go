@@ -158,9 +158,12 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 	add("variables.kept || variables.elsewhere == []", "",
 		"'pods must run on the nodes of their queue: remove ' + variables.elsewhere.join(', ')\n"+
 			"+ ', or ask an administrator to allow it in the blueprint'\n")
-	add("variables.kept || variables.pods.all(p, p.?terminationGracePeriodSeconds.orValue(30) <= variables.grace)", "",
+	add("variables.kept || variables.pods.all(p, p.?terminationGracePeriodSeconds.orValue(30) <= variables.grace\n"+
+		"&& (p.containers + p.?initContainers.orValue([])).all(c, ['livenessProbe', 'startupProbe'].all(k,\n"+
+		"c[?k].terminationGracePeriodSeconds.orValue(0) <= variables.grace)))\n",
+		"lower terminationGracePeriodSeconds of the pods and of their probes",
 		"'pods of queue ' + variables.queue + ' may take at most ' + string(variables.grace)\n"+
-			"+ ' seconds to end: lower terminationGracePeriodSeconds'\n")
+			"+ ' seconds to end: lower terminationGracePeriodSeconds of the pods and of their probes'\n")
 	add("variables.kept || variables.tolerated == [] || 'tolerations' in variables.allow", "",
 		"'pods of queue ' + variables.queue + ' must not tolerate ' + variables.tolerated.join(', ')\n"+
 			"+ ': remove the toleration; the nodes of the queue have the taints ' + variables.taints.join(', ')\n")

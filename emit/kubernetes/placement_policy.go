@@ -15,7 +15,7 @@ import (
 // exclusiveAnnotation gives each Job of a JobSet a topology domain of its own. JobSet
 // then adds anti-affinity to the pods of all JobSets in all namespaces. It reads the
 // annotation of the JobSet, of a template of its Jobs, and of pods. Source: JobSet 0.12,
-// api/jobset/v1alpha2 and pkg/webhooks/pod_admission_webhook.go.
+// api/jobset/v1alpha2 and pkg/webhooks/pod_webhook.go.
 const exclusiveAnnotation = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
 // domains are the node labels that affinity and topology spread constraints can name: a
@@ -30,8 +30,10 @@ var domains = []string{
 // pods of other teams away from nodes:
 //
 //   - kube-scheduler honors the anti-affinity of a running pod for every pod that comes
-//     later, in all namespaces that the term names;
-//   - a topology domain such as a region, or the operating system, contains all nodes;
+//     later, in all namespaces that the term names. The ResourceQuota of affinityQuota
+//     refuses pods with such a list, even if it names their own namespace only;
+//   - a topology domain such as a region, or the operating system, contains all nodes. In
+//     its own namespace it blocks nobody else: this is a second guard;
 //   - JobSet's exclusive topology is anti-affinity to all namespaces. It is right for the
 //     slices of multi-host TPUs only, which a Job takes whole;
 //   - pods with the labels of JobSet count as pods of a JobSet in those terms.
@@ -59,9 +61,8 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 			".filter(l, l.exists(k, k.startsWith('jobset.sigs.k8s.io/')))"
 	}
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
-		{Name: "others", Expression: flattenCEL(affinities + ".filter(k, " + terms + "\n" +
-			".exists(t, has(t.namespaceSelector)\n" +
-			"|| t.?namespaces.orValue([]).exists(n, n != request.namespace)))")},
+		{Name: "others", Expression: affinities + ".filter(k, variables.pods.exists(p, " + terms + "\n" +
+			".exists(t, has(t.namespaceSelector) || t.?namespaces.orValue([]) != [])))\n"},
 		{Name: "domains", Expression: flattenCEL("(" + affinities + ".map(k, " + terms + "\n" +
 			".map(t, t.topologyKey).join('\\n')).join('\\n').split('\\n')\n" +
 			"+ p.?topologySpreadConstraints.orValue([]).map(c, c.topologyKey))\n" +
@@ -81,7 +82,7 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 		})
 	}
 	add("variables.kept || variables.others == []", "",
-		"variables.others.join(' and ') + ' must not reach other namespaces, where it keeps pods off nodes: '\n"+
+		"variables.others.join(' and ') + ' must select only pods of its own namespace: '\n"+
 			"+ 'remove namespaces and namespaceSelector'\n")
 	add("variables.kept || variables.domains == []", "",
 		"'topologyKey ' + variables.domains.join(', ')\n"+
@@ -100,8 +101,8 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 }
 
 // affinityQuota returns the quota that refuses pods with affinity to pods of other
-// namespaces, behind the policy jobsBlockNobody. It returns nil for a team with TPU slices:
-// JobSet gives its pods such terms.
+// namespaces, behind the policy jobsBlockNobody. It returns nil for a team whose jobs can
+// have TPU slices for themselves: JobSet gives their pods such terms.
 func affinityQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
 	if p.TakesSlices(t) {
 		return nil

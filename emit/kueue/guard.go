@@ -55,6 +55,8 @@ var reservedNames = []string{
 // Guard adds rules to the policy on jobs. The policy then also refuses:
 //
 //   - a start by hand: until Kueue stops the job, its pods run on any node;
+//   - a stop by hand: Kueue starts the job again at once, with new pods while the old ones
+//     still end. It does the same to a running Job that changes its number of pods;
 //   - a change to a Job of a JobSet: Kueue charges the JobSet once, and does not
 //     count the pods of its Jobs again;
 //   - the reservedNames: Kueue gives them precedence over the queue that the job
@@ -69,8 +71,8 @@ func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	policy.Spec.Validations = append(policy.Spec.Validations,
 		admissionv1.Validation{
 			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
-				"|| !oldObject.spec.?suspend.orValue(false) || object.spec.?suspend.orValue(false)\n",
-			Message: "only Kueue may start a job, when quota is free: leave spec.suspend unchanged",
+				"|| oldObject.spec.?suspend.orValue(false) == object.spec.?suspend.orValue(false)\n",
+			Message: "only Kueue may start or stop a job: leave out spec.suspend, and delete the job to stop it",
 		},
 		admissionv1.Validation{
 			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
@@ -78,6 +80,13 @@ func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 				"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n" +
 				"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
 			Message: "this Job belongs to a JobSet: change the JobSet, or delete the JobSet and submit another one",
+		},
+		admissionv1.Validation{
+			Expression: "variables.byController || request.operation != 'UPDATE' || request.kind.kind != 'Job'\n" +
+				"|| oldObject.spec.?suspend.orValue(false)\n" +
+				"|| dyn(object).spec.?parallelism == dyn(oldObject).spec.?parallelism\n" +
+				"&& dyn(object).spec.?completions == dyn(oldObject).spec.?completions\n",
+			Message: "the pods of a running job cannot become more or fewer: delete the job, and submit it again",
 		},
 		admissionv1.Validation{
 			Expression: reserved + ".all(n, request.operation == 'UPDATE'\n" +
