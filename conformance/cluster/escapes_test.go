@@ -382,7 +382,8 @@ func (f *folder) escapes() {
 	f.runs("set-job-0-0", 1)
 	f.make(escapeJob("empty", 0, func(job, _ fields) { delete(job["spec"].(fields), "completions") }))
 	f.eventually(func() string {
-		if got := f.kubectl("get", "job/empty", "--namespace=team-a", "--output=jsonpath={.spec.suspend}"); got != "false" {
+		got := f.kubectl("get", "job/empty", "--namespace=team-a", "--output=jsonpath={.spec.suspend}")
+		if got != "false" {
 			return "Kueue has not started the Job of no pods: " + got
 		}
 		return ""

@@ -123,7 +123,10 @@ func TestCheck(t *testing.T) {
 			"any scheduler", "'default-scheduler'] ||", "'default-scheduler', 'other'] ||",
 			"job of another scheduler: admitted",
 		},
-		{"any grace period of probes", "orValue(0) <= variables.grace", "orValue(0) >= 0", "job with a year to end after a probe: admitted"},
+		{
+			"any grace period of probes", "orValue(0) <= variables.grace", "orValue(0) >= 0",
+			"job with a year to end after a probe: admitted",
+		},
 		{
 			"tolerations by half a key", "x.startsWith(t.?key.orValue('') + '=')", "x.startsWith(t.?key.orValue(''))",
 			"job with tolerations of half a key: admitted",
@@ -168,7 +171,10 @@ func TestCheck(t *testing.T) {
 			"jobs not started by Kueue", "kueue-controller-manager'\n", "kueue-controller'\n",
 			"job that is started by Kueue: refused",
 		},
-		{"more pods of a jobset", "object.spec == oldObject.spec && ", "", "job of a jobset with more pods: refused with"},
+		{
+			"more pods of a jobset", "object.spec == oldObject.spec && ", "",
+			"job of a jobset with more pods: refused with",
+		},
 		{
 			"jobs leave their jobset", "object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences",
 			"true", "job of a jobset that leaves it: admitted",

@@ -26,8 +26,8 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +
 			"queues"},
-		{"`must select only pods of its own namespace`", "remove `namespaces` and `namespaceSelector` from the affinity of the " +
-			"pods: a term without them means pods of your team's namespace"},
+		{"`must select only pods of its own namespace`", "remove `namespaces` and `namespaceSelector` from the " +
+			"affinity of the pods: a term without them means pods of your team's namespace"},
 		{"`topologyKey`", "use a key in the message, such as `kubernetes.io/hostname`"},
 		{"`exclusive-topology`", exclusiveCure(p)},
 		{"`remove the labels of jobset.sigs.k8s.io`", "remove these labels from the pods of the job: JobSet sets them"},
@@ -36,11 +36,11 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`no quota counts the volumes of spec.volumeClaimPolicies`", instead},
 		{"`seconds to end: lower`", "lower `terminationGracePeriodSeconds` of the pods, and of their probes, to the " +
 			"limit in the message"},
-		{"`set podReplacementPolicy of the Job`", "set `podReplacementPolicy: Failed` in the `spec` of the Job: a pod is " +
-			"replaced when it has ended"},
+		{"`set podReplacementPolicy of the Job`", "set `podReplacementPolicy: Failed` in the `spec` of the Job: a " +
+			"pod is replaced when it has ended"},
 		{"`remove the finalizers`, `remove managedBy`, `remove schedulingGates`", "remove the fields in the message"},
-		{"`delete the job together with its pods`", "delete the job without `--cascade=orphan`; a client of the API sets " +
-			"`propagationPolicy` to `Background`"},
+		{"`delete the job together with its pods`", "delete the job without `--cascade=orphan`; a client of the API " +
+			"sets `propagationPolicy` to `Background`"},
 		{"`only headless Services are allowed here`", "set `clusterIP: None` in the Service"},
 		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
 			"Jobs"},
@@ -74,8 +74,8 @@ func exclusiveCure(p *ir.Platform) markup {
 // kueueRefused returns the messages of the policies for Kueue.
 func kueueRefused() [][]markup {
 	return [][]markup{
-		{"`only Kueue may start or stop a job`", "leave `suspend` as it is: Kueue starts the job when quota is free. To " +
-			"stop a job, delete it"},
+		{"`only Kueue may start or stop a job`", "leave `suspend` as it is: Kueue starts the job when quota is free. " +
+			"To stop a job, delete it"},
 		{"`the pods of a running job cannot become`", "delete the job and submit it with another number of pods"},
 		{"`this Job belongs to a JobSet`", "change the JobSet, or delete it and submit another one"},
 		{"`Kueue would take the quota or the priority of the job from them`", "remove the labels and annotations in " +

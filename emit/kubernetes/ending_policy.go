@@ -47,7 +47,8 @@ func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAd
 	managers := func(object string) string {
 		return specs(object) + ".map(s, s.?managedBy.orValue(''))\n" +
 			".filter(m, !(m in ['', 'kubernetes.io/job-controller']))\n" +
-			"+ (has(dyn(" + object + ").spec.replicatedJobs) ? [dyn(" + object + ").spec.?managedBy.orValue('')] : [])\n" +
+			"+ (has(dyn(" + object + ").spec.replicatedJobs)\n? [dyn(" + object +
+			").spec.?managedBy.orValue('')] : [])\n" +
 			".filter(m, !(m in ['', 'jobset.sigs.k8s.io/jobset-controller']))\n"
 	}
 	// Jobs that replace slow pods before they have ended. With a podFailurePolicy, the API
@@ -82,12 +83,14 @@ func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAd
 		"remove managedBy", "'remove managedBy: no controller ' + variables.managers.join(', ')\n"+
 			"+ ' starts pods here, and the job would keep its quota'\n")
 	// Kueue adds a gate to a job that asks to grow while it runs; jobsAreQueued refuses that.
+	gates := ir.Choose(p.Scheduler, ".filter(g, g.name != 'kueue.x-k8s.io/elastic-job'\n"+
+		"|| !object.metadata.?annotations[?'kueue.x-k8s.io/elastic-job'].hasValue())", "")
 	add("request.operation == 'DELETE' || variables.kept\n"+
-		"|| variables.pods.all(p, p.?schedulingGates.orValue([]).all(g, g.name == 'kueue.x-k8s.io/elastic-job'\n"+
-		"&& object.metadata.?annotations[?'kueue.x-k8s.io/elastic-job'].hasValue()))\n",
+		"|| variables.pods.all(p, p.?schedulingGates.orValue([])"+gates+" == [])\n",
 		"remove schedulingGates: the job would keep its quota while its pods wait", "")
 	add(kept+"variables.hasty.size() <= ("+hasty("oldObject")+").size()\n|| variables.hasty == []\n",
 		"pods may take more than "+strconv.Itoa(shortGrace)+
-			" seconds to end, and their replacements would start meanwhile: set podReplacementPolicy of the Job to Failed, or lower terminationGracePeriodSeconds", "")
+			" seconds to end, and their replacements would start meanwhile: "+
+			"set podReplacementPolicy of the Job to Failed, or lower terminationGracePeriodSeconds", "")
 	return policy
 }

@@ -117,10 +117,12 @@ func TestExistingClusterObjects(t *testing.T) {
 		"PriorityClass research-high", "PriorityClass research-low",
 		"ResourceFlavor research-l4", "ResourceFlavor research-l4-spot",
 		"ValidatingAdmissionPolicy research-jobs-are-queued", "ValidatingAdmissionPolicy research-jobs-block-nobody",
+		"ValidatingAdmissionPolicy research-jobs-end-with-their-pods",
 		"ValidatingAdmissionPolicy research-jobs-stay-in-bounds",
 		"ValidatingAdmissionPolicy research-services-are-headless",
 		"ValidatingAdmissionPolicyBinding research-jobs-are-queued",
 		"ValidatingAdmissionPolicyBinding research-jobs-block-nobody",
+		"ValidatingAdmissionPolicyBinding research-jobs-end-with-their-pods",
 		"ValidatingAdmissionPolicyBinding research-jobs-stay-in-bounds",
 		"ValidatingAdmissionPolicyBinding research-services-are-headless",
 	}

@@ -909,9 +909,9 @@ var edits = []edit{
 	// Permissions of jobs.
 	{
 		name: "grace period", blueprint: "batch-platform", old: `lp: {priority: 10,`,
-		new: `lp: {priority: 10, maxGraceSeconds: 120,`,
+		new: `lp: {priority: 10, maxGraceSeconds: 600,`,
 		summary: []string{
-			"queues | all 4 teams: longest time that pods may take to end in lp: 600 -> 120 seconds",
+			"queues | all 4 teams: longest time that pods may take to end in lp: 120 -> 600 seconds",
 		},
 	},
 	{
