@@ -414,7 +414,7 @@ var mutants = []mutant{
 		},
 		edits: []edit{
 			{"kubernetes/system/admission-policies.yaml", `has\(t\.namespaceSelector\)`, "false"},
-			{"kubernetes/system/admission-policies.yaml", `n != request\.namespace`, "false"},
+			{"kubernetes/system/admission-policies.yaml", `t\.\?namespaces\.orValue`, "t.?names.orValue"},
 			{
 				"kubernetes/system/admission-policies.yaml", `k != '' && !\(k in \['kubernetes`,
 				"false && !(k in ['kubernetes",
