@@ -552,12 +552,6 @@ func (f *folder) makeAs(team string, object fields) {
 	}
 }
 
-// tried makes an attempt that must be accepted.
-func (f *folder) tried(a attempt) {
-	f.Helper()
-	f.kubectl(append(slices.Clone(a.args), f.member("team-a")...)...)
-}
-
 // runs waits until a Job of team-a has the given number of running pods.
 func (f *folder) runs(job string, want int) {
 	f.Helper()
