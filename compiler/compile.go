@@ -81,6 +81,9 @@ type Result struct {
 	Plan *ir.Platform
 	// Findings are the user's mistakes, warnings and notes.
 	Findings diag.List
+	// OutOfMemory reports whether the compilation exceeded MaxMemory, which is then the
+	// only finding.
+	OutOfMemory bool
 	// Place returns the place of a field that the blueprint sets, for findings of later
 	// stages: the place of its name if key is true, otherwise of its value. An element of
 	// a list is diag.Index. It is nil if Plan is nil.

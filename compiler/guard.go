@@ -96,7 +96,7 @@ func (c *compilation) outOfTime() *Result {
 
 // outOfMemory returns the result of a compilation that took too much memory.
 func (c *compilation) outOfMemory() *Result {
-	res := &Result{}
+	res := &Result{OutOfMemory: true}
 	res.Findings.Add(c.memoryFinding())
 	return res
 }

@@ -31,6 +31,10 @@ const (
 	confinedLifeline = 4
 )
 
+// exitOutOfMemory is the exit code of a confined process that exceeded the memory limit
+// and has shown nothing.
+const exitOutOfMemory = 100
+
 // confinement runs a command in a process whose memory the operating system limits:
 // evaluation can ask for several times the memory limit in one step, which nothing
 // in the process itself can stop. Starting that process takes about as long as
@@ -109,9 +113,14 @@ func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*
 	}
 	in.RefuseUnbounded = c != nil && !c.inside
 	res, err := compiler.Compile(ctx, in)
-	if c != nil && c.inside && res != nil && slices.ContainsFunc(res.Findings.Sorted(), exceedsLimit) {
-		// The evaluation that was given up still runs. It must not end the process while
-		// the process shows the finding: the first process would show the finding again.
+	if c != nil && c.inside && res.OutOfMemory {
+		// The evaluation that was given up still runs, and can end this process at any
+		// moment. The first process shows the finding in both cases.
+		return res, exitError{exitOutOfMemory}
+	}
+	if c != nil && c.inside && slices.ContainsFunc(res.Findings.Sorted(), exceedsLimit) {
+		// The same is true of a compilation that took too long, but only this process can
+		// show that.
 		if err := limitMemory(math.MaxInt64 / 2); err != nil {
 			return nil, fmt.Errorf("lifting the limit of memory: %w", err)
 		}
@@ -183,6 +192,8 @@ func (c *confinement) runConfined(ctx context.Context, limit int64) ending {
 		return ending{code: exitClean}
 	case !errors.As(err, &failed):
 		return ending{err: err}
+	case failed.ExitCode() == exitOutOfMemory:
+		return ending{outOfMemory: true}
 	case lastWords.Len() > 0 || !failed.Exited():
 		if ranOutOfMemory(lastWords.String(), peakMemory(failed.SysUsage()), limit) {
 			return ending{outOfMemory: true}
