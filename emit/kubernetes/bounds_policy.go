@@ -183,8 +183,9 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 }
 
 // jobPolicy returns a policy on the pods of Jobs and JobSets in the queues of tiers. Its
-// variables are queue, tier, pods, a list of pod specs, and kept: a pod template that the
-// API server has admitted before stays valid.
+// variables are queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template
+// that the API server has admitted before stays valid. A job without a queue of its team is
+// unqueued: jobsAreQueued refuses it, and a second reason would hide that one.
 func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admissionv1.ValidatingAdmissionPolicy {
 	names := make([]string, len(tiers))
 	for i, b := range tiers {
@@ -201,9 +202,8 @@ func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admiss
 		{Name: "queue", Expression: fmt.Sprintf("object.metadata.?labels[?'%s'].orValue('')", p.QueueLabel())},
 		{Name: "tier", Expression: s.tier(p)},
 		{Name: "pods", Expression: podSpecs("object")},
-		// jobsAreQueued handles a queue that does not belong to the team.
-		{Name: "kept", Expression: "!(variables.tier in " + celList(names) + ")\n" +
-			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
+		{Name: "unqueued", Expression: "!(variables.tier in " + celList(names) + ")\n"},
+		{Name: "kept", Expression: "variables.unqueued || request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
 	}
 	return policy
 }

@@ -70,10 +70,12 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 		{Name: "exclusive", Expression: exclusive("object")},
 		{Name: "slices", Expression: tierTable(tiers, func(b bounds) string { return strconv.FormatBool(b.slices) },
 			"false")},
-		{Name: "keptExclusive", Expression: "request.operation == 'UPDATE' && variables.exclusive == (" +
+		{Name: "keptExclusive", Expression: "variables.unqueued\n" +
+			"|| request.operation == 'UPDATE' && variables.exclusive == (" +
 			exclusive("oldObject") + ")\n"},
 		{Name: "marked", Expression: marked("object") + "\n"},
-		{Name: "keptMarked", Expression: "request.operation == 'UPDATE' && variables.marked == (" +
+		{Name: "keptMarked", Expression: "variables.unqueued\n" +
+			"|| request.operation == 'UPDATE' && variables.marked == (" +
 			marked("oldObject") + ")\n"},
 	}...)
 	add := func(expression, message, messageExpression string) {
