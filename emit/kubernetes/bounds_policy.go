@@ -203,7 +203,8 @@ func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admiss
 		{Name: "tier", Expression: s.tier(p)},
 		{Name: "pods", Expression: podSpecs("object")},
 		{Name: "unqueued", Expression: "!(variables.tier in " + celList(names) + ")\n"},
-		{Name: "kept", Expression: "variables.unqueued || request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
+		{Name: "kept", Expression: "variables.unqueued " +
+			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
 	}
 	return policy
 }
