@@ -346,6 +346,7 @@ type AnyReservation struct {
 // FlexStart mirrors #FlexStart.
 type FlexStart struct {
 	Queued        bool `json:"queued"`
+	Retries       int  `json:"retries"`
 	MaxRunSeconds int  `json:"maxRunSeconds"`
 }
 
@@ -439,6 +440,7 @@ type Team struct {
 	Roles           []string                    `json:"roles"`
 	ServiceAccount  *string                     `json:"serviceAccount"`
 	Allow           []string                    `json:"allow"`
+	MaxJobs         int                         `json:"maxJobs"`
 	Labels          map[string]string           `json:"labels"`
 	Quota           map[string]map[string]Quota `json:"quota"`
 	Queues          map[string]QueueNames       `json:"queues"`

@@ -30,6 +30,7 @@ var authorities = []string{
 	"Google Cloud documentation, ",
 	"JobSet 0.12, CHANGELOG/",
 	"JobSet 0.12, config/",
+	"JobSet issues, ",
 	"JobSet v1alpha2 API, ",
 	"KAI Scheduler 0.12, pkg/",
 	"KAI Scheduler chart, ",

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
@@ -45,6 +44,9 @@ const (
 	provisioningController = v1beta2.ProvisioningRequestControllerName
 	queuedClass            = "queued-provisioning.gke.io"
 )
+
+// usualRetries is the default of the field retries in a blueprint.
+const usualRetries = 340
 
 // planCapacities makes a capacity of each flavor that a queue uses, and of each node
 // pool for jobs that no flavor selects.
@@ -127,7 +129,7 @@ func (inv *inventory) flavorUses() map[string]*usage {
 		}
 		for name, onFlavors := range queueChecks(q.value) {
 			if config := queued[name]; config != nil {
-				markQueued(out, q.value, config.Spec.ManagedResources, onFlavors)
+				markQueued(out, q.value, config.Spec, onFlavors)
 			}
 		}
 	}
@@ -135,16 +137,23 @@ func (inv *inventory) flavorUses() map[string]*usage {
 }
 
 // markQueued marks the flavors of a queue that a check of queued provisioning holds up.
-// The check manages some resources, or all if managed is empty. It is on some flavors, or
+// The check manages some resources, or all if config names none. It is on some flavors, or
 // on all if onFlavors is nil.
-func markQueued(uses map[string]*usage, q v1beta2.ClusterQueue, managed []corev1.ResourceName, onFlavors []string) {
+func markQueued(
+	uses map[string]*usage, q v1beta2.ClusterQueue, config v1beta2.ProvisioningRequestConfigSpec, onFlavors []string,
+) {
+	managed, retries := config.ManagedResources, int32(3) // Kueue's default
+	if s := config.RetryStrategy; s != nil && s.BackoffLimitCount != nil {
+		retries = *s.BackoffLimitCount
+	}
 	for _, g := range q.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
 			manages := len(managed) == 0 || slices.ContainsFunc(f.Resources, func(r v1beta2.ResourceQuota) bool {
 				return slices.Contains(managed, r.Name) && (!r.NominalQuota.IsZero() || len(f.Resources) == 1)
 			})
 			if manages && (onFlavors == nil || slices.Contains(onFlavors, string(f.Name))) {
-				uses[string(f.Name)].queued = true
+				u := uses[string(f.Name)]
+				u.queued, u.retries = true, int(retries)
 			}
 		}
 	}
@@ -209,6 +218,9 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 	}
 	if u.queued {
 		c.consumption = queuedOption(c.pool)
+		if u.retries != usualRetries {
+			c.consumption.value = append(c.consumption.value.([]setting), setting{"retries", u.retries})
+		}
 	}
 	d.capacities = append(d.capacities, c)
 	switch h := c.hardware; {

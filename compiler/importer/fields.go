@@ -100,8 +100,9 @@ func fieldRows() []fieldRow {
 			consequence: "the resources follow from the machine of the capacity",
 		},
 		{
-			kind: "ProvisioningRequestConfig", field: "retryStrategy", status: NoPart,
-			consequence: "Kueue uses its default number and times of retries",
+			kind: "ProvisioningRequestConfig", field: "retryStrategy", status: Approximated, becomes: "capacity",
+			consequence: "the number of retries is the same; the first is after one minute, and each later one after " +
+				"twice the time, at most 30 minutes",
 		},
 		{
 			kind: "ProvisioningRequestConfig", field: "podSetUpdates", status: Approximated, becomes: "capacity",

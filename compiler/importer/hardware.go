@@ -381,6 +381,7 @@ type usage struct {
 	accelerators map[string]int64 // by resource; a resource without quota is 0
 	vcpus        bool             // a queue counts vCPUs
 	queued       bool             // a check of queued provisioning holds up its jobs
+	retries      int              // of that check
 	ratios       []ratio
 	milliCPU     int64
 	bytes        int64

@@ -40,6 +40,15 @@ func (p *Platform) KueueVersion() string {
 	return p.Versions.Kueue
 }
 
+// JobSetVersion returns the release of JobSet in the cluster: the release that others run
+// there, or the release that the platform installs.
+func (p *Platform) JobSetVersion() string {
+	if p.OthersRunJobSet() {
+		return p.Cluster.Existing.JobSet.Version
+	}
+	return p.Versions.JobSet
+}
+
 // OwnsCluster reports whether the platform creates its cluster.
 func (p *Platform) OwnsCluster() bool { return p.Cluster.Existing == nil }
 

@@ -25,7 +25,10 @@ type Platform struct {
 	// teams' namespaces, by key.
 	Labels []KeyValue
 
-	Versions   Versions
+	Versions Versions
+	// Defects are the known defects of the releases of Kueue and JobSet that the platform
+	// uses, by name.
+	Defects    []string
 	Scheduler  Scheduler
 	Network    Network
 	Images     Images
@@ -287,6 +290,8 @@ type Capacity struct {
 	// NodeTaints are all taints of the nodes. The ResourceFlavor lists the same taints.
 	NodeTaints []Taint
 
+	// Retries is how often a queued request for nodes that fails is repeated.
+	Retries int
 	// AdmissionCheck is the name of the check that a workload must pass before it
 	// starts on this capacity, or "".
 	AdmissionCheck string

@@ -22,12 +22,20 @@ type PriorityClass struct {
 	BuiltIn bool
 }
 
+// RetrySeconds is the time until Kueue first repeats a request for nodes that failed. The
+// time doubles with each retry, up to RetryMaxSeconds. They are Kueue's defaults.
+const (
+	RetrySeconds    = 60
+	RetryMaxSeconds = 1800
+)
+
 // AdmissionCheck makes a workload wait for a ProvisioningRequest.
 type AdmissionCheck struct {
 	Name      string   // also the name of its ProvisioningRequestConfig
 	Class     string   // provisioning class
 	Resources []string // resources that need the request, nil for all
 	Topology  string   // topology of the requested TPU slice, "" without TPUs
+	Retries   int      // how often a request that fails is repeated
 }
 
 // Cohort groups queues and cohorts that lend to each other.
@@ -84,6 +92,8 @@ type Team struct {
 	// Allow lists the fields of pods and the kinds of volumes that the team's jobs
 	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
 	Allow []string
+	// MaxJobs is the largest number of Jobs in the team's namespace, and of JobSets.
+	MaxJobs int
 	// Labels are the administrator's labels of the team's namespace and bucket, by key.
 	// They replace Platform.Labels with the same key.
 	Labels []KeyValue

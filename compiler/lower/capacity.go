@@ -345,7 +345,7 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 		if c.AdmissionCheck == "" {
 			continue
 		}
-		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io"}
+		check := ir.AdmissionCheck{Name: c.AdmissionCheck, Class: "queued-provisioning.gke.io", Retries: c.Retries}
 		if c.HasAccelerators() {
 			check.Resources = []string{c.Machine.Resource}
 		}

@@ -33,7 +33,7 @@ func lowerConsumption(c *ir.Capacity, b *schema.Blueprint, in schema.Consumption
 	case in.FlexStart != nil:
 		c.Option = ir.FlexStart
 		if in.FlexStart.Queued {
-			c.Option = ir.QueuedFlexStart
+			c.Option, c.Retries = ir.QueuedFlexStart, in.FlexStart.Retries
 		}
 		c.MaxRunSeconds = in.FlexStart.MaxRunSeconds
 	default: // also without any option, which the grammar rejects

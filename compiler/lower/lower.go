@@ -90,6 +90,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		},
 		Notes: b.Notes,
 	}
+	p.Defects = lowerDefects(p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Teams, p.SharedQueues = withQueueing(b, p)
 	p.Demonstration = lowerDemonstration(b, p)
@@ -108,6 +109,16 @@ func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
 	}
 	p.Delivery = lowerDelivery(p)
 	p.Demand = lowerDemand(p)
+}
+
+// lowerDefects returns the names of the known defects of the platform's releases.
+func lowerDefects(p *ir.Platform) []string {
+	ofKueue := ir.Choose(p.Scheduler, catalog.Advisories("kueue", p.KueueVersion()), nil)
+	var out []string
+	for _, a := range append(catalog.Advisories("jobset", p.JobSetVersion()), ofKueue...) {
+		out = append(out, a.Name)
+	}
+	return out
 }
 
 // lowerTensorBoard returns the region of the platform's TensorBoard, "" for none,

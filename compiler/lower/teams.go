@@ -108,6 +108,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 			Roles:           sortedUnique(in.Roles),
 			NodesListBucket: in.Bucket && in.NodesListBucket,
 			Allow:           sortedUnique(in.Allow),
+			MaxJobs:         in.MaxJobs,
 			Labels:          keyValues(in.Labels),
 		}
 		switch account := valueOr(in.ServiceAccount, ""); {

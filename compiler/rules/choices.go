@@ -57,6 +57,36 @@ func priorityOutsideTier(r *report) {
 	}
 }
 
+// negativePriority reports a workload that is a JobSet with a negative priority, to which
+// JobSet gives no pods before release 0.13.
+func negativePriority(r *report) {
+	if !r.Plan.HasDefect(ir.NegativePriority) {
+		return
+	}
+	values := map[string]int32{}
+	for _, c := range r.Plan.PriorityClasses {
+		values[c.Name] = c.Value
+	}
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		i := slices.IndexFunc(all[name], func(s submission) bool {
+			return s.workload.Kind == ir.JobSet && values[s.workload.PriorityClass] < 0
+		})
+		if i < 0 {
+			continue
+		}
+		tier, class := r.Blueprint.Workloads[name].Tier, all[name][i].workload.PriorityClass
+		path := at("tiers", tier, "priority")
+		if r.Blueprint.Tiers[tier].Priority == nil {
+			path = at("tiers", tier, "priorities", class)
+		}
+		r.addKey(at("workloads", name),
+			fmt.Sprintf("JobSet %s gives workload %q no pods, because its priority is negative",
+				r.Plan.JobSetVersion(), name),
+			withRelated(path, "the priority"), withHelp("choose a priority of 0 or more"))
+	}
+}
+
 // chosenQuota reports a chosen capacity of which the team has no quota: the workload
 // would wait forever.
 func chosenQuota(r *report) {

@@ -27,6 +27,7 @@ func consumptionRules() []Rule {
 			check: createdReservations,
 		},
 		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
+		{Code: "E0425", Severity: diag.Error, Title: "retries without queued provisioning", check: unqueuedRetries},
 		{
 			Code: "E0406", Severity: diag.Error, Title: "auto-provisioning is unavailable for the capacity",
 			check: autoProvisioned,
@@ -538,11 +539,28 @@ func sharedByAutoProvisioning(r *report) {
 func unqueuedFlex(r *report) {
 	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
 		option := c.Option.Facts()
-		if option.OnRequest && !option.Queued && !knownToBe(m.Options.Offered(option.Column), false) {
+		if option.OnRequest && !option.Queued && !knownToBe(m.Options.Offered(option.Column), false) &&
+			!r.Written(retriesOf(c.Name)...) { // unqueuedRetries says the same
 			r.addKey(at("capacity", c.Name, "consumption", option.Field),
 				fmt.Sprintf("Kueue evicts jobs on %q and queues them again if flex-start has no nodes for them "+
 					"within %d minutes", c.Name, ir.PodsReadyMinutes),
 				withHelp("set queued: true: jobs then wait for their nodes before Kueue admits them"))
 		}
 	})
+}
+
+// unqueuedRetries reports retries of requests that nobody makes.
+func unqueuedRetries(r *report) {
+	for _, name := range sortedKeys(r.Blueprint.Capacity) {
+		path := retriesOf(name)
+		if f := r.Blueprint.Capacity[name].Consumption.FlexStart; f != nil && !f.Queued && r.Written(path...) {
+			r.add(path, "retries requires queued provisioning: other flex-start nodes start one by one",
+				withHelp("remove retries, or set queued: true"))
+		}
+	}
+}
+
+// retriesOf returns the path of the retries of a capacity.
+func retriesOf(capacity string) []string {
+	return at("capacity", capacity, "consumption", "flexStart", "retries")
 }

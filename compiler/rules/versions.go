@@ -18,6 +18,11 @@ func versionRules() []Rule {
 			Code: "E0707", Severity: diag.Error, Title: "unsupported release",
 			check: versionFloors,
 		},
+		{Code: "W0839", Severity: diag.Warning, Title: "release with a known defect", check: knownDefects},
+		{
+			Code: "W0842", Severity: diag.Warning, Title: "release with which the platform is not tested",
+			check: untested,
+		},
 		{Code: "N0862", Severity: diag.Note, Title: "version without a known SHA-256", check: unpinnedVersions},
 		{
 			Code: "N0837", Severity: diag.Note, Title: "version has no effect",
@@ -62,6 +67,69 @@ func versionFloors(r *report) {
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
 		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was retracted after its release", v.KAI),
 			withLabel("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
+	}
+}
+
+// releases returns the releases of Kueue, JobSet and GKE that the blueprint names, with
+// their fields.
+func (r *report) releases() []release {
+	cluster, existing := r.Plan.Cluster, at("cluster", "existing")
+	list := []release{
+		{"jobset", "JobSet", r.Plan.JobSetVersion(), at("versions", "jobset")},
+		{"kueue", "Kueue", r.Plan.KueueVersion(), at("versions", "kueue")},
+		{"gke", "GKE", cluster.MinVersion, at("cluster", "minVersion")},
+	}
+	if e := cluster.Existing; e != nil {
+		list[2] = release{"gke", "GKE", e.Version, append(existing, "version")}
+	}
+	for i, field := range []string{"jobset", "kueue"} {
+		if r.controllersOfOthers()[field] != "" {
+			list[i].path = append(existing[:2:2], field, "version")
+		}
+	}
+	return slices.DeleteFunc(list, func(x release) bool {
+		return x.version == "" || !r.Written(x.path...) ||
+			x.software == "kueue" && !r.Plan.InstallsKueue() && !r.Plan.OthersRunKueue()
+	})
+}
+
+// release is a release of a software that the blueprint names at path.
+type release struct {
+	software, name, version string
+	path                    []string
+}
+
+// knownDefects reports releases with defects to which the platform has no answer.
+func knownDefects(r *report) {
+	for _, x := range r.releases() {
+		for _, a := range catalog.Advisories(x.software, x.version) {
+			if a.Answer != "" || a.Driver == "gcsFuse" && !r.Plan.Cluster.GCSFuse {
+				continue
+			}
+			help := "there is no release without the defect yet; its source is " + a.Source
+			if a.Mended != "" {
+				help = fmt.Sprintf("choose %s or later; the source of the defect is %s", a.Mended, a.Source)
+			}
+			r.add(x.path, fmt.Sprintf("%s %s has a known defect: %s", x.name, x.version, a.Defect),
+				withHelp("%s", help))
+		}
+	}
+}
+
+// untested reports releases that are newer than the one with which the platform's tests
+// run, and says what they bring.
+func untested(r *report) {
+	for _, x := range r.releases() {
+		tested := catalog.Tested(x.software)
+		if tested == "" || !catalog.OlderRelease(tested, x.version) {
+			continue
+		}
+		help := fmt.Sprintf("compare its release notes with those of %s, and try it in a cluster without users", tested)
+		if mended := catalog.Mended(x.software, tested, x.version); len(mended) > 0 {
+			help += "; it mends " + strings.Join(mended, ", ")
+		}
+		r.add(x.path, fmt.Sprintf("the platform is tested with %s %s, not with %s", x.name, tested, x.version),
+			withHelp("%s; then add %s", help, acceptSource(r.rule.Code, x.path)))
 	}
 }
 

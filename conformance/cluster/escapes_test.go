@@ -62,7 +62,7 @@ func escapeJob(name string, pods int, edit func(job, pod fields)) fields {
 
 func escapePod() fields {
 	container := fields{"name": "worker", "image": "busybox:1.37", "resources": fields{
-		"requests": fields{"cpu": "100m", "memory": "64Mi"},
+		"requests": fields{"cpu": "100m", "memory": "64Mi", "nvidia.com/gpu": 1},
 		"limits":   fields{"nvidia.com/gpu": 1},
 	}}
 	return fields{"restartPolicy": "Never", "containers": []any{container}}
@@ -338,14 +338,21 @@ func refusals() map[string]attempt {
 		"More pods of a JobSet's Job":              patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
 		"A JobSet's Job that leaves it": patch("job/set-job-0-0",
 			fields{"metadata": fields{"ownerReferences": nil}}),
+		"GPUs in limits only": create(escapeJob("escape", 1, func(_, pod fields) {
+			resources := pod["containers"].([]any)[0].(fields)["resources"].(fields)
+			delete(resources["requests"].(fields), "nvidia.com/gpu")
+		})),
+		"CPU and memory in limits only": create(escapeJob("escape", 1, func(_, pod fields) {
+			pod["containers"].([]any)[0].(fields)["resources"] = fields{"limits": fields{"cpu": 1, "memory": "1Gi"}}
+		})),
 		"More Jobs of a running JobSet": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
 			`--patch=[{"op": "replace", "path": "/spec/replicatedJobs/0/replicas", "value": 50}]`}, nil},
 	}
 }
 
-// harmless are the attempts that are accepted but gain nothing, by their names in
-// the table, each with a check of this.
-func harmless() map[string]func(*folder) {
+// played are the attempts that take more than one request, by their names in the table.
+// Most are accepted but gain nothing.
+func played() map[string]func(*folder) {
 	return map[string]func(*folder){
 		"Anti-affinity to pods of its own": func(f *folder) {
 			f.make(apart(required, fields{}).object)
@@ -357,6 +364,8 @@ func harmless() map[string]func(*folder) {
 			f.makeAs("team-b", victim)
 			f.runsIn("team-b", "victim", 1)
 		},
+		"Thousands of Jobs":                           thousandsOfJobs,
+		"Jobs that are created and deleted in a loop": podsThatEnd,
 		"A request of ephemeral storage": func(f *folder) {
 			f.make(escapeJob("grows", 1, func(_, pod fields) {
 				container := pod["containers"].([]any)[0].(fields)
@@ -370,6 +379,47 @@ func harmless() map[string]func(*folder) {
 			})
 		},
 	}
+}
+
+// limitTeam changes the quota of team-a's objects and pods.
+func (f *folder) limitTeam(name, most string) {
+	f.Helper()
+	f.kubectl("patch", "resourcequota/team-limits", "--namespace=team-a", "--type=merge",
+		fmt.Sprintf(`--patch={"spec": {"hard": {%q: %q}}}`, name, most))
+}
+
+// thousandsOfJobs checks that a member can create no more Jobs than the team's quota has.
+func thousandsOfJobs(f *folder) {
+	f.limitTeam("count/jobs.batch", "1")
+	f.make(escapeJob("first", 1, nil))
+	second := create(escapeJob("second", 1, nil))
+	f.eventually(func() string {
+		_, err := f.plane.Kubectl(f.ctx, second.text(), append(slices.Clone(second.args), f.member("team-a")...)...)
+		if err == nil || !strings.Contains(err.Error(), "exceeded quota: team-limits") {
+			return fmt.Sprint("a second Job with a quota of one: ", err)
+		}
+		return ""
+	})
+	f.limitTeam("count/jobs.batch", "5k")
+}
+
+// podsThatEnd checks that pods with accelerators count until they have ended: the API
+// server refuses pods beyond what the team can use, even if Kueue has admitted their job.
+func podsThatEnd(f *folder) {
+	before := f.kubectl("get", "resourcequota/team-limits", "--namespace=team-a",
+		`--output=jsonpath={.spec.hard.requests\.nvidia\.com/gpu}`)
+	f.limitTeam("requests.nvidia.com/gpu", "1")
+	f.make(escapeJob("more", 2, nil))
+	f.eventually(func() string {
+		events := f.kubectl("get", "events", "--namespace=team-a", "--field-selector=reason=FailedCreate",
+			"--output=jsonpath={.items[*].message}")
+		if !strings.Contains(events, "exceeded quota: team-limits, requested: requests.nvidia.com/gpu=1") {
+			return "no quota counts the accelerators of pods: " + events
+		}
+		return ""
+	})
+	f.runs("more", 1)
+	f.limitTeam("requests.nvidia.com/gpu", before)
 }
 
 // escapes makes every attempt of the table as a member of team-a.
@@ -389,7 +439,7 @@ func (f *folder) escapes() {
 		return ""
 	})
 	f.make(escapeJob("waits", 50, nil)) // holds up its queue
-	refusals, harmless := refusals(), harmless()
+	refusals, played := refusals(), played()
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		a := refusals[name]
 		message, refused := answers[name]
@@ -417,19 +467,19 @@ func (f *folder) escapes() {
 	f.runs("runs", 1)
 	f.runs("set-job-0-0", 1)
 	f.clear()
-	for _, name := range slices.Sorted(maps.Keys(harmless)) {
-		if message, told := answers[name]; !told || message != "" {
-			f.Errorf("%s does not say that %q is without effect", escapesTable, name)
+	for _, name := range slices.Sorted(maps.Keys(played)) {
+		if _, told := answers[name]; !told {
+			f.Errorf("%s does not say what becomes of %q", escapesTable, name)
 		}
 		delete(answers, name)
-		harmless[name](f)
+		played[name](f)
 		f.clear()
 	}
 	for name := range answers {
 		f.Errorf("%s: nobody tries %q", escapesTable, name)
 	}
-	f.uncounted()
 	f.unblocked()
+	f.uncounted()
 }
 
 // uncounted checks that Kueue itself keeps pods without requests on the nodes of a
@@ -440,7 +490,7 @@ func (f *folder) uncounted() {
 	job := escapeJob("uncounted", 30, bare)
 	f.without("jobs-stay-in-bounds", job, func() {
 		f.make(job)
-		f.make(escapeJob("too-many", 5000, bare))
+		f.make(escapeJob("too-many", 2000, bare))
 		f.runs("uncounted", 30)
 		objects := f.get("nodes,pods", "--all-namespaces")
 		pools, got := nodePools(objects), map[string]bool{}

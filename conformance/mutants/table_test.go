@@ -159,13 +159,6 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "controller of an admission check", folder: "a3-ultra-flex", by: "cluster",
-		says: "admissioncheck /dws-a3-ultra",
-		edits: []edit{
-			{"kubernetes/admission-checks.yaml", "kueue.x-k8s.io/provisioning-request", "kueue.x-k8s.io/provisioning"},
-		},
-	},
-	{
 		name: "no admission check", folder: "a3-ultra-flex", by: "scenario",
 		says:  "sample of research has no ProvisioningRequest 1",
 		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
@@ -235,8 +228,8 @@ var mutants = []mutant{
 		edits: []edit{{"terraform/node_pools.tf", `^( +)(capacity|resource-type)( +)= "(.*)"$`, `$1$4$3= "$2"`}},
 	},
 	{
-		name: "topology of a slice", folder: "tpu-training", by: "scenario",
-		says: "8             4   differs",
+		name: "topology of a slice", folder: "tpu-training", by: "check",
+		says: "set the annotation alpha.jobset.sigs.k8s.io/exclusive-topology to cloud.google.com/gke-nodepool",
 		edits: []edit{
 			{
 				"workloads/*/*.yaml",
@@ -246,9 +239,11 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "nodes of an installer", folder: "a3-ultra-flex", by: "cluster",
+		name: "nodes of an installer and controller of a check", folder: "a3-ultra-flex", by: "cluster",
 		says: "daemonset kube-system/nccl-rdma-installer",
+		also: []string{"admissioncheck /dws-a3-ultra"},
 		edits: []edit{
+			{"kubernetes/admission-checks.yaml", "kueue.x-k8s.io/provisioning-request", "kueue.x-k8s.io/provisioning"},
 			{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"},
 		},
 	},

@@ -1,5 +1,7 @@
 package policies
 
+import "slices"
+
 // kueueController suspends and starts jobs.
 const kueueController = "system:serviceaccount:kueue-system:kueue-controller-manager"
 
@@ -63,7 +65,6 @@ func outOfBounds(q queue) []request {
 	}
 	const unrequested = "resources.requests.memory of container worker"
 	resources("requests", "", counted)
-	resources("limits for requests", "", map[string]any{"limits": amount(int64(2), "1Gi")})
 	resources("no resources", unrequested, nil)
 	resources("no cpu", unrequested, map[string]any{"requests": map[string]any{"memory": "1Gi"}})
 	resources("no memory", unrequested, map[string]any{"requests": map[string]any{"cpu": "1"}})
@@ -135,6 +136,23 @@ func outOfBounds(q queue) []request {
 		request{"jobset with claims", member, jobSetKind, claims, nil, "spec.volumeClaimPolicies"},
 		request{"jobset that gets claims", member, jobSetKind, claims, jobSet(q, q.class), "spec.volumeClaimPolicies"},
 		request{"jobset with claims that was there", collector, jobSetKind, claims, claims, ""})
+}
+
+// limited returns requests with a queue for jobs whose pods have limits without requests.
+func limited(q queue, refused string) []request {
+	gpus := map[string]any{"limits": map[string]any{"nvidia.com/gpu": int64(1)}, "requests": amounts("1", "1Gi")}
+	with := func(field string, resources map[string]any) func(map[string]any) {
+		return func(template map[string]any) {
+			template["spec"].(map[string]any)[field] = []any{worker(resources)}
+		}
+	}
+	disk := map[string]any{"limits": map[string]any{"ephemeral-storage": "1Gi"}, "requests": amounts("1", "1Gi")}
+	return slices.Concat(
+		tried(q, "limits for requests", refused,
+			with("containers", map[string]any{"limits": amounts(int64(2), "1Gi")})),
+		tried(q, "GPUs in limits only", refused, with("containers", gpus)),
+		tried(q, "GPUs in limits only at the start", refused, with("initContainers", gpus)),
+		tried(q, "a limit of its disk", "", with("containers", disk)))
 }
 
 // kueueCases returns the requests with a queue that concern only Kueue's policies.

@@ -88,6 +88,9 @@ func Check(folder fs.FS) []error {
 			requests = append(requests, lasting(q)...)
 			if !kai {
 				requests = append(requests, kueueCases(q)...)
+				requests = append(requests, limited(q, "resources.requests")...)
+			} else {
+				requests = append(requests, limited(q, "")...)
 			}
 		}
 		if fromChart {

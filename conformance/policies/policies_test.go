@@ -117,7 +117,14 @@ func TestCheck(t *testing.T) {
 			"requests of nothing", "isGreaterThan(quantity('0'))", "isGreaterThan(quantity('-1'))",
 			"job with requests of nothing: admitted",
 		},
-		{"limits are no requests", ".or(c.?resources.limits[?r])", "", "job with limits for requests: refused"},
+		{
+			"limits are requests", "c.?resources.requests[?r].hasValue())", "true)",
+			"job with GPUs in limits only: admitted",
+		},
+		{
+			"limits of what runs before", "p.containers + p.?initContainers.orValue([])).map(c, c.?resources.limits",
+			"p.containers).map(c, c.?resources.limits", "job with GPUs in limits only at the start: admitted",
+		},
 		{"any runtime class", "['nodeName', 'runtimeClassName']", "['nodeName']", "job with a runtime class: admitted"},
 		{
 			"any scheduler", "'default-scheduler'] ||", "'default-scheduler', 'other'] ||",

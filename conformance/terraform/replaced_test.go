@@ -126,7 +126,11 @@ func (r root) holdEdit(t *testing.T, e blueprintEdit, program, before string, so
 	if len(want) != e.replaced {
 		t.Errorf("terraform replaces %d, want %d", len(want), e.replaced)
 	}
-	losses := r.losses(t, after)
+	changes := len(got.actions) > 0 || e.rejected != ""
+	var losses []loss
+	if changes {
+		losses = r.losses(t, after)
+	}
 	protected := slices.ContainsFunc(losses, func(l loss) bool { return l.why == "protected" })
 	if want := e.rejected == protectedCluster; protected != want {
 		t.Errorf("the build refuses to delete a protected cluster: %t, want %t", protected, want)
@@ -136,7 +140,9 @@ func (r root) holdEdit(t *testing.T, e blueprintEdit, program, before string, so
 			t.Errorf("capacities that lose nodes (-build +review):\n%s", d)
 		}
 	}
-	r.applyOnce(t, got.actions, losses, e.rejected)
+	if changes {
+		r.applyOnce(t, got.actions, losses, e.rejected)
+	}
 }
 
 // loss is a line that the build derives from a plan: a node pool that loses nodes.

@@ -132,15 +132,10 @@ func namespacedKinds(p *ir.Platform) []groupKind {
 		{"rbac.authorization.k8s.io", "Role", installsOrScrapes},
 		{"rbac.authorization.k8s.io", "RoleBinding", nil},
 		{"monitoring.googleapis.com", "PodMonitoring", scrapes},
-		{"", "ResourceQuota", hasQuotas},
+		{"", "ResourceQuota", nil},
 		{"networking.k8s.io", "NetworkPolicy", nil},
 		{"kueue.x-k8s.io", "LocalQueue", nil},
 	})
-}
-
-// hasQuotas reports whether a team's namespace has a ResourceQuota.
-func hasQuotas(p *ir.Platform) bool {
-	return slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return !p.TakesSlices(t) })
 }
 
 // installsAny reports whether a chart is among the sources.

@@ -74,7 +74,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 		scheduler{
 			starts: kueueStarts, look: kueueLook, named: kueueNamed, guarantees: kueueGuarantees,
 			removal: "Remove a team, a tier or a capacity", remove: kueueRemove,
-			states: kueueStates(p), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(),
+			states: kueueStates(p), waits: kueueWaits, promises: kueuePromises, refused: kueueRefused(p),
 			settings: kueueSettings, example: kueueExample,
 			applied: kueueApplied, teams: kueueTeams, install: kueueInstall, steps: kueueSteps(p),
 			tools:   downloadTool(p),

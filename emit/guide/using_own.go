@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v2"
@@ -128,7 +129,7 @@ func (j ownJob) spec(pods int) object {
 		if name == ir.TPU { // a pod has all chips of its node
 			number = j.capacity.Machine.AcceleratorCount
 		}
-		resources["limits"] = object{name: number}
+		requests[name], resources["limits"] = number, object{name: number}
 	}
 	pod := object{
 		"restartPolicy": "Never", "serviceAccountName": j.team.KubeAccount, "priorityClassName": j.queue.Classes[0],
@@ -367,20 +368,14 @@ func explainPriorities(q ir.Queue) markup {
 		" (the last has the highest priority)"
 }
 
-// explainRequests explains where containers ask for resources. Kubernetes takes the
-// limit of an accelerator as its request.
+// explainRequests explains where containers ask for resources. Kubernetes requires a limit
+// for accelerators, equal to the request. Source: Kubernetes documentation, "Schedule GPUs".
 func explainRequests(resources []string) markup {
-	var requests, limits []string
+	m := "what they use: " + codeList(resources) + " in `resources.requests`"
 	for _, r := range resources {
 		if r == ir.GPU || r == ir.TPU {
-			limits = append(limits, r)
-		} else {
-			requests = append(requests, r)
+			m += ", and " + codeSpan(r) + " also in `resources.limits`"
 		}
-	}
-	m := "what they use: " + codeList(requests) + " in `resources.requests`"
-	if limits != nil {
-		m += ", and " + codeList(limits) + " in `resources.limits`"
 	}
 	return m
 }
@@ -415,14 +410,16 @@ func explainChoice(p *ir.Platform) markup {
 // explainQueued explains what a job needs if all its nodes start at once. Source for
 // the wait: Compute Engine API, InstanceGroupManagerResizeRequest, states ACCEPTED and
 // FAILED. Source for a request that fails: issue 5129 of Kueue. Source for the times of
-// the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy. The platform uses
-// its defaults.
+// the retries: Kueue v1beta2 API, ProvisioningRequestRetryStrategy.
 func explainQueued(d *document, p *ir.Platform) {
-	var names []string
+	var names, retries []string
 	for _, c := range p.Capacities {
 		if c.Queued() {
 			names = append(names, c.Name)
 		}
+	}
+	for _, c := range p.AdmissionChecks {
+		retries = append(retries, string(codeSpan(c.Name))+": "+strconv.Itoa(c.Retries)+" retries")
 	}
 	if len(names) > 0 {
 		d.Para("In a queue that has ", codeList(names), " the Job or JobSet also needs the annotation ",
@@ -434,7 +431,9 @@ func explainQueued(d *document, p *ir.Platform) {
 			"Kueue deactivates a job that still runs.")
 		d.Para("Google Cloud keeps the request for the nodes until all of them are available; this can take hours. ",
 			"If the request fails, for example because the node pool has reached its maximum, Kueue repeats it after ",
-			"one, two and four minutes. If the last request fails, Kueue deactivates the job.")
+			"1, 2, 4, 8 and 16 minutes, and then every ", markup(strconv.Itoa(ir.RetryMaxSeconds/60)),
+			" minutes. If the last "+
+				"request fails (", markup(strings.Join(retries, "; ")), "), Kueue deactivates the job.")
 	}
 }
 

@@ -45,6 +45,9 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
 			"Jobs"},
 	}, schedulerOf(p).refused, [][]markup{
+		{"`exceeded quota: " + ir.TeamQuota + "`", "for jobs and other objects: delete some that have ended, or set " +
+			"`ttlSecondsAfterFinished` so that they delete themselves. For pods with accelerators: wait, because " +
+			"pods of your team that end still hold them; the job tries again by itself"},
 		{"`field is immutable`", "delete the job and submit it again"},
 		{"`cannot create resource`", "you may not create this: see below"},
 		{"`violates PodSecurity`", "the Job exists, but its pods are refused: " +
@@ -72,8 +75,8 @@ func exclusiveCure(p *ir.Platform) markup {
 }
 
 // kueueRefused returns the messages of the policies for Kueue.
-func kueueRefused() [][]markup {
-	return [][]markup{
+func kueueRefused(p *ir.Platform) [][]markup {
+	rows := [][]markup{
 		{"`only Kueue may start or stop a job`", "leave `suspend` as it is: Kueue starts the job when quota is free. " +
 			"To stop a job, delete it"},
 		{"`the pods of a running job cannot become`", "delete the job and submit it with another number of pods"},
@@ -82,6 +85,19 @@ func kueueRefused() [][]markup {
 			"the " +
 			"message"},
 	}
+	if p.HasDefect(ir.LimitsUncounted) {
+		rows = append(rows, []markup{"`quota counts requests`", "give `resources.requests` the same amount of each " +
+			"resource in the message as `resources.limits`"})
+	}
+	negative := func(c ir.PriorityClass) bool { return c.Value < 0 }
+	if p.HasDefect(ir.NegativePriority) && slices.ContainsFunc(p.PriorityClasses, negative) {
+		rows = append(rows, []markup{"`starts no pods with a negative priority`", "submit Jobs instead of the " +
+			"JobSet, or choose a queue or `priorityClassName` of 0 or more"})
+	}
+	if p.OthersRunKueue() && p.HasDefect(ir.ReclaimedTooMuch) {
+		rows = append(rows, []markup{"`parallelism must not exceed completions`", "lower `parallelism` of the Job"})
+	}
+	return rows
 }
 
 // kaiRefused returns the messages of the policies for KAI Scheduler.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -106,6 +107,11 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-stay-in-bounds")
+	// By default, the limit of a container is also its request.
+	orLimit := ".or(c.?resources.limits[?r])"
+	if p.HasDefect(ir.LimitsUncounted) {
+		orLimit = ""
+	}
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "allow", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('').split('%s')",
 			allowAnnotation, allowSeparator)},
@@ -116,7 +122,7 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		// strings.
 		{Name: "uncounted",
 			Expression: flattenCEL("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
-				"c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))" +
+				"c.?resources.requests[?r]" + orLimit + ".orValue(dyn('0'))))" +
 				".isGreaterThan(quantity('0'))))\n" +
 				".map(c, c.name)")},
 		{Name: "elsewhere",
@@ -179,7 +185,28 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		"&& dyn(object).spec.?volumeClaimPolicies == dyn(oldObject).spec.?volumeClaimPolicies\n",
 		"no quota counts the volumes of spec.volumeClaimPolicies: "+
 			"use the bucket of the team or emptyDir, or ask an administrator to allow them in the blueprint", "")
+	if p.HasDefect(ir.LimitsUncounted) {
+		requireRequests(policy)
+	}
 	return policy
+}
+
+// requireRequests makes a policy refuse pods with limits without requests. No quota counts
+// ephemeral storage.
+func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
+	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
+		Name: "limited",
+		Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([]))" +
+			".map(c, c.?resources.limits.orValue({})\n" +
+			".filter(r, r != '" + string(corev1.ResourceEphemeralStorage) +
+			"' && !c.?resources.requests[?r].hasValue())\n" +
+			".map(r, r + ' of ' + c.?name.orValue('the pod')).join('\\n')).join('\\n').split('\\n')"),
+	})
+	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+		Expression: "variables.kept || variables.limited == []",
+		MessageExpression: "'quota counts requests: set resources.requests to the value of resources.limits for '\n" +
+			"+ variables.limited.join(', ')\n",
+	})
 }
 
 // jobPolicy returns a policy on the pods of Jobs and JobSets in the queues of tiers. Its

@@ -39,7 +39,7 @@ func testPlan() *ir.Platform {
 				Members: []string{
 					"serviceAccount:ci@my-project.iam.gserviceaccount.com", "user:analyst@example.com",
 				},
-				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"},
+				KubeAccount: "team-a-ksa", Account: &ir.TeamAccount{ID: "wi-team-a"}, MaxJobs: 5000,
 				Queues: []ir.Queue{
 					{Tier: "hp", Classes: []string{"hp"}, ClusterQueue: "cq-team-a-hp", LocalQueue: "lq-team-a-hp"},
 					{Tier: "lp", Classes: []string{"lp"}, ClusterQueue: "cq-team-a-lp", LocalQueue: "lq-team-a-lp"},
@@ -101,6 +101,21 @@ spec:
   podSelector: {}
   policyTypes:
   - Ingress
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata:
+  labels:
+    app.kubernetes.io/managed-by: batchwright
+    app.kubernetes.io/part-of: demo
+  name: team-limits
+  namespace: ns-a
+spec:
+  hard:
+    count/configmaps: "500"
+    count/jobs.batch: 5k
+    count/jobsets.jobset.x-k8s.io: 5k
+    count/services: 5k
 ---
 apiVersion: v1
 kind: ResourceQuota

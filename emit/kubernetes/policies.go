@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
@@ -111,8 +112,27 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 			Message: "metadata.ownerReferences must not name a controller: remove the reference with controller true",
 		},
 	}
+	if negative := negativeClasses(p); negative != nil && p.HasDefect(ir.NegativePriority) {
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: fmt.Sprintf("variables.kept || request.kind.kind != 'JobSet'\n"+
+				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", defaultClass(p), celList(negative)),
+			Message: fmt.Sprintf("JobSet %s starts no pods with a negative priority (%s): submit a Job, or choose "+
+				"another queue or PriorityClass", p.JobSetVersion(), strings.Join(negative, ", ")),
+		})
+	}
 	s.guard(p, policy)
 	return policy
+}
+
+// negativeClasses returns the names of the PriorityClasses with a negative value.
+func negativeClasses(p *ir.Platform) []string {
+	var out []string
+	for _, c := range p.PriorityClasses {
+		if c.Value < 0 {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }
 
 // defaultClass is the PriorityClass of pods that name none, or "".

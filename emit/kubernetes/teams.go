@@ -40,7 +40,7 @@ const (
 // binding of nobody: if the binding were left out, the members that a team had before
 // would keep their access, because a build deletes no objects.
 func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t)}
+	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), teamQuota(p, t)}
 	if quota := affinityQuota(p, t); quota != nil {
 		objects = append(objects, quota)
 	}

@@ -41,6 +41,13 @@ func admissionChecks(p *ir.Platform) []any {
 					ProvisioningClassName: c.Class,
 					Parameters:            parameters,
 					ManagedResources:      managed,
+					// By default, Kueue deactivates the workload after three retries, in
+					// about seven minutes.
+					RetryStrategy: &v1beta2.ProvisioningRequestRetryStrategy{
+						BackoffLimitCount:  new(int32(c.Retries)),
+						BackoffBaseSeconds: new(int32(ir.RetrySeconds)),
+						BackoffMaxSeconds:  new(int32(ir.RetryMaxSeconds)),
+					},
 					// Keep the pods of a workload on the nodes that were started for
 					// it.
 					PodSetUpdates: &v1beta2.ProvisioningRequestPodSetUpdates{

@@ -61,7 +61,7 @@ var reservedNames = []string{
 //     count the pods of its Jobs again;
 //   - the reservedNames: Kueue gives them precedence over the queue that the job
 //     names.
-func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
+func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	reserved := "['" + strings.Join(reservedNames, "', '") + "']"
 	policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
 		Name: "byController",
@@ -96,4 +96,13 @@ func Guard(_ *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 			Message: "remove the labels and annotations " + strings.Join(reservedNames, ", ") +
 				": Kueue would take the quota or the priority of the job from them",
 		})
+	if p.OthersRunKueue() && p.HasDefect(ir.ReclaimedTooMuch) { // their gates apply
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: "variables.byController || request.operation == 'UPDATE' && object.spec == oldObject.spec\n" +
+				"|| (has(dyn(object).spec.replicatedJobs)\n" +
+				"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+				".all(j, j.?parallelism.orValue(1) <= j.?completions.orValue(j.?parallelism.orValue(1)))\n",
+			Message: "parallelism must not exceed completions: Kueue would free quota of running pods",
+		})
+	}
 }

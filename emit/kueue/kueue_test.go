@@ -39,6 +39,7 @@ func testPlan() *ir.Platform {
 		},
 		AdmissionChecks: []ir.AdmissionCheck{{
 			Name: "flex-start", Class: "queued-provisioning.gke.io", Resources: []string{"nvidia.com/gpu"},
+			Retries: 340,
 		}},
 		Cohorts: []ir.Cohort{{Name: "all"}, {Name: "research", Parent: "all"}},
 		Teams: []ir.Team{
@@ -458,6 +459,10 @@ spec:
     - key: autoscaling.gke.io/provisioning-request
       valueFromProvisioningClassDetail: ResizeRequestName
   provisioningClassName: queued-provisioning.gke.io
+  retryStrategy:
+    backoffBaseSeconds: 60
+    backoffLimitCount: 340
+    backoffMaxSeconds: 1800
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: AdmissionCheck

@@ -158,7 +158,7 @@ func queueAlerts(p *ir.Platform) []Alert {
 }
 
 // serviceAlerts returns the alerts on long waits and on workloads that lose work.
-func serviceAlerts(*ir.Platform) []Alert {
+func serviceAlerts(p *ir.Platform) []Alert {
 	return []Alert{
 		{
 			Name: "KueueAdmissionWaitHigh", Group: alertsService, For: 15 * 60, Severity: alertWarning,
@@ -186,6 +186,17 @@ func serviceAlerts(*ir.Platform) []Alert {
 			Summary: "Kueue evicts workloads because of failures, not because others need the quota.",
 			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Read the events of the evicted " +
 				"workloads, and check the nodes on which they ran.",
+		},
+		{
+			// Source: Kueue, issue 14811, in which the workload has both conditions.
+			Name: "KueueQuotaKept", Group: alertsService, Severity: alertWarning,
+			Expr: `count by (cluster_queue) (` +
+				bornOrRisen(`kueue_evicted_workloads_total{@kueue,underlying_cause="WaitForRecovery"}`) + `) > 0`,
+			Summary: "Kueue stopped a workload that had lost pods, and may still count its quota.",
+			Action: "List the workloads of ClusterQueue {{cluster_queue}} with kubectl get workloads -A. If one is " +
+				"suspended, and after ten minutes still has both conditions Evicted and QuotaReserved, it holds " +
+				"quota without pods: delete its job, and let its owner submit it again.",
+			skip: !p.HasDefect(ir.QuotaKept),
 		},
 		{
 			Name: "KueueWorkloadDeactivated", Group: alertsService, Severity: alertWarning,

@@ -462,8 +462,10 @@ func TestSlicesOffAndOn(t *testing.T) {
 			"slices|google.com/tpu|chips|cost money even if no job runs|" +
 				"vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
 				"(?i)demonstrat|linkStyle"),
-		"DEMONSTRATION.md": regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
-		"REFERENCE.md":     regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
+		"DEMONSTRATION.md":                   regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
+		"REFERENCE.md":                       regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
+		"kubernetes/teams/tpu-research.yaml": regexp.MustCompile(`^    requests\.google\.com/tpu: `),
+		"kubernetes/teams/tpu-training.yaml": regexp.MustCompile(`^    requests\.google\.com/tpu: `),
 		"USING.md": regexp.MustCompile(
 			"DEMONSTRATION|TPU slices( now|, and there are none now)|maximum capacity|^$|" +
 				"^\\| `train` \\| `slices` \\|"),

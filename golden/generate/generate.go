@@ -97,12 +97,12 @@ func (g generator) randomBlueprint() object {
 			t["preempts"], t["queueing"] = g.preempts(), g.pick("StrictFIFO", "BestEffortFIFO")
 		}
 		if g.chance(2) {
-			t["priority"] = g.IntN(2000) - 1000
+			t["priority"] = g.IntN(2000) - 20
 		} else {
 			priorities := object{}
 			for j := range 1 + g.IntN(3) {
 				class := fmt.Sprintf("class-%d-%d", i, j)
-				priorities[class] = g.IntN(2000) - 1000
+				priorities[class] = g.IntN(2000) - 200
 				classesOf[name] = append(classesOf[name], class)
 			}
 			t["priorities"] = priorities

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/golden/check"
 	"github.com/batchwright/batchwright/golden/compile"
@@ -90,7 +91,8 @@ func checkTimeLimit(t *testing.T, folder fs.FS) {
 // TestGuideRefusals checks that the admission policies of the folder have the messages
 // that USING.md explains, except the messages of Kubernetes itself.
 func TestGuideRefusals(t *testing.T) {
-	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource"}
+	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource",
+		"exceeded quota: " + ir.TeamQuota}
 	for _, name := range fixture.Blueprints(t) {
 		folder := fixture.FS(compile.Reference(t, name))
 		policies, err := fs.ReadFile(folder, "kubernetes/system/admission-policies.yaml")

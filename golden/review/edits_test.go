@@ -102,6 +102,8 @@ func TestReviewOfOneNumber(t *testing.T) {
 				"kubernetes/shared-queues.yaml: nominalQuota: 90Ti",
 				`kubernetes/shared-queues.yaml: nominalQuota: "256"`,
 				`kubernetes/shared-queues.yaml: nominalQuota: "28160"`,
+				`kubernetes/teams/products.yaml: requests.nvidia.com/gpu: "256"`,
+				`kubernetes/teams/research.yaml: requests.nvidia.com/gpu: "256"`,
 			},
 			others: []string{".batchwright/manifest.json", "README.md", "REFERENCE.md"},
 			summary: []string{
@@ -913,6 +915,11 @@ var edits = []edit{
 		summary: []string{
 			"queues | all 4 teams: longest time that pods may take to end in lp: 120 -> 600 seconds",
 		},
+	},
+	{
+		name: "most Jobs", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,
+		new:     `"team-a": {cohort: "team-a-b", maxJobs: 100}`,
+		summary: []string{`teams | team "team-a": most Jobs at once: 5000 -> 100`},
 	},
 	{
 		name: "what is allowed", blueprint: "batch-platform", old: `"team-a": cohort: "team-a-b"`,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,6 +27,7 @@ func (s *sheet) addCapacities() {
 		c.follows("provisioning class", check.Class, kindCapacity)
 		c.follows("resources", strings.Join(check.Resources, ", "), kindCapacity)
 		c.follows("TPU topology", check.Topology, kindCapacity)
+		c.follows("retries", strconv.Itoa(check.Retries), kindCapacity)
 	}
 }
 
@@ -87,6 +89,9 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	this.follows("node labels", labelsText(c.NodeLabels), platform...)
 	this.follows("taints of the node pools", taintsText(c.PoolTaints), platform...)
 	this.follows("node taints", taintsText(c.NodeTaints), platform...)
+	if c.Retries > 0 {
+		this.is("retries of a request for nodes", strconv.Itoa(c.Retries))
+	}
 	this.follows("admission check", c.AdmissionCheck, factPath(kindCapacity, c.Name, "consumption"))
 	for _, a := range c.PerNode {
 		this.follows(resourceName(a.Resource)+" of a node for pods", ir.PrintAmount(a.Resource, a.Quantity),

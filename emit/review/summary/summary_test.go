@@ -173,6 +173,7 @@ func anotherOption(o ir.Option) ir.Option {
 var unsaid = map[string]string{
 	"Capacities.SystemPods.Quantity": "it follows from the machine and the CSI drivers, whose change is told",
 	"Capacities.SystemPods.Resource": "it is always the same",
+	"Defects":                        "they follow from the versions, whose changes are told",
 	"Delivery.NarrowRoles.Scope":     "the condition says which resources it covers",
 	"SystemPool.CountsNoSSDs":        "it follows from the machine, whose change is told",
 	"Workloads.DaemonImage":          "it follows from GPUDirect and the mirror, whose changes are told",

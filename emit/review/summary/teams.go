@@ -61,6 +61,7 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	}
 	team.all("labels", labelTexts(t.Labels))
 	team.is("nodes may list its bucket", choose(t.NodesListBucket, "yes", "no"))
+	team.is("most Jobs at once", strconv.Itoa(t.MaxJobs))
 	team.has("what its jobs may use besides", fact{form: set, list: t.Allow})
 
 	access := team

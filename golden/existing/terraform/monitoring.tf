@@ -101,6 +101,14 @@ locals {
       summary  = "A queue preempted more than 20 workloads within an hour."
       action   = "ClusterQueue $${metric_or_resource.label.preempting_cluster_queue} preempts workloads ($${metric_or_resource.label.reason}) so often that jobs lose work. Guarantee it more quota, or let the tiers that it preempts borrow less."
     }
+    KueueQuotaKept = {
+      group    = "kueue-slo"
+      severity = "WARNING"
+      duration = "0s"
+      query    = "count by (cluster_queue) ((kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"prod|\",underlying_cause=\"WaitForRecovery\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"prod|\",underlying_cause=\"WaitForRecovery\"} offset 1h) or (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"prod|\",underlying_cause=\"WaitForRecovery\"}[1h]) > 0)) > 0"
+      summary  = "Kueue stopped a workload that had lost pods, and may still count its quota."
+      action   = "List the workloads of ClusterQueue $${metric_or_resource.label.cluster_queue} with kubectl get workloads -A. If one is suspended, and after ten minutes still has both conditions Evicted and QuotaReserved, it holds quota without pods: delete its job, and let its owner submit it again."
+    }
     KueueWorkloadDeactivated = {
       group    = "kueue-slo"
       severity = "WARNING"

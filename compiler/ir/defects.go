@@ -1,0 +1,22 @@
+package ir
+
+import "slices"
+
+// Defects of releases to which the folder responds, as the catalogue's advisories name
+// them.
+const (
+	// LimitsUncounted: Kueue does not charge a job that is queued again for what its
+	// containers name only in limits.
+	LimitsUncounted = "kueue-15093"
+	// ReclaimedTooMuch: Kueue gives back the quota of pods that run. ReclaimedForGood: it
+	// cannot take quota again for pods that start a second time.
+	ReclaimedTooMuch = "kueue-16132"
+	ReclaimedForGood = "kueue-14609"
+	// QuotaKept: Kueue keeps the quota of a job that it has stopped.
+	QuotaKept = "kueue-14811"
+	// NegativePriority: a JobSet whose PriorityClass has a negative value gets no pods.
+	NegativePriority = "jobset-1280"
+)
+
+// HasDefect reports whether a release that the platform uses has a defect.
+func (p *Platform) HasDefect(name string) bool { return slices.Contains(p.Defects, name) }

@@ -1,0 +1,71 @@
+package ir
+
+import "k8s.io/apimachinery/pkg/api/resource"
+
+// TeamQuota is the name of the ResourceQuota in the namespace of each team.
+const TeamQuota = "team-limits"
+
+// MostAccelerators returns, by resource, the largest number of GPUs or TPU chips that the
+// jobs of a team can be admitted to at once: the quota of its queues, and what they can
+// borrow. A queue that it shares counts as a whole. It is nil with KAI Scheduler, which
+// lends without a limit.
+func (p *Platform) MostAccelerators(t Team) map[string]resource.Quantity {
+	if !Choose(p.Scheduler, true, false) {
+		return nil
+	}
+	out := map[string]resource.Quantity{}
+	for _, q := range t.Queues {
+		for _, f := range q.Flavors {
+			for _, r := range f.Quotas {
+				if r.Resource == GPU || r.Resource == TPU {
+					most := out[r.Resource]
+					most.Add(p.mostOf(q, f.Flavor, r))
+					out[r.Resource] = most
+				}
+			}
+		}
+	}
+	return out
+}
+
+// mostOf returns the most that a queue can use of a resource of a capacity: its own quota,
+// and what it can borrow.
+func (p *Platform) mostOf(q Queue, flavor string, quota ResourceQuota) resource.Quantity {
+	most := quota.Nominal.DeepCopy()
+	switch {
+	case quota.Borrowing != nil:
+		most.Add(*quota.Borrowing)
+	case quota.BorrowsAll:
+		most = p.inCohort(q, flavor, quota.Resource)
+	}
+	return most
+}
+
+// inCohort returns the quota of all queues in the tree of a queue's cohort.
+func (p *Platform) inCohort(of Queue, flavor, name string) resource.Quantity {
+	roots := p.RootCohorts()
+	var sum resource.Quantity
+	add := func(q Queue) {
+		if q.Cohort == "" || roots[q.Cohort] != roots[of.Cohort] {
+			return
+		}
+		for _, f := range q.Flavors {
+			for _, r := range f.Quotas {
+				if f.Flavor == flavor && r.Resource == name {
+					sum.Add(r.Nominal)
+				}
+			}
+		}
+	}
+	for i := range p.Teams {
+		for _, q := range p.Teams[i].Queues {
+			if !q.Shared {
+				add(q)
+			}
+		}
+	}
+	for i := range p.SharedQueues {
+		add(p.SharedQueues[i].Queue)
+	}
+	return sum
+}
