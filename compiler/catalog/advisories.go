@@ -41,7 +41,7 @@ var advisories = []Advisory{
 		Name: "kueue-14609", Software: "kueue",
 		Defect: "a JobSet that restarts can use more than its quota, because the pods that had succeeded before " +
 			"are not counted again",
-		Answer: "Kueue keeps the quota of a job until all of its pods have ended",
+		Answer: "a ResourceQuota bounds the accelerators of all pods in the namespace of a team",
 		Source: "https://github.com/kubernetes-sigs/kueue/issues/14609",
 	},
 	{
@@ -59,7 +59,7 @@ var advisories = []Advisory{
 	{
 		Name: "kueue-16132", Software: "kueue", Mended: "0.19.6",
 		Defect: "a Job with parallelism above completions gives back the quota of running pods",
-		Answer: "Kueue keeps the quota of a job until all of its pods have ended",
+		Answer: "the admission policies refuse such a Job",
 		Source: "https://github.com/kubernetes-sigs/kueue/pull/16132",
 	},
 	{

@@ -8,10 +8,9 @@ const (
 	// LimitsUncounted: Kueue does not charge a job that is queued again for what its
 	// containers name only in limits.
 	LimitsUncounted = "kueue-15093"
-	// ReclaimedTooMuch: Kueue gives back the quota of pods that run. ReclaimedForGood: it
-	// cannot take quota again for pods that start a second time.
+	// ReclaimedTooMuch: Kueue gives back quota of pods that run, if a Job has parallelism
+	// above completions.
 	ReclaimedTooMuch = "kueue-16132"
-	ReclaimedForGood = "kueue-14609"
 	// QuotaKept: Kueue keeps the quota of a job that it has stopped.
 	QuotaKept = "kueue-14811"
 	// NegativePriority: a JobSet whose PriorityClass has a negative value gets no pods.

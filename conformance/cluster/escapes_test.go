@@ -206,26 +206,26 @@ func refusals() map[string]attempt {
 		// Other queues and priorities.
 		"A Job without a queue": create(
 			escapeJob("escape", 1, func(job, _ fields) { delete(job["metadata"].(fields), "labels") })),
-		"The queue of another team":         named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
+		"Another team's queue":              named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
 		"Another priority than the queue's": with("priorityClassName", "hp"),
 		"A priority by label":               named("labels", "kueue.x-k8s.io/priority-class", "hp"),
-		"The Workload of another Job": named("annotations", "kueue.x-k8s.io/prebuilt-workload-name",
+		"Another Job's Workload": named("annotations", "kueue.x-k8s.io/prebuilt-workload-name",
 			"job-runs"),
-		"The Workload of another Job, by label": named("labels", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
-		"A Job that grows while it runs":        named("annotations", "kueue.x-k8s.io/elastic-job", "true"),
+		"Another Job's Workload, by label": named("labels", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
+		"A Job that grows while it runs":   named("annotations", "kueue.x-k8s.io/elastic-job", "true"),
 		"A Job that names a controller": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["metadata"].(fields)["ownerReferences"] = []any{fields{
 				"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "1",
 				"controller": true,
 			}}
 		})),
-		"A Job in the namespace of another team": create(foreign),
+		"A Job in another team's namespace": create(foreign),
 
 		// Pods that no quota counts.
 		"Containers without requests": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["template"] = fields{"spec": noRequests}
 		})),
-		"A second job of a JobSet without requests": create(escapeJobSet("escape", escapePod(), noRequests)),
+		"A JobSet whose second job has no requests": create(escapeJobSet("escape", escapePod(), noRequests)),
 		"A bare pod": other("v1", "Pod", fields{"spec": escapePod()}),
 		"A Deployment": other("apps/v1", "Deployment", fields{"spec": fields{
 			"selector": fields{"matchLabels": fields{"a": "b"}},
@@ -234,27 +234,27 @@ func refusals() map[string]attempt {
 		"A CronJob": other("batch/v1", "CronJob", fields{"spec": fields{
 			"schedule": "* * * * *", "jobTemplate": fields{"spec": fields{"template": fields{"spec": escapePod()}}},
 		}}),
-		"A Workload of one's own": other("kueue.x-k8s.io/v1beta2", "Workload",
+		"A Workload created by hand": other("kueue.x-k8s.io/v1beta2", "Workload",
 			fields{"spec": fields{"queueName": "lq-team-a-lp"}}),
-		"A LocalQueue of one's own": other("kueue.x-k8s.io/v1beta2", "LocalQueue",
+		"A LocalQueue created by hand": other("kueue.x-k8s.io/v1beta2", "LocalQueue",
 			fields{"spec": fields{"clusterQueue": "cq-team-b-hp"}}),
 		"Other queues in the namespace's annotation": {
 			[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil,
 		},
 
 		// Other nodes.
-		"`nodeName`":                 with("nodeName", "system-1"),
-		"`schedulerName`":            with("schedulerName", "another"),
-		"`runtimeClassName`":         with("runtimeClassName", "gvisor"),
-		"A toleration of everything": with("tolerations", []any{fields{"operator": "Exists"}}),
-		"A toleration of others' nodes": with("tolerations",
+		"`nodeName`":                  with("nodeName", "system-1"),
+		"`schedulerName`":             with("schedulerName", "another"),
+		"`runtimeClassName`":          with("runtimeClassName", "gvisor"),
+		"A toleration for everything": with("tolerations", []any{fields{"operator": "Exists"}}),
+		"A toleration for other nodes": with("tolerations",
 			[]any{fields{"key": "ondemand", "operator": "Equal", "value": "true", "effect": "NoSchedule"}}),
-		"A selector of others' nodes":  with("nodeSelector", fields{"capacity": "l4-ondemand"}),
-		"An affinity to others' nodes": with("affinity", affinity),
-		"A selector of a reservation":  with("nodeSelector", fields{"cloud.google.com/reservation-name": "theirs"}),
-		"Claims of devices": with("resourceClaims",
+		"A selector for other nodes":   with("nodeSelector", fields{"capacity": "l4-ondemand"}),
+		"An affinity to other nodes":   with("affinity", affinity),
+		"A selector for a reservation": with("nodeSelector", fields{"cloud.google.com/reservation-name": "theirs"}),
+		"Resource claims": with("resourceClaims",
 			[]any{fields{"name": "gpu", "resourceClaimTemplateName": "gpu"}}),
-		"A toleration of everything, once it waits": patch("job/waits",
+		"A waiting Job that gets a toleration for everything": patch("job/waits",
 			fields{"spec": fields{"template": fields{"spec": fields{
 				"tolerations": []any{fields{"operator": "Exists"}},
 			}}}}),
@@ -262,7 +262,7 @@ func refusals() map[string]attempt {
 		// Nodes that other teams' pods cannot use.
 		"Anti-affinity to another team":   apart(required, fields{"namespaces": []string{"team-b"}}),
 		"Anti-affinity to all namespaces": apart(required, fields{"namespaceSelector": fields{}}),
-		"Anti-affinity to the namespaces of the teams": apart(required, fields{"namespaceSelector": fields{
+		"Anti-affinity to every team's namespace": apart(required, fields{"namespaceSelector": fields{
 			"matchExpressions": []any{fields{"key": "team", "operator": "Exists"}},
 		}}),
 		"A preference to be apart from another team": apart(preferred, fields{"namespaces": []string{"team-b"}}),
@@ -273,18 +273,18 @@ func refusals() map[string]attempt {
 		"A spread over capacities": with("topologySpreadConstraints", []any{fields{
 			"topologyKey": "capacity", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
 		}}),
-		"A JobSet that claims all nodes of an operating system": exclusive("kubernetes.io/os", 0),
-		"A JobSet that claims a node pool":                      exclusive("cloud.google.com/gke-nodepool", 0),
-		"A Job of a JobSet that claims a zone":                  exclusive("topology.kubernetes.io/zone", 1),
-		"Pods of a JobSet that claim nodes":                     exclusive("kubernetes.io/hostname", 2),
-		"Pods with labels of JobSet": create(escapeJob("escape", 1, func(job, _ fields) {
+		"A JobSet that claims all Linux nodes": exclusive("kubernetes.io/os", 0),
+		"A JobSet that claims a node pool":     exclusive("cloud.google.com/gke-nodepool", 0),
+		"A JobSet whose Job claims a zone":     exclusive("topology.kubernetes.io/zone", 1),
+		"A JobSet whose pods claim nodes":      exclusive("kubernetes.io/hostname", 2),
+		"Pods with JobSet's labels": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["template"].(fields)["metadata"] = fields{
 				"labels": fields{"jobset.sigs.k8s.io/job-key": "x"},
 			}
 		})),
 
 		// Nodes that are kept after an eviction.
-		"A grace period of a year": create(escapeJob("escape", 1, func(job, pod fields) {
+		"A year's grace period": create(escapeJob("escape", 1, func(job, pod fields) {
 			job["spec"].(fields)["podReplacementPolicy"] = "Failed"
 			pod["terminationGracePeriodSeconds"] = 31536000
 		})),
@@ -295,35 +295,35 @@ func refusals() map[string]attempt {
 				"exec": fields{"command": []string{"true"}}, "terminationGracePeriodSeconds": 31536000,
 			}
 		})),
-		"A finalizer of a Job": create(escapeJob("escape", 1, func(job, _ fields) {
+		"A finalizer on a Job": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["metadata"].(fields)["finalizers"] = []string{"example.com/mine"}
 		})),
-		"A finalizer of pods": create(escapeJob("escape", 1, func(job, _ fields) {
+		"A finalizer on pods": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["template"].(fields)["metadata"] = fields{"finalizers": []string{"example.com/mine"}}
 		})),
 		"A finalizer that leaves the pods": patch("job/runs",
 			fields{"metadata": fields{"finalizers": []string{"orphan"}}}),
-		"A Job of another controller": create(escapeJob("escape", 1, func(job, _ fields) {
+		"A Job for another controller": create(escapeJob("escape", 1, func(job, _ fields) {
 			job["spec"].(fields)["managedBy"] = "example.com/me"
 		})),
-		"A JobSet of another cluster's Kueue":       create(managed("kueue.x-k8s.io/multikueue", false)),
-		"A JobSet with a Job of another controller": create(managed("example.com/me", true)),
-		"A scheduling gate":                         with("schedulingGates", []any{fields{"name": "example.com/wait"}}),
-		"A Job that is deleted without its pods":    remove("job/runs"),
-		"A JobSet that is deleted without its Jobs": remove("jobset/set"),
+		"A JobSet for another cluster's Kueue":       create(managed("kueue.x-k8s.io/multikueue", false)),
+		"A JobSet with a Job for another controller": create(managed("example.com/me", true)),
+		"A scheduling gate":                          with("schedulingGates", []any{fields{"name": "example.com/wait"}}),
+		"A Job that is deleted without its pods":     remove("job/runs"),
+		"A JobSet that is deleted without its Jobs":  remove("jobset/set"),
 		"A Job that is deleted as the API does it by default": {
 			[]string{"delete", "--raw=/apis/batch/v1/namespaces/team-a/jobs/runs"}, nil,
 		},
-		"More pods of a running Job":  patch("job/runs", fields{"spec": fields{"parallelism": 50}}),
-		"A Job of no pods that grows": patch("job/empty", fields{"spec": fields{"parallelism": 50}}),
+		"A running Job with more pods":  patch("job/runs", fields{"spec": fields{"parallelism": 50}}),
+		"A Job without pods that grows": patch("job/empty", fields{"spec": fields{"parallelism": 50}}),
 
 		// Storage.
-		"A disk for each pod":   mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
-		"Disks of a JobSet":     create(claims),
-		"A claim of one's own":  other("v1", "PersistentVolumeClaim", fields{"spec": claim}),
-		"A claim that is there": mounting("persistentVolumeClaim", fields{"claimName": "data"}),
-		"A file server":         mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
-		"A folder of the node":  mounting("hostPath", fields{"path": "/var/lib"}),
+		"A disk for each pod":                     mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
+		"A JobSet with disks":                     create(claims),
+		"A PersistentVolumeClaim created by hand": other("v1", "PersistentVolumeClaim", fields{"spec": claim}),
+		"An existing PersistentVolumeClaim":       mounting("persistentVolumeClaim", fields{"claimName": "data"}),
+		"A file server":                           mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
+		"A folder on the node":                    mounting("hostPath", fields{"path": "/var/lib"}),
 		"Another's bucket": mounting("csi",
 			fields{"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": fields{"bucketName": "theirs"}}),
 
@@ -335,17 +335,20 @@ func refusals() map[string]attempt {
 		"A waiting Job that is started by hand":    patch("job/waits", fields{"spec": fields{"suspend": false}}),
 		"A running Job that is stopped by hand":    patch("job/runs", fields{"spec": fields{"suspend": true}}),
 		"A running JobSet that is stopped by hand": patch("jobset/set", fields{"spec": fields{"suspend": true}}),
-		"More pods of a JobSet's Job":              patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
+		"A JobSet's Job with more pods":            patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
 		"A JobSet's Job that leaves it": patch("job/set-job-0-0",
 			fields{"metadata": fields{"ownerReferences": nil}}),
 		"GPUs in limits only": create(escapeJob("escape", 1, func(_, pod fields) {
 			resources := pod["containers"].([]any)[0].(fields)["resources"].(fields)
 			delete(resources["requests"].(fields), "nvidia.com/gpu")
 		})),
+		"A Job with parallelism above completions": create(escapeJob("escape", 2, func(job, _ fields) {
+			job["spec"].(fields)["completions"] = 1
+		})),
 		"CPU and memory in limits only": create(escapeJob("escape", 1, func(_, pod fields) {
 			pod["containers"].([]any)[0].(fields)["resources"] = fields{"limits": fields{"cpu": 1, "memory": "1Gi"}}
 		})),
-		"More Jobs of a running JobSet": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
+		"A running JobSet with more Jobs": {[]string{"patch", "jobset/set", "--namespace=team-a", "--type=json",
 			`--patch=[{"op": "replace", "path": "/spec/replicatedJobs/0/replicas", "value": 50}]`}, nil},
 	}
 }
@@ -354,7 +357,7 @@ func refusals() map[string]attempt {
 // Most are accepted but gain nothing.
 func played() map[string]func(*folder) {
 	return map[string]func(*folder){
-		"Anti-affinity to pods of its own": func(f *folder) {
+		"Anti-affinity to its own pods": func(f *folder) {
 			f.make(apart(required, fields{}).object)
 			f.runs("escape", 1)
 			victim := escapeJob("victim", 1, nil)
@@ -366,7 +369,7 @@ func played() map[string]func(*folder) {
 		},
 		"Thousands of Jobs":                           thousandsOfJobs,
 		"Jobs that are created and deleted in a loop": podsThatEnd,
-		"A request of ephemeral storage": func(f *folder) {
+		"A request for ephemeral storage": func(f *folder) {
 			f.make(escapeJob("grows", 1, func(_, pod fields) {
 				container := pod["containers"].([]any)[0].(fields)
 				container["resources"].(fields)["requests"].(fields)["ephemeral-storage"] = "1Gi"

@@ -94,8 +94,8 @@ func kueueRefused(p *ir.Platform) [][]markup {
 		rows = append(rows, []markup{"`starts no pods with a negative priority`", "submit Jobs instead of the " +
 			"JobSet, or choose a queue or `priorityClassName` of 0 or more"})
 	}
-	if p.OthersRunKueue() && p.HasDefect(ir.ReclaimedTooMuch) {
-		rows = append(rows, []markup{"`parallelism must not exceed completions`", "lower `parallelism` of the Job"})
+	if p.HasDefect(ir.ReclaimedTooMuch) {
+		rows = append(rows, []markup{"`parallelism must not exceed completions`", "lower `parallelism` of the Job to `completions`"})
 	}
 	return rows
 }

@@ -81,10 +81,6 @@ type resources struct {
 func featureGates(p *ir.Platform) map[string]bool {
 	// Report why workloads wait (metric unadmitted_workloads).
 	gates := map[string]bool{"UnadmittedWorkloadsObservability": true}
-	if p.HasDefect(ir.ReclaimedTooMuch) || p.HasDefect(ir.ReclaimedForGood) {
-		// A job keeps its quota until all of its pods have ended.
-		gates["ReclaimablePods"] = false
-	}
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {
 		// Kueue counts claims for a number of devices, and holds up workloads that
 		// claim all devices, as pods do for the networks of their GPUs. The quota of

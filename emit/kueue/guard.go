@@ -96,7 +96,7 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 			Message: "remove the labels and annotations " + strings.Join(reservedNames, ", ") +
 				": Kueue would take the quota or the priority of the job from them",
 		})
-	if p.OthersRunKueue() && p.HasDefect(ir.ReclaimedTooMuch) { // their gates apply
+	if p.HasDefect(ir.ReclaimedTooMuch) {
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
 			Expression: "variables.byController || request.operation == 'UPDATE' && object.spec == oldObject.spec\n" +
 				"|| (has(dyn(object).spec.replicatedJobs)\n" +
