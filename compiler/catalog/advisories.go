@@ -63,7 +63,7 @@ var advisories = []Advisory{
 		Source: "https://github.com/kubernetes-sigs/kueue/pull/16132",
 	},
 	{
-		Name: "jobset-1280", Software: "jobset", Mended: "0.13.0",
+		Name: "jobset-1280", Software: "jobset", From: "0.11.0", Mended: "0.13.0",
 		Defect: "a JobSet with a negative priority never gets pods",
 		Answer: "the admission policies refuse it",
 		Source: "https://github.com/kubernetes-sigs/jobset/issues/1280",

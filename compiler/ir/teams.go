@@ -92,7 +92,7 @@ type Team struct {
 	// Allow lists the fields of pods and the kinds of volumes that the team's jobs
 	// may use and other teams' jobs may not, spelt as in the blueprint, sorted.
 	Allow []string
-	// MaxJobs is the largest number of Jobs in the team's namespace, and of JobSets.
+	// MaxJobs is the largest number of Jobs in the team's namespace, and of Services.
 	MaxJobs int
 	// Labels are the administrator's labels of the team's namespace and bucket, by key.
 	// They replace Platform.Labels with the same key.

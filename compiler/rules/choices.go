@@ -58,7 +58,7 @@ func priorityOutsideTier(r *report) {
 }
 
 // negativePriority reports a workload that is a JobSet with a negative priority, to which
-// JobSet gives no pods before release 0.13.
+// JobSet 0.11 and 0.12 give no pods.
 func negativePriority(r *report) {
 	if !r.Plan.HasDefect(ir.NegativePriority) {
 		return
@@ -81,8 +81,8 @@ func negativePriority(r *report) {
 			path = at("tiers", tier, "priorities", class)
 		}
 		r.addKey(at("workloads", name),
-			fmt.Sprintf("JobSet %s gives workload %q no pods, because its priority is negative",
-				r.Plan.JobSetVersion(), name),
+			fmt.Sprintf("workload %q is a JobSet with priority %d, but JobSet %s supports no negative priorities",
+				name, values[class], r.Plan.JobSetVersion()),
 			withRelated(path, "the priority"), withHelp("choose a priority of 0 or more"))
 	}
 }

@@ -554,7 +554,7 @@ func unqueuedRetries(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		path := retriesOf(name)
 		if f := r.Blueprint.Capacity[name].Consumption.FlexStart; f != nil && !f.Queued && r.Written(path...) {
-			r.add(path, "retries requires queued provisioning: other flex-start nodes start one by one",
+			r.add(path, "retries requires queued: true",
 				withHelp("remove retries, or set queued: true"))
 		}
 	}

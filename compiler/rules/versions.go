@@ -20,7 +20,7 @@ func versionRules() []Rule {
 		},
 		{Code: "W0839", Severity: diag.Warning, Title: "release with a known defect", check: knownDefects},
 		{
-			Code: "W0842", Severity: diag.Warning, Title: "release with which the platform is not tested",
+			Code: "W0842", Severity: diag.Warning, Title: "release is newer than the tested one",
 			check: untested,
 		},
 		{Code: "N0862", Severity: diag.Note, Title: "version without a known SHA-256", check: unpinnedVersions},
@@ -126,7 +126,7 @@ func untested(r *report) {
 		}
 		help := fmt.Sprintf("compare its release notes with those of %s, and try it in a cluster without users", tested)
 		if mended := catalog.Mended(x.software, tested, x.version); len(mended) > 0 {
-			help += "; it mends " + strings.Join(mended, ", ")
+			help += "; it fixes " + strings.Join(mended, ", ")
 		}
 		r.add(x.path, fmt.Sprintf("the platform is tested with %s %s, not with %s", x.name, tested, x.version),
 			withHelp("%s; then add %s", help, acceptSource(r.rule.Code, x.path)))

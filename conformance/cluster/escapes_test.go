@@ -308,9 +308,10 @@ func refusals() map[string]attempt {
 		})),
 		"A JobSet for another cluster's Kueue":       create(managed("kueue.x-k8s.io/multikueue", false)),
 		"A JobSet with a Job for another controller": create(managed("example.com/me", true)),
-		"A scheduling gate":                          with("schedulingGates", []any{fields{"name": "example.com/wait"}}),
-		"A Job that is deleted without its pods":     remove("job/runs"),
-		"A JobSet that is deleted without its Jobs":  remove("jobset/set"),
+		"A scheduling gate": with("schedulingGates",
+			[]any{fields{"name": "example.com/wait"}}),
+		"A Job that is deleted without its pods":    remove("job/runs"),
+		"A JobSet that is deleted without its Jobs": remove("jobset/set"),
 		"A Job that is deleted as the API does it by default": {
 			[]string{"delete", "--raw=/apis/batch/v1/namespaces/team-a/jobs/runs"}, nil,
 		},
@@ -318,12 +319,12 @@ func refusals() map[string]attempt {
 		"A Job without pods that grows": patch("job/empty", fields{"spec": fields{"parallelism": 50}}),
 
 		// Storage.
-		"A disk for each pod":                     mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
-		"A JobSet with disks":                     create(claims),
-		"A PersistentVolumeClaim created by hand": other("v1", "PersistentVolumeClaim", fields{"spec": claim}),
-		"An existing PersistentVolumeClaim":       mounting("persistentVolumeClaim", fields{"claimName": "data"}),
-		"A file server":                           mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
-		"A folder on the node":                    mounting("hostPath", fields{"path": "/var/lib"}),
+		"A disk for each pod":            mounting("ephemeral", fields{"volumeClaimTemplate": fields{"spec": claim}}),
+		"A JobSet with disks":            create(claims),
+		"A volume claim created by hand": other("v1", "PersistentVolumeClaim", fields{"spec": claim}),
+		"An existing volume claim":       mounting("persistentVolumeClaim", fields{"claimName": "data"}),
+		"A file server":                  mounting("nfs", fields{"server": "10.0.0.2", "path": "/"}),
+		"A folder on the node":           mounting("hostPath", fields{"path": "/var/lib"}),
 		"Another's bucket": mounting("csi",
 			fields{"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": fields{"bucketName": "theirs"}}),
 

@@ -177,10 +177,6 @@ func kueueCases(q queue) []request {
 			spec["suspend"], spec["parallelism"], spec["completions"] = true, parallelism, completions
 		})
 	}
-	wideSet := jobSet(q, q.class, q.class)
-	replicated := wideSet["spec"].(map[string]any)["replicatedJobs"].([]any)
-	last := replicated[len(replicated)-1].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
-	last["parallelism"], last["completions"] = int64(2), int64(1)
 	elsewhere := of(job(q), func(_, spec map[string]any) {
 		pod := spec["template"].(map[string]any)["spec"].(map[string]any)
 		pod["nodeSelector"] = map[string]any{"cloud.google.com/compute-class": "other"}
@@ -222,7 +218,6 @@ func kueueCases(q queue) []request {
 		{"job with more pods at once than in all", member, jobKind, wide(3, 2), nil, "must not exceed completions"},
 		{"job that gets more pods than in all", member, jobKind, wide(3, 2), wide(2, 2), "must not exceed completions"},
 		{"job with all pods at once", member, jobKind, wide(2, 2), nil, ""},
-		{"jobset whose last job has more pods at once", member, jobSetKind, wideSet, nil, "must not exceed completions"},
 		{"job that grows", member, jobKind, elastic, nil, reserved},
 		{"job of another workload by annotation", member, jobKind, annotated, nil, reserved},
 	}

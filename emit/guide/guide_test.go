@@ -639,7 +639,7 @@ func TestJobByHand(t *testing.T) {
 	got := renderUsing(t, p)
 	for _, want := range []string{
 		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`",
-		"in `resources.requests`, and `nvidia.com/gpu` also in `resources.limits`\n",
+		"in `resources.requests`; for `nvidia.com/gpu`, set the same value in `resources.limits`\n",
 		"`serviceAccountName: team-000-ksa`",
 		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {

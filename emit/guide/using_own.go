@@ -374,7 +374,7 @@ func explainRequests(resources []string) markup {
 	m := "what they use: " + codeList(resources) + " in `resources.requests`"
 	for _, r := range resources {
 		if r == ir.GPU || r == ir.TPU {
-			m += ", and " + codeSpan(r) + " also in `resources.limits`"
+			m += "; for " + codeSpan(r) + ", set the same value in `resources.limits`"
 		}
 	}
 	return m

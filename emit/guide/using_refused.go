@@ -47,7 +47,7 @@ func listRefused(d *document, p *ir.Platform) {
 	}, schedulerOf(p).refused, [][]markup{
 		{"`exceeded quota: " + ir.TeamQuota + "`", "for jobs and other objects: delete some that have ended, or set " +
 			"`ttlSecondsAfterFinished` so that they delete themselves. For pods with accelerators: wait, because " +
-			"pods of your team that end still hold them; the job tries again by itself"},
+			"your team's terminating pods still hold them; the job retries by itself"},
 		{"`field is immutable`", "delete the job and submit it again"},
 		{"`cannot create resource`", "you may not create this: see below"},
 		{"`violates PodSecurity`", "the Job exists, but its pods are refused: " +
@@ -86,8 +86,8 @@ func kueueRefused(p *ir.Platform) [][]markup {
 			"message"},
 	}
 	if p.HasDefect(ir.LimitsUncounted) {
-		rows = append(rows, []markup{"`quota counts requests`", "give `resources.requests` the same amount of each " +
-			"resource in the message as `resources.limits`"})
+		rows = append(rows, []markup{"`quota counts requests`", "for each resource in the message, set " +
+			"`resources.requests` to the value in `resources.limits`"})
 	}
 	negative := func(c ir.PriorityClass) bool { return c.Value < 0 }
 	if p.HasDefect(ir.NegativePriority) && slices.ContainsFunc(p.PriorityClasses, negative) {
@@ -95,7 +95,8 @@ func kueueRefused(p *ir.Platform) [][]markup {
 			"JobSet, or choose a queue or `priorityClassName` of 0 or more"})
 	}
 	if p.HasDefect(ir.ReclaimedTooMuch) {
-		rows = append(rows, []markup{"`parallelism must not exceed completions`", "lower `parallelism` of the Job to `completions`"})
+		rows = append(rows, []markup{"`parallelism must not exceed completions`", "lower `parallelism` of the Job to " +
+			"`completions`"})
 	}
 	return rows
 }

@@ -114,7 +114,6 @@ spec:
   hard:
     count/configmaps: "500"
     count/jobs.batch: 5k
-    count/jobsets.jobset.x-k8s.io: 5k
     count/services: 5k
 ---
 apiVersion: v1

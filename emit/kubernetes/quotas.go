@@ -12,19 +12,20 @@ import (
 const maxConfigMaps = 500
 
 // teamQuota returns the quota of a team's namespace. It counts objects, which would fill
-// the database of the cluster, and the accelerators of pods: unlike Kueue's quota, it counts
-// a pod until the pod has ended, so that a team which creates and deletes jobs in a loop
-// starts no more nodes than its queues may use.
+// etcd, and the accelerators of pods: unlike Kueue's quota, it counts a pod until the pod
+// has ended, so that the pods of a team never request more accelerators than all of its
+// queues together can use.
 //
-// The controllers of JobSet and Kueue create objects in the namespace: a Service for each
-// JobSet, a Job for each of its replicas, and a Workload for each Job and JobSet.
+// It counts the Jobs and the Services of JobSets, but not JobSets: Kubernetes looks for new
+// kinds of objects every 30 seconds and calculates a quota every 5 minutes. If the quota
+// named a kind that is new, the API server would refuse its objects for so long. Source:
+// Kubernetes 1.36, pkg/controller/resourcequota and cmd/kube-controller-manager/app/core.go.
 func teamQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
 	count := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
 	hard := corev1.ResourceList{
-		"count/jobs.batch":              count(t.MaxJobs),
-		"count/jobsets.jobset.x-k8s.io": count(t.MaxJobs),
-		"count/services":                count(t.MaxJobs),
-		"count/configmaps":              count(maxConfigMaps),
+		"count/jobs.batch": count(t.MaxJobs),
+		"count/services":   count(t.MaxJobs),
+		"count/configmaps": count(maxConfigMaps),
 	}
 	for name, most := range p.MostAccelerators(t) {
 		hard[corev1.ResourceName("requests."+name)] = most

@@ -98,10 +98,10 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		})
 	if p.HasDefect(ir.ReclaimedTooMuch) {
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: "variables.byController || request.operation == 'UPDATE' && object.spec == oldObject.spec\n" +
-				"|| (has(dyn(object).spec.replicatedJobs)\n" +
-				"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
-				".all(j, j.?parallelism.orValue(1) <= j.?completions.orValue(j.?parallelism.orValue(1)))\n",
+			Expression: "variables.byController || request.kind.kind != 'Job'\n" +
+				"|| request.operation == 'UPDATE' && object.spec == oldObject.spec\n" +
+				"|| !has(dyn(object).spec.completions)\n" +
+				"|| dyn(object).spec.?parallelism.orValue(1) <= dyn(object).spec.completions\n",
 			Message: "parallelism must not exceed completions: Kueue would free quota of running pods",
 		})
 	}

@@ -182,20 +182,30 @@ func serviceAlerts(p *ir.Platform) []Alert {
 			Name: "KueueEvictionsByFailure", Group: alertsService, Severity: alertWarning,
 			Expr: `sum by (cluster_queue, reason) (` +
 				eventsWithin(`kueue_evicted_workloads_total{@kueue,`+
-					`reason=~"PodsReadyTimeout|NodeFailures|AdmissionCheck"}`, "30m") + `) > 3`,
+					`reason=~"PodsReadyTimeout|NodeFailures"}`, "30m") + `) > 3`,
 			Summary: "Kueue evicts workloads because of failures, not because others need the quota.",
 			Action: "ClusterQueue {{cluster_queue}} loses workloads to {{reason}}. Read the events of the evicted " +
 				"workloads, and check the nodes on which they ran.",
+		},
+		{
+			// A request that fails is repeated after 1, 2, 4, 8, 16 and 30 minutes.
+			Name: "KueueProvisioningFails", Group: alertsService, Severity: alertWarning,
+			Expr: `sum by (cluster_queue) (` +
+				eventsWithin(`kueue_evicted_workloads_total{@kueue,reason="AdmissionCheck"}`, "3h") + `) > 6`,
+			Summary: "Requests for nodes keep failing.",
+			Action: "Kueue retries requests of ClusterQueue {{cluster_queue}} that fail. Read the " +
+				"ProvisioningRequests of the waiting workloads: the node pool may be at its maximum, or the project out of quota.",
+			skip: len(p.AdmissionChecks) == 0,
 		},
 		{
 			// Source: Kueue, issue 14811, in which the workload has both conditions.
 			Name: "KueueQuotaKept", Group: alertsService, Severity: alertWarning,
 			Expr: `count by (cluster_queue) (` +
 				bornOrRisen(`kueue_evicted_workloads_total{@kueue,underlying_cause="WaitForRecovery"}`) + `) > 0`,
-			Summary: "Kueue stopped a workload that had lost pods, and may still count its quota.",
-			Action: "List the workloads of ClusterQueue {{cluster_queue}} with kubectl get workloads -A. If one is " +
-				"suspended, and after ten minutes still has both conditions Evicted and QuotaReserved, it holds " +
-				"quota without pods: delete its job, and let its owner submit it again.",
+			Summary: "A workload that Kueue evicted after it lost pods may still hold quota.",
+			Action: "Read the conditions of the workloads in ClusterQueue {{cluster_queue}}. If a workload " +
+				"without pods has both Evicted and QuotaReserved with status True for ten minutes, it holds quota: delete its " +
+				"job, and ask its owner to submit the job again.",
 			skip: !p.HasDefect(ir.QuotaKept),
 		},
 		{

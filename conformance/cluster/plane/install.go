@@ -39,10 +39,8 @@ var (
 // manifests is the name of the file in the cache with the release's manifests.
 func (c controller) manifests() string { return c.name + ".yaml" }
 
-// installDefinitions installs the definitions of GKE and KAI Scheduler, and those of JobSet:
-// the controller of quotas looks for new kinds of objects only every 30 seconds, and until
-// it finds JobSets, it refuses all JobSets of a namespace whose quota counts them.
-func (p *Plane) installDefinitions(ctx context.Context, ofJobSet bool) error {
+// installDefinitions installs the definitions of GKE and KAI Scheduler.
+func (p *Plane) installDefinitions(ctx context.Context) error {
 	text, err := os.ReadFile(p.programs.manifest(definitionsFile))
 	if err != nil {
 		return err
@@ -55,29 +53,7 @@ func (p *Plane) installDefinitions(ctx context.Context, ofJobSet bool) error {
 	if err != nil {
 		return err
 	}
-	definitions = append(definitions, queue)
-	if !ofJobSet {
-		return p.Apply(ctx, definitions)
-	}
-	if text, err = os.ReadFile(p.programs.manifest(jobset.manifests())); err != nil {
-		return err
-	}
-	release, err := decode(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", jobset.manifests(), err)
-	}
-	for _, object := range release {
-		if object["kind"] == "CustomResourceDefinition" {
-			definitions = append(definitions, object)
-		}
-	}
-	if err := p.Apply(ctx, definitions); err != nil {
-		return err
-	}
-	return p.poll(ctx, p.processes[len(p.processes)-1], func() error { // the API server
-		_, err := p.Kubectl(ctx, nil, "get", "jobsets.jobset.x-k8s.io")
-		return err
-	})
+	return p.Apply(ctx, append(definitions, queue))
 }
 
 // installJobSet installs JobSet from its release, and starts it.

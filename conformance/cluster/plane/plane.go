@@ -54,17 +54,18 @@ var stages []byte
 // have them, and starts all except Kueue, which Prepare starts. It writes its progress
 // to log. The caller must stop the plane; if Start fails, nothing is left running.
 func Start(ctx context.Context, root string, log io.Writer) (*Plane, error) {
-	return start(ctx, root, log, true)
+	return start(ctx, root, log, (*Plane).installJobSet)
 }
 
 // StartEmpty is Start without JobSet. A stand-in for a GitOps tool installs JobSet and
 // Kueue from their charts, and StartCharts starts both.
 func StartEmpty(ctx context.Context, root string, log io.Writer) (*Plane, error) {
-	return start(ctx, root, log, false)
+	return start(ctx, root, log, func(*Plane, context.Context) error { return nil })
 }
 
-// start starts a plane, with JobSet or without.
-func start(ctx context.Context, root string, log io.Writer, withJobSet bool) (_ *Plane, err error) {
+// start starts a plane, and lets it install something at the end.
+func start(ctx context.Context, root string, log io.Writer,
+	install func(*Plane, context.Context) error) (_ *Plane, err error) {
 	programs, err := build(ctx, root, log)
 	if err != nil {
 		return nil, err
@@ -87,25 +88,20 @@ func start(ctx context.Context, root string, log io.Writer, withJobSet bool) (_ 
 	if p.authority, err = newAuthority(); err != nil {
 		return nil, err
 	}
-	if err := p.startServer(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.installDefinitions(ctx, withJobSet); err != nil {
-		return nil, err
-	}
-	if err := p.startControllers(); err != nil {
+	if err := p.startKubernetes(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.startNodes(); err != nil {
 		return nil, err
 	}
+	if err := p.installDefinitions(ctx); err != nil {
+		return nil, err
+	}
 	if p.jobSetPorts, err = p.ports.take(3); err != nil {
 		return nil, err
 	}
-	if withJobSet {
-		if err := p.installJobSet(ctx); err != nil {
-			return nil, err
-		}
+	if err := install(p, ctx); err != nil {
+		return nil, err
 	}
 	fmt.Fprintf(log, "plane: up in %.1f s\n", time.Since(began).Seconds())
 	return p, nil
@@ -232,9 +228,7 @@ func (p *Plane) write(name string, text []byte) error {
 	return os.WriteFile(p.path(name), text, 0o600)
 }
 
-// startServer starts the API server with its database, and writes the files with which
-// programs reach it.
-func (p *Plane) startServer(ctx context.Context) error {
+func (p *Plane) startKubernetes(ctx context.Context) error {
 	if err := p.write("ca.crt", p.authority.pem); err != nil {
 		return err
 	}
@@ -314,11 +308,6 @@ func (p *Plane) startServer(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// startControllers starts the controllers of Kubernetes and its scheduler.
-func (p *Plane) startControllers() error {
 	if _, err := p.start("kube-controller-manager", "--kubeconfig="+p.path("controller-manager.kubeconfig"),
 		"--leader-elect=false", "--secure-port=0", "--use-service-account-credentials",
 		// A node of KWOK is well, also while a busy machine keeps KWOK from saying so.
@@ -329,7 +318,7 @@ func (p *Plane) startControllers() error {
 		"--root-ca-file="+p.path("ca.crt")); err != nil {
 		return err
 	}
-	_, err := p.start("kube-scheduler", "--kubeconfig="+p.path("scheduler.kubeconfig"), "--leader-elect=false",
+	_, err = p.start("kube-scheduler", "--kubeconfig="+p.path("scheduler.kubeconfig"), "--leader-elect=false",
 		"--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000")
 	return err
 }

@@ -88,7 +88,7 @@ for kinds in localqueues.kueue.x-k8s.io clusterqueues.kueue.x-k8s.io \
 done
 # The namespaces of the controllers go with the controllers. If others use a controller, it
 # stays, and needs its configuration.
-remove 'rolebindings roles serviceaccounts secrets configmaps networkpolicies daemonsets.apps podmonitorings.monitoring.googleapis.com' \
+remove 'rolebindings roles serviceaccounts secrets configmaps networkpolicies resourcequotas daemonsets.apps podmonitorings.monitoring.googleapis.com' \
   --field-selector="metadata.namespace!=$KUEUE,metadata.namespace!=$JOBSET"
 
 # The platform has created the namespace of the dashboards, if there was none. It stays if

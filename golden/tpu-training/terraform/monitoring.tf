@@ -120,7 +120,7 @@ locals {
       group    = "kueue-slo"
       severity = "WARNING"
       duration = "0s"
-      query    = "sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"}[30m]) + (kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"} offset 30m) ^ 0 or increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures|AdmissionCheck\"}[30m])) > 3"
+      query    = "sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures\"}[30m]) + (kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures\"} offset 30m) ^ 0 or increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",reason=~\"PodsReadyTimeout|NodeFailures\"}[30m])) > 3"
       summary  = "Kueue evicts workloads because of failures, not because others need the quota."
       action   = "ClusterQueue $${metric_or_resource.label.cluster_queue} loses workloads to $${metric_or_resource.label.reason}. Read the events of the evicted workloads, and check the nodes on which they ran."
     }
@@ -137,8 +137,8 @@ locals {
       severity = "WARNING"
       duration = "0s"
       query    = "count by (cluster_queue) ((kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",underlying_cause=\"WaitForRecovery\"} unless kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",underlying_cause=\"WaitForRecovery\"} offset 1h) or (increase(kueue_evicted_workloads_total{replica_role!=\"follower\",cluster=~\"tpu-training|\",underlying_cause=\"WaitForRecovery\"}[1h]) > 0)) > 0"
-      summary  = "Kueue stopped a workload that had lost pods, and may still count its quota."
-      action   = "List the workloads of ClusterQueue $${metric_or_resource.label.cluster_queue} with kubectl get workloads -A. If one is suspended, and after ten minutes still has both conditions Evicted and QuotaReserved, it holds quota without pods: delete its job, and let its owner submit it again."
+      summary  = "A workload that Kueue evicted after it lost pods may still hold quota."
+      action   = "Read the conditions of the workloads in ClusterQueue $${metric_or_resource.label.cluster_queue}. If a workload without pods has both Evicted and QuotaReserved with status True for ten minutes, it holds quota: delete its job, and ask its owner to submit the job again."
     }
     KueueWorkloadDeactivated = {
       group    = "kueue-slo"
