@@ -194,7 +194,8 @@ func serviceAlerts(p *ir.Platform) []Alert {
 				eventsWithin(`kueue_evicted_workloads_total{@kueue,reason="AdmissionCheck"}`, "3h") + `) > 6`,
 			Summary: "Requests for nodes keep failing.",
 			Action: "Kueue retries requests of ClusterQueue {{cluster_queue}} that fail. Read the " +
-				"ProvisioningRequests of the waiting workloads: the node pool may be at its maximum, or the project out of quota.",
+				"ProvisioningRequests of the waiting workloads: the node pool may be at its maximum, or the " +
+				"project out of quota.",
 			skip: len(p.AdmissionChecks) == 0,
 		},
 		{
@@ -204,8 +205,8 @@ func serviceAlerts(p *ir.Platform) []Alert {
 				bornOrRisen(`kueue_evicted_workloads_total{@kueue,underlying_cause="WaitForRecovery"}`) + `) > 0`,
 			Summary: "A workload that Kueue evicted after it lost pods may still hold quota.",
 			Action: "Read the conditions of the workloads in ClusterQueue {{cluster_queue}}. If a workload " +
-				"without pods has both Evicted and QuotaReserved with status True for ten minutes, it holds quota: delete its " +
-				"job, and ask its owner to submit the job again.",
+				"without pods has both Evicted and QuotaReserved with status True for ten minutes, it holds " +
+				"quota: delete its job, and ask its owner to submit the job again.",
 			skip: !p.HasDefect(ir.QuotaKept),
 		},
 		{
