@@ -194,8 +194,8 @@ const resizeLabel = "autoscaling.gke.io/provisioning-request"
 // resize returns the name that GKE would give to the resize of the job's node pool.
 func (j flex) resize() string { return "resize-" + j.team + "-" + j.name }
 
-// retrySoon checks that the folder keeps Kueue's default for failed requests: three
-// retries, after one, two and four minutes. It then lets Kueue wait only a second.
+// retrySoon checks that the folder lets Kueue retry failed requests for a week. It then lets
+// Kueue retry three times, and wait only a second.
 // Source: Kueue, apis/kueue/v1beta2/provisioningrequestconfig_types.go.
 func (f *folder) retrySoon() {
 	f.Helper()
@@ -214,12 +214,12 @@ func (f *folder) retrySoon() {
 	for _, o := range list.Items {
 		s := o.Spec.RetryStrategy
 		if got, want := [...]int{s.BackoffLimitCount, s.BackoffBaseSeconds, s.BackoffMaxSeconds}, [...]int{
-			3, 60, 1800,
+			340, 60, 1800,
 		}; got != want {
 			f.Errorf("%s retries %v, want %v", o.Metadata.Name, got, want)
 		}
 		f.kubectl("patch", "provisioningrequestconfigs", o.Metadata.Name, "--type=merge",
-			`--patch={"spec":{"retryStrategy":{"backoffBaseSeconds":1}}}`)
+			`--patch={"spec":{"retryStrategy":{"backoffBaseSeconds":1,"backoffLimitCount":3}}}`)
 	}
 }
 

@@ -235,6 +235,7 @@ var batchPlatformAbsent = []absence{
 	{"kube_jobset_", "", "GKE runs kube-state-metrics"},
 	{"kueue_evicted_workloads_total", `reason="Deactivated"`, "no job runs out of Kueue's time"},
 	{"kueue_evicted_workloads_total", `reason=~"PodsReadyTimeout|`, "KWOK's pods start at once and never fail"},
+	{"kueue_evicted_workloads_total", `underlying_cause="WaitForRecovery"`, "KWOK's pods are never lost"},
 	{"kueue_unadmitted_workloads", `underlying_cause=~"ExceedsMaxQuota|`, "every job fits its queue"},
 }
 

@@ -76,7 +76,8 @@ func TestAlertsFollowThePlatform(t *testing.T) {
 		},
 		"Spot nodes": {ir.Platform{Capacities: []ir.Capacity{{Option: ir.Spot}}}, []string{"SpotPreemptionBurst"}},
 		"a check": {
-			ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}}, []string{"KueueAdmissionCheckStuck"},
+			ir.Platform{AdmissionChecks: []ir.AdmissionCheck{{Name: "dws"}}},
+			[]string{"KueueAdmissionCheckStuck", "KueueProvisioningFails"},
 		},
 		"a reservation": {
 			ir.Platform{Capacities: []ir.Capacity{{Option: ir.Reservation, Reservation: &ir.ReservationUse{}}}},
