@@ -5,10 +5,9 @@ import "k8s.io/apimachinery/pkg/api/resource"
 // TeamQuota is the name of the ResourceQuota in the namespace of each team.
 const TeamQuota = "team-limits"
 
-// MostAccelerators returns, by resource, the largest number of GPUs or TPU chips that the
-// jobs of a team can be admitted to at once: the quota of its queues, and what they can
-// borrow. A queue that it shares counts as a whole. It is nil with KAI Scheduler, which
-// lends without a limit.
+// MostAccelerators returns, by resource, the largest number of GPUs or TPU chips that a
+// team's admitted jobs can request: its queues' quota, and what they can borrow. A shared
+// queue counts as a whole. The result is nil with KAI Scheduler, which lends without a limit.
 func (p *Platform) MostAccelerators(t Team) map[string]resource.Quantity {
 	if !Choose(p.Scheduler, true, false) {
 		return nil

@@ -549,7 +549,7 @@ func unqueuedFlex(r *report) {
 	})
 }
 
-// unqueuedRetries reports retries of requests that nobody makes.
+// unqueuedRetries reports retries on a capacity without queued provisioning.
 func unqueuedRetries(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Capacity) {
 		path := retriesOf(name)

@@ -215,9 +215,12 @@ func kueueCases(q queue) []request {
 			"job of another workload by label", member, jobKind, labelled("kueue.x-k8s.io/prebuilt-workload-name"), nil,
 			reserved,
 		},
-		{"job with more pods at once than in all", member, jobKind, wide(3, 2), nil, "must not exceed completions"},
-		{"job that gets more pods than in all", member, jobKind, wide(3, 2), wide(2, 2), "must not exceed completions"},
-		{"job with all pods at once", member, jobKind, wide(2, 2), nil, ""},
+		{"job with parallelism above completions", member, jobKind, wide(3, 2), nil, "must not exceed completions"},
+		{
+			"job that gets parallelism above completions", member, jobKind, wide(3, 2), wide(2, 2),
+			"must not exceed completions",
+		},
+		{"job with parallelism equal to completions", member, jobKind, wide(2, 2), nil, ""},
 		{"job that grows", member, jobKind, elastic, nil, reserved},
 		{"job of another workload by annotation", member, jobKind, annotated, nil, reserved},
 	}
