@@ -252,6 +252,56 @@ func TestAlertsMeanWhatTheySay(t *testing.T) {
 				`reason="Preempted",underlying_cause=""} 0+1x80`,
 		},
 		{
+			name:  "requests for nodes fail every 20 minutes",
+			alert: "KueueProvisioningFails", at: "4h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="AdmissionCheck",` +
+				`underlying_cause=""} 0+0.05x300
+				kueue_evicted_workloads_total{FOLLOWER,cluster_queue="cq-a-lp",reason="AdmissionCheck",` +
+				`underlying_cause=""} 0+0.05x300`,
+			want: `{cluster_queue="cq-a-lp"} 9`,
+		},
+		{
+			name:  "a request that failed five times in three hours",
+			alert: "KueueProvisioningFails", at: "4h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="AdmissionCheck",` +
+				`underlying_cause=""} _x70 1x30 2x30 3x30 4x30 5x110`,
+		},
+		{
+			name:  "seven failures, the first of their queue",
+			alert: "KueueProvisioningFails", at: "4h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="AdmissionCheck",` +
+				`underlying_cause=""} _x70 1x30 2x30 3x30 4x30 5x30 7x80`,
+			want: `{cluster_queue="cq-a-lp"} 7.01765`,
+		},
+		{
+			name:  "a queue's jobs are evicted for another reason",
+			alert: "KueueProvisioningFails", at: "4h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="Preempted",` +
+				`underlying_cause=""} 0+0.05x300`,
+		},
+		{
+			name:  "a workload lost pods for good, the first of its queue",
+			alert: "KueueQuotaKept", at: "2h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="PodsReadyTimeout",` +
+				`underlying_cause="WaitForRecovery"} _x90 1x90`,
+			want: `{cluster_queue="cq-a-lp"} 1`,
+		},
+		{
+			name:  "another workload of a queue did",
+			alert: "KueueQuotaKept", at: "2h",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="PodsReadyTimeout",` +
+				`underlying_cause="WaitForRecovery"} 3x90 4x90`,
+			want: `{cluster_queue="cq-a-lp"} 1`,
+		},
+		{
+			name:  "one did more than an hour ago, and another never started",
+			alert: "KueueQuotaKept", at: "2h40m",
+			series: `kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="PodsReadyTimeout",` +
+				`underlying_cause="WaitForRecovery"} _x90 1x90
+				kueue_evicted_workloads_total{LEADER,cluster_queue="cq-a-lp",reason="PodsReadyTimeout",` +
+				`underlying_cause="WaitForStart"} _x150 1x30`,
+		},
+		{
 			name:  "a queue preempts every other minute",
 			alert: "KueuePreemptionChurn", at: "2h",
 			series: `kueue_preempted_workloads_total{LEADER,preempting_cluster_queue="cq-a-hp",

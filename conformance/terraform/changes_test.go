@@ -63,7 +63,7 @@ func TestChanges(t *testing.T) {
 			edit{
 				"terraform.tfvars", "notification_channels = []",
 				`notification_channels = ["projects/my-project/notificationChannels/1"]`,
-			}, []string{"update google_monitoring_alert_policy.main 18"},
+			}, []string{"update google_monitoring_alert_policy.main 19"},
 		},
 		{
 			"a zone less", edit{"terraform.tfvars", `, "us-central1-c"]`, "]"},

@@ -41,7 +41,7 @@ var resources = map[string][9]int{
 	"google_compute_subnetwork":      {10, 1, 1, 1, 0, 1, 0, 1, 1}, // nodes, gVNIC, eight of RDMA
 	"google_container_cluster":       {1, 1, 1, 1, 0, 1, 1, 1, 1},
 	"google_container_node_pool":     {2, 4, 4, 6, 2, 2, 3, 4, 4},
-	"google_monitoring_alert_policy": {17, 18, 18, 19, 13, 10, 18, 16, 16},
+	"google_monitoring_alert_policy": {19, 19, 19, 21, 14, 10, 19, 17, 17},
 	"google_monitoring_dashboard":    {2, 2, 2, 2, 2, 2, 2, 2, 2}, // for administrators, for teams
 	// One for each role: of teams' jobs and of members with accounts of their own, and in a
 	// cluster of others of every job.
