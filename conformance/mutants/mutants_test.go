@@ -67,6 +67,11 @@ var tools = map[string]tool{
 	"check": {".", "./cmd/check", false, func(folders, folder string) []string {
 		return []string{filepath.Join(folders, folder)}
 	}},
+	// Those of its checks that take no time. Almost all of the time of check is for policies.
+	"cloudbuild":      check("cloudbuild"),
+	"dashboards":      check("dashboards"),
+	"kueueconfig":     check("kueueconfig"),
+	"networkpolicies": check("networkpolicies"),
 	// Kueue's scheduler in virtual time: the mutant itself runs this program. It takes a
 	// second, where a plane takes minutes.
 	"rehearsal": {"../rehearse", "./cmd/batchwright-rehearse", false, func(_, folder string) []string {
@@ -107,6 +112,13 @@ var tools = map[string]tool{
 		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-scenario", "-attempts"}
 		return append(args, hasty...)
 	}},
+}
+
+// check returns the tool that makes one of the checks.
+func check(only string) tool {
+	return tool{".", "./cmd/check", false, func(folders, folder string) []string {
+		return []string{"-only=" + only, filepath.Join(folders, folder)}
+	}}
 }
 
 // bases maps an overlay to the blueprint under it.

@@ -11,7 +11,7 @@ import (
 var mutants = []mutant{
 	// Dashboards, alerts and builds, checked against the libraries of their readers.
 	{
-		name: "PromQL", folder: "batch-platform", by: "check",
+		name: "PromQL", folder: "batch-platform", by: "dashboards",
 		says: "dashboards/grafana/admin.json",
 		edits: []edit{
 			{
@@ -22,32 +22,32 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "field of an alert rule", folder: "batch-platform", by: "check",
+		name: "field of an alert rule", folder: "batch-platform", by: "dashboards",
 		says:  "dashboards/alert-rules.yaml",
 		edits: []edit{{"dashboards/alert-rules.yaml", "^( +)for: ", "${1}duration: "}},
 	},
 	{
-		name: "variable of an alert", folder: "batch-platform", by: "check",
+		name: "variable of an alert", folder: "batch-platform", by: "dashboards",
 		says:  "dashboards/alert-rules.yaml",
 		edits: []edit{{"dashboards/alert-rules.yaml", `\$labels\.`, "$$label."}},
 	},
 	{
-		name: "field of what is scraped", folder: "batch-platform", by: "check",
+		name: "field of what is scraped", folder: "batch-platform", by: "dashboards",
 		says:  "kubernetes/monitoring/kueue.yaml",
 		edits: []edit{{"kubernetes/monitoring/kueue.yaml", "insecureSkipVerify: ", "insecure: "}},
 	},
 	{
-		name: "field of a build", folder: "batch-platform", by: "check",
+		name: "field of a build", folder: "batch-platform", by: "cloudbuild",
 		says:  "cloudbuild/provision.yaml",
 		edits: []edit{{"cloudbuild/provision.yaml", "^  entrypoint: ", "  entryPoint: "}},
 	},
 	{
-		name: "undeclared substitution", folder: "batch-platform", by: "check",
+		name: "undeclared substitution", folder: "batch-platform", by: "cloudbuild",
 		says:  "cloudbuild/provision.yaml",
 		edits: []edit{{"cloudbuild/provision.yaml", `^substitutions:\n(  _.*\n)+`, ""}},
 	},
 	{
-		name: "field of Kueue's configuration", folder: "batch-platform", by: "check",
+		name: "field of Kueue's configuration", folder: "batch-platform", by: "kueueconfig",
 		says: "kueue-configuration.yaml",
 		edits: []edit{
 			{"kubernetes/system/kueue-configuration.yaml", "manageJobsWithoutQueueName", "manageJobWithoutQueueName"},
@@ -239,13 +239,14 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "nodes of an installer and controller of a check", folder: "a3-ultra-flex", by: "cluster",
-		says: "daemonset kube-system/nccl-rdma-installer",
-		also: []string{"admissioncheck /dws-a3-ultra"},
-		edits: []edit{
-			{"kubernetes/admission-checks.yaml", "kueue.x-k8s.io/provisioning-request", "kueue.x-k8s.io/provisioning"},
-			{"kubernetes/system/gpu-installers.yaml", "- key: cloud.google.com/gke-nodepool", "- key: nodepool"},
-		},
+		name: "controller of an admission check", folder: "a3-ultra-flex", by: "cluster",
+		says:  "admissioncheck /dws-a3-ultra",
+		edits: []edit{{"kubernetes/admission-checks.yaml", "/provisioning-request", "/provisioning"}},
+	},
+	{
+		name: "nodes of an installer", folder: "a3-ultra-flex", by: "scenario",
+		says:  "daemonset kube-system/nccl-rdma-installer",
+		edits: []edit{{"kubernetes/system/gpu-installers.yaml", "key: cloud.google.com/gke-nodepool", "key: nodepool"}},
 	},
 	{
 		name: "folders of a node", folder: "a3-ultra-flex", by: "check",
@@ -358,21 +359,21 @@ var mutants = []mutant{
 		edits: []edit{{"terraform/node_pools.tf", `, placement_policy\[0\]\.type\]`, "]"}},
 	},
 	{
-		name: "a build that administers service accounts", folder: "batch-platform", by: "check",
+		name: "a build that administers service accounts", folder: "batch-platform", by: "cloudbuild",
 		says: "roles/iam.serviceAccountAdmin is the way to every service account",
 		edits: []edit{
 			{"create-platform.sh", `^  'roles/compute\.securityAdmin'\n`, "${0}  'roles/iam.serviceAccountAdmin'\n"},
 		},
 	},
 	{
-		name: "a build that administers every cluster", folder: "batch-platform", by: "check",
+		name: "a build that administers every cluster", folder: "batch-platform", by: "cloudbuild",
 		says:  "the build has roles/container.admin on the whole project",
 		edits: []edit{{"create-platform.sh", `^  'resource\.type != \"container.googleapis.com/Cluster\".*'$`, "  ''"}},
 	},
 
 	// Who may do what on the platform.
 	{
-		name: "ephemeral storage counted", folder: "batch-platform", by: "check",
+		name: "ephemeral storage counted", folder: "batch-platform", by: "kueueconfig",
 		says: "need one that is not counted",
 		edits: []edit{
 			{
@@ -475,7 +476,7 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "teams on one network", folder: "batch-platform", by: "check",
+		name: "teams on one network", folder: "batch-platform", by: "networkpolicies",
 		says: "a pod of team-a reaches a pod of team-b",
 		edits: []edit{
 			{"kubernetes/teams/team-a.yaml", `^apiVersion: networking\.k8s\.io/v1\n(.+\n)+?---\n`, ""},
@@ -545,7 +546,7 @@ var mutants = []mutant{
 // starts from a blueprint.
 var mistakes = []mutant{
 	{
-		name: "metric's name", folder: "batch-platform", by: "check",
+		name: "metric's name", folder: "batch-platform", by: "dashboards",
 		says: "dashboards/cloud-monitoring/admin.json",
 		edits: []edit{
 			{

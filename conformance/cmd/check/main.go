@@ -1,14 +1,17 @@
 // Check checks deploy folders against the libraries and schemas of the tools that
 // read them. Each argument is one folder. It prints a line for each error. The exit
-// code is 1 if there is an error, and 2 if the arguments are wrong.
+// code is 1 if there is an error, and 2 if the arguments are wrong. With -only, it
+// makes one of its checks: the one that prints the flag's value with its errors.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/conformance/cloudbuild"
@@ -19,12 +22,15 @@ import (
 	"github.com/batchwright/batchwright/conformance/policies"
 )
 
-// checkers are the checks that a deploy folder must pass, by the names that are
-// printed with their errors.
-var checkers = []struct {
+// checker is one of the checks.
+type checker struct {
 	name  string
 	check func(folder fs.FS) []error
-}{
+}
+
+// checkers are the checks that a deploy folder must pass, by the names that are
+// printed with their errors.
+var checkers = []checker{
 	{"cloudbuild", cloudbuild.Check},
 	{"dashboards", dashboards.Check},
 	{"kaiqueues", kaiqueues.Check},
@@ -37,9 +43,22 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(folders []string, stdout, stderr io.Writer) int {
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("check", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() { fmt.Fprintln(stderr, "usage: check [-only CHECK] DIR...") }
+	only := flags.String("only", "", "")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	folders := flags.Args()
 	if len(folders) == 0 {
-		fmt.Fprintln(stderr, "usage: check DIR...")
+		flags.Usage()
+		return 2
+	}
+	chosen := slices.DeleteFunc(slices.Clone(checkers), func(c checker) bool { return *only != "" && c.name != *only })
+	if len(chosen) == 0 {
+		fmt.Fprintf(stderr, "check: no check is called %q\n", *only)
 		return 2
 	}
 	status := 0
@@ -48,7 +67,7 @@ func run(folders []string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stderr, "check: %s is not a directory\n", folder)
 			return 2
 		}
-		for _, c := range checkers {
+		for _, c := range chosen {
 			for _, err := range c.check(os.DirFS(folder)) {
 				status = 1
 				line := strings.ReplaceAll(err.Error(), "\n", " ")

@@ -48,18 +48,20 @@ func TestRun(t *testing.T) {
 	empty := t.TempDir()
 	for _, test := range []struct {
 		name           string
-		folders        []string
+		args           []string
 		status         int
 		stdout, stderr string // parts of the output
 	}{
-		{"no folder", nil, 2, "", "usage: check DIR..."},
+		{"no folder", nil, 2, "", "usage: check [-only CHECK] DIR..."},
+		{"no such check", []string{"-only", "taste", empty}, 2, "", "no check is called \"taste\""},
+		{"one check", []string{"-only", "policies", empty}, 1, "[policies]", ""},
 		{"no such folder", []string{empty + "/none"}, 2, "", "is not a directory"},
 		{"empty folder", []string{empty}, 1, "[dashboards]", ""},
 		{"reference platform", []string{"../../../golden/batch-platform"}, 0, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			if status := run(test.folders, &stdout, &stderr); status != test.status {
+			if status := run(test.args, &stdout, &stderr); status != test.status {
 				t.Errorf("status %d, want %d\n%s%s", status, test.status, &stdout, &stderr)
 			}
 			for _, output := range []struct {
