@@ -106,6 +106,10 @@ func (p *Platform) TakesSlices(t Team) bool {
 // blueprint sets their number to 0.
 func (c Capacity) SlicesOff() bool { return c.Sliced() && c.Slices == 0 && !c.Waiting }
 
+// Emptied reports whether the capacity has no nodes for the time being. Its jobs wait until
+// it has nodes again.
+func (c Capacity) Emptied() bool { return c.Static && c.MaxNodes == 0 }
+
 // ByCalendar reports whether the capacity consumes a reservation that was booked for
 // a number of days.
 func (c Capacity) ByCalendar() bool { return c.Option.Facts().Booked }

@@ -12,6 +12,7 @@ const (
 	Memory = "memory"
 	GPU    = "nvidia.com/gpu"
 	TPU    = "google.com/tpu"
+	Pods   = "pods"
 )
 
 // Namespaces of the software that is installed beside the teams.

@@ -298,7 +298,7 @@ func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, poo
 	perCapacity, held := r.Plan.Scheduler.Facts().QuotaPerCapacity, 0
 	for _, f := range s.usableQuotas() {
 		c := capacities[f.Flavor]
-		if isEmptied(c) || lacksSize(c) {
+		if c.Emptied() || lacksSize(c) {
 			return "" // it waits for nodes
 		}
 		perNode := c.PodsPerNode(w.Requests)

@@ -176,7 +176,7 @@ func (r *report) sharedRequests(s submission, capacity string, capacities map[st
 		c := capacities[f.Flavor]
 		_, fitsNode := fitsAmounts(s.workload.Requests, 1, nodeAmount(c))
 		_, admitted := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
-		if (fitsNode && admitted || isEmptied(c) || lacksSize(c)) && f.Flavor != capacity {
+		if (fitsNode && admitted || c.Emptied() || lacksSize(c)) && f.Flavor != capacity {
 			return nil
 		}
 		here = here || fitsNode && admitted && f.Flavor == capacity
@@ -195,7 +195,7 @@ func (r *report) auxiliaryRequests(s submission, capacities map[string]ir.Capaci
 	out := map[string][][]ir.Amount{}
 	for _, a := range s.workload.Auxiliaries {
 		c := capacities[a.Capacity]
-		if c.HasAccelerators() || isEmptied(c) || lacksSize(c) ||
+		if c.HasAccelerators() || c.Emptied() || lacksSize(c) ||
 			!slices.Contains(r.Blueprint.Tiers[s.queue.Tier].Capacity, a.Capacity) {
 			continue
 		}

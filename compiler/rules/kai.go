@@ -352,7 +352,7 @@ func canStart(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (
 	}
 	for _, name := range s.workload.Capacities {
 		c := capacities[name]
-		if isEmptied(c) || lacksSize(c) {
+		if c.Emptied() || lacksSize(c) {
 			return nil, true
 		}
 		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))

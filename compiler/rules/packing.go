@@ -90,7 +90,7 @@ func (r *report) nodeFits(s submission, capacities map[string]ir.Capacity, pool 
 		if perNode == 0 {
 			continue // podFitsNode and strandedPods report it
 		}
-		if isEmptied(c) || lacksSize(c) {
+		if c.Emptied() || lacksSize(c) {
 			return nil
 		}
 		if r.Plan.Scheduler.Facts().QuotaPerCapacity {

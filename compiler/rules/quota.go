@@ -377,7 +377,7 @@ func (r *report) eachBorrower(visit func(borrower)) {
 		}
 		for _, f := range q.Flavors {
 			c := capacities[f.Flavor]
-			if f.Borrows() && !isEmptied(c) {
+			if f.Borrows() && !c.Emptied() {
 				limit := append(queueQuota(q, teams), f.Flavor, "borrow")
 				visit(borrower{limit, who, q.ClusterQueue, q.Cohort, &c, f.Quotas})
 			}

@@ -144,7 +144,7 @@ func idleCPUs(r *report) {
 	unknown := r.capacitiesOfUnknownJobs(uses)
 	for _, name := range sortedKeys(uses) {
 		c, use := capacities[name], uses[name]
-		if _, over := firstExcess(c); use.unclear || unknown[name] || over || isEmptied(c) || lacksSize(c) {
+		if _, over := firstExcess(c); use.unclear || unknown[name] || over || c.Emptied() || lacksSize(c) {
 			continue
 		}
 		free := freeAmounts(c, taken(c))

@@ -283,7 +283,7 @@ func canAdmit(s submission, capacities map[string]ir.Capacity, pool pools) (shor
 			continue
 		}
 		anyNode = true
-		if c := capacities[f.Flavor]; isEmptied(c) || lacksSize(c) {
+		if c := capacities[f.Flavor]; c.Emptied() || lacksSize(c) {
 			return nil, true
 		}
 		lack, ok := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
@@ -294,10 +294,6 @@ func canAdmit(s submission, capacities map[string]ir.Capacity, pool pools) (shor
 	}
 	return short, !anyNode // podFitsNode reports pods that fit no node
 }
-
-// isEmptied reports whether a capacity has no nodes for the time being. Its workloads
-// wait until it has nodes again.
-func isEmptied(c ir.Capacity) bool { return c.Static && c.MaxNodes == 0 }
 
 // lacksSize reports whether a capacity has no size, which oneCount reports.
 func lacksSize(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }

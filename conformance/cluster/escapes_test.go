@@ -86,6 +86,12 @@ func escapeJobSet(name string, pods ...fields) fields {
 	}
 }
 
+// copies gives the first replicated job of a JobSet a thousand Jobs.
+func copies(set fields) fields {
+	set["spec"].(fields)["replicatedJobs"].([]any)[0].(fields)["replicas"] = 1000
+	return set
+}
+
 // with returns a Job whose pods have the field.
 func with(field string, value any) attempt {
 	return create(escapeJob("escape", 1, func(_, pod fields) { pod[field] = value }))
@@ -241,6 +247,26 @@ func refusals() map[string]attempt {
 		"Other queues in the namespace's annotation": {
 			[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil,
 		},
+
+		// Jobs that can never run, and would hold up their queue.
+		"A Job larger than its queue": create(escapeJob("escape", 1000, nil)),
+		"A waiting Job that becomes larger than its queue": patch("job/waits",
+			fields{"spec": fields{"parallelism": 1000}}),
+		"A JobSet of Jobs that are larger than its queue together": create(copies(escapeJobSet("escape", escapePod()))),
+		"A pod larger than every node": with("containers", []any{fields{
+			"name": "worker", "image": "busybox:1.37",
+			"resources": fields{"requests": fields{"cpu": "500", "memory": "64Mi"}},
+		}}),
+		"A container that needs more than every node before its pod starts": with("initContainers", []any{fields{
+			"name": "first", "image": "busybox:1.37",
+			"resources": fields{"requests": fields{"cpu": "1", "memory": "64Ti"}},
+		}}),
+		"A resource that no node has": with("containers", []any{fields{
+			"name": "worker", "image": "busybox:1.37", "resources": fields{
+				"requests": fields{"cpu": "1", "memory": "64Mi", "hugepages-2Mi": "4Mi"},
+				"limits":   fields{"hugepages-2Mi": "4Mi"},
+			},
+		}}),
 
 		// Other nodes.
 		"`nodeName`":                  with("nodeName", "system-1"),
@@ -442,7 +468,10 @@ func (f *folder) escapes() {
 		}
 		return ""
 	})
-	f.make(escapeJob("waits", 50, nil)) // holds up its queue
+	f.make(escapeJob("fills", 5, nil))                  // more than what is left of l4-reserved, so on l4-spot
+	f.make(escapeJob("waits", 16, func(job, _ fields) { // for all of l4-spot, and holds up its queue
+		job["spec"].(fields)["completions"] = 2000
+	}))
 	refusals, played := refusals(), played()
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		a := refusals[name]
@@ -482,8 +511,8 @@ func (f *folder) escapes() {
 	for name := range answers {
 		f.Errorf("%s: nobody tries %q", escapesTable, name)
 	}
-	f.unblocked()
-	f.uncounted()
+	f.part("unblocked", (*folder).unblocked)
+	f.part("uncounted", (*folder).uncounted)
 }
 
 // uncounted checks that Kueue itself keeps pods without requests on the nodes of a
@@ -491,10 +520,10 @@ func (f *folder) escapes() {
 func (f *folder) uncounted() {
 	f.Helper()
 	bare := func(_, pod fields) { pod["containers"] = []any{fields{"name": "worker", "image": "busybox:1.37"}} }
-	job := escapeJob("uncounted", 30, bare)
-	f.without("jobs-stay-in-bounds", job, func() {
+	job, tooMany := escapeJob("uncounted", 30, bare), escapeJob("too-many", 2000, bare)
+	played := func() {
 		f.make(job)
-		f.make(escapeJob("too-many", 2000, bare))
+		f.make(tooMany)
 		f.runs("uncounted", 30)
 		objects := f.get("nodes,pods", "--all-namespaces")
 		pools, got := nodePools(objects), map[string]bool{}
@@ -507,7 +536,8 @@ func (f *folder) uncounted() {
 			f.Errorf("pods without requests run on nodes of (-want +got):\n%s", diff)
 		}
 		f.stopped("too-many")
-	})
+	}
+	f.without("jobs-stay-in-bounds", job, func() { f.without("jobs-can-run", tooMany, played) })
 }
 
 // unblocked checks that a quota refuses pods that would keep the pods of other namespaces

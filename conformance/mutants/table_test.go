@@ -454,6 +454,23 @@ var mutants = []mutant{
 		},
 	},
 	{
+		name: "pods and jobs of any size", folder: "batch-platform", by: "check",
+		says: "job with more cpu than a node: admitted",
+		also: []string{
+			"job with a resource of no node: admitted", "job of more pods than its queue can get: admitted",
+		},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `variables\.nodes == \[\]`, "true"},
+			{"kubernetes/system/admission-policies.yaml", `variables\.unknown == \[\]`, "true"},
+			{"kubernetes/system/admission-policies.yaml", `variables\.most == \[\]`, "true"},
+		},
+	},
+	{
+		name: "the most per job", folder: "batch-platform", by: "check",
+		says:  "job of the guarantee: refused",
+		edits: []edit{{"kubernetes/teams/*.yaml", `(lq-team-a-lp .* nvidia\.com/gpu=)[0-9]+`, "${1}1"}},
+	},
+	{
 		name: "jobs started by hand", folder: "batch-platform", by: "check",
 		says: "job that is started by hand: admitted",
 		edits: []edit{

@@ -73,7 +73,12 @@ func Check(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
+	quota, err := readQuotas(folder)
+	if err != nil {
+		return []error{err}
+	}
 	var errs []error
+	played := map[string]bool{}
 	for _, team := range teams {
 		namespace, queues, err := readTeam(folder, team, classes.of)
 		if err != nil {
@@ -83,14 +88,17 @@ func Check(folder fs.FS) []error {
 		requests := unqueued()
 		for _, q := range queues {
 			requests = append(requests, cases(q, classes)...)
-			requests = append(requests, outOfBounds(q)...)
-			requests = append(requests, blocking(q)...)
-			requests = append(requests, lasting(q)...)
 			if !kai {
-				requests = append(requests, kueueCases(q)...)
-				requests = append(requests, limited(q, "resources.requests")...)
-			} else {
-				requests = append(requests, limited(q, "")...)
+				requests = append(requests, tooMany(q, quota[namespace.Name+"/"+q.name])...)
+			}
+			if len(played) == 0 {
+				requests = append(requests, manyContainers(q)...)
+			}
+			// The policies treat the queues of a tier alike.
+			tier := strings.ReplaceAll(q.name, namespace.Labels["team"], "") + " " + q.class
+			if !played[tier] {
+				requests = append(requests, alike(q, kai)...)
+				played[tier] = true
 			}
 		}
 		if fromChart {
@@ -102,23 +110,11 @@ func Check(folder fs.FS) []error {
 				requests = append(requests, kaiCases(q)...)
 			}
 		}
-		submitted, err := workloads(folder, namespace.Labels["team"])
+		submitted, err := submittedBy(folder, namespace)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		shown, err := examples(folder, namespace.Name)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		submitted = append(submitted, shown...)
 		requests = append(requests, submitted...)
-		for _, r := range submitted {
-			made, err := pods(r)
-			if err != nil {
-				errs = append(errs, err)
-			}
-			requests = append(requests, made...)
-		}
 		if namespace.Labels[enforceLabel] == "privileged" {
 			requests = append(requests, escapes()...)
 		}
@@ -129,6 +125,30 @@ func Check(folder fs.FS) []error {
 		}
 	}
 	return errs
+}
+
+// submittedBy returns the requests for everything that the folder lets a team submit, and
+// for the pods that come of it.
+func submittedBy(folder fs.FS, namespace *corev1.Namespace) ([]request, error) {
+	submitted, first := workloads(folder, namespace.Labels["team"])
+	shown, second := examples(folder, namespace.Name)
+	submitted = append(submitted, shown...)
+	errs, out := []error{first, second}, slices.Clone(submitted)
+	for _, r := range submitted {
+		made, err := pods(r)
+		out, errs = append(out, made...), append(errs, err)
+	}
+	return out, errors.Join(errs...)
+}
+
+// alike returns the requests with a queue whose answers are the same for every queue of its
+// tier.
+func alike(q queue, kai bool) []request {
+	out := slices.Concat(outOfBounds(q), blocking(q), lasting(q), tooLarge(q))
+	if kai {
+		return append(out, limited(q, "")...)
+	}
+	return slices.Concat(out, kueueCases(q), limited(q, "resources.requests"))
 }
 
 // policy is a policy with its binding, ready to be evaluated.

@@ -158,8 +158,8 @@ func TestCheck(t *testing.T) {
 			"jobset with claims: admitted",
 		},
 		{
-			"templates must change", "request.operation == 'UPDATE' && variables.pods",
-			"request.operation == 'DELETE' && variables.pods", "job that was there with no resources: refused",
+			"templates must change", "&& variables.pods == (", "&& [] == (",
+			"job that was there with no resources: refused",
 		},
 		{
 			"templates of another job", "variables.pods.map(p, (p.containers",
@@ -192,6 +192,52 @@ func TestCheck(t *testing.T) {
 			"&& false", "job of another priority by label that was there: refused",
 		},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
+		{"pods of any size", "variables.nodes == [] ||", "true ||", "job with more cpu than a node: admitted"},
+		{"memory of any size", " && a[1] <= n[1] && a[2] <= n[2]", "", "job with more memory than a node: admitted"},
+		{
+			"what prepares a pod is not looked at", "\n      + s.spec.template.spec.?initContainers.orValue([]).map(c,",
+			"\n      + [].map(c,", "job with more cpu than a node before it starts: admitted",
+		},
+		{
+			"what runs beside a pod is not looked at", "== 'Always'))", "== 'Never'))",
+			"job with more cpu than a node beside it: admitted",
+		},
+		{"what prepares a pod is added up", ").sum()]\n      + s.spec", ").sum()] + [1e9]\n      + s.spec", "refused"},
+		{
+			"only one container is looked at", ".asApproximateFloat()).sum()]", ".asApproximateFloat()).max()]",
+			"job with more cpu than a node in all containers: admitted",
+		},
+		{
+			"a pod's own request is not looked at", "s.spec.template.spec.?resources.requests[?r].hasValue()", "false",
+			"job with more cpu than a node for the pod: admitted",
+		},
+		{"resources of no node", "variables.unknown == []", "true", "job with a resource of no node: admitted"},
+		{"a disk is unknown", "['ephemeral-storage', 'cpu',", "['cpu',", "job with a request of its disk: refused"},
+		{
+			"jobs of any size", "variables.keptSets || variables.most == []", "true",
+			"job of more pods than its queue can get: admitted",
+		},
+		{
+			"each kind of pods alone", "variables.needs.map(a, a[2] * a[3]).sum() <=", "0.0 <=",
+			"jobset of two kinds of pods, each for the whole queue: admitted",
+		},
+		{
+			"large jobs that were there", "variables.kept && variables.sets ==", "false && variables.sets ==",
+			"job that was there with more pods than its queue can get: refused",
+		},
+		{
+			"larger jobs that wait", "variables.kept && variables.sets ==", "true || variables.sets ==",
+			"suspended job that gets more pods than its queue can get: admitted",
+		},
+		{
+			"all pods of a job at once", "double(s.spec.?parallelism.orValue(1))",
+			"double(s.spec.?completions.orValue(1))",
+			"job of more pods than its queue can get, one by one: refused",
+		},
+		{
+			"all pods of a job that can start with fewer", "'^[0-9]{1,9}$'", "'x'",
+			"job that can start with one pod: refused",
+		},
 		{
 			"guide's job without its queue", "queue-name: lq-team-a-lp\n  name: my-job", "queue-name: lq\n  name: " +
 				"my-job",
@@ -208,11 +254,7 @@ func TestCheck(t *testing.T) {
 				"kubernetes/teams/team-a.yaml", "kubernetes/teams/team-b.yaml",
 				"workloads/team-a/job.yaml", "workloads/team-a/slices.yaml", "USING.md",
 			} {
-				text, err := os.ReadFile("testdata/" + name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				folder[name] = &fstest.MapFile{Data: []byte(strings.Replace(string(text), test.old, test.new, 1))}
+				folder[name] = &fstest.MapFile{Data: []byte(strings.Replace(sample(t, name), test.old, test.new, 1))}
 			}
 			err := errors.Join(policies.Check(folder)...)
 			switch {
@@ -223,6 +265,26 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sample returns a file of a folder with few objects. Its policies are those of the batch
+// platform, with other names, with TPU slices in one tier, and with the policy for namespaces
+// without a Pod Security Standard.
+func sample(t *testing.T, name string) string {
+	t.Helper()
+	read := func(file string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if name != "kubernetes/system/admission-policies.yaml" {
+		return read("testdata/" + name)
+	}
+	names := strings.NewReplacer("gke-batch", "demo", "'compact'", "'shared'", "'lp': false", "'lp': true")
+	return names.Replace(read("../../golden/batch-platform/"+name)) + "---\n" +
+		read("testdata/pods-keep-off-the-node.yaml")
 }
 
 // TestCheckKAI breaks the policies on KAI Scheduler's queues.

@@ -23,6 +23,8 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`quota counts cpu and memory`", "set `resources.requests` of cpu and memory in every container"},
 		{"`pods must run on the nodes of their queue`", "remove the fields in the message, such as `nodeName` or " +
 			"`runtimeClassName`"},
+		{"`holds a pod of this job`", "request less for each pod: the message has what each kind of node offers"},
+		{"`no node offers`", "remove the resource in the message from the requests and limits of the pods"},
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +
 			"queues"},
@@ -77,6 +79,8 @@ func exclusiveCure(p *ir.Platform) markup {
 // kueueRefused returns the messages of the policies for Kueue.
 func kueueRefused(p *ir.Platform) [][]markup {
 	rows := [][]markup{
+		{"`the job exceeds what queue`", "request less, submit several smaller jobs, or choose another tier: the " +
+			"message has what your queue can get"},
 		{"`only Kueue may start or stop a job`", "leave `suspend` as it is: Kueue starts the job when quota is free. " +
 			"To stop a job, delete it"},
 		{"`the pods of a running job cannot become`", "delete the job and submit it with another number of pods"},

@@ -43,6 +43,7 @@ type bounds struct {
 	taints []string // of its capacities' nodes, KEY=VALUE, or KEY= for any value; sorted
 	grace  int      // seconds
 	slices bool     // a capacity has multi-host TPU slices
+	nodes  []ir.Capacity
 }
 
 // boundsOf returns the bounds of every tier that has a queue, sorted by tier.
@@ -78,6 +79,9 @@ func boundsOf(p *ir.Platform) []bounds {
 // allowCapacity adds the labels and taints of a capacity's nodes to the bounds.
 func (b *bounds) allowCapacity(c ir.Capacity) {
 	b.slices = b.slices || c.Sliced()
+	if !slices.ContainsFunc(b.nodes, func(n ir.Capacity) bool { return n.Name == c.Name }) {
+		b.nodes = append(b.nodes, c)
+	}
 	for _, l := range c.NodeLabels {
 		b.labels = append(b.labels, l.Key+"="+l.Value)
 	}
@@ -211,8 +215,9 @@ func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
 
 // jobPolicy returns a policy on the pods of Jobs and JobSets in the queues of tiers. Its
 // variables are queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template
-// that the API server has admitted before stays valid. A job without a queue of its team is
-// unqueued: jobsAreQueued refuses it, and a second reason would hide that one.
+// that the API server has admitted before stays valid, unless a waiting job changes its
+// queue. A job without a queue of its team is unqueued: jobsAreQueued refuses it, and a
+// second reason would hide that one.
 func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admissionv1.ValidatingAdmissionPolicy {
 	names := make([]string, len(tiers))
 	for i, b := range tiers {
@@ -230,8 +235,10 @@ func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admiss
 		{Name: "tier", Expression: s.tier(p)},
 		{Name: "pods", Expression: podSpecs("object")},
 		{Name: "unqueued", Expression: "!(variables.tier in " + celList(names) + ")\n"},
-		{Name: "kept", Expression: "variables.unqueued " +
-			"|| request.operation == 'UPDATE' && variables.pods == (" + podSpecs("oldObject") + ")\n"},
+		{Name: "kept", Expression: "variables.unqueued || request.operation == 'UPDATE'\n" +
+			fmt.Sprintf("&& (!oldObject.spec.?suspend.orValue(false)\n"+
+				"|| variables.queue == oldObject.metadata.?labels[?'%s'].orValue(''))\n", p.QueueLabel()) +
+			"&& variables.pods == (" + podSpecs("oldObject") + ")\n"},
 	}
 	return policy
 }

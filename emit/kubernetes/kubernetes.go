@@ -49,6 +49,9 @@ type scheduler struct {
 	// otherScheduler is a CEL term that lists schedulerName if a pod p names a
 	// scheduler other than its queue's. It is "" if guard refuses such pods.
 	otherScheduler string
+	// fewestPods is a CEL expression for the number of pods with which the scheduler may
+	// start a job, as a string. It is "" if the scheduler counts no quota of jobs.
+	fewestPods string
 }
 
 func schedulerOf(p *ir.Platform) scheduler {
@@ -57,6 +60,7 @@ func schedulerOf(p *ir.Platform) scheduler {
 			system: kueue.System, release: kueue.Release, queues: kueue.Queues, team: kueue.Team,
 			follows: kueue.Follows(), guard: kueue.Guard, controllers: []string{kueue.Controller},
 			tier: kueue.TierOfQueue, otherScheduler: kueue.OtherScheduler,
+			fewestPods: kueue.FewestPods,
 		},
 		scheduler{
 			system: kai.System, queues: kai.Queues, team: kai.Team, follows: kai.Follows(), guard: kai.Guard,

@@ -71,6 +71,9 @@ func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace 
 		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
+	if most := mostLines(p, t); most != "" {
+		n.Annotations[mostAnnotation] = most
+	}
 	if t.Bucket != "" {
 		n.Annotations[bucketAnnotation] = t.Bucket
 	}

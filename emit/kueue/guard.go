@@ -19,6 +19,10 @@ const Controller = "system:serviceaccount:" + ir.KueueNamespace + ":kueue-contro
 const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-scheduler']" +
 	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
 
+// FewestPods is a CEL expression for the annotation that lets Kueue start a Job with fewer
+// pods than its parallelism, "" without it. Source: Kueue 0.19, pkg/controller/jobs/job.
+const FewestPods = "object.metadata.?annotations[?'kueue.x-k8s.io/job-min-parallelism'].orValue('')"
+
 // TierOfQueue returns a CEL expression for the tier of variables.queue, which is a
 // LocalQueue of the namespace. A name that the blueprint gives is looked up together with
 // its namespace; every other name ends in the tier.

@@ -101,12 +101,6 @@ func flavorQuotas(f ir.FlavorQuota) v1beta2.FlavorQuotas {
 	return out
 }
 
-// podsPerUnit is the number of pods that a queue may have for each accelerator, or
-// vCPU, of its quota. It is the number of pods that a node holds, so that even with
-// one accelerator or vCPU to a node, no job of real size waits for this quota.
-// Source: GKE documentation, "Configure maximum Pods per node", the default.
-const podsPerUnit = 110
-
 // podsQuota returns the quota of the resource pods for a flavor. quotas are the
 // queue's other quotas of the flavor, and counted is the resource in which people
 // count. Kueue charges a pod that requests nothing to no other resource. Without
@@ -128,7 +122,7 @@ func podsOf(units *resource.Quantity) *resource.Quantity {
 	if units == nil {
 		return nil
 	}
-	return new(kubeyaml.Canonical(*resource.NewQuantity(podsPerUnit*units.Value(), resource.DecimalSI)))
+	return new(kubeyaml.Canonical(*resource.NewQuantity(ir.PodsPerUnit*units.Value(), resource.DecimalSI)))
 }
 
 func canonicalLimit(amount *resource.Quantity) *resource.Quantity {

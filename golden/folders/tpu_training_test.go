@@ -453,6 +453,7 @@ func TestTPUInfrastructureManager(t *testing.T) {
 // only their counts differ, listed here file by file. After that everything is as
 // before, byte for byte.
 func TestSlicesOffAndOn(t *testing.T) {
+	counts := regexp.MustCompile(`^    requests\.google\.com/tpu: |most-per-job|^      lq-`)
 	counted := map[string]*regexp.Regexp{
 		"terraform/node_pools.tf":       regexp.MustCompile(`^  for_each       = toset\(\[.*\]\)$`),
 		"kubernetes/shared-queues.yaml": regexp.MustCompile(`^        nominalQuota: `),
@@ -464,8 +465,8 @@ func TestSlicesOffAndOn(t *testing.T) {
 				"(?i)demonstrat|linkStyle"),
 		"DEMONSTRATION.md":                   regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
 		"REFERENCE.md":                       regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
-		"kubernetes/teams/tpu-research.yaml": regexp.MustCompile(`^    requests\.google\.com/tpu: `),
-		"kubernetes/teams/tpu-training.yaml": regexp.MustCompile(`^    requests\.google\.com/tpu: `),
+		"kubernetes/teams/tpu-research.yaml": counts,
+		"kubernetes/teams/tpu-training.yaml": counts,
 		"USING.md": regexp.MustCompile(
 			"DEMONSTRATION|TPU slices( now|, and there are none now)|maximum capacity|^$|" +
 				"^\\| `train` \\| `slices` \\|"),

@@ -102,7 +102,11 @@ func TestReviewOfOneNumber(t *testing.T) {
 				"kubernetes/shared-queues.yaml: nominalQuota: 90Ti",
 				`kubernetes/shared-queues.yaml: nominalQuota: "256"`,
 				`kubernetes/shared-queues.yaml: nominalQuota: "28160"`,
+				"kubernetes/teams/products.yaml: lq-products-dws " +
+					"a3-ultra cpu=6912 memory=90Ti nvidia.com/gpu=256 pods=28160",
 				`kubernetes/teams/products.yaml: requests.nvidia.com/gpu: "256"`,
+				"kubernetes/teams/research.yaml: lq-research-dws " +
+					"a3-ultra cpu=6912 memory=90Ti nvidia.com/gpu=256 pods=28160",
 				`kubernetes/teams/research.yaml: requests.nvidia.com/gpu: "256"`,
 			},
 			others: []string{".batchwright/manifest.json", "README.md", "REFERENCE.md"},
@@ -121,7 +125,13 @@ func TestReviewOfOneNumber(t *testing.T) {
 				new: `gpuDirect: true, perAccelerator: {cpu: 27, memory: "360Gi"},`,
 			},
 			old: "cpu: 27", new: "cpu: 26",
-			lines:   []string{`kubernetes/shared-queues.yaml: nominalQuota: "13312"`},
+			lines: []string{
+				`kubernetes/shared-queues.yaml: nominalQuota: "13312"`,
+				"kubernetes/teams/products.yaml: lq-products-dws " +
+					"a3-ultra cpu=13312 memory=180Ti nvidia.com/gpu=512 pods=56320",
+				"kubernetes/teams/research.yaml: lq-research-dws " +
+					"a3-ultra cpu=13312 memory=180Ti nvidia.com/gpu=512 pods=56320",
+			},
 			others:  []string{".batchwright/manifest.json", "REFERENCE.md"},
 			summary: []string{`quota | capacity "a3-ultra": cpu with each GPU of quota: 27 -> 26 CPUs`},
 		},

@@ -1,0 +1,187 @@
+package kubernetes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
+)
+
+const (
+	// mostAnnotation of a team's namespace has a line for each flavor of each LocalQueue,
+	// with the most that one job can get: "lq-a-lp l4-spot cpu=56 memory=360Gi pods=880".
+	mostAnnotation = "most-per-job"
+
+	// networkResources begin the resources that GKE's own webhooks add to pods. Source: GKE
+	// documentation, "Set up multi-network support for Pods".
+	networkResources = "networking.gke.io"
+)
+
+// mostLines returns the value of a team's mostAnnotation, "" with KAI Scheduler.
+func mostLines(p *ir.Platform, t ir.Team) string {
+	var lines []string
+	for _, q := range t.Queues {
+		for _, most := range p.MostOf(q) {
+			lines = append(lines, q.LocalQueue+" "+amountsLine(most.Flavor, most.Amounts)+"\n")
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// amountsLine returns a name and the amounts that are not 0: "l4-spot cpu=56 memory=360Gi".
+func amountsLine(name string, amounts []ir.Amount) string {
+	words := []string{name}
+	for _, a := range amounts {
+		if amount := kubeyaml.Canonical(a.Quantity); !amount.IsZero() {
+			words = append(words, a.Resource+"="+amount.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// jobsCanRun returns the policy that refuses a Job or JobSet that can never run, and would
+// wait for ever, at worst at the head of a StrictFIFO queue:
+//
+//   - a pod that is larger than every node of its queue's capacities. What pods of GKE take
+//     on each node does not count, because it is not certain;
+//   - pods of one kind that together exceed what the queue can get of every flavor, and pods
+//     of all kinds that exceed the sum. Kueue assigns pods of one kind to one flavor. A Job
+//     can let Kueue start it with fewer pods;
+//   - a resource that no node offers.
+//
+// A waiting job stays valid with the same pods in the same queue, also when the queue has
+// become smaller. Guard refuses other changes to the number of pods of a running job.
+func jobsCanRun(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
+	tiers := boundsOf(p)
+	policy := jobPolicy(p, s, tiers, "jobs-can-run")
+	resources := resourcesOf(p)
+	pods := len(resources) // index of the number of pods
+	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
+		{Name: "sets", Expression: podSets("object")},
+		{Name: "needs", Expression: podNeeds(resources, s.fewestPods)},
+		{Name: "nodes", Expression: tierTable(tiers, nodeLines, "[]") + ".map(l, l.split(' '))\n"},
+		{Name: "nodeSizes", Expression: numbersCEL("nodes", resources)},
+		{Name: "unknown", Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([])).map(c,\n" +
+			"[c.?resources.requests.orValue({}).map(r, r),\n" +
+			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue())]\n" +
+			".map(l, l.filter(r, !r.startsWith('" + networkResources + "') && !(r in " +
+			celList(append([]string{string(corev1.ResourceEphemeralStorage)}, resources...)) + ")).join('\\n'))" +
+			".join('\\n')).join('\\n').split('\\n')")},
+	}...)
+	add := func(expression, message, messageExpression string) {
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: expression, Message: message, MessageExpression: messageExpression,
+		})
+	}
+	add("variables.kept || variables.unknown == []", "",
+		"'no node offers ' + variables.unknown.join(', ') + ': remove this resource from the pods'\n")
+	add("variables.kept || variables.nodes == [] || variables.needs.all(a, variables.nodeSizes.exists(n,\n"+
+		withinCEL("a[%[1]d] <= n[%[1]d]", pods)+"))\n",
+		"no node of the queue holds a pod of this job: request less for each pod",
+		"'no node of queue ' + variables.queue + ' holds a pod of this job: request at most '\n"+
+			"+ variables.nodes.map(n, "+lineCEL("n", 1)+").join(' or ')\n")
+	if s.fewestPods == "" {
+		return policy
+	}
+	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
+		{Name: "keptSets", Expression: "variables.unqueued || request.operation == 'UPDATE'\n" +
+			"&& (!oldObject.spec.?suspend.orValue(false) || variables.kept && variables.sets == (" +
+			podSets("oldObject") + "))\n"},
+		{Name: "most", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')"+
+			".split('\\n')\n.map(l, l.split(' ')).filter(l, l[0] == variables.queue)\n", mostAnnotation)},
+		{Name: "mostSizes", Expression: numbersCEL("most", append(slices.Clone(resources), ir.Pods))},
+	}...)
+	add("variables.keptSets || variables.most == []\n"+
+		"|| variables.needs.all(a, variables.mostSizes.exists(m,\n"+
+		withinCEL("a[%[1]d] * a[%[2]d] <= m[%[1]d]", pods)+fmt.Sprintf(" && a[%[1]d] <= m[%[1]d]", pods)+"))\n"+
+		"&& "+withinCEL("variables.needs.map(a, a[%[1]d] * a[%[2]d]).sum() <= variables.mostSizes"+
+		".map(m, m[%[1]d]).sum()\n", pods),
+		"the job exceeds what its queue can get: request less, or submit smaller jobs",
+		"'the job exceeds what queue ' + variables.queue + ' can get. Request at most '\n"+
+			"+ variables.most.map(m, "+lineCEL("m", 2)+").join(' or ') + ', or submit smaller jobs'\n")
+	return policy
+}
+
+// resourcesOf returns the resources that a node of the platform offers: cpu, memory, and
+// accelerators.
+func resourcesOf(p *ir.Platform) []string {
+	out := []string{ir.CPU, ir.Memory}
+	for _, name := range []string{ir.GPU, ir.TPU} {
+		if p.AnyCapacity(func(c ir.Capacity) bool { return c.Machine.Resource == name }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// nodeLines returns a CEL list with a line for each capacity of a tier: its name, and what
+// a node offers. The list is empty if that is not known of a capacity.
+func nodeLines(b bounds) string {
+	lines := make([]string, len(b.nodes))
+	for i, c := range b.nodes {
+		if c.PerNode == nil {
+			return "[]"
+		}
+		lines[i] = amountsLine(c.Name, c.PerNode)
+	}
+	return celList(lines)
+}
+
+// podSets returns a CEL expression for the kinds of pods of a job: each has the Job's spec,
+// and how many such Jobs there are.
+func podSets(object string) string {
+	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
+		"? dyn(%[1]s).spec.replicatedJobs.map(j, {'jobs': j.?replicas.orValue(dyn(1)), 'spec': j.template.spec})\n"+
+		": [{'jobs': dyn(1), 'spec': dyn(%[1]s).spec}]).filter(s, has(s.spec.template))\n", object)
+}
+
+// podNeeds returns a CEL expression for a list of numbers for each kind of pods: what a pod
+// requests of each resource, and at the end the number of pods that must start together. A
+// pod's own request comes before the sum of its containers. Containers that only prepare the
+// pod run one after the other. fewest is a CEL expression for the number of pods with which
+// the scheduler may start a job, as a string.
+func podNeeds(resources []string, fewest string) string {
+	const (
+		amount    = "quantity(string(c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))"
+		inits     = "s.spec.template.spec.?initContainers.orValue([])"
+		alongside = "c.?restartPolicy.orValue('') == 'Always'"
+		parallel  = "s.spec.?parallelism.orValue(1)"
+	)
+	count := "double(" + parallel + "), double(s.spec.?completions.orValue(" + parallel + "))"
+	if fewest != "" {
+		count += ",\ndouble(" + fewest + ".matches('^[0-9]{1,9}$')\n? " + fewest + " : '1000000000')"
+	}
+	return "variables.sets.map(s, " + celList(resources) + ".map(r,\n" +
+		"s.spec.template.spec.?resources.requests[?r].hasValue()\n" +
+		"? quantity(string(s.spec.template.spec.resources.requests[r])).asApproximateFloat()\n" +
+		": ([(s.spec.template.spec.containers + " + inits + ".filter(c, " + alongside + "))\n" +
+		".map(c, " + amount + ".asApproximateFloat()).sum()]\n" +
+		"+ " + inits + ".map(c, " + amount + ".asApproximateFloat())).max())\n" +
+		"+ [double(s.jobs) * [" + count + "].min()])\n"
+}
+
+// numbersCEL returns a CEL expression for the numbers in a variable with lines, in the order
+// of the resources. It adds a millionth, because sums of such numbers are not exact.
+func numbersCEL(variable string, resources []string) string {
+	return "variables." + variable + ".map(l, " + celList(resources) + ".map(r,\n" +
+		"l.filter(x, x.startsWith(r + '=')).map(x, quantity(x.split('=')[1]).asApproximateFloat()).sum() * 1.000001))\n"
+}
+
+// withinCEL joins a term for each of the first n indexes.
+func withinCEL(term string, n int) string {
+	terms := make([]string, n)
+	for i := range terms {
+		terms[i] = fmt.Sprintf(term, i, n)
+	}
+	return strings.Join(terms, " && ")
+}
+
+// lineCEL returns a CEL expression for a line of amounts with the name at an index first.
+func lineCEL(line string, amounts int) string {
+	return fmt.Sprintf("%[1]s.filter(x, x.contains('=')).join(', ') + ' (' + %[1]s[%[2]d] + ')'", line, amounts-1)
+}
