@@ -97,6 +97,17 @@ func with(field string, value any) attempt {
 	return create(escapeJob("escape", 1, func(_, pod fields) { pod[field] = value }))
 }
 
+// small returns a Job whose pods request next to nothing, and have the field.
+func small(field string, value any) attempt {
+	return create(escapeJob("escape", 24, func(_, pod fields) {
+		pod["containers"] = []any{fields{
+			"name": "worker", "image": "busybox:1.37",
+			"resources": fields{"requests": fields{"cpu": "1m", "memory": "1Mi"}},
+		}}
+		pod[field] = value
+	}))
+}
+
 // mounting returns a Job whose pods mount the volume.
 func mounting(kind string, source fields) attempt {
 	return with("volumes", []any{fields{"name": "data", kind: source}})
@@ -247,6 +258,25 @@ func refusals() map[string]attempt {
 		"Other queues in the namespace's annotation": {
 			[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil,
 		},
+
+		// Nodes for pods that leave them empty.
+		"Small pods that refuse to share a node": small("affinity", fields{
+			"podAntiAffinity": fields{required: []any{affinityTerm(required, fields{})}},
+		}),
+		"Small pods with a required spread over nodes": small("topologySpreadConstraints", []any{fields{
+			"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+			"minDomains": 24, "labelSelector": fields{},
+		}}),
+		"Small pods on all nodes except those that run": small("affinity", fields{
+			"nodeAffinity": fields{required: fields{"nodeSelectorTerms": []any{fields{"matchExpressions": []any{
+				fields{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": []string{"l4-spot-1"}},
+			}}}}},
+		}),
+		"Small pods on a node by its name": small("nodeSelector", fields{"kubernetes.io/hostname": "l4-spot-1"}),
+		"Small pods that fill the disks of nodes": small("containers", []any{fields{
+			"name": "worker", "image": "busybox:1.37",
+			"resources": fields{"requests": fields{"cpu": "1m", "memory": "1Mi", "ephemeral-storage": "40Gi"}},
+		}}),
 
 		// Jobs that can never run, and would hold up their queue.
 		"A Job larger than its queue": create(escapeJob("escape", 1000, nil)),
@@ -537,7 +567,7 @@ func (f *folder) uncounted() {
 		}
 		f.stopped("too-many")
 	}
-	f.without("jobs-stay-in-bounds", job, func() { f.without("jobs-can-run", tooMany, played) })
+	f.without("jobs-stay-in-bounds", job, func() { f.without("jobs-fit-nodes", tooMany, played) })
 }
 
 // unblocked checks that a quota refuses pods that would keep the pods of other namespaces

@@ -409,8 +409,8 @@ var mutants = []mutant{
 			"jobset of an exclusive topology: admitted", "job with a label of JobSet: admitted",
 		},
 		edits: []edit{
-			{"kubernetes/system/admission-policies.yaml", `has\(t\.namespaceSelector\)`, "false"},
-			{"kubernetes/system/admission-policies.yaml", `t\.\?namespaces\.orValue`, "t.?names.orValue"},
+			{"kubernetes/system/admission-policies.yaml", `t, has\(t\.namespaceSelector\)`, "t, false"},
+			{"kubernetes/system/admission-policies.yaml", `\|\| t\.\?namespaces\.orValue`, "|| t.?names.orValue"},
 			{
 				"kubernetes/system/admission-policies.yaml", `k != '' && !\(k in \['kubernetes`,
 				"false && !(k in ['kubernetes",
@@ -463,6 +463,21 @@ var mutants = []mutant{
 			{"kubernetes/system/admission-policies.yaml", `variables\.nodes == \[\]`, "true"},
 			{"kubernetes/system/admission-policies.yaml", `variables\.unknown == \[\]`, "true"},
 			{"kubernetes/system/admission-policies.yaml", `variables\.most == \[\]`, "true"},
+		},
+	},
+	{
+		name: "small pods on nodes of their own", folder: "batch-platform", by: "check",
+		says: "job with anti-affinity on a node: admitted",
+		also: []string{"job with most of the disk of its node: admitted"},
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `variables\.scalingSizes\.all\(n,\n`, "${0}      true ||\n"},
+		},
+	},
+	{
+		name: "slices without chips", folder: "tpu-training", by: "check",
+		says: "jobset that takes slices without chips: admitted",
+		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `a\[[0-9]\] == 0\.0 \|\| a\[[0-9]\] > 0\.0`, "true"},
 		},
 	},
 	{

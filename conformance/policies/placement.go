@@ -1,6 +1,60 @@
 package policies
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
+
+// alone returns requests with a queue for jobs whose pods cannot share a node, and request
+// little of it. Only on nodes whose number follows the pods, they would start many.
+func alone(q queue, scales bool) []request {
+	const host = "kubernetes.io/hostname"
+	type fields = map[string]any
+	refused, disk := "", ""
+	if scales {
+		refused, disk = "must request at least half of it", "at most twice the share of ephemeral-storage"
+	}
+	with := func(field string, value any) func(template fields) {
+		return func(template fields) { template["spec"].(fields)[field] = value }
+	}
+	port := func(template fields) {
+		container := worker(fields{"requests": amounts("100m", "64Mi")})
+		container["ports"] = []any{fields{"containerPort": int64(80), "hostPort": int64(80)}}
+		template["spec"].(fields)["containers"] = []any{container}
+	}
+	full := func(template fields) {
+		requests := amounts("100m", "64Mi")
+		requests["ephemeral-storage"] = "900Gi"
+		template["spec"].(fields)["containers"] = []any{worker(fields{"requests": requests})}
+	}
+	required := func(term fields) fields {
+		return fields{"requiredDuringSchedulingIgnoredDuringExecution": []any{term}}
+	}
+	spread := func(when string) []any {
+		return []any{fields{"topologyKey": host, "maxSkew": int64(1), "whenUnsatisfiable": when}}
+	}
+	node := func(field string) fields {
+		term := fields{field: []any{fields{"key": host, "operator": "NotIn", "values": []any{"a"}}}}
+		return fields{"nodeAffinity": fields{
+			"requiredDuringSchedulingIgnoredDuringExecution": fields{"nodeSelectorTerms": []any{term}},
+		}}
+	}
+	return slices.Concat(
+		tried(q, "anti-affinity on a node", refused,
+			with("affinity", fields{"podAntiAffinity": required(fields{"topologyKey": host, "namespaces": []any{}})})),
+		created(q, "affinity on a node", "",
+			with("affinity", fields{"podAffinity": required(fields{"topologyKey": host})})),
+		created(q, "a spread over nodes that it demands", refused,
+			with("topologySpreadConstraints", spread("DoNotSchedule"))),
+		created(q, "a spread over nodes that it prefers", "",
+			with("topologySpreadConstraints", spread("ScheduleAnyway"))),
+		created(q, "the name of a node", refused, with("nodeSelector", fields{host: "a"})),
+		created(q, "all nodes except one", refused, with("affinity", node("matchExpressions"))),
+		created(q, "all nodes except one by field", refused, with("affinity", node("matchFields"))),
+		created(q, "the network of its node", refused, with("hostNetwork", true)),
+		created(q, "a port of its node", refused, port),
+		created(q, "most of the disk of its node", disk, full))
+}
 
 // blocking returns requests with a queue for jobs whose pods would keep the pods of other
 // teams away from nodes. Some of the requests only look similar, and must be admitted.
@@ -26,7 +80,8 @@ func blocking(q queue) []request {
 			template["spec"].(fields)["affinity"] = fields{kind: fields{when: []any{term}}}
 		})...)
 	}
-	affinity("on a node", "", "podAntiAffinity", required, fields{"topologyKey": host, "namespaces": []any{}})
+	affinity("in a zone", "", "podAntiAffinity", required,
+		fields{"topologyKey": "topology.kubernetes.io/zone", "namespaces": []any{}})
 	affinity("on a node", "", "podAffinity", preferred, fields{"topologyKey": host})
 	another := func() fields { return fields{"topologyKey": host, "namespaces": []any{"kube-system"}} }
 	affinity("to another namespace", others, "podAntiAffinity", required, another())

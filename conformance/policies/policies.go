@@ -88,8 +88,9 @@ func Check(folder fs.FS) []error {
 		requests := unqueued()
 		for _, q := range queues {
 			requests = append(requests, cases(q, classes)...)
+			has := quota[namespace.Name+"/"+q.name]
 			if !kai {
-				requests = append(requests, tooMany(q, quota[namespace.Name+"/"+q.name])...)
+				requests = append(requests, tooMany(q, has)...)
 			}
 			if len(played) == 0 {
 				requests = append(requests, manyContainers(q)...)
@@ -97,7 +98,7 @@ func Check(folder fs.FS) []error {
 			// The policies treat the queues of a tier alike.
 			tier := strings.ReplaceAll(q.name, namespace.Labels["team"], "") + " " + q.class
 			if !played[tier] {
-				requests = append(requests, alike(q, kai)...)
+				requests = append(requests, alike(q, has.scales, kai)...)
 				played[tier] = true
 			}
 		}
@@ -143,8 +144,8 @@ func submittedBy(folder fs.FS, namespace *corev1.Namespace) ([]request, error) {
 
 // alike returns the requests with a queue whose answers are the same for every queue of its
 // tier.
-func alike(q queue, kai bool) []request {
-	out := slices.Concat(outOfBounds(q), blocking(q), lasting(q), tooLarge(q))
+func alike(q queue, scales, kai bool) []request {
+	out := slices.Concat(outOfBounds(q), blocking(q), alone(q, scales), lasting(q), tooLarge(q))
 	if kai {
 		return append(out, limited(q, "")...)
 	}

@@ -211,6 +211,41 @@ func TestCheck(t *testing.T) {
 			"a pod's own request is not looked at", "s.spec.template.spec.?resources.requests[?r].hasValue()", "false",
 			"job with more cpu than a node for the pod: admitted",
 		},
+		{
+			"small pods on a node each", ".map(t, t.topologyKey)\n      + s.spec", ".map(t, '')\n      + s.spec",
+			"job with anti-affinity on a node: admitted",
+		},
+		{
+			"spreads that pods demand", "!= 'ScheduleAnyway'", "== 'x'",
+			"job with a spread over nodes that it demands: admitted",
+		},
+		{
+			"spreads that pods prefer", "orValue('') != 'ScheduleAnyway'", "orValue('') != 'x'",
+			"job with a spread over nodes that it prefers: refused",
+		},
+		{
+			"names of nodes", "?nodeSelector.orValue({}).exists(k", "?nodeSelectors.orValue({}).exists(k",
+			"job with the name of a node: admitted",
+		},
+		{
+			"all nodes except those in use", "e.key in ['kubernetes", "e.key == '' && e.key in ['kubernetes",
+			"job with all nodes except one: admitted",
+		},
+		{
+			"fields of nodes", "t.?matchFields.orValue([]) != []", "false",
+			"job with all nodes except one by field: admitted",
+		},
+		{
+			"networks of nodes", "?hostNetwork.orValue(", "?hostNetworks.orValue(",
+			"job with the network of its node: admitted",
+		},
+		{
+			"ports of nodes", "o.?hostPort.orValue(0)", "o.?hostPorts.orValue(0)",
+			"job with a port of its node: admitted",
+		},
+		{
+			"disks of nodes", "a[3] == 0.0 ||", "true ||", "job with most of the disk of its node: admitted",
+		},
 		{"resources of no node", "variables.unknown == []", "true", "job with a resource of no node: admitted"},
 		{"a disk is unknown", "['ephemeral-storage', 'cpu',", "['cpu',", "job with a request of its disk: refused"},
 		{
@@ -218,7 +253,7 @@ func TestCheck(t *testing.T) {
 			"job of more pods than its queue can get: admitted",
 		},
 		{
-			"each kind of pods alone", "variables.needs.map(a, a[2] * a[3]).sum() <=", "0.0 <=",
+			"each kind of pods alone", "variables.needs.map(a, a[2] * a[4]).sum() <=", "0.0 <=",
 			"jobset of two kinds of pods, each for the whole queue: admitted",
 		},
 		{

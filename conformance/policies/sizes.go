@@ -2,9 +2,12 @@ package policies
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -17,7 +20,8 @@ import (
 type quotas struct {
 	resource    string
 	least, most int64
-	flavors     int // with quota, or in which it may borrow
+	flavors     int  // with quota, or in which it may borrow
+	scales      bool // the number of nodes of a flavor follows the pods
 }
 
 // readQuotas returns the quotas of all LocalQueues, by NAMESPACE/NAME. A queue can at most
@@ -59,9 +63,32 @@ func readQuotas(folder fs.FS) (map[string]quotas, error) {
 			all[flavor+" "+string(r.Name)] += r.NominalQuota.Value()
 		})
 	}
+	pools, err := fixedPools(folder)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]quotas{}
 	for name, l := range locals {
-		out[name] = quotasOf(clusterQueues[string(l.Spec.ClusterQueue)], all)
+		c := clusterQueues[string(l.Spec.ClusterQueue)]
+		q := quotasOf(c, all)
+		eachQuota(c, func(flavor string, _ v1beta2.ResourceQuota) { q.scales = q.scales || !pools[flavor] })
+		out[name] = q
+	}
+	return out, nil
+}
+
+// poolBlock is a node pool of the folder, with its name and its arguments.
+var poolBlock = regexp.MustCompile(`(?m)^resource "google_container_node_pool" "(.*)" \{\n((?:  .*\n|\n)*)\}\n`)
+
+// fixedPools returns the names of the node pools that do not scale.
+func fixedPools(folder fs.FS) (map[string]bool, error) {
+	text, err := fs.ReadFile(folder, "terraform/node_pools.tf")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, block := range poolBlock.FindAllSubmatch(text, -1) {
+		out[strings.ReplaceAll(string(block[1]), "_", "-")] = !bytes.Contains(block[2], []byte("  autoscaling {"))
 	}
 	return out, nil
 }
@@ -213,6 +240,16 @@ func tooMany(q queue, has quotas) []request {
 			"jobset of more pods than its queue can get", member, jobSetKind, sized(jobSet(q, q.class), has.most+1),
 			nil, quota,
 		},
+	}
+	if has.resource == "google.com/tpu" {
+		chipless := jobSet(q, q.class)
+		chipless["metadata"].(map[string]any)["annotations"] = map[string]any{
+			"alpha.jobset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool",
+		}
+		edited(chipless, func(map[string]any) {})
+		out = append(out, request{
+			"jobset that takes slices without chips", member, jobSetKind, chipless, nil, "must request google.com/tpu",
+		})
 	}
 	if has.least > 0 {
 		out = append(out, request{"job of the guarantee", member, jobKind, sized(job(q), has.least), nil, ""})

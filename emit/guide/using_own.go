@@ -182,7 +182,8 @@ func explainPlacement(d *document, p *ir.Platform) {
 	d.Para("`affinity` and `topologySpreadConstraints` of the pods can keep pods of your team together or apart: on ",
 		"nodes (`topologyKey: kubernetes.io/hostname`), in zones (`topology.kubernetes.io/zone`) or in node pools (`"+
 			ir.LabelNodePool+"`). Terms about the pods of other teams are refused, because they keep these pods off ",
-		"nodes.")
+		"nodes. On capacities that scale, pods that cannot share a node with each other must request at least half ",
+		"of it.")
 	if p.AnyCapacity(ir.Capacity.HasAccelerators) {
 		d.Para("To get one pod for each node, request all accelerators of the node.")
 	}

@@ -24,6 +24,10 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`pods must run on the nodes of their queue`", "remove the fields in the message, such as `nodeName` or " +
 			"`runtimeClassName`"},
 		{"`holds a pod of this job`", "request less for each pod: the message has what each kind of node offers"},
+		{"`pods that cannot share a node`", "request at least half of a node for each pod, or let the " +
+			"pods share nodes: use `preferredDuringScheduling` affinity, or `whenUnsatisfiable: ScheduleAnyway`"},
+		{"`twice the share of ephemeral-storage`", "request less `ephemeral-storage` for each pod, or write to " +
+			"another volume"},
 		{"`no node offers`", "remove the resource in the message from the requests and limits of the pods"},
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +

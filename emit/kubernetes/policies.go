@@ -27,8 +27,8 @@ func jobSetControllers(p *ir.Platform) []string {
 func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	var objects []any
 	policies := []*admissionv1.ValidatingAdmissionPolicy{
-		jobsAreQueued(p, s), jobsStayInBounds(p, s), jobsCanRun(p, s), jobsBlockNobody(p, s),
-		jobsEndWithTheirPods(p, s), servicesAreHeadless(p),
+		jobsAreQueued(p, s), jobsStayInBounds(p, s), jobsBlockNobody(p, s), jobsEndWithTheirPods(p, s),
+		jobsFitNodes(p, s), servicesAreHeadless(p),
 	}
 	if onTheNode {
 		policies = append(policies, podsKeepOffTheNode(p))

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -44,7 +43,7 @@ func amountsLine(name string, amounts []ir.Amount) string {
 	return strings.Join(words, " ")
 }
 
-// jobsCanRun returns the policy that refuses a Job or JobSet that can never run, and would
+// jobsFitNodes returns the policy that refuses a Job or JobSet that can never run, and would
 // wait for ever, at worst at the head of a StrictFIFO queue:
 //
 //   - a pod that is larger than every node of its queue's capacities. What pods of GKE take
@@ -54,13 +53,15 @@ func amountsLine(name string, amounts []ir.Amount) string {
 //     can let Kueue start it with fewer pods;
 //   - a resource that no node offers.
 //
+// It also refuses pods that are too small for the nodes that they start: see addShares.
+//
 // A waiting job stays valid with the same pods in the same queue, also when the queue has
 // become smaller. Guard refuses other changes to the number of pods of a running job.
-func jobsCanRun(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
+func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
-	policy := jobPolicy(p, s, tiers, "jobs-can-run")
+	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
 	resources := resourcesOf(p)
-	pods := len(resources) // index of the number of pods
+	pods := len(resources) + 1 // index of the number of pods
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "sets", Expression: podSets("object")},
 		{Name: "needs", Expression: podNeeds(resources, s.fewestPods)},
@@ -70,7 +71,7 @@ func jobsCanRun(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPol
 			"[c.?resources.requests.orValue({}).map(r, r),\n" +
 			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue())]\n" +
 			".map(l, l.filter(r, !r.startsWith('" + networkResources + "') && !(r in " +
-			celList(append([]string{string(corev1.ResourceEphemeralStorage)}, resources...)) + ")).join('\\n'))" +
+			celList(append([]string{disk}, resources...)) + ")).join('\\n'))" +
 			".join('\\n')).join('\\n').split('\\n')")},
 	}...)
 	add := func(expression, message, messageExpression string) {
@@ -81,10 +82,11 @@ func jobsCanRun(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPol
 	add("variables.kept || variables.unknown == []", "",
 		"'no node offers ' + variables.unknown.join(', ') + ': remove this resource from the pods'\n")
 	add("variables.kept || variables.nodes == [] || variables.needs.all(a, variables.nodeSizes.exists(n,\n"+
-		withinCEL("a[%[1]d] <= n[%[1]d]", pods)+"))\n",
+		withinCEL("a[%[1]d] <= n[%[1]d]", " && ", resources)+"))\n",
 		"no node of the queue holds a pod of this job: request less for each pod",
 		"'no node of queue ' + variables.queue + ' holds a pod of this job: request at most '\n"+
 			"+ variables.nodes.map(n, "+lineCEL("n", 1)+").join(' or ')\n")
+	addShares(policy, tiers, resources)
 	if s.fewestPods == "" {
 		return policy
 	}
@@ -98,9 +100,10 @@ func jobsCanRun(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPol
 	}...)
 	add("variables.keptSets || variables.most == []\n"+
 		"|| variables.needs.all(a, variables.mostSizes.exists(m,\n"+
-		withinCEL("a[%[1]d] * a[%[2]d] <= m[%[1]d]", pods)+fmt.Sprintf(" && a[%[1]d] <= m[%[1]d]", pods)+"))\n"+
-		"&& "+withinCEL("variables.needs.map(a, a[%[1]d] * a[%[2]d]).sum() <= variables.mostSizes"+
-		".map(m, m[%[1]d]).sum()\n", pods),
+		withinCEL("a[%[1]d] * a[%[3]d] <= m[%[1]d]", " && ", resources)+
+		fmt.Sprintf(" && a[%d] <= m[%d]))\n", pods, len(resources))+
+		"&& "+withinCEL("variables.needs.map(a, a[%[1]d] * a[%[3]d]).sum() <= variables.mostSizes"+
+		".map(m, m[%[1]d]).sum()\n", "&& ", resources),
 		"the job exceeds what its queue can get: request less, or submit smaller jobs",
 		"'the job exceeds what queue ' + variables.queue + ' can get. Request at most '\n"+
 			"+ variables.most.map(m, "+lineCEL("m", 2)+").join(' or ') + ', or submit smaller jobs'\n")
@@ -133,15 +136,19 @@ func nodeLines(b bounds) string {
 }
 
 // podSets returns a CEL expression for the kinds of pods of a job: each has the Job's spec,
-// and how many such Jobs there are.
+// how many such Jobs there are, and whether each has a topology domain for itself.
 func podSets(object string) string {
 	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
-		"? dyn(%[1]s).spec.replicatedJobs.map(j, {'jobs': j.?replicas.orValue(dyn(1)), 'spec': j.template.spec})\n"+
-		": [{'jobs': dyn(1), 'spec': dyn(%[1]s).spec}]).filter(s, has(s.spec.template))\n", object)
+		"? dyn(%[1]s).spec.replicatedJobs.map(j, {'jobs': j.?replicas.orValue(dyn(1)), 'spec': j.template.spec,\n"+
+		"'exclusive': dyn([dyn(%[1]s), j.template, j.template.spec.?template.orValue(dyn({}))]"+
+		".exists(o, o.?metadata.annotations[?'%[2]s'].hasValue()))})\n"+
+		": [{'jobs': dyn(1), 'spec': dyn(%[1]s).spec, 'exclusive': dyn(false)}]).filter(s, has(s.spec.template))\n",
+		object, exclusiveAnnotation)
 }
 
 // podNeeds returns a CEL expression for a list of numbers for each kind of pods: what a pod
-// requests of each resource, and at the end the number of pods that must start together. A
+// requests of each resource and of the node's disk, the number of pods that must start
+// together, and whether a pod takes a node, or its job a slice, for itself (1.0 or 0.0). A
 // pod's own request comes before the sum of its containers. Containers that only prepare the
 // pod run one after the other. fewest is a CEL expression for the number of pods with which
 // the scheduler may start a job, as a string.
@@ -156,13 +163,14 @@ func podNeeds(resources []string, fewest string) string {
 	if fewest != "" {
 		count += ",\ndouble(" + fewest + ".matches('^[0-9]{1,9}$')\n? " + fewest + " : '1000000000')"
 	}
-	return "variables.sets.map(s, " + celList(resources) + ".map(r,\n" +
+	return "variables.sets.map(s, " + celList(append(slices.Clone(resources), disk)) + ".map(r,\n" +
 		"s.spec.template.spec.?resources.requests[?r].hasValue()\n" +
 		"? quantity(string(s.spec.template.spec.resources.requests[r])).asApproximateFloat()\n" +
 		": ([(s.spec.template.spec.containers + " + inits + ".filter(c, " + alongside + "))\n" +
 		".map(c, " + amount + ".asApproximateFloat()).sum()]\n" +
 		"+ " + inits + ".map(c, " + amount + ".asApproximateFloat())).max())\n" +
-		"+ [double(s.jobs) * [" + count + "].min()])\n"
+		"+ [double(s.jobs) * [" + count + "].min(),\n" + strings.ReplaceAll(alonePod, "POD", "s.spec.template.spec") +
+		" ? 1.0 : 0.0,\ns.exclusive ? 1.0 : 0.0])\n"
 }
 
 // numbersCEL returns a CEL expression for the numbers in a variable with lines, in the order
@@ -172,13 +180,14 @@ func numbersCEL(variable string, resources []string) string {
 		"l.filter(x, x.startsWith(r + '=')).map(x, quantity(x.split('=')[1]).asApproximateFloat()).sum() * 1.000001))\n"
 }
 
-// withinCEL joins a term for each of the first n indexes.
-func withinCEL(term string, n int) string {
-	terms := make([]string, n)
-	for i := range terms {
-		terms[i] = fmt.Sprintf(term, i, n)
+// withinCEL joins a term for each resource. In the term, argument 1 is the index of the
+// resource, 2 the index of the disk, and 3 the index of the number of pods in podNeeds.
+func withinCEL(term, operator string, resources []string) string {
+	terms := make([]string, len(resources))
+	for i := range resources {
+		terms[i] = fmt.Sprintf(term, i, len(resources), len(resources)+1)
 	}
-	return strings.Join(terms, " && ")
+	return strings.Join(terms, operator)
 }
 
 // lineCEL returns a CEL expression for a line of amounts with the name at an index first.

@@ -87,8 +87,8 @@ func TestGitOpsChangesLittle(t *testing.T) {
 		want := []string{"-ConfigMap kueue-system/kueue-manager-config"}
 		if tool != "configsync" {
 			want = append(want, "PodMonitoring jobset-system/jobset", "ValidatingAdmissionPolicy /jobs-are-queued",
-				"ValidatingAdmissionPolicy /jobs-block-nobody", "ValidatingAdmissionPolicy /jobs-can-run",
-				"ValidatingAdmissionPolicy /jobs-end-with-their-pods",
+				"ValidatingAdmissionPolicy /jobs-block-nobody", "ValidatingAdmissionPolicy /jobs-end-with-their-pods",
+				"ValidatingAdmissionPolicy /jobs-fit-nodes",
 				"ValidatingAdmissionPolicy /jobs-stay-in-bounds")
 		}
 		if tool == "argocd" {
