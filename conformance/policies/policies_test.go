@@ -257,11 +257,11 @@ func TestCheck(t *testing.T) {
 			"jobset of two kinds of pods, each for the whole queue: admitted",
 		},
 		{
-			"large jobs that were there", "variables.kept && variables.sets ==", "false && variables.sets ==",
+			"large jobs that were there", "variables.kept && variables.sets.map(", "false && variables.sets.map(",
 			"job that was there with more pods than its queue can get: refused",
 		},
 		{
-			"larger jobs that wait", "variables.kept && variables.sets ==", "true || variables.sets ==",
+			"larger jobs that wait", "variables.kept && variables.sets.map(", "true || variables.sets.map(",
 			"suspended job that gets more pods than its queue can get: admitted",
 		},
 		{

@@ -221,6 +221,8 @@ func tooMany(q queue, has quotas) []request {
 	}
 	least := sized(job(q), has.most+1)
 	least["metadata"].(map[string]any)["annotations"] = map[string]any{"kueue.x-k8s.io/job-min-parallelism": "1"}
+	set := sized(jobSet(q, q.class), has.most+1)
+	set["metadata"].(map[string]any)["annotations"] = map[string]any{"kueue.x-k8s.io/job-min-parallelism": "1"}
 	few := sized(job(q), has.most+1)
 	few["spec"].(map[string]any)["parallelism"] = int64(1)
 	both := sized(jobSet(q, q.class, q.class), has.most)
@@ -237,6 +239,10 @@ func tooMany(q queue, has quotas) []request {
 		request{"job of more pods than its queue can get, one by one", member, jobKind, few, nil, ""},
 		request{"job that can start with one pod", member, jobKind, least, nil, ""},
 		request{
+			"job that cannot start with one pod any more", member, jobKind, sized(job(q), has.most+1), least, quota,
+		},
+		request{"jobset that pretends to start with one pod", member, jobSetKind, set, nil, quota},
+		request{
 			"jobset of more pods than its queue can get", member, jobSetKind, sized(jobSet(q, q.class), has.most+1),
 			nil, quota,
 		},
@@ -249,6 +255,9 @@ func tooMany(q queue, has quotas) []request {
 		edited(chipless, func(map[string]any) {})
 		out = append(out, request{
 			"jobset that takes slices without chips", member, jobSetKind, chipless, nil, "must request google.com/tpu",
+		}, request{
+			"jobset that gets slices without chips", member, jobSetKind, chipless,
+			edited(jobSet(q, q.class), func(map[string]any) {}), "must request google.com/tpu",
 		})
 	}
 	if has.least > 0 {

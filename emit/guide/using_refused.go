@@ -23,7 +23,7 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`quota counts cpu and memory`", "set `resources.requests` of cpu and memory in every container"},
 		{"`pods must run on the nodes of their queue`", "remove the fields in the message, such as `nodeName` or " +
 			"`runtimeClassName`"},
-		{"`holds a pod of this job`", "request less for each pod: the message has what each kind of node offers"},
+		{"`holds a pod of this job`", "request less for each pod: the message says what each kind of node offers"},
 		{"`pods that cannot share a node`", "request at least half of a node for each pod, or let the " +
 			"pods share nodes: use `preferredDuringScheduling` affinity, or `whenUnsatisfiable: ScheduleAnyway`"},
 		{"`twice the share of ephemeral-storage`", "request less `ephemeral-storage` for each pod, or write to " +
@@ -84,7 +84,7 @@ func exclusiveCure(p *ir.Platform) markup {
 func kueueRefused(p *ir.Platform) [][]markup {
 	rows := [][]markup{
 		{"`the job exceeds what queue`", "request less, submit several smaller jobs, or choose another tier: the " +
-			"message has what your queue can get"},
+			"message says what your queue can get"},
 		{"`only Kueue may start or stop a job`", "leave `suspend` as it is: Kueue starts the job when quota is free. " +
 			"To stop a job, delete it"},
 		{"`the pods of a running job cannot become`", "delete the job and submit it with another number of pods"},

@@ -33,15 +33,15 @@ var alonePod = "((POD.?affinity.podAntiAffinity.requiredDuringSchedulingIgnoredD
 	"|| POD.?nodeSelector.orValue({}).exists(k, k in " + celList(singleNodes) + ")\n" +
 	"|| POD.?affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.orValue([])\n" +
 	".exists(t, t.?matchFields.orValue([]) != [] || t.?matchExpressions.orValue([]).exists(e, e.key in " +
-	celList(singleNodes) + "))\n" +
+	celList(singleNodes) + "\n|| e.key == '" + ir.LabelNodePool + "' && e.operator != 'In'))\n" +
 	"|| POD.?hostNetwork.orValue(false) || (POD.containers + POD.?initContainers.orValue([]))\n" +
 	".exists(c, c.?ports.orValue([]).exists(o, o.?hostPort.orValue(0) != 0)))"
 
 // addShares makes a policy refuse pods that start nodes and leave them empty. Quota counts
 // what pods request, and not nodes. Where the number of nodes follows the pods:
 //
-//   - pods that cannot share a node request at least half of what it offers, so that a team
-//     starts at most twice the nodes of its quota in this way;
+//   - pods that cannot share a node request at least half of one resource that it offers, so
+//     that for each resource a team starts at most twice the nodes of its quota in this way;
 //   - a pod requests at most twice the share of the disk that it requests of another
 //     resource, or that it has of the pods of a node. The size of the disk is the one in the
 //     blueprint: pods get less of it.
@@ -74,8 +74,12 @@ func addShares(policy *admissionv1.ValidatingAdmissionPolicy, tiers []bounds, re
 				"another resource: request less of it. A node offers ' + " + lines + "\n",
 		})
 	if i := slices.Index(resources, ir.TPU); i >= 0 {
+		policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
+			Name: "keptSlices", Expression: "variables.kept && (variables.unqueued\n" +
+				"|| variables.sets.map(s, s.exclusive) == (" + podSets("oldObject") + ").map(s, s.exclusive))\n",
+		})
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.needs.all(a, a[%d] == 0.0 || a[%d] > 0.0)",
+			Expression: fmt.Sprintf("variables.keptSlices || variables.needs.all(a, a[%d] == 0.0 || a[%d] > 0.0)",
 				len(resources)+3, i),
 			Message: "a Job that has TPU slices for itself must request " + ir.TPU + " in its pods: set the " +
 				"annotation " + exclusiveAnnotation + " only in the templates of such Jobs",

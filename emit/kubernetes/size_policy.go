@@ -56,7 +56,8 @@ func amountsLine(name string, amounts []ir.Amount) string {
 // It also refuses pods that are too small for the nodes that they start: see addShares.
 //
 // A waiting job stays valid with the same pods in the same queue, also when the queue has
-// become smaller. Guard refuses other changes to the number of pods of a running job.
+// become smaller. Guard refuses a running Job that changes its number of pods, and JobSet's
+// webhook a running JobSet.
 func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
@@ -68,8 +69,10 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 		{Name: "nodes", Expression: tierTable(tiers, nodeLines, "[]") + ".map(l, l.split(' '))\n"},
 		{Name: "nodeSizes", Expression: numbersCEL("nodes", resources)},
 		{Name: "unknown", Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([])).map(c,\n" +
-			"[c.?resources.requests.orValue({}).map(r, r),\n" +
-			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue())]\n" +
+			"[c.?resources.requests.orValue({})" +
+			".filter(r, quantity(string(c.resources.requests[r])).isGreaterThan(quantity('0'))),\n" +
+			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue()\n" +
+			"&& quantity(string(c.resources.limits[r])).isGreaterThan(quantity('0')))]\n" +
 			".map(l, l.filter(r, !r.startsWith('" + networkResources + "') && !(r in " +
 			celList(append([]string{disk}, resources...)) + ")).join('\\n'))" +
 			".join('\\n')).join('\\n').split('\\n')")},
@@ -90,10 +93,13 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 	if s.fewestPods == "" {
 		return policy
 	}
+	const counts = "s, [s.jobs, s.spec.?parallelism.orValue(dyn(-1)), s.spec.?completions.orValue(dyn(-1))]"
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "keptSets", Expression: "variables.unqueued || request.operation == 'UPDATE'\n" +
-			"&& (!oldObject.spec.?suspend.orValue(false) || variables.kept && variables.sets == (" +
-			podSets("oldObject") + "))\n"},
+			"&& " + s.fewestPods + " == " + strings.ReplaceAll(s.fewestPods, "object.", "oldObject.") + "\n" +
+			"&& (!oldObject.spec.?suspend.orValue(false)\n" +
+			"|| variables.kept && variables.sets.map(" + counts + ") == (" + podSets("oldObject") + ").map(" + counts +
+			"))\n"},
 		{Name: "most", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')"+
 			".split('\\n')\n.map(l, l.split(' ')).filter(l, l[0] == variables.queue)\n", mostAnnotation)},
 		{Name: "mostSizes", Expression: numbersCEL("most", append(slices.Clone(resources), ir.Pods))},
@@ -149,7 +155,7 @@ func podSets(object string) string {
 // podNeeds returns a CEL expression for a list of numbers for each kind of pods: what a pod
 // requests of each resource and of the node's disk, the number of pods that must start
 // together, and whether a pod takes a node, or its job a slice, for itself (1.0 or 0.0). A
-// pod's own request comes before the sum of its containers. Containers that only prepare the
+// pod's own request takes precedence over the sum of its containers. Containers that only prepare the
 // pod run one after the other. fewest is a CEL expression for the number of pods with which
 // the scheduler may start a job, as a string.
 func podNeeds(resources []string, fewest string) string {
@@ -190,7 +196,8 @@ func withinCEL(term, operator string, resources []string) string {
 	return strings.Join(terms, operator)
 }
 
-// lineCEL returns a CEL expression for a line of amounts with the name at an index first.
+// lineCEL returns a CEL expression for a line as people read it: the amounts, and the name
+// of the capacity in parentheses. amounts is the index of the first amount.
 func lineCEL(line string, amounts int) string {
 	return fmt.Sprintf("%[1]s.filter(x, x.contains('=')).join(', ') + ' (' + %[1]s[%[2]d] + ')'", line, amounts-1)
 }

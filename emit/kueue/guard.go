@@ -20,8 +20,10 @@ const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-sched
 	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
 
 // FewestPods is a CEL expression for the annotation that lets Kueue start a Job with fewer
-// pods than its parallelism, "" without it. Source: Kueue 0.19, pkg/controller/jobs/job.
-const FewestPods = "object.metadata.?annotations[?'kueue.x-k8s.io/job-min-parallelism'].orValue('')"
+// pods than its parallelism, "" without it. Kueue does not read it of a JobSet. Source: Kueue
+// 0.19, pkg/controller/jobs/job.
+const FewestPods = "(request.kind.kind == 'Job' " +
+	"? object.metadata.?annotations[?'kueue.x-k8s.io/job-min-parallelism'].orValue('') : '')"
 
 // TierOfQueue returns a CEL expression for the tier of variables.queue, which is a
 // LocalQueue of the namespace. A name that the blueprint gives is looked up together with
