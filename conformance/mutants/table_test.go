@@ -477,7 +477,7 @@ var mutants = []mutant{
 		name: "slices without chips", folder: "tpu-training", by: "check",
 		says: "jobset that takes slices without chips: admitted",
 		edits: []edit{
-			{"kubernetes/system/admission-policies.yaml", `a\[[0-9]\] == 0\.0 \|\| a\[[0-9]\] > 0\.0`, "true"},
+			{"kubernetes/system/admission-policies.yaml", `variables\.keptSlices \|\|`, "true ||"},
 		},
 	},
 	{
