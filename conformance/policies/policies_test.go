@@ -265,7 +265,7 @@ func TestCheck(t *testing.T) {
 			"suspended job that gets more pods than its queue can get: admitted",
 		},
 		{
-			"all pods of a job at once", "double(s.spec.?parallelism.orValue(1))",
+			"completions counted as pods that start together", "double(s.spec.?parallelism.orValue(1))",
 			"double(s.spec.?completions.orValue(1))",
 			"job of more pods than its queue can get, one by one: refused",
 		},
@@ -302,9 +302,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// sample returns a file of a folder with few objects. Its policies are those of the batch
-// platform, with other names, with TPU slices in one tier, and with the policy for namespaces
-// without a Pod Security Standard.
+// sample returns a file of a small deploy folder. The folder has the policies of the batch
+// platform under other names. In addition, one tier has TPU slices, and one policy is for
+// namespaces without a Pod Security Standard.
 func sample(t *testing.T, name string) string {
 	t.Helper()
 	read := func(file string) string {
