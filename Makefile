@@ -51,8 +51,8 @@ boards:
 	conformance/boards/run
 
 # Adds mistakes to copies of compiled folders and of the compiler's source, in each run one or
-# a few that are independent. The tools of make conformance must detect each. Six run at a time on any machine, because
-# control planes mostly wait.
+# a few that are independent. The tools of make conformance must detect each. Six run at a
+# time on any machine, because control planes mostly wait.
 mutants:
 	go -C conformance/mutants $(TEST) -count=1 -parallel 6 -v .
 

@@ -96,7 +96,7 @@ func Check(folder fs.FS) []error {
 				requests = append(requests, manyContainers(q)...)
 			}
 			// The policies treat the queues of a tier alike.
-			tier := strings.ReplaceAll(q.name, namespace.Labels["team"], "") + " " + q.class
+			tier := strings.ReplaceAll(q.name, namespace.Labels["team"], "")
 			if !played[tier] {
 				requests = append(requests, alike(q, has.scales, kai)...)
 				played[tier] = true
