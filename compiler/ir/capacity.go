@@ -48,6 +48,64 @@ func (c Capacity) HasAcceleratorNetworks() bool { return c.Machine.AcceleratorNe
 // Queued reports whether the capacity starts all nodes of a workload at once.
 func (c Capacity) Queued() bool { return c.Option.Facts().Queued }
 
+// Excludes reports whether Kueue does not assign pods that select the label to the capacity.
+// Kueue compares a label only with flavors that have its key. Source: Kueue 0.19,
+// pkg/scheduler/flavorassigner.
+func (c Capacity) Excludes(selected KeyValue) bool {
+	return slices.ContainsFunc(c.NodeLabels, func(has KeyValue) bool {
+		return has.Key == selected.Key && has.Value != selected.Value
+	})
+}
+
+// IsApart reports whether the capacity has no accelerators, and pods that select all labels
+// of its nodes keep off those capacities of a tier that have accelerators.
+func (c Capacity) IsApart(tier []Capacity) bool {
+	return !c.HasAccelerators() && !slices.ContainsFunc(tier, func(o Capacity) bool {
+		return o.HasAccelerators() && !slices.ContainsFunc(c.NodeLabels, o.Excludes)
+	})
+}
+
+// Mixed reports whether a tier has capacities with accelerators, and others that pods without
+// accelerators can select.
+func Mixed(tier []Capacity) bool {
+	return slices.ContainsFunc(tier, Capacity.HasAccelerators) &&
+		slices.ContainsFunc(tier, func(c Capacity) bool { return c.IsApart(tier) })
+}
+
+// HasMixedTier reports whether a queue of a team is Mixed.
+func (p *Platform) HasMixedTier() bool {
+	for _, t := range p.Teams {
+		for _, q := range t.Queues {
+			tier := slices.DeleteFunc(slices.Clone(p.Capacities), func(c Capacity) bool {
+				return !slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return f.Flavor == c.Name })
+			})
+			if Mixed(tier) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// NodesPerJob reports whether each job has nodes for itself: GKE starts them for the job, and
+// no other job uses them.
+func (c Capacity) NodesPerJob() bool { return c.Queued() || c.AutoProvisioned && c.Compact }
+
+// LeastPerJob returns the amount of the resource in which quota is counted that a job must
+// request in all of its pods, because it has nodes for itself, and quota does not count
+// these: one accelerator, or half the vCPUs of a node without accelerators. It is 0 if jobs
+// share nodes.
+func (c Capacity) LeastPerJob() resource.Quantity {
+	switch {
+	case !c.NodesPerJob():
+		return resource.Quantity{}
+	case c.HasAccelerators():
+		return *resource.NewQuantity(1, resource.DecimalSI)
+	}
+	whole := AmountOf(c.PerNode, CPU)
+	return *resource.NewMilliQuantity(whole.MilliValue()/2, resource.DecimalSI)
+}
+
 // Selector returns the label selector of the capacity's nodes, in kubectl's form.
 func (c Capacity) Selector() string {
 	labels := make([]string, len(c.NodeLabels))

@@ -14,24 +14,97 @@ const TeamQuota = "team-limits"
 // node, no job of real size waits for this quota.
 const PodsPerUnit = maxPods
 
-// MostAccelerators returns, by resource, the largest number of GPUs or TPU chips that a
-// team's admitted jobs can request: its queues' quota, and what they can borrow. A shared
-// queue counts as a whole. The result is nil with KAI Scheduler, which lends without a limit.
-func (p *Platform) MostAccelerators(t Team) map[string]resource.Quantity {
-	if !Choose(p.Scheduler, true, false) {
+// Lent holds what the queues under each root cohort lend together.
+type Lent struct {
+	platform *Platform
+	root     map[string]string // of each cohort
+	sums     map[lentKey]resource.Quantity
+}
+
+type lentKey struct{ root, flavor, resource string }
+
+// Lent sums up what the queues of the platform lend.
+func (p *Platform) Lent() Lent {
+	out := Lent{platform: p, root: p.RootCohorts(), sums: map[lentKey]resource.Quantity{}}
+	for q := range p.ClusterQueues() {
+		for _, f := range q.Flavors {
+			for _, r := range f.Quotas {
+				key := lentKey{out.root[q.Cohort], f.Flavor, r.Resource}
+				sum := out.sums[key]
+				sum.Add(r.lendable())
+				out.sums[key] = sum
+			}
+		}
+	}
+	return out
+}
+
+// lendable returns the most that a queue lends.
+func (q ResourceQuota) lendable() resource.Quantity {
+	if q.Lending != nil && q.Lending.Cmp(q.Nominal) < 0 {
+		return *q.Lending
+	}
+	return q.Nominal
+}
+
+// ByOthers returns what the other queues under a cohort's root lend to the queue with the
+// given quota. The cohort is not "".
+func (l Lent) ByOthers(cohort, flavor string, own ResourceQuota) resource.Quantity {
+	sum := l.sums[lentKey{l.root[cohort], flavor, own.Resource}].DeepCopy()
+	sum.Sub(own.lendable())
+	return sum
+}
+
+// Most returns the most of a resource that a queue in a cohort can use of a flavor: its own
+// quota, and what it can borrow.
+func (l Lent) Most(cohort, flavor string, own ResourceQuota) resource.Quantity {
+	most := own.Nominal.DeepCopy()
+	if own.Borrows() {
+		lent := l.ByOthers(cohort, flavor, own)
+		if !own.BorrowsAll && lent.Cmp(*own.Borrowing) > 0 {
+			lent = *own.Borrowing
+		}
+		most.Add(lent)
+	}
+	return most
+}
+
+// MostAccelerators returns, by resource, a number of GPUs or TPU chips that a team's admitted
+// jobs never exceed: its queues' quota, and what they can borrow. A shared queue counts as a
+// whole. The result is nil with KAI Scheduler, which lends without a limit.
+func (l Lent) MostAccelerators(t Team) map[string]resource.Quantity {
+	if !Choose(l.platform.Scheduler, true, false) {
 		return nil
 	}
-	out := map[string]resource.Quantity{}
+	// Of each root cohort, the team can use at most the quota of its own queues, and what
+	// the queues of others lend.
+	type use struct{ queues, whole resource.Quantity }
+	uses := map[lentKey]*use{}
 	for _, q := range t.Queues {
 		for _, f := range q.Flavors {
 			for _, r := range f.Quotas {
-				if r.Resource == GPU || r.Resource == TPU {
-					most := out[r.Resource]
-					most.Add(p.mostOf(q, f.Flavor, r))
-					out[r.Resource] = most
+				if r.Resource != GPU && r.Resource != TPU {
+					continue
 				}
+				key := lentKey{l.root[q.Cohort], f.Flavor, r.Resource}
+				if uses[key] == nil {
+					uses[key] = &use{whole: l.sums[key].DeepCopy()}
+				}
+				uses[key].queues.Add(l.Most(q.Cohort, f.Flavor, r))
+				uses[key].whole.Add(r.Nominal)
+				uses[key].whole.Sub(r.lendable())
 			}
 		}
+	}
+	out := map[string]resource.Quantity{}
+	for key, use := range uses {
+		most := out[key.resource]
+		if use.whole.Cmp(use.queues) < 0 {
+			most.Add(use.whole)
+		} else {
+			most.Add(use.queues)
+		}
+		out[key.resource] = most
 	}
 	return out
 }
@@ -42,24 +115,24 @@ type FlavorMost struct {
 	Amounts []Amount // in the order of Queue.Resources, then pods
 }
 
-// MostOf returns the most that one job in a queue can get: its pods of one kind use one of
-// the flavors, in the order of the result. It leaves out flavors without quota. The result
+// MostPerJob returns the most that one job in a queue can get: its pods of one kind use one
+// of the flavors, in the order of the result. It leaves out flavors without quota. The result
 // is nil with KAI Scheduler, and if the queue has a capacity without nodes for the time
 // being: jobs wait for its nodes.
-func (p *Platform) MostOf(q Queue) []FlavorMost {
+func (l Lent) MostPerJob(q Queue) []FlavorMost {
 	emptied := func(c Capacity) bool {
 		return c.Emptied() && slices.ContainsFunc(q.Flavors, func(f FlavorQuota) bool { return f.Flavor == c.Name })
 	}
-	if !Choose(p.Scheduler, true, false) || p.AnyCapacity(emptied) {
+	if !Choose(l.platform.Scheduler, true, false) || l.platform.AnyCapacity(emptied) {
 		return nil
 	}
 	var out []FlavorMost
 	for _, f := range q.Flavors {
 		most, pods := FlavorMost{Flavor: f.Flavor}, int64(0)
 		for _, r := range f.Quotas {
-			amount := p.mostOf(q, f.Flavor, r)
+			amount := l.Most(q.Cohort, f.Flavor, r)
 			most.Amounts = append(most.Amounts, Amount{Resource: r.Resource, Quantity: amount})
-			if r.Resource == p.CountedIn(f.Flavor) {
+			if r.Resource == l.platform.CountedIn(f.Flavor) {
 				pods = PodsPerUnit * amount.Value()
 			}
 		}
@@ -70,46 +143,4 @@ func (p *Platform) MostOf(q Queue) []FlavorMost {
 		}
 	}
 	return out
-}
-
-// mostOf returns the most that a queue can use of a resource of a capacity: its own quota,
-// and what it can borrow.
-func (p *Platform) mostOf(q Queue, flavor string, quota ResourceQuota) resource.Quantity {
-	most := quota.Nominal.DeepCopy()
-	switch {
-	case quota.Borrowing != nil:
-		most.Add(*quota.Borrowing)
-	case quota.BorrowsAll:
-		most = p.inCohort(q, flavor, quota.Resource)
-	}
-	return most
-}
-
-// inCohort returns the quota of all queues in the tree of a queue's cohort.
-func (p *Platform) inCohort(of Queue, flavor, name string) resource.Quantity {
-	roots := p.RootCohorts()
-	var sum resource.Quantity
-	add := func(q Queue) {
-		if q.Cohort == "" || roots[q.Cohort] != roots[of.Cohort] {
-			return
-		}
-		for _, f := range q.Flavors {
-			for _, r := range f.Quotas {
-				if f.Flavor == flavor && r.Resource == name {
-					sum.Add(r.Nominal)
-				}
-			}
-		}
-	}
-	for i := range p.Teams {
-		for _, q := range p.Teams[i].Queues {
-			if !q.Shared {
-				add(q)
-			}
-		}
-	}
-	for i := range p.SharedQueues {
-		add(p.SharedQueues[i].Queue)
-	}
-	return sum
 }

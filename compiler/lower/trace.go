@@ -80,7 +80,7 @@ func shapedWorkload(p *ir.Platform, name string, s jobShape, named []string) (ir
 		},
 	}
 	all := queueCapacities(queue, capacities)
-	on := usableCapacities(in, all)
+	on := usableCapacities(p, in, all)
 	for _, c := range on {
 		if c.Sliced() {
 			in.Kind, in.Slices = string(ir.JobSet), max(1, s.pods/c.Machine.Slice.Hosts)

@@ -36,7 +36,7 @@ func lowerWorkloads(b *schema.Blueprint, p *ir.Platform) []ir.Workload {
 				continue
 			}
 			all := queueCapacities(&team.Queues[queue], capacities)
-			on := usableCapacities(in, all)
+			on := usableCapacities(p, in, all)
 			w := lowerWorkload(p, in, name, team, &team.Queues[queue], on)
 			w.NodeSelector = nodeSelector(p, on, all)
 			w.Auxiliaries = lowerAuxiliaries(p, in.Auxiliary, capacities, all)
@@ -59,8 +59,9 @@ func queueCapacities(q *ir.Queue, capacities map[string]*ir.Capacity) []*ir.Capa
 
 // usableCapacities returns which capacities of a queue a workload can run on, in the
 // queue's order: the capacities that it names; otherwise, if it asks for
-// accelerators, the capacities that have accelerators; otherwise all.
-func usableCapacities(in schema.Workload, all []*ir.Capacity) []*ir.Capacity {
+// accelerators, the capacities that have accelerators; otherwise those without, if they
+// hold its pods; otherwise all.
+func usableCapacities(p *ir.Platform, in schema.Workload, all []*ir.Capacity) []*ir.Capacity {
 	var named, accelerated []*ir.Capacity
 	for _, c := range all {
 		if slices.Contains(in.Capacity, c.Name) {
@@ -75,8 +76,36 @@ func usableCapacities(in schema.Workload, all []*ir.Capacity) []*ir.Capacity {
 		return named
 	case in.PerPod.Accelerators > 0 && accelerated != nil:
 		return accelerated
+	case in.PerPod.Accelerators == 0 && accelerated != nil && p.Scheduler.Facts().QuotaPerCapacity:
+		return capacitiesApart(p, podRequests(in.PerPod.CPU, in.PerPod.Memory), all)
 	}
 	return all
+}
+
+// capacitiesApart returns the capacities for pods without accelerators: those without
+// accelerators that hold such a pod, and to which labels direct it. If there are none, it
+// returns all.
+func capacitiesApart(p *ir.Platform, requests []ir.Amount, all []*ir.Capacity) []*ir.Capacity {
+	tier := make([]ir.Capacity, len(all))
+	for i, c := range all {
+		tier[i] = *c
+	}
+	var apart []*ir.Capacity
+	for _, c := range all {
+		if c.IsApart(tier) && c.PodsPerNode(requests) > 0 {
+			apart = append(apart, c)
+		}
+	}
+	if apart == nil {
+		return all
+	}
+	selector := nodeSelector(p, apart, all)
+	for _, c := range tier {
+		if c.HasAccelerators() && !slices.ContainsFunc(selector, c.Excludes) {
+			return apart[:1] // the others have no labels in common
+		}
+	}
+	return apart
 }
 
 // lowerWorkload resolves the parts that all copies of a workload have in common,
@@ -238,7 +267,7 @@ func nodeSelector(p *ir.Platform, on, all []*ir.Capacity) []ir.KeyValue {
 	for _, l := range common {
 		excluded := 0
 		for _, c := range others {
-			if excludesNodes(l, c) {
+			if c.Excludes(l) {
 				excluded++
 			}
 		}
@@ -250,14 +279,6 @@ func nodeSelector(p *ir.Platform, on, all []*ir.Capacity) []ir.KeyValue {
 		}
 	}
 	return selector
-}
-
-// excludesNodes reports whether Kueue does not admit pods that select the label to
-// the capacity. Kueue compares a label only with flavors that have its key.
-func excludesNodes(selected ir.KeyValue, c *ir.Capacity) bool {
-	return slices.ContainsFunc(c.NodeLabels, func(has ir.KeyValue) bool {
-		return has.Key == selected.Key && has.Value != selected.Value
-	})
 }
 
 // nodeTolerations returns the taints that the nodes of any of the capacities have.

@@ -284,7 +284,7 @@ func arrivingJobsRun(r *report) {
 }
 
 // neverRuns says why a job that only a rehearsal has can never run, "" if it can.
-func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, pool pools) string {
+func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, pool ir.Lent) string {
 	s := submission{workload: w}
 	for i := range r.Plan.Teams {
 		for q := range r.Plan.Teams[i].Queues {

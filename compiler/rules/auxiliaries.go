@@ -149,7 +149,7 @@ func auxiliaryFitsQuota(r *report) {
 // a capacity, together with its own pods if these need the same quota. If not, lack
 // names the resource that is too scarce.
 func (r *report) auxiliariesAdmitted(s submission, capacity string, capacities map[string]ir.Capacity,
-	pool pools) (lack string, ok bool) {
+	pool ir.Lent) (lack string, ok bool) {
 	quota, found := s.quotaOn(capacity)
 	switch {
 	case !found:
@@ -170,7 +170,7 @@ func (r *report) auxiliariesAdmitted(s submission, capacity string, capacities m
 // no other capacity can admit them. If this one cannot either, copyFitsQuota reports it,
 // and the sum is empty.
 func (r *report) sharedRequests(s submission, capacity string, capacities map[string]ir.Capacity,
-	pool pools) []ir.Amount {
+	pool ir.Lent) []ir.Amount {
 	here := false
 	for _, f := range s.usableQuotas() {
 		c := capacities[f.Flavor]
@@ -191,7 +191,7 @@ func (r *report) sharedRequests(s submission, capacity string, capacities map[st
 // omits capacities that other rules report, and capacities without nodes for the time
 // being.
 func (r *report) auxiliaryRequests(s submission, capacities map[string]ir.Capacity,
-	pool pools) map[string][][]ir.Amount {
+	pool ir.Lent) map[string][][]ir.Amount {
 	out := map[string][][]ir.Amount{}
 	for _, a := range s.workload.Auxiliaries {
 		c := capacities[a.Capacity]
@@ -210,7 +210,7 @@ func (r *report) auxiliaryRequests(s submission, capacities map[string]ir.Capaci
 
 // auxiliaryFits returns the number of nodes that the auxiliary pods of a workload need
 // of each capacity, without its own pods.
-func (r *report) auxiliaryFits(s submission, capacities map[string]ir.Capacity, pool pools) []nodeFit {
+func (r *report) auxiliaryFits(s submission, capacities map[string]ir.Capacity, pool ir.Lent) []nodeFit {
 	var out []nodeFit
 	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
 	for _, name := range sortedKeys(auxiliaries) {
@@ -246,7 +246,7 @@ func (r *report) nodesTogether(c ir.Capacity, pods int, requests []ir.Amount, si
 // workload's own pods fit the nodes without auxiliary pods, as fits says. If they can
 // only run on the same nodes, they count too.
 func (r *report) crowdedCapacity(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
-	pool pools, taken takenFunc) (c ir.Capacity, needed int, crowded bool) {
+	pool ir.Lent, taken takenFunc) (c ir.Capacity, needed int, crowded bool) {
 	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
 	for _, name := range sortedKeys(auxiliaries) {
 		c := capacities[name]
@@ -266,7 +266,7 @@ func (r *report) crowdedCapacity(s submission, fits []nodeFit, capacities map[st
 // reportAuxiliaries reports a workload whose own pods have room, but not together with
 // its auxiliary pods. It reports whether it did.
 func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
-	pool pools, taken takenFunc) bool {
+	pool ir.Lent, taken takenFunc) bool {
 	c, needed, crowded := r.crowdedCapacity(s, fits, capacities, pool, taken)
 	if !crowded {
 		return false
@@ -295,7 +295,7 @@ func (r *report) reportAuxiliaries(s submission, fits []nodeFit, capacities map[
 
 // isCrowded reports whether the nodes of a capacity have no room for a workload together
 // with its auxiliary pods.
-func (r *report) isCrowded(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool pools,
+func (r *report) isCrowded(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool ir.Lent,
 	taken takenFunc) bool {
 	_, _, never := r.crowdedCapacity(s, fits, capacities, pool, taken)
 	_, first := r.crowdedByAuxiliaries(s, fits, capacities, pool)
@@ -306,7 +306,7 @@ func (r *report) isCrowded(s submission, fits []nodeFit, capacities map[string]i
 // and whose nodes hold its own pods, but not together with its auxiliary pods. needed is
 // the number of nodes for all of them.
 func (r *report) crowdedByAuxiliaries(s submission, fits []nodeFit, capacities map[string]ir.Capacity,
-	pool pools) (crowded nodeFit, found bool) {
+	pool ir.Lent) (crowded nodeFit, found bool) {
 	auxiliaries := r.auxiliaryRequests(s, capacities, pool)
 	for _, f := range fits {
 		singles := auxiliaries[f.capacity.Name]

@@ -2,7 +2,10 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -13,13 +16,16 @@ import (
 
 // runsOn returns the capacities that a workload names. If it names none, runsOn
 // returns the capacities of its tier: those with accelerators if the workload asks
-// for some, otherwise all.
+// for some, otherwise those without, otherwise all.
 func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []string {
 	if w.Capacity != nil {
 		return w.Capacity
 	}
 	tier := r.Blueprint.Tiers[w.Tier].Capacity
 	if w.PerPod.Accelerators == 0 {
+		if apart := r.apart(w, capacities); len(apart) > 0 {
+			return apart
+		}
 		return tier
 	}
 	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool {
@@ -28,6 +34,29 @@ func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []
 		return accelerated
 	}
 	return tier
+}
+
+// apart returns the capacities without accelerators that hold a pod of a workload, and to
+// which labels direct its pods, in the tier's order. The result is nil with KAI Scheduler:
+// its pods can share GPUs without requesting any.
+func (r *report) apart(w schema.Workload, capacities map[string]ir.Capacity) []string {
+	memory, err := resource.ParseQuantity(w.PerPod.Memory)
+	if err != nil || !r.Plan.Scheduler.Facts().QuotaPerCapacity {
+		return nil // the schema reports the memory
+	}
+	cpu := *resource.NewMilliQuantity(int64(math.Round(w.PerPod.CPU*1000)), resource.DecimalSI)
+	requests := []ir.Amount{{Resource: ir.CPU, Quantity: cpu}, {Resource: ir.Memory, Quantity: memory}}
+	var tier []ir.Capacity
+	for _, name := range r.Blueprint.Tiers[w.Tier].Capacity {
+		tier = append(tier, capacities[name])
+	}
+	var out []string
+	for _, c := range tier {
+		if c.IsApart(tier) && c.PodsPerNode(requests) > 0 {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }
 
 func capacityOutsideTier(r *report) {

@@ -36,6 +36,14 @@ func packingRules() []Rule {
 			check: cpuOnAccelerators, whole: true, resolved: true, except: schedulers{ir.KAI},
 		},
 		{
+			Code: "E0843", Severity: diag.Error, Title: "workload without accelerators names accelerator nodes",
+			check: namedAccelerators, resolved: true, except: schedulers{ir.KAI},
+		},
+		{
+			Code: "E0844", Severity: diag.Error, Title: "job requests too little of its own nodes",
+			check: smallJobs, whole: true, resolved: true, except: schedulers{ir.KAI},
+		},
+		{
 			Code: "W0825", Severity: diag.Warning, Title: "pod leaves no room for GKE's own pods",
 			check: roomForSystemPods, whole: true, resolved: true,
 		},
@@ -79,7 +87,7 @@ func nothingTaken(ir.Capacity) []ir.Amount { return nil }
 // nodeFits returns how a copy fits the nodes of each capacity that can admit it. It
 // returns none if other rules report why the copy is not admitted, and if a capacity
 // has no nodes for the time being: the copy then waits.
-func (r *report) nodeFits(s submission, capacities map[string]ir.Capacity, pool pools, taken takenFunc) []nodeFit {
+func (r *report) nodeFits(s submission, capacities map[string]ir.Capacity, pool ir.Lent, taken takenFunc) []nodeFit {
 	if r.isSpoilt(s) {
 		return nil
 	}
@@ -239,7 +247,7 @@ func strandedCopies(r *report) {
 // strandedTogether reports a workload that has room on the nodes of a capacity only
 // without its auxiliary pods, although another capacity has room for it. It reports
 // whether it did.
-func (r *report) strandedTogether(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool pools) bool {
+func (r *report) strandedTogether(s submission, fits []nodeFit, capacities map[string]ir.Capacity, pool ir.Lent) bool {
 	crowded, found := r.crowdedByAuxiliaries(s, fits, capacities, pool)
 	if _, _, never := r.crowdedCapacity(s, fits, capacities, pool, nothingTaken); !found || never {
 		return false // copyFitsNodes reports workloads that never run
@@ -402,35 +410,70 @@ func idleAccelerators(r *report) {
 	}
 }
 
-// cpuOnAccelerators reports workloads without accelerators that Kueue admits to nodes
-// with accelerators: first, although a capacity of the tier without accelerators could
-// run them, or only, although no workload of the blueprint uses these GPUs.
+// cpuOnAccelerators reports workloads without accelerators that Kueue admits only to nodes
+// with accelerators, although no workload of the blueprint uses these GPUs.
 func cpuOnAccelerators(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	all := r.firstCopies()
 	used := r.requestedGPUs(all)
 	for _, name := range sortedKeys(all) {
-		in := r.Blueprint.Workloads[name]
-		if in.PerPod.Accelerators > 0 || in.Capacity != nil {
+		if in := r.Blueprint.Workloads[name]; in.PerPod.Accelerators > 0 || in.Capacity != nil {
 			continue
 		}
 		for _, s := range all[name] {
-			fits := r.nodeFits(s, capacities, pool, nothingTaken)
-			plain := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.capacity.HasAccelerators() && f.fits() })
-			if plain < 0 {
-				if r.reportUnusedGPUs(name, fits, used) {
-					break
-				}
+			if r.reportUnusedGPUs(name, r.nodeFits(s, capacities, pool, nothingTaken), used) {
+				break
+			}
+		}
+	}
+}
+
+// namedAccelerators reports workloads without accelerators that name a capacity with
+// GPUs, although another capacity of their tier holds their pods. The policies of the
+// platform refuse such jobs.
+func namedAccelerators(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	for _, name := range sortedKeys(r.Blueprint.Workloads) {
+		w := r.Blueprint.Workloads[name]
+		if w.PerPod.Accelerators > 0 || r.anyBroken(w.Capacity) {
+			continue
+		}
+		apart := r.apart(w, capacities)
+		for i, c := range w.Capacity {
+			if len(apart) > 0 && capacities[c].HasGPUs() { // wholeSlices reports TPUs
+				r.add(at("workloads", name, "capacity", diag.Index(i)),
+					fmt.Sprintf("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
+						c),
+					withHelp("name only capacities without accelerators: %s", quoteNames(apart)))
+			}
+		}
+	}
+}
+
+// smallJobs reports jobs that request too little of the nodes that GKE starts for them. The
+// policies of the platform refuse such jobs, because quota counts what pods request.
+func smallJobs(r *report) {
+	capacities := capacitiesByName(r.Plan)
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
+		for _, s := range all[name] {
+			i := slices.IndexFunc(s.workload.Capacities, func(name string) bool {
+				c := capacities[name]
+				requested, least := ir.AmountOf(s.workload.Requests, c.CountedIn()), c.LeastPerJob()
+				requested.Mul(int64(s.workload.Pods))
+				return requested.Cmp(least) < 0 && c.PodsPerNode(s.workload.Requests) > 0
+			})
+			if i < 0 {
 				continue
 			}
-			if !fits[0].capacity.HasGPUs() { // wholeSlices reports pods without chips on slices
-				continue
-			}
-			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q requests no accelerators, but runs on the nodes of %q first", name,
-					fits[0].capacity.Name),
-				withRelated(at("tiers", s.queue.Tier, "capacity"), "the order in which capacities are tried"),
-				withHelp("set capacity: [%q]", fits[plain].capacity.Name))
+			c := capacities[s.workload.Capacities[i]]
+			least := c.LeastPerJob()
+			r.addKey(at("workloads", name, "perPod"),
+				fmt.Sprintf("workload %q requests too little of the nodes of %q, which GKE starts for each job", name,
+					c.Name),
+				withLabel("want at least %s of %s in all pods of a job", least.String(), c.CountedIn()),
+				withRelated(at("capacity", c.Name), "the nodes"),
+				withHelp("request more, or name other capacities in the field capacity"))
 			break
 		}
 	}
@@ -458,7 +501,8 @@ func (r *report) requestedGPUs(all map[string][]submission) map[string]bool {
 func (r *report) reportUnusedGPUs(name string, fits []nodeFit, used map[string]bool) bool {
 	first := slices.IndexFunc(fits, nodeFit.fits)
 	if first < 0 || slices.ContainsFunc(fits, func(f nodeFit) bool {
-		return f.fits() && !f.capacity.HasGPUs() || used[f.capacity.Name]
+		// smallJobs reports nodes that start for the workload.
+		return f.fits() && !f.capacity.HasGPUs() || used[f.capacity.Name] || f.capacity.NodesPerJob()
 	}) {
 		return false
 	}

@@ -411,7 +411,7 @@ func nothingToBorrow(r *report) {
 		if lone[b.capacity.Name] {
 			return
 		}
-		if others := pool.lentByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
+		if others := pool.ByOthers(b.cohort, b.capacity.Name, own); others.Sign() <= 0 {
 			spot := r.Place(false, b.path...).Spot("")
 			l := limit{spot, b.cohort, b.capacity.Name, r.acceptedReason(b.path) != ""}
 			if borrowers[l] == nil {
@@ -447,7 +447,7 @@ func borrowTooMuch(r *report) {
 			return
 		}
 		own := b.quotas[i]
-		others := pool.lentByOthers(b.cohort, b.capacity.Name, own)
+		others := pool.ByOthers(b.cohort, b.capacity.Name, own)
 		if others.Sign() <= 0 || own.Borrowing.Cmp(others) <= 0 {
 			return
 		}
@@ -458,43 +458,4 @@ func borrowTooMuch(r *report) {
 			withLabel("want at most %s", most),
 			withHelp("write borrow: %s, or borrow: %q for everything that is idle", most, "all"))
 	})
-}
-
-// pools holds the amounts that the queues under each root cohort lend together.
-type pools struct {
-	root map[string]string
-	lent map[poolKey]resource.Quantity
-}
-
-type poolKey struct{ root, flavor, resource string }
-
-func cohortPools(p *ir.Platform) pools {
-	out := pools{root: p.RootCohorts(), lent: map[poolKey]resource.Quantity{}}
-	for q := range p.ClusterQueues() {
-		for _, f := range q.Flavors {
-			for _, rq := range f.Quotas {
-				key := poolKey{out.root[q.Cohort], f.Flavor, rq.Resource}
-				sum := out.lent[key]
-				sum.Add(lendableQuota(rq))
-				out.lent[key] = sum
-			}
-		}
-	}
-	return out
-}
-
-// lendableQuota returns the most that a queue lends.
-func lendableQuota(q ir.ResourceQuota) resource.Quantity {
-	if q.Lending != nil && q.Lending.Cmp(q.Nominal) < 0 {
-		return *q.Lending
-	}
-	return q.Nominal
-}
-
-// lentByOthers returns the amount that the other queues under a cohort's root lend
-// to the queue with the given quota.
-func (p pools) lentByOthers(cohort, flavor string, own ir.ResourceQuota) resource.Quantity {
-	sum := p.lent[poolKey{p.root[cohort], flavor, own.Resource}].DeepCopy()
-	sum.Sub(lendableQuota(own))
-	return sum
 }

@@ -99,7 +99,7 @@ func uselessLimits(r *report) {
 				return // sliceQuota reports it
 			}
 		}
-		others := pool.lentByOthers(b.cohort, c.Name, b.quotas[i])
+		others := pool.ByOthers(b.cohort, c.Name, b.quotas[i])
 		if step < 2 || more > others.Value() || (own+more)/step > own/step {
 			return
 		}

@@ -139,7 +139,7 @@ type Pass struct {
 	// secrets holds the secrets of the texts that were searched.
 	secrets map[string][]secret.Match
 	// lent and grants hold facts that many rules need: each takes a walk over all teams.
-	lent   func() pools   // cohortPools of Plan
+	lent   func() ir.Lent // of Plan
 	grants func() []grant // listGrants of Blueprint
 }
 
@@ -149,7 +149,7 @@ func Run(p *Pass) {
 	p.accepted, p.missed, p.meant = map[acceptance]bool{}, map[acceptance]bool{}, map[acceptance]string{}
 	p.together, p.traces = map[string]int{}, map[string]trace.Text{}
 	p.secrets = map[string][]secret.Match{}
-	p.lent = sync.OnceValue(func() pools { return cohortPools(p.Plan) })
+	p.lent = sync.OnceValue(func() ir.Lent { return p.Plan.Lent() })
 	p.grants = sync.OnceValue(p.listGrants)
 	p.readAcceptances()
 	p.Progress.Start(progress.Judging, "")

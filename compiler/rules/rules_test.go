@@ -22,6 +22,8 @@ var limitedRules = map[string]string{
 	"E0809": "-kai",
 	"E0817": "-kai",
 	"E1001": "kai",
+	"E0843": "-kai",
+	"E0844": "-kai",
 	"E1002": "kai",
 	"E1003": "kai",
 	"E1005": "kai",

@@ -18,7 +18,7 @@ import (
 
 // podRoom finds the cpu and memory that pods can request.
 type podRoom struct {
-	pool  pools
+	pool  ir.Lent
 	taken takenFunc // by GKE's own pods
 	// limited reports whether quota limits cpu and memory.
 	limited bool
@@ -238,7 +238,7 @@ func (p podRoom) shareCure(stuck []submission, capacities map[string]ir.Capacity
 
 // divideQuota returns the amount of a resource in one unit of quota that a submission
 // can use.
-func divideQuota(s submission, f ir.FlavorQuota, pool pools, res, unit string) resource.Quantity {
+func divideQuota(s submission, f ir.FlavorQuota, pool ir.Lent, res, unit string) resource.Quantity {
 	reachable := reachableQuota(s, f, pool)
 	total, _ := reachable(res)
 	units, _ := reachable(unit)

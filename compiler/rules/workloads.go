@@ -276,7 +276,7 @@ func canBorrow(quota map[string]schema.Quota) bool {
 // could borrow, on a capacity whose nodes can run its pods. It also reports true for
 // a capacity that has been emptied, for which the copy waits. short says, for each
 // capacity, what is missing.
-func canAdmit(s submission, capacities map[string]ir.Capacity, pool pools) (short []string, ok bool) {
+func canAdmit(s submission, capacities map[string]ir.Capacity, pool ir.Lent) (short []string, ok bool) {
 	anyNode := false
 	for _, f := range s.usableQuotas() {
 		if _, ok := fitsAmounts(s.workload.Requests, 1, nodeAmount(capacities[f.Flavor])); !ok {
@@ -300,21 +300,13 @@ func lacksSize(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
 
 // reachableQuota returns a function that returns the most of a resource that a queue
 // can ever have of one capacity, including everything that it could borrow.
-func reachableQuota(s submission, f ir.FlavorQuota, pool pools) func(string) (resource.Quantity, bool) {
+func reachableQuota(s submission, f ir.FlavorQuota, pool ir.Lent) func(string) (resource.Quantity, bool) {
 	return func(res string) (resource.Quantity, bool) {
 		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
 		if i < 0 {
 			return resource.Quantity{}, false
 		}
-		most := f.Quotas[i].Nominal.DeepCopy()
-		if q := f.Quotas[i]; q.Borrows() {
-			lent := pool.lentByOthers(s.queue.Cohort, f.Flavor, q)
-			if !q.BorrowsAll && lent.Cmp(*q.Borrowing) > 0 {
-				lent = *q.Borrowing
-			}
-			most.Add(lent)
-		}
-		return most, true
+		return pool.Most(s.queue.Cohort, f.Flavor, f.Quotas[i]), true
 	}
 }
 

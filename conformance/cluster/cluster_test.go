@@ -567,6 +567,10 @@ func (f *folder) example() {
 	if team == nil || namespace == nil || !found || !closed {
 		f.Fatal("USING.md names no team, or shows no job")
 	}
+	queue := "" // KAI Scheduler has no command about a queue
+	if found := regexp.MustCompile(`(?m)^QUEUE=(\S+)$`).FindSubmatch(page); found != nil {
+		queue = string(found[1])
+	}
 	member := f.member(string(team[1]))
 	args := append([]string{
 		"apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace=" + string(namespace[1]),
@@ -579,15 +583,16 @@ func (f *folder) example() {
 	for line := range strings.Lines(string(page)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl ")
 		if !ok || strings.Contains(command, "-f ") || strings.Contains(command, "-k ") ||
-			strings.Contains(command, "--raw") || strings.Contains(command, "scheduling.run.ai") {
-			// The command needs a file, the visibility API or KAI Scheduler.
+			strings.Contains(command, "scheduling.run.ai") {
+			// The command needs a file or KAI Scheduler.
 			continue
 		}
 		as := member
 		if other := otherNamespace.FindStringSubmatch(command); other != nil {
 			as = f.member(other[1])
 		}
-		command = strings.NewReplacer(`"$NAMESPACE"`, string(namespace[1]), "'", "").Replace(command)
+		command = strings.NewReplacer(`"$NAMESPACE"`, string(namespace[1]), "$NAMESPACE", string(namespace[1]),
+			"$QUEUE", queue, "'", "", `"`, "").Replace(command)
 		// Nobody has submitted a job yet, so kubectl may find no object of a name.
 		if _, err := f.plane.Kubectl(f.ctx, nil, append(strings.Fields(command), as...)...); err != nil &&
 			!strings.Contains(err.Error(), "not found") {
@@ -622,8 +627,7 @@ type right struct {
 
 // rights returns all of a member's rights that are checked. Members may ask Kueue's
 // visibility API which jobs wait in the LocalQueues of their namespace, but not in
-// ClusterQueues, because that answer names the jobs of all teams. The control plane of
-// these tests does not serve this API, but knows who may use it.
+// ClusterQueues, because that answer names the jobs of all teams.
 func (f *folder) rights() []right {
 	var all []right
 	for _, list := range []struct {

@@ -92,6 +92,25 @@ func copies(set fields) fields {
 	return set
 }
 
+// compact moves a Job or JobSet to the queue in which each job has nodes of its own. Its pods
+// request no GPUs.
+func compact(job fields) fields {
+	job["metadata"].(fields)["labels"] = fields{"kueue.x-k8s.io/queue-name": "lq-team-a-compact"}
+	specs := []any{job["spec"]}
+	if jobs, ok := job["spec"].(fields)["replicatedJobs"].([]any); ok {
+		specs = nil
+		for _, j := range jobs {
+			specs = append(specs, j.(fields)["template"].(fields)["spec"])
+		}
+	}
+	for _, s := range specs {
+		pod := s.(fields)["template"].(fields)["spec"].(fields)
+		pod["priorityClassName"] = "compact"
+		pod["containers"].([]any)[0].(fields)["resources"] = fields{"requests": fields{"cpu": "100m", "memory": "64Mi"}}
+	}
+	return job
+}
+
 // with returns a Job whose pods have the field.
 func with(field string, value any) attempt {
 	return create(escapeJob("escape", 1, func(_, pod fields) { pod[field] = value }))
@@ -243,6 +262,9 @@ func refusals() map[string]attempt {
 			job["spec"].(fields)["template"] = fields{"spec": noRequests}
 		})),
 		"A JobSet whose second job has no requests": create(escapeJobSet("escape", escapePod(), noRequests)),
+		"A Service of type LoadBalancer": other("v1", "Service", fields{"spec": fields{
+			"type": "LoadBalancer", "ports": []any{fields{"port": 80}},
+		}}),
 		"A bare pod": other("v1", "Pod", fields{"spec": escapePod()}),
 		"A Deployment": other("apps/v1", "Deployment", fields{"spec": fields{
 			"selector": fields{"matchLabels": fields{"a": "b"}},
@@ -291,6 +313,12 @@ func refusals() map[string]attempt {
 			"name": "first", "image": "busybox:1.37",
 			"resources": fields{"requests": fields{"cpu": "1", "memory": "64Ti"}},
 		}}),
+		"A pod that fills more disk than every node has": with("containers", []any{fields{
+			"name": "worker", "image": "busybox:1.37",
+			"resources": fields{"requests": fields{"cpu": "12", "memory": "32Gi", "ephemeral-storage": "2Ti"}},
+		}}),
+		"A small job on nodes of its own":            create(compact(escapeJob("escape", 1, nil))),
+		"A JobSet of small jobs on nodes of its own": create(compact(escapeJobSet("escape", escapePod(), escapePod()))),
 		"A resource that no node has": with("containers", []any{fields{
 			"name": "worker", "image": "busybox:1.37", "resources": fields{
 				"requests": fields{"cpu": "1", "memory": "64Mi", "hugepages-2Mi": "4Mi"},
@@ -414,6 +442,17 @@ func refusals() map[string]attempt {
 // Most are accepted but gain nothing.
 func played() map[string]func(*folder) {
 	return map[string]func(*folder){
+		"A privileged container": func(f *folder) {
+			f.make(escapeJob("privileged", 1, func(_, pod fields) {
+				pod["containers"].([]any)[0].(fields)["securityContext"] = fields{"privileged": true}
+			}))
+			f.eventually(func() string {
+				if events := f.events(); !strings.Contains(events, "violates PodSecurity") {
+					return "no pod is refused: " + events
+				}
+				return ""
+			})
+		},
 		"Anti-affinity to its own pods": func(f *folder) {
 			f.make(apart(required, fields{}).object)
 			f.runs("escape", 1)
@@ -439,6 +478,12 @@ func played() map[string]func(*folder) {
 			})
 		},
 	}
+}
+
+// events returns the messages of all events in the namespace of team-a.
+func (f *folder) events() string {
+	f.Helper()
+	return f.kubectl("get", "events", "--namespace=team-a", "--output=jsonpath={.items[*].message}")
 }
 
 // limitTeam changes the quota of team-a's objects and pods.
@@ -471,8 +516,7 @@ func podsThatEnd(f *folder) {
 	f.limitTeam("requests.nvidia.com/gpu", "1")
 	f.make(escapeJob("more", 2, nil))
 	f.eventually(func() string {
-		events := f.kubectl("get", "events", "--namespace=team-a", "--field-selector=reason=FailedCreate",
-			"--output=jsonpath={.items[*].message}")
+		events := f.events()
 		if !strings.Contains(events, "exceeded quota: team-limits, requested: requests.nvidia.com/gpu=1") {
 			return "no quota counts the accelerators of pods: " + events
 		}
@@ -503,6 +547,7 @@ func (f *folder) escapes() {
 		job["spec"].(fields)["completions"] = 2000
 	}))
 	refusals, played := refusals(), played()
+	var messages []string
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		a := refusals[name]
 		message, refused := answers[name]
@@ -513,12 +558,14 @@ func (f *folder) escapes() {
 		}
 		wrong := func() string {
 			out, err := f.plane.Kubectl(f.ctx, a.text(), append(slices.Clone(a.args), f.member("team-a")...)...)
-			switch {
-			case err == nil:
+			if err == nil {
 				return fmt.Sprintf("%s: not refused:\n%s", name, out)
-			case !strings.Contains(strings.Join(strings.Fields(err.Error()), " "), message):
+			}
+			said := strings.Join(strings.Fields(err.Error()), " ")
+			if !strings.Contains(said, message) {
 				return fmt.Sprintf("%s: refused with another message than %q:\n%v", name, message, err)
 			}
+			messages = append(messages, said)
 			return ""
 		}
 		if a.object != nil { // the API server enforces a policy some time after it exists
@@ -541,6 +588,7 @@ func (f *folder) escapes() {
 	for name := range answers {
 		f.Errorf("%s: nobody tries %q", escapesTable, name)
 	}
+	f.refusedRows(append(messages, f.events()))
 	f.part("unblocked", (*folder).unblocked)
 	f.part("uncounted", (*folder).uncounted)
 }
@@ -578,8 +626,7 @@ func (f *folder) unblocked() {
 	f.without("jobs-block-nobody", blocker, func() {
 		f.make(blocker)
 		f.eventually(func() string {
-			events := f.kubectl("get", "events", "--namespace=team-a", "--field-selector=reason=FailedCreate",
-				"--output=jsonpath={.items[*].message}")
+			events := f.events()
 			if !strings.Contains(events, "exceeded quota: no-affinity-to-other-namespaces") {
 				return "no quota refuses pods with affinity to another namespace: " + events
 			}

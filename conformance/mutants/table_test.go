@@ -460,7 +460,7 @@ var mutants = []mutant{
 			"job with a resource of no node: admitted", "job of more pods than its queue can get: admitted",
 		},
 		edits: []edit{
-			{"kubernetes/system/admission-policies.yaml", `variables\.nodes == \[\]`, "true"},
+			{"kubernetes/system/admission-policies.yaml", `a\.on != \[\]`, "true"},
 			{"kubernetes/system/admission-policies.yaml", `variables\.unknown == \[\]`, "true"},
 			{"kubernetes/system/admission-policies.yaml", `variables\.most == \[\]`, "true"},
 		},
@@ -468,14 +468,18 @@ var mutants = []mutant{
 	{
 		name: "small pods on nodes of their own", folder: "batch-platform", by: "check",
 		says: "job with anti-affinity on a node: admitted",
-		also: []string{"job with most of the disk of its node: admitted"},
+		also: []string{
+			"job with most of the disk of its node: admitted", "job that leaves its own node empty: admitted",
+		},
 		edits: []edit{
-			{"kubernetes/system/admission-policies.yaml", `variables\.scalingSizes\.all\(n,\n`, "${0}      true ||\n"},
+			{"kubernetes/system/admission-policies.yaml", `!n\.scales`, "true || ${0}"},
+			{"kubernetes/system/admission-policies.yaml", `n\.least > 0\.0`, "false"},
 		},
 	},
 	{
 		name: "slices without chips", folder: "tpu-training", by: "check",
 		says: "jobset that takes slices without chips: admitted",
+		also: []string{"jobset that takes a slice with few pods: admitted"},
 		edits: []edit{
 			{"kubernetes/system/admission-policies.yaml", `variables\.keptSlices \|\|`, "true ||"},
 		},

@@ -7,12 +7,15 @@ import (
 
 // alone returns requests with a queue for jobs whose pods cannot share a node, and request
 // little of it. Only on nodes whose number follows the pods, they would start many.
-func alone(q queue, scales bool) []request {
+func alone(q queue, has quotas) []request {
 	const host = "kubernetes.io/hostname"
 	type fields = map[string]any
 	refused, disk := "", ""
-	if scales {
-		refused, disk = "must request at least half of it", "at most twice the share of ephemeral-storage"
+	if has.scales && !has.sharesNodes() {
+		return nil // with an accelerator, the pods may request half of a node: see asWhole
+	}
+	if has.scales {
+		refused, disk = "must request at least half of it", "the share of ephemeral-storage that a pod requests"
 	}
 	with := func(field string, value any) func(template fields) {
 		return func(template fields) { template["spec"].(fields)[field] = value }
@@ -24,7 +27,7 @@ func alone(q queue, scales bool) []request {
 	}
 	full := func(template fields) {
 		requests := amounts("100m", "64Mi")
-		requests["ephemeral-storage"] = "900Gi"
+		requests["ephemeral-storage"] = has.halfDisk()
 		template["spec"].(fields)["containers"] = []any{worker(fields{"requests": requests})}
 	}
 	required := func(term fields) fields {

@@ -73,7 +73,7 @@ func Check(folder fs.FS) []error {
 	if err != nil {
 		return []error{err}
 	}
-	quota, err := readQuotas(folder)
+	quota, err := readQuotas(folder, policies)
 	if err != nil {
 		return []error{err}
 	}
@@ -87,20 +87,24 @@ func Check(folder fs.FS) []error {
 		}
 		requests := unqueued()
 		for _, q := range queues {
-			requests = append(requests, cases(q, classes)...)
 			has := quota[namespace.Name+"/"+q.name]
+			of := cases(q, classes)
 			if !kai {
-				requests = append(requests, tooMany(q, has)...)
+				of = append(of, tooMany(q, has)...)
 			}
 			if len(played) == 0 {
-				requests = append(requests, manyContainers(q)...)
+				of = append(of, manyContainers(q)...)
 			}
 			// The policies treat the queues of a tier alike.
 			tier := strings.ReplaceAll(q.name, namespace.Labels["team"], "")
 			if !played[tier] {
-				requests = append(requests, alike(q, has.scales, kai)...)
+				of = append(of, alike(q, has, kai)...)
+				if !kai {
+					requests = append(requests, leavesEmpty(q, has)...)
+				}
 				played[tier] = true
 			}
+			requests = append(requests, has.asWhole(of)...)
 		}
 		if fromChart {
 			requests = asChart(requests)
@@ -144,8 +148,8 @@ func submittedBy(folder fs.FS, namespace *corev1.Namespace) ([]request, error) {
 
 // alike returns the requests with a queue whose answers are the same for every queue of its
 // tier.
-func alike(q queue, scales, kai bool) []request {
-	out := slices.Concat(outOfBounds(q), blocking(q), alone(q, scales), lasting(q), tooLarge(q))
+func alike(q queue, has quotas, kai bool) []request {
+	out := slices.Concat(outOfBounds(q), blocking(q), alone(q, has), lasting(q), tooLarge(q))
 	if kai {
 		return append(out, limited(q, "")...)
 	}

@@ -192,8 +192,11 @@ func TestCheck(t *testing.T) {
 			"&& false", "job of another priority by label that was there: refused",
 		},
 		{"binds another policy", "policyName: jobs-are-queued", "policyName: jobs", "does not enforce"},
-		{"pods of any size", "variables.nodes == [] ||", "true ||", "job with more cpu than a node: admitted"},
-		{"memory of any size", " && a[1] <= n[1] && a[2] <= n[2]", "", "job with more memory than a node: admitted"},
+		{"pods of any size", "a.on != []", "true", "job with more cpu than a node: admitted"},
+		{
+			"memory of any size", " && amounts[1] <= n.sizes[1] * 1.000001", "",
+			"job with more memory than a node: admitted",
+		},
 		{
 			"what prepares a pod is not looked at", "\n      + s.spec.template.spec.?initContainers.orValue([]).map(c,",
 			"\n      + [].map(c,", "job with more cpu than a node before it starts: admitted",
@@ -244,16 +247,29 @@ func TestCheck(t *testing.T) {
 			"job with a port of its node: admitted",
 		},
 		{
-			"disks of nodes", "a[3] == 0.0 ||", "true ||", "job with most of the disk of its node: admitted",
+			"disks of nodes", "|| a.amounts[3] * 110.0", "|| true || a.amounts[3] * 110.0",
+			"job with most of the disk of its node: admitted",
 		},
 		{"resources of no node", "variables.unknown == []", "true", "job with a resource of no node: admitted"},
 		{"a disk is unknown", "['ephemeral-storage', 'cpu',", "['cpu',", "job with a request of its disk: refused"},
+		{
+			"small jobs on nodes of their own", "n.least > 0.0", "false",
+			"job that leaves its own node empty: admitted",
+		},
+		{
+			"other resources than those of quota", "b.amounts[n.counted]", "b.amounts[0]",
+			"job with a queue: refused",
+		},
+		{
+			"disks of any size", "&& amounts[3] <= n.sizes[3]", "",
+			"job with more disk than a node: refused with",
+		},
 		{
 			"jobs of any size", "variables.keptSets || variables.most == []", "true",
 			"job of more pods than its queue can get: admitted",
 		},
 		{
-			"each kind of pods alone", "variables.needs.map(a, a[2] * a[4]).sum() <=", "0.0 <=",
+			"each kind of pods alone", "double(a.amounts[2]) * double(a.pods)", "0.0",
 			"jobset of two kinds of pods, each for the whole queue: admitted",
 		},
 		{

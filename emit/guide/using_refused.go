@@ -23,11 +23,8 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`quota counts cpu and memory`", "set `resources.requests` of cpu and memory in every container"},
 		{"`pods must run on the nodes of their queue`", "remove the fields in the message, such as `nodeName` or " +
 			"`runtimeClassName`"},
-		{"`holds a pod of this job`", "request less for each pod: the message says what each kind of node offers"},
-		{"`pods that cannot share a node`", "request at least half of a node for each pod, or let the " +
-			"pods share nodes: use `preferredDuringScheduling` affinity, or `whenUnsatisfiable: ScheduleAnyway`"},
-		{"`twice the share of ephemeral-storage`", "request less `ephemeral-storage` for each pod, or write to " +
-			"another volume"},
+		{"`has no node for a pod of this job`", "request less for each pod: the message says what each kind of node " +
+			"offers. If the pods have a `nodeSelector`, request less than the node that it selects offers"},
 		{"`no node offers`", "remove the resource in the message from the requests and limits of the pods"},
 		{"`must not tolerate`, `must not select`", "remove the toleration or the selector: it leads to nodes of " +
 			"other " +
@@ -50,7 +47,7 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`only headless Services are allowed here`", "set `clusterIP: None` in the Service"},
 		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
 			"Jobs"},
-	}, schedulerOf(p).refused, [][]markup{
+	}, sharesRefused(p), schedulerOf(p).refused, [][]markup{
 		{"`exceeded quota: " + ir.TeamQuota + "`", "for jobs and other objects: delete some that have ended, or set " +
 			"`ttlSecondsAfterFinished` so that they delete themselves. For pods with accelerators: wait, because " +
 			"your team's terminating pods still hold them; the job retries by itself"},
@@ -69,6 +66,32 @@ func listRefused(d *document, p *ir.Platform) {
 		"your team with `allow` in the blueprint.")
 	d.Para("Members of a team also have no right to create Secrets, PersistentVolumeClaims, or pods without a job, ",
 		"and no right to run `kubectl exec`. Administrators have these rights: ask one of them.")
+}
+
+// sharesRefused returns the messages about jobs that take more of the nodes than quota counts.
+func sharesRefused(p *ir.Platform) [][]markup {
+	var rows [][]markup
+	if p.AnyCapacity(func(c ir.Capacity) bool { return !c.Static }) {
+		rows = append(rows,
+			[]markup{"`pods that cannot share a node`", "request at least half of a node for each pod, or let the " +
+				"pods share nodes: use `preferredDuringScheduling` affinity, or `whenUnsatisfiable: ScheduleAnyway`"},
+			[]markup{"`the share of ephemeral-storage`", "request less `ephemeral-storage` for each pod, or write to " +
+				"another volume"})
+	}
+	if p.AnyCapacity(ir.Capacity.NodesPerJob) {
+		rows = append(rows, []markup{"`each job has nodes of its own`", "request accelerators, or at least half of a " +
+			"node without accelerators. The pods of a job count together. For a smaller job, choose a tier whose " +
+			"jobs share nodes"})
+	}
+	if ir.Choose(p.Scheduler, p.HasMixedTier(), false) {
+		rows = append(rows, []markup{"`pods without accelerators must select`", "set `nodeSelector` of the pods to " +
+			"the labels in the message"})
+	}
+	if p.AnyCapacity(ir.Capacity.HasTPUs) {
+		rows = append(rows, []markup{"`a Job that has a TPU slice for itself`", "request all chips of a slice in the " +
+			"pods of the Job, or remove the annotation `exclusive-topology` from its template"})
+	}
+	return rows
 }
 
 // exclusiveCure returns what to do about JobSet's annotation for an exclusive topology.

@@ -33,20 +33,35 @@ func kueueWaits(d *document, p *ir.Platform) {
 		`kubectl get localqueues -n "$NAMESPACE"`,
 		`kubectl get workloads -n "$NAMESPACE"`,
 		`kubectl describe workloads -n "$NAMESPACE" `+words.ShellArgument(workloadPrefix(kind, name)))
-	tooMuch := markup("the job requests more than its queue can ever have")
+	tooMuch := markup("the queue has become smaller than the job")
 	if p.AnyCapacity(ir.Capacity.SlicesOff) {
-		tooMuch += ", or it needs TPU slices, and there are none now"
+		tooMuch += ", or the job needs TPU slices, and there are none now"
 	}
-	rows := [][]markup{
+	var rows [][]markup
+	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool {
+		return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return q.Strategy == ir.StrictFIFO })
+	}) {
+		rows = append(rows, []markup{"no message about quota, only `Not all pods are ready or succeeded`",
+			"an older job of the queue waits, and jobs start strictly in their order",
+			"wait; the last command of this section lists the jobs in their order"})
+	}
+	rows = append(rows, [][]markup{
 		{"`insufficient unused quota`", "other jobs use the quota", "wait; the job starts when enough of them have " +
 			"ended, or when it may evict them (" + linkHere(promisesHeading) + ")"},
-		{"`maximum capacity`", tooMuch,
-			"request less, or choose another tier (" + linkTo(referencePage, queuesHeading) + ")"},
-		{"`doesn't match node affinity`, `untolerated taint`", "the job selects nodes that its queue does not have",
-			"remove the node selector, or choose another tier"},
-		{"`is stopped`", "an administrator has stopped the queue", "ask the administrator"},
+		{"`maximum capacity`", tooMuch, "delete the job, which can hold up its queue, and submit a smaller one, or " +
+			"choose another tier (" + linkTo(referencePage, queuesHeading) + ")"},
+		{"`doesn't match node affinity`", "the job selects other nodes than those of this capacity. The message " +
+			"has a part for each capacity of the queue", "read the other parts. If all parts say this, remove the " +
+			"`nodeSelector`"},
+		{"`is stopped`, `is inactive`", "an administrator has stopped the queue", "ask the administrator"},
+		{"`doesn't exist`", "an administrator has removed the queue", "delete the job, and submit it to another " +
+			"queue (" + linkHere(yourTeamHeading) + ")"},
+		{"`Preempted to accommodate a workload`", "the job had started, and a job with more right to the quota " +
+			"needed it (" + linkHere(promisesHeading) + ")", "wait; Kueue has queued the job again"},
 		{"`Exceeded the PodsReady timeout`", unreadyCause(p), "wait; Kueue has queued the job again"},
-	}
+		{"`Admitted` under Conditions, and pods with STATUS Pending", "the pods wait for nodes",
+			"wait; `kubectl describe pods -n \"$NAMESPACE\"` says which nodes they need"},
+	}...)
 	if p.OthersRunKueue() {
 		rows = append(rows, []markup{"`unavailable in ClusterQueue`", "the pods request a resource of which the " +
 			"queue has no quota, such as `ephemeral-storage`", "remove the request"})

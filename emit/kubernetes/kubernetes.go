@@ -109,8 +109,9 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	lent := p.Lent()
 	teams, err := teamFiles(p, func(t ir.Team) []any {
-		objects := append(teamObjects(p, t, onTheNode[t.Name]), scheduler.team(p, t)...)
+		objects := append(teamObjects(p, lent, t, onTheNode[t.Name]), scheduler.team(p, t)...)
 		annotate(objects)
 		return objects
 	})

@@ -19,11 +19,12 @@ func testPlan() *ir.Platform {
 		Capacities: []ir.Capacity{
 			{
 				Name:           "h100-queued",
+				Option:         ir.QueuedFlexStart,
 				NodeLabels:     []ir.KeyValue{{Key: "cloud.google.com/gke-queued", Value: "true"}},
 				NodeTaints:     []ir.Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}},
 				AdmissionCheck: "flex-start",
 			},
-			{Name: "l4-spot", NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
+			{Name: "l4-spot", Option: ir.Spot, NodeLabels: []ir.KeyValue{{Key: "resource-type", Value: "spot"}}},
 		},
 		PriorityClasses: []ir.PriorityClass{
 			{Name: "lp", Value: -10, Default: true, Note: "tier lp"},

@@ -20,14 +20,14 @@ const maxConfigMaps = 500
 // kinds of objects every 30 seconds and calculates a quota every 5 minutes. If the quota
 // named a kind that is new, the API server would refuse its objects for so long. Source:
 // Kubernetes 1.36, pkg/controller/resourcequota and cmd/kube-controller-manager/app/core.go.
-func teamQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
+func teamQuota(p *ir.Platform, lent ir.Lent, t ir.Team) *corev1.ResourceQuota {
 	count := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
 	hard := corev1.ResourceList{
 		"count/jobs.batch": count(t.MaxJobs),
 		"count/services":   count(t.MaxJobs),
 		"count/configmaps": count(maxConfigMaps),
 	}
-	for name, most := range p.MostAccelerators(t) {
+	for name, most := range lent.MostAccelerators(t) {
 		hard[corev1.ResourceName("requests."+name)] = most
 	}
 	return &corev1.ResourceQuota{

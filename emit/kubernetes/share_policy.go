@@ -6,7 +6,6 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -37,70 +36,72 @@ var alonePod = "((POD.?affinity.podAntiAffinity.requiredDuringSchedulingIgnoredD
 	"|| POD.?hostNetwork.orValue(false) || (POD.containers + POD.?initContainers.orValue([]))\n" +
 	".exists(c, c.?ports.orValue([]).exists(o, o.?hostPort.orValue(0) != 0)))"
 
-// addShares makes a policy refuse pods that start nodes and leave them empty. Quota counts
-// what pods request, and not nodes. Where the number of nodes follows the pods:
+// addShares makes a policy refuse pods that take nodes and leave them empty. Quota counts
+// what pods request, and not nodes.
+//
+// Where the number of nodes follows the pods:
 //
 //   - pods that cannot share a node request at least half of one resource that it offers, so
 //     that for each resource a team starts at most twice the nodes of its quota in this way;
 //   - a pod requests at most twice the share of the disk that it requests of another
-//     resource, or that it has of the pods of a node. The size of the disk is the one in the
-//     blueprint: pods get less of it.
+//     resource, or that it has of the pods of a node.
 //
-// A job that takes whole TPU slices for itself requests chips in all of its pods.
-func addShares(policy *admissionv1.ValidatingAdmissionPolicy, tiers []bounds, resources []string) {
-	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
-		{Name: "scaling", Expression: tierTable(tiers, scalingLines, "[]") + ".map(l, l.split(' '))\n"},
-		{Name: "scalingSizes", Expression: numbersCEL("scaling", append(slices.Clone(resources), disk))},
-	}...)
-	unfit := "!(" + withinCEL("a[%[1]d] <= n[%[1]d]", " && ", resources) + ")"
-	lines := "variables.scaling.map(n, " + lineCEL("n", 1) + ").join(' or ')"
-	policy.Spec.Validations = append(policy.Spec.Validations,
-		admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.needs.all(a, a[%d] == 0.0 "+
-				"|| variables.scalingSizes.all(n,\n%s\n|| %s))\n", len(resources)+2, unfit,
-				withinCEL("n[%[1]d] > 0.0 && a[%[1]d] * 2.00001 >= n[%[1]d]", " || ", resources)),
-			Message: "pods that cannot share a node must request at least half of it",
-			MessageExpression: "'pods that cannot share a node must request at least half of it: request more, " +
-				"or remove the node names, host ports, required anti-affinity or spread with DoNotSchedule. '\n" +
-				"+ 'A node offers ' + " + lines + "\n",
-		},
-		admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || variables.needs.all(a, a[%d] == 0.0 "+
-				"|| variables.scalingSizes.all(n,\n%s\n|| %s))\n", len(resources), unfit,
-				withinCEL("n[%[1]d] > 0.0 && a[%[2]d] * n[%[1]d] <= 2.00001 * a[%[1]d] * n[%[2]d]", " || ", resources)+
-					fmt.Sprintf(" || a[%[1]d] * %[2]d.0 <= 2.0 * n[%[1]d]", len(resources), ir.PodsPerUnit)),
-			Message: "request less ephemeral-storage, or more of another resource",
-			MessageExpression: "'a pod can request at most twice the share of ephemeral-storage that it requests of " +
-				"another resource: request less of it. A node offers ' + " + lines + "\n",
-		})
-	if i := slices.Index(resources, ir.TPU); i >= 0 {
+// Where each job has nodes of its own, it requests an accelerator, or half of a node without
+// accelerators. Pods without accelerators keep off nodes with accelerators if others of the
+// tier hold them. A Job that takes TPU slices for itself requests all chips of a slice.
+func (r resources) addShares(policy *admissionv1.ValidatingAdmissionPolicy, p *ir.Platform, tiers []bounds) {
+	some := func(is func(ir.Capacity) bool) bool {
+		return slices.ContainsFunc(tiers, func(b bounds) bool { return slices.ContainsFunc(b.nodes, is) })
+	}
+	const offers = "' + variables.nodes.map(n, " + offerCEL + ").join(' or ')\n"
+	if some(func(c ir.Capacity) bool { return !c.Static }) {
+		refuseUnless(policy, "variables.kept || variables.needs.all(a, !a.alone || a.on.all(n, !n.scales\n|| "+
+			r.each("n.sizes[i] > 0.0 && a.amounts[i] * 2.00001 >= n.sizes[i]", " || ")+"))\n",
+			"pods that cannot share a node must request at least half of it",
+			"'pods that cannot share a node must request at least half of it: request more, '\n"+
+				"+ 'or remove the node names, host ports, required anti-affinity or spread with DoNotSchedule. '\n"+
+				"+ 'A node offers "+offers)
+		refuseUnless(policy, "variables.kept || variables.needs.all(a, a.on.all(n, !n.scales\n"+
+			r.disk("|| a.amounts[disk] * "+celDouble(ir.PodsPerUnit)+" <= 2.0 * n.sizes[disk] || ")+
+			r.each("n.sizes[i] > 0.0 && a.amounts[disk] * n.sizes[i] <= 2.00001 * a.amounts[i] * n.sizes[disk]",
+				" || ")+
+			"))\n",
+			"request less ephemeral-storage, or more of another resource",
+			"'the share of ephemeral-storage that a pod requests can be at most twice its share of cpu, memory '\n"+
+				"+ 'or accelerators: request less ephemeral-storage. A node offers "+offers)
+	}
+	if some(ir.Capacity.NodesPerJob) {
+		refuseUnless(policy, "variables.kept || variables.needs.all(a, a.on.filter(n, n.least > 0.0).all(n,\n"+
+			"variables.needs.filter(b, b.on.exists(m, m.name == n.name))\n"+
+			".map(b, double(b.amounts[n.counted]) * double(b.pods)).sum()"+slack+" >= n.least))\n",
+			"each job has nodes of its own, so it must request accelerators, or half of a node without accelerators",
+			"'each job has nodes of its own, so it must request accelerators, or half of a node without '\n"+
+				"+ 'accelerators: request more, or select other nodes with nodeSelector. A node offers "+offers)
+	}
+	// With KAI Scheduler, a pod can have a share of a GPU without requesting any.
+	if ir.Choose(p.Scheduler, p.HasMixedTier(), false) {
+		without := r.eachFrom(2, "a.amounts[i] == 0.0", " && ")
+		refuseUnless(policy, "variables.kept || variables.needs.all(a, !("+without+")\n"+
+			"|| a.on.all(n, n.counted == 0) || !variables.nodes.exists(n, n.apart\n&& "+
+			r[:2].each("a.amounts[i] <= n.sizes[i]"+slack, " && ")+"))\n",
+			"pods without accelerators must select nodes without accelerators",
+			"'pods without accelerators must select nodes without accelerators: set nodeSelector to the labels '\n"+
+				"+ variables.nodes.filter(n, n.apart)"+
+				".map(n, n.labels.map(k, k + '=' + n.labels[k]).join(', ')).join(' or ')\n")
+	}
+	if chips := slices.Index(r, ir.TPU); chips >= 0 {
 		policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
 			Name: "keptSlices", Expression: "variables.kept && (variables.unqueued\n" +
 				"|| variables.sets.map(s, s.exclusive) == (" + podSets("oldObject") + ").map(s, s.exclusive))\n",
 		})
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.keptSlices || variables.needs.all(a, a[%d] == 0.0 || a[%d] > 0.0)",
-				len(resources)+3, i),
-			Message: "a Job that has TPU slices for itself must request " + ir.TPU + " in its pods: set the " +
-				"annotation " + exclusiveAnnotation + " only in the templates of such Jobs",
-		})
+		chip := fmt.Sprintf("a.amounts[%d]", chips)
+		refuseUnless(policy, "variables.keptSlices || variables.needs.all(a, !a.exclusive\n"+
+			"|| "+chip+" > 0.0 && a.on.all(n, a.each * "+chip+slack+" >= n.slice))\n",
+			"a Job that has TPU slices for itself must request "+ir.TPU+" in its pods: set the annotation "+
+				exclusiveAnnotation+" only in the templates of such Jobs",
+			"'a Job that has a TPU slice for itself must request all of its chips: set the annotation "+
+				exclusiveAnnotation+" only in the templates of such Jobs. A slice has '\n"+
+				"+ variables.nodes.filter(n, n.slice > 0.0)"+
+				".map(n, string(int(n.slice)) + ' chips (' + n.name + ')').join(' or ')\n")
 	}
-}
-
-// scalingLines returns a CEL list with a line for each capacity of a tier whose number of
-// nodes follows the pods.
-func scalingLines(b bounds) string {
-	var lines []string
-	for _, c := range b.nodes {
-		if c.Static || c.PerNode == nil {
-			continue
-		}
-		bytes := int64(c.DiskSizeGiB) << 30
-		if c.SSDs() > 0 {
-			bytes = int64(c.SSDs()) * int64(c.Machine.SSDSizeGB) * 1e9
-		}
-		lines = append(lines, amountsLine(c.Name, append(slices.Clone(c.PerNode),
-			ir.Amount{Resource: disk, Quantity: *resource.NewQuantity(bytes, resource.BinarySI)})))
-	}
-	return celList(lines)
 }

@@ -3,9 +3,11 @@ package kubernetes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -22,10 +24,10 @@ const (
 )
 
 // mostLines returns the value of a team's mostAnnotation, "" with KAI Scheduler.
-func mostLines(p *ir.Platform, t ir.Team) string {
+func mostLines(lent ir.Lent, t ir.Team) string {
 	var lines []string
 	for _, q := range t.Queues {
-		for _, most := range p.MostOf(q) {
+		for _, most := range lent.MostPerJob(q) {
 			lines = append(lines, q.LocalQueue+" "+amountsLine(most.Flavor, most.Amounts)+"\n")
 		}
 	}
@@ -46,14 +48,14 @@ func amountsLine(name string, amounts []ir.Amount) string {
 // jobsFitNodes returns the policy that refuses a Job or JobSet that can never run, and would
 // wait for ever, at worst at the head of a StrictFIFO queue:
 //
-//   - a pod that is larger than every node of its queue's capacities. What pods of GKE take
-//     on each node does not count, because it is not certain;
+//   - a pod that is larger than every node that its nodeSelector leaves. What pods of GKE
+//     take on each node does not count, because it is not certain;
 //   - pods of one kind that together exceed what the queue can get of every flavor, and pods
 //     of all kinds that exceed the sum. Kueue assigns pods of one kind to one flavor. A Job
 //     can let Kueue start it with fewer pods;
 //   - a resource that no node offers.
 //
-// It also refuses pods that are too small for the nodes that they start: see addShares.
+// It also refuses pods that take more of the nodes than quota counts: see addShares.
 //
 // A waiting job stays valid with the same pods in the same queue, also when the queue has
 // become smaller. Guard refuses a running Job that changes its number of pods, and JobSet's
@@ -61,38 +63,36 @@ func amountsLine(name string, amounts []ir.Amount) string {
 func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
-	resources := resourcesOf(p)
-	pods := len(resources) + 1 // index of the number of pods
+	r := resourcesOf(p)
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
+		{Name: "nodes", Expression: tierTable(tiers, r.nodeTable, "[]")},
 		{Name: "sets", Expression: podSets("object")},
-		{Name: "needs", Expression: podNeeds(resources, s.fewestPods)},
-		{Name: "nodes", Expression: tierTable(tiers, nodeLines, "[]") + ".map(l, l.split(' '))\n"},
-		{Name: "nodeSizes", Expression: numbersCEL("nodes", resources)},
+		{Name: "needs", Expression: r.podNeeds(s.fewestPods)},
 		{Name: "unknown", Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([])).map(c,\n" +
 			"[c.?resources.requests.orValue({})" +
 			".filter(r, quantity(string(c.resources.requests[r])).isGreaterThan(quantity('0'))),\n" +
 			"c.?resources.limits.orValue({}).filter(r, !c.?resources.requests[?r].hasValue()\n" +
 			"&& quantity(string(c.resources.limits[r])).isGreaterThan(quantity('0')))]\n" +
 			".map(l, l.filter(r, !r.startsWith('" + networkResources + "') && !(r in " +
-			celList(append([]string{disk}, resources...)) + ")).join('\\n'))" +
+			celList(append([]string{disk}, r...)) + ")).join('\\n'))" +
 			".join('\\n')).join('\\n').split('\\n')")},
 	}...)
-	add := func(expression, message, messageExpression string) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: expression, Message: message, MessageExpression: messageExpression,
-		})
-	}
-	add("variables.kept || variables.unknown == []", "",
+	refuseUnless(policy, "variables.kept || variables.unknown == []", "",
 		"'no node offers ' + variables.unknown.join(', ') + ': remove this resource from the pods'\n")
-	add("variables.kept || variables.nodes == [] || variables.needs.all(a, variables.nodeSizes.exists(n,\n"+
-		withinCEL("a[%[1]d] <= n[%[1]d]", " && ", resources)+"))\n",
+	refuseUnless(policy, "variables.kept || variables.needs.all(a, a.on != [])",
 		"no node of the queue holds a pod of this job: request less for each pod",
-		"'no node of queue ' + variables.queue + ' holds a pod of this job: request at most '\n"+
-			"+ variables.nodes.map(n, "+lineCEL("n", 1)+").join(' or ')\n")
-	addShares(policy, tiers, resources)
-	if s.fewestPods == "" {
-		return policy
+		"'queue ' + variables.queue + ' has no node for a pod of this job: request at most '\n"+
+			"+ variables.nodes.map(n, "+offerCEL+").join(' or ')\n"+
+			"+ (variables.pods.exists(p, has(p.nodeSelector)) ? ', and select labels of only one node' : '')\n")
+	r.addShares(policy, p, tiers)
+	if s.fewestPods != "" {
+		r.addMost(policy, s)
 	}
+	return policy
+}
+
+// addMost makes a policy refuse jobs that exceed what their queue can get.
+func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s scheduler) {
 	const counts = "s, [s.jobs, s.spec.?parallelism.orValue(dyn(-1)), s.spec.?completions.orValue(dyn(-1))]"
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "keptSets", Expression: "variables.unqueued || request.operation == 'UPDATE'\n" +
@@ -102,24 +102,38 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 			"))\n"},
 		{Name: "most", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')"+
 			".split('\\n')\n.map(l, l.split(' ')).filter(l, l[0] == variables.queue)\n", mostAnnotation)},
-		{Name: "mostSizes", Expression: numbersCEL("most", append(slices.Clone(resources), ir.Pods))},
+		{Name: "mostSizes", Expression: "variables.most.map(l, " + celList(append(slices.Clone(r), ir.Pods)) +
+			".map(r,\nl.filter(x, x.startsWith(r + '='))" +
+			".map(x, quantity(x.split('=')[1]).asApproximateFloat()).sum()))\n"},
 	}...)
-	add("variables.keptSets || variables.most == []\n"+
+	refuseUnless(policy, "variables.keptSets || variables.most == []\n"+
 		"|| variables.needs.all(a, variables.mostSizes.exists(m,\n"+
-		withinCEL("a[%[1]d] * a[%[3]d] <= m[%[1]d]", " && ", resources)+
-		fmt.Sprintf(" && a[%d] <= m[%d]))\n", pods, len(resources))+
-		"&& "+withinCEL("variables.needs.map(a, a[%[1]d] * a[%[3]d]).sum() <= variables.mostSizes"+
-		".map(m, m[%[1]d]).sum()\n", "&& ", resources),
+		r.each("a.amounts[i] * a.pods <= m[i]"+slack, " && ")+fmt.Sprintf(" && a.pods <= m[%d]))\n", len(r))+
+		"&& "+r.each("variables.needs.map(a, double(a.amounts[i]) * double(a.pods)).sum()\n"+
+		"<= variables.mostSizes.map(m, m[i]).sum()"+slack, "\n&& ")+"\n",
 		"the job exceeds what its queue can get: request less, or submit smaller jobs",
 		"'the job exceeds what queue ' + variables.queue + ' can get. Request at most '\n"+
-			"+ variables.most.map(m, "+lineCEL("m", 2)+").join(' or ') + ', or submit smaller jobs'\n")
-	return policy
+			"+ variables.most.map(m, m.filter(x, x.contains('=')).join(', ') + ' (' + m[1] + ')').join(' or ')\n"+
+			"+ ', or submit smaller jobs'\n")
 }
 
-// resourcesOf returns the resources that a node of the platform offers: cpu, memory, and
-// accelerators.
-func resourcesOf(p *ir.Platform) []string {
-	out := []string{ir.CPU, ir.Memory}
+// refuseUnless adds a validation with its message to a policy.
+func refuseUnless(policy *admissionv1.ValidatingAdmissionPolicy, expression, message, messageExpression string) {
+	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+		Expression: expression, Message: message, MessageExpression: messageExpression,
+	})
+}
+
+// slack lets CEL terms compare sums of floating-point numbers, which are not exact.
+const slack = " * 1.000001"
+
+// resources are the resources that the platform's nodes offer, in the order of the numbers
+// in CEL: cpu, memory, and accelerators. In lists of what nodes offer and pods request, the
+// node's disk follows.
+type resources []string
+
+func resourcesOf(p *ir.Platform) resources {
+	out := resources{ir.CPU, ir.Memory}
 	for _, name := range []string{ir.GPU, ir.TPU} {
 		if p.AnyCapacity(func(c ir.Capacity) bool { return c.Machine.Resource == name }) {
 			out = append(out, name)
@@ -128,17 +142,88 @@ func resourcesOf(p *ir.Platform) []string {
 	return out
 }
 
-// nodeLines returns a CEL list with a line for each capacity of a tier: its name, and what
-// a node offers. The list is empty if that is not known of a capacity.
-func nodeLines(b bounds) string {
-	lines := make([]string, len(b.nodes))
-	for i, c := range b.nodes {
-		if c.PerNode == nil {
-			return "[]"
-		}
-		lines[i] = amountsLine(c.Name, c.PerNode)
+// each joins a CEL term for each resource. The term has [i] for the index of the resource,
+// and can have [disk] for that of the disk.
+func (r resources) each(term, operator string) string { return r.eachFrom(0, term, operator) }
+
+// eachFrom does the same from an index on: 2 is the first accelerator's.
+func (r resources) eachFrom(first int, term, operator string) string {
+	var terms []string
+	for i := first; i < len(r); i++ {
+		terms = append(terms, strings.ReplaceAll(r.disk(term), "[i]", fmt.Sprintf("[%d]", i)))
 	}
-	return celList(lines)
+	return strings.Join(terms, operator)
+}
+
+// disk returns a CEL term with the index of the disk for [disk].
+func (r resources) disk(term string) string {
+	return strings.ReplaceAll(term, "[disk]", fmt.Sprintf("[%d]", len(r)))
+}
+
+// offerCEL is a CEL expression for what a node n offers, as people read it.
+const offerCEL = "n.offers + ' (' + n.name + ')'"
+
+// nodeTable returns a CEL list with the nodes of each capacity of a tier. Values of different
+// types in one map have to be dyn:
+//
+//	name     of the capacity
+//	offers   what a node offers, as people read it
+//	sizes    the same as numbers
+//	counted  index of the resource in which quota is counted
+//	slice    TPU chips of a slice with several nodes, 0.0 for other nodes
+//	scales   whether the number of nodes follows the pods
+//	least    amount of this resource that a job must request, see ir.Capacity.LeastPerJob
+//	apart    whether it has no accelerators, and pods can select it
+//	labels   labels of the nodes that other nodes of the tier lack
+func (r resources) nodeTable(b bounds) string {
+	var rows []string
+	for _, c := range b.nodes {
+		amounts := append(slices.Clone(c.PerNode), ir.Amount{Resource: disk, Quantity: localDisk(c)})
+		offers, sizes := make([]string, len(amounts)), make([]string, len(r)+1)
+		for i, a := range amounts {
+			quantity := kubeyaml.Canonical(a.Quantity)
+			offers[i] = a.Resource + "=" + quantity.String()
+		}
+		for i, name := range append(slices.Clone(r), disk) {
+			amount := ir.AmountOf(amounts, name)
+			sizes[i] = celDouble(amount.AsApproximateFloat64())
+		}
+		slice, least := 0, c.LeastPerJob()
+		if c.Sliced() {
+			slice = c.Machine.Slice.Hosts * c.Machine.AcceleratorCount
+		}
+		var labels []string
+		for _, l := range c.NodeLabels {
+			if slices.ContainsFunc(b.nodes, func(o ir.Capacity) bool { return !slices.Contains(o.NodeLabels, l) }) {
+				labels = append(labels, "'"+l.Key+"': '"+l.Value+"'")
+			}
+		}
+		rows = append(rows, fmt.Sprintf("{'name': dyn('%s'), 'offers': dyn('%s'),\n'sizes': dyn([%s]), "+
+			"'counted': dyn(%d), 'least': dyn(%s), 'slice': dyn(%s),\n'scales': dyn(%t), 'apart': dyn(%t), "+
+			"'labels': dyn({%s})}", c.Name, strings.Join(offers, ", "),
+			strings.Join(sizes, ", "), slices.Index(r, c.CountedIn()), celDouble(least.AsApproximateFloat64()),
+			celDouble(float64(slice)), !c.Static, c.IsApart(b.nodes), strings.Join(labels, ", ")))
+	}
+	return "[" + strings.Join(rows, ",\n") + "]"
+}
+
+// localDisk returns the size of the disk of which pods get ephemeral storage. Pods get less,
+// because the node itself uses a part.
+func localDisk(c ir.Capacity) resource.Quantity {
+	bytes := int64(c.DiskSizeGiB) << 30
+	if c.SSDs() > 0 {
+		bytes = int64(c.SSDs()) * int64(c.Machine.SSDSizeGB) * 1e9
+	}
+	return *resource.NewQuantity(bytes, resource.BinarySI)
+}
+
+// celDouble returns a CEL number: "24.0".
+func celDouble(x float64) string {
+	out := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(out, ".") {
+		out += ".0"
+	}
+	return out
 }
 
 // podSets returns a CEL expression for the kinds of pods of a job: each has the Job's spec,
@@ -152,13 +237,22 @@ func podSets(object string) string {
 		object, exclusiveAnnotation)
 }
 
-// podNeeds returns a CEL expression for a list of numbers for each kind of pods: what a pod
-// requests of each resource and of the node's disk, the number of pods that must start
-// together, and whether a pod takes a node, or its job a slice, for itself (1.0 or 0.0). A
-// pod's own request takes precedence over the sum of its containers. Containers that only prepare the
-// pod run one after the other. fewest is a CEL expression for the number of pods with which
-// the scheduler may start a job, as a string.
-func podNeeds(resources []string, fewest string) string {
+// podNeeds returns a CEL expression for what each kind of pods needs:
+//
+//	amounts    what a pod requests of each resource, then of the disk. A pod's own request
+//	           takes precedence over the sum of its containers. Containers that only prepare
+//	           the pod run one after the other
+//	each       number of pods of a Job that must start together
+//	pods       the same, for all Jobs of this kind
+//	alone      whether a pod can take a node for itself
+//	exclusive  whether each Job has a topology domain for itself
+//	on         the nodes that hold a pod and have the labels of its nodeSelector. Kueue
+//	           compares a label only with flavors that have its key. A label of no node of the
+//	           tier does not count: jobsStayInBounds refuses it
+//
+// fewest is a CEL expression for the number of pods with which the scheduler may start a
+// job, as a string.
+func (r resources) podNeeds(fewest string) string {
 	const (
 		amount    = "quantity(string(c.?resources.requests[?r].or(c.?resources.limits[?r]).orValue(dyn('0'))))"
 		inits     = "s.spec.template.spec.?initContainers.orValue([])"
@@ -169,35 +263,18 @@ func podNeeds(resources []string, fewest string) string {
 	if fewest != "" {
 		count += ",\ndouble(" + fewest + ".matches('^[0-9]{1,9}$')\n? " + fewest + " : '1000000000')"
 	}
-	return "variables.sets.map(s, " + celList(append(slices.Clone(resources), disk)) + ".map(r,\n" +
+	return "variables.sets.map(s, [[" + count + "].min()].map(each, [" +
+		celList(append(slices.Clone(r), disk)) + ".map(r,\n" +
 		"s.spec.template.spec.?resources.requests[?r].hasValue()\n" +
 		"? quantity(string(s.spec.template.spec.resources.requests[r])).asApproximateFloat()\n" +
 		": ([(s.spec.template.spec.containers + " + inits + ".filter(c, " + alongside + "))\n" +
 		".map(c, " + amount + ".asApproximateFloat()).sum()]\n" +
-		"+ " + inits + ".map(c, " + amount + ".asApproximateFloat())).max())\n" +
-		"+ [double(s.jobs) * [" + count + "].min(),\n" + strings.ReplaceAll(alonePod, "POD", "s.spec.template.spec") +
-		" ? 1.0 : 0.0,\ns.exclusive ? 1.0 : 0.0])\n"
-}
-
-// numbersCEL returns a CEL expression for the numbers in a variable with lines, in the order
-// of the resources. It adds a millionth, because sums of such numbers are not exact.
-func numbersCEL(variable string, resources []string) string {
-	return "variables." + variable + ".map(l, " + celList(resources) + ".map(r,\n" +
-		"l.filter(x, x.startsWith(r + '=')).map(x, quantity(x.split('=')[1]).asApproximateFloat()).sum() * 1.000001))\n"
-}
-
-// withinCEL joins a term for each resource. In the term, argument 1 is the index of the
-// resource, 2 the index of the disk, and 3 the index of the number of pods in podNeeds.
-func withinCEL(term, operator string, resources []string) string {
-	terms := make([]string, len(resources))
-	for i := range resources {
-		terms[i] = fmt.Sprintf(term, i, len(resources), len(resources)+1)
-	}
-	return strings.Join(terms, operator)
-}
-
-// lineCEL returns a CEL expression for a line as people read it: the amounts, and the name
-// of the capacity in parentheses. amounts is the index of the first amount.
-func lineCEL(line string, amounts int) string {
-	return fmt.Sprintf("%[1]s.filter(x, x.contains('=')).join(', ') + ' (' + %[1]s[%[2]d] + ')'", line, amounts-1)
+		"+ " + inits + ".map(c, " + amount + ".asApproximateFloat())).max())].map(amounts, {\n" +
+		"'amounts': dyn(amounts), 'each': dyn(each), 'pods': dyn(double(s.jobs) * each), 'exclusive': s.exclusive,\n" +
+		"'alone': dyn(" + strings.ReplaceAll(alonePod, "POD", "s.spec.template.spec") + "),\n" +
+		"'on': dyn(variables.nodes.filter(n, n.labels.all(k,\n" +
+		"[s.spec.template.spec.?nodeSelector[?k].orValue(n.labels[k])].all(v, v == n.labels[k]\n" +
+		"|| !variables.nodes.exists(m, m.labels[?k].orValue('') == v)))\n" +
+		"&& " + r.each("amounts[i] <= n.sizes[i]"+slack, " && ") + "\n" +
+		r.disk("&& amounts[disk] <= n.sizes[disk]") + "))})[0])[0])\n"
 }

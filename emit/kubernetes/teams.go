@@ -39,15 +39,15 @@ const (
 // of objects, service account, and the binding of the team's members. A team without members has a
 // binding of nobody: if the binding were left out, the members that a team had before
 // would keep their access, because a build deletes no objects.
-func teamObjects(p *ir.Platform, t ir.Team, onTheNode bool) []any {
-	objects := []any{teamNamespace(p, t, onTheNode), networkPolicy(p, t), teamQuota(p, t)}
+func teamObjects(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) []any {
+	objects := []any{teamNamespace(p, lent, t, onTheNode), networkPolicy(p, t), teamQuota(p, lent, t)}
 	if quota := affinityQuota(p, t); quota != nil {
 		objects = append(objects, quota)
 	}
 	return append(objects, serviceAccount(p, t), submitterBinding(p, t))
 }
 
-func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace {
+func teamNamespace(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) *corev1.Namespace {
 	n := &corev1.Namespace{
 		TypeMeta:   kubeyaml.Kind(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", t.Namespace),
@@ -71,7 +71,7 @@ func teamNamespace(p *ir.Platform, t ir.Team, onTheNode bool) *corev1.Namespace 
 		queues[i] = q.LocalQueue + classesSeparator + strings.Join(q.Classes, classSeparator)
 	}
 	n.Annotations = map[string]string{queuesAnnotation: strings.Join(queues, queueSeparator)}
-	if most := mostLines(p, t); most != "" {
+	if most := mostLines(lent, t); most != "" {
 		n.Annotations[mostAnnotation] = most
 	}
 	if t.Bucket != "" {

@@ -120,7 +120,7 @@ func TestGuideWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var code strings.Builder
-	for _, part := range []string{"pkg/scheduler", "pkg/controller/core"} {
+	for _, part := range []string{"pkg/scheduler", "pkg/controller/core", "pkg/controller/jobframework"} {
 		err := filepath.WalkDir(filepath.Join(strings.TrimSpace(string(out)), part),
 			func(path string, d fs.DirEntry, err error) error {
 				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -49,6 +49,10 @@ var programs = []string{
 // of each program.
 const stripped = "-s -w"
 
+// visibilityCertificates is the folder of the certificates of Kueue's visibility server, in
+// the folder of a plane. Kueue itself can only have it at the root of the file system.
+const visibilityCertificates = "visibility"
+
 // builds are the programs with the versions of one module, and how they are built.
 type builds struct {
 	dir      string // of the module, relative to the plane's
@@ -62,8 +66,9 @@ type builds struct {
 func allBuilds() []builds {
 	number := strings.Split(strings.TrimPrefix(KubernetesVersion, "v"), ".")
 	const version = "k8s.io/component-base/version."
-	flags := fmt.Sprintf("%[5]s -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s",
-		version, KubernetesVersion, number[0], number[1], stripped)
+	flags := fmt.Sprintf("%[5]s -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s "+
+		"-X sigs.k8s.io/kueue/pkg/visibility.certDir=%[6]s",
+		version, KubernetesVersion, number[0], number[1], stripped, visibilityCertificates)
 	return []builds{
 		{dir: ".", ldflags: flags, packages: programs},
 		// Prometheus has the versions that the conformance tests compile anyway, and only one

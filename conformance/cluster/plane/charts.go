@@ -15,12 +15,11 @@ var chartJobSet = controller{
 // in their order: see Release. It leaves other objects as they are.
 func (p *Plane) Adapt(objects []map[string]any) (adapted []map[string]any, err error) {
 	if p.kueuePorts == nil {
-		if p.kueuePorts, err = p.ports.take(3); err != nil {
+		if p.kueuePorts, err = p.ports.take(4); err != nil {
 			return nil, err
 		}
 	}
 	for _, object := range objects {
-		runs := true
 		for _, c := range []struct {
 			controller
 			port string
@@ -30,15 +29,13 @@ func (p *Plane) Adapt(objects []map[string]any) (adapted []map[string]any, err e
 			}
 			port, err := strconv.Atoi(c.port)
 			if err == nil {
-				runs, err = p.adapt(object, c.controller, port)
+				err = p.adapt(object, c.controller, port)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if runs {
-			adapted = append(adapted, object)
-		}
+		adapted = append(adapted, object)
 	}
 	return adapted, nil
 }

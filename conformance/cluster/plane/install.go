@@ -167,10 +167,8 @@ func (p *Plane) writeRelease(c controller, port string) error {
 	}
 	var out bytes.Buffer
 	for _, object := range objects {
-		if runs, err := p.adapt(object, c, number); err != nil {
+		if err := p.adapt(object, c, number); err != nil {
 			return err
-		} else if !runs {
-			continue
 		}
 		// JSON is YAML, and keeps integers exact.
 		text, err := json.Marshal(object)
@@ -182,22 +180,25 @@ func (p *Plane) writeRelease(c controller, port string) error {
 	return os.WriteFile(p.Release(c.name), out.Bytes(), 0o600)
 }
 
-// adapt changes an object of a controller as Release says, and reports whether the plane
-// can have the object.
-func (p *Plane) adapt(object map[string]any, c controller, port int) (runs bool, err error) {
+// adapt changes an object of a controller as Release says.
+func (p *Plane) adapt(object map[string]any, c controller, port int) (err error) {
 	switch object["kind"] {
 	case "Deployment":
 		if p.metrics[c.namespace].pods, err = podLabels(object); err != nil {
-			return false, err
+			return err
 		}
 		object["spec"].(map[string]any)["replicas"] = 0
 	case "APIService":
-		return false, nil // nothing of the folders needs the visibility API
+		visibility, err := strconv.Atoi(p.kueuePorts[3])
+		if err != nil {
+			return err
+		}
+		object["spec"].(map[string]any)["service"].(map[string]any)["port"] = visibility
 	case "Service":
 		object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 	}
 	p.direct(object, port, c.secret == "")
-	return true, nil
+	return nil
 }
 
 // direct sets the port in every client configuration of a webhook in the value, and
@@ -304,13 +305,12 @@ func (p *Plane) mount(ctx context.Context, c controller, dir string) error {
 	return nil
 }
 
-// Prepare makes the plane ready for a deploy folder. For a folder with Kueue it
-// installs Kueue and starts it, or restarts it, with the configuration in
-// kubernetes/system/kueue-configuration.yaml. It changes the addresses, the paths
-// of certificates, and two features that need a cluster: leader election and the
-// visibility server. For a folder with KAI Scheduler it only creates the namespace:
-// the plane does not run KAI Scheduler. It refuses a folder for which a GitOps tool
-// installs Kueue: see StartCharts.
+// Prepare makes the plane ready for a deploy folder. For a folder with Kueue it installs
+// Kueue and starts it, or restarts it, with the configuration in
+// kubernetes/system/kueue-configuration.yaml. It changes the addresses, the paths of
+// certificates, and leader election, which needs a cluster. For a folder with KAI Scheduler
+// it only creates the namespace: the plane does not run KAI Scheduler. It refuses a folder
+// for which a GitOps tool installs Kueue: see StartCharts.
 func (p *Plane) Prepare(ctx context.Context, folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, "gitops")); err == nil {
 		return fmt.Errorf("%s: a GitOps tool installs Kueue", folder)
@@ -351,16 +351,20 @@ func (p *Plane) configureKueue(text string) (err error) {
 	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
 		return err
 	}
-	gates, _ := config["featureGates"].(map[string]any)
-	if gates == nil {
-		gates = map[string]any{}
-	}
-	gates["VisibilityOnDemand"] = false // would write where it may not
-	config["featureGates"] = gates
 	if p.kueuePorts == nil {
-		if p.kueuePorts, err = p.ports.take(3); err != nil {
+		if p.kueuePorts, err = p.ports.take(4); err != nil {
 			return err
 		}
+	}
+	port, err := strconv.Atoi(p.kueuePorts[3])
+	if err != nil {
+		return err
+	}
+	config["visibilityServer"] = map[string]any{"bindAddress": "127.0.0.1", "bindPort": port}
+	const name = "visibility-server"
+	if err := p.authority.issue(p.path(visibilityCertificates), name, nil,
+		[]string{name + "." + kueue.namespace + ".svc"}); err != nil {
+		return err
 	}
 	p.kueueConfig, err = yaml.Marshal(config)
 	return err

@@ -35,7 +35,7 @@ type Plane struct {
 	authority   *authority
 	processes   []*process           // in the order they were started
 	kueue       *process             // nil before Prepare
-	kueuePorts  []string             // webhook, health, metrics
+	kueuePorts  []string             // webhook, health, metrics, visibility API
 	jobSetPorts []string             // the same
 	kueueConfig []byte               // YAML of the folder that the plane was prepared for
 	metrics     map[string]*endpoint // of controllers, by namespace
