@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -62,8 +63,11 @@ func (f *folder) waits() {
 		f.Helper()
 		f.eventually(func() string {
 			out, err := f.plane.Kubectl(f.ctx, nil, append([]string{
-				"describe", "workloads", "--namespace=team-a", "job-" + job,
+				"describe", "workloads", "--show-events=true", "--namespace=team-a", "job-" + job,
 			}, f.member("team-a")...)...)
+			if err == nil && !strings.Contains(out, "\nEvents:") {
+				return "the description of " + job + " has no events:\n" + out
+			}
 			for _, w := range words {
 				met[w] = true
 				if err != nil || !strings.Contains(out, w) {
@@ -79,6 +83,7 @@ func (f *folder) waits() {
 	f.runs("takes", 16)
 	f.make(queued("first", "team-a", "lp", 16))
 	says("first", "insufficient unused quota")
+	f.anotherSecond("first") // Kueue knows the order of jobs by the second
 	f.make(queued("behind", "team-a", "lp", 1))
 	says("behind", "Not all pods are ready or succeeded")
 	if message := f.workload("team-a", "behind").condition("QuotaReserved").Message; message != "" {
@@ -103,20 +108,18 @@ func (f *folder) waits() {
 		says("large", "maximum capacity")
 	})
 
-	stop := func(kind, name, policy string) {
-		f.kubectl("patch", kind, name, "--namespace=team-a", "--type=merge",
+	stop := func(policy string) {
+		f.kubectl("patch", "clusterqueue", "cq-team-a-lp", "--type=merge",
 			`--patch={"spec": {"stopPolicy": "`+policy+`"}}`)
 	}
-	stop("clusterqueue", "cq-team-a-lp", "Hold")
+	stop("Hold")
 	f.make(queued("held", "team-a", "lp", 1))
 	says("held", "is inactive")
-	stop("clusterqueue", "cq-team-a-lp", "None")
+	stop("None")
 	f.runs("held", 1)
-	f.make(queued("large", "team-a", "lp", 16))
-	f.make(queued("last", "team-a", "lp", 16))
-	says("last", "insufficient unused quota")
-	stop("localqueue", "lq-team-a-lp", "Hold")
-	says("last", "is stopped")
+	stop("HoldAndDrain")
+	says("held", "is stopped")
+	stop("None")
 	f.clear()
 	f.kubectl("delete", "localqueue", "lq-team-a-lp", "--namespace=team-a")
 	f.make(queued("lost", "team-a", "lp", 1))
@@ -141,6 +144,22 @@ func (f *folder) waits() {
 			f.Errorf("USING.md: nothing brings about %q", words)
 		}
 	}
+}
+
+// anotherSecond waits until the second has passed in which Kueue noticed a job of team-a.
+func (f *folder) anotherSecond(job string) {
+	f.Helper()
+	text := f.workload("team-a", job).Metadata.Created
+	created, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.eventually(func() string {
+		if time.Since(created) < time.Second {
+			return "the second " + text
+		}
+		return ""
+	})
 }
 
 // ahead checks what Kueue's visibility API answers to the command of the page: the position

@@ -450,7 +450,7 @@ func TestNoGroups(t *testing.T) {
 		readmePage: {"| `team-000` | `cohort-000` | cluster administrators only |\n",
 			"\nOnly cluster administrators submit jobs. To let other people do it"},
 		usingPage: {"No team has members, so only administrators of the cluster can submit jobs.",
-			"kubectl describe workloads -n \"$NAMESPACE\" job-my-job\n"},
+			"kubectl describe workloads --show-events=true -n \"$NAMESPACE\" job-my-job\n"},
 	})
 }
 
