@@ -87,8 +87,8 @@ func (p *Platform) HasMixedTier() bool {
 	return false
 }
 
-// NodesPerJob reports whether each job has nodes for itself: GKE starts them for the job, and
-// no other job uses them.
+// NodesPerJob reports whether each job has nodes for itself, because GKE starts them for the
+// job. With queued flex-start, GKE starts them only for pods with accelerators.
 func (c Capacity) NodesPerJob() bool { return c.Queued() || c.AutoProvisioned && c.Compact }
 
 // LeastPerJob returns the amount of the resource in which quota is counted that a job must

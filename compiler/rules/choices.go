@@ -23,7 +23,7 @@ func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []
 	}
 	tier := r.Blueprint.Tiers[w.Tier].Capacity
 	if w.PerPod.Accelerators == 0 {
-		if apart := r.apart(w, capacities); len(apart) > 0 {
+		if apart := r.apart(w, tier, capacities); len(apart) > 0 {
 			return apart
 		}
 		return tier
@@ -36,10 +36,10 @@ func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []
 	return tier
 }
 
-// apart returns the capacities without accelerators that hold a pod of a workload, and to
-// which labels direct its pods, in the tier's order. The result is nil with KAI Scheduler:
-// its pods can share GPUs without requesting any.
-func (r *report) apart(w schema.Workload, capacities map[string]ir.Capacity) []string {
+// apart returns which of some capacities have no accelerators and hold a pod of a workload, if
+// labels direct its pods there. The result is nil with KAI Scheduler: its pods can share GPUs
+// without requesting any.
+func (r *report) apart(w schema.Workload, names []string, capacities map[string]ir.Capacity) []string {
 	memory, err := resource.ParseQuantity(w.PerPod.Memory)
 	if err != nil || !r.Plan.Scheduler.Facts().QuotaPerCapacity {
 		return nil // the schema reports the memory
@@ -47,7 +47,7 @@ func (r *report) apart(w schema.Workload, capacities map[string]ir.Capacity) []s
 	cpu := *resource.NewMilliQuantity(int64(math.Round(w.PerPod.CPU*1000)), resource.DecimalSI)
 	requests := []ir.Amount{{Resource: ir.CPU, Quantity: cpu}, {Resource: ir.Memory, Quantity: memory}}
 	var tier []ir.Capacity
-	for _, name := range r.Blueprint.Tiers[w.Tier].Capacity {
+	for _, name := range names {
 		tier = append(tier, capacities[name])
 	}
 	var out []string

@@ -410,8 +410,9 @@ func idleAccelerators(r *report) {
 	}
 }
 
-// cpuOnAccelerators reports workloads without accelerators that Kueue admits only to nodes
-// with accelerators, although no workload of the blueprint uses these GPUs.
+// cpuOnAccelerators reports workloads without accelerators that Kueue admits to nodes with
+// accelerators: first, because no label distinguishes the other nodes, or only, although no
+// workload of the blueprint uses these GPUs.
 func cpuOnAccelerators(r *report) {
 	capacities, pool := capacitiesByName(r.Plan), r.lent()
 	all := r.firstCopies()
@@ -421,9 +422,22 @@ func cpuOnAccelerators(r *report) {
 			continue
 		}
 		for _, s := range all[name] {
-			if r.reportUnusedGPUs(name, r.nodeFits(s, capacities, pool, nothingTaken), used) {
+			fits := r.nodeFits(s, capacities, pool, nothingTaken)
+			if r.reportUnusedGPUs(name, fits, used) {
 				break
 			}
+			// usableCapacities leaves nodes with accelerators to others if labels can.
+			plain := slices.IndexFunc(fits, func(f nodeFit) bool { return !f.capacity.HasAccelerators() && f.fits() })
+			if plain < 0 || !fits[0].capacity.HasGPUs() { // wholeSlices reports pods without chips on slices
+				continue
+			}
+			r.addKey(at("workloads", name),
+				fmt.Sprintf("workload %q requests no accelerators, but runs on the nodes of %q first", name,
+					fits[0].capacity.Name),
+				withRelated(at("tiers", s.queue.Tier, "capacity"), "the order in which capacities are tried"),
+				withHelp("no label distinguishes the nodes of %q: define a tier for each, or remove autoProvisioned "+
+					"from one of them, which then has its own node pool", fits[plain].capacity.Name))
+			break
 		}
 	}
 }
@@ -433,18 +447,26 @@ func cpuOnAccelerators(r *report) {
 // platform refuse such jobs.
 func namedAccelerators(r *report) {
 	capacities := capacitiesByName(r.Plan)
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
+	all := r.firstCopies()
+	for _, name := range sortedKeys(all) {
 		w := r.Blueprint.Workloads[name]
-		if w.PerPod.Accelerators > 0 || r.anyBroken(w.Capacity) {
+		if w.PerPod.Accelerators > 0 {
 			continue
 		}
-		apart := r.apart(w, capacities)
-		for i, c := range w.Capacity {
-			if len(apart) > 0 && capacities[c].HasGPUs() { // wholeSlices reports TPUs
+		for _, s := range all[name] {
+			var offered []string
+			for _, f := range s.queue.Flavors {
+				offered = append(offered, f.Flavor)
+			}
+			apart := r.apart(w, offered, capacities)
+			// wholeSlices reports TPUs
+			i := slices.IndexFunc(w.Capacity, func(c string) bool { return capacities[c].HasGPUs() })
+			if len(apart) > 0 && i >= 0 {
 				r.add(at("workloads", name, "capacity", diag.Index(i)),
 					fmt.Sprintf("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
-						c),
+						w.Capacity[i]),
 					withHelp("name only capacities without accelerators: %s", quoteNames(apart)))
+				break
 			}
 		}
 	}

@@ -547,6 +547,9 @@ func (f *folder) escapes() {
 		job["spec"].(fields)["completions"] = 2000
 	}))
 	refusals, played := refusals(), played()
+	maps.Copy(refusals, withoutRight())
+	maps.Copy(refusals, moreRefusals())
+	maps.Copy(played, races())
 	var messages []string
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		a := refusals[name]
@@ -576,13 +579,16 @@ func (f *folder) escapes() {
 	}
 	f.runs("runs", 1)
 	f.runs("set-job-0-0", 1)
+	f.victim()
 	f.clear()
 	for _, name := range slices.Sorted(maps.Keys(played)) {
 		if _, told := answers[name]; !told {
 			f.Errorf("%s does not say what becomes of %q", escapesTable, name)
 		}
 		delete(answers, name)
+		f.Log(name)
 		played[name](f)
+		f.victim()
 		f.clear()
 	}
 	for name := range answers {

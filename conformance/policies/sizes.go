@@ -385,11 +385,7 @@ func leavesEmpty(q queue, has quotas) []request {
 			pod := template["spec"].(map[string]any)
 			pod["containers"] = []any{worker(map[string]any{"requests": requests})}
 			if selector != nil {
-				labels := map[string]any{}
-				for key, value := range selector {
-					labels[key] = value
-				}
-				pod["nodeSelector"] = labels
+				pod["nodeSelector"] = anyValues(selector)
 			}
 		})
 	}
@@ -400,10 +396,26 @@ func leavesEmpty(q queue, has quotas) []request {
 		for _, n := range has.nodes {
 			if n.apart {
 				submit("job without accelerators on other nodes", "", ofNode(n.labels, amounts("1m", "1Mi")))
+				near := ofNode(nil, amounts("1m", "1Mi"))
+				var terms []any
+				for key, value := range n.labels {
+					terms = append(terms, map[string]any{"key": key, "operator": "In", "values": []any{value}})
+				}
+				required := map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": terms}}}
+				podTemplates(near)[0]["spec"].(map[string]any)["affinity"] = map[string]any{
+					"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": required},
+				}
+				submit("job without accelerators with affinity to other nodes", "", near)
 			}
 		}
 	case own:
-		submit("job that leaves its own node empty", "each job has nodes of its own", ofNode(nil, amounts("1m", "1Mi")))
+		const cause = "each job has nodes of its own"
+		submit("job that leaves its own node empty", cause, ofNode(nil, amounts("1m", "1Mi")))
+		old, changed := ofNode(nil, amounts("1m", "1Mi")), ofNode(nil, amounts("1m", "1Mi"))
+		old["spec"].(map[string]any)["parallelism"] = int64(2)
+		old["spec"].(map[string]any)["suspend"], changed["spec"].(map[string]any)["suspend"] = true, true
+		out = append(out,
+			request{"suspended job that gets fewer pods on its own node", member, jobKind, changed, old, cause})
 	}
 	for i, n := range has.nodes {
 		for _, o := range has.nodes[:i] {
@@ -422,15 +434,28 @@ func leavesEmpty(q queue, has quotas) []request {
 	return append(out, partsOfSlices(q, has)...)
 }
 
+// anyValues returns labels as a field of an object.
+func anyValues(labels map[string]string) map[string]any {
+	out := map[string]any{}
+	for key, value := range labels {
+		out[key] = value
+	}
+	return out
+}
+
 // partsOfSlices returns requests with a queue for JobSets that take TPU slices for themselves.
 func partsOfSlices(q queue, has quotas) []request {
-	if has.resource != "google.com/tpu" || len(has.nodes) != 1 {
+	sliced := slices.DeleteFunc(slices.Clone(has.nodes), func(n node) bool { return n.slice == 0 })
+	if has.resource != "google.com/tpu" || len(sliced) != 1 {
 		return nil
 	}
 	const all = "must request all of its chips"
 	taking := func(chips, pods int64) map[string]any {
 		fields := edited(jobSet(q, q.class), func(template map[string]any) {
 			resources := map[string]any{"requests": amounts("1m", "1Mi")}
+			if i := slices.IndexFunc(has.nodes, func(n node) bool { return n.apart }); chips == 0 && i >= 0 {
+				template["spec"].(map[string]any)["nodeSelector"] = anyValues(has.nodes[i].labels)
+			}
 			if chips > 0 {
 				resources["requests"].(map[string]any)[has.resource] = chips
 				resources["limits"] = map[string]any{has.resource: chips}
@@ -444,7 +469,7 @@ func partsOfSlices(q queue, has quotas) []request {
 		jobs[0].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["parallelism"] = pods
 		return fields
 	}
-	n := has.nodes[0]
+	n := sliced[0]
 	chips := int64(n.sizes[n.counted])
 	out := []request{
 		{"jobset that takes slices without chips", member, jobSetKind, taking(0, 1), nil, all},

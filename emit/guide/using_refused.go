@@ -79,9 +79,9 @@ func sharesRefused(p *ir.Platform) [][]markup {
 				"another volume"})
 	}
 	if p.AnyCapacity(ir.Capacity.NodesPerJob) {
-		rows = append(rows, []markup{"`each job has nodes of its own`", "request accelerators, or at least half of a " +
-			"node without accelerators. The pods of a job count together. For a smaller job, choose a tier whose " +
-			"jobs share nodes"})
+		rows = append(rows, []markup{"`each job has nodes of its own`", "request accelerators, or at least half of " +
+			"the vCPUs of a node without any. The pods of a job count together. For a smaller job, choose a tier " +
+			"whose jobs share nodes"})
 	}
 	if ir.Choose(p.Scheduler, p.HasMixedTier(), false) {
 		rows = append(rows, []markup{"`pods without accelerators must select`", "set `nodeSelector` of the pods to " +

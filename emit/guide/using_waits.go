@@ -32,7 +32,8 @@ func kueueWaits(d *document, p *ir.Platform) {
 	d.Code("sh",
 		`kubectl get localqueues -n "$NAMESPACE"`,
 		`kubectl get workloads -n "$NAMESPACE"`,
-		`kubectl describe workloads --show-events=true -n "$NAMESPACE" `+words.ShellArgument(workloadPrefix(kind, name)))
+		`kubectl describe workloads --show-events=true -n "$NAMESPACE" `+
+			words.ShellArgument(workloadPrefix(kind, name)))
 	tooMuch := markup("the queue has become smaller than the job")
 	if p.AnyCapacity(ir.Capacity.SlicesOff) {
 		tooMuch += ", or the job needs TPU slices, and there are none now"

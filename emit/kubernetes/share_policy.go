@@ -46,9 +46,10 @@ var alonePod = "((POD.?affinity.podAntiAffinity.requiredDuringSchedulingIgnoredD
 //   - a pod requests at most twice the share of the disk that it requests of another
 //     resource, or that it has of the pods of a node.
 //
-// Where each job has nodes of its own, it requests an accelerator, or half of a node without
-// accelerators. Pods without accelerators keep off nodes with accelerators if others of the
-// tier hold them. A Job that takes TPU slices for itself requests all chips of a slice.
+// Where each job has nodes of its own, it requests an accelerator, or half of the vCPUs of a
+// node without any. Sets of pods that can run on the same nodes count together. Pods without
+// accelerators keep off nodes with accelerators if other nodes of their queue hold them, and
+// labels distinguish these. A Job that takes TPU slices for itself requests all chips of a slice.
 func (r resources) addShares(policy *admissionv1.ValidatingAdmissionPolicy, p *ir.Platform, tiers []bounds) {
 	some := func(is func(ir.Capacity) bool) bool {
 		return slices.ContainsFunc(tiers, func(b bounds) bool { return slices.ContainsFunc(b.nodes, is) })
@@ -71,19 +72,20 @@ func (r resources) addShares(policy *admissionv1.ValidatingAdmissionPolicy, p *i
 				"+ 'or accelerators: request less ephemeral-storage. A node offers "+offers)
 	}
 	if some(ir.Capacity.NodesPerJob) {
-		refuseUnless(policy, "variables.kept || variables.needs.all(a, a.on.filter(n, n.least > 0.0).all(n,\n"+
-			"variables.needs.filter(b, b.on.exists(m, m.name == n.name))\n"+
+		refuseUnless(policy, "variables.keptSets || variables.needs.all(a, a.on.filter(n, n.least > 0.0).all(n,\n"+
+			"variables.needs.filter(b, b.on.map(m, m.name) == a.on.map(m, m.name))\n"+
 			".map(b, double(b.amounts[n.counted]) * double(b.pods)).sum()"+slack+" >= n.least))\n",
-			"each job has nodes of its own, so it must request accelerators, or half of a node without accelerators",
-			"'each job has nodes of its own, so it must request accelerators, or half of a node without '\n"+
-				"+ 'accelerators: request more, or select other nodes with nodeSelector. A node offers "+offers)
+			"each job has nodes of its own, so it must request accelerators, or half of the vCPUs of a node",
+			"'each job has nodes of its own, so it must request accelerators, or half of the vCPUs of a node '\n"+
+				"+ 'without any: request more, or select other nodes with nodeSelector. A node offers "+offers)
 	}
 	// With KAI Scheduler, a pod can have a share of a GPU without requesting any.
 	if ir.Choose(p.Scheduler, p.HasMixedTier(), false) {
 		without := r.eachFrom(2, "a.amounts[i] == 0.0", " && ")
 		refuseUnless(policy, "variables.kept || variables.needs.all(a, !("+without+")\n"+
 			"|| a.on.all(n, n.counted == 0) || !variables.nodes.exists(n, n.apart\n&& "+
-			r[:2].each("a.amounts[i] <= n.sizes[i]"+slack, " && ")+"))\n",
+			r[:2].each("a.amounts[i] <= n.sizes[i]"+slack, " && ")+
+			r.disk(" && a.amounts[disk] <= n.sizes[disk]")+"))\n",
 			"pods without accelerators must select nodes without accelerators",
 			"'pods without accelerators must select nodes without accelerators: set nodeSelector to the labels '\n"+
 				"+ variables.nodes.filter(n, n.apart)"+
@@ -95,13 +97,15 @@ func (r resources) addShares(policy *admissionv1.ValidatingAdmissionPolicy, p *i
 				"|| variables.sets.map(s, s.exclusive) == (" + podSets("oldObject") + ").map(s, s.exclusive))\n",
 		})
 		chip := fmt.Sprintf("a.amounts[%d]", chips)
-		refuseUnless(policy, "variables.keptSlices || variables.needs.all(a, !a.exclusive\n"+
+		refuseUnless(policy, "variables.keptSlices || !variables.nodes.exists(n, n.slice > 0.0)\n"+
+			"|| variables.needs.all(a, !a.exclusive\n"+
 			"|| "+chip+" > 0.0 && a.on.all(n, a.each * "+chip+slack+" >= n.slice))\n",
 			"a Job that has TPU slices for itself must request "+ir.TPU+" in its pods: set the annotation "+
 				exclusiveAnnotation+" only in the templates of such Jobs",
 			"'a Job that has a TPU slice for itself must request all of its chips: set the annotation "+
 				exclusiveAnnotation+" only in the templates of such Jobs. A slice has '\n"+
 				"+ variables.nodes.filter(n, n.slice > 0.0)"+
-				".map(n, string(int(n.slice)) + ' chips (' + n.name + ')').join(' or ')\n")
+				".map(n, string(int(n.slice)) + ' chips (' + n.name + ')').join(' or ')\n"+
+				"+ '. If there are several kinds, select one with nodeSelector'\n")
 	}
 }

@@ -64,8 +64,16 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
 	r := resourcesOf(p)
+	nodes := tierTable(tiers, r.nodeTable, "[]")
+	if s.fewestPods != "" {
+		policy.Spec.Variables = append(policy.Spec.Variables, admissionv1.Variable{
+			Name: "most", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')"+
+				".split('\\n')\n.map(l, l.split(' ')).filter(l, l[0] == variables.queue)\n", mostAnnotation)})
+		// A team can lack quota of a capacity of the tier.
+		nodes += ".filter(n, variables.most == [] || variables.most.exists(m, m[1] == n.name))\n"
+	}
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
-		{Name: "nodes", Expression: tierTable(tiers, r.nodeTable, "[]")},
+		{Name: "nodes", Expression: nodes},
 		{Name: "sets", Expression: podSets("object")},
 		{Name: "needs", Expression: r.podNeeds(s.fewestPods)},
 		{Name: "unknown", Expression: flattenCEL("([dyn(p)] + p.containers + p.?initContainers.orValue([])).map(c,\n" +
@@ -83,7 +91,7 @@ func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionP
 		"no node of the queue holds a pod of this job: request less for each pod",
 		"'queue ' + variables.queue + ' has no node for a pod of this job: request at most '\n"+
 			"+ variables.nodes.map(n, "+offerCEL+").join(' or ')\n"+
-			"+ (variables.pods.exists(p, has(p.nodeSelector)) ? ', and select labels of only one node' : '')\n")
+			"+ (variables.pods.exists(p, has(p.nodeSelector)) ? ', and select the labels of one kind of node' : '')\n")
 	r.addShares(policy, p, tiers)
 	if s.fewestPods != "" {
 		r.addMost(policy, s)
@@ -100,8 +108,6 @@ func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s sche
 			"&& (!oldObject.spec.?suspend.orValue(false)\n" +
 			"|| variables.kept && variables.sets.map(" + counts + ") == (" + podSets("oldObject") + ").map(" + counts +
 			"))\n"},
-		{Name: "most", Expression: fmt.Sprintf("namespaceObject.metadata.?annotations[?'%s'].orValue('')"+
-			".split('\\n')\n.map(l, l.split(' ')).filter(l, l[0] == variables.queue)\n", mostAnnotation)},
 		{Name: "mostSizes", Expression: "variables.most.map(l, " + celList(append(slices.Clone(r), ir.Pods)) +
 			".map(r,\nl.filter(x, x.startsWith(r + '='))" +
 			".map(x, quantity(x.split('=')[1]).asApproximateFloat()).sum()))\n"},
@@ -237,6 +243,11 @@ func podSets(object string) string {
 		object, exclusiveAnnotation)
 }
 
+// selectsCEL is a CEL term for whether a list l of values of label k includes the node n. A
+// list of values that no node of the tier has does not count: jobsStayInBounds refuses it,
+// and a second reason would hide that one.
+const selectsCEL = "n.labels[k] in l || !l.exists(v, variables.nodes.exists(m, m.labels[?k].orValue('') == v))"
+
 // podNeeds returns a CEL expression for what each kind of pods needs:
 //
 //	amounts    what a pod requests of each resource, then of the disk. A pod's own request
@@ -246,9 +257,8 @@ func podSets(object string) string {
 //	pods       the same, for all Jobs of this kind
 //	alone      whether a pod can take a node for itself
 //	exclusive  whether each Job has a topology domain for itself
-//	on         the nodes that hold a pod and have the labels of its nodeSelector. Kueue
-//	           compares a label only with flavors that have its key. A label of no node of the
-//	           tier does not count: jobsStayInBounds refuses it
+//	on         the nodes that hold a pod and have the labels that it selects. Kueue compares
+//	           a label only with flavors that have its key
 //
 // fewest is a CEL expression for the number of pods with which the scheduler may start a
 // job, as a string.
@@ -273,8 +283,12 @@ func (r resources) podNeeds(fewest string) string {
 		"'amounts': dyn(amounts), 'each': dyn(each), 'pods': dyn(double(s.jobs) * each), 'exclusive': s.exclusive,\n" +
 		"'alone': dyn(" + strings.ReplaceAll(alonePod, "POD", "s.spec.template.spec") + "),\n" +
 		"'on': dyn(variables.nodes.filter(n, n.labels.all(k,\n" +
-		"[s.spec.template.spec.?nodeSelector[?k].orValue(n.labels[k])].all(v, v == n.labels[k]\n" +
-		"|| !variables.nodes.exists(m, m.labels[?k].orValue('') == v)))\n" +
+		"[[s.spec.template.spec.?nodeSelector[?k].orValue(n.labels[k])]].all(l, " + selectsCEL + "))\n" +
+		"&& [s.spec.template.spec.?affinity.nodeAffinity." +
+		"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.orValue([])]\n" +
+		".all(t, t == [] || t.exists(x, n.labels.all(k, x.?matchExpressions.orValue([])" +
+		".filter(e, e.key == k && e.operator == 'In')\n" +
+		".map(e, e.values).all(l, " + selectsCEL + "))))\n" +
 		"&& " + r.each("amounts[i] <= n.sizes[i]"+slack, " && ") + "\n" +
 		r.disk("&& amounts[disk] <= n.sizes[disk]") + "))})[0])[0])\n"
 }
