@@ -204,6 +204,14 @@ func moreRefusals() map[string]attempt {
 			fields{"type": "ExternalName", "externalName": "example.com"}),
 		"A Service with an address of the cluster": service(fields{"selector": fields{"a": "b"}}),
 
+		"A Service with a network endpoint group": other("v1", "Service", fields{
+			"metadata": fields{
+				"name": "escape", "namespace": "team-a",
+				"annotations": fields{"cloud.google.com/neg": `{"exposed_ports": {"80": {}}}`},
+			},
+			"spec": fields{"clusterIP": "None", "ports": []any{fields{"port": 80}}},
+		}),
+
 		"A disk of a driver": mounting("csi", fields{"driver": "pd.csi.storage.gke.io"}),
 		"A disk in the network": mounting("iscsi",
 			fields{"targetPortal": "10.0.0.2:3260", "iqn": "iqn.2001-04.com.example:disk", "lun": 0}),
@@ -225,6 +233,49 @@ func (f *folder) victim() {
 	})
 	f.runsIn("team-c", "victim", 1)
 	f.kubectl("delete", "job/victim", "--namespace=team-c")
+}
+
+// honest checks that the policies admit the usual shapes of jobs, and that these run: other
+// folders have jobs with eight GPUs a pod, and with TPU slices.
+func (f *folder) honest() {
+	f.Helper()
+	whole := func(_, pod fields) { // both GPUs of a node
+		pod["containers"].([]any)[0].(fields)["resources"] = fields{
+			"requests": fields{"cpu": "2", "memory": "10Gi", "nvidia.com/gpu": 2},
+			"limits":   fields{"nvidia.com/gpu": 2},
+		}
+	}
+	own := fields{"matchLabels": fields{jobLabel: "apart"}}
+	driver := escapePod()
+	driver["containers"].([]any)[0].(fields)["resources"] = fields{"requests": fields{"cpu": "500m", "memory": "1Gi"}}
+	set := escapeJobSet("driven", driver, escapePod())
+	workers := set["spec"].(fields)["replicatedJobs"].([]any)[1].(fields)["template"].(fields)["spec"].(fields)
+	workers["parallelism"], workers["completions"] = 2, 2
+	for _, shape := range []struct {
+		object fields
+		job    string
+		pods   int
+	}{
+		{escapeJob("small", 1, nil), "small", 1},
+		{escapeJob("whole", 1, whole), "whole", 1},
+		{escapeJob("apart", 4, func(job, pod fields) {
+			whole(job, pod)
+			pod["affinity"] = fields{"podAntiAffinity": fields{required: []any{
+				affinityTerm(required, fields{"labelSelector": own}),
+			}}}
+		}), "apart", 4},
+		{escapeJob("spread", 4, func(_, pod fields) {
+			pod["topologySpreadConstraints"] = []any{fields{
+				"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway",
+				"labelSelector": fields{"matchLabels": fields{jobLabel: "spread"}},
+			}}
+		}), "spread", 4},
+		{set, "driven-job-1-0", 2},
+	} {
+		f.make(shape.object)
+		f.runs(shape.job, shape.pods)
+		f.clear()
+	}
 }
 
 // together calls functions at the same time, and waits for all.

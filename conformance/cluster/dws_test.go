@@ -172,7 +172,8 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 	}
 	f.running(want)
 	if w := f.workload(first.team, first.name); w.Spec.Active == nil || *w.Spec.Active ||
-		w.condition("Evicted").Reason != "DeactivatedDueToAdmissionCheck" {
+		w.condition("Evicted").Reason != "DeactivatedDueToAdmissionCheck" ||
+		!strings.Contains(w.condition("Evicted").Message, "The workload is deactivated") { // USING.md explains it
 		f.Errorf("with its nodes taken back, %s is %v", w, w.Status.Conditions)
 	}
 	f.queues("-dws", count{0, len(jobs) - 1})

@@ -692,13 +692,14 @@ func (f *folder) answers() map[string]string {
 	row := regexp.MustCompile(
 		"(?m)^\\| ([^|]+?) +\\| (?:(?:refused: `([^`]+)`)|(?:without effect: [^|]+?)) +\\| [^|]+\\|$")
 	out := map[string]string{}
-	for _, found := range row.FindAllStringSubmatch(string(text), -1) {
+	table, _, _ := strings.Cut(string(text), "\n## ")
+	for _, found := range row.FindAllStringSubmatch(table, -1) {
 		if _, twice := out[found[1]]; twice {
 			f.Errorf("%s: %q is there twice", escapesTable, found[1])
 		}
 		out[found[1]] = found[2]
 	}
-	if rows := strings.Count(string(text), "\n| ") - 2; rows != len(out) {
+	if rows := strings.Count(table, "\n| ") - 2; rows != len(out) {
 		f.Errorf("%s has %d rows, of which %d can be read", escapesTable, rows, len(out))
 	}
 	return out

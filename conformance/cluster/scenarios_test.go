@@ -242,6 +242,7 @@ func batchPlatform(f *folder) {
 	// This comes last, because Kueue counts from its start, including refused
 	// workloads.
 	f.part("attempts", (*folder).escapes)
+	f.part("honest jobs", (*folder).honest)
 	f.part("waits", (*folder).waits)
 	f.part("outage", (*folder).outage)
 }

@@ -479,8 +479,11 @@ var mutants = []mutant{
 	{
 		name: "slices without chips", folder: "tpu-training", by: "check",
 		says: "jobset that takes slices without chips: admitted",
-		also: []string{"jobset that takes a slice with few pods: admitted"},
+		also: []string{
+			"jobset that takes a slice with few pods: admitted", "job without accelerators: admitted",
+		},
 		edits: []edit{
+			{"kubernetes/system/admission-policies.yaml", `a\.on\.all\(n, n\.counted == 0\)`, "true"},
 			{"kubernetes/system/admission-policies.yaml", `variables\.keptSlices \|\|`, "true ||"},
 		},
 	},

@@ -581,6 +581,12 @@ func cases(q queue, all classes) []request {
 		balancer = map[string]any{
 			"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"type": "LoadBalancer"},
 		}
+		endpoints = map[string]any{
+			"metadata": map[string]any{"name": "x", "annotations": map[string]any{
+				"cloud.google.com/neg": `{"exposed_ports": {"80": {}}}`,
+			}},
+			"spec": map[string]any{"clusterIP": "None"},
+		}
 		allowed = all.with(q.class)
 		another = "must be " + strings.Join(allowed, " or ")
 		listed  = queue{q.name, strings.Join(append(allowed, otherClass), "|")}
@@ -637,6 +643,7 @@ func cases(q queue, all classes) []request {
 
 		{"headless service", member, serviceKind, headless, nil, ""},
 		{"load balancer", member, serviceKind, balancer, nil, "headless"},
+		{"headless service with endpoints outside", member, serviceKind, endpoints, nil, "network endpoint groups"},
 		{"service that becomes a load balancer", member, serviceKind, balancer, headless, "headless"},
 	}
 }

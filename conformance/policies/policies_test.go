@@ -34,6 +34,10 @@ func TestCheck(t *testing.T) {
 			"job that is cleaned up: refused",
 		},
 		{"no controller may be kept", "'UPDATE' &&", "'DELETE' &&", "job that keeps its controller: refused"},
+		{
+			"endpoint groups admitted", "contains('exposed_ports')", "contains('exposedPorts')",
+			"headless service with endpoints outside: admitted",
+		},
 		{"any priority admitted", "in a))", "!= 'x'))", "job with another priority: admitted"},
 		{
 			"one priority is enough", "variables.classes.all(", "variables.classes.exists(",

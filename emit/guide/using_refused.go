@@ -45,6 +45,7 @@ func listRefused(d *document, p *ir.Platform) {
 		{"`delete the job together with its pods`", "delete the job without `--cascade=orphan`; a client of the API " +
 			"sets `propagationPolicy` to `Background`"},
 		{"`only headless Services are allowed here`", "set `clusterIP: None` in the Service"},
+		{"`network endpoint groups are not allowed here`", "remove the annotation from the Service"},
 		{"`metadata.ownerReferences must not name a controller`", "submit the Job itself; a CronJob cannot create " +
 			"Jobs"},
 	}, sharesRefused(p), schedulerOf(p).refused, [][]markup{

@@ -147,12 +147,18 @@ func defaultClass(p *ir.Platform) string {
 
 // servicesAreHeadless returns the policy that refuses every Service except headless
 // ones, which only give pods names. A load balancer would expose a team's jobs to
-// the internet.
+// the internet. GKE creates network endpoint groups for ports in an annotation, and adds
+// the annotation without ports to Services itself (GKE documentation: "Container-native load
+// balancing through standalone zonal NEGs").
 func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "services-are-headless", admissionRule("", "v1", "services"))
 	policy.Spec.Validations = []admissionv1.Validation{{
 		Expression: "object.spec.?clusterIP.orValue('') == 'None'",
 		Message:    "only headless Services are allowed here: set spec.clusterIP to None",
+	}, {
+		Expression: "!object.metadata.?annotations[?'cloud.google.com/neg'].orValue('').contains('exposed_ports')",
+		Message: "network endpoint groups are not allowed here: remove the annotation cloud.google.com/neg " +
+			"from the Service",
 	}}
 	return policy
 }
