@@ -39,6 +39,13 @@ func withoutRight() map[string]attempt {
 		},
 	}
 	return map[string]attempt{
+		"A bare pod by server-side apply": {
+			[]string{"apply", "--server-side", "--dry-run=server", "--filename=-"},
+			fields{
+				"apiVersion": "v1", "kind": "Pod", "metadata": fields{"name": "escape", "namespace": "team-a"},
+				"spec": escapePod(),
+			},
+		},
 		"A ReplicaSet":   other("apps/v1", "ReplicaSet", controller),
 		"A DaemonSet":    other("apps/v1", "DaemonSet", controller),
 		"A StatefulSet":  other("apps/v1", "StatefulSet", controller),

@@ -332,7 +332,7 @@ func TestSharedTier(t *testing.T) {
 			"    queue_cq_dws[\"tier dws<br>cq-dws<br>h100: 8 GPUs<br>l4-spot: 16 GPUs, may borrow all\"]\n",
 			"  queue_cq_dws --> flavor_h100\n", "  queue_cq_dws & queue_cq_team_000",
 			"if teams share the tier, it leaves one ClusterQueue, `cq-TIER`.",
-			"kubectl delete priorityclasses CLASS\n",
+			"The build deletes the PriorityClasses of a removed tier, and no other Kubernetes object",
 		},
 		usingPage: {
 			"| `tune` | `team-000`, `team-001` | Job | `dws`: `high` | `h100` | 1 |\n",
@@ -874,7 +874,7 @@ func TestRemoveInOrder(t *testing.T) {
 	_, rest, _ := strings.Cut(renderReadme(t, p), "## Remove a team, a tier or a capacity\n")
 	for _, want := range []string{
 		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
-		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts", "delete priorityclasses",
+		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts",
 		"delete resourceflavors",
 	} {
 		_, after, found := strings.Cut(rest, want)

@@ -150,7 +150,8 @@ func kaiRemove(d *document, p *ir.Platform) {
 		"its jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool with every pod on it. ",
 		"The build starts nothing more in queues that ",
 		"this folder no longer has, gives their guarantees to the other queues, and prints the commands that delete ",
-		"these queues. It deletes no Kubernetes object of the removed team, cohort or capacity.")
+		"these queues. It deletes the PriorityClass of a removed priority, and no other Kubernetes object of the ",
+		"removed team, cohort or capacity.")
 	explainBuckets(d, p)
 	explainRightsThatStay(d, p)
 	d.Para("Before the build that removes a capacity, cordon its nodes, and wait until their jobs have ended:")
@@ -159,10 +160,9 @@ func kaiRemove(d *document, p *ir.Platform) {
 		"kubectl get pods --all-namespaces -o wide")
 	d.Para("After the build an administrator deletes the objects that remain, in this order, with the commands that ",
 		"apply. A removed team leaves its namespace, with everything in it, and its queue. A removed cohort leaves ",
-		"its queue: delete it after the queues of its teams. A removed priority leaves its PriorityClass.")
+		"its queue: delete it after the queues of its teams.")
 	d.Code("sh",
 		"kubectl delete namespaces NAMESPACE",
 		"kubectl delete queues.scheduling.run.ai TEAM",
-		"kubectl delete queues.scheduling.run.ai COHORT",
-		"kubectl delete priorityclasses PRIORITY")
+		"kubectl delete queues.scheduling.run.ai COHORT")
 }

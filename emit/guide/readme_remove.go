@@ -34,8 +34,12 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
 		"pods have ended, and prints the commands that delete the queues. If Kueue does not run, the step evicts no ",
 		"job: jobs on nodes that the build deletes end with these nodes.")
-	d.Para(
-		"The build deletes no Kubernetes object of the removed team, tier or capacity.")
+	classes := markup("PriorityClass")
+	if manyClasses(p) {
+		classes = "PriorityClasses"
+	}
+	d.Para("The build deletes the ", classes, " of a removed tier, and no other Kubernetes object of the removed ",
+		"team, tier or capacity.")
 	explainBuckets(d, p)
 	explainRightsThatStay(d, p)
 	team, tier, queues := kueueRemains(p)
@@ -54,9 +58,7 @@ func kueueRemove(d *document, p *ir.Platform) {
 	if cohort != "" {
 		commands = append(commands, "kubectl delete cohorts COHORT")
 	}
-	d.Code("sh", append(commands,
-		"kubectl delete priorityclasses "+string(classPlaceholder(p)),
-		"kubectl delete resourceflavors CAPACITY")...)
+	d.Code("sh", append(commands, "kubectl delete resourceflavors CAPACITY")...)
 	keepNamespaces(d, p)
 }
 
@@ -69,10 +71,6 @@ func kueueRemains(p *ir.Platform) (team, tier markup, commands []string) {
 		own = own || slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
 	}
 	ownQueue, sharedQueue := p.ClusterQueueExamples()
-	class := markup("its PriorityClass")
-	if manyClasses(p) {
-		class = "its PriorityClasses"
-	}
 	if own {
 		team = ", and its ClusterQueues"
 		commands = append(commands, "kubectl delete clusterqueues "+ownQueue)
@@ -82,12 +80,12 @@ func kueueRemains(p *ir.Platform) (team, tier markup, commands []string) {
 	}
 	switch {
 	case len(p.SharedQueues) == 0:
-		return team, class + ", and the LocalQueue and the ClusterQueue of every team", commands
+		return team, "the LocalQueue and the ClusterQueue of every team", commands
 	case !own:
-		return team, class + ", its ClusterQueue, and the LocalQueue of every team", commands
+		return team, "its ClusterQueue, and the LocalQueue of every team", commands
 	}
-	return team, class + ", the LocalQueue of every team, and the ClusterQueue of every team; if teams share the " +
-		"tier, it leaves one ClusterQueue, " + codeSpan(sharedQueue), commands
+	return team, "the LocalQueue and the ClusterQueue of every team; if teams share the tier, it leaves one " +
+		"ClusterQueue, " + codeSpan(sharedQueue), commands
 }
 
 // deletesBucket says that a build also deletes the bucket of a removed team, if there

@@ -28,9 +28,9 @@ func TestRemoveQueues(t *testing.T) {
 		leaves, tier string
 	}{
 		{"own", newPlatform(2), []string{own}, []string{shared}, "in it, and its ClusterQueues. ",
-			"its PriorityClass, and the LocalQueue and the ClusterQueue of every team."},
+			"A removed tier leaves the LocalQueue and the ClusterQueue of every team."},
 		{"shared", onlyShared, []string{shared}, []string{own}, "in it. ",
-			"its PriorityClasses, its ClusterQueue, and the LocalQueue of every team."},
+			"A removed tier leaves its ClusterQueue, and the LocalQueue of every team."},
 		{"both", withShared(2), []string{own, shared}, nil, "in it, and its ClusterQueues. ",
 			"of every team; if teams share the tier, it leaves one ClusterQueue, `cq-TIER`."},
 	} {

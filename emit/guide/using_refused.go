@@ -53,7 +53,7 @@ func listRefused(d *document, p *ir.Platform) {
 			"`ttlSecondsAfterFinished` so that they delete themselves. For pods with accelerators: wait, because " +
 			"your team's terminating pods still hold them; the job retries by itself"},
 		{"`field is immutable`", "delete the job and submit it again"},
-		{"`cannot create resource`", "you may not create this: see below"},
+		{"`cannot create resource`, `cannot patch resource`", "you may not create this: see below"},
 		{"`violates PodSecurity`", "the Job exists, but its pods are refused: " +
 			"`kubectl describe jobs -n \"$NAMESPACE\"` has the message. Remove the settings that it names. A line " +
 			"that begins with `Warning` refuses nothing"},
