@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		},
 		{"no controller may be kept", "'UPDATE' &&", "'DELETE' &&", "job that keeps its controller: refused"},
 		{
-			"endpoint groups admitted", "contains('exposed_ports')", "contains('exposedPorts')",
+			"endpoint groups admitted", "contains(''exposed_ports'')", "contains(''exposedPorts'')",
 			"headless service with endpoints outside: admitted",
 		},
 		{"any priority admitted", "in a))", "!= 'x'))", "job with another priority: admitted"},

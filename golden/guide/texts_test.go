@@ -91,8 +91,8 @@ func checkTimeLimit(t *testing.T, folder fs.FS) {
 // TestGuideRefusals checks that the admission policies of the folder have the messages
 // that USING.md explains, except the messages of Kubernetes itself.
 func TestGuideRefusals(t *testing.T) {
-	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource", "cannot patch resource",
-		"exceeded quota: " + ir.TeamQuota}
+	kubernetes := []string{"violates PodSecurity", "field is immutable", "cannot create resource",
+		"cannot patch resource", "exceeded quota: " + ir.TeamQuota}
 	for _, name := range fixture.Blueprints(t) {
 		folder := fixture.FS(compile.Reference(t, name))
 		policies, err := fs.ReadFile(folder, "kubernetes/system/admission-policies.yaml")
