@@ -76,8 +76,7 @@ func (l Lent) MostAccelerators(t Team) map[string]resource.Quantity {
 	if !Choose(l.platform.Scheduler, true, false) {
 		return nil
 	}
-	// Of each root cohort, the team can use at most the quota of its own queues, and what
-	// the queues of others lend.
+	// In each root cohort, the team can use at most its own quota, and what others lend.
 	type use struct{ queues, whole resource.Quantity }
 	uses := map[lentKey]*use{}
 	for _, q := range t.Queues {

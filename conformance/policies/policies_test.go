@@ -261,7 +261,7 @@ func TestCheck(t *testing.T) {
 			"job that leaves its own node empty: admitted",
 		},
 		{
-			"other resources than those of quota", "b.amounts[n.counted]", "b.amounts[0]",
+			"a resource that quota does not count", "b.amounts[n.counted]", "b.amounts[0]",
 			"job with a queue: refused",
 		},
 		{

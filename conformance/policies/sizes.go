@@ -27,7 +27,7 @@ type quotas struct {
 	nodes       []node // of all flavors
 }
 
-// node is what the policies know about a node of a capacity.
+// node is a row in the policies' table of nodes.
 type node struct {
 	sizes        []float64 // the last is of its disk
 	counted      int       // index of the resource in which quota is counted

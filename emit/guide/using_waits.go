@@ -51,9 +51,8 @@ func kueueWaits(d *document, p *ir.Platform) {
 			"ended, or when it may evict them (" + linkHere(promisesHeading) + ")"},
 		{"`maximum capacity`", tooMuch, "delete the job, which can hold up its queue, and submit a smaller one, or " +
 			"choose another tier (" + linkTo(referencePage, queuesHeading) + ")"},
-		{"`doesn't match node affinity`", "the job selects other nodes than those of this capacity. The message " +
-			"has a part for each capacity of the queue", "read the other parts. If all parts say this, remove the " +
-			"`nodeSelector`"},
+		{"`doesn't match node affinity`", "the job's `nodeSelector` excludes this capacity. The message has one " +
+			"part for each capacity", "read the other parts. If all parts say this, remove the `nodeSelector`"},
 		{"`is stopped`, `is inactive`", "an administrator has stopped the queue", "ask the administrator"},
 		{"`doesn't exist`", "an administrator has removed the queue", "delete the job, and submit it to another " +
 			"queue (" + linkHere(yourTeamHeading) + ")"},

@@ -148,8 +148,8 @@ func resourcesOf(p *ir.Platform) resources {
 	return out
 }
 
-// each joins a CEL term for each resource. The term has [i] for the index of the resource,
-// and can have [disk] for that of the disk.
+// each joins a CEL term for each resource. In the term, [i] stands for the resource's index,
+// and [disk] for the disk's.
 func (r resources) each(term, operator string) string { return r.eachFrom(0, term, operator) }
 
 // eachFrom does the same from an index on: 2 is the first accelerator's.
