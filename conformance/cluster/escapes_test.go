@@ -443,9 +443,12 @@ func refusals() map[string]attempt {
 func played() map[string]func(*folder) {
 	return map[string]func(*folder){
 		"A privileged container": func(f *folder) {
-			f.make(escapeJob("privileged", 1, func(_, pod fields) {
+			privileged := attempt{nil, escapeJob("privileged", 1, func(_, pod fields) {
 				pod["containers"].([]any)[0].(fields)["securityContext"] = fields{"privileged": true}
-			}))
+			})}
+			// kubectl prints a warning, and creates the Job.
+			f.plane.Kubectl(f.ctx, privileged.text(),
+				append([]string{"create", "--filename=-"}, f.member("team-a")...)...)
 			f.eventually(func() string {
 				if events := f.events(); !strings.Contains(events, "violates PodSecurity") {
 					return "no pod is refused: " + events

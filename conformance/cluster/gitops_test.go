@@ -446,7 +446,7 @@ func TestArgoCD(t *testing.T) {
 // but its name. Then a label that leaves the folder leaves the namespace.
 func (a *argoCD) takesOver(namespace string) {
 	a.Helper()
-	const label = "pod-security.kubernetes.io/warn"
+	const label = "pod-security.kubernetes.io/audit"
 	build := func(text []byte) {
 		if _, err := a.plane.Kubectl(a.ctx, text, "apply", "--server-side", "--force-conflicts",
 			"--field-manager=batchwright", "-f", "-"); err != nil {

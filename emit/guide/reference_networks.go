@@ -111,9 +111,9 @@ func nodeAccess(p *ir.Platform) (what []markup, some bool) {
 // policy that protects the nodes from pods in namespaces without a standard.
 func podSecurity(d *document, p *ir.Platform) {
 	if len(p.Teams) > 0 {
-		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. They only warn about the "+
-			"`restricted` ",
-			"standard: kubectl prints the settings that a pod lacks, such as `runAsNonRoot`, and the pod is admitted.")
+		d.Para("The teams' namespaces enforce the `baseline` Pod Security Standard. Pods that do not meet the ",
+			"`restricted` standard are admitted without a warning. The audit log names the settings that they lack, ",
+			"such as `runAsNonRoot`, in the annotation `pod-security.kubernetes.io/audit-violations`.")
 	}
 	what, some := nodeAccess(p)
 	if !some {

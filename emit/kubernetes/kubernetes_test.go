@@ -82,8 +82,8 @@ metadata:
   labels:
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
+    pod-security.kubernetes.io/audit: restricted
     pod-security.kubernetes.io/enforce: baseline
-    pod-security.kubernetes.io/warn: restricted
     team: team-a
   name: ns-a
 ---
@@ -341,8 +341,8 @@ func TestLabelsOfNamespaces(t *testing.T) {
     app.kubernetes.io/managed-by: batchwright
     app.kubernetes.io/part-of: demo
     cost-center: "4712"
+    pod-security.kubernetes.io/audit: restricted
     pod-security.kubernetes.io/enforce: baseline
-    pod-security.kubernetes.io/warn: restricted
     stage: prod
     team: team-a
   name: ns-a

@@ -150,9 +150,10 @@ func TestOnTheNode(t *testing.T) {
 			}
 			for team, open := range map[string]bool{"team-a": test.open, "team-b": false} {
 				namespace := files["kubernetes/teams/"+team+".yaml"]
-				const warn = "\n    pod-security.kubernetes.io/warn: restricted\n"
-				if strings.Contains(namespace, "enforce: privileged"+warn) != open ||
-					strings.Contains(namespace, "enforce: baseline"+warn) == open {
+				const enforce = "    pod-security.kubernetes.io/audit: restricted\n" +
+					"    pod-security.kubernetes.io/enforce: "
+				if strings.Contains(namespace, enforce+"privileged\n") != open ||
+					strings.Contains(namespace, enforce+"baseline\n") == open {
 					t.Errorf("%s is open: want %v\n%s", team, open, namespace)
 				}
 			}

@@ -24,10 +24,11 @@ const (
 	classesSeparator = "="
 	classSeparator   = "|"
 	// enforceLabel selects the Pod Security Standard that a namespace enforces, and
-	// warnLabel the standard for which it prints warnings (Kubernetes documentation:
-	// "Pod Security Admission").
+	// auditLabel the standard whose violations the audit log names (Kubernetes documentation:
+	// "Pod Security Admission"). As warnings they would tell members at each job what
+	// nobody demands of them.
 	enforceLabel = "pod-security.kubernetes.io/enforce"
-	warnLabel    = "pod-security.kubernetes.io/warn"
+	auditLabel   = "pod-security.kubernetes.io/audit"
 	// accountAnnotation lets a Kubernetes service account act as a Google service
 	// account (GKE documentation: "Authenticate to Google Cloud APIs from GKE
 	// workloads"). Without the annotation, Google Cloud identifies the jobs as the
@@ -62,7 +63,7 @@ func teamNamespace(p *ir.Platform, lent ir.Lent, t ir.Team, onTheNode bool) *cor
 		n.Labels[l.Key] = l.Value
 	}
 	n.Labels[ir.LabelTeam] = t.Name
-	n.Labels[enforceLabel], n.Labels[warnLabel] = baseline, restricted
+	n.Labels[enforceLabel], n.Labels[auditLabel] = baseline, restricted
 	if onTheNode {
 		n.Labels[enforceLabel] = privileged
 	}

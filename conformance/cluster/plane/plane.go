@@ -150,8 +150,8 @@ func (p *Plane) Ended() error {
 }
 
 // Kubectl runs kubectl as the administrator in the plane's folder and returns its
-// output. An error contains all error output of kubectl. A warning is an error,
-// unless expectedWarning allows it.
+// output. An error contains all error output of kubectl. A warning is an error, except
+// the one about the kustomizations in the modules of Kueue and JobSet.
 func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.Bin(), "kubectl"), args...)
 	cmd.Env = p.Environ()
@@ -162,7 +162,8 @@ func (p *Plane) Kubectl(ctx context.Context, stdin []byte, args ...string) (stri
 	err := cmd.Run()
 	for line := range strings.Lines(stderr.String()) {
 		// Kustomize writes the time before its warnings.
-		if err == nil && strings.Contains(line, "Warning: ") && !expectedWarning(line) {
+		if err == nil && strings.Contains(line, "Warning: ") &&
+			!strings.HasPrefix(line, "# Warning: 'commonLabels' is deprecated.") {
 			err = errors.New("warned")
 		}
 	}
@@ -189,14 +190,6 @@ func (p *Plane) Script(ctx context.Context, file string, args ...string) (string
 	cmd.SysProcAttr = bound()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-// expectedWarning reports whether the line is a warning of the restricted Pod
-// Security Standard, which the teams' namespaces do not enforce, or one about the
-// kustomizations in the modules of Kueue and JobSet.
-func expectedWarning(line string) bool {
-	return strings.HasPrefix(line, `Warning: would violate PodSecurity "restricted:latest": `) ||
-		strings.HasPrefix(line, "# Warning: 'commonLabels' is deprecated.")
 }
 
 // Apply applies objects of the plane itself. Objects of a folder are applied as the
