@@ -16,6 +16,16 @@ func replace(path string) attempt {
 	return attempt{[]string{"replace", "--raw=" + path, "--filename=-"}, fields{}}
 }
 
+// namespace returns a request that replaces the namespace of team-a with one that has the
+// label or annotation.
+func namespace(place, key, value string) attempt {
+	put := replace("/api/v1/namespaces/team-a")
+	put.object = fields{"apiVersion": "v1", "kind": "Namespace", "metadata": fields{
+		"name": "team-a", place: fields{key: value},
+	}}
+	return put
+}
+
 // pod returns the path of a part of a pod of team-a. Whether the pod exists does not matter:
 // the API server first asks whether the member may.
 func pod(part string) string { return "/api/v1/namespaces/team-a/pods/runs-0/" + part }
@@ -77,38 +87,45 @@ func withoutRight() map[string]attempt {
 		"A shell in a pod":             raw(pod("exec?command=sh"), fields{}),
 		"A terminal of a pod":          raw(pod("attach"), fields{}),
 		"A connection to a pod's port": raw(pod("portforward"), fields{}),
-		"A pod that is evicted": raw(pod("eviction"), fields{
+		"Evicting a pod": raw(pod("eviction"), fields{
 			"apiVersion": "policy/v1", "kind": "Eviction", "metadata": fields{"name": "runs-0", "namespace": "team-a"},
 		}),
-		"A pod that is bound to a node": raw(pod("binding"), fields{
+		"Binding a pod to a node": raw(pod("binding"), fields{
 			"apiVersion": "v1", "kind": "Binding", "metadata": fields{"name": "runs-0"},
 			"target": fields{"kind": "Node", "name": "l4-spot-0"},
 		}),
-		"A pod that is deleted":        {[]string{"delete", "pod/runs-0", "--namespace=team-a"}, nil},
-		"A pod with other labels":      replace("/api/v1/namespaces/team-a/pods/runs-0"),
-		"A container added to a pod":   replace(pod("ephemeralcontainers")),
-		"A pod that is made larger":    replace(pod("resize")),
-		"A Job's status":               replace("/apis/batch/v1/namespaces/team-a/jobs/runs/status"),
-		"A Workload's quota":           replace("/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads/x/status"),
-		"A Workload's priority":        replace("/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads/x"),
-		"A Workload that is deleted":   {[]string{"delete", "workloads", "--all", "--namespace=team-a"}, nil},
-		"More quota in a ClusterQueue": patch("clusterqueue/cq-team-a-lp", fields{"spec": fields{"cohortName": "x"}}),
-		"A stopped queue of another team": {[]string{"patch", "localqueue/lq-team-b-lp", "--namespace=team-b",
-			"--type=merge", `--patch={"spec": {"stopPolicy": "Hold"}}`}, nil},
-		"Its namespace in another platform": patch("namespace/team-a",
-			fields{"metadata": fields{"labels": fields{"app.kubernetes.io/part-of": "x"}}}),
-		"Its namespace without Pod Security": patch("namespace/team-a",
-			fields{"metadata": fields{"labels": fields{"pod-security.kubernetes.io/enforce": "privileged"}}}),
-		"Its quota of objects":     {[]string{"delete", "resourcequota/team-limits", "--namespace=team-a"}, nil},
-		"Its network policy":       {[]string{"delete", "networkpolicy/team-only", "--namespace=team-a"}, nil},
-		"A policy that is unbound": {[]string{"delete", "validatingadmissionpolicybinding/jobs-fit-nodes"}, nil},
-		"A PriorityClass of its own": create(fields{
+		"Deleting a pod":               {[]string{"delete", "pod/runs-0", "--namespace=team-a"}, nil},
+		"Changing the labels of a pod": replace("/api/v1/namespaces/team-a/pods/runs-0"),
+		"Adding a container to a pod":  replace(pod("ephemeralcontainers")),
+		"Resizing a pod":               replace(pod("resize")),
+		"Changing the status of a Job": replace("/apis/batch/v1/namespaces/team-a/jobs/runs/status"),
+		"Changing the status of a Workload": replace(
+			"/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads/x/status"),
+		"Changing the priority of a Workload": replace("/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads/x"),
+		"Deleting a Workload":                 {[]string{"delete", "workloads", "--all", "--namespace=team-a"}, nil},
+		"Raising the quota of a ClusterQueue": replace("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/cq-team-a-lp"),
+		"Stopping another team's LocalQueue": replace(
+			"/apis/kueue.x-k8s.io/v1beta2/namespaces/team-b/localqueues/lq-team-b-lp"),
+		"Moving the team's namespace to another platform": namespace("labels", "app.kubernetes.io/part-of", "x"),
+		"Removing Pod Security from the team's namespace": namespace("labels",
+			"pod-security.kubernetes.io/enforce", "privileged"),
+		"Changing the namespace's list of queues": namespace("annotations", "queues", "lq-team-a-lp=hp"),
+		"Deleting the team's ResourceQuota": {
+			[]string{"delete", "resourcequota/team-limits", "--namespace=team-a"}, nil,
+		},
+		"Deleting the team's NetworkPolicy": {
+			[]string{"delete", "networkpolicy/team-only", "--namespace=team-a"}, nil,
+		},
+		"Deleting the binding of a policy": {
+			[]string{"delete", "validatingadmissionpolicybinding/jobs-fit-nodes"}, nil,
+		},
+		"Creating a PriorityClass": create(fields{
 			"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": fields{"name": "escape"},
 			"value": 1000,
 		}),
-		"A node with other labels":             replace("/api/v1/nodes/l4-spot-0"),
-		"Another team's pods":                  {[]string{"get", "pods", "--namespace=team-b"}, nil},
-		"Another team's Jobs that are deleted": {[]string{"delete", "jobs", "--all", "--namespace=team-b"}, nil},
+		"Changing the labels of a node": replace("/api/v1/nodes/l4-spot-0"),
+		"Listing another team's pods":   {[]string{"get", "pods", "--namespace=team-b"}, nil},
+		"Deleting another team's Jobs":  {[]string{"delete", "--raw=/apis/batch/v1/namespaces/team-b/jobs"}, nil},
 	}
 }
 
@@ -180,23 +197,25 @@ func moreRefusals() map[string]attempt {
 		"More GPUs in limits than in requests": sized(1, fields{
 			"requests": fields{"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": 1}, "limits": fields{"nvidia.com/gpu": 2},
 		}),
-		"A request below zero":        sized(1, fields{"requests": fields{"cpu": "-100", "memory": "1Gi"}}),
-		"A request without end":       sized(1, fields{"requests": fields{"cpu": "1e30", "memory": "1Gi"}}),
-		"Memory larger than any disk": sized(1, fields{"requests": fields{"cpu": "1", "memory": "8E"}}),
+		"A request below zero": sized(
+			1, fields{"requests": fields{"cpu": "-100", "memory": "1Gi"}}),
+		"A pod that requests 1e30 CPUs": sized(
+			1, fields{"requests": fields{"cpu": "1e30", "memory": "1Gi"}}),
+		"A pod that requests 8 exabytes of memory": sized(1, fields{"requests": fields{"cpu": "1", "memory": "8E"}}),
 		"Containers larger than their pod": create(escapeJob("escape", 1, func(_, pod fields) {
 			pod["resources"] = fields{"requests": fields{"cpu": "1m", "memory": "1Mi"}}
 		})),
-		"Two billion pods":                               create(escapeJob("escape", 2000000000, nil)),
-		"Two billion Jobs in a JobSet":                   create(set(2000000000, 1)),
-		"Thousands of Jobs with thousands of pods":       create(set(40000, 40000)),
-		"A least number of pods below zero":              fewest("-5"),
-		"A least number of pods of no number":            fewest("1e3"),
-		"A JobSet whose second Job may end after a year": create(slowSet),
+		"Two billion pods":                                       create(escapeJob("escape", 2000000000, nil)),
+		"Two billion Jobs in a JobSet":                           create(set(2000000000, 1)),
+		"Thousands of Jobs with thousands of pods":               create(set(40000, 40000)),
+		"A negative `job-min-parallelism`":                       fewest("-5"),
+		"A `job-min-parallelism` that is not a number":           fewest("1e3"),
+		"A JobSet whose second Job has a grace period of a year": create(slowSet),
 
-		"A probe of the start that ends after a year": container("startupProbe", fields{
+		"A startup probe that sets a grace period of a year": container("startupProbe", fields{
 			"tcpSocket": fields{"port": 80}, "terminationGracePeriodSeconds": 31536000,
 		}),
-		"A container beside it whose probe ends after a year": with("initContainers", []any{fields{
+		"A second container whose probe sets a grace period of a year": with("initContainers", []any{fields{
 			"name": "beside", "image": "busybox:1.37", "restartPolicy": "Always",
 			"resources":     fields{"requests": fields{"cpu": "1m", "memory": "1Mi"}},
 			"livenessProbe": fields{"tcpSocket": fields{"port": 80}, "terminationGracePeriodSeconds": 31536000},

@@ -242,10 +242,10 @@ func refusals() map[string]attempt {
 		// Other queues and priorities.
 		"A Job without a queue": create(
 			escapeJob("escape", 1, func(job, _ fields) { delete(job["metadata"].(fields), "labels") })),
-		"Another team's queue":              named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
-		"Another priority than the queue's": with("priorityClassName", "hp"),
-		"A priority by label":               named("labels", "kueue.x-k8s.io/priority-class", "hp"),
-		"Another Job's Workload": named("annotations", "kueue.x-k8s.io/prebuilt-workload-name",
+		"Another team's queue":                  named("labels", "kueue.x-k8s.io/queue-name", "lq-team-b-lp"),
+		"Another priority than the queue's":     with("priorityClassName", "hp"),
+		"A new Job with another priority class": named("labels", "kueue.x-k8s.io/priority-class", "hp"),
+		"Another Job's Workload, by annotation": named("annotations", "kueue.x-k8s.io/prebuilt-workload-name",
 			"job-runs"),
 		"Another Job's Workload, by label": named("labels", "kueue.x-k8s.io/prebuilt-workload-name", "job-runs"),
 		"A Job that grows while it runs":   named("annotations", "kueue.x-k8s.io/elastic-job", "true"),
@@ -277,9 +277,6 @@ func refusals() map[string]attempt {
 			fields{"spec": fields{"queueName": "lq-team-a-lp"}}),
 		"A LocalQueue created by hand": other("kueue.x-k8s.io/v1beta2", "LocalQueue",
 			fields{"spec": fields{"clusterQueue": "cq-team-b-hp"}}),
-		"Other queues in the namespace's annotation": {
-			[]string{"annotate", "namespace", "team-a", "--overwrite", "queues=lq-team-a-lp=hp"}, nil,
-		},
 
 		// Nodes for pods that leave them empty.
 		"Small pods that refuse to share a node": small("affinity", fields{
@@ -289,7 +286,7 @@ func refusals() map[string]attempt {
 			"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
 			"minDomains": 24, "labelSelector": fields{},
 		}}),
-		"Small pods on all nodes except those that run": small("affinity", fields{
+		"Small pods whose node affinity excludes the nodes that run": small("affinity", fields{
 			"nodeAffinity": fields{required: fields{"nodeSelectorTerms": []any{fields{"matchExpressions": []any{
 				fields{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": []string{"l4-spot-1"}},
 			}}}}},
@@ -304,7 +301,7 @@ func refusals() map[string]attempt {
 		"A Job larger than its queue": create(escapeJob("escape", 1000, nil)),
 		"A waiting Job that becomes larger than its queue": patch("job/waits",
 			fields{"spec": fields{"parallelism": 1000}}),
-		"A JobSet of Jobs that are larger than its queue together": create(copies(escapeJobSet("escape", escapePod()))),
+		"A JobSet whose Jobs together exceed its queue": create(copies(escapeJobSet("escape", escapePod()))),
 		"A pod larger than every node": with("containers", []any{fields{
 			"name": "worker", "image": "busybox:1.37",
 			"resources": fields{"requests": fields{"cpu": "500", "memory": "64Mi"}},
@@ -421,7 +418,7 @@ func refusals() map[string]attempt {
 		"A running Job that is stopped by hand":    patch("job/runs", fields{"spec": fields{"suspend": true}}),
 		"A running JobSet that is stopped by hand": patch("jobset/set", fields{"spec": fields{"suspend": true}}),
 		"A JobSet's Job with more pods":            patch("job/set-job-0-0", fields{"spec": fields{"parallelism": 50}}),
-		"A JobSet's Job that leaves it": patch("job/set-job-0-0",
+		"Removing a Job from its JobSet": patch("job/set-job-0-0",
 			fields{"metadata": fields{"ownerReferences": nil}}),
 		"GPUs in limits only": create(escapeJob("escape", 1, func(_, pod fields) {
 			resources := pod["containers"].([]any)[0].(fields)["resources"].(fields)
@@ -685,7 +682,7 @@ func (a attempt) text() []byte {
 }
 
 // answers reads the table. It returns the message for each attempt, "" for an
-// attempt without effect.
+// attempt that is accepted.
 func (f *folder) answers() map[string]string {
 	f.Helper()
 	text, err := os.ReadFile(filepath.FromSlash(escapesTable))
@@ -693,7 +690,7 @@ func (f *folder) answers() map[string]string {
 		f.Fatal(err)
 	}
 	row := regexp.MustCompile(
-		"(?m)^\\| ([^|]+?) +\\| (?:(?:refused: `([^`]+)`)|(?:without effect: [^|]+?)) +\\| [^|]+\\|$")
+		"(?m)^\\| ([^|]+?) +\\| (?:refused: `([^`]+)`|pods refused|(?:bounded|harmless): [^|]+?) +\\| [^|]+\\|$")
 	out := map[string]string{}
 	table, _, _ := strings.Cut(string(text), "\n## ")
 	for _, found := range row.FindAllStringSubmatch(table, -1) {

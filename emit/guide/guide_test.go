@@ -787,7 +787,7 @@ func TestQueuedCapacity(t *testing.T) {
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
 	p.Capacities[1].MaxRunSeconds = 600
-	if want := "has `l4-spot` the Job or JobSet also needs the annotation " +
+	if want := "In a queue with quota for `l4-spot`, the Job or JobSet also requires the annotation " +
 		annotation; !strings.Contains(renderUsing(t, p), want) {
 		t.Errorf("USING.md lacks %q", want)
 	}

@@ -81,7 +81,7 @@ func listCallerRoles(d *document, p *ir.Platform) {
 			[]markup{"`roles/cloudbuild.workerPoolUser`", "run the builds in a private worker pool"})
 	}
 	d.Para("The scripts act as you. An owner of project ", codeSpan(p.Project),
-		" (`roles/owner`) may run them. Anybody else needs these roles in the project:")
+		" (`roles/owner`) may run them. Other users require these roles in the project:")
 	d.Table([]markup{"Role", "To"}, rows)
 	administer := markup("`roles/container.admin`")
 	if !p.OwnsCluster() {

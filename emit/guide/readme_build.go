@@ -94,8 +94,8 @@ func explainInterrupted(d *document, p *ir.Platform) {
 	if p.Delivery.InfrastructureManager {
 		m += "Infrastructure Manager goes on when its build is cancelled, and the next build waits for it."
 	} else {
-		m += "If the build's log says that somebody else holds the lock of the Terraform state, make sure that " +
-			"nobody works on the state. Then run the command that the log prints: it removes the lock."
+		m += "If the build's log says that the Terraform state is locked, make sure that no other process " +
+			"uses the state. Then run the command that the log prints: it removes the lock."
 	}
 	d.Para(m)
 }

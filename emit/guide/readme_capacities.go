@@ -164,8 +164,9 @@ func kueueGuarantees(d *document, p *ir.Platform) {
 	d.Para(
 		"Guaranteed is the sum of the nominal quotas of all queues. Kueue gives quota to jobs, and does not know how ",
 		"many nodes a pool can have. If the guarantees on a pool exceed its maximum, the excess jobs still get quota",
-		excessJobs(p), " If the guarantees on a pool are below its maximum, the rest of the pool never runs a job: ",
-		"Kueue gives jobs no more than the sum of all quotas", borrowing)
+		excessJobs(p), " If the guarantees on a pool are below its maximum, jobs never use the other nodes. For ",
+		"example, with guarantees of 16 GPUs and a maximum of 48, 32 GPUs stay unused. Kueue gives jobs no more than ",
+		"the sum of all quotas", borrowing)
 }
 
 // excessJobs continues a sentence about jobs that have quota and get no nodes. On a

@@ -28,12 +28,12 @@ func kueueRemove(d *document, p *ir.Platform) {
 		"jobs", deletesBucket(p), ". For a removed capacity, it deletes the node pool.")
 	d.Para(
 		"Before the build deletes nodes, its step ", codeSpan("retire"), " stops the ClusterQueues that this folder ",
-		"no longer has, and all jobs on a capacity that is removed, loses nodes or gets other ones. Terraform's plan ",
-		"decides which capacities these are; ", codeSpan("batchwright diff"), " names them beforehand. The jobs have ",
-		"their grace period to save their work. They keep their place in their queue, and start again on a capacity ",
-		"that they may use; a job that may use no other waits until somebody deletes it. The step waits until the ",
-		"pods have ended, and prints the commands that delete the queues. If Kueue does not run, the step evicts no ",
-		"job: jobs on nodes that the build deletes end with these nodes.")
+		"no longer has. It also evicts all jobs on each capacity whose nodes Terraform's plan deletes or replaces; ",
+		codeSpan("batchwright diff"), " lists these capacities beforehand. The jobs have their grace period to save ",
+		"their work. They keep their place in their queue, and start again on another capacity that they can use. A ",
+		"job that can use no other capacity stays pending until a user deletes it. The step waits until the pods ",
+		"have ended, and prints the commands that delete the queues. If Kueue does not run, the step evicts no job: ",
+		"jobs on nodes that the build deletes end with these nodes.")
 	classes := markup("PriorityClass")
 	if manyClasses(p) {
 		classes = "PriorityClasses"

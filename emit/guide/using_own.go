@@ -168,8 +168,9 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 	d.Code("sh", logsCommand(namespaceVariable, job))
 	d.Para("When the job has ended, delete it:")
 	d.Code("sh", `kubectl delete -n "$NAMESPACE" -f my-job.yaml`)
-	d.Para("To let Kubernetes delete it, set `ttlSecondsAfterFinished` in the `spec` of the Job or JobSet.")
-	d.Para("Each job of this tier needs these settings:")
+	d.Para("To have Kubernetes delete finished jobs, set `ttlSecondsAfterFinished` in the `spec` of the Job or ",
+		"JobSet, for example to `3600` for one hour.")
+	d.Para("Each job in this tier requires these settings:")
 	schedulerOf(p).settings(d, p, example.ownJob)
 	explainPlacement(d, p)
 	explainRetries(d, p, example)
@@ -181,9 +182,9 @@ func explainOwnJob(d *document, p *ir.Platform, example *exampleJob) {
 func explainPlacement(d *document, p *ir.Platform) {
 	d.Para("`affinity` and `topologySpreadConstraints` of the pods can keep pods of your team together or apart: on ",
 		"nodes (`topologyKey: kubernetes.io/hostname`), in zones (`topology.kubernetes.io/zone`) or in node pools (`"+
-			ir.LabelNodePool+"`). Terms about the pods of other teams are refused, because they keep these pods off ",
-		"nodes. On capacities that scale, pods that cannot share a node with each other must request at least half ",
-		"of it.")
+			ir.LabelNodePool+"`). The policies refuse terms that match pods of other teams, because such terms can ",
+		"block those pods. On capacities that scale, pods that cannot share a node with each other must request at ",
+		"least half of it.")
 	if p.AnyCapacity(ir.Capacity.HasAccelerators) {
 		d.Para("To get one pod for each node, request all accelerators of the node.")
 	}
@@ -423,13 +424,12 @@ func explainQueued(d *document, p *ir.Platform) {
 		retries = append(retries, string(codeSpan(c.Name))+": "+strconv.Itoa(c.Retries)+" retries")
 	}
 	if len(names) > 0 {
-		d.Para("In a queue that has ", codeList(names), " the Job or JobSet also needs the annotation ",
+		d.Para("In a queue with quota for ", codeList(names), ", the Job or JobSet also requires the annotation ",
 			codeSpan(ir.AnnotationMaxRun),
-			". Its value is the number of seconds for which the job needs the nodes, as a string. All nodes start at "+
-				"once, ",
-			"and the job has them alone, even if its pods do not fill them. When the time is over, the nodes are "+
-				"removed, and ",
-			"Kueue deactivates a job that still runs.")
+			". Its value is the number of seconds for which the job needs the nodes, in quotes: `\"3600\"` is one "+
+				"hour. All nodes start at the same time, and no other job runs on them, even if the job's pods do not "+
+				"fill them.")
+		d.Warning("When the time has expired, GKE removes the nodes, and Kueue deactivates the job if it still runs.")
 		d.Para("Google Cloud keeps the request for the nodes until all of them are available; this can take hours. ",
 			"If the request fails, for example because the node pool has reached its maximum, Kueue repeats it after ",
 			"1, 2, 4, 8 and 16 minutes, and then every ", markup(strconv.Itoa(ir.RetryMaxSeconds/60)),

@@ -50,20 +50,20 @@ func listRefused(d *document, p *ir.Platform) {
 			"Jobs"},
 	}, sharesRefused(p), schedulerOf(p).refused, [][]markup{
 		{"`exceeded quota: " + ir.TeamQuota + "`", "for jobs and other objects: delete some that have ended, or set " +
-			"`ttlSecondsAfterFinished` so that they delete themselves. For pods with accelerators: wait, because " +
+			"`ttlSecondsAfterFinished` so that Kubernetes deletes them. For pods with accelerators: wait, because " +
 			"your team's terminating pods still hold them; the job retries by itself"},
 		{"`field is immutable`", "delete the job and submit it again"},
 		{"`cannot create resource`, `cannot patch resource`", "you may not create this: see below"},
 		{"`violates PodSecurity`", "the Job exists, but its pods are refused: " +
-			"`kubectl describe jobs -n \"$NAMESPACE\"` has the message. Remove the settings that it names. A line " +
-			"that begins with `Warning` refuses nothing"},
+			"`kubectl describe jobs -n \"$NAMESPACE\"` has the message. Remove the settings that it names. Lines " +
+			"that begin with `Warning` are informational"},
 	})
 	if _, onTheNode := nodeAccess(p); onTheNode {
 		rows = append(rows, []markup{codeSpan(p.ClusterScopedName("pods-keep-off-the-node")),
 			"the same: remove the settings that the message names"})
 	}
 	d.Table([]markup{"Part of the message", "What to do"}, rows)
-	d.Para("The policies refuse the same to administrators. An administrator can allow some of the refused fields to ",
+	d.Para("The policies also apply to administrators. An administrator can allow some of the refused fields to ",
 		"your team with `allow` in the blueprint.")
 	d.Para("Members of a team also have no right to create Secrets, PersistentVolumeClaims, or pods without a job, ",
 		"and no right to run `kubectl exec`. Administrators have these rights: ask one of them.")

@@ -34,7 +34,7 @@ func kueueWaits(d *document, p *ir.Platform) {
 		`kubectl get workloads -n "$NAMESPACE"`,
 		`kubectl describe workloads --show-events=true -n "$NAMESPACE" `+
 			words.ShellArgument(workloadPrefix(kind, name)))
-	tooMuch := markup("the queue has become smaller than the job")
+	tooMuch := markup("an administrator has reduced the quota of the queue below the requests of the job")
 	if p.AnyCapacity(ir.Capacity.SlicesOff) {
 		tooMuch += ", or the job needs TPU slices, and there are none now"
 	}
@@ -43,7 +43,7 @@ func kueueWaits(d *document, p *ir.Platform) {
 		return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return q.Strategy == ir.StrictFIFO })
 	}) {
 		rows = append(rows, []markup{"no message about quota, only `Not all pods are ready or succeeded`",
-			"an older job of the queue waits, and jobs start strictly in their order",
+			"a job before yours does not fit yet, and the queue starts its jobs strictly in their order",
 			"wait; the last command of this section lists the jobs in their order"})
 	}
 	rows = append(rows, [][]markup{
