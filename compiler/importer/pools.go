@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/gke"
 )
 
 // pool is a node pool of a cluster, or of a blueprint of Cluster Toolkit.
@@ -222,111 +223,6 @@ func driverOf(version string) string {
 	return ""
 }
 
-// poolRow says what becomes of a setting of a node pool.
-type poolRow struct {
-	path        string // in gcloud's JSON, with dots
-	becomes     string // "HW" stands for the hardware, "CAP" for the capacity
-	status      Status
-	consequence string
-	unset       []any // values that say nothing
-}
-
-// poolRows returns the table of the settings of a node pool as gcloud prints it. Facts
-// such as the status, and settings that every node pool of batchwright has, are omitted.
-func poolRows() []poolRow {
-	const capacity = "CAP"
-	return []poolRow{
-		{path: "config.machineType", becomes: "HW.machine", status: Exact},
-		{path: "config.accelerators", becomes: "HW", status: Exact},
-		{path: "config.diskSizeGb", becomes: "HW.disk.sizeGiB", status: Exact},
-		{path: "config.diskType", becomes: "HW.disk.type", status: Exact},
-		{path: "config.ephemeralStorageLocalSsdConfig.localSsdCount", becomes: "HW.localSSDs", status: Exact},
-		{path: "config.spot", becomes: capacity + ".consumption", status: Exact, unset: []any{false}},
-		{
-			path: "config.preemptible", becomes: capacity + ".consumption", status: Approximated, unset: []any{false},
-			consequence: "Spot nodes replace preemptible nodes, which end after 24 hours",
-		},
-		{path: "config.flexStart", becomes: capacity + ".consumption", status: Exact, unset: []any{false}},
-		{path: "config.maxRunDuration", becomes: capacity + ".consumption", status: Exact, unset: []any{"", "0s"}},
-		{
-			path: "config.reservationAffinity.consumeReservationType", becomes: capacity + ".consumption",
-			status: Exact, unset: []any{"NO_RESERVATION"},
-		},
-		{path: "queuedProvisioning.enabled", becomes: capacity + ".consumption", status: Exact, unset: []any{false}},
-		{path: "locations", becomes: capacity + ".zones", status: Exact},
-		{path: "autoscaling.enabled", becomes: capacity, status: Exact, unset: []any{false}},
-		{
-			path: "placementPolicy.type", becomes: capacity + ".placement", status: Exact,
-			unset: []any{"TYPE_UNSPECIFIED"},
-		},
-		{path: "placementPolicy.tpuTopology", becomes: "HW.topology", status: Exact},
-		{
-			path: "config.labels", becomes: capacity, status: Approximated,
-			consequence: "the nodes have the labels of the capacity instead",
-		},
-		{
-			path: "config.taints", becomes: capacity, status: Approximated,
-			consequence: "the nodes have the taints of the capacity instead",
-		},
-		{
-			path: "config.serviceAccount", status: Approximated,
-			consequence: "the nodes have a service account of the platform", unset: []any{"default"},
-		},
-		{
-			path: "config.bootDiskKmsKey", becomes: "security.kmsKey", status: Approximated,
-			consequence: "the key encrypts the boot disks of all node pools of the platform",
-		},
-		{
-			path: "config.imageType", status: NoPart, consequence: "the nodes have Container-Optimized OS",
-			unset: []any{"COS_CONTAINERD"},
-		},
-		{
-			path: "config.resourceLabels", status: NoPart, consequence: "the nodes have the labels of the platform",
-		},
-		{path: "config.tags", status: NoPart, consequence: "firewall rules for these tags do not reach the nodes"},
-		{path: "config.resourceManagerTags", status: NoPart, consequence: "policies for these tags do not reach the " +
-			"nodes"},
-		{path: "config.kubeletConfig", status: NoPart, consequence: "the kubelet has GKE's defaults"},
-		{path: "config.linuxNodeConfig", status: NoPart, consequence: "the kernel has GKE's defaults"},
-		{path: "config.containerdConfig", status: NoPart, consequence: "containerd has GKE's defaults"},
-		{
-			path: "config.advancedMachineFeatures", status: NoPart,
-			consequence: "the machines have Compute Engine's defaults, such as two threads for each core",
-		},
-		{path: "config.minCpuPlatform", status: NoPart, consequence: "Compute Engine chooses the CPU platform"},
-		{path: "config.localNvmeSsdBlockConfig", status: NoPart, consequence: "local SSDs hold ephemeral storage"},
-		{path: "config.secondaryBootDisks", status: NoPart, consequence: "the nodes have no images preloaded"},
-		{path: "config.sandboxConfig", status: NoPart, consequence: "the nodes have no GKE Sandbox"},
-		{path: "config.confidentialNodes", status: NoPart, consequence: "the nodes are not confidential"},
-		{path: "config.soleTenantConfig", status: NoPart, consequence: "the nodes share hosts with others"},
-		{
-			path: "config.shieldedInstanceConfig.enableSecureBoot", status: Approximated, unset: []any{true},
-			consequence: "the nodes have secure boot: drivers must be signed",
-		},
-		{
-			path: "maxPodsConstraint.maxPodsPerNode", status: NoPart, unset: []any{json.Number("110"), "110"},
-			consequence: "a node has at most 110 pods",
-		},
-		{
-			path: "management.autoUpgrade", status: Approximated, unset: []any{true},
-			consequence: "GKE upgrades the nodes in the maintenance window",
-		},
-		{
-			path: "management.autoRepair", status: Approximated, unset: []any{true},
-			consequence: "GKE repairs all nodes except flex-start nodes",
-		},
-		{
-			path: "upgradeSettings.blueGreenSettings", status: NoPart, consequence: "upgrades replace the nodes one " +
-				"by one",
-		},
-		{
-			path: "networkConfig.podRange", status: NoPart, consequence: "pods have addresses of the cluster's own " +
-				"range",
-			unset: []any{""},
-		},
-	}
-}
-
 // reportPool reports the settings of a pool from which a capacity is made.
 func (d *design) reportPool(c *capacity) {
 	p := c.pool
@@ -340,23 +236,37 @@ func (d *design) reportPool(c *capacity) {
 		d.reportPoolModule(c)
 		return
 	}
-	for _, row := range poolRows() {
-		v := at(p.raw, strings.Split(row.path, ".")...)
-		if v == nil || saysNothing(v) || slices.Contains(row.unset, v) ||
-			row.path == "networkConfig.podRange" && v == d.podRange() {
+	for _, a := range gke.Arguments(gke.NodePool) {
+		if a.Field == "" && a.Instead == "" {
 			continue
 		}
-		becomes := c.paths().Replace(row.becomes)
-		status, consequence := row.status, row.consequence
-		if replaced := d.replacedSetting(c, row.path); replaced != "" {
+		key := gke.KeyPath(gke.NodePool, a)
+		v := at(p.raw, strings.Split(key, ".")...)
+		if v == nil || saysNothing(v) || slices.Contains(a.Unset, v) ||
+			key == "networkConfig.podRange" && v == d.podRange() {
+			continue
+		}
+		status, consequence := statusOf(a), a.Instead
+		if replaced := d.replacedSetting(c, key); replaced != "" {
 			status, consequence = Approximated, replaced
 		}
 		p.fields = append(p.fields,
-			FieldReport{Field: row.path, Status: status, Becomes: becomes, Consequence: consequence})
+			FieldReport{Field: key, Status: status, Becomes: c.paths().Replace(a.Field), Consequence: consequence})
 	}
 	if p.max == 0 && !c.fillCount {
 		p.exact("initialNodeCount", "capacity."+c.name)
 	}
+}
+
+// statusOf returns what becomes of an argument of a node pool.
+func statusOf(a gke.Argument) Status {
+	switch {
+	case a.Is(gke.Approximated):
+		return Approximated
+	case a.Field == "":
+		return NoPart
+	}
+	return Exact
 }
 
 // saysNothing reports whether a setting of a node pool is empty, or has only labels that

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/terraform"
 	"github.com/batchwright/batchwright/golden/check"
 	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/fixture"
@@ -134,8 +134,8 @@ func TestTakeOverKeeps(t *testing.T) {
 		if !strings.Contains(pools, "ignore_changes = [initial_node_count, node_config[0]."+argument+"]\n") {
 			t.Errorf("keep %q: Terraform does not ignore node_config[0].%s", setting, argument)
 		}
-		if !slices.ContainsFunc(terraform.ReplacingArguments("google_container_node_pool"),
-			func(a terraform.Argument) bool { return a.Path == "node_config."+argument }) {
+		if !slices.ContainsFunc(gke.Replacements("google_container_node_pool"),
+			func(a gke.Replacement) bool { return a.Path == "node_config."+argument }) {
 			t.Errorf("keep %q: a change of %s replaces no pool", setting, argument)
 		}
 	}
@@ -160,7 +160,7 @@ func TestTakeOverPage(t *testing.T) {
 			"node_config."+o.NodeConfig)
 	}
 	for kind, known := range covered {
-		for _, a := range terraform.ReplacingArguments(kind) {
+		for _, a := range gke.Replacements(kind) {
 			listed := false
 			for path := a.Path; path != ""; path = path[:max(0, strings.LastIndex(path, "."))] {
 				listed = listed || strings.Contains(page, "`"+path+"`") || slices.Contains(known, path) &&

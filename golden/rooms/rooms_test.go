@@ -33,7 +33,8 @@ var rooms = map[string][]string{
 	},
 	"compiler/cost":         {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain":      {},
-	"compiler/importer":     {"compiler/catalog", "compiler/diag", "compiler/words"},
+	"compiler/gke":          {},
+	"compiler/importer":     {"compiler/catalog", "compiler/diag", "compiler/gke", "compiler/words"},
 	"compiler/lower":        {"schema", "compiler/catalog", "compiler/ir", "compiler/trace", "compiler/words"},
 	"compiler/trace":        {"schema"},
 	"compiler/trace/export": {"compiler/ir", "compiler/trace"},
@@ -84,14 +85,12 @@ var rooms = map[string][]string{
 	"emit/review/delta": {},
 	// compiler/importer reads the exports.
 	"emit/review/live": {
-		"compiler/diag", "compiler/importer", "compiler/ir", "compiler/words", "emit", "emit/review/delta",
-		"emit/review/objects",
+		"compiler/diag", "compiler/gke", "compiler/importer", "compiler/ir", "compiler/words", "emit",
+		"emit/review/delta", "emit/review/objects",
 	},
-	// emit/terraform holds the table of the arguments that replace a resource, next
-	// to the code that sets them.
 	"emit/review/objects": {
-		"compiler/console", "compiler/ir", "compiler/words", "emit", "emit/losses", "emit/review/delta",
-		"emit/terraform",
+		"compiler/console", "compiler/gke", "compiler/ir", "compiler/words", "emit", "emit/losses",
+		"emit/review/delta",
 	},
 	"emit/review/summary": {"compiler/ir", "compiler/words", "emit/losses", "emit/monitoring", "emit/review/delta"},
 

@@ -62,6 +62,7 @@ var optionFiles = map[string]string{
 	"compiler/lower/demand.go":          "the system pool is on demand, and a note on what is not verified",
 	"emit/kubernetes/computeclasses.go": "the type of a ComputeClass's priority has fields for some options",
 	"emit/monitoring/panels.go":         "explains the values of a label and a metric of GKE",
+	"compiler/gke/node_pool.go":         "the arguments of node pools, of which some ask for an option",
 	"compiler/importer/capacities.go":   "recognizes options in labels of nodes, and writes their fields",
 	"compiler/importer/pools.go":        "recognizes options in the settings of node pools",
 	"compiler/importer/queues.go":       "a queued option has an admission check",

@@ -9,17 +9,12 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/objects"
-)
-
-// Types of Terraform resources.
-const (
-	typeCluster = "google_container_cluster"
-	typePool    = "google_container_node_pool"
 )
 
 // isOurCluster reports whether a path in an export can be the path of the platform's
@@ -55,11 +50,11 @@ func (c *comparison) compareGoogle() error {
 	case len(clusters) == 0:
 		c.skip("the cluster", "the exports have only node pools", c.describeCommand())
 	default:
-		if err := c.compareResources(typeCluster, clusterRows(), clusters); err != nil {
+		if err := c.compareResources(gke.Cluster, clusters); err != nil {
 			return err
 		}
 	}
-	if err := c.compareResources(typePool, poolRows(), pools); err != nil {
+	if err := c.compareResources(gke.NodePool, pools); err != nil {
 		return err
 	}
 	if c.created > 0 {
@@ -82,16 +77,16 @@ func (c *comparison) ownResources(all []importer.Exported) map[string]importer.E
 }
 
 // compareResources compares the resources of a type with the resources that run.
-func (c *comparison) compareResources(kind string, rows []settingRow, running map[string]importer.Exported) error {
+func (c *comparison) compareResources(kind string, running map[string]importer.Exported) error {
 	all, err := objects.CompareRunning(c.Tree, objects.Type{
-		Name: kind, Settings: settingsOf(rows),
+		Name: kind, Settings: settingsOf(kind),
 		Running: func(name string) (objects.Settings, []string, bool) {
 			o, ok := running[name]
 			if !ok {
 				return objects.Settings{}, nil, false
 			}
-			s, unknown := readSettings(rows, o.Fields)
-			if kind == typePool && valueBelow(o.Fields, []string{"autoscaling", "enabled"}) == true {
+			s, unknown := readSettings(kind, o.Fields)
+			if kind == gke.NodePool && valueBelow(o.Fields, []string{"autoscaling", "enabled"}) == true {
 				unknown = append(unknown, "node_count") // the autoscaler sizes the pool
 			}
 			return s, unknown, true
@@ -113,7 +108,7 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 		case r.Replacement != nil:
 			c.out.Replacements = append(c.out.Replacements, *r.Replacement)
 			c.reportReplacement(kind, running[r.Name], r)
-		case kind == typePool && r.Change.Op == delta.Changed && recreatesNodes(r.Change.Fields):
+		case kind == gke.NodePool && r.Change.Op == delta.Changed && recreatesNodes(r.Change.Fields):
 			r.Change.Note = "GKE recreates the nodes one after the other, which stops the jobs on them"
 		}
 		if r.Change.Op != "" {
@@ -130,7 +125,7 @@ func (c *comparison) compareResources(kind string, rows []settingRow, running ma
 
 // nounOf returns the noun for a resource of a type.
 func nounOf(kind string) string {
-	if kind == typeCluster {
+	if kind == gke.Cluster {
 		return "cluster"
 	}
 	return "node pool"
@@ -138,7 +133,7 @@ func nounOf(kind string) string {
 
 // takesOver reports whether the build imports a resource into Terraform's state.
 func (c *comparison) takesOver(kind, name string) bool {
-	if kind == typeCluster {
+	if kind == gke.Cluster {
 		return c.Plan.Cluster.TakeOver != nil
 	}
 	return slices.Contains(c.Plan.TakenOverPools(), name)
@@ -146,7 +141,9 @@ func (c *comparison) takesOver(kind, name string) bool {
 
 // recreatesNodes reports whether GKE recreates the nodes of a pool for a change.
 func recreatesNodes(fields []objects.Field) bool {
-	return slices.ContainsFunc(recreating, func(path string) bool { return changes(fields, path) })
+	return slices.ContainsFunc(gke.Arguments(gke.NodePool), func(a gke.Argument) bool {
+		return a.Is(gke.Recreates) && changes(fields, a.Path)
+	})
 }
 
 // isRunning reports whether a cluster or a node pool may have nodes.
@@ -168,7 +165,7 @@ func isRunning(o importer.Exported) bool {
 
 // reportReplacement adds a finding for a resource that runs and would be replaced.
 func (c *comparison) reportReplacement(kind string, o importer.Exported, r objects.Running) {
-	if kind == typePool && !isRunning(o) {
+	if kind == gke.NodePool && !isRunning(o) {
 		return
 	}
 	var reasons []string
@@ -182,7 +179,7 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 		Help: "describe the pool as it runs, or give the capacity another name: the pool then stays, and gets no " +
 			"new jobs",
 	}
-	if kind == typeCluster {
+	if kind == gke.Cluster {
 		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
 		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
 		finding.Related[0].Message = "the cluster that runs"

@@ -1,9 +1,6 @@
 package live
 
 import (
-	"encoding/json"
-	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,27 +10,27 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/batchwright/batchwright/emit/terraform"
+	"github.com/batchwright/batchwright/compiler/gke"
 )
 
 // notCompared are the arguments of the folder that have no row, by the reason.
 var notCompared = map[string][]string{
 	"identifies the resource": {
-		typeCluster + ".name", typeCluster + ".location", typePool + ".name", typePool + ".cluster",
-		typePool + ".location",
+		gke.Cluster + ".name", gke.Cluster + ".location", gke.NodePool + ".name", gke.NodePool + ".cluster",
+		gke.NodePool + ".location",
 	},
-	"exists only in Terraform": {typeCluster + ".deletion_protection", typeCluster + ".remove_default_node_pool"},
+	"exists only in Terraform": {gke.Cluster + ".deletion_protection", gke.Cluster + ".remove_default_node_pool"},
 	"applies only at the creation": {
-		typeCluster + ".min_master_version", typeCluster + ".node_config", typePool + ".initial_node_count",
-		typeCluster + ".maintenance_policy.recurring_window.start_time",
-		typeCluster + ".maintenance_policy.recurring_window.end_time",
+		gke.Cluster + ".min_master_version", gke.Cluster + ".node_config", gke.NodePool + ".initial_node_count",
+		gke.Cluster + ".maintenance_policy.recurring_window.start_time",
+		gke.Cluster + ".maintenance_policy.recurring_window.end_time",
 	},
 	"not printed by gcloud as it was set": {
-		typeCluster + ".node_pool_defaults", typeCluster + ".node_pool_auto_config",
-		typeCluster + ".maintenance_policy.maintenance_exclusion", typeCluster + ".notification_config",
-		typeCluster + ".cluster_autoscaling.auto_provisioning_defaults.management",
-		typeCluster + ".cluster_autoscaling.auto_provisioning_defaults.upgrade_settings",
-		typeCluster + ".cluster_autoscaling.auto_provisioning_defaults.shielded_instance_config",
+		gke.Cluster + ".node_pool_defaults", gke.Cluster + ".node_pool_auto_config",
+		gke.Cluster + ".maintenance_policy.maintenance_exclusion", gke.Cluster + ".notification_config",
+		gke.Cluster + ".cluster_autoscaling.auto_provisioning_defaults.management",
+		gke.Cluster + ".cluster_autoscaling.auto_provisioning_defaults.upgrade_settings",
+		gke.Cluster + ".cluster_autoscaling.auto_provisioning_defaults.shielded_instance_config",
 	},
 }
 
@@ -58,13 +55,10 @@ func TestRowsCoverTheFolder(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	rows := map[string]map[string]bool{typeCluster: {}, typePool: {}}
-	for kind, list := range map[string][]settingRow{typeCluster: clusterRows(), typePool: poolRows()} {
-		for _, r := range list {
-			if rows[kind][r.path] {
-				t.Errorf("%s has two rows for %s", kind, r.path)
-			}
-			rows[kind][r.path] = true
+	rows := map[string]map[string]bool{gke.Cluster: {}, gke.NodePool: {}}
+	for kind, paths := range rows {
+		for _, a := range gke.Arguments(kind) {
+			paths[a.Path] = !a.Is(gke.Uncompared)
 		}
 	}
 	var except []string
@@ -98,61 +92,19 @@ func TestRowsCoverTheFolder(t *testing.T) {
 	}
 }
 
-type schemaBlock struct {
-	Attributes map[string]struct{ Optional, Computed, Required bool }
-	BlockTypes map[string]struct{ Block schemaBlock } `json:"block_types"`
-}
-
-// TestRowsOfTheProvider: the rows name arguments that the provider has, and the arguments
-// that it computes.
-func TestRowsOfTheProvider(t *testing.T) {
-	var doc struct {
-		Providers map[string]struct {
-			Resources map[string]struct{ Block schemaBlock } `json:"resource_schemas"`
-		} `json:"provider_schemas"`
-	}
-	var forceNew map[string][]string
-	for name, into := range map[string]any{"google-schema.json": &doc, "force-new.json": &forceNew} {
-		content, err := os.ReadFile(filepath.Join("../../../golden/testdata/provider", name))
-		if err := errors.Join(err, json.Unmarshal(content, into)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resources := doc.Providers["registry.terraform.io/hashicorp/google"].Resources
-	for kind, rows := range map[string][]settingRow{typeCluster: clusterRows(), typePool: poolRows()} {
-		settings := settingsOf(rows)
-		for _, r := range rows {
-			names := strings.Split(r.path, ".")
-			block, ok := resources[kind].Block, true
-			for i, name := range names {
-				if i == len(names)-1 && !r.block {
-					break
-				}
-				next, found := block.BlockTypes[name]
-				block, ok = next.Block, ok && found
+// TestReplacementsAreCompared holds that everything that replaces a resource is compared, or
+// that the list says why not.
+func TestReplacementsAreCompared(t *testing.T) {
+	for _, kind := range []string{gke.Cluster, gke.NodePool} {
+		settings := settingsOf(kind)
+		for _, a := range slices.Concat(gke.Replacements(kind), gke.ForeignReplacements(kind)) {
+			_, compared := settings[a.Path]
+			for _, paths := range notCompared {
+				compared = compared || slices.ContainsFunc(paths, func(e string) bool {
+					return strings.HasPrefix(kind+"."+a.Path+".", e+".")
+				})
 			}
-			a, isArgument := block.Attributes[names[len(names)-1]]
-			switch {
-			case r.path == "description": // the schema omits all arguments of this name
-			case !ok, !r.block && !isArgument:
-				t.Errorf("%s has no %s", kind, r.path)
-			case !r.block && r.Computed != (a.Optional && a.Computed):
-				t.Errorf("%s: %s is computed: %t", kind, r.path, !r.Computed)
-			}
-			for i := range names[1:] {
-				if _, ok := settings[strings.Join(names[:i+1], ".")]; !ok {
-					t.Errorf("%s has no row for the block around %s", kind, r.path)
-				}
-			}
-		}
-		// Everything that replaces a resource is compared.
-		known := slices.Collect(maps.Keys(settings))
-		for _, a := range slices.Concat(terraform.ReplacingArguments(kind), terraform.ForeignArguments(kind)) {
-			if !slices.ContainsFunc(known, func(path string) bool { return path == a.Path }) &&
-				!slices.ContainsFunc(slices.Collect(maps.Values(notCompared)), func(paths []string) bool {
-					return slices.ContainsFunc(paths,
-						func(e string) bool { return strings.HasPrefix(kind+"."+a.Path+".", e+".") })
-				}) {
+			if !compared {
 				t.Errorf("%s: %s replaces the resource, and is not compared", kind, a.Path)
 			}
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/losses"
-	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // Effects is what Terraform does to resources that exist before a change. The lists start
@@ -322,16 +322,16 @@ func replacingFields(s *managed, was, is *instance, triggered bool) []Field {
 	if all {
 		return nil
 	}
-	table := terraform.ReplacingArguments(s.kind)
+	table := gke.Replacements(s.kind)
 	if !triggered {
-		table = slices.DeleteFunc(slices.Clone(table), func(a terraform.Argument) bool { return a.Triggered })
+		table = slices.DeleteFunc(slices.Clone(table), func(a gke.Replacement) bool { return a.Triggered })
 	}
 	return forcingFields(table, ignored, was, is)
 }
 
 // forcingFields returns the differences of two instances in the arguments of a table,
 // except arguments whose changes are ignored, sorted by path.
-func forcingFields(table []terraform.Argument, ignored []string, was, is *instance) []Field {
+func forcingFields(table []gke.Replacement, ignored []string, was, is *instance) []Field {
 	var out []Field
 	for _, a := range table {
 		if !slices.ContainsFunc(ignored, func(path string) bool {
@@ -411,7 +411,7 @@ func ignoredChanges(body *hclsyntax.Body) (paths []string, all bool) {
 // argumentDifferences returns the differences of two blocks in the argument a. rest
 // is the path from the blocks to the argument, and at the path of the blocks. A nil
 // block is a missing one.
-func argumentDifferences(a terraform.Argument, was, is *arguments, rest []string, at string) []Field {
+func argumentDifferences(a gke.Replacement, was, is *arguments, rest []string, at string) []Field {
 	name := rest[0]
 	if at != "" {
 		at += "."

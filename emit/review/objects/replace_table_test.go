@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/emit"
-	"github.com/batchwright/batchwright/emit/terraform"
 	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
@@ -79,14 +79,14 @@ func TestReplacingArguments(t *testing.T) {
 		t.Fatalf("golden folders have %d types of resources", len(used))
 	}
 	for kind, paths := range used {
-		list := terraform.ReplacingArguments(kind)
+		list := gke.Replacements(kind)
 		for _, path := range forceNew[kind] {
-			if paths[path] && !slices.ContainsFunc(list, func(a terraform.Argument) bool { return a.Path == path }) {
+			if paths[path] && !slices.ContainsFunc(list, func(a gke.Replacement) bool { return a.Path == path }) {
 				t.Errorf("%s: %s is not in the table", kind, path)
 			}
 		}
 		for i, a := range list {
-			if slices.ContainsFunc(list[:i], func(other terraform.Argument) bool { return a.Path == other.Path }) {
+			if slices.ContainsFunc(list[:i], func(other gke.Replacement) bool { return a.Path == other.Path }) {
 				t.Errorf("%s: %s is in the table twice", kind, a.Path)
 			}
 			switch forces := slices.Contains(forceNew[kind], a.Path); {
@@ -102,46 +102,6 @@ func TestReplacingArguments(t *testing.T) {
 			var list []json.RawMessage
 			if json.Unmarshal(attribute.Type, &list) == nil && len(list) > 0 && string(list[0]) == `"list"` {
 				t.Errorf("%s: %s is a list, and compared as a set", kind, a.Path)
-			}
-		}
-	}
-}
-
-// TestForeignArguments checks the arguments that Files never sets against the provider's
-// schema: each replaces a node pool or a cluster, the provider computes none of them, and
-// together with the arguments that Files sets they are all.
-func TestForeignArguments(t *testing.T) {
-	var forceNew map[string][]string
-	readFact(t, "force-new.json", &forceNew)
-	schema := readSchema(t)
-	// The provider computes these blocks, which the schema does not say. Source: the
-	// provider's own code, resource_container_cluster.go and resource_container_node_pool.go.
-	// It keeps the value of create_pod_range, which the API does not return.
-	for kind, kept := range map[string][]string{
-		"google_container_cluster": {
-			"confidential_nodes", "ip_allocation_policy",
-			// The importer refuses an Autopilot cluster, and pools are resources of their own.
-			"enable_autopilot", "node_pool", "node_config",
-		},
-		"google_container_node_pool": {
-			"node_config.confidential_nodes", "network_config.pod_cidr_overprovision_config",
-			"network_config.create_pod_range",
-		},
-	} {
-		foreign := terraform.ForeignArguments(kind)
-		known := slices.Concat(terraform.ReplacingArguments(kind), foreign)
-		for _, a := range foreign {
-			if !slices.Contains(forceNew[kind], a.Path) ||
-				schema[kind].Block.attribute(strings.Split(a.Path, ".")).Computed {
-				t.Errorf("%s: %s replaces nothing", kind, a.Path)
-			}
-		}
-		for _, path := range forceNew[kind] {
-			a := schema[kind].Block.attribute(strings.Split(path, "."))
-			isBelow := func(around string) bool { return path == around || strings.HasPrefix(path, around+".") }
-			if !a.Computed && !slices.ContainsFunc(kept, isBelow) &&
-				!slices.ContainsFunc(known, func(a terraform.Argument) bool { return isBelow(a.Path) }) {
-				t.Errorf("%s: %s replaces a resource that sets it, and is in no table", kind, path)
 			}
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/batchwright/batchwright/compiler/console"
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review/delta"
-	"github.com/batchwright/batchwright/emit/terraform"
 )
 
 // Settings are the arguments and blocks of a resource that runs, by the names that
@@ -111,7 +111,7 @@ func (r *root) compareRunning(kind Type, s *managed, i *instance, plan *ir.Platf
 	if out.Change.Fields = c.differences("", &was, &is); len(out.Change.Fields) > 0 {
 		out.Change.Op = delta.Changed
 	}
-	table := slices.Concat(terraform.ReplacingArguments(s.kind), terraform.ForeignArguments(s.kind))
+	table := slices.Concat(gke.Replacements(s.kind), gke.ForeignReplacements(s.kind))
 	because := forcingFields(table, ignored, &instance{arguments: was}, &instance{arguments: is})
 	if len(because) > 0 {
 		nodes, workloads := dependentsOf(plan, s.kind, name)
