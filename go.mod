@@ -8,7 +8,6 @@ require (
 	github.com/GoogleCloudPlatform/gke-networking-api v0.2.10 // the objects' own Go types
 	github.com/agext/levenshtein v1.2.1 // did you mean
 	github.com/google/go-cmp v0.7.0 // comparisons in tests
-	github.com/grafana/grafana-foundation-sdk/go v0.0.18 // Grafana's own dashboard types
 	github.com/hashicorp/hcl/v2 v2.25.0 // writing and checking Terraform
 	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test

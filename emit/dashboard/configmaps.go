@@ -46,7 +46,7 @@ func grafanaFiles(p *ir.Platform, boards []monitoring.Board) ([]emit.File, error
 	}
 	var files []emit.File
 	for _, b := range boards {
-		content, err := grafanaJSON(p, b, boards)
+		content, err := boardJSON(newGrafanaBoard(p, b, boards))
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	boards := monitoring.Boards(p)
 	var files []emit.File
 	for _, b := range boards {
-		content, err := boardJSON(cloudDashboard(b, p.Project), inOrder)
+		content, err := boardJSON(cloudDashboard(b, p.Project))
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %s for Cloud Monitoring: %w", b.File, err)
 		}

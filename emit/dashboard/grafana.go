@@ -2,19 +2,7 @@ package dashboard
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
-
-	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
-	"github.com/grafana/grafana-foundation-sdk/go/common"
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
-	gaugepanel "github.com/grafana/grafana-foundation-sdk/go/gauge"
-	heatmappanel "github.com/grafana/grafana-foundation-sdk/go/heatmap"
-	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
-	"github.com/grafana/grafana-foundation-sdk/go/stat"
-	tablepanel "github.com/grafana/grafana-foundation-sdk/go/table"
-	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/monitoring"
@@ -36,102 +24,65 @@ var grafanaNotation = monitoring.Notation{
 	Window: "$__rate_interval",
 }
 
-// grafanaJSON renders a board for Grafana, with a row for each section. Keys are
-// sorted, as in Grafana's own export.
-func grafanaJSON(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) ([]byte, error) {
-	//lint:ignore SA1019 The sidecar loads the classic schema; version 2 is a resource of Grafana's API.
-	builder := dashboard.NewDashboardBuilder(b.Title).
-		Uid(p.Name+"-"+b.File).
-		Description(b.Description).
-		Tags([]string{string(p.Scheduler), p.Name, b.File}).
-		Time("now-6h", "now").
-		Refresh("1m").
-		Tooltip(dashboard.DashboardCursorSyncCrosshair)
-	for _, v := range grafanaVariables(b.Variables) {
-		builder.WithVariable(v)
+// newGrafanaBoard returns a board for Grafana, with a row for each section.
+func newGrafanaBoard(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) grafanaBoard {
+	out := grafanaBoard{
+		Description: b.Description, Editable: true, GraphTooltip: 1, Refresh: "1m", SchemaVersion: 42,
+		Tags: []string{string(p.Scheduler), p.Name, b.File}, Timezone: "browser", Title: b.Title,
+		UID: p.Name + "-" + b.File,
 	}
+	out.Time.From, out.Time.To = "now-6h", "now"
+	out.Templating.List = grafanaVariables(b.Variables)
 	for _, other := range boards {
 		if other.File != b.File {
-			builder.Link(boardLink(p, other))
+			out.Links = append(out.Links, boardLink(p, other))
 		}
 	}
-	id, line := uint32(0), 0
+	id, line := 0, 0
 	for _, s := range b.Sections {
 		id++
-		row := dashboard.NewRowBuilder(s.Title).Id(id).Collapsed(s.Folded).GridPos(gridPos(box{0, line, columns, 1}))
+		row := grafanaRow{
+			Collapsed: s.Folded, GridPos: gridPos(box{0, line, columns, 1}), ID: id, Panels: []any{},
+			Title: s.Title, Type: "row",
+		}
 		places, end := placeBoxes(s.Panels, line+1)
-		var panels []cog.Builder[dashboard.Panel]
+		var panels []any
 		for i, panel := range s.Panels {
 			id++
-			panels = append(panels, grafanaPanel(panel, id, places[i]))
+			panels = append(panels, newGrafanaPanel(panel, id, places[i]))
 		}
 		line = end
-		if !s.Folded {
-			builder.WithRow(row)
+		if s.Folded { // a folded row holds its panels
+			row.Panels, panels = panels, nil
 		}
-		for _, panel := range panels {
-			if s.Folded { // a folded row holds its panels
-				row.WithPanel(panel)
-			} else {
-				builder.WithPanel(panel)
-			}
-		}
-		if s.Folded {
-			builder.WithRow(row)
-		}
-	}
-	built, err := builder.Build()
-	if err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
-	}
-	content, err := boardJSON(plainBoard{built, plainPanels(built.Panels)}, sorted)
-	if err != nil {
-		return nil, fmt.Errorf("dashboard: %s for Grafana: %w", b.File, err)
-	}
-	return content, nil
-}
-
-// plainBoard has the same JSON as the library's type. The library's type marshals each
-// panel by itself, and encoding/json then reads the result again.
-type plainBoard struct {
-	dashboard.Dashboard
-	Panels []any `json:"panels"` // instead of the library's field
-}
-
-// plainPanels returns the panels and rows themselves.
-func plainPanels(panels []dashboard.PanelOrRowPanel) []any {
-	out := make([]any, len(panels))
-	for i, p := range panels {
-		out[i] = p.Panel
-		if p.Panel == nil {
-			out[i] = p.RowPanel
-		}
+		out.Panels = append(append(out.Panels, row), panels...)
 	}
 	return out
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by
 // its tags. The other board shows the same time and cluster.
-func boardLink(p *ir.Platform, to monitoring.Board) cog.Builder[dashboard.DashboardLink] {
-	return dashboard.NewDashboardLinkBuilder(to.Title).
-		Type(dashboard.DashboardLinkTypeDashboards).
-		Tags([]string{p.Name, to.File}).
-		IncludeVars(true).
-		KeepTime(true)
+func boardLink(p *ir.Platform, to monitoring.Board) grafanaLink {
+	return grafanaLink{
+		Title: to.Title, Type: "dashboards", Tags: []string{p.Name, to.File}, IncludeVars: true, KeepTime: true,
+		Placement: "inControlsMenu",
+	}
 }
 
 // grafanaVariables returns the variables that the reader sets above a dashboard. The
 // data source is a variable, so that the file does not name a data source that
 // exists only in one Grafana.
-func grafanaVariables(variables []monitoring.Variable) []cog.Builder[dashboard.VariableModel] {
-	out := []cog.Builder[dashboard.VariableModel]{
-		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
-	}
+func grafanaVariables(variables []monitoring.Variable) []grafanaVariable {
+	source := newVariable("datasource", "datasource", "Data source")
+	source.Query = "prometheus"
+	out := []grafanaVariable{source}
 	for _, v := range variables {
 		switch series := v.Values(grafanaNotation); {
 		case v.Follows != "":
-		case series == "":
-			out = append(out, textBox(v))
+		case series == "": // the reader types the value
+			box := newVariable("textbox", v.Name, v.Title)
+			box.Query, box.Current = v.Chosen[0], chosenValue(v)
+			out = append(out, box)
 		default:
 			out = append(out, labelValues(v, series))
 		}
@@ -139,238 +90,205 @@ func grafanaVariables(variables []monitoring.Variable) []cog.Builder[dashboard.V
 	return out
 }
 
-// textBox returns a variable whose value the reader types.
-func textBox(v monitoring.Variable) *dashboard.TextBoxVariableBuilder {
-	value := chosenValue(v)
-	return dashboard.NewTextBoxVariableBuilder(v.Name).
-		Label(v.Title).
-		DefaultValue(dashboard.StringOrMap{String: value.String}).
-		Current(dashboard.VariableOption{Text: value, Value: value})
+// newVariable returns a variable with Grafana's defaults.
+func newVariable(kind, name, label string) grafanaVariable {
+	return grafanaVariable{
+		Type: kind, Name: name, Label: label, AllowCustomValue: true, AutoCount: 30, AutoMin: "10s",
+	}
 }
 
 // labelValues returns a variable whose values are the values of a label in a set of
 // series.
-func labelValues(v monitoring.Variable, series string) *dashboard.QueryVariableBuilder {
-	query, value := "label_values("+series+", "+v.Label+")", chosenValue(v)
-	builder := dashboard.NewQueryVariableBuilder(v.Name).
-		Label(v.Title).
-		Datasource(promDatasource()).
-		Query(dashboard.StringOrMap{String: &query}).
-		Definition(query).
-		Current(dashboard.VariableOption{Text: value, Value: value}).
-		Refresh(dashboard.VariableRefreshOnDashboardLoad).
-		Sort(dashboard.VariableSortAlphabeticalAsc)
-	if v.Many {
-		builder.Multi(true)
-	}
+func labelValues(v monitoring.Variable, series string) grafanaVariable {
+	source := promDatasource()
+	out := newVariable("query", v.Name, v.Title)
+	out.Query = "label_values(" + series + ", " + v.Label + ")"
+	out.Definition, out.Datasource, out.Current = out.Query, &source, chosenValue(v)
+	out.Refresh, out.Sort, out.Multi = 1, 1, v.Many
 	if v.Without != "" {
-		builder.Regex("/^(?!" + v.Without + "$).*/")
+		out.Regex = "/^(?!" + v.Without + "$).*/"
 	}
-	return builder
+	return out
 }
 
 // chosenValue returns the value of a variable when the board opens.
-func chosenValue(v monitoring.Variable) dashboard.StringOrArrayOfString {
+func chosenValue(v monitoring.Variable) *grafanaCurrent {
 	if v.Many {
-		return dashboard.StringOrArrayOfString{ArrayOfString: v.Chosen}
+		return &grafanaCurrent{v.Chosen, v.Chosen}
 	}
-	return dashboard.StringOrArrayOfString{String: &v.Chosen[0]}
+	return &grafanaCurrent{v.Chosen[0], v.Chosen[0]}
 }
 
-func grafanaPanel(p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.Panel] {
+// newGrafanaPanel returns a panel at a place.
+func newGrafanaPanel(p monitoring.Panel, id int, at box) grafanaPanel {
+	out := grafanaPanel{
+		Datasource: promDatasource(), Description: p.Note, GridPos: gridPos(at), ID: id, RepeatDirection: "h",
+		Title: p.Title,
+	}
+	out.FieldConfig.Overrides = []grafanaOverride{}
+	field := &out.FieldConfig.Defaults
+	field.Color.Mode, field.Color.FixedColor = panelColor(p)
+	field.Thresholds.Mode, field.Thresholds.Steps = "absolute", thresholdSteps(p)
+	field.Unit = p.Unit.Grafana
+	if p.Unit.Whole && p.Shape != monitoring.Table {
+		field.Decimals = new(int)
+	}
+	for i, q := range p.Queries {
+		target := grafanaTarget{
+			RefID: refID(i), Datasource: promDatasource(), EditorMode: "code", Expr: q.PromQL(grafanaNotation),
+			LegendFormat: legendFormat(q), Range: true,
+		}
+		if p.Shape == monitoring.Table {
+			target.Range, target.Instant, target.Format = false, true, "table"
+		}
+		out.Targets = append(out.Targets, target)
+	}
 	switch p.Shape {
 	case monitoring.Number:
-		builder := stat.NewPanelBuilder().
-			GraphMode(common.BigValueGraphModeArea).
-			Orientation(common.VizOrientationAuto).
-			ReduceOptions(lastValue())
-		if p.Thresholds != nil {
-			builder.ColorMode(common.BigValueColorModeBackground)
-		}
-		return withCommon(builder, p, id, at)
+		out.showNumber(p)
 	case monitoring.Gauge:
-		return withCommon(gaugepanel.NewPanelBuilder().
-			Min(0).Max(1).
-			Orientation(common.VizOrientationAuto).
-			ReduceOptions(lastValue()), p, id, at)
+		one := 1
+		field.Min, field.Max = new(int), &one
+		out.Type, out.Options = "gauge", gaugeOptions{
+			MinVizHeight: 75, MinVizWidth: 75, Orientation: "auto", ReduceOptions: lastValue(),
+			ShowThresholdMarkers: true, Sizing: "auto",
+		}
 	case monitoring.Heatmap:
-		return withCommon(heatmapBuilder(p), p, id, at)
+		out.showHeatmap(p)
 	case monitoring.Table:
-		return withCommon(tableBuilder(p), p, id, at)
-	case monitoring.Stack:
-		return withCommon(newChart(p).
-			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).
-			FillOpacity(30), p, id, at)
+		out.showTable(p)
 	default:
-		return withCommon(newChart(p), p, id, at)
+		out.showChart(p)
+	}
+	return out
+}
+
+// showNumber makes the panel one number.
+func (g *grafanaPanel) showNumber(p monitoring.Panel) {
+	color := "value"
+	if p.Thresholds != nil {
+		color = "background"
+	}
+	g.Type, g.Options = "stat", statOptions{
+		ColorMode: color, GraphMode: "area", JustifyMode: "auto", Orientation: "auto",
+		PercentChangeColorMode: "standard", ReduceOptions: lastValue(), TextMode: "auto", WideLayout: true,
 	}
 }
 
-// panelColor returns the colours of a panel. The default of Grafana shows every
-// figure from 80 on in red. A figure is green, yellow or red only if it has
-// thresholds, and the series of a chart have colours of their own.
-func panelColor(p monitoring.Panel) *dashboard.FieldColorBuilder {
-	color := dashboard.NewFieldColorBuilder()
+// panelColor returns the colour mode of a panel, and its colour if it is fixed. The default
+// of Grafana shows every figure from 80 on in red. A figure is green, yellow or red only if
+// it has thresholds, and the series of a chart have colours of their own.
+func panelColor(p monitoring.Panel) (mode, fixed string) {
 	switch p.Shape {
 	case monitoring.Lines, monitoring.Stack:
-		return color.Mode(dashboard.FieldColorModeIdPaletteClassic)
+		return "palette-classic", ""
 	case monitoring.Number, monitoring.Gauge:
 		if p.Thresholds == nil {
-			return color.Mode(dashboard.FieldColorModeIdFixed).FixedColor("blue")
+			return "fixed", "blue"
 		}
 	}
-	return color.Mode(dashboard.FieldColorModeIdThresholds)
+	return "thresholds", ""
 }
 
 // thresholdSteps returns the steps of a panel's colours. The first step has no value.
-func thresholdSteps(p monitoring.Panel) *dashboard.ThresholdsConfigBuilder {
+func thresholdSteps(p monitoring.Panel) []grafanaStep {
 	first := "green"
 	if p.Thresholds == nil {
 		first = "text"
 	}
-	steps := []dashboard.Threshold{{Color: first}}
+	steps := []grafanaStep{{Color: first}}
 	for _, t := range p.Thresholds {
 		color := "yellow"
 		if t.Critical {
 			color = "red"
 		}
-		steps = append(steps, dashboard.Threshold{Value: &t.From, Color: color})
+		steps = append(steps, grafanaStep{color, &t.From})
 	}
-	return dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(steps)
+	return steps
 }
 
-// heatmapBuilder returns a heatmap of percentages with a row for every ten percent.
-func heatmapBuilder(p monitoring.Panel) *heatmappanel.PanelBuilder {
-	return heatmappanel.NewPanelBuilder().
-		Calculate(true).
-		Calculation(common.NewHeatmapCalculationOptionsBuilder().
-			YBuckets(common.NewHeatmapCalculationBucketConfigBuilder().
-				Mode(common.HeatmapCalculationModeSize).Value("10"))).
-		Color(heatmappanel.NewHeatmapColorOptionsBuilder().
-			Mode(heatmappanel.HeatmapColorModeScheme).Scheme("Blues").Steps(64)).
-		YAxis(heatmappanel.NewYAxisConfigBuilder().Unit(p.Unit.Grafana).Min(0).Max(100)).
-		Tooltip(heatmappanel.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle))
+// showHeatmap makes the panel a heatmap of percentages with a row for every ten percent.
+func (g *grafanaPanel) showHeatmap(p monitoring.Panel) {
+	o := heatmapOptions{
+		Calculate: true, CellGap: 1, SelectionMode: "x", ShowValue: "auto", Tooltip: grafanaTooltip{Mode: "single"},
+	}
+	o.Calculation.YBuckets.Mode, o.Calculation.YBuckets.Value = "size", "10"
+	o.Color.Mode, o.Color.Scheme, o.Color.Steps = "scheme", "Blues", 64
+	o.Exemplars.Color = "rgba(255,0,255,0.7)"
+	o.FilterValues.LE = "1e-9"
+	o.Legend.Show = true
+	o.YAxis.Max, o.YAxis.Unit = 100, p.Unit.Grafana
+	g.Type, g.Options, g.FieldConfig.Defaults.Custom = "heatmap", o, struct{}{}
 }
 
 // lastValue reduces a series to one number: its last value.
-func lastValue() *common.ReduceDataOptionsBuilder {
-	return common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})
-}
+func lastValue() grafanaReduce { return grafanaReduce{[]string{"lastNotNull"}} }
 
 // legendWidth is the width of a legend in pixels. Without it, long names leave no room
 // for the chart.
 const legendWidth = 320
 
-// newChart returns a chart with a legend that also shows each series' last and
+// showChart makes the panel a chart with a legend that also shows each series' last and
 // largest value.
-func newChart(p monitoring.Panel) *timeseries.PanelBuilder {
-	builder := timeseries.NewPanelBuilder().
-		Min(0).
-		Legend(common.NewVizLegendOptionsBuilder().
-			ShowLegend(true).
-			DisplayMode(common.LegendDisplayModeTable).
-			Placement(common.LegendPlacementRight).
-			Width(legendWidth).
-			Calcs([]string{"lastNotNull", "max"}).
-			SortBy("Last *").
-			SortDesc(true)).
-		Tooltip(common.NewVizTooltipOptionsBuilder().
-			Mode(common.TooltipDisplayModeMulti).
-			Sort(common.SortOrderDescending))
+func (g *grafanaPanel) showChart(p monitoring.Panel) {
+	o := chartOptions{Tooltip: grafanaTooltip{Mode: "multi", Sort: "desc"}}
+	o.Legend.Calcs, o.Legend.DisplayMode, o.Legend.Placement = []string{"lastNotNull", "max"}, "table", "right"
+	o.Legend.ShowLegend, o.Legend.SortBy, o.Legend.SortDesc = true, "Last *", true
+	o.Legend.Width = legendWidth
+	var custom chartCustom
 	if p.Unit.Whole {
-		builder.AxisSoftMax(1) // otherwise the axis of a series of 0 ends at 100
+		custom.AxisSoftMax = 1 // otherwise the axis of a series of 0 ends at 100
+	}
+	if p.Shape == monitoring.Stack {
+		custom.FillOpacity, custom.Stacking = 30, &grafanaStyle{"normal"}
+	}
+	if p.Thresholds != nil {
+		custom.ThresholdsStyle = &grafanaStyle{"dashed"}
 	}
 	for i, q := range p.Queries {
 		if q.Dashed {
-			builder.OverrideByQuery(refID(i), []dashboard.DynamicConfigValue{
-				{Id: "custom.lineStyle", Value: map[string]any{"fill": "dash", "dash": []int{8, 6}}},
-			})
+			g.override("byFrameRefID", refID(i),
+				grafanaProperty{"custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{8, 6}}})
 		}
 	}
-	if p.Thresholds != nil {
-		builder.ThresholdsStyle(
-			common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
-	}
-	return builder
+	g.Type, g.Options = "timeseries", o
+	g.FieldConfig.Defaults.Min, g.FieldConfig.Defaults.Custom = new(int), custom
 }
 
-// tableBuilder joins the queries by their labels, so that each query becomes a
-// column. It orders and names the columns: first the labels, then the queries.
-func tableBuilder(p monitoring.Panel) *tablepanel.PanelBuilder {
+// override gives the series or columns that a matcher selects other properties.
+func (g *grafanaPanel) override(matcher, options string, properties ...grafanaProperty) {
+	o := grafanaOverride{Properties: properties}
+	o.Matcher.ID, o.Matcher.Options = matcher, options
+	g.FieldConfig.Overrides = append(g.FieldConfig.Overrides, o)
+}
+
+// showTable joins the queries by their labels, so that each query becomes a column. It
+// orders and names the columns: first the labels, then the queries.
+func (g *grafanaPanel) showTable(p monitoring.Panel) {
 	order, names := map[string]any{}, map[string]any{}
 	for i, label := range p.Queries[0].By {
 		order[label], names[label] = i, strings.ReplaceAll(label, "_", " ")
 	}
-	builder := tablepanel.NewPanelBuilder()
 	for i, q := range p.Queries {
 		column := "Value #" + refID(i)
 		order[column], names[column] = len(p.Queries[0].By)+i, q.Name
-		format := []dashboard.DynamicConfigValue{{Id: "unit", Value: p.Unit.Grafana}}
+		format := []grafanaProperty{{"unit", p.Unit.Grafana}}
 		if p.Unit.Whole {
-			format = append(format, dashboard.DynamicConfigValue{Id: "decimals", Value: 0})
+			format = append(format, grafanaProperty{"decimals", 0})
 		}
-		builder.OverrideByName(q.Name, format)
+		g.override("byName", q.Name, format...)
 	}
-	builder.
-		// Without a reducer, the footer violates Grafana's schema.
-		Footer(common.NewTableFooterOptionsBuilder().Reducer([]string{"sum"})).
-		Filterable(true).
-		WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
-		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
-			"excludeByName": map[string]any{"Time": true}, "indexByName": order, "renameByName": names,
-		}})
+	g.Transformations = []grafanaTransform{{"merge", map[string]any{}}, {"organize", map[string]any{
+		"excludeByName": map[string]any{"Time": true}, "indexByName": order, "renameByName": names,
+	}}}
+	o := tableOptions{CellHeight: "sm", ShowHeader: true}
+	o.Footer.Reducer = []string{"sum"} // without a reducer, the footer violates Grafana's schema
 	if p.SortBy != "" {
-		builder.SortBy([]cog.Builder[common.TableSortByFieldState]{
-			common.NewTableSortByFieldStateBuilder().DisplayName(p.SortBy).Desc(!p.Ascending),
-		})
+		o.SortBy = []tableSort{{!p.Ascending, p.SortBy}}
 	}
-	return builder
-}
-
-// panelBuilder is the common interface of the builders of all panel types.
-type panelBuilder[B any] interface {
-	cog.Builder[dashboard.Panel]
-	Id(uint32) B
-	Title(string) B
-	Description(string) B
-	Unit(string) B
-	Decimals(float64) B
-	ColorScheme(cog.Builder[dashboard.FieldColor]) B
-	Thresholds(cog.Builder[dashboard.ThresholdsConfig]) B
-	Datasource(common.DataSourceRef) B
-	GridPos(dashboard.GridPos) B
-	Targets([]cog.Builder[variants.Dataquery]) B
-}
-
-func withCommon[B panelBuilder[B]](builder B, p monitoring.Panel, id uint32, at box) cog.Builder[dashboard.Panel] {
-	var targets []cog.Builder[variants.Dataquery]
-	for i, q := range p.Queries {
-		target := prometheus.NewDataqueryBuilder().
-			RefId(refID(i)).
-			Datasource(promDatasource()).
-			EditorMode(prometheus.QueryEditorModeCode).
-			Expr(q.PromQL(grafanaNotation)).
-			LegendFormat(legendFormat(q))
-		if p.Shape == monitoring.Table {
-			target.Instant().Format(prometheus.PromQueryFormatTable)
-		} else {
-			target.Range()
-		}
-		targets = append(targets, target)
-	}
-	unit := p.Unit.Grafana
-	if p.Shape == monitoring.Table {
-		unit = "string" // of the labels; the columns of the queries have their own
-	}
-	builder = builder.Id(id).Title(p.Title).Unit(unit).Datasource(promDatasource()).
-		ColorScheme(panelColor(p)).Thresholds(thresholdSteps(p)).GridPos(gridPos(at)).Targets(targets)
-	if p.Note != "" {
-		builder = builder.Description(p.Note)
-	}
-	if p.Unit.Whole && p.Shape != monitoring.Table {
-		builder = builder.Decimals(0)
-	}
-	return builder
+	g.Type, g.Options = "table", o
+	g.FieldConfig.Defaults.Custom = tableCustom{Align: "auto", Filterable: true}
+	g.FieldConfig.Defaults.Unit = "string" // of the labels; the columns of the queries have their own
 }
 
 // legendFormat returns the legend of a series: its query and labels.
@@ -388,11 +306,6 @@ func legendFormat(q monitoring.Query) string {
 // refID returns Grafana's name for the i-th query of a panel.
 func refID(i int) string { return string(rune('A' + i)) }
 
-func promDatasource() common.DataSourceRef {
-	kind, variable := "prometheus", "${datasource}"
-	return common.DataSourceRef{Type: &kind, Uid: &variable}
-}
+func promDatasource() grafanaSource { return grafanaSource{"prometheus", "${datasource}"} }
 
-func gridPos(at box) dashboard.GridPos {
-	return dashboard.GridPos{X: uint32(at.x), Y: uint32(at.y), W: uint32(at.w), H: uint32(at.h)}
-}
+func gridPos(at box) grafanaGrid { return grafanaGrid{X: at.x, Y: at.y, W: at.w, H: at.h} }

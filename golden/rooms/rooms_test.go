@@ -150,7 +150,6 @@ var formats = map[string][]string{
 	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check"},
 	"sigs.k8s.io/json":          {"compiler/importer"},
 	"sigs.k8s.io/jobset":        {"emit/workload", "golden/check"},
-	"github.com/grafana":        {"emit/dashboard"},
 	"sigs.k8s.io/yaml":          {"emit/hostile", "golden/check"},
 	"go.yaml.in/yaml": {
 		"compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml", "emit/review/objects",
