@@ -11,7 +11,9 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/progress"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
 )
 
@@ -43,7 +45,7 @@ content:
     "kubectl get ... -o yaml" or "-o json" prints them
   - a cluster and its node pools, as "gcloud container clusters describe
     --format=json" and "gcloud container node-pools list --format=json" print them
-  - the Deployments of Kueue and JobSet, and Kueue's configuration, as "kubectl get
+  - the Deployments of ` + words.And(kinds.WithControllers("Kueue")) + `, and Kueue's configuration, as "kubectl get
     deployments,configmaps -o yaml" prints them
   - blueprints of Google's Cluster Toolkit, and their deployment files
 

@@ -16,13 +16,6 @@ import (
 // which refuse owners that are controllers, and by their role, which creates no pods.
 const OldestExistingKueue = "0.15.0"
 
-// OldestExistingJobSet is the oldest JobSet of others that has all fields of the workloads'
-// JobSets, lets Kueue change a JobSet that it suspends, and names its service account as
-// the policies do. The last field that came was failurePolicy.rules. Sources: JobSet,
-// api/jobset/v1alpha2/jobset_types.go, pkg/webhooks/jobset_webhook.go and config/default at
-// v0.5.2 and v0.6.0; kubernetes-sigs/jobset, pull request 644.
-const OldestExistingJobSet = "0.6.0"
-
 // OlderRelease reports whether release a is older than b. Each release consists of three
 // numbers.
 func OlderRelease(a, b string) bool {

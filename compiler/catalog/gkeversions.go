@@ -1,8 +1,11 @@
 package catalog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // Channel holds the versions that the release notes state for a GKE release channel.
@@ -84,11 +87,11 @@ type Metrics struct {
 // MetricsComponents returns the components whose metrics the dashboards and alerts
 // read, sorted by name. GKE rejects a component that its version does not have.
 //
-// Sources: GKE documentation, "Collect and view kube state metrics" (1.27.2; of
-// JobSets 1.32.1), "Collect and view cAdvisor/Kubelet metrics" (1.29.3), "Collect
+// Sources: GKE documentation, "Collect and view kube state metrics" (1.27.2; for
+// the kinds of jobs see compiler/kinds), "Collect and view cAdvisor/Kubelet metrics" (1.29.3), "Collect
 // and view DCGM metrics" (1.30.1) and "Collect and view control plane metrics".
 func MetricsComponents() []Metrics {
-	return []Metrics{
+	all := []Metrics{
 		{"APISERVER", ""},
 		{"CADVISOR", ""},
 		{"CONTROLLER_MANAGER", ""},
@@ -96,7 +99,6 @@ func MetricsComponents() []Metrics {
 		{"DCGM", ""},
 		{"DEPLOYMENT", ""},
 		{"HPA", ""},
-		{"JOBSET", "1.32.1-gke.1357001"},
 		{"KUBELET", ""},
 		{"POD", ""},
 		{"SCHEDULER", ""},
@@ -104,6 +106,13 @@ func MetricsComponents() []Metrics {
 		{"STORAGE", ""},
 		{"SYSTEM_COMPONENTS", ""},
 	}
+	for _, c := range kinds.Controllers() {
+		if c.Component != "" {
+			all = append(all, Metrics{c.Component, c.Metrics})
+		}
+	}
+	slices.SortFunc(all, func(a, b Metrics) int { return strings.Compare(a.Component, b.Component) })
+	return all
 }
 
 // OlderGKE reports whether GKE version a is older than b. A version has the form

@@ -10,8 +10,8 @@ import (
 // pods that both list: fluentbit-gke, gke-metadata-server and ip-masq-agent. The
 // requests change with the version of GKE and grow with the cluster. A row without
 // memory is a pod whose memory no source names. Findings that depend on these rows
-// must therefore be warnings. The requests of Kueue, JobSet and KAI Scheduler are
-// from their releases.
+// must therefore be warnings. The requests of the schedulers and of the controllers of
+// jobs are from their releases.
 //
 //go:embed systempods.jsonl
 var systemPods string

@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -50,8 +51,8 @@ func TestBlueprintDefaults(t *testing.T) {
 	}
 	var frameworks []string
 	v, _ := schemaValue(t, "#ExistingKueue.frameworks").Default()
-	if err := v.Decode(&frameworks); err != nil || !slices.Equal(standardFrameworks(), frameworks) {
-		t.Errorf("frameworks: got %q, want %q, %v", standardFrameworks(), frameworks, err)
+	if err := v.Decode(&frameworks); err != nil || !slices.Equal(kinds.Frameworks(), frameworks) {
+		t.Errorf("frameworks: got %q, want %q, %v", kinds.Frameworks(), frameworks, err)
 	}
 }
 

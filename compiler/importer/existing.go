@@ -12,6 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // A cluster in the exports exists, and others own it. The platform starts beside what
@@ -20,32 +22,40 @@ import (
 // controllers are the objects of the controllers that others run in the cluster, nil if
 // the exports do not contain them.
 type controllers struct {
-	kueue, jobset *object // Deployments
-	configuration *object // ConfigMap of Kueue
+	kueue         *object            // Deployment
+	ofKinds       map[string]*object // Deployments of the controllers of jobs, by field
+	configuration *object            // ConfigMap of Kueue
 }
 
 // Names of the controllers' objects in their releases and charts.
 const (
-	kueueDeployment  = "kueue-controller-manager"
-	jobsetDeployment = "jobset-controller-manager"
-	kueueConfigMap   = "kueue-manager-config"
-	kueueConfigKey   = "controller_manager_config.yaml"
-	exportKueue      = `"kubectl -n kueue-system get deployments,configmaps -o yaml"`
-	exportJobSet     = `"kubectl -n jobset-system get deployments -o yaml"`
+	kueueDeployment = "kueue-controller-manager"
+	kueueConfigMap  = "kueue-manager-config"
+	kueueConfigKey  = "controller_manager_config.yaml"
+	exportKueue     = `"kubectl -n kueue-system get deployments,configmaps -o yaml"`
 )
 
 // Placeholders of what the exports do not contain.
 const (
 	unknownVersion = "1.34"
 	unknownKueue   = "0.16.0"
-	unknownJobSet  = "0.12.0"
 )
+
+// controllerNamed returns the controller of jobs with a Deployment, nil if there is none.
+func controllerNamed(deployment string) *kinds.Controller {
+	for _, c := range kinds.Controllers() {
+		if c.Deployment == deployment {
+			return &c
+		}
+	}
+	return nil
+}
 
 // isController reports whether the importer reads a Deployment or ConfigMap.
 func (o *object) isController() bool {
 	switch o.kind {
 	case "Deployment":
-		return o.name == kueueDeployment || o.name == jobsetDeployment
+		return o.name == kueueDeployment || controllerNamed(o.name) != nil
 	case "ConfigMap":
 		return o.name == kueueConfigMap
 	}
@@ -54,11 +64,14 @@ func (o *object) isController() bool {
 
 // addController adds a Deployment or ConfigMap.
 func (c *controllers) add(o *object) {
-	switch o.name {
-	case kueueDeployment:
+	of := controllerNamed(o.name)
+	switch {
+	case o.name == kueueDeployment:
 		c.kueue = o
-	case jobsetDeployment:
-		c.jobset = o
+	case of != nil && c.ofKinds == nil:
+		c.ofKinds = map[string]*object{of.Field: o}
+	case of != nil:
+		c.ofKinds[of.Field] = o
 	default:
 		c.configuration = o
 	}
@@ -66,7 +79,7 @@ func (c *controllers) add(o *object) {
 
 // inCluster reports whether the exports show that the cluster exists.
 func (inv *inventory) inCluster() bool {
-	return len(inv.clusters) > 0 || inv.kueue != nil || inv.jobset != nil || inv.configuration != nil ||
+	return len(inv.clusters) > 0 || inv.kueue != nil || inv.ofKinds != nil || inv.configuration != nil ||
 		inv.ownedCluster() != nil || slices.ContainsFunc(inv.pools, (*pool).exists)
 }
 
@@ -141,8 +154,10 @@ func (d *design) planExisting() {
 	if kueue := d.existingKueue(); len(kueue) > 0 {
 		list = append(list, setting{"kueue", kueue})
 	}
-	if version := d.existingJobSet(); version != "" {
-		list = append(list, setting{"jobset", []setting{{"version", version}}})
+	for _, c := range kinds.Controllers() {
+		if version := d.existingController(c); version != "" {
+			list = append(list, setting{c.Field, []setting{{"version", version}}})
+		}
 	}
 	d.cluster = []setting{{"existing", list}}
 	if len(d.inv.clusterQueues)+len(d.inv.priorityClasses) > 0 {
@@ -329,7 +344,7 @@ func (d *design) existingKueue() []setting {
 	}
 	d.assume(path+".frameworks", "the exports do not contain the ConfigMap "+kueueConfigMap+": the blueprint says "+
 		"that "+
-		"Kueue manages Jobs and JobSets in all namespaces; correct it, or add the output of "+exportKueue)
+		"Kueue manages "+words.And(kinds.Plurals())+" in all namespaces; correct it, or add the output of "+exportKueue)
 	return out
 }
 
@@ -367,18 +382,17 @@ func (d *design) reportDeployment(o *object, namespace string) {
 	o.exact("all other fields", "cluster.existing")
 }
 
-// existingJobSet returns the version of JobSet that runs in the cluster, "" if nothing
-// shows that it does.
-func (d *design) existingJobSet() any {
-	o := d.inv.jobset
+// existingController returns the version of a controller of jobs that runs in the cluster,
+// "" if nothing shows that it does.
+func (d *design) existingController(c kinds.Controller) any {
+	o, path := d.inv.ofKinds[c.Field], "cluster.existing."+c.Field
 	if o == nil {
-		d.assume("cluster.existing.jobset", "the exports show no JobSet, so the platform installs it: if it runs in "+
-			"the "+
-			"cluster, add the output of "+exportJobSet)
+		d.assume(path, fmt.Sprintf("the exports show no %s, so the platform installs it: if it runs in the cluster, "+
+			`add the output of "kubectl -n %s get deployments -o yaml"`, c.Name, c.Namespace))
 		return ""
 	}
-	version := d.releaseSetting(o, "cluster.existing.jobset", "JobSet", catalog.OldestExistingJobSet, unknownJobSet)
-	d.reportDeployment(o, "jobset-system")
+	version := d.releaseSetting(o, path, c.Name, c.OldestExisting, c.Tested)
+	d.reportDeployment(o, c.Namespace)
 	return version.value
 }
 
@@ -408,10 +422,6 @@ func configurationRows() []configurationRow {
 	}
 }
 
-// standardFrameworks returns the blueprint's default of the kinds of jobs that Kueue of
-// others manages, which are also the kinds that it must manage.
-func standardFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
-
 // kueueConfiguration returns the fields of the blueprint that Kueue's configuration sets,
 // and reports the others.
 func (d *design) kueueConfiguration(o *object) []setting {
@@ -434,10 +444,10 @@ func (d *design) kueueConfiguration(o *object) []setting {
 	var out []setting
 	if frameworks := textsAt(config, "integrations", "frameworks"); len(frameworks) > 0 {
 		o.exact("integrations.frameworks", path+".frameworks")
-		if !slices.Equal(frameworks, standardFrameworks()) {
+		if !slices.Equal(frameworks, kinds.Frameworks()) {
 			out = append(out, setting{"frameworks", frameworks})
 		}
-		for _, needed := range standardFrameworks() {
+		for _, needed := range kinds.Frameworks() {
 			if !slices.Contains(frameworks, needed) {
 				o.none("integrations.frameworks", path+".frameworks", fmt.Sprintf("vet refuses the platform: Kueue "+
 					"does not manage %s, so such jobs would start without quota. Ask its owners to add it", needed))

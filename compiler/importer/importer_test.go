@@ -14,6 +14,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // importText imports one file.
@@ -355,7 +356,7 @@ func TestOldReleases(t *testing.T) {
 		refused       bool
 	}{
 		{"kueue", catalog.OldestExistingKueue, false}, {"kueue", "0.14.9", true},
-		{"jobset", catalog.OldestExistingJobSet, false}, {"jobset", "0.5.2", true},
+		{"jobset", kinds.Composite().Controller.OldestExisting, false}, {"jobset", "0.5.2", true},
 	} {
 		res := importText(t, "f", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+c.name+
 			"-controller-manager, namespace: "+c.name+"-system}\nspec: {template: {spec: {containers: [{name: "+

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -327,7 +328,8 @@ func reservedNamespace(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{"default", "kueue-system", "jobset-system", "kai-scheduler"}, name)
+	return slices.Contains([]string{"default", "kueue-system", "kai-scheduler"}, name) ||
+		slices.ContainsFunc(kinds.Controllers(), func(c kinds.Controller) bool { return c.Namespace == name })
 }
 
 // addTeam adds the team of a namespace. original is "" if there is no such namespace.

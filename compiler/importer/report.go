@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -105,7 +106,8 @@ func ignoredConsequence(kind string) string {
 	case "MultiKueueConfig", "MultiKueueCluster":
 		return "the platform is one cluster: Kueue sends no jobs to other clusters"
 	case "Deployment", "ConfigMap":
-		return "import reads only the Deployments of Kueue and JobSet, and Kueue's configuration"
+		return "import reads only the Deployments of " + words.And(kinds.WithControllers("Kueue")) +
+			", and Kueue's configuration"
 	case "Workload":
 		return "a blueprint does not describe the jobs that run"
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // module is a module of a blueprint of Cluster Toolkit.
@@ -401,7 +403,9 @@ func settingPaths(m *module) []string {
 	rows := moduleInputs(m.source)
 	for name, value := range m.settings {
 		fields, ok := value.(map[string]any)
-		if !ok || !slices.Contains([]string{"kueue", "jobset", "gib", "subnetworks_template"}, name) {
+		of := func(c kinds.Controller) bool { return c.Field == name }
+		if !ok || !slices.Contains([]string{"kueue", "gib", "subnetworks_template"}, name) &&
+			!slices.ContainsFunc(kinds.Controllers(), of) {
 			out = append(out, name)
 			continue
 		}
@@ -427,7 +431,7 @@ func moduleConsequence(source string) (Status, string) {
 	case moduleNetwork, moduleManyVPCs, moduleRDMA:
 		return Approximated, "the platform makes networks of its own"
 	case moduleInstall:
-		return Approximated, "the platform installs Kueue and JobSet itself"
+		return Approximated, "the platform installs " + words.And(kinds.WithControllers("Kueue")) + " itself"
 	case modulePlacement:
 		return Approximated, "the placement follows from the capacity: from its topology, or from placement"
 	case "service-account":
@@ -622,11 +626,17 @@ func moduleRows() []moduleRow {
 			module: moduleInstall, setting: "kueue.wait", status: Approximated,
 			consequence: "the build always waits for Kueue",
 		},
-		moduleRow{module: moduleInstall, setting: "jobset.install", becomes: "versions.jobset", status: Exact},
-		moduleRow{
-			module: moduleInstall, setting: "jobset.version", becomes: "versions.jobset", status: Approximated,
-			consequence: "the platform installs batchwright's default, 0.12.0 or later",
-		},
+	)
+	for _, c := range kinds.Controllers() {
+		field := "versions." + c.Field
+		rows = append(rows,
+			moduleRow{module: moduleInstall, setting: c.Field + ".install", becomes: field, status: Exact},
+			moduleRow{
+				module: moduleInstall, setting: c.Field + ".version", becomes: field, status: Approximated,
+				consequence: "the platform installs batchwright's default, " + c.Oldest + " or later",
+			})
+	}
+	return append(rows,
 		moduleRow{
 			module: moduleInstall, setting: "gib.install", becomes: "hardware", status: Exact,
 		},
@@ -672,7 +682,6 @@ func moduleRows() []moduleRow {
 		moduleRow{module: modulePool, setting: "autoscaling_total_max_nodes"},
 		moduleRow{module: modulePool, setting: "is_reservation_active"},
 	)
-	return rows
 }
 
 // planSetting takes over a setting of a module, or reports that it has no counterpart.

@@ -1,5 +1,7 @@
 package ir
 
+import "github.com/batchwright/batchwright/compiler/kinds"
+
 // ExistingCluster describes a cluster that others own. The platform adds to it, and
 // changes nothing that others have made.
 type ExistingCluster struct {
@@ -29,7 +31,7 @@ type ExistingJobSet struct {
 
 // KueueFrameworks returns the kinds of jobs that Kueue must manage in the teams'
 // namespaces: the kinds that their members may create.
-func KueueFrameworks() []string { return []string{"batch/job", "jobset.x-k8s.io/jobset"} }
+func KueueFrameworks() []string { return kinds.Frameworks() }
 
 // KueueVersion returns the release of Kueue that decides about the platform's jobs: the
 // release that others run in the cluster, or the release that the platform installs.
@@ -38,15 +40,6 @@ func (p *Platform) KueueVersion() string {
 		return p.Cluster.Existing.Kueue.Version
 	}
 	return p.Versions.Kueue
-}
-
-// JobSetVersion returns the release of JobSet in the cluster: the release that others run
-// there, or the release that the platform installs.
-func (p *Platform) JobSetVersion() string {
-	if p.OthersRunJobSet() {
-		return p.Cluster.Existing.JobSet.Version
-	}
-	return p.Versions.JobSet
 }
 
 // OwnsCluster reports whether the platform creates its cluster.

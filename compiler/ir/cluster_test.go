@@ -38,24 +38,24 @@ func TestExistingControllers(t *testing.T) {
 		{
 			"a new cluster", &ir.Platform{Scheduler: ir.Kueue, Versions: existing(nil, nil).Versions}, true, true,
 			[]string{"registry.k8s.io/kueue/kueue", "registry.k8s.io/jobset/jobset"}, "0.19.2",
-			[]string{"jobset-controller-manager"}, true, true,
+			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, true, true,
 		},
 		{
 			"none", existing(nil, nil), true, true,
 			[]string{"registry.k8s.io/kueue/kueue", "registry.k8s.io/jobset/jobset"}, "0.19.2",
-			[]string{"jobset-controller-manager"}, true, false,
+			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, true, false,
 		},
 		{
 			"Kueue", existing(kueue, nil), false, true, []string{"registry.k8s.io/jobset/jobset"}, "0.18.0",
-			[]string{"jobset-controller-manager"}, false, false,
+			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, false, false,
 		},
 		{
 			"JobSet", existing(nil, jobSet), true, false, []string{"registry.k8s.io/kueue/kueue"}, "0.19.2",
-			[]string{"jobset-controller-manager", "jobset-controller"}, true, false,
+			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager", "system:serviceaccount:jobset-system:jobset-controller"}, true, false,
 		},
 		{
 			"both", existing(kueue, jobSet), false, false, nil, "0.18.0",
-			[]string{"jobset-controller-manager", "jobset-controller"}, false, false,
+			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager", "system:serviceaccount:jobset-system:jobset-controller"}, false, false,
 		},
 	} {
 		p := test.plan
@@ -77,7 +77,7 @@ func TestExistingControllers(t *testing.T) {
 		if got := p.KueueVersion(); got != test.version {
 			t.Errorf("%s: Kueue %s, want %s", test.name, got, test.version)
 		}
-		if diff := cmp.Diff(test.accounts, p.JobSetControllers()); diff != "" {
+		if diff := cmp.Diff(test.accounts, p.ControllerOf(ir.JobSet).Accounts()); diff != "" {
 			t.Errorf("%s: accounts of JobSet (-want +got):\n%s", test.name, diff)
 		}
 	}

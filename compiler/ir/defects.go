@@ -1,6 +1,10 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchwright/batchwright/compiler/kinds"
+)
 
 // Defects of releases to which the folder responds, as the catalogue's advisories name
 // them.
@@ -14,7 +18,7 @@ const (
 	// QuotaKept: Kueue keeps the quota of a job that it has stopped.
 	QuotaKept = "kueue-14811"
 	// NegativePriority: a JobSet whose PriorityClass has a negative value gets no pods.
-	NegativePriority = "jobset-1280"
+	NegativePriority = kinds.NegativePriority
 )
 
 // HasDefect reports whether a release that the platform uses has a defect.

@@ -103,38 +103,12 @@ func (g GitOps) On() bool { return g.Tool != "" }
 // Folder returns the path in the repository of a folder below the deploy folder.
 func (g GitOps) Folder(name string) string { return path.Join(g.Path, name) }
 
-// Charts of the software that a GitOps tool installs. The addresses are those of the
-// charts' README.md.
-const (
-	KueueChart  = "oci://registry.k8s.io/kueue/charts/kueue"
-	JobSetChart = "oci://registry.k8s.io/jobset/charts/jobset"
-)
+// KueueChart is the address of Kueue's chart, from the chart's README.md.
+const KueueChart = "oci://registry.k8s.io/kueue/charts/kueue"
 
 // FromCharts reports whether Kueue and JobSet are installed from their charts. Otherwise
 // they are installed from the manifests of their releases.
 func (p *Platform) FromCharts() bool { return p.Delivery.GitOps.Tool.Facts().Charts }
 
-// Names of JobSet's Deployment, which are also the names of its service account. Source:
-// JobSet 0.12, charts/jobset and config/default.
-const (
-	jobSetOfChart   = "jobset-controller"
-	jobSetOfRelease = "jobset-controller-manager"
-)
-
-// JobSetController returns the name of JobSet's Deployment and of its service account, as
-// the platform installs them.
-func (p *Platform) JobSetController() string {
-	if p.FromCharts() {
-		return jobSetOfChart
-	}
-	return jobSetOfRelease
-}
-
-// JobSetControllers returns the names that JobSet's service account can have: both, if
-// others have installed JobSet.
-func (p *Platform) JobSetControllers() []string {
-	if !p.InstallsJobSet() {
-		return []string{jobSetOfRelease, jobSetOfChart}
-	}
-	return []string{p.JobSetController()}
-}
+// JobSetController returns the name of JobSet's Deployment, as the platform installs it.
+func (p *Platform) JobSetController() string { return p.ControllerOf(JobSet).Account() }

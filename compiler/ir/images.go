@@ -49,8 +49,7 @@ func (v Versions) KueueRelease() Release {
 
 // JobSetRelease returns the release of JobSet.
 func (v Versions) JobSetRelease() Release {
-	return Release{v.JobSetManifest(), "jobset-" + v.JobSet + ".yaml", v.SHA256.JobSet,
-		"registry.k8s.io/jobset/jobset", "v" + v.JobSet}
+	return Controller{Controller: *JobSet.Facts().Controller, Version: v.JobSet, SHA256: v.SHA256.JobSet}.Release()
 }
 
 // Source returns the place from which the build gets the manifest of a release: its URL,
@@ -68,8 +67,8 @@ func (p *Platform) Releases() []Release {
 	if p.InstallsKueue() {
 		out = append(out, p.Versions.KueueRelease())
 	}
-	if p.InstallsJobSet() {
-		out = append(out, p.Versions.JobSetRelease())
+	for _, c := range p.InstalledControllers() {
+		out = append(out, c.Release())
 	}
 	return out
 }

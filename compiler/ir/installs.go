@@ -14,19 +14,17 @@ func (p *Platform) InstallsKueue() bool {
 	return Choose(p.Scheduler, !p.OthersRunKueue(), false)
 }
 
-// InstalledPins returns the SHA-256 that the installer of Kueue compares, and the one that
-// the installer of JobSet compares: of their manifests if the build installs them, and of
-// their charts if a GitOps tool does. No SHA-256 is compared if a GitOps tool installs
-// their manifests.
-func (p *Platform) InstalledPins() (kueue, jobSet string) {
-	pins := p.Versions.SHA256
+// ComparedPin returns the SHA-256 that the installer of a controller compares: of its
+// manifest if the build installs it, and of its chart if a GitOps tool does. No SHA-256 is
+// compared if a GitOps tool installs the manifest.
+func (p *Platform) ComparedPin(manifest, chart string) string {
 	switch {
 	case !p.Delivery.GitOps.On():
-		return pins.Kueue, pins.JobSet
+		return manifest
 	case p.FromCharts():
-		return pins.KueueChart, pins.JobSetChart
+		return chart
 	}
-	return "", ""
+	return ""
 }
 
 // InstallsScheduler reports whether the scheduler is part of the platform.

@@ -17,9 +17,8 @@ const (
 
 // Namespaces of the software that is installed beside the teams.
 const (
-	KueueNamespace  = "kueue-system"
-	KAINamespace    = "kai-scheduler"
-	JobSetNamespace = "jobset-system"
+	KueueNamespace = "kueue-system"
+	KAINamespace   = "kai-scheduler"
 	// KAIReservationNamespace is the namespace in which KAI Scheduler holds GPUs
 	// that pods share.
 	KAIReservationNamespace = "kai-resource-reservation"
@@ -147,8 +146,8 @@ func (p *Platform) CloudLabels() []KeyValue {
 	return append([]KeyValue{{CloudLabelManagedBy, "batchwright"}, {CloudLabelPlatform, p.Name}}, p.Labels...)
 }
 
-// ReplicatedJob returns the name of the JobSet's replicated job with the workload's
-// own pods. It is "slice" if each of its Jobs has a TPU slice. The name of a pod,
+// ReplicatedJob returns the name of the replicated job of a composite workload with the
+// workload's own pods. It is "slice" if each of its Jobs has a TPU slice. The name of a pod,
 // and its host name, is WORKLOAD-REPLICATEDJOB-JOB-POD.
 func (w Workload) ReplicatedJob() string {
 	if w.Slices > 0 {
@@ -253,9 +252,4 @@ func pinImage(image, digest string) string {
 // KueueManifest returns the URL of the manifest of a Kueue release.
 func (v Versions) KueueManifest() string {
 	return fmt.Sprintf("https://github.com/kubernetes-sigs/kueue/releases/download/v%s/manifests.yaml", v.Kueue)
-}
-
-// JobSetManifest returns the URL of the manifest of a JobSet release.
-func (v Versions) JobSetManifest() string {
-	return fmt.Sprintf("https://github.com/kubernetes-sigs/jobset/releases/download/v%s/manifests.yaml", v.JobSet)
 }

@@ -45,8 +45,10 @@ func (p *Platform) BuildSettings() []Setting {
 		{"_CLUSTER_NAME", cluster, []string{p.Cluster.Name}},
 		{"_REGION", "region", []string{p.Region}},
 	}
-	if p.InstallsJobSet() {
-		out = append(out, Setting{"_JOBSET_API_VERSION", "versions.jobset", []string{p.Versions.JobSet}})
+	for _, c := range p.InstalledControllers() {
+		out = append(out, Setting{
+			"_" + strings.ToUpper(c.Field) + "_API_VERSION", "versions." + c.Field, []string{c.Version},
+		})
 	}
 	if p.InstallsScheduler() {
 		out = append(out, version)

@@ -1,13 +1,21 @@
 package ir
 
-// Kind is the kind of a workload's object.
+import "github.com/batchwright/batchwright/compiler/kinds"
+
+// Kind is the kind of a workload's object. Code that all kinds share asks for its Facts.
 type Kind string
 
-// Kinds of workload.
+// Kinds of workload that pages for people describe.
 const (
-	Job    Kind = "Job"
-	JobSet Kind = "JobSet"
+	Job    Kind = kinds.Job
+	JobSet Kind = kinds.JobSet
 )
+
+// JobSetNamespace is the namespace of JobSet.
+const JobSetNamespace = kinds.JobSetNamespace
+
+// Facts returns the facts of a kind.
+func (k Kind) Facts() kinds.Kind { return kinds.Of(string(k)) }
 
 // Workload is one object that a team submits.
 type Workload struct {
@@ -62,8 +70,7 @@ type Workload struct {
 	Interfaces []Interface
 	// HostNetwork reports whether pods use the network of their node.
 	HostNetwork bool
-	// Auxiliaries are the pods of a JobSet in addition to the workload's own, by
-	// name.
+	// Auxiliaries are the pods of a composite workload in addition to its own, by name.
 	Auxiliaries []Auxiliary
 	// MaxRunSeconds bounds the run, and the lifetime of its flex-start nodes. 0
 	// means no bound.

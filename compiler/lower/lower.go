@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -45,8 +46,7 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Zones:   zones,
 		Labels:  keyValues(b.Labels),
 		Versions: ir.Versions{
-			Kueue: b.Versions.Kueue, JobSet: b.Versions.JobSet, KAI: b.Versions.KAI, Helm: b.Versions.Helm,
-			GIB:       b.Versions.GIB,
+			Kueue: b.Versions.Kueue, KAI: b.Versions.KAI, Helm: b.Versions.Helm, GIB: b.Versions.GIB,
 			Terraform: b.Versions.Terraform, GoogleProvider: b.Versions.GoogleProvider, Gcloud: b.Versions.Gcloud,
 			SHA256: lowerPins(b.Versions),
 		},
@@ -90,6 +90,11 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		},
 		Notes: b.Notes,
 	}
+	for _, c := range kinds.Controllers() {
+		of := b.Versions.Controller(c.Field)
+		p.Versions.SetController(c.Field, of.Version, pinOf(of.SHA256, c.Field, of.Version),
+			pinOf(of.Chart, c.Field+"Chart", of.Version))
+	}
 	p.Defects = lowerDefects(p)
 	p.Workloads = lowerWorkloads(b, p)
 	p.Teams, p.SharedQueues = withQueueing(b, p)
@@ -113,9 +118,13 @@ func deriveFacts(b *schema.Blueprint, p *ir.Platform) {
 
 // lowerDefects returns the names of the known defects of the platform's releases.
 func lowerDefects(p *ir.Platform) []string {
-	ofKueue := ir.Choose(p.Scheduler, catalog.Advisories("kueue", p.KueueVersion()), nil)
+	var all []catalog.Advisory
+	for _, c := range p.Controllers() {
+		all = append(all, catalog.Advisories(c.Field, c.Version)...)
+	}
+	all = append(all, ir.Choose(p.Scheduler, catalog.Advisories("kueue", p.KueueVersion()), nil)...)
 	var out []string
-	for _, a := range append(catalog.Advisories("jobset", p.JobSetVersion()), ofKueue...) {
+	for _, a := range all {
 		out = append(out, a.Name)
 	}
 	return out
@@ -188,8 +197,10 @@ func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 			Version: k.Version, Frameworks: k.Frameworks, NamespaceLabels: keyValues(k.NamespaceLabels),
 		}
 	}
-	if e.JobSet != nil {
-		existing.JobSet = &ir.ExistingJobSet{Version: e.JobSet.Version}
+	for _, c := range kinds.Controllers() {
+		if others := e.Controller(c.Field); others != nil {
+			existing.SetController(c.Field, *others)
+		}
 	}
 	return ir.Cluster{
 		Name:            e.Name,

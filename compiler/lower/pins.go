@@ -6,26 +6,25 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// lowerPins returns the SHA-256 of each version: the blueprint's if it is set,
-// otherwise the catalogue's, otherwise "".
+// lowerPins returns the SHA-256 of each version, except those of the controllers of jobs:
+// the blueprint's if it is set, otherwise the catalogue's, otherwise "".
 func lowerPins(v schema.Versions) ir.Pins {
-	pin := func(given *string, name, version string) string {
-		if given != nil {
-			return *given
-		}
-		return catalog.Pin(name, version)
-	}
 	return ir.Pins{
-		Kueue:       pin(v.SHA256.Kueue, "kueue", v.Kueue),
-		JobSet:      pin(v.SHA256.JobSet, "jobset", v.JobSet),
-		KueueChart:  pin(v.SHA256.KueueChart, "kueueChart", v.Kueue),
-		JobSetChart: pin(v.SHA256.JobSetChart, "jobsetChart", v.JobSet),
-		Helm:        pin(v.SHA256.Helm, "helm", v.Helm),
-		Terraform:   pin(v.SHA256.Terraform, "terraform", v.Terraform),
-		Gcloud:      pin(v.SHA256.Gcloud, "gcloud", v.Gcloud),
-
+		Kueue:          pinOf(v.SHA256.Kueue, "kueue", v.Kueue),
+		KueueChart:     pinOf(v.SHA256.KueueChart, "kueueChart", v.Kueue),
+		Helm:           pinOf(v.SHA256.Helm, "helm", v.Helm),
+		Terraform:      pinOf(v.SHA256.Terraform, "terraform", v.Terraform),
+		Gcloud:         pinOf(v.SHA256.Gcloud, "gcloud", v.Gcloud),
 		GoogleProvider: providerPins(v),
 	}
+}
+
+// pinOf returns the SHA-256 of one version.
+func pinOf(given *string, name, version string) string {
+	if given != nil {
+		return *given
+	}
+	return catalog.Pin(name, version)
 }
 
 // providerPins returns the SHA-256 of the archives of the Terraform provider.

@@ -9,8 +9,7 @@ import (
 )
 
 // kaiPreemptibility is a label that says whether KAI Scheduler may evict a job. KAI
-// Scheduler prefers the labels and annotations of a Job or JobSet to those of its
-// pods. Source: KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
+// Scheduler prefers the labels and annotations of a job to those of its pods. Source: KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
 // defaultgrouper.
 const kaiPreemptibility = "kai.scheduler/preemptibility"
 
@@ -32,8 +31,8 @@ func kueueQueueing(_ *ir.Platform, w ir.Workload, on []*ir.Capacity) ir.Queueing
 
 // kaiQueueing also puts the labels on the pods, so that selectors can use them. By
 // default KAI Scheduler starts a Job as soon as one of its pods can start, so the
-// result states how many pods must start together; the pods of a JobSet always start
-// together.
+// result states how many pods must start together; the pods of a composite job always
+// start together.
 func kaiQueueing(p *ir.Platform, w ir.Workload, _ []*ir.Capacity) ir.Queueing {
 	preemptibility := "preemptible"
 	if p.NonPreemptible(w.PriorityClass) {
@@ -41,7 +40,7 @@ func kaiQueueing(p *ir.Platform, w ir.Workload, _ []*ir.Capacity) ir.Queueing {
 	}
 	labels := []ir.KeyValue{{Key: kaiPreemptibility, Value: preemptibility}, {Key: ir.LabelKAIQueue, Value: w.Queue}}
 	q := ir.Queueing{Labels: labels, PodLabels: labels, SchedulerName: ir.KAISchedulerName}
-	if w.Kind == ir.Job && w.Pods > 1 {
+	if !w.Kind.Facts().Composite && w.Pods > 1 {
 		q.Annotations = []ir.KeyValue{{Key: ir.AnnotationKAIMembers, Value: strconv.Itoa(w.Pods)}}
 	}
 	return q

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/trace"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -73,7 +74,7 @@ func shapedWorkload(p *ir.Platform, name string, s jobShape, named []string) (ir
 		capacities[p.Capacities[i].Name] = &p.Capacities[i]
 	}
 	in := schema.Workload{
-		Tier: s.tier, Capacity: named, Kind: string(ir.Job), Copies: 1, Pods: &s.pods, Slices: 1, Image: idleImage,
+		Tier: s.tier, Capacity: named, Kind: kinds.Job, Copies: 1, Pods: &s.pods, Slices: 1, Image: idleImage,
 		PerPod: schema.PerPod{
 			Accelerators: s.accelerators, CPU: float64(s.milliCPU) / 1000,
 			Memory: resource.NewQuantity(s.memory, resource.BinarySI).String(),
@@ -83,7 +84,7 @@ func shapedWorkload(p *ir.Platform, name string, s jobShape, named []string) (ir
 	on := usableCapacities(p, in, all)
 	for _, c := range on {
 		if c.Sliced() {
-			in.Kind, in.Slices = string(ir.JobSet), max(1, s.pods/c.Machine.Slice.Hosts)
+			in.Kind, in.Slices = kinds.Composite().Name, max(1, s.pods/c.Machine.Slice.Hosts)
 		}
 	}
 	w := lowerWorkload(p, in, name, team, queue, on)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/trace"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
@@ -38,28 +39,28 @@ func arrivalRules() []Rule {
 }
 
 // arrivalKinds reports arrivals that have not exactly one of workload, job and trace,
-// fields that have no effect on a trace, other arrivals without a run time, and JobSets with
-// independent pods.
+// fields that have no effect on a trace, other arrivals without a run time, and composite
+// jobs with independent pods.
 func arrivalKinds(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
-		var kinds []string
+		var fields []string
 		for _, kind := range []struct {
 			name    string
 			written bool
 		}{{"workload", a.Workload != nil}, {"job", a.Job != nil}, {"trace", a.Trace != nil}} {
 			if kind.written {
-				kinds = append(kinds, kind.name)
+				fields = append(fields, kind.name)
 			}
 		}
 		switch {
-		case len(kinds) == 0:
+		case len(fields) == 0:
 			r.add(field(), "the arrival does not say which jobs arrive",
 				withHelp(`add workload, job or trace, such as workload: "NAME"`))
 			return
-		case len(kinds) > 1:
-			r.addKey(field(kinds[1]), fmt.Sprintf("the arrival has both %s and %s", kinds[0], kinds[1]),
-				withRelated(field(kinds[0]), "the other field"),
-				withHelp("write two arrivals: one with %s and one with %s", kinds[0], kinds[1]))
+		case len(fields) > 1:
+			r.addKey(field(fields[1]), fmt.Sprintf("the arrival has both %s and %s", fields[0], fields[1]),
+				withRelated(field(fields[0]), "the other field"),
+				withHelp("write two arrivals: one with %s and one with %s", fields[0], fields[1]))
 			return
 		case a.Trace == nil && a.Runs == nil:
 			r.add(field(), "the arrival does not say how long its jobs run",
@@ -69,10 +70,12 @@ func arrivalKinds(r *report) {
 			r.add(field("job", "perPod"), "the pods of the job request nothing",
 				withHelp("add accelerators, cpu or memory"))
 		}
-		if a.Workload != nil && a.IndependentPods && r.Blueprint.Workloads[*a.Workload].Kind == "JobSet" {
-			r.addKey(field("independentPods"),
-				fmt.Sprintf("workload %q is a JobSet, whose pods run together", *a.Workload),
-				withHelp("remove independentPods, or write an arrival of a Job"))
+		if a.Workload != nil && a.IndependentPods {
+			if k := kinds.Of(r.Blueprint.Workloads[*a.Workload].Kind); k.Composite {
+				r.addKey(field("independentPods"),
+					fmt.Sprintf("workload %q is a %s, whose pods run together", *a.Workload, k.Name),
+					withHelp("remove independentPods, or write an arrival of a Job"))
+			}
 		}
 		if a.Trace == nil {
 			return

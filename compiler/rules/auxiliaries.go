@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -46,11 +47,11 @@ func auxiliariesOfJobs(r *report) {
 	severalHosts := func(c string) bool { s := capacities[c].Machine.Slice; return s != nil && s.Hosts > 1 }
 	for _, name := range sortedKeys(r.Blueprint.Workloads) {
 		// wholeSlices reports workloads on slices
-		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && w.Kind != string(ir.JobSet) &&
+		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && !kinds.Of(w.Kind).Composite &&
 			!slices.ContainsFunc(r.runsOn(w, capacities), severalHosts) {
 			r.addKey(at("workloads", name, "auxiliary"),
-				fmt.Sprintf("workload %q is a Job, which cannot have auxiliary pods", name),
-				withHelp(`set kind: "JobSet"`))
+				fmt.Sprintf("workload %q is a %s, which cannot have auxiliary pods", name, w.Kind),
+				withHelp("set kind: %q", kinds.Composite().Name))
 		}
 	}
 }

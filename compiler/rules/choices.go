@@ -9,6 +9,8 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -86,12 +88,15 @@ func priorityOutsideTier(r *report) {
 	}
 }
 
-// negativePriority reports a workload that is a JobSet with a negative priority, to which
-// JobSet 0.11 and 0.12 give no pods.
+// negativePriorityTitle returns the title of the rule negativePriority.
+func negativePriorityTitle() string {
+	return words.Or(kinds.Names(func(k kinds.Kind) bool { return k.Priorities != "" })) +
+		" with a negative priority never starts"
+}
+
+// negativePriority reports a workload with a negative priority of a kind whose controller
+// gives no pods to such jobs.
 func negativePriority(r *report) {
-	if !r.Plan.HasDefect(ir.NegativePriority) {
-		return
-	}
 	values := map[string]int32{}
 	for _, c := range r.Plan.PriorityClasses {
 		values[c.Name] = c.Value
@@ -99,7 +104,8 @@ func negativePriority(r *report) {
 	all := r.firstCopies()
 	for _, name := range sortedKeys(all) {
 		i := slices.IndexFunc(all[name], func(s submission) bool {
-			return s.workload.Kind == ir.JobSet && values[s.workload.PriorityClass] < 0
+			of := s.workload.Kind.Facts()
+			return of.Priorities != "" && r.Plan.HasDefect(of.Priorities) && values[s.workload.PriorityClass] < 0
 		})
 		if i < 0 {
 			continue
@@ -109,9 +115,11 @@ func negativePriority(r *report) {
 		if r.Blueprint.Tiers[tier].Priority == nil {
 			path = at("tiers", tier, "priorities", class)
 		}
+		kind := all[name][i].workload.Kind
+		of := r.Plan.ControllerOf(kind)
 		r.addKey(at("workloads", name),
-			fmt.Sprintf("workload %q is a JobSet with priority %d, but JobSet %s supports no negative priorities",
-				name, values[class], r.Plan.JobSetVersion()),
+			fmt.Sprintf("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
+				name, kind, values[class], of.Name, of.Version),
 			withRelated(path, "the priority"), withHelp("choose a priority of 0 or more"))
 	}
 }

@@ -38,7 +38,7 @@ func existingClusterRules() []Rule {
 		},
 		{
 			Code: "E1075", Severity: diag.Error, Title: "controller of the existing cluster does not fit the platform",
-			check: func(r *report) { existingKueue(r); existingJobSet(r) }, except: schedulers{ir.KAI},
+			check: func(r *report) { existingKueue(r); existingControllers(r) }, except: schedulers{ir.KAI},
 		},
 		{
 			Code: "E1076", Severity: diag.Error, Title: "scheduler is unavailable in an existing cluster",
@@ -293,30 +293,26 @@ func existingKueue(r *report) {
 	}
 }
 
-// oldestSliceJobSet is the oldest JobSet that places the pods of a Job on one TPU slice
-// even if the Job's first pod is about to end, for example because Kueue has evicted the
-// JobSet, or if its node is gone. Source: JobSet, CHANGELOG-0.11; kubernetes-sigs/jobset,
-// pull requests 1022, 1077 and 1089.
-const oldestSliceJobSet = "0.11.0"
-
-// existingJobSet reports a JobSet of others that is too old for the workloads.
-func existingJobSet(r *report) {
-	e := r.Plan.Cluster.Existing
-	if e == nil || e.JobSet == nil {
-		return
-	}
-	path, cure := at("cluster", "existing", "jobset", "version"), withHelp("ask the owners of JobSet to upgrade it")
-	if catalog.OlderRelease(e.JobSet.Version, catalog.OldestExistingJobSet) {
-		r.add(path, fmt.Sprintf("JobSet %s does not have all fields of the platform's workloads", e.JobSet.Version),
-			withLabel("want %s or later", catalog.OldestExistingJobSet), cure)
-		return
-	}
-	i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
-	if i >= 0 && catalog.OlderRelease(e.JobSet.Version, oldestSliceJobSet) {
-		r.add(path, fmt.Sprintf("JobSet %s can divide the pods of a job among several TPU slices, after an eviction "+
-			"or a lost node", e.JobSet.Version),
-			withLabel("want %s or later", oldestSliceJobSet),
-			withRelated(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
+// existingControllers reports controllers of others that are too old for the workloads.
+func existingControllers(r *report) {
+	for _, c := range r.Plan.Controllers() {
+		if c.Installed {
+			continue
+		}
+		path, cure := at("cluster", "existing", c.Field, "version"),
+			withHelp("ask the owners of %s to upgrade it", c.Name)
+		if catalog.OlderRelease(c.Version, c.OldestExisting) {
+			r.add(path, fmt.Sprintf("%s %s does not have all fields of the platform's workloads", c.Name, c.Version),
+				withLabel("want %s or later", c.OldestExisting), cure)
+			continue
+		}
+		i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
+		if i >= 0 && catalog.OlderRelease(c.Version, c.OldestSliced) {
+			r.add(path, fmt.Sprintf("%s %s can divide the pods of a job among several TPU slices, after an eviction "+
+				"or a lost node", c.Name, c.Version),
+				withLabel("want %s or later", c.OldestSliced),
+				withRelated(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -194,15 +195,15 @@ func twoControlPlanes(r *report) {
 
 // unreachableRegistries reports nodes that can reach neither the public registries nor
 // a mirror. Private Google Access reaches Artifact Registry, but not registry.k8s.io and
-// ghcr.io, which have the images of the schedulers and of JobSet. Source: VPC
-// documentation, "Private Google Access".
+// ghcr.io, which have the images of the schedulers and of the controllers of
+// jobs. Source: VPC documentation, "Private Google Access".
 func unreachableRegistries(r *report) {
 	var installed []string
 	if r.Plan.InstallsScheduler() {
 		installed = append(installed, r.Plan.Scheduler.Facts().Name)
 	}
-	if r.Plan.InstallsJobSet() {
-		installed = append(installed, "JobSet")
+	for _, c := range r.Plan.InstalledControllers() {
+		installed = append(installed, c.Name)
 	}
 	if e := r.Plan.Network.Existing; e != nil && !e.NAT && r.Plan.Images.Mirror == "" && installed != nil {
 		r.add(at("network", "existing", "nat"),
@@ -214,7 +215,7 @@ func unreachableRegistries(r *report) {
 }
 
 // copiesForGitOps reports copies of images and manifests for a platform that a GitOps tool
-// installs. The tool installs Kueue and JobSet from their public charts or releases.
+// installs. The tool installs controllers from their public charts or releases.
 func copiesForGitOps(r *report) {
 	if r.Blueprint.Delivery.GitOps == nil {
 		return
@@ -225,7 +226,8 @@ func copiesForGitOps(r *report) {
 	}{{"mirror", r.Plan.Images.Mirror != ""}, {"manifests", r.Plan.Images.Manifests != ""}} {
 		if given.set {
 			r.add(at("images", given.field),
-				"a GitOps tool installs Kueue and JobSet from their public charts and releases, not from copies",
+				fmt.Sprintf("a GitOps tool installs %s from their public charts and releases, not from copies",
+					words.And(kinds.WithControllers("Kueue"))),
 				withRelated(at("delivery", "gitops"), "the GitOps tool"),
 				withHelp("remove %s, or remove gitops: the build then installs them from the copies", given.field))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // Rules on GitOps tools: what a tool needs to find the deploy folder, and what has no
@@ -77,7 +78,11 @@ func reportIneffectiveGitOps(r *report) {
 // charts without a tool that installs charts.
 func reportUncomparedSHA256(r *report) {
 	others := r.controllersOfOthers()
-	for _, field := range []string{"kueue", "jobset"} {
+	fields := []string{"kueue"}
+	for _, c := range kinds.Controllers() {
+		fields = append(fields, c.Field)
+	}
+	for _, field := range fields {
 		if others[field] != "" {
 			continue // unusedControllers reports it
 		}

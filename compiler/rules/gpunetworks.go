@@ -7,6 +7,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -216,12 +217,12 @@ func partialNodes(r *report) {
 }
 
 // exchangesData reports whether the blueprint shows that the pods of a workload talk
-// with each other. Pods of a JobSet start again together if one fails, so they depend
-// on each other; but a workload with auxiliary pods must be a JobSet in any case. The
+// with each other. Pods of a composite job start again together if one fails, so they depend
+// on each other; but a workload with auxiliary pods must be composite in any case. The
 // pods of another Job can be independent of each other.
 func exchangesData(w schema.Workload) bool {
 	_, finds := w.Env[ir.EnvMasterAddr]
-	return finds || w.Rendezvous != nil || w.Kind == string(ir.JobSet) && len(w.Auxiliary) == 0
+	return finds || w.Rendezvous != nil || kinds.Of(w.Kind).Composite && len(w.Auxiliary) == 0
 }
 
 // noComputeDomains reports GPUs that share memory over NVLink across nodes. They

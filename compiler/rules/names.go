@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -287,7 +288,10 @@ func cohortCircle(r *report) {
 // reservedNamespaces returns a function that reports whether a namespace belongs to
 // the cluster itself or to a scheduler, or has a prefix that Kubernetes or GKE reserves.
 func reservedNamespaces() func(namespace string) bool {
-	names := []string{"default", ir.JobSetNamespace}
+	names := []string{"default"}
+	for _, c := range kinds.Controllers() {
+		names = append(names, c.Namespace)
+	}
 	for _, s := range ir.Schedulers() {
 		names = append(names, s.Facts().Namespaces...)
 	}
@@ -388,11 +392,11 @@ func derivedNames(r *report) {
 		tooLong(at("name"), "the bucket of the Terraform state", r.Plan.Delivery.StateBucket, 63)
 	}
 	for _, w := range r.Plan.Workloads {
-		// The names of a Job's pods are also their host names. A JobSet checks the
-		// names of its pods, which end in five random characters. The last pod has
-		// the longest name.
+		// The names of a Job's pods are also their host names. The controller of
+		// composite jobs checks the names of their pods, which end in five random
+		// characters. The last pod has the longest name.
 		host := w.Name + "-" + strconv.Itoa(w.Pods-1)
-		if w.Kind == ir.JobSet {
+		if w.Kind.Facts().Composite {
 			jobs := max(1, w.Slices)
 			host = fmt.Sprintf("%s-%s-%d-%d-abcde", w.Name, w.ReplicatedJob(), jobs-1, w.Pods/jobs-1)
 		}
@@ -443,7 +447,7 @@ func checkCollisions(r *report) {
 		for _, a := range w.Auxiliaries {
 			if a.Name == w.ReplicatedJob() {
 				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
-					fmt.Sprintf("the JobSet uses the name %q for the main pods", a.Name),
+					fmt.Sprintf("the %s uses the name %q for the main pods", w.Kind, a.Name),
 					withHelp("rename the auxiliary pod"))
 			}
 		}

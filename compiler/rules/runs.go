@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -58,11 +59,11 @@ func wholeSlices(r *report) {
 			r.add(at("workloads", name, "slices"), option.Name+" starts only one slice for a workload",
 				withLabel("want 1"),
 				withHelp("submit each slice as a separate copy, or use a capacity that is not queued"))
-		case w.Kind != string(ir.JobSet):
+		case !kinds.Of(w.Kind).Composite:
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q is a %s, but a workload on slices of %d hosts must be a JobSet", name, w.Kind,
-					hosts),
-				withHelp(`set kind: "JobSet"`))
+				fmt.Sprintf("workload %q is a %s, but a workload on slices of %d hosts must be a %s", name, w.Kind,
+					hosts, kinds.Composite().Name),
+				withHelp("set kind: %q", kinds.Composite().Name))
 		case w.Pods != nil && *w.Pods != w.Slices*hosts:
 			r.add(at("workloads", name, "pods"),
 				fmt.Sprintf("%s of %d hosts needs %d pods, one for each host", words.Count(w.Slices, "slice"), hosts,

@@ -9,6 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -349,7 +350,7 @@ func systemPoolTooSmall(r *report) {
 	room, known := r.systemPoolRoom(nil)
 	if pods := r.installedPods(); known && !room.holds(pods) {
 		r.reportSystemPool(room,
-			fmt.Sprintf("the system pool has no room for %s and JobSet", r.Plan.Scheduler.Facts().Name), pods)
+			"the system pool has no room for "+words.And(kinds.WithControllers(r.Plan.Scheduler.Facts().Name)), pods)
 	}
 }
 
@@ -364,7 +365,7 @@ func systemPoolTight(r *report) {
 	places := catalog.NodePlaces("", r.Plan.Cluster.Filestore, r.Plan.Cluster.GCSFuse)
 	room, _ := r.systemPoolRoom(catalog.SystemPods(places...))
 	if pods := slices.Concat(installed, catalog.SystemPods(catalog.OnSystemPool)); !room.holds(pods) {
-		r.reportSystemPool(room, fmt.Sprintf("the system pool has no room for %s and JobSet beside GKE's own pods",
-			r.Plan.Scheduler.Facts().Name), pods)
+		r.reportSystemPool(room, fmt.Sprintf("the system pool has no room for %s beside GKE's own pods",
+			words.And(kinds.WithControllers(r.Plan.Scheduler.Facts().Name))), pods)
 	}
 }

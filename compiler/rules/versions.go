@@ -35,22 +35,22 @@ func versionRules() []Rule {
 	}
 }
 
-// oldestJobSet is the oldest JobSet whose API and service account the folder knows.
-const oldestJobSet = "0.12.0"
-
 func versionFloors(r *report) {
 	v, others := r.Blueprint.Versions, r.controllersOfOthers()
 	// Kueue 0.19.2 closed two ways to exceed the quota: a pod group that names
 	// another group's Workload, and an owner with a wrong UID. Source: Kueue,
 	// CHANGELOG-0.19, pull requests 14630, 14658 and 14666.
-	for _, f := range []struct{ field, name, version, floor, below string }{
-		{"kueue", "Kueue", v.Kueue, "0.19.2", ""},
-		{"jobset", "JobSet", v.JobSet, oldestJobSet, ""},
+	type floor struct{ field, name, version, floor, below string }
+	floors := []floor{{"kueue", "Kueue", v.Kueue, "0.19.2", ""}}
+	for _, c := range r.Plan.Controllers() {
+		floors = append(floors, floor{c.Field, c.Name, c.Version, c.Oldest, ""})
+	}
+	for _, f := range append(floors, []floor{
 		{"kai", "KAI Scheduler", v.KAI, "0.16.0", ""},
 		{"helm", "Helm", v.Helm, "3.8.0", ""},
 		{"terraform", "Terraform", v.Terraform, "1.9.0", "2.0.0"},
 		{"googleProvider", "the google provider", v.GoogleProvider, "7.45.0", "8.0.0"},
-	} {
+	}...) {
 		if others[f.field] != "" {
 			continue // unusedControllers reports a version that has no effect
 		}
@@ -70,21 +70,22 @@ func versionFloors(r *report) {
 	}
 }
 
-// releases returns the releases of Kueue, JobSet and GKE that the blueprint names, with
-// their fields.
+// releases returns the releases of the controllers of jobs, Kueue and GKE that the
+// blueprint names, with their fields.
 func (r *report) releases() []release {
-	cluster, existing := r.Plan.Cluster, at("cluster", "existing")
-	list := []release{
-		{"jobset", "JobSet", r.Plan.JobSetVersion(), at("versions", "jobset")},
-		{"kueue", "Kueue", r.Plan.KueueVersion(), at("versions", "kueue")},
-		{"gke", "GKE", cluster.MinVersion, at("cluster", "minVersion")},
+	gke := release{"gke", "GKE", r.Plan.Cluster.MinVersion, at("cluster", "minVersion")}
+	if e := r.Plan.Cluster.Existing; e != nil {
+		gke = release{"gke", "GKE", e.Version, at("cluster", "existing", "version")}
 	}
-	if e := cluster.Existing; e != nil {
-		list[2] = release{"gke", "GKE", e.Version, append(existing, "version")}
+	var list []release
+	for _, c := range r.Plan.Controllers() {
+		list = append(list, release{c.Field, c.Name, c.Version, at("versions", c.Field)})
 	}
-	for i, field := range []string{"jobset", "kueue"} {
-		if r.controllersOfOthers()[field] != "" {
-			list[i].path = append(existing[:2:2], field, "version")
+	list = append(list, release{"kueue", "Kueue", r.Plan.KueueVersion(), at("versions", "kueue")}, gke)
+	others := r.controllersOfOthers()
+	for i, x := range list {
+		if others[x.software] != "" {
+			list[i].path = at("cluster", "existing", x.software, "version")
 		}
 	}
 	return slices.DeleteFunc(list, func(x release) bool {
@@ -140,23 +141,27 @@ func unpinnedVersions(r *report) {
 		return // another rule may demand a different version
 	}
 	pins, downloads := r.Plan.Versions.SHA256, r.Plan.Scheduler.Facts().Downloads
-	kueue, jobSet := r.Plan.InstalledPins()
 	// A GitOps tool that installs no charts compares nothing.
 	suffix, compares := "", !r.Plan.Delivery.GitOps.On()
 	if r.Plan.FromCharts() {
 		suffix, compares = "Chart", true
 	}
-	for _, version := range []struct {
+	type download struct {
 		field, suffix, pin string
 		used               bool
-	}{
+	}
+	all := []download{
 		{"gcloud", "", pins.Gcloud, true},
 		{"googleProvider", "", strings.Join(pins.GoogleProvider, " "), !r.Blueprint.Delivery.InfrastructureManager},
 		{"helm", "", pins.Helm, slices.Contains(downloads, "helm")},
-		{"jobset", suffix, jobSet, r.Plan.InstallsJobSet() && compares},
-		{"kueue", suffix, kueue, r.Plan.InstallsKueue() && compares},
+	}
+	for _, c := range r.Plan.InstalledControllers() {
+		all = append(all, download{c.Field, suffix, r.Plan.ComparedPin(c.SHA256, c.ChartSHA256), compares})
+	}
+	for _, version := range append(all, []download{
+		{"kueue", suffix, r.Plan.ComparedPin(pins.Kueue, pins.KueueChart), r.Plan.InstallsKueue() && compares},
 		{"terraform", "", pins.Terraform, !r.Blueprint.Delivery.InfrastructureManager},
-	} {
+	}...) {
 		if version.used && version.pin == "" && r.Written("versions", version.field) {
 			does := "the build then refuses any other file"
 			if version.suffix != "" {
@@ -186,23 +191,22 @@ func unusedTerraform(r *report) {
 	}
 }
 
-// controllersOfOthers returns the versions of Kueue and JobSet that others run in the
+// controllersOfOthers returns the versions of the controllers that others run in the
 // cluster, by the field of the controller in versions and in cluster.existing.
 func (r *report) controllersOfOthers() map[string]string {
 	out := map[string]string{}
-	if e := r.Plan.Cluster.Existing; e != nil {
-		if e.Kueue != nil {
-			out["kueue"] = e.Kueue.Version
-		}
-		if e.JobSet != nil {
-			out["jobset"] = e.JobSet.Version
+	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
+		out["kueue"] = e.Kueue.Version
+	}
+	for _, c := range r.Plan.Controllers() {
+		if !c.Installed {
+			out[c.Field] = c.Version
 		}
 	}
 	return out
 }
 
-// unusedControllers reports versions of Kueue and JobSet, and their SHA-256, that have no
-// effect, because others run the controller in the cluster.
+// unusedControllers reports versions of controllers, and their SHA-256, that have no effect, because others run the controller in the cluster.
 func unusedControllers(r *report) {
 	others := r.controllersOfOthers()
 	for _, field := range sortedKeys(others) {

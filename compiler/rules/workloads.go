@@ -37,7 +37,7 @@ func workloadRules() []Rule {
 		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages, fieldwise: true},
 		{Code: "E0805", Severity: diag.Error, Title: "environment variable is set twice", check: setTwice},
 		{
-			Code: "E0819", Severity: diag.Error, Title: "JobSet with a negative priority never starts",
+			Code: "E0819", Severity: diag.Error, Title: negativePriorityTitle(),
 			check: negativePriority, whole: true, resolved: true,
 		},
 		{Code: "E0806", Severity: diag.Error, Title: "files exceed the size of a ConfigMap", check: fileSizes},

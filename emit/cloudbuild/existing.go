@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // The steps of builds in a cluster that others own.
@@ -43,29 +44,35 @@ func checkCluster(p *ir.Platform) task {
 	for _, l := range p.AutoProvisioning.Limits {
 		limits = append(limits, l.Type+":"+strconv.Itoa(l.Max))
 	}
-	var kueue, jobset string
+	var kueue string
 	var frameworks []string
 	if e.Kueue != nil {
 		kueue, frameworks = e.Kueue.Version, ir.KueueFrameworks()
 	}
-	if e.JobSet != nil {
-		jobset = e.JobSet.Version
+	var controllers []variable
+	for _, c := range p.Controllers() {
+		name, version := strings.ToUpper(c.Field), c.Version
+		if c.Installed {
+			version = ""
+		}
+		controllers = append(controllers, variable{name, c.Namespace}, variable{name + "_VERSION", version})
 	}
-	return scriptStep(p, 600, "cluster", strings.Replace(clusterScript, settingsMark, kueueSettings, 1),
-		variable{"PROJECT", p.Project}, variable{"NAME", p.Name}, variable{"CLUSTER", p.Cluster.Name},
-		variable{"LOCATION", p.Cluster.Location}, variable{"ENDPOINT", endpointFlag(p)},
-		variable{"EMAIL", p.Delivery.Account.Email(p.Project)}, variable{"VERSION", e.Version},
-		variable{"DATAPLANE_V2", strconv.FormatBool(e.DataplaneV2)},
-		variable{"MULTI_NETWORKING", strconv.FormatBool(p.Cluster.MultiNetworking)},
-		variable{"SECURITY_GROUP", p.Cluster.SecurityGroup},
-		variable{"PROMETHEUS", strconv.FormatBool(e.ManagedPrometheus)},
-		variable{"NETWORK", p.Network.Name}, variable{"SUBNET", p.Network.Subnet},
-		variable{"LIMITS", strings.Join(limits, " ")}, variable{"POOLS", strings.Join(pools, " ")},
-		variable{"OBJECTS", strconv.FormatBool(!p.Delivery.GitOps.On())},
-		variable{"KUEUE", ir.KueueNamespace}, variable{"KUEUE_VERSION", kueue},
-		variable{"FRAMEWORKS", strings.Join(frameworks, " ")},
-		variable{"JOBSET", ir.JobSetNamespace}, variable{"JOBSET_VERSION", jobset},
-		variable{"EXISTING", ir.ExistingNamespace})
+	variables := []variable{
+		{"PROJECT", p.Project}, {"NAME", p.Name}, {"CLUSTER", p.Cluster.Name},
+		{"LOCATION", p.Cluster.Location}, {"ENDPOINT", endpointFlag(p)},
+		{"EMAIL", p.Delivery.Account.Email(p.Project)}, {"VERSION", e.Version},
+		{"DATAPLANE_V2", strconv.FormatBool(e.DataplaneV2)},
+		{"MULTI_NETWORKING", strconv.FormatBool(p.Cluster.MultiNetworking)},
+		{"SECURITY_GROUP", p.Cluster.SecurityGroup},
+		{"PROMETHEUS", strconv.FormatBool(e.ManagedPrometheus)},
+		{"NETWORK", p.Network.Name}, {"SUBNET", p.Network.Subnet},
+		{"LIMITS", strings.Join(limits, " ")}, {"POOLS", strings.Join(pools, " ")},
+		{"OBJECTS", strconv.FormatBool(!p.Delivery.GitOps.On())},
+		{"KUEUE", ir.KueueNamespace}, {"KUEUE_VERSION", kueue},
+		{"FRAMEWORKS", strings.Join(frameworks, " ")},
+	}
+	variables = append(append(variables, controllers...), variable{"EXISTING", ir.ExistingNamespace})
+	return scriptStep(p, 600, "cluster", strings.Replace(clusterScript, settingsMark, kueueSettings, 1), variables...)
 }
 
 // checkManaged returns the step that checks whether Kueue, which others run, manages the
@@ -89,36 +96,27 @@ func checkManaged(p *ir.Platform) task {
 // leaveCluster returns the steps that remove the platform from the cluster.
 func leaveCluster(p *ir.Platform, s scheduler) []task {
 	script := strings.Replace(leaveScript, stopMark, s.stop, 1)
-	tasks := []task{clusterStep(p, 7200, "leave", script,
-		append([]variable{
-			{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}, {"JOBSET", ir.JobSetNamespace},
-		}, s.variables...)...)}
+	variables := []variable{{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}}
+	for _, c := range p.Controllers() {
+		variables = append(variables, variable{strings.ToUpper(c.Field), c.Namespace})
+	}
+	tasks := []task{clusterStep(p, 7200, "leave", script, append(variables, s.variables...)...)}
 	if p.Delivery.GitOps.On() { // whoever has installed the controllers with the tool uninstalls them
 		return tasks
 	}
-	for _, c := range []struct {
-		installed              bool
-		id                     string
-		release                ir.Release
-		namespace, mark, users string
-	}{
-		{
-			p.InstallsKueue(), "uninstall-kueue", p.Versions.KueueRelease(), ir.KueueNamespace, "kueue-release",
-			"clusterqueues.kueue.x-k8s.io localqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io",
-		},
-		{
-			p.InstallsJobSet(), "uninstall-jobset", p.Versions.JobSetRelease(), ir.JobSetNamespace, "jobset-release",
-			"jobsets.jobset.x-k8s.io",
-		},
-	} {
-		if !c.installed {
-			continue
-		}
+	uninstall := func(name string, release ir.Release, namespace, users string) {
 		body := strings.Replace(uninstallScript, clusterMark, runningCluster, 1)
-		t := installRelease(p, c.id, body, c.release, append([]variable{
-			{"NAMESPACE", c.namespace}, {"MANAGER", c.mark}, {"USERS", c.users},
-		}, clusterVariables(p)...)...)
-		tasks = append(tasks, t)
+		tasks = append(tasks, installRelease(p, "uninstall-"+name, body, release, append([]variable{
+			{"NAMESPACE", namespace}, {"MANAGER", name + "-release"}, {"USERS", users},
+		}, clusterVariables(p)...)...))
+	}
+	if p.InstallsKueue() {
+		uninstall("kueue", p.Versions.KueueRelease(), ir.KueueNamespace,
+			"clusterqueues.kueue.x-k8s.io localqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io")
+	}
+	for _, c := range p.InstalledControllers() {
+		of := kinds.Of(c.Kind)
+		uninstall(c.Field, c.Release(), c.Namespace, of.Resource+"."+of.Group)
 	}
 	return tasks
 }

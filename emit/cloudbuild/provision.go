@@ -2,7 +2,7 @@ package cloudbuild
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +16,10 @@ var accessScript string
 //go:embed scripts/network.sh
 var networkScript string
 
-//go:embed scripts/jobset.sh
-var jobSetScript string
+// controllerScripts install the controllers of jobs, each named after the controller's field.
+//
+//go:embed scripts/controllers
+var controllerScripts embed.FS
 
 //go:embed scripts/priorities.sh
 var prioritiesScript string
@@ -75,13 +77,17 @@ func provisionBuild(p *ir.Platform) build {
 		return newBuild(p, "provision", append(tasks, withoutManifests(p)...)...)
 	}
 	tasks = append(tasks, credentials(p))
-	// The scheduler comes before JobSet: a scheduler that is down or partly
-	// installed may refuse the Deployment of JobSet, and this step repairs the
+	// The scheduler comes before the controllers of jobs: a scheduler that is down or
+	// partly installed may refuse their Deployments, and this step repairs the
 	// scheduler. Kueue waits for kinds that do not exist yet.
 	tasks = append(tasks, scheduler.install...)
-	if p.InstallsJobSet() {
-		tasks = append(tasks, installRelease(p, "jobset", jobSetScript, p.Versions.JobSetRelease(),
-			variable{"NAMESPACE", ir.JobSetNamespace}))
+	for _, c := range p.InstalledControllers() {
+		script, err := controllerScripts.ReadFile("scripts/controllers/" + c.Field + ".sh")
+		if err != nil {
+			panic(err) // a row of compiler/kinds without its script
+		}
+		tasks = append(tasks, installRelease(p, c.Field, string(script), c.Release(),
+			variable{"NAMESPACE", c.Namespace}))
 	}
 	tasks = append(tasks,
 		scriptStep(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))

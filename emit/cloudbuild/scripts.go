@@ -237,8 +237,8 @@ func uninstallUsage(p *ir.Platform) string {
 	if p.InstallsKueue() {
 		names = append(names, "Kueue")
 	}
-	if p.InstallsJobSet() {
-		names = append(names, "JobSet")
+	for _, c := range p.InstalledControllers() {
+		names = append(names, c.Name)
 	}
 	if len(names) == 0 || p.Delivery.GitOps.On() {
 		return ""

@@ -771,9 +771,11 @@ func TestScriptsTakeNoValueForShell(t *testing.T) {
 // are emitted.
 func TestScriptsAreClean(t *testing.T) {
 	scripts, err := filepath.Glob("scripts/*.sh")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("scripts: %q, %v", scripts, err)
+	controllers, failed := filepath.Glob("scripts/controllers/*.sh")
+	if err != nil || failed != nil || len(scripts) == 0 || len(controllers) == 0 {
+		t.Fatalf("scripts: %q, %v, %v", scripts, err, failed)
 	}
+	scripts = append(scripts, controllers...)
 	p := fullPlatform()
 	p.Security.DataAccessLogs = true
 	s := newSandbox(t, p)

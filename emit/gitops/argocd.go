@@ -81,7 +81,7 @@ type ignoreDifference struct {
 // namespaces and kinds of the platform, an Application for the platform, and one for
 // the dashboards. The objects do not name Argo CD's namespace.
 //
-// Kueue, JobSet and the platform are three sources of one Application. Waves order the
+// The charts and the platform are sources of one Application. Waves order the
 // objects of one Application; between Applications Argo CD keeps no order unless its
 // administrator adds a health check for Applications.
 func argoCD(p *ir.Platform) ([]kubeyaml.Manifest, error) {
@@ -140,11 +140,15 @@ func argoPlatform(p *ir.Platform, installed []chart) *application {
 		a.Spec.Sources = append(a.Spec.Sources, argoChart(c))
 	}
 	a.Spec.Sources = append(a.Spec.Sources, argoFolder(p, kubernetesFolder))
-	if p.InstallsJobSet() {
+	for _, c := range installed {
+		if c.secret != "" {
+			a.Spec.IgnoreDifferences = append(a.Spec.IgnoreDifferences, ignoreDifference{
+				Kind: "Secret", Namespace: c.namespace, Name: c.secret, JSONPointers: []string{"/data"},
+			})
+		}
+	}
+	if a.Spec.IgnoreDifferences != nil {
 		a.Spec.SyncPolicy.SyncOptions = append(a.Spec.SyncPolicy.SyncOptions, "RespectIgnoreDifferences=true")
-		a.Spec.IgnoreDifferences = []ignoreDifference{{
-			Kind: "Secret", Namespace: ir.JobSetNamespace, Name: jobSetSecret, JSONPointers: []string{"/data"},
-		}}
 	}
 	return a
 }

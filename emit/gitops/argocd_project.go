@@ -55,8 +55,8 @@ func argoProject(p *ir.Platform, installed []chart) *appProject {
 // RoleBinding in kube-system, and the installers of GPUDirect are there.
 func argoNamespaces(p *ir.Platform) []string {
 	namespaces := []string{argoNamespace(p)}
-	if p.InstallsJobSet() {
-		namespaces = append(namespaces, ir.JobSetNamespace)
+	for _, c := range p.InstalledControllers() {
+		namespaces = append(namespaces, c.Namespace)
 	}
 	if p.InstallsKueue() || installsOnNodes(p) {
 		namespaces = append(namespaces, metav1.NamespaceSystem)
@@ -139,7 +139,7 @@ func namespacedKinds(p *ir.Platform) []groupKind {
 }
 
 // installsAny reports whether a chart is among the sources.
-func installsAny(p *ir.Platform) bool { return p.InstallsKueue() || p.InstallsJobSet() }
+func installsAny(p *ir.Platform) bool { return p.InstallsKueue() || p.InstalledControllers() != nil }
 
 // scrapes reports whether the platform has objects for the metrics of controllers.
 func scrapes(p *ir.Platform) bool { return len(monitoring.Targets(p)) > 0 }

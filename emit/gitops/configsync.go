@@ -43,12 +43,12 @@ type override struct {
 	EnableShellInRendering bool   `json:"enableShellInRendering,omitempty"`
 }
 
-// configSync returns the objects for Config Sync: a RootSync for each of Kueue, JobSet,
-// the platform and the dashboards, as far as the platform has them. RootSyncs do not wait
+// configSync returns the objects for Config Sync: a RootSync for each of Kueue, the controllers
+// of jobs, the platform and the dashboards, as far as the platform has them. RootSyncs do not wait
 // for each other. Until the kinds and webhooks of Kueue are there, the RootSync of the
 // platform reports errors, and tries again.
 //
-// Kueue and JobSet are installed from the manifests of their releases: see
+// Controllers are installed from the manifests of their releases: see
 // ir.GitOpsFacts.Charts. Kustomize downloads them, which needs a shell (Config Sync:
 // rootsync-crd.yaml, enableShellInRendering).
 func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
@@ -61,10 +61,12 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 		manifests = append(manifests, kubeyaml.Manifest{Name: "kueue.yaml", Objects: []any{releaseSync(p, "kueue")}})
 		releases = append(releases, release...)
 	}
-	if p.InstallsJobSet() {
-		manifests = append(manifests, kubeyaml.Manifest{Name: "jobset.yaml", Objects: []any{releaseSync(p, "jobset")}})
-		releases = append(releases, kubeyaml.Manifest{Name: "jobset/" + kustomization, Objects: []any{
-			kubeyaml.NewKustomization([]string{p.Versions.JobSetManifest()}),
+	for _, c := range p.InstalledControllers() {
+		manifests = append(manifests, kubeyaml.Manifest{
+			Name: c.Field + ".yaml", Objects: []any{releaseSync(p, c.Field)},
+		})
+		releases = append(releases, kubeyaml.Manifest{Name: c.Field + "/" + kustomization, Objects: []any{
+			kubeyaml.NewKustomization([]string{c.ManifestURL()}),
 		}})
 	}
 	platform := newRootSync(p, "platform", kubernetesFolder)
@@ -80,8 +82,8 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 }
 
 // explicitNamespaces keeps a RootSync from creating namespaces that its folder does not
-// have. Otherwise the RootSync of the platform, which has objects in the namespaces of
-// Kueue and JobSet, would create and own these namespaces if it comes first, and the
+// have. Otherwise the RootSync of the platform, which has objects in the namespaces of the
+// controllers, would create and own these namespaces if it comes first, and the
 // RootSyncs of the releases could not apply theirs (Config Sync: error KNV1060).
 const explicitNamespaces = "explicit"
 

@@ -114,11 +114,11 @@ const (
 	waitTimeout   = "10m"
 )
 
-// systemFolder is the folder of the objects that install Kueue and JobSet.
+// systemFolder is the folder of the objects that install the controllers.
 const systemFolder = "system"
 
 // flux returns the objects for Flux. Whoever administers Flux applies the kustomization
-// gitops/. It brings three Kustomizations: the system, which installs Kueue and JobSet
+// gitops/. It brings three Kustomizations: the system, which installs the controllers
 // and makes Grafana's namespace, and after it the platform and the dashboards. A
 // Kustomization cannot depend on a HelmRelease, so the HelmReleases are objects of the
 // system. There is no system if it would be empty.
@@ -220,15 +220,15 @@ func fluxChart(p *ir.Platform, c chart) []any {
 		Spec: helmRelease{
 			Interval: lookInterval, ReleaseName: c.release, TargetNamespace: c.namespace,
 			ChartRef: objectID{Kind: "OCIRepository", Name: name},
-			// JobSet's CRD is in the folder of the chart that Helm itself never upgrades.
+			// CRDs can be in the folder of the chart that Helm itself never upgrades.
 			Install:        helmAction{CRDs: "CreateReplace", CreateNamespace: true, Strategy: retries},
 			Upgrade:        helmAction{CRDs: "CreateReplace", Strategy: retries},
 			DriftDetection: driftDetection{Mode: "enabled"},
 			Values:         c.values,
 		},
 	}
-	if c.release == "jobset" {
-		patches := kubeyaml.Patches{Patches: []kubeyaml.Patch{{Patch: emptySecret}}}
+	if c.secret != "" {
+		patches := kubeyaml.Patches{Patches: []kubeyaml.Patch{{Patch: emptySecret(c)}}}
 		release.Spec.PostRenderers = []postRenderer{{patches}}
 	}
 	return []any{
@@ -246,14 +246,16 @@ func fluxChart(p *ir.Platform, c chart) []any {
 	}
 }
 
-// emptySecret is a patch that removes the data from the Secret of JobSet's certificates.
-const emptySecret = `apiVersion: v1
+// emptySecret returns a patch that removes the data from the Secret of a chart.
+func emptySecret(c chart) string {
+	return `apiVersion: v1
 kind: Secret
 metadata:
-  name: ` + jobSetSecret + `
-  namespace: ` + ir.JobSetNamespace + `
+  name: ` + c.secret + `
+  namespace: ` + c.namespace + `
 data: null
 `
+}
 
 // grafanaNamespace returns Grafana's namespace. Flux creates it if it is missing, and
 // then leaves it alone: it does not belong to the platform.

@@ -1,6 +1,6 @@
 // Package gitops renders the objects with which a GitOps tool applies the platform's
-// Kubernetes objects from a Git repository, and installs Kueue and JobSet. A plan goes
-// in; the folder gitops/ comes out. Without a tool there is no such folder.
+// Kubernetes objects from a Git repository, and installs Kueue and the controllers of jobs.
+// A plan goes in; the folder gitops/ comes out. Without a tool there is no such folder.
 //
 // The objects of each tool are small structs with the fields that are used here. The
 // Go modules of the tools contain their controllers, with most of Kubernetes.
@@ -55,6 +55,7 @@ type chart struct {
 	address, version, release, namespace string
 	sha256                               string       // of the chart in its registry, "" if it is unknown
 	values                               *chartValues // nil for the chart's own
+	secret                               string       // that the software itself fills in, "" for none
 }
 
 // digest returns the digest of the chart in its registry, "" if it is unknown.
@@ -66,7 +67,7 @@ func (c chart) digest() string {
 }
 
 // charts returns the charts that the tool installs, in their order. There is none if
-// somebody else installs Kueue and JobSet.
+// somebody else installs Kueue and the controllers of jobs.
 func charts(p *ir.Platform) ([]chart, error) {
 	var out []chart
 	if p.InstallsKueue() {
@@ -76,8 +77,8 @@ func charts(p *ir.Platform) ([]chart, error) {
 		}
 		out = append(out, kueueChart(p, values))
 	}
-	if p.InstallsJobSet() {
-		out = append(out, jobSetChart(p))
+	for _, c := range p.InstalledControllers() {
+		out = append(out, chart{c.Chart, c.Version, c.Field, c.Namespace, c.ChartSHA256, nil, c.Secret})
 	}
 	return out, nil
 }
@@ -87,13 +88,7 @@ func charts(p *ir.Platform) ([]chart, error) {
 // 0.19: charts/kueue/templates/_helpers.tpl).
 func kueueChart(p *ir.Platform, values *chartValues) chart {
 	return chart{
-		ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, p.Versions.SHA256.KueueChart, values,
-	}
-}
-
-func jobSetChart(p *ir.Platform) chart {
-	return chart{
-		ir.JobSetChart, p.Versions.JobSet, "jobset", ir.JobSetNamespace, p.Versions.SHA256.JobSetChart, nil,
+		ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, p.Versions.SHA256.KueueChart, values, "",
 	}
 }
 
@@ -113,8 +108,3 @@ func kueueValues(p *ir.Platform) (*chartValues, error) {
 	text, err := kueue.Configuration(p)
 	return &chartValues{managerConfig{string(text)}}, err
 }
-
-// jobSetSecret is the Secret of JobSet's certificates. The chart of JobSet 0.12 declares
-// its four keys with empty values, and JobSet fills them in. A tool that applied the
-// empty values again would take the certificate away from JobSet's webhooks.
-const jobSetSecret = "jobset-webhook-server-cert"

@@ -141,7 +141,7 @@ func TestNothingInstalled(t *testing.T) {
 		p.Cluster.Existing = &ir.ExistingCluster{Kueue: &ir.ExistingKueue{}, JobSet: &ir.ExistingJobSet{}}
 		for name, content := range renderFiles(t, p) {
 			for _, word := range []string{
-				ir.KueueChart, ir.JobSetChart, "kueue-system", "jobset-system", "CustomResource",
+				ir.KueueChart, "oci://registry.k8s.io/jobset/charts/jobset", "kueue-system", "jobset-system", "CustomResource",
 			} {
 				if strings.Contains(content, word) {
 					t.Errorf("%s: %s mentions %s:\n%s", tool, name, word, content)

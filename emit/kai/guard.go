@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // Follows returns the rules for the resources in which a team follows its jobs. It
@@ -36,8 +37,7 @@ const priorityLabel = "priorityClassName"
 //   - a PriorityClass in a label.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 	policy.Spec.Variables = append(policy.Spec.Variables,
-		admissionv1.Variable{Name: "pods", Expression: "(has(dyn(object).spec.replicatedJobs)\n? " +
-			"dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n.map(j, j.template)\n"})
+		admissionv1.Variable{Name: "pods", Expression: kinds.JobSpecs("dyn(object).spec") + "\n.map(j, j.template)\n"})
 	var names, selectors []string
 	for _, c := range p.Capacities {
 		labels := make([]string, len(c.NodeLabels))

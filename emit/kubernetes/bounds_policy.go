@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 const (
@@ -94,8 +95,7 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 	}
 }
 
-// jobsStayInBounds returns the policy that refuses a Job or JobSet whose pods would
-// use resources that no quota counts, run on nodes of other queues, or keep nodes
+// jobsStayInBounds returns the policy that refuses a job whose pods would use resources that no quota counts, run on nodes of other queues, or keep nodes
 // that they have lost:
 //
 //   - containers that request no cpu or memory are charged nothing for them;
@@ -105,9 +105,8 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 //   - volumes that are bought for the pod, or that exist elsewhere, are storage that
 //     nobody has given the team.
 //
-// The controllers of Kueue and JobSet write templates of their own: Kueue adds the
-// labels and taints of the flavor, and JobSet copies templates that this policy has
-// admitted.
+// Controllers write templates of their own: Kueue adds the labels and taints of the flavor,
+// and controllers of composite jobs copy templates that this policy has admitted.
 func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-stay-in-bounds")
@@ -122,7 +121,7 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 		{Name: "grace", Expression: tierTable(tiers, func(b bounds) string { return strconv.Itoa(b.grace) }, "0")},
 		{Name: "labels", Expression: tierTable(tiers, func(b bounds) string { return celList(b.labels) }, "[]")},
 		{Name: "taints", Expression: tierTable(tiers, func(b bounds) string { return celList(b.taints) }, "[]")},
-		// An amount in a JobSet can be a number. Without dyn, CEL would expect only
+		// An amount can be a number. Without dyn, CEL would expect only
 		// strings.
 		{Name: "uncounted",
 			Expression: flattenCEL("p.containers.filter(c, ['cpu', 'memory'].exists(r, !quantity(string(\n" +
@@ -213,8 +212,7 @@ func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
 	})
 }
 
-// jobPolicy returns a policy on the pods of Jobs and JobSets in the queues of tiers. Its
-// variables are queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template
+// jobPolicy returns a policy on the pods of jobs in the queues of tiers. Its variables are queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template
 // that the API server has admitted before stays valid, unless a waiting job changes its
 // queue. A job without a queue of its team is unqueued: jobsAreQueued refuses it, and a
 // second reason would hide that one.
@@ -223,9 +221,8 @@ func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admiss
 	for i, b := range tiers {
 		names[i] = b.tier
 	}
-	policy := teamPolicy(p, name, admissionRule("batch", "v1", "jobs"),
-		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
-	controllers := slices.Concat(jobSetControllers(p), s.controllers)
+	policy := teamPolicy(p, name, kindRules()...)
+	controllers := slices.Concat(controllersOfJobs(p), s.controllers)
 	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
 		Name:       "not-by-a-controller",
 		Expression: "!(request.userInfo.username in " + celList(controllers) + ")",
@@ -243,18 +240,13 @@ func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admiss
 	return policy
 }
 
-// podTemplates returns a CEL expression for the list of pod templates: one for a Job,
-// several for a JobSet. Without dyn in spec, the API server, which knows both types, would
-// reject the fields of the other type.
-func podTemplates(spec string) string {
-	return fmt.Sprintf("(has(%[1]s.replicatedJobs)\n? %[1]s.replicatedJobs.map(j, j.template.spec) : [%[1]s])\n"+
-		".filter(j, has(j.template)).map(j, j.template)", spec)
+// podTemplates returns a CEL expression for the list of pod templates.
+func podTemplates(object string) string {
+	return kinds.JobSpecs("dyn("+object+").spec") + "\n.filter(j, has(j.template)).map(j, j.template)"
 }
 
 // podSpecs returns a CEL expression for the list of pod specs.
-func podSpecs(object string) string {
-	return podTemplates("dyn("+object+").spec") + ".map(t, t.spec)\n"
-}
+func podSpecs(object string) string { return podTemplates(object) + ".map(t, t.spec)\n" }
 
 // flattenCEL returns a CEL expression that joins the lists of strings that perPod
 // yields for each pod p. CEL has no other way to join lists.

@@ -6,14 +6,14 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // shortGrace is the time in seconds that pods may take to end after their replacements have
 // started. It is the default of terminationGracePeriodSeconds.
 const shortGrace = 30
 
-// jobsEndWithTheirPods returns the policy that refuses a Job or JobSet whose pods would keep
-// nodes after their quota has been given to others:
+// jobsEndWithTheirPods returns the policy that refuses a job whose pods would keep nodes after their quota has been given to others:
 //
 //   - deleting a Job with propagation policy Orphan, which is the API's default for Jobs, or
 //     the finalizer orphan, leaves pods that belong to no Workload;
@@ -25,7 +25,7 @@ const shortGrace = 30
 //     they have ended.
 //
 // Source: Kubernetes 1.36, pkg/registry/batch/job/strategy.go; Kueue 0.19,
-// pkg/controller/jobs/job; JobSet 0.12, pkg/controllers.
+// pkg/controller/jobs/job; the controllers of the kinds.
 func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	policy := jobPolicy(p, s, boundsOf(p), "jobs-end-with-their-pods")
 	rules := policy.Spec.MatchConstraints.ResourceRules
@@ -36,20 +36,18 @@ func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAd
 		Name:       "not-by-kubernetes",
 		Expression: "!request.userInfo.username.startsWith('system:serviceaccount:kube-system:')",
 	})
-	specs := func(object string) string {
-		return "(has(dyn(" + object + ").spec.replicatedJobs)\n? dyn(" + object +
-			").spec.replicatedJobs.map(j, j.template.spec) : [dyn(" + object + ").spec])"
-	}
+	specs := func(object string) string { return kinds.JobSpecs("dyn(" + object + ").spec") }
 	finalizers := func(object string) string {
-		return "([dyn(" + object + ")] + " + podTemplates("dyn("+object+").spec") + ")\n" +
+		return "([dyn(" + object + ")] + " + podTemplates(object) + ")\n" +
 			".map(o, o.?metadata.finalizers.orValue([]).join(' ')).join(' ').split(' ').filter(f, f != '')\n"
 	}
 	managers := func(object string) string {
+		own := kinds.ByKind("dyn("+object+").spec", " ", func(kinds.Kind) string {
+			return "[dyn(" + object + ").spec.?managedBy.orValue('')]"
+		}, "[]")
 		return specs(object) + ".map(s, s.?managedBy.orValue(''))\n" +
 			".filter(m, !(m in ['', 'kubernetes.io/job-controller']))\n" +
-			"+ (has(dyn(" + object + ").spec.replicatedJobs)\n? [dyn(" + object +
-			").spec.?managedBy.orValue('')] : [])\n" +
-			".filter(m, !(m in ['', 'jobset.sigs.k8s.io/jobset-controller']))\n"
+			"+ " + own + "\n.filter(m, !(m in " + celList(ownManagers()) + "))\n"
 	}
 	// Jobs that replace slow pods before they have ended. With a podFailurePolicy, the API
 	// allows only Failed.
@@ -93,4 +91,15 @@ func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAd
 			" seconds to end, and their replacements would start meanwhile: "+
 			"set podReplacementPolicy of the Job to Failed, or lower terminationGracePeriodSeconds", "")
 	return policy
+}
+
+// ownManagers returns the values of spec.managedBy that mean a kind's own controller.
+func ownManagers() []string {
+	out := []string{""}
+	for _, k := range kinds.All() {
+		if k.Manager != "" {
+			out = append(out, k.Manager)
+		}
+	}
+	return out
 }

@@ -95,7 +95,7 @@ func isReplaced(object any) bool {
 
 // argoAnnotations returns the annotations for Argo CD.
 //
-// The charts of Kueue and JobSet are in wave 0, and all objects of the platform except
+// The charts of controllers are in wave 0, and all objects of the platform except
 // namespaces in wave 1. Argo CD begins a wave when the objects of the one before are
 // healthy, so the controllers run before their objects come. It does not wait for the
 // objects of the last wave: a queue that is not active holds up no later change. It
@@ -157,8 +157,8 @@ func systemNamespaces(p *ir.Platform) []any {
 	if p.InstallsKueue() {
 		names = append(names, ir.KueueNamespace)
 	}
-	if p.InstallsJobSet() {
-		names = append(names, ir.JobSetNamespace)
+	for _, c := range p.InstalledControllers() {
+		names = append(names, c.Namespace)
 	}
 	var objects []any
 	for _, name := range names {

@@ -1,7 +1,7 @@
 // Package kubernetes renders the objects in the cluster: the teams' namespaces,
 // identities, permissions and queues, the priority classes, the ComputeClasses and
 // networks of nodes, and the objects that let Google Managed Prometheus scrape the
-// scheduler and JobSet. A plan goes in; the folder kubernetes/ comes out.
+// scheduler and the controllers of jobs. A plan goes in; the folder kubernetes/ comes out.
 //
 // The objects that differ between schedulers are in each scheduler's own package.
 package kubernetes

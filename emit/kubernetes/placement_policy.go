@@ -9,14 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
-
-// exclusiveAnnotation gives each Job of a JobSet a topology domain of its own. JobSet
-// then adds anti-affinity to the pods of all JobSets in all namespaces. It reads the
-// annotation of the JobSet, of a template of its Jobs, and of pods. Source: JobSet 0.12,
-// api/jobset/v1alpha2 and pkg/webhooks/pod_webhook.go.
-const exclusiveAnnotation = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
 // domains are the node labels that affinity and topology spread constraints can name: a
 // node, a zone, a node pool, and the levels of Compute Engine's topology. Source: GKE
@@ -26,17 +21,17 @@ var domains = []string{
 	"cloud.google.com/gce-topology-subblock", "cloud.google.com/gce-topology-host",
 }
 
-// jobsBlockNobody returns the policy that refuses a Job or JobSet whose pods would keep the
-// pods of other teams away from nodes:
+// jobsBlockNobody returns the policy that refuses a job whose pods would keep the pods of
+// other teams away from nodes:
 //
 //   - kube-scheduler honors the anti-affinity of a running pod for every pod that comes
 //     later, in all namespaces that the term names. The ResourceQuota of affinityQuota
 //     refuses pods with such a list, even if it names their own namespace only;
 //   - a topology domain such as a region, or the operating system, contains all nodes. In
 //     its own namespace it blocks nobody else: this is a second guard;
-//   - JobSet's exclusive topology is anti-affinity to all namespaces. It is right for the
-//     slices of multi-host TPUs only, which a Job takes whole;
-//   - pods with the labels of JobSet count as pods of a JobSet in those terms.
+//   - the exclusive topology of composite jobs is anti-affinity to all namespaces. It is right
+//     for the slices of multi-host TPUs only, which a Job takes whole;
+//   - pods with the labels of composite jobs count as their pods in those terms.
 func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-block-nobody")
@@ -46,19 +41,21 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 			"+ p.?affinity[?k].preferredDuringSchedulingIgnoredDuringExecution.orValue([])" +
 			".map(w, w.podAffinityTerm))"
 	)
-	templates := func(object string) string { return podTemplates("dyn(" + object + ").spec") }
-	// The values of the annotation, where JobSet reads it.
+	exclusiveAnnotation, labels := kinds.Composite().Exclusive, kinds.Composite().Labels
+	// The values of the annotation, where the controller reads it.
 	exclusive := func(object string) string {
 		spec := "dyn(" + object + ").spec"
-		return "([dyn(" + object + ")] + (has(" + spec + ".replicatedJobs)\n? " + spec +
-			".replicatedJobs.map(j, j.template) : [])\n+ " + templates(object) + ")\n" +
+		jobs := kinds.ByKind(spec, " ", func(k kinds.Kind) string {
+			return k.EachSet(spec, func(s kinds.PodSet, object string) string { return kinds.Below(object, s.Meta) })
+		}, "[]")
+		return "([dyn(" + object + ")] + " + jobs + "\n+ " + podTemplates(object) + ")\n" +
 			".filter(o, o.?metadata.annotations[?'" + exclusiveAnnotation + "'].hasValue())\n" +
 			".map(o, o.metadata.annotations['" + exclusiveAnnotation + "'])\n"
 	}
-	// The labels of pod templates with labels that JobSet sets.
+	// The labels of pod templates with labels that the controller sets.
 	marked := func(object string) string {
-		return templates(object) + "\n.map(t, t.?metadata.labels.orValue({}))\n" +
-			".filter(l, l.exists(k, k.startsWith('jobset.sigs.k8s.io/')))"
+		return podTemplates(object) + "\n.map(t, t.?metadata.labels.orValue({}))\n" +
+			".filter(l, l.exists(k, k.startsWith('" + labels + "')))"
 	}
 	policy.Spec.Variables = append(policy.Spec.Variables, []admissionv1.Variable{
 		{Name: "others", Expression: affinities + ".filter(k, variables.pods.exists(p, " + terms + "\n" +
@@ -98,13 +95,14 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 			": 'a job of queue ' + variables.queue + ' must not take nodes for itself, which blocks other teams: '\n"+
 			"+ 'remove the annotation "+exclusiveAnnotation+"'\n")
 	add("variables.keptMarked || variables.marked == []",
-		"remove the labels of jobset.sigs.k8s.io from the pod template: JobSet itself sets them", "")
+		"remove the labels of "+strings.TrimSuffix(labels, "/")+" from the pod template: "+kinds.Composite().Name+
+			" itself sets them", "")
 	return policy
 }
 
 // affinityQuota returns the quota that refuses pods with affinity to pods of other
 // namespaces, behind the policy jobsBlockNobody. It returns nil for a team whose jobs can
-// have TPU slices for themselves: JobSet gives their pods such terms.
+// have TPU slices for themselves: their pods get such terms.
 func affinityQuota(p *ir.Platform, t ir.Team) *corev1.ResourceQuota {
 	if p.TakesSlices(t) {
 		return nil

@@ -7,18 +7,28 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// jobSetControllers returns the service accounts that create the Jobs of a JobSet: one, or
-// with JobSet of others the accounts of its release and of its chart. Those Jobs are queued
-// with their JobSet, which owns them, and carry no queue of their own.
-func jobSetControllers(p *ir.Platform) []string {
+// controllersOfJobs returns the service accounts that create the Jobs of composite jobs: one
+// for each kind, or with controllers of others the accounts of a release and of a chart.
+// Those Jobs are queued with the job that owns them, and carry no queue of their own.
+func controllersOfJobs(p *ir.Platform) []string {
 	var accounts []string
-	for _, name := range p.JobSetControllers() {
-		accounts = append(accounts, "system:serviceaccount:"+ir.JobSetNamespace+":"+name)
+	for _, c := range p.Controllers() {
+		accounts = append(accounts, c.Accounts()...)
 	}
 	return accounts
+}
+
+// kindRules returns what a policy on jobs of all kinds matches.
+func kindRules() []admissionv1.NamedRuleWithOperations {
+	var rules []admissionv1.NamedRuleWithOperations
+	for _, k := range kinds.All() {
+		rules = append(rules, admissionRule(k.Group, k.Version, k.Resource))
+	}
+	return rules
 }
 
 // admissionPolicies returns the admission policies for the teams' namespaces, each
@@ -47,8 +57,8 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 	return objects
 }
 
-// jobsAreQueued returns the policy that refuses a Job or JobSet that would bypass
-// the queues, or other jobs in its queue:
+// jobsAreQueued returns the policy that refuses a job that would bypass the queues, or
+// other jobs in its queue:
 //
 //   - without a queue of its namespace it would start at once, bypassing every
 //     quota, or wait for ever;
@@ -60,16 +70,17 @@ func admissionPolicies(p *ir.Platform, s scheduler, onTheNode bool) []any {
 //
 // Jobs that existed before the policy, or that have lost their queue since, can
 // still be changed in other ways, so that controllers can clean them up. The API
-// lets nobody change the PriorityClass of a Job or JobSet.
+// lets nobody change the PriorityClass of a job.
 func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
-	policy := teamPolicy(p, "jobs-are-queued", admissionRule("batch", "v1", "jobs"),
-		admissionRule("jobset.x-k8s.io", "v1alpha2", "jobsets"))
-	controllers := jobSetControllers(p)
+	policy := teamPolicy(p, "jobs-are-queued", kindRules()...)
+	controllers := controllersOfJobs(p)
 	condition := fmt.Sprintf("request.userInfo.username != '%s'", controllers[0])
 	if len(controllers) > 1 {
 		condition = "!(request.userInfo.username in " + celList(controllers) + ")"
 	}
-	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{Name: "not-part-of-a-jobset", Expression: condition}}
+	policy.Spec.MatchConditions = []admissionv1.MatchCondition{{
+		Name: "not-part-of-a-" + strings.ToLower(kinds.Composite().Name), Expression: condition,
+	}}
 	// With line breaks, the YAML printer writes block scalars instead of folding
 	// lines.
 	policy.Spec.Variables = []admissionv1.Variable{
@@ -82,10 +93,7 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		{Name: "allowed",
 			Expression: fmt.Sprintf("variables.queues.filter(q, variables.queue != '' && q[0] == variables.queue)\n"+
 				".map(q, q[1].split('%s'))\n", classSeparator)},
-		// A JobSet has many pod templates, a Job has one. Without dyn, the API
-		// server, which knows both types, would reject the fields of the other type.
-		{Name: "classes", Expression: "(has(dyn(object).spec.replicatedJobs)\n" +
-			"? dyn(object).spec.replicatedJobs.map(j, j.template.spec) : [dyn(object).spec])\n" +
+		{Name: "classes", Expression: kinds.JobSpecs("dyn(object).spec") + "\n" +
 			".map(j, j.?template.spec.priorityClassName.orValue(''))\n"},
 	}
 	policy.Spec.Validations = []admissionv1.Validation{
@@ -112,16 +120,26 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 			Message: "metadata.ownerReferences must not name a controller: remove the reference with controller true",
 		},
 	}
-	if negative := negativeClasses(p); negative != nil && p.HasDefect(ir.NegativePriority) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || request.kind.kind != 'JobSet'\n"+
-				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", defaultClass(p), celList(negative)),
-			Message: fmt.Sprintf("JobSet %s starts no pods with a negative priority (%s): submit a Job, or choose "+
-				"another queue or PriorityClass", p.JobSetVersion(), strings.Join(negative, ", ")),
-		})
-	}
+	refuseNegative(p, policy)
 	s.guard(p, policy)
 	return policy
+}
+
+// refuseNegative makes a policy refuse jobs whose controller supports no negative priorities.
+func refuseNegative(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
+	negative := negativeClasses(p)
+	for _, k := range kinds.All() {
+		if negative == nil || k.Priorities == "" || !p.HasDefect(k.Priorities) {
+			continue
+		}
+		c := p.ControllerOf(ir.Kind(k.Name))
+		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+			Expression: fmt.Sprintf("variables.kept || request.kind.kind != '%s'\n"+
+				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", k.Name, defaultClass(p), celList(negative)),
+			Message: fmt.Sprintf("%s %s starts no pods with a negative priority (%s): submit a Job, or choose "+
+				"another queue or PriorityClass", c.Name, c.Version, strings.Join(negative, ", ")),
+		})
+	}
 }
 
 // negativeClasses returns the names of the PriorityClasses with a negative value.

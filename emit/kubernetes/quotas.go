@@ -16,7 +16,7 @@ const maxConfigMaps = 500
 // has ended, so that the pods of a team never request more accelerators than all of its
 // queues together can use.
 //
-// It counts the Jobs and the Services of JobSets, but not JobSets: Kubernetes looks for new
+// It counts the Jobs and the Services of composite jobs, but not these: Kubernetes looks for new
 // kinds of objects every 30 seconds and calculates a quota every 5 minutes. If the quota
 // named a kind that is new, the API server would refuse its objects for so long. Source:
 // Kubernetes 1.36, pkg/controller/resourcequota and cmd/kube-controller-manager/app/core.go.

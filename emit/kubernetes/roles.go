@@ -4,6 +4,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
@@ -22,17 +23,21 @@ func jobSubmitter(p *ir.Platform, s scheduler) *rbacv1.ClusterRole {
 		write  = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 		follow = []string{"get", "list", "watch"}
 	)
+	var rules []rbacv1.PolicyRule
+	for _, k := range kinds.All() {
+		rules = append(rules, rbacv1.PolicyRule{
+			APIGroups: []string{k.Group}, Resources: []string{k.Resource}, Verbs: write,
+		})
+	}
 	role := &rbacv1.ClusterRole{
 		TypeMeta:   kubeyaml.Kind(rbacv1.SchemeGroupVersion, "ClusterRole"),
 		ObjectMeta: kubeyaml.Meta(p.Name, "", p.ClusterScopedName(jobSubmitterName)),
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: write},
-			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: write},
+		Rules: append(rules, []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"configmaps", "services"}, Verbs: write},
 			{APIGroups: []string{""}, Resources: []string{"events", "pods"}, Verbs: follow},
 			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
 			{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: follow},
-		},
+		}...),
 	}
 	role.Rules = append(role.Rules, s.follows...)
 	if p.AnyCapacity(ir.Capacity.HasAcceleratorNetworks) {

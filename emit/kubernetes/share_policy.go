@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // disk is the resource of a node's own storage, of which no queue has quota.
@@ -101,9 +102,9 @@ func (r resources) addShares(policy *admissionv1.ValidatingAdmissionPolicy, p *i
 			"|| variables.needs.all(a, !a.exclusive\n"+
 			"|| "+chip+" > 0.0 && a.on.all(n, a.each * "+chip+slack+" >= n.slice))\n",
 			"a Job that has TPU slices for itself must request "+ir.TPU+" in its pods: set the annotation "+
-				exclusiveAnnotation+" only in the templates of such Jobs",
+				kinds.Composite().Exclusive+" only in the templates of such Jobs",
 			"'a Job that has a TPU slice for itself must request all of its chips: set the annotation "+
-				exclusiveAnnotation+" only in the templates of such Jobs. A slice has '\n"+
+				kinds.Composite().Exclusive+" only in the templates of such Jobs. A slice has '\n"+
 				"+ variables.nodes.filter(n, n.slice > 0.0)"+
 				".map(n, string(int(n.slice)) + ' chips (' + n.name + ')').join(' or ')\n"+
 				"+ '. If there are several kinds, select one with nodeSelector'\n")

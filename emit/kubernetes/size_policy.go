@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
@@ -45,8 +46,7 @@ func amountsLine(name string, amounts []ir.Amount) string {
 	return strings.Join(words, " ")
 }
 
-// jobsFitNodes returns the policy that refuses a Job or JobSet that can never run, and would
-// wait for ever, at worst at the head of a StrictFIFO queue:
+// jobsFitNodes returns the policy that refuses a job that can never run, and would wait for ever, at worst at the head of a StrictFIFO queue:
 //
 //   - a pod that is larger than every node that its nodeSelector leaves. What pods of GKE
 //     take on each node does not count, because it is not certain;
@@ -58,8 +58,8 @@ func amountsLine(name string, amounts []ir.Amount) string {
 // It also refuses pods that take more of the nodes than quota counts: see addShares.
 //
 // A waiting job stays valid with the same pods in the same queue, also when the queue has
-// become smaller. Guard refuses a running Job that changes its number of pods, and JobSet's
-// webhook a running JobSet.
+// become smaller. Guard refuses a running Job that changes its number of pods, and the
+// webhooks of other kinds their running jobs.
 func jobsFitNodes(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissionPolicy {
 	tiers := boundsOf(p)
 	policy := jobPolicy(p, s, tiers, "jobs-fit-nodes")
@@ -235,12 +235,23 @@ func celDouble(x float64) string {
 // podSets returns a CEL expression for the kinds of pods of a job: each has the Job's spec,
 // how many such Jobs there are, and whether each has a topology domain for itself.
 func podSets(object string) string {
-	return fmt.Sprintf("(has(dyn(%[1]s).spec.replicatedJobs)\n"+
-		"? dyn(%[1]s).spec.replicatedJobs.map(j, {'jobs': j.?replicas.orValue(dyn(1)), 'spec': j.template.spec,\n"+
-		"'exclusive': dyn([dyn(%[1]s), j.template, j.template.spec.?template.orValue(dyn({}))]"+
-		".exists(o, o.?metadata.annotations[?'%[2]s'].hasValue()))})\n"+
-		": [{'jobs': dyn(1), 'spec': dyn(%[1]s).spec, 'exclusive': dyn(false)}]).filter(s, has(s.spec.template))\n",
-		object, exclusiveAnnotation)
+	spec := "dyn(" + object + ").spec"
+	set := func(jobs, spec, space, exclusive string) string {
+		return "{'jobs': " + jobs + ", 'spec': " + spec + "," + space + "'exclusive': dyn(" + exclusive + ")}"
+	}
+	return kinds.ByKind(spec, "\n", func(k kinds.Kind) string {
+		return k.EachSet(spec, func(s kinds.PodSet, at string) string {
+			jobs, exclusive, with := "dyn(1)", "false", kinds.Below(at, s.Spec)
+			if s.Count != "" {
+				jobs = at + ".?" + s.Count + ".orValue(dyn(1))"
+			}
+			if k.Exclusive != "" {
+				exclusive = "[dyn(" + object + "), " + kinds.Below(at, s.Meta) + ", " + with +
+					".?template.orValue(dyn({}))].exists(o, o.?metadata.annotations[?'" + k.Exclusive + "'].hasValue())"
+			}
+			return set(jobs, with, "\n", exclusive)
+		})
+	}, "["+set("dyn(1)", spec, " ", "false")+"]") + ".filter(s, has(s.spec.template))\n"
 }
 
 // selectsCEL is a CEL term for whether a list l of values of label k includes the node n. A

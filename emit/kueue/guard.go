@@ -7,6 +7,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // Controller is the service account of Kueue's controller, which suspends and starts
@@ -20,7 +21,7 @@ const OtherScheduler = "\n+ (p.?schedulerName.orValue('') in ['', 'default-sched
 	" || 'schedulerName' in variables.allow\n? [] : ['schedulerName'])"
 
 // FewestPods is a CEL expression for the annotation that lets Kueue start a Job with fewer
-// pods than its parallelism, "" without it. Kueue does not read it of a JobSet. Source: Kueue
+// pods than its parallelism, "" without it. Kueue does not read it of other kinds. Source: Kueue
 // 0.19, pkg/controller/jobs/job.
 const FewestPods = "(request.kind.kind == 'Job' " +
 	"? object.metadata.?annotations[?'kueue.x-k8s.io/job-min-parallelism'].orValue('') : '')"
@@ -63,8 +64,8 @@ var reservedNames = []string{
 //   - a start by hand: until Kueue stops the job, its pods run on any node;
 //   - a stop by hand: Kueue starts the job again at once, with new pods while the old ones
 //     still end. It does the same to a running Job that changes its number of pods;
-//   - a change to a Job of a JobSet: Kueue charges the JobSet once, and does not
-//     count the pods of its Jobs again;
+//   - a change to a Job of a composite job: Kueue charges the whole job once, and does
+//     not count the pods of its Jobs again;
 //   - the reservedNames: Kueue gives them precedence over the queue that the job
 //     names.
 func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
@@ -85,7 +86,8 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 				"|| !oldObject.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))\n" +
 				"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n" +
 				"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
-			Message: "this Job belongs to a JobSet: change the JobSet, or delete the JobSet and submit another one",
+			Message: strings.ReplaceAll("this Job belongs to a KIND: change the KIND, or delete the KIND and submit "+
+				"another one", "KIND", kinds.Composite().Name),
 		},
 		admissionv1.Validation{
 			Expression: "variables.byController || request.operation != 'UPDATE' || request.kind.kind != 'Job'\n" +

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -17,7 +18,6 @@ const checkScraping = "If they run, check the objects of the folder kubernetes/m
 // Rule groups of the alerts.
 const (
 	alertsCapacity   = "capacity"
-	alertsJobSet     = "jobset"
 	alertsKAI        = "kai"
 	alertsController = "kueue-controller"
 	alertsQueues     = "kueue-queues"
@@ -54,15 +54,15 @@ type Alert struct {
 // TPUs, or about admission checks without one.
 //
 // The expressions work on Google Managed Prometheus and, unless CloudOnly is set, on
-// any Prometheus that scrapes the scheduler and JobSet: a series without the cluster
+// any Prometheus that scrapes the scheduler and the controllers of jobs: a series without the cluster
 // label matches too.
 //
-// Kueue and JobSet create a counter at 1, never at 0, and Managed Prometheus drops
+// Controllers create a counter at 1, never at 0, and Managed Prometheus drops
 // the first sample of a counter. increase() therefore never sees the first event of
 // a series: see eventsWithin. If it only matters whether there was an event, the
 // expression also selects series that did not exist an hour ago: see bornOrRisen.
 func Alerts(p *ir.Platform) []Alert {
-	list := slices.Concat(jobSetAlerts(p), capacityAlerts(p), schedulerOf(p).alerts(p))
+	list := slices.Concat(kindAlerts(), capacityAlerts(p), schedulerOf(p).alerts(p))
 	list = slices.DeleteFunc(list, func(a Alert) bool { return a.skip })
 	fixed := Notation{Matcher: func(v Variable) string { return fixedMatcher(p, v) }}
 	for i := range list {
@@ -263,16 +263,21 @@ func controllerAlerts(p *ir.Platform) []Alert {
 	}
 }
 
-// jobSetAlerts returns the alerts on JobSets.
-func jobSetAlerts(*ir.Platform) []Alert {
-	return []Alert{{
-		Name: "JobSetFailures", Group: alertsJobSet, Severity: alertWarning,
-		// Each JobSet has its own series, so increase() alone is always 0.
-		Expr:    `count by (exported_namespace) (` + bornOrRisen(`jobset_failed_total{@scraped}`) + `) > 0`,
-		Summary: "JobSets failed within the last hour.",
-		Action: "Look at the JobSets of namespace {{exported_namespace}}. The condition Failed of a JobSet names " +
-			"the job that failed first.",
-	}}
+// kindAlerts returns the alerts on jobs whose controller exports metrics: NAME_failed_total
+// with the name of the kind.
+func kindAlerts() []Alert {
+	var out []Alert
+	for _, c := range kinds.Controllers() {
+		out = append(out, Alert{
+			Name: c.Kind + "Failures", Group: c.Field, Severity: alertWarning,
+			// Each job has its own series, so increase() alone is always 0.
+			Expr:    `count by (exported_namespace) (` + bornOrRisen(c.Field+`_failed_total{@scraped}`) + `) > 0`,
+			Summary: c.Kind + "s failed within the last hour.",
+			Action: "Look at the " + c.Kind + "s of namespace {{exported_namespace}}. The condition Failed of a " +
+				c.Kind + " names the job that failed first.",
+		})
+	}
+	return out
 }
 
 // capacityAlerts returns the alerts on nodes, accelerators and reservations.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // Board is one dashboard, independent of its format.
@@ -110,7 +112,7 @@ var (
 func Boards(p *ir.Platform) []Board {
 	s := schedulerOf(p)
 	description := "Quota, queues and accelerators of platform " + p.Name + ". The data source must be a Prometheus " +
-		"that scrapes " + p.Scheduler.Facts().Name + " and JobSet. Panels on nodes, pods and " +
+		"that scrapes " + words.And(kinds.WithControllers(p.Scheduler.Facts().Name)) + ". Panels on nodes, pods and " +
 		"reservations need Google Managed Prometheus."
 	boards := EmptyBoards(p)
 	admin, team := &boards[0], &boards[1]

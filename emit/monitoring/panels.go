@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
 // adminSections returns the administrator's sections, with only the panels for which
@@ -607,15 +608,10 @@ func myQueueSection(*ir.Platform) Section {
 }
 
 func myJobsSection(p *ir.Platform) Section {
-	const (
-		container = `{monitored_resource="k8s_container",namespace_name="@namespace",@system}`
-		jobset    = `{monitored_resource="k8s_entity",entity_type="jobset",entity_namespace="@namespace",@system}`
-		failed    = `jobset_failed_total{@scraped,@team}`
-	)
+	const container = `{monitored_resource="k8s_container",namespace_name="@namespace",@system}`
 	pod := []string{"pod_name"}
-	entity := []string{"entity_name"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
-	return Section{Title: "My jobs", Panels: []Panel{
+	panels := []Panel{
 		{
 			Title: "Running workloads",
 			Shape: Lines, Unit: count,
@@ -645,22 +641,11 @@ func myJobsSection(p *ir.Platform) Section {
 					` and on (preempting_cluster_queue) ` + teamQueues(p, "preempting_cluster_queue") + `)`,
 			}},
 		},
-		{
-			Title: "JobSet restarts and failures",
-			Note:  "The series \"failures\" counts the JobSets that failed within the last hour.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{
-					Name: "restarts", By: []string{"jobset_name"},
-					expr: `max by (jobset_name) (kube_jobset_restarts{@scraped,namespace="@namespace"})`,
-				},
-				// A JobSet fails only once, and increase() alone misses the first event.
-				{
-					Name: "failures",
-					expr: `count(` + bornOrRisen(failed) + `) or vector(0)`,
-				},
-			},
-		},
+	}
+	for _, c := range kinds.Controllers() {
+		panels = append(panels, failuresPanel(c))
+	}
+	panels = append(panels, []Panel{
 		{
 			Title: "Accelerator duty cycle by pod",
 			Shape: Lines, Unit: percent,
@@ -689,21 +674,46 @@ func myJobsSection(p *ir.Platform) Section {
 			Queries: []Query{{expr: hoursOf(`sum(`+acceleratorRequest+container+`)`, month)}},
 			skip:    !chipped,
 		},
-		{
-			Title: "JobSet goodput",
-			Note:  "Exists only for JobSets with exactly one replicated job that uses accelerators.",
-			Shape: Lines, Unit: share,
-			Queries: []Query{
-				{
-					Name: "scheduling", By: entity,
-					expr: `avg by (entity_name) (kubernetes_io:jobset_scheduling_goodput` + jobset + `)`,
-				},
-				{
-					Name: "runtime", By: entity,
-					expr: `avg by (entity_name) (kubernetes_io:jobset_proxy_runtime_goodput` + jobset + `)`,
-				},
+	}...)
+	for _, c := range kinds.Controllers() {
+		if c.Component != "" && chipped {
+			panels = append(panels, goodputPanel(c))
+		}
+	}
+	return Section{Title: "My jobs", Panels: panels}
+}
+
+// failuresPanel returns the panel on the jobs of a kind that started again or failed.
+func failuresPanel(c kinds.Controller) Panel {
+	name := c.Field + "_name"
+	return Panel{
+		Title: c.Kind + " restarts and failures",
+		Note:  `The series "failures" counts the ` + c.Kind + "s that failed within the last hour.",
+		Shape: Lines, Unit: count,
+		Queries: []Query{
+			{
+				Name: "restarts", By: []string{name},
+				expr: `max by (` + name + `) (kube_` + c.Field + `_restarts{@scraped,namespace="@namespace"})`,
 			},
-			skip: !chipped,
+			// A job fails only once, and increase() alone misses the first event.
+			{
+				Name: "failures",
+				expr: `count(` + bornOrRisen(c.Field+`_failed_total{@scraped,@team}`) + `) or vector(0)`,
+			},
 		},
-	}}
+	}
+}
+
+// goodputPanel returns the panel on the goodput of the jobs of a kind, which GKE measures.
+func goodputPanel(c kinds.Controller) Panel {
+	query := func(name, metric string) Query {
+		return Query{Name: name, By: []string{"entity_name"}, expr: `avg by (entity_name) (kubernetes_io:` + c.Field + metric +
+			`{monitored_resource="k8s_entity",entity_type="` + c.Field + `",entity_namespace="@namespace",@system})`}
+	}
+	return Panel{
+		Title: c.Kind + " goodput",
+		Note:  "Exists only for " + c.Kind + "s with exactly one replicated job that uses accelerators.",
+		Shape: Lines, Unit: share,
+		Queries: []Query{query("scheduling", "_scheduling_goodput"), query("runtime", "_proxy_runtime_goodput")},
+	}
 }

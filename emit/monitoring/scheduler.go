@@ -11,7 +11,7 @@ type scheduler struct {
 	team           func(*ir.Platform) []Section  // a team's sections on its quota and queues
 	adminVariables func(*ir.Platform) []Variable // of every board
 	teamVariables  func(*ir.Platform) []Variable // the further ones of a team's board
-	targets        func(*ir.Platform) []Target   // scrape targets, including JobSet
+	targets        func(*ir.Platform) []Target   // scrape targets, including the controllers of jobs
 	exports        func(Panel) bool              // whether the platform has the metrics of a panel
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Target is a controller that Managed Prometheus scrapes. The releases of Kueue and
-// JobSet serve metrics over HTTPS on port 8443, to callers with permission to get
+// Target is a controller that Managed Prometheus scrapes. The releases of Kueue and of the
+// controllers of jobs serve metrics over HTTPS on port 8443, to callers with permission to get
 // /metrics. They include a ClusterRole with this permission, but bind it to nobody.
 // KAI Scheduler serves metrics over HTTP on port 8080 to everybody.
 type Target struct {
@@ -25,28 +25,31 @@ func Targets(p *ir.Platform) []Target {
 		return nil
 	}
 	return slices.DeleteFunc(schedulerOf(p).targets(p), func(t Target) bool {
-		return t.Namespace == ir.JobSetNamespace && !p.InstallsJobSet() ||
-			t.Namespace == ir.KueueNamespace && !p.InstallsKueue()
+		return t.Namespace == ir.KueueNamespace && !p.InstallsKueue()
 	})
 }
 
 // kueueTargets returns the scrape targets with Kueue. Source: config/default and
-// config/components/rbac of the Kueue 0.19 and JobSet 0.12 releases.
+// config/components/rbac of the Kueue 0.19 release.
 func kueueTargets(p *ir.Platform) []Target {
-	return []Target{managerTarget("kueue", ir.KueueNamespace), jobSetTarget(p)}
+	return append([]Target{managerTarget("kueue", ir.KueueNamespace)}, kindTargets(p)...)
 }
 
-// jobSetTarget returns the target for JobSet's controller. Its chart gives the pods
-// other labels than the release (JobSet 0.12: charts/jobset/templates/controller).
-func jobSetTarget(p *ir.Platform) Target {
-	t := managerTarget("jobset", ir.JobSetNamespace)
-	if p.FromCharts() {
-		t.Pods = map[string]string{"app.kubernetes.io/name": "jobset", "app.kubernetes.io/component": "controller"}
+// kindTargets returns the targets for the controllers of jobs, which follow the conventions
+// of Kueue. Their charts give the pods other labels than the releases.
+func kindTargets(p *ir.Platform) []Target {
+	var out []Target
+	for _, c := range p.InstalledControllers() {
+		t := managerTarget(c.Field, c.Namespace)
+		if p.FromCharts() {
+			t.Pods = map[string]string{"app.kubernetes.io/name": c.Field, "app.kubernetes.io/component": "controller"}
+		}
+		out = append(out, t)
 	}
-	return t
+	return out
 }
 
-// managerTarget returns the target for the controller of Kueue or of JobSet.
+// managerTarget returns the target for the controller of Kueue or of a kind of jobs.
 func managerTarget(name, namespace string) Target {
 	return Target{
 		Name: name, Namespace: namespace, Reader: name + "-metrics-reader",
@@ -68,7 +71,5 @@ func kaiTargets(p *ir.Platform) []Target {
 	service := func(app string) Target {
 		return Target{Name: app, Namespace: ir.KAINamespace, Pods: map[string]string{"app": app}}
 	}
-	return []Target{
-		jobSetTarget(p), service(kaiSchedulerService), service(kaiQueueService),
-	}
+	return append(kindTargets(p), service(kaiSchedulerService), service(kaiQueueService))
 }

@@ -77,14 +77,14 @@ func checkPlatform(p *ir.Platform) error {
 // checkKueue returns nil: the engine of Kueue plays every workload.
 func checkKueue(*ir.Platform) error { return nil }
 
-// checkKAI returns an Unplayable if a workload is a JobSet. The release of KAI Scheduler that
-// the engine contains groups the pods of a JobSet in another way than the release that the
+// checkKAI returns an Unplayable if a workload is not a Job. The release of KAI Scheduler that
+// the engine contains groups the pods of other kinds in another way than the release that the
 // platform installs.
 func checkKAI(p *ir.Platform) error {
 	for _, w := range p.Workloads {
-		if w.Kind == ir.JobSet {
-			return Unplayable("workload " + w.Template + " is a JobSet; with " + p.Scheduler.Facts().Name +
-				" only Jobs can be rehearsed")
+		if !w.Kind.Facts().RehearsedByKAI {
+			return Unplayable("workload " + w.Template + " is a " + string(w.Kind) + "; with " +
+				p.Scheduler.Facts().Name + " only Jobs can be rehearsed")
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func templatesOf(p *ir.Platform, tree emit.Tree) ([]Template, error) {
 	return out, nil
 }
 
-// templateFrom returns the template of a workload with its Job or JobSet.
+// templateFrom returns the template of a workload with its job.
 func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Template, error) {
 	tier, err := tierOf(p, w)
 	return Template{
@@ -128,10 +128,10 @@ func templateFrom(p *ir.Platform, w ir.Workload, object json.RawMessage) (Templa
 
 // byPodSet returns an amount of the requests of a pod of a workload, by pod set. A pod set
 // that requests nothing is omitted. Kueue names the only pod set of a Job "main", and those
-// of a JobSet as its replicated jobs. The engine of KAI Scheduler uses the same names.
+// of a composite job as its replicated jobs. The engine of KAI Scheduler uses the same names.
 func byPodSet(w ir.Workload, requested func([]ir.Amount) int) map[string]int {
 	out := map[string]int{"main": requested(w.Requests)}
-	if w.Kind == ir.JobSet {
+	if w.Kind.Facts().Composite {
 		out = map[string]int{w.ReplicatedJob(): requested(w.Requests)}
 	}
 	for _, a := range w.Auxiliaries {
@@ -167,7 +167,7 @@ func requestedMilliCPU(requests []ir.Amount) int {
 	return int(cpu.MilliValue())
 }
 
-// manifestOf returns the Job or JobSet of a workload. Its file can also have a Service or
+// manifestOf returns the job of a workload. Its file can also have a Service or
 // a claim, which the engine does not need.
 func manifestOf(files map[string][]byte, w ir.Workload) (json.RawMessage, error) {
 	name := path.Join("workloads", w.Team, w.Name+".yaml")

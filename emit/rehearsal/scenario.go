@@ -80,7 +80,7 @@ func Decider(s *Scenario, h *History) string {
 	return decided.Title() + " in place of " + installed.Version
 }
 
-// Template is a Job or JobSet that is submitted many times.
+// Template is a job that is submitted many times.
 type Template struct {
 	Name string `json:"name"` // of the workload in the blueprint
 	Team string `json:"team"`
@@ -92,7 +92,7 @@ type Template struct {
 	Accelerators int `json:"accelerators,omitempty"`
 	// MilliCPU is the number of thousandths of vCPUs, as Accelerators.
 	MilliCPU int `json:"milliCPU,omitempty"`
-	// Pods is the number of pods, without the additional pods of a JobSet.
+	// Pods is the number of pods, without additional pods.
 	Pods int `json:"pods"`
 	// PodAccelerators are the accelerators that a pod requests, by the pod set that the
 	// scheduler makes of the pods. A pod set without accelerators is omitted.
@@ -101,7 +101,7 @@ type Template struct {
 	PodMilliCPU map[string]int `json:"podMilliCPU,omitempty"`
 	// Capacities are the capacities that the jobs can run on.
 	Capacities []string        `json:"capacities"`
-	Object     json.RawMessage `json:"object"` // manifest of a Job or JobSet
+	Object     json.RawMessage `json:"object"` // manifest of the job
 }
 
 // Job is one submission of a template.

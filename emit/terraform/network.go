@@ -195,9 +195,9 @@ func webhookServers(p *ir.Platform) servers {
 	return ir.Choose(p.Scheduler,
 		servers{
 			[]string{"8082", "9443"},
-			"webhooks of Kueue and JobSet listen on port 9443, Kueue's visibility API on port 8082.",
+			"webhooks of " + controllers(p) + " listen on port 9443, Kueue's visibility API on port 8082.",
 		},
-		servers{[]string{"9443"}, "webhooks of KAI Scheduler and JobSet listen on port 9443."})
+		servers{[]string{"9443"}, "webhooks of " + controllers(p) + " listen on port 9443."})
 }
 
 func secondaryRange(subnet *body, name string, cidr constant) {

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 func nodePools(b *body, p *ir.Platform) {
@@ -45,10 +47,13 @@ func inCluster(np *body, p *ir.Platform) {
 	np.setExpr("location", clusterLocation(p))
 }
 
+// controllers lists the scheduler and the controllers of jobs, which are constants of tables.
+func controllers(p *ir.Platform) constant {
+	return constant(words.And(kinds.WithControllers(p.Scheduler.Facts().Name)))
+}
+
 func systemPool(b *body, p *ir.Platform) {
-	b.note(ir.Choose[constant](p.Scheduler,
-		"The nodes for GKE's own pods, Kueue and JobSet.",
-		"The nodes for GKE's own pods, KAI Scheduler and JobSet."))
+	b.note("The nodes for GKE's own pods, " + controllers(p) + ".")
 	np := onePool(b, p, p.SystemPool.Name)
 	np.setExpr("node_locations", "var.zones")
 	np.note("The number of nodes in each zone.")

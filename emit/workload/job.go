@@ -17,7 +17,7 @@ import (
 // no Job (failurePolicy of Kueue's webhooks). A suspend field here would stop a
 // running Job that is applied again. KAI Scheduler leaves the Job's pods pending
 // instead.
-func indexedJob(p *ir.Platform, w ir.Workload) *batchv1.Job {
+func indexedJob(p *ir.Platform, w ir.Workload) any {
 	j := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: queuedMeta(p, w),

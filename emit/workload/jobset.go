@@ -13,7 +13,7 @@ import (
 // pods, which counts as a retry. A pod that is evicted or loses its node does not
 // count, if the Job learns of it before a peer fails: the failure of a peer looks
 // like any other.
-func jobSet(p *ir.Platform, w ir.Workload) *v1alpha2.JobSet {
+func jobSet(p *ir.Platform, w ir.Workload) any {
 	main := mainJob(w)
 	j := &v1alpha2.JobSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.SchemeGroupVersion.String(), Kind: "JobSet"},

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
@@ -91,19 +92,17 @@ func workloadDocuments(p *ir.Platform, w ir.Workload) []any {
 	if w.Networks {
 		out = append(out, networkClaim(p, w))
 	}
-	if w.Kind != ir.JobSet && w.Port != 0 {
+	if !w.Kind.Facts().OwnService && w.Port != 0 {
 		out = append(out, headlessService(p, w))
 	}
 	return append(out, Object(p, w))
 }
 
-// Object returns the Job or JobSet of a workload.
-func Object(p *ir.Platform, w ir.Workload) any {
-	if w.Kind == ir.JobSet {
-		return jobSet(p, w)
-	}
-	return indexedJob(p, w)
-}
+// builders build the objects of the kinds of jobs, each in a file of its own.
+var builders = map[ir.Kind]func(*ir.Platform, ir.Workload) any{kinds.Job: indexedJob, kinds.JobSet: jobSet}
+
+// Object returns the job of a workload.
+func Object(p *ir.Platform, w ir.Workload) any { return builders[w.Kind](p, w) }
 
 // objectMeta returns the metadata of an object that a workload needs.
 func objectMeta(p *ir.Platform, w ir.Workload, name string) metav1.ObjectMeta {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,12 +17,13 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
 
 // The tests of this file keep each kind of growth in one place: a machine family, a
-// consumption option, a scheduler and a metric are rows of one table each, and no
-// other code names them.
+// consumption option, a scheduler, a kind of jobs and a metric are rows of one table each,
+// and no other code names them.
 
 // TestFamiliesAreData checks that no code outside the catalogue contains the name of
 // a machine family. A new family is a row of data.
@@ -316,6 +318,46 @@ func TestGitOpsToolsAreChosenOnce(t *testing.T) {
 	}
 }
 
+// kindRooms are the packages that may name a kind of jobs other than Job, each with its
+// reason. Other packages read the rows of compiler/kinds.
+var kindRooms = map[string]string{
+	"compiler/kinds": "the table",
+	"compiler/ir":    "the plan's fields on the versions of a kind's controller, and what pages ask",
+	"schema":         "the fields of the blueprint on these versions",
+	"emit/guide":     "pages for people",
+	"emit/workload":  "builds the objects, from the types of their APIs",
+	"rehearse/world": "reads the objects with Kueue's own types",
+}
+
+// TestKindsAreRows checks that only kindRooms name a kind of jobs, its API or its
+// controller: in code, in texts and in comments.
+func TestKindsAreRows(t *testing.T) {
+	var words []string
+	for _, k := range kinds.All() {
+		if k.Name != kinds.Job {
+			words = append(words, k.Name, k.Resource, regexp.QuoteMeta(k.Group))
+		}
+	}
+	names, named := regexp.MustCompile("(?i)"+strings.Join(words, "|")), map[string]bool{}
+	for _, name := range sourceFiles(t, "cmd", "compiler", "emit", "rehearse", "schema") {
+		text, err := os.ReadFile(fixture.Path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := names.FindString(string(text)); found != "" {
+			room := path.Dir(name)
+			if named[room] = true; kindRooms[room] == "" {
+				t.Errorf("%s names %s: read a column of compiler/kinds", name, found)
+			}
+		}
+	}
+	for room := range kindRooms {
+		if !named[room] {
+			t.Errorf("%s names no kind of jobs: take it from the list", room)
+		}
+	}
+}
+
 // metricWords matches the name of a metric, and what only PromQL contains.
 var metricWords = regexp.MustCompile(`\b(kueue|kai|kube|jobset|controller_runtime)_[a-z_]+|\bDCGM_\w+|` +
 	`\b(kubernetes_io|\w+_googleapis_com):\w*|` +
@@ -366,12 +408,15 @@ func TestMetricsHaveOneRoom(t *testing.T) {
 	}
 }
 
-// sourceFiles returns the Go files of the program, without tests, by their paths in
-// the repository.
-func sourceFiles(t *testing.T) []string {
+// sourceFiles returns the Go files of some folders, or of the program, without tests, by
+// their paths in the repository.
+func sourceFiles(t *testing.T, folders ...string) []string {
 	t.Helper()
+	if folders == nil {
+		folders = []string{"cmd", "compiler", "emit", "schema"}
+	}
 	var out []string
-	for _, room := range []string{"cmd", "compiler", "emit", "schema"} {
+	for _, room := range folders {
 		err := filepath.WalkDir(fixture.Path(room), func(name string, _ fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
 				name, err = filepath.Rel(fixture.Root(), name)

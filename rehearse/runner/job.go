@@ -96,7 +96,7 @@ func (p *play) Wake(key types.NamespacedName, after time.Duration) {
 	})
 }
 
-// Changed follows Kueue's writes, as the controllers of Jobs and JobSets do.
+// Changed follows Kueue's writes, as the controllers of jobs do.
 func (p *play) Changed(before, after *kueue.Workload) error {
 	j := p.byKey[client.ObjectKeyFromObject(after)]
 	if j == nil || j.Ended {

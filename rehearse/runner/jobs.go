@@ -1,27 +1,22 @@
 package runner
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/batchwright/batchwright/rehearse/world"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	podresource "k8s.io/component-helpers/resource"
-	jobsetapi "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
-	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
-	"sigs.k8s.io/kueue/pkg/controller/jobs/jobset"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// template is a Job or JobSet as Kueue sees it.
+// template is a job as Kueue sees it.
 type template struct {
 	workload *kueue.Workload
 	queue    string                                  // ClusterQueue
@@ -31,7 +26,7 @@ type template struct {
 
 // newTemplate maps a manifest to a Workload with Kueue's own code.
 func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
-	generic, err := readJob(t.Object)
+	generic, err := world.ReadJob(t.Object)
 	if err != nil {
 		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
 	}
@@ -57,41 +52,6 @@ func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
 			podresource.PodResourcesOptions{}))
 	}
 	return out, nil
-}
-
-// readJob decodes a manifest, with the defaults of its API.
-func readJob(raw json.RawMessage) (jobframework.GenericJob, error) {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(raw, &kind); err != nil {
-		return nil, err
-	}
-	switch kind.Kind {
-	case "Job":
-		o := &batchv1.Job{}
-		if err := world.Strict(raw, o); err != nil {
-			return nil, err
-		}
-		one := int32(1)
-		if o.Spec.Completions == nil && o.Spec.Parallelism == nil {
-			o.Spec.Completions = &one
-		}
-		if o.Spec.Parallelism == nil {
-			o.Spec.Parallelism = &one
-		}
-		return (*batchjob.Job)(o), nil
-	case "JobSet":
-		o := &jobsetapi.JobSet{}
-		if err := world.Strict(raw, o); err != nil {
-			return nil, err
-		}
-		for i := range o.Spec.ReplicatedJobs {
-			if o.Spec.ReplicatedJobs[i].Replicas == 0 {
-				o.Spec.ReplicatedJobs[i].Replicas = 1
-			}
-		}
-		return (*jobset.JobSet)(o), nil
-	}
-	return nil, fmt.Errorf("a rehearsal cannot play jobs of kind %q", kind.Kind)
 }
 
 // workloadOf returns the Workload of a job. Its creation time and its UID decide the order

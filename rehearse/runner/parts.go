@@ -152,7 +152,7 @@ func splitJobs(s *rehearsal.Scenario, cluster *world.Cluster, byQueue map[string
 
 // queueOf returns the ClusterQueue of a template: that of the LocalQueue in its label.
 func queueOf(t rehearsal.Template, localQueues map[types.NamespacedName]string) (string, error) {
-	generic, err := readJob(t.Object)
+	generic, err := world.ReadJob(t.Object)
 	if err != nil {
 		return "", err
 	}

@@ -398,7 +398,7 @@ func listNode(field string, kids []*node) *node {
 // by number.
 //
 // Source: the tags patchMergeKey in k8s.io/api, the markers listMapKey in
-// sigs.k8s.io/kueue/apis and sigs.k8s.io/jobset/api.
+// the APIs of Kueue and of the kinds of jobs.
 var keys = [][]string{
 	{"mountPath"}, {"containerPort"}, {"key", "effect"}, {"kind", "namespace", "name"},
 	{"id"}, {"name"}, {"alert"}, {"title"}, {"refId"},

@@ -46,17 +46,18 @@ func (s *sheet) addPlatform() {
 		if e.Kueue != nil {
 			v.Kueue, v.SHA256.Kueue, v.SHA256.KueueChart = e.Kueue.Version, "", ""
 		}
-		if e.JobSet != nil {
-			v.JobSet, v.SHA256.JobSet, v.SHA256.JobSetChart = e.JobSet.Version, "", ""
-		}
 	}
 	pins := v.SHA256
-	for _, r := range []struct{ name, version, sha256, chart string }{
-		{"Kueue", v.Kueue, pins.Kueue, pins.KueueChart}, {"JobSet", v.JobSet, pins.JobSet, pins.JobSetChart},
+	type row struct{ name, version, sha256, chart string }
+	rows := []row{{"Kueue", v.Kueue, pins.Kueue, pins.KueueChart}}
+	for _, c := range p.Controllers() {
+		rows = append(rows, row{c.Name, c.Version, c.SHA256, c.ChartSHA256})
+	}
+	for _, r := range append(rows, []row{
 		{"KAI Scheduler", v.KAI, "", ""}, {"Helm", v.Helm, pins.Helm, ""}, {"NCCL plugin gIB", v.GIB, "", ""},
 		{"Terraform", v.Terraform, pins.Terraform, ""}, {"Google Cloud CLI", v.Gcloud, pins.Gcloud, ""},
 		{"Terraform provider hashicorp/google", v.GoogleProvider, strings.Join(pins.GoogleProvider, ", "), ""},
-	} {
+	}...) {
 		release := s.newSubject(TopicCluster, kindRelease, r.name)
 		release.is("version", r.version)
 		if r.sha256 != "" {
@@ -123,7 +124,7 @@ func (s *sheet) addOwnCluster(cluster subject) {
 		"Terraform creates a cluster, and the node pools leave the cluster of others")
 	cluster.follows("name", c.Name, platformName, clusterOwner)
 	cluster.follows("location", c.Location, platformRegion, clusterOwner)
-	s.addControllers(cluster, nil, nil)
+	s.addControllers(cluster, nil)
 	cluster.setting("release channel", c.ReleaseChannel)
 	const start = "GKE version of a new cluster"
 	cluster.setting(start, cmp.Or(c.MinVersion, "the release channel's default"),
@@ -181,7 +182,7 @@ func (s *sheet) addExistingCluster(cluster subject) {
 	}
 	at("name", c.Name)
 	at("location", c.Location)
-	s.addControllers(cluster, c.Existing.Kueue, c.Existing.JobSet)
+	s.addControllers(cluster, c.Existing.Kueue)
 	cluster.setting("GKE version of the existing cluster", c.Existing.Version)
 	for _, feature := range []struct {
 		name string
@@ -196,13 +197,15 @@ func (s *sheet) addExistingCluster(cluster subject) {
 	}
 }
 
-// addControllers adds who runs Kueue and JobSet. nil stands for the platform.
-func (s *sheet) addControllers(cluster subject, kueue *ir.ExistingKueue, jobSet *ir.ExistingJobSet) {
+// addControllers adds who runs Kueue and the controllers of jobs. nil stands for the platform.
+func (s *sheet) addControllers(cluster subject, kueue *ir.ExistingKueue) {
 	owner := func(name string, others bool) {
 		cluster.setting(name+" is run by", choose(others, "others", "the platform"), choose(others,
 			"the platform no longer installs it", "the platform installs it, and configures it anew"))
 	}
-	owner("JobSet", jobSet != nil)
+	for _, c := range s.plan.Controllers() {
+		owner(c.Name, !c.Installed)
+	}
 	if s.plan.Absent() || !ir.Choose(s.plan.Scheduler, true, false) {
 		return
 	}
@@ -215,7 +218,7 @@ func (s *sheet) addControllers(cluster subject, kueue *ir.ExistingKueue, jobSet 
 		runBy("Kueue"))
 }
 
-// runBy returns the fact that says who runs Kueue or JobSet.
+// runBy returns the fact that says who runs a controller.
 func runBy(name string) string { return factPath(kindCluster, "", name+" is run by") }
 
 func (s *sheet) systemPool() {
