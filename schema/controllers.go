@@ -1,25 +1,21 @@
 package schema
 
-// Controller is what a blueprint says about a controller of jobs that the platform
-// installs: its version, and the SHA-256 of its manifest and chart.
+// Controller is what a blueprint says about a controller of jobs: the version that the
+// platform installs, the SHA-256 of its manifest and chart, and the version that others run
+// in the cluster.
 type Controller struct {
-	Version       string
-	SHA256, Chart *string
+	Version                 string
+	SHA256, Chart, Existing *string
 }
 
-// Controller returns the controller with a field of versions.
-func (v Versions) Controller(field string) Controller {
-	if field == "jobset" {
-		return Controller{v.JobSet, v.SHA256.JobSet, v.SHA256.JobSetChart}
+// Controller returns the controller with a field of versions and cluster.existing.
+func (b *Blueprint) Controller(field string) Controller {
+	if field != "jobset" {
+		panic("versions has no field " + field)
 	}
-	panic("versions has no field " + field)
-}
-
-// Controller returns the version of the controller with a field of cluster.existing, nil if
-// nobody runs it there.
-func (e *ExistingCluster) Controller(field string) *string {
-	if field == "jobset" && e.JobSet != nil {
-		return &e.JobSet.Version
+	c := Controller{Version: b.Versions.JobSet, SHA256: b.Versions.SHA256.JobSet, Chart: b.Versions.SHA256.JobSetChart}
+	if e := b.Cluster.Existing; e != nil && e.JobSet != nil {
+		c.Existing = &e.JobSet.Version
 	}
-	return nil
+	return c
 }

@@ -25,6 +25,10 @@ func existing(kueue *ir.ExistingKueue, jobSet *ir.ExistingJobSet) *ir.Platform {
 // TestExistingControllers checks that the platform installs the controllers that others do
 // not run, and knows the others' versions and accounts.
 func TestExistingControllers(t *testing.T) {
+	const (
+		ofRelease = "system:serviceaccount:jobset-system:jobset-controller-manager"
+		ofChart   = "system:serviceaccount:jobset-system:jobset-controller"
+	)
 	kueue, jobSet := &ir.ExistingKueue{Version: "0.18.0"}, &ir.ExistingJobSet{Version: "0.11.0"}
 	for _, test := range []struct {
 		name           string
@@ -38,24 +42,24 @@ func TestExistingControllers(t *testing.T) {
 		{
 			"a new cluster", &ir.Platform{Scheduler: ir.Kueue, Versions: existing(nil, nil).Versions}, true, true,
 			[]string{"registry.k8s.io/kueue/kueue", "registry.k8s.io/jobset/jobset"}, "0.19.2",
-			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, true, true,
+			[]string{ofRelease}, true, true,
 		},
 		{
 			"none", existing(nil, nil), true, true,
 			[]string{"registry.k8s.io/kueue/kueue", "registry.k8s.io/jobset/jobset"}, "0.19.2",
-			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, true, false,
+			[]string{ofRelease}, true, false,
 		},
 		{
 			"Kueue", existing(kueue, nil), false, true, []string{"registry.k8s.io/jobset/jobset"}, "0.18.0",
-			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager"}, false, false,
+			[]string{ofRelease}, false, false,
 		},
 		{
 			"JobSet", existing(nil, jobSet), true, false, []string{"registry.k8s.io/kueue/kueue"}, "0.19.2",
-			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager", "system:serviceaccount:jobset-system:jobset-controller"}, true, false,
+			[]string{ofRelease, ofChart}, true, false,
 		},
 		{
 			"both", existing(kueue, jobSet), false, false, nil, "0.18.0",
-			[]string{"system:serviceaccount:jobset-system:jobset-controller-manager", "system:serviceaccount:jobset-system:jobset-controller"}, false, false,
+			[]string{ofRelease, ofChart}, false, false,
 		},
 	} {
 		p := test.plan

@@ -43,42 +43,33 @@ func (p *Platform) InstalledControllers() []Controller {
 func (p *Platform) ControllerOf(k Kind) Controller { return p.controller(*k.Facts().Controller) }
 
 func (p *Platform) controller(facts kinds.Controller) Controller {
-	if e := p.Cluster.Existing; e != nil {
-		if others := *e.controller(facts.Field); others != nil {
-			return Controller{Controller: facts, Version: others.Version}
-		}
+	version, sha256, chart, others := p.controllerFields(facts.Field)
+	if *others != nil {
+		return Controller{Controller: facts, Version: (*others).Version}
 	}
-	version, sha256, chart := p.Versions.controller(facts.Field)
 	return Controller{facts, *version, true, *sha256, *chart, p.FromCharts()}
 }
 
 // SetController sets the version of a controller, by its field, and the digests of its
-// manifest and chart.
-func (v *Versions) SetController(field, version, sha256, chart string) {
-	atVersion, atSHA256, atChart := v.controller(field)
+// manifest and chart. others is the version that others run in the cluster, nil for none.
+func (p *Platform) SetController(field, version, sha256, chart string, others *string) {
+	atVersion, atSHA256, atChart, atOthers := p.controllerFields(field)
 	*atVersion, *atSHA256, *atChart = version, sha256, chart
-}
-
-// SetController sets the version of a controller that others run, by its field.
-func (e *ExistingCluster) SetController(field, version string) {
-	*e.controller(field) = &ExistingJobSet{Version: version}
-}
-
-// controller returns where the plan has the version of a controller, and the digests of its
-// manifest and chart.
-func (v *Versions) controller(field string) (version, sha256, chart *string) {
-	if field == JobSet.Facts().Controller.Field {
-		return &v.JobSet, &v.SHA256.JobSet, &v.SHA256.JobSetChart
+	if others != nil {
+		*atOthers = &ExistingJobSet{*others}
 	}
-	panic("the plan has no versions: " + field)
 }
 
-// controller returns where the plan has what others run.
-func (e *ExistingCluster) controller(field string) **ExistingJobSet {
-	if field == JobSet.Facts().Controller.Field {
-		return &e.JobSet
+// controllerFields returns where the plan has what SetController sets.
+func (p *Platform) controllerFields(field string) (version, sha256, chart *string, others **ExistingJobSet) {
+	if field != JobSet.Facts().Controller.Field {
+		panic("the plan has no versions of " + field)
 	}
-	panic("the plan has no cluster: existing: " + field)
+	others = new(*ExistingJobSet)
+	if p.Cluster.Existing != nil {
+		others = &p.Cluster.Existing.JobSet
+	}
+	return &p.Versions.JobSet, &p.Versions.SHA256.JobSet, &p.Versions.SHA256.JobSetChart, others
 }
 
 // Account returns the name of the Deployment, and of its service account, as the platform

@@ -21,27 +21,22 @@ const NegativePriority = "jobset-1280"
 
 // Kind is a kind of jobs.
 type Kind struct {
-	Name string // in manifests, and in the blueprint
-	// Group, Version and Resource are those of its API: "batch", "v1", "jobs".
-	Group, Version, Resource string
+	Name                     string // in manifests, and in the blueprint
+	Group, Version, Resource string // of its API: "batch", "v1", "jobs"
 	Framework                string // Kueue's name of the kind
 	// PodSets are the places of the pods in the spec of a job. None means that the spec is
 	// that of a Job. No other kind has the first field of the first path.
 	PodSets []PodSet
 	// Composite reports whether a job consists of Jobs, one for each TPU slice and for each
 	// auxiliary pod, which start together, and start again together if one fails.
-	Composite bool
-	// OwnService reports whether its controller creates the Service through which the pods
-	// find each other.
-	OwnService bool
-	// RehearsedByKAI reports whether a rehearsal with KAI Scheduler plays the kind.
-	RehearsedByKAI bool
-	// Manager is the value of spec.managedBy that means its own controller, "" if the spec
-	// has no such field apart from those of its Jobs.
+	Composite      bool
+	OwnService     bool // its controller creates the Service through which the pods find each other
+	RehearsedByKAI bool // a rehearsal with KAI Scheduler plays it
+	// Manager is the value of spec.managedBy that means its own controller, "" for none.
 	Manager string
 	// Exclusive is the annotation that gives each Job of a job a topology domain of its own,
-	// by anti-affinity to the pods in all namespaces, "" if there is none. Labels is the
-	// prefix of the labels that mark such pods, which only the controller may set.
+	// by anti-affinity to pods in all namespaces, "" for none. Labels begin the labels that
+	// mark such pods, which only the controller may set.
 	Exclusive, Labels string
 	// Priorities is the advisory on releases of the controller that start no jobs with a
 	// negative priority, "" for none.
@@ -51,45 +46,38 @@ type Kind struct {
 	Controller *Controller
 }
 
-// PodSet is a place of pods in the spec of a job.
+// PodSet is a place of pods in the spec of a job: an object, or a list of objects.
 type PodSet struct {
-	Path string // of an object, or of a list with an object for each set of pods
-	List bool
-	// Optional reports whether a job can lack the list.
-	Optional bool
+	Path           string
+	List, Optional bool
 	// Meta and Spec are the paths, below the object, of what has metadata and of what has
-	// the pod template. "" means the object itself, or that nothing has metadata.
+	// the pod template. "" is the object itself.
 	Meta, Spec string
 	Count      string // field of the object with the number of equal sets, "" for one
 }
 
 // Controller is a controller of jobs that the platform installs, unless others do.
 type Controller struct {
-	Name      string // as written in a sentence
-	Kind      string // kind of its jobs
-	Field     string // of the blueprint's versions and cluster.existing; also the name of its objects
-	Namespace string
+	Name, Kind string // as written in a sentence, and the kind of its jobs
+	Field      string // of versions and cluster.existing; its objects have the same name
+	Namespace  string
 	// Deployment and ChartDeployment are the names of its Deployment, and of its service
 	// account, in the manifest of a release and in its chart.
 	Deployment, ChartDeployment string
 	Manifest                    string // URL of the manifest of a release, %s is the version
-	Image                       string // without a tag
-	Chart                       string // address of its chart, from the chart's README.md
-	// Secret is the Secret of its certificates. The chart declares the keys with empty
-	// values, and the controller fills them in. A tool that applied the empty values again
-	// would take the certificate away from the controller's webhooks.
+	Image, Chart                string // without a tag; the address in the chart's README.md
+	// Secret holds its certificates. The chart declares the keys with empty values, and the
+	// controller fills them in. A tool that applied the empty values again would take the
+	// certificate away from the controller's webhooks.
 	Secret string
-	// Oldest is the oldest release whose API and service account the folder knows, and
-	// Tested the release with which the platform's tests run.
-	Oldest, Tested string
-	// OldestExisting is the oldest release of others that has all fields of the jobs.
-	OldestExisting string
-	// OldestSliced is the oldest release that places the pods of a Job on one TPU slice.
-	OldestSliced string
-	// SHA256 holds the digest of the manifest, by version.
-	SHA256 map[string]string
-	// Metrics is the first GKE version that collects metrics of the jobs, and Component
-	// GKE's name of these metrics.
+	// Oldest is the oldest release whose API and service account the folder knows,
+	// OldestExisting the oldest release of others that has all fields of the jobs, and
+	// OldestSliced the oldest one that places the pods of a Job on one TPU slice. The
+	// platform's tests run with release Tested.
+	Oldest, OldestExisting, OldestSliced, Tested string
+	SHA256                                       map[string]string // of the manifest, by version
+	// Component is GKE's name of the metrics of the jobs, "" if it collects none, and
+	// Metrics the first version that collects them.
 	Component, Metrics string
 }
 

@@ -91,9 +91,9 @@ func Blueprint(b *schema.Blueprint) (*ir.Platform, error) {
 		Notes: b.Notes,
 	}
 	for _, c := range kinds.Controllers() {
-		of := b.Versions.Controller(c.Field)
-		p.Versions.SetController(c.Field, of.Version, pinOf(of.SHA256, c.Field, of.Version),
-			pinOf(of.Chart, c.Field+"Chart", of.Version))
+		of := b.Controller(c.Field)
+		p.SetController(c.Field, of.Version, pinOf(of.SHA256, c.Field, of.Version),
+			pinOf(of.Chart, c.Field+"Chart", of.Version), of.Existing)
 	}
 	p.Defects = lowerDefects(p)
 	p.Workloads = lowerWorkloads(b, p)
@@ -195,11 +195,6 @@ func lowerExistingCluster(b *schema.Blueprint) ir.Cluster {
 	if k := e.Kueue; k != nil {
 		existing.Kueue = &ir.ExistingKueue{
 			Version: k.Version, Frameworks: k.Frameworks, NamespaceLabels: keyValues(k.NamespaceLabels),
-		}
-	}
-	for _, c := range kinds.Controllers() {
-		if others := e.Controller(c.Field); others != nil {
-			existing.SetController(c.Field, *others)
 		}
 	}
 	return ir.Cluster{

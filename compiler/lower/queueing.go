@@ -9,8 +9,8 @@ import (
 )
 
 // kaiPreemptibility is a label that says whether KAI Scheduler may evict a job. KAI
-// Scheduler prefers the labels and annotations of a job to those of its pods. Source: KAI Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and
-// defaultgrouper.
+// Scheduler prefers the labels and annotations of a job to those of its pods. Source: KAI
+// Scheduler 0.17, pkg/podgrouper/podgrouper/plugins/constants and defaultgrouper.
 const kaiPreemptibility = "kai.scheduler/preemptibility"
 
 // schedulerLabels returns the labels and annotations by which the platform's scheduler

@@ -206,7 +206,8 @@ func (r *report) controllersOfOthers() map[string]string {
 	return out
 }
 
-// unusedControllers reports versions of controllers, and their SHA-256, that have no effect, because others run the controller in the cluster.
+// unusedControllers reports versions of controllers, and their SHA-256, that have no
+// effect, because others run the controller in the cluster.
 func unusedControllers(r *report) {
 	others := r.controllersOfOthers()
 	for _, field := range sortedKeys(others) {

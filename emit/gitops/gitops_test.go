@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/gitops"
 	"github.com/batchwright/batchwright/emit/hostile"
 )
@@ -141,7 +142,7 @@ func TestNothingInstalled(t *testing.T) {
 		p.Cluster.Existing = &ir.ExistingCluster{Kueue: &ir.ExistingKueue{}, JobSet: &ir.ExistingJobSet{}}
 		for name, content := range renderFiles(t, p) {
 			for _, word := range []string{
-				ir.KueueChart, "oci://registry.k8s.io/jobset/charts/jobset", "kueue-system", "jobset-system", "CustomResource",
+				ir.KueueChart, kinds.Composite().Controller.Chart, "kueue-system", "jobset-system", "CustomResource",
 			} {
 				if strings.Contains(content, word) {
 					t.Errorf("%s: %s mentions %s:\n%s", tool, name, word, content)

@@ -95,8 +95,8 @@ func (b *bounds) allowCapacity(c ir.Capacity) {
 	}
 }
 
-// jobsStayInBounds returns the policy that refuses a job whose pods would use resources that no quota counts, run on nodes of other queues, or keep nodes
-// that they have lost:
+// jobsStayInBounds returns the policy that refuses a job whose pods would use resources
+// that no quota counts, run on nodes of other queues, or keep nodes that they have lost:
 //
 //   - containers that request no cpu or memory are charged nothing for them;
 //   - nodeName, another scheduler, a RuntimeClass, tolerations of taints and
@@ -212,10 +212,11 @@ func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
 	})
 }
 
-// jobPolicy returns a policy on the pods of jobs in the queues of tiers. Its variables are queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template
-// that the API server has admitted before stays valid, unless a waiting job changes its
-// queue. A job without a queue of its team is unqueued: jobsAreQueued refuses it, and a
-// second reason would hide that one.
+// jobPolicy returns a policy on the pods of jobs in the queues of tiers. Its variables are
+// queue, tier, unqueued, pods, a list of pod specs, and kept: a pod template that the API
+// server has admitted before stays valid, unless a waiting job changes its queue. A job
+// without a queue of its team is unqueued: jobsAreQueued refuses it, and a second reason
+// would hide that one.
 func jobPolicy(p *ir.Platform, s scheduler, tiers []bounds, name string) *admissionv1.ValidatingAdmissionPolicy {
 	names := make([]string, len(tiers))
 	for i, b := range tiers {

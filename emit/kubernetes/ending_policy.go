@@ -13,7 +13,8 @@ import (
 // started. It is the default of terminationGracePeriodSeconds.
 const shortGrace = 30
 
-// jobsEndWithTheirPods returns the policy that refuses a job whose pods would keep nodes after their quota has been given to others:
+// jobsEndWithTheirPods returns the policy that refuses a job whose pods would keep nodes
+// after their quota has been given to others:
 //
 //   - deleting a Job with propagation policy Orphan, which is the API's default for Jobs, or
 //     the finalizer orphan, leaves pods that belong to no Workload;

@@ -135,7 +135,8 @@ func refuseNegative(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolic
 		c := p.ControllerOf(ir.Kind(k.Name))
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
 			Expression: fmt.Sprintf("variables.kept || request.kind.kind != '%s'\n"+
-				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", k.Name, defaultClass(p), celList(negative)),
+				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", k.Name, defaultClass(p),
+				celList(negative)),
 			Message: fmt.Sprintf("%s %s starts no pods with a negative priority (%s): submit a Job, or choose "+
 				"another queue or PriorityClass", c.Name, c.Version, strings.Join(negative, ", ")),
 		})

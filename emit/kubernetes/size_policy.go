@@ -46,7 +46,8 @@ func amountsLine(name string, amounts []ir.Amount) string {
 	return strings.Join(words, " ")
 }
 
-// jobsFitNodes returns the policy that refuses a job that can never run, and would wait for ever, at worst at the head of a StrictFIFO queue:
+// jobsFitNodes returns the policy that refuses a job that can never run, and would wait for
+// ever, at worst at the head of a StrictFIFO queue:
 //
 //   - a pod that is larger than every node that its nodeSelector leaves. What pods of GKE
 //     take on each node does not count, because it is not certain;

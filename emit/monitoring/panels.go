@@ -707,8 +707,9 @@ func failuresPanel(c kinds.Controller) Panel {
 // goodputPanel returns the panel on the goodput of the jobs of a kind, which GKE measures.
 func goodputPanel(c kinds.Controller) Panel {
 	query := func(name, metric string) Query {
-		return Query{Name: name, By: []string{"entity_name"}, expr: `avg by (entity_name) (kubernetes_io:` + c.Field + metric +
-			`{monitored_resource="k8s_entity",entity_type="` + c.Field + `",entity_namespace="@namespace",@system})`}
+		return Query{Name: name, By: []string{"entity_name"}, expr: `avg by (entity_name) (kubernetes_io:` + c.Field +
+			metric + `{monitored_resource="k8s_entity",entity_type="` + c.Field +
+			`",entity_namespace="@namespace",@system})`}
 	}
 	return Panel{
 		Title: c.Kind + " goodput",
