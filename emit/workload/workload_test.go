@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/emit/workload"
 )
 
@@ -620,6 +621,19 @@ resources:
 	}
 	if len(got) != 6 {
 		t.Errorf("%d files, want 6", len(got))
+	}
+}
+
+// TestKinds checks that each row of compiler/kinds has a builder, whose objects have the API
+// of the row.
+func TestKinds(t *testing.T) {
+	for _, k := range kinds.All() {
+		w := trainingJob("train")
+		w.Kind = ir.Kind(k.Name)
+		want := "apiVersion: " + k.Group + "/" + k.Version + "\nkind: " + k.Name + "\n"
+		if got := renderWorkloads(t, w)["workloads/team-a/train.yaml"]; !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }
 

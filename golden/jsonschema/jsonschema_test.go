@@ -21,6 +21,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/golden/findings"
 	"github.com/batchwright/batchwright/golden/fixture"
 	"github.com/batchwright/batchwright/golden/generate"
@@ -34,9 +35,9 @@ func TestJSONSchema(t *testing.T) {
 	fixture.CompareFile(t, "blueprint.schema.json", got)
 }
 
-// TestSchemaKnowsTheSchedulers checks that the schema offers all schedulers of the
-// plan and no others.
-func TestSchemaKnowsTheSchedulers(t *testing.T) {
+// TestSchemaKnowsTheTables checks that the schema offers all schedulers of the plan and all
+// kinds of jobs, and no others.
+func TestSchemaKnowsTheTables(t *testing.T) {
 	text, err := blueprint.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +45,11 @@ func TestSchemaKnowsTheSchedulers(t *testing.T) {
 	var schema struct {
 		Properties struct {
 			Scheduler struct{ Enum []ir.Scheduler }
+			Workloads struct {
+				PatternProperties map[string]struct {
+					Properties struct{ Kind struct{ Enum []string } }
+				}
+			}
 		}
 	}
 	if err := json.Unmarshal(text, &schema); err != nil {
@@ -51,6 +57,12 @@ func TestSchemaKnowsTheSchedulers(t *testing.T) {
 	}
 	if diff := cmp.Diff(ir.Schedulers(), schema.Properties.Scheduler.Enum); diff != "" {
 		t.Errorf("schedulers of the schema (-plan +schema):\n%s", diff)
+	}
+	known := kinds.Names(func(kinds.Kind) bool { return true })
+	for _, workload := range schema.Properties.Workloads.PatternProperties {
+		if diff := cmp.Diff(known, workload.Properties.Kind.Enum); diff != "" {
+			t.Errorf("kinds of the schema (-table +schema):\n%s", diff)
+		}
 	}
 }
 
