@@ -1,7 +1,7 @@
 // Package kinds is the table of the kinds of jobs that teams submit: their APIs, where
 // their pods are, and the controllers that run them. All other packages read its rows.
-// Only emit/workload and rehearse/world have code for a kind, each in one file, because a
-// typed object needs its API.
+// Only emit/workload, in a file for each kind, and rehearse/world have code for a kind,
+// because a typed object needs its API.
 package kinds
 
 import "slices"
@@ -139,17 +139,6 @@ func Of(name string) Kind {
 func Composite() Kind {
 	all := All()
 	return all[slices.IndexFunc(all, func(k Kind) bool { return k.Composite })]
-}
-
-// Names returns the names of the kinds with a property.
-func Names(has func(Kind) bool) []string {
-	var out []string
-	for _, k := range All() {
-		if has(k) {
-			out = append(out, k.Name)
-		}
-	}
-	return out
 }
 
 // Plurals returns the plurals of the names of all kinds.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/kinds"
-	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -86,12 +84,6 @@ func priorityOutsideTier(r *report) {
 			r.resolveName(at("workloads", name, "priority"), "priority of tier "+w.Tier, *w.Priority, known)
 		}
 	}
-}
-
-// negativePriorityTitle returns the title of the rule negativePriority.
-func negativePriorityTitle() string {
-	return words.Or(kinds.Names(func(k kinds.Kind) bool { return k.Priorities != "" })) +
-		" with a negative priority never starts"
 }
 
 // negativePriority reports a workload with a negative priority of a kind whose controller

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -37,7 +38,8 @@ func workloadRules() []Rule {
 		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages, fieldwise: true},
 		{Code: "E0805", Severity: diag.Error, Title: "environment variable is set twice", check: setTwice},
 		{
-			Code: "E0819", Severity: diag.Error, Title: negativePriorityTitle(),
+			Code: "E0819", Severity: diag.Error,
+			Title: kinds.Composite().Name + " with a negative priority never starts",
 			check: negativePriority, whole: true, resolved: true,
 		},
 		{Code: "E0806", Severity: diag.Error, Title: "files exceed the size of a ConfigMap", check: fileSizes},

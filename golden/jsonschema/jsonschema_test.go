@@ -58,7 +58,10 @@ func TestSchemaKnowsTheTables(t *testing.T) {
 	if diff := cmp.Diff(ir.Schedulers(), schema.Properties.Scheduler.Enum); diff != "" {
 		t.Errorf("schedulers of the schema (-plan +schema):\n%s", diff)
 	}
-	known := kinds.Names(func(kinds.Kind) bool { return true })
+	var known []string
+	for _, k := range kinds.All() {
+		known = append(known, k.Name)
+	}
 	for _, workload := range schema.Properties.Workloads.PatternProperties {
 		if diff := cmp.Diff(known, workload.Properties.Kind.Enum); diff != "" {
 			t.Errorf("kinds of the schema (-table +schema):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kjson "sigs.k8s.io/json"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -35,11 +36,7 @@ type Cluster struct {
 // if an object is of no kind that a rehearsal knows, or uses what it cannot play.
 func ReadCluster(objects []json.RawMessage) (*Cluster, error) {
 	c := &Cluster{scheme: runtime.NewScheme()}
-	types := []func(*runtime.Scheme) error{scheme.AddToScheme, kueue.AddToScheme}
-	for _, k := range kinds() {
-		types = append(types, k.addToScheme)
-	}
-	for _, add := range types {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kueue.AddToScheme, jobset.AddToScheme} {
 		if err := add(c.scheme); err != nil {
 			return nil, err
 		}
