@@ -6,7 +6,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/kinds"
 )
 
-// Controller is the controller of a kind of jobs, as a platform has it.
+// Controller is the controller of a kind of jobs, as a platform has it. Its Deployment is that
+// of the chart if a GitOps tool installs the chart.
 type Controller struct {
 	kinds.Controller
 	Version string // release in the cluster
@@ -16,7 +17,6 @@ type Controller struct {
 	// SHA256 and ChartSHA256 are the digests of the manifest and the chart, "" if they are
 	// unknown or if others run it.
 	SHA256, ChartSHA256 string
-	charts              bool // a GitOps tool installs the chart
 }
 
 // Controllers returns the controllers of all kinds of jobs.
@@ -47,7 +47,10 @@ func (p *Platform) controller(facts kinds.Controller) Controller {
 	if *others != nil {
 		return Controller{Controller: facts, Version: (*others).Version}
 	}
-	return Controller{facts, *version, true, *sha256, *chart, p.FromCharts()}
+	if p.FromCharts() {
+		facts.Deployment = facts.ChartDeployment
+	}
+	return Controller{facts, *version, true, *sha256, *chart}
 }
 
 // SetController sets the version of a controller, by its field, and the digests of its
@@ -72,23 +75,14 @@ func (p *Platform) controllerFields(field string) (version, sha256, chart *strin
 	return &p.Versions.JobSet, &p.Versions.SHA256.JobSet, &p.Versions.SHA256.JobSetChart, others
 }
 
-// Account returns the name of the Deployment, and of its service account, as the platform
-// installs the controller.
-func (c Controller) Account() string {
-	if c.charts {
-		return c.ChartDeployment
-	}
-	return c.Deployment
-}
-
 // Accounts returns the users that the controller can be in the cluster: with others, both
 // that of a release and that of the chart.
 func (c Controller) Accounts() []string {
-	const users = "system:serviceaccount:"
+	users := "system:serviceaccount:" + c.Namespace + ":"
 	if !c.Installed {
-		return []string{users + c.Namespace + ":" + c.Deployment, users + c.Namespace + ":" + c.ChartDeployment}
+		return []string{users + c.Deployment, users + c.ChartDeployment}
 	}
-	return []string{users + c.Namespace + ":" + c.Account()}
+	return []string{users + c.Deployment}
 }
 
 // ManifestURL returns the URL of the manifest of the release.

@@ -111,4 +111,4 @@ const KueueChart = "oci://registry.k8s.io/kueue/charts/kueue"
 func (p *Platform) FromCharts() bool { return p.Delivery.GitOps.Tool.Facts().Charts }
 
 // JobSetController returns the name of JobSet's Deployment, as the platform installs it.
-func (p *Platform) JobSetController() string { return p.ControllerOf(JobSet).Account() }
+func (p *Platform) JobSetController() string { return p.ControllerOf(JobSet).Deployment }
