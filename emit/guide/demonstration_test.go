@@ -134,18 +134,16 @@ func TestNoDemonstrationPage(t *testing.T) {
 	}
 }
 
-// TestJoinPieces: the shell replaces only variables.
-func TestJoinPieces(t *testing.T) {
-	for _, test := range []struct {
-		pieces []piece
-		want   string
-	}{
-		{[]piece{{text: "a/"}, {text: "b"}}, "a/b"},
-		{[]piece{{text: "a/"}, {variable: "TEAM"}, {text: "/b"}}, `"a/$TEAM/b"`},
-		{[]piece{{text: "$TEAM/"}, {variable: "TEAM"}}, `'$TEAM/'"$TEAM"`},
+// TestShellWord: the shell replaces only variables.
+func TestShellWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"a/b": "a/b", "a b": "'a b'",
+		"a/" + variable("TEAM") + "/b":    `"a/$TEAM/b"`,
+		"$TEAM/" + variable("TEAM"):       `'$TEAM/'"$TEAM"`,
+		"a/" + variable("TEAM") + "/it's": `a/"$TEAM"'/it'\''s'`,
 	} {
-		if got := joinPieces(test.pieces...); got != test.want {
-			t.Errorf("%v is %s, want %s", test.pieces, got, test.want)
+		if got := shellWord(text); got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}
 }

@@ -1,8 +1,9 @@
 // Package guide renders the three pages of the deploy folder: README.md for whoever
 // builds and runs the platform, USING.md for the people who submit jobs, and
 // REFERENCE.md for what is looked up. Each statement is on one page, the page of the
-// person who needs it. The files of the package are named by page and topic. A fourth
-// page, DEMONSTRATION.md, describes the platform's demonstration if it has one.
+// person who needs it. A fourth page, DEMONSTRATION.md, describes the platform's
+// demonstration if it has one. The prose is in the folder pages; the files of the package
+// are named by page and topic.
 //
 // The package also renders two files for Cluster Toolkit's gcluster: the artefact by
 // which gcluster recognizes a deploy folder, and the instructions to which gcluster
@@ -23,25 +24,49 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	using, err := usingFile(p)
+	using, err := renderPage(p, "using.md")
+	if err != nil {
+		return nil, err
+	}
+	readme, err := renderPage(p, "readme.md")
+	if err != nil {
+		return nil, err
+	}
+	reference, err := renderPage(p, "reference.md")
+	if err != nil {
+		return nil, err
+	}
+	instructions, err := renderPage(p, "instructions.txt")
 	if err != nil {
 		return nil, err
 	}
 	files := []emit.File{
 		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
-		{Path: readmePage, Content: readmeFile(p)},
-		{Path: referencePage, Content: referenceFile(p)},
+		{Path: readmePage, Content: readme},
+		{Path: referencePage, Content: reference},
 		{Path: usingPage, Content: using},
-		{Path: "instructions.txt", Content: instructionsFile(p)},
+		{Path: "instructions.txt", Content: instructions},
 	}
 	if p.Network.Existing != nil {
-		files = append(files, emit.File{Path: networkTeamPage, Content: networkTeamFile(p)})
+		content, err := renderPage(p, "network-team.md")
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: networkTeamPage, Content: content})
 	}
 	if p.TakesOver() {
-		files = append(files, emit.File{Path: takeOverPage, Content: takeOverFile(p)})
+		content, err := renderPage(p, "takeover.md")
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: takeOverPage, Content: content})
 	}
 	if len(p.Demonstration) > 0 {
-		files = append(files, emit.File{Path: demonstrationPage, Content: demonstrationFile(p)})
+		content, err := renderPage(p, "demonstration.md")
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: demonstrationPage, Content: content})
 	}
 	return files, nil
 }

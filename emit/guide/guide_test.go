@@ -2,7 +2,6 @@ package guide
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -480,8 +479,10 @@ func TestOptions(t *testing.T) {
 			"flex-start, all nodes of a job at once, for 10 minutes at most"},
 	}
 	for _, tt := range tests {
-		if got := describeOption(tt.c); got != tt.want {
-			t.Errorf("obtained(%+v) = %q, want %q", tt.c, got, tt.want)
+		p := newPlatform(2)
+		p.Capacities = []ir.Capacity{tt.c}
+		if want := " | " + string(tt.want) + " |  | "; !strings.Contains(renderReadme(t, p), want) {
+			t.Errorf("README.md lacks %q", want)
 		}
 	}
 }
@@ -511,11 +512,11 @@ func TestMachinesAndNodes(t *testing.T) {
 			"0 to 2, auto-provisioned"},
 	}
 	for _, tt := range tests {
-		if got := describeMachine(tt.c); got != tt.machine {
-			t.Errorf("machine(%+v) = %q, want %q", tt.c, got, tt.machine)
-		}
-		if got := describeNodes(tt.c); got != tt.nodes {
-			t.Errorf("nodes(%+v) = %q, want %q", tt.c, got, tt.nodes)
+		p := newPlatform(2)
+		p.Capacities = []ir.Capacity{tt.c}
+		want := "| " + string(tt.machine) + " | on demand |  | " + string(tt.nodes) + " | "
+		if !strings.Contains(renderReadme(t, p), want) {
+			t.Errorf("README.md lacks %q", want)
 		}
 	}
 }
@@ -787,7 +788,7 @@ func TestQueuedCapacity(t *testing.T) {
 	}
 	p.Capacities[1].Option = ir.QueuedFlexStart
 	p.Capacities[1].MaxRunSeconds = 600
-	if want := "In a queue with quota for `l4-spot`, the Job or JobSet also requires the annotation " +
+	if want := "for `l4-spot`, the Job or JobSet also requires the annotation " +
 		annotation; !strings.Contains(renderUsing(t, p), want) {
 		t.Errorf("USING.md lacks %q", want)
 	}
@@ -997,11 +998,11 @@ func TestGcluster(t *testing.T) {
 		p := newPlatform(2)
 		p.Cluster.DeletionProtection, p.Delivery.InfrastructureManager = test.protected, test.managed
 		pages := renderPages(t, p)
-		_, section, _ := strings.Cut(pages[referencePage], "## "+string(toolkitHeading)+"\n")
+		_, section, _ := strings.Cut(pages[referencePage], "## With Cluster Toolkit\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		for _, want := range test.wants {
 			if !strings.Contains(section, want) {
-				t.Errorf("%s: section %s lacks %q", test.name, toolkitHeading, want)
+				t.Errorf("%s: the section lacks %q", test.name, want)
 			}
 		}
 		for _, lacks := range test.lacks {
@@ -1048,7 +1049,7 @@ func kaiPlatform(n int) *ir.Platform {
 func TestKAI(t *testing.T) {
 	headings := func(page string) []string {
 		return slices.DeleteFunc(sectionsOf(page), func(h string) bool {
-			return strings.HasPrefix(h, "Remove") || h == string(submitHeading)
+			return strings.HasPrefix(h, "Remove") || h == "Submit the workloads"
 		})
 	}
 	for _, n := range []int{2, fewTeams + 1} {
@@ -1088,20 +1089,6 @@ func TestNotes(t *testing.T) {
 	p.Notes = []string{"1. First.", "# Second *one*"}
 	if want := "\n## Notes\n\n1\\. First.\n\n\\# Second \\*one\\*\n"; !strings.Contains(renderReadme(t, p), want) {
 		t.Errorf("README lacks %q:\n%s", want, renderReadme(t, p))
-	}
-}
-
-// TestSchedulersHaveEveryPart checks that the README has a text for every scheduler
-// in each part that no scheduler may leave out.
-func TestSchedulersHaveEveryPart(t *testing.T) {
-	optional := []string{"kept", "moved", "moves", "stops", "unready"}
-	for _, s := range ir.Schedulers() {
-		parts := reflect.ValueOf(schedulerOf(&ir.Platform{Scheduler: s}))
-		for i := range parts.NumField() {
-			if name := parts.Type().Field(i).Name; parts.Field(i).IsZero() && !slices.Contains(optional, name) {
-				t.Errorf("%s lacks %s", s, name)
-			}
-		}
 	}
 }
 

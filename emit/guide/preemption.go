@@ -1,70 +1,129 @@
 package guide
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // eviction describes a tier: which jobs its waiting jobs may evict, and how a guarantee
-// that it has lent comes back. Kueue evicts jobs of other queues
-// only if their queue borrows, and only in the capacities that the waiting job needs.
-// Source: Kueue v0.19, pkg/scheduler/preemption/classical.
+// that it has lent comes back. Kueue evicts jobs of other queues only if their queue
+// borrows, and only in the capacities that the waiting job needs. Source: Kueue v0.19,
+// pkg/scheduler/preemption/classical.
 type eviction struct {
-	tier          string
+	Tier         string
+	JobsOvertake bool // whether a job that fits may overtake a job that does not
+	Several      bool // whether its jobs have several priorities
+	InQueue      bool // whether a job may evict jobs of its queue
+	Newer        bool // also those of its own priority
+	Lends        bool // whether others can borrow its guarantee
+	// Reclaims are the tiers whose jobs it may evict to get its guarantee back. With
+	// ReclaimsLower, only their jobs of a lower priority; with ReclaimsSome, other jobs
+	// can borrow the guarantee, too.
+	Reclaims                    []string
+	ReclaimsLower, ReclaimsSome bool
+	Borrows                     []string // tiers whose jobs it may evict to borrow
+	EvictedBy                   []string // tiers whose jobs may evict its jobs that borrow
+
 	hasQueue      bool
-	inQueue       string
-	toReclaim     string
-	toBorrow      string
-	lowest, most  int32           // values of its PriorityClasses
-	lendsTo       map[string]bool // tiers whose jobs can borrow its guarantee
-	borrowsBeside map[string]bool // tiers whose jobs can borrow where its jobs can
+	policy        ir.Preemption
+	lowest, most  int32    // values of its PriorityClasses
+	lendsTo       []string // tiers whose jobs can borrow its guarantee
+	borrowsBeside []string // tiers whose jobs can borrow where its jobs can
 }
+
+// Evicts reports whether waiting jobs of the tier may evict other jobs.
+func (e *eviction) Evicts() bool { return e.InQueue || e.Reclaims != nil || e.Borrows != nil }
 
 // pool is a capacity in a tree of cohorts, in which quota is lent.
 type pool struct{ root, capacity string }
 
-// evictionsOf returns the evictions of the tiers that have queues, by their lowest
+// Evictions returns the evictions of the tiers that have queues, by their lowest
 // priority.
-func evictionsOf(p *ir.Platform) []*eviction {
+func (v view) Evictions() []*eviction {
 	byTier := map[string]*eviction{}
 	var out []*eviction
-	for _, c := range p.PriorityClasses { // by rising value
+	for _, c := range v.PriorityClasses { // by rising value
 		e := byTier[c.Tier]
 		if e == nil {
-			e = &eviction{tier: c.Tier, lowest: c.Value, lendsTo: map[string]bool{}, borrowsBeside: map[string]bool{}}
+			e = &eviction{Tier: c.Tier, lowest: c.Value}
 			byTier[c.Tier] = e
 			out = append(out, e)
 		}
 		e.most = c.Value
 	}
-	roots := p.RootCohorts()
-	borrowers := countBorrowers(p, roots)
-	for q := range p.ClusterQueues() {
-		e := byTier[q.Tier]
-		if e == nil {
-			continue
+	roots := v.RootCohorts()
+	borrowers := countBorrowers(v.Platform, roots)
+	for q := range v.ClusterQueues() {
+		if e := byTier[q.Tier]; e != nil {
+			e.addQueue(q, func(capacity string) map[string]int { return borrowers[pool{roots[q.Cohort], capacity}] })
 		}
-		e.hasQueue, e.inQueue = true, q.Preemption.InQueue
-		if q.Cohort == "" {
-			continue
-		}
-		e.toReclaim, e.toBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
-		for _, f := range q.Flavors {
-			for tier, n := range borrowers[pool{roots[q.Cohort], f.Flavor}] {
-				own := f.Borrows()
-				if tier == q.Tier && own {
-					n-- // the queue itself
-				}
-				e.lendsTo[tier] = e.lendsTo[tier] || n > 0 && lendsFlavor(f)
-				e.borrowsBeside[tier] = e.borrowsBeside[tier] || n > 0 && own
+	}
+	out = slices.DeleteFunc(out, func(e *eviction) bool { return !e.hasQueue })
+	for _, e := range out {
+		e.conclude(v.PriorityClasses)
+		for _, tier := range slices.Concat(e.Reclaims, e.Borrows) {
+			if victim := byTier[tier]; victim != nil {
+				victim.EvictedBy = withName(victim.EvictedBy, e.Tier)
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(e *eviction) bool { return !e.hasQueue })
+	return out
+}
+
+// addQueue adds a queue of the tier. borrowers returns the number of queues that can
+// borrow a capacity where the queue lends it, by tier.
+func (e *eviction) addQueue(q *ir.Queue, borrowers func(capacity string) map[string]int) {
+	if !e.hasQueue {
+		e.hasQueue, e.JobsOvertake = true, q.Strategy == ir.BestEffortFIFO
+	}
+	e.policy.InQueue = q.Preemption.InQueue
+	if q.Cohort == "" {
+		return
+	}
+	e.policy.ToReclaim, e.policy.ToBorrow = q.Preemption.ToReclaim, q.Preemption.ToBorrow
+	for _, f := range q.Flavors {
+		for tier, n := range borrowers(f.Flavor) {
+			own := f.Borrows()
+			if tier == q.Tier && own {
+				n-- // the queue itself
+			}
+			if n > 0 && lendsFlavor(f) {
+				e.lendsTo = withName(e.lendsTo, tier)
+			}
+			if n > 0 && own {
+				e.borrowsBeside = withName(e.borrowsBeside, tier)
+			}
+		}
+	}
+}
+
+// conclude sets what follows from the queues of the tier.
+func (e *eviction) conclude(classes []ir.PriorityClass) {
+	e.Several = e.lowest < e.most
+	e.Newer = e.policy.InQueue == ir.PreemptNewer
+	e.InQueue = e.Newer || e.policy.InQueue == ir.PreemptLowerPriority && e.Several
+	e.Lends = e.lendsTo != nil
+	below := func(tiers []string) (out []string) { // those with a priority below the tier's highest
+		for _, c := range classes {
+			if slices.Contains(tiers, c.Tier) && c.Value < e.most {
+				out = withName(out, c.Tier)
+			}
+		}
+		return out
+	}
+	switch e.policy.ToReclaim {
+	case ir.PreemptAny:
+		e.Reclaims = e.lendsTo
+	case ir.PreemptLowerPriority:
+		e.Reclaims, e.ReclaimsLower = below(e.lendsTo), true
+		e.ReclaimsSome = slices.ContainsFunc(classes, func(c ir.PriorityClass) bool {
+			return slices.Contains(e.lendsTo, c.Tier) && c.Value >= e.lowest
+		})
+	}
+	if ir.Evicts(e.policy.ToBorrow) {
+		e.Borrows = below(e.borrowsBeside)
+	}
 }
 
 // countBorrowers returns the number of queues that can borrow in each pool, by tier.
@@ -103,16 +162,11 @@ func quotaMoves(p *ir.Platform) (betweenQueues, betweenTeams bool) {
 			owner = users[0].Name
 		}
 		for _, f := range q.Flavors {
-			lends, borrows := lendsFlavor(f), f.Borrows()
-			if q.Cohort == "" || !lends && !borrows {
-				continue
-			}
 			in := pool{roots[q.Cohort], f.Flavor}
-			betweenQueues = joinLenders(queues, in, q.ClusterQueue, lends, borrows) || betweenQueues
-			betweenTeams = joinLenders(teams, in, owner, lends, borrows) || betweenTeams
-		}
-		if betweenQueues && betweenTeams {
-			break
+			if q.Cohort != "" && (lendsFlavor(f) || f.Borrows()) {
+				betweenQueues = joinLenders(queues, in, q.ClusterQueue, f) || betweenQueues
+				betweenTeams = joinLenders(teams, in, owner, f) || betweenTeams
+			}
 		}
 	}
 	return betweenQueues, betweenTeams
@@ -120,13 +174,13 @@ func quotaMoves(p *ir.Platform) (betweenQueues, betweenTeams bool) {
 
 // joinLenders adds an owner to a pool, and reports whether one owner of the pool can now
 // borrow from another.
-func joinLenders(pools map[pool]*lenders, in pool, owner string, lends, borrows bool) bool {
+func joinLenders(pools map[pool]*lenders, in pool, owner string, f ir.FlavorQuota) bool {
 	l := pools[in]
 	if l == nil {
 		l = &lenders{owners: map[string]bool{}}
 		pools[in] = l
 	}
-	l.lends, l.borrows, l.owners[owner] = l.lends || lends, l.borrows || borrows, true
+	l.lends, l.borrows, l.owners[owner] = l.lends || lendsFlavor(f), l.borrows || f.Borrows(), true
 	return l.lends && l.borrows && len(l.owners) > 1
 }
 
@@ -137,82 +191,35 @@ func lendsFlavor(f ir.FlavorQuota) bool {
 	})
 }
 
-// below returns the tiers of a set that have a priority below the highest priority of
-// the tier.
-func (e *eviction) below(p *ir.Platform, tiers map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for _, c := range p.PriorityClasses {
-		if tiers[c.Tier] && c.Value < e.most {
-			out[c.Tier] = true
+// TeamsLend reports whether some team can borrow from another team.
+func (v view) TeamsLend() bool {
+	_, teams := quotaMoves(v.Platform)
+	return teams
+}
+
+// tierNode is a capacity on which queues of a tier have quota.
+type tierNode struct {
+	Tier string
+	ir.Capacity
+}
+
+// TierNodes returns the capacities on which the queues of each tier have quota, in the
+// order in which Kueue tries them.
+func (v view) TierNodes() (out []tierNode) {
+	for _, class := range v.PriorityClasses {
+		has := func(name string) bool {
+			return slices.ContainsFunc(out, func(n tierNode) bool { return n.Tier == class.Tier && n.Name == name })
+		}
+		for q := range v.ClusterQueues() {
+			if q.Tier != class.Tier {
+				continue
+			}
+			for _, c := range v.capacitiesOf(*q) {
+				if slices.Contains(quotaFlavors(*q), c.Name) && !has(c.Name) {
+					out = append(out, tierNode{class.Tier, c})
+				}
+			}
 		}
 	}
 	return out
-}
-
-// reclaims returns the tiers whose jobs may be evicted to get a guarantee back.
-func (e *eviction) reclaims(p *ir.Platform) map[string]bool {
-	switch e.toReclaim {
-	case ir.PreemptAny:
-		return e.lendsTo
-	case ir.PreemptLowerPriority:
-		return e.below(p, e.lendsTo)
-	}
-	return nil
-}
-
-// victims returns the jobs that a waiting job of the tier may evict, "" if there are
-// none.
-func (e *eviction) victims(p *ir.Platform) markup {
-	var out []markup
-	several := e.lowest < e.most
-	switch {
-	case e.inQueue == ir.PreemptNewer && several:
-		out = append(out, "in its queue, jobs of a lower priority, and newer jobs of the same priority")
-	case e.inQueue == ir.PreemptNewer:
-		out = append(out, "in its queue, newer jobs")
-	case e.inQueue == ir.PreemptLowerPriority && several:
-		out = append(out, "in its queue, jobs of a lower priority")
-	}
-	const lower = " and have a lower priority"
-	if tiers := tierNames(e.reclaims(p)); tiers != "" {
-		which := markup("")
-		if e.toReclaim == ir.PreemptLowerPriority {
-			which = lower
-		}
-		out = append(out, "to get its guarantee back, jobs of "+tiers+" that borrow"+which)
-	}
-	if tiers := tierNames(e.below(p, e.borrowsBeside)); tiers != "" && ir.Evicts(e.toBorrow) {
-		out = append(out, "to borrow, jobs of "+tiers+" that borrow"+lower)
-	}
-	return markdown.Join(out, "; ")
-}
-
-// comesBack returns how a guarantee that the tier's queues have lent comes back.
-func (e *eviction) comesBack(p *ir.Platform) markup {
-	const ends, evicts = "when the jobs that borrow it end", "when a job needs it"
-	switch {
-	case tierNames(e.lendsTo) == "":
-		return "nobody can borrow it"
-	case e.toReclaim == ir.PreemptAny:
-		return evicts
-	case tierNames(e.reclaims(p)) == "":
-		return ends
-	}
-	for _, c := range p.PriorityClasses {
-		if e.lendsTo[c.Tier] && c.Value >= e.lowest {
-			return "from jobs of a lower priority when a job needs it; from others when they end"
-		}
-	}
-	return evicts
-}
-
-// tierNames returns the names of the tiers in a set, "" if there is none.
-func tierNames(tiers map[string]bool) markup {
-	var names []markup
-	for _, name := range slices.Sorted(maps.Keys(tiers)) {
-		if tiers[name] {
-			names = append(names, codeSpan(name))
-		}
-	}
-	return words.First(names, maxGroups)
 }

@@ -2,192 +2,243 @@ package guide
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/graph"
+	"github.com/batchwright/batchwright/emit/monitoring"
+	"github.com/batchwright/batchwright/emit/page"
 )
 
-// readmeFile returns README.md.
-func readmeFile(p *ir.Platform) []byte {
-	return newPage(p, describePlatform,
-		explainBefore, explainBuild, explainObjectsOfOthers, explainSync, showRunning, explainImages, explainChange,
-		explainWatching,
-		explainRemoval, explainDestroy,
-		listContents, printNotes,
-	).Bytes()
+// CohortsInUse returns the number of cohorts that have teams.
+func (v view) CohortsInUse() int {
+	count, _ := inCohorts(v.Platform)
+	return count
 }
 
-// describePlatform says what the folder is and who reads which page.
-func describePlatform(d *document, p *ir.Platform) {
-	d.Heading(1, codeSpan(p.Name))
-	d.Para("This folder builds ", codeSpan(p.Name), ", a batch platform on Google Kubernetes Engine (GKE). ",
-		"Read this page if you build or run the platform. Read ", fileLink(usingPage), " if you submit jobs to it. ",
-		fileLink(referencePage), " has the long tables.")
-	cohorts, top := inCohorts(p)
-	grouped := markup("")
-	if cohorts > 0 {
-		grouped = ", in " + countNoun(cohorts, "cohort")
-		if top != "" {
-			grouped += " under " + codeSpan(top)
+// TopCohort returns the cohort that contains all others, and has no teams itself, or "".
+func (v view) TopCohort() string {
+	_, top := inCohorts(v.Platform)
+	return top
+}
+
+// MovesQuota reports whether some queue can borrow from another.
+func (v view) MovesQuota() bool {
+	moves, _ := quotaMoves(v.Platform)
+	return moves
+}
+
+// Software returns the names of what the platform installs beside its own objects.
+func (v view) Software() []markup { return software(v.Platform) }
+
+// TeamGroups returns the Google groups of the teams, each once.
+func (v view) TeamGroups() (groups []string) {
+	seen := map[string]bool{"": true} // several teams may share one
+	for _, t := range v.Teams {
+		if !seen[t.Group] {
+			seen[t.Group] = true
+			groups = append(groups, t.Group)
 		}
-		grouped += ","
 	}
-	kinds := markup(" (kinds of nodes)")
-	if len(p.Capacities) == 1 {
-		kinds = " (kind of nodes)"
-	}
-	d.Para("The platform is in project ", codeSpan(p.Project), " and region ", codeSpan(p.Region), " (",
-		codeList(p.Zones), ").", inCluster(p), " ", countNoun(len(p.Teams), "team"), grouped, " share ",
-		countNoun(len(p.Capacities), "capacity"), kinds, ". ", schedulerOf(p).starts(p),
-		jobSetVersion(p), " Everything in this folder is compiled from one blueprint.")
+	return groups
 }
 
-// jobSetVersion names the version of JobSet, if the platform installs it.
-func jobSetVersion(p *ir.Platform) markup {
-	if !p.InstallsJobSet() {
+// exceededLimit is a limit of node auto-provisioning below what the quotas admit.
+type exceededLimit struct {
+	Max, Need   int
+	Unit, Field string // the field of the blueprint has the limit
+}
+
+// ExceededLimits returns the limits of node auto-provisioning below what the quotas admit.
+func (v view) ExceededLimits() (out []exceededLimit) {
+	if !v.AutoProvisioning.Create {
+		return nil
+	}
+	for _, l := range v.AutoProvisioning.Limits {
+		exceeded := exceededLimit{Max: l.Max}
+		switch l.Type {
+		case ir.CPU:
+			exceeded.Need, exceeded.Unit, exceeded.Field = v.Demand.VCPUs, "vCPUs", "maxCPU"
+		case ir.Memory:
+			exceeded.Need, exceeded.Unit, exceeded.Field = v.Demand.MemoryGiB, "GiB of memory", "maxMemoryGiB"
+		}
+		if exceeded.Need > l.Max {
+			out = append(out, exceeded)
+		}
+	}
+	return out
+}
+
+// ReservationCommands returns the commands that create the reservations which must exist
+// before the build, for exactly the machines of a capacity. A reservation of another
+// project, of a calendar, of TPUs, in several zones, or of several capacities has no
+// command, because its owner, its days or its number of machines are not in the
+// blueprint. Source of the flags: Google Cloud CLI reference, "gcloud compute
+// reservations create". Local SSDs that come with a machine type need no flag (Cluster
+// Toolkit, guide of A3 High, "Manual creation of reservation").
+func (v view) ReservationCommands() (commands []page.Command) {
+	users := map[string]int{}
+	for _, c := range v.Capacities {
+		if c.Reservation != nil {
+			users[c.Reservation.Name]++
+		}
+	}
+	for _, c := range v.Capacities {
+		r := c.Reservation
+		if r == nil || r.Create || c.Waiting || !c.OwnsReservation() || c.ByCalendar() || c.HasTPUs() ||
+			len(c.Zones) != 1 || users[r.Name] > 1 || r.Block != "" {
+			continue
+		}
+		arguments := []string{"gcloud", "compute", "reservations", "create", r.Name, "--project=" + v.Project,
+			"--zone=" + c.Zones[0], "--vm-count=" + strconv.Itoa(c.MaxNodes), "--machine-type=" + c.Machine.Type,
+			"--require-specific-reservation"}
+		if c.HasGPUs() {
+			arguments = append(arguments,
+				"--accelerator=count="+strconv.Itoa(c.Machine.AcceleratorCount)+",type="+c.Machine.Accelerator)
+		}
+		for range c.LocalSSDs {
+			arguments = append(arguments, "--local-ssd=interface=nvme,size="+strconv.Itoa(c.Machine.SSDSizeGB))
+		}
+		commands = append(commands, page.Command(shellCommand(arguments...)))
+	}
+	return commands
+}
+
+// idlePool is a node pool that has nodes while there is no job.
+type idlePool struct {
+	Name  string
+	Nodes int
+}
+
+// IdlePools returns the node pools of the platform that have nodes while there is no job.
+func (v view) IdlePools() (pools []idlePool) {
+	if n := v.SystemPool.NodesPerZone * len(v.Zones); n > 0 {
+		pools = append(pools, idlePool{v.SystemPool.Name, n})
+	}
+	for _, c := range v.Capacities {
+		if n := c.IdleNodes(); n > 0 {
+			pools = append(pools, idlePool{c.Name, n})
+		}
+	}
+	return pools
+}
+
+// IdleNodes returns how many nodes the platform has while there is no job.
+func (v view) IdleNodes() (total int) {
+	for _, pool := range v.IdlePools() {
+		total += pool.Nodes
+	}
+	return total
+}
+
+// StartsNodes reports whether jobs can start nodes beside those that run without jobs.
+func (v view) StartsNodes() bool {
+	return v.AnyCapacity(func(c ir.Capacity) bool { return c.MaxNodes > c.IdleNodes() && !c.Waiting })
+}
+
+// PartOf returns the label of all objects of the platform, as kubectl reads and writes it.
+func (v view) PartOf() string { return ir.LabelPartOf + "=" + v.Name }
+
+// OwnOnly returns the arguments of kubectl that select the objects of the platform. They
+// are "" in its own cluster, where there are no others.
+func (v view) OwnOnly() string {
+	if v.OwnsCluster() {
 		return ""
 	}
-	return " The version of JobSet is " + escapeText(p.Versions.JobSet) + "."
+	return " -l " + v.PartOf()
 }
 
-// kueueStarts explains how Kueue starts the teams' jobs.
-func kueueStarts(p *ir.Platform) markup {
-	kueue := markup("Kueue")
-	if p.InstallsKueue() {
-		kueue += " " + escapeText(p.Versions.Kueue)
-	}
-	kueue = "A team submits Jobs and JobSets to its own queues. " + kueue + " starts them as quota allows"
-	if _, lends := quotaMoves(p); !lends {
-		return kueue + "."
-	}
-	return kueue + ", and lends the unused quota of a team to the other teams of its cohort."
+// ownQueues returns the command that shows the queues of the platform.
+func ownQueues(p *ir.Platform) string { return "kubectl get clusterqueues -o wide" + view{p}.OwnOnly() }
+
+// OwnQueueExample returns the name of a team's own ClusterQueue, for a text about all.
+func (v view) OwnQueueExample() string {
+	own, _ := v.ClusterQueueExamples()
+	return own
 }
 
-// listContents lists what the platform consists of.
-func listContents(d *document, p *ir.Platform) {
-	d.Heading(2, "What is in it")
-	drawQueues(d, p)
-	listTiers(d, p)
-	listTeams(d, p)
-	listCapacities(d, p)
-	compareGuarantees(d, p)
+// SharedQueueExample returns the name of a ClusterQueue that teams share, for a text about
+// all.
+func (v view) SharedQueueExample() string {
+	_, shared := v.ClusterQueueExamples()
+	return shared
 }
 
-// listTiers lists the tiers with their PriorityClasses.
-func listTiers(d *document, p *ir.Platform) {
-	if len(p.PriorityClasses) == 0 {
-		return
-	}
-	d.Heading(3, "Tiers")
-	classes := markup("one PriorityClass with the same name")
-	if manyClasses(p) {
-		classes += ", or several PriorityClasses, of which each job names one"
-	}
-	d.Para("A tier is a class of service. It has ", classes, ". ", linkTo(usingPage, promisesHeading),
-		" tells the teams which jobs are evicted for which others.")
-	head := []markup{"Tier", "Priority", "Default"}
-	named := manyClasses(p)
-	if named {
-		head = []markup{"Tier", "PriorityClass", "Priority", "Default"}
-	}
-	if !p.OwnsCluster() { // others decide the default of all pods of their cluster
-		head = head[:len(head)-1]
-	}
-	var rows [][]markup
-	for _, c := range p.PriorityClasses {
-		row := []markup{codeSpan(c.Tier)}
-		if named {
-			row = append(row, codeSpan(c.Name))
-		}
-		row = append(row, formatNumber(int(c.Value)), yesNo(c.Default))
-		rows = append(rows, row[:len(head)])
-	}
-	d.Table(head, rows)
+// NamesClasses reports whether the name of some PriorityClass differs from the name of its
+// tier. The names differ if a tier has several PriorityClasses.
+func (v view) NamesClasses() bool {
+	return slices.ContainsFunc(v.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name != c.Tier })
 }
 
-// manyClasses reports whether the name of some PriorityClass differs from the name
-// of its tier. The names differ if a tier has several PriorityClasses.
-func manyClasses(p *ir.Platform) bool {
-	for _, c := range p.PriorityClasses {
-		if c.Name != c.Tier {
-			return true
-		}
+// classPlaceholder returns the placeholder of a PriorityClass in commands.
+func classPlaceholder(p *ir.Platform) markup {
+	if (view{p}).NamesClasses() {
+		return "CLASS"
 	}
-	return false
+	return "TIER"
 }
 
-// listTeams lists the teams with their cohorts and members.
-func listTeams(d *document, p *ir.Platform) {
-	if len(p.Teams) == 0 {
-		return
+// Submitters returns who submits the jobs of a team, nil if only administrators do.
+func (v view) Submitters(t ir.Team) []string {
+	if t.Group == "" {
+		return t.Members
 	}
-	d.Heading(3, teamsHeading)
-	quota := "The quota of each team is in " + linkTo(referencePage, queuesHeading) + "."
-	if len(p.Teams) > fewTeams {
-		d.Para(countNoun(len(p.Teams), "team"), " share the platform. ", fileLink("kubernetes/teams/"),
-			" has one file per team, with its namespace, members and identities. ", quota)
-		return
-	}
-	cohorts, _ := inCohorts(p)
-	head := []markup{"Team", "Cohort", "Who submits"}
-	if cohorts == 0 {
-		head = slices.Delete(head, 1, 2)
-	}
-	var rows [][]markup
-	for _, t := range p.Teams {
-		row := []markup{codeSpan(t.Name), orNone(t.Cohort), nameSubmitters(t)}
-		if cohorts == 0 {
-			row = slices.Delete(row, 1, 2)
-		}
-		rows = append(rows, row)
-	}
-	d.Table(head, rows)
-	identities := markup("namespaces and accounts")
-	if p.HasBuckets() {
-		identities = "namespaces, buckets and accounts"
-	}
-	d.Para(quota, " The ", identities, " are in ", linkTo(usingPage, yourTeamHeading), ".")
-	if slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return !t.Submits() }) {
-		explainSubmitters(d, p)
-	}
+	return append([]string{t.Group}, t.Members...)
 }
 
-// explainSubmitters explains how to let people submit jobs for a team that has no
-// members.
-func explainSubmitters(d *document, p *ir.Platform) {
-	group := markup("")
-	if p.Cluster.SecurityGroup == "" {
-		group = ", which also needs " + securityGroupField(p)
-	}
-	some := markup("For some teams, only cluster administrators submit jobs.")
-	if !slices.ContainsFunc(p.Teams, func(t ir.Team) bool { return t.Submits() }) {
-		some = "Only cluster administrators submit jobs."
-	}
-	d.Para(some, " To let other people do it, list them in `members` of the team in the blueprint, such as ",
-		codeSpan(`members: ["user:ADDRESS"]`), ", or set its `group`", group, ". Then compile, and build again.")
+// CredentialsCommand returns the command that connects kubectl to the cluster.
+func (v view) CredentialsCommand() page.Command { return page.Command(credentialsCommand(v.Platform)) }
+
+// TerraformInit returns the command that initializes Terraform.
+func (v view) TerraformInit() string { return initCommand(v.Platform) }
+
+// dashboard is a dashboard of Cloud Monitoring.
+type dashboard struct {
+	Title, File string
+	OfTeam      bool
 }
 
-// nameSubmitters names who submits the jobs of a team.
-func nameSubmitters(t ir.Team) markup {
-	if !t.Submits() {
-		return "cluster administrators only"
+// Dashboards returns the dashboards.
+func (v view) Dashboards() (out []dashboard) {
+	for _, b := range monitoring.EmptyBoards(v.Platform) {
+		file := v.CloudDashboards() + "/" + b.File + ".json"
+		out = append(out, dashboard{b.Title, file, b.File == monitoring.TeamBoard})
 	}
-	names := t.Members
-	if t.Group != "" {
-		names = slices.Insert(slices.Clone(names), 0, t.Group)
-	}
-	return firstNames(names)
+	return out
 }
 
-// yesNo returns "yes" or "no".
-func yesNo(b bool) markup {
-	if b {
-		return "yes"
-	}
-	return "no"
+// picture is the drawing of cohorts, queues and capacities. Its boxes are queues, unless
+// there are too many: then they are tiers, or nothing but numbers.
+type picture struct {
+	Counts, Tiers, Cohorts bool
+	Lines                  []page.Command
 }
 
-// orNone returns a name, or "none" if it is "".
-func orNone(name string) markup { return orElse(name, "none") }
+// Picture draws cohorts, queues and capacities.
+func (v view) Picture() picture {
+	drawing := graph.Draw(v.Platform, graph.Alike)
+	out := picture{Counts: drawing.Detail == graph.Counts, Tiers: drawing.Detail == graph.Tiers,
+		Cohorts: drawing.Detail == graph.Cohorts}
+	for _, line := range drawing.Lines {
+		out.Lines = append(out.Lines, page.Command(line))
+	}
+	return out
+}
+
+// paragraphStart returns a text that can begin a paragraph: it escapes a first word
+// that would start another kind of block.
+func paragraphStart(s string) markup {
+	m := strings.Trim(string(escapeText(s)), " ")
+	rest := strings.TrimLeft(m, "0123456789")
+	switch {
+	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item
+		return markup(m[:len(m)-len(rest)] + `\` + rest)
+	case strings.IndexAny(m, "#+-=") == 0:
+		return markup(`\` + m)
+	}
+	return markup(m)
+}
 
 // orElse returns a name, or without if it is "".
 func orElse(name string, without markup) markup {

@@ -1,141 +1,77 @@
 package guide
 
 import (
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/monitoring"
+	"github.com/batchwright/batchwright/emit/page"
 )
 
-// referenceFile returns REFERENCE.md.
-func referenceFile(p *ir.Platform) []byte {
-	return newPage(p, describeReference,
-		googleQuota, iamQuota, listQuota, listNodeMarks, explainIdentities, listBuildSteps, listRemovalSteps,
-		buildRights, gpuNetworks, listAlerts,
-		explainSteps, explainGcluster, explainSubstitutions, listFiles,
-	).Bytes()
+// constant returns a function of the pages that returns a constant.
+func constant[T any](c T) func() T { return func() T { return c } }
+
+// GitOpsTool returns the name of the platform's GitOps tool.
+func (v view) GitOpsTool() string { return v.Delivery.GitOps.Tool.Facts().Name }
+
+// Alerts returns the alerts of the platform.
+func (v view) Alerts() []monitoring.Alert { return monitoring.Alerts(v.Platform) }
+
+// MembersInIAM returns the principals to which Terraform grants the roles of members.
+func (v view) MembersInIAM() []string {
+	names := v.MemberAccounts()
+	if v.HasGroups() {
+		names = slices.Insert(names, 0, v.Cluster.SecurityGroup)
+	}
+	return names
 }
 
-// describeReference says what the page is for.
-func describeReference(d *document, p *ir.Platform) {
-	d.Heading(1, "Reference of "+codeSpan(p.Name))
-	d.Para("This page has what is looked up: long tables, rights, and commands for special cases. ",
-		fileLink(readmePage), " explains how to build and run the platform, and ", fileLink(usingPage),
-		" how to submit jobs.")
+// PoolsExceedQuotas reports whether the pools can have more than the quotas admit.
+func (v view) PoolsExceedQuotas() bool {
+	return slices.ContainsFunc(v.Demand.Rows, func(r ir.DemandRow) bool { return r.Ceiling > r.Admitted })
 }
 
-// listAlerts lists the alerts.
-func listAlerts(d *document, p *ir.Platform) {
-	d.Heading(2, alertsHeading)
-	d.Para("These alerts are policies of Cloud Monitoring. ", fileLink("dashboards/alert-rules.yaml"),
-		" has the same alerts for a Prometheus server.")
-	var alerts [][]markup
-	for _, a := range monitoring.Alerts(p) {
-		alerts = append(alerts, []markup{codeSpan(a.Name), escapeText(a.Severity), escapeText(a.Summary)})
-	}
-	d.Table([]markup{"Alert", "Severity", "Says"}, alerts)
+// NamesClusterQueues reports whether the blueprint names ClusterQueues.
+func (v view) NamesClusterQueues() bool {
+	own, shared := v.ClusterQueueExamples()
+	return own != ir.ClusterQueuePrefix+"TEAM-TIER" || shared != ir.ClusterQueuePrefix+"TIER"
 }
 
-// listFiles lists the files of the folder.
-func listFiles(d *document, p *ir.Platform) {
-	d.Heading(2, filesHeading)
-	classes := markup("")
-	if p.AnyCapacity(func(c ir.Capacity) bool { return c.ComputeClass }) {
-		classes = "ComputeClasses, "
-	}
-	toolkit := markup("lets Cluster Toolkit's `gcluster` deploy this folder")
-	if p.Delivery.InfrastructureManager {
-		toolkit += ", with a state of its own: do not use `gcluster` for a platform of Infrastructure Manager"
-	}
-	rows := [][]markup{
-		{fileLink(readmePage), "for whoever builds and runs the platform"},
-		{fileLink(usingPage), "for the people who submit jobs"},
-		{fileLink(referencePage), "this page: long tables, rights, and commands for special cases"},
-		{fileLink("create-platform.sh"), "builds or updates the platform"},
-		{fileLink("destroy-platform.sh"), "destroys the platform"},
-		{fileLink("cloudbuild/provision.yaml"), "the Cloud Build steps that build the platform"},
-		{fileLink("cloudbuild/destroy.yaml"), "the Cloud Build steps that destroy the platform"},
-		{fileLink("cloudbuild/image.yaml"), "the Cloud Build steps that build an image for the teams"},
-		{fileLink("terraform/"), rootContents(p)},
-		moduleRow(p),
-		{fileLink("terraform/terraform.tfvars"), "the values of the root's variables"},
-		{fileLink("kubernetes/"), "the objects to apply to the cluster: " + schedulerOf(p).applied(p, classes)},
-	}
-	if p.Images != (ir.Images{}) {
-		rows = append(rows, []markup{fileLink("mirror.sh"),
-			"copies the images and manifests that the platform installs"})
-	}
-	if p.Network.Existing != nil {
-		rows = append(rows, []markup{fileLink("network-team/"), "for the owners of the network: what they must add"})
-	}
-	if p.TakesOver() {
-		rows = append(rows, []markup{fileLink("takeover/"), "how the platform takes over resources that exist, and " +
-			"the blocks with which their former owners let go of them"})
-	}
-	if p.Delivery.GitOps.On() {
-		rows = append(rows, []markup{fileLink("gitops/"), "the objects of " + toolName(p)})
-	}
-	if len(p.Teams) > 0 {
-		rows = append(rows, []markup{fileLink("kubernetes/teams/"),
-			"one file per team: namespace, identities, roles, queues"})
-	}
-	if len(p.Workloads) > 0 {
-		rows = append(rows, []markup{fileLink("workloads/"), "the teams' Jobs and JobSets, one folder per team"})
-	}
-	if len(p.Demonstration) > 0 {
-		rows = append(rows,
-			[]markup{fileLink(demonstrationPage), "the phases of the demonstration, with the numbers to expect"},
-			[]markup{fileLink("demonstrate.sh"), "performs a phase, and compares what happens with the numbers"})
-	}
-	rows = append(rows,
-		[]markup{fileLink("dashboards/"), "dashboards and alert rules"},
-		[]markup{fileLink(".ghpc/artifacts/expanded_blueprint.yaml"), toolkit},
-		[]markup{fileLink("instructions.txt"), "the instructions to which `gcluster` points; they refer to the pages"},
-		[]markup{fileLink(".gcloudignore"), "names the files that are not uploaded to a build"},
-		[]markup{fileLink(emit.ManifestPath),
-			"lists the generated files with their SHA-256, so that batchwright finds changes made by hand"},
-	)
-	d.Table([]markup{"Path", "What it is"}, rows)
+// UsesGPUDirect reports whether a capacity has GPUDirect of a kind.
+func (v view) UsesGPUDirect(kind ir.GPUDirect) bool {
+	return v.AnyCapacity(func(c ir.Capacity) bool { return c.GPUDirect == kind })
 }
 
-// kueueApplied lists the objects in the folder kubernetes/.
-func kueueApplied(p *ir.Platform, classes markup) markup {
-	cohorts := markup("")
-	if len(p.Cohorts) > 0 {
-		cohorts = "cohorts, "
-	}
-	configuration := markup("Kueue's configuration, ")
-	if p.Delivery.GitOps.On() || !p.InstallsKueue() {
-		configuration = ""
-	}
-	return configuration + "priorities, " + classes + "flavors, " + cohorts + "teams"
+// labelsByGKE returns the labels that GKE sets on the nodes of a capacity.
+func labelsByGKE(c ir.Capacity) []ir.KeyValue {
+	return slices.DeleteFunc(slices.Clone(c.NodeLabels), func(l ir.KeyValue) bool {
+		return slices.Contains(c.PoolLabels, l)
+	})
 }
 
-// kueueObjects names the objects of Kueue that do not belong to a team.
-func kueueObjects(p *ir.Platform) markup {
-	if len(p.Cohorts) > 0 {
-		return "flavors, the cohorts"
+// Download returns the command that downloads the manifest of a release to a file.
+func (v view) Download(release ir.Release, file string) page.Command {
+	if v.Images.Manifests != "" {
+		return page.Command(shellCommand("gcloud", "storage", "cp", v.Images.Source(release), file,
+			"--project="+v.Project))
 	}
-	return "flavors"
+	return page.Command(shellCommand("curl", "--fail", "--location", "--output", file, release.Manifest))
 }
 
-// rootContents lists the contents of the Terraform root.
-func rootContents(p *ir.Platform) markup {
-	if !p.OwnsCluster() {
-		return "one Terraform root: node pools, roles, monitoring"
+// RenamedImage returns the lines of a Kustomization that replace the image of a release by
+// its copy, as an argument of printf. It returns "" without a mirror.
+func (v view) RenamedImage(release ir.Release) string {
+	if v.Images.Mirror == "" {
+		return ""
 	}
-	return "one Terraform root: network, cluster, node pools, roles, monitoring"
+	return `images: [{name: ` + release.Image + `, newName: ` + v.Images.Copy(release.Image) + `}]\n`
 }
 
-// moduleRow describes the module of the root.
-func moduleRow(p *ir.Platform) []markup {
-	folder, what := markup("terraform/modules/network/"), markup(
-		"the root's module of the cluster's network, for a network team to review")
-	switch {
-	case !p.OwnsCluster():
-		folder, what = "terraform/modules/cluster/", "the root's module of the existing cluster: its names, and a "+
-			"check of its features"
-	case p.Network.Existing != nil:
-		what = "the root's module of the existing network: its names, and a check of the subnet"
+// ifIntact returns the beginning of a command that runs only if a file has the given
+// SHA-256, or "" if none is given.
+func ifIntact(file, sha256 string) page.Command {
+	if sha256 == "" {
+		return ""
 	}
-	return []markup{fileLink(string(folder)), what}
+	return page.Command(shellCommand("echo", sha256+"  "+file) + " | sha256sum --check && ")
 }

@@ -50,7 +50,7 @@ func TestGPUNetworks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlatform(2)
 			test.edit(p)
-			got := string(referenceFile(p))
+			got := renderReference(t, p)
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q", want)

@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"emit/hostile":       {},
 	"emit/losses":        {},
 	"emit/markdown":      {"compiler/words"},
+	"emit/page":          {"compiler/words", "emit/markdown"},
 	"emit/mermaid":       {"compiler/words"},
 	"emit/kubeyaml":      {"compiler/ir"},
 	"emit/cloudbuild":    {"compiler/ir", "compiler/kinds", "compiler/words", "emit", "emit/losses"},
@@ -66,9 +67,11 @@ var rooms = map[string][]string{
 	"emit/demonstration": {"compiler/ir", "compiler/words", "emit"},
 	"emit/graph":         {"compiler/console", "compiler/ir", "compiler/words", "emit/mermaid"},
 	"emit/gitops":        {"compiler/ir", "emit", "emit/kubeyaml", "emit/kueue", "emit/monitoring"},
-	"emit/guide":         {"compiler/ir", "compiler/words", "emit", "emit/graph", "emit/markdown", "emit/monitoring"},
-	"emit/kai":           {"compiler/ir", "compiler/kinds", "emit/kubeyaml"},
-	"emit/kueue":         {"compiler/ir", "compiler/kinds", "emit/kubeyaml"},
+	"emit/guide": {
+		"compiler/ir", "compiler/words", "emit", "emit/graph", "emit/markdown", "emit/monitoring", "emit/page",
+	},
+	"emit/kai":   {"compiler/ir", "compiler/kinds", "emit/kubeyaml"},
+	"emit/kueue": {"compiler/ir", "compiler/kinds", "emit/kubeyaml"},
 	"emit/kubernetes": {
 		"compiler/ir", "compiler/kinds", "emit", "emit/kai", "emit/kubeyaml", "emit/kueue", "emit/monitoring",
 	},
