@@ -5,10 +5,7 @@ import (
 	"io"
 
 	"github.com/batchwright/batchwright/compiler/console"
-	"github.com/batchwright/batchwright/compiler/cost"
-	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
-	"github.com/batchwright/batchwright/emit/review/summary"
 )
 
 // jsonVersion is the number of the JSON form's version. It increases with changes
@@ -20,21 +17,9 @@ const jsonVersion = 1
 // played, live, which exists only in a comparison with exports, and the note of an object
 // without one.
 type jsonReview struct {
-	Version      int                   `json:"version"`
-	Type         string                `json:"type"`
-	Platform     string                `json:"platform"`
-	Before       string                `json:"before"`
-	After        string                `json:"after"`
-	Cost         *cost.Change          `json:"cost,omitzero"`
-	Rehearsals   []Rehearsal           `json:"rehearsals,omitzero"`
-	StateFrom    string                `json:"stateFrom"`
-	StateTo      string                `json:"stateTo"`
-	Replacements []objects.Replacement `json:"replacements"`
-	Removals     []objects.Replacement `json:"removals"`
-	Summary      []summary.Line        `json:"summary"`
-	Objects      []objects.Object      `json:"objects"`
-	Formatting   int                   `json:"formatting"`
-	Live         *live.Facts           `json:"live,omitzero"`
+	Version int    `json:"version"`
+	Type    string `json:"type"`
+	Review
 }
 
 // JSON writes a complete review as one JSON object on one line, for programs. The
@@ -43,13 +28,9 @@ type jsonReview struct {
 //
 // As in the other formats, the output is safe to show on a terminal.
 func JSON(w io.Writer, r *Review) error {
-	out := jsonReview{
-		Version: jsonVersion, Type: "review", Platform: r.Platform, Before: r.Before, After: r.After,
-		Cost: r.Cost, Rehearsals: r.Rehearsals,
-		StateFrom: r.StateFrom, StateTo: r.StateTo,
-		Replacements: fullReplacements(r.Replacements), Removals: fullReplacements(r.Removals),
-		Summary: notNil(r.Summary), Objects: notNil(r.Objects), Formatting: r.Formatting,
-	}
+	out := jsonReview{jsonVersion, "review", *r}
+	out.Replacements, out.Removals = fullReplacements(r.Replacements), fullReplacements(r.Removals)
+	out.Summary, out.Objects = notNil(r.Summary), notNil(r.Objects)
 	if r.Live != nil {
 		facts := *r.Live
 		facts.Adopted, facts.Staying = notNil(facts.Adopted), notNil(facts.Staying)

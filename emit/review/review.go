@@ -48,36 +48,37 @@ type State struct {
 type Review struct {
 	// Platform is the name of the later state's plan or, without one, of the earlier
 	// state's; "" if neither plan is known.
-	Platform      string
-	Before, After string // labels of the two states
-
+	Platform string `json:"platform"`
+	Before   string `json:"before"` // label of the state
+	After    string `json:"after"`
+	// Cost is the difference in cost, nil if no prices are known. Compare leaves it
+	// nil.
+	Cost *cost.Change `json:"cost,omitzero"`
+	// Rehearsals say what the change does to the jobs of the later state's rehearsals, by
+	// name. Compare leaves them nil.
+	Rehearsals []Rehearsal `json:"rehearsals,omitzero"`
 	// StateFrom and StateTo are the locations of Terraform's state; "" if the
 	// location is unchanged or a plan is unknown. At another location Terraform
 	// finds no state, and creates everything a second time.
-	StateFrom, StateTo string
-	// Cost is the difference in cost, nil if no prices are known. Compare leaves it
-	// nil.
-	Cost *cost.Change
-	// Rehearsals say what the change does to the jobs of the later state's rehearsals, by
-	// name. Compare leaves them nil.
-	Rehearsals []Rehearsal
+	StateFrom string `json:"stateFrom"`
+	StateTo   string `json:"stateTo"`
 	// Replacements are the Terraform resources that must be replaced when the change
 	// is applied: clusters first, then reservations, buckets and node pools, then
 	// the others. Resources of one kind are sorted by address.
-	Replacements []objects.Replacement
+	Replacements []objects.Replacement `json:"replacements"`
 	// Removals are the clusters, reservations, buckets and node pools that left
 	// the configuration, in the same order.
-	Removals []objects.Replacement
+	Removals []objects.Replacement `json:"removals"`
 	// Summary describes the changes in the platform's own words, sorted by topic.
-	Summary []summary.Line
+	Summary []summary.Line `json:"summary"`
 	// Objects are the changed objects, sorted by file, then by kind and name.
-	Objects []objects.Object
+	Objects []objects.Object `json:"objects"`
 	// Formatting is the number of files that differ only in comments, order or
 	// layout, while their objects are equal.
-	Formatting int
+	Formatting int `json:"formatting"`
 	// Live holds what a comparison with exports knows besides the changes. Compare
 	// leaves it nil.
-	Live *live.Facts
+	Live *live.Facts `json:"live,omitzero"`
 }
 
 // Rehearsal is the difference between two states in a rehearsal.

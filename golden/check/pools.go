@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -380,7 +379,11 @@ func NodePools(folder fs.FS) ([]NodePool, error) {
 			Labels: map[string]string{},
 		}
 		if forEach := r.valueOf("for_each"); forEach != cty.NilVal {
-			p.each, p.Names = true, slices.Sorted(maps.Keys(instancesValue(forEach, cty.DynamicVal).AsValueMap()))
+			p.each, p.Names = true, nil
+			for it := forEach.ElementIterator(); it.Next(); {
+				key, _ := it.Element()
+				p.Names = append(p.Names, key.AsString())
+			}
 			slices.SortStableFunc(p.Names, func(a, b string) int { return len(a) - len(b) }) // sort x-2 before x-10
 			if name := r.SourceOf("name"); name != "each.key" {
 				return nil, fmt.Errorf("node pool %s: all its pools are named %s", r.label, name)

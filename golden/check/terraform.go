@@ -36,824 +36,509 @@ var tfSchema = sync.OnceValues(func() (*tfProvider, error) {
 	return loadTFSchema(fixture.Path("golden/testdata/provider/google-schema.json"))
 })
 
-// Terraform checks terraform/*.tf and *.tfvars of a deploy folder, and the
-// modules that they call, like terraform validate and terraform plan without a
-// cloud. It parses the files and evaluates them twice: with unknown variables and
-// with the values of the tfvars. Resources, data sources and the provider's block
-// must fit the provider's schema.
+// tfDir is the folder of the root module, and NetworkTeamDir that of the root for the owners of
+// an existing network. letGoFile holds the blocks for the former owners of what a platform
+// takes over.
+const (
+	tfDir          = "terraform"
+	NetworkTeamDir = "network-team"
+	letGoFile      = "takeover/removed.tf"
+)
+
+// Terraform checks the Terraform of a deploy folder without Terraform: the files parse and are
+// formatted, every name is declared and used, resources, data sources and the provider's block
+// fit the provider's schema, and the variables accept the values of the tfvars. In expressions,
+// what is declared has an unknown value of its type. The values themselves, and what follows
+// from them, are for Terraform to check, in conformance/terraform.
 func Terraform(folder fs.FS) []error {
 	schema, err := tfSchema()
 	if err != nil {
 		return []error{err}
 	}
-	errs := (&tfRoot{folder: folder, schema: schema}).checkRoot()
+	c := &tfCheck{folder: folder, schema: schema}
+	root := c.checkModule(tfDir)
+	if values := c.parseFiles(tfDir + "/*.tfvars"); len(c.errs) == 0 {
+		root.checkValues(values)
+	}
 	if _, err := fs.Stat(folder, NetworkTeamDir); err == nil {
-		errs = append(errs, (&tfRoot{folder: folder, schema: schema}).checkNetworkTeam()...)
+		c.checkModule(NetworkTeamDir) // its owners give the values of its variables
 	}
-	return append(errs, checkLetGo(folder)...)
+	if _, err := fs.Stat(folder, letGoFile); err == nil {
+		c.parseFiles(letGoFile)
+	}
+	return c.errs
 }
 
-// NetworkTeamDir is the folder of the root for the owners of an existing network.
-const NetworkTeamDir = "network-team"
-
-// checkNetworkTeam checks the root for the owners of an existing network. They give its
-// variables, so it has no tfvars.
-func (r *tfRoot) checkNetworkTeam() []error {
-	r.dir, r.noValues = NetworkTeamDir, true
-	r.loadRoot()
-	if len(r.errs) == 0 {
-		r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
-	}
-	return r.errs
+// tfCheck checks the Terraform of a folder.
+type tfCheck struct {
+	folder fs.FS
+	schema *tfProvider
+	errs   []error
 }
 
-// tfRoot is a Terraform root that is checked, or a module that it calls.
+// tfRoot is a root, or a module that it calls.
 type tfRoot struct {
-	folder    fs.FS
+	*tfCheck
 	dir       string
-	caller    *tfRoot // nil for the root
-	schema    *tfProvider
-	bodies    []*hclsyntax.Body
+	blocks    []*hclsyntax.Block
 	variables map[string]*tfVariable
-	locals    map[string]*hclsyntax.Attribute
-	resources map[string]*tfResource // by address
-	outputs   map[string]*hclsyntax.Block
-	calls     map[string]*tfCall
-	asserts   []*hclsyntax.Block
-	noValues  bool    // the root has no tfvars
-	errs      []error // errors of the root and its modules
+	calls     map[string]*tfRoot
+	outputs   map[string]cty.Value
+	scope     tfScope
 }
 
 type tfVariable struct {
 	block    *hclsyntax.Block
 	kind     cty.Type
 	defaults *typeexpr.Defaults
-	value    cty.Value // cty.NilVal if it has none
 }
 
-type tfResource struct {
-	address string // "google_x.name" or "data.google_x.name"
-	kind    string
-	body    *hclsyntax.Body
-	schema  *tfBlock // nil if the provider does not have the kind
+func (c *tfCheck) errorf(at hcl.Range, format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
 }
 
-func (r *tfRoot) checkRoot() []error {
-	r.dir = tfDir
-	values := r.loadRoot()
-	if len(r.errs) > 0 {
-		return r.errs
-	}
-	r.assignVariables(values)
-	r.checkInfraManager()
-	if len(r.errs) > 0 {
-		return r.errs
-	}
-	r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return cty.UnknownVal(v.kind) })
-	r.evaluateRoot(func(_ string, v *tfVariable) cty.Value { return v.value })
-	seen := map[string]bool{}
-	return slices.DeleteFunc(r.errs, func(err error) bool {
-		again := seen[err.Error()]
-		seen[err.Error()] = true
-		return again
-	})
-}
-
-// loadRoot reads the root or module, and the modules that it calls, and returns the
-// attributes of the root's tfvars.
-func (r *tfRoot) loadRoot() map[string]*hclsyntax.Attribute {
-	r.variables, r.locals = map[string]*tfVariable{}, map[string]*hclsyntax.Attribute{}
-	r.resources, r.outputs, r.calls = map[string]*tfResource{}, map[string]*hclsyntax.Block{}, map[string]*tfCall{}
-	values := r.parseRoot()
-	for _, body := range r.bodies {
-		r.recordDeclarations(body)
-	}
-	r.checkUnused()
-	r.checkCycles()
-	return values
-}
-
-func (r *tfRoot) fail(err error) {
-	for r.caller != nil {
-		r = r.caller
-	}
-	r.errs = append(r.errs, err)
-}
-
-func (r *tfRoot) errorf(at hcl.Range, format string, args ...any) {
-	r.fail(fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
-}
-
-func (r *tfRoot) addDiagnostics(diags hcl.Diagnostics) {
+func (c *tfCheck) addDiagnostics(diags hcl.Diagnostics) {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError {
-			r.fail(d)
+			c.errs = append(c.errs, d)
 		}
 	}
 }
 
-// checkInfraManager checks a root for Infrastructure Manager, which has Terraform
-// 1.5 and keeps the state itself. The root must have no backend, and no condition of
-// a variable that refers to another variable, because that requires Terraform 1.9.
-func (r *tfRoot) checkInfraManager() {
-	var backend *hclsyntax.Block
-	for _, body := range r.bodies {
-		for _, block := range body.Blocks {
-			if block.Type != "terraform" {
-				continue
-			}
-			for _, b := range block.Body.Blocks {
-				if b.Type == "backend" {
-					backend = b
-				}
-			}
-		}
+// parseFiles parses the files of a pattern, of which there must be some.
+func (c *tfCheck) parseFiles(pattern string) (bodies []*hclsyntax.Body) {
+	names, err := fs.Glob(c.folder, pattern)
+	if err != nil || len(names) == 0 {
+		c.errs = append(c.errs, cmp.Or(err, fmt.Errorf("there is no %s", pattern)))
 	}
-	if !r.isOld() {
-		return
-	}
-	if backend != nil {
-		r.errorf(backend.Range(), "Infrastructure Manager takes no backend")
-	}
-	for name, v := range r.variables {
-		for _, validation := range v.block.Body.Blocks {
-			for _, traversal := range hclsyntax.Variables(validation.Body.Attributes["condition"].Expr) {
-				if at, ok := traversal[1].(hcl.TraverseAttr); traversal.RootName() == "var" && ok && at.Name != name {
-					r.errorf(validation.Range(), "variable %s looks at %s, which Terraform 1.5 does not allow", name,
-						at.Name)
-				}
-			}
-		}
-	}
-}
-
-// isOld reports whether the root is for the Terraform of Infrastructure Manager.
-func (r *tfRoot) isOld() bool {
-	for _, body := range r.bodies {
-		for _, block := range body.Blocks {
-			if a := block.Body.Attributes["required_version"]; block.Type == "terraform" && a != nil {
-				v, _ := a.Expr.Value(nil)
-				return v.Type() == cty.String && v.AsString() == "~> 1.5.0"
-			}
-		}
-	}
-	return false
-}
-
-// parseRoot parses the root and returns the attributes of its tfvars.
-func (r *tfRoot) parseRoot() map[string]*hclsyntax.Attribute {
-	values := map[string]*hclsyntax.Attribute{}
-	patterns := []string{"*.tf"}
-	if r.caller == nil && !r.noValues {
-		patterns = append(patterns, "*.tfvars")
-	}
-	for _, pattern := range patterns {
-		pattern = path.Join(r.dir, pattern)
-		names, err := fs.Glob(r.folder, pattern)
-		if err != nil || len(names) == 0 {
-			r.fail(cmp.Or(err, fmt.Errorf("there is no %s", pattern)))
-		}
-		for _, name := range names {
-			source, err := fs.ReadFile(r.folder, name)
-			if err != nil {
-				r.fail(err)
-				continue
-			}
-			file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
-			r.addDiagnostics(diags)
-			if diags.HasErrors() {
-				continue
-			}
-			if !bytes.Equal(source, hclwrite.Format(source)) {
-				r.fail(fmt.Errorf("%s: terraform fmt would change it", name))
-			}
-			body := file.Body.(*hclsyntax.Body)
-			if path.Ext(name) == ".tf" {
-				r.bodies = append(r.bodies, body)
-				continue
-			}
-			for _, block := range body.Blocks {
-				r.errorf(block.Range(), "a tfvars file has no blocks")
-			}
-			maps.Copy(values, body.Attributes)
-		}
-	}
-	return values
-}
-
-// recordDeclarations records the declarations in a file.
-func (r *tfRoot) recordDeclarations(body *hclsyntax.Body) {
-	for _, a := range body.Attributes {
-		r.errorf(a.SrcRange, "an argument outside any block")
-	}
-	for _, block := range body.Blocks {
-		want := map[string]int{
-			"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
-			"module": 1, "check": 1, "import": 0, "removed": 0,
-		}
-		if n, ok := want[block.Type]; !ok || len(block.Labels) != n {
-			r.errorf(block.Range(), "no such block: %s with %d labels", block.Type, len(block.Labels))
-			continue
-		}
-		for _, label := range block.Labels {
-			if !hclsyntax.ValidIdentifier(label) {
-				r.errorf(block.Range(), "%q is not a name", label)
-			}
-		}
-		switch block.Type {
-		case "module":
-			r.readCall(block)
-		case "provider":
-			if r.caller != nil {
-				r.errorf(block.Range(), "a module that is called has no provider of its own")
-			}
-		case "variable":
-			if r.variables[block.Labels[0]] != nil {
-				r.errorf(block.Range(), "variable %s is declared twice", block.Labels[0])
-			}
-			r.variables[block.Labels[0]] = r.readVariable(block)
-		case "locals":
-			for name, a := range block.Body.Attributes {
-				if r.locals[name] != nil {
-					r.errorf(a.SrcRange, "local %s is declared twice", name)
-				}
-				r.locals[name] = a
-			}
-		case "output":
-			if r.outputs[block.Labels[0]] != nil {
-				r.errorf(block.Range(), "output %s is declared twice", block.Labels[0])
-			}
-			r.outputs[block.Labels[0]] = block
-		case "check":
-			r.recordCheck(block)
-		case "resource", "data":
-			r.recordResource(block)
-		}
-	}
-}
-
-// recordCheck records the data source and the assertions of a check.
-func (r *tfRoot) recordCheck(check *hclsyntax.Block) {
-	for _, inner := range check.Body.Blocks {
-		switch {
-		case inner.Type == "data" && len(inner.Labels) == 2:
-			r.recordResource(inner)
-		case inner.Type == "assert" && len(inner.Labels) == 0:
-			r.asserts = append(r.asserts, inner)
-		default:
-			r.errorf(inner.Range(), "a check has no block %s", inner.Type)
-		}
-	}
-}
-
-// recordResource records a resource or a data source.
-func (r *tfRoot) recordResource(block *hclsyntax.Block) {
-	resource := &tfResource{kind: block.Labels[0], body: block.Body, address: strings.Join(block.Labels, ".")}
-	if block.Type == "data" {
-		resource.address = "data." + resource.address
-	}
-	if r.resources[resource.address] != nil {
-		r.errorf(block.Range(), "%s is declared twice", resource.address)
-	}
-	if resource.schema = r.schema.blockTypes(block.Type)[resource.kind]; block.Type == "resource" &&
-		resource.kind == "terraform_data" {
-		resource.schema = tfData
-	}
-	if resource.schema == nil {
-		r.errorf(block.Range(), "the provider has no %s %s", block.Type, resource.kind)
-	}
-	r.resources[resource.address] = resource
-}
-
-func (r *tfRoot) readVariable(block *hclsyntax.Block) *tfVariable {
-	v := &tfVariable{block: block, kind: cty.DynamicPseudoType, value: cty.NilVal}
-	for name := range block.Body.Attributes {
-		if !slices.Contains([]string{"type", "description", "default", "nullable", "sensitive"}, name) {
-			r.errorf(block.Range(), "a variable has no argument %s", name)
-		}
-	}
-	if a := block.Body.Attributes["type"]; a != nil {
-		var diags hcl.Diagnostics
-		v.kind, v.defaults, diags = typeexpr.TypeConstraintWithDefaults(a.Expr)
-		r.addDiagnostics(diags)
-	} else {
-		r.errorf(block.Range(), "variable %s has no type", block.Labels[0])
-	}
-	if block.Body.Attributes["description"] == nil {
-		r.errorf(block.Range(), "variable %s has no description", block.Labels[0])
-	}
-	return v
-}
-
-// assignVariables gives every variable its value.
-func (r *tfRoot) assignVariables(values map[string]*hclsyntax.Attribute) {
-	for name, a := range values {
-		if r.variables[name] == nil {
-			r.errorf(a.SrcRange, "there is no variable %s", name)
-		}
-	}
-	for name, v := range r.variables {
-		a := cmp.Or(values[name], v.block.Body.Attributes["default"])
-		if a == nil {
-			r.errorf(v.block.Range(), "variable %s has no value", name)
-			continue
-		}
-		value, diags := a.Expr.Value(nil)
-		r.addDiagnostics(diags)
-		if v.defaults != nil && !value.IsNull() {
-			value = v.defaults.Apply(value)
-		}
-		value, err := convert.Convert(value, v.kind)
+	for _, name := range names {
+		source, err := fs.ReadFile(c.folder, name)
 		if err != nil {
-			r.errorf(a.Expr.Range(), "variable %s: %v", name, err)
+			c.errs = append(c.errs, err)
 			continue
 		}
-		v.value = value
-	}
-}
-
-// nodeReferences returns the addresses to which a node refers: "var.x", "local.x",
-// "google_x.y", "data.google_x.y", "module.x" and "module.x.y".
-func nodeReferences(node hclsyntax.Node) map[string]hcl.Range {
-	out := map[string]hcl.Range{}
-	hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
-		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
-			steps := []string{e.Traversal.RootName()}
-			for _, step := range e.Traversal[1:] {
-				a, ok := step.(hcl.TraverseAttr)
-				if !ok {
-					break
-				}
-				steps = append(steps, a.Name)
-			}
-			if len(steps) >= 2 && steps[0] != "data" {
-				out[strings.Join(steps[:2], ".")] = e.Range()
-			}
-			if len(steps) >= 3 && (steps[0] == "data" || steps[0] == "module") {
-				out[strings.Join(steps[:3], ".")] = e.Range()
-			}
-		}
-		return nil
-	})
-	return out
-}
-
-// checkUnused reports variables, locals and outputs of modules to which nothing
-// refers.
-func (r *tfRoot) checkUnused() {
-	used := map[string]bool{}
-	for _, body := range r.bodies {
-		for _, block := range body.Blocks {
-			if block.Type == "variable" {
-				continue
-			}
-			for address := range nodeReferences(block.Body) {
-				used[address] = true
-			}
-		}
-	}
-	for name, v := range r.variables {
-		if !used["var."+name] {
-			r.errorf(v.block.Range(), "variable %s is not used", name)
-		}
-	}
-	for name, a := range r.locals {
-		if !used["local."+name] {
-			r.errorf(a.SrcRange, "local %s is not used", name)
-		}
-	}
-	r.outputsUsed(used)
-}
-
-// checkCycles reports cycles of references.
-func (r *tfRoot) checkCycles() {
-	nodes := map[string]hclsyntax.Node{}
-	for name, a := range r.locals {
-		nodes["local."+name] = a.Expr
-	}
-	for address, resource := range r.resources {
-		nodes[address] = resource.body
-	}
-	for name, c := range r.calls {
-		nodes["module."+name] = c.block.Body
-	}
-	const open, done = 1, 2
-	state := map[string]int{}
-	var visit func(address string)
-	visit = func(address string) {
-		state[address] = open
-		to := nodeReferences(nodes[address])
-		for _, next := range slices.Sorted(maps.Keys(to)) {
-			switch {
-			case nodes[next] == nil:
-			case state[next] == open:
-				r.errorf(to[next], "%s and %s depend on each other", address, next)
-			case state[next] == 0:
-				visit(next)
-			}
-		}
-		state[address] = done
-	}
-	for _, address := range slices.Sorted(maps.Keys(nodes)) {
-		if state[address] == 0 {
-			visit(address)
-		}
-	}
-}
-
-// evaluateRoot checks every expression with the given values of variables, and returns
-// the outputs.
-func (r *tfRoot) evaluateRoot(value func(name string, v *tfVariable) cty.Value) cty.Value {
-	vars, outputs := map[string]cty.Value{}, map[string]cty.Value{}
-	for name, v := range r.variables {
-		vars[name] = value(name, v)
-	}
-	s := &tfScope{root: r, vars: vars, values: map[string]cty.Value{}}
-	for _, resource := range r.resources {
-		s.addressValue(resource.address)
-	}
-	for name := range r.locals {
-		s.addressValue("local." + name)
-	}
-	for name := range r.calls {
-		s.addressValue("module." + name)
-	}
-	ctx := s.evalContext()
-
-	for name, v := range r.variables {
-		for _, validation := range v.block.Body.Blocks {
-			ok := r.evaluateArgument(validation.Body, "condition", ctx, cty.Bool)
-			r.evaluateArgument(validation.Body, "error_message", ctx, cty.String)
-			if ok.IsKnown() && ok.False() {
-				r.errorf(validation.Range(), "variable %s is not valid", name)
-			}
-		}
-	}
-	for _, body := range r.bodies {
-		for _, block := range body.Blocks {
-			switch block.Type {
-			case "provider":
-				r.checkBlock(block.Body, r.schema.provider, ctx)
-				r.evaluateBody(block.Body, ctx)
-			case "terraform":
-				r.evaluateBody(block.Body, nil) // accepts only literals
-			case "import":
-				r.checkImport(block, ctx)
-			case "removed":
-				r.checkRemoved(block)
-			case "output":
-				r.evaluateArgument(block.Body, "description", ctx, cty.String)
-				outputs[block.Labels[0]] = r.evaluateArgument(block.Body, "value", ctx, cty.DynamicPseudoType)
-			}
-		}
-	}
-	for _, assert := range r.asserts {
-		r.evaluateArgument(assert.Body, "condition", ctx, cty.Bool)
-		r.evaluateArgument(assert.Body, "error_message", ctx, cty.String)
-	}
-	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		r.checkInstances(r.resources[address], ctx)
-	}
-	return cty.ObjectVal(outputs)
-}
-
-// checkRemoved checks a block with which Terraform forgets a resource. It must name a
-// resource of the provider that the root no longer has, and must not destroy it. Source:
-// Terraform documentation, "removed block"; the block came with version 1.7.
-func (r *tfRoot) checkRemoved(block *hclsyntax.Block) {
-	if r.isOld() {
-		r.errorf(block.Range(), "Terraform 1.5 has no block removed")
-	}
-	from := block.Body.Attributes["from"]
-	if from == nil || len(block.Body.Attributes) != 1 || len(block.Body.Blocks) != 1 ||
-		block.Body.Blocks[0].Type != "lifecycle" {
-		r.errorf(block.Range(), "a block removed has from and lifecycle, and nothing else")
-		return
-	}
-	traversal, diags := hcl.AbsTraversalForExpr(from.Expr)
-	if r.addDiagnostics(diags); diags.HasErrors() {
-		return
-	}
-	if label, ok := traversal[len(traversal)-1].(hcl.TraverseAttr); len(traversal) != 2 || !ok ||
-		r.schema.resources[traversal.RootName()] == nil {
-		r.errorf(from.SrcRange, "no resource of the root")
-	} else if address := traversal.RootName() + "." + label.Name; r.resources[address] != nil {
-		r.errorf(from.SrcRange, "%s is declared", address)
-	}
-	destroy := block.Body.Blocks[0].Body.Attributes["destroy"]
-	if destroy == nil {
-		r.errorf(block.Range(), "destroy is missing")
-		return
-	}
-	if v, diags := destroy.Expr.Value(nil); diags.HasErrors() || !v.RawEquals(cty.False) {
-		r.errorf(destroy.SrcRange, "destroy is not false")
-	}
-}
-
-// evaluateArgument evaluates a required argument.
-func (r *tfRoot) evaluateArgument(body *hclsyntax.Body, name string, ctx *hcl.EvalContext, kind cty.Type) cty.Value {
-	a := body.Attributes[name]
-	if a == nil {
-		r.errorf(body.Range(), "%s is missing", name)
-		return cty.UnknownVal(kind)
-	}
-	v, diags := a.Expr.Value(ctx)
-	r.addDiagnostics(diags)
-	v, err := convert.Convert(v, kind)
-	if err != nil {
-		r.errorf(a.Expr.Range(), "%s: %v", name, err)
-		return cty.UnknownVal(kind)
-	}
-	return v
-}
-
-// checkInstances checks a resource once for each key of its for_each.
-func (r *tfRoot) checkInstances(resource *tfResource, ctx *hcl.EvalContext) {
-	r.checkMeta(resource)
-	if resource.schema != nil {
-		r.checkLiterals(withoutMeta(resource.body), resource.schema)
-	}
-	check := func(ctx *hcl.EvalContext) {
-		body := withoutMeta(resource.body)
-		if resource.schema != nil {
-			r.checkBlock(body, resource.schema, ctx)
-		}
-		r.evaluateBody(body, ctx)
-	}
-	if resource.body.Attributes["count"] != nil {
-		r.evaluateArgument(resource.body, "count", ctx, cty.Number)
-	}
-	a := resource.body.Attributes["for_each"]
-	if a == nil {
-		check(ctx)
-		return
-	}
-	forEach, diags := a.Expr.Value(ctx)
-	r.addDiagnostics(diags)
-	each := func(key, value cty.Value) {
-		child := ctx.NewChild()
-		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
-		check(child)
-	}
-	switch kind := forEach.Type(); {
-	case forEach.IsKnown() && (kind.IsObjectType() || kind.IsMapType() || kind.Equals(cty.Set(cty.String))):
-		for it := forEach.ElementIterator(); it.Next(); {
-			each(it.Element())
-		}
-	case kind.IsMapType(), kind.IsSetType():
-		each(cty.UnknownVal(cty.String), cty.UnknownVal(kind.ElementType()))
-	case kind == cty.DynamicPseudoType:
-		each(cty.UnknownVal(cty.String), cty.DynamicVal)
-	default:
-		r.errorf(a.Expr.Range(), "for_each takes a map or a set of strings, not %s", kind.FriendlyName())
-	}
-}
-
-// The arguments and blocks of a resource that belong to Terraform itself.
-var tfMeta = []string{"for_each", "count", "depends_on", "lifecycle"}
-
-func withoutMeta(body *hclsyntax.Body) *hclsyntax.Body {
-	out := *body
-	out.Attributes = maps.Clone(body.Attributes)
-	for _, name := range tfMeta {
-		delete(out.Attributes, name)
-	}
-	out.Blocks = slices.DeleteFunc(slices.Clone(body.Blocks), func(b *hclsyntax.Block) bool {
-		return slices.Contains(tfMeta, b.Type)
-	})
-	return &out
-}
-
-// checkMeta checks depends_on and lifecycle.
-func (r *tfRoot) checkMeta(resource *tfResource) {
-	list := func(a *hclsyntax.Attribute) []hcl.Traversal {
-		if a == nil {
-			return nil
-		}
-		expressions, diags := hcl.ExprList(a.Expr)
-		r.addDiagnostics(diags)
-		var out []hcl.Traversal
-		for _, e := range expressions {
-			traversal, diags := hcl.AbsTraversalForExpr(e)
-			r.addDiagnostics(diags)
-			if !diags.HasErrors() {
-				out = append(out, traversal)
-			}
-		}
-		return out
-	}
-	if a := resource.body.Attributes["depends_on"]; a != nil {
-		list(a)
-		for address, at := range nodeReferences(a.Expr) {
-			if r.resources[address] == nil && r.calls[strings.TrimPrefix(address, "module.")] == nil {
-				r.errorf(at, "there is no %s", address)
-			}
-		}
-	}
-	for _, block := range resource.body.Blocks {
-		if block.Type != "lifecycle" {
+		file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+		c.addDiagnostics(diags)
+		if diags.HasErrors() {
 			continue
 		}
-		for name, a := range block.Body.Attributes {
-			switch name {
-			case "ignore_changes":
-				for _, traversal := range list(a) {
-					if resource.schema != nil && !resource.schema.has(traversal.RootName()) {
-						r.errorf(a.SrcRange, "%s has no %s", resource.kind, traversal.RootName())
-					}
-				}
-			case "replace_triggered_by":
-				for _, traversal := range list(a) {
-					name, _ := traversal[min(1, len(traversal)-1)].(hcl.TraverseAttr)
-					if address := traversal.RootName() + "." + name.Name; r.resources[address] == nil {
-						r.errorf(a.SrcRange, "there is no %s", address)
-					}
-				}
-			case "prevent_destroy", "create_before_destroy":
-				r.evaluateArgument(block.Body, name, nil, cty.Bool)
-			default:
-				r.errorf(a.SrcRange, "lifecycle has no %s", name)
-			}
+		if !bytes.Equal(source, hclwrite.Format(source)) {
+			c.errs = append(c.errs, fmt.Errorf("%s: terraform fmt would change it", name))
 		}
+		bodies = append(bodies, file.Body.(*hclsyntax.Body))
 	}
+	return bodies
 }
 
-// checkBlock checks a body against its schema.
-func (r *tfRoot) checkBlock(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
-	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.settableSpec(), ctx)
-	r.addDiagnostics(diags)
+// checkModule checks the files in a folder, and the modules that they call.
+func (c *tfCheck) checkModule(dir string) *tfRoot {
+	m := &tfRoot{
+		tfCheck: c, dir: dir, variables: map[string]*tfVariable{}, calls: map[string]*tfRoot{},
+		outputs: map[string]cty.Value{}, scope: tfScope{},
+	}
+	m.declare(hcl.Range{}, cty.StringVal(path.Join(".", strings.TrimPrefix(dir, tfDir))), "path", "module")
+	for _, body := range c.parseFiles(dir + "/*.tf") {
+		for _, a := range body.Attributes {
+			m.errorf(a.SrcRange, "an argument outside any block")
+		}
+		m.blocks = append(m.blocks, body.Blocks...)
+	}
+	m.blocks = slices.DeleteFunc(m.blocks, func(b *hclsyntax.Block) bool { return !m.recordBlock(b) })
+	ctx := &hcl.EvalContext{Functions: tfFunctions(c.folder), Variables: m.scope.value().AsValueMap()}
+	for _, b := range m.blocks {
+		m.checkBlock(b, ctx)
+	}
+	m.checkUnused()
+	return m
 }
 
-// evaluateBody evaluates every expression of a body, whatever its schema, including
-// dynamic blocks that are never generated.
-func (r *tfRoot) evaluateBody(body *hclsyntax.Body, ctx *hcl.EvalContext) {
-	for _, a := range body.Attributes {
-		_, diags := a.Expr.Value(ctx)
-		r.addDiagnostics(diags)
-	}
-	for _, block := range body.Blocks {
-		if block.Type != "dynamic" {
-			r.evaluateBody(block.Body, ctx)
-			continue
-		}
-		r.evaluateArgument(block.Body, "for_each", ctx, cty.DynamicPseudoType)
-		child := ctx.NewChild()
-		child.Variables = map[string]cty.Value{block.Labels[0]: cty.ObjectVal(map[string]cty.Value{
-			"key": cty.DynamicVal, "value": cty.DynamicVal,
-		})}
-		for _, content := range block.Body.Blocks {
-			r.evaluateBody(content.Body, child)
-		}
-	}
-}
+// tfScope holds values, and other scopes, by name.
+type tfScope map[string]any
 
-// checkLiterals reports mistakes that evaluation would accept: unknown arguments in
-// dynamic blocks, deprecated arguments, and literals whose type differs from the
-// argument's.
-func (r *tfRoot) checkLiterals(body *hclsyntax.Body, schema *tfBlock) {
-	for name, a := range body.Attributes {
-		argument := schema.Attributes[name]
-		if argument == nil {
-			// This includes dynamic blocks that are never generated.
-			r.errorf(a.SrcRange, "there is no argument %s", name)
-			continue
-		}
-		if argument.Deprecated {
-			r.errorf(a.SrcRange, "%s is deprecated", name)
-		}
-		v, diags := a.Expr.Value(nil)
-		if diags.HasErrors() || v.IsNull() {
-			continue // not a literal
-		}
-		if argument.kind.IsPrimitiveType() && !v.Type().Equals(argument.kind) {
-			r.errorf(a.Expr.Range(), "%s takes a %s, not a %s", name, argument.kind.FriendlyName(),
-				v.Type().FriendlyName())
-		}
-	}
-	for _, block := range body.Blocks {
-		name, content := block.Type, block.Body
-		if name == "dynamic" && len(content.Blocks) == 1 {
-			name, content = block.Labels[0], content.Blocks[0].Body
-		}
-		if nested := schema.BlockTypes[name]; nested != nil {
-			r.checkLiterals(content, nested.Block)
-		}
-	}
-}
-
-// tfScope evaluates locals, resources and modules on demand.
-type tfScope struct {
-	root   *tfRoot
-	vars   map[string]cty.Value
-	values map[string]cty.Value // by address
-}
-
-// addressValue returns the value of an address in expressions. References must be
-// acyclic.
-func (s *tfScope) addressValue(address string) cty.Value {
-	if v, ok := s.values[address]; ok {
-		return v
-	}
-	if name, ok := strings.CutPrefix(address, "module."); ok {
-		c := s.root.calls[name]
-		s.followReferences(c.block.Body)
-		s.values[address] = c.evaluateCall(s.root, s.evalContext())
-		return s.values[address]
-	}
-	resource := s.root.resources[address]
-	var e hclsyntax.Expression
-	instance := cty.DynamicVal
-	if resource == nil {
-		e = s.root.locals[strings.TrimPrefix(address, "local.")].Expr
-	} else {
-		if resource.schema != nil {
-			instance = cty.UnknownVal(resource.schema.objectType())
-		}
-		if a := resource.body.Attributes["for_each"]; a != nil {
-			e = a.Expr
-		}
-	}
-	v := instance
-	if e != nil {
-		s.followReferences(e)
-		var diags hcl.Diagnostics
-		v, diags = e.Value(s.evalContext())
-		s.root.addDiagnostics(diags)
-		if resource != nil {
-			v = instancesValue(v, instance)
-		}
-	}
-	s.values[address] = v
-	return v
-}
-
-// followReferences evaluates the values to which a node refers.
-func (s *tfScope) followReferences(node hclsyntax.Node) {
-	for next := range nodeReferences(node) {
-		kind, name, _ := strings.Cut(next, ".")
-		if s.root.resources[next] != nil || kind == "local" && s.root.locals[name] != nil ||
-			kind == "module" && s.root.calls[name] != nil {
-			s.addressValue(next)
-		}
-	}
-}
-
-// instancesValue returns the value of a resource with for_each in expressions.
-func instancesValue(forEach, instance cty.Value) cty.Value {
-	if !forEach.IsKnown() || !forEach.CanIterateElements() {
-		if instance == cty.DynamicVal {
-			return cty.DynamicVal
-		}
-		return cty.UnknownVal(cty.Map(instance.Type()))
-	}
+// value returns the scope as an object.
+func (s tfScope) value() cty.Value {
 	out := map[string]cty.Value{}
-	for it := forEach.ElementIterator(); it.Next(); {
-		if key, _ := it.Element(); key.Type() == cty.String && key.IsKnown() {
-			out[key.AsString()] = instance
+	for name, v := range s {
+		if inner, ok := v.(tfScope); ok {
+			out[name] = inner.value()
+		} else {
+			out[name] = v.(cty.Value)
 		}
 	}
 	return cty.ObjectVal(out)
 }
 
-// evalContext returns a context with everything that was evaluated so far.
-func (s *tfScope) evalContext() *hcl.EvalContext {
-	locals, modules, data := map[string]cty.Value{}, map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	resources := map[string]map[string]cty.Value{}
-	put := func(m map[string]map[string]cty.Value, kind, name string, v cty.Value) {
-		if m[kind] == nil {
-			m[kind] = map[string]cty.Value{}
+// declare gives an address its value in expressions.
+func (m *tfRoot) declare(at hcl.Range, v cty.Value, steps ...string) {
+	s, last := m.scope, len(steps)-1
+	for _, step := range steps[:last] {
+		if s[step] == nil {
+			s[step] = tfScope{}
 		}
-		m[kind][name] = v
+		s = s[step].(tfScope)
 	}
-	for address, v := range s.values {
-		switch steps := strings.Split(address, "."); steps[0] {
-		case "local":
-			locals[steps[1]] = v
-		case "module":
-			modules[steps[1]] = v
-		case "data":
-			put(data, steps[1], steps[2], v)
-		default:
-			put(resources, steps[0], steps[1], v)
+	if s[steps[last]] != nil {
+		m.errorf(at, "%s is declared twice", strings.Join(steps, "."))
+	}
+	s[steps[last]] = v
+}
+
+// recordBlock records the declarations of a block, and reports whether Terraform has such a
+// block.
+func (m *tfRoot) recordBlock(b *hclsyntax.Block) bool {
+	want := map[string]int{
+		"terraform": 0, "locals": 0, "provider": 1, "variable": 1, "output": 1, "resource": 2, "data": 2,
+		"module": 1, "check": 1, "import": 0, "removed": 0,
+	}
+	if n, ok := want[b.Type]; !ok || len(b.Labels) != n {
+		m.errorf(b.Range(), "no such block: %s with %d labels", b.Type, len(b.Labels))
+		return false
+	}
+	for _, label := range b.Labels {
+		if !hclsyntax.ValidIdentifier(label) {
+			m.errorf(b.Range(), "%q is not a name", label)
 		}
 	}
-	ctx := &hcl.EvalContext{Functions: tfFunctions(s.root.folder), Variables: map[string]cty.Value{
-		"var":    cty.ObjectVal(s.vars),
-		"local":  cty.ObjectVal(locals),
-		"module": cty.ObjectVal(modules),
-		"path": cty.ObjectVal(map[string]cty.Value{
-			"module": cty.StringVal(path.Join(".", strings.TrimPrefix(s.root.dir, tfDir))),
-		}),
-	}}
-	for kind, named := range resources {
-		ctx.Variables[kind] = cty.ObjectVal(named)
+	switch b.Type {
+	case "module":
+		m.recordCall(b)
+	case "provider":
+		if strings.Contains(m.dir, "/") {
+			m.errorf(b.Range(), "a module that is called has no provider of its own")
+		}
+	case "variable":
+		v := m.readVariable(b)
+		m.variables[b.Labels[0]] = v
+		m.declare(b.Range(), cty.UnknownVal(v.kind), "var", b.Labels[0])
+	case "locals":
+		for name, a := range b.Body.Attributes {
+			m.declare(a.SrcRange, cty.DynamicVal, "local", name)
+		}
+	case "output":
+		if _, again := m.outputs[b.Labels[0]]; again {
+			m.errorf(b.Range(), "output %s is declared twice", b.Labels[0])
+		}
+		m.outputs[b.Labels[0]] = cty.DynamicVal
+	case "check":
+		for _, inner := range b.Body.Blocks {
+			if inner.Type == "data" && len(inner.Labels) == 2 {
+				m.recordResource(inner)
+			} else if inner.Type != "assert" {
+				m.errorf(inner.Range(), "a check has no block %s", inner.Type)
+			}
+		}
+	case "resource", "data":
+		m.recordResource(b)
 	}
-	kinds := map[string]cty.Value{}
-	for kind, named := range data {
-		kinds[kind] = cty.ObjectVal(named)
+	return true
+}
+
+// recordResource declares a resource or a data source.
+func (m *tfRoot) recordResource(b *hclsyntax.Block) {
+	schema := m.schemaOf(b)
+	v := cty.DynamicVal
+	if schema == nil {
+		m.errorf(b.Range(), "the provider has no %s %s", b.Type, b.Labels[0])
+	} else if v = cty.UnknownVal(schema.objectType()); b.Body.Attributes["for_each"] != nil {
+		v = cty.UnknownVal(cty.Map(v.Type()))
 	}
-	ctx.Variables["data"] = cty.ObjectVal(kinds)
+	steps := b.Labels
+	if b.Type == "data" {
+		steps = slices.Insert(slices.Clone(steps), 0, "data")
+	}
+	m.declare(b.Range(), v, steps...)
+}
+
+// schemaOf returns the schema of a resource or a data source; nil if the provider has none.
+func (m *tfRoot) schemaOf(b *hclsyntax.Block) *tfBlock {
+	switch {
+	case b.Type == "data":
+		return m.schema.data[b.Labels[0]]
+	case b.Labels[0] == "terraform_data":
+		return tfData
+	}
+	return m.schema.resources[b.Labels[0]]
+}
+
+// recordCall checks the module that a block calls, and declares its outputs.
+func (m *tfRoot) recordCall(b *hclsyntax.Block) {
+	name := b.Labels[0]
+	source := m.evaluateArgument(b.Body, "source", nil, cty.String)
+	if !source.IsKnown() || source.IsNull() || !strings.HasPrefix(source.AsString(), "./") {
+		m.errorf(b.Range(), "module %s is not in the folder", name)
+		return
+	}
+	dir := path.Join(m.dir, source.AsString())
+	if !strings.HasPrefix(dir, m.dir+"/") {
+		m.errorf(b.Range(), "module %s is not below its caller", name)
+		return
+	}
+	m.calls[name] = m.checkModule(dir)
+	m.declare(b.Range(), cty.ObjectVal(m.calls[name].outputs), "module", name)
+}
+
+func (m *tfRoot) readVariable(b *hclsyntax.Block) *tfVariable {
+	v := &tfVariable{block: b, kind: cty.DynamicPseudoType}
+	for name := range b.Body.Attributes {
+		if !slices.Contains([]string{"type", "description", "default", "nullable", "sensitive"}, name) {
+			m.errorf(b.Range(), "a variable has no argument %s", name)
+		}
+	}
+	if a := b.Body.Attributes["type"]; a != nil {
+		var diags hcl.Diagnostics
+		v.kind, v.defaults, diags = typeexpr.TypeConstraintWithDefaults(a.Expr)
+		m.addDiagnostics(diags)
+	} else {
+		m.errorf(b.Range(), "variable %s has no type", b.Labels[0])
+	}
+	if b.Body.Attributes["description"] == nil {
+		m.errorf(b.Range(), "variable %s has no description", b.Labels[0])
+	}
+	return v
+}
+
+// checkValues gives every variable its value, which its conditions must accept.
+func (m *tfRoot) checkValues(files []*hclsyntax.Body) {
+	given, values := map[string]*hclsyntax.Attribute{}, map[string]cty.Value{}
+	for _, body := range files {
+		for _, b := range body.Blocks {
+			m.errorf(b.Range(), "a tfvars file has no blocks")
+		}
+		maps.Copy(given, body.Attributes)
+	}
+	for name, a := range given {
+		if m.variables[name] == nil {
+			m.errorf(a.SrcRange, "there is no variable %s", name)
+		}
+	}
+	for name, v := range m.variables {
+		a := cmp.Or(given[name], v.block.Body.Attributes["default"])
+		if a == nil {
+			m.errorf(v.block.Range(), "variable %s has no value", name)
+			continue
+		}
+		value, diags := a.Expr.Value(nil)
+		m.addDiagnostics(diags)
+		if v.defaults != nil && !value.IsNull() {
+			value = v.defaults.Apply(value)
+		}
+		var err error
+		if values[name], err = convert.Convert(value, v.kind); err != nil {
+			m.errorf(a.Expr.Range(), "variable %s: %v", name, err)
+		}
+	}
+	if len(m.errs) > 0 {
+		return
+	}
+	ctx := &hcl.EvalContext{
+		Functions: tfFunctions(m.folder), Variables: map[string]cty.Value{"var": cty.ObjectVal(values)},
+	}
+	for name, v := range m.variables {
+		for _, validation := range v.block.Body.Blocks {
+			if !m.evaluateArgument(validation.Body, "condition", ctx, cty.Bool).RawEquals(cty.True) {
+				m.errorf(validation.Range(), "variable %s is not valid", name)
+			}
+		}
+	}
+}
+
+// checkUnused reports variables, locals and outputs of called modules to which nothing refers.
+func (m *tfRoot) checkUnused() {
+	used := map[string]bool{}
+	for _, b := range m.blocks {
+		if b.Type == "variable" {
+			continue
+		}
+		hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+			if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
+				address := e.Traversal.RootName()
+				for _, step := range e.Traversal[1:] {
+					if a, ok := step.(hcl.TraverseAttr); ok {
+						address += "." + a.Name
+						used[address] = true
+					}
+				}
+			}
+			return nil
+		})
+	}
+	report := func(at hcl.Range, address string) {
+		if !used[address] {
+			m.errorf(at, "%s is not used", address)
+		}
+	}
+	for name, v := range m.variables {
+		report(v.block.Range(), "var."+name)
+	}
+	for _, b := range m.blocks {
+		if b.Type == "locals" {
+			for name, a := range b.Body.Attributes {
+				report(a.SrcRange, "local."+name)
+			}
+		}
+		if b.Type == "module" && m.calls[b.Labels[0]] != nil {
+			for output := range m.calls[b.Labels[0]].outputs {
+				report(b.Range(), "module."+b.Labels[0]+"."+output)
+			}
+		}
+	}
+}
+
+// checkBlock checks the expressions of a block, and its arguments and blocks.
+func (m *tfRoot) checkBlock(b *hclsyntax.Block, ctx *hcl.EvalContext) {
+	switch b.Type {
+	case "variable":
+		for _, validation := range b.Body.Blocks {
+			m.evaluateArgument(validation.Body, "condition", ctx, cty.Bool)
+			m.evaluateArgument(validation.Body, "error_message", ctx, cty.String)
+		}
+	case "terraform":
+		m.evaluateBody(b.Body, nil) // accepts only literals
+	case "provider":
+		m.checkSchema(b.Body, m.schema.provider, ctx)
+	case "output":
+		m.evaluateArgument(b.Body, "description", ctx, cty.String)
+		m.evaluateArgument(b.Body, "value", ctx, cty.DynamicPseudoType)
+	case "locals":
+		m.evaluateBody(b.Body, ctx)
+	case "module":
+		m.checkCall(b, ctx)
+	case "check":
+		for _, inner := range b.Body.Blocks {
+			if inner.Type == "data" {
+				m.checkResource(inner, ctx)
+			} else {
+				m.evaluateArgument(inner.Body, "condition", ctx, cty.Bool)
+				m.evaluateArgument(inner.Body, "error_message", ctx, cty.String)
+			}
+		}
+	case "import":
+		m.evaluateArgument(b.Body, "id", m.eachContext(b.Body, ctx), cty.String)
+	case "resource", "data":
+		m.checkResource(b, ctx)
+	}
+}
+
+// checkCall checks the arguments of a call against the module's variables.
+func (m *tfRoot) checkCall(b *hclsyntax.Block, ctx *hcl.EvalContext) {
+	name := b.Labels[0]
+	called := m.calls[name]
+	if called == nil {
+		return
+	}
+	for _, inner := range b.Body.Blocks {
+		m.errorf(inner.Range(), "a call of a module has no block %s", inner.Type)
+	}
+	for argument, a := range b.Body.Attributes {
+		if v := called.variables[argument]; v != nil {
+			m.evaluateArgument(b.Body, argument, ctx, v.kind)
+		} else if argument != "source" {
+			m.errorf(a.SrcRange, "module %s has no variable %s", name, argument)
+		}
+	}
+	for variable, v := range called.variables {
+		if b.Body.Attributes[variable] == nil && v.block.Body.Attributes["default"] == nil {
+			m.errorf(b.Range(), "module %s: variable %s has no value", name, variable)
+		}
+	}
+}
+
+// evaluateArgument evaluates a required argument.
+func (c *tfCheck) evaluateArgument(body *hclsyntax.Body, name string, ctx *hcl.EvalContext, kind cty.Type) cty.Value {
+	a := body.Attributes[name]
+	if a == nil {
+		c.errorf(body.Range(), "%s is missing", name)
+		return cty.UnknownVal(kind)
+	}
+	v, diags := a.Expr.Value(ctx)
+	c.addDiagnostics(diags)
+	v, err := convert.Convert(v, kind)
+	if err != nil {
+		c.errorf(a.Expr.Range(), "%s: %v", name, err)
+		return cty.UnknownVal(kind)
+	}
+	return v
+}
+
+// evaluateBody evaluates every expression of a body, whatever its schema.
+func (c *tfCheck) evaluateBody(body *hclsyntax.Body, ctx *hcl.EvalContext) {
+	for name := range body.Attributes {
+		c.evaluateArgument(body, name, ctx, cty.DynamicPseudoType)
+	}
+	for _, b := range body.Blocks {
+		c.evaluateBody(b.Body, ctx)
+	}
+}
+
+// checkSchema checks a body against its schema.
+func (c *tfCheck) checkSchema(body *hclsyntax.Body, schema *tfBlock, ctx *hcl.EvalContext) {
+	_, diags := hcldec.Decode(dynblock.Expand(body, ctx), schema.settableSpec(), ctx)
+	c.addDiagnostics(diags)
+}
+
+// eachContext returns the context for the instances of a block.
+func (c *tfCheck) eachContext(body *hclsyntax.Body, ctx *hcl.EvalContext) *hcl.EvalContext {
+	if body.Attributes["for_each"] == nil {
+		return ctx
+	}
+	v := c.evaluateArgument(body, "for_each", ctx, cty.DynamicPseudoType)
+	if kind := v.Type(); !kind.IsMapType() && !kind.IsObjectType() && !kind.IsSetType() && kind != cty.DynamicPseudoType {
+		c.errorf(body.Attributes["for_each"].SrcRange, "for_each takes a map or a set of strings, not %s",
+			kind.FriendlyName())
+	}
+	ctx = ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
+		"key": cty.UnknownVal(cty.String), "value": cty.DynamicVal,
+	})}
 	return ctx
+}
+
+// The arguments and blocks of a resource that belong to Terraform itself.
+var tfMeta = []string{"for_each", "count", "depends_on", "lifecycle"}
+
+// checkResource checks a resource or a data source.
+func (m *tfRoot) checkResource(b *hclsyntax.Block, ctx *hcl.EvalContext) {
+	schema := m.schemaOf(b)
+	if schema == nil {
+		return
+	}
+	ctx = m.eachContext(b.Body, ctx)
+	own := *b.Body
+	own.Attributes = maps.Clone(own.Attributes)
+	for _, name := range tfMeta {
+		if a := own.Attributes[name]; a != nil {
+			m.evaluateArgument(&own, name, ctx, cty.DynamicPseudoType)
+			delete(own.Attributes, name)
+		}
+	}
+	own.Blocks = slices.DeleteFunc(slices.Clone(own.Blocks), func(inner *hclsyntax.Block) bool {
+		if inner.Type == "lifecycle" {
+			m.checkLifecycle(inner.Body, b.Labels[0], schema, ctx)
+		}
+		return slices.Contains(tfMeta, inner.Type)
+	})
+	m.checkSchema(&own, schema, ctx)
+}
+
+func (m *tfRoot) checkLifecycle(body *hclsyntax.Body, kind string, schema *tfBlock, ctx *hcl.EvalContext) {
+	for name, a := range body.Attributes {
+		switch name {
+		case "ignore_changes":
+			expressions, diags := hcl.ExprList(a.Expr)
+			m.addDiagnostics(diags)
+			for _, e := range expressions {
+				traversal, diags := hcl.AbsTraversalForExpr(e)
+				m.addDiagnostics(diags)
+				if !diags.HasErrors() && !schema.has(traversal.RootName()) {
+					m.errorf(a.SrcRange, "%s has no %s", kind, traversal.RootName())
+				}
+			}
+		case "replace_triggered_by", "prevent_destroy", "create_before_destroy":
+			m.evaluateArgument(body, name, ctx, cty.DynamicPseudoType)
+		default:
+			m.errorf(a.SrcRange, "lifecycle has no %s", name)
+		}
+	}
 }
 
 // tfFunctions returns the Terraform functions that the folders use.
@@ -871,20 +556,11 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 	}
 	return map[string]function.Function{
 		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
-		"concat": stdlib.ConcatFunc, "contains": stdlib.ContainsFunc,
-		"distinct": stdlib.DistinctFunc, "flatten": stdlib.FlattenFunc,
-		"format": stdlib.FormatFunc,
-		"join":   stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc,
-		"keys":   stdlib.KeysFunc,
-		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc,
-		"min":   stdlib.MinFunc,
-		"range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "replace": stdlib.ReplaceFunc,
-		"setproduct": stdlib.SetProductFunc, "split": stdlib.SplitFunc, "upper": stdlib.UpperFunc,
-		"values":   stdlib.ValuesFunc,
-		"tonumber": stdlib.MakeToFunc(cty.Number),
-		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
-		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"concat": stdlib.ConcatFunc, "contains": stdlib.ContainsFunc, "join": stdlib.JoinFunc,
+		"jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc, "length": stdlib.LengthFunc,
+		"max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "range": stdlib.RangeFunc, "regex": stdlib.RegexFunc,
+		"setproduct": stdlib.SetProductFunc, "split": stdlib.SplitFunc, "values": stdlib.ValuesFunc,
+		"toset": stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 		"startswith": text(2, func(a []string) (cty.Value, error) {
 			return cty.BoolVal(strings.HasPrefix(a[0], a[1])), nil
 		}, cty.Bool),
@@ -957,23 +633,15 @@ var tfData = &tfBlock{Attributes: map[string]*tfAttribute{
 	"triggers_replace": {Optional: true, kind: cty.DynamicPseudoType},
 }}
 
-func (p *tfProvider) blockTypes(kind string) map[string]*tfBlock {
-	if kind == "data" {
-		return p.data
-	}
-	return p.resources
-}
-
 type tfBlock struct {
 	Attributes map[string]*tfAttribute `json:"attributes"`
 	BlockTypes map[string]*tfNested    `json:"block_types"`
 }
 
 type tfAttribute struct {
-	Type       json.RawMessage `json:"type"`
-	Required   bool            `json:"required"`
-	Optional   bool            `json:"optional"`
-	Deprecated bool            `json:"deprecated"`
+	Type     json.RawMessage `json:"type"`
+	Required bool            `json:"required"`
+	Optional bool            `json:"optional"`
 
 	kind cty.Type
 }

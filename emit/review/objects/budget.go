@@ -1,13 +1,9 @@
 package objects
 
 import (
-	"errors"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
-	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
 // A few handwritten lines can ask for more memory than there is, with nested loops
@@ -56,7 +52,8 @@ func (c counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "too much to evaluate"}}
 }
 
-// chargeBody charges expressions that repeat, join or convert values to the budget.
+// chargeBody charges expressions that repeat, join or convert values to the budget, and
+// records the names of the attributes to which expressions refer.
 func (r *root) chargeBody(body *hclsyntax.Body) {
 	wrap := func(e *hclsyntax.Expression) {
 		if *e != nil {
@@ -66,7 +63,12 @@ func (r *root) chargeBody(body *hclsyntax.Body) {
 		}
 	}
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		var steps hcl.Traversal
 		switch n := n.(type) {
+		case *hclsyntax.ScopeTraversalExpr:
+			steps = n.Traversal
+		case *hclsyntax.RelativeTraversalExpr:
+			steps = n.Traversal
 		case *hclsyntax.ForExpr:
 			wrap(&n.CollExpr)
 			wrap(&n.KeyExpr)
@@ -86,27 +88,11 @@ func (r *root) chargeBody(body *hclsyntax.Body) {
 			wrap(&n.TrueResult)
 			wrap(&n.FalseResult)
 		}
-		return nil
-	})
-}
-
-// toSet returns Terraform's function toset for the values that for_each accepts:
-// texts, numbers and bools. For other values, finding a common type can take longer
-// than their size suggests.
-func toSet() function.Function {
-	whole := stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType))
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "v", Type: cty.DynamicPseudoType}},
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if v := args[0]; v.IsKnown() && !v.IsNull() && v.CanIterateElements() {
-				for it := v.ElementIterator(); it.Next(); {
-					if _, e := it.Element(); !e.Type().IsPrimitiveType() {
-						return cty.NilType, errors.New("want a list of texts")
-					}
-				}
+		for _, s := range steps {
+			if a, ok := s.(hcl.TraverseAttr); ok {
+				r.names[a.Name] = true
 			}
-			return whole.ReturnTypeForValues(args)
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return whole.Call(args) },
+		}
+		return nil
 	})
 }

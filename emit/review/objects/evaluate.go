@@ -1,10 +1,9 @@
 package objects
 
 import (
-	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
-	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
-	"github.com/zclconf/go-cty/cty/function/stdlib"
 
 	"github.com/batchwright/batchwright/emit"
 )
@@ -35,12 +32,13 @@ const (
 // root is a Terraform root with the modules that it calls. It is evaluated on
 // demand: references between resources are followed wherever they lead.
 type root struct {
-	sources   map[string]source // by path
-	functions map[string]function.Function
-	main      *module
-	resources map[string]*managed // by address, without instance keys
-	data      map[string]bool     // data sources, by address
-	names     []string            // names of the attributes to which expressions refer
+	files     map[string]emit.Tree // Terraform files by folder
+	sources   map[string]source    // by path
+	resources map[string]*managed  // by address, without instance keys
+	called    map[string]bool      // calls of modules, by prefix
+	names     map[string]bool      // names of the attributes to which expressions refer
+	// broken reports whether Terraform cannot read the root, or whether it is too large.
+	broken bool
 	// earlier is the root before the change; nil in the earlier root itself.
 	earlier *root
 	// budget is the remaining work; below 0 nothing more is evaluated.
@@ -49,14 +47,13 @@ type root struct {
 
 // managed is a resource block: one resource, or one for each instance key.
 type managed struct {
-	module        *module // the module in which its expressions are evaluated
-	address       string  // without an instance key
-	kind, file    string
-	line          int
-	body          *hclsyntax.Body
-	visited, done bool
-	instances     map[string]*instance // by key, "" for the only one
-	value         cty.Value            // NilVal until something refers to it
+	module     *module // the module in which its expressions are evaluated
+	address    string  // without an instance key
+	kind, file string
+	line       int
+	body       *hclsyntax.Body
+	visited    bool
+	instances  map[string]*instance // by key, "" for the only one; nil while they are evaluated
 }
 
 // instance is one resource in Terraform's state.
@@ -78,75 +75,65 @@ type arguments struct {
 // openRoot parses a root. It returns nil if Terraform cannot read the root.
 func openRoot(t emit.Tree, earlier *root) *root {
 	r := &root{
-		sources: map[string]source{}, functions: usedFunctions(t), resources: map[string]*managed{},
-		data:    map[string]bool{},
-		earlier: earlier, budget: work,
+		files: map[string]emit.Tree{}, sources: map[string]source{}, resources: map[string]*managed{},
+		called: map[string]bool{}, names: map[string]bool{}, earlier: earlier, budget: work,
 	}
-	o := &opener{root: r, tree: t, dirs: map[string]*moduleDir{}}
-	values := &hclsyntax.Body{}
-	if f, ok := byPath(t)[path.Join(terraformDir, "terraform.tfvars")]; ok {
-		if values = o.parseFile(f); values == nil {
-			return nil
+	given := map[string]*term{}
+	for _, f := range t {
+		switch {
+		case path.Ext(f.Path) == ".tf":
+			r.files[path.Dir(f.Path)] = append(r.files[path.Dir(f.Path)], f)
+			r.budget += workPerByte * len(f.Content)
+		case f.Path == path.Join(terraformDir, "terraform.tfvars"):
+			r.budget += workPerByte * len(f.Content)
+			for name, a := range r.parseFile(f).Attributes {
+				given[name] = &term{evaluate: func() cty.Value { return r.evaluateExpr(a.Expr, nil) }}
+			}
 		}
 	}
-	if r.main = o.openModule("", []string{terraformDir}); r.main == nil {
+	r.openModule([]string{terraformDir}, "", given)
+	if r.broken {
 		return nil
 	}
-	for name, in := range r.main.variables {
-		if a := values.Attributes[name]; a != nil {
-			in.given = a.Expr
-		}
-	}
-	slices.Sort(r.names)
-	r.names = slices.Compact(r.names)
 	return r
 }
 
-// attributesUsed returns the names of the attributes to which expressions refer.
-func attributesUsed(body *hclsyntax.Body) []string {
-	var out []string
-	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
-		var steps hcl.Traversal
-		switch n := n.(type) {
-		case *hclsyntax.ScopeTraversalExpr:
-			steps = n.Traversal
-		case *hclsyntax.RelativeTraversalExpr:
-			steps = n.Traversal
-		}
-		for _, s := range steps {
-			if a, ok := s.(hcl.TraverseAttr); ok {
-				out = append(out, a.Name)
+// instancesOf yields the resources of a type, or of every type for "", with their instances. They
+// are sorted by address and key.
+func (r *root) instancesOf(kind string) iter.Seq2[*managed, *instance] {
+	return func(yield func(*managed, *instance) bool) {
+		for _, address := range slices.Sorted(maps.Keys(r.resources)) {
+			s := r.resources[address]
+			if kind != "" && s.kind != kind {
+				continue
+			}
+			instances := s.evaluate()
+			for _, key := range slices.Sorted(maps.Keys(instances)) {
+				if !yield(s, instances[key]) {
+					return
+				}
 			}
 		}
-		return nil
-	})
-	return out
-}
-
-// evaluateResources evaluates all resources.
-func (r *root) evaluateResources() {
-	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		r.evaluateResource(address)
 	}
 }
 
 // evaluateExpr evaluates an expression. If it cannot be evaluated, evaluateExpr
 // returns its source text, marked as opaque.
-func (r *root) evaluateExpr(e hclsyntax.Expression, file string, ctx *hcl.EvalContext) cty.Value {
+func (r *root) evaluateExpr(e hclsyntax.Expression, ctx *hcl.EvalContext) cty.Value {
 	v, diags := e.Value(ctx)
 	if r.budget -= valueWeight(v, r.budget); r.budget < 0 || diags.HasErrors() || !v.IsWhollyKnown() {
-		return cty.StringVal(mark + opaque + mark + r.sources[file].tokensNode(e).text + mark)
+		return cty.StringVal(mark + opaque + mark + r.sources[e.Range().Filename].tokensNode(e).text + mark)
 	}
 	return v
 }
 
-// evaluateResource evaluates the instances of a resource.
-func (r *root) evaluateResource(address string) {
-	s := r.resources[address]
-	if s == nil || s.visited {
-		return
+// evaluate evaluates the instances of a resource.
+func (s *managed) evaluate() map[string]*instance {
+	if s.visited {
+		return s.instances
 	}
 	s.visited = true
+	r := s.module.root
 	var references []hcl.Traversal
 	hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
 		if a, ok := n.(*hclsyntax.Attribute); ok && a.Name != "depends_on" {
@@ -154,12 +141,12 @@ func (r *root) evaluateResource(address string) {
 		}
 		return nil
 	})
-	ctx := s.module.needValues(references)
-	s.instances = map[string]*instance{}
+	ctx := s.module.needTerms(references)
+	instances := map[string]*instance{}
 	if each := s.body.Attributes["for_each"]; each == nil {
-		r.evaluateInstance(s, "", address, ctx)
+		instances[""] = r.evaluateInstance(s, "", s.address, ctx)
 	} else {
-		for key, value := range forEachElements(r.evaluateExpr(each.Expr, s.file, ctx)) {
+		for key, value := range forEachElements(r.evaluateExpr(each.Expr, ctx)) {
 			if key.Type() != cty.String || key.IsNull() {
 				continue
 			}
@@ -167,37 +154,36 @@ func (r *root) evaluateResource(address string) {
 			child.Variables = map[string]cty.Value{
 				"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value}),
 			}
-			r.evaluateInstance(s, key.AsString(), fmt.Sprintf("%s[%q]", address, key.AsString()), child)
+			name := key.AsString()
+			instances[name] = r.evaluateInstance(s, name, fmt.Sprintf("%s[%q]", s.address, name), child)
 		}
 	}
-	s.done = true
+	s.instances = instances
+	return instances
 }
 
-// resourceValue returns the value of a resource's address in expressions. It returns
-// NilVal if there is no such resource, or while the resource is being evaluated.
-func (r *root) resourceValue(address string) cty.Value {
-	r.evaluateResource(address)
-	s := r.resources[address]
-	switch {
-	case s == nil:
-		return cty.NilVal
-	case !s.done, s.value != cty.NilVal:
-		return s.value
-	}
+// attributeValue returns the value of the resource's address in expressions. It returns NilVal
+// while the resource is being evaluated.
+func (s *managed) attributeValue() cty.Value {
 	values := map[string]cty.Value{}
-	for key, i := range s.instances {
-		v := i.attributeValues()
-		for _, name := range r.names {
-			if set, ok := v[name]; !ok || set.IsNull() {
-				v[name] = cty.StringVal(mark + i.how + i.address + mark + name + mark)
-			}
+	for key, i := range s.evaluate() {
+		values[key] = cty.ObjectVal(s.module.root.completeAttributes(i.attributeValues(), i.how+i.address))
+	}
+	if s.body.Attributes["for_each"] == nil {
+		return values[""]
+	}
+	return cty.ObjectVal(values)
+}
+
+// completeAttributes adds the attributes to which expressions refer and that are not set.
+// origin is the address of the resource, after the constant that says how they are known.
+func (r *root) completeAttributes(attributes map[string]cty.Value, origin string) map[string]cty.Value {
+	for name := range r.names {
+		if v, ok := attributes[name]; !ok || v.IsNull() {
+			attributes[name] = cty.StringVal(mark + origin + mark + name + mark)
 		}
-		values[key] = cty.ObjectVal(v)
 	}
-	if s.value = cty.ObjectVal(values); s.body.Attributes["for_each"] == nil {
-		s.value = values[""]
-	}
-	return s.value
+	return attributes
 }
 
 // forEachElements yields the keys and values of a for_each argument, in Terraform's
@@ -222,11 +208,10 @@ func forEachElements(v cty.Value) func(yield func(k, v cty.Value) bool) {
 
 // evaluateInstance evaluates an instance of a resource, and decides whether it is
 // replaced.
-func (r *root) evaluateInstance(s *managed, key, address string, ctx *hcl.EvalContext) {
-	i := &instance{key: key, address: address, how: stays, arguments: r.evaluateBlock(s.body, s.file, ctx, true)}
-	s.instances[key] = i
+func (r *root) evaluateInstance(s *managed, key, address string, ctx *hcl.EvalContext) *instance {
+	i := &instance{key: key, address: address, how: stays, arguments: r.evaluateBlock(s.body, ctx, true)}
 	if r.earlier == nil {
-		return
+		return i
 	}
 	was := r.earlier.findInstance(s.address, key)
 	if was != nil {
@@ -238,13 +223,13 @@ func (r *root) evaluateInstance(s *managed, key, address string, ctx *hcl.EvalCo
 	if was == nil || len(i.because) > 0 {
 		i.how = changes
 	}
+	return i
 }
 
 // findInstance returns the instance with a key, or nil if there is none.
 func (r *root) findInstance(address, key string) *instance {
-	r.evaluateResource(address)
 	if s := r.resources[address]; s != nil {
-		return s.instances[key]
+		return s.evaluate()[key]
 	}
 	return nil
 }
@@ -253,27 +238,27 @@ func (r *root) findInstance(address, key string) *instance {
 var meta = []string{"for_each", "count", "depends_on", "provider", "lifecycle", "provisioner", "connection", "timeouts"}
 
 // evaluateBlock evaluates the arguments and nested blocks of a block.
-func (r *root) evaluateBlock(body *hclsyntax.Body, file string, ctx *hcl.EvalContext, top bool) arguments {
+func (r *root) evaluateBlock(body *hclsyntax.Body, ctx *hcl.EvalContext, top bool) arguments {
 	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
 	for name, a := range body.Attributes {
 		if !top || !slices.Contains(meta, name) {
-			out.values[name] = r.evaluateExpr(a.Expr, file, ctx)
+			out.values[name] = r.evaluateExpr(a.Expr, ctx)
 		}
 	}
 	for _, b := range body.Blocks {
 		switch {
 		case top && slices.Contains(meta, b.Type):
 		case b.Type == "dynamic" && len(b.Labels) == 1:
-			out.blocks[b.Labels[0]] = append(out.blocks[b.Labels[0]], r.evaluateDynamic(b, file, ctx)...)
+			out.blocks[b.Labels[0]] = append(out.blocks[b.Labels[0]], r.evaluateDynamic(b, ctx)...)
 		default:
-			out.blocks[b.Type] = append(out.blocks[b.Type], r.evaluateBlock(b.Body, file, ctx, false))
+			out.blocks[b.Type] = append(out.blocks[b.Type], r.evaluateBlock(b.Body, ctx, false))
 		}
 	}
 	return out
 }
 
 // evaluateDynamic evaluates the blocks that a dynamic block generates.
-func (r *root) evaluateDynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalContext) []arguments {
+func (r *root) evaluateDynamic(b *hclsyntax.Block, ctx *hcl.EvalContext) []arguments {
 	each := b.Body.Attributes["for_each"]
 	if each == nil {
 		return nil
@@ -283,12 +268,12 @@ func (r *root) evaluateDynamic(b *hclsyntax.Block, file string, ctx *hcl.EvalCon
 		name = hcl.ExprAsKeyword(a.Expr)
 	}
 	var out []arguments
-	for k, v := range forEachElements(r.evaluateExpr(each.Expr, file, ctx)) {
+	for k, v := range forEachElements(r.evaluateExpr(each.Expr, ctx)) {
 		child := ctx.NewChild()
 		child.Variables = map[string]cty.Value{name: cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})}
 		for _, content := range b.Body.Blocks {
 			if content.Type == "content" {
-				out = append(out, r.evaluateBlock(content.Body, file, child, false))
+				out = append(out, r.evaluateBlock(content.Body, child, false))
 			}
 		}
 	}
@@ -306,58 +291,6 @@ func (a arguments) attributeValues() map[string]cty.Value {
 		out[name] = cty.TupleVal(list)
 	}
 	return out
-}
-
-// usedFunctions returns the functions of Terraform that the folders use in relevant
-// expressions.
-func usedFunctions(t emit.Tree) map[string]function.Function {
-	files := byPath(t)
-	return map[string]function.Function{
-		"length": stdlib.LengthFunc,
-		"merge":  stdlib.MergeFunc,
-		"range":  stdlib.RangeFunc,
-		"toset":  toSet(),
-		"file": function.New(&function.Spec{
-			Params: []function.Parameter{{Name: "path", Type: cty.String}},
-			Type:   function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				name := path.Join(terraformDir, args[0].AsString())
-				f, ok := files[name]
-				if !ok {
-					return cty.NilVal, fmt.Errorf("there is no %s", name)
-				}
-				return cty.StringVal(string(f.Content)), nil
-			},
-		}),
-		"cidrsubnet": function.New(&function.Spec{
-			Params: []function.Parameter{
-				{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number},
-				{Name: "netnum", Type: cty.Number},
-			},
-			Type: function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				s, err := cidrSubnet(args[0].AsString(), args[1], args[2])
-				return cty.StringVal(s), err
-			},
-		}),
-	}
-}
-
-// cidrSubnet returns a part of an IPv4 range, like Terraform's cidrsubnet.
-func cidrSubnet(prefix string, newBits, number cty.Value) (string, error) {
-	p, err := netip.ParsePrefix(prefix)
-	if err != nil {
-		return "", err
-	}
-	bits, _ := newBits.AsBigFloat().Int64()
-	n, _ := number.AsBigFloat().Int64()
-	if !p.Addr().Is4() || bits < 0 || bits > int64(32-p.Bits()) || n < 0 || n >= 1<<bits {
-		return "", fmt.Errorf("%s has no part %d of %d bits more", prefix, n, bits)
-	}
-	length := p.Bits() + int(bits)
-	a := p.Masked().Addr().As4()
-	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(n)<<(32-length))
-	return netip.PrefixFrom(netip.AddrFrom4(a), length).String(), nil
 }
 
 // readableValue returns a value for readers, without the marks of unknown values.

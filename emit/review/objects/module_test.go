@@ -64,7 +64,7 @@ resource "google_compute_subnetwork" "main" {
 }
 
 resource "google_storage_bucket" "logs" {
-  name = "${local.bucket}${file("${path.module}/suffix")}"
+  name = "${local.bucket}-logs"
 }
 
 output "name" {
@@ -75,12 +75,11 @@ output "subnet" {
   value = google_compute_subnetwork.main.id
 }
 `,
-	"modules/network/suffix": "-logs",
 }
 
 func modularTree(change func(file, content string) string) emit.Tree {
 	var out emit.Tree
-	for _, name := range []string{"main.tf", "modules/network/main.tf", "modules/network/suffix", "terraform.tfvars"} {
+	for _, name := range []string{"main.tf", "modules/network/main.tf", "terraform.tfvars"} {
 		out = append(out, emit.File{Path: "terraform/" + name, Content: []byte(change(name, modularBefore[name]))})
 	}
 	return out
@@ -117,9 +116,6 @@ module.network.google_compute_network.main (terraform/modules/network/main.tf:18
 module.network.google_compute_subnetwork.main (terraform/modules/network/main.tf:22)
   name: net-nodes -> other-nodes
   network:  -> module.network.google_compute_network.main`},
-		{"a file beside the module", "modules/network/suffix", "-logs", "-log", `
-module.network.google_storage_bucket.logs (terraform/modules/network/main.tf:28)
-  name: net-c-logs -> net-c-log`},
 		{"a call by another name", "main.tf", "module.network", "module.net", `
 google_container_cluster.main (terraform/main.tf:13)
   subnetwork: module.network.google_compute_subnetwork.main.id -> module.net.subnet

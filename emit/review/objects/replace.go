@@ -2,7 +2,6 @@ package objects
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,21 +65,14 @@ func EffectsOf(before, after emit.Tree, earlier *ir.Platform) (e Effects) {
 		}
 		return r
 	}
-	is.evaluateResources()
-	for address, s := range is.resources {
-		for _, i := range s.instances {
-			if len(i.because) > 0 {
-				e.Replaced = append(e.Replaced, describe(s, i, was.findInstance(address, i.key)))
-			}
+	for s, i := range is.instancesOf("") {
+		if len(i.because) > 0 {
+			e.Replaced = append(e.Replaced, describe(s, i, was.findInstance(s.address, i.key)))
 		}
 	}
-	for address, s := range was.resources {
-		if !slices.Contains(grave, s.kind) {
-			continue
-		}
-		was.evaluateResource(address)
-		for _, i := range s.instances {
-			if is.findInstance(address, i.key) == nil {
+	for _, kind := range grave {
+		for s, i := range was.instancesOf(kind) {
+			if is.findInstance(s.address, i.key) == nil {
 				r := describe(s, i, i)
 				is.explainRemoval(&r, s.kind, i)
 				e.Removed = append(e.Removed, r)
@@ -130,21 +122,15 @@ func (r *root) explainRemoval(removal *Replacement, kind string, i *instance) {
 // Source: hashicorp/terraform-provider-google, issues 2570 and 7474: "Existing secondary
 // range cannot be modified".
 func (r *root) refusedRanges() (out []Field) {
-	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		s := r.resources[address]
-		if s.kind != "google_compute_subnetwork" {
+	for s, is := range r.instancesOf("google_compute_subnetwork") {
+		was := r.earlier.findInstance(s.address, is.key)
+		if was == nil || len(is.because) > 0 { // Terraform replaces the subnet
 			continue
 		}
-		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
-			was, is := r.earlier.findInstance(address, key), s.instances[key]
-			if was == nil || len(is.because) > 0 { // Terraform replaces the subnet
-				continue
-			}
-			ranges := was.secondaryRanges()
-			for name, cidr := range is.secondaryRanges() {
-				if from := ranges[name]; from != "" && from != cidr {
-					out = append(out, Field{Path: name, From: readableValue(from), To: readableValue(cidr)})
-				}
+		ranges := was.secondaryRanges()
+		for name, cidr := range is.secondaryRanges() {
+			if from := ranges[name]; from != "" && from != cidr {
+				out = append(out, Field{Path: name, From: readableValue(from), To: readableValue(cidr)})
 			}
 		}
 	}
@@ -164,32 +150,23 @@ func (i *instance) secondaryRanges() map[string]string {
 // planPools returns what Terraform will plan for the node pools that exist before the
 // change, in the form of its JSON, with the arguments that losses.Template reads.
 func (r *root) planPools() any {
-	var changes []any
-	for _, address := range slices.Sorted(maps.Keys(r.earlier.resources)) {
-		s := r.earlier.resources[address]
-		if s.kind != "google_container_node_pool" {
-			continue
+	var pools []any
+	for s, old := range r.earlier.instancesOf("google_container_node_pool") {
+		was := poolArguments(old)
+		if most, scales := old.mostNodes(); scales {
+			was["node_count"] = most
 		}
-		r.earlier.evaluateResource(address)
-		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
-			old := s.instances[key]
-			was := poolArguments(old)
-			if most, scales := old.mostNodes(); scales {
-				was["node_count"] = most
+		change := map[string]any{"before": was, "actions": []string{"update"}}
+		if i := r.findInstance(s.address, old.key); i != nil {
+			change["after"] = poolArguments(i)
+			if len(i.because) > 0 {
+				change["actions"] = []string{"delete", "create"}
 			}
-			change := map[string]any{"before": was, "actions": []string{"update"}}
-			if i := r.findInstance(address, key); i != nil {
-				change["after"] = poolArguments(i)
-				if len(i.because) > 0 {
-					change["actions"] = []string{"delete", "create"}
-				}
-			}
-			changes = append(changes, map[string]any{
-				"type": s.kind, "name": address[strings.LastIndexByte(address, '.')+1:], "change": change,
-			})
 		}
+		name := s.address[strings.LastIndexByte(s.address, '.')+1:]
+		pools = append(pools, map[string]any{"type": s.kind, "name": name, "change": change})
 	}
-	return map[string]any{"resource_changes": changes}
+	return map[string]any{"resource_changes": pools}
 }
 
 // poolArguments returns the arguments of a node pool that losses.Template reads, except those
@@ -246,18 +223,15 @@ func destroyGuard(kind string, i *instance) string {
 	return ""
 }
 
-// consumers returns the addresses of the node pools that consume a reservation with a name,
-// sorted. Compute Engine does not delete such a reservation. The reservations of other projects
+// consumers returns the addresses of the node pools that consume a reservation with a name.
+// Compute Engine does not delete such a reservation. The reservations of other projects
 // have paths.
 //
 // Source: Compute Engine documentation, "Delete reservations".
 func (r *root) consumers(reservation string) (addresses []string) {
-	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		s := r.resources[address]
-		uses := func(i *instance) bool { return i.consumes() == reservation }
-		if s.kind == "google_container_node_pool" && reservation != "" &&
-			slices.ContainsFunc(slices.Collect(maps.Values(s.instances)), uses) {
-			addresses = append(addresses, address)
+	for s, i := range r.instancesOf("google_container_node_pool") {
+		if reservation != "" && i.consumes() == reservation {
+			addresses = append(addresses, s.address)
 		}
 	}
 	return addresses
@@ -265,11 +239,9 @@ func (r *root) consumers(reservation string) (addresses []string) {
 
 // creates reports whether a resource creates a reservation with a name.
 func (r *root) creates(reservation string) bool {
-	for _, s := range r.resources {
-		for _, i := range s.instances {
-			if s.kind == "google_compute_reservation" && i.argumentText("name") == reservation {
-				return true
-			}
+	for _, i := range r.instancesOf("google_compute_reservation") {
+		if i.argumentText("name") == reservation {
+			return true
 		}
 	}
 	return false

@@ -73,15 +73,8 @@ func CompareRunning(t emit.Tree, kind Type, plan *ir.Platform) ([]Running, error
 		return nil, errUnreadable
 	}
 	var out []Running
-	for _, address := range slices.Sorted(maps.Keys(r.resources)) {
-		s := r.resources[address]
-		if s.kind != kind.Name {
-			continue
-		}
-		r.evaluateResource(address)
-		for _, key := range slices.Sorted(maps.Keys(s.instances)) {
-			out = append(out, r.compareRunning(kind, s, s.instances[key], plan))
-		}
+	for s, i := range r.instancesOf(kind.Name) {
+		out = append(out, r.compareRunning(kind, s, i, plan))
 	}
 	if r.budget < 0 {
 		return nil, errUnreadable

@@ -14,16 +14,26 @@ func CompareValues(before, after map[string]any) []Field {
 	return compareNodes(valueNode(before, "", ""), valueNode(after, "", ""))
 }
 
-// valueNode returns the node for a value of a Kubernetes object; nil for null. field is
-// the name of the field that holds the value, and parent the name of the field that holds
-// field.
+// valueNode returns the node for a value of a Kubernetes object or of a dashboard; nil for
+// null. field is the name of the field that holds the value, and parent the name of the field
+// that holds field. valueNode omits the position of a panel in its dashboard, which counts as
+// formatting.
 func valueNode(v any, field, parent string) *node {
 	switch v := v.(type) {
 	case nil:
 		return nil
 	case map[string]any:
+		var place []string
+		if v["gridPos"] != nil {
+			place = []string{"gridPos", "id"}
+		} else if v["widget"] != nil {
+			place = []string{"xPos", "yPos", "width", "height"}
+		}
 		n := &node{shape: fields}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if slices.Contains(place, name) {
+				continue
+			}
 			if kid := valueNode(v[name], name, field); kid != nil {
 				n.addKid(pathStep(name), kid)
 			}

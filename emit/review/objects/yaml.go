@@ -319,40 +319,8 @@ func parseJSON(content []byte) (*node, *unreadable) {
 		}
 		return nil, &unreadable{1 + bytes.Count(content[:min(at, int64(len(content)))], []byte("\n")), err.Error()}
 	}
-	return jsonNode(v, ""), nil
-}
-
-// jsonNode returns the node for a JSON value. It omits the position of a panel in
-// its dashboard, which counts as formatting.
-func jsonNode(v any, field string) *node {
-	switch v := v.(type) {
-	case map[string]any:
-		var place []string
-		if v["gridPos"] != nil {
-			place = []string{"gridPos", "id"}
-		} else if v["widget"] != nil {
-			place = []string{"xPos", "yPos", "width", "height"}
-		}
-		n := &node{shape: fields}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if !slices.Contains(place, name) {
-				n.addKid(pathStep(name), jsonNode(v[name], name))
-			}
-		}
-		slices.Sort(n.names)
-		return n
-	case []any:
-		kids := make([]*node, len(v))
-		for i, item := range v {
-			kids[i] = jsonNode(item, "")
-		}
-		return listNode(field, kids)
-	case json.Number:
-		return numberNode(v.String())
-	case string:
-		return textNode(v)
-	default: // true, false, null
-		s := fmt.Sprint(v)
-		return &node{text: s, id: "b" + s}
+	if n := valueNode(v, "", ""); n != nil {
+		return n, nil
 	}
+	return &node{text: "null", id: "null"}, nil
 }
