@@ -73,6 +73,11 @@ func TestMistakes(t *testing.T) {
 			"Unexpected resource instance key",
 		},
 		{
+			"no key",
+			edit{"storage.tf", "google_storage_bucket.team[each.key].name", "google_storage_bucket.team.name"},
+			"Missing resource instance key",
+		},
+		{
 			"for_each on what is unknown",
 			edit{
 				"storage.tf", "for_each                    = local.team_buckets",

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"sigs.k8s.io/yaml"
 )
 
@@ -130,14 +128,6 @@ func checkGhpc(folder fs.FS) []error {
 
 // callsModule reports whether a Terraform file has a module block.
 func callsModule(folder fs.FS, name string) bool {
-	source, err := fs.ReadFile(folder, name)
-	if err != nil {
-		return false
-	}
-	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
-	if diags.HasErrors() {
-		return false
-	}
-	blocks := file.Body.(*hclsyntax.Body).Blocks
-	return slices.ContainsFunc(blocks, func(b *hclsyntax.Block) bool { return b.Type == "module" })
+	calls, err := readBlocks(folder, name, "module")
+	return err == nil && len(calls) > 0
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -267,47 +268,47 @@ func checkRanges(made map[string]GPUSubnet, fail func(string, ...any)) {
 // resources.
 func GPUSubnets(folder fs.FS) (map[string]GPUSubnet, error) {
 	const file = "terraform/gpu_networks.tf"
-	source, err := fs.ReadFile(folder, file)
-	if err != nil {
-		return nil, nil // there are none
-	}
-	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil, diags
+	blocks, err := readBlocks(folder, file, "locals")
+	if err != nil || len(blocks) == 0 {
+		return nil, ignoreMissing(err)
 	}
 	vars, err := TerraformVariables(folder)
 	if err != nil {
 		return nil, err
 	}
 	if vars["network"] != cty.NilVal || vars["cluster_location"] != cty.NilVal { // of others
-		return existingSubnets(parsed)
+		return existingSubnets(blocks)
 	}
-	name, err := networkName(folder)
+	calls, err := readBlocks(folder, "terraform/network.tf", "module")
+	if err != nil || len(calls) != 1 {
+		return nil, cmp.Or(err, fmt.Errorf("%d modules of the network", len(calls)))
+	}
+	resources, err := readBlocks(folder, file, "resource")
 	if err != nil {
 		return nil, err
 	}
 	ctx := &hcl.EvalContext{Functions: tfFunctions(folder), Variables: map[string]cty.Value{
-		"var":    cty.ObjectVal(vars),
-		"module": cty.ObjectVal(map[string]cty.Value{"network": cty.ObjectVal(map[string]cty.Value{"name": name})}),
+		"var": cty.ObjectVal(vars),
+		"module": cty.ObjectVal(map[string]cty.Value{
+			"network": cty.ObjectVal(map[string]cty.Value{"name": calls[0].valueOf("name")}),
+		}),
 	}}
 	locals := map[string]cty.Value{}
-	names := map[string]hclsyntax.Expression{} // names of the resources, by kind
-	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == "resource" {
-			names[b.Labels[0]] = b.Body.Attributes["name"].Expr
-			continue
-		}
-		for name, a := range b.Body.Attributes {
-			if locals[name], diags = a.Expr.Value(ctx); diags.HasErrors() {
-				return nil, diags
-			}
+	for _, b := range blocks {
+		b.ctx = ctx
+		for name := range b.Attributes {
+			locals[name] = b.valueOf(name)
 		}
 	}
 	named := func(kind, key string) string {
-		each := ctx.NewChild()
-		each.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(key)})}
-		if v, diags := names[kind].Value(each); !diags.HasErrors() {
-			return v.AsString()
+		for _, r := range resources {
+			if strings.HasPrefix(r.label, kind+".") {
+				r.ctx = ctx.NewChild()
+				r.ctx.Variables = map[string]cty.Value{
+					"each": cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(key)}),
+				}
+				return r.TextOf("name")
+			}
 		}
 		return ""
 	}
@@ -326,17 +327,21 @@ func GPUSubnets(folder fs.FS) (map[string]GPUSubnet, error) {
 	return out, nil
 }
 
+// ignoreMissing returns nil if a file does not exist, and otherwise the error.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // existingSubnets returns the subnets between GPUs of a network that others own.
-func existingSubnets(file *hcl.File) (map[string]GPUSubnet, error) {
+func existingSubnets(locals []Block) (map[string]GPUSubnet, error) {
 	out := map[string]GPUSubnet{}
-	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
-		a := b.Body.Attributes["gpu_subnets"]
-		if b.Type != "locals" || a == nil || len(b.Body.Attributes) != 1 {
+	for _, b := range locals {
+		v := b.valueOf("gpu_subnets")
+		if v == cty.NilVal || len(b.Attributes) != 1 {
 			return nil, fmt.Errorf("%s: want only the names of subnets", b.Range())
-		}
-		v, diags := a.Expr.Value(nil)
-		if diags.HasErrors() {
-			return nil, diags
 		}
 		for key, s := range v.AsValueMap() {
 			out[key] = GPUSubnet{
@@ -346,29 +351,6 @@ func existingSubnets(file *hcl.File) (map[string]GPUSubnet, error) {
 		}
 	}
 	return out, nil
-}
-
-// networkName returns the name that the root gives the cluster's network.
-func networkName(folder fs.FS) (cty.Value, error) {
-	const file = "terraform/network.tf"
-	source, err := fs.ReadFile(folder, file)
-	if err != nil {
-		return cty.NilVal, err
-	}
-	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
-	if diags.HasErrors() {
-		return cty.NilVal, diags
-	}
-	for _, b := range parsed.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == "module" && b.Body.Attributes["name"] != nil {
-			v, diags := b.Body.Attributes["name"].Expr.Value(nil)
-			if diags.HasErrors() {
-				return cty.NilVal, diags
-			}
-			return v, nil
-		}
-	}
-	return cty.NilVal, fmt.Errorf("%s names no network", file)
 }
 
 // TerraformVariables returns the values of the root's variables.

@@ -245,24 +245,38 @@ type Block struct {
 	ctx    *hcl.EvalContext
 }
 
-// TerraformResources returns the resources of a kind in a file, in their order; none if the
-// file does not exist.
-func TerraformResources(folder fs.FS, name, kind string) ([]Block, error) {
+// readBlocks returns the blocks of a type in a Terraform file, in their order.
+func readBlocks(folder fs.FS, name, kind string) ([]Block, error) {
 	source, err := fs.ReadFile(folder, name)
 	if err != nil {
-		return nil, nil
+		return nil, err
 	}
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	ctx := &hcl.EvalContext{Functions: tfFunctions(folder)}
 	var out []Block
 	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == "resource" && b.Labels[0] == kind {
-			out = append(out, Block{b.Body, b.Labels[1], source, &hcl.EvalContext{Functions: tfFunctions(folder)}})
+		if b.Type == kind {
+			out = append(out, Block{b.Body, strings.Join(b.Labels, "."), source, ctx})
 		}
 	}
 	return out, nil
+}
+
+// TerraformResources returns the resources of a kind in a file, in their order; none if the
+// file does not exist.
+func TerraformResources(folder fs.FS, name, kind string) ([]Block, error) {
+	all, err := readBlocks(folder, name, "resource")
+	var out []Block
+	for _, b := range all {
+		if label, ok := strings.CutPrefix(b.label, kind+"."); ok {
+			b.label = label
+			out = append(out, b)
+		}
+	}
+	return out, ignoreMissing(err)
 }
 
 // valueOf returns the value of an attribute; NilVal if it is missing or depends on

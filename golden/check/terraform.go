@@ -482,7 +482,8 @@ func (c *tfCheck) eachContext(body *hclsyntax.Body, ctx *hcl.EvalContext) *hcl.E
 		return ctx
 	}
 	v := c.evaluateArgument(body, "for_each", ctx, cty.DynamicPseudoType)
-	if kind := v.Type(); !kind.IsMapType() && !kind.IsObjectType() && !kind.IsSetType() && kind != cty.DynamicPseudoType {
+	kind := v.Type()
+	if !kind.IsMapType() && !kind.IsObjectType() && !kind.IsSetType() && kind != cty.DynamicPseudoType {
 		c.errorf(body.Attributes["for_each"].SrcRange, "for_each takes a map or a set of strings, not %s",
 			kind.FriendlyName())
 	}
@@ -705,44 +706,34 @@ func (b *tfBlock) has(name string) bool {
 // settableSpec returns the arguments that may be set in a block. It omits attributes
 // that only the provider computes.
 func (b *tfBlock) settableSpec() hcldec.ObjectSpec {
-	out := hcldec.ObjectSpec{}
-	for name, a := range b.Attributes {
-		if a.Required || a.Optional {
-			out[name] = &hcldec.AttrSpec{Name: name, Type: a.kind, Required: a.Required}
-		}
-	}
-	for name, n := range b.BlockTypes {
-		switch n.Nesting {
-		case "single":
-			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: n.Block.settableSpec()}
-		case "set":
-			out[name] = &hcldec.BlockSetSpec{
-				TypeName: name, Nested: n.Block.settableSpec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
-			}
-		default:
-			out[name] = &hcldec.BlockListSpec{
-				TypeName: name, Nested: n.Block.settableSpec(), MinItems: n.MinItems, MaxItems: n.MaxItems,
-			}
-		}
-	}
-	return out
+	return b.spec(func(a *tfAttribute) bool { return a.Required || a.Optional })
 }
 
 // objectType returns the type of a block in expressions.
 func (b *tfBlock) objectType() cty.Type {
-	out := map[string]cty.Type{}
+	return hcldec.ImpliedType(b.spec(func(*tfAttribute) bool { return true }))
+}
+
+// spec returns the blocks, and the attributes that are wanted.
+func (b *tfBlock) spec(wanted func(*tfAttribute) bool) hcldec.ObjectSpec {
+	out := hcldec.ObjectSpec{}
 	for name, a := range b.Attributes {
-		out[name] = a.kind
-	}
-	for name, n := range b.BlockTypes {
-		switch n.Nesting {
-		case "single":
-			out[name] = n.Block.objectType()
-		case "set":
-			out[name] = cty.Set(n.Block.objectType())
-		default:
-			out[name] = cty.List(n.Block.objectType())
+		if wanted(a) {
+			out[name] = &hcldec.AttrSpec{Name: name, Type: a.kind, Required: a.Required}
 		}
 	}
-	return cty.Object(out)
+	for name, n := range b.BlockTypes {
+		nested := n.Block.spec(wanted)
+		switch n.Nesting {
+		case "single":
+			out[name] = &hcldec.BlockSpec{TypeName: name, Nested: nested}
+		case "set":
+			out[name] = &hcldec.BlockSetSpec{TypeName: name, Nested: nested, MinItems: n.MinItems, MaxItems: n.MaxItems}
+		default:
+			out[name] = &hcldec.BlockListSpec{
+				TypeName: name, Nested: nested, MinItems: n.MinItems, MaxItems: n.MaxItems,
+			}
+		}
+	}
+	return out
 }

@@ -82,6 +82,11 @@ func TestTakeOverLeavesNothing(t *testing.T) {
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
+	letGo := string(fixture.ReadFile(t, fixture.FS(with), "takeover/removed.tf"))
+	removed, kept := strings.Count(letGo, "\nremoved {\n"), strings.Count(letGo, "\n    destroy = false\n")
+	if removed == 0 || removed != kept {
+		t.Errorf("former owners remove %d resources and keep %d:\n%s", removed, kept, letGo)
+	}
 	lifecycle := regexp.MustCompile(`(?ms)^  lifecycle \{.*?^  \}\n`)
 	a, b := fixture.FS(with), fixture.FS(without)
 	for _, path := range []string{"terraform/cluster.tf", "terraform/node_pools.tf"} {

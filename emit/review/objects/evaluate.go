@@ -35,7 +35,6 @@ type root struct {
 	files     map[string]emit.Tree // Terraform files by folder
 	sources   map[string]source    // by path
 	resources map[string]*managed  // by address, without instance keys
-	called    map[string]bool      // calls of modules, by prefix
 	names     map[string]bool      // names of the attributes to which expressions refer
 	// broken reports whether Terraform cannot read the root, or whether it is too large.
 	broken bool
@@ -76,7 +75,7 @@ type arguments struct {
 func openRoot(t emit.Tree, earlier *root) *root {
 	r := &root{
 		files: map[string]emit.Tree{}, sources: map[string]source{}, resources: map[string]*managed{},
-		called: map[string]bool{}, names: map[string]bool{}, earlier: earlier, budget: work,
+		names: map[string]bool{}, earlier: earlier, budget: work,
 	}
 	given := map[string]*term{}
 	for _, f := range t {
@@ -263,14 +262,12 @@ func (r *root) evaluateDynamic(b *hclsyntax.Block, ctx *hcl.EvalContext) []argum
 	if each == nil {
 		return nil
 	}
-	name := b.Labels[0]
-	if a := b.Body.Attributes["iterator"]; a != nil {
-		name = hcl.ExprAsKeyword(a.Expr)
-	}
 	var out []arguments
 	for k, v := range forEachElements(r.evaluateExpr(each.Expr, ctx)) {
 		child := ctx.NewChild()
-		child.Variables = map[string]cty.Value{name: cty.ObjectVal(map[string]cty.Value{"key": k, "value": v})}
+		child.Variables = map[string]cty.Value{
+			b.Labels[0]: cty.ObjectVal(map[string]cty.Value{"key": k, "value": v}),
+		}
 		for _, content := range b.Body.Blocks {
 			if content.Type == "content" {
 				out = append(out, r.evaluateBlock(content.Body, child, false))

@@ -22,9 +22,10 @@ type module struct {
 	// prefix is the start of the addresses in the module: "" or, for example,
 	// "module.network.".
 	prefix string
-	// terms are the addresses to which expressions of the module refer, such as "var.region",
-	// "module.network.id" or "google_compute_network.main".
+	// terms are what expressions of the module refer to, such as "var.region", "module.network"
+	// or "google_compute_network.main".
 	terms   map[string]*term
+	sources map[string][]string // names of data sources by type
 	outputs map[string]*term
 }
 
@@ -48,10 +49,13 @@ func (t *term) get() cty.Value {
 }
 
 // openModule opens the module in the last of dirs. given are the values of its variables by
-// name. It returns nil, and the root is broken, if Terraform cannot read the module. Every
-// call of a module is charged to the budget.
+// name. The root is broken if Terraform cannot read the module. Every call of a module is
+// charged to the budget.
 func (r *root) openModule(dirs []string, prefix string, given map[string]*term) *module {
-	m := &module{root: r, dirs: dirs, prefix: prefix, terms: map[string]*term{}, outputs: map[string]*term{}}
+	m := &module{
+		root: r, dirs: dirs, prefix: prefix, terms: map[string]*term{}, sources: map[string][]string{},
+		outputs: map[string]*term{},
+	}
 	dir, callers := dirs[len(dirs)-1], dirs[:len(dirs)-1]
 	if slices.Contains(callers, dir) || len(r.files[dir]) == 0 && len(callers) > 0 {
 		r.broken = true
@@ -59,7 +63,7 @@ func (r *root) openModule(dirs []string, prefix string, given map[string]*term) 
 	for _, f := range r.files[dir] {
 		if r.budget -= len(f.Content); r.budget < 0 || r.broken {
 			r.broken = true
-			return nil
+			return m
 		}
 		for _, b := range r.parseFile(f).Blocks {
 			if b.Type != "variable" {
@@ -101,11 +105,9 @@ func (m *module) addDeclaration(b *hclsyntax.Block, given map[string]*term) {
 			m.outputs[name] = m.termOf(a.Expr)
 		}
 	case "data":
-		// A data source has the same values before and after the change, because its object
-		// does not belong to the root.
-		m.terms["data."+name] = &term{evaluate: func() cty.Value {
-			return cty.ObjectVal(m.root.completeAttributes(map[string]cty.Value{}, stays+m.prefix+"data."+name))
-		}}
+		kind := b.Labels[0]
+		m.sources[kind] = append(m.sources[kind], b.Labels[1])
+		m.terms["data."+kind] = &term{evaluate: func() cty.Value { return m.sourceValues(kind) }}
 	case "resource":
 		s := &managed{
 			module: m, address: m.prefix + name, kind: b.Labels[0], file: b.Range().Filename,
@@ -128,7 +130,7 @@ func (m *module) addCall(name string, body *hclsyntax.Body) {
 		return
 	}
 	source := scalarText(m.root.evaluateExpr(from.Expr, nil))
-	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
+	if !strings.HasPrefix(source, "./") {
 		return
 	}
 	given := map[string]*term{}
@@ -136,14 +138,29 @@ func (m *module) addCall(name string, body *hclsyntax.Body) {
 		given[name] = m.termOf(a.Expr)
 	}
 	prefix := m.prefix + "module." + name + "."
-	m.root.broken = m.root.broken || m.root.called[prefix]
-	m.root.called[prefix] = true
+	m.root.broken = m.root.broken || m.terms["module."+name] != nil
 	dirs := append(slices.Clone(m.dirs), path.Join(m.dirs[len(m.dirs)-1], source))
-	if called := m.root.openModule(dirs, prefix, given); called != nil {
+	called := m.root.openModule(dirs, prefix, given)
+	m.terms["module."+name] = &term{evaluate: func() cty.Value {
+		outputs := map[string]cty.Value{}
 		for output, t := range called.outputs {
-			m.terms["module."+name+"."+output] = t
+			if v := t.get(); v != cty.NilVal {
+				outputs[output] = v
+			}
 		}
+		return cty.ObjectVal(outputs)
+	}}
+}
+
+// sourceValues returns the data sources of a type by name. A data source has the same values
+// before and after the change, because its object does not belong to the root.
+func (m *module) sourceValues(kind string) cty.Value {
+	out := map[string]cty.Value{}
+	for _, name := range m.sources[kind] {
+		origin := stays + m.prefix + "data." + kind + "." + name
+		out[name] = cty.ObjectVal(m.root.completeAttributes(map[string]cty.Value{}, origin))
 	}
+	return cty.ObjectVal(out)
 }
 
 // variableValue returns the value of a variable, converted to the variable's type: the given
@@ -181,58 +198,23 @@ func (m *module) termOf(e hclsyntax.Expression) *term {
 // needTerms evaluates the terms to which expressions refer, and returns the context for
 // evaluating the expressions.
 func (m *module) needTerms(references []hcl.Traversal) *hcl.EvalContext {
-	found := scope{}
+	found := map[string]map[string]cty.Value{}
 	for _, t := range references {
-		var names []string
-		for _, step := range t {
-			a, ok := step.(hcl.TraverseAttr)
-			if root, isRoot := step.(hcl.TraverseRoot); isRoot {
-				a, ok = hcl.TraverseAttr{Name: root.Name}, true
-			}
-			if !ok {
-				break
-			}
-			names = append(names, a.Name)
+		if len(t) < 2 {
+			continue
 		}
-		for n := 2; n <= min(3, len(names)); n++ {
-			if v := m.terms[strings.Join(names[:n], ".")].get(); v != cty.NilVal {
-				found.put(names[:n], v)
+		step, _ := t[1].(hcl.TraverseAttr)
+		kind := t.RootName()
+		if v := m.terms[kind+"."+step.Name].get(); v != cty.NilVal {
+			if found[kind] == nil {
+				found[kind] = map[string]cty.Value{}
 			}
+			found[kind][step.Name] = v
 		}
 	}
 	ctx := &hcl.EvalContext{Functions: functions, Variables: map[string]cty.Value{}}
-	for name, s := range found {
-		ctx.Variables[name] = s.(scope).value()
+	for kind, values := range found {
+		ctx.Variables[kind] = cty.ObjectVal(values)
 	}
 	return ctx
-}
-
-// scope holds values, and other scopes, by name.
-type scope map[string]any
-
-// put sets the value at a path of names.
-func (s scope) put(names []string, v cty.Value) {
-	if len(names) == 1 {
-		s[names[0]] = v
-		return
-	}
-	inner, ok := s[names[0]].(scope)
-	if !ok {
-		inner = scope{}
-		s[names[0]] = inner
-	}
-	inner.put(names[1:], v)
-}
-
-// value returns the scope as an object.
-func (s scope) value() cty.Value {
-	out := map[string]cty.Value{}
-	for name, v := range s {
-		if inner, ok := v.(scope); ok {
-			out[name] = inner.value()
-		} else {
-			out[name] = v.(cty.Value)
-		}
-	}
-	return cty.ObjectVal(out)
 }
