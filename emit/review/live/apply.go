@@ -2,7 +2,7 @@ package live
 
 import (
 	"encoding/json"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -161,7 +161,8 @@ func (a application) fillItems(path string, running, manifest []any) any {
 	for i, item := range manifest {
 		match := -1
 		for j := range running {
-			if len(running) <= mostItems && !used[j] && sameValue(a.merge(path, running[j], item, nil), running[j]) {
+			if len(running) <= mostItems && !used[j] &&
+				reflect.DeepEqual(a.merge(path, running[j], item, nil), running[j]) {
 				match = j
 				break
 			}
@@ -180,23 +181,6 @@ func (a application) fillItems(path string, running, manifest []any) any {
 }
 
 func joinPath(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
-
-// sameValue reports whether two values of JSON are equal.
-func sameValue(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, sameValue)
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, sameValue)
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
-}
 
 func deepCopy(v any) any {
 	switch v := v.(type) {
