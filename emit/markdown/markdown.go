@@ -236,6 +236,18 @@ func (d *Document) Warning(parts ...Markup) {
 	d.b.WriteString("> [!WARNING]\n> " + string(Join(parts, "")) + "\n")
 }
 
+// Caution adds the blocks of another document in a box of the kind CAUTION.
+//
+// Source: GitHub documentation, "Basic writing and formatting syntax", Alerts; GitLab
+// documentation, "GitLab Flavored Markdown", Alerts.
+func (d *Document) Caution(body *Document) {
+	d.startBlock()
+	d.b.WriteString("> [!CAUTION]\n")
+	for line := range strings.Lines(body.b.String()) {
+		d.b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
+	}
+}
+
 // Steps adds a numbered list.
 func (d *Document) Steps(items ...Markup) {
 	d.startBlock()

@@ -20,19 +20,18 @@ const (
 // what was not compared.
 func liveParts(facts *live.Facts) []part {
 	list := func(title string, names []string) part {
-		return part{len(names), func(n int) string {
-			d := new(markdown.Document)
+		return part{len(names), func(d *markdown.Document, n int) {
+			list := new(markdown.Document)
 			items := make([]markdown.Markup, n)
 			for i, name := range names[:n] {
 				items[i] = codeMarkup(name)
 			}
-			d.List(items...)
-			addOmitted(d, len(names)-n, "object")
-			return foldBlock(title, fmt.Sprintf(" (%d)", len(names)), d)
+			list.List(items...)
+			addOmitted(list, len(names)-n, "object")
+			d.Fold(fmt.Sprintf("<b>%s</b> (%d)", title, len(names)), list)
 		}}
 	}
-	skipped := part{len(facts.Skipped), func(n int) string {
-		d := new(markdown.Document)
+	skipped := part{len(facts.Skipped), func(d *markdown.Document, n int) {
 		d.Heading(4, markdown.Markup(fmt.Sprintf("Not compared (%d)", len(facts.Skipped))))
 		items := make([]markdown.Markup, n)
 		for i, s := range facts.Skipped[:n] {
@@ -43,7 +42,6 @@ func liveParts(facts *live.Facts) []part {
 		}
 		d.List(items...)
 		addOmitted(d, len(facts.Skipped)-n, "kind")
-		return "\n" + string(d.Bytes())
 	}}
 	return []part{list(adoptedTitle, facts.Adopted), list(stayingTitle, facts.Staying), skipped}
 }

@@ -44,10 +44,9 @@ const (
 // Text from a blueprint is never more than text: it cannot become markup, a link or
 // a mention.
 func Markdown(w io.Writer, r *Review) error {
-	d := commentMarker(r.Platform) + "\n\n" + reviewTitle(r)
-	if r.StateTo != "" {
-		d += elsewhereText(r)
-	}
+	d := new(markdown.Document)
+	d.Para(markdown.Markup(commentMarker(r.Platform)))
+	addTitle(d, r)
 	parts := []part{
 		rehearsalsPart(r.Rehearsals),
 		resourcesPart(r.toReplace(), r.Replacements, r.replacedResources()),
@@ -58,7 +57,8 @@ func Markdown(w io.Writer, r *Review) error {
 	if r.Live != nil {
 		parts = append(parts, liveParts(r.Live)...)
 	}
-	_, err := io.WriteString(w, d+fitParts(markdownLimit-len(d), parts))
+	addParts(d, markdownLimit, parts)
+	_, err := w.Write(d.Bytes())
 	return err
 }
 
@@ -81,40 +81,39 @@ func commentMarker(platform string) string {
 // part is a part of a comment with a number of items.
 type part struct {
 	items  int
-	render func(n int) string // with the first n items, and the number of the others
+	render func(d *markdown.Document, n int) // adds the first n items, and the number of the others
 }
 
-// fitParts returns the parts of a comment, one after the other, with as many of their
-// items as fit. A part may use its share of the limit, and what the other parts leave.
-func fitParts(limit int, parts []part) string {
+// size returns the length of a part with the first n items, with the empty line before it.
+func (p part) size(n int) int {
+	d := new(markdown.Document)
+	p.render(d, n)
+	return 1 + len(d.Bytes())
+}
+
+// addParts adds the parts of a comment, one after the other, with as many of their items as
+// fit. A part may use its share of what is left, and what the other parts leave. If not even
+// the remark with the number of omitted items fits, the part is omitted.
+func addParts(d *markdown.Document, limit int, parts []part) {
 	parts = slices.DeleteFunc(parts, func(p part) bool { return p.items == 0 })
 	wanted := make([]int, len(parts))
 	for i, p := range parts {
-		wanted[i] = len(p.render(p.items))
+		wanted[i] = p.size(p.items)
 	}
-	var b strings.Builder
 	for i, p := range parts {
-		left := limit - b.Len()
+		left := limit - len(d.Bytes())
 		share := left / (len(parts) - i)
 		for _, size := range wanted[i+1:] {
 			left -= min(size, share)
 		}
-		b.WriteString(longestFitting(left, p))
+		fit := p.items
+		if wanted[i] > left {
+			fit = sort.Search(p.items, func(k int) bool { return p.size(k) > left }) - 1
+		}
+		if fit >= 0 {
+			p.render(d, fit)
+		}
 	}
-	return b.String()
-}
-
-// longestFitting returns a part with as many items as fit. If not even the remark with
-// the number of omitted items fits, it returns "".
-func longestFitting(limit int, p part) string {
-	if all := p.render(p.items); len(all) <= limit {
-		return all
-	}
-	fit := sort.Search(p.items, func(k int) bool { return len(p.render(k)) > limit }) - 1
-	if fit < 0 {
-		return ""
-	}
-	return p.render(fit)
 }
 
 // addOmitted adds the number of omitted items and the place where they are listed.
@@ -125,8 +124,8 @@ func addOmitted(d *markdown.Document, hidden int, noun string) {
 	}
 }
 
-func reviewTitle(r *Review) string {
-	d := new(markdown.Document)
+// addTitle adds the title and the totals, and the places of Terraform's state if they differ.
+func addTitle(d *markdown.Document, r *Review) {
 	title := markdown.Markup("Review")
 	if r.Platform != "" {
 		title += " of " + codeMarkup(r.Platform)
@@ -142,14 +141,18 @@ func reviewTitle(r *Review) string {
 	if r.Cost != nil {
 		d.Para("**", markdown.Markup(r.Cost.String()), "**")
 	}
-	return string(d.Bytes())
+	if r.StateTo != "" {
+		alert := new(markdown.Document)
+		alert.Para("**Terraform's state is elsewhere.** ", codeMarkup(r.StateFrom), " → ", codeMarkup(r.StateTo))
+		alert.Para(moved)
+		d.Caution(alert)
+	}
 }
 
 // rehearsalsPart shows what changes in each rehearsal: the lines that matter most, and
 // folded tables.
 func rehearsalsPart(all []Rehearsal) part {
-	return part{len(all), func(n int) string {
-		d := new(markdown.Document)
+	return part{len(all), func(d *markdown.Document, n int) {
 		for _, r := range all[:n] {
 			var lines []markdown.Markup
 			for _, line := range r.lines(rehearsalLines) {
@@ -162,41 +165,5 @@ func rehearsalsPart(all []Rehearsal) part {
 			}
 		}
 		addOmitted(d, len(all)-n, "rehearsal")
-		return "\n" + string(d.Bytes())
 	}}
-}
-
-func elsewhereText(r *Review) string {
-	d := new(markdown.Document)
-	d.Para("**Terraform's state is elsewhere.** ", codeMarkup(r.StateFrom), " → ", codeMarkup(r.StateTo))
-	d.Para(moved)
-	return cautionBlock(d)
-}
-
-// cautionBlock returns a document as an alert of the kind CAUTION. Source: GitHub
-// documentation, "Basic writing and formatting syntax", Alerts; GitLab
-// documentation, "GitLab Flavored Markdown", Alerts.
-func cautionBlock(d *markdown.Document) string {
-	var b strings.Builder
-	b.WriteString("\n> [!CAUTION]\n")
-	for line := range strings.Lines(string(d.Bytes())) {
-		b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
-	}
-	return b.String()
-}
-
-// foldBlock returns a document as a block that the reader can open; "" for an empty
-// document. The title and the text after it are batchwright's own words.
-func foldBlock(title, after string, d *markdown.Document) string {
-	body := string(d.Bytes())
-	if body == "" {
-		return ""
-	}
-	return foldHTML("<b>"+title+"</b>"+after, body)
-}
-
-// foldHTML returns Markdown as a block that the reader can open. Empty lines end the
-// HTML blocks, so that the body is read as Markdown.
-func foldHTML(title, body string) string {
-	return "\n<details><summary>" + title + "</summary>\n\n" + body + "\n</details>\n"
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"path"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/markdown"
@@ -63,57 +62,51 @@ func objectsPart(r *Review) part {
 	files := byFile(groups)
 	blocks, whole := detailBlocks(files)
 	title := "<b>Changed objects</b>: " + tallyObjects(r.Objects) + ", in " + words.Count(len(files), "file")
-	return part{len(groups), func(n int) string {
-		var b strings.Builder
+	return part{len(groups), func(d *markdown.Document, n int) {
+		all := new(markdown.Document)
 		left, hidden := n, 0
 		for _, x := range blocks {
 			shown := min(left, len(x.groups))
 			left -= shown
 			hidden += countObjects(x.groups[shown:])
 			if shown > 0 {
-				b.WriteString(x.render(shown))
+				x.addGroups(all, shown)
 			}
 		}
-		d := new(markdown.Document)
 		if left > 0 {
 			names := make([]markdown.Markup, left)
 			for i, name := range whole[:left] {
 				names[i] = codeMarkup(name)
 			}
-			d.Para("Compared as whole files: ", markdown.Join(names, ", "))
+			all.Para("Compared as whole files: ", markdown.Join(names, ", "))
 		}
-		addOmitted(d, hidden+len(whole)-left, "object")
-		if d := string(d.Bytes()); d != "" {
-			b.WriteString("\n" + d)
-		}
-		return foldHTML(title, strings.TrimPrefix(b.String(), "\n"))
+		addOmitted(all, hidden+len(whole)-left, "object")
+		d.Fold(title, all)
 	}}
 }
 
-// render returns the first n groups of a block: the name of the file and a diff, which
+// addGroups adds the first n groups of a block: the name of the file and a diff, which
 // is folded if it is long.
-func (x block) render(n int) string {
+func (x block) addGroups(d *markdown.Document, n int) {
 	part := x.file
 	part.groups = x.groups[:n]
 	lines := part.diffLines(x.files > 1)
 	if hidden := countObjects(x.groups[n:]); hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %d more", hidden))
 	}
-	long := len(lines) > openItems(len(lines))
 	tally := x.tallyOperations()
 	if x.files > 1 {
 		tally += ", in " + words.Count(x.files, "file")
 	}
-	diff := new(markdown.Document)
-	diff.Code("diff", lines...)
-	if long {
+	if len(lines) > openItems(len(lines)) {
+		diff := new(markdown.Document)
+		diff.Code("diff", lines...)
 		name := words.OneLine(words.Truncate(x.name, markdownValue))
-		return foldHTML("<code>"+html.EscapeString(name)+"</code>: "+tally, string(diff.Bytes()))
+		d.Fold("<code>"+html.EscapeString(name)+"</code>: "+tally, diff)
+		return
 	}
-	d := new(markdown.Document)
 	d.Para(codeMarkup(x.name), ": ", markdown.Markup(tally))
-	d.Append(diff)
-	return "\n" + string(d.Bytes())
+	d.Code("diff", lines...)
 }
 
 // diffLines returns a file's objects as lines of a diff, each new or removed object with

@@ -15,7 +15,7 @@ import (
 // workloads that are too many for an item.
 func resourcesPart(title string, all []objects.Replacement, replaced replaced) part {
 	open := openItems(len(all))
-	return part{len(all), func(n int) string {
+	return part{len(all), func(d *markdown.Document, n int) {
 		alert, more, jobs := new(markdown.Document), new(markdown.Document), new(markdown.Document)
 		alert.Para("**", markdown.Markup(title), ".**")
 		var items, names []markdown.Markup
@@ -42,8 +42,9 @@ func resourcesPart(title string, all []objects.Replacement, replaced replaced) p
 		if len(names) > 0 {
 			jobs.List(names...)
 		}
-		return cautionBlock(alert) + foldBlock(words.Count(len(all)-open, "more resource"), "", more) +
-			foldBlock("Workloads on these resources", fmt.Sprintf(" (%d)", len(users)), jobs)
+		d.Caution(alert)
+		d.Fold("<b>"+words.Count(len(all)-open, "more resource")+"</b>", more)
+		d.Fold(fmt.Sprintf("<b>Workloads on these resources</b> (%d)", len(users)), jobs)
 	}}
 }
 

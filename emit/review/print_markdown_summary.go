@@ -64,13 +64,13 @@ func summaryParts(lines []summary.Line) []part {
 
 // dangerousPart returns an alert with the changes that remove a protection.
 func dangerousPart(lines []summary.Line) part {
-	return part{len(lines), func(n int) string {
-		d := new(markdown.Document)
-		d.Para("**", markdown.Markup(words.Plural(len(lines),
+	return part{len(lines), func(d *markdown.Document, n int) {
+		alert := new(markdown.Document)
+		alert.Para("**", markdown.Markup(words.Plural(len(lines),
 			"change removes a protection", "changes remove a protection")), ".**")
-		addChanges(d, lines[:n])
-		addOmitted(d, len(lines)-n, "change")
-		return cautionBlock(d)
+		addChanges(alert, lines[:n])
+		addOmitted(alert, len(lines)-n, "change")
+		d.Caution(alert)
 	}}
 }
 
@@ -82,22 +82,20 @@ func (s section) linesPart(lines []summary.Line) part {
 	if s.folded {
 		open = 0
 	}
-	return part{len(lines), func(n int) string {
-		shown, folded := new(markdown.Document), new(markdown.Document)
-		last := shown
-		addChanges(shown, lines[:min(n, open)])
-		if n > open || s.folded {
-			addChanges(folded, lines[open:n])
-			last = folded
+	return part{len(lines), func(d *markdown.Document, n int) {
+		folded := new(markdown.Document)
+		title, last := "<b>"+s.title+"</b>"+count, folded
+		if !s.folded {
+			d.Heading(4, markdown.Markup(s.title+count))
+			title = "<b>" + words.Count(len(lines)-open, "more change") + "</b>"
+			if n <= open {
+				last = d
+			}
 		}
+		addChanges(d, lines[:min(n, open)])
+		addChanges(folded, lines[min(n, open):n])
 		addOmitted(last, len(lines)-n, "change")
-		if s.folded {
-			return foldBlock(s.title, count, folded)
-		}
-		d := new(markdown.Document)
-		d.Heading(4, markdown.Markup(s.title+count))
-		d.Append(shown)
-		return "\n" + string(d.Bytes()) + foldBlock(words.Count(len(lines)-open, "more change"), "", folded)
+		d.Fold(title, folded)
 	}}
 }
 

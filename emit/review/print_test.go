@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/review/delta"
 	"github.com/batchwright/batchwright/emit/review/live"
 	"github.com/batchwright/batchwright/emit/review/objects"
@@ -336,7 +337,9 @@ func TestNeighbours(t *testing.T) {
 // TestFitParts checks that a small part keeps its place beside parts that do not fit.
 func TestFitParts(t *testing.T) {
 	items := func(letter string, n int) part {
-		return part{n, func(n int) string { return strings.Repeat(letter, n) }}
+		return part{n, func(d *markdown.Document, n int) {
+			d.Para(markdown.Markup(strings.Repeat(letter, n)))
+		}}
 	}
 	for want, parts := range map[string][]part{
 		"aabbbc":     {items("a", 2), items("b", 3), items("", 0), items("c", 1)},
@@ -344,7 +347,12 @@ func TestFitParts(t *testing.T) {
 		"aaaaabbccc": {items("a", 90), items("b", 2), items("c", 90)},
 		"aaaaaaaaac": {items("a", 90), items("c", 1)},
 	} {
-		if got := fitParts(10, parts); got != want {
+		d := new(markdown.Document)
+		d.Para("-")
+		empty := func(p part) bool { return p.items == 0 }
+		breaks := 2 * len(slices.DeleteFunc(slices.Clone(parts), empty))
+		addParts(d, len(d.Bytes())+10+breaks, parts)
+		if got := strings.Trim(strings.ReplaceAll(string(d.Bytes()), "\n", ""), "-"); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
