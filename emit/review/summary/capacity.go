@@ -226,13 +226,7 @@ func optionText(c *ir.Capacity) string {
 	return strings.Join(parts, ", ")
 }
 
-func labelsText(all []ir.KeyValue) string {
-	var words []string
-	for _, l := range all {
-		words = append(words, l.Key+"="+l.Value)
-	}
-	return strings.Join(words, ", ")
-}
+func labelsText(all []ir.KeyValue) string { return strings.Join(labelTexts(all), ", ") }
 
 func taintsText(all []ir.Taint) string {
 	var words []string

@@ -110,11 +110,7 @@ func (s *sheet) addCluster() {
 // setting adds a value that a cluster has only if the platform, or only if others own it.
 // If the owner changes, the line about the owner says it.
 func (s subject) setting(what, value string, notes ...string) {
-	f := fact{form: ratio, value: value}
-	if len(notes) > 0 {
-		f.notes = func() []string { return notes }
-	}
-	s.has(what, f)
+	s.has(what, fact{form: ratio, value: value, notes: remarks(notes...)})
 }
 
 // addOwnCluster adds the facts about a cluster that the platform creates.
@@ -158,9 +154,7 @@ func (s *sheet) addOwnCluster(cluster subject) {
 	for _, n := range c.AuthorizedNetworks {
 		f := fact{value: n.CIDR, follows: []string{clusterOwner}}
 		if strings.HasSuffix(n.CIDR, "/0") {
-			f.notes = func() []string {
-				return []string{dangerous + "any address may reach the control plane's IP endpoint"}
-			}
+			f.notes = remarks(dangerous + "any address may reach the control plane's IP endpoint")
 		}
 		access.has("authorised network "+quoteName(n.Name), f)
 	}
@@ -176,9 +170,7 @@ func (s *sheet) addExistingCluster(cluster subject) {
 		dangerous+"the cluster of the platform leaves the configuration, with all that runs there")
 	const moved = "the node pools leave the former cluster, and Terraform makes others in this one"
 	at := func(what, value string) {
-		cluster.has(what, fact{
-			value: value, follows: []string{clusterOwner}, notes: func() []string { return []string{moved} },
-		})
+		cluster.has(what, fact{value: value, follows: []string{clusterOwner}, notes: remarks(moved)})
 	}
 	at("name", c.Name)
 	at("location", c.Location)

@@ -202,11 +202,15 @@ func (s subject) has(what string, f fact) {
 
 // is adds a value, with or without notes.
 func (s subject) is(what, value string, notes ...string) {
-	f := fact{value: value}
-	if len(notes) > 0 {
-		f.notes = func() []string { return notes }
+	s.has(what, fact{value: value, notes: remarks(notes...)})
+}
+
+// remarks returns fixed notes for a fact.
+func remarks(notes ...string) func() []string {
+	if len(notes) == 0 {
+		return nil
 	}
-	s.has(what, f)
+	return func() []string { return notes }
 }
 
 // follows adds a value that follows from other facts.
