@@ -48,8 +48,9 @@ const (
 // Terraform checks the Terraform of a deploy folder without Terraform: the files parse and are
 // formatted, every name is declared and used, resources, data sources and the provider's block
 // fit the provider's schema, and the variables accept the values of the tfvars. In expressions,
-// what is declared has an unknown value of its type. The values themselves, and what follows
-// from them, are for Terraform to check, in conformance/terraform.
+// variables have these values, and everything else that is declared has an unknown value of its
+// type. What follows from the values of locals, resources and modules is for Terraform to check,
+// in conformance/terraform.
 func Terraform(folder fs.FS) []error {
 	schema, err := tfSchema()
 	if err != nil {
@@ -297,7 +298,8 @@ func (m *tfRoot) readVariable(b *hclsyntax.Block) *tfVariable {
 	return v
 }
 
-// checkValues gives every variable its value, which its conditions must accept.
+// checkValues gives every variable its value, which its conditions must accept, and checks all
+// blocks with these values.
 func (m *tfRoot) checkValues(files []*hclsyntax.Body) {
 	given, values := map[string]*hclsyntax.Attribute{}, map[string]cty.Value{}
 	for _, body := range files {
@@ -330,8 +332,10 @@ func (m *tfRoot) checkValues(files []*hclsyntax.Body) {
 	if len(m.errs) > 0 {
 		return
 	}
-	ctx := &hcl.EvalContext{
-		Functions: tfFunctions(m.folder), Variables: map[string]cty.Value{"var": cty.ObjectVal(values)},
+	ctx := &hcl.EvalContext{Functions: tfFunctions(m.folder), Variables: m.scope.value().AsValueMap()}
+	ctx.Variables["var"] = cty.ObjectVal(values)
+	for _, b := range m.blocks {
+		m.checkBlock(b, ctx)
 	}
 	for name, v := range m.variables {
 		for _, validation := range v.block.Body.Blocks {
@@ -487,10 +491,14 @@ func (c *tfCheck) eachContext(body *hclsyntax.Body, ctx *hcl.EvalContext) *hcl.E
 		c.errorf(body.Attributes["for_each"].SrcRange, "for_each takes a map or a set of strings, not %s",
 			kind.FriendlyName())
 	}
+	value := cty.DynamicVal
+	if kind.IsMapType() || kind.IsSetType() {
+		value = cty.UnknownVal(kind.ElementType())
+	}
 	ctx = ctx.NewChild()
-	ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
-		"key": cty.UnknownVal(cty.String), "value": cty.DynamicVal,
-	})}
+	ctx.Variables = map[string]cty.Value{
+		"each": cty.ObjectVal(map[string]cty.Value{"key": cty.UnknownVal(cty.String), "value": value}),
+	}
 	return ctx
 }
 
