@@ -128,17 +128,17 @@ func TestTerraformCheckFails(t *testing.T) {
 			want:  "for_each takes",
 		},
 		{
-			name:  "unknown field of an element",
+			name: "unknown field of an element",
 			extra: "resource \"google_compute_network\" \"y\" {\n  for_each = var.ranges\n" +
 				"  name     = each.value.mask\n}\n",
-			want:  `named "mask"`,
+			want: `named "mask"`,
 		},
 		{
 			name:  "key twice",
 			extra: tfOutput(`{ for name, range in var.ranges : range.note => name }`),
 			files: map[string]string{"terraform.tfvars": "name = \"x\"\nranges = {\n" +
 				"  a = { cidr = \"10.0.0.0/24\" }\n  b = { cidr = \"10.0.1.0/24\" }\n}\n"},
-			want:  "Duplicate object key",
+			want: "Duplicate object key",
 		},
 		{
 			name: "depends_on nothing", extra: tfNetwork("depends_on = [google_compute_network.other]"),
