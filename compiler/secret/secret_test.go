@@ -198,18 +198,22 @@ func TestMask(t *testing.T) {
 
 // TestShapes: every prefix is found, and none hides another.
 func TestShapes(t *testing.T) {
-	for i, s := range shapes {
+	var earlier []string
+	for _, s := range shapes {
 		rest := strings.Repeat("0123456789ABCDEF", 8)
 		if s.alphabet == hexadecimal {
 			rest = strings.ToLower(rest)
 		}
-		if m, ok := shapeAt(s.prefix+rest, 0); !ok || m.What != s.what || m.End != len(s.prefix)+len(rest) {
-			t.Errorf("%s: %v, %v", s.prefix, m, ok)
-		}
-		for _, earlier := range shapes[:i] {
-			if strings.HasPrefix(s.prefix, earlier.prefix) {
-				t.Errorf("%s stands after %s, which hides it", s.prefix, earlier.prefix)
+		for _, prefix := range strings.Fields(s.prefixes) {
+			if m, ok := shapeAt(prefix+rest, 0); !ok || m.What != s.what || m.End != len(prefix)+len(rest) {
+				t.Errorf("%s: %v, %v", prefix, m, ok)
 			}
+			for _, e := range earlier {
+				if strings.HasPrefix(prefix, e) {
+					t.Errorf("%s stands after %s, which hides it", prefix, e)
+				}
+			}
+			earlier = append(earlier, prefix)
 		}
 	}
 }

@@ -2,40 +2,26 @@ package secret
 
 import (
 	"encoding/base64"
-	"encoding/json"
+	"regexp"
 	"strings"
 )
 
-// alphabet is the set of characters of a token after its prefix.
-type alphabet int
-
+// The characters of a token after its prefix.
 const (
-	alphanumeric alphabet = iota // letters and digits
-	upper                        // upper-case letters and digits
-	hexadecimal                  // lower case
-	joined                       // letters, digits, underscores and hyphens
-	dotted                       // letters, digits, underscores, hyphens and dots
+	digits       = "0123456789"
+	hexadecimal  = digits + "abcdef"
+	upper        = digits + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	alphanumeric = upper + "abcdefghijklmnopqrstuvwxyz"
+	wordBytes    = alphanumeric + "_"
+	joined       = wordBytes + "-"
+	dotted       = joined + "."
 )
-
-func (a alphabet) has(c byte) bool {
-	switch a {
-	case upper:
-		return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z'
-	case hexadecimal:
-		return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
-	case joined:
-		return isWord(c) || c == '-'
-	case dotted:
-		return isWord(c) || c == '-' || c == '.'
-	}
-	return isAlphanumeric(c)
-}
 
 // shape describes the tokens of a service.
 type shape struct {
-	prefix   string
-	alphabet alphabet // of the part after the prefix
-	least    int      // least bytes of the part after the prefix
+	prefixes string // separated by spaces
+	alphabet string // of the part after the prefix
+	least    int    // least bytes of the part after the prefix
 	what     string
 }
 
@@ -48,57 +34,26 @@ type shape struct {
 // keys"; for the lengths and for most others gitleaks, config/gitleaks.toml; for NVIDIA,
 // Replicate, Groq and Docker Hub trufflehog, pkg/detectors.
 var shapes = [...]shape{
-	{"hf_", alphanumeric, 30, "a Hugging Face token"},
-	{"api_org_", alphanumeric, 30, "a Hugging Face token"},
-
-	{"ghp_", alphanumeric, 36, "a GitHub token"},
-	{"gho_", alphanumeric, 36, "a GitHub token"},
-	{"ghu_", alphanumeric, 36, "a GitHub token"},
-	{"ghs_", alphanumeric, 36, "a GitHub token"},
-	{"ghr_", alphanumeric, 36, "a GitHub token"},
+	{"hf_ api_org_", alphanumeric, 30, "a Hugging Face token"},
+	{"ghp_ gho_ ghu_ ghs_ ghr_", alphanumeric, 36, "a GitHub token"},
 	{"github_pat_", joined, 60, "a GitHub token"},
-
-	{"glpat-", joined, 20, "a GitLab token"},
-	{"gldt-", joined, 20, "a GitLab token"},
-	{"glrt-", joined, 20, "a GitLab token"},
+	{"glpat- gldt- glrt- glcbt- glft- glimt- glagent- gloas- glsoat-", joined, 20, "a GitLab token"},
 	{"glptt-", hexadecimal, 40, "a GitLab token"},
-	{"glcbt-", joined, 20, "a GitLab token"},
-	{"glft-", joined, 20, "a GitLab token"},
-	{"glimt-", joined, 20, "a GitLab token"},
-	{"glagent-", joined, 20, "a GitLab token"},
-	{"gloas-", joined, 20, "a GitLab token"},
-	{"glsoat-", joined, 20, "a GitLab token"},
-
 	{"AIza", joined, 35, "a Google API key"},
 	{"ya29.", dotted, 20, "a Google OAuth token"},
 	{"GOCSPX-", joined, 24, "a Google OAuth client secret"},
-
-	{"AKIA", upper, 16, "an AWS access key"},
-	{"ASIA", upper, 16, "an AWS access key"},
-
+	{"AKIA ASIA", upper, 16, "an AWS access key"},
 	{"sk-ant-", joined, 40, "an Anthropic API key"},
-	{"sk-proj-", joined, 20, "an OpenAI API key"},
-	{"sk-svcacct-", joined, 20, "an OpenAI API key"},
-	{"sk-admin-", joined, 20, "an OpenAI API key"},
+	{"sk-proj- sk-svcacct- sk-admin-", joined, 20, "an OpenAI API key"},
 	{"sk-", alphanumeric, 32, "an API key"},
-
-	{"xoxb-", joined, 20, "a Slack token"},
-	{"xoxp-", joined, 20, "a Slack token"},
-	{"xoxa-", joined, 20, "a Slack token"},
-	{"xoxr-", joined, 20, "a Slack token"},
-	{"xoxs-", joined, 20, "a Slack token"},
-	{"xoxe-", joined, 20, "a Slack token"},
-	{"xapp-", joined, 20, "a Slack token"},
-
-	{"sk_live_", alphanumeric, 20, "a Stripe key"},
-	{"rk_live_", alphanumeric, 20, "a Stripe key"},
+	{"xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xapp-", joined, 20, "a Slack token"},
+	{"sk_live_ rk_live_", alphanumeric, 20, "a Stripe key"},
 	{"SG.", dotted, 66, "a SendGrid key"},
 	{"npm_", alphanumeric, 36, "an npm token"},
 	{"pypi-AgEIcHlwaS5vcmc", joined, 50, "a PyPI token"},
 	{"dapi", hexadecimal, 32, "a Databricks token"},
 	{"hvs.", joined, 90, "a HashiCorp Vault token"},
 	{"dop_v1_", hexadecimal, 64, "a DigitalOcean token"},
-
 	{"nvapi-", joined, 60, "an NVIDIA API key"},
 	{"r8_", joined, 37, "a Replicate token"},
 	{"gsk_", alphanumeric, 48, "a Groq API key"},
@@ -108,13 +63,21 @@ var shapes = [...]shape{
 	{"AGE-SECRET-KEY-1", upper, 58, "an age secret key"},
 }
 
-// shapesBy holds the indices of the shapes by the first byte of their prefixes.
-var shapesBy = func() (by [256][]int) {
-	for i, s := range &shapes {
-		by[s.prefix[0]] = append(by[s.prefix[0]], i)
+// prefixes holds the prefixes of the shapes by their first byte.
+var prefixes = func() (by [256][]prefixed) {
+	for i := range shapes {
+		for _, p := range strings.Fields(shapes[i].prefixes) {
+			by[p[0]] = append(by[p[0]], prefixed{p, &shapes[i]})
+		}
 	}
 	return by
 }()
+
+// prefixed is a prefix of a shape.
+type prefixed struct {
+	prefix string
+	*shape
+}
 
 // shapeAt returns the token that begins at an offset of a text, and reports whether
 // there is one.
@@ -123,57 +86,49 @@ func shapeAt(text string, at int) (Match, bool) {
 	// fewer.
 	const leastBits = 2.5
 	rest := text[at:]
-	if token, ok := webToken(rest); ok {
-		return Match{at, at + token, "a JSON Web Token", true}, true
-	}
 	if rest == "" {
 		return Match{}, false
 	}
-	for _, i := range shapesBy[rest[0]] {
-		s := &shapes[i]
-		after, found := strings.CutPrefix(rest, s.prefix)
+	if n := webTokenLength(rest); n > 0 {
+		return Match{at, at + n, "a JSON Web Token", true}, true
+	}
+	for _, p := range prefixes[rest[0]] {
+		after, found := strings.CutPrefix(rest, p.prefix)
 		if !found {
 			continue
 		}
-		n := 0
-		for n < len(after) && s.alphabet.has(after[n]) {
-			n++
-		}
+		longer := strings.TrimLeft(after, p.alphabet)
+		token := after[:len(after)-len(longer)]
 		// If a word character follows the token, the text is a longer word and not a
 		// token.
-		if n < len(after) && isWord(after[n]) {
+		if len(token) < p.least || longer != "" && isWord(longer[0]) {
 			continue
 		}
-		token := after[:n]
-		if n >= s.least && byteEntropy(token) >= leastBits && !isPlaceholder(token) {
-			return Match{at, at + len(s.prefix) + n, s.what, true}, true
+		if byteEntropy(token) >= leastBits && !isPlaceholder(token) {
+			return Match{at, at + len(p.prefix) + len(token), p.what, true}, true
 		}
 	}
 	return Match{}, false
 }
 
-// webToken returns the length of the signed JSON Web Token at the start of a text, and
-// reports whether there is one: three parts in base64url, of which the first is an
-// object with the field alg. Source: RFC 7515, sections 3.1 and 4.1.1.
-func webToken(text string) (length int, ok bool) {
-	const start, longest, leastSignature = "eyJ", 8000, 20
-	if !strings.HasPrefix(text, start) {
-		return 0, false
+// webToken matches a signed JSON Web Token: three parts in base64url.
+var webToken = regexp.MustCompile(`^(eyJ[\w-]+)\.eyJ[\w-]+\.[\w-]{20,}`)
+
+// webTokenLength returns the length of the JSON Web Token at the start of a text, 0 if
+// there is none. Its first part is an object with the field alg. Source: RFC 7515,
+// sections 3.1 and 4.1.1.
+func webTokenLength(text string) int {
+	const longest = 8000
+	if !strings.HasPrefix(text, "eyJ") {
+		return 0
 	}
-	for length < min(len(text), longest) && dotted.has(text[length]) {
-		length++
+	token := webToken.FindStringSubmatch(text[:min(len(text), longest)])
+	if token == nil {
+		return 0
 	}
-	text = strings.TrimRight(text[:length], ".")
-	parts := strings.Split(text, ".")
-	if len(parts) != 3 || !strings.HasPrefix(parts[1], start) || len(parts[2]) < leastSignature {
-		return 0, false
+	header, err := base64.RawURLEncoding.DecodeString(token[1])
+	if err != nil || !strings.Contains(string(header), `"alg"`) {
+		return 0
 	}
-	header, err := base64.RawURLEncoding.DecodeString(parts[0])
-	if err != nil {
-		return 0, false
-	}
-	var fields struct {
-		Algorithm string `json:"alg"`
-	}
-	return len(text), json.Unmarshal(header, &fields) == nil && fields.Algorithm != ""
+	return len(token[0])
 }
