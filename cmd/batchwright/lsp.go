@@ -38,9 +38,10 @@ func (c Command) lspCommand() *cobra.Command {
 Protocol on standard input and output. docs/editors.md shows the settings of
 several editors.
 
-It shows the findings of vet in CUE, YAML and JSON files while you write,
-completes fields, names and values, shows the documentation of fields, leads to
-the definitions of names, and corrects or accepts findings.
+It shows the findings of vet in CUE, YAML and JSON files while you write, and
+corrects them. In CUE and JSON it also completes fields, names and values, shows
+the documentation of fields, and leads to the definitions of names. For YAML, an
+editor gets these from the JSON Schema: see batchwright schema.
 
 Each directory of CUE files and each YAML or JSON file is a blueprint of its
 own, if it looks like one. For a blueprint of several PATHs, such as a directory

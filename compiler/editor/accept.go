@@ -24,27 +24,13 @@ type Insertion struct {
 // somebody writes one.
 func (e *Editor) Accept(f File, code, path string) (Insertion, bool) {
 	canAccept := slices.ContainsFunc(e.codes, func(c diag.Code) bool { return c.ID == code && c.Acceptable })
-	isCUE := filepath.Ext(f.Name) == ".cue"
-	if !canAccept || filepath.Ext(f.Name) == ".json" {
+	if !canAccept || filepath.Ext(f.Name) != ".cue" {
 		return Insertion{}, false
 	}
 	within := rules.Accepter(strings.Split(path, "."))
 	source := "accept: " + code + `: ""`
-	if !isCUE {
-		source = "accept: {" + code + `: ""}`
-	}
-	marks := readMarks(f)
-	has := func(path []string) bool {
-		return slices.ContainsFunc(marks, func(m mark) bool { return m.label && slices.Equal(m.path, path) })
-	}
-	if !isCUE && has(append(slices.Clip(within), "accept")) {
-		return Insertion{}, false // YAML refuses a second one
-	}
-	if at, ok := firstLineBelow(f, marks, within); ok {
+	if at, ok := firstLineBelow(f, within); ok {
 		return Insertion{at, indentText(f.Content[at:]) + source + "\n"}, true
-	}
-	if !isCUE && len(within) > 0 {
-		return Insertion{}, false
 	}
 	for _, name := range slices.Backward(within) {
 		if !ast.IsValidIdent(name) {
@@ -60,8 +46,8 @@ func (e *Editor) Accept(f File, code, path string) (Insertion, bool) {
 
 // firstLineBelow returns the start of the line of the first field of a struct, if the
 // field stands on a line of its own.
-func firstLineBelow(f File, marks []mark, path []string) (int, bool) {
-	for _, m := range marks {
+func firstLineBelow(f File, path []string) (int, bool) {
+	for _, m := range readMarks(f) {
 		if n := len(m.path) - 1; len(path) == 0 || !m.label || n != len(path) || !slices.Equal(m.path[:n], path) {
 			continue
 		}

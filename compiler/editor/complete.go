@@ -151,15 +151,11 @@ func fieldDetail(m blueprint.Member) string {
 	return m.Accepts
 }
 
-// isData reports whether the file is not CUE.
-func (c *completion) isData() bool { return filepath.Ext(c.file.Name) != ".cue" }
-
 // nameSource returns the source of a name with its colon, unless the file has the
 // colon already.
 func (c *completion) nameSource(name string) string {
 	source := name
-	isJSON := filepath.Ext(c.file.Name) == ".json"
-	if isJSON || c.cursor.quoted || !c.isData() && !ast.IsValidIdent(name) {
+	if isJSON := filepath.Ext(c.file.Name) == ".json"; isJSON || c.cursor.quoted || !ast.IsValidIdent(name) {
 		source = strconv.Quote(name)
 	}
 	rest := strings.TrimLeft(string(c.file.Content[c.cursor.end:]), " ?!")
@@ -173,11 +169,7 @@ func (c *completion) nameSource(name string) string {
 func (c *completion) offerLiterals(path []string, field *blueprint.Field) []Offer {
 	var out []Offer
 	add := func(value, detail string) {
-		source := strconv.Quote(value)
-		if c.isData() && filepath.Ext(c.file.Name) != ".json" && !c.cursor.quoted {
-			source = value
-		}
-		out = append(out, Offer{Literal, value, source, detail, ""})
+		out = append(out, Offer{Literal, value, strconv.Quote(value), detail, ""})
 	}
 	if kind := kindAt(namedValues(), path); kind != "" {
 		for _, name := range c.text.entitiesAt(kind, path) {

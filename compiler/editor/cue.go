@@ -16,7 +16,9 @@ import (
 // cueScan reads the tokens of a CUE or JSON file.
 type cueScan struct {
 	*machine
-	finder
+	at      int // offset of the cursor, or -1
+	cursor  cursor
+	found   bool // the cursor is found
 	content []byte
 	broken  bool // the file does not parse
 	dotted  bool // the last token is a dot
@@ -28,8 +30,7 @@ type cueScan struct {
 // scanCUE returns the marks of a CUE or JSON file, and the cursor at an offset.
 func scanCUE(content []byte, at int) ([]mark, cursor) {
 	_, err := load.ParseCUE("", content, parser.ParseComments)
-	m := newMachine()
-	c := &cueScan{machine: m, finder: finder{machine: m, at: at}, content: content, broken: err != nil, lineAt: -1}
+	c := &cueScan{machine: newMachine(), at: at, content: content, broken: err != nil, lineAt: -1}
 	c.scanTokens()
 	if at >= 0 && !c.found {
 		c.placeHere()
@@ -210,6 +211,19 @@ func (c *cueScan) placeHere() {
 	c.placeToken(c.at, c.at, false)
 	c.cursor.silent = c.cursor.silent || c.dotted
 	c.frames, c.marks = frames, marks
+}
+
+// placeToken keeps the cursor before the machine reads the token at a range.
+func (c *cueScan) placeToken(start, end int, quoted bool) {
+	f := c.top()
+	c.found = true
+	c.cursor = cursor{
+		start: start, end: end, quoted: quoted, within: f.path, path: c.fieldPath(), value: c.expectsValue(),
+		silent: f.kind == otherFrame || f.kind == nameFrame || c.deeper > 0,
+	}
+	if start == end && (f.name != nil || f.value && f.kind == structFrame) {
+		c.cursor.silent = true // a value is complete
+	}
 }
 
 // indentOf returns the number of spaces and tabs at the start of a line.

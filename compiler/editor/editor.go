@@ -5,10 +5,13 @@
 // The text at the cursor is seldom valid. The answers therefore come from the tokens
 // of the files and from the schema, and not from an evaluated value: a token knows
 // the path of its field, whatever stands behind it. Offsets count bytes.
+//
+// The files are CUE, or JSON, which is CUE.
 package editor
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,12 +68,34 @@ func readMarks(f File) []mark {
 }
 
 // scanFile returns the marks of a file and, if at is not negative, the cursor at
-// that offset.
+// that offset. A YAML file has none: yaml-language-server reads it with the JSON Schema.
 func scanFile(f File, at int) ([]mark, cursor) {
-	if strings.HasPrefix(filepath.Ext(f.Name), ".y") {
-		return scanYAML(f.Content, at)
+	if isYAML(f) {
+		return nil, cursor{start: at, end: at, silent: true}
 	}
 	return scanCUE(f.Content, at)
+}
+
+func isYAML(f File) bool { return strings.HasPrefix(filepath.Ext(f.Name), ".y") }
+
+// topOfYAML matches the names of fields at the top of a YAML file.
+var topOfYAML = regexp.MustCompile(`(?m)^["']?(\w+)["']? *:`)
+
+// topFields returns the names of the fields at the top of a file.
+func topFields(f File) []string {
+	var names []string
+	if isYAML(f) {
+		for _, m := range topOfYAML.FindAllSubmatch(f.Content, -1) {
+			names = append(names, string(m[1]))
+		}
+		return names
+	}
+	for _, m := range readMarks(f) {
+		if m.label && len(m.path) == 1 {
+			names = append(names, m.text)
+		}
+	}
+	return names
 }
 
 // IsBlueprint reports whether files, which are one CUE package or one data file, are
@@ -85,14 +110,11 @@ func IsBlueprint(files []File) bool {
 		if filepath.Ext(f.Name) == ".cue" && strings.Contains(string(f.Content), `"`+schema.ImportPath) {
 			return true
 		}
-		for _, m := range readMarks(f) {
-			if !m.label || len(m.path) != 1 {
-				continue
-			}
-			isEntities := slices.Contains(entityFields(), m.text)
+		for _, name := range topFields(f) {
+			isEntities := slices.Contains(entityFields(), name)
 			entities = entities || isEntities
-			if isEntities || slices.Contains(other, m.text) {
-				seen[m.text] = true
+			if isEntities || slices.Contains(other, name) {
+				seen[name] = true
 			}
 		}
 	}

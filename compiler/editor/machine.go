@@ -228,25 +228,3 @@ func (m *machine) endAll() {
 		m.frames = m.frames[:len(m.frames)-1]
 	}
 }
-
-// finder finds the cursor while a machine reads tokens.
-type finder struct {
-	machine *machine
-	at      int // offset of the cursor, or -1
-	cursor  cursor
-	found   bool
-}
-
-// placeToken keeps the cursor before the machine reads the token at a range.
-func (c *finder) placeToken(start, end int, quoted bool) {
-	f := c.machine.top()
-	c.found = true
-	c.cursor = cursor{
-		start: start, end: end, quoted: quoted, within: f.path, path: c.machine.fieldPath(),
-		value:  c.machine.expectsValue(),
-		silent: f.kind == otherFrame || f.kind == nameFrame || c.machine.deeper > 0,
-	}
-	if start == end && (f.name != nil || f.value && f.kind == structFrame) {
-		c.cursor.silent = true // a value is complete
-	}
-}
