@@ -208,7 +208,7 @@ func (p plan) settledManifest(root *os.Root, dirs *directories, current manifest
 }
 
 func (t *target) forceAction(a action) {
-	if t.action == conflict && t.problem.Forcible() {
+	if t.action == conflict && t.problem.forcible() {
 		t.action, t.problem = a, ""
 	}
 }

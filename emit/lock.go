@@ -17,8 +17,8 @@ const (
 	lockInterval = 20 * time.Millisecond
 )
 
-// ErrLocked is returned while another process keeps writing to a folder.
-var ErrLocked = errors.New("another compile is writing to this folder")
+// errLocked is returned while another process keeps writing to a folder.
+var errLocked = errors.New("another compile is writing to this folder")
 
 // lockFolder keeps other processes from writing to a folder until the caller calls
 // unlock. It creates the directory of batchwright's own files.
@@ -39,11 +39,11 @@ func lockFolder(root *os.Root) (unlock func(), err error) {
 		case err == nil:
 			return unlock, nil
 		case errors.Is(err, fs.ErrNotExist): // another process has just removed the directory
-		case !errors.Is(err, ErrLocked):
+		case !errors.Is(err, errLocked):
 			return nil, fmt.Errorf("locking %s: %w", lockPath, err)
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%w (waited %s for %s)", ErrLocked, lockPatience, lockPath)
+			return nil, fmt.Errorf("%w (waited %s for %s)", errLocked, lockPatience, lockPath)
 		}
 	}
 }

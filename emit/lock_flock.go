@@ -9,7 +9,7 @@ import (
 )
 
 // tryLock takes the lock with flock. The lock ends with the process: a crash leaves
-// a file, but no lock. tryLock returns ErrLocked if another process holds the lock.
+// a file, but no lock. tryLock returns errLocked if another process holds the lock.
 func tryLock(root *os.Root) (unlock func(), err error) {
 	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -17,10 +17,10 @@ func tryLock(root *os.Root) (unlock func(), err error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
-		err = ErrLocked
+		err = errLocked
 	}
 	if err == nil && !isCurrentLock(root, f) {
-		err = ErrLocked
+		err = errLocked
 	}
 	if err != nil {
 		f.Close()

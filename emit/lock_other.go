@@ -13,7 +13,7 @@ import (
 func tryLock(root *os.Root) (unlock func(), err error) {
 	f, err := root.OpenFile(lockPath, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, ErrLocked
+		return nil, errLocked
 	}
 	if err != nil {
 		return nil, err

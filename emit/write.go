@@ -58,17 +58,17 @@ const (
 	Linked   Problem = "is a symbolic link, or lies behind one"
 )
 
-// Forcible reports whether Force overrides the problem.
-func (p Problem) Forcible() bool {
+// forcible reports whether Force overrides the problem.
+func (p Problem) forcible() bool {
 	return slices.Contains([]Problem{Edited, Foreign, Damaged, Tampered}, p)
 }
 
 var (
 	// ErrConflict is returned if the report has conflicts. Nothing was written.
 	ErrConflict = errors.New("the folder holds what would be lost")
-	// ErrSaved is returned as long as the folder holds files that an earlier Write
+	// errSaved is returned as long as the folder holds files that an earlier Write
 	// could neither replace nor put back.
-	ErrSaved = errors.New("a write failed here, and what it could not put back has to be moved or deleted first")
+	errSaved = errors.New("a write failed here, and what it could not put back has to be moved or deleted first")
 	// ErrNotFolder is returned if the path is not a directory.
 	ErrNotFolder = errors.New("is not a directory")
 )
@@ -193,7 +193,7 @@ func enterFolder(dir string) (root *os.Root, leave func(), err error) {
 func clearStage(root *os.Root) error {
 	for name, dir := range map[string]string{savedDir: savedDir, keptPath: stageDir} {
 		if _, err := root.Lstat(name); err == nil {
-			return fmt.Errorf("%w: %s", ErrSaved, dir)
+			return fmt.Errorf("%w: %s", errSaved, dir)
 		}
 	}
 	return root.RemoveAll(stageDir)

@@ -500,7 +500,7 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 				}
 				for _, force := range []bool{false, true} {
 					if _, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err,
-						ErrSaved) {
+						errSaved) {
 						t.Errorf("force %t: got error %v", force, err)
 					}
 				}

@@ -29,11 +29,8 @@ type Advisory struct {
 	Driver string `json:"driver,omitzero"`
 }
 
-// AdvisoriesDate is the day on which the issues, pull requests and release notes of the
-// advisories were read.
-const AdvisoriesDate = "2026-11-25"
-
-// advisories.jsonl lists the known defects that matter to a platform, by software. Those of
+// advisories.jsonl lists the known defects that matter to a platform, by software. Their
+// issues, pull requests and release notes were read on 2026-11-25. Those of
 // the controllers of jobs without a release note were played with Kueue's own code or read
 // in the sources of the releases in Tested.
 //

@@ -23,12 +23,12 @@ type Channel struct {
 // The days on which the GKE release notes were read: the notes of each channel for the
 // defaults, and "Current versions" for the minor versions.
 const (
-	DefaultsDate = "2026-09-23"
+	defaultsDate = "2026-09-23"
 	MinorsDate   = "2026-11-25"
 )
 
 // channels are ordered from the latest versions to the oldest. Source: GKE release notes,
-// of DefaultsDate and MinorsDate.
+// of defaultsDate and MinorsDate.
 var channels = []Channel{
 	{Name: "RAPID", Default: "1.36.4-gke.1391000", Oldest: "1.34", Newest: "1.37"},
 	{Name: "REGULAR", Default: "1.35.8-gke.1036000", Oldest: "1.34", Newest: "1.37"},

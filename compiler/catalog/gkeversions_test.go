@@ -69,8 +69,8 @@ func TestBeyondGKE(t *testing.T) {
 func TestAge(t *testing.T) {
 	const most = 180 // days
 	for what, read := range map[string]string{
-		"default versions of GKE's release channels": DefaultsDate, "minor versions of these channels": MinorsDate,
-		"default versions of a blueprint": PinsDate,
+		"default versions of GKE's release channels": defaultsDate, "minor versions of these channels": MinorsDate,
+		"default versions of a blueprint": pinsDate,
 	} {
 		day, err := time.Parse(time.DateOnly, read)
 		if err != nil {

@@ -10,9 +10,9 @@ import (
 // name of the field in a blueprint's versions.
 type pin struct{ name, version, sha256 string }
 
-// PinsDate is the day on which the default versions were last compared with the releases
+// pinsDate is the day on which the default versions were last compared with the releases
 // of their projects.
-const PinsDate = "2026-11-25"
+const pinsDate = "2026-11-25"
 
 // pins lists the SHA-256 of each default version of a blueprint, except those of the
 // controllers of jobs, which compiler/kinds has. It has no row for the Google Cloud CLI and

@@ -19,16 +19,16 @@ var systemPods string
 // The places of system pods. The other places are the name of a scheduler and the
 // resource of an accelerator.
 const (
-	// OnEveryNode are pods that GKE starts on every node.
-	OnEveryNode = "node"
+	// onEveryNode are pods that GKE starts on every node.
+	onEveryNode = "node"
 	// OnSystemPool are pods of GKE that need a node without the taints of the
 	// teams' nodes.
 	OnSystemPool = "system"
 	// OnCluster are pods that the platform installs in every cluster.
 	OnCluster = "cluster"
-	// OnFilestore and OnGCSFuse are pods of CSI drivers, on every node.
-	OnFilestore = "filestore"
-	OnGCSFuse   = "gcsFuse"
+	// onFilestore and onGCSFuse are pods of CSI drivers, on every node.
+	onFilestore = "filestore"
+	onGCSFuse   = "gcsFuse"
 )
 
 // SystemPod is a pod of GKE, or of the software that the platform installs, with
@@ -56,12 +56,12 @@ func SystemPods(places ...string) []SystemPod {
 // NodePlaces returns the places of the pods that GKE starts on every node with the given
 // resource of accelerators, "" for none.
 func NodePlaces(accelerator string, filestore, gcsFuse bool) []string {
-	places := []string{OnEveryNode, accelerator}
+	places := []string{onEveryNode, accelerator}
 	if filestore {
-		places = append(places, OnFilestore)
+		places = append(places, onFilestore)
 	}
 	if gcsFuse {
-		places = append(places, OnGCSFuse)
+		places = append(places, onGCSFuse)
 	}
 	return places
 }

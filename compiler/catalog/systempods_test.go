@@ -17,14 +17,14 @@ func TestSystemPodRows(t *testing.T) {
 }
 
 func TestSystemPods(t *testing.T) {
-	every := SystemPods(OnEveryNode)
+	every := SystemPods(onEveryNode)
 	if len(every) < 5 {
 		t.Errorf("%d pods on every node", len(every))
 	}
-	if got := SystemPods(OnEveryNode, ""); len(got) != len(every) {
+	if got := SystemPods(onEveryNode, ""); len(got) != len(every) {
 		t.Errorf("a node without accelerators has %d pods, not %d", len(got), len(every))
 	}
-	gpu := SystemPods(OnEveryNode, "nvidia.com/gpu")
+	gpu := SystemPods(onEveryNode, "nvidia.com/gpu")
 	if len(gpu) <= len(every) {
 		t.Error("a node with GPUs has no pods of its own")
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// HoursPerMonth is the length of a month, as Google's price lists count it: 365 days
+// hoursPerMonth is the length of a month, as Google's price lists count it: 365 days
 // of 24 hours, divided by 12.
-const HoursPerMonth = 730
+const hoursPerMonth = 730
 
 // Cost is the cost of some nodes for one hour.
 type Cost struct {
@@ -324,5 +324,5 @@ func Compare(before, after *Bill) *Change {
 
 // perMonth returns the cost of a month, from the cost of an hour.
 func perMonth(hourly *big.Rat) *big.Rat {
-	return new(big.Rat).Mul(hourly, big.NewRat(HoursPerMonth, 1))
+	return new(big.Rat).Mul(hourly, big.NewRat(hoursPerMonth, 1))
 }

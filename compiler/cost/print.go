@@ -37,7 +37,7 @@ func Text(w io.Writer, b *Bill) error {
 			buf.WriteByte('\n')
 		}
 		fmt.Fprintf(&buf, "%s in %s: %s per month of %d hours\n", console.Inline(b.Platform), console.Inline(b.Region),
-			m.title, HoursPerMonth)
+			m.title, hoursPerMonth)
 		b.printCapacities(&buf, m)
 		printShares(&buf, "tier", b.Tiers, nil, m)
 		printShares(&buf, "team", b.Teams, b.Shared, m)
@@ -204,7 +204,7 @@ func newJSONShares(shares []Share) []jsonShare {
 func JSON(w io.Writer, b *Bill) error {
 	out := jsonBill{
 		Version: jsonVersion, Type: "cost", Platform: b.Platform, Region: b.Region, Currency: b.Currency,
-		HoursPerMonth: HoursPerMonth, Total: newJSONSpan(b.Total), Capacities: []jsonCapacity{},
+		HoursPerMonth: hoursPerMonth, Total: newJSONSpan(b.Total), Capacities: []jsonCapacity{},
 		Tiers: newJSONShares(b.Tiers), Teams: newJSONShares(b.Teams), SharedQueues: newJSONShares(b.Shared),
 	}
 	for _, c := range b.Capacities {
@@ -228,5 +228,5 @@ func (c *Change) MarshalJSON() ([]byte, error) {
 		Standing      *json.Number `json:"standing"`
 		Guaranteed    *json.Number `json:"guaranteed"`
 		Maximum       *json.Number `json:"maximum"`
-	}{c.Currency, HoursPerMonth, jsonAmount(c.Standing), jsonAmount(c.Guaranteed), jsonAmount(c.Maximum)})
+	}{c.Currency, hoursPerMonth, jsonAmount(c.Standing), jsonAmount(c.Guaranteed), jsonAmount(c.Maximum)})
 }

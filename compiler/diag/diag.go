@@ -203,7 +203,7 @@ type Finding struct {
 	// Secret reports whether the text of Span is a secret that no excerpt may show.
 	// It need not be set for a secret that Source.Shown finds itself.
 	Secret bool
-	// Others are the equal findings that List.Grouped shows as this one.
+	// Others are the equal findings that List.grouped shows as this one.
 	Others []Finding
 }
 

@@ -10,7 +10,7 @@ import (
 
 // WriteGitHub renders findings as workflow commands, which GitHub Actions shows as
 // annotations: the ten gravest, errors before warnings before notes, each severity
-// in the order of List.Grouped. The last line is plain text that counts the shown and
+// in the order of List.grouped. The last line is plain text that counts the shown and
 // the omitted findings. For an empty list it writes nothing.
 //
 // GitHub finds the file of an annotation by its name relative to the root of the
@@ -18,7 +18,7 @@ import (
 // command, so its message begins with them. As with WriteText, the output is valid
 // UTF-8 without control characters.
 func WriteGitHub(w io.Writer, l *List) error {
-	all := l.Grouped()
+	all := l.grouped()
 	if len(all) == 0 {
 		return nil
 	}

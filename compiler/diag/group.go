@@ -15,12 +15,12 @@ const (
 	mostPlaces = 5
 )
 
-// Grouped returns the findings as Sorted does, with equal findings as one: the first
+// grouped returns the findings as Sorted does, with equal findings as one: the first
 // of them, with the others in Others. Findings are equal if they have the same text,
 // except for the name of the entity that they are about. Two findings whose texts are
 // the same and name something are one, because they mostly have the same cause, such
 // as a name that is not defined; otherwise fewest findings must be equal.
-func (l *List) Grouped() []Finding {
+func (l *List) grouped() []Finding {
 	all := l.Sorted()
 	members := map[string][]int{}
 	var order []string

@@ -37,7 +37,7 @@ func TestGrouped(t *testing.T) {
 	} {
 		var got []string
 		l := groupedList(n)
-		for _, f := range l.Grouped() {
+		for _, f := range l.grouped() {
 			got = append(got, fmt.Sprintf("%s +%d", f.Code, len(f.Others)))
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -60,7 +60,7 @@ func TestGroupedDifferent(t *testing.T) {
 		}
 		l.Add(f)
 	}
-	if got := len(l.Grouped()); got != 4 {
+	if got := len(l.grouped()); got != 4 {
 		t.Errorf("%d findings, want 4", got)
 	}
 }

@@ -61,7 +61,7 @@ type jsonSummary struct {
 }
 
 // WriteJSON renders findings for programs: one JSON object per line and finding, in
-// the order of List.Grouped, with "type": "finding". "others" holds the path, the
+// the order of List.grouped, with "type": "finding". "others" holds the path, the
 // message, the place and the edit of every equal finding that is shown as this one. The last line has "type":
 // "summary" and counts the findings, even for an empty list. Lines and columns are
 // Positions, and "end" is the position after the span; both are omitted if the
@@ -72,7 +72,7 @@ type jsonSummary struct {
 // escaped, so that the output is safe to show on a terminal.
 func WriteJSON(w io.Writer, l *List) error {
 	var buf bytes.Buffer
-	all := l.Grouped()
+	all := l.grouped()
 	count := make(map[Severity]int)
 	for _, f := range all {
 		count[f.Severity]++

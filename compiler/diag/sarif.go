@@ -23,7 +23,7 @@ type SARIFOptions struct {
 }
 
 // WriteSARIF renders findings as a SARIF 2.1.0 log with one run, in the order of
-// List.Grouped. An empty list becomes a log without results. An accepted finding
+// List.grouped. An empty list becomes a log without results. An accepted finding
 // becomes a suppressed result. As with WriteJSON, the output is safe to show on a
 // terminal.
 //
@@ -164,7 +164,7 @@ func (opt SARIFOptions) buildLog(l *List) sarifLog {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, opt.describeRule(c))
 	}
 	seen := map[string]int{}
-	for _, f := range l.Grouped() {
+	for _, f := range l.grouped() {
 		r := f.toSARIF()
 		if i, ok := index[f.Code]; ok {
 			r.RuleIndex = &i

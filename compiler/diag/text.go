@@ -20,13 +20,13 @@ type TextOptions struct {
 	Explain string // command that explains a code if the code is appended; shown once for each code; "" shows none
 }
 
-// WriteText renders findings for people, in the order of List.Grouped, and ends
+// WriteText renders findings for people, in the order of List.grouped, and ends
 // with a line that counts them. For an empty list it writes nothing.
 //
 // Whatever text a blueprint contains, the output is valid UTF-8 whose only control
 // sequences are the colours.
 func WriteText(w io.Writer, l *List, opt TextOptions) error {
-	all := l.Grouped()
+	all := l.grouped()
 	if len(all) == 0 {
 		return nil
 	}

@@ -19,9 +19,9 @@ const (
 const (
 	KueueNamespace = "kueue-system"
 	KAINamespace   = "kai-scheduler"
-	// KAIReservationNamespace is the namespace in which KAI Scheduler holds GPUs
+	// kaiReservationNamespace is the namespace in which KAI Scheduler holds GPUs
 	// that pods share.
-	KAIReservationNamespace = "kai-resource-reservation"
+	kaiReservationNamespace = "kai-resource-reservation"
 )
 
 // KueueWebhooks is the folder below kubernetes/ that holds the kustomize component

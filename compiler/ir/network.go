@@ -76,8 +76,8 @@ type Cut struct {
 // documentation, "Subnets".
 const SmallestSubnet = 29
 
-// NetworkProject returns the project that owns the cluster's network.
-func (p *Platform) NetworkProject() string {
+// networkProject returns the project that owns the cluster's network.
+func (p *Platform) networkProject() string {
 	if e := p.Network.Existing; e != nil {
 		return e.Project
 	}
@@ -86,14 +86,14 @@ func (p *Platform) NetworkProject() string {
 
 // SharesVPC reports whether the cluster's network belongs to another project, the host
 // project of a Shared VPC.
-func (p *Platform) SharesVPC() bool { return p.NetworkProject() != p.Project }
+func (p *Platform) SharesVPC() bool { return p.networkProject() != p.Project }
 
 // NetworkID returns the ID of the cluster's network.
 func (p *Platform) NetworkID() string { return p.NetworkPath(p.Network.Name) }
 
 // NetworkPath returns the ID of a network in the project of the cluster's network.
 func (p *Platform) NetworkPath(name string) string {
-	return "projects/" + p.NetworkProject() + "/global/networks/" + name
+	return "projects/" + p.networkProject() + "/global/networks/" + name
 }
 
 // UsedSubnets returns the names of all subnets of an existing network that the platform

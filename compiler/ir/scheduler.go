@@ -122,7 +122,7 @@ func kueueFacts() SchedulerFacts {
 func kaiFacts() SchedulerFacts {
 	return SchedulerFacts{
 		Name:               "KAI Scheduler",
-		Namespaces:         []string{KAINamespace, KAIReservationNamespace},
+		Namespaces:         []string{KAINamespace, kaiReservationNamespace},
 		Downloads:          []string{"helm"},
 		QueueLabel:         LabelKAIQueue,
 		OneQueue:           true,

@@ -37,7 +37,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	var files []emit.File
 	for _, f := range slices.Concat([]rootFile{
 		{"versions.tf", writeVersions},
-		{LockFile, writeLock},
+		{lockFile, writeLock},
 		{"providers.tf", writeProviders},
 		{"backend.tf", writeBackend},
 		{"variables.tf", writeVariables},

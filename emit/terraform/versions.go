@@ -26,8 +26,8 @@ func writeVersions(b *body, p *ir.Platform) {
 	}))
 }
 
-// LockFile is the name of Terraform's lock file, below the root.
-const LockFile = ".terraform.lock.hcl"
+// lockFile is the name of Terraform's lock file, below the root.
+const lockFile = ".terraform.lock.hcl"
 
 // writeLock writes the lock file, with which terraform init refuses a provider that has
 // another SHA-256. It writes nothing if no SHA-256 is known, or if Infrastructure Manager
