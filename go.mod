@@ -12,7 +12,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test
 	github.com/sourcegraph/jsonrpc2 v0.2.3 // the language server's requests and answers
-	github.com/spf13/cobra v1.10.2 // the command line
+	github.com/spf13/cobra v1.10.2 // the command line, and the manual
 	github.com/spf13/pflag v1.0.10 // the flags that cobra parses
 	github.com/zclconf/go-cty v1.19.0 // values in Terraform
 	go.yaml.in/yaml/v2 v2.4.4 // YAML as Kubernetes prints it
@@ -36,6 +36,7 @@ require (
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
 	github.com/cockroachdb/apd/v3 v3.2.3 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/emicklei/proto v1.14.3 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
@@ -65,6 +66,7 @@ require (
 	github.com/opencontainers/image-spec v1.1.1 // indirect
 	github.com/pelletier/go-toml/v2 v2.3.1 // indirect
 	github.com/protocolbuffers/txtpbfmt v0.0.0-20260420112717-c39628bde8b5 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/net v0.61.0 // indirect

@@ -7,6 +7,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -64,10 +65,10 @@ func (b *builder) commonFiles(ctx context.Context) (map[string]file, error) {
 }
 
 // runProgram runs batchwright as it was built for this machine, without a variable that
-// could change its output.
+// could change its output. SOURCE_DATE_EPOCH is the date of the manual's pages.
 func (b *builder) runProgram(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, b.path("batchwright", thisPlatform()), args...)
-	cmd.Env = []string{}
+	cmd.Env = []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", b.time.Unix())}
 	return output(cmd)
 }
 

@@ -185,7 +185,7 @@ command could not do its work.`,
 	root.AddCommand(c.initCommand(), c.importCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(),
 		c.explainCommand(),
 		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(), c.rehearseCommand(), c.traceCommand(),
-		c.catalogCommand(), c.lspCommand(), c.versionCommand(), c.completionCommand())
+		c.catalogCommand(), c.lspCommand(), c.versionCommand(), c.completionCommand(), c.manualCommand())
 	return root
 }
 
