@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
@@ -201,6 +202,20 @@ func (c Command) compileBlueprint(ctx context.Context, paths []string, in *input
 	return in.compileInput(ctx, compiler.Input{
 		Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}, Progress: at,
 	})
+}
+
+// compilePlan compiles a blueprint, and shows its findings without the notes. It returns
+// errFindings if there is no plan.
+func (c Command) compilePlan(ctx context.Context, paths []string, in *inputFlags, color *choice) (*ir.Platform, error) {
+	res, err := c.compileBlueprint(ctx, paths, in)
+	if err != nil {
+		return nil, err
+	}
+	err = c.showText(res.Findings.Filter(noteFlag{}.keeps), color)
+	if err == nil && res.Plan == nil {
+		err = errFindings
+	}
+	return res.Plan, err
 }
 
 // compileInput compiles a blueprint with the options of the flags.

@@ -66,31 +66,25 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 		return usageErrorf("--example prints prices, so it takes no --prices")
 	case v.example && changed("format"):
 		return usageErrorf("--example prints CSV, so it takes no --format")
-	case changed("prices") && v.prices == "":
-		return usageErrorf("--prices: the name is empty; is a variable unset?")
 	}
-	res, err := v.compileBlueprint(cmd.Context(), paths, v.input)
+	if err := checkNamed(cmd, "prices", v.prices); err != nil {
+		return err
+	}
+	plan, err := v.compilePlan(cmd.Context(), paths, v.input, v.color)
 	if err != nil {
 		return err
 	}
-	shown := res.Findings.Filter(noteFlag{}.keeps)
-	if err := writeFindings(v.Stderr, shown, &choice{value: formatText}, v.color); err != nil {
-		return err
-	}
-	if res.Plan == nil {
-		return errFindings
-	}
 	if v.example {
-		_, err := v.Stdout.Write(cost.Example(res.Plan))
+		_, err := v.Stdout.Write(cost.Example(plan))
 		return err
 	}
 	var prices *cost.Prices
 	if v.prices != "" {
-		if prices, err = v.readPrices(cmd.Context(), v.prices, v.color, res.Plan); err != nil {
+		if prices, err = v.readPrices(cmd.Context(), v.prices, v.color, plan); err != nil {
 			return err
 		}
 	}
-	bill := cost.Of(res.Plan, prices)
+	bill := cost.Of(plan, prices)
 	if v.format.value == formatJSON {
 		return cost.JSON(v.Stdout, bill)
 	}
@@ -120,7 +114,7 @@ func (c Command) readPrices(
 	var findings diag.List
 	prices := cost.ReadPrices(&diag.Source{Name: filepath.ToSlash(name), Content: content}, &findings)
 	complete := prices != nil && prices.Check(&findings, platforms...)
-	if err := writeFindings(c.Stderr, &findings, &choice{value: formatText}, color); err != nil {
+	if err := c.showText(&findings, color); err != nil {
 		return nil, err
 	}
 	if !complete {

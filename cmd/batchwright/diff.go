@@ -112,10 +112,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if changed("output") && d.out == "" || d.out == "-" {
 		return usageErrorf("-o: want a directory")
 	}
-	if changed("prices") && d.prices == "" {
-		return usageErrorf("--prices: the name is empty; is a variable unset?")
-	}
-	if err := cmp.Or(checkPaths(paths), d.input.check()); err != nil {
+	if err := cmp.Or(checkNamed(cmd, "prices", d.prices), checkPaths(paths), d.input.check()); err != nil {
 		return err
 	}
 	if changed("live") {
@@ -285,24 +282,28 @@ func (d *comparison) showFindings(sides ...*side) error {
 // printReview writes a review, and ends the command with exit code 1 unless
 // everything is the same.
 func (d *comparison) printReview(r *review.Review, dir string, same bool) error {
-	var err error
-	switch {
-	case d.format.value == formatMarkdown:
-		err = review.Markdown(d.Stdout, r)
-	case d.format.value == formatJSON:
-		err = review.JSON(d.Stdout, r)
-	case same: // files can differ only in formatting
-		err = review.Text(d.Stderr, r, false)
-	case d.format.value == formatGitHub:
-		var here string
-		if here, err = os.Getwd(); err == nil {
-			err = review.GitHub(d.Stdout, r, fromRepository(here)(dir))
+	if same && (d.format.value == formatText || d.format.value == formatGitHub) {
+		return review.Text(d.Stderr, r, false) // files can differ only in formatting
+	}
+	if err := d.writeReview(r, dir); err != nil || same {
+		return err
+	}
+	return errFindings
+}
+
+// writeReview writes a review of the folder at dir.
+func (d *comparison) writeReview(r *review.Review, dir string) error {
+	switch d.format.value {
+	case formatMarkdown:
+		return review.Markdown(d.Stdout, r)
+	case formatJSON:
+		return review.JSON(d.Stdout, r)
+	case formatGitHub:
+		here, err := os.Getwd()
+		if err != nil {
+			return err
 		}
-	default:
-		err = review.Text(d.Stdout, r, useColor(d.color.value, d.Stdout))
+		return review.GitHub(d.Stdout, r, fromRepository(here)(dir))
 	}
-	if err == nil && !same {
-		return errFindings
-	}
-	return err
+	return review.Text(d.Stdout, r, useColor(d.color.value, d.Stdout))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 
@@ -61,7 +60,8 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 		return err
 	}
 	r := review.CompareLive("the cluster", after.State, changes)
-	if err := d.printLive(r, d.folderPath(after.Plan)); err != nil {
+	// Unlike a comparison of folders, it says what was compared even if nothing changes.
+	if err := d.writeReview(r, d.folderPath(after.Plan)); err != nil {
 		return err
 	}
 	switch {
@@ -71,24 +71,6 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 		return errors.New("nothing was compared: the exports and the folder have no kind in common")
 	}
 	return nil
-}
-
-// printLive writes the result. Unlike a comparison of folders it says what was compared,
-// even if nothing changes.
-func (d *comparison) printLive(r *review.Review, dir string) error {
-	switch d.format.value {
-	case formatMarkdown:
-		return review.Markdown(d.Stdout, r)
-	case formatJSON:
-		return review.JSON(d.Stdout, r)
-	case formatGitHub:
-		here, err := os.Getwd()
-		if err != nil {
-			return err
-		}
-		return review.GitHub(d.Stdout, r, fromRepository(here)(dir))
-	}
-	return review.Text(d.Stdout, r, useColor(d.color.value, d.Stdout))
 }
 
 // writeLiveFindings writes findings about exports: as annotations for GitHub, and
@@ -103,5 +85,5 @@ func (d *comparison) writeLiveFindings(l *diag.List) error {
 		}
 		return writeFindings(d.Stderr, l, d.format, d.color)
 	}
-	return writeFindings(d.Stderr, l, &choice{value: formatText}, d.color)
+	return d.showText(l, d.color)
 }

@@ -59,7 +59,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 	if err != nil {
 		return err
 	}
-	if err := writeFindings(c.Stderr, findings, &choice{value: formatText}, color); err != nil {
+	if err := c.showText(findings, color); err != nil {
 		return err
 	}
 	if findings.HasErrors() {

@@ -65,6 +65,11 @@ func writeWithNotes(w, messages io.Writer, l *diag.List, n noteFlag, format, col
 	return err
 }
 
+// showText writes findings as text to standard error.
+func (c Command) showText(l *diag.List, color *choice) error {
+	return writeFindings(c.Stderr, l, &choice{value: formatText}, color)
+}
+
 func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 	switch format.value {
 	case formatJSON:

@@ -66,6 +66,14 @@ func colorFlag(cmd *cobra.Command) *choice {
 	return choiceFlag(cmd, "color", "whether to use colours", colorAuto, colorAlways, colorNever)
 }
 
+// checkNamed rejects a flag that is set to no file.
+func checkNamed(cmd *cobra.Command, flag, name string) error {
+	if name == "" && cmd.Flags().Changed(flag) {
+		return usageErrorf("--%s: the name is empty; is a variable unset?", flag)
+	}
+	return nil
+}
+
 // inputFlags are the flags of commands that read a blueprint.
 type inputFlags struct {
 	tags      []string

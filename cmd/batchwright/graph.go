@@ -58,25 +58,18 @@ If a full drawing has more, graph folds it too, and says so.`,
 }
 
 func (d *drawing) run(ctx context.Context, paths []string) error {
-	res, err := d.compileBlueprint(ctx, paths, d.input)
+	plan, err := d.compilePlan(ctx, paths, d.input, d.color)
 	if err != nil {
 		return err
-	}
-	if err := writeFindings(d.Stderr, res.Findings.Filter(noteFlag{}.keeps), &choice{value: formatText},
-		d.color); err != nil {
-		return err
-	}
-	if res.Plan == nil {
-		return errFindings
 	}
 	var out []byte
 	switch d.format.value {
 	case formatDot:
-		out = graph.Of(res.Plan, d.full).Dot()
+		out = graph.Of(plan, d.full).Dot()
 	case formatJSON:
-		out, err = graph.Of(res.Plan, d.full).JSON()
+		out, err = graph.Of(plan, d.full).JSON()
 	default:
-		out = d.drawMermaid(res.Plan)
+		out = d.drawMermaid(plan)
 	}
 	if err != nil {
 		return err

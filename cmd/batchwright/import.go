@@ -100,7 +100,7 @@ func (o *importation) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFindings(o.Stderr, &res.Findings, &choice{value: formatText}, o.color); err != nil {
+	if err := o.showText(&res.Findings, o.color); err != nil {
 		return err
 	}
 	if res.Findings.HasErrors() {
@@ -138,15 +138,11 @@ func (c Command) readExports(ctx context.Context, names []string) ([]importer.Fi
 
 // readFile reads a file, or standard input for "-".
 func (c Command) readFile(ctx context.Context, name string) ([]byte, error) {
-	in := io.Reader(c.Stdin)
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, usageErrorf("%v", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := c.open(name)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	content, err := io.ReadAll(io.LimitReader(interruptible{ctx, in}, maxImport+1))
 	if err == nil && len(content) > maxImport {
 		return nil, usageErrorf("%s is larger than %d MiB: give several smaller exports", name, maxImport>>20)
@@ -185,7 +181,7 @@ func (o *importation) writeBlueprint(content []byte) error {
 			f.Help = "choose another directory, or overwrite the file with --force"
 			l.Add(f)
 		}
-		if err := writeFindings(o.Stderr, &l, &choice{value: formatText}, o.color); err != nil {
+		if err := o.showText(&l, o.color); err != nil {
 			return err
 		}
 		return errFindings

@@ -240,7 +240,7 @@ func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree
 			return nil, err
 		}
 		if res.Plan == nil {
-			return nil, cmp.Or(writeFindings(o.Stderr, &res.Findings, &choice{value: formatText}, o.color), errFindings)
+			return nil, cmp.Or(o.showText(&res.Findings, o.color), errFindings)
 		}
 		name = res.Plan.Name
 	}
@@ -347,7 +347,7 @@ func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Modul
 			f.Help = "move the file, or choose another directory"
 			l.Add(f)
 		}
-		if err := writeFindings(o.Stderr, &l, &choice{value: formatText}, o.color); err != nil {
+		if err := o.showText(&l, o.color); err != nil {
 			return err
 		}
 		fmt.Fprintf(o.Stderr, "%s: nothing written\n", root)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"slices"
 )
 
@@ -30,6 +31,18 @@ func (i interruptible) Read(p []byte) (int, error) {
 	case <-i.ctx.Done():
 		return 0, i.ctx.Err()
 	}
+}
+
+// open opens a file, or standard input for "-".
+func (c Command) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(c.Stdin), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usageErrorf("%v", err)
+	}
+	return file, nil
 }
 
 // checkPaths rejects arguments that are certainly a mistake.

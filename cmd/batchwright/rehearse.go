@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -86,16 +87,13 @@ Scheduler it runs batchwright-rehearse-kai, which "make rehearse-kai" builds.`,
 // run plays the chosen rehearsals one after the other, and reports each when it has
 // ended.
 func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
-	if cmd.Flags().Changed("html") && v.html == "" {
-		return usageErrorf("--html: the name is empty; is a variable unset?")
+	if err := cmp.Or(checkNamed(cmd, "html", v.html), checkNamed(cmd, "prices", v.prices)); err != nil {
+		return err
 	}
 	if v.html != "" {
 		if err := checkPage(v.html); err != nil {
 			return err
 		}
-	}
-	if cmd.Flags().Changed("prices") && v.prices == "" {
-		return usageErrorf("--prices: the name is empty; is a variable unset?")
 	}
 	ctx := cmd.Context()
 	tree, res, err := v.buildFolder(ctx, paths, v.input, withPlaces)
@@ -139,7 +137,7 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 
 // show shows findings on standard error.
 func (v *rehearsing) show(findings *diag.List) error {
-	return writeFindings(v.Stderr, findings, &choice{value: formatText}, v.color)
+	return v.showText(findings, v.color)
 }
 
 // choose returns the names of the rehearsals to play: the demonstration first, then by

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +73,7 @@ func (c Command) trace(ctx context.Context, names []string, color *choice) error
 		}
 	}
 	if findings.Len() > 0 {
-		if err := writeFindings(c.Stderr, &findings, &choice{value: formatText}, color); err != nil {
+		if err := c.showText(&findings, color); err != nil {
 			return err
 		}
 		return errFindings
@@ -94,14 +92,10 @@ func (c Command) trace(ctx context.Context, names []string, color *choice) error
 
 // readExport adds the jobs of a file, or of standard input for "-".
 func (c Command) readExport(ctx context.Context, jobs *export.Jobs, name string) error {
-	in := io.Reader(c.Stdin)
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return usageErrorf("%v", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := c.open(name)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	return jobs.Read(interruptible{ctx, in})
 }
