@@ -82,8 +82,7 @@ func (c container) startMistake() *commandMistake {
 			fmt.Sprintf("the assignment to %s is not a program: no shell reads the command", name),
 			fmt.Sprintf("set %s in env, and begin command with the name of the program", name)}
 	case slices.Contains(shellWords, program):
-		return &commandMistake{0, fmt.Sprintf("%q is a shell command, not a program: no shell reads the command",
-			program), c.shellCure()}
+		return c.unread(0, "%q is a shell command, not a program", program)
 	case strings.HasPrefix(program, "~/"):
 		return &commandMistake{0, `nothing replaces "~": no shell reads the command`, "write the absolute path"}
 	}
@@ -101,8 +100,7 @@ func (c container) spacedProgram() *commandMistake {
 	}
 	cure := "let a shell split it: command: " + quoteCommand("sh", "-c", line)
 	if split := words.SplitCommand(program); slices.Equal(split, fields) && len(split) > 0 {
-		cure = "write each word as an element: command: " +
-			quoteCommand(withoutSecrets(append(split, c.command[1:]...))...)
+		cure = "write each word as an element: command: " + quoteCommand(append(split, c.command[1:]...)...)
 	}
 	return &commandMistake{0, fmt.Sprintf(
 		"command %q is one word: no shell splits it into a program and its arguments", program), cure}
@@ -132,12 +130,11 @@ func (c container) scriptMistake() *commandMistake {
 	case isShell(name) && strings.ContainsAny(text, " \t\n"):
 		command := slices.Insert(slices.Clone(c.command), script, "-c")
 		return &commandMistake{script, fmt.Sprintf("%s looks for a script named %q", name, text),
-			"add -c, so that the shell runs the line: command: " + quoteCommand(withoutSecrets(command)...)}
+			"add -c, so that the shell runs the line: command: " + quoteCommand(command...)}
 	case !isShell(name) && spacedScript.MatchString(text):
 		cure := "write each word as an element"
 		if split := words.SplitCommand(text); split[0] != "sh" {
-			cure += ": command: " +
-				quoteCommand(withoutSecrets(slices.Replace(slices.Clone(c.command), script, script+1, split...))...)
+			cure += ": command: " + quoteCommand(slices.Replace(slices.Clone(c.command), script, script+1, split...)...)
 		}
 		return &commandMistake{script, fmt.Sprintf("%s looks for a script named %q", name, text), cure}
 	}
@@ -184,32 +181,25 @@ func (c container) shellMistake() (mistake *commandMistake, whole bool) {
 	program := c.command[0]
 	plain := c.command[:c.plainElements()]
 	if i := c.operatorIndex(); i >= 0 {
-		return &commandMistake{i,
-			fmt.Sprintf("%q is only an argument of %s: no shell reads the command", c.command[i], program),
-			c.shellCure()}, true
+		return c.unread(i, "%q is only an argument of %s", c.command[i], program), true
 	}
 	if slices.Contains(shellUtilities, program) {
-		return &commandMistake{0, fmt.Sprintf("%q has an effect only in a shell: no shell reads the command", program),
-			c.shellCure()}, true
+		return c.unread(0, "%q has an effect only in a shell", program), true
 	}
 	for i, e := range plain {
 		value := i > 0 && strings.HasPrefix(plain[i-1], "-") && !strings.Contains(plain[i-1], "=")
 		switch {
 		case substituted.MatchString(e):
-			return &commandMistake{i, "nothing runs the text between the backquotes: no shell reads the command",
-				c.shellCure()}, true
+			return c.unread(i, "nothing runs the text between the backquotes"), true
 		case ended.MatchString(e) && i > 0 && i < len(plain)-1 && !value:
-			return &commandMistake{i,
-				fmt.Sprintf("the semicolon in %q does not end a command: no shell reads the command", e),
-				c.shellCure()}, true
+			return c.unread(i, "the semicolon in %q does not end a command", e), true
 		case i > 0 && !value && spacedFlag.MatchString(e):
-			split := quoteCommand(withoutSecrets(strings.Fields(e))...)
+			split := quoteCommand(strings.Fields(e)...)
 			return &commandMistake{i, fmt.Sprintf("%q is one argument: no shell splits it", e),
 				"write each word as an element: " + strings.Trim(split, "[]")}, false
 		case i > 0 && slices.Contains(fileTools, path.Base(program)) &&
 			(strings.HasPrefix(e, "~/") || strings.ContainsAny(e, "*?") && !strings.HasPrefix(e, "-")):
-			return &commandMistake{i, fmt.Sprintf("%s looks for a file named %q: no shell reads the command",
-				program, e), c.shellCure()}, true
+			return c.unread(i, "%s looks for a file named %q", program, e), true
 		}
 	}
 	return c.parameterMistake(), false
@@ -239,11 +229,16 @@ func (c container) parameterMistake() *commandMistake {
 	cure := "write the line as one element"
 	joined := append([]string{line}, more...)
 	if !slices.ContainsFunc(joined[1:], func(e string) bool { return strings.ContainsAny(e, " \"'\\") }) {
-		cure += ": command: " + quoteCommand(append(withoutSecrets(slices.Clone(c.command[:script])),
-			strings.Join(withoutSecrets(joined), " "))...)
+		cure += ": command: " +
+			quoteCommand(append(slices.Clone(c.command[:script]), strings.Join(withoutSecrets(joined), " "))...)
 	}
 	return &commandMistake{script + 1, fmt.Sprintf("%q is not part of the line: %s runs only the element after %s",
 		more[0], c.command[start], c.command[script-1]), cure}
+}
+
+// unread returns the mistake of an element that a shell must read.
+func (c container) unread(index int, format string, args ...any) *commandMistake {
+	return &commandMistake{index, fmt.Sprintf(format, args...) + ": no shell reads the command", c.shellCure()}
 }
 
 // shellCure returns the correction of a command that a shell must run.

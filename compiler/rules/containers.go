@@ -123,11 +123,12 @@ func withoutSecrets(command []string) []string {
 	return shown
 }
 
-// quoteCommand returns a command as CUE writes it, shortened if it is long.
+// quoteCommand returns a command as CUE writes it, shortened if it is long, and without
+// secrets.
 func quoteCommand(elements ...string) string {
 	const most = 6
 	var quoted []string
-	for i, e := range elements {
+	for i, e := range withoutSecrets(elements) {
 		if i == most || len(e) > 60 {
 			quoted = append(quoted, "...")
 			break
