@@ -17,12 +17,12 @@ const (
 	ConfigSync GitOpsTool = "configsync"
 )
 
-// gitOpsTools returns all GitOps tools, in the order of the parameters of ChooseGitOps.
-func gitOpsTools() []GitOpsTool { return []GitOpsTool{ArgoCD, Flux, ConfigSync} }
+// GitOpsTools returns all GitOps tools, in the order of the parameters of ChooseGitOps.
+func GitOpsTools() []GitOpsTool { return []GitOpsTool{ArgoCD, Flux, ConfigSync} }
 
 // Check returns an error if the tool is unknown. Having no tool is no error.
 func (t GitOpsTool) Check() error {
-	if t != "" && !slices.Contains(gitOpsTools(), t) {
+	if t != "" && !slices.Contains(GitOpsTools(), t) {
 		return fmt.Errorf("unknown GitOps tool %q", t)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 // TestChooseGitOps checks that each GitOps tool gets its own argument, and that no tool
 // and an unknown tool get none.
 func TestChooseGitOps(t *testing.T) {
-	for _, tool := range gitOpsTools() {
+	for _, tool := range GitOpsTools() {
 		if err := tool.Check(); err != nil {
 			t.Error(err)
 		}
