@@ -65,6 +65,14 @@ func (c Capacity) IsApart(tier []Capacity) bool {
 	})
 }
 
+// Apart returns the capacities of a tier for pods with these requests, which have no
+// accelerators: those that are apart, and whose nodes hold such a pod.
+func Apart(tier []Capacity, requests []Amount) []Capacity {
+	return slices.DeleteFunc(slices.Clone(tier), func(c Capacity) bool {
+		return !c.IsApart(tier) || c.PodsPerNode(requests) == 0
+	})
+}
+
 // Mixed reports whether a tier has capacities with accelerators, and others that pods without
 // accelerators can select.
 func Mixed(tier []Capacity) bool {

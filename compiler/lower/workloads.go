@@ -90,13 +90,11 @@ func capacitiesApart(p *ir.Platform, requests []ir.Amount, all []*ir.Capacity) [
 	for i, c := range all {
 		tier[i] = *c
 	}
-	var apart []*ir.Capacity
-	for _, c := range all {
-		if c.IsApart(tier) && c.PodsPerNode(requests) > 0 {
-			apart = append(apart, c)
-		}
-	}
-	if apart == nil {
+	found := ir.Apart(tier, requests)
+	apart := slices.DeleteFunc(slices.Clone(all), func(c *ir.Capacity) bool {
+		return !slices.ContainsFunc(found, func(f ir.Capacity) bool { return f.Name == c.Name })
+	})
+	if len(apart) == 0 {
 		return all
 	}
 	selector := nodeSelector(p, apart, all)

@@ -68,9 +68,8 @@ func TestAcceptancesOfBrokenEntities(t *testing.T) {
 		Place:     func(bool, ...string) diag.Span { return diag.Span{} },
 		Tag:       func(...string) (string, bool) { return "", false },
 		Findings:  &diag.List{},
-		accepted:  map[acceptance]bool{},
 	}
-	p.readAcceptances()
+	p.read()
 	r := p.newRest().newReport(Rule{Code: code, Severity: diag.Warning, fieldwise: true})
 	r.add(at("teams", "a", "bucket"), "the bucket is wrong")
 	if all := p.Findings.Sorted(); len(all) != 1 || all[0].Accepted != reason {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/trace"
@@ -19,22 +20,11 @@ import (
 
 func arrivalRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0893", Severity: diag.Error, Title: "fields of an arrival are missing or conflict",
-			check: arrivalKinds,
-		},
-		{
-			Code: "E0897", Severity: diag.Error, Title: "trace of a rehearsal has a mistake", check: traceTexts,
-			whole: true, resolved: true,
-		},
-		{
-			Code: "E0898", Severity: diag.Error, Title: "job of a rehearsal can never run", check: arrivingJobsRun,
-			whole: true, resolved: true,
-		},
-		{
-			Code: "W0899", Severity: diag.Warning, Title: "no job of a trace arrives", check: idleTraces,
-			whole: true, resolved: true,
-		},
+		{Code: "E0893", Title: "fields of an arrival are missing or conflict", check: arrivalKinds},
+		{Code: "E0897", Title: "trace of a rehearsal has a mistake", check: traceTexts, whole: true, resolved: true},
+		{Code: "E0898", Title: "job of a rehearsal can never run",
+			check: arrivingJobsRun, whole: true, resolved: true},
+		{Code: "W0899", Title: "no job of a trace arrives", check: idleTraces, whole: true, resolved: true},
 	}
 }
 
@@ -161,7 +151,7 @@ func traceTexts(r *report) {
 				s = subject{what: "team", team: job.Team}
 			case !hasName(tiers, job.Tier):
 				s = subject{what: "tier", tier: job.Tier}
-			case !r.hasQueue(job.Team, job.Tier):
+			case !r.fit.HasQueue(job.Team, job.Tier):
 				s = subject{"queue", job.Team, job.Tier}
 			}
 			if lines[s] == nil {
@@ -229,18 +219,9 @@ func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.T
 		[]option{withHelp("in the column of pods, count only the pods that request accelerators")}
 }
 
-// hasQueue reports whether a team has a queue in a tier.
-func (r *report) hasQueue(team, tier string) bool {
-	return slices.ContainsFunc(r.Plan.Teams, func(t ir.Team) bool {
-		return t.Name == team && slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return q.Tier == tier })
-	})
-}
-
 // arrivingJobsRun reports jobs that only a rehearsal has and that no capacity of their
 // queue can run, whatever else runs.
 func arrivingJobsRun(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), r.lent()
-	never := func(w ir.Workload) string { return r.neverRuns(w, capacities, pool) }
 	r.eachTrace(func(t tracePlace, _ schema.Trace, text trace.Text, plan ir.Rehearsal, jobs []ir.TracedJob) {
 		byLine := jobsByLine(text)
 		checked, lines := make([]bool, len(plan.Workloads)), make([]int, len(plan.Workloads))
@@ -254,7 +235,7 @@ func arrivingJobsRun(r *report) {
 				continue
 			}
 			checked[job.Workload] = true
-			reason := never(plan.Workloads[job.Workload])
+			reason := r.neverRuns(plan.Workloads[job.Workload])
 			if reason == "" {
 				continue
 			}
@@ -275,7 +256,7 @@ func arrivingJobsRun(r *report) {
 				if w.Template != a.Template || !slices.Contains(a.Teams, w.Team) {
 					continue
 				}
-				if reason := never(w); reason != "" {
+				if reason := r.neverRuns(w); reason != "" {
 					r.addKey(at("rehearsals", plan.Name, "arrivals", diag.Index(a.Index), "job"), reason,
 						withHelp("lower pods or perPod, choose other teams, or give the queue a capacity and quota "+
 							"for such jobs"))
@@ -287,25 +268,18 @@ func arrivingJobsRun(r *report) {
 }
 
 // neverRuns says why a job that only a rehearsal has can never run, "" if it can.
-func (r *report) neverRuns(w ir.Workload, capacities map[string]ir.Capacity, pool ir.Lent) string {
-	s := submission{workload: w}
-	for i := range r.Plan.Teams {
-		for q := range r.Plan.Teams[i].Queues {
-			if t := &r.Plan.Teams[i]; t.Name == w.Team && t.Queues[q].LocalQueue == w.Queue {
-				s.team, s.queue = t, &t.Queues[q]
-			}
-		}
-	}
-	subject := fmt.Sprintf("the job of team %q in tier %q can never run: ", w.Team, s.queue.Tier)
+func (r *report) neverRuns(w ir.Workload) string {
+	s := r.fit.Submit(w)
+	subject := fmt.Sprintf("the job of team %q in tier %q can never run: ", w.Team, s.Queue.Tier)
 	reason := subject + "its tier has no capacity for it"
 	perCapacity, held := r.Plan.Scheduler.Facts().QuotaPerCapacity, 0
-	for _, f := range s.usableQuotas() {
-		c := capacities[f.Flavor]
-		if c.Emptied() || lacksSize(c) {
+	for _, f := range s.Quotas() {
+		c := r.fit.Named[f.Flavor]
+		if c.Emptied() || fit.LacksSize(c) {
 			return "" // it waits for nodes
 		}
 		perNode := c.PodsPerNode(w.Requests)
-		short, admitted := fitsAmounts(w.Requests, int64(w.Pods), reachableQuota(s, f, pool))
+		short, admitted := r.fit.Admits(s, f)
 		needed := w.NodesPerCopy(perNode)
 		held += perNode * c.MaxNodes
 		switch {

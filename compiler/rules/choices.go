@@ -2,66 +2,17 @@ package rules
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on the capacities and the priority that a workload chooses from its tier.
 
-// runsOn returns the capacities that a workload names. If it names none, runsOn
-// returns the capacities of its tier: those with accelerators if the workload asks
-// for some, otherwise those without, otherwise all.
-func (r *report) runsOn(w schema.Workload, capacities map[string]ir.Capacity) []string {
-	if w.Capacity != nil {
-		return w.Capacity
-	}
-	tier := r.Blueprint.Tiers[w.Tier].Capacity
-	if w.PerPod.Accelerators == 0 {
-		if apart := r.apart(w, tier, capacities); len(apart) > 0 {
-			return apart
-		}
-		return tier
-	}
-	if accelerated := slices.DeleteFunc(slices.Clone(tier), func(c string) bool {
-		return !capacities[c].HasAccelerators()
-	}); len(accelerated) > 0 {
-		return accelerated
-	}
-	return tier
-}
-
-// apart returns which of some capacities have no accelerators and hold a pod of a workload, if
-// labels direct its pods there. The result is nil with KAI Scheduler: its pods can share GPUs
-// without requesting any.
-func (r *report) apart(w schema.Workload, names []string, capacities map[string]ir.Capacity) []string {
-	memory, err := resource.ParseQuantity(w.PerPod.Memory)
-	if err != nil || !r.Plan.Scheduler.Facts().QuotaPerCapacity {
-		return nil // the schema reports the memory
-	}
-	cpu := *resource.NewMilliQuantity(int64(math.Round(w.PerPod.CPU*1000)), resource.DecimalSI)
-	requests := []ir.Amount{{Resource: ir.CPU, Quantity: cpu}, {Resource: ir.Memory, Quantity: memory}}
-	var tier []ir.Capacity
-	for _, name := range names {
-		tier = append(tier, capacities[name])
-	}
-	var out []string
-	for _, c := range tier {
-		if c.IsApart(tier) && c.PodsPerNode(requests) > 0 {
-			out = append(out, c.Name)
-		}
-	}
-	return out
-}
-
 func capacityOutsideTier(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		known, ok := r.capacitiesOf(w.Tier)
 		if !ok {
 			continue
@@ -73,8 +24,7 @@ func capacityOutsideTier(r *report) {
 }
 
 func priorityOutsideTier(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		var known []string
 		for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
 			known = append(known, class.Name)
@@ -93,21 +43,20 @@ func negativePriority(r *report) {
 	for _, c := range r.Plan.PriorityClasses {
 		values[c.Name] = c.Value
 	}
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
-		i := slices.IndexFunc(all[name], func(s submission) bool {
-			of := s.workload.Kind.Facts()
-			return of.Priorities != "" && r.Plan.HasDefect(of.Priorities) && values[s.workload.PriorityClass] < 0
+	for name, submissions := range r.fit.Submissions().Sorted() {
+		i := slices.IndexFunc(submissions, func(s fit.Submission) bool {
+			of := s.Workload.Kind.Facts()
+			return of.Priorities != "" && r.Plan.HasDefect(of.Priorities) && values[s.Workload.PriorityClass] < 0
 		})
 		if i < 0 {
 			continue
 		}
-		tier, class := r.Blueprint.Workloads[name].Tier, all[name][i].workload.PriorityClass
+		tier, class := r.Blueprint.Workloads[name].Tier, submissions[i].Workload.PriorityClass
 		path := at("tiers", tier, "priority")
 		if r.Blueprint.Tiers[tier].Priority == nil {
 			path = at("tiers", tier, "priorities", class)
 		}
-		kind := all[name][i].workload.Kind
+		kind := submissions[i].Workload.Kind
 		of := r.Plan.ControllerOf(kind)
 		r.addKey(at("workloads", name),
 			fmt.Sprintf("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
@@ -119,15 +68,14 @@ func negativePriority(r *report) {
 // chosenQuota reports a chosen capacity of which the team has no quota: the workload
 // would wait forever.
 func chosenQuota(r *report) {
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
+	for name, submissions := range r.fit.Submissions().Sorted() {
 		chosen := r.Blueprint.Workloads[name].Capacity
-		has := func(s submission, c string) bool {
-			return slices.ContainsFunc(s.queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c })
+		has := func(s fit.Submission, c string) bool {
+			return slices.ContainsFunc(s.Queue.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c })
 		}
 		used := 0
 		for i, c := range chosen {
-			if slices.ContainsFunc(all[name], func(s submission) bool { return has(s, c) }) {
+			if slices.ContainsFunc(submissions, func(s fit.Submission) bool { return has(s, c) }) {
 				used++
 				continue
 			}
@@ -135,10 +83,10 @@ func chosenQuota(r *report) {
 				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
 				withHelp("give quota on it to one of the teams, or remove the capacity"))
 		}
-		for _, s := range all[name] {
+		for _, s := range submissions {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
 				r.addKey(at("workloads", name, "capacity"),
-					fmt.Sprintf("team %q has no quota on %s", s.team.Name, quoteNames(chosen)),
+					fmt.Sprintf("team %q has no quota on %s", s.Team.Name, quoteNames(chosen)),
 					withRelated(r.quotaPath(s, ""), "the team's quota"),
 					withHelp("give quota on one of them to the team, or remove the team from the workload's teams"))
 			}
@@ -150,20 +98,19 @@ func chosenQuota(r *report) {
 // choose. Pods select the node labels that all chosen capacities have in common;
 // auxiliary pods select the labels of their one capacity.
 func chosenApart(r *report) {
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
+	for name, submissions := range r.fit.Submissions().Sorted() {
 		chosen := r.Blueprint.Workloads[name].Capacity
-		for _, s := range all[name] {
+		for _, s := range submissions {
 			// otherwise the team has no quota of the chosen capacities, or none is
 			// chosen
-			if slices.Contains(chosen, s.workload.Capacities[0]) {
-				r.reportApart(s, at("workloads", name, "capacity"), chosen, s.workload.Requests,
-					s.workload.NodeSelector)
+			if slices.Contains(chosen, s.Workload.Capacities[0]) {
+				r.reportApart(s, at("workloads", name, "capacity"), chosen, s.Workload.Requests,
+					s.Workload.NodeSelector)
 			}
 		}
 	}
-	r.eachAuxiliary(func(s submission, a ir.Auxiliary, c ir.Capacity) {
-		r.reportApart(s, at("workloads", s.workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name},
+	r.eachAuxiliary(func(s fit.Submission, a ir.Auxiliary, c ir.Capacity) {
+		r.reportApart(s, at("workloads", s.Workload.Template, "auxiliary", a.Name, "capacity"), []string{c.Name},
 			a.Requests, a.NodeSelector)
 	})
 }
@@ -173,11 +120,11 @@ func chosenApart(r *report) {
 // the flavor has, and ignores the other labels, although the nodes then lack them.
 // KAI Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
 // pkg/scheduler/flavorassigner.
-func (r *report) reportApart(s submission, path []string, chosen []string, requests []ir.Amount,
+func (r *report) reportApart(s fit.Submission, path []string, chosen []string, requests []ir.Amount,
 	selector []ir.KeyValue) {
-	capacities, facts := capacitiesByName(r.Plan), r.Plan.Scheduler.Facts()
-	for _, f := range s.queue.Flavors {
-		c := capacities[f.Flavor]
+	facts := r.Plan.Scheduler.Facts()
+	for _, f := range s.Queue.Flavors {
+		c := r.fit.Named[f.Flavor]
 		if slices.Contains(chosen, f.Flavor) || !offersAccelerators(c, requests) {
 			continue
 		}

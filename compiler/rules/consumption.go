@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -15,52 +15,23 @@ import (
 
 func consumptionRules() []Rule {
 	return []Rule{
-		{Code: "E0401", Severity: diag.Error, Title: "consumption option is unavailable for the machine",
-			check: checkOffered},
-		{
-			Code: "W0402", Severity: diag.Warning, Title: "consumption option is not verified for the machine",
-			check: reportUnverified, whole: true,
-		},
-		{Code: "E0403", Severity: diag.Error, Title: "reservation without zones", check: reservationZones},
-		{
-			Code: "E0404", Severity: diag.Error, Title: "reservation cannot be created",
-			check: createdReservations,
-		},
-		{Code: "E0405", Severity: diag.Error, Title: "flex-start with standing nodes", check: flexCounts},
-		{Code: "E0425", Severity: diag.Error, Title: "retries without queued provisioning", check: unqueuedRetries},
-		{
-			Code: "E0406", Severity: diag.Error, Title: "auto-provisioning is unavailable for the capacity",
-			check: autoProvisioned,
-		},
-		{Code: "E0407", Severity: diag.Error, Title: "compact placement is unavailable", check: checkCompact},
-		{
-			Code: "E0408", Severity: diag.Error, Title: "nodes of two capacities look the same to Kueue",
-			check: sameNodes,
-		},
-		{
-			Code: "E0409", Severity: diag.Error, Title: "setting that auto-provisioned nodes cannot have",
-			check: sharedByAutoProvisioning,
-		},
-		{
-			Code: "N0410", Severity: diag.Note, Title: "flex-start without queueing", check: unqueuedFlex,
-			except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0414", Severity: diag.Error, Title: "conflicting reservation fields",
-			check: reservationParts,
-		},
-		{
-			Code: "W0415", Severity: diag.Warning,
-			Title: "zone is not known to offer the TPUs by calendar reservation or flex-start", check: optionZones,
-		},
-		{
-			Code: "E0416", Severity: diag.Error, Title: "ComputeClass is unavailable for the capacity",
-			check: computeClasses,
-		},
-		{
-			Code: "E0424", Severity: diag.Error, Title: "two machine types on one reservation",
-			check: oneMachineType,
-		},
+		{Code: "E0401", Title: "consumption option is unavailable for the machine", check: checkOffered},
+		{Code: "W0402", Title: "consumption option is not verified for the machine",
+			check: reportUnverified, whole: true},
+		{Code: "E0403", Title: "reservation without zones", check: reservationZones},
+		{Code: "E0404", Title: "reservation cannot be created", check: createdReservations},
+		{Code: "E0405", Title: "flex-start with standing nodes", check: flexCounts},
+		{Code: "E0425", Title: "retries without queued provisioning", check: unqueuedRetries},
+		{Code: "E0406", Title: "auto-provisioning is unavailable for the capacity", check: autoProvisioned},
+		{Code: "E0407", Title: "compact placement is unavailable", check: checkCompact},
+		{Code: "E0408", Title: "nodes of two capacities look the same to Kueue", check: sameNodes},
+		{Code: "E0409", Title: "setting that auto-provisioned nodes cannot have", check: sharedByAutoProvisioning},
+		{Code: "N0410", Title: "flex-start without queueing", check: unqueuedFlex, except: schedulers{ir.KAI}},
+		{Code: "E0414", Title: "conflicting reservation fields", check: reservationParts},
+		{Code: "W0415", Title: "zone is not known to offer the TPUs by calendar reservation or flex-start",
+			check: optionZones},
+		{Code: "E0416", Title: "ComputeClass is unavailable for the capacity", check: computeClasses},
+		{Code: "E0424", Title: "two machine types on one reservation", check: oneMachineType},
 	}
 }
 
@@ -95,15 +66,6 @@ func anyReservation(option ir.OptionFacts, m catalog.Machine) *bool {
 // knownToBe reports whether known is set and equals so.
 func knownToBe(known *bool, so bool) bool { return known != nil && *known == so }
 
-// eachCapacity calls visit for the capacities whose machines the catalogue knows.
-func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
-	for _, c := range r.Plan.Capacities {
-		if m, ok := findMachine(r.Blueprint.Hardware[c.Hardware]); ok {
-			visit(c, m)
-		}
-	}
-}
-
 // optionSpan returns the path of the field that decides how a capacity is obtained,
 // and the field's name in a sentence.
 func optionSpan(c ir.Capacity) (path []string, words string) {
@@ -137,7 +99,7 @@ func reportUnverified(r *report) {
 			path, words := optionSpan(c)
 			r.addKey(path, fmt.Sprintf("%s is not verified to be available %s", m.Type, words),
 				withHelp("check in the GKE documentation that the option supports this machine, then add %s",
-					acceptSource(r.rule.Code, path)))
+					r.accepting(path)))
 		}
 	})
 }
@@ -190,7 +152,7 @@ func createdReservations(r *report) {
 		case c.Waiting:
 			r.add(path, "field active is unnecessary: a reservation that the platform creates begins at once",
 				withHelp("remove active"))
-		case lacksSize(c):
+		case fit.LacksSize(c):
 		case !c.Static:
 			r.add(path,
 				fmt.Sprintf("a reservation that the platform creates needs a fixed size, but capacity %q scales",
@@ -363,10 +325,6 @@ func autoProvisioned(r *report) {
 		}
 	}
 }
-
-// givesOwnPool is the help for a capacity whose node pools GKE creates. It takes the
-// field that asks for that.
-const givesOwnPool = "remove %s: the capacity then gets its own node pool"
 
 // ownClass reports whether GKE reserves the name of a ComputeClass: a prefix, or the
 // name of the class for pods without one (GKE documentation: "About custom

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -13,14 +11,11 @@ import (
 
 func countRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0411", Severity: diag.Error,
-			Title: "size of a capacity is missing, given twice, or in the wrong unit", check: oneCount,
-		},
-		{Code: "E0412", Severity: diag.Error, Title: "minNodes is greater than maxNodes", check: minAboveMax},
-		{Code: "E0413", Severity: diag.Error, Title: "nodes cannot be divided evenly over the zones", check: evenNodes},
-		{Code: "E0417", Severity: diag.Error, Title: "linked nodes are in more than one zone", check: linkedZone},
-		{Code: "E0418", Severity: diag.Error, Title: "more nodes than one link domain holds", check: linkedNodes},
+		{Code: "E0411", Title: "size of a capacity is missing, given twice, or in the wrong unit", check: oneCount},
+		{Code: "E0412", Title: "minNodes is greater than maxNodes", check: minAboveMax},
+		{Code: "E0413", Title: "nodes cannot be divided evenly over the zones", check: evenNodes},
+		{Code: "E0417", Title: "linked nodes are in more than one zone", check: linkedZone},
+		{Code: "E0418", Title: "more nodes than one link domain holds", check: linkedNodes},
 	}
 }
 
@@ -28,8 +23,7 @@ func countRules() []Rule {
 // and all other machines in nodes, and the count is either a fixed number or a
 // maximum.
 func oneCount(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Capacity) {
-		c := r.Blueprint.Capacity[name]
+	for name, c := range sorted(r.Blueprint.Capacity) {
 		machine, known := findMachine(r.Blueprint.Hardware[c.Hardware])
 		if !known {
 			continue
@@ -70,8 +64,7 @@ func oneCount(r *report) {
 }
 
 func minAboveMax(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Capacity) {
-		c := r.Blueprint.Capacity[name]
+	for name, c := range sorted(r.Blueprint.Capacity) {
 		if c.MaxNodes != nil && c.MinNodes > *c.MaxNodes {
 			r.add(at("capacity", name, "minNodes"),
 				fmt.Sprintf("minNodes is %d, but maxNodes is %d", c.MinNodes, *c.MaxNodes),
@@ -100,9 +93,6 @@ func evenNodes(r *report) {
 		}
 	}
 }
-
-// nodesLinked reports whether a capacity's nodes are linked by a network of their own.
-func nodesLinked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
 
 // linkedZone reports linked nodes in several zones: they must be in one zone.
 func linkedZone(r *report) {

@@ -2,11 +2,11 @@ package rules
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
@@ -17,32 +17,11 @@ import (
 
 func demonstrationRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0870", Severity: diag.Error, Title: "name of a phase is already used or reserved",
-			check: phaseNames,
-		},
-		{
-			Code: "E0871", Severity: diag.Error, Title: "step of a phase is impossible", check: phaseSteps,
-			whole: true, resolved: true,
-		},
-		{
-			Code: "W0872", Severity: diag.Warning, Title: "expectation that the demonstration cannot meet",
-			check: phaseExpectations, whole: true, resolved: true,
-		},
-		{
-			Code: "E0873", Severity: diag.Error, Title: "expectation that the scheduler does not show",
-			check: shownExpectations,
-		},
-	}
-}
-
-// eachPhase calls visit with every phase of the demonstration and a function that
-// returns the path of a field of the phase.
-func (r *report) eachPhase(visit func(i int, phase schema.Phase, field func(path ...string) []string)) {
-	for i, phase := range r.Blueprint.Demonstration {
-		visit(i, phase, func(path ...string) []string {
-			return append(at("demonstration", diag.Index(i)), path...)
-		})
+		{Code: "E0870", Title: "name of a phase is already used or reserved", check: phaseNames},
+		{Code: "E0871", Title: "step of a phase is impossible", check: phaseSteps, whole: true, resolved: true},
+		{Code: "W0872", Title: "expectation that the demonstration cannot meet",
+			check: phaseExpectations, whole: true, resolved: true},
+		{Code: "E0873", Title: "expectation that the scheduler does not show", check: shownExpectations},
 	}
 }
 
@@ -51,7 +30,7 @@ func (r *report) checkPhaseReferences() {
 	b := r.Blueprint
 	capacity, tiers, teams, workloads := sortedKeys(b.Capacity), sortedKeys(b.Tiers), sortedKeys(b.Teams),
 		sortedKeys(b.Workloads)
-	r.eachPhase(func(_ int, phase schema.Phase, field func(...string) []string) {
+	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
 		for _, list := range []struct {
 			field, kind  string
 			names, known []string
@@ -88,7 +67,7 @@ func (r *report) checkPhaseReferences() {
 // phaseNames reports phases that demonstrate.sh could not tell apart.
 func phaseNames(r *report) {
 	first := map[string][]string{}
-	r.eachPhase(func(_ int, phase schema.Phase, field func(...string) []string) {
+	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
 		here := field("phase")
 		switch other, used := first[phase.Phase]; {
 		case phase.Phase == ir.CleanUpPhase:
@@ -105,47 +84,21 @@ func phaseNames(r *report) {
 
 // staging performs phases one after the other.
 type staging struct {
-	// jobs holds the jobs that have been submitted and not deleted, all copies of a
-	// template for a team, by template and team.
-	jobs     map[[2]string][]ir.Workload
-	cordoned map[string]bool // by capacity
-	unknown  bool            // an impossible step was reported, so that the state is not known
-
-	submitters map[string][]string            // teams by template, sorted
-	copies     map[[2]string][]ir.Workload    // by template and team
-	queues     map[[2]string]string           // ClusterQueue by team and LocalQueue
-	problem    func([]string, string, string) // reports a path, a message and a cure; nil for none
+	*fit.Jobs
+	cordoned map[string]bool                // by capacity
+	unknown  bool                           // a step is impossible, so that the state is not known
+	problem  func([]string, string, string) // reports a path, a message and a cure; nil for none
 }
 
-func newStaging(p *ir.Platform) *staging {
-	s := &staging{
-		jobs: map[[2]string][]ir.Workload{}, cordoned: map[string]bool{}, submitters: map[string][]string{},
-		copies: map[[2]string][]ir.Workload{}, queues: map[[2]string]string{},
-	}
-	for _, t := range p.Teams {
-		for _, q := range t.Queues {
-			s.queues[[2]string{t.Name, q.LocalQueue}] = q.ClusterQueue
-		}
-	}
-	for _, w := range p.Workloads {
-		key := [2]string{w.Template, w.Team}
-		if s.copies[key] == nil {
-			s.submitters[w.Template] = append(s.submitters[w.Template], w.Team)
-		}
-		s.copies[key] = append(s.copies[key], w)
-	}
-	return s
+func (r *report) newStaging() *staging {
+	return &staging{Jobs: r.fit.NewJobs(), cordoned: map[string]bool{}}
 }
 
 // teamsOf returns the teams of a workload that take part in a phase, sorted.
 func (s *staging) teamsOf(name string, phase schema.Phase) []string {
-	var out []string
-	for _, team := range s.submitters[name] {
-		if phase.Teams == nil || slices.Contains(phase.Teams, team) {
-			out = append(out, team)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.Submitters[name]), func(team string) bool {
+		return phase.Teams != nil && !slices.Contains(phase.Teams, team)
+	})
 }
 
 // fail reports an impossible step.
@@ -157,7 +110,7 @@ func (s *staging) fail(path []string, message, cure string) {
 }
 
 // perform performs the steps of a phase.
-func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity, field func(...string) []string) {
+func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity, field fieldPath) {
 	for _, name := range sortedKeys(phase.Cordon) {
 		s.cordon(field("cordon", name), capacities[name], phase.Cordon[name])
 	}
@@ -171,16 +124,13 @@ func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity,
 	for j, name := range phase.Delete {
 		deleted := 0
 		for _, team := range s.teamsOf(name, phase) {
-			key := [2]string{name, team}
-			deleted += len(s.jobs[key])
-			delete(s.jobs, key)
+			deleted += s.Delete(name, team)
 		}
 		if deleted == 0 {
 			s.fail(field("delete", diag.Index(j)), fmt.Sprintf("there are no jobs of workload %q to delete", name),
 				"submit the workload in an earlier phase, or remove the name")
 		}
 	}
-	busy := map[string]bool{} // teams with something to do
 	for j, name := range phase.Submit {
 		teams := s.teamsOf(name, phase)
 		if len(teams) == 0 {
@@ -188,17 +138,16 @@ func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity,
 				"add a team that has the workload to teams, or remove the name")
 		}
 		for _, team := range teams {
-			key := [2]string{name, team}
-			if s.jobs[key] != nil {
+			if s.Submit(name, team) {
 				s.fail(field("submit", diag.Index(j)),
 					fmt.Sprintf("the jobs of workload %q already exist, and a job cannot be submitted twice", name),
 					"delete the workload first: add it to delete of this phase or an earlier phase")
 			}
-			s.jobs[key] = s.copies[key]
 		}
 	}
+	busy := map[string]bool{} // teams with something to do
 	for _, name := range slices.Concat(phase.Delete, phase.Submit) {
-		for _, team := range s.submitters[name] {
+		for _, team := range s.Submitters[name] {
 			busy[team] = true
 		}
 	}
@@ -229,14 +178,14 @@ func (s *staging) cordon(path []string, c ir.Capacity, nodes int) {
 
 // phaseSteps reports steps that cannot be performed after the phases before.
 func phaseSteps(r *report) {
-	s, capacities := newStaging(r.Plan), capacitiesByName(r.Plan)
+	s := r.newStaging()
 	s.problem = func(path []string, message, cure string) { r.addAtEnd(path, message, withHelp("%s", cure)) }
 	if len(r.Plan.Demonstration) > 0 && len(r.Plan.Teams) == 0 {
 		s.fail(at("demonstration", diag.Index(0)), "the platform has no team that submits jobs",
 			"add a team, or remove the demonstration")
 	}
-	r.eachPhase(func(_ int, phase schema.Phase, field func(...string) []string) {
-		s.perform(phase, capacities, field)
+	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
+		s.perform(phase, r.fit.Named, field)
 	})
 }
 
@@ -252,17 +201,15 @@ func (r *report) addAtEnd(path []string, message string, options ...option) {
 
 // phaseExpectations reports expectations of more than the jobs that exist.
 func phaseExpectations(r *report) {
-	s, capacities, limits := newStaging(r.Plan), capacitiesByName(r.Plan), r.bindingLimits()
-	r.eachPhase(func(i int, phase schema.Phase, field func(...string) []string) {
-		s.perform(phase, capacities, field)
+	s := r.newStaging()
+	r.eachPhase(func(i int, phase schema.Phase, field fieldPath) {
+		s.perform(phase, r.fit.Named, field)
 		if s.unknown {
 			return
 		}
-		field = func(path ...string) []string {
-			return append(at("demonstration", diag.Index(i), "expect"), path...)
-		}
+		field = below(field("expect"))
 		r.checkQueueCounts(s, r.Plan.Demonstration[i], field)
-		r.checkPodCounts(s, capacities, limits, phase, field)
+		r.checkPodCounts(s, phase, field)
 		for _, name := range sortedKeys(phase.Expect.Evicted) {
 			copies := s.copiesOf(name, phase)
 			if n := phase.Expect.Evicted[name]; n > copies {
@@ -274,14 +221,14 @@ func phaseExpectations(r *report) {
 		used, named := map[string]int{}, 0
 		for j, node := range phase.Expect.Nodes {
 			for k, name := range node {
-				if used[name]++; used[name] > s.podsNamed(name) {
+				if used[name]++; used[name] > s.PodsOf(name) {
 					r.add(field("nodes", diag.Index(j), diag.Index(k)),
 						fmt.Sprintf("workload %q has %s", name, words.Count(used[name]-1, "pod")),
 						withHelp("name each pod once, or submit the workload"))
 				}
 			}
 			named += len(node)
-			if !s.shareNode(node, r.Plan.Capacities) {
+			if !s.ShareNode(node) {
 				r.add(field("nodes", diag.Index(j)), "no node has room for these pods together",
 					withHelp("expect some of the pods on another node"))
 			}
@@ -298,16 +245,11 @@ func phaseExpectations(r *report) {
 }
 
 // checkQueueCounts compares the expected counts of queues with the jobs that exist.
-func (r *report) checkQueueCounts(s *staging, phase ir.Phase, field func(...string) []string) {
+func (r *report) checkQueueCounts(s *staging, phase ir.Phase, field fieldPath) {
 	if len(phase.Queues) == 0 || !r.Plan.Scheduler.Facts().CountsJobs {
 		return
 	}
-	jobs := map[string]int{} // by ClusterQueue
-	for key, copies := range s.jobs {
-		for _, w := range copies {
-			jobs[s.queues[[2]string{key[1], w.Queue}]]++
-		}
-	}
+	jobs := s.InQueues()
 	for _, c := range phase.Queues {
 		queues := r.Plan.QueuesOf(phase, c.Tier)
 		for _, q := range queues {
@@ -327,18 +269,16 @@ func (r *report) checkQueueCounts(s *staging, phase ir.Phase, field func(...stri
 
 // checkPodCounts compares the expected numbers of pods with the pods of the jobs that
 // exist, and with the nodes that the capacities can have.
-func (r *report) checkPodCounts(s *staging, capacities map[string]ir.Capacity, limits []autoscalingLimit,
-	phase schema.Phase, field func(...string) []string) {
+func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath) {
 	sum, impossible := 0, false
 	if phase.Expect.Pending != nil {
 		sum = *phase.Expect.Pending
 	}
-	for _, name := range sortedKeys(phase.Expect.Pods) {
-		n := phase.Expect.Pods[name]
+	for name, n := range sorted(phase.Expect.Pods) {
 		sum += n
 		const jobs = "expect at most as many pods as the jobs have that the phases have submitted and not deleted"
-		most, cure := s.podsOn(name), jobs
-		if room := s.roomOn(capacities[name], limits); room < most {
+		most, cure := s.PodsOn(name), jobs
+		if room := s.RoomOn(name); room < most {
 			most, cure = room, "expect fewer pods, or give the capacity more nodes"
 		}
 		if n > most {
@@ -349,7 +289,7 @@ func (r *report) checkPodCounts(s *staging, capacities map[string]ir.Capacity, l
 				withHelp("%s", cure))
 		}
 	}
-	if all := s.podsOn(""); sum > all && !impossible {
+	if all := s.PodsOn(""); sum > all && !impossible {
 		part := "pods"
 		if phase.Expect.Pending != nil {
 			part = "pending"
@@ -363,104 +303,17 @@ func (r *report) checkPodCounts(s *staging, capacities map[string]ir.Capacity, l
 // copiesOf returns the number of jobs of a workload that a team of the phase has.
 func (s *staging) copiesOf(name string, phase schema.Phase) int {
 	for _, team := range s.teamsOf(name, phase) {
-		if copies := s.jobs[[2]string{name, team}]; copies != nil {
-			return len(copies)
+		if n := s.Count(name, team); n > 0 {
+			return n
 		}
 	}
 	return 0
 }
 
-// podsNamed returns the number of pods of a workload's jobs that exist, with their
-// auxiliary pods.
-func (s *staging) podsNamed(name string) int {
-	pods := 0
-	for key, copies := range s.jobs {
-		for _, w := range copies {
-			if key[0] == name {
-				pods += w.Pods + len(w.Auxiliaries)
-			}
-		}
-	}
-	return pods
-}
-
-// podsOn returns the number of pods of the jobs that exist and can run on a capacity,
-// "" for any capacity.
-func (s *staging) podsOn(capacity string) int {
-	pods := 0
-	for _, copies := range s.jobs {
-		for _, w := range copies {
-			if capacity == "" || slices.Contains(w.Capacities, capacity) {
-				pods += w.Pods
-			}
-			for _, a := range w.Auxiliaries {
-				if capacity == "" || a.Capacity == capacity {
-					pods++
-				}
-			}
-		}
-	}
-	return pods
-}
-
-// shareNode reports whether a node of some capacity has room for a pod of each workload
-// at the same time. Workloads whose jobs do not exist, or have auxiliary pods, count as
-// nothing: others report them, or it is not known which pod is meant.
-func (s *staging) shareNode(names []string, capacities []ir.Capacity) bool {
-	return slices.ContainsFunc(capacities, func(c ir.Capacity) bool {
-		var taken []ir.Amount
-		for _, name := range names {
-			known, runs := false, false
-			for _, team := range s.submitters[name] {
-				copies := s.jobs[[2]string{name, team}]
-				if len(copies) == 0 || len(copies[0].Auxiliaries) > 0 {
-					continue
-				}
-				known = true
-				if w := copies[0]; slices.Contains(w.Capacities, c.Name) {
-					if len(c.PerNode) > 0 && c.PodsPerNode(w.Requests, taken...) == 0 {
-						return false
-					}
-					taken, runs = ir.SumAmounts(taken, w.Requests), true
-					break
-				}
-			}
-			if known && !runs {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// roomOn returns the number of pods, of the jobs that exist, that the nodes of a capacity
-// hold at most, if it has as many nodes as it and the limits of the cluster allow. It is
-// an upper bound, and math.MaxInt if the capacity has no nodes for now or its machine is
-// unknown.
-func (s *staging) roomOn(c ir.Capacity, limits []autoscalingLimit) int {
-	if c.Waiting || c.SlicesOff() || len(c.PerNode) == 0 {
-		return math.MaxInt
-	}
-	perNode := 0
-	for _, copies := range s.jobs {
-		for _, w := range copies {
-			if slices.Contains(w.Capacities, c.Name) {
-				perNode = max(perNode, c.PodsPerNode(w.Requests))
-			}
-			for _, a := range w.Auxiliaries {
-				if a.Capacity == c.Name {
-					perNode = max(perNode, c.PodsPerNode(a.Requests))
-				}
-			}
-		}
-	}
-	return perNode * limitFits([]nodeFit{{capacity: c, nodes: c.MaxNodes}}, limits)[0].nodes
-}
-
 // shownExpectations reports expectations that nobody could compare with the cluster.
 func shownExpectations(r *report) {
 	facts := r.Plan.Scheduler.Facts()
-	r.eachPhase(func(_ int, phase schema.Phase, field func(...string) []string) {
+	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
 		report := func(part, message, cure string) {
 			r.addKey(field("expect", part), facts.Name+" "+message, withHelp("%s", cure))
 		}

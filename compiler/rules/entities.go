@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -13,18 +12,11 @@ import (
 
 func entityRules() []Rule {
 	return []Rule{
-		{
-			Code: "W0240", Severity: diag.Warning, Title: "team without a queue resembles another team",
-			check: misspeltTeams, whole: true, resolved: true,
-		},
-		{
-			Code: "W0241", Severity: diag.Warning, Title: "nobody can submit jobs for the team",
-			check: idleTeams, whole: true, resolved: true,
-		},
-		{
-			Code: "W0242", Severity: diag.Warning, Title: "blueprint has no capacity, no tiers or no teams",
-			check: missingEntities, whole: true,
-		},
+		{Code: "W0240", Title: "team without a queue resembles another team",
+			check: misspeltTeams, whole: true, resolved: true},
+		{Code: "W0241", Title: "nobody can submit jobs for the team", check: idleTeams, whole: true, resolved: true},
+		{Code: "W0242", Title: "blueprint has no capacity, no tiers or no teams",
+			check: missingEntities, whole: true},
 	}
 }
 
@@ -53,7 +45,7 @@ func missingEntities(r *report) {
 	r.add(at("name"),
 		fmt.Sprintf("the blueprint has no %s, so nobody can run a job on the platform", words.Or(missing)),
 		withHelp("add %s, or pass all PATHs of the blueprint together; if this is intended, add %s", words.And(missing),
-			acceptSource(r.rule.Code, at("name"))))
+			r.accepting(at("name"))))
 }
 
 // misspeltTeams reports a team that has no queue and is named almost like a team of
@@ -124,19 +116,4 @@ func (r *report) queuedTeams() []string {
 		}
 	}
 	return out
-}
-
-// twinOf returns the entity of another file whose name a misspelt name probably
-// means, or "". It searches at most maxGuesses times for each rule.
-func (r *report) twinOf(name, field string, known []string) string {
-	if r.guesses++; r.guesses > maxGuesses {
-		return ""
-	}
-	here := r.Place(true, field, name)
-	for _, other := range known {
-		if diag.Twins(name, other) && r.Place(true, field, other).Source != here.Source {
-			return other
-		}
-	}
-	return ""
 }

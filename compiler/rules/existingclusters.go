@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -16,52 +15,24 @@ import (
 
 func existingClusterRules() []Rule {
 	return []Rule{
-		{
-			Code: "E1070", Severity: diag.Error, Title: "field of a new cluster with an existing cluster",
-			check: fieldsOfNewCluster,
-		},
-		{
-			Code: "E1071", Severity: diag.Error, Title: "existing cluster lacks a feature that the platform needs",
-			check: missingFeatures, resolved: true,
-		},
-		{
-			Code: "W1072", Severity: diag.Warning, Title: "existing cluster does not enforce network policies",
-			check: unenforcedPolicies,
-		},
-		{
-			Code: "E1073", Severity: diag.Error, Title: "existing cluster is older than a capacity needs",
-			check: existingTooOld, resolved: true, Acceptable: true,
-		},
-		{
-			Code: "E1074", Severity: diag.Error, Title: "existing cluster is not in the region of the platform",
-			check: existingLocation,
-		},
-		{
-			Code: "E1075", Severity: diag.Error, Title: "controller of the existing cluster does not fit the platform",
-			check: func(r *report) { existingKueue(r); existingControllers(r) }, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E1076", Severity: diag.Error, Title: "scheduler is unavailable in an existing cluster",
-			check: existingScheduler, only: ir.KAI,
-		},
-		{
-			Code: "E1077", Severity: diag.Error, Title: "accelerator limit of the existing cluster is too low",
-			check: existingAcceleratorLimits, whole: true, resolved: true,
-		},
-		{
-			Code: "E1078", Severity: diag.Error,
-			Title: "Kueue of the existing cluster demands an impossible label", check: existingNamespaceLabels,
-			except: schedulers{ir.KAI},
-		},
-		{
-			Code: "N1079", Severity: diag.Note, Title: "dashboards have no metrics of the existing cluster",
-			check: unscrapedCluster,
-		},
-		{
-			Code: "W1080", Severity: diag.Warning,
-			Title: "auto-provisioned nodes of an existing cluster are for all its pods",
-			check: sharedNodes, resolved: true,
-		},
+		{Code: "E1070", Title: "field of a new cluster with an existing cluster", check: fieldsOfNewCluster},
+		{Code: "E1071", Title: "existing cluster lacks a feature that the platform needs",
+			check: missingFeatures, resolved: true},
+		{Code: "W1072", Title: "existing cluster does not enforce network policies", check: unenforcedPolicies},
+		{Code: "E1073", Title: "existing cluster is older than a capacity needs",
+			check: existingTooOld, resolved: true, Acceptable: true},
+		{Code: "E1074", Title: "existing cluster is not in the region of the platform", check: existingLocation},
+		{Code: "E1075", Title: "controller of the existing cluster does not fit the platform",
+			check: func(r *report) { existingKueue(r); existingControllers(r) }, except: schedulers{ir.KAI}},
+		{Code: "E1076", Title: "scheduler is unavailable in an existing cluster",
+			check: existingScheduler, only: ir.KAI},
+		{Code: "E1077", Title: "accelerator limit of the existing cluster is too low",
+			check: existingAcceleratorLimits, whole: true, resolved: true},
+		{Code: "E1078", Title: "Kueue of the existing cluster demands an impossible label",
+			check: existingNamespaceLabels, except: schedulers{ir.KAI}},
+		{Code: "N1079", Title: "dashboards have no metrics of the existing cluster", check: unscrapedCluster},
+		{Code: "W1080", Title: "auto-provisioned nodes of an existing cluster are for all its pods",
+			check: sharedNodes, resolved: true},
 	}
 }
 
@@ -214,7 +185,7 @@ func unenforcedPolicies(r *report) {
 		r.add(at("cluster", "existing", "has", "dataplaneV2"),
 			"pods of a team can reach pods of other teams: without Dataplane V2, nothing enforces network policies",
 			withHelp("if the cluster enforces network policies in another way, add %s",
-				acceptSource(r.rule.Code, at("cluster"))))
+				r.accepting(at("cluster"))))
 	}
 }
 
@@ -427,7 +398,7 @@ func unscrapedCluster(r *report) {
 		path = at("cluster", "existing", "kueue")
 		r.addKey(path, "the platform does not scrape Kueue of others, so the panels about queues can stay empty",
 			withHelp("ask the owners of Kueue whether Managed Service for Prometheus scrapes it; if it does, add %s",
-				acceptSource(r.rule.Code, path)))
+				r.accepting(path)))
 	}
 }
 
@@ -446,45 +417,7 @@ func sharedNodes(r *report) {
 				fmt.Sprintf("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
 				withRelated(at("cluster", "existing"), "the existing cluster"),
 				withHelp("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of "+
-					"its own; if nobody else has such nodes, add %s", acceptSource(r.rule.Code, path)))
+					"its own; if nobody else has such nodes, add %s", r.accepting(path)))
 		}
 	}
-}
-
-// limitPath returns the path of a limit of node auto-provisioning in the blueprint.
-func (r *report) limitPath(field string) []string {
-	if r.Plan.OwnsCluster() {
-		return at("cluster", "autoProvisioning", field)
-	}
-	return at("cluster", "existing", "has", "autoProvisioning", field)
-}
-
-// writtenLimits returns the limits of node auto-provisioning on vCPUs and on GiB of
-// memory, as the blueprint gives them.
-func (r *report) writtenLimits() (maxCPU, maxMemoryGiB *int) {
-	c := r.Blueprint.Cluster
-	if c.Existing == nil {
-		return c.AutoProvisioning.MaxCPU, c.AutoProvisioning.MaxMemoryGiB
-	}
-	if limits := c.Existing.Has.AutoProvisioning; limits != nil {
-		return &limits.MaxCPU, &limits.MaxMemoryGiB
-	}
-	return nil, nil
-}
-
-// raiseLimit returns the advice for a limit of node auto-provisioning that is too low.
-func (r *report) raiseLimit() string {
-	if r.Plan.OwnsCluster() {
-		return "raise the limit; or remove it: batchwright then computes it from the guarantees"
-	}
-	return "ask the owners of the cluster to raise the limit, and write the new one"
-}
-
-// setLimit returns the advice to set a limit of node auto-provisioning.
-func (r *report) setLimit(field string, amount float64) string {
-	if r.Plan.OwnsCluster() {
-		return fmt.Sprintf("set cluster: autoProvisioning: %s: %g", field, amount)
-	}
-	return fmt.Sprintf("ask the owners of the cluster to raise the limit, and write cluster: existing: has: "+
-		"autoProvisioning: %s: %g", field, amount)
 }

@@ -14,30 +14,14 @@ import (
 
 func existingNetworkRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0717", Severity: diag.Error, Title: "field of a new network with an existing network",
-			check: rangesOfNewNetworks,
-		},
-		{
-			Code: "E0718", Severity: diag.Error, Title: "existing networks of GPUs are missing or repeated",
-			check: func(r *report) { missingGPUNetworks(r); repeatedGPUNetworks(r) }, resolved: true,
-		},
-		{
-			Code: "E0719", Severity: diag.Error, Title: "control plane has two addresses",
-			check: twoControlPlanes,
-		},
-		{
-			Code: "E0720", Severity: diag.Error, Title: "nodes cannot pull images from public registries",
-			check: unreachableRegistries, Acceptable: true,
-		},
-		{
-			Code: "E0722", Severity: diag.Error, Title: "copies of images are unavailable with a GitOps tool",
-			check: copiesForGitOps,
-		},
-		{
-			Code: "E0724", Severity: diag.Error, Title: "pods and Services have the same range",
-			check: sharedRange,
-		},
+		{Code: "E0717", Title: "field of a new network with an existing network", check: rangesOfNewNetworks},
+		{Code: "E0718", Title: "existing networks of GPUs are missing or repeated",
+			check: func(r *report) { missingGPUNetworks(r); repeatedGPUNetworks(r) }, resolved: true},
+		{Code: "E0719", Title: "control plane has two addresses", check: twoControlPlanes},
+		{Code: "E0720", Title: "nodes cannot pull images from public registries",
+			check: unreachableRegistries, Acceptable: true},
+		{Code: "E0722", Title: "copies of images are unavailable with a GitOps tool", check: copiesForGitOps},
+		{Code: "E0724", Title: "pods and Services have the same range", check: sharedRange},
 	}
 }
 
@@ -210,7 +194,7 @@ func unreachableRegistries(r *report) {
 			fmt.Sprintf("without NAT, nodes cannot pull the images of %s from public registries", words.And(installed)),
 			withHelp(`copy the images into a registry that the nodes can reach, and write images: mirror: "REGISTRY"; `+
 				"if the network has another way to these registries, add %s",
-				acceptSource(r.rule.Code, at("network", "existing", "nat"))))
+				r.accepting(at("network", "existing", "nat"))))
 	}
 }
 

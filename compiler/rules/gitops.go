@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
 )
@@ -14,13 +13,8 @@ import (
 
 func gitOpsRules() []Rule {
 	return []Rule{
-		{
-			Code: "E1061", Severity: diag.Error, Title: "source of the GitOps tool is incomplete",
-			check: reportIncompleteSource,
-		},
-		{
-			Code: "E1062", Severity: diag.Error, Title: "GitOps setting has no effect", check: reportIneffectiveGitOps,
-		},
+		{Code: "E1061", Title: "source of the GitOps tool is incomplete", check: reportIncompleteSource},
+		{Code: "E1062", Title: "GitOps setting has no effect", check: reportIneffectiveGitOps},
 	}
 }
 

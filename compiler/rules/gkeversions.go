@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/ir"
 )
 
 // Rules on the GKE version that a cluster starts with: minVersion, or the release
@@ -13,53 +11,17 @@ import (
 
 func gkeVersionRules() []Rule {
 	return []Rule{
-		{Code: "W0312", newCluster: true, Severity: diag.Warning, check: minVersionTooOld,
-			Title: "minVersion is older than a capacity needs"},
-		{Code: "W1010", newCluster: true, Severity: diag.Warning, check: channelTooOld,
-			Title: "default version of the release channel is older than a capacity needs"},
-		{Code: "W1011", newCluster: true, Severity: diag.Warning, check: minVersionOfChannel,
-			Title: "release channel is not known to have minVersion"},
-		{Code: "E1018", Severity: diag.Error, Acceptable: true, check: versionBeyond,
-			Title: "GKE version is far newer than any known version"},
-		{Code: "N1012", newCluster: true, Severity: diag.Note, check: missingMetrics,
-			Title: "minVersion is too old for some metrics of the dashboards"},
+		{Code: "W0312", Title: "minVersion is older than a capacity needs",
+			check: minVersionTooOld, newCluster: true},
+		{Code: "W1010", Title: "default version of the release channel is older than a capacity needs",
+			check: channelTooOld, newCluster: true},
+		{Code: "W1011", Title: "release channel is not known to have minVersion",
+			check: minVersionOfChannel, newCluster: true},
+		{Code: "E1018", Title: "GKE version is far newer than any known version",
+			check: versionBeyond, Acceptable: true},
+		{Code: "N1012", Title: "minVersion is too old for some metrics of the dashboards",
+			check: missingMetrics, newCluster: true},
 	}
-}
-
-// versionNeed is the GKE version that a capacity needs, with the reason.
-type versionNeed struct{ version, capacity, reason string }
-
-// newerNeed returns the newest version that a capacity needs. It considers only
-// versions that are newer than the given one, and reports whether there is any.
-func (r *report) newerNeed(version string) (newest versionNeed, found bool) {
-	newest.version = version
-	need := func(c ir.Capacity, from, reason string) {
-		if from != "" && catalog.OlderGKE(newest.version, from) {
-			newest, found = versionNeed{from, c.Name, reason}, true
-		}
-	}
-	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		need(c, m.MinVersion, "it has "+m.Type)
-		if c.AutoProvisioned {
-			need(c, catalog.SameMinorGKE(version, m.AutoFrom), m.Type+" is auto-provisioned")
-		}
-		if c.ComputeClass {
-			need(c, m.ClassFrom, "its ComputeClass has "+m.Type)
-		}
-		option := c.Option.Facts()
-		older := func(o ir.OptionFacts) bool { return o.MinVersion != option.MinVersion }
-		need(c, option.MinVersion, "it uses "+option.NameWithout(older))
-		if c.HasTPUs() {
-			need(c, option.TPUMinVersion, "it uses "+option.Name+" for TPUs")
-		}
-		if len(c.Networks) > 0 {
-			need(c, catalog.SameMinorGKE(version, m.Networks.From), "it uses GPUDirect")
-		}
-		if c.Machine.AcceleratorNetworks {
-			need(c, catalog.AcceleratorNetworksFrom, "its pods claim networks by dynamic resource allocation")
-		}
-	})
-	return newest, found
 }
 
 // oldestStart returns the oldest version that a new cluster can start with:
@@ -146,7 +108,7 @@ func minVersionOfChannel(r *report) {
 		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
 			withLabel("known versions on %s: %s to %s", catalog.MinorsDate, channel.Oldest, channel.Newest),
 			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
-				`if the channel has it, add %s`, r.Plan.Region, acceptSource(r.rule.Code, at("cluster"))))
+				`if the channel has it, add %s`, r.Plan.Region, r.accepting(at("cluster"))))
 	}
 }
 

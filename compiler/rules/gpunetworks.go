@@ -5,45 +5,29 @@ import (
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on the networks between GPUs of different nodes.
 
 func gpuNetworkRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0710", Severity: diag.Error, Title: "GPUDirect is unavailable for the machine", check: noGPUDirect,
-			resolved: true,
-		},
-		{
-			Code: "E0711", Severity: diag.Error, Title: "GPUDirect is unavailable for node pools that GKE creates",
-			check: createdWithoutNetworks, resolved: true,
-		},
-		{
-			Code: "E0712", Severity: diag.Error, Title: "RDMA network in more than one zone", check: oneRDMAZone,
-			resolved: true,
-		},
-		{
-			Code: "E0713", newCluster: true, Severity: diag.Error, Title: "GPUDirect without multi-networking",
-			check: multiNetworkingOff, resolved: true,
-		},
-		{
-			Code: "W0714", Severity: diag.Warning, Title: "pods cannot use the GPU networks of their nodes",
-			check: func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved: true,
-		},
-		{Code: "E1016", Severity: diag.Error, check: noComputeDomains, resolved: true, Acceptable: true,
-			Title: "NVLink between nodes is not set up"},
+		{Code: "E0710", Title: "GPUDirect is unavailable for the machine", check: noGPUDirect, resolved: true},
+		{Code: "E0711", Title: "GPUDirect is unavailable for node pools that GKE creates",
+			check: createdWithoutNetworks, resolved: true},
+		{Code: "E0712", Title: "RDMA network in more than one zone", check: oneRDMAZone, resolved: true},
+		{Code: "E0713", Title: "GPUDirect without multi-networking",
+			check: multiNetworkingOff, newCluster: true, resolved: true},
+		{Code: "W0714", Title: "pods cannot use the GPU networks of their nodes",
+			check: func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved: true},
+		{Code: "E1016", Title: "NVLink between nodes is not set up",
+			check: noComputeDomains, resolved: true, Acceptable: true},
 	}
 }
 
 func noGPUDirect(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, known := catalog.Usable(h.Machine)
 		if !h.GPUDirect || !known || m.Networks.Direct != "" {
 			continue
@@ -148,7 +132,6 @@ func multiNetworkingOff(r *report) {
 // unconnectedPods reports a workload whose capacities have different networks. A pod
 // names its interfaces before the scheduler chooses one of the capacities.
 func unconnectedPods(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
 		in := r.Blueprint.Workloads[w.Template]
 		if w.Pods < 2 || len(w.Interfaces) > 0 || in.HostNetwork {
@@ -156,14 +139,14 @@ func unconnectedPods(r *report) {
 		}
 		connected, other := "", ""
 		for _, name := range w.Capacities {
-			c := capacities[name]
+			c := r.fit.Named[name]
 			if len(c.Networks) > 0 && c.Machine.AcceleratorCount == in.PerPod.Accelerators {
 				connected = name
 			}
 		}
 		for _, name := range w.Capacities {
-			if c := capacities[name]; connected != "" &&
-				(c.GPUDirect != capacities[connected].GPUDirect ||
+			if c := r.fit.Named[name]; connected != "" &&
+				(c.GPUDirect != r.fit.Named[connected].GPUDirect ||
 					c.Machine.AcceleratorCount != in.PerPod.Accelerators) {
 				other = name
 			}
@@ -188,12 +171,11 @@ func unconnectedPods(r *report) {
 // networks, because each network belongs to GPUs of the node. Source: GKE
 // documentation, "Maximize GPU network bandwidth in Standard mode clusters".
 func partialNodes(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
 		in := r.Blueprint.Workloads[w.Template]
 		gpus, count := in.PerPod.Accelerators, 0
 		for i, name := range w.Capacities {
-			c := capacities[name]
+			c := r.fit.Named[name]
 			if n := c.Machine.AcceleratorCount; i == 0 && (len(c.Networks) > 0 || c.HasAcceleratorNetworks()) {
 				count = n
 			} else if n != count || len(c.Networks) == 0 && !c.HasAcceleratorNetworks() {
@@ -212,17 +194,8 @@ func partialNodes(r *report) {
 			fmt.Sprintf("pods of workload %q request %d of the %d GPUs of a node, so they exchange data over TCP "+
 				"and one network interface", w.Template, gpus, count),
 			withRelated(at("capacity", w.Capacities[0]), "only pods with all GPUs of a node get its GPU networks"),
-			withHelp("%s; if TCP is fast enough, add %s", cure, acceptSource(r.rule.Code, path)))
+			withHelp("%s; if TCP is fast enough, add %s", cure, r.accepting(path)))
 	}
-}
-
-// exchangesData reports whether the blueprint shows that the pods of a workload talk
-// with each other. Pods of a composite job start again together if one fails, so they depend
-// on each other; but a workload with auxiliary pods must be composite in any case. The
-// pods of another Job can be independent of each other.
-func exchangesData(w schema.Workload) bool {
-	_, finds := w.Env[ir.EnvMasterAddr]
-	return finds || w.Rendezvous != nil || kinds.Of(w.Kind).Composite && len(w.Auxiliary) == 0
 }
 
 // noComputeDomains reports GPUs that share memory over NVLink across nodes. They
@@ -240,6 +213,6 @@ func noComputeDomains(r *report) {
 			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: the folder installs neither "+
 				"NVIDIA's DRA driver nor a ComputeDomain", c.Name),
 			withHelp("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
-				"then add %s", acceptSource(r.rule.Code, at("capacity", c.Name))))
+				"then add %s", r.accepting(at("capacity", c.Name))))
 	}
 }

@@ -7,75 +7,34 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on machines and their zones.
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0301", Severity: diag.Error, Title: "machine type is unknown or unsupported",
-			check: machineTypes, basic: true, fieldwise: true,
-		},
-		{Code: "E0302", Severity: diag.Error, Title: "zone is not in the platform's region", check: zonesInRegion},
-		{
-			Code: "E0303", Severity: diag.Error, Title: "zone is not one of the platform's zones",
-			check: capacityZones, fieldwise: true,
-		},
-		{Code: "E0304", Severity: diag.Error, Title: "machine does not boot from this disk type", check: bootDisks},
-		{
-			Code: "E0305", Severity: diag.Error, Title: "more cpu or memory per accelerator than the machine has",
-			check: perAccelerator,
-		},
-		{
-			Code: "E0306", Severity: diag.Error, Title: "perAccelerator for a machine without accelerators",
-			check: perAcceleratorWithout,
-		},
-		{Code: "W0307", Severity: diag.Warning, Title: "unknown region", check: knownRegion},
-		{
-			Code: "W0308", Severity: diag.Warning, Title: "zone is not known to have the machine", check: machineZones,
-			resolved: true,
-		},
-		{
-			Code: "E0309", Severity: diag.Error, Title: "these GPUs cannot be attached to the machine",
-			check: attachedGPUs, basic: true,
-		},
-		{
-			Code: "E0310", Severity: diag.Error, Title: "machine does not take this number of local SSDs",
-			check: localSSDs,
-		},
-		{
-			Code: "W0322", Severity: diag.Warning, Title: "machine is not known to take local SSDs",
-			check: unverifiedSSDs,
-		},
-		{
-			Code: "E0311", Severity: diag.Error, Title: "TPU topology is unavailable for the machine",
-			check: checkTopologies, basic: true,
-		},
-		{
-			Code: "W0323", Severity: diag.Warning, Title: "TPU topology is not known for the machine",
-			check: unverifiedTopologies,
-		},
-		{
-			Code: "E0313", newCluster: true, Severity: diag.Error, Title: "system pool cannot run system pods",
-			check: systemPool,
-		},
-		{Code: "N0330", Severity: diag.Note, Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
+		{Code: "E0301", Title: "machine type is unknown or unsupported",
+			check: machineTypes, basic: true, fieldwise: true},
+		{Code: "E0302", Title: "zone is not in the platform's region", check: zonesInRegion},
+		{Code: "E0303", Title: "zone is not one of the platform's zones", check: capacityZones, fieldwise: true},
+		{Code: "E0304", Title: "machine does not boot from this disk type", check: bootDisks},
+		{Code: "E0305", Title: "more cpu or memory per accelerator than the machine has", check: perAccelerator},
+		{Code: "E0306", Title: "perAccelerator for a machine without accelerators", check: perAcceleratorWithout},
+		{Code: "W0307", Title: "unknown region", check: knownRegion},
+		{Code: "W0308", Title: "zone is not known to have the machine", check: machineZones, resolved: true},
+		{Code: "E0309", Title: "these GPUs cannot be attached to the machine", check: attachedGPUs, basic: true},
+		{Code: "E0310", Title: "machine does not take this number of local SSDs", check: localSSDs},
+		{Code: "W0322", Title: "machine is not known to take local SSDs", check: unverifiedSSDs},
+		{Code: "E0311", Title: "TPU topology is unavailable for the machine", check: checkTopologies, basic: true},
+		{Code: "W0323", Title: "TPU topology is not known for the machine", check: unverifiedTopologies},
+		{Code: "E0313", Title: "system pool cannot run system pods", check: systemPool, newCluster: true},
+		{Code: "N0330", Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
 	}
-}
-
-// findMachine returns the catalogue's facts of a hardware class's machine with its
-// attached GPUs, and reports whether the catalogue has them.
-func findMachine(h schema.Hardware) (catalog.Machine, bool) {
-	accelerator, count := h.Attached()
-	return catalog.Find(h.Machine, accelerator, count)
 }
 
 // systemPool reports a system pool with accelerators or Arm machines: such nodes are
@@ -121,8 +80,7 @@ func mixedTiers(r *report) {
 // attachedGPUs checks the number of GPUs on machine types whose number can be
 // chosen.
 func attachedGPUs(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, known := catalog.Lookup(h.Machine)
 		if !known || h.GPUs == nil {
 			continue
@@ -167,8 +125,7 @@ func attachedGPUs(r *report) {
 
 // checkTopologies checks that a TPU machine type has a topology that it can form.
 func checkTopologies(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, known := catalog.Lookup(h.Machine)
 		if !known {
 			continue
@@ -190,8 +147,7 @@ func checkTopologies(r *report) {
 
 // unverifiedTopologies reports topologies that no source lists for the machine type.
 func unverifiedTopologies(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, known := catalog.Lookup(h.Machine)
 		if !known || h.Topology == nil {
 			continue
@@ -201,7 +157,7 @@ func unverifiedTopologies(r *report) {
 			r.add(path, fmt.Sprintf("topology %q, with %d chips on %d nodes, is not known for %s", *h.Topology,
 				s.Chips, s.Hosts, m.Type),
 				withHelp("batchwright catalog %s lists the known topologies; if Google offers this one, add %s", m.Type,
-					acceptSource(r.rule.Code, path)))
+					r.accepting(path)))
 		}
 	}
 }
@@ -280,7 +236,7 @@ func unverifiedSSDs(r *report) {
 		if !m.SSDs.Verified() {
 			r.add(path, m.Type+" is not known to take local SSDs",
 				withHelp("remove localSSDs, or choose another machine type; if you know that it takes them, add %s",
-					acceptSource(r.rule.Code, path)))
+					r.accepting(path)))
 		}
 	})
 }
@@ -288,8 +244,7 @@ func unverifiedSSDs(r *report) {
 // eachLocalSSDs calls f for each hardware class that requests local SSDs, with the
 // path of their number.
 func (r *report) eachLocalSSDs(f func(path []string, m catalog.Machine, count int)) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		if m, known := findMachine(h); known && h.LocalSSDs > 0 {
 			f(at("hardware", name, "localSSDs"), m, h.LocalSSDs)
 		}
@@ -303,7 +258,7 @@ func knownRegion(r *report) {
 		if _, known := catalog.LookupRegion(region); known {
 			return
 		}
-		accept := acceptSource(r.rule.Code, path)
+		accept := r.accepting(path)
 		cure := withHelp("check the spelling; if the region exists, add %s", accept)
 		if near := diag.Nearest(region, catalog.Regions()); near != "" {
 			cure = withHelp("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
@@ -342,7 +297,7 @@ func machineZones(r *report) {
 			what, kind = h.GPUs.Type, "accelerator-types"
 		}
 		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
-			`if it is available, add %s`, kind, what, acceptSource(r.rule.Code, at("capacity", c.Name)))
+			`if it is available, add %s`, kind, what, r.accepting(at("capacity", c.Name)))
 		switch {
 		case len(here) == 0:
 			cure = "choose another machine or region, or " + cure
@@ -360,25 +315,6 @@ func regionsOf(zones []string) []string {
 		regions = append(regions, catalog.RegionOf(z))
 	}
 	return slices.Compact(regions)
-}
-
-// unknownZones reports zones of a capacity: each one if the capacity names them, or
-// all of them together at the capacity if they are the platform's zones.
-func (r *report) unknownZones(c ir.Capacity, unknown []string, message string, options ...option) {
-	written := r.Blueprint.Capacity[c.Name].Zones
-	for i, z := range written {
-		if slices.Contains(unknown, z) {
-			r.add(at("capacity", c.Name, "zones", diag.Index(i)), message+strconv.Quote(z), options...)
-		}
-	}
-	if len(written) == 0 {
-		r.addKey(at("capacity", c.Name), message+quoteNames(unknown), options...)
-	}
-}
-
-// withoutNames returns the names that are not in others, in their order.
-func withoutNames(names, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }
 
 func zonesInRegion(r *report) {
@@ -429,8 +365,7 @@ func capacityZones(r *report) {
 }
 
 func bootDisks(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, ok := findMachine(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
 			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
@@ -446,35 +381,8 @@ func bootDisks(r *report) {
 	}
 }
 
-// acceleratorShare compares perAccelerator of some hardware with its machine.
-type acceleratorShare struct {
-	cpu, memory           resource.Quantity // of a node, for each of its accelerators
-	wanted                resource.Quantity // memory that perAccelerator says
-	aboveCPU, aboveMemory bool              // perAccelerator exceeds the node's share
-}
-
-// shareOf compares perAccelerator of some hardware with its machine. It reports
-// false for hardware without perAccelerator or without accelerators, and for an
-// amount that the grammar refuses.
-func shareOf(h schema.Hardware, m catalog.Machine) (acceleratorShare, bool) {
-	if h.PerAccelerator == nil || m.Count == 0 {
-		return acceleratorShare{}, false
-	}
-	wanted, err := resource.ParseQuantity(h.PerAccelerator.Memory)
-	if err != nil {
-		return acceleratorShare{}, false
-	}
-	milli, mib := m.Allocatable()
-	share := amountsOf(milli/int64(m.Count), mib/int64(m.Count))
-	s := acceleratorShare{cpu: share[0].Quantity, memory: share[1].Quantity, wanted: wanted}
-	s.aboveCPU = h.PerAccelerator.CPU > s.cpu.AsApproximateFloat64()
-	s.aboveMemory = wanted.Value()>>20 > s.memory.Value()>>20
-	return s, true
-}
-
 func perAccelerator(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, ok := findMachine(h)
 		if !ok {
 			continue
@@ -488,7 +396,7 @@ func perAccelerator(r *report) {
 			each = fmt.Sprintf("each of its %d accelerators", m.Count)
 		}
 		path := at("hardware", name, "perAccelerator")
-		mostCPU, mostMemory := floorAmount(ir.CPU, s.cpu), floorAmount(ir.Memory, s.memory)
+		mostCPU, mostMemory := fit.Floor(ir.CPU, s.cpu), fit.Floor(ir.Memory, s.memory)
 		memory := ir.PrintAlike(ir.Memory, s.wanted, s.memory)
 		switch {
 		case s.aboveCPU && s.aboveMemory:
@@ -511,8 +419,7 @@ func perAccelerator(r *report) {
 }
 
 func perAcceleratorWithout(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
-		h := r.Blueprint.Hardware[name]
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		if m, ok := findMachine(h); ok && m.Count == 0 && h.PerAccelerator != nil {
 			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
 				withHelp("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of "+

@@ -15,27 +15,15 @@ import (
 
 func identityRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0210", Severity: diag.Error, Title: "role of a team reaches beyond the team",
-			check: wideRoles, fieldwise: true,
-		},
-		{
-			Code: "E0254", Severity: diag.Error, Title: "roles for a service account that belongs to somebody else",
-			check: foreignRoles,
-		},
-		{Code: "E0220", Severity: diag.Error, Title: "service account is used twice", check: sharedAccounts},
-		{
-			Code: "E0221", Severity: diag.Error,
-			Title: "more principals than the project's allow policy can hold", check: checkPrincipals, whole: true,
-		},
-		{
-			Code: "W0222", Severity: diag.Warning,
-			Title: "more service accounts than a project's default quota", check: serviceAccounts, whole: true,
-		},
-		{
-			Code: "E0223", Severity: diag.Error,
-			Title: "more roles than the condition on the build's account can list", check: grantableRoles, whole: true,
-		},
+		{Code: "E0210", Title: "role of a team reaches beyond the team", check: wideRoles, fieldwise: true},
+		{Code: "E0254", Title: "roles for a service account that belongs to somebody else", check: foreignRoles},
+		{Code: "E0220", Title: "service account is used twice", check: sharedAccounts},
+		{Code: "E0221", Title: "more principals than the project's allow policy can hold",
+			check: checkPrincipals, whole: true},
+		{Code: "W0222", Title: "more service accounts than a project's default quota",
+			check: serviceAccounts, whole: true},
+		{Code: "E0223", Title: "more roles than the condition on the build's account can list",
+			check: grantableRoles, whole: true},
 	}
 }
 

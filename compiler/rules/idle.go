@@ -2,9 +2,9 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/schema"
@@ -15,18 +15,12 @@ import (
 
 func idleRules() []Rule {
 	return []Rule{
-		{
-			Code: "W0614", Severity: diag.Warning, Title: "standing nodes that no quota reaches",
-			check: unreachedNodes, whole: true, resolved: true,
-		},
-		{
-			Code: "W0615", Severity: diag.Warning, Title: "part of the quota can never be used",
-			check: unusableQuota, whole: true, resolved: true, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "W0419", Severity: diag.Warning, Title: "tier starts nodes before it uses nodes that are paid anyway",
-			check: standingTriedLate, whole: true, resolved: true, except: schedulers{ir.KAI},
-		},
+		{Code: "W0614", Title: "standing nodes that no quota reaches",
+			check: unreachedNodes, whole: true, resolved: true},
+		{Code: "W0615", Title: "part of the quota can never be used",
+			check: unusableQuota, whole: true, resolved: true, except: schedulers{ir.KAI}},
+		{Code: "W0419", Title: "tier starts nodes before it uses nodes that are paid anyway",
+			check: standingTriedLate, whole: true, resolved: true, except: schedulers{ir.KAI}},
 	}
 }
 
@@ -37,7 +31,7 @@ func idleRules() []Rule {
 func unreachedNodes(r *report) {
 	counts := r.Plan.CountNodes()
 	guarantees := r.guaranteesOf()
-	remainders := r.remainderCapacities()
+	remainders := r.fit.Remainders()
 	for i, c := range r.Plan.Capacities {
 		guaranteed := ir.AmountOf(c.Guaranteed, c.CountedIn())
 		if guaranteed.IsZero() || !hasValidSize(c, r.Blueprint.Capacity[c.Name]) {
@@ -45,13 +39,13 @@ func unreachedNodes(r *report) {
 		}
 		path, paid := standingField(c)
 		if n := counts[i]; n.Reached >= n.Standing {
-			rest := unreachedGPUs(c, n, guaranteed.Value())
+			rest := fit.UnreachedGPUs(c, n)
 			if rest > 0 && !remainders[c.Name] && r.Plan.Scheduler.Facts().QuotaPerCapacity {
 				r.add(path, fmt.Sprintf("capacity %q %s %d GPUs, but all quotas together use at most %d of them",
 					c.Name, paid, guaranteed.Value()+rest, guaranteed.Value()), append(guarantees[c.Name],
 					withLabel("paid whether jobs run or not"),
 					withHelp("give a queue quota for %s; if this is intended, add %s",
-						words.Count(int(rest), "more GPU"), acceptSource(r.rule.Code, path)))...)
+						words.Count(int(rest), "more GPU"), r.accepting(path)))...)
 			}
 			continue
 		}
@@ -64,17 +58,8 @@ func unreachedNodes(r *report) {
 			words.Count(standing, unit), reached), append(guarantees[c.Name],
 			withLabel("paid whether jobs run or not"),
 			withHelp("lower the number to %d, or give a queue quota for %s; if this is intended, add %s", reached,
-				words.Count(standing-reached, "more "+unit), acceptSource(r.rule.Code, path)))...)
+				words.Count(standing-reached, "more "+unit), r.accepting(path)))...)
 	}
-}
-
-// unreachedGPUs returns the number of GPUs of a fixed number of nodes that no quota
-// reaches, although every node is reached.
-func unreachedGPUs(c ir.Capacity, n ir.NodeCount, guaranteed int64) int64 {
-	if !c.HasGPUs() || !c.Static || n.Standing < c.MaxNodes {
-		return 0
-	}
-	return max(0, int64(c.Machine.AcceleratorCount)*int64(c.MaxNodes)-guaranteed)
 }
 
 // hasValidSize reports whether no other rule reports the capacity's number of nodes.
@@ -105,167 +90,117 @@ func standingField(c ir.Capacity) (path []string, verb string) {
 	return at("capacity", c.Name, "minNodes"), "always has at least"
 }
 
-// standingTriedLate reports a tier that starts nodes while equal nodes are paid: nodes
-// that stand, or machines of a reservation. Kueue tries the capacities of a tier in
-// their order. It reports nothing if some queue or workload tries the paid nodes
-// first, because the order can then keep them free for it. Capacities of different
-// hardware are not alternatives to each other, unless a workload runs on the GPUs of
-// both.
-func standingTriedLate(r *report) {
-	t := r.newTriedOrder()
-	late := map[string]map[string]string{} // by tier and paid capacity, the first one that is tried before
-	record := func(tier string, found map[string]string) {
-		if late[tier] == nil {
-			late[tier] = map[string]string{}
-		}
-		order := r.Blueprint.Tiers[tier].Capacity
-		for name, before := range found {
-			known, ok := late[tier][name]
-			if !ok || slices.Index(order, before) < slices.Index(order, known) {
-				late[tier][name] = before
-			}
-		}
-	}
-	for q := range r.Plan.ClusterQueues() {
-		record(q.Tier, t.lateOf(usableFlavors(q), false))
-	}
-	for _, w := range r.Plan.Workloads {
-		t.lateOf(w.Capacities, false)
-	}
-	capacities, pool := capacitiesByName(r.Plan), r.lent()
-	for _, copies := range r.firstCopies() {
-		for _, s := range copies {
-			var order []string // the capacities on which the copy can run
-			for _, f := range r.nodeFits(s, capacities, pool, nothingTaken) {
-				if f.fits() {
-					order = append(order, f.capacity.Name)
-				}
-			}
-			record(s.queue.Tier, t.lateOf(order, true))
-		}
-	}
-	for _, tier := range sortedKeys(late) {
-		for i, name := range r.Blueprint.Tiers[tier].Capacity {
-			before, found := late[tier][name]
-			if !found || t.first[name] {
-				continue
-			}
-			path, paid := at("tiers", tier, "capacity", diag.Index(i)), t.paid[name]
-			r.add(path, fmt.Sprintf("tier %q starts nodes of %q before it uses %q, %s", tier, before, name, paid.why),
-				withRelated(paid.path, "%s", paid.note),
-				withHelp("list %q before %q; if this is intended, add %s", name, before,
-					acceptSource(r.rule.Code, path)))
-		}
-	}
+// unusableQuota reports guarantees and borrowing limits of accelerators that no job can
+// use.
+func unusableQuota(r *report) {
+	quotaRemainders(r)
+	uselessLimits(r)
 }
 
-// newTriedOrder returns a triedOrder of the platform's capacities.
-func (r *report) newTriedOrder() triedOrder {
-	t := triedOrder{paid: map[string]paidNodes{}, started: map[string]ir.Capacity{}, first: map[string]bool{}}
-	for i, n := range r.Plan.CountNodes() {
-		c := r.Plan.Capacities[i]
-		option := c.Option.Facts()
-		switch {
-		case n.Standing > 0 && (c.Static || c.OwnsReservation()):
-			field, _ := standingField(c)
-			t.paid[c.Name] = paidNodes{
-				c, false, field, "for which you pay anyway", "you pay for these nodes in any case",
-			}
-		case c.Static, c.MaxNodes == 0, c.Waiting:
-		case option.TakesReservations():
-			t.paid[c.Name] = paidNodes{
-				c, true, at("capacity", c.Name, "consumption", option.Field),
-				"whose nodes can come from a reservation that is paid anyway",
-				"these nodes come from a reservation if one has machines left",
-			}
-		default:
-			t.started[c.Name] = c
+// quotaRemainders reports guarantees of accelerators of which a part can never be
+// used, even if queues borrow from each other. On TPUs every workload uses whole
+// slices. On GPUs the workloads of the blueprint decide: if the pods of all of them use
+// a multiple of a number, nothing can use the remainder. A team without workloads can
+// run anything, so its pool is not reported. sliceQuota reports single queues on TPUs.
+func quotaRemainders(r *report) {
+	guarantees, refusing := r.guaranteesOf(), r.fit.RefusingCapacities()
+	for _, pool := range r.fit.Pools() {
+		c := pool.Capacity
+		path, related := at("capacity", c.Name), guarantees[c.Name]
+		if pool.Queues == 1 {
+			path, related = pathBelow(queueQuota(pool.Queue, pool.Teams), c.Name), nil
 		}
-	}
-	return t
-}
-
-// usableFlavors returns the capacities on which a queue has quota or can borrow some,
-// in the order in which Kueue tries them.
-func usableFlavors(q *ir.Queue) []string {
-	var names []string
-	for _, f := range q.Flavors {
-		if slices.ContainsFunc(f.Quotas, func(r ir.ResourceQuota) bool { return !r.Nominal.IsZero() || r.Borrows() }) {
-			names = append(names, f.Flavor)
-		}
-	}
-	return names
-}
-
-// triedOrder compares the orders in which capacities are tried.
-type triedOrder struct {
-	paid    map[string]paidNodes   // capacities of nodes or machines that are paid without jobs
-	started map[string]ir.Capacity // capacities whose nodes start, and cost, when jobs need them
-	first   map[string]bool        // paid capacities that something tries first
-}
-
-// paidNodes is a capacity whose nodes or machines are paid without jobs.
-type paidNodes struct {
-	ir.Capacity
-	// ifListed reports whether only nodes at the list price are known to be the worse
-	// choice: nobody knows whether a reservation exists, or who pays for it.
-	ifListed  bool
-	path      []string // field that makes them paid
-	why, note string   // for the message, and for the field
-}
-
-// lateOf returns the paid capacities of an order that come after a capacity of equal
-// nodes which start when jobs need them, with this other capacity. fits reports
-// whether the order is of one workload and holds only capacities on which the workload
-// can run: machines of another size then count as well.
-func (t triedOrder) lateOf(order []string, fits bool) map[string]string {
-	late := map[string]string{}
-	for i, name := range order {
-		c, isPaid := t.paid[name]
-		if !isPaid {
+		// copyFitsQuota reports most of the workloads that a quota refuses.
+		if c.HasGPUs() && !pool.Jobless() && !fit.LacksSize(c) && !refusing[c.Name] &&
+			r.reportShortShare(pool, path) {
 			continue
 		}
-		precedes := func(alike func(a, b ir.Capacity) bool) int {
-			return slices.IndexFunc(order[:i], func(other string) bool {
-				o, starts := t.started[other]
-				return starts && alike(c.Capacity, o) && (!c.ifListed || o.Option.Facts().HasListPrice())
-			})
+		step, cause := pool.RemainderStep(), "every pod of the workloads there uses a multiple of"
+		if step == 0 {
+			continue
 		}
-		equal, alike := precedes(alikeNodes), precedes(alikeFamilies)
-		switch {
-		case equal >= 0:
-			late[name] = order[equal]
-		case alike < 0:
-			t.first[name] = true
-		case fits:
-			late[name] = order[alike]
+		if c.HasTPUs() {
+			cause = "a slice has"
 		}
+		r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because %s %d",
+			pool.Guaranteed%step, pool.Guaranteed, c.CountedIn(), c.Name, cause, step),
+			append(related, withHelp("change the guarantees so that their sum is a multiple of %d; if this is "+
+				"intended, add %s", step, r.accepting(path)))...)
 	}
-	return late
 }
 
-// alikeFamilies reports whether the nodes of either capacity have the same GPUs, in any
-// number, or are machines of one family without accelerators, so that a job whose pods
-// fit both can run on either.
-func alikeFamilies(a, b ir.Capacity) bool {
-	m, n := a.Machine, b.Machine
-	family := a.HasGPUs() || !a.HasAccelerators() && m.Family == n.Family
-	return family && m.Accelerator == n.Accelerator && m.Arm == n.Arm && a.Compact == b.Compact &&
-		a.GPUDirect == b.GPUDirect
-}
-
-// alikeNodes reports whether jobs can run on the nodes of either capacity alike.
-func alikeNodes(a, b ir.Capacity) bool {
-	m, n := a.Machine, b.Machine
-	return m.Type == n.Type && m.Accelerator == n.Accelerator && m.AcceleratorCount == n.AcceleratorCount &&
-		a.LocalSSDs == b.LocalSSDs && a.Compact == b.Compact && a.GPUDirect == b.GPUDirect && sameTopology(m, n)
-}
-
-// sameTopology reports whether two machines belong to TPU slices of the same shape, or
-// to none.
-func sameTopology(a, b ir.Machine) bool {
-	if a.Slice == nil || b.Slice == nil {
-		return a.Slice == b.Slice
+// reportShortShare reports a pool whose cpu or memory runs out before its GPUs, and
+// reports whether it is such a pool. If the nodes have no more either, idleAccelerators
+// reports them.
+func (r *report) reportShortShare(pool *fit.Pool, path []string) bool {
+	short, found := pool.ShortShare()
+	if !found {
+		return false
 	}
-	return a.Slice.Topology == b.Slice.Topology
+	c := pool.Capacity
+	r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because every pod requests more "+
+		"cpu or memory for each GPU than the quota has", short.Unused, pool.Guaranteed, c.CountedIn(), c.Name),
+		append(relatedPods(pool.Templates),
+			withHelp("request at most %s for each GPU, or %s; if this is intended, add %s", printAmounts(short.Share),
+				writePerAccelerator(c, short.Needed), r.accepting(path)))...)
+	return true
+}
+
+// uselessLimits reports limits up to which a queue borrows accelerators, and which are
+// too low for one more pod. On TPUs a workload uses whole slices; on GPUs the workloads
+// of the queue decide. If a team of the queue has no workload there, its jobs can have
+// any size. Other rules report a queue that can borrow nothing, or less than its limit.
+func uselessLimits(r *report) {
+	steps := r.fit.QueueSteps()
+	for _, b := range r.fit.Borrowers() {
+		c := b.Capacity
+		quota, limited := b.Counted()
+		if !limited || !c.HasAccelerators() {
+			continue
+		}
+		step := steps[[2]string{b.Queue.ClusterQueue, c.Name}]
+		cause := "every pod of its workloads there uses a multiple of"
+		own, more := quota.Nominal.Value(), quota.Borrowing.Value()
+		if c.HasTPUs() && c.Machine.Slice != nil {
+			step, cause = int64(c.Machine.Slice.Chips), "a slice has"
+			if own+more < step {
+				continue // sliceQuota reports it
+			}
+		}
+		others := r.fit.LentBy(b, quota)
+		if step < 2 || more > others.Value() || (own+more)/step > own/step {
+			continue
+		}
+		cure, path := "remove borrow", limitOf(b)
+		if enough := step - own%step; enough <= others.Value() {
+			cure = fmt.Sprintf("write borrow: %d, or remove it", enough)
+		}
+		r.add(path, fmt.Sprintf("no job of %s can use the %d %s that it may borrow on %q, because %s %d",
+			ownerOf(b.Queue, b.Teams), more, c.CountedIn(), c.Name, cause, step),
+			withLabel("beside a guarantee of %d", own),
+			withHelp("%s; if this is intended, add %s", cure, r.accepting(path)))
+	}
+}
+
+// standingTriedLate reports a tier that starts nodes while equal nodes are paid: nodes
+// that stand, or machines of a reservation.
+func standingTriedLate(r *report) {
+	tiers := map[string][]string{}
+	for name, t := range r.Blueprint.Tiers {
+		tiers[name] = t.Capacity
+	}
+	for _, late := range r.fit.TriedLate(tiers) {
+		paid, _ := standingField(late.Capacity)
+		why, note := "for which you pay anyway", "you pay for these nodes in any case"
+		if late.Any {
+			paid = at("capacity", late.Name, "consumption", late.Option.Facts().Field)
+			why = "whose nodes can come from a reservation that is paid anyway"
+			note = "these nodes come from a reservation if one has machines left"
+		}
+		path := at("tiers", late.Tier, "capacity", diag.Index(late.Index))
+		r.add(path,
+			fmt.Sprintf("tier %q starts nodes of %q before it uses %q, %s", late.Tier, late.Before, late.Name, why),
+			withRelated(paid, "%s", note),
+			withHelp("list %q before %q; if this is intended, add %s", late.Name, late.Before, r.accepting(path)))
+	}
 }

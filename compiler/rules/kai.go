@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -17,51 +14,21 @@ import (
 
 func kaiRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0721", Severity: diag.Error, Title: "mirror is unavailable for KAI Scheduler",
-			check: mirrorOfKAI, only: ir.KAI,
-		},
-		{
-			Code: "E1001", Severity: diag.Error, Title: "KAI Scheduler with more than one tier", check: oneTier,
-			only: ir.KAI, basic: true,
-		},
-		{
-			Code: "E1002", Severity: diag.Error, Title: "field is unavailable with KAI Scheduler", check: noEquivalent,
-			only: ir.KAI,
-		},
-		{
-			Code: "E1003", Severity: diag.Error, Title: "KAI Scheduler does not order capacities",
-			check: reportUnordered, only: ir.KAI, resolved: true, Acceptable: true,
-		},
-		{
-			Code: "W1004", Severity: diag.Warning,
-			Title: "KAI Scheduler counts the GPUs of different capacities together",
-			check: countedTogether, only: ir.KAI, resolved: true,
-		},
-		{
-			Code: "E1005", Severity: diag.Error, Title: "KAI Scheduler does not count the quota",
-			check: reportUncounted, only: ir.KAI, resolved: true, Acceptable: true,
-		},
-		{
-			Code: "E1006", Severity: diag.Error, Title: "priority of a queue without KAI Scheduler",
-			check: queuePriorities, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E1007", Severity: diag.Error, Title: "wrong value for a PriorityClass of KAI Scheduler",
-			check: ownClasses, only: ir.KAI,
-		},
-		{
-			Code: "E1008", Severity: diag.Error, Title: "two queues of KAI Scheduler have the same name",
-			check: queueNames, only: ir.KAI,
-		},
-		{
-			Code: "W1009", Severity: diag.Warning, Title: "nodes start for jobs that wait for quota", check: idleNodes,
-			only: ir.KAI,
-		},
-		{
-			Code: "E1063", Severity: diag.Error, Title: "GitOps is unavailable with KAI Scheduler",
-			check: reportGitOpsWithKAI, only: ir.KAI,
-		},
+		{Code: "E0721", Title: "mirror is unavailable for KAI Scheduler", check: mirrorOfKAI, only: ir.KAI},
+		{Code: "E1001", Title: "KAI Scheduler with more than one tier", check: oneTier, only: ir.KAI, basic: true},
+		{Code: "E1002", Title: "field is unavailable with KAI Scheduler", check: noEquivalent, only: ir.KAI},
+		{Code: "E1003", Title: "KAI Scheduler does not order capacities",
+			check: reportUnordered, only: ir.KAI, resolved: true, Acceptable: true},
+		{Code: "W1004", Title: "KAI Scheduler counts the GPUs of different capacities together",
+			check: countedTogether, only: ir.KAI, resolved: true},
+		{Code: "E1005", Title: "KAI Scheduler does not count the quota",
+			check: reportUncounted, only: ir.KAI, resolved: true, Acceptable: true},
+		{Code: "E1006", Title: "priority of a queue without KAI Scheduler",
+			check: queuePriorities, except: schedulers{ir.KAI}},
+		{Code: "E1007", Title: "wrong value for a PriorityClass of KAI Scheduler", check: ownClasses, only: ir.KAI},
+		{Code: "E1008", Title: "two queues of KAI Scheduler have the same name", check: queueNames, only: ir.KAI},
+		{Code: "W1009", Title: "nodes start for jobs that wait for quota", check: idleNodes, only: ir.KAI},
+		{Code: "E1063", Title: "GitOps is unavailable with KAI Scheduler", check: reportGitOpsWithKAI, only: ir.KAI},
 	}
 }
 
@@ -120,8 +87,7 @@ func (r *report) noQueueSettings() {
 func noEquivalent(r *report) {
 	b, facts := r.Blueprint, r.Plan.Scheduler.Facts()
 	r.noQueueSettings()
-	for _, name := range sortedKeys(b.Tiers) {
-		t := b.Tiers[name]
+	for name, t := range sorted(b.Tiers) {
 		if t.Shared != nil {
 			r.addKey(at("tiers", name, "shared"),
 				"field shared is unavailable with KAI Scheduler, where every team has its own queue",
@@ -207,9 +173,8 @@ func reportUnordered(r *report) {
 // gpuCapacities returns the capacities of a tier that have GPUs, in the tier's
 // order.
 func (r *report) gpuCapacities(tier string) []string {
-	capacities := capacitiesByName(r.Plan)
 	return slices.DeleteFunc(slices.Clone(r.Blueprint.Tiers[tier].Capacity), func(name string) bool {
-		return !capacities[name].HasGPUs()
+		return !r.fit.Named[name].HasGPUs()
 	})
 }
 
@@ -226,12 +191,11 @@ func countedTogether(r *report) {
 // reportUncounted reports capacities without GPUs of which a team has quota: KAI
 // Scheduler's queues limit only GPUs, and leave everything else unlimited.
 func reportUncounted(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	reported := map[string]bool{} // one mistake, however many teams
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
 		for _, tier := range sortedKeys(r.Blueprint.Teams[name].Quota) {
 			for _, c := range sortedKeys(r.Blueprint.Teams[name].Quota[tier]) {
-				if capacity, known := capacities[c]; !known || capacity.Machine.VCPUs == 0 || capacity.HasGPUs() ||
+				if capacity, known := r.fit.Named[c]; !known || capacity.Machine.VCPUs == 0 || capacity.HasGPUs() ||
 					reported[c] {
 					continue
 				}
@@ -240,7 +204,7 @@ func reportUncounted(r *report) {
 					c),
 					withRelated(at("teams", name, "quota", tier, c), "the quota"),
 					withHelp("remove the quota; if every team may use all of the capacity, add %s",
-						acceptSource(r.rule.Code, at("capacity", c))))
+						r.accepting(at("capacity", c))))
 			}
 		}
 	}
@@ -274,8 +238,7 @@ func queuePriorities(r *report) {
 
 func ownClasses(r *report) {
 	facts := r.Plan.Scheduler.Facts()
-	for _, tier := range sortedKeys(r.Blueprint.Tiers) {
-		t := r.Blueprint.Tiers[tier]
+	for tier, t := range sorted(r.Blueprint.Tiers) {
 		for _, class := range t.PriorityClasses(tier) {
 			value, own := facts.ClassValue(class.Name)
 			if !own || value == class.Value {
@@ -323,46 +286,9 @@ func idleNodes(r *report) {
 			r.addKey(at("capacity", c.Name, "maxNodes"),
 				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
 				withHelp("set nodes for a fixed number; if unused nodes are acceptable, add %s",
-					acceptSource(r.rule.Code, at("capacity", c.Name))))
+					r.accepting(at("capacity", c.Name))))
 		}
 	}
-}
-
-// canStart reports whether a copy of a workload can ever start: all its GPUs must
-// be available at the same time, within the limit of its queue in KAI Scheduler and
-// within the platform's total. If not, short says what is missing. A capacity
-// without nodes or without a valid size counts as startable.
-func canStart(p *ir.Platform, s submission, capacities map[string]ir.Capacity) (short []string, ok bool) {
-	var most, all resource.Quantity
-	unlimited := false
-	for _, f := range s.queue.Flavors {
-		for _, q := range f.Quotas {
-			if q.Resource != ir.GPU {
-				continue
-			}
-			most.Add(q.Nominal)
-			if p.NonPreemptible(s.workload.PriorityClass) {
-				continue // a non-preemptible job never gets more than the guarantee
-			}
-			unlimited = unlimited || q.BorrowsAll
-			if q.Borrowing != nil {
-				most.Add(*q.Borrowing)
-			}
-		}
-	}
-	for _, name := range s.workload.Capacities {
-		c := capacities[name]
-		if c.Emptied() || lacksSize(c) {
-			return nil, true
-		}
-		all.Add(*resource.NewQuantity(int64(c.MaxNodes*c.Machine.AcceleratorCount), resource.DecimalSI))
-	}
-	if unlimited || all.Cmp(most) < 0 {
-		most = all
-	}
-	gpus := slices.DeleteFunc(slices.Clone(s.workload.Requests), func(a ir.Amount) bool { return a.Resource != ir.GPU })
-	lack, ok := fitsAmounts(gpus, int64(s.workload.Pods), func(string) (resource.Quantity, bool) { return most, true })
-	return []string{lack}, ok
 }
 
 // mirrorOfKAI reports a mirror for a platform with KAI Scheduler. Its operator installs

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -20,20 +19,11 @@ import (
 
 func labelRules() []Rule {
 	return []Rule{
-		{Code: "E0250", Severity: diag.Error, Title: "key of a label is invalid", check: labelKeys, fieldwise: true},
-		{
-			Code: "E0251", Severity: diag.Error, Title: "value of a label is invalid",
-			check: labelValues, fieldwise: true,
-		},
-		{
-			Code: "E0252", Severity: diag.Error, Title: "key of a label is reserved",
-			check: reservedLabels, fieldwise: true,
-		},
-		{Code: "E0253", Severity: diag.Error, Title: "too many labels", check: labelCount},
-		{
-			Code: "E0255", Severity: diag.Error, Title: "label of a namespace has two values",
-			check: selectedLabels, resolved: true,
-		},
+		{Code: "E0250", Title: "key of a label is invalid", check: labelKeys, fieldwise: true},
+		{Code: "E0251", Title: "value of a label is invalid", check: labelValues, fieldwise: true},
+		{Code: "E0252", Title: "key of a label is reserved", check: reservedLabels, fieldwise: true},
+		{Code: "E0253", Title: "too many labels", check: labelCount},
+		{Code: "E0255", Title: "label of a namespace has two values", check: selectedLabels, resolved: true},
 	}
 }
 
@@ -82,8 +72,7 @@ func labelKeys(r *report) {
 
 func labelValues(r *report) {
 	r.eachLabels(func(path []string, labels map[string]string) {
-		for _, key := range sortedKeys(labels) {
-			value := labels[key]
+		for key, value := range sorted(labels) {
 			if labelValue.MatchString(value) && len(value) <= maxLabelLength {
 				continue
 			}

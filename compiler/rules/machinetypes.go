@@ -106,14 +106,3 @@ func (r *report) wantMachineWith(path []string, name string, accelerators []stri
 	r.add(path, fmt.Sprintf("%q is %s, not a machine type", name, what),
 		withChoices(len(types), quoteNames(types)), withHelp("%s", cure))
 }
-
-// meantAccelerator returns the known accelerator type that a name means, or else the
-// nearest one, or "".
-func meantAccelerator(name string, known []string) string {
-	for _, a := range catalog.AcceleratorsNamed(name) {
-		if slices.Contains(known, a) {
-			return a
-		}
-	}
-	return diag.Nearest(name, known)
-}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -15,14 +14,12 @@ import (
 
 func maintenanceRules() []Rule {
 	return []Rule{
-		{Code: "E0706", newCluster: true, Severity: diag.Error, check: maintenanceTime,
-			Title: "maintenance window is too short"},
-		{Code: "E1013", newCluster: true, Severity: diag.Error, check: exclusionLimits,
-			Title: "invalid maintenance exclusion"},
-		{Code: "E1014", Severity: diag.Error, check: upgradesOfOwnPools,
-			Title: "field upgrades is unavailable for nodes that GKE creates or never upgrades"},
-		{Code: "W1015", newCluster: true, Severity: diag.Warning, check: runsBeyondWindows, resolved: true,
-			Title: "run can be longer than the time between maintenance windows"},
+		{Code: "E0706", Title: "maintenance window is too short", check: maintenanceTime, newCluster: true},
+		{Code: "E1013", Title: "invalid maintenance exclusion", check: exclusionLimits, newCluster: true},
+		{Code: "E1014", Title: "field upgrades is unavailable for nodes that GKE creates or never upgrades",
+			check: upgradesOfOwnPools},
+		{Code: "W1015", Title: "run can be longer than the time between maintenance windows",
+			check: runsBeyondWindows, newCluster: true, resolved: true},
 	}
 }
 
@@ -175,14 +172,12 @@ func upgradesOfOwnPools(r *report) {
 // Such a run always meets a window, and the upgrade of a node ends its pods.
 func runsBeyondWindows(r *report) {
 	between := timeBetweenWindows(r.Plan.Cluster.Maintenance)
-	capacities := capacitiesByName(r.Plan)
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		if w.MaxRunSeconds == nil || time.Duration(*w.MaxRunSeconds)*time.Second <= between {
 			continue
 		}
-		for _, capacity := range r.runsOn(w, capacities) {
-			c, known := capacities[capacity]
+		for _, capacity := range r.runsOn(w) {
+			c, known := r.fit.Named[capacity]
 			if !known || c.Option.Facts().ShortLived || c.KeepsVersion {
 				continue
 			}
@@ -190,7 +185,7 @@ func runsBeyondWindows(r *report) {
 				"or remove days from the maintenance window", capacity)
 			if !c.OwnsPools() {
 				cure = "remove days from the maintenance window; or save checkpoints, and add " +
-					acceptSource(r.rule.Code, at("workloads", name))
+					r.accepting(at("workloads", name))
 			}
 			most := int(between.Seconds())
 			r.add(at("workloads", name, "maxRunSeconds"),

@@ -12,23 +12,11 @@ import (
 
 func memberRules() []Rule {
 	return []Rule{
-		{Code: "E0209", Severity: diag.Error, Title: "team group without cluster.securityGroup", check: securityGroup},
-		{
-			Code: "E0226", Severity: diag.Error, Title: "group of a team is not a Google group",
-			check: teamGroups, fieldwise: true,
-		},
-		{
-			Code: "E0227", Severity: diag.Error, Title: "member of a team is an account of another kind",
-			check: memberKinds, fieldwise: true,
-		},
-		{
-			Code: "E0228", Severity: diag.Error, Title: "service account of the platform is a member of a team",
-			check: platformMembers,
-		},
-		{
-			Code: "E0229", Severity: diag.Error, Title: "member is listed twice, or in two spellings",
-			check: repeatedMembers,
-		},
+		{Code: "E0209", Title: "team group without cluster.securityGroup", check: securityGroup},
+		{Code: "E0226", Title: "group of a team is not a Google group", check: teamGroups, fieldwise: true},
+		{Code: "E0227", Title: "member of a team is an account of another kind", check: memberKinds, fieldwise: true},
+		{Code: "E0228", Title: "service account of the platform is a member of a team", check: platformMembers},
+		{Code: "E0229", Title: "member is listed twice, or in two spellings", check: repeatedMembers},
 	}
 }
 

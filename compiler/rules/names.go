@@ -17,81 +17,18 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0201", Severity: diag.Error, Title: "undefined name",
-			check: checkReferences, basic: true, fieldwise: true,
-		},
-		{
-			Code: "E0202", Severity: diag.Error, Title: "quota on a capacity that its tier does not use",
-			check: quotaOutsideTier, basic: true, fieldwise: true,
-		},
-		{
-			Code: "W0203", Severity: diag.Warning, Title: "unused definition", check: reportUnused,
-			whole: true, resolved: true,
-		},
-		{Code: "E0204", Severity: diag.Error, Title: "cohorts form a cycle", check: cohortCircle},
-		{Code: "E0205", Severity: diag.Error, Title: "namespace is reserved or already used", check: checkNamespaces},
-		{Code: "E0206", Severity: diag.Error, Title: "derived name is too long", check: derivedNames},
-		{Code: "E0207", Severity: diag.Error, Title: "derived name is not unique", check: checkCollisions},
-		{
-			Code: "W0208", Severity: diag.Warning, Title: "instances of two node pools have the same name prefix",
-			check: poolPrefixes, whole: true,
-		},
-		{
-			Code: "E0213", Severity: diag.Error, Title: "nodesListBucket without a bucket",
-			check: listedBuckets,
-		},
+		{Code: "E0201", Title: "undefined name", check: checkReferences, basic: true, fieldwise: true},
+		{Code: "E0202", Title: "quota on a capacity that its tier does not use",
+			check: quotaOutsideTier, basic: true, fieldwise: true},
+		{Code: "W0203", Title: "unused definition", check: reportUnused, whole: true, resolved: true},
+		{Code: "E0204", Title: "cohorts form a cycle", check: cohortCircle},
+		{Code: "E0205", Title: "namespace is reserved or already used", check: checkNamespaces},
+		{Code: "E0206", Title: "derived name is too long", check: derivedNames},
+		{Code: "E0207", Title: "derived name is not unique", check: checkCollisions},
+		{Code: "W0208", Title: "instances of two node pools have the same name prefix",
+			check: poolPrefixes, whole: true},
+		{Code: "E0213", Title: "nodesListBucket without a bucket", check: listedBuckets},
 	}
-}
-
-// resolveName reports a reference whose name is not in known, which must be sorted.
-func (r *report) resolveName(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name) {
-		message, options := r.describeDangling(kind, name, known)
-		r.add(path, message, options...)
-	}
-}
-
-// resolveKey does the same as resolveName for a reference that is the name of a field.
-func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name) {
-		message, options := r.describeDangling(kind, name, known)
-		r.addKey(path, message, options...)
-	}
-}
-
-func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
-	options := []option{
-		withChoices(len(known), quoteNames(known)),
-		withHelp("define %s %q, or choose another name", kind, name),
-	}
-	message := fmt.Sprintf("there is no %s named %q", kind, name)
-	if part, tier, ok := strings.Cut(kind, " of tier "); ok {
-		options[1] = withHelp("add it to tier %q, or choose another name", tier)
-		message = fmt.Sprintf("tier %q does not use capacity %q", tier, name)
-		if part == "priority" {
-			message = fmt.Sprintf("tier %q has no priority named %q", tier, name)
-		}
-	}
-	if len(known) == 0 {
-		options[0] = withLabel("no %s is defined", kind)
-	}
-	if near := r.nearestName(name, known); near != "" {
-		options[1] = withHelp("did you mean %q?", near)
-	}
-	return message, options
-}
-
-// isMisnamed reports whether a name probably refers to an entity whose own name is
-// invalid, which is the mistake.
-func (r *report) isMisnamed(name string) bool {
-	return len(r.Misnamed) > 0 && r.guesses < maxGuesses && r.nearestName(name, sortedKeys(r.Misnamed)) != ""
-}
-
-// hasName reports whether sorted contains name.
-func hasName(sorted []string, name string) bool {
-	_, ok := slices.BinarySearch(sorted, name)
-	return ok
 }
 
 func checkReferences(r *report) {
@@ -131,8 +68,7 @@ func checkReferences(r *report) {
 			r.resolveKey(at("teams", name, "queues", tier), "tier", tier, tiers)
 		}
 	}
-	for _, name := range sortedKeys(b.Workloads) {
-		w := b.Workloads[name]
+	for name, w := range sorted(b.Workloads) {
 		r.resolveName(at("workloads", name, "tier"), "tier", w.Tier, tiers)
 		for i, t := range w.Teams {
 			r.resolveName(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
@@ -165,18 +101,6 @@ func quotaOutsideTier(r *report) {
 			check(at("tiers", tier, "shared", "quota"), tier, shared.Quota)
 		}
 	}
-}
-
-// capacitiesOf returns the capacities of a tier, sorted. ok is false if the tier's
-// capacities are not known.
-func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
-	b := r.Blueprint
-	t := b.Tiers[tier] // a tier cannot be empty
-	if len(t.Capacity) == 0 ||
-		slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
-		return nil, false
-	}
-	return slices.Sorted(slices.Values(t.Capacity)), true
 }
 
 func reportUnused(r *report) {
@@ -528,8 +452,8 @@ func poolPrefixes(r *report) {
 }
 
 func listedBuckets(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		if t := r.Blueprint.Teams[name]; t.NodesListBucket && !t.Bucket {
+	for name, t := range sorted(r.Blueprint.Teams) {
+		if t.NodesListBucket && !t.Bucket {
 			r.add(at("teams", name, "nodesListBucket"),
 				fmt.Sprintf("team %q has no bucket for nodes to list", name),
 				withHelp("set bucket: true, or remove nodesListBucket"))

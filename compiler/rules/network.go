@@ -17,30 +17,15 @@ import (
 
 func networkRules() []Rule {
 	return []Rule{
-		{Code: "E0701", Severity: diag.Error, Title: "address range is not private", check: privateRanges},
-		{
-			Code: "W0321", Severity: diag.Warning, Title: "address range is not verified for this use",
-			check: unverifiedRanges,
-		},
-		{Code: "E0702", Severity: diag.Error, Title: "address ranges overlap", check: overlappingRanges},
-		{Code: "E0703", Severity: diag.Error, Title: "address range has the wrong size", check: rangeSizes},
-		{
-			Code: "E0704", Severity: diag.Error, Title: "invalid address range", check: authorizedRanges,
-			newCluster: true,
-		},
-		{
-			Code: "W0705", newCluster: true, Severity: diag.Warning, Title: "the control plane is open to the internet",
-			check: openControlPlane, whole: true,
-		},
-		{
-			Code: "E0708", Severity: diag.Error, Title: "accelerator limit of auto-provisioning is invalid",
-			check: autoProvisioningLimits,
-		},
-		{
-			Code: "N0709", Severity: diag.Note,
-			Title: "auto-provisioning limit is below the guarantees", check: clusterLimits,
-			whole: true,
-		},
+		{Code: "E0701", Title: "address range is not private", check: privateRanges},
+		{Code: "W0321", Title: "address range is not verified for this use", check: unverifiedRanges},
+		{Code: "E0702", Title: "address ranges overlap", check: overlappingRanges},
+		{Code: "E0703", Title: "address range has the wrong size", check: rangeSizes},
+		{Code: "E0704", Title: "invalid address range", check: authorizedRanges, newCluster: true},
+		{Code: "W0705", Title: "the control plane is open to the internet",
+			check: openControlPlane, newCluster: true, whole: true},
+		{Code: "E0708", Title: "accelerator limit of auto-provisioning is invalid", check: autoProvisioningLimits},
+		{Code: "N0709", Title: "auto-provisioning limit is below the guarantees", check: clusterLimits, whole: true},
 	}
 }
 
@@ -176,7 +161,7 @@ func unverifiedRanges(r *report) {
 				n.field),
 				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
 				withHelp("choose such a range; if you know that the reserved range works, add %s",
-					acceptSource(r.rule.Code, path)))
+					r.accepting(path)))
 		}
 	}
 }
@@ -435,23 +420,20 @@ func clusterLimits(r *report) {
 	if !r.Plan.AutoProvisioning.Create {
 		return
 	}
-	maxCPU, maxMemoryGiB := r.writtenLimits()
 	for _, l := range []struct {
-		field, what string
-		need        int
-		most        *int
-		perNode     func(ir.Machine) float64
-	}{
-		{"maxCPU", "vCPUs", r.Plan.Demand.VCPUs, maxCPU, machineCPUs},
-		{"maxMemoryGiB", "GiB of memory", r.Plan.Demand.MemoryGiB, maxMemoryGiB, machineMemory},
-	} {
+		resource string
+		need     int
+	}{{ir.CPU, r.Plan.Demand.VCPUs}, {ir.Memory, r.Plan.Demand.MemoryGiB}} {
+		most := r.writtenLimit(l.resource)
 		// noRoomForNodes reports limits with which no node starts
-		if l.most != nil && l.need > *l.most && r.smallestLimit(l.perNode).amount <= float64(*l.most) {
-			r.add(r.limitPath(l.field),
-				fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need,
-					l.what, *l.most),
-				withLabel("want at least %d to keep all guarantees at once", l.need),
-				withHelp("%s", r.raiseLimit()))
+		if most == nil || l.need <= *most || r.fit.SmallestLimit(l.resource).Amount > float64(*most) {
+			continue
 		}
+		field, what := limitOn(l.resource)
+		r.add(r.limitPath(field),
+			fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need, what,
+				*most),
+			withLabel("want at least %d to keep all guarantees at once", l.need),
+			withHelp("%s", r.raiseLimit()))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -14,22 +13,11 @@ import (
 
 func nodeRules() []Rule {
 	return []Rule{
-		{
-			Code: "W0725", Severity: diag.Warning, Title: "nothing installs a GPU driver", check: noDriver,
-			resolved: true,
-		},
-		{
-			Code: "W0726", Severity: diag.Warning, Title: "more nodes in a zone than a node pool may have",
-			check: nodesOfZone, resolved: true,
-		},
-		{
-			Code: "W0727", Severity: diag.Warning, Title: "boot disk is too small for GPU images",
-			check: smallDisks, resolved: true,
-		},
-		{
-			Code: "W0728", Severity: diag.Warning, Title: "workload on several GPU nodes without GPUDirect",
-			check: unusedGPUDirect, resolved: true,
-		},
+		{Code: "W0725", Title: "nothing installs a GPU driver", check: noDriver, resolved: true},
+		{Code: "W0726", Title: "more nodes in a zone than a node pool may have", check: nodesOfZone, resolved: true},
+		{Code: "W0727", Title: "boot disk is too small for GPU images", check: smallDisks, resolved: true},
+		{Code: "W0728", Title: "workload on several GPU nodes without GPUDirect",
+			check: unusedGPUDirect, resolved: true},
 	}
 }
 
@@ -45,7 +33,7 @@ func noDriver(r *report) {
 		r.add(path,
 			fmt.Sprintf("nodes of capacity %q get no GPU driver from GKE, and the folder installs none", c.Name),
 			withRelated(at("capacity", c.Name), "the capacity"),
-			withHelp("remove gpuDriver; if you install the driver yourself, add %s", acceptSource(r.rule.Code, path)))
+			withHelp("remove gpuDriver; if you install the driver yourself, add %s", r.accepting(path)))
 	})
 }
 
@@ -64,7 +52,7 @@ func nodesOfZone(r *report) {
 		}
 		path := at("capacity", c.Name, field)
 		cure := fmt.Sprintf("lower %s, or divide the nodes into several capacities; if GKE allows more, add %s", field,
-			acceptSource(r.rule.Code, path))
+			r.accepting(path))
 		r.add(path, fmt.Sprintf("capacity %q can have %d nodes in %s, but GKE allows %d nodes of a node pool in a zone",
 			c.Name, c.MaxNodes, words.Count(len(c.Zones), "zone"), most),
 			withLabel("want %d or less", most*len(c.Zones)), withHelp("%s", cure))
@@ -102,7 +90,7 @@ func smallDisks(r *report) {
 			c.DiskSizeGiB, space, imagesGiB),
 			withLabel("want %d or more", enough),
 			withHelp("remove sizeGiB: the default is 100 GiB; if the images are small, add %s",
-				acceptSource(r.rule.Code, path)))
+				r.accepting(path)))
 	})
 }
 
@@ -112,7 +100,6 @@ func smallDisks(r *report) {
 // which gpuDirect is the whole cure. Source:
 // GKE documentation, "Maximize GPU network bandwidth in Standard mode clusters".
 func unusedGPUDirect(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	for _, w := range r.Plan.Workloads {
 		in := r.Blueprint.Workloads[w.Template]
 		if w.Pods < 2 || !exchangesData(in) || in.HostNetwork || len(w.Capacities) == 0 {
@@ -120,12 +107,12 @@ func unusedGPUDirect(r *report) {
 		}
 		transport := ""
 		for i, name := range w.Capacities {
-			direct := availableGPUDirect(r, capacities[name], in.PerPod.Accelerators)
+			direct := availableGPUDirect(r, r.fit.Named[name], in.PerPod.Accelerators)
 			if i == 0 {
 				transport = direct
 			}
 			// unconnectedPods reports capacities of which only some have the networks
-			if direct != transport || capacities[name].GPUDirect != "" {
+			if direct != transport || r.fit.Named[name].GPUDirect != "" {
 				transport = ""
 				break
 			}
@@ -134,7 +121,7 @@ func unusedGPUDirect(r *report) {
 			continue
 		}
 		for _, name := range w.Capacities {
-			c := capacities[name]
+			c := r.fit.Named[name]
 			path, zone := at("hardware", c.Hardware), ""
 			if transport == string(ir.RDMA) && len(c.Zones) > 1 {
 				zone = " and one zone for the capacity"
@@ -143,7 +130,7 @@ func unusedGPUDirect(r *report) {
 				"because gpuDirect is not set", c.Machine.Type),
 				withRelated(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
 				withHelp("write hardware: %q: gpuDirect: true%s; if TCP is fast enough, add %s", c.Hardware, zone,
-					acceptSource(r.rule.Code, path)))
+					r.accepting(path)))
 		}
 	}
 }

@@ -118,23 +118,15 @@ func demands() []demand {
 
 func organisationRules() []Rule {
 	rules := []Rule{
-		{
-			Code: "E1039", Severity: diag.Error, Title: "organisation policy refuses what the platform needs",
-			check: exemptions, Acceptable: true, whole: true,
-		},
-		{
-			Code: "N1040", Severity: diag.Note, Title: "organisation policy that its name alone does not decide",
-			check: policyValues,
-		},
-		{
-			Code: "W1041", Severity: diag.Warning, Title: "name of a constraint resembles another one",
-			check: misspeltConstraints,
-		},
-		{Code: "N1042", Severity: diag.Note, Title: "constraint is unknown", check: unknownConstraints},
+		{Code: "E1039", Title: "organisation policy refuses what the platform needs",
+			check: exemptions, Acceptable: true, whole: true},
+		{Code: "N1040", Title: "organisation policy that its name alone does not decide", check: policyValues},
+		{Code: "W1041", Title: "name of a constraint resembles another one", check: misspeltConstraints},
+		{Code: "N1042", Title: "constraint is unknown", check: unknownConstraints},
 	}
 	for _, d := range demands() {
 		rules = append(rules, Rule{
-			Code: d.code, Severity: diag.Error, Title: d.title, Acceptable: true,
+			Code: d.code, Title: d.title, Acceptable: true,
 			check: func(r *report) { r.checkDemand(d) },
 		})
 	}

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -16,11 +15,8 @@ import (
 
 func placeRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0314", Severity: diag.Error, Title: "zone does not exist", Acceptable: true,
-			check: existingZones,
-		},
-		{Code: "W0320", Severity: diag.Warning, Title: "unknown AI zone", check: existingAIZones},
+		{Code: "E0314", Title: "zone does not exist", check: existingZones, Acceptable: true},
+		{Code: "W0320", Title: "unknown AI zone", check: existingAIZones},
 	}
 }
 
@@ -55,31 +51,6 @@ func (r *report) checkZones(ai bool) {
 		r.add(path, fmt.Sprintf("region %q %s %q", region.Region, what, zone),
 			withChoices(len(alike), quoteNames(alike)),
 			withHelp("choose a zone of the region; if gcloud compute zones list shows %q, add %s", zone,
-				acceptSource(r.rule.Code, path)))
+				r.accepting(path)))
 	}
-}
-
-// missingZone reports whether the catalogue knows the zone's region, but not the
-// zone.
-func missingZone(zone string) bool {
-	region, known := catalog.LookupRegion(catalog.RegionOf(zone))
-	return known && !slices.Contains(region.Zones, zone)
-}
-
-// foreignZone reports whether another rule reports the zone: it is in another region
-// than the platform or not one of its zones, it does not exist, or its region is
-// unknown.
-func (r *report) foreignZone(zone string) bool {
-	_, known := catalog.LookupRegion(r.Plan.Region)
-	return !known || !strings.HasPrefix(zone, r.Plan.Region+"-") || missingZone(zone) ||
-		!slices.Contains(r.Blueprint.Zones, zone)
-}
-
-// someZone returns the name of a zone of a region. If the catalogue does not know
-// the region, it returns the likeliest name.
-func someZone(name string) string {
-	if region, known := catalog.LookupRegion(name); known {
-		return region.Zones[0]
-	}
-	return name + "-a"
 }

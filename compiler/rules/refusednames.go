@@ -13,26 +13,11 @@ import (
 
 func refusedNameRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0224", Severity: diag.Error, Title: "bucket of a team is the bucket of the build",
-			check: stateBuckets,
-		},
-		{
-			Code: "E0225", Severity: diag.Error, Title: "Cloud Storage refuses the name of a bucket",
-			check: refusedBuckets,
-		},
-		{
-			Code: "W0230", Severity: diag.Warning, Title: "VPC network has the name of the project's default network",
-			check: defaultNetwork,
-		},
-		{
-			Code: "W0231", Severity: diag.Warning, Title: "name of a bucket resembles \"google\"",
-			check: doubtfulBuckets,
-		},
-		{
-			Code: "W1019", Severity: diag.Warning, Title: "notification channel of another project",
-			check: channelProjects,
-		},
+		{Code: "E0224", Title: "bucket of a team is the bucket of the build", check: stateBuckets},
+		{Code: "E0225", Title: "Cloud Storage refuses the name of a bucket", check: refusedBuckets},
+		{Code: "W0230", Title: "VPC network has the name of the project's default network", check: defaultNetwork},
+		{Code: "W0231", Title: "name of a bucket resembles \"google\"", check: doubtfulBuckets},
+		{Code: "W1019", Title: "notification channel of another project", check: channelProjects},
 	}
 }
 
@@ -111,7 +96,7 @@ func (r *report) bucketNames(find func(text string, start bool) string, say func
 	accept string) {
 	tell := func(add func([]string, string, ...option), path []string, bucket, part, cure string) {
 		if accept != "" {
-			cure += fmt.Sprintf(accept, acceptSource(r.rule.Code, path))
+			cure += fmt.Sprintf(accept, r.accepting(path))
 		}
 		add(path, say(bucket, part), withHelp("%s", cure))
 	}
@@ -155,7 +140,7 @@ func defaultNetwork(r *report) {
 		r.add(at("name"),
 			fmt.Sprintf("the VPC network would be named %q, but most projects have a network of this name", existing),
 			withHelp("rename the platform; if the project does not have it, add %s",
-				acceptSource(r.rule.Code, at("name"))))
+				r.accepting(at("name"))))
 	}
 }
 
@@ -171,6 +156,6 @@ func channelProjects(r *report) {
 		r.add(path, fmt.Sprintf("notification channel %s is in project %q, but the alerts are in project %q", id,
 			project, r.Plan.Project),
 			withHelp("create the channel in project %q and name it here; if this channel works, add %s",
-				r.Plan.Project, acceptSource(r.rule.Code, path)))
+				r.Plan.Project, r.accepting(path)))
 	}
 }

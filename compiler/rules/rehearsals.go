@@ -16,105 +16,21 @@ import (
 
 func rehearsalRules() []Rule {
 	return []Rule{
-		{Code: "E0880", Severity: diag.Error, Title: "name of a rehearsal is reserved", check: rehearsalNames},
-		{Code: "E0881", Severity: diag.Error, Title: "duration of a rehearsal is too long", check: longDurations},
-		{Code: "E0882", Severity: diag.Error, Title: "times of a rehearsal are in the wrong order", check: timeOrder},
-		{
-			Code: "E0883", Severity: diag.Error, Title: "periods of a rehearsal overlap on one capacity",
-			check: overlappingLimits,
-		},
-		{
-			Code: "E0884", Severity: diag.Error, Title: "random arrivals without a mean time between them",
-			check: randomArrivals,
-		},
-		{
-			Code: "E0885", Severity: diag.Error, Title: "team of an arrival does not submit the workload",
-			check: arrivingTeams, whole: true, resolved: true,
-		},
-		{
-			Code: "E0886", Severity: diag.Error, Title: "rehearsal has too many jobs", check: rehearsalSizes,
-			whole: true, resolved: true,
-		},
-		{
-			Code: "E0887", Severity: diag.Error, Title: "expectation of a rehearsal cannot be checked",
-			check: incompleteExpectations,
-		},
-		{
-			Code: "W0888", Severity: diag.Warning, Title: "expectation of a rehearsal is about no job",
-			check: idleExpectations, whole: true, resolved: true,
-		},
-		{
-			Code: "W0889", Severity: diag.Warning, Title: "jobs arrive after the end of the rehearsal",
-			check: lateArrivals,
-		},
-		{
-			Code: "W0890", Severity: diag.Warning, Title: "period has no effect in the rehearsal",
-			check: idlePeriods, whole: true, resolved: true,
-		},
+		{Code: "E0880", Title: "name of a rehearsal is reserved", check: rehearsalNames},
+		{Code: "E0881", Title: "duration of a rehearsal is too long", check: longDurations},
+		{Code: "E0882", Title: "times of a rehearsal are in the wrong order", check: timeOrder},
+		{Code: "E0883", Title: "periods of a rehearsal overlap on one capacity", check: overlappingLimits},
+		{Code: "E0884", Title: "random arrivals without a mean time between them", check: randomArrivals},
+		{Code: "E0885", Title: "team of an arrival does not submit the workload",
+			check: arrivingTeams, whole: true, resolved: true},
+		{Code: "E0886", Title: "rehearsal has too many jobs", check: rehearsalSizes, whole: true, resolved: true},
+		{Code: "E0887", Title: "expectation of a rehearsal cannot be checked", check: incompleteExpectations},
+		{Code: "W0888", Title: "expectation of a rehearsal is about no job",
+			check: idleExpectations, whole: true, resolved: true},
+		{Code: "W0889", Title: "jobs arrive after the end of the rehearsal", check: lateArrivals},
+		{Code: "W0890", Title: "period has no effect in the rehearsal",
+			check: idlePeriods, whole: true, resolved: true},
 	}
-}
-
-// fieldPath returns the path of a field below an entity or an element.
-type fieldPath func(path ...string) []string
-
-// eachRehearsal calls visit with every rehearsal and a function that returns the path of
-// a field of the rehearsal.
-func (r *report) eachRehearsal(visit func(name string, rehearsal schema.Rehearsal, field fieldPath)) {
-	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
-		visit(name, r.Blueprint.Rehearsals[name], func(path ...string) []string {
-			return append(at("rehearsals", name), path...)
-		})
-	}
-}
-
-// eachArrival calls visit with every arrival of every rehearsal.
-func (r *report) eachArrival(visit func(rehearsal schema.Rehearsal, arrival schema.Arrival, field fieldPath)) {
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
-		for i, arrival := range rehearsal.Arrivals {
-			visit(rehearsal, arrival, func(path ...string) []string {
-				return append(field("arrivals", diag.Index(i)), path...)
-			})
-		}
-	})
-}
-
-// eachNodeLimit calls visit with every limit on nodes of every rehearsal, and its
-// capacity.
-func (r *report) eachNodeLimit(visit func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit,
-	field fieldPath)) {
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
-		for _, capacity := range sortedKeys(rehearsal.Nodes) {
-			for i, limit := range rehearsal.Nodes[capacity] {
-				visit(rehearsal, capacity, limit, func(path ...string) []string {
-					return append(field("nodes", capacity, diag.Index(i)), path...)
-				})
-			}
-		}
-	})
-}
-
-// eachHold calls visit with every period of every rehearsal in which queues are stopped. i
-// is the index of the period.
-func (r *report) eachHold(visit func(name string, i int, hold schema.QueueHold, field fieldPath)) {
-	r.eachRehearsal(func(name string, rehearsal schema.Rehearsal, field fieldPath) {
-		for i, hold := range rehearsal.Holds {
-			visit(name, i, hold, func(path ...string) []string {
-				return append(field("holds", diag.Index(i)), path...)
-			})
-		}
-	})
-}
-
-// eachExpectation calls visit with every expectation of every rehearsal. i is the index
-// of the expectation.
-func (r *report) eachExpectation(visit func(name string, i int, e schema.RehearsalExpectation, field fieldPath)) {
-	r.eachRehearsal(func(name string, rehearsal schema.Rehearsal, field fieldPath) {
-		for i, e := range rehearsal.Expect {
-			visit(name, i, e, func(path ...string) []string {
-				return append(field("expect", diag.Index(i)), path...)
-			})
-		}
-	})
 }
 
 // checkRehearsalReferences reports unknown names in the rehearsals.
@@ -163,7 +79,7 @@ func (r *report) checkRehearsalReferences() {
 		}
 		resolveTeams(hold.Teams, field)
 	})
-	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
 		for _, reference := range []struct {
 			field, kind string
 			name        *string
@@ -229,7 +145,7 @@ func longDurations(r *report) {
 		check(&hold.From, field("from"))
 		check(hold.To, field("to"))
 	})
-	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
 		check(e.StartsWithin, field("startsWithin"))
 	})
 }
@@ -271,8 +187,7 @@ func timeOrder(r *report) {
 // overlappingLimits reports periods of a capacity that begin before an earlier one ends.
 func overlappingLimits(r *report) {
 	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
-		for _, capacity := range sortedKeys(rehearsal.Nodes) {
-			limits := rehearsal.Nodes[capacity]
+		for capacity, limits := range sorted(rehearsal.Nodes) {
 			order := make([]int, len(limits))
 			for i := range limits {
 				order[i] = i
@@ -308,12 +223,9 @@ func randomArrivals(r *report) {
 	})
 }
 
-// submitters returns the teams that submit each workload, sorted, by workload.
-func (r *report) submitters() map[string][]string { return newStaging(r.Plan).submitters }
-
 // arrivingTeams reports teams that do not submit the workload of an arrival.
 func arrivingTeams(r *report) {
-	submitters := r.submitters()
+	submitters := r.fit.Submitters()
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		if a.Job != nil {
 			r.arrivingJobTeams(a, field)
@@ -344,7 +256,7 @@ func (r *report) lettingSubmit(team, workload string) string {
 	if len(w.Teams) > 0 && !slices.Contains(w.Teams, team) {
 		missing = append(missing, "add it to teams of the workload")
 	}
-	if !r.hasQueue(team, w.Tier) {
+	if !r.fit.HasQueue(team, w.Tier) {
 		missing = append(missing, fmt.Sprintf("give it quota in tier %q", w.Tier))
 	}
 	return words.And(missing)
@@ -355,7 +267,7 @@ func (r *report) lettingSubmit(team, workload string) string {
 func (r *report) arrivingJobTeams(a schema.Arrival, field fieldPath) {
 	var known []string
 	for _, t := range r.Plan.Teams {
-		if r.hasQueue(t.Name, a.Job.Tier) {
+		if r.fit.HasQueue(t.Name, a.Job.Tier) {
 			known = append(known, t.Name)
 		}
 	}
@@ -392,7 +304,7 @@ func rehearsalSizes(r *report) {
 
 // incompleteExpectations reports expectations that nothing could contradict.
 func incompleteExpectations(r *report) {
-	r.eachExpectation(func(_ string, _ int, e schema.RehearsalExpectation, field fieldPath) {
+	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
 		percentile := e.StartsWithin == nil && r.Written(field("percentile")...)
 		switch {
 		case e.Capacity != nil && e.Utilization == nil:
@@ -413,16 +325,16 @@ func incompleteExpectations(r *report) {
 }
 
 // selectedBy returns the workloads, one copy of each for each team, that an expectation
-// of a rehearsal selects. tiers are the tiers of the queues, by team and LocalQueue.
-func selectedBy(p *ir.Platform, rehearsal ir.Rehearsal, e ir.RehearsalExpectation,
-	tiers map[[2]string]string) []ir.Workload {
+// of a rehearsal selects.
+func (r *report) selectedBy(rehearsal ir.Rehearsal, e ir.RehearsalExpectation) []ir.Workload {
 	var out []ir.Workload
+	queues := r.fit.LocalQueues()
 	selects := func(w ir.Workload) bool {
 		return (e.Template == "" || e.Template == w.Template) &&
-			(e.Tier == "" || e.Tier == tiers[[2]string{w.Team, w.Queue}]) &&
+			(e.Tier == "" || e.Tier == queues[[2]string{w.Team, w.Queue}].Tier) &&
 			(len(e.Teams) == 0 || slices.Contains(e.Teams, w.Team))
 	}
-	for _, w := range slices.Concat(p.Workloads, rehearsal.Workloads) {
+	for _, w := range slices.Concat(r.Plan.Workloads, rehearsal.Workloads) {
 		arrives := slices.ContainsFunc(rehearsal.Arrivals, func(a ir.Arrival) bool {
 			return a.Template == w.Template && slices.Contains(a.Teams, w.Team)
 		})
@@ -445,18 +357,11 @@ func selectedBy(p *ir.Platform, rehearsal ir.Rehearsal, e ir.RehearsalExpectatio
 // idleExpectations reports expectations about jobs that do not arrive, or that cannot use
 // the capacity.
 func idleExpectations(r *report) {
-	tiers := map[[2]string]string{}
-	for _, t := range r.Plan.Teams {
-		for _, q := range t.Queues {
-			tiers[[2]string{t.Name, q.LocalQueue}] = q.Tier
-		}
-	}
-	capacities := capacitiesByName(r.Plan)
 	for _, rehearsal := range r.Plan.Rehearsals {
 		for _, e := range rehearsal.Expect {
-			_, known := capacities[e.Capacity]
+			_, known := r.fit.Named[e.Capacity]
 			path := at("rehearsals", rehearsal.Name, "expect", diag.Index(e.Index))
-			selected := selectedBy(r.Plan, rehearsal, e, tiers)
+			selected := r.selectedBy(rehearsal, e)
 			runs := slices.ContainsFunc(selected, func(w ir.Workload) bool {
 				return slices.Contains(w.Capacities, e.Capacity)
 			})
@@ -530,9 +435,8 @@ func idlePeriods(r *report) {
 			}
 		})
 	}
-	capacities := capacitiesByName(r.Plan)
 	r.eachNodeLimit(func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit, field fieldPath) {
-		c := capacities[capacity]
+		c := r.fit.Named[capacity]
 		switch {
 		case late(limit.From, rehearsal.Until, field):
 		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():

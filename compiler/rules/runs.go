@@ -16,14 +16,12 @@ import (
 // wholeSlices checks that a pod uses all chips of its host, and a copy all hosts of
 // its slices.
 func wholeSlices(r *report) {
-	capacities := capacitiesByName(r.Plan)
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
-		on := r.runsOn(w, capacities)
-		if r.anyBroken(on) || lacksAccelerators(w, on, capacities) {
+	for name, w := range sorted(r.Blueprint.Workloads) {
+		on := r.runsOn(w)
+		if r.anyBroken(on) || r.lacksAccelerators(w, on) {
 			continue
 		}
-		i := slices.IndexFunc(on, func(c string) bool { return capacities[c].Machine.Slice != nil })
+		i := slices.IndexFunc(on, func(c string) bool { return r.fit.Named[c].Machine.Slice != nil })
 		if i < 0 {
 			if w.Slices > 1 {
 				r.add(at("workloads", name, "slices"), fmt.Sprintf("tier %q has no TPU slices", w.Tier),
@@ -31,11 +29,11 @@ func wholeSlices(r *report) {
 			}
 			continue
 		}
-		if r.mixedShapes(name, w, on, capacities) {
+		if r.mixedShapes(name, w, on) {
 			continue
 		}
-		c := capacities[on[i]]
-		if r.withoutChips(name, w, c, capacities) {
+		c := r.fit.Named[on[i]]
+		if r.withoutChips(name, w, c) {
 			continue
 		}
 		perHost, hosts := c.Machine.AcceleratorCount, c.Machine.Slice.Hosts
@@ -45,7 +43,7 @@ func wholeSlices(r *report) {
 				withLabel("want %d", perHost))
 		}
 		queued := slices.IndexFunc(on, func(c string) bool {
-			named, known := capacities[c]
+			named, known := r.fit.Named[c]
 			return known && named.Queued()
 		})
 		switch {
@@ -55,7 +53,7 @@ func wholeSlices(r *report) {
 				withHelp("remove slices; pods is the number of pods that run at once"))
 		case hosts == 1:
 		case w.Slices > 1 && queued >= 0:
-			option := capacities[on[queued]].Option.Facts()
+			option := r.fit.Named[on[queued]].Option.Facts()
 			r.add(at("workloads", name, "slices"), option.Name+" starts only one slice for a workload",
 				withLabel("want 1"),
 				withHelp("submit each slice as a separate copy, or use a capacity that is not queued"))
@@ -76,8 +74,8 @@ func wholeSlices(r *report) {
 // withoutChips reports a workload that requests no chips and can run on slices,
 // although its tier has capacities without accelerators. It returns whether there is
 // such a capacity.
-func (r *report) withoutChips(name string, w schema.Workload, on ir.Capacity, capacities map[string]ir.Capacity) bool {
-	plain := plainCapacities(r.Blueprint.Tiers[w.Tier], capacities)
+func (r *report) withoutChips(name string, w schema.Workload, on ir.Capacity) bool {
+	plain := r.plainCapacities(w.Tier)
 	if w.PerPod.Accelerators > 0 || plain == nil {
 		return false
 	}
@@ -87,49 +85,29 @@ func (r *report) withoutChips(name string, w schema.Workload, on ir.Capacity, ca
 	return true
 }
 
-// plainCapacities returns the capacities of a tier that have no accelerators.
-func plainCapacities(tier schema.Tier, capacities map[string]ir.Capacity) []string {
-	var plain []string
-	for _, c := range tier.Capacity {
-		if known, ok := capacities[c]; ok && !known.HasAccelerators() {
-			plain = append(plain, c)
-		}
-	}
-	return plain
-}
-
 // mixedShapes reports a workload that can run on TPU slices of different shapes,
 // because its number of pods fits only one shape. It returns whether the shapes
 // differ.
-func (r *report) mixedShapes(name string, w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
+func (r *report) mixedShapes(name string, w schema.Workload, on []string) bool {
 	first := ""
 	for _, c := range on {
-		switch s := capacities[c].Machine.Slice; {
+		switch s := r.fit.Named[c].Machine.Slice; {
 		case s == nil:
 		case first == "":
 			first = c
-		case sliceShape(s) != sliceShape(capacities[first].Machine.Slice):
+		case sliceShape(s) != sliceShape(r.fit.Named[first].Machine.Slice):
 			path := at("workloads", name, "tier")
 			if len(w.Capacity) > 0 {
 				path = at("workloads", name, "capacity")
 			}
 			r.add(path,
 				fmt.Sprintf("slices of %q have %s, but slices of %q have %s", c, sliceShape(s), first,
-					sliceShape(capacities[first].Machine.Slice)),
+					sliceShape(r.fit.Named[first].Machine.Slice)),
 				withHelp("choose capacities with the same shape of slice: capacity: [%q]", first))
 			return true
 		}
 	}
 	return false
-}
-
-// exceedsHosts reports whether a pod of a workload asks for more chips than the hosts of
-// every TPU capacity have that admits it. wholeSlices reports such a workload.
-func exceedsHosts(w schema.Workload, quotas []ir.FlavorQuota, capacities map[string]ir.Capacity) bool {
-	return len(quotas) > 0 && !slices.ContainsFunc(quotas, func(f ir.FlavorQuota) bool {
-		machine := capacities[f.Flavor].Machine
-		return machine.Slice == nil || w.PerPod.Accelerators <= machine.AcceleratorCount
-	})
 }
 
 func sliceShape(s *ir.Slice) string {
@@ -139,14 +117,12 @@ func sliceShape(s *ir.Slice) string {
 // runTimes reports runs that can outlast their nodes: the lifetime of some nodes is
 // bounded, and they end even if pods run on them.
 func runTimes(r *report) {
-	capacities := capacitiesByName(r.Plan)
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		if w.MaxRunSeconds == nil {
 			continue
 		}
-		for _, capacity := range r.runsOn(w, capacities) {
-			c := capacities[capacity]
+		for _, capacity := range r.runsOn(w) {
+			c := r.fit.Named[capacity]
 			if c.MaxRunSeconds > 0 && *w.MaxRunSeconds > c.MaxRunSeconds {
 				option := c.Option.Facts()
 				r.add(at("workloads", name, "maxRunSeconds"),
@@ -168,14 +144,12 @@ const shortestRun = 600
 // shortRuns reports runs that are shorter than the time for which the nodes of queued
 // capacities can be requested: a request names the run's longest time.
 func shortRuns(r *report) {
-	capacities := capacitiesByName(r.Plan)
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		if w.MaxRunSeconds == nil || *w.MaxRunSeconds >= shortestRun {
 			continue
 		}
-		for _, capacity := range r.runsOn(w, capacities) {
-			if c := capacities[capacity]; c.Queued() {
+		for _, capacity := range r.runsOn(w) {
+			if c := r.fit.Named[capacity]; c.Queued() {
 				option := c.Option.Facts()
 				r.add(at("workloads", name, "maxRunSeconds"),
 					fmt.Sprintf("%s does not start nodes for less than %d seconds", option.Name, shortestRun),
@@ -186,19 +160,4 @@ func shortRuns(r *report) {
 			}
 		}
 	}
-}
-
-// anyBroken reports whether the grammar of one of the capacities or of its hardware
-// is wrong, so that its properties are unknown.
-func (r *report) anyBroken(capacities []string) bool {
-	return slices.ContainsFunc(capacities, func(c string) bool {
-		return r.Broken[[2]string{"capacity", c}] || r.Broken[[2]string{"hardware", r.Blueprint.Capacity[c].Hardware}]
-	})
-}
-
-// lacksAccelerators reports whether a workload asks for accelerators on capacities
-// without any. podFitsNode reports such a workload.
-func lacksAccelerators(w schema.Workload, on []string, capacities map[string]ir.Capacity) bool {
-	return w.PerPod.Accelerators > 0 &&
-		!slices.ContainsFunc(on, func(c string) bool { return capacities[c].HasAccelerators() })
 }

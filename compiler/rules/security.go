@@ -3,16 +3,13 @@ package rules
 import (
 	"fmt"
 	"strings"
-
-	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // Rules on the security requirements of an organisation.
 
 func securityRules() []Rule {
 	return []Rule{
-		{Code: "E1017", Severity: diag.Error, check: keyLocation,
-			Title: "encryption key is not in the region of the cluster"},
+		{Code: "E1017", Title: "encryption key is not in the region of the cluster", check: keyLocation},
 	}
 }
 

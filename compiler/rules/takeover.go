@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -12,26 +11,11 @@ import (
 
 func takeOverRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0420", Severity: diag.Error, Title: "takeOver of a capacity without node pools of its own",
-			check: poolsOfGKE,
-		},
-		{
-			Code: "E0421", Severity: diag.Error, Title: "node pool cannot be taken over",
-			check: poolsToLeave,
-		},
-		{
-			Code: "E0422", Severity: diag.Error, Title: "two capacities take over the same node pool",
-			check: repeatedAddresses,
-		},
-		{
-			Code: "E0423", Severity: diag.Error, Title: "address of one node pool for a capacity with several",
-			check: addressOfOne,
-		},
-		{
-			Code: "E0723", Severity: diag.Error, Title: "cluster to take over without its network",
-			check: clusterWithoutNetwork,
-		},
+		{Code: "E0420", Title: "takeOver of a capacity without node pools of its own", check: poolsOfGKE},
+		{Code: "E0421", Title: "node pool cannot be taken over", check: poolsToLeave},
+		{Code: "E0422", Title: "two capacities take over the same node pool", check: repeatedAddresses},
+		{Code: "E0423", Title: "address of one node pool for a capacity with several", check: addressOfOne},
+		{Code: "E0723", Title: "cluster to take over without its network", check: clusterWithoutNetwork},
 	}
 }
 

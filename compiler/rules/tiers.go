@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -18,58 +16,32 @@ import (
 
 func tierRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0501", newCluster: true, Severity: diag.Error, Title: "not exactly one default tier",
-			check: defaultTier, whole: true,
-		},
-		{
-			Code: "W0502", Severity: diag.Warning, Title: "preempts has no effect", check: preemptsNothing,
-			whole: true, except: schedulers{ir.KAI},
-		},
-		{Code: "E0503", Severity: diag.Error, Title: "duplicate name in a list", check: namedTwice},
-		{
-			Code: "E0504", Severity: diag.Error, Title: "compact auto-provisioned capacity shares its tier",
-			check: compactAlone, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0505", Severity: diag.Error, Title: "more flavors than a ClusterQueue allows", check: flavorLimit,
-			except: schedulers{ir.KAI},
-		},
-		{Code: "E0506", Severity: diag.Error, Title: "name of a PriorityClass is reserved", check: reservedPriority},
-		{
-			Code: "E0507", Severity: diag.Error, Title: "tier mixes accelerators that one queue cannot hold",
-			check: mixedAccelerators, resolved: true, except: schedulers{ir.KAI},
-		},
-		{Code: "E0508", Severity: diag.Error, Title: "tier needs either priority or priorities", check: onePriority},
-		{Code: "E0509", Severity: diag.Error, Title: "name of a PriorityClass is used twice", check: sameClass},
-		{
-			Code: "E0510", Severity: diag.Error, Title: "team has its own quota in a shared tier",
-			check: ownQuotaInShared, basic: true, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0511", Severity: diag.Error, Title: "shared tier without teams", check: sharedByNobody,
-			whole: true,
-		},
-		{
-			Code: "W0522", Severity: diag.Warning, Title: "every namespace can use the quota of a tier",
-			check: openQueues, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0523", Severity: diag.Error, Title: "namespaces of the teams cannot have a label",
-			check: impossibleLabels, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0521", Severity: diag.Error, Title: "names of a queue that does not exist",
-			check: namesOfNoQueue, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0520", Severity: diag.Error, Title: "tier evicts to borrow, but not to reclaim",
-			check: borrowWithoutReclaim, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "W0512", Severity: diag.Warning, Title: "waiting job blocks jobs for other hardware",
-			check: strictOrder, whole: true, resolved: true, except: schedulers{ir.KAI},
-		},
+		{Code: "E0501", Title: "not exactly one default tier", check: defaultTier, newCluster: true, whole: true},
+		{Code: "W0502", Title: "preempts has no effect",
+			check: preemptsNothing, whole: true, except: schedulers{ir.KAI}},
+		{Code: "E0503", Title: "duplicate name in a list", check: namedTwice},
+		{Code: "E0504", Title: "compact auto-provisioned capacity shares its tier",
+			check: compactAlone, except: schedulers{ir.KAI}},
+		{Code: "E0505", Title: "more flavors than a ClusterQueue allows",
+			check: flavorLimit, except: schedulers{ir.KAI}},
+		{Code: "E0506", Title: "name of a PriorityClass is reserved", check: reservedPriority},
+		{Code: "E0507", Title: "tier mixes accelerators that one queue cannot hold",
+			check: mixedAccelerators, resolved: true, except: schedulers{ir.KAI}},
+		{Code: "E0508", Title: "tier needs either priority or priorities", check: onePriority},
+		{Code: "E0509", Title: "name of a PriorityClass is used twice", check: sameClass},
+		{Code: "E0510", Title: "team has its own quota in a shared tier",
+			check: ownQuotaInShared, basic: true, except: schedulers{ir.KAI}},
+		{Code: "E0511", Title: "shared tier without teams", check: sharedByNobody, whole: true},
+		{Code: "W0522", Title: "every namespace can use the quota of a tier",
+			check: openQueues, except: schedulers{ir.KAI}},
+		{Code: "E0523", Title: "namespaces of the teams cannot have a label",
+			check: impossibleLabels, except: schedulers{ir.KAI}},
+		{Code: "E0521", Title: "names of a queue that does not exist",
+			check: namesOfNoQueue, except: schedulers{ir.KAI}},
+		{Code: "E0520", Title: "tier evicts to borrow, but not to reclaim",
+			check: borrowWithoutReclaim, except: schedulers{ir.KAI}},
+		{Code: "W0512", Title: "waiting job blocks jobs for other hardware",
+			check: strictOrder, whole: true, resolved: true, except: schedulers{ir.KAI}},
 	}
 }
 
@@ -171,7 +143,7 @@ func borrowingTiers(p *ir.Platform) map[string]bool {
 // that leaves the order open, because the default then lets jobs overtake. Source:
 // Kueue documentation, "ClusterQueue", "Queueing strategy".
 func strictOrder(r *report) {
-	capacities, apart := capacitiesByName(r.Plan), r.Plan.WorkloadsApart()
+	apart := r.Plan.WorkloadsApart()
 	reported := map[string]bool{}
 	for q := range r.Plan.ClusterQueues() {
 		pair, found := apart[q.ClusterQueue]
@@ -179,7 +151,7 @@ func strictOrder(r *report) {
 			continue
 		}
 		reported[q.Tier] = true
-		waits, blocked := awaitedNodes(pair[0], pair[1], capacities)
+		waits, blocked := r.awaitedNodes(pair[0], pair[1])
 		r.add(at("tiers", q.Tier, "queueing"),
 			fmt.Sprintf("a job of %q that waits for %s blocks the jobs of %q, which need %s",
 				pair[0].Template, waits, pair[1].Template, blocked),
@@ -192,8 +164,8 @@ func strictOrder(r *report) {
 // awaitedNodes returns the words for the nodes that two workloads without a common
 // capacity wait for: their hardware if each has one class and these differ, otherwise
 // their capacities.
-func awaitedNodes(a, b ir.Workload, capacities map[string]ir.Capacity) (first, second string) {
-	x, y := onlyHardware(a, capacities), onlyHardware(b, capacities)
+func (r *report) awaitedNodes(a, b ir.Workload) (first, second string) {
+	x, y := r.onlyHardware(a), r.onlyHardware(b)
 	if x == "" || y == "" || x == y {
 		return "capacity " + quoteNames(a.Capacities), "capacity " + quoteNames(b.Capacities)
 	}
@@ -202,10 +174,10 @@ func awaitedNodes(a, b ir.Workload, capacities map[string]ir.Capacity) (first, s
 
 // onlyHardware returns the class of hardware that a workload can run on, "" if there
 // are several.
-func onlyHardware(w ir.Workload, capacities map[string]ir.Capacity) string {
+func (r *report) onlyHardware(w ir.Workload) string {
 	only := ""
 	for i, name := range w.Capacities {
-		if hardware := capacities[name].Hardware; i == 0 {
+		if hardware := r.fit.Named[name].Hardware; i == 0 {
 			only = hardware
 		} else if hardware != only {
 			return ""
@@ -242,16 +214,14 @@ func namedTwice(r *report) {
 			seen[name] = true
 		}
 	}
-	for _, name := range sortedKeys(b.Tiers) {
-		t := b.Tiers[name]
+	for name, t := range sorted(b.Tiers) {
 		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q lists capacity %%q twice", name))
 		if t.Shared != nil {
 			check(at("tiers", name, "shared", "teams"), t.Shared.Teams,
 				fmt.Sprintf("the shared queue of tier %q lists team %%q twice", name))
 		}
 	}
-	for _, name := range sortedKeys(b.Workloads) {
-		w := b.Workloads[name]
+	for name, w := range sorted(b.Workloads) {
 		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q lists capacity %%q twice", name))
 		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q lists team %%q twice", name))
 	}
@@ -261,8 +231,7 @@ func namedTwice(r *report) {
 // capacities. A pod requests its placement group with a node selector, which matches
 // no node of another capacity.
 func compactAlone(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		tier := r.Blueprint.Tiers[name]
+	for name, tier := range sorted(r.Blueprint.Tiers) {
 		for i, c := range tier.Capacity {
 			capacity := r.Blueprint.Capacity[c]
 			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
@@ -300,8 +269,7 @@ func reservedPriority(r *report) {
 				withHelp("%s", cure))
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		t := r.Blueprint.Tiers[name]
+	for name, t := range sorted(r.Blueprint.Tiers) {
 		if t.Priorities == nil {
 			check(at("tiers", name), name, "rename the tier")
 		}
@@ -315,17 +283,16 @@ func reservedPriority(r *report) {
 // ClusterQueue that cover cpu and memory must cover the same resources, so a queue
 // can have either GPUs or TPUs, together with machines without accelerators.
 func mixedAccelerators(r *report) {
-	capacities := capacitiesByName(r.Plan)
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		first := ""
 		for i, capacity := range r.Blueprint.Tiers[name].Capacity {
-			switch c := capacities[capacity]; {
+			switch c := r.fit.Named[capacity]; {
 			case !c.HasAccelerators():
 			case first == "":
 				first = capacity
-			case capacities[first].Machine.Resource != c.Machine.Resource:
+			case r.fit.Named[first].Machine.Resource != c.Machine.Resource:
 				r.add(at("tiers", name, "capacity", diag.Index(i)),
-					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, capacities[first].Machine.Resource, first,
+					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, r.fit.Named[first].Machine.Resource, first,
 						c.Machine.Resource),
 					withHelp("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
 						"all have the same accelerator"))
@@ -335,8 +302,7 @@ func mixedAccelerators(r *report) {
 }
 
 func onePriority(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		t := r.Blueprint.Tiers[name]
+	for name, t := range sorted(r.Blueprint.Tiers) {
 		switch {
 		case t.Priority == nil && t.Priorities == nil:
 			r.addKey(at("tiers", name), fmt.Sprintf("tier %q has no priority", name),
@@ -400,33 +366,9 @@ func openQueues(r *report) {
 			r.add(at("tiers", name, "namespaces"),
 				fmt.Sprintf("every namespace with a LocalQueue can use the quota of tier %q", name),
 				withHelp("remove namespaces, so that only the teams of the tier use its quota; if this is intended, "+
-					"add %s", acceptSource(r.rule.Code, at("tiers", name))))
+					"add %s", r.accepting(at("tiers", name))))
 		}
 	}
-}
-
-// checkLabel reports a key or a value that no label of a Kubernetes object can have, and
-// returns whether both are possible.
-func (r *report) checkLabel(path []string, key, value string) bool {
-	if len(validation.IsQualifiedName(key)) > 0 {
-		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
-			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a "+
-				"slash"))
-		return false
-	}
-	if len(validation.IsValidLabelValue(value)) > 0 {
-		r.add(path, fmt.Sprintf("%q cannot be the value of a label", value),
-			withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
-		return false
-	}
-	return true
-}
-
-// isReservedLabel reports whether Kubernetes or the platform sets a label of namespaces.
-func isReservedLabel(key string) bool {
-	domain, _, _ := strings.Cut(key, "/")
-	return key == ir.LabelTeam || strings.HasSuffix("."+domain, ".kubernetes.io") ||
-		strings.HasSuffix("."+domain, ".k8s.io")
 }
 
 // impossibleLabels reports labels in namespaces of a tier that the namespaces of its teams

@@ -14,24 +14,13 @@ import (
 
 func versionRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0707", Severity: diag.Error, Title: "unsupported release",
-			check: versionFloors,
-		},
-		{Code: "W0839", Severity: diag.Warning, Title: "release with a known defect", check: knownDefects},
-		{
-			Code: "W0842", Severity: diag.Warning, Title: "release is newer than the tested one",
-			check: untested,
-		},
-		{Code: "N0862", Severity: diag.Note, Title: "version without a known SHA-256", check: unpinnedVersions},
-		{
-			Code: "N0837", Severity: diag.Note, Title: "version has no effect",
-			check: func(r *report) { unusedTerraform(r); unusedControllers(r) },
-		},
-		{
-			Code: "W0838", Severity: diag.Warning, Title: "region is not known to offer Infrastructure Manager",
-			check: managerRegion,
-		},
+		{Code: "E0707", Title: "unsupported release", check: versionFloors},
+		{Code: "W0839", Title: "release with a known defect", check: knownDefects},
+		{Code: "W0842", Title: "release is newer than the tested one", check: untested},
+		{Code: "N0862", Title: "version without a known SHA-256", check: unpinnedVersions},
+		{Code: "N0837", Title: "version has no effect",
+			check: func(r *report) { unusedTerraform(r); unusedControllers(r) }},
+		{Code: "W0838", Title: "region is not known to offer Infrastructure Manager", check: managerRegion},
 	}
 }
 
@@ -130,7 +119,7 @@ func untested(r *report) {
 			help += "; it fixes " + strings.Join(mended, ", ")
 		}
 		r.add(x.path, fmt.Sprintf("the platform is tested with %s %s, not with %s", x.name, tested, x.version),
-			withHelp("%s; then add %s", help, acceptSource(r.rule.Code, x.path)))
+			withHelp("%s; then add %s", help, r.accepting(x.path)))
 	}
 }
 
@@ -191,21 +180,6 @@ func unusedTerraform(r *report) {
 	}
 }
 
-// controllersOfOthers returns the versions of the controllers that others run in the
-// cluster, by the field of the controller in versions and in cluster.existing.
-func (r *report) controllersOfOthers() map[string]string {
-	out := map[string]string{}
-	if e := r.Plan.Cluster.Existing; e != nil && e.Kueue != nil {
-		out["kueue"] = e.Kueue.Version
-	}
-	for _, c := range r.Plan.Controllers() {
-		if !c.Installed {
-			out[c.Field] = c.Version
-		}
-	}
-	return out
-}
-
 // unusedControllers reports versions of controllers, and their SHA-256, that have no
 // effect, because others run the controller in the cluster.
 func unusedControllers(r *report) {
@@ -238,5 +212,5 @@ func managerRegion(r *report) {
 	}
 	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
 		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add %s",
-			acceptSource(r.rule.Code, path)))
+			r.accepting(path)))
 }

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
@@ -19,190 +18,51 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0801", Severity: diag.Error, Title: "pod fits no node", check: podFitsNode, whole: true,
-			resolved: true,
-		},
-		{
-			Code: "E0802", Severity: diag.Error, Title: "workload can never be admitted", check: copyFitsQuota,
-			whole: true, resolved: true,
-		},
-		{
-			Code: "E0809", Severity: diag.Error, Title: "workload can be admitted to nodes that are too small",
-			check: strandedPods, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI},
-		},
-		{
-			Code: "E0803", Severity: diag.Error, Title: "team has no quota in the workload's tier",
-			check: workloadTeams, whole: true, resolved: true,
-		},
-		{Code: "E0804", Severity: diag.Error, Title: "image without a version", check: pinnedImages, fieldwise: true},
-		{Code: "E0805", Severity: diag.Error, Title: "environment variable is set twice", check: setTwice},
-		{
-			Code: "E0819", Severity: diag.Error,
-			Title: kinds.Composite().Name + " with a negative priority never starts",
-			check: negativePriority, whole: true, resolved: true,
-		},
-		{Code: "E0806", Severity: diag.Error, Title: "files exceed the size of a ConfigMap", check: fileSizes},
-		{
-			Code: "E0807", Severity: diag.Error, Title: "workload does not use whole TPU slices",
-			check: wholeSlices, resolved: true,
-		},
-		{
-			Code: "E0808", Severity: diag.Error, Title: "workload can run longer than its nodes", check: runTimes,
-			resolved: true,
-		},
-		{
-			Code: "E0818", Severity: diag.Error, Title: "workload asks for nodes for too short a time",
-			check: shortRuns, resolved: true,
-		},
-		{
-			Code: "E0810", Severity: diag.Error, Title: "workload chooses a capacity that its tier does not use",
-			check: capacityOutsideTier, basic: true, fieldwise: true,
-		},
-		{
-			Code: "E0811", Severity: diag.Error, Title: "workload chooses a priority that its tier does not have",
-			check: priorityOutsideTier, basic: true,
-		},
-		{
-			Code: "E0812", Severity: diag.Error, Title: "workload chooses a capacity that its team has no quota on",
-			check: chosenQuota, whole: true, resolved: true,
-		},
-		{
-			Code: "E0813", Severity: diag.Error, Title: "no label distinguishes the chosen capacities from others",
-			check: chosenApart, whole: true, resolved: true,
-		},
-		{
-			Code: "E0814", Severity: diag.Error, Title: "environment variable is never set", check: unsetVariables,
-			resolved: true,
-		},
-		{
-			Code: "E0815", Severity: diag.Error, Title: "command uses a file that does not exist", check: missingFiles,
-			Acceptable: true,
-		},
-	}
-}
-
-// submission is a workload as one team submits it.
-type submission struct {
-	workload ir.Workload
-	team     *ir.Team
-	queue    *ir.Queue
-}
-
-// usableQuotas returns the quotas of the capacities that the workload can run on.
-func (s submission) usableQuotas() []ir.FlavorQuota {
-	return slices.DeleteFunc(slices.Clone(s.queue.Flavors), func(f ir.FlavorQuota) bool {
-		return !slices.Contains(s.workload.Capacities, f.Flavor)
-	})
-}
-
-// quotaOn returns the queue's quota on a capacity, and reports whether it has one.
-func (s submission) quotaOn(capacity string) (ir.FlavorQuota, bool) {
-	for _, f := range s.queue.Flavors {
-		if f.Flavor == capacity {
-			return f, true
-		}
-	}
-	return ir.FlavorQuota{}, false
-}
-
-// quotaPath returns the path of the quota of a capacity. For the capacity "" it
-// returns the path of the quota of the whole queue.
-func (r *report) quotaPath(s submission, capacity string) []string {
-	if !s.queue.Shared {
-		path := at("teams", s.team.Name, "quota", s.queue.Tier)
-		if capacity != "" {
-			path = append(path, capacity)
-		}
-		return path
-	}
-	quota := r.Blueprint.Tiers[s.queue.Tier].Shared.Quota
-	_, given := quota[capacity]
-	switch {
-	case given:
-		return at("tiers", s.queue.Tier, "shared", "quota", capacity)
-	case capacity == "" && len(quota) > 0:
-		return at("tiers", s.queue.Tier, "shared", "quota")
-	}
-	return at("tiers", s.queue.Tier, "capacity") // all capacities that it can have
-}
-
-// firstCopies returns, by template, the first copy of each workload for each team.
-// The copies of a template are sorted by team.
-func (r *report) firstCopies() map[string][]submission {
-	p := r.Plan
-	teams := map[string]*ir.Team{}
-	for i := range p.Teams {
-		teams[p.Teams[i].Name] = &p.Teams[i]
-	}
-	out := map[string][]submission{}
-	last := [2]string{}
-	for _, w := range p.Workloads {
-		if key := [2]string{w.Team, w.Template}; key == last {
-			continue
-		} else {
-			last = key
-		}
-		team := teams[w.Team]
-		tier := r.Blueprint.Workloads[w.Template].Tier
-		queue := slices.IndexFunc(team.Queues, func(q ir.Queue) bool { return q.Tier == tier })
-		out[w.Template] = append(out[w.Template], submission{w, team, &team.Queues[queue]})
-	}
-	return out
-}
-
-func capacitiesByName(p *ir.Platform) map[string]ir.Capacity {
-	out := map[string]ir.Capacity{}
-	for _, c := range p.Capacities {
-		out[c.Name] = c
-	}
-	return out
-}
-
-// fitsAmounts reports whether times copies of the requests are within the offered
-// amounts. If not, short names the resource that is too scarce.
-func fitsAmounts(requests []ir.Amount, times int64,
-	offered func(res string) (resource.Quantity, bool)) (short string, ok bool) {
-	for _, a := range slices.Backward(requests) {
-		need := a.Quantity.DeepCopy()
-		need.Mul(times)
-		have, known := offered(a.Resource)
-		if !known || need.Cmp(have) > 0 {
-			printed := ir.PrintAlike(a.Resource, need, have)
-			return fmt.Sprintf("need %s %s, have %s", printed[0], a.Resource, printed[1]), false
-		}
-	}
-	return "", true
-}
-
-func nodeAmount(c ir.Capacity) func(string) (resource.Quantity, bool) {
-	return func(res string) (resource.Quantity, bool) {
-		i := slices.IndexFunc(c.PerNode, func(a ir.Amount) bool { return a.Resource == res })
-		if i < 0 {
-			return resource.Quantity{}, false
-		}
-		return c.PerNode[i].Quantity, true
+		{Code: "E0801", Title: "pod fits no node", check: podFitsNode, whole: true, resolved: true},
+		{Code: "E0802", Title: "workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
+		{Code: "E0809", Title: "workload can be admitted to nodes that are too small",
+			check: strandedPods, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI}},
+		{Code: "E0803", Title: "team has no quota in the workload's tier",
+			check: workloadTeams, whole: true, resolved: true},
+		{Code: "E0804", Title: "image without a version", check: pinnedImages, fieldwise: true},
+		{Code: "E0805", Title: "environment variable is set twice", check: setTwice},
+		{Code: "E0819", Title: kinds.Composite().Name + " with a negative priority never starts",
+			check: negativePriority, whole: true, resolved: true},
+		{Code: "E0806", Title: "files exceed the size of a ConfigMap", check: fileSizes},
+		{Code: "E0807", Title: "workload does not use whole TPU slices", check: wholeSlices, resolved: true},
+		{Code: "E0808", Title: "workload can run longer than its nodes", check: runTimes, resolved: true},
+		{Code: "E0818", Title: "workload asks for nodes for too short a time", check: shortRuns, resolved: true},
+		{Code: "E0810", Title: "workload chooses a capacity that its tier does not use",
+			check: capacityOutsideTier, basic: true, fieldwise: true},
+		{Code: "E0811", Title: "workload chooses a priority that its tier does not have",
+			check: priorityOutsideTier, basic: true},
+		{Code: "E0812", Title: "workload chooses a capacity that its team has no quota on",
+			check: chosenQuota, whole: true, resolved: true},
+		{Code: "E0813", Title: "no label distinguishes the chosen capacities from others",
+			check: chosenApart, whole: true, resolved: true},
+		{Code: "E0814", Title: "environment variable is never set", check: unsetVariables, resolved: true},
+		{Code: "E0815", Title: "command uses a file that does not exist", check: missingFiles, Acceptable: true},
 	}
 }
 
 func podFitsNode(r *report) {
-	capacities := capacitiesByName(r.Plan)
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
-		for _, s := range all[name] {
+	for name, submissions := range r.fit.Submissions().Sorted() {
+		w := r.Blueprint.Workloads[name]
+		for _, s := range submissions {
 			var short []string
 			fitting := false
-			for _, f := range s.usableQuotas() {
-				lack, ok := fitsAmounts(s.workload.Requests, 1, nodeAmount(capacities[f.Flavor]))
+			for _, f := range s.Quotas() {
+				c := r.fit.Named[f.Flavor]
+				lack, ok := fit.OnNode(s.Workload.Requests, c)
 				fitting = fitting || ok
-				if r.Blueprint.Workloads[name].PerPod.Accelerators > 0 && !capacities[f.Flavor].HasAccelerators() {
+				if w.PerPod.Accelerators > 0 && !c.HasAccelerators() {
 					lack = "no accelerators" // whichever accelerators they would be
 				}
 				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
 			}
-			if !fitting && !exceedsHosts(r.Blueprint.Workloads[name], s.usableQuotas(), capacities) {
+			if !fitting && !r.exceedsHosts(w, s.Quotas()) {
 				r.addKey(at("workloads", name, "perPod"),
-					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.queue.Tier),
+					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.Queue.Tier),
 					withLabel("per node: %s", strings.Join(short, "; ")),
 					withHelp("request less, or choose another tier"))
 				break
@@ -211,32 +71,36 @@ func podFitsNode(r *report) {
 	}
 }
 
+// exceedsHosts reports whether a pod of a workload asks for more chips than the hosts of
+// every TPU capacity have that admits it. wholeSlices reports such a workload.
+func (r *report) exceedsHosts(w schema.Workload, quotas []ir.FlavorQuota) bool {
+	return len(quotas) > 0 && !slices.ContainsFunc(quotas, func(f ir.FlavorQuota) bool {
+		machine := r.fit.Named[f.Flavor].Machine
+		return machine.Slice == nil || w.PerPod.Accelerators <= machine.AcceleratorCount
+	})
+}
+
 func copyFitsQuota(r *report) {
-	capacities, room := capacitiesByName(r.Plan), r.newPodRoom()
 	type admission struct {
-		admits func(submission) (short []string, ok bool)
+		admits func(fit.Submission) (short []string, ok bool)
 		limit  string // what the pods of a copy need
 	}
 	scheduler := ir.Choose(r.Plan.Scheduler,
+		admission{r.fit.CanAdmit, "all pods of a copy run at once on one capacity"},
 		admission{
-			func(s submission) ([]string, bool) { return canAdmit(s, capacities, room.pool) },
-			"all pods of a copy run at once on one capacity",
-		},
-		admission{
-			func(s submission) ([]string, bool) { return canStart(r.Plan, s, capacities) },
+			r.fit.CanStart,
 			fmt.Sprintf("all pods of a copy run at once, and within the guarantee if the priority is %d or more",
 				ir.KAINonPreemptible),
 		})
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
-		var stuck []submission
+	for name, submissions := range r.fit.Submissions().Sorted() {
+		var stuck []fit.Submission
 		var teams, short []string
-		for _, s := range all[name] {
-			if r.isSpoilt(s) {
+		for _, s := range submissions {
+			if s.Spoilt {
 				continue
 			}
 			if lacks, ok := scheduler.admits(s); !ok {
-				stuck, teams = append(stuck, s), append(teams, s.team.Name)
+				stuck, teams = append(stuck, s), append(teams, s.Team.Name)
 				if short == nil {
 					short = lacks
 				}
@@ -247,98 +111,76 @@ func copyFitsQuota(r *report) {
 				fmt.Sprintf("workload %q can never be admitted for %s", name, quoteNames(teams)),
 				withLabel("within quota: %s", strings.Join(short, "; ")),
 				withRelated(r.quotaPath(stuck[0], ""), "the quota"),
-				withHelp("%s", cmp.Or(room.shareCure(stuck, capacities),
+				withHelp("%s", cmp.Or(r.shareCure(stuck),
 					"use fewer or smaller pods, or raise the quota or the borrowing limit: "+scheduler.limit)))
 		}
 	}
 }
 
-// isSpoilt reports whether a queue has no quota, or would borrow without a cohort.
-// deadQueues and loneBorrowers report these mistakes.
-func (r *report) isSpoilt(s submission) bool {
-	t := r.Blueprint.Tiers[s.queue.Tier]
-	if s.queue.Shared {
-		return len(t.Shared.Quota) == len(t.Capacity) && isDeadQuota(t, t.Shared.Quota) ||
-			t.Shared.Cohort == nil && canBorrow(t.Shared.Quota)
-	}
-	team := r.Blueprint.Teams[s.team.Name]
-	return isDeadQuota(t, team.Quota[s.queue.Tier]) || team.Cohort == nil && canBorrow(team.Quota[s.queue.Tier])
-}
-
-func canBorrow(quota map[string]schema.Quota) bool {
-	for _, q := range quota {
-		if q.Borrow != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// canAdmit reports whether a copy fits its quota, including everything that it
-// could borrow, on a capacity whose nodes can run its pods. It also reports true for
-// a capacity that has been emptied, for which the copy waits. short says, for each
-// capacity, what is missing.
-func canAdmit(s submission, capacities map[string]ir.Capacity, pool ir.Lent) (short []string, ok bool) {
-	anyNode := false
-	for _, f := range s.usableQuotas() {
-		if _, ok := fitsAmounts(s.workload.Requests, 1, nodeAmount(capacities[f.Flavor])); !ok {
+// shareCure returns the help for a workload that has enough accelerators in the quotas
+// of these submissions, which are of one workload and cannot be admitted, but too
+// little cpu or memory. It returns "" if this is not so.
+func (r *report) shareCure(stuck []fit.Submission) string {
+	first := stuck[0]
+	for _, f := range first.Quotas() {
+		c := r.fit.Named[f.Flavor]
+		perNode := c.PodsPerNode(first.Workload.Requests)
+		if perNode == 0 || !r.fit.LimitsPods(first, c.Name) {
 			continue
 		}
-		anyNode = true
-		if c := capacities[f.Flavor]; c.Emptied() || lacksSize(c) {
-			return nil, true
+		most := r.fit.PerPod(stuck, c, perNode)
+		if most[0].Quantity.IsZero() || most[1].Quantity.IsZero() {
+			continue
 		}
-		lack, ok := fitsAmounts(s.workload.Requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
-		if ok {
-			return nil, true
+		unit := c.CountedIn()
+		share := []ir.Amount{{Resource: ir.Memory, Quantity: r.fit.PerUnit(first, f, ir.Memory, unit)}}
+		if c.HasAccelerators() {
+			cpu := ir.Amount{Resource: ir.CPU, Quantity: r.fit.PerUnit(first, f, ir.CPU, unit)}
+			share = slices.Insert(share, 0, cpu)
 		}
-		short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
+		printed := printAlike(most, share)
+		cure := fmt.Sprintf("request at most %s for each pod, because the quota has %s for each %s; ", printed[0],
+			printed[1], ir.Unit(unit))
+		larger, found := fit.Larger{}, false
+		if c.HasAccelerators() {
+			larger, found = fit.LargerShare(first.Workload.Requests, c, perNode, share)
+		}
+		if !found {
+			return cure + "or raise the quota or the borrowing limit"
+		}
+		cure += "or " + writePerAccelerator(c, larger.Share)
+		if larger.Shrinks {
+			cure += fmt.Sprintf(" and request at most %s for each pod", printAmounts(larger.PerPod))
+		}
+		return cure
 	}
-	return short, !anyNode // podFitsNode reports pods that fit no node
-}
-
-// lacksSize reports whether a capacity has no size, which oneCount reports.
-func lacksSize(c ir.Capacity) bool { return !c.Static && c.MaxNodes == 0 }
-
-// reachableQuota returns a function that returns the most of a resource that a queue
-// can ever have of one capacity, including everything that it could borrow.
-func reachableQuota(s submission, f ir.FlavorQuota, pool ir.Lent) func(string) (resource.Quantity, bool) {
-	return func(res string) (resource.Quantity, bool) {
-		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == res })
-		if i < 0 {
-			return resource.Quantity{}, false
-		}
-		return pool.Most(s.queue.Cohort, f.Flavor, f.Quotas[i]), true
-	}
+	return ""
 }
 
 // strandedPods reports pods that a capacity's nodes are too small for. Kueue takes
 // the first capacity with free quota, however small its nodes are.
 func strandedPods(r *report) {
-	capacities, pool := capacitiesByName(r.Plan), r.lent()
-	all := r.firstCopies()
-	for _, name := range sortedKeys(all) {
-		for _, s := range all[name] {
-			requests := s.workload.Requests
-			fitting := slices.ContainsFunc(s.usableQuotas(), func(f ir.FlavorQuota) bool {
-				_, ok := fitsAmounts(requests, 1, nodeAmount(capacities[f.Flavor]))
-				return ok
-			})
-			for _, f := range s.usableQuotas() {
-				lack, fitsNode := fitsAmounts(requests, 1, nodeAmount(capacities[f.Flavor]))
-				_, admitted := fitsAmounts(requests, int64(s.workload.Pods), reachableQuota(s, f, pool))
-				if !fitting || fitsNode || !admitted { // podFitsNode reports pods that fit no node
-					continue
-				}
-				r.addKey(at("workloads", name, "perPod"),
-					fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity",
-						name,
-						f.Flavor),
-					withLabel("per node: %s", lack),
-					withRelated(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-					withHelp("request less, or define a tier for each size of node; Kueue does not check whether "+
-						"pods fit a node, so it would admit, evict and requeue the workload without end"))
+	for s := range r.fit.Submissions().Each() {
+		fitsNode := func(f ir.FlavorQuota) bool {
+			_, ok := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
+			return ok
+		}
+		if !slices.ContainsFunc(s.Quotas(), fitsNode) {
+			continue // podFitsNode reports pods that fit no node
+		}
+		for _, f := range s.Quotas() {
+			lack, fits := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
+			if _, admitted := r.fit.Admits(s, f); fits || !admitted {
+				continue
 			}
+			name := s.Workload.Template
+			r.addKey(at("workloads", name, "perPod"),
+				fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity",
+					name, f.Flavor),
+				withLabel("per node: %s", lack),
+				withRelated(r.quotaPath(s, f.Flavor), "the quota that admits it"),
+				withHelp("request less, or define a tier for each size of node; Kueue does not check whether "+
+					"pods fit a node, so it would admit, evict and requeue the workload without end"))
 		}
 	}
 }
@@ -351,8 +193,7 @@ func workloadTeams(r *report) {
 			served[tier] = true
 		}
 	}
-	for _, name := range sortedKeys(b.Workloads) {
-		w := b.Workloads[name]
+	for name, w := range sorted(b.Workloads) {
 		if _, ok := b.Tiers[w.Tier]; !ok {
 			continue
 		}
@@ -387,8 +228,7 @@ func workloadTeams(r *report) {
 }
 
 func pinnedImages(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		r.checkPinned(at("workloads", name, "image"), w.Image)
 		for _, a := range sortedKeys(w.Auxiliary) {
 			r.checkPinned(at("workloads", name, "auxiliary", a, "image"), w.Auxiliary[a].Image)
@@ -412,8 +252,7 @@ func setTwice(r *report) {
 			buckets[w.Template] = w.Team
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		type setter struct{ by, cure string }
 		set := map[string]setter{}
 		if w.Rendezvous != nil {

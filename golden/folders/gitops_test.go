@@ -18,9 +18,9 @@ import (
 	"github.com/batchwright/batchwright/golden/fixture"
 )
 
-// GitOpsTools are the tools. Each has an overlay of the batch platform: the overlay of
+// gitOpsTools are the tools. Each has an overlay of the batch platform: the overlay of
 // Argo CD is a blueprint, and the others are in testdata/gitops.
-var GitOpsTools = []string{"argocd", "configsync", "flux"}
+var gitOpsTools = []string{"argocd", "configsync", "flux"}
 
 // argoCDOverlay is the overlay of Argo CD.
 var argoCDOverlay = fixture.Path("blueprints/batch-platform-argocd")
@@ -43,7 +43,7 @@ func compileGitOps(t *testing.T, overlays ...string) emit.Tree {
 // TestGitOps runs the checks of the goldens on the batch platform with each GitOps tool
 // that has no golden folder of its own, and compares README.md and the folder gitops/.
 func TestGitOps(t *testing.T) {
-	for _, tool := range GitOpsTools {
+	for _, tool := range gitOpsTools {
 		if tool == "argocd" {
 			continue // TestBlueprints
 		}
@@ -68,7 +68,7 @@ func TestGitOps(t *testing.T) {
 // its pods.
 func TestGitOpsChangesLittle(t *testing.T) {
 	plain := kubernetesObjects(t, compile.Reference(t, "batch-platform"))
-	for _, tool := range GitOpsTools {
+	for _, tool := range gitOpsTools {
 		var changed []string
 		synced := kubernetesObjects(t, compileGitOps(t, tool))
 		for key, text := range plain {

@@ -28,10 +28,10 @@ var rooms = map[string][]string{
 	"compiler/kinds":    {},
 	"compiler/catalog":  {"compiler/kinds"},
 	"compiler/ir":       {"compiler/kinds", "compiler/words"},
+	"compiler/fit":      {"compiler/catalog", "compiler/ir"},
 	"compiler/rules": {
-		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/ir", "compiler/kinds",
-		"compiler/progress",
-		"compiler/secret", "compiler/trace", "compiler/words",
+		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/fit", "compiler/ir",
+		"compiler/kinds", "compiler/progress", "compiler/secret", "compiler/trace", "compiler/words",
 	},
 	"compiler/cost":     {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
 	"compiler/explain":  {},

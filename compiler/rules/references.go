@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
+)
+
+// resolveName reports a reference whose name is not in known, which must be sorted.
+func (r *report) resolveName(path []string, kind, name string, known []string) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
+		message, options := r.describeDangling(kind, name, known)
+		r.add(path, message, options...)
+	}
+}
+
+// resolveKey does the same as resolveName for a reference that is the name of a field.
+func (r *report) resolveKey(path []string, kind, name string, known []string) {
+	if !hasName(known, name) && !r.isMisnamed(name) {
+		message, options := r.describeDangling(kind, name, known)
+		r.addKey(path, message, options...)
+	}
+}
+
+func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
+	options := []option{
+		withChoices(len(known), quoteNames(known)),
+		withHelp("define %s %q, or choose another name", kind, name),
+	}
+	message := fmt.Sprintf("there is no %s named %q", kind, name)
+	if part, tier, ok := strings.Cut(kind, " of tier "); ok {
+		options[1] = withHelp("add it to tier %q, or choose another name", tier)
+		message = fmt.Sprintf("tier %q does not use capacity %q", tier, name)
+		if part == "priority" {
+			message = fmt.Sprintf("tier %q has no priority named %q", tier, name)
+		}
+	}
+	if len(known) == 0 {
+		options[0] = withLabel("no %s is defined", kind)
+	}
+	if near := r.nearestName(name, known); near != "" {
+		options[1] = withHelp("did you mean %q?", near)
+	}
+	return message, options
+}
+
+// isMisnamed reports whether a name probably refers to an entity whose own name is
+// invalid, which is the mistake.
+func (r *report) isMisnamed(name string) bool {
+	return len(r.Misnamed) > 0 && r.guesses < maxGuesses && r.nearestName(name, sortedKeys(r.Misnamed)) != ""
+}
+
+// capacitiesOf returns the capacities of a tier, sorted. ok is false if the tier's
+// capacities are not known.
+func (r *report) capacitiesOf(tier string) (known []string, ok bool) {
+	b := r.Blueprint
+	t := b.Tiers[tier] // a tier cannot be empty
+	if len(t.Capacity) == 0 ||
+		slices.ContainsFunc(t.Capacity, func(c string) bool { _, ok := b.Capacity[c]; return !ok }) {
+		return nil, false
+	}
+	return slices.Sorted(slices.Values(t.Capacity)), true
+}
+
+// twinOf returns the entity of another file whose name a misspelt name probably
+// means, or "". It searches at most maxGuesses times for each rule.
+func (r *report) twinOf(name, field string, known []string) string {
+	if r.guesses++; r.guesses > maxGuesses {
+		return ""
+	}
+	here := r.Place(true, field, name)
+	for _, other := range known {
+		if diag.Twins(name, other) && r.Place(true, field, other).Source != here.Source {
+			return other
+		}
+	}
+	return ""
+}
+
+// checkLabel reports a key or a value that no label of a Kubernetes object can have, and
+// returns whether both are possible.
+func (r *report) checkLabel(path []string, key, value string) bool {
+	if len(validation.IsQualifiedName(key)) > 0 {
+		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
+			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a "+
+				"slash"))
+		return false
+	}
+	if len(validation.IsValidLabelValue(value)) > 0 {
+		r.add(path, fmt.Sprintf("%q cannot be the value of a label", value),
+			withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
+		return false
+	}
+	return true
+}
+
+// isReservedLabel reports whether Kubernetes or the platform sets a label of namespaces.
+func isReservedLabel(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return key == ir.LabelTeam || strings.HasSuffix("."+domain, ".kubernetes.io") ||
+		strings.HasSuffix("."+domain, ".k8s.io")
+}
