@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,13 +29,8 @@ func checkAcceptable(r *report) {
 			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
 				withHelp("correct the blueprint, and remove this acceptance"))
 		default:
-			cure := withHelp("run batchwright vet --list for the codes that can be accepted")
-			if near := resemblingCode(a.code, can); near != "" {
-				cure = withHelp("did you mean %q?", near)
-			}
-			if meant := r.meant[a]; meant != "" {
-				cure = withHelp("did you mean %q?", meant)
-			}
+			cure := didYouMean(cmp.Or(r.meant[a], resemblingCode(a.code, can)),
+				withHelp("run batchwright vet --list for the codes that can be accepted"))
 			message := fmt.Sprintf("no finding of code %s can be accepted", a.code)
 			// Every code has a text, also the code of a finding that no rule makes.
 			if !slices.Contains(explain.Codes(), a.code) {

@@ -17,9 +17,7 @@ func capacityOutsideTier(r *report) {
 		if !ok {
 			continue
 		}
-		for i, c := range w.Capacity {
-			r.resolveName(at("workloads", name, "capacity", diag.Index(i)), "capacity of tier "+w.Tier, c, known)
-		}
+		r.resolveNames(at("workloads", name, "capacity"), "capacity of tier "+w.Tier, w.Capacity, known)
 	}
 }
 
@@ -52,16 +50,12 @@ func negativePriority(r *report) {
 			continue
 		}
 		tier, class := r.Blueprint.Workloads[name].Tier, submissions[i].Workload.PriorityClass
-		path := at("tiers", tier, "priority")
-		if r.Blueprint.Tiers[tier].Priority == nil {
-			path = at("tiers", tier, "priorities", class)
-		}
 		kind := submissions[i].Workload.Kind
 		of := r.Plan.ControllerOf(kind)
 		r.addKey(at("workloads", name),
 			fmt.Sprintf("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
 				name, kind, values[class], of.Name, of.Version),
-			withRelated(path, "the priority"), withHelp("choose a priority of 0 or more"))
+			withRelated(r.priorityPath(tier, class), "the priority"), withHelp("choose a priority of 0 or more"))
 	}
 }
 
@@ -142,8 +136,7 @@ func (r *report) reportApart(s fit.Submission, path []string, chosen []string, r
 		}
 		r.addKey(path,
 			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",
-				quoteNames(chosen),
-				f.Flavor), withHelp("%s", cure))
+				quoteNames(chosen), f.Flavor), withHelp("%s", cure))
 	}
 }
 

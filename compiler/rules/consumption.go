@@ -132,8 +132,7 @@ func createdReservations(r *report) {
 		case c.Reservation.Owner != "":
 			r.add(path,
 				fmt.Sprintf("reservation %q belongs to project %q, so the platform cannot create it",
-					c.Reservation.Name,
-					c.Reservation.Owner),
+					c.Reservation.Name, c.Reservation.Owner),
 				withHelp("remove create: the owner project creates a shared reservation"))
 		case m.HasTPUs():
 			r.add(path, "the platform cannot create reservations of TPUs",
@@ -232,8 +231,8 @@ type zonal struct{ name, zone string }
 
 // reservationParts checks the fields of a reservation other than its name.
 func reservationParts(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Capacity) {
-		in := r.Blueprint.Capacity[name].Consumption.Reservation
+	for name, c := range sorted(r.Blueprint.Capacity) {
+		in := c.Consumption.Reservation
 		if in == nil {
 			continue
 		}
@@ -277,10 +276,7 @@ func flexCounts(r *report) {
 			continue // oneCount reports both
 		}
 		if c.Static {
-			fixed, most := "nodes", "maxNodes"
-			if c.HasTPUs() {
-				fixed, most = "slices", "maxSlices"
-			}
+			fixed, most := countFields(c)
 			r.add(at("capacity", c.Name, fixed),
 				option.Nodes+" starts nodes when jobs request them, so their number cannot be fixed",
 				withHelp("set %s instead", most))
@@ -475,8 +471,7 @@ func sharedByAutoProvisioning(r *report) {
 		if hardware.GPUDriver != "DEFAULT" && c.GPUDriver != "" {
 			r.add(at("hardware", c.Hardware, "gpuDriver"),
 				fmt.Sprintf("auto-provisioned nodes get GKE's default driver, but the hardware of capacity %q sets %s",
-					c.Name,
-					c.GPUDriver), withLabel(`want "DEFAULT"`), cure)
+					c.Name, c.GPUDriver), withLabel(`want "DEFAULT"`), cure)
 		}
 		if first.Name == "" {
 			first = c
@@ -509,9 +504,9 @@ func unqueuedFlex(r *report) {
 
 // unqueuedRetries reports retries on a capacity without queued provisioning.
 func unqueuedRetries(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Capacity) {
+	for name, c := range sorted(r.Blueprint.Capacity) {
 		path := retriesOf(name)
-		if f := r.Blueprint.Capacity[name].Consumption.FlexStart; f != nil && !f.Queued && r.Written(path...) {
+		if f := c.Consumption.FlexStart; f != nil && !f.Queued && r.Written(path...) {
 			r.add(path, "retries requires queued: true",
 				withHelp("remove retries, or set queued: true"))
 		}

@@ -76,10 +76,7 @@ func minAboveMax(r *report) {
 
 func evenNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
-		field := "nodes"
-		if c.HasTPUs() {
-			field = "slices"
-		}
+		field, _ := countFields(c)
 		if c.Reservation != nil && len(r.Blueprint.Capacity[c.Name].Zones) == 0 {
 			continue // reservationZones reports it
 		}
@@ -106,8 +103,7 @@ func linkedZone(r *report) {
 		}
 		r.addKey(path,
 			fmt.Sprintf("%s machines are linked only within one zone, but capacity %q has %d zones", c.Machine.Type,
-				c.Name,
-				len(c.Zones)),
+				c.Name, len(c.Zones)),
 			withHelp("write zones: [%q], and define another capacity for another zone", c.Zones[0]))
 	}
 }

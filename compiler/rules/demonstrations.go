@@ -40,9 +40,7 @@ func (r *report) checkPhaseReferences() {
 			{"delete", "workload", phase.Delete, workloads},
 			{"submit", "workload", phase.Submit, workloads},
 		} {
-			for j, name := range list.names {
-				r.resolveName(field(list.field, diag.Index(j)), list.kind, name, list.known)
-			}
+			r.resolveNames(field(list.field), list.kind, list.names, list.known)
 		}
 		for _, name := range sortedKeys(phase.Cordon) {
 			r.resolveKey(field("cordon", name), "capacity", name, capacity)
@@ -57,9 +55,7 @@ func (r *report) checkPhaseReferences() {
 			r.resolveKey(field("expect", "pods", name), "capacity", name, capacity)
 		}
 		for j, node := range phase.Expect.Nodes {
-			for k, name := range node {
-				r.resolveName(field("expect", "nodes", diag.Index(j), diag.Index(k)), "workload", name, workloads)
-			}
+			r.resolveNames(field("expect", "nodes", diag.Index(j)), "workload", node, workloads)
 		}
 	})
 }

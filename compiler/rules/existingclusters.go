@@ -80,12 +80,11 @@ func fieldsOfNewCluster(r *report) {
 		if !r.Written(f.path...) || ofNetwork && r.Plan.Network.Existing != nil {
 			continue
 		}
-		r.addKey(f.path,
-			fmt.Sprintf("%s is for a new cluster, but the cluster exists", strings.Join(f.path, ".")),
+		r.addKey(f.path, fmt.Sprintf("%s is for a new cluster, but the cluster exists", strings.Join(f.path, ".")),
 			withRelated(at("cluster", "existing"), "the existing cluster"), withHelp("%s", f.cure))
 	}
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		if r.Blueprint.Tiers[name].Default {
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		if t.Default {
 			r.add(at("tiers", name, "default"),
 				fmt.Sprintf("the priority of tier %q would become the default of all pods of the cluster", name),
 				withRelated(at("cluster", "existing"), "the existing cluster"),
@@ -365,10 +364,10 @@ func existingNamespaceLabels(r *report) {
 				withHelp("ask the owners of Kueue to select namespaces by another label"))
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		for _, key := range sortedKeys(r.Blueprint.Tiers[name].Namespaces.Labels) {
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		for _, key := range sortedKeys(t.Namespaces.Labels) {
 			i := slices.IndexFunc(e.Kueue.NamespaceLabels, func(l ir.KeyValue) bool { return l.Key == key })
-			value := r.Blueprint.Tiers[name].Namespaces.Labels[key]
+			value := t.Namespaces.Labels[key]
 			if i < 0 || value == e.Kueue.NamespaceLabels[i].Value {
 				continue
 			}

@@ -64,10 +64,7 @@ func createdWithoutNetworks(r *report) {
 			c.AutoProvisioned && !c.Option.Facts().HasAutoProvisioning() {
 			return
 		}
-		field := "autoProvisioned"
-		if c.ComputeClass {
-			field = "computeClass"
-		}
+		field := creatorField(c)
 		r.add(at("capacity", c.Name, field), "node pools that GKE creates do not have the networks for GPUDirect",
 			withRelated(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
 			withHelp("remove %s, or use hardware without gpuDirect", field))

@@ -39,8 +39,8 @@ func listGrants(b *schema.Blueprint) []grant {
 			}
 		}
 	}
-	for _, tier := range sortedKeys(b.Tiers) {
-		if s := b.Tiers[tier].Shared; s != nil {
+	for tier, t := range sorted(b.Tiers) {
+		if s := t.Shared; s != nil {
 			add(grant{
 				holder: at("tiers", tier, "shared"), who: fmt.Sprintf("the shared queue of tier %q", tier),
 				cohort: s.Cohort, tier: tier,

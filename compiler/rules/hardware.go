@@ -59,8 +59,8 @@ func systemPool(r *report) {
 func mixedTiers(r *report) {
 	arm := map[string]bool{}
 	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) { arm[c.Name] = c.Machine.Arm })
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		capacities := r.Blueprint.Tiers[name].Capacity
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		capacities := t.Capacity
 		for i, c := range capacities {
 			isArm, known := arm[c]
 			first, knownFirst := arm[capacities[0]]
@@ -108,14 +108,12 @@ func attachedGPUs(r *report) {
 				withHelp("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
 		case len(counts) == 0:
 			cure := withHelp("choose another GPU or machine type: batchwright catalog %s", m.Type)
-			if near := meantAccelerator(h.GPUs.Type, types); near != "" {
-				cure = withHelp("did you mean %q?", near)
-			} else if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
+			if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
 				cure = withHelp("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
 					named[0].Type)
 			}
 			r.add(pathBelow(path, "type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
-				withChoices(len(types), quoteNames(types)), cure)
+				withChoices(len(types), quoteNames(types)), didYouMean(meantAccelerator(h.GPUs.Type, types), cure))
 		default:
 			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
 				withChoices(len(counts), strings.Join(counts, ", ")))
@@ -342,8 +340,8 @@ func chooseZone(r *report, path []string) string {
 }
 
 func capacityZones(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Capacity) {
-		zones := r.Blueprint.Capacity[name].Zones
+	for name, c := range sorted(r.Blueprint.Capacity) {
+		zones := c.Zones
 		for i, z := range zones {
 			if slices.Contains(zones[:i], z) {
 				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z),

@@ -77,10 +77,7 @@ const reservedMachines = "reserves up to"
 // standingField returns the field that makes nodes of a capacity stand, and the verb
 // for them in a sentence.
 func standingField(c ir.Capacity) (path []string, verb string) {
-	fixed, most := "nodes", "maxNodes"
-	if c.HasTPUs() {
-		fixed, most = "slices", "maxSlices"
-	}
+	fixed, most := countFields(c)
 	switch {
 	case c.Static:
 		return at("capacity", c.Name, fixed), "always has"

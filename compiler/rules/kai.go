@@ -44,39 +44,37 @@ func oneTier(r *report) {
 	}
 }
 
+// reportField reports a field without equivalent.
+func (r *report) reportField(path []string, why, cure string) {
+	r.addKey(path, fmt.Sprintf("field %s is unavailable with KAI Scheduler%s", path[len(path)-1], why),
+		withHelp("%s", cure))
+}
+
 // unrehearsed reports fields of rehearsals that only the rehearsals of Kueue have.
 func unrehearsed(r *report) {
 	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
 		if a.IndependentPods {
-			r.addKey(field("independentPods"),
-				"field independentPods is unavailable with KAI Scheduler: in a rehearsal the pods of a job start "+
-					"together",
-				withHelp("remove independentPods"))
+			r.reportField(field("independentPods"), ": in a rehearsal the pods of a job start together",
+				"remove independentPods")
 		}
 	})
-	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
-		if len(r.Blueprint.Rehearsals[name].Holds) > 0 {
-			r.addKey(at("rehearsals", name, "holds"),
-				"field holds is unavailable with KAI Scheduler: a rehearsal stops only queues of Kueue",
-				withHelp("remove holds"))
+	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+		if len(rehearsal.Holds) > 0 {
+			r.reportField(field("holds"), ": a rehearsal stops only queues of Kueue", "remove holds")
 		}
-	}
+	})
 }
 
 // noQueueSettings reports names and namespaces of queues.
 func (r *report) noQueueSettings() {
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		if r.Written("tiers", name, "namespaces") {
-			r.addKey(at("tiers", name, "namespaces"),
-				"field namespaces is unavailable with KAI Scheduler, whose queues take jobs of every namespace",
-				withHelp("remove namespaces"))
+		if path := at("tiers", name, "namespaces"); r.Written(path...) {
+			r.reportField(path, ", whose queues take jobs of every namespace", "remove namespaces")
 		}
 	}
 	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		if r.Written("teams", name, "queues") {
-			r.addKey(at("teams", name, "queues"),
-				"field queues is unavailable with KAI Scheduler, where the queue has the name of the team",
-				withHelp("remove queues"))
+		if path := at("teams", name, "queues"); r.Written(path...) {
+			r.reportField(path, ", where the queue has the name of the team", "remove queues")
 		}
 	}
 }
@@ -89,22 +87,16 @@ func noEquivalent(r *report) {
 	r.noQueueSettings()
 	for name, t := range sorted(b.Tiers) {
 		if t.Shared != nil {
-			r.addKey(at("tiers", name, "shared"),
-				"field shared is unavailable with KAI Scheduler, where every team has its own queue",
-				withHelp("remove shared, and give each team its own quota"))
+			r.reportField(at("tiers", name, "shared"), ", where every team has its own queue",
+				"remove shared, and give each team its own quota")
 		}
-		if r.Written("tiers", name, "preempts") {
-			r.addKey(at("tiers", name, "preempts"),
-				"field preempts is unavailable with KAI Scheduler, which preempts by the value of the "+
-					"PriorityClass alone",
-				withHelp("remove preempts: jobs evict jobs of a lower value in the same queue; jobs with a value of "+
-					"%d or more are never evicted", ir.KAINonPreemptible))
+		if path := at("tiers", name, "preempts"); r.Written(path...) {
+			r.reportField(path, ", which preempts by the value of the PriorityClass alone",
+				fmt.Sprintf("remove preempts: jobs evict jobs of a lower value in the same queue; jobs with a value "+
+					"of %d or more are never evicted", ir.KAINonPreemptible))
 		}
-		if r.Written("tiers", name, "queueing") {
-			r.addKey(at("tiers", name, "queueing"),
-				"field queueing is unavailable with KAI Scheduler: a job that fits always overtakes a job that does "+
-					"not fit",
-				withHelp("remove queueing"))
+		if path := at("tiers", name, "queueing"); r.Written(path...) {
+			r.reportField(path, ": a job that fits always overtakes a job that does not fit", "remove queueing")
 		}
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
 			if _, own := facts.ClassValue(classes[0].Name); own {
@@ -117,21 +109,16 @@ func noEquivalent(r *report) {
 		}
 	}
 	unrehearsed(r)
-	for _, name := range sortedKeys(b.Cohorts) {
-		if b.Cohorts[name].Parent != nil {
-			r.addKey(at("cohorts", name, "parent"),
-				"field parent is unavailable with KAI Scheduler, which has two levels of queues: cohorts and their "+
-					"teams",
-				withHelp("remove parent"))
+	for name, cohort := range sorted(b.Cohorts) {
+		if cohort.Parent != nil {
+			r.reportField(at("cohorts", name, "parent"), ", which has two levels of queues: cohorts and their teams",
+				"remove parent")
 		}
 	}
 	for _, c := range r.Plan.Capacities {
-		if c.Queued() {
-			option := c.Option.Facts()
-			r.addKey(at("capacity", c.Name, "consumption", option.Field, option.Parameter),
-				"field "+option.Parameter+" is unavailable with KAI Scheduler, which does not request nodes before it "+
-					"starts a job",
-				withHelp("remove %s", option.Parameter))
+		if option := c.Option.Facts(); c.Queued() {
+			r.reportField(at("capacity", c.Name, "consumption", option.Field, option.Parameter),
+				", which does not request nodes before it starts a job", "remove "+option.Parameter)
 		}
 		for _, created := range []struct {
 			field string
@@ -144,13 +131,12 @@ func noEquivalent(r *report) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(b.Teams) {
-		for _, tier := range sortedKeys(b.Teams[name].Quota) {
-			for _, c := range sortedKeys(b.Teams[name].Quota[tier]) {
-				if b.Teams[name].Quota[tier][c].Lend != nil {
-					r.addKey(at("teams", name, "quota", tier, c, "lend"),
-						"field lend is unavailable with KAI Scheduler: a queue lends everything that it does not use",
-						withHelp("remove lend"))
+	for name, team := range sorted(b.Teams) {
+		for tier, quota := range sorted(team.Quota) {
+			for c, q := range sorted(quota) {
+				if q.Lend != nil {
+					r.reportField(at("teams", name, "quota", tier, c, "lend"),
+						": a queue lends everything that it does not use", "remove lend")
 				}
 			}
 		}
@@ -192,9 +178,9 @@ func countedTogether(r *report) {
 // Scheduler's queues limit only GPUs, and leave everything else unlimited.
 func reportUncounted(r *report) {
 	reported := map[string]bool{} // one mistake, however many teams
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		for _, tier := range sortedKeys(r.Blueprint.Teams[name].Quota) {
-			for _, c := range sortedKeys(r.Blueprint.Teams[name].Quota[tier]) {
+	for name, team := range sorted(r.Blueprint.Teams) {
+		for tier, quota := range sorted(team.Quota) {
+			for _, c := range sortedKeys(quota) {
 				if capacity, known := r.fit.Named[c]; !known || capacity.Machine.VCPUs == 0 || capacity.HasGPUs() ||
 					reported[c] {
 					continue
@@ -214,13 +200,13 @@ func reportUncounted(r *report) {
 // many queues have one: most likely the wrong scheduler was chosen.
 func queuePriorities(r *report) {
 	var paths [][]string
-	for _, name := range sortedKeys(r.Blueprint.Cohorts) {
-		if r.Blueprint.Cohorts[name].Priority != nil {
+	for name, cohort := range sorted(r.Blueprint.Cohorts) {
+		if cohort.Priority != nil {
 			paths = append(paths, at("cohorts", name, "priority"))
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		if r.Blueprint.Teams[name].Priority != nil {
+	for name, team := range sorted(r.Blueprint.Teams) {
+		if team.Priority != nil {
 			paths = append(paths, at("teams", name, "priority"))
 		}
 	}
@@ -244,12 +230,8 @@ func ownClasses(r *report) {
 			if !own || value == class.Value {
 				continue
 			}
-			path := at("tiers", tier, "priorities", class.Name)
-			if t.Priority != nil {
-				path = at("tiers", tier, "priority")
-			}
-			r.add(path, fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value",
-				class.Name),
+			r.add(r.priorityPath(tier, class.Name),
+				fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value", class.Name),
 				withLabel("want %d", value), withHelp("use this value, or another name"))
 		}
 	}

@@ -47,8 +47,8 @@ var (
 // eachLabels calls check with each map of labels in the blueprint, and its path.
 func (r *report) eachLabels(check func(path []string, labels map[string]string)) {
 	check(at("labels"), r.Blueprint.Labels)
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		check(at("teams", name, "labels"), r.Blueprint.Teams[name].Labels)
+	for name, team := range sorted(r.Blueprint.Teams) {
+		check(at("teams", name, "labels"), team.Labels)
 	}
 }
 

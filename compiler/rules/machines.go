@@ -36,6 +36,23 @@ func (r *report) eachCapacity(visit func(c ir.Capacity, m catalog.Machine)) {
 // field that asks for that.
 const givesOwnPool = "remove %s: the capacity then gets its own node pool"
 
+// countFields returns the fields of a capacity for a fixed number and for a number that
+// scales.
+func countFields(c ir.Capacity) (fixed, most string) {
+	if c.HasTPUs() {
+		return "slices", "maxSlices"
+	}
+	return "nodes", "maxNodes"
+}
+
+// creatorField returns the field of a capacity by which GKE creates its node pools.
+func creatorField(c ir.Capacity) string {
+	if c.ComputeClass {
+		return "computeClass"
+	}
+	return "autoProvisioned"
+}
+
 // nodesLinked reports whether a capacity's nodes are linked by a network of their own.
 func nodesLinked(c ir.Capacity) bool { return c.Sliced() || c.Machine.PlacementTopology != "" }
 

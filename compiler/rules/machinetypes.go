@@ -15,9 +15,9 @@ import (
 
 func machineTypes(r *report) {
 	all := sync.OnceValue(catalog.Names)
-	for _, name := range sortedKeys(r.Blueprint.Hardware) {
+	for name, h := range sorted(r.Blueprint.Hardware) {
 		if path := at("hardware", name, "machine"); r.concerns(path) {
-			r.checkMachine(path, r.Blueprint.Hardware[name].Machine, all)
+			r.checkMachine(path, h.Machine, all)
 		}
 	}
 	if r.Plan.OwnsCluster() {
@@ -45,12 +45,10 @@ func (r *report) checkMachine(path []string, name string, all func() []string) {
 		return
 	}
 	kin := machineKin(name, all())
-	options := []option{withHelp("run batchwright catalog for a list of the machine types")}
+	options := []option{didYouMean(r.nearestBy(diag.NearestSize, name, all()),
+		withHelp("run batchwright catalog for a list of the machine types"))}
 	if len(kin) > 0 {
 		options = append(options, withChoices(len(kin), quoteNames(kin)))
-	}
-	if near := r.nearestBy(diag.NearestSize, name, all()); near != "" {
-		options[0] = withHelp("did you mean %q?", near)
 	}
 	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
 }

@@ -155,15 +155,10 @@ func upgradesOfOwnPools(r *report) {
 					c.Option.Facts().Nodes),
 				withHelp("remove upgrades"))
 		case !c.OwnsPools():
-			created := "autoProvisioned"
-			if c.ComputeClass {
-				created = "computeClass"
-			}
 			r.addKey(path,
 				fmt.Sprintf("field upgrades is unavailable for capacity %q: GKE creates and upgrades its node "+
-					"pools itself",
-					c.Name),
-				withHelp("remove upgrades; or "+givesOwnPool, created))
+					"pools itself", c.Name),
+				withHelp("remove upgrades; or "+givesOwnPool, creatorField(c)))
 		}
 	}
 }

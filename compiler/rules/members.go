@@ -31,8 +31,8 @@ func securityGroup(r *report) {
 		field, cure = "cluster.existing.has.securityGroup", `if the cluster has a group, write cluster: existing: `+
 			`has: securityGroup: "gke-security-groups@DOMAIN"`
 	}
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		if r.Blueprint.Teams[name].Group != nil {
+	for name, team := range sorted(r.Blueprint.Teams) {
+		if team.Group != nil {
 			r.add(at("teams", name, "group"),
 				fmt.Sprintf("GKE ignores the teams' Google groups, because %s is not set", field),
 				withHelp(`%s; or, without Google groups, list people in members: ["user:ADDRESS"]`, cure))
@@ -130,8 +130,8 @@ func platformMembers(r *report) {
 			owners[t.Account.Email(r.Plan.Project)] = fmt.Sprintf("the jobs of team %q", t.Name)
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		for i, member := range r.Blueprint.Teams[name].Members {
+	for name, team := range sorted(r.Blueprint.Teams) {
+		for i, member := range team.Members {
 			if owner, ok := owners[strings.ToLower(ir.MemberAddress(member))]; ok {
 				r.add(at("teams", name, "members", diag.Index(i)),
 					fmt.Sprintf("%s is the account of %s", member, owner),

@@ -35,32 +35,21 @@ func checkReferences(r *report) {
 	b := r.Blueprint
 	hardware, capacity, tiers, cohorts, teams := sortedKeys(b.Hardware), sortedKeys(b.Capacity), sortedKeys(b.Tiers),
 		sortedKeys(b.Cohorts), sortedKeys(b.Teams)
-	for _, name := range capacity {
-		r.resolveName(at("capacity", name, "hardware"), "hardware", b.Capacity[name].Hardware, hardware)
+	for name, c := range sorted(b.Capacity) {
+		r.resolveName(at("capacity", name, "hardware"), "hardware", c.Hardware, hardware)
 	}
-	for _, name := range tiers {
-		for i, c := range b.Tiers[name].Capacity {
-			r.resolveName(at("tiers", name, "capacity", diag.Index(i)), "capacity", c, capacity)
-		}
-		if shared := b.Tiers[name].Shared; shared != nil {
-			for i, t := range shared.Teams {
-				r.resolveName(at("tiers", name, "shared", "teams", diag.Index(i)), "team", t, teams)
-			}
-			if shared.Cohort != nil {
-				r.resolveName(at("tiers", name, "shared", "cohort"), "cohort", *shared.Cohort, cohorts)
-			}
+	for name, t := range sorted(b.Tiers) {
+		r.resolveNames(at("tiers", name, "capacity"), "capacity", t.Capacity, capacity)
+		if t.Shared != nil {
+			r.resolveNames(at("tiers", name, "shared", "teams"), "team", t.Shared.Teams, teams)
+			r.resolveGiven(at("tiers", name, "shared", "cohort"), "cohort", t.Shared.Cohort, cohorts)
 		}
 	}
-	for _, name := range cohorts {
-		if parent := b.Cohorts[name].Parent; parent != nil {
-			r.resolveName(at("cohorts", name, "parent"), "cohort", *parent, cohorts)
-		}
+	for name, c := range sorted(b.Cohorts) {
+		r.resolveGiven(at("cohorts", name, "parent"), "cohort", c.Parent, cohorts)
 	}
-	for _, name := range teams {
-		team := b.Teams[name]
-		if team.Cohort != nil {
-			r.resolveName(at("teams", name, "cohort"), "cohort", *team.Cohort, cohorts)
-		}
+	for name, team := range sorted(b.Teams) {
+		r.resolveGiven(at("teams", name, "cohort"), "cohort", team.Cohort, cohorts)
 		for _, tier := range sortedKeys(team.Quota) {
 			r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
 		}
@@ -70,12 +59,9 @@ func checkReferences(r *report) {
 	}
 	for name, w := range sorted(b.Workloads) {
 		r.resolveName(at("workloads", name, "tier"), "tier", w.Tier, tiers)
-		for i, t := range w.Teams {
-			r.resolveName(at("workloads", name, "teams", diag.Index(i)), "team", t, teams)
-		}
-		for _, a := range sortedKeys(w.Auxiliary) {
-			r.resolveName(at("workloads", name, "auxiliary", a, "capacity"), "capacity", w.Auxiliary[a].Capacity,
-				capacity)
+		r.resolveNames(at("workloads", name, "teams"), "team", w.Teams, teams)
+		for a, pod := range sorted(w.Auxiliary) {
+			r.resolveName(at("workloads", name, "auxiliary", a, "capacity"), "capacity", pod.Capacity, capacity)
 		}
 	}
 	r.checkPhaseReferences()
@@ -91,14 +77,14 @@ func quotaOutsideTier(r *report) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(b.Teams) {
-		for _, tier := range sortedKeys(b.Teams[name].Quota) {
-			check(at("teams", name, "quota", tier), tier, b.Teams[name].Quota[tier])
+	for name, team := range sorted(b.Teams) {
+		for tier, quota := range sorted(team.Quota) {
+			check(at("teams", name, "quota", tier), tier, quota)
 		}
 	}
-	for _, tier := range sortedKeys(b.Tiers) {
-		if shared := b.Tiers[tier].Shared; shared != nil {
-			check(at("tiers", tier, "shared", "quota"), tier, shared.Quota)
+	for tier, t := range sorted(b.Tiers) {
+		if t.Shared != nil {
+			check(at("tiers", tier, "shared", "quota"), tier, t.Shared.Quota)
 		}
 	}
 }
@@ -169,11 +155,11 @@ func reportUnused(r *report) {
 			}
 		}
 	}
-	for _, tier := range sortedKeys(b.Tiers) {
+	for tier, t := range sorted(b.Tiers) {
 		if !uses["tiers"][tier] {
 			continue
 		}
-		for _, c := range b.Tiers[tier].Capacity {
+		for _, c := range t.Capacity {
 			if !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
 					withRelated(at("tiers", tier), "this tier uses it"),

@@ -248,8 +248,7 @@ func rangeSizes(r *report) {
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(n.path, fmt.Sprintf("the range of the control plane must be a /28, not a /%d",
-					bits),
+				r.add(n.path, fmt.Sprintf("the range of the control plane must be a /28, not a /%d", bits),
 					withLabel("want a /28"))
 			}
 		}
@@ -352,14 +351,14 @@ func (r *report) freeRange(n namedRange, addresses int) netip.Prefix {
 func powerOfTwo(n int) int { return 1 << mathbits.Len(uint(n-1)) }
 
 func authorizedRanges(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {
-		r.checkCIDR(at("cluster", "authorizedNetworks", name), r.Blueprint.Cluster.AuthorizedNetworks[name])
+	for name, text := range sorted(r.Blueprint.Cluster.AuthorizedNetworks) {
+		r.checkCIDR(at("cluster", "authorizedNetworks", name), text)
 	}
 }
 
 func openControlPlane(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Cluster.AuthorizedNetworks) {
-		if p, err := netip.ParsePrefix(r.Blueprint.Cluster.AuthorizedNetworks[name]); err == nil && p.Bits() < 8 {
+	for name, text := range sorted(r.Blueprint.Cluster.AuthorizedNetworks) {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Bits() < 8 {
 			who := "most of the internet"
 			if p.Bits() == 0 {
 				who = "the whole internet"
@@ -390,12 +389,9 @@ func autoProvisioningLimits(r *report) {
 	for _, name := range sortedKeys(limits) {
 		path := append(r.limitPath("accelerators"), name)
 		if !hasName(known, name) {
-			cure := withHelp("batchwright catalog lists the accelerator types")
-			if near := meantAccelerator(name, known); near != "" {
-				cure = withHelp("did you mean %q?", near)
-			}
 			r.addKey(path, fmt.Sprintf("there is no accelerator type named %q", name),
-				withChoices(len(known), quoteNames(known)), cure)
+				withChoices(len(known), quoteNames(known)), didYouMean(meantAccelerator(name, known),
+					withHelp("batchwright catalog lists the accelerator types")))
 			continue
 		}
 		if !r.Plan.OwnsCluster() {

@@ -33,9 +33,9 @@ func quotaRules() []Rule {
 
 func loneBorrowers(r *report) {
 	reported := map[string]bool{} // one mistake, however many limits it affects
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		if q.cohort != nil || reported[q.who] || q.Borrow == 0 && q.Lend == nil {
-			return
+			continue
 		}
 		reported[q.who] = true
 		verb, field := "lend to", "lend"
@@ -44,33 +44,33 @@ func loneBorrowers(r *report) {
 		}
 		r.addKey(q.holder, fmt.Sprintf("%s has no cohort to %s", q.who, verb),
 			withRelated(pathBelow(q.path, field), "the limit"), withHelp("give it a cohort, or remove its limits"))
-	})
+	}
 }
 
 // loneCapacities returns the capacities on which loneBorrowers reports a limit. With a
 // cohort, the holder of the limit probably lends to the other queues.
 func (r *report) loneCapacities() map[string]bool {
 	out := map[string]bool{}
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		if q.cohort == nil && (q.Borrow != 0 || q.Lend != nil) {
 			out[q.capacity] = true
 		}
-	})
+	}
 	return out
 }
 
 func lendAboveNominal(r *report) {
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
 			r.add(pathBelow(q.path, "lend"),
 				fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
 				withLabel("want at most %d", nominalQuota(q.Quota)))
 		}
-	})
+	}
 }
 
 func quotaUnit(r *report) {
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		m := r.fit.Named[q.capacity].Machine
 		switch {
 		case m.VCPUs == 0: // the machine is unknown
@@ -84,7 +84,7 @@ func quotaUnit(r *report) {
 				withHelp("cpu and memory follow from hardware.%s.perAccelerator",
 					r.Blueprint.Capacity[q.capacity].Hardware))
 		}
-	})
+	}
 }
 
 // acceleratorCure returns the help for a quota of accelerators on a machine without any.
@@ -173,10 +173,10 @@ func deadQueues(r *report) {
 // sliceQuota reports a quota of which a part can never be used, because a workload
 // uses whole slices or hosts.
 func sliceQuota(r *report) {
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		slice, own := r.fit.Named[q.capacity].Machine.Slice, nominalQuota(q.Quota)
 		if slice == nil || q.Borrow == schema.BorrowAll || own+int(q.Borrow) == 0 {
-			return
+			continue
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
 			r.addKey(q.path,
@@ -187,7 +187,7 @@ func sliceQuota(r *report) {
 				fmt.Sprintf("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
 					own, rest, q.capacity, slice.Chips), withHelp("write a multiple of %d", slice.Chips))
 		}
-	})
+	}
 }
 
 // nothingToBorrow reports limits on borrowing from a cohort in which no other queue

@@ -12,13 +12,6 @@ import (
 
 // What rules need of quotas: their places in the blueprint, and the submissions that use them.
 
-// eachQuota calls visit for every quota on a capacity that its tier uses.
-func (r *report) eachQuota(visit func(grant)) {
-	for _, g := range r.grants() {
-		visit(g)
-	}
-}
-
 // guaranteesOf returns references to the first few guarantees on each capacity, and a
 // note that counts all of them if there are more, by the name of the capacity.
 func (r *report) guaranteesOf() map[string][]option {
@@ -40,11 +33,11 @@ func (r *report) guaranteesOf() map[string][]option {
 			}
 		}
 	}
-	r.eachQuota(func(q grant) {
+	for _, q := range r.grants() {
 		if n := nominalQuota(q.Quota); n > 0 {
 			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
 		}
-	})
+	}
 	for capacity, n := range omitted {
 		guarantees[capacity] = append(guarantees[capacity],
 			withNote("%s in total", words.Count(len(guarantees[capacity])+n, "guarantee")))
@@ -76,6 +69,14 @@ func ownerOf(q *ir.Queue, teams []ir.SharingTeam) string {
 		return fmt.Sprintf("the shared queue of tier %q", q.Tier)
 	}
 	return fmt.Sprintf("team %q", teams[0].Name)
+}
+
+// priorityPath returns the path of the value of a tier's PriorityClass.
+func (r *report) priorityPath(tier, class string) []string {
+	if r.Blueprint.Tiers[tier].Priority != nil {
+		return at("tiers", tier, "priority")
+	}
+	return at("tiers", tier, "priorities", class)
 }
 
 // queueQuota returns the path of the quota of a ClusterQueue that the teams use.

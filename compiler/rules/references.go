@@ -27,26 +27,35 @@ func (r *report) resolveKey(path []string, kind, name string, known []string) {
 	}
 }
 
-func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
-	options := []option{
-		withChoices(len(known), quoteNames(known)),
-		withHelp("define %s %q, or choose another name", kind, name),
+// resolveNames does the same as resolveName for the elements of a list.
+func (r *report) resolveNames(path []string, kind string, names, known []string) {
+	for i, name := range names {
+		r.resolveName(pathBelow(path, diag.Index(i)), kind, name, known)
 	}
+}
+
+// resolveGiven does the same as resolveName for a reference that can be omitted.
+func (r *report) resolveGiven(path []string, kind string, name *string, known []string) {
+	if name != nil {
+		r.resolveName(path, kind, *name, known)
+	}
+}
+
+func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
+	label := withChoices(len(known), quoteNames(known))
+	cure := withHelp("define %s %q, or choose another name", kind, name)
 	message := fmt.Sprintf("there is no %s named %q", kind, name)
 	if part, tier, ok := strings.Cut(kind, " of tier "); ok {
-		options[1] = withHelp("add it to tier %q, or choose another name", tier)
+		cure = withHelp("add it to tier %q, or choose another name", tier)
 		message = fmt.Sprintf("tier %q does not use capacity %q", tier, name)
 		if part == "priority" {
 			message = fmt.Sprintf("tier %q has no priority named %q", tier, name)
 		}
 	}
 	if len(known) == 0 {
-		options[0] = withLabel("no %s is defined", kind)
+		label = withLabel("no %s is defined", kind)
 	}
-	if near := r.nearestName(name, known); near != "" {
-		options[1] = withHelp("did you mean %q?", near)
-	}
-	return message, options
+	return message, []option{label, didYouMean(r.nearestName(name, known), cure)}
 }
 
 // isMisnamed reports whether a name probably refers to an entity whose own name is

@@ -38,35 +38,24 @@ func (r *report) checkRehearsalReferences() {
 	b := r.Blueprint
 	capacity, tiers, teams, workloads := sortedKeys(b.Capacity), sortedKeys(b.Tiers), sortedKeys(b.Teams),
 		sortedKeys(b.Workloads)
-	resolveTeams := func(names []string, field fieldPath) {
-		for i, name := range names {
-			r.resolveName(field("teams", diag.Index(i)), "team", name, teams)
-		}
-	}
 	r.eachArrival(func(_ schema.Rehearsal, arrival schema.Arrival, field fieldPath) {
-		if arrival.Workload != nil {
-			r.resolveName(field("workload"), "workload", *arrival.Workload, workloads)
-		}
+		r.resolveGiven(field("workload"), "workload", arrival.Workload, workloads)
 		if job := arrival.Job; job != nil {
 			r.resolveName(field("job", "tier"), "tier", job.Tier, tiers)
 			if known, ok := r.capacitiesOf(job.Tier); ok {
-				for i, name := range job.Capacity {
-					r.resolveName(field("job", "capacity", diag.Index(i)), "capacity of tier "+job.Tier, name, known)
-				}
+				r.resolveNames(field("job", "capacity"), "capacity of tier "+job.Tier, job.Capacity, known)
 			}
 		}
 		if t := arrival.Trace; t != nil {
-			if t.Tier != nil {
-				r.resolveName(field("trace", "tier"), "tier", *t.Tier, tiers)
+			r.resolveGiven(field("trace", "tier"), "tier", t.Tier, tiers)
+			for name, team := range sorted(t.Teams) {
+				r.resolveName(field("trace", "teams", name), "team", team, teams)
 			}
-			for _, name := range sortedKeys(t.Teams) {
-				r.resolveName(field("trace", "teams", name), "team", t.Teams[name], teams)
-			}
-			for _, name := range sortedKeys(t.Tiers) {
-				r.resolveName(field("trace", "tiers", name), "tier", t.Tiers[name], tiers)
+			for name, tier := range sorted(t.Tiers) {
+				r.resolveName(field("trace", "tiers", name), "tier", tier, tiers)
 			}
 		}
-		resolveTeams(arrival.Teams, field)
+		r.resolveNames(field("teams"), "team", arrival.Teams, teams)
 	})
 	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
 		for _, name := range sortedKeys(rehearsal.Nodes) {
@@ -74,26 +63,14 @@ func (r *report) checkRehearsalReferences() {
 		}
 	})
 	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
-		if hold.Tier != nil {
-			r.resolveName(field("tier"), "tier", *hold.Tier, tiers)
-		}
-		resolveTeams(hold.Teams, field)
+		r.resolveGiven(field("tier"), "tier", hold.Tier, tiers)
+		r.resolveNames(field("teams"), "team", hold.Teams, teams)
 	})
 	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
-		for _, reference := range []struct {
-			field, kind string
-			name        *string
-			known       []string
-		}{
-			{"workload", "workload", e.Workload, workloads},
-			{"tier", "tier", e.Tier, tiers},
-			{"capacity", "capacity", e.Capacity, capacity},
-		} {
-			if reference.name != nil {
-				r.resolveName(field(reference.field), reference.kind, *reference.name, reference.known)
-			}
-		}
-		resolveTeams(e.Teams, field)
+		r.resolveGiven(field("workload"), "workload", e.Workload, workloads)
+		r.resolveGiven(field("tier"), "tier", e.Tier, tiers)
+		r.resolveGiven(field("capacity"), "capacity", e.Capacity, capacity)
+		r.resolveNames(field("teams"), "team", e.Teams, teams)
 	})
 }
 

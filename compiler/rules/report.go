@@ -269,6 +269,14 @@ func withHelp(format string, args ...any) option {
 	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }
 }
 
+// didYouMean asks whether a name is meant. For the name "" it is the other help.
+func didYouMean(name string, otherwise option) option {
+	if name == "" {
+		return otherwise
+	}
+	return withHelp("did you mean %q?", name)
+}
+
 // withRelated adds a reference to the name of another field.
 func withRelated(path []string, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {

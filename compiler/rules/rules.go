@@ -25,8 +25,7 @@ import (
 func All() []Rule {
 	all := slices.Concat(
 		nameRules(), entityRules(), refusedNameRules(), memberRules(), identityRules(), labelRules(), hardwareRules(),
-		placeRules(),
-		consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(),
+		placeRules(), consumptionRules(), countRules(), tierRules(), quotaRules(), idleRules(), networkRules(),
 		existingNetworkRules(), gpuNetworkRules(), takeOverRules(),
 		versionRules(), gkeVersionRules(), maintenanceRules(), securityRules(), organisationRules(), nodeRules(),
 		workloadRules(),

@@ -44,11 +44,7 @@ func expendablePriorities(r *report) {
 			if class.Value >= expendable {
 				continue
 			}
-			path := at("tiers", name, "priorities", class.Name)
-			if t.Priority != nil {
-				path = at("tiers", name, "priority")
-			}
-			r.add(path,
+			r.add(r.priorityPath(name, class.Name),
 				fmt.Sprintf("the priority is below %d, so no node of %q starts for jobs of tier %q", expendable,
 					t.Capacity[i], name),
 				withLabel("want %d or more", expendable),

@@ -190,8 +190,8 @@ func (r *report) onlyHardware(w ir.Workload) string {
 // webhook refuses such a ClusterQueue. Source: Kueue v0.19,
 // pkg/webhooks/clusterqueue_webhook.go, validatePreemption.
 func borrowWithoutReclaim(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		p := r.Blueprint.Tiers[name].Preempts
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		p := t.Preempts
 		if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
 			r.add(at("tiers", name, "preempts", "toBorrow"),
 				fmt.Sprintf("Kueue refuses tier %q: jobs that evict others to borrow must also evict others to reclaim",
@@ -245,8 +245,8 @@ func compactAlone(r *report) {
 
 func flavorLimit(r *report) {
 	const most = 64 // flavors in a resource group of a ClusterQueue, kueue v1beta2
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		if n := len(r.Blueprint.Tiers[name].Capacity); n > most {
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		if n := len(t.Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
 				fmt.Sprintf("tier %q has %d capacities, but a ClusterQueue allows %d flavors", name, n, most),
 				withHelp("split the tier"))
@@ -283,9 +283,9 @@ func reservedPriority(r *report) {
 // ClusterQueue that cover cpu and memory must cover the same resources, so a queue
 // can have either GPUs or TPUs, together with machines without accelerators.
 func mixedAccelerators(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
+	for name, t := range sorted(r.Blueprint.Tiers) {
 		first := ""
-		for i, capacity := range r.Blueprint.Tiers[name].Capacity {
+		for i, capacity := range t.Capacity {
 			switch c := r.fit.Named[capacity]; {
 			case !c.HasAccelerators():
 			case first == "":
@@ -361,8 +361,8 @@ func ownQuotaInShared(r *report) {
 
 // openQueues reports tiers whose ClusterQueues admit jobs of every namespace.
 func openQueues(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Tiers) {
-		if r.Blueprint.Tiers[name].Namespaces.All {
+	for name, t := range sorted(r.Blueprint.Tiers) {
+		if t.Namespaces.All {
 			r.add(at("tiers", name, "namespaces"),
 				fmt.Sprintf("every namespace with a LocalQueue can use the quota of tier %q", name),
 				withHelp("remove namespaces, so that only the teams of the tier use its quota; if this is intended, "+
@@ -376,9 +376,9 @@ func openQueues(r *report) {
 // tier of a team has another value.
 func impossibleLabels(r *report) {
 	b := r.Blueprint
-	for _, name := range sortedKeys(b.Tiers) {
-		for _, key := range sortedKeys(b.Tiers[name].Namespaces.Labels) {
-			labels := b.Tiers[name].Namespaces.Labels
+	for name, t := range sorted(b.Tiers) {
+		for _, key := range sortedKeys(t.Namespaces.Labels) {
+			labels := t.Namespaces.Labels
 			path := at("tiers", name, "namespaces", key)
 			if r.checkLabel(path, key, labels[key]) && isReservedLabel(key) {
 				r.addKey(path,

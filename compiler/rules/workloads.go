@@ -299,9 +299,9 @@ func setTwice(r *report) {
 // MiB.
 func fileSizes(r *report) {
 	const most = 1 << 20
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
+	for name, w := range sorted(r.Blueprint.Workloads) {
 		total := 0
-		for file, content := range r.Blueprint.Workloads[name].Files {
+		for file, content := range w.Files {
 			total += len(file) + len(content)
 		}
 		if total > most {
