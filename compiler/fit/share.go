@@ -16,15 +16,22 @@ import (
 // that perNode pods fit a node of a capacity and the quotas of all submissions of the
 // workload admit a copy.
 func (p *Platform) PerPod(all []Submission, c ir.Capacity, perNode int) []ir.Amount {
-	room := ShareBeside(c, c.SystemPods, perNode)
-	for i, a := range room {
+	return lower(ShareBeside(c, c.SystemPods, perNode), all, func(s Submission, name string) (resource.Quantity, bool) {
+		return p.quotaOfPod(s, c.Name, name)
+	})
+}
+
+// lower lowers a share of cpu and memory to the parts that submissions have of their
+// quotas, if these are known.
+func lower(share []ir.Amount, all []Submission, part func(Submission, string) (resource.Quantity, bool)) []ir.Amount {
+	for i, a := range share {
 		for _, s := range all {
-			if most, known := p.quotaOfPod(s, c.Name, a.Resource); known && most.Cmp(room[i].Quantity) < 0 {
-				room[i].Quantity = Floor(a.Resource, most)
+			if most, known := part(s, a.Resource); known && most.Cmp(share[i].Quantity) < 0 {
+				share[i].Quantity = Floor(a.Resource, most)
 			}
 		}
 	}
-	return room
+	return share
 }
 
 // LimitsPods reports whether the quota of a capacity limits the cpu of each pod of a copy.
@@ -58,20 +65,15 @@ func (p *Platform) quotaOfPod(s Submission, capacity, name string) (resource.Qua
 // PerGPU returns the most cpu and memory for each GPU of a pod, so that pods use all
 // GPUs of a node, and all GPUs of the quotas of these submissions.
 func (p *Platform) PerGPU(all []Submission, c ir.Capacity) []ir.Amount {
-	room := ShareBeside(c, c.SystemPods, c.Machine.AcceleratorCount)
-	for i, a := range room {
-		for _, s := range all {
-			quota, found := s.QuotaOn(c.Name)
-			if !p.perCapacity() || !found {
-				continue
-			}
-			most := p.PerUnit(s, quota, a.Resource, c.Machine.Resource)
-			if most.Sign() > 0 && most.Cmp(room[i].Quantity) < 0 {
-				room[i].Quantity = Floor(a.Resource, most)
-			}
+	node := ShareBeside(c, c.SystemPods, c.Machine.AcceleratorCount)
+	return lower(node, all, func(s Submission, name string) (resource.Quantity, bool) {
+		quota, found := s.QuotaOn(c.Name)
+		if !p.perCapacity() || !found {
+			return resource.Quantity{}, false
 		}
-	}
-	return room
+		most := p.PerUnit(s, quota, name, c.Machine.Resource)
+		return most, most.Sign() > 0
+	})
 }
 
 // EvenGPUs returns the numbers of GPUs of a pod that divide the GPUs of a node. If the

@@ -9,6 +9,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
+// Amounts of cpu and memory in the words of findings.
+
 // printAmounts prints cpu and memory in a sentence.
 func printAmounts(amounts []ir.Amount) string { return printAlike(amounts)[0] }
 

@@ -7,6 +7,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// The limits of the cluster, and the advice to change them: in a cluster that others own,
+// the blueprint only describes them.
+
 // limitPath returns the path of a limit of node auto-provisioning in the blueprint.
 func (r *report) limitPath(field string) []string {
 	if r.Plan.OwnsCluster() {

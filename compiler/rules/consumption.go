@@ -272,7 +272,7 @@ func flexCounts(r *report) {
 	for _, c := range r.Plan.Capacities {
 		in := r.Blueprint.Capacity[c.Name]
 		option := c.Option.Facts()
-		if !option.OnRequest || in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil {
+		if !option.OnRequest || countedTwice(in) {
 			continue // oneCount reports both
 		}
 		if c.Static {

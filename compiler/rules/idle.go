@@ -64,9 +64,8 @@ func unreachedNodes(r *report) {
 
 // hasValidSize reports whether no other rule reports the capacity's number of nodes.
 func hasValidSize(c ir.Capacity, in schema.Capacity) bool {
-	twice := in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil
 	scales := c.Reservation != nil && c.Reservation.Create && !c.Static
-	return hasSize(c, in) && !twice && !scales && c.MinNodes <= c.MaxNodes && c.OwnsPools() &&
+	return hasSize(c, in) && !countedTwice(in) && !scales && c.MinNodes <= c.MaxNodes && c.OwnsPools() &&
 		!c.Option.Facts().OnRequest
 }
 

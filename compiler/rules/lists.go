@@ -8,6 +8,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
+// Lists of names, and paths.
+
 // at returns the path of a field. An element of a list is named by its index.
 func at(path ...string) []string { return path }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
+// What rules need of machines, zones and the capacities of a workload.
+
 // findMachine returns the catalogue's facts of a hardware class's machine with its
 // attached GPUs, and reports whether the catalogue has them.
 func findMachine(h schema.Hardware) (catalog.Machine, bool) {

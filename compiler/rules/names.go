@@ -89,13 +89,20 @@ func quotaOutsideTier(r *report) {
 	}
 }
 
-func reportUnused(r *report) {
-	b := r.Blueprint
-	uses := map[string]map[string]bool{"hardware": {}, "capacity": {}, "tiers": {}, "cohorts": {}}
-	granted := map[string]bool{}   // capacities of which some team has quota
-	submitted := map[string]bool{} // tiers that workloads name; workloadTeams reports those that no team has
+// usedNames returns the names that the blueprint uses, by field. The capacities of which
+// some team has quota are "granted", and the tiers that workloads name "submitted".
+func usedNames(b *schema.Blueprint) map[string]map[string]bool {
+	uses := map[string]map[string]bool{}
+	for _, field := range []string{"hardware", "capacity", "tiers", "cohorts", "granted", "submitted"} {
+		uses[field] = map[string]bool{}
+	}
+	useCohort := func(name *string) {
+		if name != nil {
+			uses["cohorts"][*name] = true
+		}
+	}
 	for _, w := range b.Workloads {
-		submitted[w.Tier] = true
+		uses["submitted"][w.Tier] = true
 		for _, a := range w.Auxiliary {
 			uses["capacity"][a.Capacity] = true
 		}
@@ -106,31 +113,31 @@ func reportUnused(r *report) {
 	for name, t := range b.Tiers {
 		for _, c := range t.Capacity {
 			uses["capacity"][c] = true
-			granted[c] = granted[c] || t.Shared != nil
+			uses["granted"][c] = uses["granted"][c] || t.Shared != nil
 		}
 		if t.Shared != nil {
 			uses["tiers"][name] = true
-			if t.Shared.Cohort != nil {
-				uses["cohorts"][*t.Shared.Cohort] = true
-			}
+			useCohort(t.Shared.Cohort)
 		}
 	}
 	for _, t := range b.Teams {
-		if t.Cohort != nil {
-			uses["cohorts"][*t.Cohort] = true
-		}
+		useCohort(t.Cohort)
 		for tier, quota := range t.Quota {
 			uses["tiers"][tier] = true
 			for c := range quota {
-				granted[c] = true
+				uses["granted"][c] = true
 			}
 		}
 	}
 	for _, c := range b.Cohorts {
-		if c.Parent != nil {
-			uses["cohorts"][*c.Parent] = true
-		}
+		useCohort(c.Parent)
 	}
+	return uses
+}
+
+func reportUnused(r *report) {
+	b := r.Blueprint
+	uses := usedNames(b)
 	for _, kind := range []struct {
 		field, noun, user string
 		users             int // without any, missingEntities reports it
@@ -141,26 +148,21 @@ func reportUnused(r *report) {
 		{"tiers", "tier", "team", len(b.Teams), sortedKeys(b.Tiers)},
 		{"cohorts", "cohort", "team", len(b.Teams), sortedKeys(b.Cohorts)},
 	} {
-		used := uses[kind.field]
-		if kind.users == 0 {
-			continue
-		}
 		for _, n := range kind.defined {
-			if !used[n] && (kind.field != "tiers" || !submitted[n]) {
-				help := withHelp("use it, or remove it")
-				if twin := r.twinOf(n, kind.field, kind.defined); twin != "" {
-					help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
-				}
-				r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n), help)
+			// workloadTeams reports tiers that only workloads name
+			if kind.users == 0 || uses[kind.field][n] || kind.field == "tiers" && uses["submitted"][n] {
+				continue
 			}
+			help := withHelp("use it, or remove it")
+			if twin := r.twinOf(n, kind.field, kind.defined); twin != "" {
+				help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
+			}
+			r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n), help)
 		}
 	}
 	for tier, t := range sorted(b.Tiers) {
-		if !uses["tiers"][tier] {
-			continue
-		}
 		for _, c := range t.Capacity {
-			if !granted[c] {
+			if uses["tiers"][tier] && !uses["granted"][c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
 					withRelated(at("tiers", tier), "this tier uses it"),
 					withHelp("give quota on it to a team, or remove it"))

@@ -135,8 +135,7 @@ func (r *report) followsShare(c ir.Capacity, e fit.Excess) bool {
 // conflictingCounts reports whether oneCount or minAboveMax reports the counts of a
 // capacity, so that nobody knows which of them holds.
 func conflictingCounts(in schema.Capacity) bool {
-	return in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil ||
-		in.MaxNodes != nil && in.MinNodes > *in.MaxNodes
+	return countedTwice(in) || in.MaxNodes != nil && in.MinNodes > *in.MaxNodes
 }
 
 func deadQueues(r *report) {

@@ -10,7 +10,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// What rules need of quotas: their places in the blueprint, and the submissions that use them.
+// What rules need of sizes and quotas: their places in the blueprint, and the submissions
+// that use them.
 
 // guaranteesOf returns references to the first few guarantees on each capacity, and a
 // note that counts all of them if there are more, by the name of the capacity.
@@ -77,6 +78,12 @@ func (r *report) priorityPath(tier, class string) []string {
 		return at("tiers", tier, "priority")
 	}
 	return at("tiers", tier, "priorities", class)
+}
+
+// countedTwice reports whether a capacity has both a fixed and a scaling size, which
+// oneCount reports.
+func countedTwice(in schema.Capacity) bool {
+	return in.Nodes != nil && in.MaxNodes != nil || in.Slices != nil && in.MaxSlices != nil
 }
 
 // queueQuota returns the path of the quota of a ClusterQueue that the teams use.

@@ -11,6 +11,8 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// References to names, and labels of Kubernetes, which several rules check alike.
+
 // resolveName reports a reference whose name is not in known, which must be sorted.
 func (r *report) resolveName(path []string, kind, name string, known []string) {
 	if !hasName(known, name) && !r.isMisnamed(name) {

@@ -7,6 +7,10 @@
 // for each spot. Rules do not depend on each other, with one exception: the few
 // rules on the meaning of names run first, and if they find a mistake, the rules
 // that build on resolved names are skipped.
+//
+// A file holds a family of rules, first their rows. What several families need is in
+// files without rows, below them: references.go, machines.go, quotas.go and others, which
+// find places in the blueprint and words, and package fit, which knows what fits.
 package rules
 
 import (

@@ -9,6 +9,8 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
+// Walks over the parts of the blueprint that lie deep, with the paths of their fields.
+
 // fieldPath returns the path of a field below an entity or an element.
 type fieldPath func(path ...string) []string
 
