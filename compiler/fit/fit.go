@@ -48,7 +48,7 @@ func (p *Platform) perCapacity() bool { return p.Scheduler.Facts().QuotaPerCapac
 
 // Submission is a workload as one team submits it.
 type Submission struct {
-	Workload ir.Workload
+	Workload *ir.Workload
 	Team     *ir.Team
 	Queue    *ir.Queue
 	// Tier lists the capacities of the queue's tier, also those without quota.
@@ -112,7 +112,7 @@ func (all Submissions) Each() iter.Seq[Submission] {
 // Submit returns a workload of the plan as its team submits it: in the queue that the
 // workload names.
 func (p *Platform) Submit(w ir.Workload) Submission {
-	s := Submission{Workload: w}
+	s := Submission{Workload: &w}
 	for i := range p.Teams {
 		for q := range p.Teams[i].Queues {
 			if t := &p.Teams[i]; t.Name == w.Team && t.Queues[q].LocalQueue == w.Queue {

@@ -82,7 +82,7 @@ func platform(w ir.Workload, capacities []ir.Capacity, quotas ...[]ir.FlavorQuot
 	for i := range p.Workloads {
 		t := &p.Teams[i]
 		submissions["train"] = append(submissions["train"], Submission{
-			Workload: p.Workloads[i], Team: t, Queue: &t.Queues[0], Tier: w.Capacities,
+			Workload: &p.Workloads[i], Team: t, Queue: &t.Queues[0], Tier: w.Capacities,
 		})
 	}
 	return New(p, func() Submissions { return submissions })
@@ -124,7 +124,7 @@ func TestAdmission(t *testing.T) {
 			if (len(on) > 0) != tt.admitted {
 				t.Errorf("nodes %v, admitted %v", on, tt.admitted)
 			}
-			if got := p.CanRun(s.Workload, on); got != tt.run {
+			if got := p.CanRun(s, on); got != tt.run {
 				t.Errorf("runs %v, want %v: %+v", got, tt.run, on)
 			}
 		})
@@ -163,7 +163,7 @@ func TestLimits(t *testing.T) {
 	s := p.Submissions()["train"][0]
 	on := p.Limited(p.Nodes(s, Nothing))
 	// 4 vCPUs of the system pool and 8 of the standing node leave 28: 3 more nodes.
-	if len(on) != 1 || on[0].Most != 4 || on[0].Needed != 5 || on[0].Limit == nil || p.CanRun(s.Workload, on) {
+	if len(on) != 1 || on[0].Most != 4 || on[0].Needed != 5 || on[0].Limit == nil || p.CanRun(s, on) {
 		t.Fatalf("%+v", on)
 	}
 	if need := on[0].Limit.Need(on[0]); need != 44 {

@@ -42,7 +42,7 @@ func (p *Platform) Nodes(s Submission, taken Taken) []Nodes {
 		}
 		if p.perCapacity() {
 			_, admitted := p.Admits(s, f)
-			if !admitted || c.Overcommit == "" && exceedsNodes(c, s.Workload) {
+			if !admitted || c.Overcommit == "" && exceedsNodes(c, *s.Workload) {
 				continue
 			}
 		}
@@ -56,7 +56,7 @@ func (p *Platform) Nodes(s Submission, taken Taken) []Nodes {
 // CanRun reports whether the nodes hold all pods of a copy at once. Kueue assigns
 // all pods of a copy to one capacity, because they are one pod set. KAI Scheduler
 // places them on all capacities together.
-func (p *Platform) CanRun(w ir.Workload, on []Nodes) bool {
+func (p *Platform) CanRun(s Submission, on []Nodes) bool {
 	if p.perCapacity() {
 		return slices.ContainsFunc(on, Nodes.Fits)
 	}
@@ -64,7 +64,7 @@ func (p *Platform) CanRun(w ir.Workload, on []Nodes) bool {
 	for _, n := range on {
 		held += n.Held()
 	}
-	return held >= w.Pods
+	return held >= s.Workload.Pods
 }
 
 // Scales reports whether the autoscaler changes a capacity's number of nodes, whatever

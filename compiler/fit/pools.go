@@ -9,7 +9,7 @@ import (
 // Pool is the quota of one capacity with accelerators that queues exchange with each
 // other: the queues of a cohort's tree, or one queue alone.
 type Pool struct {
-	Capacity   ir.Capacity
+	Capacity   *ir.Capacity
 	Queues     int
 	Queue      *ir.Queue        // the first queue
 	Teams      []ir.SharingTeam // that use it
@@ -32,7 +32,10 @@ func (pool *Pool) Jobless() bool { return len(pool.jobless) > 0 }
 // Pools returns the pools of all capacities with accelerators, in the order of the queues.
 func (p *Platform) Pools() []*Pool {
 	type key struct{ group, capacity string } // the cohort at the root, or a ClusterQueue without one
-	root := p.RootCohorts()
+	root, capacities := p.RootCohorts(), map[string]*ir.Capacity{}
+	for i := range p.Capacities {
+		capacities[p.Capacities[i].Name] = &p.Capacities[i]
+	}
 	var out []*Pool
 	found, groups := map[key]*Pool{}, map[string]string{} // groups are by ClusterQueue
 	for q, teams := range p.ClusterQueues() {
@@ -42,7 +45,7 @@ func (p *Platform) Pools() []*Pool {
 		}
 		groups[q.ClusterQueue] = group
 		for _, f := range q.Flavors {
-			c := p.Named[f.Flavor]
+			c := capacities[f.Flavor]
 			if !c.HasAccelerators() || c.HasTPUs() && c.Machine.Slice == nil {
 				continue
 			}
@@ -124,7 +127,7 @@ func (pool *Pool) RemainderStep() int64 {
 		step = int64(c.Machine.Slice.Chips)
 	}
 	switch {
-	case step < 2, pool.Guaranteed < step, pool.Guaranteed%step == 0, LacksSize(c):
+	case step < 2, pool.Guaranteed < step, pool.Guaranteed%step == 0, LacksSize(*c):
 		return 0
 	case c.HasTPUs() && (pool.Queues == 1 || pool.unused):
 		return 0
@@ -149,8 +152,8 @@ func (pool *Pool) ShortShare() (short ShortShare, found bool) {
 	if gpus.IsZero() || pool.Guaranteed == 0 || pool.Step == 0 {
 		return short, false
 	}
-	used, free := pool.Guaranteed, Free(c, c.SystemPods)
-	for i, a := range ShareBeside(c, c.SystemPods, c.Machine.AcceleratorCount) {
+	used, free := pool.Guaranteed, Free(*c, c.SystemPods)
+	for i, a := range ShareBeside(*c, c.SystemPods, c.Machine.AcceleratorCount) {
 		of := Divide(ir.AmountOf(c.Guaranteed, a.Resource), gpus.Value())
 		need := *resource.NewMilliQuantity(pool.least[i], resource.DecimalSI)
 		if a.Resource == ir.Memory {

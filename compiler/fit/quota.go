@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -158,18 +159,18 @@ type Borrower struct {
 	Quotas   []ir.ResourceQuota
 }
 
-// Borrowers returns every quota that can borrow. It omits capacities without nodes for
+// Borrowers yields every quota that can borrow. It omits capacities without nodes for
 // the time being.
-func (p *Platform) Borrowers() []Borrower {
-	var out []Borrower
-	for q, teams := range p.ClusterQueues() {
-		for _, f := range q.Flavors {
-			if c := p.Named[f.Flavor]; f.Borrows() && !c.Emptied() {
-				out = append(out, Borrower{q, teams, c, f.Quotas})
+func (p *Platform) Borrowers() iter.Seq[Borrower] {
+	return func(yield func(Borrower) bool) {
+		for q, teams := range p.ClusterQueues() {
+			for _, f := range q.Flavors {
+				if c := p.Named[f.Flavor]; f.Borrows() && !c.Emptied() && !yield(Borrower{q, teams, c, f.Quotas}) {
+					return
+				}
 			}
 		}
 	}
-	return out
 }
 
 // Counted returns the quota of the resource in which quota of the capacity is counted, and

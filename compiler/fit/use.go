@@ -95,7 +95,7 @@ func (p *Platform) GPUUses() map[string]*GPUUse {
 	out, unclear := map[string]*GPUUse{}, map[string]bool{}
 	for s := range p.Submissions().Each() {
 		gpus := s.accelerators()
-		runs := p.CanRun(s.Workload, p.Limited(p.Nodes(s, SystemPods)))
+		runs := p.CanRun(s, p.Limited(p.Nodes(s, SystemPods)))
 		for _, capacity := range s.Workload.Capacities {
 			switch c := p.Named[capacity]; {
 			case gpus == 0 || !c.HasGPUs():
@@ -156,7 +156,7 @@ func (p *Platform) CPUUses() map[string]*CPUUse {
 	out := map[string]*CPUUse{}
 	for s := range p.Submissions().Each() {
 		on := p.Limited(p.Nodes(s, SystemPods))
-		runs := p.CanRun(s.Workload, on)
+		runs := p.CanRun(s, on)
 		unclear := !runs || slices.ContainsFunc(on, func(n Nodes) bool { return !n.Fits() }) ||
 			p.isCrowded(s, on, SystemPods)
 		for _, f := range s.Quotas() {

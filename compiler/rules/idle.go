@@ -107,7 +107,7 @@ func quotaRemainders(r *report) {
 			path, related = pathBelow(queueQuota(pool.Queue, pool.Teams), c.Name), nil
 		}
 		// copyFitsQuota reports most of the workloads that a quota refuses.
-		if c.HasGPUs() && !pool.Jobless() && !fit.LacksSize(c) && !refusing[c.Name] &&
+		if c.HasGPUs() && !pool.Jobless() && !fit.LacksSize(*c) && !refusing[c.Name] &&
 			r.reportShortShare(pool, path) {
 			continue
 		}
@@ -138,7 +138,7 @@ func (r *report) reportShortShare(pool *fit.Pool, path []string) bool {
 		"cpu or memory for each GPU than the quota has", short.Unused, pool.Guaranteed, c.CountedIn(), c.Name),
 		append(relatedPods(pool.Templates),
 			withHelp("request at most %s for each GPU, or %s; if this is intended, add %s", printAmounts(short.Share),
-				writePerAccelerator(c, short.Needed), r.accepting(path)))...)
+				writePerAccelerator(*c, short.Needed), r.accepting(path)))...)
 	return true
 }
 
@@ -148,7 +148,7 @@ func (r *report) reportShortShare(pool *fit.Pool, path []string) bool {
 // any size. Other rules report a queue that can borrow nothing, or less than its limit.
 func uselessLimits(r *report) {
 	steps := r.fit.QueueSteps()
-	for _, b := range r.fit.Borrowers() {
+	for b := range r.fit.Borrowers() {
 		c := b.Capacity
 		quota, limited := b.Counted()
 		if !limited || !c.HasAccelerators() {

@@ -43,7 +43,7 @@ func copyFitsNodes(r *report) {
 			if len(on) == 0 || !r.fit.WithinTotals(s) { // copyFitsQuota reports the totals
 				continue
 			}
-			if r.fit.CanRun(s.Workload, on) {
+			if r.fit.CanRun(s, on) {
 				if !r.reportAuxiliaries(s, on, fit.Nothing) {
 					r.reportLimited(s, r.fit.Limited(on))
 				}
@@ -105,7 +105,7 @@ func (r *report) reportAuxiliaries(s fit.Submission, on []fit.Nodes, taken fit.T
 // reportLimited reports a workload that has room on the nodes of its capacities, but
 // not on the nodes that the limits of the cluster let start.
 func (r *report) reportLimited(s fit.Submission, limited []fit.Nodes) {
-	if r.fit.CanRun(s.Workload, limited) {
+	if r.fit.CanRun(s, limited) {
 		r.reportLimitedAuxiliaries(s, limited)
 		return
 	}
@@ -161,7 +161,7 @@ func strandedCopies(r *report) {
 	for name, submissions := range r.fit.Submissions().Sorted() {
 		for _, s := range submissions {
 			on := r.fit.Limited(r.fit.Nodes(s, fit.Nothing))
-			if !r.fit.CanRun(s.Workload, on) {
+			if !r.fit.CanRun(s, on) {
 				continue // copyFitsNodes reports workloads that never run
 			}
 			i := slices.IndexFunc(on, func(n fit.Nodes) bool { return !n.Fits() })
@@ -326,11 +326,11 @@ func roomForSystemPods(r *report) {
 	for name, submissions := range r.fit.Submissions().Sorted() {
 		for _, s := range submissions {
 			empty := r.fit.Limited(r.fit.Nodes(s, fit.Nothing))
-			if !r.fit.CanRun(s.Workload, empty) || !r.fit.WithinTotals(s) {
+			if !r.fit.CanRun(s, empty) || !r.fit.WithinTotals(s) {
 				continue
 			}
 			beside := r.fit.Limited(r.fit.Nodes(s, fit.SystemPods))
-			if r.fit.CanRun(s.Workload, beside) {
+			if r.fit.CanRun(s, beside) {
 				if _, crowded := r.fit.Crowded(s, empty, fit.Nothing); !crowded {
 					r.reportAuxiliaries(s, beside, fit.SystemPods)
 				}

@@ -202,7 +202,7 @@ func nothingToBorrow(r *report) {
 	lone := r.loneCapacities()
 	borrowers := map[limit][]fit.Borrower{}
 	var order []limit
-	for _, b := range r.fit.Borrowers() {
+	for b := range r.fit.Borrowers() {
 		own := b.Quotas[slices.IndexFunc(b.Quotas, ir.ResourceQuota.Borrows)]
 		if others := r.fit.LentBy(b, own); lone[b.Capacity.Name] || others.Sign() > 0 {
 			continue
@@ -234,7 +234,7 @@ func nothingToBorrow(r *report) {
 // own, so their nesting does not matter.
 func borrowTooMuch(r *report) {
 	lone := r.loneCapacities()
-	for _, b := range r.fit.Borrowers() {
+	for b := range r.fit.Borrowers() {
 		own, limited := b.Counted()
 		if !limited || lone[b.Capacity.Name] {
 			continue

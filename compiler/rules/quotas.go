@@ -128,7 +128,8 @@ func (p *Pass) listSubmissions() fit.Submissions {
 		teams[p.Plan.Teams[i].Name] = &p.Plan.Teams[i]
 	}
 	out, last := fit.Submissions{}, [2]string{}
-	for _, w := range p.Plan.Workloads {
+	for i := range p.Plan.Workloads {
+		w := &p.Plan.Workloads[i]
 		key := [2]string{w.Team, w.Template}
 		if key == last {
 			continue // another copy
