@@ -10,17 +10,17 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// Offer returns the amount of a resource that something offers, and reports whether it
+// offer returns the amount of a resource that something offers, and reports whether it
 // offers the resource.
-type Offer func(resourceName string) (resource.Quantity, bool)
+type offer func(resourceName string) (resource.Quantity, bool)
 
-// Within reports whether times copies of the requests are within an offer. If not, short
+// within reports whether times copies of the requests are within an offer. If not, short
 // names the resource that is too scarce.
-func Within(requests []ir.Amount, times int, offer Offer) (short string, ok bool) {
+func within(requests []ir.Amount, times int, offered offer) (short string, ok bool) {
 	for _, a := range slices.Backward(requests) {
 		need := a.Quantity.DeepCopy()
 		need.Mul(int64(times))
-		have, known := offer(a.Resource)
+		have, known := offered(a.Resource)
 		if !known || need.Cmp(have) > 0 {
 			printed := ir.PrintAlike(a.Resource, need, have)
 			return fmt.Sprintf("need %s %s, have %s", printed[0], a.Resource, printed[1]), false
@@ -32,7 +32,7 @@ func Within(requests []ir.Amount, times int, offer Offer) (short string, ok bool
 // OnNode reports whether a pod fits an empty node of a capacity. If not, short names the
 // resource that is too scarce.
 func OnNode(requests []ir.Amount, c ir.Capacity) (short string, ok bool) {
-	return Within(requests, 1, func(name string) (resource.Quantity, bool) {
+	return within(requests, 1, func(name string) (resource.Quantity, bool) {
 		offers := slices.ContainsFunc(c.PerNode, func(a ir.Amount) bool { return a.Resource == name })
 		return ir.AmountOf(c.PerNode, name), offers
 	})
@@ -70,7 +70,7 @@ func ShareBeside(c ir.Capacity, taken []ir.Amount, pods int) []ir.Amount {
 	free := Free(c, taken)
 	var out []ir.Amount
 	for _, name := range []string{ir.CPU, ir.Memory} {
-		share := Divide(ir.AmountOf(free, name), int64(pods))
+		share := divide(ir.AmountOf(free, name), int64(pods))
 		out = append(out, ir.Amount{Resource: name, Quantity: Floor(name, share)})
 	}
 	return out
@@ -93,8 +93,8 @@ func multiply(amounts []ir.Amount, n int) []ir.Amount {
 	return out
 }
 
-// Divide returns a part of a quantity, rounded down to thousandths.
-func Divide(q resource.Quantity, parts int64) resource.Quantity {
+// divide returns a part of a quantity, rounded down to thousandths.
+func divide(q resource.Quantity, parts int64) resource.Quantity {
 	if q.Value() > math.MaxInt64/1000 { // MilliValue overflows above 9 PB, which the memory of a large quota exceeds
 		return *resource.NewQuantity(q.Value()/parts, q.Format)
 	}

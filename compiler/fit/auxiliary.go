@@ -32,7 +32,7 @@ func (p *Platform) AuxiliariesAdmitted(s Submission, capacity string) (lack stri
 			requests = ir.SumAmounts(requests, a.Requests)
 		}
 	}
-	return Within(requests, 1, p.reachable(s, quota))
+	return within(requests, 1, p.reachable(s, quota))
 }
 
 // sharedRequests returns the sum of what a workload's own pods request of a capacity, if
@@ -142,7 +142,7 @@ func (p *Platform) CrowdedTogether(s Submission, on []Nodes) (crowded Nodes, fou
 			all = ir.SumAmounts(all, single)
 		}
 		quota, _ := s.QuotaOn(n.Capacity.Name) // it admits the workload's own pods
-		if _, admitted := Within(all, 1, p.reachable(s, quota)); !admitted {
+		if _, admitted := within(all, 1, p.reachable(s, quota)); !admitted {
 			continue
 		}
 		n.Needed = p.nodesTogether(n.Capacity, s.Workload.Pods, s.Workload.Requests, singles)

@@ -46,7 +46,7 @@ func quota(c ir.Capacity, units, borrow int64) ir.FlavorQuota {
 	out, whole := ir.FlavorQuota{Flavor: c.Name}, ir.AmountOf(c.PerNode, c.CountedIn())
 	for _, a := range c.PerNode {
 		of := func(units int64) resource.Quantity {
-			q := Divide(a.Quantity, whole.Value())
+			q := divide(a.Quantity, whole.Value())
 			q.Mul(units)
 			return q
 		}

@@ -154,12 +154,12 @@ func (pool *Pool) ShortShare() (short ShortShare, found bool) {
 	}
 	used, free := pool.Guaranteed, Free(*c, c.SystemPods)
 	for i, a := range ShareBeside(*c, c.SystemPods, c.Machine.AcceleratorCount) {
-		of := Divide(ir.AmountOf(c.Guaranteed, a.Resource), gpus.Value())
+		of := divide(ir.AmountOf(c.Guaranteed, a.Resource), gpus.Value())
 		need := *resource.NewMilliQuantity(pool.least[i], resource.DecimalSI)
 		if a.Resource == ir.Memory {
 			need = *resource.NewQuantity(pool.least[i], resource.BinarySI)
 		}
-		if need.Cmp(Divide(ir.AmountOf(free, a.Resource), count)) > 0 {
+		if need.Cmp(divide(ir.AmountOf(free, a.Resource), count)) > 0 {
 			return short, false
 		}
 		if need.Cmp(of) > 0 {
@@ -168,7 +168,7 @@ func (pool *Pool) ShortShare() (short ShortShare, found bool) {
 			used = min(used, int64(ir.TimesWithin([]ir.Amount{{Resource: a.Resource, Quantity: total}},
 				[]ir.Amount{{Resource: a.Resource, Quantity: need}})))
 		}
-		limit := Divide(ir.AmountOf(c.PerNode, a.Resource), count)
+		limit := divide(ir.AmountOf(c.PerNode, a.Resource), count)
 		if need = ceil(a.Resource, need, 1, limit); need.Cmp(of) < 0 {
 			need = of
 		}

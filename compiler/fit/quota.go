@@ -12,7 +12,7 @@ import (
 
 // reachable offers the most of each resource that a queue can ever have of one capacity,
 // including everything that it could borrow.
-func (p *Platform) reachable(s Submission, f ir.FlavorQuota) Offer {
+func (p *Platform) reachable(s Submission, f ir.FlavorQuota) offer {
 	return func(name string) (resource.Quantity, bool) {
 		i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == name })
 		if i < 0 {
@@ -25,7 +25,7 @@ func (p *Platform) reachable(s Submission, f ir.FlavorQuota) Offer {
 // Admits reports whether a copy fits a quota, including everything that the queue could
 // borrow. If not, short names the resource that is too scarce.
 func (p *Platform) Admits(s Submission, f ir.FlavorQuota) (short string, ok bool) {
-	return Within(s.Workload.Requests, s.Workload.Pods, p.reachable(s, f))
+	return within(s.Workload.Requests, s.Workload.Pods, p.reachable(s, f))
 }
 
 // PerUnit returns the amount of a resource in one unit of quota that a submission can use.
@@ -33,7 +33,7 @@ func (p *Platform) PerUnit(s Submission, f ir.FlavorQuota, name, unit string) re
 	reachable := p.reachable(s, f)
 	total, _ := reachable(name)
 	units, _ := reachable(unit)
-	return Divide(total, max(1, units.Value()))
+	return divide(total, max(1, units.Value()))
 }
 
 // CanAdmit reports whether a copy fits its quota on a capacity whose nodes can run its
@@ -91,7 +91,7 @@ func (p *Platform) CanStart(s Submission) (short []string, ok bool) {
 		most = all
 	}
 	gpus := slices.DeleteFunc(slices.Clone(s.Workload.Requests), func(a ir.Amount) bool { return a.Resource != ir.GPU })
-	lack, ok := Within(gpus, s.Workload.Pods, func(string) (resource.Quantity, bool) { return most, true })
+	lack, ok := within(gpus, s.Workload.Pods, func(string) (resource.Quantity, bool) { return most, true })
 	return []string{lack}, ok
 }
 
@@ -145,7 +145,7 @@ func exceedsNodes(c ir.Capacity, w ir.Workload) bool {
 	if _, over := FirstExcess(c); !over {
 		return false
 	}
-	_, ok := Within(w.Requests, w.Pods, func(name string) (resource.Quantity, bool) {
+	_, ok := within(w.Requests, w.Pods, func(name string) (resource.Quantity, bool) {
 		return c.OfferedBy(c.MaxNodes, name), true
 	})
 	return !ok

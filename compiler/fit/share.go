@@ -51,7 +51,7 @@ func (p *Platform) quotaOfPod(s Submission, capacity, name string) (resource.Qua
 	}
 	reachable, requests := p.reachable(s, quota), s.Workload.Requests
 	if n := len(requests); n > 2 { // cpu, memory and accelerators
-		if _, ok := Within(requests[2:], s.Workload.Pods, reachable); !ok {
+		if _, ok := within(requests[2:], s.Workload.Pods, reachable); !ok {
 			return resource.Quantity{}, false
 		}
 		part := p.PerUnit(s, quota, name, requests[2].Resource)
@@ -59,7 +59,7 @@ func (p *Platform) quotaOfPod(s Submission, capacity, name string) (resource.Qua
 		return part, true
 	}
 	most, known := reachable(name)
-	return Divide(most, int64(s.Workload.Pods)), known
+	return divide(most, int64(s.Workload.Pods)), known
 }
 
 // PerGPU returns the most cpu and memory for each GPU of a pod, so that pods use all
@@ -114,7 +114,7 @@ func (p *Platform) holdsWith(s Submission, c ir.Capacity, gpus int) bool {
 			requests[j].Quantity = *resource.NewQuantity(int64(gpus), resource.DecimalSI)
 		}
 	}
-	_, ok := Within(requests, s.Workload.Pods, p.reachable(s, quota))
+	_, ok := within(requests, s.Workload.Pods, p.reachable(s, quota))
 	return ok
 }
 
@@ -142,7 +142,7 @@ func LargerShare(requests []ir.Amount, c ir.Capacity, perNode int, share []ir.Am
 		if total.Cmp(a.Quantity) > 0 {
 			total = a.Quantity.DeepCopy()
 		}
-		limit := Divide(ir.AmountOf(c.PerNode, a.Resource), int64(c.Machine.AcceleratorCount))
+		limit := divide(ir.AmountOf(c.PerNode, a.Resource), int64(c.Machine.AcceleratorCount))
 		if needed := ceil(a.Resource, total, units.Value(), limit); needed.Cmp(share[i].Quantity) > 0 {
 			share[i].Quantity = needed
 		}
