@@ -1,7 +1,7 @@
-// Package emit holds the compiled folder in memory and writes it to disk.
+// Package emit holds the compiled folder in memory.
 //
 // Each package below it renders one format from the plan. Package folder gathers
-// the files into a Tree, and Write is the only code that writes a deploy folder.
+// the files into a Tree, and package disk writes it.
 // The packages below emit/review add nothing to the folder: they read plans and
 // trees, and explain changes to a reviewer.
 package emit
@@ -14,6 +14,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+)
+
+const (
+	// OwnDir is the directory of a folder that holds batchwright's own files.
+	OwnDir = ".batchwright"
+	// ManifestPath is the file that lists the files that batchwright has written to
+	// a folder.
+	ManifestPath = OwnDir + "/manifest.json"
 )
 
 // File is one generated file.
@@ -32,7 +40,7 @@ type Tree []File
 func (t Tree) Check() error {
 	files := make(map[string]bool, len(t))
 	for i, f := range t {
-		if err := checkPath(f.Path); err != nil {
+		if err := CheckPath(f.Path); err != nil {
 			return err
 		}
 		if i > 0 && f.Path <= t[i-1].Path {
@@ -41,7 +49,7 @@ func (t Tree) Check() error {
 		files[f.Path] = true
 	}
 	for _, f := range t {
-		for dir := range parentDirs(f.Path) {
+		for dir := range ParentDirs(f.Path) {
 			if files[dir] {
 				return fmt.Errorf("%q is both a file and the directory of %q", dir, f.Path)
 			}
@@ -50,20 +58,22 @@ func (t Tree) Check() error {
 	return nil
 }
 
-func checkPath(p string) error {
+// CheckPath returns an error unless a path is that of a file in a folder, and not among
+// batchwright's own files except the manifest.
+func CheckPath(p string) error {
 	switch {
 	case !fs.ValidPath(p), p == ".", !filepath.IsLocal(filepath.FromSlash(p)),
 		strings.Contains(p, `\`), strings.ContainsFunc(p, unicode.IsControl):
 		return fmt.Errorf("%q is not the path of a file in a folder", p)
-	case strings.HasPrefix(p, ownDir+"/") && p != ManifestPath:
+	case strings.HasPrefix(p, OwnDir+"/") && p != ManifestPath:
 		return fmt.Errorf("%q lies among batchwright's own files", p)
 	}
 	return nil
 }
 
-// parentDirs yields the directories that contain a path, the nearest first, without
+// ParentDirs yields the directories that contain a path, the nearest first, without
 // the folder itself.
-func parentDirs(p string) func(yield func(string) bool) {
+func ParentDirs(p string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 			if !yield(dir) {

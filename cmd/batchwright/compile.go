@@ -22,6 +22,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/folder"
 )
 
@@ -127,7 +128,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	report, err := o.writeFolder(dir, tree, keep, o.dryRun || len(losses) > 0)
-	if err != nil && !errors.Is(err, emit.ErrConflict) {
+	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}
 	for _, f := range slices.Concat(lossFindings(dir, losses), conflictFindings(dir, report.Conflicts)) {
@@ -271,11 +272,11 @@ func (o *compilation) printArchive(tree emit.Tree, keep func(string) bool) error
 
 // writeFolder updates the folder. In a dry run it only reports what it would do.
 func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) bool,
-	dryRun bool) (emit.Report, error) {
+	dryRun bool) (disk.Report, error) {
 	at, end := o.meter.start("")
 	defer end()
 	at.Start(progress.Writing, "")
-	opt := emit.WriteOptions{
+	opt := disk.WriteOptions{
 		Force: o.force, DryRun: dryRun, Only: keep, Owns: folder.Owns,
 		Staged: func(of int) {
 			at.Expect(of)
@@ -286,13 +287,13 @@ func (o *compilation) writeFolder(dir string, tree emit.Tree, keep func(string) 
 		// --only must then select the files to remove.
 		dry := opt
 		dry.DryRun = true
-		report, err := emit.Write(dir, tree, dry)
+		report, err := disk.Write(dir, tree, dry)
 		if err == nil && len(report.Removed) == 0 {
 			return report, o.nothingMatches()
 		}
 	}
-	report, err := emit.Write(dir, tree, opt)
-	if errors.Is(err, emit.ErrNotFolder) {
+	report, err := disk.Write(dir, tree, opt)
+	if errors.Is(err, disk.ErrNotFolder) {
 		return report, usageErrorf("%s is not a directory", dir)
 	}
 	return report, err
@@ -306,7 +307,7 @@ func (o *compilation) nothingMatches() error {
 // otherwise as a one-line message on standard error. In a dry run it also lists the
 // files, on the stream that outputStreams returns. If the changes are refused, there are
 // none.
-func (o *compilation) reportChanges(dir string, r emit.Report, refused bool) error {
+func (o *compilation) reportChanges(dir string, r disk.Report, refused bool) error {
 	if refused {
 		r.Written, r.Removed = nil, nil
 	}
@@ -348,14 +349,14 @@ type jsonReport struct {
 	Written   []string        `json:"written"`
 	Unchanged []string        `json:"unchanged"`
 	Removed   []string        `json:"removed"`
-	Conflicts []emit.Conflict `json:"conflicts"`
+	Conflicts []disk.Conflict `json:"conflicts"`
 }
 
-func (o *compilation) reportJSON(dir string, r emit.Report) error {
+func (o *compilation) reportJSON(dir string, r disk.Report) error {
 	none := func(paths []string) []string { return append([]string{}, paths...) }
 	return json.NewEncoder(o.Stdout).Encode(jsonReport{
 		Version: 1, Type: "report", Folder: dir, DryRun: o.dryRun, Written: none(r.Written),
-		Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: append([]emit.Conflict{}, r.Conflicts...),
+		Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: append([]disk.Conflict{}, r.Conflicts...),
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/review"
 )
 
@@ -185,15 +186,15 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s: write it with batchwright compile, or give a revision with --base",
 			dir)
-	case errors.Is(err, emit.ErrNotFolder):
+	case errors.Is(err, disk.ErrNotFolder):
 		return usageErrorf("%s is not a directory", dir)
 	case err != nil:
 		return err
 	}
 	after.Label = "the blueprint"
 	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
-	onlyContent := !slices.ContainsFunc(have.Differences, func(f emit.Difference) bool {
-		return f.Problem != emit.Edited && f.Problem != emit.Outdated
+	onlyContent := !slices.ContainsFunc(have.Differences, func(f disk.Difference) bool {
+		return f.Problem != disk.Edited && f.Problem != disk.Outdated
 	})
 	if r.Same() && onlyContent {
 		return d.printReview(r, dir, true)
@@ -205,11 +206,11 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 }
 
 // readFolder reads the folder on the disk, and compares its files with a tree.
-func (d *comparison) readFolder(dir string, want emit.Tree) (emit.Folder, error) {
+func (d *comparison) readFolder(dir string, want emit.Tree) (disk.Folder, error) {
 	at, end := d.meter.start("")
 	defer end()
 	at.Start(progress.Comparing, "")
-	return emit.Read(dir, want)
+	return disk.Read(dir, want)
 }
 
 // jsonFiles is the JSON form of the differences between the files of a folder. Paths
@@ -218,14 +219,14 @@ type jsonFiles struct {
 	Version int               `json:"version"`
 	Type    string            `json:"type"`
 	Folder  string            `json:"folder"`
-	Files   []emit.Difference `json:"files"`
+	Files   []disk.Difference `json:"files"`
 }
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
-func (d *comparison) printFiles(dir string, files []emit.Difference) error {
+func (d *comparison) printFiles(dir string, files []disk.Difference) error {
 	if d.format.value == formatJSON {
-		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]emit.Difference{}, files...)}
+		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]disk.Difference{}, files...)}
 		var buf bytes.Buffer
 		if err := console.EncodeJSON(&buf, out, ""); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 )
 
 var isCode = regexp.MustCompile(`^[ENW][0-9]{4}$`)
@@ -89,8 +89,8 @@ func codesInSources(t *testing.T, root string, about ...string) []string {
 }
 
 func TestConflictCodes(t *testing.T) {
-	for _, p := range []emit.Problem{emit.Edited, emit.Foreign, emit.Damaged, emit.Obstacle, emit.Linked} {
-		got := conflictFindings("dir", []emit.Conflict{{Path: "f", Problem: p}})
+	for _, p := range []disk.Problem{disk.Edited, disk.Foreign, disk.Damaged, disk.Obstacle, disk.Linked} {
+		got := conflictFindings("dir", []disk.Conflict{{Path: "f", Problem: p}})
 		if len(got) != 1 || got[0].Code == "" || got[0].Help == "" || got[0].Severity != diag.Error {
 			t.Errorf("%q: %+v", p, got)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 )
 
 // importedFile is the name of the file that import writes.
@@ -171,8 +172,8 @@ func (o *importation) writeBlueprint(content []byte) error {
 			}
 		}
 	}
-	report, err := emit.Create(o.output, tree, "")
-	if err != nil && !errors.Is(err, emit.ErrConflict) {
+	report, err := disk.Create(o.output, tree, "")
+	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}
 	if len(report.Conflicts) > 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 )
 
 // templates holds the files of a new repository. In them, VERSION stands for the
@@ -167,8 +168,8 @@ func (o *initiation) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	report, err := emit.Create(m.Root, tree, load.SchemaDir)
-	if err != nil && !errors.Is(err, emit.ErrConflict) {
+	report, err := disk.Create(m.Root, tree, load.SchemaDir)
+	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}
 	return o.printNextSteps(cmd, dir, m, report)
@@ -332,7 +333,7 @@ func (o *initiation) checkField(ctx context.Context, field, value string) error 
 }
 
 // printNextSteps prints the changes and the next steps.
-func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Module, r emit.Report) error {
+func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Module, r disk.Report) error {
 	working, err := os.Getwd()
 	if err != nil {
 		return err

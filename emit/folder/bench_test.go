@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/folder"
 	"github.com/batchwright/batchwright/golden/scale"
 )
@@ -63,7 +63,7 @@ func BenchmarkWrite(b *testing.B) {
 		parent := b.TempDir()
 		b.ReportAllocs()
 		for n := 0; b.Loop(); n++ {
-			if _, err := emit.Write(filepath.Join(parent, fmt.Sprint(n)), tree, emit.WriteOptions{}); err != nil {
+			if _, err := disk.Write(filepath.Join(parent, fmt.Sprint(n)), tree, disk.WriteOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/batchwright/batchwright/emit/cloudbuild"
 	"github.com/batchwright/batchwright/emit/dashboard"
 	"github.com/batchwright/batchwright/emit/demonstration"
+	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/gitops"
 	"github.com/batchwright/batchwright/emit/guide"
 	"github.com/batchwright/batchwright/emit/kubernetes"
@@ -68,7 +69,7 @@ func runEmitters(p *ir.Platform, emitters []emitter) (emit.Tree, error) {
 		return nil, err
 	}
 	tree := emit.Tree(slices.Concat(parts...))
-	manifest, err := emit.Manifest(tree)
+	manifest, err := disk.Manifest(tree)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 )
 
 // Loss is a kind of things that a folder on disk provisions, and that a new tree provisions
@@ -49,11 +50,11 @@ var declarations = []declared{
 // capacities and node pools if none is left, and teams and node pools if more than half go.
 // only selects the paths that are written, all if it is nil. Files that batchwright has not
 // generated declare nothing. A renamed thing is lost, because its namespace or its nodes are.
-func Losses(disk fs.FS, tree emit.Tree, only func(path string) bool) ([]Loss, error) {
+func Losses(folder fs.FS, tree emit.Tree, only func(path string) bool) ([]Loss, error) {
 	var out []Loss
-	generated := emit.Generated(disk)
+	generated := disk.Generated(folder)
 	for _, d := range declarations {
-		was, err := fs.Glob(disk, d.files)
+		was, err := fs.Glob(folder, d.files)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func Losses(disk fs.FS, tree emit.Tree, only func(path string) bool) ([]Loss, er
 			if !generated[name] {
 				continue
 			}
-			content, err := fs.ReadFile(disk, name)
+			content, err := fs.ReadFile(folder, name)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}

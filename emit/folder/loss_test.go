@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 )
 
 // declare returns the files of a folder with things of the given names.
@@ -77,25 +78,25 @@ func TestLosses(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			disk := fstest.MapFS{}
+			folder := fstest.MapFS{}
 			var generated emit.Tree
 			for name, content := range test.before {
-				disk[name] = &fstest.MapFile{Data: []byte(content)}
+				folder[name] = &fstest.MapFile{Data: []byte(content)}
 				generated = append(generated, emit.File{Path: name, Content: []byte(content)})
 			}
-			manifest, err := emit.Manifest(generated)
+			manifest, err := disk.Manifest(generated)
 			if err != nil {
 				t.Fatal(err)
 			}
-			disk[manifest.Path] = &fstest.MapFile{Data: manifest.Content}
+			folder[manifest.Path] = &fstest.MapFile{Data: manifest.Content}
 			for _, own := range []string{"x", "y", "z"} { // files of the user
-				disk["kubernetes/teams/own-"+own+".yaml"] = &fstest.MapFile{Data: []byte(objects(own))}
+				folder["kubernetes/teams/own-"+own+".yaml"] = &fstest.MapFile{Data: []byte(objects(own))}
 			}
 			var tree emit.Tree
 			for name, content := range test.after {
 				tree = append(tree, emit.File{Path: name, Content: []byte(content)})
 			}
-			got, err := Losses(disk, tree, test.only)
+			got, err := Losses(folder, tree, test.only)
 			if err != nil {
 				t.Fatal(err)
 			}

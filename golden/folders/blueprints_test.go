@@ -15,6 +15,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/golden/check"
 	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/fixture"
@@ -136,7 +137,7 @@ func compareFolders(t *testing.T, want, got emit.Tree) {
 func runConformance(t *testing.T, tree emit.Tree) {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := emit.Write(dir, tree, emit.WriteOptions{}); err != nil {
+	if _, err := disk.Write(dir, tree, disk.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "run", "./cmd/check", dir)

@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 const (
-	lockPath = ownDir + "/lock"
+	lockPath = emit.OwnDir + "/lock"
 
 	// lockPatience is how long to wait for another compile of the same folder,
 	// which takes seconds.
@@ -24,10 +26,10 @@ var errLocked = errors.New("another compile is writing to this folder")
 // unlock. It creates the directory of batchwright's own files.
 func lockFolder(root *os.Root) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(lockInterval) {
-		if err := root.Mkdir(ownDir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := root.Mkdir(emit.OwnDir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		for _, p := range []string{ownDir, lockPath} {
+		for _, p := range []string{emit.OwnDir, lockPath} {
 			// Root follows links that stay inside the folder, but none of our own
 			// files is a link.
 			if info, err := root.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {

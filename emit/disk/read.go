@@ -1,9 +1,11 @@
-package emit
+package disk
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // The ways in which a file can differ from the tree. Each is printed after the
@@ -24,7 +26,7 @@ type Folder struct {
 	// Tree holds the files of the folder that the tree or an earlier tree had,
 	// sorted by path, with their contents in the folder. It holds no manifest and no
 	// Large file.
-	Tree Tree
+	Tree emit.Tree
 	// Differences holds the differences from the tree, sorted by path.
 	Differences []Difference
 }
@@ -40,7 +42,7 @@ type Difference struct {
 // of Write. Read ignores files that no Write has left there and that are not in the
 // tree. The error is fs.ErrNotExist if there is no folder, and ErrNotFolder if dir
 // is not a directory.
-func Read(dir string, tree Tree) (Folder, error) {
+func Read(dir string, tree emit.Tree) (Folder, error) {
 	folder, err := readFolder(dir, tree)
 	if err != nil {
 		err = fmt.Errorf("reading %s: %w", dir, err)
@@ -48,7 +50,7 @@ func Read(dir string, tree Tree) (Folder, error) {
 	return folder, err
 }
 
-func readFolder(dir string, tree Tree) (Folder, error) {
+func readFolder(dir string, tree emit.Tree) (Folder, error) {
 	if err := tree.Check(); err != nil {
 		return Folder{}, err
 	}
@@ -75,7 +77,7 @@ func readFolder(dir string, tree Tree) (Folder, error) {
 	var manifest []Difference
 	for _, t := range slices.Concat(p.files, p.stale) {
 		problem := t.fileDifference()
-		if t.Path == ManifestPath {
+		if t.Path == emit.ManifestPath {
 			if problem != "" {
 				manifest = []Difference{{t.Path, problem}}
 			}
@@ -105,12 +107,12 @@ func readFolder(dir string, tree Tree) (Folder, error) {
 				return Folder{}, err
 			}
 		}
-		folder.Tree = append(folder.Tree, File{Path: t.Path, Content: t.Content, Mode: t.old})
+		folder.Tree = append(folder.Tree, emit.File{Path: t.Path, Content: t.Content, Mode: t.old})
 	}
 	if len(folder.Differences) == 0 {
 		folder.Differences = manifest
 	}
-	slices.SortFunc(folder.Tree, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(folder.Tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(folder.Differences, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return folder, nil
 }

@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -15,16 +15,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // treeOf makes a tree with its manifest of "path=content" pairs. Paths that end
 // in .sh are executable.
-func treeOf(t testing.TB, pairs ...string) Tree {
+func treeOf(t testing.TB, pairs ...string) emit.Tree {
 	t.Helper()
-	var out Tree
+	var out emit.Tree
 	for _, pair := range pairs {
 		path, content, _ := strings.Cut(pair, "=")
-		f := File{Path: path, Content: []byte(content)}
+		f := emit.File{Path: path, Content: []byte(content)}
 		if strings.HasSuffix(path, ".sh") {
 			f.Mode = 0o755
 		}
@@ -35,7 +37,7 @@ func treeOf(t testing.TB, pairs ...string) Tree {
 		t.Fatal(err)
 	}
 	out = append(out, m)
-	slices.SortFunc(out, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -50,7 +52,7 @@ func listFolder(t testing.TB, dir string) []string {
 		switch {
 		case err != nil:
 			return err
-		case rel == "." || rel == ownDir || rel == ManifestPath:
+		case rel == "." || rel == emit.OwnDir || rel == emit.ManifestPath:
 		case d.IsDir():
 			out = append(out, rel+"/")
 		case d.Type()&fs.ModeSymlink != 0:
@@ -81,7 +83,7 @@ func putContent(t testing.TB, dir, name, content string) {
 	}
 }
 
-func mustWrite(t testing.TB, dir string, tree Tree, opt WriteOptions) Report {
+func mustWrite(t testing.TB, dir string, tree emit.Tree, opt WriteOptions) Report {
 	t.Helper()
 	report, err := Write(dir, tree, opt)
 	if err != nil {
@@ -97,7 +99,7 @@ func checkEqual[T any](t *testing.T, what string, want, got T) {
 	}
 }
 
-const m = ManifestPath
+const m = emit.ManifestPath
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "some", "folder")
@@ -106,9 +108,9 @@ func TestWrite(t *testing.T) {
 	report := mustWrite(t, dir, first, WriteOptions{})
 	checkEqual(t, "report", Report{Written: []string{m, "a", "b/c", "b/d/e", "run.sh"}}, report)
 	checkEqual(t, "folder", []string{"a=1", "b/", "b/c=2", "b/d/", "b/d/e=3", "run.sh=4"}, listFolder(t, dir))
-	entries, _ := os.ReadDir(filepath.Join(dir, ownDir))
+	entries, _ := os.ReadDir(filepath.Join(dir, emit.OwnDir))
 	if len(entries) != 1 {
-		t.Errorf("more than the manifest in %s: %v", ownDir, entries)
+		t.Errorf("more than the manifest in %s: %v", emit.OwnDir, entries)
 	}
 
 	// A second run touches nothing.
@@ -144,7 +146,7 @@ func TestWrite(t *testing.T) {
 // TestWriteStaged: Write reports each new content, and how many there are.
 func TestWriteStaged(t *testing.T) {
 	dir := t.TempDir()
-	write := func(tree Tree, want int) {
+	write := func(tree emit.Tree, want int) {
 		t.Helper()
 		var mu sync.Mutex
 		staged := 0
@@ -357,16 +359,16 @@ func TestWriteRefuses(t *testing.T) {
 		t.Error("a tree without a manifest was written")
 	}
 	for _, path := range []string{
-		"", ".", "/a", "../a", "a/../../b", "a//b", "a/", `a\b`, "a\nb", ownDir + "/lock", stageDir + "/0",
+		"", ".", "/a", "../a", "a/../../b", "a//b", "a/", `a\b`, "a\nb", emit.OwnDir + "/lock", stageDir + "/0",
 	} {
-		if err := (Tree{{Path: path}}).Check(); err == nil {
+		if err := (emit.Tree{{Path: path}}).Check(); err == nil {
 			t.Errorf("path %q passes", path)
 		}
 	}
 	for _, paths := range [][]string{{"b", "a"}, {"a", "a"}, {"a", "a/b"}, {"a", "a.b", "a/b"}} {
-		var bad Tree
+		var bad emit.Tree
 		for _, p := range paths {
-			bad = append(bad, File{Path: p})
+			bad = append(bad, emit.File{Path: p})
 		}
 		if err := bad.Check(); err == nil {
 			t.Errorf("%q pass", paths)
@@ -380,7 +382,7 @@ func TestWriteRefuses(t *testing.T) {
 	os.Symlink("../elsewhere", filepath.Join(dir, "folder"))
 	inner := filepath.Join(dir, "inner")
 	os.MkdirAll(inner, 0o777)
-	os.Symlink("../elsewhere", filepath.Join(inner, ownDir))
+	os.Symlink("../elsewhere", filepath.Join(inner, emit.OwnDir))
 	if _, err := Write(inner, good, WriteOptions{}); err == nil {
 		t.Error("batchwright's own directory may be a link")
 	}
@@ -461,7 +463,7 @@ func TestWriteRollsBack(t *testing.T) {
 				}
 				failures++
 				checkEqual(t, "after failure of "+failed, want, listFolder(t, dir))
-				if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+				if entries, _ := os.ReadDir(filepath.Join(dir, emit.OwnDir)); len(entries) != 1 {
 					t.Errorf("failure of %s leaves %v", failed, entries)
 				}
 				if report := mustWrite(t, dir, before, WriteOptions{}); report.Changed() {
@@ -523,7 +525,7 @@ func TestWriteCrashes(t *testing.T) {
 		t.Skip("writes a folder in a process for each place of a crash")
 	}
 	const crashed = 7 // an exit code
-	trees := []Tree{
+	trees := []emit.Tree{
 		treeOf(t, "a=1", "b/c=1", "old/x=1", "run.sh=1"),
 		treeOf(t, "a=2", "b/c=2", "new/d/e=2", "run.sh=2"),
 		treeOf(t, "a=3", "b/c=3", "other/f=3"),
@@ -583,7 +585,7 @@ func TestWriteCrashes(t *testing.T) {
 					mustWrite(t, dir, trees[3], WriteOptions{})
 					checkEqual(t, fmt.Sprintf("folder after a crash at step %d", n),
 						[]string{"a=4", "b/", "b/c=4", "mine=x"}, listFolder(t, dir))
-					if entries, _ := os.ReadDir(filepath.Join(dir, ownDir)); len(entries) != 1 {
+					if entries, _ := os.ReadDir(filepath.Join(dir, emit.OwnDir)); len(entries) != 1 {
 						t.Errorf("step %d leaves %v", n, entries)
 					}
 				}

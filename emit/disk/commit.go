@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -12,13 +12,15 @@ import (
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 const (
-	stageDir = ownDir + "/stage"
+	stageDir = emit.OwnDir + "/stage"
 	// savedDir is the new name of the stage after a commit that could not be undone.
 	// It holds the only copy of the replaced files.
-	savedDir = ownDir + "/saved"
+	savedDir = emit.OwnDir + "/saved"
 
 	defaultMode fs.FileMode = 0o644
 )
@@ -111,9 +113,9 @@ func (c *committer) commitFiles(p plan) error {
 			changes = append(changes, t)
 		}
 	}
-	manifest := slices.IndexFunc(p.files, func(t target) bool { return t.Path == ManifestPath })
+	manifest := slices.IndexFunc(p.files, func(t target) bool { return t.Path == emit.ManifestPath })
 	last := len(changes)
-	if i := slices.IndexFunc(changes, func(t target) bool { return t.Path == ManifestPath }); i >= 0 {
+	if i := slices.IndexFunc(changes, func(t target) bool { return t.Path == emit.ManifestPath }); i >= 0 {
 		changes = append(slices.Delete(changes, i, i+1), p.files[manifest])
 		last--
 	}
@@ -137,7 +139,7 @@ func (c *committer) commitFiles(p plan) error {
 			return err
 		}
 	}
-	if err := c.syncDirs(map[string]bool{ownDir: true}); err != nil {
+	if err := c.syncDirs(map[string]bool{emit.OwnDir: true}); err != nil {
 		return err
 	}
 	c.undo = nil
@@ -175,7 +177,7 @@ func (c *committer) moveFiles(changes, stale []target) error {
 
 // touchParents adds to dirs the directories that a change of the file may change.
 func touchParents(dirs map[string]bool, name string) {
-	for dir := range parentDirs(name) {
+	for dir := range emit.ParentDirs(name) {
 		if dirs[dir] {
 			return
 		}
@@ -242,7 +244,7 @@ func (t target) keptMode() fs.FileMode {
 func (c *committer) makeDirectories(changes []target) error {
 	made := map[string]bool{}
 	for _, t := range changes {
-		dirs := slices.Collect(parentDirs(t.Path))
+		dirs := slices.Collect(emit.ParentDirs(t.Path))
 		for _, dir := range slices.Backward(dirs) {
 			if made[dir] {
 				continue
@@ -264,13 +266,13 @@ func (c *committer) makeDirectories(changes []target) error {
 // writeJournal puts the list of contents that a crash may leave behind in place.
 func (c *committer) writeJournal(content []byte) error {
 	name := path.Join(stageDir, path.Base(journalPath))
-	if err := c.stageFile(name, target{File: File{Content: content}}); err != nil {
+	if err := c.stageFile(name, target{File: emit.File{Content: content}}); err != nil {
 		return err
 	}
 	if err := c.rename(name, journalPath); err != nil {
 		return err
 	}
-	return c.syncDirs(map[string]bool{ownDir: true})
+	return c.syncDirs(map[string]bool{emit.OwnDir: true})
 }
 
 // putFile moves a staged file to its place. On a file system without links, the old
@@ -310,7 +312,7 @@ func (c *committer) restoreFile(saved, name string) error {
 
 // pruneParents removes the directories that became empty when the file was removed.
 func (c *committer) pruneParents(name string) {
-	for dir := range parentDirs(name) {
+	for dir := range emit.ParentDirs(name) {
 		if err := c.remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // not empty
 			return
 		}

@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"bytes"
@@ -11,17 +11,11 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
-const (
-	ownDir = ".batchwright"
-
-	// ManifestPath is the file that lists the files that batchwright has written to
-	// a folder.
-	ManifestPath = ownDir + "/manifest.json"
-
-	manifestVersion = 1
-)
+const manifestVersion = 1
 
 // manifest lists generated files and their hashes. It does not list itself.
 type manifest struct {
@@ -31,23 +25,23 @@ type manifest struct {
 
 // Manifest returns the manifest of a tree: a file that lists every other file with
 // the hash of its content, sorted by path.
-func Manifest(t Tree) (File, error) {
+func Manifest(t emit.Tree) (emit.File, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for _, f := range t {
-		if f.Path != ManifestPath {
+		if f.Path != emit.ManifestPath {
 			m.Files[f.Path] = hashContent(f.Content)
 		}
 	}
 	return m.encodeFile()
 }
 
-func (m manifest) encodeFile() (File, error) {
+func (m manifest) encodeFile() (emit.File, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(m) // sorts the keys of the map
-	return File{Path: ManifestPath, Content: b.Bytes()}, err
+	return emit.File{Path: emit.ManifestPath, Content: b.Bytes()}, err
 }
 
 // parseManifests reads one or more manifests that follow each other in content.
@@ -65,7 +59,7 @@ func parseManifests(content []byte) ([]manifest, error) {
 			return nil, fmt.Errorf("version %d of the manifest, want %d", m.Version, manifestVersion)
 		}
 		for p, sum := range m.Files {
-			if err := checkPath(p); err != nil {
+			if err := emit.CheckPath(p); err != nil {
 				return nil, err
 			}
 			if !strings.HasPrefix(sum, hashPrefix) {
@@ -79,7 +73,7 @@ func parseManifests(content []byte) ([]manifest, error) {
 // Generated returns the paths that the manifest of a folder lists: what Write has left there.
 // It returns nil if there is no manifest, or none that can be read.
 func Generated(folder fs.FS) map[string]bool {
-	content, err := fs.ReadFile(folder, ManifestPath)
+	content, err := fs.ReadFile(folder, emit.ManifestPath)
 	if err != nil {
 		return nil
 	}

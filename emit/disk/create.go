@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // Create writes a tree into a directory that belongs to the user, all of it or
@@ -19,7 +21,7 @@ import (
 // a file that already holds the right content stays. Every other existing file is
 // listed as a conflict; then Create returns ErrConflict and writes nothing. Create
 // supports no mode except 0644.
-func Create(dir string, tree Tree, own string) (Report, error) {
+func Create(dir string, tree emit.Tree, own string) (Report, error) {
 	report, err := layTree(dir, tree, own, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
@@ -28,7 +30,7 @@ func Create(dir string, tree Tree, own string) (Report, error) {
 }
 
 // layTree is Create with the operations that tests make fail.
-func layTree(dir string, tree Tree, own string, disk disk) (Report, error) {
+func layTree(dir string, tree emit.Tree, own string, disk disk) (Report, error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
@@ -70,7 +72,7 @@ func (c *committer) layFiles(p plan) error {
 }
 
 // surveyDir compares a directory that has no manifest with a tree.
-func surveyDir(root *os.Root, tree Tree, own string) (plan, error) {
+func surveyDir(root *os.Root, tree emit.Tree, own string) (plan, error) {
 	var p plan
 	below := func(name string) bool { return own != "" && strings.HasPrefix(name, own+"/") }
 	dirs := directories{root: root, seen: map[string]Problem{}}
@@ -102,7 +104,7 @@ func surveyDir(root *os.Root, tree Tree, own string) (plan, error) {
 	}
 	for _, e := range entries {
 		if name := path.Join(own, e.Name()); !inTree[name] && e.Type().IsRegular() {
-			p.stale = append(p.stale, target{File: File{Path: name}, action: remove})
+			p.stale = append(p.stale, target{File: emit.File{Path: name}, action: remove})
 		}
 	}
 	return p, err

@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // WriteOptions controls how Write treats existing files.
@@ -89,7 +91,7 @@ var (
 // has moved or deleted them. After a crash the next Write recognises the files that
 // are already in place, and completes or replaces them. Concurrent writers take
 // turns.
-func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
+func Write(dir string, tree emit.Tree, opt WriteOptions) (Report, error) {
 	report, err := writeTree(dir, tree, opt, osDisk())
 	if err != nil {
 		err = fmt.Errorf("writing %s: %w", dir, err)
@@ -98,11 +100,11 @@ func Write(dir string, tree Tree, opt WriteOptions) (Report, error) {
 }
 
 // writeTree is Write with a disk whose operations tests can make fail.
-func writeTree(dir string, tree Tree, opt WriteOptions, disk disk) (report Report, err error) {
+func writeTree(dir string, tree emit.Tree, opt WriteOptions, disk disk) (report Report, err error) {
 	if err := tree.Check(); err != nil {
 		return Report{}, err
 	}
-	if !slices.ContainsFunc(tree, func(f File) bool { return f.Path == ManifestPath }) {
+	if !slices.ContainsFunc(tree, func(f emit.File) bool { return f.Path == emit.ManifestPath }) {
 		return Report{}, errors.New("the tree has no manifest")
 	}
 	if opt.DryRun {
@@ -176,7 +178,7 @@ func enterFolder(dir string) (root *os.Root, leave func(), err error) {
 	}
 	leave = func() {
 		unlock()
-		if root.Remove(ownDir) == nil && missing { // if nothing was written
+		if root.Remove(emit.OwnDir) == nil && missing { // if nothing was written
 			os.Remove(dir)
 		}
 		root.Close()
@@ -201,9 +203,9 @@ func clearStage(root *os.Root) error {
 
 // allNew reports every selected file of the tree as new, for a folder that does not
 // exist.
-func allNew(tree Tree, only func(string) bool) (report Report, err error) {
+func allNew(tree emit.Tree, only func(string) bool) (report Report, err error) {
 	if only != nil {
-		tree, err = tree.selectTree(manifest{}, only)
+		tree, err = selectTree(tree, manifest{}, only)
 	}
 	for _, f := range tree {
 		report.Written = append(report.Written, f.Path)

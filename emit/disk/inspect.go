@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"bytes"
@@ -11,9 +11,11 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
-const journalPath = ownDir + "/journal.json"
+const journalPath = emit.OwnDir + "/journal.json"
 
 // workers bounds the file operations that run at once. Most of their time is
 // spent waiting for the disk.
@@ -30,7 +32,7 @@ type plan struct {
 
 // target is a path of the folder.
 type target struct {
-	File
+	emit.File
 	action  action
 	problem Problem // set if there is a conflict
 	old     fs.FileMode
@@ -48,7 +50,7 @@ const (
 )
 
 // inspectFolder compares a folder with a tree.
-func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
+func inspectFolder(root *os.Root, tree emit.Tree, opt WriteOptions) (plan, error) {
 	p := plan{history: history{}}
 	keepPath := opt.Only
 	if keepPath == nil {
@@ -58,7 +60,7 @@ func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 
 	// The files that earlier runs wrote.
 	var current manifest
-	for _, name := range []string{ManifestPath, journalPath} {
+	for _, name := range []string{emit.ManifestPath, journalPath} {
 		problem, err := dirs.dirProblem(name)
 		if err != nil {
 			return plan{}, err
@@ -83,12 +85,12 @@ func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 			}
 		}
 		if problem != "" {
-			p.files = append(p.files, target{File: File{Path: name}, action: conflict, problem: problem})
+			p.files = append(p.files, target{File: emit.File{Path: name}, action: conflict, problem: problem})
 			return p, nil
 		}
 		for _, m := range all {
 			p.history.addManifest(m)
-			if name == ManifestPath {
+			if name == emit.ManifestPath {
 				current = m
 			}
 		}
@@ -107,7 +109,7 @@ func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 				return plan{}, err
 			}
 		}
-		if tree, err = tree.selectTree(current, opt.Only); err != nil {
+		if tree, err = selectTree(tree, current, opt.Only); err != nil {
 			return plan{}, err
 		}
 	}
@@ -118,7 +120,7 @@ func inspectFolder(root *os.Root, tree Tree, opt WriteOptions) (plan, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.history)) {
 		if !inTree[name] && keepPath(name) {
-			p.stale = append(p.stale, target{File: File{Path: name}})
+			p.stale = append(p.stale, target{File: emit.File{Path: name}})
 		}
 	}
 
@@ -256,7 +258,7 @@ func decideFile(root *os.Root, known history, t *target) error {
 		if isExecutable(t.old) != isExecutable(t.Mode) {
 			t.action = replace
 		}
-	case t.Path == ManifestPath, slices.Contains(sums, hashContent(content)):
+	case t.Path == emit.ManifestPath, slices.Contains(sums, hashContent(content)):
 		t.action = replace
 	case listed:
 		t.action, t.problem = conflict, Edited
@@ -325,20 +327,20 @@ func (d *directories) dirProblem(name string) (Problem, error) {
 // selectTree returns the selected files of a tree, together with a manifest. The
 // manifest lists these files, and for all other paths the entries of the current
 // manifest.
-func (t Tree) selectTree(current manifest, selected func(string) bool) (Tree, error) {
+func selectTree(t emit.Tree, current manifest, selected func(string) bool) (emit.Tree, error) {
 	m := manifest{manifestVersion, make(map[string]string, len(t))}
 	for p, sum := range current.Files {
 		if !selected(p) {
 			m.Files[p] = sum
 		}
 	}
-	part := t.Select(func(p string) bool { return p != ManifestPath && selected(p) })
+	part := t.Select(func(p string) bool { return p != emit.ManifestPath && selected(p) })
 	for _, f := range part {
 		m.Files[f.Path] = hashContent(f.Content)
 	}
 	file, err := m.encodeFile()
 	part = append(part, file)
-	slices.SortFunc(part, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(part, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
 	return part, err
 }
 

@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
 // newTree makes a tree of paths and contents, without a manifest.
-func newTree(pairs ...string) Tree {
-	var out Tree
+func newTree(pairs ...string) emit.Tree {
+	var out emit.Tree
 	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, File{Path: pairs[i], Content: []byte(pairs[i+1])})
+		out = append(out, emit.File{Path: pairs[i], Content: []byte(pairs[i+1])})
 	}
 	return out
 }

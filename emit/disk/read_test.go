@@ -1,4 +1,4 @@
-package emit
+package disk
 
 import (
 	"errors"
@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchwright/batchwright/emit"
 )
 
-func mustRead(t *testing.T, dir string, tree Tree) Folder {
+func mustRead(t *testing.T, dir string, tree emit.Tree) Folder {
 	t.Helper()
 	folder, err := Read(dir, tree)
 	if err != nil {
@@ -81,10 +83,10 @@ func TestReadUnreadable(t *testing.T) {
 	if _, err := Read(filepath.Join(dir, "a"), want); !errors.Is(err, ErrNotFolder) {
 		t.Errorf("a file: %v", err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, ownDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, emit.OwnDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(t.TempDir(), filepath.Join(dir, ownDir)); err != nil {
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, emit.OwnDir)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Read(dir, want); err == nil {
