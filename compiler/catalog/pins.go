@@ -14,10 +14,10 @@ type pin struct{ name, version, sha256 string }
 // of their projects.
 const pinsDate = "2026-11-25"
 
-// pins lists the SHA-256 of each default version of a blueprint, except those of the
-// controllers of jobs, which compiler/kinds has. It has no row for the Google Cloud CLI and
-// the charts, because no public repository pins their digests. The digest of a chart
-// depends on the time at which it was packed, so nobody can compute it from the source.
+// pins lists the SHA-256 for each default version in a blueprint. The digests for job controllers
+// are in compiler/kinds. The Google Cloud CLI and the charts have no row,
+// because no public repository pins their digests. A chart's digest depends on the packing
+// time, so it cannot be computed from the source.
 //
 // Sources: for Kueue and the controllers of jobs, the manifest that the artifacts target of their
 // Makefile builds from config/default in the Go module of that version, which

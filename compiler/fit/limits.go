@@ -86,7 +86,7 @@ func (p *Platform) wrongSystemPool() bool {
 	return m.Accelerator != ""
 }
 
-// hosts returns the number of nodes that start together: those of a TPU slice, otherwise 1.
+// hosts returns how many nodes start together: all nodes in a TPU slice, otherwise 1.
 func hosts(c ir.Capacity) int {
 	if c.Sliced() {
 		return c.Machine.Slice.Hosts

@@ -53,9 +53,9 @@ func (p *Platform) Nodes(s Submission, taken Taken) []Nodes {
 	return out
 }
 
-// CanRun reports whether the nodes hold all pods of a copy at once. Kueue assigns
-// all pods of a copy to one capacity, because they are one pod set. KAI Scheduler
-// places them on all capacities together.
+// CanRun reports whether all pods in a copy can run on the nodes at the same time. Kueue
+// assigns them to one capacity, because they are one pod set. KAI Scheduler spreads them
+// over all capacities.
 func (p *Platform) CanRun(s Submission, on []Nodes) bool {
 	if p.perCapacity() {
 		return slices.ContainsFunc(on, Nodes.Fits)

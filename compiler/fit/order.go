@@ -10,8 +10,8 @@ import (
 type Paid struct {
 	ir.Capacity
 	// Any reports whether the nodes come from any reservation that matches. Only nodes at
-	// the list price are then known to be the worse choice: nobody knows whether a
-	// reservation exists, or who pays for it.
+	// the list price are then known to be the worse choice: the blueprint does not say
+	// whether a reservation exists, or who pays for it.
 	Any bool
 }
 

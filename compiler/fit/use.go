@@ -141,7 +141,7 @@ type CPUUse struct {
 	submitting map[[2]string]bool
 }
 
-// Admitted returns the number of pods that the guarantees admit at once.
+// Admitted returns how many pods the guarantees admit at the same time.
 func (u *CPUUse) Admitted() int {
 	sum := 0
 	for _, pods := range u.admitted {
@@ -215,8 +215,8 @@ func (u *CPUUse) add(s Submission, f ir.FlavorQuota) {
 	}
 }
 
-// UnknownJobs returns those of the used capacities on which a team has quota and no
-// workload in the blueprint, so that nobody knows the sizes of its jobs.
+// UnknownJobs returns the used capacities on which a team has quota, but no workload in the
+// blueprint. The job sizes are then unknown.
 func (p *Platform) UnknownJobs(uses map[string]*CPUUse) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range p.Teams {
