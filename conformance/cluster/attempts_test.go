@@ -258,7 +258,9 @@ func (f *folder) victim() {
 		return fmt.Sprintf("the job of team-c is not admitted: %s", w)
 	})
 	f.runsIn("team-c", "victim", 1)
-	f.kubectl("delete", "job/victim", "--namespace=team-c")
+	if err := f.plane.Delete(f.ctx, f.submits("team-c"), "jobs", "team-c", "victim"); err != nil {
+		f.Fatal(err)
+	}
 }
 
 // honest checks that the policies admit the usual shapes of jobs, and that these run: other
@@ -318,8 +320,7 @@ func (f *folder) submitAs(team string, jobs int) {
 	for i := range jobs {
 		fields := queued(fmt.Sprint("race-", i), team, "lp", 4)
 		selectSpot(fields)
-		job := attempt{nil, fields}
-		f.plane.Kubectl(f.ctx, job.text(), append([]string{"create", "--filename=-"}, f.member(team)...)...)
+		f.plane.Submit(f.ctx, f.submits(team), fields, false)
 	}
 }
 

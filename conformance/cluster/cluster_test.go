@@ -29,8 +29,6 @@ const golden = "../../golden"
 var (
 	dir = flag.String("folders", "", "the `directory` of the deploy folders that are held; without it, the\n"+
 		"blueprints are compiled")
-	attempts = flag.Bool("attempts", false,
-		"of the batch platform, play the attempts to get past the quota and Kueue's outage, and no more")
 	sceneOnly = flag.Bool("scenario", false, "play the scenarios of the folders without the checks before them")
 	patience  = flag.Duration("patience", 5*time.Minute, "how `long` a state may stay wrong in the same way")
 	mostWaits = flag.Int("most-waits", 4, "how `many` times the patience a state may take that keeps changing")
@@ -189,6 +187,7 @@ type object struct {
 		PreemptionPolicy  string            `json:"preemptionPolicy,omitempty"`
 		Active            *bool             `json:"active,omitempty"`      // of a Workload
 		Parallelism       int               `json:"parallelism,omitempty"` // of a Job
+		Suspend           *bool             `json:"suspend,omitempty"`     // of a Job
 	} `json:"spec"`
 	Status struct {
 		Conditions        []condition `json:"conditions,omitempty"`
@@ -504,6 +503,13 @@ func (f *folder) submitter(team string) (user string, groups []string) {
 		f.Fatalf("GKE does not know the group %s", found[2])
 	}
 	return "somebody@example.com", []string{string(found[2]), everybody}
+}
+
+// submits returns who submits the jobs of a team.
+func (f *folder) submits(team string) plane.Member {
+	f.Helper()
+	user, groups := f.submitter(team)
+	return plane.Member{User: user, Groups: groups}
 }
 
 // member returns the arguments with which kubectl acts as a member of a team, or nil

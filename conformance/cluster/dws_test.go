@@ -153,8 +153,13 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 	for i, j := range jobs {
 		f.answer(j, attempt(i), j.resize(), "Accepted", "Provisioned")
 	}
-	f.running(want)
 	for _, j := range jobs {
+		f.eventually(func() string {
+			if got := len(f.podsOf(j)); got != j.pods {
+				return fmt.Sprintf("%s of %s has %d pods, want %d", j.name, j.team, got, j.pods)
+			}
+			return ""
+		})
 		if w := f.workload(j.team, j.name); !w.is("Admitted") {
 			f.Errorf("with nodes, %s is %v", w, w.Status.Conditions)
 		}
@@ -164,6 +169,7 @@ func (f *folder) provision(running map[string]int, jobs ...flex) {
 			}
 		}
 	}
+	f.running(want)
 
 	first := jobs[0]
 	f.answer(first, 2, first.resize(), "Accepted", "Provisioned", "CapacityRevoked")
@@ -231,19 +237,24 @@ func (f *folder) request(j flex, attempt int) provisioningRequest {
 	var request provisioningRequest
 	f.eventually(func() string {
 		owner := f.workload(j.team, j.name).Metadata.Name
-		var list struct{ Items []provisioningRequest }
-		if err := json.Unmarshal([]byte(f.kubectl("get", "provisioningrequests", "--namespace="+j.team, "-o", "json")),
-			&list); err != nil {
+		found, err := f.plane.List(f.ctx, "provisioningrequests", "--namespace="+j.team)
+		if err != nil {
 			return err.Error()
 		}
-		i := slices.IndexFunc(list.Items, func(r provisioningRequest) bool {
+		requests := make([]provisioningRequest, len(found))
+		for i, o := range found {
+			if err := json.Unmarshal(o.JSON, &requests[i]); err != nil {
+				return err.Error()
+			}
+		}
+		i := slices.IndexFunc(requests, func(r provisioningRequest) bool {
 			return r.Metadata.OwnerReferences[0].Name == owner &&
 				strings.HasSuffix(r.Metadata.Name, fmt.Sprintf("-%d", attempt))
 		})
 		if i < 0 {
 			return fmt.Sprintf("%s of %s has no ProvisioningRequest %d", j.name, j.team, attempt)
 		}
-		request = list.Items[i]
+		request = requests[i]
 		return ""
 	})
 	if got := request.Spec.ProvisioningClassName; got != "queued-provisioning.gke.io" {

@@ -152,8 +152,15 @@ func (f *folder) workload(team, job string) object {
 func (f *folder) clear() {
 	f.Helper()
 	for _, team := range f.teams() {
-		f.kubectl(append([]string{"delete", "jobsets,jobs", "--all", "--wait=false", "--namespace=" + team},
-			f.member(team)...)...)
+		for _, o := range f.get("jobsets,jobs", "--namespace="+team) {
+			if o.owner() != "" || o.Metadata.Deletion != "" {
+				continue
+			}
+			kind := strings.ToLower(o.Kind) + "s"
+			if err := f.plane.Delete(f.ctx, f.submits(team), kind, team, o.Metadata.Name); err != nil {
+				f.Fatal(err)
+			}
+		}
 	}
 	f.emptied()
 }
@@ -222,32 +229,36 @@ func batchPlatform(f *folder) {
 		return bytes.ReplaceAll(text, []byte("namespace: team-a"), []byte("namespace: team-b"))
 	}, "forbidden")
 
-	if *attempts {
-		f.part("attempts", (*folder).escapes)
-		f.part("outage", (*folder).outage)
-		return
+	f.part("demonstration", (*folder).phases)
+	if f.Failed() { // each part would wait for what did not come about
+		f.FailNow()
 	}
-	f.phases()
-
-	// A team that is alone in its cohort gets only the quota that it may borrow: two
-	// jobs by its own quota, and one on the part of l4-ondemand that another team
-	// leaves idle.
-	for i := range 4 {
-		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
-	}
-	f.queues("-team-a-hp", count{1, 3})
-	f.lent()
-	f.clear()
-
-	// This comes last, because Kueue counts from its start, including refused
-	// workloads.
+	f.part("borrowing", (*folder).borrowing)
+	// The attempts come after all that counts workloads, because Kueue counts from its start,
+	// including refused ones.
 	f.part("attempts", (*folder).escapes)
+	f.part("unblocked", (*folder).unblocked)
+	f.part("uncounted", (*folder).uncounted)
 	f.part("honest jobs", (*folder).honest)
 	f.part("waits", (*folder).waits)
 	f.part("outage", (*folder).outage)
 }
 
-// part runs a part of a scenario. If it fails, the parts after it run too.
+// borrowing checks that a team that is alone in its cohort gets only the quota that it may
+// borrow: two jobs by its own quota, and one on the part of l4-ondemand that another team
+// leaves idle.
+func (f *folder) borrowing() {
+	f.Helper()
+	defer f.clear()
+	for i := range 4 {
+		f.submit("team-a", fmt.Sprintf("high-priority-%d", i+1))
+	}
+	f.queues("-team-a-hp", count{1, 3})
+	f.lent()
+}
+
+// part runs a part of a scenario, unless -test.run leaves it out. If it fails, the parts after
+// it run too.
 func (f *folder) part(name string, play func(*folder)) {
 	whole := f.T
 	defer func() { f.T = whole }()

@@ -94,10 +94,14 @@ var tools = map[string]tool{
 	"cluster": {"cluster", ".", true, func(folders, folder string) []string {
 		return append([]string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
-	// Only the scenario of a folder, which takes half of the time.
+	// Only the scenario of a folder, which takes half of the time, and of its parts only the
+	// demonstration.
 	"scenario": {"cluster", ".", true, func(folders, folder string) []string {
-		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-scenario"}
-		return append(args, hasty...)
+		return scenario(folders, folder, "demonstration")
+	}},
+	// What holds even if a policy ever admits what it should refuse, and Kueue's outage.
+	"behind the policies": {"cluster", ".", true, func(folders, folder string) []string {
+		return scenario(folders, folder, "borrowing|unblocked|uncounted|outage")
 	}},
 	// The same for a folder that a GitOps tool applies.
 	"gitops cluster": {"cluster", ".", true, func(folders, folder string) []string {
@@ -107,11 +111,12 @@ var tools = map[string]tool{
 	"others": {"cluster", ".", true, func(folders, folder string) []string {
 		return append([]string{"-test.run=^TestExistingCluster$/^" + folder + "$", "-folders=" + folders}, hasty...)
 	}},
-	// The attempts of a member to exceed the quota, and Kueue's outage.
-	"attempts": {"cluster", ".", true, func(folders, folder string) []string {
-		args := []string{"-test.run=^TestFolders$/^" + folder + "$", "-folders=" + folders, "-scenario", "-attempts"}
-		return append(args, hasty...)
-	}},
+}
+
+// scenario returns the arguments that play parts of a folder's scenario: a regular expression.
+func scenario(folders, folder, parts string) []string {
+	run := "-test.run=^TestFolders$/^" + folder + "$/^(" + parts + ")$"
+	return append([]string{run, "-folders=" + folders, "-scenario"}, hasty...)
 }
 
 // check returns the tool that makes one of the checks.

@@ -164,10 +164,14 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/shared-queues.yaml", `^  admissionChecksStrategy:\n(    .*\n)+`, ""}},
 	},
 	{
-		name: "fields of a ProvisioningRequest", folder: "a3-ultra-flex", by: "scenario",
+		name: "fields of a ProvisioningRequest and nodes of an installer", folder: "a3-ultra-flex", by: "scenario",
 		says: "the class of job-sample-",
-		also: []string{"is for 10 seconds, want 600", `selects the nodes of "", want "resize-research-sample"`},
+		also: []string{
+			"is for 10 seconds, want 600", `selects the nodes of "", want "resize-research-sample"`,
+			"daemonset kube-system/nccl-rdma-installer",
+		},
 		edits: []edit{
+			{"kubernetes/system/gpu-installers.yaml", "key: cloud.google.com/gke-nodepool", "key: nodepool"},
 			{
 				"kubernetes/admission-checks.yaml",
 				"provisioningClassName: .*",
@@ -213,11 +217,6 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "borrowing", folder: "batch-platform", by: "scenario",
-		says:  "cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
-		edits: []edit{{"kubernetes/teams/*.yaml", `^      - borrowingLimit: .*\n        name`, "      - name"}},
-	},
-	{
 		name: "effect of a taint", folder: "tpu-training", by: "scenario",
 		says:  "slices-0",
 		edits: []edit{{"terraform/node_pools.tf", `"NO_SCHEDULE"`, `"NoSchedule"`}},
@@ -244,18 +243,13 @@ var mutants = []mutant{
 		edits: []edit{{"kubernetes/admission-checks.yaml", "/provisioning-request", "/provisioning"}},
 	},
 	{
-		name: "nodes of an installer", folder: "a3-ultra-flex", by: "scenario",
-		says:  "daemonset kube-system/nccl-rdma-installer",
-		edits: []edit{{"kubernetes/system/gpu-installers.yaml", "key: cloud.google.com/gke-nodepool", "key: nodepool"}},
-	},
-	{
 		name: "folders of a node", folder: "a3-ultra-flex", by: "check",
 		says:  "no quota counts volume gib (hostPath)",
 		edits: []edit{{"kubernetes/system/admission-policies.yaml", "'/home/kubernetes/bin/gib', ", ""}},
 	},
 	{
-		name: "no quota of pods and Kueue's webhooks in every namespace", folder: "batch-platform", by: "attempts",
-		says: "uncounted: 0 pods run, want 30",
+		name: "no quota of pods and Kueue's webhooks in every namespace", folder: "batch-platform",
+		by: "behind the policies", says: "uncounted: 0 pods run, want 30",
 		also: []string{"in gmp-system with Kueue down"},
 		edits: []edit{
 			{"kubernetes/teams/*.yaml", `^( +name: pods\n +nominalQuota: "[1-9][0-9]*)[0-9]{2}"`, `$1"`},
@@ -268,13 +262,17 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "pods not covered and affinity to every namespace", folder: "batch-platform", by: "attempts",
-		says: "pods without requests run on nodes of",
-		also: []string{"no quota refuses pods with affinity to another namespace"},
+		name: "pods not covered and affinity to every namespace and borrowing", folder: "batch-platform",
+		by: "behind the policies", says: "pods without requests run on nodes of",
+		also: []string{
+			"no quota refuses pods with affinity to another namespace",
+			"cq-team-a-hp: 0 pending, 4 admitted, want 1, 3",
+		},
 		edits: []edit{
 			{"kubernetes/teams/*.yaml", `^    pods: "0"$`, `    pods: "1000"`},
 			{"kubernetes/teams/*.yaml", `^    - pods\n`, ""},
 			{"kubernetes/teams/*.yaml", `^      - .*\n        name: pods\n(        .*\n)+`, ""},
+			{"kubernetes/teams/*.yaml", `^      - borrowingLimit: .*\n        name`, "      - name"},
 		},
 	},
 
@@ -551,11 +549,6 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "certificates of JobSet", folder: "batch-platform-argocd", by: "gitops cluster",
-		says:  "a sync sets the certificate of JobSet to",
-		edits: []edit{{"gitops/platform.yaml", "RespectIgnoreDifferences=true", "Validate=true"}},
-	},
-	{
 		name: "account of JobSet", folder: "batch-platform-argocd", by: "check",
 		says: "job of a jobset: refused",
 		edits: []edit{
@@ -567,9 +560,11 @@ var mutants = []mutant{
 		},
 	},
 	{
-		name: "account of a team that leaves", folder: "batch-platform-argocd", by: "gitops cluster",
-		says: `still has ["NetworkPolicy"]`,
+		name: "certificates of JobSet and account of a team that leaves", folder: "batch-platform-argocd",
+		by: "gitops cluster", says: `still has ["NetworkPolicy"]`,
+		also: []string{"a sync sets the certificate of JobSet to"},
 		edits: []edit{
+			{"gitops/platform.yaml", "RespectIgnoreDifferences=true", "Validate=true"},
 			{
 				"kubernetes/teams/*.yaml",
 				`^(kind: ServiceAccount\nmetadata:\n  annotations:\n)` +
