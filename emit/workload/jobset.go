@@ -3,7 +3,6 @@ package workload
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
@@ -15,23 +14,23 @@ import (
 // like any other.
 func jobSet(p *ir.Platform, w ir.Workload) any {
 	main := mainJob(w)
-	j := &v1alpha2.JobSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.SchemeGroupVersion.String(), Kind: "JobSet"},
+	j := &jobSetObject{
+		TypeMeta:   metav1.TypeMeta{APIVersion: jobSetVersion, Kind: "JobSet"},
 		ObjectMeta: queuedMeta(p, w),
-		Spec: v1alpha2.JobSetSpec{
+		Spec: jobSetSpec{
 			// JobSet gives its own headless Service the name of the JobSet. GKE uses
 			// the Service to tell the hosts of a slice each other's names (GKE
 			// documentation: "Deploy TPU workloads in GKE Standard").
-			Network: &v1alpha2.Network{EnableDNSHostnames: new(w.Port != 0 || w.Slices > 0)},
-			FailurePolicy: &v1alpha2.FailurePolicy{
+			Network: &jobSetNetwork{EnableDNSHostnames: w.Port != 0 || w.Slices > 0},
+			FailurePolicy: &failurePolicy{
 				MaxRestarts: int32(w.Retries),
-				Rules: []v1alpha2.FailurePolicyRule{{
+				Rules: []failurePolicyRule{{
 					Name:                "disruption",
-					Action:              v1alpha2.RestartJobSetAndIgnoreMaxRestarts,
+					Action:              "RestartJobSetAndIgnoreMaxRestarts",
 					OnJobFailureReasons: []string{batchv1.JobReasonPodFailurePolicy},
 				}},
 			},
-			ReplicatedJobs:          []v1alpha2.ReplicatedJob{main},
+			ReplicatedJobs:          []replicatedJob{main},
 			TTLSecondsAfterFinished: timeToLive(w),
 		},
 	}
@@ -41,22 +40,22 @@ func jobSet(p *ir.Platform, w ir.Workload) any {
 	if len(w.Auxiliaries) > 0 {
 		// Pods of auxiliaries may run for ever: JobSet ends them when the workload's
 		// own pods end.
-		j.Spec.SuccessPolicy = &v1alpha2.SuccessPolicy{
-			Operator: v1alpha2.OperatorAll, TargetReplicatedJobs: []string{main.Name},
+		j.Spec.SuccessPolicy = &successPolicy{
+			Operator: "All", TargetReplicatedJobs: []string{main.Name},
 		}
 	}
 	return j
 }
 
 // mainJob returns the Job that runs a workload's own pods.
-func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
+func mainJob(w ir.Workload) replicatedJob {
 	replicas := max(1, w.Slices)
 	spec := jobSpec(w, w.Pods/replicas, batchv1.PodFailurePolicyActionFailJob)
 	// The JobSet restarts all pods: if a Job replaced one of them, the others would
 	// wait for it.
 	spec.BackoffLimit = new(int32(0))
 	spec.Template.Spec = podSpec(w, w.Name+"-"+w.ReplicatedJob()+"-0-0")
-	out := v1alpha2.ReplicatedJob{
+	out := replicatedJob{
 		Name: w.ReplicatedJob(), Replicas: int32(replicas), Template: batchv1.JobTemplateSpec{Spec: spec},
 	}
 	if w.Slices > 0 {
@@ -64,7 +63,7 @@ func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
 		// spread over several pools, and no slice would have all its chips
 		// connected. On the JobSet the annotation would also apply to auxiliaries,
 		// and keep auxiliaries of different workloads off each other's pool.
-		metav1.SetMetaDataAnnotation(&out.Template.ObjectMeta, v1alpha2.ExclusiveKey, ir.LabelNodePool)
+		metav1.SetMetaDataAnnotation(&out.Template.ObjectMeta, exclusiveKey, ir.LabelNodePool)
 	}
 	return out
 }
@@ -74,7 +73,7 @@ func mainJob(w ir.Workload) v1alpha2.ReplicatedJob {
 // evicted or lost its node, without restarting the workload's own pods. If the
 // retries are used up, the failure is the JobSet's: it restarts, and fails when its
 // own retries are used up.
-func auxiliaryJob(w ir.Workload, a ir.Auxiliary) v1alpha2.ReplicatedJob {
+func auxiliaryJob(w ir.Workload, a ir.Auxiliary) replicatedJob {
 	beside := ir.Workload{
 		Name: w.Name, Namespace: w.Namespace, KubeAccount: w.KubeAccount, PriorityClass: w.PriorityClass,
 		Queueing: w.Queueing,
@@ -86,5 +85,5 @@ func auxiliaryJob(w ir.Workload, a ir.Auxiliary) v1alpha2.ReplicatedJob {
 	spec := jobSpec(beside, 1, batchv1.PodFailurePolicyActionIgnore)
 	spec.BackoffLimit = new(int32(w.Retries))
 	spec.Template.Spec = podSpec(beside, "")
-	return v1alpha2.ReplicatedJob{Name: a.Name, Replicas: 1, Template: batchv1.JobTemplateSpec{Spec: spec}}
+	return replicatedJob{Name: a.Name, Replicas: 1, Template: batchv1.JobTemplateSpec{Spec: spec}}
 }

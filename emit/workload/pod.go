@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -136,7 +135,7 @@ func podEnvironment(w ir.Workload, first string) []corev1.EnvVar {
 		if w.Slices > 1 {
 			// Kubernetes numbers the pods of each Job separately.
 			out = append(out, corev1.EnvVar{Name: ir.EnvJobIndex, ValueFrom: &corev1.EnvVarSource{
-				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + v1alpha2.JobIndexKey + "']"},
+				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + jobIndexKey + "']"},
 			}})
 		}
 	}

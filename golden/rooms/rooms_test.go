@@ -160,7 +160,7 @@ var formats = map[string][]string{
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform", "golden/check"},
 	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check"},
 	"sigs.k8s.io/json":          {"compiler/importer"},
-	"sigs.k8s.io/jobset":        {"emit/workload", "golden/check"},
+	"sigs.k8s.io/jobset":        {"golden/check"},
 	"sigs.k8s.io/yaml":          {"emit/hostile", "golden/check"},
 	"go.yaml.in/yaml": {
 		"compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml", "emit/review/objects",
