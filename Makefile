@@ -66,8 +66,8 @@ golden:
 # Runs the race detector on packages that start goroutines or share values between them,
 # and on a compilation; golden/rooms checks this list against the source. Of the cases of
 # findings, the families from identities to indefinite, labels, load and quota are enough.
-CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/fit \
-	./compiler/importer ./compiler/progress ./compiler/rules ./emit ./emit/disk ./emit/kubeyaml ./emit/review
+CONCURRENT = ./cmd/batchwright/... ./compiler ./compiler/blueprint/... ./compiler/explain ./compiler/exports \
+	./compiler/fit ./compiler/importer ./compiler/progress ./compiler/rules ./emit ./emit/disk ./emit/kubeyaml ./emit/review
 race: export CGO_ENABLED = 1
 race:
 	go $(TEST) -race -short -skip '^TestFindings$$/^[^ilq]' $(CONCURRENT)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/emit/review"
 	"github.com/batchwright/batchwright/emit/review/live"
@@ -29,7 +29,7 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	}
 	at, end := d.meter.start("")
 	at.Start(progress.Importing, "")
-	export, mistakes, err := importer.Read(files)
+	export, mistakes, err := exports.Read(files, exports.Comparison)
 	end()
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/cost"
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/folder"
@@ -170,7 +170,7 @@ type conflictCode struct {
 
 // findingCodes returns every code that a command can show, sorted by number.
 func findingCodes() []diag.Code {
-	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes(), importer.Codes(),
+	all := slices.Concat(compiler.Codes(), rehearsalCodes(), traceCodes(), cost.Codes(), exports.Codes(),
 		live.Codes())
 	for _, c := range conflictCodes() {
 		all = append(all, c.Code)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/progress"
@@ -125,14 +126,14 @@ func (o *importation) run(ctx context.Context, names []string) error {
 }
 
 // readExports reads files that import or diff --live compares.
-func (c Command) readExports(ctx context.Context, names []string) ([]importer.File, error) {
-	var files []importer.File
+func (c Command) readExports(ctx context.Context, names []string) ([]exports.File, error) {
+	var files []exports.File
 	for _, name := range names {
 		content, err := c.readFile(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, importer.File{Name: name, Content: content})
+		files = append(files, exports.File{Name: name, Content: content})
 	}
 	return files, nil
 }

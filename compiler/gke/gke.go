@@ -68,6 +68,8 @@ type Argument struct {
 	// Key is the path in gcloud's JSON with dots, below the key of the block around it. If it
 	// is "", the key is the last name of Path in camel case.
 	Key string
+	// Toolkit is the input of Cluster Toolkit's module gke-node-pool, "" if it has none.
+	Toolkit string
 	// Field is the field of the blueprint: "HW" stands for the hardware, "CAP" for the
 	// capacity. It is "" if the blueprint has none.
 	Field string
@@ -96,6 +98,11 @@ func Arguments(kind string) []Argument {
 		return nodePoolArguments
 	}
 	return nil
+}
+
+// NodePoolArgument returns the row of a path in Terraform.
+func NodePoolArgument(path string) Argument {
+	return nodePoolArguments[slices.IndexFunc(nodePoolArguments, func(a Argument) bool { return a.Path == path })]
 }
 
 // Keys returns the path of the argument's key in gcloud's JSON, below the key of the block

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
@@ -55,13 +56,13 @@ func (d *design) planCapacities() {
 	names := map[string]bool{"default": true}
 	for _, p := range d.inv.pools {
 		if p.exists() { // GKE refuses a second pool of a name
-			names[p.name] = true
+			names[p.Name] = true
 		}
 	}
 	known := map[string]bool{}
 	for _, f := range d.inv.flavors {
-		known[f.name] = true
-		switch u := uses[f.name]; {
+		known[f.Name] = true
+		switch u := uses[f.Name]; {
 		case u == nil && len(d.inv.clusterQueues) > 0:
 			f.none("object", "", "no ClusterQueue uses the flavor: it is not imported")
 			continue
@@ -69,16 +70,16 @@ func (d *design) planCapacities() {
 			f.none("object", "", "the queues count neither vCPUs nor GPUs or TPUs of the flavor: it is not imported")
 			continue
 		}
-		d.planFlavor(f, uses[f.name], names)
+		d.planFlavor(f, uses[f.Name], names)
 	}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {
 		if !known[name] && uses[name].counts() {
 			d.assume("capacity."+name, "the exports contain queues of this flavor, but not the flavor: fill in its "+
 				"hardware")
-			flavor := typed[v1beta2.ResourceFlavor]{object: &object{kind: "ResourceFlavor", name: name}}
-			d.planFlavor(flavor, uses[name], names)
+			flavor := &object{Object: &exports.Object{Kind: "ResourceFlavor", Name: name}}
+			d.planFlavor(typed[v1beta2.ResourceFlavor]{flavor, &v1beta2.ResourceFlavor{}}, uses[name], names)
 			if c := d.capacities[len(d.capacities)-1]; c.name != name {
-				d.assume("capacity."+c.name, fmt.Sprintf("the flavor %q is called %q", name, c.name))
+				d.assume("capacity."+c.name, "the flavor %q is called %q", name, c.name)
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func (d *design) planCapacities() {
 		case len(d.inv.clusterQueues) > 0:
 			p.none("object", "", "no flavor selects the pool, so no queue has quota on it: it is not imported")
 		default:
-			c := &capacity{name: capacityName(p.name, names), source: p.title()}
+			c := &capacity{name: capacityName(p.Name, names), source: p.Title()}
 			d.planPool(c, p)
 			c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)))
 			d.capacities = append(d.capacities, c)
@@ -140,7 +141,7 @@ func (inv *inventory) flavorUses() map[string]*usage {
 // The check manages some resources, or all if config names none. It is on some flavors, or
 // on all if onFlavors is nil.
 func markQueued(
-	uses map[string]*usage, q v1beta2.ClusterQueue, config v1beta2.ProvisioningRequestConfigSpec, onFlavors []string,
+	uses map[string]*usage, q *v1beta2.ClusterQueue, config v1beta2.ProvisioningRequestConfigSpec, onFlavors []string,
 ) {
 	managed, retries := config.ManagedResources, int32(3) // Kueue's default
 	if s := config.RetryStrategy; s != nil && s.BackoffLimitCount != nil {
@@ -160,7 +161,7 @@ func markQueued(
 }
 
 // queueChecks returns the flavors of each check of a queue, nil for all flavors.
-func queueChecks(q v1beta2.ClusterQueue) map[string][]string {
+func queueChecks(q *v1beta2.ClusterQueue) map[string][]string {
 	out := map[string][]string{}
 	if q.Spec.AdmissionChecksStrategy == nil {
 		return out
@@ -179,16 +180,16 @@ func queueChecks(q v1beta2.ClusterQueue) map[string][]string {
 // names of the checks.
 func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConfig {
 	configs := map[string]*v1beta2.ProvisioningRequestConfig{}
-	for i, c := range inv.requestConfigs {
+	for _, c := range inv.requestConfigs {
 		if c.value.Spec.ProvisioningClassName == queuedClass {
-			configs[c.name] = &inv.requestConfigs[i].value
+			configs[c.Name] = c.value
 		}
 	}
 	out := map[string]*v1beta2.ProvisioningRequestConfig{}
 	for _, c := range inv.checks {
 		if p := c.value.Spec.Parameters; c.value.Spec.ControllerName == provisioningController && p != nil &&
 			configs[p.Name] != nil {
-			out[c.name] = configs[p.Name]
+			out[c.Name] = configs[p.Name]
 		}
 	}
 	return out
@@ -196,12 +197,12 @@ func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConf
 
 // planFlavor makes the capacity of a flavor.
 func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map[string]bool) {
-	c := &capacity{name: capacityName(f.name, names), source: f.title(), flavor: f.name}
+	c := &capacity{name: capacityName(f.Name, names), source: f.Title(), flavor: f.Name}
 	consequence := fmt.Sprintf("the compiled flavor is called %q", c.name)
-	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.exists() && p.name == f.name }) {
+	if slices.ContainsFunc(d.inv.pools, func(p *pool) bool { return p.exists() && p.Name == f.Name }) {
 		consequence += ", because the cluster has a node pool of the other name"
 	}
-	f.exactIf(c.name == f.name, "metadata.name", "capacity."+c.name, consequence)
+	f.exactIf(c.name == f.Name, "metadata.name", "capacity."+c.name, "%s", consequence)
 	if u == nil {
 		u = newUsage()
 	}
@@ -212,31 +213,31 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 		c.hardware = d.hardwareOf(d.poolHardware(p, columnOf(c.consumption)), u.ratios...)
 	} else {
 		c.consumption = consumptionOf(labels, u.queued)
-		c.hardware = d.hardwareOf(d.flavorHardware(f.name, labels, u), u.ratios...)
+		c.hardware = d.hardwareOf(d.flavorHardware(f.Name, labels, u), u.ratios...)
 		c.class = labels[labelClass] != "" && !u.queued
 		c.fillCount = true
 	}
 	if u.queued {
 		c.consumption = queuedOption(c.pool)
 		if u.retries != usualRetries {
-			c.consumption.value = append(c.consumption.value.([]setting), setting{"retries", u.retries})
+			c.consumption.value = append(c.consumption.value.(settings), setting{"retries", u.retries})
 		}
 	}
 	d.capacities = append(d.capacities, c)
 	switch h := c.hardware; {
 	case h.guessed && h.hint != "":
-		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the smallest machine that fits %q; fill in the right one", h.machine.Type, h.hint))
+		f.approximate("hardware", "hardware."+h.name, "the flavor does not say the machine type: %s is the smallest "+
+			"machine that fits %q; fill in the right one", h.machine.Type, h.hint)
 	case h.guessed:
-		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the machine type: %s is "+
-			"the smallest machine that fits; fill in the right one", h.machine.Type))
+		f.approximate("hardware", "hardware."+h.name, "the flavor does not say the machine type: %s is the smallest "+
+			"machine that fits; fill in the right one", h.machine.Type)
 	case h.shaped:
-		f.approximate("hardware", "hardware."+h.name, fmt.Sprintf("the flavor does not say the topology: %s is "+
-			"the topology of one node; fill in the right one", h.topology))
+		f.approximate("hardware", "hardware."+h.name, "the flavor does not say the topology: %s is the topology of "+
+			"one node; fill in the right one", h.topology)
 	}
 	d.reportLabels(f, c)
 	for _, field := range []string{"nodeTaints", "tolerations"} {
-		if at(f.raw, "spec", field) == nil { // otherwise the table has it
+		if exports.At(f.Fields, "spec", field) == nil { // otherwise the table has it
 			f.approximate(field, "capacity."+c.name,
 				"unset; the compiled flavor has one for each taint of the nodes that batchwright makes")
 		}
@@ -248,7 +249,7 @@ func (d *design) planFlavor(f typed[v1beta2.ResourceFlavor], u *usage, names map
 func (d *design) findPool(labels map[string]string, kind string) *pool {
 	selects := func(p *pool) bool { return !p.taken && p.hasLabels(labels) }
 	if name := labels[labelNodePool]; name != "" {
-		selects = func(p *pool) bool { return p.name == name || slices.Contains(p.aliases, name) }
+		selects = func(p *pool) bool { return p.Name == name || slices.Contains(p.aliases, name) }
 	} else if len(labels) == 0 {
 		selects = func(p *pool) bool { return p.hasAccelerators(kind) }
 	}
@@ -314,7 +315,7 @@ func (d *design) reportLabels(f typed[v1beta2.ResourceFlavor], c *capacity) {
 				"the label chose the hardware or the consumption option; the compiled flavor selects nodes by other "+
 					"labels")
 		default:
-			f.none(field, "", "the compiled flavor selects nodes by the label capacity="+c.name+" instead")
+			f.none(field, "", "the compiled flavor selects nodes by the label capacity=%s instead", c.name)
 		}
 	}
 	if len(labels) == 0 {
@@ -330,16 +331,16 @@ func (d *design) reportLabels(f typed[v1beta2.ResourceFlavor], c *capacity) {
 func consumptionOf(labels map[string]string, queued bool) setting {
 	switch {
 	case queued || labels[labelQueued] == "true":
-		return setting{"flexStart", []setting{{"queued", true}}}
+		return setting{"flexStart", settings{{"queued", true}}}
 	case labels[labelFlexStart] == "true" || labels[labelResource] == "flex-start" ||
 		labels[labelProvision] == "flex-start":
-		return setting{"flexStart", []setting(nil)}
+		return setting{"flexStart", settings(nil)}
 	case labels[labelSpot] == "true" || labels[labelProvision] == "spot" || labels[labelResource] == "spot":
-		return setting{"spot", []setting(nil)}
+		return setting{"spot", settings(nil)}
 	case resourceName(labels[labelReservation]) != "":
-		return setting{"reservation", []setting{{"name", resourceName(labels[labelReservation])}}}
+		return setting{"reservation", settings{{"name", resourceName(labels[labelReservation])}}}
 	}
-	return setting{"onDemand", []setting(nil)}
+	return setting{"onDemand", settings(nil)}
 }
 
 // resourceName returns a name of Compute Engine that is the last part of a path, or ""
@@ -362,13 +363,13 @@ func (d *design) planPool(c *capacity, p *pool) {
 	case p.flex:
 		c.consumption = setting{"flexStart", flexSettings(p, nil)}
 	case p.spot:
-		c.consumption = setting{"spot", []setting(nil)}
+		c.consumption = setting{"spot", settings(nil)}
 	case p.reservation != "":
 		c.consumption = d.poolReservation(c, p)
 	case p.anyReservation:
-		c.consumption = setting{"anyReservation", []setting(nil)}
+		c.consumption = setting{"anyReservation", settings(nil)}
 	default:
-		c.consumption = setting{"onDemand", []setting(nil)}
+		c.consumption = setting{"onDemand", settings(nil)}
 	}
 	if c.max == 0 && c.nodes == 0 {
 		c.fillCount = true
@@ -378,12 +379,12 @@ func (d *design) planPool(c *capacity, p *pool) {
 // queuedOption returns queued provisioning, with the longest time of the pool if there is
 // one.
 func queuedOption(p *pool) setting {
-	return setting{"flexStart", flexSettings(p, []setting{{"queued", true}})}
+	return setting{"flexStart", flexSettings(p, settings{{"queued", true}})}
 }
 
 // flexSettings adds the longest time that a node runs to the fields of flex-start, unless
 // it is the default.
-func flexSettings(p *pool, list []setting) []setting {
+func flexSettings(p *pool, list settings) settings {
 	if p != nil && p.runSeconds >= 600 && p.runSeconds < 604800 {
 		list = append(list, setting{"maxRunSeconds", p.runSeconds})
 	}
@@ -407,7 +408,7 @@ func (d *design) poolReservation(c *capacity, p *pool) setting {
 	if len(place) == 2 { // PROJECT/NAME
 		values["projects"] = place[0]
 	}
-	out := []setting{}
+	out := settings{}
 	if fitted := fitName(name, 63); fitted != name {
 		c.fillOption = true
 		name = "reservation-name"
@@ -431,7 +432,7 @@ func (d *design) poolReservation(c *capacity, p *pool) setting {
 
 // columnOf returns the catalogue's column of a consumption option.
 func columnOf(consumption setting) string {
-	list, _ := consumption.value.([]setting)
+	list, _ := consumption.value.(settings)
 	if slices.ContainsFunc(list, func(s setting) bool { return s.name == "queued" }) {
 		return "queued"
 	}
@@ -446,14 +447,12 @@ func (d *design) checkOption(c *capacity) {
 	if offered == nil || *offered {
 		return
 	}
-	d.assume("capacity."+c.name+".consumption", fmt.Sprintf("Google Cloud does not offer %s for %s: fill in how the "+
-		"nodes "+
-		"are obtained", column, c.hardware.machine.Type))
+	d.assume("capacity."+c.name+".consumption", "Google Cloud does not offer %s for %s: fill in how the nodes are "+
+		"obtained", column, c.hardware.machine.Type)
 	c.fillOption = true
-	for _, other := range []setting{
-		{"reservation", []setting{{"name", "reservation-name"}}}, {"spot", []setting(nil)}, {"flexStart",
-			[]setting(nil)},
-	} {
+	for _, other := range (settings{
+		{"reservation", settings{{"name", "reservation-name"}}}, {"spot", settings(nil)}, {"flexStart", settings(nil)},
+	}) {
 		if offered := c.hardware.machine.Options.Offered(other.name); offered == nil || *offered {
 			c.consumption = other
 			return
@@ -527,13 +526,12 @@ func (d *design) assumeCount(c *capacity) {
 	switch count := words.Count(max(c.nodes, c.max), noun); {
 	case !c.fillCount:
 	case c.unlimited:
-		d.assume("capacity."+c.name, fmt.Sprintf("the guarantees of the queues are so large that they limit nothing: "+
-			"fill in how many %ss there are", noun))
+		d.assume("capacity."+c.name, "the guarantees of the queues are so large that they limit nothing: fill in how "+
+			"many %ss there are", noun)
 	case c.units == 0:
-		d.assume("capacity."+c.name, fmt.Sprintf("the exports do not say how many %ss there are: fill in the right "+
-			"number", noun))
+		d.assume("capacity."+c.name, "the exports do not say how many %ss there are: fill in the right number", noun)
 	default:
-		d.assume("capacity."+c.name, fmt.Sprintf("the exports do not say how many %ss there are: the guarantees "+
-			"of the queues need %s; fill in the right number", noun, count))
+		d.assume("capacity."+c.name, "the exports do not say how many %ss there are: the guarantees of the queues "+
+			"need %s; fill in the right number", noun, count)
 	}
 }

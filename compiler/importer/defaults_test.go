@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -35,7 +36,7 @@ func TestBlueprintDefaults(t *testing.T) {
 	for _, s := range standardRanges() {
 		defaults["#Network."+s.name] = s.value
 	}
-	for _, row := range clusterSettings() {
+	for _, row := range clusterFates() {
 		if row.standard != nil {
 			defaults["#Blueprint."+row.becomes] = row.standard
 		}
@@ -67,6 +68,20 @@ func TestBlueprintPatterns(t *testing.T) {
 		}
 		if want, err := operands[0].String(); err != nil || pattern.String() != want {
 			t.Errorf("%s: got %s, want %s, %v", definition, pattern, want, err)
+		}
+	}
+}
+
+// TestUnwrittenFields holds the fields of Kueue that no platform sets against the rows of the
+// report.
+func TestUnwrittenFields(t *testing.T) {
+	for _, kind := range []string{
+		"ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "Topology", "ProvisioningRequestConfig",
+	} {
+		for _, f := range kueueFates(kind) {
+			if exports.Writable(kind, f.field) == (f.status == NoPart) {
+				t.Errorf("%s: the report says of %s: %s", kind, f.field, f.status)
+			}
 		}
 	}
 }

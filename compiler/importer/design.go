@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
+	"github.com/batchwright/batchwright/compiler/exports"
 )
 
 // design is the platform that the importer writes.
@@ -20,7 +22,7 @@ type design struct {
 	name, project, region string
 	zones                 []string
 	fill                  map[string]bool // top-level fields that must be filled in
-	cluster, network      []setting
+	cluster, network      settings
 	hardware              []*hardware
 	capacities            []*capacity
 	tiers                 []*tier
@@ -37,6 +39,17 @@ type design struct {
 type setting struct {
 	name  string
 	value any
+}
+
+// settings are fields in their order.
+type settings []setting
+
+// add returns the fields with one more, unless its value is false, 0 or empty.
+func (s settings) add(name string, value any) settings {
+	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		return s
+	}
+	return append(s, setting{name, value})
 }
 
 // capacity is some hardware obtained through one consumption option.
@@ -125,7 +138,10 @@ type place struct {
 func (inv *inventory) design(options Options) *design {
 	d := &design{inv: inv, fill: map[string]bool{}, exists: inv.inCluster()}
 	d.planPlatform(options)
-	d.planCluster()
+	if d.exists {
+		d.planExisting()
+	}
+	d.planToolkits()
 	d.planCapacities()
 	d.planNetwork()
 	d.planQueues()
@@ -142,30 +158,19 @@ func (inv *inventory) design(options Options) *design {
 	return d
 }
 
-// assume reports a value that no object has.
-func (d *design) assume(field, consequence string) {
-	d.assumed = append(d.assumed,
-		FieldReport{Field: field, Status: Approximated, Becomes: field, Consequence: consequence})
-}
-
 // planPlatform sets the platform's name and project.
 func (d *design) planPlatform(options Options) {
-	for _, o := range d.inv.clusters {
-		d.name = o.name
-		if m := regexp.MustCompile(`/projects/([^/]+)/`).FindStringSubmatch(textAt(o.raw, "selfLink")); m != nil {
-			d.project = m[1]
+	if o := d.inv.cluster; o != nil {
+		d.name = o.Name
+		if _, path, _ := strings.Cut(exports.Text(o.Fields, "selfLink"), "/projects/"); strings.Contains(path, "/") {
+			d.project, _, _ = strings.Cut(path, "/")
 		}
-	}
-	if project, _, name := d.inv.clusterOfPools(); name != "" && len(d.inv.clusters) == 0 {
-		d.name, d.project = name, project
+	} else {
+		d.project, _, d.name = d.inv.clusterOfPools()
 	}
 	for _, o := range d.inv.toolkits {
-		for _, name := range []string{textAt(o.vars, "deployment_name"), o.name} {
-			if d.name == "" {
-				d.name = name
-			}
-		}
-		if id := textAt(o.vars, "project_id"); d.project == "" && projectID().MatchString(id) {
+		d.name = cmp.Or(d.name, exports.Text(o.Fields, "vars", "deployment_name"), o.Name)
+		if id := exports.Text(o.Fields, "vars", "project_id"); d.project == "" && projectID().MatchString(id) {
 			d.project = id
 		}
 	}
@@ -174,20 +179,14 @@ func (d *design) planPlatform(options Options) {
 		d.assume("name", "the platform has the name of the cluster: give it a name of its own, with which the names "+
 			"of its resources begin")
 	}
-	if options.Name != "" {
-		d.name = options.Name
-	}
-	if options.Project != "" {
-		d.project = options.Project
-	}
+	d.name, d.project = cmp.Or(options.Name, d.name), cmp.Or(options.Project, d.project)
 	if d.name == "" {
 		d.name = "imported"
 		d.fill["name"] = true
 		d.assume("name", "the exports name no cluster: fill in the name of the platform")
 	}
 	if fitted := fitName(d.name, 24); fitted != d.name {
-		d.assume("name", fmt.Sprintf("%q is no name of a platform: the folder and the cluster are called %q", d.name,
-			fitted))
+		d.assume("name", "%q is no name of a platform: the folder and the cluster are called %q", d.name, fitted)
 		d.name = fitted
 	}
 	if !projectID().MatchString(d.project) {
@@ -248,7 +247,8 @@ func (d *design) planZones(options Options) {
 		region = d.regionOfMachines()
 		zones = nil
 		d.fill["region"] = true
-		d.assume("region", "the exports name no region: "+region+" has the machines; fill in the region of your nodes")
+		d.assume("region", "the exports name no region: %s has the machines; fill in the region of your nodes",
+			region)
 	}
 	if len(zones) == 0 {
 		zones = d.zonesOfMachines(region)
@@ -270,14 +270,13 @@ func (d *design) exportedPlace(options Options) (region string, zones []string) 
 	if region == "" && len(zones) > 0 {
 		region = catalog.RegionOf(zones[0])
 	}
-	for _, o := range d.inv.clusters {
-		its := locationRegion(textAt(o.raw, "location"))
+	if o := d.inv.cluster; o != nil {
+		its := locationRegion(exports.Text(o.Fields, "location"))
 		if len(zones) == 0 && (region == "" || region == its) {
-			zones = textsAt(o.raw, "locations")
+			zones = exports.Texts(o.Fields, "locations")
 		}
 		region = cmp.Or(region, its)
-	}
-	if _, location, _ := d.inv.clusterOfPools(); location != "" && len(d.inv.clusters) == 0 {
+	} else if _, location, _ := d.inv.clusterOfPools(); location != "" {
 		region = cmp.Or(region, locationRegion(location))
 		for _, p := range d.inv.pools {
 			if len(options.Zones) == 0 {
@@ -286,9 +285,10 @@ func (d *design) exportedPlace(options Options) (region string, zones []string) 
 		}
 	}
 	for _, o := range d.inv.toolkits {
-		its := append(textsAt(o.vars, "zones"), textAt(o.vars, "zone"))
+		vars := o.Fields["vars"]
+		its := append(exports.Texts(vars, "zones"), exports.Text(vars, "zone"))
 		its = slices.DeleteFunc(its, func(z string) bool { return !zoneName.MatchString(z) })
-		if r := textAt(o.vars, "region"); knownRegion(r) {
+		if r := exports.Text(vars, "region"); knownRegion(r) {
 			region = cmp.Or(region, r)
 		} else if len(its) > 0 {
 			region = cmp.Or(region, catalog.RegionOf(its[0]))
@@ -317,33 +317,24 @@ func locationRegion(location string) string {
 // regionOfMachines returns the first region with a zone that has all machines, or
 // us-central1.
 func (d *design) regionOfMachines() string {
-	for _, region := range append([]string{"us-central1"}, catalog.Regions()...) {
-		if len(d.zonesWith(region)) > 0 {
-			return region
-		}
-	}
-	return "us-central1"
+	regions := append([]string{"us-central1"}, catalog.Regions()...)
+	i := slices.IndexFunc(regions, func(region string) bool { return len(d.zonesWith(region)) > 0 })
+	return regions[max(i, 0)]
 }
 
 // zonesOfMachines returns a zone of the region that has all machines, or its first zone.
 func (d *design) zonesOfMachines(region string) []string {
-	if zones := d.zonesWith(region); len(zones) > 0 {
-		return zones[:1]
-	}
 	r, _ := catalog.LookupRegion(region)
-	return r.Zones[:1]
+	return append(d.zonesWith(region), r.Zones...)[:1]
 }
 
 // zonesWith returns the zones of a region that have all machines.
 func (d *design) zonesWith(region string) []string {
 	r, _ := catalog.LookupRegion(region)
-	zones := slices.Clone(r.Zones)
-	for _, h := range d.hardware {
-		has := h.machine.Zones()
-		if has == nil {
-			continue
-		}
-		zones = slices.DeleteFunc(zones, func(z string) bool { return !slices.Contains(has, z) })
-	}
-	return zones
+	return slices.DeleteFunc(slices.Clone(r.Zones), func(zone string) bool {
+		return slices.ContainsFunc(d.hardware, func(h *hardware) bool {
+			has := h.machine.Zones()
+			return has != nil && !slices.Contains(has, zone)
+		})
+	})
 }

@@ -132,15 +132,15 @@ func (d *design) poolHardware(p *pool, option string) hardware {
 	h := hardware{topology: p.topology, diskGiB: p.diskGiB, driver: p.driver}
 	m, ok := p.machineOf()
 	if !ok {
-		texts := []string{p.machine, p.accelerator, p.name}
+		texts := []string{p.machine, p.accelerator, p.Name}
 		kind := gpuResource
 		if strings.HasPrefix(p.accelerator, "tpu") || p.topology != "" {
 			kind = tpuResource
 		}
 		guessed := d.guessHardware(texts, kind, p.topology, option, nil)
 		if !strings.Contains(p.machine, "$(") && p.machine != "" {
-			p.approximate("machine type", "hardware", fmt.Sprintf("batchwright does not know machine type %q: %s "+
-				"stands in its place", p.machine, guessed.machine.Type))
+			p.approximate("machine type", "hardware", "batchwright does not know machine type %q: %s stands in its "+
+				"place", p.machine, guessed.machine.Type)
 		}
 		guessed.diskGiB = p.diskGiB
 		return guessed

@@ -3,16 +3,15 @@ package importer_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/kinds"
 )
@@ -20,7 +19,7 @@ import (
 // importText imports one file.
 func importText(t testing.TB, name, content string) importer.Result {
 	t.Helper()
-	res, err := importer.Import([]importer.File{{Name: name, Content: []byte(content)}}, importer.Options{})
+	res, err := importer.Import([]exports.File{{Name: name, Content: []byte(content)}}, importer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,180 +27,6 @@ func importText(t testing.TB, name, content string) importer.Result {
 }
 
 const cohort = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: research}\nspec: {}\n"
-
-// badInput is a file with a mistake, and its finding.
-type badInput struct{ name, content, code, place string }
-
-func badInputs() []badInput {
-	return []badInput{
-		{"cut off in a text", "apiVersion: v1\nkind: List\nitems:\n- kind: \"Coh", "E0920", "f:4:"},
-		{"cut off in a list", "apiVersion: v1\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n",
-			"E0920", "f:1:1"},
-		{"JSON that is cut off", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Coh`, "E0920", "f:1:"},
-		{"binary", "\x1f\x8b\x08\x00\x00\xff", "E0920", ""},
-		{"empty", "", "E0921", ""},
-		{"only a comment", "# nothing\n", "E0921", ""},
-		{"only separators", "---\n---\n", "E0921", ""},
-		{"a single value", "hello\n", "E0921", "f:1:1"},
-		{"no known shape", "a: 1\n", "E0921", "f:1:1"},
-		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "E0921", "f:1:1"},
-		{"List without items", "apiVersion: v1\nkind: List\nitems: []\n", "E0921", "f:1:1"},
-		{"older version", strings.Replace(cohort, "v1beta2", "v1alpha1", 1), "E0922", "f:1:13"},
-		{"newer version", strings.Replace(cohort, "v1beta2", "v1", 1), "E0922", "f:1:13"},
-		{"two of one name", cohort + "---\n" + cohort, "E0923", "f:8:18"},
-		{"Autopilot", `{"name": "a", "nodePools": [], "autopilot": {"enabled": true}}`, "E0924", "f:1:"},
-		{"two clusters", `[{"name": "a", "nodePools": []}, {"name": "b", "nodePools": []}]`, "E0929", "f:1:"},
-		{"a deployment file alone", "vars: {project_id: my-project}\n", "E0921", "f:1:1"},
-		{
-			"a blueprint of Cluster Toolkit without GKE", "blueprint_name: hpc\ndeployment_groups:\n- modules:\n" +
-				"  - {id: a, source: modules/compute/vm-instance}\n", "E0921", "f:1:17",
-		},
-		{"a wrong value", strings.Replace(cohort, "spec: {}", "spec: {parentName: [a]}", 1), "E0920", "f:3:18"},
-		{
-			"a template",
-			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  resourceGroups:\n" +
-				"  - coveredResources: [cpu]\n    flavors:\n    - name: a\n      resources:\n      - name: cpu\n" +
-				"        nominalQuota: ${n}\n",
-			"E0920", "f:11:23",
-		},
-		{
-			"a template of names", strings.Replace(cohort, "research", "\"{{ .name }}\"", 1) + "---\n" +
-				strings.Replace(cohort, "research", `"${other}"`, 1),
-			"E0920", "f:3:18",
-		},
-		{"a template that is not YAML", "{% for c in cohorts %}\n---\n" + cohort + "{% endfor %}\n", "E0920", "f:7:1"},
-		{"a tab", strings.Replace(cohort, "spec: {}", "spec:\n\tparentName: a", 1), "E0920", "f:5:1"},
-		{"Windows line endings", strings.ReplaceAll(strings.Replace(cohort, "v1beta2", "v1", 1), "\n", "\r\n"), "E0922",
-			"f:1:13"},
-		{"a byte order mark", "\ufeff" + strings.Replace(cohort, "v1beta2", "v1", 1), "E0922", "f:1:13"},
-		{"UTF-16", utf16Text(strings.Replace(cohort, "v1beta2", "v1", 1)), "E0922", "f:1:13"},
-		{"a control character", strings.Replace(cohort, "research", "re\x07search", 1), "E0920", "f:3:20"},
-		{"a key twice", strings.Replace(cohort, "spec: {}", "spec: {parentName: a, parentName: b}", 1), "E0920",
-			"f:4:23"},
-		{"an alias of itself", strings.Replace(cohort, "spec: {}", "spec: &a {parentName: *a}", 1), "E0920", "f:4:7"},
-		{"deep nesting", strings.Replace(cohort, "{}", strings.Repeat("[", 300)+strings.Repeat("]", 300), 1), "E0920",
-			"f:4:"},
-		{"too deep for the parser", "a: " + strings.Repeat("[", 20_000), "E0920", "f:1:1"},
-		{
-			"an amount that is none",
-			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  resourceGroups:\n" +
-				"  - coveredResources: [cpu]\n    flavors:\n    - name: a\n      resources: [{name: cpu, " +
-				"nominalQuota: 8 cores}]\n",
-			"E0920", "f:9:45",
-		},
-		{"a List of null", `{"apiVersion": "v1", "kind": "List", "items": null}`, "E0921", "f:1:1"},
-		{"a null in a List", `{"apiVersion": "v1", "kind": "List", "items": [null]}`, "E0920", "f:1:48"},
-		{"an unknown field", strings.Replace(cohort, "spec: {}", "spec: {wieght: 1}", 1), "W0925", "f:4:8"},
-		{"a Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: aHVudGVyMg==}\n---\n" + cohort,
-			"W0926", "f:1:1"},
-	}
-}
-
-func TestBadInput(t *testing.T) {
-	for _, c := range badInputs() {
-		t.Run(c.name, func(t *testing.T) {
-			res := importText(t, "f", c.content)
-			found := res.Findings.Sorted()
-			if len(found) != 1 || found[0].Code != c.code || !strings.HasPrefix(found[0].Span.String(), c.place) {
-				t.Fatalf("want one %s at %s, got %+v", c.code, c.place, found)
-			}
-			if (res.Blueprint == nil) != (found[0].Severity == diag.Error) {
-				t.Errorf("a blueprint with errors, or none without: %s", res.Blueprint)
-			}
-			if found[0].Help == "" {
-				t.Error("no help")
-			}
-		})
-	}
-}
-
-// TestRead: a comparison has the findings of an import, except that it reads objects of
-// every kind and no blueprints of Cluster Toolkit.
-func TestRead(t *testing.T) {
-	read := func(content string) (importer.Export, []diag.Finding) {
-		t.Helper()
-		export, findings, err := importer.Read([]importer.File{{Name: "f", Content: []byte(content)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return export, findings.Sorted()
-	}
-	for _, c := range badInputs() {
-		_, found := read(c.content)
-		switch {
-		case c.name == "a blueprint of Cluster Toolkit without GKE": // see below
-		case c.name == "another kind" || c.name == "two clusters":
-			if len(found) > 0 {
-				t.Errorf("%s: %+v", c.name, found)
-			}
-		case len(found) != 1 || found[0].Code != c.code || !strings.HasPrefix(found[0].Span.String(), c.place):
-			t.Errorf("%s: want one %s at %s, got %+v", c.name, c.code, c.place, found)
-		}
-	}
-	if _, found := read("blueprint_name: a\ndeployment_groups: []\n"); len(found) != 1 || found[0].Code != "E0921" {
-		t.Errorf("a blueprint of Cluster Toolkit: %+v", found)
-	}
-}
-
-// TestReadObjects: what a comparison reads has the form of v1beta2.
-func TestReadObjects(t *testing.T) {
-	export, findings, err := importer.Read([]importer.File{
-		{Name: "queues.yaml", Content: []byte(`apiVersion: v1
-kind: List
-items:
-- apiVersion: kueue.x-k8s.io/v1beta1
-  kind: ClusterQueue
-  metadata: {name: q}
-  spec: {cohort: c, admissionChecks: [a], flavorFungibility: {whenCanBorrow: Borrow}, preemption: {}}
-  status: {pendingWorkloads: 1}
-- {apiVersion: v1, kind: Secret, metadata: {name: s}, data: {k: aHVudGVyMg==}}
-- {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: n}, rules: []}
-`)},
-		{Name: "one.json", Content: []byte(`{"name": "one", "nodePools":
-			[{"name": "p", "config": {}, "status": "RUNNING"}],
-			"selfLink": "https://container.googleapis.com/v1/projects/p/zones/us-central1-a/clusters/one"}`)},
-		{Name: "two.json", Content: []byte(`{"name": "two", "nodePools": [{"name": "p", "config": {}}]}`)},
-		{Name: "pools.json", Content: []byte(`[{"name": "p", "config": {}, "selfLink":
-			"https://container.googleapis.com/v1/projects/p/locations/us-central1-a/clusters/one/nodePools/p"}]`)},
-	})
-	if err != nil || findings.HasErrors() || len(findings.Sorted()) != 1 {
-		t.Fatalf("%v, %+v", err, findings.Sorted())
-	}
-	var got []string
-	for _, o := range export.Objects {
-		got = append(got, o.Group+" "+o.Kind+" "+o.Namespace+" "+o.Name+" "+o.Place.String())
-	}
-	want := []string{
-		"kueue.x-k8s.io ClusterQueue  q queues.yaml:6:20", "rbac.authorization.k8s.io Role n r queues.yaml:10:75",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	spec, err := json.Marshal(export.Objects[0].Fields["spec"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	const wantSpec = `{"admissionChecksStrategy":{"admissionChecks":[{"name":"a"}]},"cohortName":"c",` +
-		`"flavorFungibility":{"whenCanBorrow":"MayStopSearch"},"preemption":{}}`
-	if string(spec) != wantSpec {
-		t.Errorf("got %s\nwant %s", spec, wantSpec)
-	}
-	if export.Objects[0].Fields["status"] != nil {
-		t.Error("the status is read")
-	}
-	var places []string
-	for _, o := range append(export.Clusters, export.Pools...) {
-		places = append(places, o.Name+" in "+o.Cluster)
-	}
-	const one = "projects/p/locations/us-central1-a/clusters/one"
-	if want := []string{"one in " + one, "two in clusters/two", "p in " + one,
-		"p in clusters/two"}; !slices.Equal(places, want) {
-		t.Errorf("got %q, want %q", places, want)
-	}
-	if export.Pools[0].Fields["status"] != "RUNNING" {
-		t.Error("the status of a node pool is missing")
-	}
-}
 
 // TestSecrets: nothing of a Secret is in the blueprint, the report or an excerpt, even if
 // the file is one line or is cut off.
@@ -241,7 +66,8 @@ func TestSecrets(t *testing.T) {
 				}
 			}
 			out.Write(res.Blueprint)
-			export, findings, err := importer.Read([]importer.File{{Name: "f", Content: []byte(content)}})
+			files := []exports.File{{Name: "f", Content: []byte(content)}}
+			export, findings, err := exports.Read(files, exports.Comparison)
 			if err := errors.Join(err, diag.WriteText(&out, &findings, diag.TextOptions{})); err != nil {
 				t.Fatal(err)
 			}
@@ -441,7 +267,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		res, err := importer.Import([]importer.File{{Name: "f", Content: content}}, importer.Options{})
+		res, err := importer.Import([]exports.File{{Name: "f", Content: content}}, importer.Options{})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -452,7 +278,7 @@ func FuzzImport(f *testing.F) {
 		if !res.Findings.HasErrors() && res.Blueprint == nil {
 			t.Fatal("neither findings nor a blueprint")
 		}
-		if _, _, err := importer.Read([]importer.File{{Name: "f", Content: content}}); err != nil {
+		if _, _, err := exports.Read([]exports.File{{Name: "f", Content: content}}, exports.Comparison); err != nil {
 			t.Fatalf("%v", err)
 		}
 	})

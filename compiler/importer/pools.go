@@ -1,23 +1,20 @@
 package importer
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/batchwright/batchwright/compiler/catalog"
-	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/gke"
 )
 
 // pool is a node pool of a cluster, or of a blueprint of Cluster Toolkit.
 type pool struct {
 	*object
-	aliases              []string // further names by which flavors select its nodes
+	settings             map[string]any // of a module of Cluster Toolkit, nil for the pool of a cluster
+	aliases              []string       // further names by which flavors select its nodes
 	machine, accelerator string
 	gpus                 int // per node, if the pool says so
 	spot, flex, queued   bool
@@ -40,176 +37,66 @@ type pool struct {
 	taken                bool // a flavor uses it
 }
 
-// at returns the value below a path of keys, nil if there is none.
-func at(v any, path ...string) any {
-	for _, key := range path {
-		fields, _ := v.(map[string]any)
-		v = fields[key]
+// exists reports whether the pool is one of a cluster, rather than of a blueprint of
+// Cluster Toolkit.
+func (p *pool) exists() bool { return p.settings == nil }
+
+// setting returns the value of an argument of Terraform in the exports.
+func (p *pool) setting(argument string) any {
+	a := gke.NodePoolArgument(argument)
+	if p.exists() {
+		return exports.At(p.Fields, strings.Split(gke.KeyPath(gke.NodePool, a), ".")...)
 	}
-	return v
+	return p.settings[a.Toolkit]
 }
 
-// textAt returns the text below a path of keys.
-func textAt(v any, path ...string) string {
-	switch v := at(v, path...).(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	}
-	return ""
+// readArguments reads what node pools of a cluster and of Cluster Toolkit say alike.
+func (p *pool) readArguments() {
+	p.machine = exports.Text(p.setting("node_config.machine_type"))
+	p.spot = p.setting("node_config.spot") == true
+	p.flex = p.setting("node_config.flex_start") == true
+	p.queued = p.setting("queued_provisioning.enabled") == true
+	p.runSeconds = exports.Seconds(p.setting("node_config.max_run_duration"))
+	p.zones = exports.Texts(p.setting("node_locations"))
+	p.diskGiB = exports.Number(p.setting("node_config.disk_size_gb"))
+	p.diskType = exports.Text(p.setting("node_config.disk_type"))
+	p.localSSDs = exports.Number(p.setting("node_config.ephemeral_storage_local_ssd_config.local_ssd_count"))
 }
 
-// numberAt returns the whole number below a path of keys. gcloud prints some numbers as
-// texts. The result is 0 for anything else, and for numbers that no cluster has.
-func numberAt(v any, path ...string) int {
-	n, err := strconv.Atoi(textAt(v, path...))
-	if err != nil || n < 0 || n > 1_000_000 {
-		return 0
+// readPool reads a node pool as gcloud prints it.
+func readPool(o *object) *pool {
+	p, raw := &pool{object: o}, o.Fields
+	p.readArguments()
+	p.spot = p.spot || exports.IsTrue(raw, "config", "preemptible")
+	p.topology = exports.Text(raw, "placementPolicy", "tpuTopology")
+	p.compact = exports.Text(raw, "placementPolicy", "type") == "COMPACT"
+	if list := exports.List(raw, "config", "accelerators"); len(list) > 0 {
+		p.accelerator = exports.Text(list[0], "acceleratorType")
+		p.gpus = exports.Number(list[0], "acceleratorCount")
+		p.driver = driverOf(exports.Text(list[0], "gpuDriverInstallationConfig", "gpuDriverVersion"))
 	}
-	return n
-}
-
-func isTrue(v any, path ...string) bool { return at(v, path...) == true }
-
-// textsAt returns the texts of the list below a path of keys.
-func textsAt(v any, path ...string) []string {
-	list, _ := at(v, path...).([]any)
-	var out []string
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// readGcloud adds a cluster or a node pool as gcloud prints it.
-func (inv *inventory) readGcloud(doc *document, n *yaml.Node) {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	o := &object{doc: doc, node: n, name: scalar(n, "name")}
-	switch {
-	case n.Kind == yaml.MappingNode && o.name != "" && (child(n, "currentMasterVersion") != nil ||
-		child(n, "nodePools") != nil || child(n, "autopilot") != nil):
-		o.kind = kindCluster
-		for _, key := range []string{"clientKey", "password"} {
-			if secret := child(child(n, "masterAuth"), key); secret != nil {
-				at := doc.span(secret)
-				doc.hide(at.Start, at.End)
-			}
-		}
-		if scalar(n, "autopilot", "enabled") == "true" {
-			inv.add(codeAutopilot, diag.Error, doc.span(child(child(n, "autopilot"), "enabled")),
-				fmt.Sprintf("cluster %q is an Autopilot cluster", o.name),
-				"give the export of a Standard cluster: batchwright makes node pools, which Autopilot does not allow")
-			return
-		}
-		if inv.compared {
-			o.cluster = clusterPath(n)
-		}
-		inv.addObject(o)
-		if pools := child(n, "nodePools"); pools != nil {
-			for _, item := range pools.Content {
-				inv.addPool(doc, item, clusterPath(n))
-			}
-		}
-	case n.Kind == yaml.MappingNode && o.name != "" && child(n, "config") != nil:
-		inv.addPool(doc, n, clusterPath(n))
-	default:
-		inv.add(codeNothing, diag.Error, doc.span(n), "this is no object that "+inv.command()+" knows", inv.wanted())
-	}
-}
-
-// clusterPath returns the path of the cluster in the self link of a cluster or of a node
-// pool, such as "projects/p/locations/us-central1/clusters/c". Without a link it returns
-// "clusters/c" for a cluster, and "" for a node pool.
-func clusterPath(n *yaml.Node) string {
-	_, path, found := strings.Cut(scalar(n, "selfLink"), "/projects/")
-	switch {
-	case !found && child(n, "config") != nil:
-		return ""
-	case !found:
-		return "clusters/" + scalar(n, "name")
-	}
-	path, _, _ = strings.Cut("projects/"+path, "/nodePools/")
-	return strings.Replace(path, "/zones/", "/locations/", 1) // links of zonal clusters have zones
-}
-
-// addPool adds a node pool of a cluster as gcloud prints it. The list of node pools
-// repeats the node pools of the cluster.
-func (inv *inventory) addPool(doc *document, n *yaml.Node, cluster string) {
-	o := &object{kind: kindNodePool, name: scalar(n, "name"), doc: doc, node: n}
-	if inv.compared {
-		o.cluster = cluster // two clusters can have pools of one name
-	}
-	if first := inv.seen[o.key()]; first != nil && first.doc != doc {
-		doc.repeats = true
-		return
-	}
-	before := len(inv.objects)
-	inv.addObject(o)
-	if len(inv.objects) == before {
-		return
-	}
-	inv.pools = append(inv.pools, gcloudPool(o))
-}
-
-// gcloudPool reads a node pool as gcloud prints it.
-func gcloudPool(o *object) *pool {
-	raw := o.raw
-	p := &pool{
-		object: o, machine: textAt(raw, "config", "machineType"),
-		spot:     isTrue(raw, "config", "spot") || isTrue(raw, "config", "preemptible"),
-		flex:     isTrue(raw, "config", "flexStart"),
-		queued:   isTrue(raw, "queuedProvisioning", "enabled"),
-		topology: textAt(raw, "placementPolicy", "tpuTopology"),
-		compact:  textAt(raw, "placementPolicy", "type") == "COMPACT",
-		zones:    textsAt(raw, "locations"), diskGiB: numberAt(raw, "config", "diskSizeGb"),
-		diskType:   textAt(raw, "config", "diskType"),
-		localSSDs:  numberAt(raw, "config", "ephemeralStorageLocalSsdConfig", "localSsdCount"),
-		runSeconds: seconds(textAt(raw, "config", "maxRunDuration")),
-	}
-	if list, _ := at(raw, "config", "accelerators").([]any); len(list) > 0 {
-		p.accelerator, p.gpus = textAt(list[0], "acceleratorType"), numberAt(list[0], "acceleratorCount")
-		p.driver = driverOf(textAt(list[0], "gpuDriverInstallationConfig", "gpuDriverVersion"))
-	}
-	affinity := at(raw, "config", "reservationAffinity")
-	switch textAt(affinity, "consumeReservationType") {
+	affinity := exports.At(raw, "config", "reservationAffinity")
+	switch exports.Text(affinity, "consumeReservationType") {
 	case "SPECIFIC_RESERVATION":
-		if names := textsAt(affinity, "values"); len(names) > 0 {
+		if names := exports.Texts(affinity, "values"); len(names) > 0 {
 			p.reservation = names[0]
 		}
 	case "ANY_RESERVATION":
 		p.anyReservation = true
 	}
 	zones := max(1, len(p.zones))
-	p.nodes = numberAt(raw, "initialNodeCount") * zones
-	if isTrue(raw, "autoscaling", "enabled") {
-		p.min = max(numberAt(raw, "autoscaling", "totalMinNodeCount"), numberAt(raw, "autoscaling",
-			"minNodeCount")*zones)
-		p.max = max(numberAt(raw, "autoscaling", "totalMaxNodeCount"), numberAt(raw, "autoscaling",
-			"maxNodeCount")*zones)
+	p.nodes = exports.Number(raw, "initialNodeCount") * zones
+	if scaling := exports.At(raw, "autoscaling"); exports.IsTrue(scaling, "enabled") {
+		p.min = max(exports.Number(scaling, "totalMinNodeCount"), exports.Number(scaling, "minNodeCount")*zones)
+		p.max = max(exports.Number(scaling, "totalMaxNodeCount"), exports.Number(scaling, "maxNodeCount")*zones)
 	}
-	networks, _ := at(raw, "networkConfig", "additionalNodeNetworkConfigs").([]any)
-	for _, n := range networks {
-		_, network := lastOf(textAt(n, "network"))
-		_, subnet := lastOf(textAt(n, "subnetwork"))
+	for _, n := range exports.List(raw, "networkConfig", "additionalNodeNetworkConfigs") {
+		_, network := lastOf(exports.Text(n, "network"))
+		_, subnet := lastOf(exports.Text(n, "subnetwork"))
 		p.additional = append(p.additional, [2]string{network, subnet})
 	}
 	p.networks = len(p.additional) > 0
 	return p
-}
-
-// seconds returns the whole seconds of a duration such as "3600s" or 3600, 0 for anything
-// else.
-func seconds(text string) int {
-	n, err := strconv.Atoi(strings.TrimSuffix(text, "s"))
-	if err != nil || n < 0 || n > 1_000_000_000 {
-		return 0
-	}
-	return n
 }
 
 // driverOf returns the blueprint's word for the driver that GKE installs on GPU nodes.
@@ -223,50 +110,64 @@ func driverOf(version string) string {
 	return ""
 }
 
+// poolFate is what becomes of a setting of a node pool.
+type poolFate struct {
+	fate
+	argument string // of Terraform, "" for none
+}
+
+// argumentFates returns what becomes of the arguments of node pools, by the names that an
+// export has for them.
+func argumentFates(name func(gke.Argument) string) []poolFate {
+	var out []poolFate
+	for _, a := range gke.Arguments(gke.NodePool) {
+		if a.Field == "" && a.Instead == "" || name(a) == "" {
+			continue
+		}
+		status := Exact
+		if a.Is(gke.Approximated) {
+			status = Approximated
+		} else if a.Field == "" {
+			status = NoPart
+		}
+		out = append(out, poolFate{fate{
+			field: name(a), status: status, becomes: a.Field, consequence: a.Instead, unset: a.Unset,
+		}, a.Path})
+	}
+	return out
+}
+
 // reportPool reports the settings of a pool from which a capacity is made.
 func (d *design) reportPool(c *capacity) {
 	p := c.pool
-	verb := "compile describes a new pool of the name " + c.name
-	if p.exists() {
-		verb = fmt.Sprintf("the pool stays as it is, and compile describes a pool of its own beside it, %q; to take "+
-			"over the pool instead, call the capacity %q and set takeOver", c.name, p.name)
-	}
-	p.approximate("object", "capacity."+c.name, verb)
-	if p.kind == kindModule {
-		d.reportPoolModule(c)
+	if !p.exists() {
+		p.approximate("object", "capacity."+c.name, "compile describes a new pool of the name %s", c.name)
+		d.reportModulePool(c)
 		return
 	}
-	for _, a := range gke.Arguments(gke.NodePool) {
-		if a.Field == "" && a.Instead == "" {
-			continue
+	p.approximate("object", "capacity."+c.name, "the pool stays as it is, and compile describes a pool of its own "+
+		"beside it, %q; to take over the pool instead, call the capacity %q and set takeOver", c.name, p.Name)
+	for _, f := range argumentFates(func(a gke.Argument) string { return gke.KeyPath(gke.NodePool, a) }) {
+		v := exports.At(p.Fields, strings.Split(f.field, ".")...)
+		if v != nil && !saysNothing(v) && !slices.Contains(f.unset, v) &&
+			(f.argument != "network_config.pod_range" || v != d.podRange()) {
+			p.reportSetting(c, f, f.field, d.replacedSetting(c, f.argument))
 		}
-		key := gke.KeyPath(gke.NodePool, a)
-		v := at(p.raw, strings.Split(key, ".")...)
-		if v == nil || saysNothing(v) || slices.Contains(a.Unset, v) ||
-			key == "networkConfig.podRange" && v == d.podRange() {
-			continue
-		}
-		status, consequence := statusOf(a), a.Instead
-		if replaced := d.replacedSetting(c, key); replaced != "" {
-			status, consequence = Approximated, replaced
-		}
-		p.fields = append(p.fields,
-			FieldReport{Field: key, Status: status, Becomes: c.paths().Replace(a.Field), Consequence: consequence})
 	}
 	if p.max == 0 && !c.fillCount {
 		p.exact("initialNodeCount", "capacity."+c.name)
 	}
 }
 
-// statusOf returns what becomes of an argument of a node pool.
-func statusOf(a gke.Argument) Status {
-	switch {
-	case a.Is(gke.Approximated):
-		return Approximated
-	case a.Field == "":
-		return NoPart
+// reportSetting reports a setting of a row. replaced is the consequence if the capacity has
+// it otherwise, "" if it has the same. HW and CAP in the row stand for the paths of the
+// hardware and of the capacity.
+func (p *pool) reportSetting(c *capacity, f poolFate, field, replaced string) {
+	if replaced != "" {
+		f.status = Approximated
 	}
-	return Exact
+	paths := strings.NewReplacer("HW", "hardware."+c.hardware.name, "CAP", "capacity."+c.name)
+	p.report(field, f.status, paths.Replace(f.becomes), cmp.Or(replaced, f.consequence))
 }
 
 // saysNothing reports whether a setting of a node pool is empty, or has only labels that
@@ -274,62 +175,53 @@ func statusOf(a gke.Argument) Status {
 func saysNothing(v any) bool {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return isEmpty(v)
+		return exports.IsEmpty(v)
 	}
 	for key, value := range fields {
-		if !strings.HasPrefix(key, "goog-") && value != false && !isEmpty(value) {
+		if !strings.HasPrefix(key, "goog-") && value != false && !exports.IsEmpty(value) {
 			return false
 		}
 	}
 	return true
 }
 
-// paths replaces HW and CAP in the paths of a table by the paths of the hardware and of the
-// capacity.
-func (c *capacity) paths() *strings.Replacer {
-	return strings.NewReplacer("HW", "hardware."+c.hardware.name, "CAP", "capacity."+c.name)
-}
-
-// exists reports whether the pool is one of a cluster, rather than of a blueprint of
-// Cluster Toolkit.
-func (p *pool) exists() bool { return p.kind == kindNodePool }
-
 // podRange returns the name of the cluster's own range for pods.
 func (d *design) podRange() any {
-	if len(d.inv.clusters) == 0 {
+	if d.inv.cluster == nil {
 		return nil
 	}
-	return at(d.inv.clusters[0].raw, "ipAllocationPolicy", "clusterSecondaryRangeName")
+	return exports.At(d.inv.cluster.Fields, "ipAllocationPolicy", "clusterSecondaryRangeName")
 }
 
-// replacedSetting returns the consequence of a setting that the capacity has otherwise
+// replacedSetting returns the consequence of an argument that the capacity has otherwise
 // than the pool, "" if it has the same.
-func (d *design) replacedSetting(c *capacity, path string) string {
+func (d *design) replacedSetting(c *capacity, argument string) string {
 	p, h := c.pool, c.hardware
-	switch path {
-	case "config.machineType":
+	switch argument {
+	case "node_config.machine_type":
 		if p.machine != h.machine.Type {
 			return "the hardware has " + h.machine.Type
 		}
-	case "config.diskType":
+	case "node_config.disk_type":
 		if h.diskType != p.diskType && h.machine.BootDisk() != p.diskType {
 			return "a blueprint cannot have this type of disk on the machine: the nodes have " + h.machine.BootDisk()
 		}
-	case "config.ephemeralStorageLocalSsdConfig.localSsdCount":
+	case "node_config.ephemeral_storage_local_ssd_config.local_ssd_count":
 		if h.localSSDs == 0 && h.machine.SSDs.Bundled == 0 {
 			return "a blueprint cannot have this number of local SSDs on the machine"
 		}
-	case "placementPolicy.type":
+	case "node_config.reservation_affinity.consume_reservation_type":
+		if c.fillOption {
+			return "fill in the reservation"
+		}
+	case "placement_policy.type":
 		if !c.compact && !c.slices {
 			return "the nodes are placed anywhere"
 		}
-	case "placementPolicy.tpuTopology":
+	case "placement_policy.tpu_topology":
 		if h.topology != p.topology {
 			return "the machine cannot form this topology: the slices are " + h.topology
 		}
-	}
-	if c.fillOption && strings.HasPrefix(path, "config.reservationAffinity") {
-		return "fill in the reservation"
 	}
 	return ""
 }
@@ -344,6 +236,6 @@ func (p *pool) machineOf() (catalog.Machine, bool) {
 // Toolkit makes the pool for the cluster's own pods itself.
 func (p *pool) isCompute() bool {
 	m, _ := p.machineOf()
-	return p.kind == kindModule || m.Count > 0 || m.Networks.RDMA > 0 || p.accelerator != "" || p.compact || p.spot ||
+	return !p.exists() || m.Count > 0 || m.Networks.RDMA > 0 || p.accelerator != "" || p.compact || p.spot ||
 		p.flex || p.queued || p.reservation != ""
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -27,13 +28,9 @@ type clusterQueue struct {
 }
 
 // flavorNames returns the flavors of a ClusterQueue in their order.
-func (q typed[T]) flavorNames() []string {
-	queue, ok := any(q.value).(v1beta2.ClusterQueue)
-	if !ok {
-		return nil
-	}
+func (q *clusterQueue) flavorNames() []string {
 	var names []string
-	for _, g := range queue.Spec.ResourceGroups {
+	for _, g := range q.value.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
 			if !slices.Contains(names, string(f.Name)) {
 				names = append(names, string(f.Name))
@@ -71,12 +68,12 @@ func (d *design) planQueues() {
 		locals[name] = append(locals[name], q)
 	}
 	for _, q := range d.inv.clusterQueues {
-		p.planQueue(&clusterQueue{typed: q, locals: locals[q.name]})
-		delete(locals, q.name)
+		p.planQueue(&clusterQueue{typed: q, locals: locals[q.Name]})
+		delete(locals, q.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(locals)) {
 		for _, q := range locals[name] {
-			q.none("clusterQueue", "", fmt.Sprintf("the exports do not contain ClusterQueue %q", name))
+			q.none("clusterQueue", "", "the exports do not contain ClusterQueue %q", name)
 		}
 	}
 	p.nameTiers()
@@ -89,9 +86,9 @@ func (d *design) planQueues() {
 		}
 	}
 	for _, o := range d.inv.namespaces {
-		if t := p.teams[o.name]; t != nil {
-			o.exactIf(t.finalNamespace() == o.name, "metadata.name", "teams."+t.name+".namespace",
-				fmt.Sprintf("a team cannot have this namespace: it has %q", t.finalNamespace()))
+		if t := p.teams[o.Name]; t != nil {
+			o.exactIf(t.finalNamespace() == o.Name, "metadata.name", "teams."+t.name+".namespace",
+				"a team cannot have this namespace: it has %q", t.finalNamespace())
 			o.approximate("metadata", "teams."+t.name, "the namespace gets labels and annotations of the platform; "+
 				"the pods must meet the Pod Security Standard baseline")
 		} else {
@@ -114,9 +111,9 @@ func (p *planner) planCohorts() {
 	}
 	used := map[string]bool{}
 	for _, c := range p.inv.cohorts {
-		parents[c.name] = string(c.value.Spec.ParentName)
-		add(c.name)
-		add(parents[c.name])
+		parents[c.Name] = string(c.value.Spec.ParentName)
+		add(c.Name)
+		add(parents[c.Name])
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -126,11 +123,11 @@ func (p *planner) planCohorts() {
 		p.cohorts = append(p.cohorts, cohort{name: p.cohortName[name], parent: p.cohortName[parents[name]]})
 	}
 	for _, c := range p.inv.cohorts {
-		name := p.cohortName[c.name]
-		c.exactIf(name == c.name, "metadata.name", "cohorts."+name, fmt.Sprintf("the cohort is called %q", name))
-		if parent := p.cohortName[parents[c.name]]; parent != "" {
-			c.exactIf(parent == parents[c.name], "parentName", "cohorts."+name+".parent",
-				fmt.Sprintf("the parent is called %q", parent))
+		name := p.cohortName[c.Name]
+		c.exactIf(name == c.Name, "metadata.name", "cohorts."+name, "the cohort is called %q", name)
+		if parent := p.cohortName[parents[c.Name]]; parent != "" {
+			c.exactIf(parent == parents[c.Name], "parentName", "cohorts."+name+".parent",
+				"the parent is called %q", parent)
 		}
 	}
 }
@@ -240,7 +237,7 @@ func (t *tier) setPreemption(spec v1beta2.ClusterQueueSpec) {
 func (p *planner) teamsOf(q *clusterQueue) []*team {
 	var namespaces []string
 	for _, l := range q.locals {
-		namespaces = append(namespaces, cmp.Or(l.namespace, "default"))
+		namespaces = append(namespaces, cmp.Or(l.Namespace, "default"))
 	}
 	if len(namespaces) == 0 {
 		namespaces = selectedNamespaces(q.value.Spec.NamespaceSelector)
@@ -248,10 +245,9 @@ func (p *planner) teamsOf(q *clusterQueue) []*team {
 	slices.Sort(namespaces)
 	namespaces = slices.Compact(namespaces)
 	if len(namespaces) == 0 {
-		t := p.addTeam(q.name, "")
+		t := p.addTeam(q.Name, "")
 		q.approximate("LocalQueues", "teams."+t.name, "no LocalQueue leads to the queue: a team of its name stands "+
-			"for its "+
-			"users")
+			"for its users")
 		return []*team{t}
 	}
 	var out []*team
@@ -281,7 +277,7 @@ func selectorOf(s *metav1.LabelSelector, teams []*team) any {
 	case len(s.MatchExpressions) > 0:
 		return nil
 	}
-	var labels []setting
+	var labels settings
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
 		value := s.MatchLabels[key]
 		if ownLabel.MatchString(key) || len(validation.IsQualifiedName(key)) > 0 ||
@@ -375,14 +371,14 @@ var objectName = sync.OnceValue(func() *regexp.Regexp {
 // nameQueues keeps the names of a ClusterQueue and of the first LocalQueue of each team.
 func (p *planner) nameQueues(t *tier, m *member) {
 	m.clusterQueue = t.defaultClusterQueue(m)
-	if objectName().MatchString(m.queue.name) && len(m.queue.name) <= 253 {
-		m.clusterQueue = m.queue.name
+	if objectName().MatchString(m.queue.Name) && len(m.queue.Name) <= 253 {
+		m.clusterQueue = m.queue.Name
 	}
 	m.localQueues = map[*team]string{}
 	for _, l := range m.queue.locals {
-		team := p.teams[cmp.Or(l.namespace, "default")]
-		if _, named := m.localQueues[team]; !named && objectName().MatchString(l.name) && len(l.name) <= 63 {
-			m.localQueues[team] = l.name
+		team := p.teams[cmp.Or(l.Namespace, "default")]
+		if _, named := m.localQueues[team]; !named && objectName().MatchString(l.Name) && len(l.Name) <= 63 {
+			m.localQueues[team] = l.Name
 		}
 	}
 	for _, team := range m.teams {
@@ -409,21 +405,21 @@ func (t *tier) defaultLocalQueue(team *team) string { return "lq-" + team.name +
 func (t *tier) proposeName() string {
 	first := t.members[0].queue
 	if t.shared {
-		return strings.TrimPrefix(first.name, "cq-")
+		return strings.TrimPrefix(first.Name, "cq-")
 	}
-	if name, ours := strings.CutPrefix(first.name, "cq-"+t.members[0].teams[0].name+"-"); ours {
+	if name, ours := strings.CutPrefix(first.Name, "cq-"+t.members[0].teams[0].name+"-"); ours {
 		return name
 	}
 	if len(t.members) == 1 {
-		return first.name
+		return first.Name
 	}
 	name := ""
 	for _, m := range t.members {
 		for _, l := range m.queue.locals {
-			if name != "" && name != l.name {
+			if name != "" && name != l.Name {
 				return "batch"
 			}
-			name = l.name
+			name = l.Name
 		}
 	}
 	return cmp.Or(name, "batch")
@@ -449,7 +445,7 @@ func (p *planner) inventTiers() {
 			}
 			byKind[kind] = t
 			p.tiers = append(p.tiers, t)
-			p.assume("tiers."+t.name, p.noQueues()+": fill in the tiers")
+			p.assume("tiers."+t.name, "%s: fill in the tiers", p.noQueues())
 		}
 		t.capacities = append(t.capacities, c)
 	}
@@ -524,12 +520,11 @@ func (p *planner) reportQueue(t *tier, m *member) {
 		quotaPath = "teams." + m.teams[0].name + ".quota." + t.name
 		namePath = "teams." + m.teams[0].name + ".queues." + t.name + ".clusterQueue"
 	}
-	q.exactIf(q.name == m.clusterQueue, "metadata.name", namePath, fmt.Sprintf("the compiled ClusterQueue is called "+
-		"%q: "+
-		"delete %q when its jobs have ended", m.clusterQueue, q.name))
+	q.exactIf(q.Name == m.clusterQueue, "metadata.name", namePath, "the compiled ClusterQueue is called %q: delete %q "+
+		"when its jobs have ended", m.clusterQueue, q.Name)
 	if spec.CohortName != "" {
 		q.exactIf(m.cohort == string(spec.CohortName), "cohortName", "cohorts."+m.cohort,
-			fmt.Sprintf("the cohort is called %q", m.cohort))
+			"the cohort is called %q", m.cohort)
 	}
 	q.exact("queueingStrategy", path+".queueing")
 	p.reportPreemption(t, q, path+".preempts")
@@ -540,12 +535,11 @@ func (p *planner) reportQueue(t *tier, m *member) {
 		}
 	}
 	if len(spec.ResourceGroups) > 1 {
-		q.approximate("resourceGroups", path+".capacity", "the compiled queue has one resource group with all "+
-			"flavors in "+
-			"order: a job gets all its resources in one flavor")
+		q.approximate("resourceGroups", path+".capacity", "the compiled queue has one resource group with all flavors "+
+			"in order: a job gets all its resources in one flavor")
 	}
-	q.approximate("resourceGroups.coveredResources", "", "the compiled queue covers cpu, memory, the accelerators "+
-		"and pods")
+	q.approximate("resourceGroups.coveredResources", "", "the compiled queue covers cpu, memory, the accelerators and "+
+		"pods")
 	p.reportLocals(t, m)
 }
 
@@ -570,7 +564,7 @@ func (p *planner) reportPreemption(t *tier, q *clusterQueue, path string) {
 	for _, f := range fields {
 		if f.was != "" {
 			q.exactIf(f.was == f.is, "preemption."+f.name, path,
-				fmt.Sprintf("the compiled queue has %s, which has the same effect without a cohort", f.is))
+				"the compiled queue has %s, which has the same effect without a cohort", f.is)
 		}
 	}
 }
@@ -595,7 +589,7 @@ func (p *planner) reportSelector(q *clusterQueue, t *tier, m *member, path strin
 	selected := selectedNamespaces(selector)
 	slices.Sort(selected)
 	q.exactIf(slices.Equal(selected, compiled), "namespaceSelector", path,
-		fmt.Sprintf("the compiled queue selects the namespaces of its teams: %s", strings.Join(compiled, ", ")))
+		"the compiled queue selects the namespaces of its teams: %s", strings.Join(compiled, ", "))
 }
 
 // reportQuotas reports the quota of a flavor.
@@ -666,9 +660,9 @@ func reportAmount(q *clusterQueue, field, path string, was *resource.Quantity, p
 	is.Mul(units)
 	switch {
 	case was == nil:
-		q.approximate(field, path, fmt.Sprintf("unset, and %s in the compiled queue", is.String()))
+		q.approximate(field, path, "unset, and %s in the compiled queue", is.String())
 	default:
-		q.exactIf(was.Cmp(is) == 0, field, path, fmt.Sprintf("%s, and %s in the compiled queue", was, &is))
+		q.exactIf(was.Cmp(is) == 0, field, path, "%s, and %s in the compiled queue", was, &is)
 	}
 }
 
@@ -676,26 +670,25 @@ func reportAmount(q *clusterQueue, field, path string, was *resource.Quantity, p
 func (p *planner) reportLocals(t *tier, m *member) {
 	seen := map[*team]bool{}
 	for _, l := range m.queue.locals {
-		team := p.teams[cmp.Or(l.namespace, "default")]
+		team := p.teams[cmp.Or(l.Namespace, "default")]
 		path := "teams." + team.name
 		if seen[team] {
-			l.none("metadata.name", "", fmt.Sprintf("the team has one LocalQueue in the tier: jobs that name this one "+
-				"must name %q", m.localQueues[team]))
+			l.none("metadata.name", "", "the team has one LocalQueue in the tier: jobs that name this one must name %q",
+				m.localQueues[team])
 			continue
 		}
 		seen[team] = true
 		compiled := m.localQueues[team]
-		l.exactIf(l.name == compiled, "metadata.name", path+".queues."+t.name+".localQueue", fmt.Sprintf("the "+
-			"compiled "+
-			"LocalQueue is called %q: jobs must name it in the label kueue.x-k8s.io/queue-name", compiled))
+		l.exactIf(l.Name == compiled, "metadata.name", path+".queues."+t.name+".localQueue", "the compiled LocalQueue "+
+			"is called %q: jobs must name it in the label kueue.x-k8s.io/queue-name", compiled)
 		consequence := "a team cannot have this namespace"
-		if l.namespace == "" {
+		if l.Namespace == "" {
 			consequence = "the object names no namespace, and a team cannot have the namespace default"
 		}
-		l.exactIf(team.finalNamespace() == l.namespace, "metadata.namespace", path+".namespace",
-			fmt.Sprintf("%s: it has %q, and its jobs must move there", consequence, team.finalNamespace()))
+		l.exactIf(team.finalNamespace() == l.Namespace, "metadata.namespace", path+".namespace",
+			"%s: it has %q, and its jobs must move there", consequence, team.finalNamespace())
 		l.exactIf(m.clusterQueue == string(l.value.Spec.ClusterQueue), "clusterQueue", path+".queues",
-			fmt.Sprintf("the LocalQueue leads to the compiled ClusterQueue %q", m.clusterQueue))
+			"the LocalQueue leads to the compiled ClusterQueue %q", m.clusterQueue)
 	}
 }
 
@@ -715,15 +708,15 @@ func (d *design) planPriorities() {
 		}
 	}
 	for _, o := range classes {
-		number, _ := o.raw["value"].(json.Number)
+		number, _ := o.Fields["value"].(json.Number)
 		value, err := number.Int64()
-		switch path := "tiers." + t.name + ".priorities." + o.name; {
-		case strings.HasPrefix(o.name, "system-") || err == nil && value > 1_000_000_000:
+		switch path := "tiers." + t.name + ".priorities." + o.Name; {
+		case strings.HasPrefix(o.Name, "system-") || err == nil && value > 1_000_000_000:
 			o.none("object", "", "the PriorityClass belongs to Kubernetes itself")
-		case err != nil || fitName(o.name, 63) != o.name || value < -2147483648:
+		case err != nil || fitName(o.Name, 63) != o.Name || value < -2147483648:
 			o.none("value", "", "a PriorityClass needs a number as its value, and a name of lower-case letters, "+
 				"digits and dashes")
-		case o.kind == "PriorityClass":
+		case o.Kind == "PriorityClass":
 			t.addPriority(o, int(value))
 			o.exact("value", path)
 			t.reportClass(o)
@@ -731,14 +724,14 @@ func (d *design) planPriorities() {
 			t.addPriority(o, int(value))
 			o.approximate("value", path, "the platform makes a PriorityClass of this name and value: jobs must name "+
 				"it in priorityClassName, not in the label kueue.x-k8s.io/priority-class")
-			if o.raw["description"] != nil {
+			if o.Fields["description"] != nil {
 				o.approximate("description", path, "the text is a comment in the blueprint")
 			}
 		}
 	}
 	if len(d.tiers) > 1 && len(t.priorities) > 0 {
-		d.assume("tiers."+t.name+".priorities", fmt.Sprintf("a PriorityClass belongs to one tier: jobs of the other "+
-			"tiers have the PriorityClass of their tier; %q has the PriorityClasses of the exports", t.name))
+		d.assume("tiers."+t.name+".priorities", "a PriorityClass belongs to one tier: jobs of the other tiers have "+
+			"the PriorityClass of their tier; %q has the PriorityClasses of the exports", t.name)
 	}
 	d.reportDefaultClass(t)
 }
@@ -746,18 +739,18 @@ func (d *design) planPriorities() {
 // reportClass reports the fields of a PriorityClass that follow from its tier.
 func (t *tier) reportClass(o *object) {
 	consequence := "the compiled class has the description of its tier"
-	if text, _ := o.raw["description"].(string); text != "" {
+	if text, _ := o.Fields["description"].(string); text != "" {
 		consequence = "the text is a comment in the blueprint; " + consequence
 	}
-	o.approximate("description", "tiers."+t.name+".priorities."+o.name, consequence)
-	was := cmp.Or(textAt(o.raw, "preemptionPolicy"), "PreemptLowerPriority")
+	o.report("description", Approximated, "tiers."+t.name+".priorities."+o.Name, consequence)
+	was := cmp.Or(exports.Text(o.Fields, "preemptionPolicy"), "PreemptLowerPriority")
 	is := "Never"
 	if t.inQueue != "Never" {
 		is = "PreemptLowerPriority"
 	}
-	if was != is || o.raw["preemptionPolicy"] != nil {
-		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue", fmt.Sprintf(
-			"the compiled class has %s, as its tier; Kubernetes refuses the change in a class that exists", is))
+	if was != is || o.Fields["preemptionPolicy"] != nil {
+		o.exactIf(was == is, "preemptionPolicy", "tiers."+t.name+".preempts.inQueue",
+			"the compiled class has %s, as its tier; Kubernetes refuses the change in a class that exists", is)
 	}
 }
 
@@ -776,17 +769,17 @@ func (d *design) reportDefaultClass(t *tier) {
 		lowest, consequence = "", "in a cluster of others, no PriorityClass of the platform is the default"
 	}
 	for _, o := range d.inv.priorityClasses {
-		was, is := o.raw["globalDefault"] == true, o.name == lowest
+		was, is := o.Fields["globalDefault"] == true, o.Name == lowest
 		if was || is {
-			o.exactIf(was == is, "globalDefault", "tiers."+t.name, consequence)
+			o.exactIf(was == is, "globalDefault", "tiers."+t.name, "%s", consequence)
 		}
 	}
 }
 
 // addPriority adds a PriorityClass to the tier, with the description as a comment.
 func (t *tier) addPriority(o *object, value int) {
-	p := priority{setting{o.name, value}, ""}
-	if text, _ := o.raw["description"].(string); strings.TrimSpace(text) != "" {
+	p := priority{setting{o.Name, value}, ""}
+	if text, _ := o.Fields["description"].(string); strings.TrimSpace(text) != "" {
 		p.comment = words.Truncate(words.OneLine(text), 80)
 	}
 	t.priorities = append(t.priorities, p)
@@ -796,13 +789,13 @@ func (t *tier) addPriority(o *object, value int) {
 func (d *design) planChecks() {
 	queued := d.inv.queuedChecks()
 	for _, c := range d.inv.checks {
-		if queued[c.name] != nil {
+		if queued[c.Name] != nil {
 			c.approximate("controllerName", "capacity", "the compiled check belongs to the capacity, and has another "+
 				"name")
 			c.approximate("parameters", "capacity", "the compiled check names a ProvisioningRequestConfig of its own")
 			continue
 		}
-		c.none("controllerName", "", fmt.Sprintf("jobs start without this check of %s", c.value.Spec.ControllerName))
+		c.none("controllerName", "", "jobs start without this check of %s", c.value.Spec.ControllerName)
 		if c.value.Spec.Parameters != nil {
 			c.none("parameters", "", "jobs start without this check")
 		}

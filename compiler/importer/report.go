@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -48,53 +49,56 @@ type FieldReport struct {
 	Consequence string `json:"consequence,omitempty"`
 }
 
-func (o *object) exact(field, becomes string) {
-	o.fields = append(o.fields, FieldReport{Field: field, Status: Exact, Becomes: becomes})
+func (o *object) report(field string, status Status, becomes, consequence string) {
+	o.fields = append(o.fields, FieldReport{field, status, becomes, consequence})
 }
 
-func (o *object) approximate(field, becomes, consequence string) {
-	o.fields = append(o.fields,
-		FieldReport{Field: field, Status: Approximated, Becomes: becomes, Consequence: consequence})
+func (o *object) exact(field, becomes string) { o.report(field, Exact, becomes, "") }
+
+func (o *object) approximate(field, becomes, format string, args ...any) {
+	o.report(field, Approximated, becomes, fmt.Sprintf(format, args...))
 }
 
-func (o *object) none(field, becomes, consequence string) {
-	o.fields = append(o.fields, FieldReport{Field: field, Status: NoPart, Becomes: becomes, Consequence: consequence})
+func (o *object) none(field, becomes, format string, args ...any) {
+	o.report(field, NoPart, becomes, fmt.Sprintf(format, args...))
 }
 
 // exactIf reports a field as exact or, if it is not, as approximated.
-func (o *object) exactIf(exact bool, field, becomes, consequence string) {
+func (o *object) exactIf(exact bool, field, becomes, format string, args ...any) {
 	if exact {
 		o.exact(field, becomes)
 	} else {
-		o.approximate(field, becomes, consequence)
+		o.report(field, Approximated, becomes, fmt.Sprintf(format, args...))
 	}
+}
+
+// assume reports a value that no object has.
+func (d *design) assume(field, format string, args ...any) {
+	d.assumed = append(d.assumed, FieldReport{field, Approximated, field, fmt.Sprintf(format, args...)})
 }
 
 // report returns the report on all objects, in the order of the files. The first entry
 // is about values that no object has.
-func (inv *inventory) report(d *design) Report {
+func (d *design) report() Report {
 	out := Report{Objects: []ObjectReport{}}
 	if len(d.assumed) > 0 {
 		out.Objects = append(out.Objects, ObjectReport{Kind: "platform", Name: d.name, Fields: d.assumed})
 	}
 	ignored := map[string]int{} // index of the entry, by kind
-	for _, o := range inv.objects {
-		if o.ignored {
-			if i, known := ignored[o.kind]; known {
-				out.Objects[i].Count = max(out.Objects[i].Count, 1) + 1
-				continue
-			}
-			ignored[o.kind] = len(out.Objects)
-			o.none("object", "", ignoredConsequence(o.kind))
+	for _, o := range d.inv.objects {
+		if i, known := ignored[o.Kind]; known && o.Ignored {
+			out.Objects[i].Count = max(out.Objects[i].Count, 1) + 1
+			continue
+		}
+		if o.Ignored {
+			ignored[o.Kind] = len(out.Objects)
+			o.report("object", NoPart, "", ignoredConsequence(o.Kind))
 		} else {
-			o.fields = append(o.fields, tableFields(o)...)
-			if !slices.Contains([]string{"Deployment", "ConfigMap"}, o.kind) {
-				o.reportMetadata()
-			}
+			o.reportFates()
+			o.reportMetadata()
 		}
 		out.Objects = append(out.Objects, ObjectReport{
-			Kind: o.kind, Namespace: o.namespace, Name: o.name, Place: o.span().String(),
-			Fields: slices.Clone(o.fields),
+			Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Place: o.Place().String(), Fields: o.fields,
 		})
 	}
 	return out
@@ -129,12 +133,15 @@ func managerOf(key string) string {
 	return ""
 }
 
-// reportMetadata reports the labels and annotations of an object of Kubernetes. It omits
-// the labels and annotations of kubectl and of Kubernetes itself: they have no meaning for
-// others.
+// reportMetadata reports the labels and annotations of an object that the platform applies.
+// It omits the labels and annotations of kubectl and of Kubernetes itself: they have no
+// meaning for others.
 func (o *object) reportMetadata() {
+	if o.Kind == "Deployment" || o.Kind == "ConfigMap" {
+		return
+	}
 	for _, field := range []string{"labels", "annotations"} {
-		values, _ := at(o.raw, "metadata", field).(map[string]any)
+		values, _ := exports.At(o.Fields, "metadata", field).(map[string]any)
 		consequence := ""
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if strings.HasPrefix(key, "kubectl.kubernetes.io/") || strings.HasPrefix(key, "kubernetes.io/") {
@@ -148,7 +155,7 @@ func (o *object) reportMetadata() {
 			}
 		}
 		if consequence != "" {
-			o.none("metadata."+field, "", consequence)
+			o.report("metadata."+field, NoPart, "", consequence)
 		}
 	}
 }
@@ -177,6 +184,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 // WriteText writes the report for people: what differs, object by object, and then the
 // numbers of fields.
 func (r Report) WriteText(w io.Writer) error {
+	var text strings.Builder
 	for _, o := range r.Objects {
 		title := fmt.Sprintf("%s %q", o.Kind, o.Name)
 		if o.Namespace != "" {
@@ -188,24 +196,21 @@ func (r Report) WriteText(w io.Writer) error {
 		if o.Place != "" {
 			title += ", " + o.Place
 		}
-		if _, err := fmt.Fprintln(w, title); err != nil {
-			return err
-		}
+		text.WriteString(title + "\n")
 		for _, f := range o.Fields {
-			line := fmt.Sprintf("  %-14s  %s", f.Status, words.OneLine(f.Field))
+			fmt.Fprintf(&text, "  %-14s  %s", f.Status, words.OneLine(f.Field))
 			if f.Becomes != "" {
-				line += " -> " + words.OneLine(f.Becomes)
+				text.WriteString(" -> " + words.OneLine(f.Becomes))
 			}
 			if f.Consequence != "" {
-				line += ": " + words.OneLine(f.Consequence)
+				text.WriteString(": " + words.OneLine(f.Consequence))
 			}
-			if _, err := fmt.Fprintln(w, line); err != nil {
-				return err
-			}
+			text.WriteString("\n")
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s: %d exact, %d approximated, %d without counterpart\n",
-		words.Count(r.Count(Exact)+r.Count(Approximated)+r.Count(NoPart), "field"),
-		r.Count(Exact), r.Count(Approximated), r.Count(NoPart))
+	exact, approximated, none := r.Count(Exact), r.Count(Approximated), r.Count(NoPart)
+	fmt.Fprintf(&text, "%s: %d exact, %d approximated, %d without counterpart\n",
+		words.Count(exact+approximated+none, "field"), exact, approximated, none)
+	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -19,30 +19,35 @@ const fillIn = "FILL IN: "
 
 // write returns the text of the blueprint.
 func (d *design) write() ([]byte, error) {
-	file := &ast.File{}
 	clause := &ast.Package{Name: ast.NewIdent("platform")}
 	comment(clause, d.headline()...)
-	file.Decls = append(file.Decls, clause)
-	add := func(f *ast.Field, blank bool) {
-		if blank {
-			ast.SetRelPos(f, token.NewSection)
-		}
+	file := &ast.File{Decls: []ast.Decl{clause}}
+	add := func(name string, value ast.Expr, pos token.RelPos) *ast.Field {
+		f := field(name, value)
+		ast.SetRelPos(f, pos)
 		file.Decls = append(file.Decls, f)
+		return f
 	}
-	for i, s := range []setting{{"name", d.name}, {"project", d.project}, {"region", d.region}, {"zones", d.zones}} {
-		f := field(s.name, expression(s.value))
-		if d.fill[s.name] {
-			comment(f, fillIn+map[string]string{
-				"name": "the name of the platform.", "project": "the Google Cloud project.",
-				"region": "the region of the nodes.", "zones": "the zones of the nodes.",
-			}[s.name])
+	for _, p := range []struct {
+		name  string
+		value any
+		what  string
+		pos   token.RelPos
+	}{
+		{"name", d.name, "the name of the platform", token.NewSection},
+		{"project", d.project, "the Google Cloud project", token.NoRelPos},
+		{"region", d.region, "the region of the nodes", token.NoRelPos},
+		{"zones", d.zones, "the zones of the nodes", token.NoRelPos},
+	} {
+		if f := add(p.name, expression(p.value), p.pos); d.fill[p.name] {
+			comment(f, fillIn+p.what+".")
 		}
-		add(f, i == 0)
 	}
-	for _, s := range []setting{{"cluster", d.cluster}, {"network", d.network}} {
-		if list := s.value.([]setting); len(list) > 0 {
-			add(field(s.name, block(list)), true)
-		}
+	if len(d.cluster) > 0 {
+		add("cluster", block(d.cluster), token.NewSection)
+	}
+	if len(d.network) > 0 {
+		add("network", block(d.network), token.NewSection)
 	}
 	for _, part := range []struct {
 		name   string
@@ -52,7 +57,7 @@ func (d *design) write() ([]byte, error) {
 		{"tiers", d.tierFields()}, {"teams", d.teamFields()},
 	} {
 		if len(part.fields) > 0 {
-			add(field(part.name, multiline(part.fields)), true)
+			add(part.name, multiline(part.fields), token.NewSection)
 		}
 	}
 	out, err := format.Node(file)
@@ -64,7 +69,12 @@ func (d *design) write() ([]byte, error) {
 
 // headline returns the comment at the top.
 func (d *design) headline() []string {
-	counts := d.inv.kindsOf()
+	counts := map[string]int{}
+	for _, o := range d.inv.objects {
+		if !o.Ignored {
+			counts[o.Kind]++
+		}
+	}
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, strings.ReplaceAll(words.Count(counts[kind], kind), " ", hardSpace))
@@ -95,31 +105,17 @@ const hardSpace = "\x00"
 func (d *design) hardwareFields() []*ast.Field {
 	var out []*ast.Field
 	for _, h := range d.hardware {
-		list := []setting{{"machine", h.machine.Type}}
+		list := settings{{"machine", h.machine.Type}}
 		if h.gpus > 0 {
-			list = append(list, setting{"gpus", []setting{{"type", h.gpuType}, {"count", h.gpus}}})
+			list = list.add("gpus", settings{{"type", h.gpuType}, {"count", h.gpus}})
 		}
-		if h.topology != "" {
-			list = append(list, setting{"topology", h.topology})
-		}
+		list = list.add("topology", h.topology)
 		if h.milliCPU > 0 {
-			list = append(list, setting{"perAccelerator", []setting{
-				{"cpu", number(strconv.FormatFloat(float64(h.milliCPU)/1000, 'f', -1, 64))}, {"memory",
-					memory(h.memoryMi)},
-			}})
+			cpu := number(strconv.FormatFloat(float64(h.milliCPU)/1000, 'f', -1, 64))
+			list = list.add("perAccelerator", settings{{"cpu", cpu}, {"memory", memory(h.memoryMi)}})
 		}
-		if h.localSSDs > 0 {
-			list = append(list, setting{"localSSDs", h.localSSDs})
-		}
-		if disk := diskSettings(h.diskType, h.diskGiB); len(disk) > 0 {
-			list = append(list, setting{"disk", disk})
-		}
-		if h.gpuDirect {
-			list = append(list, setting{"gpuDirect", true})
-		}
-		if h.driver != "" {
-			list = append(list, setting{"gpuDriver", h.driver})
-		}
+		list = list.add("localSSDs", h.localSSDs).add("disk", diskSettings(h.diskType, h.diskGiB)).
+			add("gpuDirect", h.gpuDirect).add("gpuDriver", h.driver)
 		f := field(h.name, oneLineOrBlock(list))
 		if h.guessed || h.shaped {
 			what := "the machine type"
@@ -148,13 +144,10 @@ const standardDiskGiB = 100
 func isDiskSize(gib int) bool { return gib >= 20 && gib <= 65536 }
 
 // diskSettings returns the fields of a boot disk that are not the defaults.
-func diskSettings(kind string, gib int) []setting {
-	var out []setting
-	if kind != "" {
-		out = append(out, setting{"type", kind})
-	}
+func diskSettings(kind string, gib int) settings {
+	out := settings(nil).add("type", kind)
 	if isDiskSize(gib) && gib != standardDiskGiB {
-		out = append(out, setting{"sizeGiB", gib})
+		out = out.add("sizeGiB", gib)
 	}
 	return out
 }
@@ -170,49 +163,36 @@ func memory(mib int64) string {
 func (d *design) capacityFields() []*ast.Field {
 	var out []*ast.Field
 	for _, c := range d.capacities {
-		list := []setting{{"hardware", c.hardware.name}, {"consumption", []setting{c.consumption}}}
-		fixed, most := "nodes", "maxNodes"
+		list := settings{{"hardware", c.hardware.name}, {"consumption", settings{c.consumption}}}
+		noun, fixed, most := "nodes", "nodes", "maxNodes"
 		if c.slices {
-			fixed, most = "slices", "maxSlices"
+			noun, fixed, most = "slices", "slices", "maxSlices"
 		}
 		if c.max > 0 {
-			list = append(list, setting{most, c.max})
+			list = list.add(most, c.max)
 		} else {
 			list = append(list, setting{fixed, c.nodes})
 		}
-		if c.min > 0 {
-			list = append(list, setting{"minNodes", c.min})
-		}
-		if len(c.zones) > 0 {
-			list = append(list, setting{"zones", c.zones})
-		}
+		list = list.add("minNodes", c.min).add("zones", c.zones)
 		if c.compact {
-			list = append(list, setting{"placement", "compact"})
+			list = list.add("placement", "compact")
 		}
-		if c.class {
-			list = append(list, setting{"computeClass", true})
-		}
-		var accept []setting
+		list = list.add("computeClass", c.class)
+		var accept settings
 		if c.overbooked {
-			accept = append(accept, setting{"E0602", "imported: the queues guarantee more than the nodes hold"})
+			accept = accept.add("E0602", "imported: the queues guarantee more than the nodes hold")
 		}
 		if c.linked() {
-			accept = append(accept, setting{"E1016", "imported: " + needsDriver})
+			accept = accept.add("E1016", "imported: "+needsDriver)
 		}
-		if len(accept) > 0 {
-			list = append(list, setting{"accept", accept})
-		}
-		f := field(c.name, oneLineOrBlock(list))
+		f := field(c.name, oneLineOrBlock(list.add("accept", accept)))
 		lines := []string{"From " + words.OneLine(c.source) + "."}
 		if c.pool != nil && c.flavor != "" {
-			lines[0] = "From " + words.OneLine(c.source) + " and " + words.OneLine(c.pool.title()) + "."
+			lines[0] = "From " + words.OneLine(c.source) + " and " + words.OneLine(c.pool.Title()) + "."
 		}
 		var fill []string
-		switch {
-		case c.fillCount && c.slices:
-			fill = append(fill, "the number of slices")
-		case c.fillCount:
-			fill = append(fill, "the number of nodes")
+		if c.fillCount {
+			fill = append(fill, "the number of "+noun)
 		}
 		if c.fillOption {
 			fill = append(fill, "the consumption option")
@@ -229,11 +209,7 @@ func (d *design) capacityFields() []*ast.Field {
 func (d *design) cohortFields() []*ast.Field {
 	var out []*ast.Field
 	for _, c := range d.cohorts {
-		var list []setting
-		if c.parent != "" {
-			list = append(list, setting{"parent", c.parent})
-		}
-		out = append(out, field(c.name, expression(list)))
+		out = append(out, field(c.name, expression(settings(nil).add("parent", c.parent))))
 	}
 	return out
 }
@@ -241,21 +217,18 @@ func (d *design) cohortFields() []*ast.Field {
 func (d *design) tierFields() []*ast.Field {
 	var out []*ast.Field
 	for i, t := range d.tiers {
-		var names []string
+		var capacities, queues []string
 		for _, c := range t.capacities {
-			names = append(names, c.name)
+			capacities = append(capacities, c.name)
 		}
-		var list []setting
+		list := settings{{"priority", 0}}
 		if len(t.priorities) > 0 {
-			list = append(list, setting{"priorities", priorityStruct(t.priorities)})
-		} else {
-			list = append(list, setting{"priority", 0})
+			list = settings{{"priorities", priorityStruct(t.priorities)}}
 		}
-		if i == 0 && !d.exists { // the default of an existing cluster also holds for the pods of others
-			list = append(list, setting{"default", true})
-		}
-		list = append(list, setting{"capacity", names}, setting{"queueing", t.queueing})
-		var preempts []setting
+		// The default of an existing cluster also holds for the pods of others.
+		list = list.add("default", i == 0 && !d.exists)
+		list = append(list, setting{"capacity", capacities}, setting{"queueing", t.queueing})
+		var preempts settings
 		for _, p := range []struct{ name, value, standard string }{
 			{"inQueue", t.inQueue, "Never"}, {"toReclaim", t.toReclaim, "Any"}, {"toBorrow", t.toBorrow, "Never"},
 		} {
@@ -263,28 +236,23 @@ func (d *design) tierFields() []*ast.Field {
 				preempts = append(preempts, setting{p.name, p.value})
 			}
 		}
-		if len(preempts) > 0 {
-			list = append(list, setting{"preempts", preempts})
-		}
-		if t.namespaces != nil {
-			list = append(list, setting{"namespaces", t.namespaces})
-		}
+		list = list.add("preempts", preempts).add("namespaces", t.namespaces)
 		if t.shared {
-			list = append(list, setting{"shared", t.sharedSettings()})
+			list = list.add("shared", t.sharedSettings())
 		}
 		f := field(t.name, block(list))
-		if len(t.members) > 0 && t.members[0].queue != nil {
-			var names []string
-			for _, m := range t.members {
-				names = append(names, m.queue.name)
+		for _, m := range t.members {
+			if m.queue != nil {
+				queues = append(queues, m.queue.Name)
 			}
-			from := "From ClusterQueue "
-			if len(names) > 1 {
-				from = "From the ClusterQueues "
-			}
-			comment(f, from+words.Quoted(names, 3)+".")
-		} else {
+		}
+		switch len(queues) {
+		case 0:
 			comment(f, fillIn+"the tier; "+d.noQueues()+".")
+		case 1:
+			comment(f, "From ClusterQueue "+words.Quoted(queues, 3)+".")
+		default:
+			comment(f, "From the ClusterQueues "+words.Quoted(queues, 3)+".")
 		}
 		out = append(out, f)
 	}
@@ -308,7 +276,7 @@ func priorityStruct(priorities []priority) ast.Expr {
 	if commented || len(fields) > 3 {
 		return multiline(fields)
 	}
-	var list []setting
+	var list settings
 	for _, p := range priorities {
 		list = append(list, p.setting)
 	}
@@ -316,41 +284,32 @@ func priorityStruct(priorities []priority) ast.Expr {
 }
 
 // sharedSettings returns the fields of the queue that teams share.
-func (t *tier) sharedSettings() []setting {
+func (t *tier) sharedSettings() settings {
 	m := t.members[0]
 	var teams []string
 	for _, team := range m.teams {
 		teams = append(teams, team.name)
 	}
-	out := []setting{{"teams", teams}}
-	if m.clusterQueue != "" && m.clusterQueue != t.defaultClusterQueue(m) {
-		out = append(out, setting{"clusterQueue", m.clusterQueue})
+	out := settings{{"teams", teams}}
+	if m.clusterQueue != t.defaultClusterQueue(m) {
+		out = out.add("clusterQueue", m.clusterQueue)
 	}
-	if m.cohort != "" {
-		out = append(out, setting{"cohort", m.cohort})
-	}
-	if len(m.quotas) > 0 {
-		out = append(out, setting{"quota", m.quotaSettings()})
-	}
-	return out
+	return out.add("cohort", m.cohort).add("quota", m.quotaSettings())
 }
 
 // quotaSettings returns the quotas of a queue by capacity.
-func (m *member) quotaSettings() []setting {
-	var out []setting
+func (m *member) quotaSettings() settings {
+	var out settings
 	for _, q := range m.quotas {
 		unit := "accelerators"
 		if q.capacity.hardware.resource() == "" {
 			unit = "cpus"
 		}
-		list := []setting{{unit, int(q.units)}}
-		switch borrow := q.borrow.(type) {
-		case string:
-			list = append(list, setting{"borrow", borrow})
-		case int64:
-			if borrow > 0 {
-				list = append(list, setting{"borrow", int(borrow)})
-			}
+		list := settings{{unit, int(q.units)}}
+		if borrow, ok := q.borrow.(int64); ok {
+			list = list.add("borrow", int(borrow))
+		} else {
+			list = list.add("borrow", q.borrow)
 		}
 		if lend, ok := q.lend.(int64); ok {
 			list = append(list, setting{"lend", int(lend)})
@@ -363,21 +322,10 @@ func (m *member) quotaSettings() []setting {
 func (d *design) teamFields() []*ast.Field {
 	var out []*ast.Field
 	for _, t := range d.teams {
-		var list []setting
-		if t.namespace != "" {
-			list = append(list, setting{"namespace", t.namespace})
-		}
-		if t.cohort != "" {
-			list = append(list, setting{"cohort", t.cohort})
-		}
 		quota, names := t.queueSettings()
-		if len(quota) > 0 {
-			list = append(list, setting{"quota", quota})
-		}
-		if len(names) > 0 {
-			list = append(list, setting{"queues", names})
-		}
-		var value ast.Expr = expression(list)
+		list := settings(nil).add("namespace", t.namespace).add("cohort", t.cohort).add("quota", quota).
+			add("queues", names)
+		value := expression(list)
 		if len(list) > 0 {
 			value = block(list)
 		}
@@ -395,22 +343,20 @@ func (d *design) teamFields() []*ast.Field {
 
 // queueSettings returns the quota of a team by tier, and the names of its queues that are
 // not the default.
-func (t *team) queueSettings() (quota, names []setting) {
+func (t *team) queueSettings() (quota, names settings) {
 	for _, place := range t.places {
 		m, tier := place.member, place.tier
-		var own []setting
+		var own settings
 		if t.owns[tier] == m {
 			quota = append(quota, setting{tier.name, m.quotaSettings()})
 			if m.clusterQueue != tier.defaultClusterQueue(m) {
-				own = append(own, setting{"clusterQueue", m.clusterQueue})
+				own = own.add("clusterQueue", m.clusterQueue)
 			}
 		}
-		if name := m.localQueues[t]; name != "" && name != tier.defaultLocalQueue(t) {
-			own = append(own, setting{"localQueue", name})
+		if name := m.localQueues[t]; name != tier.defaultLocalQueue(t) {
+			own = own.add("localQueue", name)
 		}
-		if len(own) > 0 {
-			names = append(names, setting{tier.name, own})
-		}
+		names = names.add(tier.name, own)
 	}
 	return quota, names
 }
@@ -443,7 +389,7 @@ func expression(v any) ast.Expr {
 	case items:
 		list := &ast.ListLit{}
 		for _, item := range v {
-			below, _ := item.value.([]setting)
+			below, _ := item.value.(settings)
 			e := braced(below)
 			ast.SetRelPos(e, token.Newline)
 			list.Elts = append(list.Elts, e)
@@ -465,7 +411,7 @@ func expression(v any) ast.Expr {
 			list.Rbrack = token.Newline.Pos()
 		}
 		return list
-	case []setting:
+	case settings:
 		out := braced(v)
 		if len(v) == 1 {
 			out.Lbrace, out.Rbrace = token.NoPos, token.NoPos // a: b: value
@@ -476,7 +422,7 @@ func expression(v any) ast.Expr {
 }
 
 // braced returns fields in braces on one line.
-func braced(list []setting) *ast.StructLit {
+func braced(list settings) *ast.StructLit {
 	out := &ast.StructLit{Lbrace: token.Blank.Pos(), Rbrace: token.NoSpace.Pos()}
 	for i, s := range list {
 		f := field(s.name, expression(s.value))
@@ -500,7 +446,7 @@ func width(v any) int {
 		for _, s := range v {
 			n += len(s) + 4
 		}
-	case []setting:
+	case settings:
 		for _, s := range v {
 			n += len(s.name) + 6 + width(s.value)
 		}
@@ -511,7 +457,7 @@ func width(v any) int {
 }
 
 // oneLineOrBlock returns fields on one line if they fit, and otherwise on a line each.
-func oneLineOrBlock(list []setting) ast.Expr {
+func oneLineOrBlock(list settings) ast.Expr {
 	if width(list) > maxWidth+20 || hasRemark(list) {
 		return block(list)
 	}
@@ -520,12 +466,12 @@ func oneLineOrBlock(list []setting) ast.Expr {
 
 // endsInScalar reports whether fields are a chain such as a: b: 1. The formatter aligns
 // the value of such a chain with the values of the lines around it.
-func endsInScalar(list []setting) bool {
+func endsInScalar(list settings) bool {
 	if len(list) != 1 {
 		return false
 	}
 	switch below := list[0].value.(type) {
-	case []setting:
+	case settings:
 		return endsInScalar(below)
 	case []string, ast.Expr, items:
 		return false
@@ -534,11 +480,11 @@ func endsInScalar(list []setting) bool {
 }
 
 // block returns fields on a line each.
-func block(list []setting) ast.Expr {
+func block(list settings) ast.Expr {
 	var fields []*ast.Field
 	for _, s := range list {
 		value := expression(s.value)
-		below, ok := s.value.([]setting)
+		below, ok := s.value.(settings)
 		switch {
 		case ok && hasRemark(below):
 			value = block(below)
@@ -563,7 +509,7 @@ type remarked struct {
 }
 
 // items is a list of structs: the values of the settings, whose names have no meaning.
-type items []setting
+type items settings
 
 // hasRemark reports whether a value contains a comment or a list of structs, and
 // therefore needs several lines.
@@ -571,7 +517,7 @@ func hasRemark(v any) bool {
 	switch v := v.(type) {
 	case remarked, items:
 		return true
-	case []setting:
+	case settings:
 		return slices.ContainsFunc(v, func(s setting) bool { return hasRemark(s.value) })
 	}
 	return false

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubernetes"
@@ -42,19 +43,19 @@ func importFile(t *testing.T, name string) importer.Result {
 }
 
 // importFiles reads a file, or all files of a folder, of the test data.
-func importFiles(t *testing.T, name string) []importer.File {
+func importFiles(t *testing.T, name string) []exports.File {
 	t.Helper()
 	paths := []string{filepath.Join(importInputs, name)}
 	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
 		paths, _ = filepath.Glob(filepath.Join(paths[0], "*"))
 	}
-	var files []importer.File
+	var files []exports.File
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, importer.File{Name: filepath.Base(path), Content: content})
+		files = append(files, exports.File{Name: filepath.Base(path), Content: content})
 	}
 	return files
 }

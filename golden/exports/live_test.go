@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/folder"
@@ -24,9 +25,9 @@ import (
 )
 
 // compareLive compares a compiled blueprint with exports.
-func compareLive(t testing.TB, tree emit.Tree, res *compiler.Result, exports ...importer.File) *live.Result {
+func compareLive(t testing.TB, tree emit.Tree, res *compiler.Result, files ...exports.File) *live.Result {
 	t.Helper()
-	export, findings, err := importer.Read(exports)
+	export, findings, err := exports.Read(files, exports.Comparison)
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("%v, %+v", err, findings.Sorted())
 	}
@@ -38,11 +39,11 @@ func compareLive(t testing.TB, tree emit.Tree, res *compiler.Result, exports ...
 }
 
 // manifestsOf returns the manifests of a folder as exports.
-func manifestsOf(tree emit.Tree) []importer.File {
-	var out []importer.File
+func manifestsOf(tree emit.Tree) []exports.File {
+	var out []exports.File
 	for _, f := range tree {
 		if strings.HasPrefix(f.Path, "kubernetes/") && path.Base(f.Path) != "kustomization.yaml" {
-			out = append(out, importer.File{Name: f.Path, Content: f.Content})
+			out = append(out, exports.File{Name: f.Path, Content: f.Content})
 		}
 	}
 	return out
@@ -313,13 +314,13 @@ func TestLiveGoogle(t *testing.T) {
 }
 
 // jsonFile returns a value as an export.
-func jsonFile(t testing.TB, v any) importer.File {
+func jsonFile(t testing.TB, v any) exports.File {
 	t.Helper()
 	content, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return importer.File{Name: "cluster.json", Content: content}
+	return exports.File{Name: "cluster.json", Content: content}
 }
 
 // TestLiveOtherResources: pools that only one side has, and clusters of others.
@@ -386,7 +387,7 @@ func TestLiveOtherResources(t *testing.T) {
 			`-/+ google_container_node_pool.slices["slices-1"] | placement_policy.tpu_topology`,
 		},
 	} {
-		out := compareLive(t, tree, res, importer.File{
+		out := compareLive(t, tree, res, exports.File{
 			Name: "pools.json", Content: bytes.ReplaceAll(content, []byte(`"4x4"`), []byte(`"`+from+`"`)),
 		})
 		got := slices.DeleteFunc(liveLines(out), func(l string) bool {
@@ -496,7 +497,7 @@ func TestLiveTakeOver(t *testing.T) {
 		"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}],
 		"ephemeralStorageLocalSsdConfig": {"localSsdCount": 16},
 		"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}, "serviceAccount": "default"`
-	out := compareLive(t, tree, res, importer.File{Name: "pools.json", Content: []byte(
+	out := compareLive(t, tree, res, exports.File{Name: "pools.json", Content: []byte(
 		"[" + pool("cpu", `"serviceAccount": "default",
 			"shieldedInstanceConfig": {"enableIntegrityMonitoring": true}`) +
 			"," + pool("h100-spot", gpus) + "]",
@@ -522,7 +523,7 @@ func TestLiveTakeOver(t *testing.T) {
 // compared.
 func TestLiveOfOthers(t *testing.T) {
 	tree, res := compile.Input(t, compiler.Input{Dir: fixture.Root(), Paths: []string{"blueprints/existing"}})
-	out := compareLive(t, tree, res, importer.File{Name: "cluster.json", Content: []byte(
+	out := compareLive(t, tree, res, exports.File{Name: "cluster.json", Content: []byte(
 		`{"name": "prod", "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-central1/` +
 			`clusters/prod", "networkConfig": {}, "nodePools": [{"name": "default-pool", "config": {}}]}`,
 	)})

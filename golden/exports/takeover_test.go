@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler"
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/golden/compile"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
@@ -20,7 +20,7 @@ const adopted = "golden/testdata/platforms/adopted-cluster.cue"
 // TestTakeOverLive holds that a comparison with a pool that runs with other settings says
 // what to keep, and that the pool is then not replaced.
 func TestTakeOverLive(t *testing.T) {
-	cluster := importer.File{Name: "cluster.json", Content: []byte(`{
+	cluster := exports.File{Name: "cluster.json", Content: []byte(`{
   "name": "research", "location": "us-east5", "status": "RUNNING", "currentNodeCount": 2, "initialNodeCount": 3,
   "selfLink": "https://container.googleapis.com/v1/projects/my-project/locations/us-east5/clusters/research",
   "nodePools": [{

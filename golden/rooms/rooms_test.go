@@ -33,10 +33,13 @@ var rooms = map[string][]string{
 		"schema", "compiler/catalog", "compiler/diag", "compiler/explain", "compiler/fit", "compiler/ir",
 		"compiler/kinds", "compiler/progress", "compiler/secret", "compiler/trace", "compiler/words",
 	},
-	"compiler/cost":     {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
-	"compiler/explain":  {},
-	"compiler/gke":      {},
-	"compiler/importer": {"compiler/catalog", "compiler/diag", "compiler/gke", "compiler/kinds", "compiler/words"},
+	"compiler/cost":    {"compiler/catalog", "compiler/console", "compiler/diag", "compiler/ir", "compiler/words"},
+	"compiler/explain": {},
+	"compiler/gke":     {},
+	"compiler/exports": {"compiler/diag", "compiler/kinds", "compiler/words"},
+	"compiler/importer": {
+		"compiler/catalog", "compiler/diag", "compiler/exports", "compiler/gke", "compiler/kinds", "compiler/words",
+	},
 	"compiler/lower": {
 		"schema", "compiler/catalog", "compiler/ir", "compiler/kinds", "compiler/trace", "compiler/words",
 	},
@@ -93,9 +96,8 @@ var rooms = map[string][]string{
 		"emit/review/summary",
 	},
 	"emit/review/delta": {},
-	// compiler/importer reads the exports.
 	"emit/review/live": {
-		"compiler/diag", "compiler/gke", "compiler/importer", "compiler/ir", "compiler/words", "emit",
+		"compiler/diag", "compiler/exports", "compiler/gke", "compiler/ir", "compiler/words", "emit",
 		"emit/review/delta", "emit/review/objects",
 	},
 	"emit/review/objects": {
@@ -113,8 +115,8 @@ var rooms = map[string][]string{
 	"cmd/batchwright": {
 		"blueprints", "cmd/batchwright/lsp", "compiler", "compiler/blueprint", "compiler/blueprint/load",
 		"compiler/catalog", "compiler/console", "compiler/cost", "compiler/diag", "compiler/explain",
-		"compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress", "compiler/trace/export",
-		"compiler/words",
+		"compiler/exports", "compiler/importer", "compiler/ir", "compiler/kinds", "compiler/progress",
+		"compiler/trace/export", "compiler/words",
 		"emit", "emit/disk", "emit/folder", "emit/graph", "emit/mermaid", "emit/rehearsal",
 		"emit/rehearsal/page", "emit/rehearsal/report", "emit/review", "emit/review/delta", "emit/review/live",
 		"emit/review/summary",
@@ -158,12 +160,15 @@ var formats = map[string][]string{
 	},
 	"github.com/hashicorp/hcl":  {"emit/review/objects", "emit/terraform", "golden/check"},
 	"github.com/zclconf/go-cty": {"emit/review/objects", "emit/terraform", "golden/check"},
-	"sigs.k8s.io/kueue":         {"compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check"},
-	"sigs.k8s.io/json":          {"compiler/importer"},
-	"sigs.k8s.io/jobset":        {"golden/check"},
-	"sigs.k8s.io/yaml":          {"emit/hostile", "golden/check"},
+	"sigs.k8s.io/kueue": {
+		"compiler/exports", "compiler/importer", "compiler/trace/export", "emit/kueue", "golden/check",
+	},
+	"sigs.k8s.io/json":   {"compiler/exports"},
+	"sigs.k8s.io/jobset": {"golden/check"},
+	"sigs.k8s.io/yaml":   {"emit/hostile", "golden/check"},
 	"go.yaml.in/yaml": {
-		"compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml", "emit/review/objects",
+		"compiler/exports", "compiler/importer", "emit/cloudbuild", "emit/guide", "emit/kubeyaml",
+		"emit/review/objects",
 	},
 	"github.com/spf13/cobra":          {"cmd/batchwright"},
 	"github.com/sourcegraph/jsonrpc2": {"cmd/batchwright/lsp"},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 )
 
 // application is the server-side apply of one manifest.
@@ -20,15 +20,15 @@ type application struct {
 
 // apply returns the object that runs after a server-side apply of a manifest. It changes
 // neither of them.
-func apply(running, manifest importer.Exported, o owner) map[string]any {
+func apply(running, manifest *exports.Object, o owner) map[string]any {
 	a := application{kind: running.Kind, exact: isExact(running), owned: o}
 	after := a.mergeFields("", running.Fields, manifest.Fields, nil)
-	importer.SetDefaults(running.Kind, after)
+	exports.SetDefaults(running.Kind, after)
 	return after
 }
 
 // isExact reports whether the tables know every default and list of an object.
-func isExact(o importer.Exported) bool { return o.Group == kueueGroup || o.Kind == kindPriorityClass }
+func isExact(o *exports.Object) bool { return o.Group == kueueGroup || o.Kind == kindPriorityClass }
 
 // merge returns the value at a path after the apply. at is the path of the value in sets
 // of managed fields.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/review/delta"
@@ -19,7 +19,8 @@ const ours = `labels: {app.kubernetes.io/managed-by: batchwright, app.kubernetes
 // compareYAML compares a manifest with an export.
 func compareYAML(t testing.TB, tool ir.GitOpsTool, manifest, export string) *Result {
 	t.Helper()
-	read, findings, err := importer.Read([]importer.File{{Name: "export.yaml", Content: []byte(export)}})
+	files := []exports.File{{Name: "export.yaml", Content: []byte(export)}}
+	read, findings, err := exports.Read(files, exports.Comparison)
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("%v, %+v", err, findings.Sorted())
 	}

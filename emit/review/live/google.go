@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/gke"
-	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
@@ -66,8 +66,8 @@ func (c *comparison) compareGoogle() error {
 }
 
 // ownResources returns the resources of the platform's cluster by name.
-func (c *comparison) ownResources(all []importer.Exported) map[string]importer.Exported {
-	out := map[string]importer.Exported{}
+func (c *comparison) ownResources(all []*exports.Object) map[string]*exports.Object {
+	out := map[string]*exports.Object{}
 	for _, o := range all {
 		if c.isOurCluster(o.Cluster) {
 			out[o.Name] = o
@@ -77,7 +77,7 @@ func (c *comparison) ownResources(all []importer.Exported) map[string]importer.E
 }
 
 // compareResources compares the resources of a type with the resources that run.
-func (c *comparison) compareResources(kind string, running map[string]importer.Exported) error {
+func (c *comparison) compareResources(kind string, running map[string]*exports.Object) error {
 	all, err := objects.CompareRunning(c.Tree, objects.Type{
 		Name: kind, Settings: settingsOf(kind),
 		Running: func(name string) (objects.Settings, []string, bool) {
@@ -147,7 +147,7 @@ func recreatesNodes(fields []objects.Field) bool {
 }
 
 // isRunning reports whether a cluster or a node pool may have nodes.
-func isRunning(o importer.Exported) bool {
+func isRunning(o *exports.Object) bool {
 	status, _ := o.Fields["status"].(string)
 	switch status {
 	case "", "RUNNING", "RECONCILING", "RUNNING_WITH_ERROR", "DEGRADED":
@@ -164,7 +164,7 @@ func isRunning(o importer.Exported) bool {
 }
 
 // reportReplacement adds a finding for a resource that runs and would be replaced.
-func (c *comparison) reportReplacement(kind string, o importer.Exported, r objects.Running) {
+func (c *comparison) reportReplacement(kind string, o *exports.Object, r objects.Running) {
 	if kind == gke.NodePool && !isRunning(o) {
 		return
 	}
@@ -175,7 +175,7 @@ func (c *comparison) reportReplacement(kind string, o importer.Exported, r objec
 	finding := diag.Finding{
 		Code: codePool, Severity: diag.Error, Span: c.poolPlace(r.Name),
 		Message: fmt.Sprintf("running node pool %q would be replaced: %s", r.Name, strings.Join(reasons, "; ")),
-		Related: []diag.Related{{Span: o.Place, Message: "the node pool that runs"}},
+		Related: []diag.Related{{Span: o.Place(), Message: "the node pool that runs"}},
 		Help: "describe the pool as it runs, or give the capacity another name: the pool then stays, and gets no " +
 			"new jobs",
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -121,7 +121,7 @@ var immutables = []immutable{
 }
 
 // fieldAt returns the value at a path with dots; nil if there is none.
-func fieldAt(o importer.Exported, path string) any {
+func fieldAt(o *exports.Object, path string) any {
 	return valueBelow(o.Fields, strings.Split(path, "."))
 }
 
@@ -134,7 +134,7 @@ func manager(p *ir.Platform) string {
 }
 
 // labelOf returns a label of an object, "" if it has none.
-func labelOf(o importer.Exported, key string) string {
+func labelOf(o *exports.Object, key string) string {
 	metadata, _ := o.Fields["metadata"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
 	text, _ := labels[key].(string)

@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 )
 
 // schema is a part of the schema of a CRD.
@@ -147,7 +147,7 @@ func TestDefaultsOfKueue(t *testing.T) {
 			{"preemption": map[string]any{"borrowWithinCohort": map[string]any{}}},
 		} {
 			got, want := map[string]any{"spec": deepCopy(spec)}, map[string]any{"spec": deepCopy(spec)}
-			importer.SetDefaults(kind, got)
+			exports.SetDefaults(kind, got)
 			set(want["spec"].(map[string]any), s.Properties["spec"])
 			if canonical(t, got) != canonical(t, want) {
 				t.Errorf("%s: got %s, want %s", kind, canonical(t, got), canonical(t, want))

@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/diag"
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit"
@@ -88,7 +88,7 @@ const (
 // comparison is a comparison while it runs.
 type comparison struct {
 	Folder
-	export importer.Export
+	export exports.Export
 	out    Result
 	// created is the number of clusters and node pools that run and that the platform
 	// does not take over: an earlier build must have created them.
@@ -97,7 +97,7 @@ type comparison struct {
 
 // Compare compares the folder with exports. The error is a failure of this package: the
 // folder cannot be read.
-func Compare(f Folder, export importer.Export) (*Result, error) {
+func Compare(f Folder, export exports.Export) (*Result, error) {
 	c := &comparison{Folder: f, export: export}
 	manifests, secrets, err := readManifests(f.Tree)
 	if err != nil {
@@ -126,7 +126,7 @@ const kubernetesDir = "kubernetes"
 
 // readManifests returns the Kubernetes objects of a folder except Secrets, and the number
 // of Secrets.
-func readManifests(t emit.Tree) (manifests []importer.Exported, secrets int, err error) {
+func readManifests(t emit.Tree) (manifests []*exports.Object, secrets int, err error) {
 	// A component holds patches, not objects.
 	components := map[string]bool{}
 	for _, f := range t {
@@ -134,14 +134,14 @@ func readManifests(t emit.Tree) (manifests []importer.Exported, secrets int, err
 			components[path.Dir(f.Path)] = true
 		}
 	}
-	var files []importer.File
+	var files []exports.File
 	for _, f := range t {
 		if strings.HasPrefix(f.Path, kubernetesDir+"/") && path.Ext(f.Path) == ".yaml" &&
 			path.Base(f.Path) != "kustomization.yaml" && !components[path.Dir(f.Path)] {
-			files = append(files, importer.File{Name: f.Path, Content: f.Content})
+			files = append(files, exports.File{Name: f.Path, Content: f.Content})
 		}
 	}
-	export, findings, err := importer.Read(files)
+	export, findings, err := exports.Read(files, exports.Comparison)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -159,7 +159,7 @@ func readManifests(t emit.Tree) (manifests []importer.Exported, secrets int, err
 // objectID identifies a Kubernetes object.
 type objectID struct{ group, kind, namespace, name string }
 
-func identify(o importer.Exported) objectID { return objectID{o.Group, o.Kind, o.Namespace, o.Name} }
+func identify(o *exports.Object) objectID { return objectID{o.Group, o.Kind, o.Namespace, o.Name} }
 
 // String returns the object in a list: its kind, its namespace and its name.
 func (id objectID) String() string { return id.kind + " " + id.objectName() }
@@ -176,8 +176,8 @@ func (id objectID) objectName() string {
 type kindID struct{ group, kind string }
 
 // compareKubernetes compares the Kubernetes objects of the folder with the exports.
-func (c *comparison) compareKubernetes(manifests []importer.Exported) {
-	running := map[objectID]importer.Exported{}
+func (c *comparison) compareKubernetes(manifests []*exports.Object) {
+	running := map[objectID]*exports.Object{}
 	exported := map[kindID]bool{}
 	for _, o := range c.export.Objects {
 		running[identify(o)] = o
@@ -220,10 +220,10 @@ func (c *comparison) skip(what, reason, export string) {
 }
 
 // addObject adds an object to the result. note says what follows from the change.
-func (c *comparison) addObject(o importer.Exported, op delta.Op, fields []objects.Field, note string) {
+func (c *comparison) addObject(o *exports.Object, op delta.Op, fields []objects.Field, note string) {
 	file, line := "", 1
-	if source := o.Place.Source; source != nil {
-		file, line = source.Name, source.Position(o.Place.Start).Line
+	if source := o.Place().Source; source != nil {
+		file, line = source.Name, source.Position(o.Place().Start).Line
 	}
 	c.out.Objects = append(c.out.Objects, objects.Object{
 		File: file, Line: line, Kind: o.Kind, Name: identify(o).objectName(), Op: op, Fields: fields, Note: note,
@@ -234,14 +234,14 @@ func (c *comparison) addObject(o importer.Exported, op delta.Op, fields []object
 var platformLabels = []string{ir.LabelManagedBy, ir.LabelPartOf, ir.LabelTeam}
 
 // isOurs reports whether an earlier folder of the platform made an object.
-func (c *comparison) isOurs(o importer.Exported) bool {
+func (c *comparison) isOurs(o *exports.Object) bool {
 	return labelOf(o, ir.LabelPartOf) == c.Plan.Name
 }
 
 // compareObject compares an object that runs with its manifest.
-func (c *comparison) compareObject(running, manifest importer.Exported) {
+func (c *comparison) compareObject(running, manifest *exports.Object) {
 	ours := c.isOurs(running)
-	importer.SetDefaults(running.Kind, running.Fields) // which an export of a cluster has
+	exports.SetDefaults(running.Kind, running.Fields) // which an export of a cluster has
 	after := apply(running, manifest, ownerOf(running, manager(c.Plan), ours))
 	if ours && c.restarts(running) {
 		after = admitAgain(after)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
@@ -14,7 +14,7 @@ import (
 
 // noteChange says what follows from the changes of an object, "" if they need no words.
 // after are the fields of the object after the apply.
-func (c *comparison) noteChange(running, manifest importer.Exported, after map[string]any,
+func (c *comparison) noteChange(running, manifest *exports.Object, after map[string]any,
 	fields []objects.Field) string {
 	var parts []string
 	if owner := labelOf(running, ir.LabelPartOf); owner != "" && owner != c.Plan.Name {
@@ -41,7 +41,7 @@ func (c *comparison) noteChange(running, manifest importer.Exported, after map[s
 
 // keptChecks returns the admission checks of a queue that its manifest does not have: an
 // apply merges the list.
-func keptChecks(manifest importer.Exported, after map[string]any) []string {
+func keptChecks(manifest *exports.Object, after map[string]any) []string {
 	if manifest.Kind != kindClusterQueue {
 		return nil
 	}
@@ -69,7 +69,7 @@ func changes(fields []objects.Field, path string) bool {
 
 // noteImmutable says what becomes of a change that the API refuses; "" if it refuses none
 // of the changes.
-func (c *comparison) noteImmutable(running importer.Exported, fields []objects.Field) string {
+func (c *comparison) noteImmutable(running *exports.Object, fields []objects.Field) string {
 	var refused []string
 	step := ""
 	for _, i := range immutables {
@@ -98,7 +98,7 @@ func (c *comparison) noteImmutable(running importer.Exported, fields []objects.F
 
 // replacer returns what replaces an object, which has the step of the build for it; "" if
 // nothing does. The build replaces only objects of the platform, a GitOps tool all.
-func (c *comparison) replacer(o importer.Exported, step string) string {
+func (c *comparison) replacer(o *exports.Object, step string) string {
 	if tool := c.Plan.Delivery.GitOps.Tool; c.Plan.Delivery.GitOps.On() {
 		if facts := tool.Facts(); facts.Replaces {
 			return facts.Name
@@ -112,7 +112,7 @@ func (c *comparison) replacer(o importer.Exported, step string) string {
 }
 
 // deleteCommand returns the command that deletes an object.
-func deleteCommand(o importer.Exported) string {
+func deleteCommand(o *exports.Object) string {
 	command := "kubectl delete " + resourceName(kindID{o.Group, o.Kind}) + " " + words.ShellArgument(o.Name)
 	if o.Namespace != "" {
 		command += " -n " + words.ShellArgument(o.Namespace)
@@ -122,7 +122,7 @@ func deleteCommand(o importer.Exported) string {
 
 // refuseDefaultClass says why the API refuses a PriorityClass: Kubernetes allows one
 // default. It returns "" for anything else.
-func (c *comparison) refuseDefaultClass(manifest importer.Exported) string {
+func (c *comparison) refuseDefaultClass(manifest *exports.Object) string {
 	if manifest.Kind != kindPriorityClass || fieldAt(manifest, "globalDefault") != true {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (c *comparison) refuseDefaultClass(manifest importer.Exported) string {
 }
 
 // leftOver adds an object that runs and that the folder does not have.
-func (c *comparison) leftOver(o importer.Exported) {
+func (c *comparison) leftOver(o *exports.Object) {
 	note := ""
 	if c.isOurs(o) {
 		note = c.retire(o)
@@ -151,7 +151,7 @@ func (c *comparison) leftOver(o importer.Exported) {
 
 // retire says what becomes of an object that an earlier folder of the platform made; "" if
 // the object stays as it is.
-func (c *comparison) retire(o importer.Exported) string {
+func (c *comparison) retire(o *exports.Object) string {
 	if c.Plan.Delivery.GitOps.On() {
 		if o.Kind == kindNamespace {
 			return ""
@@ -172,13 +172,13 @@ func (c *comparison) retire(o importer.Exported) string {
 // drained is the annotation of a ClusterQueue that a build has stopped.
 const drained = "batchwright/drained"
 
-func isDrained(o importer.Exported) bool {
+func isDrained(o *exports.Object) bool {
 	return o.Kind == kindClusterQueue && valueBelow(o.Fields, []string{"metadata", "annotations", drained}) == "true"
 }
 
 // restarts reports whether the build's step "queues" lets a queue of the folder admit jobs
 // again, which an earlier build has stopped.
-func (c *comparison) restarts(o importer.Exported) bool {
+func (c *comparison) restarts(o *exports.Object) bool {
 	return isDrained(o) && !c.Plan.Delivery.GitOps.On()
 }
 
@@ -190,13 +190,13 @@ func admitAgain(queue map[string]any) map[string]any {
 			delete(fields, key)
 		}
 	}
-	importer.SetDefaults(kindClusterQueue, out)
+	exports.SetDefaults(kindClusterQueue, out)
 	return out
 }
 
 // resourceName returns the name by which kubectl knows a kind.
 func resourceName(k kindID) string {
-	name := importer.Plural(k.kind)
+	name := exports.Plural(k.kind)
 	if k.group != "" {
 		name += "." + k.group
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/importer"
+	"github.com/batchwright/batchwright/compiler/exports"
 )
 
 // owner says which fields an apply removes because the manifest no longer has them. path
@@ -42,11 +42,11 @@ func (p platformOwner) removes(path string, _ []string) bool {
 	top, _, _ := strings.Cut(field, ".")
 	switch {
 	case inSpec:
-		return importer.Writable(p.kind, top)
+		return exports.Writable(p.kind, top)
 	case slices.Contains([]string{"apiVersion", "kind", "metadata", "spec"}, top):
 		return false
 	}
-	return importer.Writable(p.kind, top)
+	return exports.Writable(p.kind, top)
 }
 
 // managedFields is the set of fields of one manager, as the API writes it.
@@ -102,7 +102,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // the GitOps tools move its fields to the server-side manager, and then remove the fields
 // that the manifest does not have. Source: k8s.io/kubectl 0.36, pkg/cmd/apply/apply.go,
 // migrateToSSAIfNecessary.
-func ownerOf(o importer.Exported, manager string, isOurs bool) owner {
+func ownerOf(o *exports.Object, manager string, isOurs bool) owner {
 	metadata, _ := o.Fields["metadata"].(map[string]any)
 	if entries, _ := metadata["managedFields"].([]any); len(entries) > 0 {
 		return fieldOwnerOf(entries, manager)

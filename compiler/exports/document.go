@@ -1,4 +1,4 @@
-package importer
+package exports
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func parseDocument(f File) (*document, *syntaxError) {
 	}
 	if at := bytes.IndexByte(f.Content, 0); at >= 0 || !utf8.Valid(f.Content) {
 		d.source = &diag.Source{Name: f.Name} // an excerpt of binary data helps nobody
-		return d, &syntaxError{message: "the file is not text", help: "export it again with " + exportCommands}
+		return d, &syntaxError{message: "the file is not text", help: exportAgain}
 	}
 	if count := utf8.RuneCount(f.Content); count < len(f.Content) {
 		d.starts = make([]int, 0, count)
@@ -115,13 +115,9 @@ type syntaxError struct {
 // write Kubernetes objects: Terraform, Go and Jinja.
 var template = regexp.MustCompile(`[$%]\{|\{\{|\{%`)
 
-// templateHelp is the help for a file that is a template.
-const templateHelp = "fill in the values of the template, or export the objects from the cluster with " +
-	exportCommands
-
 func (d *document) syntaxError(err error) *syntaxError {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	out := &syntaxError{message: message, help: "export it again with " + exportCommands}
+	out := &syntaxError{message: message, help: exportAgain}
 	line := len(d.lines)
 	if at := regexp.MustCompile(`^line ([0-9]+): (.*)`).FindStringSubmatch(message); at != nil {
 		line, _ = strconv.Atoi(at[1])
@@ -141,7 +137,7 @@ func (d *document) syntaxError(err error) *syntaxError {
 		start := d.lines[l-1]
 		text := d.content[start : start+d.lineLength(l)]
 		if at := template.FindIndex(text); at != nil {
-			out.message, out.help = "the file is a template, and therefore is not YAML", templateHelp
+			out.message, out.help = "the file is a template, and therefore is not YAML", fillInTemplate
 			out.start, out.end = start+at[0], start+len(text)
 			return out
 		}
@@ -319,31 +315,53 @@ func plainScalar(n *yaml.Node) any {
 	return n.Value
 }
 
-// child returns the value of a key of a mapping, nil if there is none.
+// unalias returns the node that a chain of aliases stands for.
+func unalias(n *yaml.Node) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// contentOf returns the items of a node, nil if there is no node.
+func contentOf(n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Content
+}
+
+// keyIndex returns the index of a key in the content of a mapping, -1 if there is none.
+func keyIndex(n *yaml.Node, key string) int {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// child returns the value of a key of a mapping, or of the mappings that it merges, nil if
+// there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	merges := maxDepth
 	return childOf(n, key, &merges)
 }
 
-// childOf returns the value of a key of a mapping, or of the mappings that it merges.
-// merges is the number of mappings that it may still look into.
+// childOf does the work of child. merges is the number of mappings that it may still look
+// into.
 func childOf(n *yaml.Node, key string, merges *int) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n = unalias(n); n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
+	if i := keyIndex(n, key); i >= 0 {
+		return n.Content[i+1]
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Tag != mergeTag {
 			continue
 		}
-		merged := []*yaml.Node{n.Content[i+1]}
+		merged := n.Content[i+1 : i+2]
 		if merged[0].Kind == yaml.SequenceNode {
 			merged = merged[0].Content
 		}
@@ -374,35 +392,24 @@ func scalar(n *yaml.Node, keys ...string) string {
 // the deepest node on the way to it.
 func fieldKey(n *yaml.Node, path string) *yaml.Node {
 	at := n
-	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		for n != nil && n.Kind == yaml.AliasNode {
-			n = n.Alias
-		}
-		if n == nil {
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		if n = unalias(n); n == nil {
 			return at
 		}
-		switch n.Kind {
-		case yaml.SequenceNode:
+		if n.Kind == yaml.SequenceNode {
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(n.Content) {
 				return at
 			}
 			n = n.Content[i]
 			at = n
-		case yaml.MappingNode:
-			found := false
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == part {
-					at, n, found = n.Content[i], n.Content[i+1], true
-					break
-				}
-			}
-			if !found {
-				return at
-			}
-		default:
+			continue
+		}
+		i := keyIndex(n, part)
+		if i < 0 {
 			return at
 		}
+		at, n = n.Content[i], n.Content[i+1]
 	}
 	return at
 }
