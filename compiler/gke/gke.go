@@ -17,6 +17,9 @@ const (
 	NodePool = "google_container_node_pool"
 )
 
+// MaxPods is the default of the most pods on a node.
+const MaxPods = 110
+
 // Flags are facts about an argument.
 type Flags int
 

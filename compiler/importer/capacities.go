@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -118,15 +119,13 @@ func (inv *inventory) flavorUses() map[string]*usage {
 	out := map[string]*usage{}
 	queued := inv.queuedChecks()
 	for _, q := range inv.clusterQueues {
-		for _, g := range q.value.Spec.ResourceGroups {
-			for _, f := range g.Flavors {
-				u := out[string(f.Name)]
-				if u == nil {
-					u = newUsage()
-					out[string(f.Name)] = u
-				}
-				u.add(f)
+		for _, f := range flavorsOf(q.value) {
+			u := out[string(f.Name)]
+			if u == nil {
+				u = newUsage()
+				out[string(f.Name)] = u
 			}
+			u.add(f)
 		}
 		for name, onFlavors := range queueChecks(q.value) {
 			if config := queued[name]; config != nil {
@@ -147,15 +146,13 @@ func markQueued(
 	if s := config.RetryStrategy; s != nil && s.BackoffLimitCount != nil {
 		retries = *s.BackoffLimitCount
 	}
-	for _, g := range q.Spec.ResourceGroups {
-		for _, f := range g.Flavors {
-			manages := len(managed) == 0 || slices.ContainsFunc(f.Resources, func(r v1beta2.ResourceQuota) bool {
-				return slices.Contains(managed, r.Name) && (!r.NominalQuota.IsZero() || len(f.Resources) == 1)
-			})
-			if manages && (onFlavors == nil || slices.Contains(onFlavors, string(f.Name))) {
-				u := uses[string(f.Name)]
-				u.queued, u.retries = true, int(retries)
-			}
+	for _, f := range flavorsOf(q) {
+		manages := len(managed) == 0 || slices.ContainsFunc(f.Resources, func(r v1beta2.ResourceQuota) bool {
+			return slices.Contains(managed, r.Name) && (!r.NominalQuota.IsZero() || len(f.Resources) == 1)
+		})
+		if manages && (onFlavors == nil || slices.Contains(onFlavors, string(f.Name))) {
+			u := uses[string(f.Name)]
+			u.queued, u.retries = true, int(retries)
 		}
 	}
 }
@@ -179,17 +176,14 @@ func queueChecks(q *v1beta2.ClusterQueue) map[string][]string {
 // queuedChecks returns the configurations of the checks of queued provisioning by the
 // names of the checks.
 func (inv *inventory) queuedChecks() map[string]*v1beta2.ProvisioningRequestConfig {
-	configs := map[string]*v1beta2.ProvisioningRequestConfig{}
-	for _, c := range inv.requestConfigs {
-		if c.value.Spec.ProvisioningClassName == queuedClass {
-			configs[c.Name] = c.value
-		}
-	}
 	out := map[string]*v1beta2.ProvisioningRequestConfig{}
-	for _, c := range inv.checks {
-		if p := c.value.Spec.Parameters; c.value.Spec.ControllerName == provisioningController && p != nil &&
-			configs[p.Name] != nil {
-			out[c.Name] = configs[p.Name]
+	for _, check := range inv.checks {
+		p := check.value.Spec.Parameters
+		for _, c := range inv.requestConfigs {
+			if check.value.Spec.ControllerName == provisioningController && p != nil && p.Name == c.Name &&
+				c.value.Spec.ProvisioningClassName == queuedClass {
+				out[check.Name] = c.value
+			}
 		}
 	}
 	return out
@@ -253,12 +247,7 @@ func (d *design) findPool(labels map[string]string, kind string) *pool {
 	} else if len(labels) == 0 {
 		selects = func(p *pool) bool { return p.hasAccelerators(kind) }
 	}
-	var found []*pool
-	for _, p := range d.inv.pools {
-		if selects(p) {
-			found = append(found, p)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(d.inv.pools), func(p *pool) bool { return !selects(p) })
 	if len(found) == 1 && (!found[0].taken || labels[labelNodePool] != "") {
 		return found[0]
 	}
@@ -277,12 +266,8 @@ func (p *pool) hasLabels(labels map[string]string) bool {
 	m, ok := p.machineOf()
 	accelerator := cmp.Or(labels[labelAccelerator], labels[labelTPU])
 	same := func(label, value string) bool { return labels[label] == "" || value == "" || labels[label] == value }
-	spot := "false"
-	if p.spot {
-		spot = "true"
-	}
 	return ok && accelerator != "" && accelerator == cmp.Or(m.Accelerator, p.accelerator) &&
-		same(labelSpot, spot) && same(labelTopology, p.topology) && same(labelMachine, p.machine)
+		same(labelSpot, strconv.FormatBool(p.spot)) && same(labelTopology, p.topology) && same(labelMachine, p.machine)
 }
 
 // reportLabels reports each label of a flavor.
@@ -337,8 +322,9 @@ func consumptionOf(labels map[string]string, queued bool) setting {
 		return setting{"flexStart", settings(nil)}
 	case labels[labelSpot] == "true" || labels[labelProvision] == "spot" || labels[labelResource] == "spot":
 		return setting{"spot", settings(nil)}
-	case resourceName(labels[labelReservation]) != "":
-		return setting{"reservation", settings{{"name", resourceName(labels[labelReservation])}}}
+	}
+	if name := resourceName(labels[labelReservation]); name != "" {
+		return setting{"reservation", settings{{"name", name}}}
 	}
 	return setting{"onDemand", settings(nil)}
 }
@@ -408,21 +394,17 @@ func (d *design) poolReservation(c *capacity, p *pool) setting {
 	if len(place) == 2 { // PROJECT/NAME
 		values["projects"] = place[0]
 	}
-	out := settings{}
-	if fitted := fitName(name, 63); fitted != name {
+	if fitName(name, 63) != name {
 		c.fillOption = true
 		name = "reservation-name"
 	}
-	out = append(out, setting{"name", name})
+	out := settings{{"name", name}}
 	project := cmp.Or(p.reservationProject, values["projects"])
 	if projectID().MatchString(project) && project != d.project {
-		out = append(out, setting{"project", project})
+		out = out.add("project", project)
 	}
 	if block := resourceName(values["reservationBlocks"]); block != "" {
-		out = append(out, setting{"block", block})
-		if sub := resourceName(values["reservationSubBlocks"]); sub != "" {
-			out = append(out, setting{"subBlock", sub})
-		}
+		out = out.add("block", block).add("subBlock", resourceName(values["reservationSubBlocks"]))
 	}
 	if p.inactive {
 		out = append(out, setting{"active", false})

@@ -32,7 +32,7 @@ func schemaValue(t *testing.T, path string) cue.Value {
 // TestBlueprintDefaults holds the defaults that the importer omits from a blueprint against
 // the schema.
 func TestBlueprintDefaults(t *testing.T) {
-	defaults := map[string]any{"#Disk.sizeGiB": standardDiskGiB}
+	defaults := map[string]any{"#Disk.sizeGiB": standardDiskGiB, "#FlexStart.retries": usualRetries}
 	for _, s := range standardRanges() {
 		defaults["#Network."+s.name] = s.value
 	}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/batchwright/batchwright/compiler/exports"
+	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -27,17 +28,13 @@ type clusterQueue struct {
 	locals []typed[v1beta2.LocalQueue]
 }
 
-// flavorNames returns the flavors of a ClusterQueue in their order.
-func (q *clusterQueue) flavorNames() []string {
-	var names []string
-	for _, g := range q.value.Spec.ResourceGroups {
-		for _, f := range g.Flavors {
-			if !slices.Contains(names, string(f.Name)) {
-				names = append(names, string(f.Name))
-			}
-		}
+// flavorsOf returns the flavors of a ClusterQueue in their order.
+func flavorsOf(q *v1beta2.ClusterQueue) []v1beta2.FlavorQuotas {
+	var out []v1beta2.FlavorQuotas
+	for _, g := range q.Spec.ResourceGroups {
+		out = append(out, g.Flavors...)
 	}
-	return names
+	return out
 }
 
 // planner holds what the design of queues needs by name.
@@ -135,8 +132,8 @@ func (p *planner) planCohorts() {
 // planQueue gives a ClusterQueue its place in a tier.
 func (p *planner) planQueue(q *clusterQueue) {
 	var capacities []*capacity
-	for _, name := range q.flavorNames() {
-		if c := p.capacities[name]; c != nil {
+	for _, f := range flavorsOf(q.value) {
+		if c := p.capacities[string(f.Name)]; c != nil && !slices.Contains(capacities, c) {
 			capacities = append(capacities, c)
 		}
 	}
@@ -319,12 +316,7 @@ func selectedNamespaces(s *metav1.LabelSelector) []string {
 
 // reservedNamespace reports whether a team cannot have the namespace.
 func reservedNamespace(name string) bool {
-	for _, prefix := range []string{"kube-", "gke-", "gmp-"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"default", "kueue-system", "kai-scheduler"}, name) ||
+	return regexp.MustCompile(`^(kube-|gke-|gmp-|(default|kueue-system|kai-scheduler)$)`).MatchString(name) ||
 		slices.ContainsFunc(kinds.Controllers(), func(c kinds.Controller) bool { return c.Namespace == name })
 }
 
@@ -479,22 +471,17 @@ func (p *planner) quotasOf(q *clusterQueue, capacities []*capacity, lends bool) 
 		if lends {
 			entry.borrow = "all"
 		}
-		for _, g := range q.value.Spec.ResourceGroups {
-			for _, f := range g.Flavors {
-				if p.capacities[string(f.Name)] != c {
+		for _, f := range flavorsOf(q.value) {
+			for _, r := range f.Resources {
+				if string(r.Name) != unit || p.capacities[string(f.Name)] != c {
 					continue
 				}
-				for _, r := range f.Resources {
-					if string(r.Name) != unit {
-						continue
-					}
-					entry.units = wholeUnits(r.NominalQuota)
-					if lends && r.BorrowingLimit != nil {
-						entry.borrow = wholeUnits(*r.BorrowingLimit)
-					}
-					if lends && r.LendingLimit != nil {
-						entry.lend = wholeUnits(*r.LendingLimit)
-					}
+				entry.units = wholeUnits(r.NominalQuota)
+				if lends && r.BorrowingLimit != nil {
+					entry.borrow = wholeUnits(*r.BorrowingLimit)
+				}
+				if lends && r.LendingLimit != nil {
+					entry.lend = wholeUnits(*r.LendingLimit)
 				}
 			}
 		}
@@ -602,45 +589,42 @@ func (p *planner) reportQuotas(q *clusterQueue, m *member, f v1beta2.FlavorQuota
 		return
 	}
 	entry := m.quotas[i]
-	c := entry.capacity
-	path += "." + c.name
-	milli, bytes := c.hardware.share()
-	unit := c.hardware.resource()
+	path += "." + entry.capacity.name
+	perUnit := entry.capacity.hardware.perUnit()
 	for _, r := range f.Resources {
-		var per resource.Quantity
-		switch {
-		case string(r.Name) == unit && unit != "":
-			per = *resource.NewQuantity(1, resource.DecimalSI)
-		case r.Name == corev1.ResourceCPU:
-			per = *resource.NewMilliQuantity(milli, resource.DecimalSI)
-		case r.Name == corev1.ResourceMemory:
-			per = *resource.NewQuantity(bytes, resource.BinarySI)
-		case r.Name == corev1.ResourcePods:
-			per = *resource.NewQuantity(podsPerUnit, resource.DecimalSI)
-		case m.covers(string(r.Name)): // the accelerators of another capacity
-		case r.NominalQuota.IsZero() && (r.Name == gpuResource || r.Name == tpuResource):
-			q.approximate(field+"."+string(r.Name), path, "the compiled queue does not cover this resource, and Kueue "+
-				"does not admit jobs that request it")
-			continue
-		default:
-			q.none(field+"."+string(r.Name), "", uncounted)
-			continue
-		}
 		name := field + "." + string(r.Name)
-		reportAmount(q, name+".nominalQuota", path, &r.NominalQuota, per, entry.units)
-		if r.BorrowingLimit != nil && m.cohort == "" {
-			q.approximate(name+".borrowingLimit", "", "a queue without a cohort borrows nothing: the limit is omitted")
-		} else if units, limited := entry.borrow.(int64); limited {
-			reportAmount(q, name+".borrowingLimit", path+".borrow", r.BorrowingLimit, per, units)
-		} else if r.BorrowingLimit != nil {
-			q.approximate(name+".borrowingLimit", path+".borrow", "the compiled queue borrows without this limit")
-		}
-		if units, limited := entry.lend.(int64); limited {
-			reportAmount(q, name+".lendingLimit", path+".lend", r.LendingLimit, per, units)
-		} else if r.LendingLimit != nil {
-			q.approximate(name+".lendingLimit", path+".lend", "the compiled queue lends without this limit")
+		per, counted := perUnit[r.Name]
+		switch {
+		case counted, m.covers(string(r.Name)): // or the accelerators of another capacity
+			reportAmount(q, name+".nominalQuota", path, &r.NominalQuota, per, entry.units)
+			if r.BorrowingLimit != nil && m.cohort == "" {
+				q.approximate(name+".borrowingLimit", "", "a queue without a cohort borrows nothing: the limit is "+
+					"omitted")
+			} else {
+				reportLimit(q, name+".borrowingLimit", path+".borrow", r.BorrowingLimit, per, entry.borrow)
+			}
+			reportLimit(q, name+".lendingLimit", path+".lend", r.LendingLimit, per, entry.lend)
+		case r.NominalQuota.IsZero() && (r.Name == gpuResource || r.Name == tpuResource):
+			q.approximate(name, path, "the compiled queue does not cover this resource, and Kueue does not admit jobs "+
+				"that request it")
+		default:
+			q.none(name, "", uncounted)
 		}
 	}
+}
+
+// perUnit returns the resources that a compiled queue counts for each unit of quota.
+func (h *hardware) perUnit() map[corev1.ResourceName]resource.Quantity {
+	milli, bytes := h.share()
+	out := map[corev1.ResourceName]resource.Quantity{
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(milli, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(bytes, resource.BinarySI),
+		corev1.ResourcePods:   *resource.NewQuantity(gke.MaxPods, resource.DecimalSI),
+	}
+	if accelerators := h.resource(); accelerators != "" {
+		out[corev1.ResourceName(accelerators)] = *resource.NewQuantity(1, resource.DecimalSI)
+	}
+	return out
 }
 
 // uncounted is the consequence of a resource that a blueprint does not count.
@@ -651,18 +635,25 @@ func (m *member) covers(accelerators string) bool {
 	return slices.ContainsFunc(m.quotas, func(e quota) bool { return e.capacity.hardware.resource() == accelerators })
 }
 
-// podsPerUnit is the number of pods that a compiled queue allows for each unit of quota.
-const podsPerUnit = 110
-
 // reportAmount reports an amount that the compiled queue computes from units of quota.
 func reportAmount(q *clusterQueue, field, path string, was *resource.Quantity, per resource.Quantity, units int64) {
 	is := per.DeepCopy()
 	is.Mul(units)
-	switch {
-	case was == nil:
+	if was == nil {
 		q.approximate(field, path, "unset, and %s in the compiled queue", is.String())
-	default:
+	} else {
 		q.exactIf(was.Cmp(is) == 0, field, path, "%s, and %s in the compiled queue", was, &is)
+	}
+}
+
+// reportLimit reports a limit of borrowing or lending. limit is its number of units, if the
+// compiled queue has one.
+func reportLimit(q *clusterQueue, field, path string, was *resource.Quantity, per resource.Quantity, limit any) {
+	if units, limited := limit.(int64); limited {
+		reportAmount(q, field, path, was, per, units)
+	} else if was != nil {
+		verb := path[strings.LastIndexByte(path, '.')+1:]
+		q.approximate(field, path, "the compiled queue %ss without this limit", verb)
 	}
 }
 
@@ -739,7 +730,7 @@ func (d *design) planPriorities() {
 // reportClass reports the fields of a PriorityClass that follow from its tier.
 func (t *tier) reportClass(o *object) {
 	consequence := "the compiled class has the description of its tier"
-	if text, _ := o.Fields["description"].(string); text != "" {
+	if exports.Text(o.Fields, "description") != "" {
 		consequence = "the text is a comment in the blueprint; " + consequence
 	}
 	o.report("description", Approximated, "tiers."+t.name+".priorities."+o.Name, consequence)

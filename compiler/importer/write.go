@@ -305,14 +305,9 @@ func (m *member) quotaSettings() settings {
 		if q.capacity.hardware.resource() == "" {
 			unit = "cpus"
 		}
-		list := settings{{unit, int(q.units)}}
-		if borrow, ok := q.borrow.(int64); ok {
-			list = list.add("borrow", int(borrow))
-		} else {
-			list = list.add("borrow", q.borrow)
-		}
-		if lend, ok := q.lend.(int64); ok {
-			list = append(list, setting{"lend", int(lend)})
+		list := settings{{unit, q.units}}.add("borrow", q.borrow)
+		if q.lend != nil {
+			list = append(list, setting{"lend", q.lend})
 		}
 		out = append(out, setting{q.capacity.name, list})
 	}
@@ -376,10 +371,12 @@ func expression(v any) ast.Expr {
 		}
 		return ast.NewLit(kind, string(v))
 	case int:
+		return expression(int64(v))
+	case int64:
 		if v < 0 {
-			return &ast.UnaryExpr{Op: token.SUB, X: ast.NewLit(token.INT, strconv.Itoa(-v))}
+			return &ast.UnaryExpr{Op: token.SUB, X: expression(-v)}
 		}
-		return ast.NewLit(token.INT, strconv.Itoa(v))
+		return ast.NewLit(token.INT, strconv.FormatInt(v, 10))
 	case bool:
 		return ast.NewBool(v)
 	case ast.Expr:

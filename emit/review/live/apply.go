@@ -1,7 +1,6 @@
 package live
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,7 +27,9 @@ func apply(running, manifest *exports.Object, o owner) map[string]any {
 }
 
 // isExact reports whether the tables know every default and list of an object.
-func isExact(o *exports.Object) bool { return o.Group == kueueGroup || o.Kind == kindPriorityClass }
+func isExact(o *exports.Object) bool {
+	return o.Group == exports.KueueGroup || o.Kind == kindPriorityClass
+}
 
 // merge returns the value at a path after the apply. at is the path of the value in sets
 // of managed fields.
@@ -65,7 +66,7 @@ func (a application) mergeFields(path string, running, manifest map[string]any, 
 		below, element := joinPath(path, name), append(at[:len(at):len(at)], "f:"+name)
 		if wanted := manifest[name]; wanted != nil {
 			out[name] = a.merge(below, value, wanted, element)
-		} else if atomic && !isFilledIn(name) {
+		} else if atomic && !slices.Contains(filledIn, name) {
 			continue
 		} else if kept := a.keep(below, value, element); kept != nil {
 			out[name] = kept
@@ -82,14 +83,14 @@ func (a application) mergeFields(path string, running, manifest map[string]any, 
 // keep returns what the apply keeps of a value that the manifest does not have; nil if it
 // removes the value.
 func (a application) keep(path string, value any, at []string) any {
-	if !a.owned.touches(path, at) {
-		return value
-	}
+	touches, removes := a.owned(path, at)
 	fields, ok := value.(map[string]any)
-	if !ok || isAtomic(a.kind, path) {
-		if a.owned.removes(path, at) {
-			return nil
-		}
+	switch {
+	case !touches:
+		return value
+	case (!ok || isAtomic(a.kind, path)) && removes:
+		return nil
+	case !ok || isAtomic(a.kind, path):
 		return value
 	}
 	out := map[string]any{}
@@ -98,7 +99,7 @@ func (a application) keep(path string, value any, at []string) any {
 			out[name] = kept
 		}
 	}
-	if len(out) == 0 && a.owned.removes(path, at) {
+	if len(out) == 0 && removes {
 		return nil
 	}
 	return out
@@ -106,16 +107,7 @@ func (a application) keep(path string, value any, at []string) any {
 
 // mergeItems merges a list whose items have a key.
 func (a application) mergeItems(path, key string, running, manifest []any, at []string) any {
-	keyOf := func(item any) string {
-		fields, _ := item.(map[string]any)
-		switch value := fields[key].(type) {
-		case string:
-			return value
-		case json.Number:
-			return value.String()
-		}
-		return ""
-	}
+	keyOf := func(item any) string { return exports.Text(item, key) }
 	wanted := map[string]any{}
 	for _, item := range manifest {
 		wanted[keyOf(item)] = item
@@ -127,7 +119,7 @@ func (a application) mergeItems(path, key string, running, manifest []any, at []
 		if want, ok := wanted[name]; ok {
 			out = append(out, a.merge(path, item, want, element))
 			delete(wanted, name)
-		} else if !a.owned.removes(path, element) {
+		} else if _, removes := a.owned(path, element); !removes {
 			out = append(out, item)
 		}
 	}

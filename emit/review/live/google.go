@@ -85,8 +85,8 @@ func (c *comparison) compareResources(kind string, running map[string]*exports.O
 			if !ok {
 				return objects.Settings{}, nil, false
 			}
-			s, unknown := readSettings(kind, o.Fields)
-			if kind == gke.NodePool && valueBelow(o.Fields, []string{"autoscaling", "enabled"}) == true {
+			s, unknown := readBlock(gke.Arguments(kind), "", o.Fields)
+			if kind == gke.NodePool && exports.IsTrue(o.Fields, "autoscaling", "enabled") {
 				unknown = append(unknown, "node_count") // the autoscaler sizes the pool
 			}
 			return s, unknown, true
@@ -148,19 +148,17 @@ func recreatesNodes(fields []objects.Field) bool {
 
 // isRunning reports whether a cluster or a node pool may have nodes.
 func isRunning(o *exports.Object) bool {
-	status, _ := o.Fields["status"].(string)
-	switch status {
+	switch exports.Text(o.Fields, "status") {
 	case "", "RUNNING", "RECONCILING", "RUNNING_WITH_ERROR", "DEGRADED":
 	default:
 		return false
 	}
-	for _, key := range []string{"currentNodeCount", "initialNodeCount"} {
-		if n, ok := o.Fields[key].(json.Number); ok && n != "0" {
-			return true
-		}
+	hasNodes := func(key string) bool {
+		n, ok := o.Fields[key].(json.Number)
+		return ok && n != "0"
 	}
-	groups, _ := o.Fields["instanceGroupUrls"].([]any)
-	return len(groups) > 0
+	return hasNodes("currentNodeCount") || hasNodes("initialNodeCount") ||
+		len(exports.List(o.Fields, "instanceGroupUrls")) > 0
 }
 
 // reportReplacement adds a finding for a resource that runs and would be replaced.
@@ -172,24 +170,21 @@ func (c *comparison) reportReplacement(kind string, o *exports.Object, r objects
 	for _, f := range r.Replacement.Because {
 		reasons = append(reasons, f.Path+" "+cmp.Or(f.From, "unset")+" -> "+cmp.Or(f.To, "unset"))
 	}
-	finding := diag.Finding{
-		Code: codePool, Severity: diag.Error, Span: c.poolPlace(r.Name),
-		Message: fmt.Sprintf("running node pool %q would be replaced: %s", r.Name, strings.Join(reasons, "; ")),
-		Related: []diag.Related{{Span: o.Place(), Message: "the node pool that runs"}},
-		Help: "describe the pool as it runs, or give the capacity another name: the pool then stays, and gets no " +
-			"new jobs",
-	}
+	code, place, help := codePool, c.poolPlace(r.Name), "describe the pool as it runs, or give the capacity another "+
+		"name: the pool then stays, and gets no new jobs"
 	if kind == gke.Cluster {
-		finding.Code, finding.Span = codeCluster, c.placeOf("cluster")
-		finding.Message = fmt.Sprintf("running cluster %q would be replaced: %s", r.Name, strings.Join(reasons, "; "))
-		finding.Related[0].Message = "the cluster that runs"
-		finding.Help = "describe the cluster as it runs, or give the platform another name, so that it makes a " +
-			"cluster of its own"
+		code, place = codeCluster, c.placeOf("cluster")
+		help = "describe the cluster as it runs, or give the platform another name, so that it makes a cluster of " +
+			"its own"
 	} else if keep := c.keptBy(r); keep != "" {
-		finding.Help = "describe the pool as it runs; or write " + keep + ": the nodes then stay as they are, and " +
-			"Terraform ignores the difference"
+		help = "describe the pool as it runs; or write " + keep + ": the nodes then stay as they are, and Terraform " +
+			"ignores the difference"
 	}
-	c.out.Findings.Add(finding)
+	c.out.Findings.Add(diag.Finding{
+		Code: code, Severity: diag.Error, Span: place, Help: help, Message: fmt.Sprintf(
+			"running %s %q would be replaced: %s", nounOf(kind), r.Name, strings.Join(reasons, "; ")),
+		Related: []diag.Related{{Span: o.Place(), Message: "the " + nounOf(kind) + " that runs"}},
+	})
 }
 
 // keptBy returns the source of a takeOver with which a node pool is not replaced, "" if

@@ -9,9 +9,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-// kueueGroup is the API group of Kueue's objects.
-const kueueGroup = "kueue.x-k8s.io"
-
 // Kinds that the package distinguishes.
 const (
 	kindClusterQueue   = "ClusterQueue"
@@ -37,12 +34,9 @@ var atomicMaps = map[string][]string{
 
 // isAtomic reports whether an apply replaces the map at a path as a whole.
 func isAtomic(kind, path string) bool {
-	for _, atomic := range atomicMaps[kind] {
-		if path == atomic || strings.HasPrefix(path, atomic+".") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(atomicMaps[kind], func(atomic string) bool {
+		return path == atomic || strings.HasPrefix(path, atomic+".")
+	})
 }
 
 // filledIn are the fields in atomic maps that the API fills in.
@@ -50,11 +44,6 @@ func isAtomic(kind, path string) bool {
 // Source: k8s.io/kubernetes 1.36, pkg/apis/admissionregistration/v1/defaults.go.
 var filledIn = []string{
 	"matchPolicy", "namespaceSelector", "objectSelector", "parameterNotFoundAction", "scope",
-}
-
-// isFilledIn reports whether the API fills in a field of this name in an atomic map.
-func isFilledIn(name string) bool {
-	return slices.Contains(filledIn, name)
 }
 
 // mergedLists are the lists that an apply merges, by kind and path, with the key of their
@@ -122,7 +111,7 @@ var immutables = []immutable{
 
 // fieldAt returns the value at a path with dots; nil if there is none.
 func fieldAt(o *exports.Object, path string) any {
-	return valueBelow(o.Fields, strings.Split(path, "."))
+	return exports.At(o.Fields, strings.Split(path, ".")...)
 }
 
 // buildManager is the field manager of the build's step "manifests".
@@ -135,8 +124,6 @@ func manager(p *ir.Platform) string {
 
 // labelOf returns a label of an object, "" if it has none.
 func labelOf(o *exports.Object, key string) string {
-	metadata, _ := o.Fields["metadata"].(map[string]any)
-	labels, _ := metadata["labels"].(map[string]any)
-	text, _ := labels[key].(string)
+	text, _ := exports.At(o.Fields, "metadata", "labels", key).(string)
 	return text
 }

@@ -45,13 +45,9 @@ func keptChecks(manifest *exports.Object, after map[string]any) []string {
 	if manifest.Kind != kindClusterQueue {
 		return nil
 	}
-	names := func(fields map[string]any) []string {
-		list, _ := valueBelow(fields, []string{"spec", "admissionChecksStrategy", "admissionChecks"}).([]any)
-		var out []string
-		for _, item := range list {
-			check, _ := item.(map[string]any)
-			name, _ := check["name"].(string)
-			out = append(out, name)
+	names := func(fields map[string]any) (out []string) {
+		for _, check := range exports.List(fields, "spec", "admissionChecksStrategy", "admissionChecks") {
+			out = append(out, exports.Text(check, "name"))
 		}
 		return out
 	}
@@ -173,7 +169,7 @@ func (c *comparison) retire(o *exports.Object) string {
 const drained = "batchwright/drained"
 
 func isDrained(o *exports.Object) bool {
-	return o.Kind == kindClusterQueue && valueBelow(o.Fields, []string{"metadata", "annotations", drained}) == "true"
+	return o.Kind == kindClusterQueue && exports.Text(o.Fields, "metadata", "annotations", drained) == "true"
 }
 
 // restarts reports whether the build's step "queues" lets a queue of the folder admit jobs
@@ -186,7 +182,7 @@ func (c *comparison) restarts(o *exports.Object) bool {
 func admitAgain(queue map[string]any) map[string]any {
 	out, _ := deepCopy(queue).(map[string]any)
 	for path, key := range map[string]string{"metadata.annotations": drained, "spec": "stopPolicy"} {
-		if fields, ok := valueBelow(out, strings.Split(path, ".")).(map[string]any); ok {
+		if fields, ok := exports.At(out, strings.Split(path, ".")...).(map[string]any); ok {
 			delete(fields, key)
 		}
 	}

@@ -8,45 +8,33 @@ import (
 	"github.com/batchwright/batchwright/compiler/exports"
 )
 
-// owner says which fields an apply removes because the manifest no longer has them. path
-// is the path of a field with dots, and at its path in sets of managed fields.
-type owner interface {
-	// touches reports whether the apply may remove the field or a field below it.
-	touches(path string, at []string) bool
-	// removes reports whether the apply removes the field, if nothing below it stays.
-	removes(path string, at []string) bool
-}
+// owner says what an apply does with a field that the manifest does not have: whether it may
+// remove the field or a field below it, and whether it removes the field, if nothing below it
+// stays. path is the path of the field with dots, and at its path in sets of managed fields.
+type owner func(path string, at []string) (touches, removes bool)
 
-// anyOwner removes what any of its owners removes.
-type anyOwner []owner
-
-func (a anyOwner) touches(path string, at []string) bool {
-	return slices.ContainsFunc(a, func(o owner) bool { return o.touches(path, at) })
-}
-
-func (a anyOwner) removes(path string, at []string) bool {
-	return slices.ContainsFunc(a, func(o owner) bool { return o.removes(path, at) })
+// anyOwner removes what any of some owners removes.
+func anyOwner(owners ...owner) owner {
+	return func(path string, at []string) (touches, removes bool) {
+		for _, o := range owners {
+			t, r := o(path, at)
+			touches, removes = touches || t, removes || r
+		}
+		return touches, removes
+	}
 }
 
 // platformOwner is the owner for an object that an earlier folder of the platform made, if
 // the export does not say who set which field. A field that a folder can have counts as
 // set by the earlier folder.
-type platformOwner struct{ kind string }
-
-func (p platformOwner) touches(path string, at []string) bool {
-	return path == "spec" || p.removes(path, at)
-}
-
-func (p platformOwner) removes(path string, _ []string) bool {
-	field, inSpec := strings.CutPrefix(path, "spec.")
-	top, _, _ := strings.Cut(field, ".")
-	switch {
-	case inSpec:
-		return exports.Writable(p.kind, top)
-	case slices.Contains([]string{"apiVersion", "kind", "metadata", "spec"}, top):
-		return false
+func platformOwner(kind string) owner {
+	return func(path string, _ []string) (touches, removes bool) {
+		field, inSpec := strings.CutPrefix(path, "spec.")
+		top, _, _ := strings.Cut(field, ".")
+		removes = exports.Writable(kind, top) &&
+			(inSpec || !slices.Contains([]string{"apiVersion", "kind", "metadata", "spec"}, top))
+		return removes || path == "spec", removes
 	}
-	return exports.Writable(p.kind, top)
 }
 
 // managedFields is the set of fields of one manager, as the API writes it.
@@ -65,14 +53,12 @@ func (m managedFields) holds(at []string) bool {
 }
 
 // fieldOwner is the owner for an object with managed fields.
-type fieldOwner struct{ ours, others []managedFields }
-
-func (f fieldOwner) touches(_ string, at []string) bool {
-	return slices.ContainsFunc(f.ours, func(m managedFields) bool { return m.holds(at) })
-}
-
-func (f fieldOwner) removes(path string, at []string) bool {
-	return f.touches(path, at) && !slices.ContainsFunc(f.others, func(m managedFields) bool { return m.holds(at) })
+func fieldOwner(ours, others []managedFields) owner {
+	return func(_ string, at []string) (touches, removes bool) {
+		holds := func(m managedFields) bool { return m.holds(at) }
+		touches = slices.ContainsFunc(ours, holds)
+		return touches, touches && !slices.ContainsFunc(others, holds)
+	}
 }
 
 // itemElement returns the element of a set of managed fields for an item of a list.
@@ -103,41 +89,36 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // that the manifest does not have. Source: k8s.io/kubectl 0.36, pkg/cmd/apply/apply.go,
 // migrateToSSAIfNecessary.
 func ownerOf(o *exports.Object, manager string, isOurs bool) owner {
-	metadata, _ := o.Fields["metadata"].(map[string]any)
-	if entries, _ := metadata["managedFields"].([]any); len(entries) > 0 {
+	if entries := exports.List(o.Fields, "metadata", "managedFields"); len(entries) > 0 {
 		return fieldOwnerOf(entries, manager)
 	}
-	var out anyOwner
-	annotations, _ := metadata["annotations"].(map[string]any)
-	if text, _ := annotations[lastApplied].(string); text != "" {
+	var owners []owner
+	if text := exports.Text(o.Fields, "metadata", "annotations", lastApplied); text != "" {
 		var manifest map[string]any
 		if json.Unmarshal([]byte(text), &manifest) == nil {
-			out = append(out, fieldOwner{ours: []managedFields{appliedFields(manifest)}})
+			owners = append(owners, fieldOwner([]managedFields{appliedFields(manifest)}, nil))
 		}
 	}
 	if isOurs && isExact(o) {
-		out = append(out, platformOwner{o.Kind})
+		owners = append(owners, platformOwner(o.Kind))
 	}
-	return out
+	return anyOwner(owners...)
 }
 
 // fieldOwnerOf returns the owner for the entries of an object's managed fields.
 func fieldOwnerOf(entries []any, manager string) owner {
-	var f fieldOwner
+	var ours, others []managedFields
 	for _, e := range entries {
-		entry, _ := e.(map[string]any)
-		fields, _ := entry["fieldsV1"].(map[string]any)
-		set := managedFields(fields)
-		clientSide := entry["operation"] == "Update" &&
-			set.holds([]string{"f:metadata", "f:annotations", "f:" + lastApplied})
-		subresource, _ := entry["subresource"].(string)
+		fields, _ := exports.At(e, "fieldsV1").(map[string]any)
+		set, operation := managedFields(fields), exports.Text(e, "operation")
+		clientSide := operation == "Update" && set.holds([]string{"f:metadata", "f:annotations", "f:" + lastApplied})
 		switch {
-		case subresource != "":
-		case clientSide, entry["manager"] == manager && entry["operation"] == "Apply":
-			f.ours = append(f.ours, set)
+		case exports.Text(e, "subresource") != "":
+		case clientSide, operation == "Apply" && exports.Text(e, "manager") == manager:
+			ours = append(ours, set)
 		default:
-			f.others = append(f.others, set)
+			others = append(others, set)
 		}
 	}
-	return f
+	return fieldOwner(ours, others)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/gke"
 	"github.com/batchwright/batchwright/emit/review/objects"
 )
@@ -21,21 +22,16 @@ func settingsOf(kind string) map[string]objects.Setting {
 	return out
 }
 
-// readSettings returns the settings in a value of gcloud, and the paths of which nothing
-// is known.
-func readSettings(kind string, value map[string]any) (s objects.Settings, unknown []string) {
-	return readBlock(gke.Arguments(kind), "", value)
-}
-
-// readBlock returns the settings of a block. at is the path of the block with a dot, or "".
-func readBlock(rows []gke.Argument, at string, value map[string]any) (s objects.Settings, unknown []string) {
+// readBlock returns the settings of a block in a value of gcloud, and the paths of which
+// nothing is known. at is the path of the block with a dot, or "".
+func readBlock(rows []gke.Argument, at string, value any) (s objects.Settings, unknown []string) {
 	s = objects.Settings{Values: map[string]any{}, Blocks: map[string][]objects.Settings{}}
 	for _, r := range rows {
 		name, inside := strings.CutPrefix(r.Path, at)
 		if !inside || strings.Contains(name, ".") || r.Is(gke.Uncompared) {
 			continue
 		}
-		v := valueBelow(value, r.Keys())
+		v := exports.At(value, r.Keys()...)
 		if v == nil && r.Is(gke.IfPrinted) {
 			unknown = append(unknown, r.Path)
 			continue
@@ -54,8 +50,7 @@ func readBlock(rows []gke.Argument, at string, value map[string]any) (s objects.
 			list = []any{v}
 		}
 		for _, item := range list {
-			fields, _ := item.(map[string]any)
-			b, more := readBlock(rows, r.Path+".", fields)
+			b, more := readBlock(rows, r.Path+".", item)
 			unknown = append(unknown, more...)
 			// gcloud prints an empty object for a block that sets nothing.
 			if len(b.Values)+len(b.Blocks) > 0 {
@@ -64,16 +59,6 @@ func readBlock(rows []gke.Argument, at string, value map[string]any) (s objects.
 		}
 	}
 	return s, unknown
-}
-
-// valueBelow returns the value below a path of keys, nil if there is none.
-func valueBelow(value map[string]any, keys []string) any {
-	var v any = value
-	for _, key := range keys {
-		fields, _ := v.(map[string]any)
-		v = fields[key]
-	}
-	return v
 }
 
 // plainSetting returns a value as objects.Settings holds it; nil for zero values and for
@@ -93,13 +78,7 @@ func plainSetting(v any) any {
 			return v
 		}
 	case []any:
-		var list []string
-		for _, item := range v {
-			if text, ok := item.(string); ok {
-				list = append(list, text)
-			}
-		}
-		if len(list) > 0 {
+		if list := exports.Texts(v); len(list) > 0 {
 			return list
 		}
 	case map[string]any:
