@@ -30,9 +30,7 @@ func (r *reader) readCluster(doc *document, n *yaml.Node) {
 			"give the export of a Standard cluster: batchwright makes node pools, which Autopilot does not allow")
 		return
 	}
-	if r.addObject(o) {
-		r.export.Clusters = append(r.export.Clusters, o)
-	}
+	r.addObject(&r.export.Clusters, o)
 	for _, item := range contentOf(child(n, "nodePools")) {
 		r.readPool(doc, item, o.Cluster)
 	}
@@ -44,8 +42,8 @@ func (r *reader) readPool(doc *document, n *yaml.Node, cluster string) {
 	o := &Object{Kind: KindNodePool, Name: scalar(n, "name"), Cluster: cluster, doc: doc, node: n}
 	if first := r.seen[r.key(o)]; first != nil && first.doc != doc {
 		doc.repeats = true
-	} else if r.addObject(o) {
-		r.export.Pools = append(r.export.Pools, o)
+	} else {
+		r.addObject(&r.export.Pools, o)
 	}
 }
 

@@ -82,9 +82,8 @@ func (r *reader) readKubernetes(doc *document, n *yaml.Node, kind, apiVersion st
 		o.template = len(places) > 0
 		doc.placeholders = append(doc.placeholders, places...)
 	}
-	if r.addObject(o) {
+	if r.addObject(&r.export.Objects, o) {
 		delete(o.Fields, "status")
-		r.export.Objects = append(r.export.Objects, o)
 	}
 }
 

@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,9 +164,12 @@ func (r *reader) readRoot(doc *document, root *yaml.Node) {
 	case has("items") || has("apiVersion"):
 		r.add(codeSyntax, doc.span(root), "the object has no kind: its end is probably missing", exportAgain)
 	case r.purpose == Import && (has("blueprint_name") || has("deployment_groups")):
-		r.readToolkit(doc, root)
+		r.addObject(&r.export.Toolkits, &Object{
+			Kind: KindToolkit, Name: scalar(root, "blueprint_name"), doc: doc, node: root,
+		})
 	case r.purpose == Import && isDeployment(root):
-		r.readDeployment(doc, root)
+		name := cmp.Or(scalar(root, "vars", "deployment_name"), doc.source.Name)
+		r.addObject(&r.export.Deployments, &Object{Kind: KindDeployment, Name: name, doc: doc, node: root})
 	default:
 		r.readGoogle(doc, root)
 	}
@@ -193,9 +197,9 @@ func (r *reader) readList(doc *document, root *yaml.Node) {
 	}
 }
 
-// addObject decodes and adds an object, unless another one has its name. It reports whether
-// it did.
-func (r *reader) addObject(o *Object) bool {
+// addObject decodes an object and adds it to a list of the export, unless another one has its
+// name. It reports whether it did.
+func (r *reader) addObject(list *[]*Object, o *Object) bool {
 	key := r.key(o)
 	if first := r.seen[key]; first != nil {
 		r.reportTwo(codeTwice, first, o, o.Title()+" occurs twice",
@@ -213,6 +217,6 @@ func (r *reader) addObject(o *Object) bool {
 		return false
 	}
 	o.Fields, _ = value.(map[string]any)
-	r.export.All = append(r.export.All, o)
+	r.export.All, *list = append(r.export.All, o), append(*list, o)
 	return true
 }

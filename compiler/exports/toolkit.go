@@ -1,7 +1,6 @@
 package exports
 
 import (
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -26,26 +25,8 @@ const (
 	ModuleOwned   = "pre-existing-gke-cluster"
 )
 
-// readToolkit adds a blueprint of Google's Cluster Toolkit. Its modules are read when the
-// values of the variables are known.
-func (r *reader) readToolkit(doc *document, root *yaml.Node) {
-	o := &Object{Kind: KindToolkit, Name: scalar(root, "blueprint_name"), doc: doc, node: root}
-	if r.addObject(o) {
-		r.export.Toolkits = append(r.export.Toolkits, o)
-	}
-}
-
-// readDeployment adds a deployment file of Cluster Toolkit, which gives values to the
-// variables of a blueprint.
-func (r *reader) readDeployment(doc *document, root *yaml.Node) {
-	name := cmp.Or(scalar(root, "vars", "deployment_name"), doc.source.Name)
-	o := &Object{Kind: KindDeployment, Name: name, doc: doc, node: root}
-	if r.addObject(o) {
-		r.export.Deployments = append(r.export.Deployments, o)
-	}
-}
-
-// isDeployment reports whether a document is a deployment file of Cluster Toolkit.
+// isDeployment reports whether a document is a deployment file of Cluster Toolkit, which
+// gives values to the variables of a blueprint.
 func isDeployment(root *yaml.Node) bool {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if !slices.Contains([]string{
@@ -57,8 +38,8 @@ func isDeployment(root *yaml.Node) bool {
 	return child(root, "vars") != nil
 }
 
-// readModules adds the modules of the blueprints of Cluster Toolkit. A deployment file
-// replaces the variables of a blueprint.
+// readModules adds the modules of the blueprints of Cluster Toolkit, now that the values of
+// all variables are known. A deployment file replaces the variables of a blueprint.
 func (r *reader) readModules() {
 	if len(r.export.Toolkits) == 0 {
 		for _, o := range r.export.Deployments {
@@ -97,7 +78,7 @@ func (r *reader) readModules() {
 // readModule adds a module of a blueprint.
 func (r *reader) readModule(blueprint *Object, n *yaml.Node) {
 	o := &Object{Kind: KindModule, Name: scalar(n, "id"), doc: blueprint.doc, node: n}
-	if o.Name == "" || !r.addObject(o) {
+	if o.Name == "" || !r.addObject(new([]*Object), o) {
 		return
 	}
 	source, _, _ := strings.Cut(Text(o.Fields, "source"), "?")

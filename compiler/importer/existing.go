@@ -449,38 +449,33 @@ func (d *design) planNetwork() {
 	link := func(kind string) string {
 		return cmp.Or(exports.Text(o.Fields, "networkConfig", kind), exports.Text(o.Fields, kind))
 	}
-	list := networkPlace(link("network"), d.project)
+	owner, name := lastOf(link("network"))
 	_, subnet := lastOf(link("subnetwork"))
-	list = append(list, setting{"subnet", subnet},
-		setting{"pods", exports.Text(o.Fields, "ipAllocationPolicy", "clusterSecondaryRangeName")},
-		setting{"services", exports.Text(o.Fields, "ipAllocationPolicy", "servicesSecondaryRangeName")})
-	for _, name := range fillNames(list) {
+	list, filled := d.existingNetwork(owner, name, subnet,
+		exports.Text(o.Fields, "ipAllocationPolicy", "clusterSecondaryRangeName"),
+		exports.Text(o.Fields, "ipAllocationPolicy", "servicesSecondaryRangeName"))
+	for _, name := range filled {
 		o.none("network", "network.existing."+name, "the export does not name it: fill it in")
 	}
 	o.exact("networkConfig", "network.existing")
 	d.network = settings{{"existing", append(list, gpus...)}}
 }
 
-// networkPlace returns the project and the name of a network, whose link may be only a
-// name.
-func networkPlace(link, project string) settings {
-	owner, name := lastOf(link)
-	if owner != "" && owner != project {
-		return settings{{"project", owner}, {"network", name}}
+// existingNetwork describes a network that others own, and returns the fields that must be
+// filled in, because their texts are no names.
+func (d *design) existingNetwork(owner, network, subnet, pods, services string) (list settings, filled []string) {
+	if owner != d.project {
+		list = list.add("project", owner)
 	}
-	return settings{{"network", name}}
-}
-
-// fillNames replaces texts that are no names by placeholders, and returns their settings.
-func fillNames(list settings) []string {
-	var filled []string
+	list = append(list, setting{"network", network}, setting{"subnet", subnet}, setting{"pods", pods},
+		setting{"services", services})
 	for i, s := range list {
 		if text, ok := s.value.(string); ok && resourceName(text) != text {
 			list[i].value = fill("fill-in", "the name of it")
 			filled = append(filled, s.name)
 		}
 	}
-	return filled
+	return list, filled
 }
 
 // lastOf returns the project and the last part of a link, such as

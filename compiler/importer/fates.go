@@ -30,14 +30,17 @@ type fate struct {
 	standard any // the blueprint's default, which is not written
 }
 
+// exactly returns the row of a field whose value the blueprint has.
 func exactly(field, becomes string, unset ...any) fate {
 	return fate{field: field, status: Exact, becomes: becomes, unset: unset}
 }
 
+// otherwise returns the row of a field in whose place the platform has something else.
 func otherwise(field, becomes, consequence string, unset ...any) fate {
 	return fate{field: field, status: Approximated, becomes: becomes, consequence: consequence, unset: unset}
 }
 
+// missing returns the row of a field that a blueprint cannot say.
 func missing(field, consequence string, unset ...any) fate {
 	return fate{field: field, status: NoPart, consequence: consequence, unset: unset}
 }

@@ -361,13 +361,11 @@ func (d *design) planOwnedVPC(m *module) {
 			services = cmp.Or(exports.Text(c.settings, "services_ip_range_name"), services)
 		}
 	}
-	list := networkPlace(exports.Text(m.settings, "network_name"), d.project)
+	owner, name := lastOf(exports.Text(m.settings, "network_name"))
+	list, _ := d.existingNetwork(owner, name, exports.Text(m.settings, "subnetwork_name"), pods, services)
 	if owner := exports.Text(m.settings, "project_id"); projectID().MatchString(owner) && owner != d.project {
 		list = append(settings{{"project", owner}}, list...)
 	}
-	list = append(list, setting{"subnet", exports.Text(m.settings, "subnetwork_name")}, setting{"pods", pods},
-		setting{"services", services})
-	fillNames(list)
 	d.network = settings{{"existing", list}}
 	m.exact("settings", "network.existing")
 }
