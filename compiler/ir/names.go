@@ -106,24 +106,27 @@ func (p *Platform) LocalQueueExample() string {
 	return LocalQueuePrefix + "TEAM-TIER"
 }
 
-// ClusterQueueExamples returns the name of a team's own ClusterQueue, and the name of a
-// ClusterQueue that teams share, for a text about every team: "CLUSTERQUEUE" if the
-// blueprint names some of them, otherwise the pattern of all names.
-func (p *Platform) ClusterQueueExamples() (own, shared string) {
-	own, shared = ClusterQueuePrefix+"TEAM-TIER", ClusterQueuePrefix+"TIER"
+// QueueExamples are the name of a team's own ClusterQueue, and the name of a ClusterQueue
+// that teams share.
+type QueueExamples struct{ Own, Shared string }
+
+// ClusterQueueExamples returns names for a text about every team: "CLUSTERQUEUE" if the
+// blueprint names some of the ClusterQueues, otherwise the pattern of all names.
+func (p *Platform) ClusterQueueExamples() QueueExamples {
+	out := QueueExamples{ClusterQueuePrefix + "TEAM-TIER", ClusterQueuePrefix + "TIER"}
 	for i := range p.Teams {
 		t := &p.Teams[i]
 		for _, q := range t.Queues {
 			switch {
 			case !t.NamesClusterQueue(q):
 			case q.Shared:
-				shared = "CLUSTERQUEUE"
+				out.Shared = "CLUSTERQUEUE"
 			default:
-				own = "CLUSTERQUEUE"
+				out.Own = "CLUSTERQUEUE"
 			}
 		}
 	}
-	return own, shared
+	return out
 }
 
 // Labels of every object in the cluster, as the Kubernetes documentation recommends

@@ -96,20 +96,12 @@ func (v view) DemonstratedWithoutNodes() []ir.Capacity {
 	return v.demonstrated(func(c ir.Capacity) bool { return c.SlicesOff() || c.Waiting })
 }
 
-// shortage is a capacity whose queues guarantee more than exists.
-type shortage struct {
-	ir.Capacity
-	Guarantees, Existing string
-}
-
 // DemonstratedShortages returns the capacities on which the demonstration runs pods, and
 // whose queues guarantee more than exists.
-func (v view) DemonstratedShortages() (out []shortage) {
+func (v view) DemonstratedShortages() (out []guarantee) {
 	for _, c := range v.demonstrated(func(ir.Capacity) bool { return true }) {
-		counted := c.CountedIn()
-		guaranteed, existing := ir.AmountOf(c.Guaranteed, counted), c.OfferedBy(c.MaxNodes, counted)
-		if guaranteed.Cmp(existing) > 0 {
-			out = append(out, shortage{c, ir.PrintQuantity(counted, guaranteed), ir.PrintQuantity(counted, existing)})
+		if g := compareGuarantee(c); g.Lacking != "" {
+			out = append(out, g)
 		}
 	}
 	return out

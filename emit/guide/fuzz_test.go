@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 // FuzzInline checks that a reader of Markdown and a shell get a text back as it
@@ -24,19 +25,19 @@ func FuzzInline(f *testing.F) {
 		if strings.ContainsAny(want, "\n\r\v\f") {
 			t.Errorf("OneLine(%q) has more than one line", s)
 		}
-		if got := readText(t, string(escapeText(s))); got != want {
-			t.Errorf("text(%q) is %q and reads as %q", s, escapeText(s), got)
+		if got := readText(t, string(markdown.Text(s))); got != want {
+			t.Errorf("text(%q) is %q and reads as %q", s, markdown.Text(s), got)
 		}
-		linked := regexp.MustCompile(`<(https://[a-zA-Z0-9._~/-]+)>`).ReplaceAllStringFunc(string(linkedText(s)),
-			func(link string) string { return string(escapeText(strings.Trim(link, "<>"))) })
+		linked := regexp.MustCompile(`<(https://[a-zA-Z0-9._~/-]+)>`).ReplaceAllStringFunc(string(markdown.LinkedText(s)),
+			func(link string) string { return string(markdown.Text(strings.Trim(link, "<>"))) })
 		if got := readText(t, linked); got != want {
-			t.Errorf("linkedText(%q) is %q and reads as %q", s, linkedText(s), got)
+			t.Errorf("markdown.LinkedText(%q) is %q and reads as %q", s, markdown.LinkedText(s), got)
 		}
 		if got := readText(t, string(paragraphStart(s))); got != strings.Trim(want, " ") {
 			t.Errorf("plain(%q) is %q and reads as %q", s, paragraphStart(s), got)
 		}
-		if got := readCode(t, string(codeSpan(s))); got != want {
-			t.Errorf("code(%q) is %q and reads as %q", s, codeSpan(s), got)
+		if got := readCode(t, string(markdown.Code(s))); got != want {
+			t.Errorf("code(%q) is %q and reads as %q", s, markdown.Code(s), got)
 		}
 		out, err := exec.Command("sh", "-c", shellCommand("printf", `%s\0`, want, want)).CombinedOutput()
 		if err != nil || string(out) != want+"\x00"+want+"\x00" {

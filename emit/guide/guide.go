@@ -15,58 +15,49 @@ import (
 	"github.com/batchwright/batchwright/emit"
 )
 
-// Files returns .ghpc/artifacts/expanded_blueprint.yaml, the three pages and
-// instructions.txt, network-team/README.md if others own the network, takeover/README.md
-// if the platform takes over a resource, and DEMONSTRATION.md if it has a demonstration.
-// The pages refer to the files of the other emitters.
+// The pages.
+const (
+	readmePage    = "README.md"
+	usingPage     = "USING.md"
+	referencePage = "REFERENCE.md"
+	// demonstrationPage exists only if the blueprint has a demonstration.
+	demonstrationPage = "DEMONSTRATION.md"
+	// networkTeamPage is for the owners of an existing network. It repeats
+	// network-team/main.tf as tables, for a ticket.
+	networkTeamPage = "network-team/README.md"
+	// takeOverPage is about the resources that the platform takes over: for whoever builds
+	// the platform, and for the former owners.
+	takeOverPage = "takeover/README.md"
+)
+
+// Files returns .ghpc/artifacts/expanded_blueprint.yaml and the pages that the platform
+// needs. The pages refer to the files of the other emitters.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	artefact, err := ghpcArtifact(p)
 	if err != nil {
 		return nil, err
 	}
-	using, err := renderPage(p, "using.md")
-	if err != nil {
-		return nil, err
-	}
-	readme, err := renderPage(p, "readme.md")
-	if err != nil {
-		return nil, err
-	}
-	reference, err := renderPage(p, "reference.md")
-	if err != nil {
-		return nil, err
-	}
-	instructions, err := renderPage(p, "instructions.txt")
-	if err != nil {
-		return nil, err
-	}
-	files := []emit.File{
-		{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact},
-		{Path: readmePage, Content: readme},
-		{Path: referencePage, Content: reference},
-		{Path: usingPage, Content: using},
-		{Path: "instructions.txt", Content: instructions},
-	}
-	if p.Network.Existing != nil {
-		content, err := renderPage(p, "network-team.md")
+	files := []emit.File{{Path: ".ghpc/artifacts/expanded_blueprint.yaml", Content: artefact}}
+	for _, page := range []struct {
+		path, source string
+		needed       bool
+	}{
+		{readmePage, "readme.md", true},
+		{referencePage, "reference.md", true},
+		{usingPage, "using.md", true},
+		{"instructions.txt", "instructions.txt", true},
+		{networkTeamPage, "network-team.md", p.Network.Existing != nil},
+		{takeOverPage, "takeover.md", p.TakesOver()},
+		{demonstrationPage, "demonstration.md", len(p.Demonstration) > 0},
+	} {
+		if !page.needed {
+			continue
+		}
+		content, err := renderPage(p, page.source)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Path: networkTeamPage, Content: content})
-	}
-	if p.TakesOver() {
-		content, err := renderPage(p, "takeover.md")
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Path: takeOverPage, Content: content})
-	}
-	if len(p.Demonstration) > 0 {
-		content, err := renderPage(p, "demonstration.md")
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Path: demonstrationPage, Content: content})
+		files = append(files, emit.File{Path: page.path, Content: content})
 	}
 	return files, nil
 }

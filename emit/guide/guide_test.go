@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
 
 func parseQuantity(s string) resource.Quantity { return resource.MustParse(s) }
@@ -202,7 +203,7 @@ func TestBucketsAndSpot(t *testing.T) {
 	}
 	p.Capacities[1].Option, p.Teams[0].Bucket = ir.QueuedFlexStart, "data"
 	wantTexts(t, renderPages(t, p), map[string][]string{
-		readmePage: {"`terraform -chdir=terraform state rm "},
+		readmePage: {"\nterraform -chdir=terraform state rm "},
 		usingPage: {waits, bucket, mount, "\nBUCKET=data\nDATA=my-data\ngcloud storage cp --recursive ",
 			"Google Cloud keeps the request for the nodes until all of them are available",
 			"| `lq-team-001-hp`, `lq-team-001-lp` | none |"},
@@ -456,7 +457,7 @@ func TestNoGroups(t *testing.T) {
 func TestOptions(t *testing.T) {
 	tests := []struct {
 		c    ir.Capacity
-		want markup
+		want markdown.Markup
 	}{
 		{ir.Capacity{Option: ir.OnDemand}, "on demand"},
 		{ir.Capacity{Option: ir.Spot, Compact: true}, "Spot, close together"},
@@ -494,7 +495,7 @@ func TestMachinesAndNodes(t *testing.T) {
 		Slice: &ir.Slice{Topology: "4x4", Chips: 16, Hosts: 4}}
 	tests := []struct {
 		c              ir.Capacity
-		machine, nodes markup
+		machine, nodes markdown.Markup
 	}{
 		{ir.Capacity{Option: ir.OnDemand, Machine: host, MaxNodes: 4}, "`ct6e-standard-8t`, TPU topology `2x4`",
 			"0 to 4"},
@@ -592,7 +593,7 @@ func TestSlicesByHand(t *testing.T) {
 func TestQuotaLimits(t *testing.T) {
 	f := capacityShare("l4-spot", 12, 4)
 	f.Quotas[1].Lending = new(parseQuantity("2"))
-	if got, want := quotaCell(f, ir.GPU), markup("12 + 4, lends 2"); got != want {
+	if got, want := quotaCell(f, ir.GPU), markdown.Markup("12 + 4, lends 2"); got != want {
 		t.Errorf("quotaCell = %q, want %q", got, want)
 	}
 	if got := quotaCell(f, "memory"); got != "" {
@@ -761,22 +762,17 @@ func TestDecimalsStandRight(t *testing.T) {
 func TestUsedBy(t *testing.T) {
 	p := newPlatform(6)
 	p.Teams[1].Queues = p.Teams[1].Queues[:1] // without lp
-	found := capacityUses(p)
-	for _, tt := range []struct {
-		uses []use
-		all  int
-		want markup
-	}{
-		{found["l4-reserved"], 6,
-			"`lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team"},
-		{capacityUses(newPlatform(2))["l4-reserved"], 2, "`lp`, `hp` of every team"},
-		{[]use{{"std", []string{"chem"}}, {"urgent", []string{"bio"}}}, 2, "`std` of `chem`; `urgent` of `bio`"},
-		{nil, 2, "nobody"},
-	} {
-		if got := usedBy(tt.uses, tt.all); got != tt.want {
-			t.Errorf("usedBy = %q, want %q", got, tt.want)
-		}
+	p.Capacities = append(p.Capacities, ir.Capacity{Name: "idle", Option: ir.Spot},
+		ir.Capacity{Name: "split", Option: ir.Spot})
+	for i, tier := range []int{1, 0} { // of one team each
+		q := &p.Teams[i*2].Queues[tier]
+		q.Flavors = append(q.Flavors, capacityShare("split", 1, 0))
 	}
+	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
+		" | `lp` of `team-000`, `team-002`, `team-003`, `team-004` and 1 more; `hp` of every team |\n",
+		" | nobody |\n", " | `lp` of `team-000`; `hp` of `team-002` |\n",
+	}})
+	wantTexts(t, renderPages(t, newPlatform(2)), map[string][]string{readmePage: {" | `lp`, `hp` of every team |\n"}})
 }
 
 // TestQueuedCapacity holds that the README names the annotation only if jobs need it.
@@ -874,7 +870,7 @@ func TestRemoveInOrder(t *testing.T) {
 	p.Teams[0].Bucket = "bucket"
 	_, rest, _ := strings.Cut(renderReadme(t, p), "## Remove a team, a tier or a capacity\n")
 	for _, want := range []string{
-		"`gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"`",
+		"gcloud storage rm --recursive --all-versions \"gs://BUCKET/**\"\n",
 		"delete namespaces", "delete localqueues", "delete clusterqueues", "delete cohorts",
 		"delete resourceflavors",
 	} {

@@ -145,43 +145,32 @@ func countBorrowers(p *ir.Platform, roots map[string]string) map[pool]map[string
 	return out
 }
 
-// lenders is the set of owners of queues that lend or borrow quota in a pool.
-type lenders struct {
-	lends, borrows bool
-	owners         map[string]bool
+// market says who takes part in lending in a pool.
+type market struct {
+	lends, borrows, several bool
+	owner                   string // one of the owners
 }
 
-// quotaMoves reports whether some queue can borrow from another, and whether some team
-// can borrow from another team. Teams that share a queue count as a team of their own.
-func quotaMoves(p *ir.Platform) (betweenQueues, betweenTeams bool) {
-	roots := p.RootCohorts()
-	queues, teams := map[pool]*lenders{}, map[pool]*lenders{}
-	for q, users := range p.ClusterQueues() {
-		owner := q.ClusterQueue
-		if !q.Shared {
-			owner = users[0].Name
-		}
+// quotaMoves reports whether an owner of queues can borrow from another owner. The owners
+// are what ownerOf returns.
+func (v view) quotaMoves(ownerOf func(q *ir.Queue, users []ir.SharingTeam) string) bool {
+	roots, markets := v.RootCohorts(), map[pool]market{}
+	for q, users := range v.ClusterQueues() {
 		for _, f := range q.Flavors {
-			in := pool{roots[q.Cohort], f.Flavor}
-			if q.Cohort != "" && (lendsFlavor(f) || f.Borrows()) {
-				betweenQueues = joinLenders(queues, in, q.ClusterQueue, f) || betweenQueues
-				betweenTeams = joinLenders(teams, in, owner, f) || betweenTeams
+			if q.Cohort == "" || !lendsFlavor(f) && !f.Borrows() {
+				continue
+			}
+			in, owner := pool{roots[q.Cohort], f.Flavor}, ownerOf(q, users)
+			m := markets[in]
+			m.several = m.several || m.owner != "" && m.owner != owner
+			m.owner, m.lends, m.borrows = owner, m.lends || lendsFlavor(f), m.borrows || f.Borrows()
+			markets[in] = m
+			if m.lends && m.borrows && m.several {
+				return true
 			}
 		}
 	}
-	return betweenQueues, betweenTeams
-}
-
-// joinLenders adds an owner to a pool, and reports whether one owner of the pool can now
-// borrow from another.
-func joinLenders(pools map[pool]*lenders, in pool, owner string, f ir.FlavorQuota) bool {
-	l := pools[in]
-	if l == nil {
-		l = &lenders{owners: map[string]bool{}}
-		pools[in] = l
-	}
-	l.lends, l.borrows, l.owners[owner] = l.lends || lendsFlavor(f), l.borrows || f.Borrows(), true
-	return l.lends && l.borrows && len(l.owners) > 1
+	return false
 }
 
 // lendsFlavor reports whether a queue can lend quota of a capacity.
@@ -191,10 +180,20 @@ func lendsFlavor(f ir.FlavorQuota) bool {
 	})
 }
 
-// TeamsLend reports whether some team can borrow from another team.
+// MovesQuota reports whether some queue can borrow from another.
+func (v view) MovesQuota() bool {
+	return v.quotaMoves(func(q *ir.Queue, _ []ir.SharingTeam) string { return q.ClusterQueue })
+}
+
+// TeamsLend reports whether some team can borrow from another team. Teams that share a queue
+// count as a team of their own.
 func (v view) TeamsLend() bool {
-	_, teams := quotaMoves(v.Platform)
-	return teams
+	return v.quotaMoves(func(q *ir.Queue, users []ir.SharingTeam) string {
+		if q.Shared {
+			return q.ClusterQueue
+		}
+		return users[0].Name
+	})
 }
 
 // tierNode is a capacity on which queues of a tier have quota.

@@ -2,35 +2,12 @@ package guide
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/graph"
 	"github.com/batchwright/batchwright/emit/monitoring"
 	"github.com/batchwright/batchwright/emit/page"
 )
-
-// CohortsInUse returns the number of cohorts that have teams.
-func (v view) CohortsInUse() int {
-	count, _ := inCohorts(v.Platform)
-	return count
-}
-
-// TopCohort returns the cohort that contains all others, and has no teams itself, or "".
-func (v view) TopCohort() string {
-	_, top := inCohorts(v.Platform)
-	return top
-}
-
-// MovesQuota reports whether some queue can borrow from another.
-func (v view) MovesQuota() bool {
-	moves, _ := quotaMoves(v.Platform)
-	return moves
-}
-
-// Software returns the names of what the platform installs beside its own objects.
-func (v view) Software() []markup { return software(v.Platform) }
 
 // TeamGroups returns the Google groups of the teams, each once.
 func (v view) TeamGroups() (groups []string) {
@@ -70,14 +47,12 @@ func (v view) ExceededLimits() (out []exceededLimit) {
 	return out
 }
 
-// ReservationCommands returns the commands that create the reservations which must exist
-// before the build, for exactly the machines of a capacity. A reservation of another
-// project, of a calendar, of TPUs, in several zones, or of several capacities has no
-// command, because its owner, its days or its number of machines are not in the
-// blueprint. Source of the flags: Google Cloud CLI reference, "gcloud compute
-// reservations create". Local SSDs that come with a machine type need no flag (Cluster
-// Toolkit, guide of A3 High, "Manual creation of reservation").
-func (v view) ReservationCommands() (commands []page.Command) {
+// ReservationsToCreate returns the capacities whose reservations must exist before the
+// build, and can be created by a command for exactly the machines of the capacity. A
+// reservation of another project, of a calendar, of TPUs, in several zones, or of several
+// capacities has no command, because its owner, its days or its number of machines are not
+// in the blueprint.
+func (v view) ReservationsToCreate() (out []ir.Capacity) {
 	users := map[string]int{}
 	for _, c := range v.Capacities {
 		if c.Reservation != nil {
@@ -86,23 +61,12 @@ func (v view) ReservationCommands() (commands []page.Command) {
 	}
 	for _, c := range v.Capacities {
 		r := c.Reservation
-		if r == nil || r.Create || c.Waiting || !c.OwnsReservation() || c.ByCalendar() || c.HasTPUs() ||
-			len(c.Zones) != 1 || users[r.Name] > 1 || r.Block != "" {
-			continue
+		if r != nil && !r.Create && !c.Waiting && c.OwnsReservation() && !c.ByCalendar() && !c.HasTPUs() &&
+			len(c.Zones) == 1 && users[r.Name] == 1 && r.Block == "" {
+			out = append(out, c)
 		}
-		arguments := []string{"gcloud", "compute", "reservations", "create", r.Name, "--project=" + v.Project,
-			"--zone=" + c.Zones[0], "--vm-count=" + strconv.Itoa(c.MaxNodes), "--machine-type=" + c.Machine.Type,
-			"--require-specific-reservation"}
-		if c.HasGPUs() {
-			arguments = append(arguments,
-				"--accelerator=count="+strconv.Itoa(c.Machine.AcceleratorCount)+",type="+c.Machine.Accelerator)
-		}
-		for range c.LocalSSDs {
-			arguments = append(arguments, "--local-ssd=interface=nvme,size="+strconv.Itoa(c.Machine.SSDSizeGB))
-		}
-		commands = append(commands, page.Command(shellCommand(arguments...)))
 	}
-	return commands
+	return out
 }
 
 // idlePool is a node pool that has nodes while there is no job.
@@ -149,34 +113,10 @@ func (v view) OwnOnly() string {
 	return " -l " + v.PartOf()
 }
 
-// ownQueues returns the command that shows the queues of the platform.
-func ownQueues(p *ir.Platform) string { return "kubectl get clusterqueues -o wide" + view{p}.OwnOnly() }
-
-// OwnQueueExample returns the name of a team's own ClusterQueue, for a text about all.
-func (v view) OwnQueueExample() string {
-	own, _ := v.ClusterQueueExamples()
-	return own
-}
-
-// SharedQueueExample returns the name of a ClusterQueue that teams share, for a text about
-// all.
-func (v view) SharedQueueExample() string {
-	_, shared := v.ClusterQueueExamples()
-	return shared
-}
-
 // NamesClasses reports whether the name of some PriorityClass differs from the name of its
 // tier. The names differ if a tier has several PriorityClasses.
 func (v view) NamesClasses() bool {
 	return slices.ContainsFunc(v.PriorityClasses, func(c ir.PriorityClass) bool { return c.Name != c.Tier })
-}
-
-// classPlaceholder returns the placeholder of a PriorityClass in commands.
-func classPlaceholder(p *ir.Platform) markup {
-	if (view{p}).NamesClasses() {
-		return "CLASS"
-	}
-	return "TIER"
 }
 
 // Submitters returns who submits the jobs of a team, nil if only administrators do.
@@ -186,12 +126,6 @@ func (v view) Submitters(t ir.Team) []string {
 	}
 	return append([]string{t.Group}, t.Members...)
 }
-
-// CredentialsCommand returns the command that connects kubectl to the cluster.
-func (v view) CredentialsCommand() page.Command { return page.Command(credentialsCommand(v.Platform)) }
-
-// TerraformInit returns the command that initializes Terraform.
-func (v view) TerraformInit() string { return initCommand(v.Platform) }
 
 // dashboard is a dashboard of Cloud Monitoring.
 type dashboard struct {
@@ -226,24 +160,78 @@ func (v view) Picture() picture {
 	return out
 }
 
-// paragraphStart returns a text that can begin a paragraph: it escapes a first word
-// that would start another kind of block.
-func paragraphStart(s string) markup {
-	m := strings.Trim(string(escapeText(s)), " ")
-	rest := strings.TrimLeft(m, "0123456789")
-	switch {
-	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item
-		return markup(m[:len(m)-len(rest)] + `\` + rest)
-	case strings.IndexAny(m, "#+-=") == 0:
-		return markup(`\` + m)
-	}
-	return markup(m)
+// InAllZones reports whether a capacity is in all zones of the platform.
+func (v view) InAllZones(c ir.Capacity) bool { return slices.Equal(c.Zones, v.Zones) }
+
+// Accelerators returns how many accelerators a capacity has at most.
+func (v view) Accelerators(c ir.Capacity) int { return c.MaxNodes * c.Machine.AcceleratorCount }
+
+// users are tiers in which the same teams have quota on a capacity.
+type users struct {
+	Tiers, Teams []string
+	AreAll       bool // whether these are all teams
 }
 
-// orElse returns a name, or without if it is "".
-func orElse(name string, without markup) markup {
-	if name == "" {
-		return without
+// UsersOf returns who has quota on a capacity, by the priority of the tiers.
+func (v view) UsersOf(c ir.Capacity) (out []users) {
+	var tiers []string
+	teams := map[string][]string{} // by tier
+	for _, t := range v.Teams {
+		for _, q := range t.Queues {
+			if slices.ContainsFunc(q.Flavors, func(f ir.FlavorQuota) bool { return f.Flavor == c.Name && f.Usable() }) {
+				if teams[q.Tier] == nil {
+					tiers = append(tiers, q.Tier)
+				}
+				teams[q.Tier] = append(teams[q.Tier], t.Name)
+			}
+		}
 	}
-	return codeSpan(name)
+	position := func(tier string) int {
+		return slices.IndexFunc(v.PriorityClasses, func(c ir.PriorityClass) bool { return c.Tier == tier })
+	}
+	slices.SortStableFunc(tiers, func(a, b string) int { return position(a) - position(b) })
+	for _, tier := range tiers {
+		at := slices.IndexFunc(out, func(u users) bool { return slices.Equal(u.Teams, teams[tier]) })
+		if at < 0 {
+			at, out = len(out), append(out, users{Teams: teams[tier], AreAll: len(teams[tier]) == len(v.Teams)})
+		}
+		out[at].Tiers = append(out[at].Tiers, tier)
+	}
+	return out
+}
+
+// guarantee compares the teams' quota on a capacity with its nodes.
+type guarantee struct {
+	Capacity, CountedIn string
+	Guaranteed, Exist   string
+	Spare, Lacking      string // the difference, or ""
+	Overcommit          string // why guarantees may exceed the nodes
+}
+
+// Guarantees compares the teams' quota on each capacity with its nodes.
+func (v view) Guarantees() (out []guarantee) {
+	for _, c := range v.Capacities {
+		if !c.SlicesOff() {
+			out = append(out, compareGuarantee(c))
+		}
+	}
+	return out
+}
+
+// compareGuarantee compares the teams' quota on a capacity with its nodes.
+func compareGuarantee(c ir.Capacity) guarantee {
+	counted := c.CountedIn()
+	guaranteed, existing := ir.AmountOf(c.Guaranteed, counted), c.OfferedBy(c.MaxNodes, counted)
+	g := guarantee{Capacity: c.Name, CountedIn: counted, Overcommit: c.Overcommit,
+		Guaranteed: ir.PrintQuantity(counted, guaranteed), Exist: ir.PrintQuantity(counted, existing)}
+	rest := existing.DeepCopy()
+	rest.Sub(guaranteed)
+	switch rest.Sign() {
+	case 1:
+		g.Spare = ir.PrintQuantity(counted, rest)
+	case -1:
+		rest.Neg()
+		g.Lacking = ir.PrintQuantity(counted, rest)
+	}
+	return g
 }

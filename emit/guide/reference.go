@@ -8,12 +8,6 @@ import (
 	"github.com/batchwright/batchwright/emit/page"
 )
 
-// constant returns a function of the pages that returns a constant.
-func constant[T any](c T) func() T { return func() T { return c } }
-
-// GitOpsTool returns the name of the platform's GitOps tool.
-func (v view) GitOpsTool() string { return v.Delivery.GitOps.Tool.Facts().Name }
-
 // Alerts returns the alerts of the platform.
 func (v view) Alerts() []monitoring.Alert { return monitoring.Alerts(v.Platform) }
 
@@ -33,8 +27,8 @@ func (v view) PoolsExceedQuotas() bool {
 
 // NamesClusterQueues reports whether the blueprint names ClusterQueues.
 func (v view) NamesClusterQueues() bool {
-	own, shared := v.ClusterQueueExamples()
-	return own != ir.ClusterQueuePrefix+"TEAM-TIER" || shared != ir.ClusterQueuePrefix+"TIER"
+	examples := v.ClusterQueueExamples()
+	return examples.Own != ir.ClusterQueuePrefix+"TEAM-TIER" || examples.Shared != ir.ClusterQueuePrefix+"TIER"
 }
 
 // UsesGPUDirect reports whether a capacity has GPUDirect of a kind.

@@ -6,14 +6,25 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/markdown"
 )
+
+// quotaFlavors names the capacities on which a queue has quota.
+func quotaFlavors(q ir.Queue) (names []string) {
+	for _, f := range q.Flavors {
+		if f.Usable() {
+			names = append(names, f.Flavor)
+		}
+	}
+	return names
+}
 
 // quotaRow is a row of a table of quota: a queue, one of its capacities, and the amounts
 // of the resources that have columns.
 type quotaRow struct {
 	ir.Queue
 	Capacity string
-	Amounts  []markup
+	Amounts  []markdown.Markup
 }
 
 // quotaRows returns the rows of a queue.
@@ -31,21 +42,21 @@ func quotaRows(q ir.Queue, resources []string) []quotaRow {
 
 // quotaCell returns a queue's quota of one resource, or "" if the queue does not
 // cover the resource.
-func quotaCell(f ir.FlavorQuota, resourceName string) markup {
+func quotaCell(f ir.FlavorQuota, resourceName string) markdown.Markup {
 	i := slices.IndexFunc(f.Quotas, func(q ir.ResourceQuota) bool { return q.Resource == resourceName })
 	if i < 0 {
 		return ""
 	}
 	q := f.Quotas[i]
-	cell := escapeText(ir.PrintQuantity(resourceName, q.Nominal))
+	cell := markdown.Text(ir.PrintQuantity(resourceName, q.Nominal))
 	switch {
 	case q.BorrowsAll:
 		cell += " + all"
 	case q.Borrows():
-		cell += " + " + escapeText(ir.PrintQuantity(resourceName, *q.Borrowing))
+		cell += " + " + markdown.Text(ir.PrintQuantity(resourceName, *q.Borrowing))
 	}
 	if q.Lending != nil {
-		cell += ", lends " + escapeText(ir.PrintQuantity(resourceName, *q.Lending))
+		cell += ", lends " + markdown.Text(ir.PrintQuantity(resourceName, *q.Lending))
 	}
 	return cell
 }
@@ -113,18 +124,6 @@ func (v view) HasQueuesOfTeams() bool {
 	return slices.ContainsFunc(v.Teams, func(t ir.Team) bool {
 		return slices.ContainsFunc(t.Queues, func(q ir.Queue) bool { return !q.Shared })
 	})
-}
-
-// QueuesLendOrBorrow reports whether some queue can borrow, or lends what another can
-// borrow.
-func (v view) QueuesLendOrBorrow() bool {
-	for q := range v.ClusterQueues() {
-		if q.Cohort != "" && slices.ContainsFunc(q.Flavors, ir.FlavorQuota.Borrows) {
-			return true
-		}
-	}
-	moves, _ := quotaMoves(v.Platform)
-	return moves
 }
 
 // exampleQuota is a quota in the notation of the tables.

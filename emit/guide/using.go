@@ -14,19 +14,16 @@ func (v view) HasProgramMembers() bool {
 		func(m string) bool { return strings.HasPrefix(m, "serviceAccount:") })
 }
 
-// HomeTeam returns the team of the examples.
-func (v view) HomeTeam() ir.Team { return homeTeam(v.Platform) }
-
-// homeTeam returns the team of the examples: the team of the first workload, or else
+// HomeTeam returns the team of the examples: the team of the first workload, or else
 // the first team that has queues. The platform must have a team.
-func homeTeam(p *ir.Platform) ir.Team {
-	named := func(t ir.Team) bool { return len(p.Workloads) > 0 && t.Name == p.Workloads[0].Team }
+func (v view) HomeTeam() ir.Team {
+	named := func(t ir.Team) bool { return len(v.Workloads) > 0 && t.Name == v.Workloads[0].Team }
 	for _, is := range []func(ir.Team) bool{named, func(t ir.Team) bool { return len(t.Queues) > 0 }} {
-		if i := slices.IndexFunc(p.Teams, is); i >= 0 {
-			return p.Teams[i]
+		if i := slices.IndexFunc(v.Teams, is); i >= 0 {
+			return v.Teams[i]
 		}
 	}
-	return p.Teams[0]
+	return v.Teams[0]
 }
 
 // HasManyTeams reports whether the pages show the teams in groups.

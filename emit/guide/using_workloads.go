@@ -2,9 +2,13 @@ package guide
 
 import (
 	"cmp"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/page"
 )
 
@@ -21,12 +25,11 @@ type template struct {
 
 type templates []template
 
-// templatesOf returns the workloads of the blueprint, by name.
-func templatesOf(p *ir.Platform) templates {
-	var out templates
+// Templates returns the workloads of the blueprint, by name.
+func (v view) Templates() (out templates) {
 	places := map[string]int{} // in out
-	for i := range p.Workloads {
-		w := &p.Workloads[i]
+	for i := range v.Workloads {
+		w := &v.Workloads[i]
 		place, found := places[w.Template]
 		if !found {
 			place = len(out)
@@ -43,22 +46,19 @@ func templatesOf(p *ir.Platform) templates {
 	}
 	for i := range out {
 		t := &out[i]
-		t.OfEveryTeam = len(t.Teams) == len(p.Teams)
-		t.OfReader = t.OfEveryTeam || len(t.Teams) > 1 && slices.Contains(t.Teams, homeTeam(p).Name)
-		for _, c := range p.PriorityClasses {
+		t.OfEveryTeam = len(t.Teams) == len(v.Teams)
+		t.OfReader = t.OfEveryTeam || len(t.Teams) > 1 && slices.Contains(t.Teams, v.HomeTeam().Name)
+		for _, c := range v.PriorityClasses {
 			if c.Name == t.PriorityClass {
 				t.Class = c
 			}
 		}
 		can := func(c ir.Capacity) bool { return !c.SlicesOff() && slices.Contains(t.Capacities, c.Name) }
-		t.Off = len(t.Capacities) > 0 && !p.AnyCapacity(can)
+		t.Off = len(t.Capacities) > 0 && !v.AnyCapacity(can)
 	}
 	slices.SortFunc(out, func(a, b template) int { return cmp.Compare(a.Template, b.Template) })
 	return out
 }
-
-// Templates returns the workloads of the blueprint, by name.
-func (v view) Templates() templates { return templatesOf(v.Platform) }
 
 // FirstTemplate returns the first workload in the blueprint.
 func (v view) FirstTemplate() template {
@@ -116,26 +116,27 @@ func (v view) Secrets() (names []string) {
 }
 
 // ByOwners returns the templates of every team, and then those of each other set of teams.
-func (all templates) ByOwners() []templates {
-	blocks := make([]templates, 1)
+func (all templates) ByOwners() (blocks []templates) {
 	for _, t := range all {
-		same := func(b templates) bool { return len(b) > 0 && firstNames(b[0].Teams) == firstNames(t.Teams) }
-		at := 0
-		if !t.OfEveryTeam {
-			if at = slices.IndexFunc(blocks, same); at < 0 {
-				at, blocks = len(blocks), append(blocks, nil)
-			}
+		same := func(b templates) bool { return slices.Equal(b[0].Teams, t.Teams) }
+		at := slices.IndexFunc(blocks, same)
+		switch {
+		case at >= 0:
+			blocks[at] = append(blocks[at], t)
+		case t.OfEveryTeam:
+			blocks = slices.Insert(blocks, 0, templates{t})
+		default:
+			blocks = append(blocks, templates{t})
 		}
-		blocks[at] = append(blocks[at], t)
 	}
-	return slices.DeleteFunc(blocks, func(b templates) bool { return b == nil })
+	return blocks
 }
 
 // Kept says for each template that Kubernetes deletes after its end when it does so.
-func (all templates) Kept() (out []markup) {
+func (all templates) Kept() (out []markdown.Markup) {
 	for _, t := range all {
 		if t.KeepSeconds > 0 {
-			out = append(out, codeSpan(t.Template)+" after "+formatDuration(t.KeepSeconds))
+			out = append(out, markdown.Code(t.Template)+" after "+markdown.Markup(words.Duration(t.KeepSeconds)))
 		}
 	}
 	return out
@@ -162,15 +163,35 @@ func (all templates) LogTexts() (out []logText) {
 	return out
 }
 
-// images are the images of the platform's repository that somebody must build.
+// images are the images of the platform's repository that somebody must build, without the
+// name of the repository, and the workloads that run them.
 type images struct {
 	Workloads, Images []string
-	Example           string // an image to build
-	Directory         string // its Dockerfile's
+	Example           string // an image to build: the first that a workload needs, or else any
+	Directory         string // the directory with the example's Dockerfile, seen from the folder
 }
 
-// OwnImages returns the images that somebody must build.
-func (v view) OwnImages() images {
-	workloads, names := ownImages(v.Platform)
-	return images{workloads, names, exampleImage(v.Platform), sourceDirectory(v.Platform)}
+// OwnImages returns the images that somebody must build. An image with a digest is built
+// already, because only a build knows its digest.
+func (v view) OwnImages() (out images) {
+	for _, t := range v.Templates() {
+		names := []string{t.Image}
+		for _, a := range t.Auxiliaries {
+			names = append(names, a.Image)
+		}
+		for _, image := range names {
+			if name, own := strings.CutPrefix(image, v.ImageRepository()+"/"); own && !strings.Contains(name, "@") {
+				out.Workloads, out.Images = withName(out.Workloads, t.Template), withName(out.Images, name)
+			}
+		}
+	}
+	if out.Images == nil {
+		out.Example, out.Directory = "my-image:1.0", "my-image"
+		return out
+	}
+	// The directory has the name of the image and is beside the blueprint, which is in the
+	// directory above the folder, as in a repository that "batchwright init" has made.
+	name, _, _ := strings.Cut(path.Base(out.Images[0]), ":")
+	out.Example, out.Directory = out.Images[0], path.Join("..", name)
+	return out
 }

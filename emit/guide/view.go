@@ -2,11 +2,11 @@ package guide
 
 import (
 	"embed"
+	"strings"
 	texttemplate "text/template"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
-	"github.com/batchwright/batchwright/emit/monitoring"
+	"github.com/batchwright/batchwright/emit/markdown"
 	"github.com/batchwright/batchwright/emit/page"
 )
 
@@ -19,42 +19,48 @@ var sources embed.FS
 // methods return values, which package page escapes, or Markdown that is escaped already.
 type view struct{ *ir.Platform }
 
+// fewTeams is the largest number of teams that the pages show one by one. They show
+// more teams in groups of equal teams. So the length of a page depends on the variety
+// of the platform, not on its size.
+const fewTeams = 12
+
+// maxGroups is the largest number of groups of equal teams that a table shows. It
+// also limits the tables of cohorts.
+const maxGroups = 40
+
+// constant returns a function of the pages that returns a constant.
+func constant[T any](c T) func() T { return func() T { return c } }
+
 // functions are the functions of the pages, beside those of package page.
 var functions = texttemplate.FuncMap{
-	"orElse":                         orElse,
-	"paragraphStart":                 paragraphStart,
-	"strings":                        keptNames,
-	"infrastructureManagerTerraform": constant(ir.InfrastructureManagerTerraform),
-	"imageSubstitution":              constant(ir.ImageSubstitution),
-	"kueueFrameworks":                ir.KueueFrameworks,
-	"memberRole":                     constant(ir.MemberRole),
-	"podsReadyMinutes":               constant(ir.PodsReadyMinutes),
-	"recoveryMinutes":                constant(ir.RecoveryMinutes),
+	"amounts":        printAmounts,
+	"flavors":        quotaFlavors,
+	"ifIntact":       ifIntact,
+	"labelsByGKE":    labelsByGKE,
+	"orElse":         orElse,
+	"paragraphStart": paragraphStart,
+	"quotaRows":      quotaRows,
+
+	"defaultServiceAccounts":         constant(ir.DefaultServiceAccounts),
 	"existingNamespaceLabel":         constant(ir.ExistingNamespace),
+	"fewTeams":                       constant(fewTeams),
+	"imageSubstitution":              constant(ir.ImageSubstitution),
+	"infrastructureManagerTerraform": constant(ir.InfrastructureManagerTerraform),
+	"kaiChart":                       constant(ir.KAIChart),
+	"kueueFrameworks":                ir.KueueFrameworks,
+	"limitsUncounted":                constant(ir.LimitsUncounted),
 	"managedByLabel":                 constant(ir.LabelManagedBy),
+	"maxCustomRoles":                 constant(ir.MaxCustomRoles),
+	"maxGroups":                      constant(maxGroups),
+	"maxGroupsInIAM":                 constant(ir.MaxGroups),
+	"maxPrincipals":                  constant(ir.MaxPrincipals),
+	"memberRole":                     constant(ir.MemberRole),
 	"nodePoolLabel":                  constant(ir.LabelNodePool),
 	"partOfLabel":                    constant(ir.LabelPartOf),
-
-	"classPlaceholder": classPlaceholder,
-	"flavors":          quotaFlavors,
-	"labelsByGKE":      labelsByGKE,
-	"quotaRows":        quotaRows,
-	"ifIntact":         ifIntact,
-	"fewTeams":         constant(fewTeams),
-	"maxGroups":        constant(maxGroups),
-
-	"maxPrincipals":          constant(ir.MaxPrincipals),
-	"maxGroupsInIAM":         constant(ir.MaxGroups),
-	"defaultServiceAccounts": constant(ir.DefaultServiceAccounts),
-	"maxCustomRoles":         constant(ir.MaxCustomRoles),
-	"kaiChart":               constant(ir.KAIChart),
-	"retryMaxMinutes":        func() int { return ir.RetryMaxSeconds / 60 },
-	"limitsUncounted":        constant(ir.LimitsUncounted),
-	"reclaimedTooMuch":       constant(ir.ReclaimedTooMuch),
-	"amounts":                printAmounts,
-	"boards":                 monitoring.EmptyBoards,
-	"consolePage":            consolePage,
-	"ownQueues":              func(p *ir.Platform) page.Command { return page.Command(ownQueues(p)) },
+	"podsReadyMinutes":               constant(ir.PodsReadyMinutes),
+	"reclaimedTooMuch":               constant(ir.ReclaimedTooMuch),
+	"recoveryMinutes":                constant(ir.RecoveryMinutes),
+	"retryMaxMinutes":                constant(ir.RetryMaxSeconds / 60),
 }
 
 // printAmounts returns each amount with its resource.
@@ -65,8 +71,27 @@ func printAmounts(amounts []ir.Amount) (out []string) {
 	return out
 }
 
-// consolePage returns the address of a page of the Google Cloud console.
-func consolePage(page, project string) markup { return markup(words.ConsolePage(page, project)) }
+// orElse returns a name, or without if it is "".
+func orElse(name string, without markdown.Markup) markdown.Markup {
+	if name == "" {
+		return without
+	}
+	return markdown.Code(name)
+}
+
+// paragraphStart returns a text that can begin a paragraph: it escapes a first word
+// that would start another kind of block.
+func paragraphStart(s string) markdown.Markup {
+	m := strings.Trim(string(markdown.Text(s)), " ")
+	rest := strings.TrimLeft(m, "0123456789")
+	switch {
+	case rest != m && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")): // a numbered item
+		return markdown.Markup(m[:len(m)-len(rest)] + `\` + rest)
+	case strings.IndexAny(m, "#+-=") == 0:
+		return markdown.Markup(`\` + m)
+	}
+	return markdown.Markup(m)
+}
 
 // renderPage returns a page of the platform. The name is that of its source. What differs
 // between schedulers and GitOps tools is defined in a folder for each, in a file of the
@@ -83,3 +108,17 @@ func renderPage(p *ir.Platform, name string) ([]byte, error) {
 
 // SchedulerName returns the name of the platform's scheduler.
 func (v view) SchedulerName() string { return v.Scheduler.Facts().Name }
+
+// GitOpsTool returns the name of the platform's GitOps tool.
+func (v view) GitOpsTool() string { return v.Delivery.GitOps.Tool.Facts().Name }
+
+// Software returns the names of what the platform installs beside its own objects.
+func (v view) Software() (names []markdown.Markup) {
+	if v.InstallsKueue() {
+		names = append(names, "Kueue")
+	}
+	if v.InstallsJobSet() {
+		names = append(names, "JobSet")
+	}
+	return names
+}
