@@ -28,7 +28,8 @@ func FuzzInline(f *testing.F) {
 		if got := readText(t, string(markdown.Text(s))); got != want {
 			t.Errorf("text(%q) is %q and reads as %q", s, markdown.Text(s), got)
 		}
-		linked := regexp.MustCompile(`<(https://[a-zA-Z0-9._~/-]+)>`).ReplaceAllStringFunc(string(markdown.LinkedText(s)),
+		link := regexp.MustCompile(`<(https://[a-zA-Z0-9._~/-]+)>`)
+		linked := link.ReplaceAllStringFunc(string(markdown.LinkedText(s)),
 			func(link string) string { return string(markdown.Text(strings.Trim(link, "<>"))) })
 		if got := readText(t, linked); got != want {
 			t.Errorf("markdown.LinkedText(%q) is %q and reads as %q", s, markdown.LinkedText(s), got)

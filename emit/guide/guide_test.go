@@ -1141,3 +1141,13 @@ func TestOwnJob(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkFiles measures the pages of a platform: most of the time, they are parsed.
+func BenchmarkFiles(b *testing.B) {
+	p := newPlatform(4)
+	for b.Loop() {
+		if _, err := Files(p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -31,7 +31,8 @@ func (v view) SecretsToCreate() (out []secret) {
 	for _, w := range v.Workloads {
 		for _, e := range w.SecretEnv {
 			at := place{w.Namespace, e.Secret}
-			i := slices.IndexFunc(out, func(s secret) bool { return s.Name == e.Secret && slices.Equal(s.Keys, keys[at]) })
+			alike := func(s secret) bool { return s.Name == e.Secret && slices.Equal(s.Keys, keys[at]) }
+			i := slices.IndexFunc(out, alike)
 			if i < 0 {
 				i, out = len(out), append(out, secret{Name: e.Secret, Keys: keys[at]})
 			}

@@ -201,15 +201,6 @@ func (d *Document) Append(other *Document) {
 	d.sections = append(d.sections, other.sections...)
 }
 
-// AppendText adds blocks that another document has printed. It adds nothing if there are
-// none.
-func (d *Document) AppendText(blocks string) {
-	if blocks != "" {
-		d.startBlock()
-		d.b.WriteString(strings.TrimRight(blocks, "\n") + "\n")
-	}
-}
-
 // Fold adds the blocks of another document, which a reader can open. It adds nothing if
 // there are none. The title is the emitter's own words: it is HTML, and has no Markdown.
 func (d *Document) Fold(title string, body *Document) {

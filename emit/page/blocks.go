@@ -3,8 +3,10 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +34,6 @@ const (
 	codeLine  = 'c'
 	fence     = 'f' // ends a block of code
 	contents  = 't' // the links to the sections below
-	finished  = 'd' // a document that is printed already
 	end       = 'e' // ends a list or a table
 )
 
@@ -43,24 +44,67 @@ const (
 	markupValue  = 'm'
 )
 
-// control matches a line that prints nothing itself.
-var control = regexp.MustCompile(`^\{\{-? *(?:(if|else|end|range|with|template|define)\b|/\*|\$\w+ :?=)[^{}]*\}\}$`)
+// actions yields the actions of a text, each with its place.
+func actions(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for at := 0; ; {
+			begin := strings.Index(text[at:], "{{")
+			if begin < 0 {
+				return
+			}
+			at += begin
+			length := strings.Index(text[at:], "}}") + len("}}")
+			if length < len("}}") || !yield(at, text[at:at+length]) {
+				return
+			}
+			at += length
+		}
+	}
+}
+
+// word returns the first word of an action: a word of text/template, "/*" or "=" if it is a
+// comment or an assignment, and otherwise "".
+func word(action string) string {
+	text := strings.TrimLeft(strings.TrimPrefix(action[len("{{"):len(action)-len("}}")], "-"), " ")
+	first, rest, _ := strings.Cut(text, " ")
+	switch {
+	case strings.HasPrefix(text, "/*"):
+		return "/*"
+	case strings.HasPrefix(text, "$") && (strings.HasPrefix(rest, ":= ") || strings.HasPrefix(rest, "= ")):
+		return "="
+	case slices.Contains([]string{"if", "else", "end", "range", "with", "template", "define"}, first):
+		return first
+	}
+	return ""
+}
+
+// onlyAction returns the action of which a line consists, or "".
+func onlyAction(line string) string {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "{{") && strings.Index(line, "}}") == len(line)-len("}}") {
+		return line
+	}
+	return ""
+}
 
 // isControl reports whether a line prints nothing itself.
 func isControl(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "{{") && control.MatchString(line)
+	action := onlyAction(line)
+	return action != "" && word(action) != ""
 }
 
-// nesting matches an action that begins or ends a condition or a loop, or one of its
-// branches.
-var nesting = regexp.MustCompile(`\{\{-? *(if|with|range|else|end)\b[^{}]*\}\}`)
-
-// onlyValue matches a line that consists of one value.
-var onlyValue = regexp.MustCompile(`^\{\{[^{}]*\}\}$`)
-
-// starts matches the beginning of a block, except that of a paragraph.
-var starts = regexp.MustCompile(`^(#+ |- |1\. |\||> |\[contents\]$)`)
+// startOf returns the beginning of a line that begins a block other than a paragraph, or "".
+func startOf(text string) string {
+	for _, start := range []string{"- ", "1. ", "|", "> "} {
+		if strings.HasPrefix(text, start) {
+			return start
+		}
+	}
+	if title := strings.TrimLeft(text, "#"); title != text && strings.HasPrefix(title, " ") || text == "[contents]" {
+		return text
+	}
+	return ""
+}
 
 // marker makes the source of a page one line with a mark before each block.
 type marker struct {
@@ -100,38 +144,36 @@ func splitLine(line string) []string {
 	}
 	var lines []string
 	depth, start := 0, 0
-	for _, at := range nesting.FindAllStringSubmatchIndex(text, -1) {
-		outer := depth == 0
-		switch text[at[2]:at[3]] {
+	for at, action := range actions(text) {
+		outer := false
+		switch word(action) {
+		case "if", "with", "range":
+			depth++
+			outer = depth == 1
+		case "else":
+			outer = depth == 1
 		case "end":
 			depth--
 			outer = depth == 0
-		case "else":
-			outer = depth == 1
-		default:
-			depth++
+		}
+		if lines == nil && (!outer || at > 0) {
+			break
 		}
 		if outer {
-			lines = append(lines, text[start:at[0]], text[at[0]:at[1]])
-			start = at[1]
+			if start < at {
+				lines = append(lines, splitLine(text[start:at])...)
+			}
+			lines = append(lines, action)
+			start = at + len(action)
 		}
-		if depth == 0 && start < len(text) {
+		if depth == 0 {
 			break
 		}
 	}
-	if len(lines) == 0 || lines[0] != "" || start < len(text) {
+	if start < len(text) {
 		return []string{line}
 	}
-	var out []string
-	for i, part := range lines {
-		switch {
-		case i%2 == 1: // an action
-			out = append(out, part)
-		case part != "":
-			out = append(out, splitLine(part)...)
-		}
-	}
-	return out
+	return lines
 }
 
 // begin begins a block.
@@ -154,7 +196,7 @@ func (m *marker) markLine(n int) {
 		m.begin(language, text[3:])
 	case isControl(text) && !(m.inCode && strings.HasPrefix(text, "{{template")):
 		m.markControl(n)
-	case m.inCode && onlyValue.MatchString(text): // of no lines, perhaps
+	case m.inCode && onlyAction(text) != "": // of no lines, perhaps
 		m.begin(codeLine, text)
 	case m.inCode:
 		m.begin(codeLine, text+" ") // the space distinguishes an empty line from none
@@ -170,8 +212,8 @@ func (m *marker) markLine(n int) {
 // range begins its own.
 func (m *marker) markControl(n int) {
 	text := strings.TrimSpace(m.lines[n])
-	word := control.FindStringSubmatch(text)[1]
-	if !m.inBlock && !m.inCode && word != "range" && word != "else" && word != "end" {
+	kind := word(text)
+	if !m.inBlock && !m.inCode && kind != "range" && kind != "else" && kind != "end" {
 		next := n + 1
 		for next < len(m.lines) && isControl(m.lines[next]) &&
 			!strings.HasPrefix(strings.TrimSpace(m.lines[next]), "{{range") {
@@ -182,11 +224,11 @@ func (m *marker) markControl(n int) {
 			line = strings.TrimSpace(m.lines[next])
 		}
 		if line != "" && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "{{range") &&
-			!starts.MatchString(line) {
+			startOf(line) == "" {
 			m.begin(paragraph, "")
 		}
 	}
-	switch word {
+	switch kind {
 	case "define": // the first line decides whether it has blocks
 		m.inBlock = true
 		m.opened = append(m.opened, true)
@@ -202,25 +244,25 @@ func (m *marker) markControl(n int) {
 
 // markText adds a line that is not code.
 func (m *marker) markText(text string) {
-	head := starts.FindString(text)
-	rest := strings.TrimPrefix(text, head)
+	start := startOf(text)
+	rest := strings.TrimPrefix(text, start)
 	switch {
-	case head == "" && !m.inBlock:
+	case start == "" && !m.inBlock:
 		m.begin(paragraph, text)
-	case head == "" && strings.ContainsAny(text[:1], ",.;:)"):
+	case start == "" && strings.ContainsAny(text[:1], ",.;:)"):
 		m.out.WriteString(text)
-	case head == "":
+	case start == "":
 		m.out.WriteString(" " + text)
-	case head == "|" && strings.Trim(text, "|- ") == "": // the rule below the head
-	case head == "|":
+	case start == "|" && strings.Trim(text, "|- ") == "": // the rule below the head
+	case start == "|":
 		m.begin(row, markCells(text))
-	case head == "- ":
+	case start == "- ":
 		m.begin(item, rest)
-	case head == "1. ":
+	case start == "1. ":
 		m.begin(step, rest)
-	case head == "> ":
+	case start == "> ":
 		m.begin(quote, rest)
-	case head == "[contents]":
+	case text == "[contents]":
 		m.begin(contents, "")
 	default:
 		m.begin(heading, text)
@@ -229,40 +271,28 @@ func (m *marker) markText(text string) {
 
 // valueInSpan reports whether an action is in a code span of a source line.
 func valueInSpan(text string) bool {
-	inSpan := false
-	for i := 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], "{{"):
-			if inSpan {
-				return true
-			}
-			if end := strings.Index(text[i:], "}}"); end > 0 {
-				i += end + 1
-			}
-		case text[i] == '`':
-			inSpan = !inSpan
+	spans, end := 0, 0
+	for at, action := range actions(text) {
+		if spans += strings.Count(text[end:at], "`"); spans%2 == 1 {
+			return true
 		}
+		end = at + len(action)
 	}
 	return false
 }
 
 // markCells returns a source row of a table with a mark before each cell.
 func markCells(text string) string {
-	var out strings.Builder
 	text = strings.TrimSuffix(text, "|")
-	for i := 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], "{{"):
-			if end := strings.Index(text[i:], "}}"); end > 0 {
-				out.WriteString(text[i : i+end+2])
-				i += end + 1
-			}
-		case text[i] == '|':
-			out.WriteRune(cellMark)
-		default:
-			out.WriteByte(text[i])
-		}
+	var out strings.Builder
+	mark := func(s string) { out.WriteString(strings.ReplaceAll(s, "|", string(cellMark))) }
+	end := 0
+	for at, action := range actions(text) {
+		mark(text[end:at])
+		out.WriteString(action)
+		end = at + len(action)
 	}
+	mark(text[end:])
 	return out.String()
 }
 
@@ -286,18 +316,6 @@ func markValue(v any) (string, error) {
 				words.OneLine(string(c)) + string(valueMark))
 		}
 		return lines.String(), nil
-	case [][]markdown.Markup:
-		var rows strings.Builder
-		for _, cells := range v {
-			rows.WriteString(string(blockMark) + string(row))
-			for _, cell := range cells {
-				rows.WriteString(string(cellMark) + string(valueMark) + string(markupValue) + string(cell) +
-					string(valueMark))
-			}
-		}
-		return rows.String(), nil
-	case *markdown.Document:
-		return string(blockMark) + string(finished) + string(v.Bytes()), nil
 	}
 	switch v := reflect.ValueOf(v); {
 	case v.Kind() == reflect.String:
@@ -451,7 +469,5 @@ func (p *printer) addWhole(kind rune, content string) {
 		p.current.Heading(level, printProse(content[level+1:]))
 	case language:
 		p.language = content
-	case finished:
-		p.current.AppendText(content)
 	}
 }

@@ -41,9 +41,8 @@ type Set struct{ templates *template.Template }
 
 // Parse reads the pages and definitions in the files of a file system that match one of
 // the patterns. The name of a page is the path of its file. Functions add to those of
-// package page; their results are values, or markdown.Markup, Command, []Command or
-// *markdown.Document. It returns an error for a page that cannot be read: a mistake in
-// the page.
+// package page; their results are values, or markdown.Markup, Command or []Command. It
+// returns an error for a page that cannot be read: a mistake in the page.
 func Parse(files fs.FS, functions template.FuncMap, patterns ...string) (*Set, error) {
 	set := template.New("").Funcs(builtins).Funcs(functions)
 	for _, pattern := range patterns {

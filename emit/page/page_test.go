@@ -45,15 +45,11 @@ func TestRender(t *testing.T) {
 		Names      []string
 		Parts      []markdown.Markup
 		Commands   []Command
-		Rows       [][]markdown.Markup
-		Document   *markdown.Document
 		NoCommands []Command
 		Elements   []element
 	}
-	document := &markdown.Document{}
-	document.List("one", "two")
 	v := view{true, "a*b", 3, []string{"x", "y"}, []markdown.Markup{"x", "`y`", "z"}, []Command{"run 'a b'", "stop"},
-		[][]markdown.Markup{{"1", "`c|d`"}, {"2", ""}}, document, nil,
+		nil,
 		[]element{{"a", part{1}}, {"b", part{2}}, {"c", part{3}}}}
 	tests := map[string]struct{ source, want string }{
 		"paragraph of lines": {"One.\nTwo.\n\n\nThree\n, four.\n", "One. Two.\n\nThree, four.\n"},
@@ -72,16 +68,13 @@ func TestRender(t *testing.T) {
 		"code without lines": {"A.\n\n```sh\n{{if not .On}}\nx\n{{end}}\n```\nB.", "A.\n\nB.\n"},
 		"table": {"| A | B |\n| --- | --- |\n{{range .Names}}\n| {{.}} | {{code .}}|\n{{end}}\n",
 			"| A | B |\n| --- | --- |\n| x | `x` |\n| y | `y` |\n"},
-		"rows": {"| A | B |\n{{.Rows}}\n\nC.",
-			"| A | B |\n| ---: | --- |\n| 1 | `c\\|d` |\n| 2 |  |\n\nC.\n"},
 		"table without rows": {"| A |\n{{if not .On}}\n| a |\n{{end}}\n\nB.", "B.\n"},
 		"cells by condition": {"| A {{if .On}}| B {{end}}| C |\n| 1 {{if .On}}| 2 {{end}}| 3 |",
 			"| A | B | C |\n| ---: | ---: | ---: |\n| 1 | 2 | 3 |\n"},
 		"steps": {"1. One\n{{if .On}}\n1. Two,\n   and more\n{{end}}\n1. Three",
 			"1. One\n2. Two, and more\n3. Three\n"},
-		"lists":    {"- a\n- b\n\n- c", "- a\n- b\n\n- c\n"},
-		"box":      {"> [!WARNING]\n> One.\n> Two.\n\nA.", "> [!WARNING]\n> One. Two.\n\nA.\n"},
-		"document": {"A.\n\n{{.Document}}\n\nB.", "A.\n\n- one\n- two\n\nB.\n"},
+		"lists": {"- a\n- b\n\n- c", "- a\n- b\n\n- c\n"},
+		"box":   {"> [!WARNING]\n> One.\n> Two.\n\nA.", "> [!WARNING]\n> One. Two.\n\nA.\n"},
 		"contents": {"# T\n\nA.\n\n[contents]\n\n## B\n\nb.\n\n## C d\n\nc.",
 			"# T\n\nA.\n\n- [B](#b)\n- [C d](#c-d)\n\n## B\n\nb.\n\n## C d\n\nc.\n"},
 		"phrase": {"{{define \"p\"}}\n{{if .On}}\none\n{{end}}\ntwo\n{{end}}\n\nA {{template \"p\" .}} B.",
