@@ -261,3 +261,32 @@ func TestMistakes(t *testing.T) {
 		})
 	}
 }
+
+// TestDocuments checks that each release of Mermaid draws the pictures in the documentation,
+// and that their texts fit into the boxes.
+func TestDocuments(t *testing.T) {
+	browser := findBrowser(t)
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, sources []string
+	for _, document := range append(documents, filepath.Join(root, "README.md")) {
+		content, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range strings.Split(string(content), "```mermaid\n")[1:] {
+			source, _, _ := strings.Cut(block, "```")
+			names, sources = append(names, document), append(sources, source)
+		}
+	}
+	for _, r := range releases {
+		for i, m := range drawAll(t, browser, r, "light", sources) {
+			wide := func(n shape) bool { return !n.Box.contains(n.Label.Box) }
+			if m.Error != "" || len(m.Nodes) == 0 || slices.ContainsFunc(m.Nodes, wide) {
+				t.Errorf("%s: Mermaid %s draws %d boxes: %s", names[i], r.version, len(m.Nodes), m.Error)
+			}
+		}
+	}
+}

@@ -67,27 +67,9 @@ func (v view) demonstrated(is func(ir.Capacity) bool) (out []ir.Capacity) {
 	return out
 }
 
-// startingNodes names the capacities whose nodes start during the demonstration: in a
-// node pool, in node pools that GKE creates, and for all pods of a job at once.
-type startingNodes struct{ Scaled, Created, Queued []string }
-
-// StartingNodes returns the capacities whose nodes start, or nil if there are none.
-func (v view) StartingNodes() *startingNodes {
-	var s *startingNodes
-	for _, c := range v.demonstrated(func(c ir.Capacity) bool { return !c.Static }) {
-		if s == nil {
-			s = &startingNodes{}
-		}
-		names := &s.Created
-		switch {
-		case c.Queued():
-			names = &s.Queued
-		case c.OwnsPools():
-			names = &s.Scaled
-		}
-		*names = withName(*names, c.Name)
-	}
-	return s
+// StartingNodes returns the capacities whose nodes start during the demonstration.
+func (v view) StartingNodes() []ir.Capacity {
+	return v.demonstrated(func(c ir.Capacity) bool { return !c.Static })
 }
 
 // DemonstratedWithoutNodes returns the capacities on which the demonstration runs pods,

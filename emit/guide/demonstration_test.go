@@ -50,8 +50,8 @@ func TestDemonstration(t *testing.T) {
 			"kubectl label \"$NODE\" demonstration=cordoned\nkubectl cordon \"$NODE\"\n" +
 			"kubectl uncordon -l demonstration=cordoned\n" +
 			"kubectl label nodes -l demonstration=cordoned demonstration-\n",
-		"and uncordons the nodes that the demonstration has cordoned. It touches no other jobs. If a team submits",
-		"the number of nodes is 8: 4 of `system`, 4 of `l4-reserved`.",
+		"and uncordons the nodes that the demonstration has cordoned.\n",
+		"the cluster has this number of nodes: 8: 4 of `system`, 4 of `l4-reserved`.",
 		"\n  kubectl delete --ignore-not-found -f \"workloads/team-000/low-priority-$COPY.yaml\"\n",
 		"\nkubectl apply --server-side -f workloads/team-000/low-priority-1.yaml\n" +
 			"kubectl wait jobs/low-priority-1 -n team-000 '--for=jsonpath={.status.ready}=2' --timeout=1800s\n" +
@@ -104,12 +104,12 @@ func TestDemonstrationOfItsPlatform(t *testing.T) {
 		{"a Secret", func(p *ir.Platform) {
 			p.Workloads[0].SecretEnv = []ir.SecretEnv{{Secret: "token", Key: "key"}}
 		}, "need Secrets", true},
-		{"nodes for all", func(p *ir.Platform) { p.Capacities[0].MaxNodes = 100 }, "The queues guarantee", false},
-		{"too few nodes", func(p *ir.Platform) { p.Capacities[0].MaxNodes = 0 }, "The queues guarantee", true},
+		{"nodes for all", func(p *ir.Platform) { p.Capacities[0].MaxNodes = 100 }, ", the queues guarantee", false},
+		{"too few nodes", func(p *ir.Platform) { p.Capacities[0].MaxNodes = 0 }, ", the queues guarantee", true},
 		{"no pod waits", func(p *ir.Platform) {
 			p.Capacities[0].MaxNodes = 0
 			p.Demonstration[0].Pending = nil
-		}, "The queues guarantee", false},
+		}, ", the queues guarantee", false},
 		{"no node is cordoned", func(p *ir.Platform) { p.Demonstration = p.Demonstration[:1] }, "uncordons", false},
 		{"two nodes are cordoned", func(p *ir.Platform) { p.Demonstration[1].Cordon[0].Count = 2 },
 			" | tail -n 2); do\n" +
@@ -156,12 +156,12 @@ func TestDemonstrationWithoutNodes(t *testing.T) {
 	p.Capacities[0].Static, p.Capacities[0].Option = false, ir.QueuedFlexStart
 	page := renderPages(t, p)[demonstrationPage]
 	if !strings.Contains(page, "\nA job on `l4-reserved` has no pods until Dynamic Workload Scheduler has all") ||
-		strings.Contains(page, "has no nodes of") || strings.Contains(page, "`l4-reserved` grows") {
+		strings.Contains(page, "has no `l4-reserved` nodes") || strings.Contains(page, "`l4-reserved` grows") {
 		t.Error(page)
 	}
 	p.Capacities[0].Machine.Slice = &ir.Slice{Hosts: 4}
 	page = renderPages(t, p)[demonstrationPage]
-	if !strings.Contains(page, "\nThe platform has no nodes of `l4-reserved` now") {
+	if !strings.Contains(page, "\nThe platform has no `l4-reserved` nodes now") {
 		t.Error(page)
 	}
 }

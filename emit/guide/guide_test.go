@@ -159,7 +159,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 			"| `l4-reserved` | `nvidia.com/gpu` | 16 | 8 | jobs for 8 can get quota without nodes | some wait |\n",
 			"| `l4-spot` | `nvidia.com/gpu` | 48 | 72 | 24 that no quota covers |  |\n",
 			"| `l4-spot` | `l4` | `g2-standard-24` | Spot | all | 0 to 36 | 72 `nvidia-l4` | `lp` of every team |\n",
-			"| machines of family g2 (name of the metric not verified) | 672 | vCPUs |\n",
+			"| machines of family g2 (metric name not verified) | 672 | vCPUs |\n",
 			"  subgraph cohort_cohort_001[\"cohort cohort-001\"]\n    queue_cq_team_002_hp[\"tier hp of 2 teams<br>" +
 				"team-002, team-003<br>l4-reserved: 4 GPUs each, 8 in all\"]\n",
 			"  queue_cq_team_000_lp & queue_cq_team_002_lp --> flavor_l4_spot\n",
@@ -187,7 +187,7 @@ func TestFewTeamsEachByItself(t *testing.T) {
 func TestBucketsAndSpot(t *testing.T) {
 	const (
 		spot   = "Google Cloud can take back the nodes of `l4-spot` at any time"
-		waits  = "waits until all of its nodes are available at once"
+		waits  = "waits until all of its nodes are available at the same time"
 		bucket = "use your team's bucket or `emptyDir`"
 		mount  = "      bucketName: BUCKET\n      mountOptions: only-dir=training,"
 	)
@@ -205,7 +205,7 @@ func TestBucketsAndSpot(t *testing.T) {
 	wantTexts(t, renderPages(t, p), map[string][]string{
 		readmePage: {"\nterraform -chdir=terraform state rm "},
 		usingPage: {waits, bucket, mount, "\nBUCKET=data\nDATA=my-data\ngcloud storage cp --recursive ",
-			"Google Cloud keeps the request for the nodes until all of them are available",
+			"Google Cloud keeps the node request until all nodes are available",
 			"| `lq-team-001-hp`, `lq-team-001-lp` | none |"},
 		referencePage: {"--role=roles/storage.objectUser", "--role=roles/artifactregistry.writer"},
 	})
@@ -326,31 +326,31 @@ func TestSharedTier(t *testing.T) {
 	got := renderPages(t, withShared(4))
 	wantTexts(t, got, map[string][]string{
 		readmePage: {
-			"It has one PriorityClass with the same name, or several PriorityClasses, of which each job names one.",
+			"It has one PriorityClass with the same name, or several PriorityClasses, and each job specifies one.",
 			"| `dws` | `low` | 30 | no |\n| `dws` | `high` | 40 | no |\n",
 			"`dws` of `team-000`, `team-001` |\n",
 			"    queue_cq_dws[\"tier dws<br>cq-dws<br>h100: 8 GPUs<br>l4-spot: 16 GPUs, may borrow all\"]\n",
 			"  queue_cq_dws --> flavor_h100\n", "  queue_cq_dws & queue_cq_team_000",
-			"if teams share the tier, it leaves one ClusterQueue, `cq-TIER`.",
-			"The build deletes the PriorityClasses of a removed tier, and no other Kubernetes object",
+			"every team's LocalQueue and ClusterQueue, or one ClusterQueue (`cq-TIER`) if teams share the tier.\n",
+			"The build deletes a removed tier's PriorityClasses, and no other Kubernetes object",
 		},
 		usingPage: {
 			"| `tune` | `team-000`, `team-001` | Job | `dws`: `high` | `h100` | 1 |\n",
 			"| `dws` | `l4-spot` | `g2-standard-24`, 2 `nvidia-l4` | Spot |\n",
 			"`tune`: before you submit it, an administrator creates the Secret `hub` in your namespace",
-			"all workloads of your team. First an administrator creates `hub` ([Create the " +
-				"Secrets](README.md#create-the-secrets)), if a workload of your team needs it:\n",
+			"all of your team's workloads. First an administrator creates `hub` ([Create the " +
+				"Secrets](README.md#create-the-secrets)), if one of these workloads needs it:\n",
 			"This command submits `tune` of `team-000`, `team-001`:\n\n" +
 				"```sh\nkubectl apply --server-side -f \"workloads/$TEAM/tune.yaml\"\n```\n",
 			"# tune of team-000, team-001\nkubectl logs -n \"$NAMESPACE\" ",
-			" Only a job that needs one certain capacity of its tier sets a node selector",
+			" If a job requires one specific capacity, set a node selector",
 		},
 		referencePage: {
 			"In each tier that is not shared, a team has one ClusterQueue",
 			"| `cq-dws` | `team-000`, `team-001` | `cohort-000` | `dws` | `h100` | 8 | 8 |\n| `cq-dws` | `team-000`, " +
 				"`team-001` | `cohort-000` | `dws` | `l4-spot` | 16 + all | 16 + all |\n",
-			"A quota of `12 + 4` means: 12 are guaranteed (nominalQuota), and the queue can borrow at most 4 more",
-			"A quota of `16 + all` means: 16 are guaranteed, and the queue can borrow without a limit.",
+			"For example, `12 + 4` means that 12 are guaranteed (nominalQuota), and the queue can borrow at most 4",
+			"`16 + all` means that 16 are guaranteed, and the queue can borrow without a limit.",
 		},
 	})
 	if n := strings.Count(got[readmePage], "queue_cq_dws["); n != 1 {
@@ -440,7 +440,7 @@ func TestNoGroups(t *testing.T) {
 	p := newPlatform(2)
 	p.Teams[0].Group = ""
 	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
-		"\nFor some teams, only cluster administrators submit jobs. To let other people do it",
+		"\nFor some teams, only cluster administrators submit jobs. To add people",
 	}})
 	p.Cluster.SecurityGroup, p.Workloads = "", nil
 	for i := range p.Teams {
@@ -448,8 +448,8 @@ func TestNoGroups(t *testing.T) {
 	}
 	wantTexts(t, renderPages(t, p), map[string][]string{
 		readmePage: {"| `team-000` | `cohort-000` | cluster administrators only |\n",
-			"\nOnly cluster administrators submit jobs. To let other people do it"},
-		usingPage: {"No team has members, so only administrators of the cluster can submit jobs.",
+			"\nOnly cluster administrators submit jobs. To add people"},
+		usingPage: {"No team has members, so only cluster administrators can submit jobs.",
 			"kubectl describe workloads --show-events=true -n \"$NAMESPACE\" job-my-job\n"},
 	})
 }
@@ -526,8 +526,9 @@ func TestMachinesAndNodes(t *testing.T) {
 // platform has such a capacity, and that the remark names no other capacity.
 func TestRemarks(t *testing.T) {
 	all := []string{"each TPU slice is a node pool", "must exist before the build", "must share it with",
-		"has not begun", "takes the machines back",
-		"open to all instances", "GKE creates node pools", "images must be built for arm64", "local SSDs hold"}
+		"has not begun", "everything on its machines stops",
+		"open to all instances", "GKE creates and names node pools", "which require images for arm64",
+		"local SSDs hold"}
 	reservation := func(r ir.ReservationUse) ir.Capacity { return ir.Capacity{Option: ir.Reservation, Reservation: &r} }
 	for _, tt := range []struct {
 		name string
@@ -643,7 +644,7 @@ func TestJobByHand(t *testing.T) {
 		"`kueue.x-k8s.io/queue-name: lq-team-000-hp`", "`priorityClassName: hp`",
 		"in `resources.requests`; for `nvidia.com/gpu`, set the same value in `resources.limits`\n",
 		"`serviceAccountName: team-000-ksa`",
-		"close together (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
+		"in compact placement (`l4-spot`)", "as in [`workloads/team-000/low-priority-2.yaml`]",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("USING.md lacks %q", want)
@@ -675,7 +676,7 @@ func TestSubmitOneWithItsFiles(t *testing.T) {
 			"kubectl apply --server-side -f 'workloads/team-001/it'\\''s.yaml'\n" +
 			"kubectl apply --server-side -f workloads/team-001/last.yaml\n```\n",
 		"\nkubectl delete -f \"workloads/$TEAM/low-priority-1.yaml\"\n",
-		"This command submits all workloads of your team:\n\n" +
+		"This command submits all of your team's workloads:\n\n" +
 			"```sh\nkubectl apply --server-side -k \"workloads/$TEAM\"\n```\n\n" +
 			"This command deletes them:\n\n```sh\nkubectl delete -k \"workloads/$TEAM\"\n```\n",
 	}})
@@ -697,7 +698,7 @@ func TestQuotaOfSharedTiers(t *testing.T) {
 			t.Errorf("REFERENCE.md has %q", unwanted)
 		}
 	}
-	if want := "A quota of `16 + all` means"; !strings.Contains(got, want) {
+	if want := "`16 + all` means"; !strings.Contains(got, want) {
 		t.Errorf("REFERENCE.md lacks %q", want)
 	}
 	p.SharedQueues[0].Flavors[1].Quotas[0].Lending = new(parseQuantity("2"))
@@ -712,12 +713,13 @@ func TestAccountsOfTeams(t *testing.T) {
 	const after = "This command does not let the teams' jobs act as the teams' Google service accounts."
 	p := newPlatform(2)
 	wantTexts(t, renderPages(t, p), map[string][]string{referencePage: {
-		"Each of the teams `team-000`, `team-001` has a Google service account of its own", after,
+		"The blueprint gives teams `team-000`, `team-001` a separate Google service account each.", after,
 	}})
 	p.Teams[0].Account = nil
 	wantTexts(t, renderPages(t, p), map[string][]string{
-		referencePage: {"Team `team-001` has a Google service account of its own", "terraform init\nterraform "},
-		usingPage:     {"| `team-000-ksa` | the Kubernetes service account itself |"},
+		referencePage: {"The blueprint gives team `team-001` a separate Google service account.",
+			"terraform init\nterraform "},
+		usingPage: {"| `team-000-ksa` | the Kubernetes service account itself |"},
 	})
 	p.Teams[1].Account = nil
 	if strings.Contains(renderReference(t, p), after) {
@@ -797,7 +799,7 @@ func TestGroupsMustExist(t *testing.T) {
 		p    *ir.Platform
 		want string
 	}{
-		{p, "are members\n- the group `team-000@example.com`\n\nAn administrator"},
+		{p, "which contains the teams' groups\n- the group `team-000@example.com`\n\nA domain administrator"},
 		{newPlatform(400), "`team-003@example.com` and 396 more\n"},
 	} {
 		_, got, found := strings.Cut(renderReadme(t, tt.p), "These Google groups must exist first")
@@ -820,19 +822,19 @@ func TestMembersWithoutGroups(t *testing.T) {
 	}
 	wantTexts(t, renderPages(t, p), map[string][]string{
 		readmePage: {
-			"an account that does not exist:\n\n- `" + ci + "`\n- `" + ana + "`\n\nGKE tells upper and lower case",
+			"missing accounts:\n\n- `" + ci + "`\n- `" + ana + "`\n\nThese addresses are case-sensitive in GKE",
 			"| `team-000` | `cohort-000` | `" + ci + "`, `" + ana + "` |\n",
 			"| `team-001` | `cohort-000` | `" + ana + "` |\n",
 			"| `team-002` | `cohort-001` | cluster administrators only |\n",
 		},
 		usingPage: {
-			"who may submit the jobs of a team: people and service accounts, by their own addresses.",
+			"who can submit a team's jobs: people and service accounts, with their own addresses.",
 			"`kubectl auth whoami`",
 			"https://www.googleapis.com/auth/userinfo.email",
 		},
 		referencePage: {
-			"The people and service accounts that a team lists submit its jobs. " +
-				"The role `roles/container.clusterViewer` of `" + ci + "`, `" + ana + "` lets them",
+			"A team's jobs are submitted by the people and service accounts in its list. " +
+				"The role `roles/container.clusterViewer` lets `" + ci + "`, `" + ana + "` connect",
 			"`roles/monitoring.viewer` to `" + ci + "`, `" + ana + "`. They can read",
 		},
 	})
@@ -856,11 +858,11 @@ func TestMembersWithoutGroups(t *testing.T) {
 			"| `one@example.com`, `user:0@example.com`, `user:analyst@example.com` |\n",
 		},
 		usingPage: {
-			"the members of its Google group, or people and service accounts by their own addresses. The group of a " +
-				"team must itself be a member of `gke-security-groups@example.com`.",
+			"the members of its Google group, or people and service accounts with their own addresses. A team's " +
+				"group must itself be a member of `gke-security-groups@example.com`.",
 			"If it prints `no`, the blueprint does not list you, or you are not in the team's group, or",
 		},
-		referencePage: {"of `gke-security-groups@example.com`, `user:0@example.com`, `user:1@example.com`, "},
+		referencePage: {" lets `gke-security-groups@example.com`, `user:0@example.com`, `user:1@example.com`, "},
 	})
 }
 
@@ -1062,7 +1064,7 @@ func TestKAI(t *testing.T) {
 	wantTexts(t, renderPages(t, kaiPlatform(2)), map[string][]string{
 		readmePage: {"KAI Scheduler 0.17.0 starts them"},
 		usingPage: {
-			"| `gpu` | `build` | 100 | never, so such jobs cannot exceed the guarantee of their team |",
+			"| `gpu` | `build` | 100 | never, so these jobs cannot exceed their team's guarantee |",
 			"`kai.scheduler/queue: team-000`", "`schedulerName: kai-scheduler`",
 			"      schedulerName: kai-scheduler\n",
 		},

@@ -12,7 +12,12 @@ import (
 // which hp is guaranteed, and l4-spot, which lp itself is guaranteed. In the third
 // case hp can borrow, too.
 func TestEviction(t *testing.T) {
-	const inOrder = "by priority, then by age; the first job holds up the others | "
+	const (
+		inOrder = "by priority, then by age; the first job holds up the others | "
+		byHP    = "while it uses borrowed quota, `hp` jobs"
+		reclaim = "`lp` jobs that borrow this guarantee"
+		lower   = " and have a lower priority"
+	)
 	for _, c := range []struct {
 		name    string
 		lp, hp  ir.Preemption
@@ -24,12 +29,9 @@ func TestEviction(t *testing.T) {
 			name: "the default", cohorts: true,
 			lp: ir.Preemption{ToReclaim: ir.PreemptAny}, hp: ir.Preemption{ToReclaim: ir.PreemptAny},
 			want: []string{
-				"| `lp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow | while it uses " +
-					"borrowed quota, " +
-					"jobs of `hp`, `lp` | when a job needs it |\n",
-				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow | no job | when a job " +
-					"needs " +
-					"it |\n",
+				"| `lp` | " + inOrder + reclaim +
+					" | while it uses borrowed quota, `hp`, `lp` jobs | when a job needs it |\n",
+				"| `hp` | " + inOrder + reclaim + " | no job | when a job needs it |\n",
 				"If that is not enough, it evicts other jobs.",
 			},
 		},
@@ -38,26 +40,18 @@ func TestEviction(t *testing.T) {
 			lp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			hp: ir.Preemption{InQueue: ir.PreemptLowerPriority, ToReclaim: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | " + inOrder + "no job | while it uses borrowed quota, jobs of `hp` | when the jobs that " +
-					"borrow it " +
-					"end |\n",
-				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow and have a lower " +
-					"priority | " +
-					"no job | when a job needs it |\n",
+				"| `lp` | " + inOrder + "no job | " + byHP + " | when the jobs that borrow it end |\n",
+				"| `hp` | " + inOrder + reclaim + lower + " | no job | when a job needs it |\n",
 			},
 		},
 		{
 			name: "both borrow", cohorts: true, borrow: 4, lp: ir.Preemption{InQueue: ir.PreemptNewer},
 			hp: ir.Preemption{ToReclaim: ir.PreemptLowerPriority, ToBorrow: ir.PreemptLowerPriority},
 			want: []string{
-				"| `lp` | " + inOrder + "in its queue, newer jobs | in its queue, older jobs; while it uses borrowed " +
-					"quota, " +
-					"jobs of `hp` | when the jobs that borrow it end |\n",
-				"| `hp` | " + inOrder + "to get its guarantee back, jobs of `lp` that borrow and have a lower " +
-					"priority; to borrow, " +
-					"jobs of `lp` that borrow and have a lower priority | no job | from jobs of a lower priority " +
-					"when a job " +
-					"needs it; from others when they end |\n",
+				"| `lp` | " + inOrder + "in its queue, newer jobs | in its queue, older jobs; " + byHP +
+					" | when the jobs that borrow it end |\n",
+				"| `hp` | " + inOrder + reclaim + lower + "; to borrow, `lp` jobs that borrow" + lower +
+					" | no job | from lower-priority jobs when a job needs it; from other jobs when they end |\n",
 			},
 		},
 		{
@@ -65,7 +59,7 @@ func TestEviction(t *testing.T) {
 			want: []string{
 				"| `lp` | " + inOrder + "no job | no job |\n",
 				"| `hp` | " + inOrder + "no job | no job |\n",
-				"to start pods of `hp`. It does not know the quota.",
+				"to start pods with `hp`. It does not know the quota.",
 			},
 		},
 	} {

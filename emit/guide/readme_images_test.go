@@ -20,13 +20,13 @@ func TestOwnImages(t *testing.T) {
 	}{
 		{"public", "python:3.12.8", "", "", "IMAGE=my-image:1.0"},
 		{"another project", "us-central1-docker.pkg.dev/other/gke-batch/train:1", "", "", "IMAGE=my-image:1.0"},
-		{"own", repository + "/nlp/train:1.4", "", "needs the image `nlp/train:1.4`",
+		{"own", repository + "/nlp/train:1.4", "", "requires the image `nlp/train:1.4`",
 			"SOURCE=../train\nIMAGE=nlp/train:1.4"},
 		{"by digest", repository + "/train@sha256:" + strings.Repeat("0", 64), "", "",
 			"SOURCE=my-image\nIMAGE=my-image:1.0"},
 		{"by tag and digest", repository + "/train:1.4@sha256:" + strings.Repeat("0", 64), repository + "/upload:2",
-			"needs the image `upload:2`", "SOURCE=../upload\nIMAGE=upload:2"},
-		{"both", repository + "/train:1.4", repository + "/upload:2", "needs the images `train:1.4`, " +
+			"requires the image `upload:2`", "SOURCE=../upload\nIMAGE=upload:2"},
+		{"both", repository + "/train:1.4", repository + "/upload:2", "requires the images `train:1.4`, " +
 			"`upload:2`", "SOURCE=../train\nIMAGE=train:1.4"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestOwnImages(t *testing.T) {
 			p.Workloads = []ir.Workload{w}
 			pages := renderPages(t, p)
 			for _, page := range []string{readmePage, usingPage} {
-				if got := strings.Contains(pages[page], "of this repository"); got != (test.needs != "") ||
+				if got := strings.Contains(pages[page], "from this repository"); got != (test.needs != "") ||
 					!strings.Contains(pages[page], test.needs) {
 					t.Errorf("%s names images to build: %t, want %q", page, got, test.needs)
 				}
@@ -47,15 +47,15 @@ func TestOwnImages(t *testing.T) {
 				t.Errorf("README.md lacks %q", test.readme)
 			}
 			for _, page := range []string{readmePage, usingPage} {
-				if strings.Contains(pages[page], "`batchwright init` has made, it is `../") != (test.needs != "") {
+				if strings.Contains(pages[page], "`batchwright init`, the directory is `../") != (test.needs != "") {
 					t.Errorf("%s says where the Dockerfile is, or does not", page)
 				}
 			}
-			const named = "A workload that names the image by this tag needs no change."
+			const named = "A workload that specifies the image with this tag requires no change."
 			if got := strings.Contains(pages[readmePage], named); got != (test.needs != "") {
 				t.Errorf("README.md says that the blueprint names the image: %t", got)
 			}
-			const all = "all workloads of your team. First an administrator builds `"
+			const all = "all of your team's workloads. First an administrator builds `"
 			if got := strings.Contains(pages[usingPage], all); got != (test.needs != "") {
 				t.Errorf("USING.md says which images all workloads need: %t", got)
 			}

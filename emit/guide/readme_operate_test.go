@@ -24,7 +24,7 @@ func TestOtherNodes(t *testing.T) {
 // TestEndpoints checks that README.md says what the authorized networks restrict.
 func TestEndpoints(t *testing.T) {
 	const (
-		dns        = "This endpoint accepts callers from any network if IAM gives them the permission "
+		dns        = "It accepts callers from any network with the IAM permission "
 		none       = "The control plane has no public IP address."
 		restricted = "restricts only the public IP address, which accepts connections from `192.0.2.0/24`."
 	)
@@ -51,7 +51,7 @@ func TestEndpoints(t *testing.T) {
 func TestAdmission(t *testing.T) {
 	const (
 		quota   = "and lets its pods start, when the job has its quota |"
-		nodes   = "and lets its pods start, when the job has its quota, and all of its nodes if they start at once |"
+		nodes   = "and lets its pods start, when the job has its quota, and all of its nodes if they start together |"
 		pending = ": their pods stay Pending, no other capacity takes them, and 30 minutes after their admission"
 		never   = "never admitted: their requests for nodes fail, and Kueue repeats the requests until it deactivates"
 	)

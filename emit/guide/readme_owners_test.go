@@ -26,13 +26,13 @@ func TestAskOwners(t *testing.T) {
 	for page, want := range map[string]string{
 		readmePage:    "add-iam-policy-binding research@data-project.iam.gserviceaccount.com ",
 		usingPage:     "`research@data-project.iam.gserviceaccount.com`",
-		referencePage: "Some service accounts belong to somebody else",
+		referencePage: "Some service accounts existed before",
 	} {
 		if !strings.Contains(pages[page], want) {
 			t.Errorf("%s has no %q", page, want)
 		}
 	}
-	if strings.Contains(pages[readmePage], "of the teams that have one") {
+	if strings.Contains(pages[readmePage], "the teams that have one") {
 		t.Error("README.md says that the script creates the accounts of teams")
 	}
 }

@@ -27,12 +27,12 @@ func TestRemoveQueues(t *testing.T) {
 		has, lacks   []string
 		leaves, tier string
 	}{
-		{"own", newPlatform(2), []string{own}, []string{shared}, "in it, and its ClusterQueues. ",
-			"A removed tier leaves the LocalQueue and the ClusterQueue of every team."},
-		{"shared", onlyShared, []string{shared}, []string{own}, "in it. ",
-			"A removed tier leaves its ClusterQueue, and the LocalQueue of every team."},
-		{"both", withShared(2), []string{own, shared}, nil, "in it, and its ClusterQueues. ",
-			"of every team; if teams share the tier, it leaves one ClusterQueue, `cq-TIER`."},
+		{"own", newPlatform(2), []string{own}, []string{shared}, "in it, and its ClusterQueues, ",
+			"For a removed tier: every team's LocalQueue and ClusterQueue.\n"},
+		{"shared", onlyShared, []string{shared}, []string{own}, "in it, and after",
+			"For a removed tier: its ClusterQueue, and every team's LocalQueue.\n"},
+		{"both", withShared(2), []string{own, shared}, nil, "in it, and its ClusterQueues, ",
+			"and ClusterQueue, or one ClusterQueue (`cq-TIER`) if teams share the tier.\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := renderReadme(t, test.platform)
@@ -67,15 +67,15 @@ func TestRemains(t *testing.T) {
 	p.Monitoring.TensorBoard = "us-central1"
 	p.Teams[0].Bucket = "bucket"
 	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
-		"- the custom role `gke_batch_build`, which gives no rights without a binding\n",
-		"This also deletes the TensorBoard, with the data of all experiments.",
-		"revokes the roles that the blueprint gave its jobs, and deletes its bucket.",
+		"- the custom role `gke_batch_build`, which grants nothing without a binding\n",
+		"This also deletes the TensorBoard with all experiment data.",
+		"revokes the roles that the blueprint granted to its jobs, and deletes its bucket.",
 	}})
-	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {"says how to empty or keep it."}})
+	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {"shows how to empty or keep them."}})
 	p.Delivery.InfrastructureManager = true
-	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {"says how to empty it."}})
+	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {"shows how to empty them."}})
 	p.Delivery.CustomRoles = []ir.CustomRole{{ID: "gke_batch_writer"}}
 	wantTexts(t, renderPages(t, p), map[string][]string{readmePage: {
-		"- the custom roles `gke_batch_build`, `gke_batch_writer`, which give no rights without a binding\n",
+		"- the custom roles `gke_batch_build`, `gke_batch_writer`, which grant nothing without a binding\n",
 	}})
 }

@@ -41,7 +41,7 @@ func TestLogged(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		p.Security.DataAccessLogs = on
 		got := renderReadme(t, p)
-		for _, text := range []string{"every cluster and bucket of `my-project`", "Cloud Logging bills",
+		for _, text := range []string{"every cluster and bucket in `my-project`", "Cloud Logging bills",
 			"They stay on when", "iam-admin/audit?project=my-project"} {
 			if strings.Contains(got, text) != on {
 				t.Errorf("README.md has %q: %t", text, !on)

@@ -32,10 +32,10 @@ func TestJobRoles(t *testing.T) {
 	p := newPlatform(2)
 	p.JobRoles = []string{"roles/logging.logWriter"}
 	wantTexts(t, renderPages(t, p), map[string][]string{referencePage: {
-		"these roles, to write logs and metrics: `roles/logging.logWriter`.",
+		"these roles to write logs and metrics: `roles/logging.logWriter`.",
 	}})
 	p.Monitoring.TensorBoard = "us-central1"
 	wantTexts(t, renderPages(t, p), map[string][]string{referencePage: {
-		"these roles, to write logs and metrics, and data to the TensorBoard: `roles/logging.logWriter`.",
+		"these roles to write logs and metrics, and data to the TensorBoard: `roles/logging.logWriter`.",
 	}})
 }

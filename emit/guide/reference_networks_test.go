@@ -28,23 +28,23 @@ func TestGPUNetworks(t *testing.T) {
 	}{
 		{"none", func(*ir.Platform) {}, nil, []string{"Networks between GPUs", "pods-keep-off-the-node"}},
 		{"RDMA", rdma, []string{
-			"## Networks between GPUs", "Nodes of `l4-spot` have a network for each",
+			"## Networks between GPUs", "`l4-spot` nodes have a network for each",
 			"| `gvnic-1` | `gke-batch-gvnic-1` | `gke-batch-gvnic-1` | `192.168.64.0/18` | gVNIC | 8896 |",
 			"| `rdma-0` | `gke-batch-rdma` | `gke-batch-rdma-0` | `192.168.128.0/21` | RDMA, bound to " +
 				"`us-central1-a-vpc-roce` | 8896 |",
-			"Terraform leaves the size of an existing network unchanged",
-			"set_nccl_env.sh", "the libraries of GPUDirect, read-only. ", "pods-keep-off-the-node",
-		}, []string{"TCPX", "the network of the node"}},
+			"Terraform does not change an existing network's MTU",
+			"set_nccl_env.sh", "the GPUDirect libraries, read-only. ", "pods-keep-off-the-node",
+		}, []string{"TCPX", "the node's network"}},
 		{"TCPXO",
 			func(p *ir.Platform) {
 				p.Capacities[0].GPUDirect, p.Capacities[0].Networks = ir.TCPXO, []string{"vpc1"}
 			},
 			[]string{"nccl-env-profile.sh", "could take over the node"}, []string{"set_nccl_env.sh"}},
 		{"claimed", func(p *ir.Platform) { p.Capacities[0].GPUDirect = ir.RDMA },
-			[]string{"GKE itself attaches such networks to the nodes of `l4-reserved`"}, []string{"gpu_networks.tf"}},
+			[]string{"GKE attaches such networks to `l4-reserved` nodes"}, []string{"gpu_networks.tf"}},
 		{"network of the node alone",
 			func(p *ir.Platform) { p.Workloads = []ir.Workload{{Team: "team-a", HostNetwork: true}} },
-			[]string{"that the baseline standard forbids: the network of the node. "},
+			[]string{"that the baseline standard forbids: the node's network. "},
 			[]string{"Networks between GPUs"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

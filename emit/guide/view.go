@@ -98,8 +98,8 @@ func paragraphStart(s string) markdown.Markup {
 // same name.
 func renderPage(p *ir.Platform, name string) ([]byte, error) {
 	scheduler := ir.Choose(p.Scheduler, "kueue", "kai")
-	set, err := page.Parse(sources, functions, "pages/shared.md", "pages/"+scheduler+"/"+name,
-		"pages/"+string(p.Delivery.GitOps.Tool)+"/"+name, "pages/"+name)
+	set, err := page.Parse(sources, functions, "pages/shared.md", "pages/"+scheduler+"/shared.md",
+		"pages/"+scheduler+"/"+name, "pages/"+string(p.Delivery.GitOps.Tool)+"/"+name, "pages/"+name)
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,15 @@ func TestPhrasesAreDefined(t *testing.T) {
 		for _, scheduler := range ir.Schedulers() {
 			for _, tool := range ir.GitOpsTools() {
 				text := ""
+				used := map[string]bool{}
 				for _, folder := range []string{"", string(scheduler), string(tool)} {
-					source, _ := fs.ReadFile(sources, path.Join("pages", folder, path.Base(name))) // some are absent
-					text += string(source)
+					for _, base := range []string{path.Base(name), "shared.md"} {
+						used[path.Join("pages", folder, base)] = true
+					}
 				}
-				if name != "pages/shared.md" {
-					shared, _ := fs.ReadFile(sources, "pages/shared.md")
-					text += string(shared)
+				for file := range used {
+					source, _ := fs.ReadFile(sources, file) // some are absent
+					text += string(source)
 				}
 				defined := map[string]int{}
 				for _, found := range definition.FindAllStringSubmatch(text, -1) {

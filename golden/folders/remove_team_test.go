@@ -37,7 +37,7 @@ func TestRemoveTeam(t *testing.T) {
 	// The numbers that count all teams: the totals in the guide.
 	counted := regexp.MustCompile(`^\| .*(nvidia\.com/gpu|GPUs|vCPUs|GB|16 \||principals in the project|service ` +
 		`accounts \|).*\|$|^ *queue_cq_team_c_.*of team-c<br>|^The platform is in |` +
-		`^The nodes that|^Each of the teams |4 teams|GiB|^The jobs of .* act as`)
+		`^The nodes that|^The blueprint gives teams |4 teams|GiB|^The jobs of .* act as`)
 	lends := regexp.MustCompile(`^ +(lq-team-c-|requests\.nvidia\.com/gpu: )`)
 	isCounted := func(path, line string) bool {
 		// The limit of memory is the sum of all guarantees.

@@ -463,7 +463,7 @@ func TestSlicesOffAndOn(t *testing.T) {
 			"slices|google.com/tpu|chips|cost money even if no job runs|" +
 				"vCPUs|GB|quota|queue_cq_train|not verified|Without jobs there are|" +
 				"(?i)demonstrat|linkStyle"),
-		"DEMONSTRATION.md":                   regexp.MustCompile("the number of nodes is|has no nodes of `slices` now"),
+		"DEMONSTRATION.md":                   regexp.MustCompile("this number of nodes|has no `slices` nodes now"),
 		"REFERENCE.md":                       regexp.MustCompile("(?i)demonstrat|_NUM_|slices|tpu-v5|vCPUs|GB|quota"),
 		"kubernetes/teams/tpu-research.yaml": counts,
 		"kubernetes/teams/tpu-training.yaml": counts,
