@@ -95,7 +95,7 @@ func paragraphStart(s string) markdown.Markup {
 
 // renderPage returns a page of the platform. The name is that of its source. What differs
 // between schedulers and GitOps tools is defined in a folder for each, in a file of the
-// same name.
+// same name, or in shared.md if several pages use it.
 func renderPage(p *ir.Platform, name string) ([]byte, error) {
 	scheduler := ir.Choose(p.Scheduler, "kueue", "kai")
 	set, err := page.Parse(sources, functions, "pages/shared.md", "pages/"+scheduler+"/shared.md",
