@@ -11,7 +11,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -403,15 +405,26 @@ func (c *checker) checkEntity(field, name string, entity given) error {
 	return c.decoders[field](name, []byte("null"))
 }
 
+// schemaFields returns the fields of a struct of the schema. Another value has none.
+func schemaFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
+	return func(yield func(cue.Selector, cue.Value) bool) {
+		it, err := v.Fields(cue.Optional(true))
+		for err == nil && it.Next() {
+			if !yield(it.Selector(), it.Value()) {
+				return
+			}
+		}
+	}
+}
+
 // fieldNames returns the names of a struct's fields, in the order of the schema.
 func fieldNames(v cue.Value) ([]string, error) {
-	it, err := v.Fields(cue.Optional(true))
-	if err != nil {
+	if _, err := v.Fields(cue.Optional(true)); err != nil {
 		return nil, err
 	}
 	var names []string
-	for it.Next() {
-		names = append(names, it.Selector().Unquoted())
+	for sel := range schemaFields(v) {
+		names = append(names, sel.Unquoted())
 	}
 	return names, nil
 }
@@ -480,35 +493,29 @@ func (g *grammar) omit(path []string) {
 // or "" for a field that is not a map of entities.
 type decoder func(key string, text []byte) error
 
-// fieldDecoders returns the decoder of every field of a blueprint.
+// fieldDecoders returns the decoder of every field of a blueprint. It copies the maps of
+// the blueprint, so that the decoders of a copy leave the original as it is.
 func fieldDecoders(b *schema.Blueprint) map[string]decoder {
-	return map[string]decoder{
-		"name": decodeOne(&b.Name), "project": decodeOne(&b.Project), "region": decodeOne(&b.Region),
-		"zones": decodeOne(&b.Zones), "labels": decodeEntry(&b.Labels),
-		"cluster": decodeOne(&b.Cluster), "network": decodeOne(&b.Network), "images": decodeOne(&b.Images),
-		"security": decodeOne(&b.Security), "organisation": decodeOne(&b.Organisation),
-		"versions":   decodeOne(&b.Versions),
-		"monitoring": decodeOne(&b.Monitoring), "delivery": decodeOne(&b.Delivery), "notes": decodeOne(&b.Notes),
-		"demonstration": decodeOne(&b.Demonstration),
-		"scheduler":     decodeOne(&b.Scheduler), "accept": decodeEntry(&b.Accept),
-		"hardware": decodeEntry(&b.Hardware), "capacity": decodeEntry(&b.Capacity), "tiers": decodeEntry(&b.Tiers),
-		"cohorts": decodeEntry(&b.Cohorts), "teams": decodeEntry(&b.Teams), "workloads": decodeEntry(&b.Workloads),
-		"rehearsals": decodeEntry(&b.Rehearsals),
+	out := map[string]decoder{}
+	for i, v := 0, reflect.ValueOf(b).Elem(); i < v.NumField(); i++ {
+		field := v.Field(i)
+		decode := func(_ string, text []byte) error { return json.Unmarshal(text, field.Addr().Interface()) }
+		if field.Kind() == reflect.Map {
+			entries := reflect.MakeMap(field.Type())
+			for it := field.MapRange(); it.Next(); {
+				entries.SetMapIndex(it.Key(), it.Value())
+			}
+			field.Set(entries)
+			decode = func(key string, text []byte) error {
+				entity := reflect.New(field.Type().Elem())
+				err := json.Unmarshal(text, entity.Interface())
+				entries.SetMapIndex(reflect.ValueOf(key), entity.Elem())
+				return err
+			}
+		}
+		out[v.Type().Field(i).Tag.Get("json")] = decode
 	}
-}
-
-func decodeOne(field any) decoder {
-	return func(_ string, text []byte) error { return json.Unmarshal(text, field) }
-}
-
-func decodeEntry[T any](field *map[string]T) decoder {
-	*field = map[string]T{}
-	return func(key string, text []byte) error {
-		var entity T
-		err := json.Unmarshal(text, &entity)
-		(*field)[key] = entity
-		return err
-	}
+	return out
 }
 
 // blueprintDefinition compiles #Blueprint from the embedded schema.

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,16 +58,24 @@ func describeWanted(schema cue.Value) string {
 
 // stringsOf returns the strings that a constraint accepts in addition to numbers.
 func stringsOf(schema cue.Value) []string {
-	op, args := cue.Dereference(schema).Expr()
-	if op != cue.OrOp {
-		if s, err := schema.String(); err == nil {
-			return []string{s}
-		}
-		return nil
-	}
 	var out []string
+	for _, arm := range disjunctionArms(schema) {
+		if s, err := arm.String(); err == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// disjunctionArms returns the arms of a disjunction, or the constraint itself.
+func disjunctionArms(constraint cue.Value) []cue.Value {
+	op, args := cue.Dereference(constraint).Expr()
+	if op != cue.OrOp {
+		return []cue.Value{constraint}
+	}
+	var out []cue.Value
 	for _, a := range args {
-		out = append(out, stringsOf(a)...)
+		out = append(out, disjunctionArms(a)...)
 	}
 	return out
 }
@@ -74,10 +83,9 @@ func stringsOf(schema cue.Value) []string {
 // requiredOf returns the names of the fields that a struct must have.
 func requiredOf(schema cue.Value) []string {
 	var names []string
-	it, err := schema.Fields(cue.Optional(true))
-	for err == nil && it.Next() {
-		if it.Selector().ConstraintType() == cue.RequiredConstraint {
-			names = append(names, it.Selector().Unquoted())
+	for sel := range schemaFields(schema) {
+		if sel.ConstraintType() == cue.RequiredConstraint {
+			names = append(names, sel.Unquoted())
 		}
 	}
 	return names
@@ -110,60 +118,32 @@ func openList(list cue.Value) cue.Value {
 
 // wantLabel returns a description of the names that a constraint accepts.
 func wantLabel(label cue.Value) string {
-	if d := docSentence(label); d != "" {
-		return strings.ToLower(d[:1]) + d[1:]
-	}
-	return describeWanted(label)
+	return cmp.Or(docSentence(label), describeWanted(label))
 }
 
 // enumMembers returns the values of an enumeration of strings, and nil for any other
 // constraint.
 func enumMembers(schema cue.Value) []string {
-	op, args := cue.Dereference(schema).Expr()
-	if op != cue.OrOp {
-		return nil
+	arms := disjunctionArms(schema)
+	if members := stringsOf(schema); len(arms) > 1 && len(members) == len(arms) {
+		return members
 	}
-	var out []string
-	for _, a := range args {
-		if op, _ := cue.Dereference(a).Expr(); op == cue.OrOp {
-			out = append(out, enumMembers(a)...)
-			continue
-		}
-		s, err := a.String()
-		if err != nil || !a.IsConcrete() {
-			return nil
-		}
-		out = append(out, s)
-	}
-	return out
+	return nil
 }
 
 // describeBounds returns the bounds of a number, such as " from 0 to 16", or "".
 func describeBounds(schema cue.Value) string {
 	low, high, over := "", "", ""
-	var visit func(v cue.Value)
-	visit = func(v cue.Value) {
-		op, args := cue.Dereference(v).Expr()
+	visitBounds(schema, func(op cue.Op, limit cue.Value) {
 		switch op {
-		case cue.AndOp, cue.OrOp:
-			for _, a := range args {
-				visit(a)
-			}
-		case cue.NoOp: // a default around the constraint
-			if len(args) == 1 {
-				if inner, _ := args[0].Expr(); inner != cue.NoOp {
-					visit(args[0])
-				}
-			}
 		case cue.GreaterThanEqualOp:
-			low = fmt.Sprint(args[0])
+			low = fmt.Sprint(limit)
 		case cue.GreaterThanOp:
-			over = fmt.Sprint(args[0])
+			over = fmt.Sprint(limit)
 		case cue.LessThanEqualOp:
-			high = fmt.Sprint(args[0])
+			high = fmt.Sprint(limit)
 		}
-	}
-	visit(schema)
+	})
 	switch {
 	case low != "" && high != "":
 		return fmt.Sprintf(" from %s to %s", low, high)
@@ -177,6 +157,23 @@ func describeBounds(schema cue.Value) string {
 	return ""
 }
 
+// visitBounds calls visit with the operator and the limit of each bound and pattern of a
+// constraint.
+func visitBounds(constraint cue.Value, visit func(op cue.Op, limit cue.Value)) {
+	switch op, args := cue.Dereference(constraint).Expr(); op {
+	case cue.AndOp, cue.OrOp:
+		for _, a := range args {
+			visitBounds(a, visit)
+		}
+	case cue.NoOp: // parentheses, or a default around the constraint
+		if inner, _ := args[0].Expr(); inner != cue.NoOp {
+			visitBounds(args[0], visit)
+		}
+	default:
+		visit(op, args[len(args)-1])
+	}
+}
+
 // definitionDoc returns the first sentence of the documentation of the definition
 // that a constraint refers to, such as #CIDR, in a form that follows "want". If the
 // constraint accepts values of several definitions, it returns a sentence of each. It
@@ -184,7 +181,7 @@ func describeBounds(schema cue.Value) string {
 func definitionDoc(schema cue.Value) string {
 	if root, path := schema.ReferencePath(); len(path.Selectors()) > 0 {
 		if d := docSentence(root.LookupPath(path)); d != "" {
-			return strings.ToLower(d[:1]) + d[1:]
+			return d
 		}
 	}
 	op, args := schema.Expr()
@@ -203,15 +200,12 @@ func definitionDoc(schema cue.Value) string {
 	return strings.Join(docs, "; or ")
 }
 
-// docSentence returns the first sentence of a field's documentation, "" if it has
-// none.
+// docSentence returns the first sentence of a field's documentation, in a form that
+// follows "want". It is "" if there is none.
 func docSentence(schema cue.Value) string {
-	for _, c := range schema.Doc() {
-		text := strings.Join(strings.Fields(c.Text()), " ")
-		first, _, _ := strings.Cut(text, ". ")
-		if first = strings.TrimSuffix(first, "."); first != "" {
-			return first
-		}
+	for _, p := range paragraphsOf(schema.Doc()) {
+		first := strings.TrimSuffix(firstSentence(p), ".")
+		return strings.ToLower(first[:1]) + first[1:]
 	}
 	return ""
 }

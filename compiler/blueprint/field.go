@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
 
 	"github.com/batchwright/batchwright/compiler/blueprint/literal"
@@ -282,10 +283,9 @@ func constraintAt(definition cue.Value, path []string) (constraint cue.Value, pr
 // fieldOf returns the constraint on a field of a struct, and whether the field is
 // required.
 func fieldOf(v cue.Value, name string) (cue.Value, cue.SelectorType) {
-	it, err := v.Fields(cue.Optional(true))
-	for err == nil && it.Next() {
-		if it.Selector().Unquoted() == name {
-			return it.Value(), it.Selector().ConstraintType()
+	for sel, field := range schemaFields(v) {
+		if sel.Unquoted() == name {
+			return field, sel.ConstraintType()
 		}
 	}
 	return cue.Value{}, 0
@@ -341,9 +341,8 @@ func membersOf(constraint cue.Value, prefix string) []Member {
 		return membersOf(entity, prefix+"*.")
 	}
 	var out []Member
-	it, err := constraint.Fields(cue.Optional(true))
-	for err == nil && it.Next() {
-		out = append(out, describeMember(prefix+it.Selector().Unquoted(), it.Value(), it.Selector().ConstraintType()))
+	for sel, field := range schemaFields(constraint) {
+		out = append(out, describeMember(prefix+sel.Unquoted(), field, sel.ConstraintType()))
 	}
 	return out
 }
@@ -388,12 +387,17 @@ func defaultOf(constraint cue.Value) json.RawMessage {
 // docParagraphs returns the documentation of a field, and of the definition that the
 // field refers to.
 func docParagraphs(constraint cue.Value) []string {
-	var out []string
 	comments := constraint.Doc()
 	// For a scalar, the definition only describes the accepted values.
 	if constraint.IncompleteKind() == cue.StructKind {
 		comments = append(slices.Clip(comments), cue.Dereference(constraint).Doc()...)
 	}
+	return paragraphsOf(comments)
+}
+
+// paragraphsOf returns the paragraphs of comments, each once and on one line.
+func paragraphsOf(comments []*ast.CommentGroup) []string {
+	var out []string
 	for _, c := range comments {
 		for p := range strings.SplitSeq(c.Text(), "\n\n") {
 			if p = strings.Join(strings.Fields(p), " "); p != "" && !slices.Contains(out, p) {
@@ -558,9 +562,9 @@ func entityNames(v cue.Value) []string {
 		}
 		return names
 	}
-	for it, ok := iterateFields(v); ok && it.Next(); {
-		if it.Selector().IsString() && !isConstraint(it.Selector()) {
-			names = append(names, it.Selector().Unquoted())
+	for sel := range writtenFields(v) {
+		if sel.IsString() {
+			names = append(names, sel.Unquoted())
 		}
 	}
 	return names

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,6 +175,17 @@ func iterateFields(v cue.Value) (*cue.Iterator, bool) {
 	return it, err == nil
 }
 
+// writtenFields returns what iterateFields does, without the constraints.
+func writtenFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
+	return func(yield func(cue.Selector, cue.Value) bool) {
+		for it, ok := iterateFields(v); ok && it.Next(); {
+			if !isConstraint(it.Selector()) && !yield(it.Selector(), it.Value()) {
+				return
+			}
+		}
+	}
+}
+
 // isConstraint reports whether a field only constrains a field and does not define
 // one.
 func isConstraint(sel cue.Selector) bool {
@@ -181,49 +193,38 @@ func isConstraint(sel cue.Selector) bool {
 }
 
 func (g *grammar) walkObject(schema, value cue.Value, path []string) {
-	known, required := map[string]cue.Value{}, []string{}
-	names := []string{}
-	pattern, label := patternOf(schema)
-	matches := labelMatcher(label)
-	it, err := schema.Fields(cue.Optional(true))
+	names, err := fieldNames(schema)
 	if err != nil {
 		g.reportEvaluation(err, schema, path)
 		return
 	}
-	for it.Next() {
-		sel := it.Selector()
-		name := sel.Unquoted()
-		known[name] = it.Value()
-		names = append(names, name)
-		if sel.ConstraintType() == cue.RequiredConstraint {
-			required = append(required, name)
-		}
+	known, required := map[string]cue.Value{}, requiredOf(schema)
+	for sel, field := range schemaFields(schema) {
+		known[sel.Unquoted()] = field
 	}
+	pattern, label := patternOf(schema)
+	matches := labelMatcher(label)
 
 	before := g.mistakes
 	given, meant := map[string]bool{}, g.reportUnknowns(value, known, pattern.Exists(), names, path)
-	fields, ok := iterateFields(value)
-	for ok && fields.Next() {
-		if isConstraint(fields.Selector()) {
+	for sel, field := range writtenFields(value) {
+		if !sel.IsString() {
+			g.reportHidden(field, append(slices.Clip(path), sel.String()))
 			continue
 		}
-		if !fields.Selector().IsString() {
-			g.reportHidden(fields.Value(), append(slices.Clip(path), fields.Selector().String()))
-			continue
-		}
-		name := fields.Selector().Unquoted()
+		name := sel.Unquoted()
 		given[name] = true
 		at := append(slices.Clip(path), name)
+		constraint := pattern
+		if known[name].Exists() {
+			constraint = known[name]
+		}
 		switch {
-		case (known[name].Exists() || pattern.Exists()) && g.reportDisallowed(fields.Value(), at):
-		case known[name].Exists():
-			g.walkValue(known[name], fields.Value(), at)
-		case pattern.Exists():
-			if !matches(name) {
-				g.badKey(label, name, at)
-				continue
-			}
-			g.walkValue(pattern, fields.Value(), at)
+		case !constraint.Exists(), g.reportDisallowed(field, at):
+		case !known[name].Exists() && !matches(name):
+			g.badKey(label, name, at)
+		default:
+			g.walkValue(constraint, field, at)
 		}
 	}
 	if g.reportStruct(schema, value, path) || g.partial {
@@ -254,10 +255,11 @@ func (g *grammar) walkObject(schema, value cue.Value, path []string) {
 func (g *grammar) reportUnknowns(value cue.Value, known map[string]cue.Value, isMap bool,
 	names, path []string) map[string]bool {
 	meant := map[string]bool{}
-	fields, ok := iterateFields(value)
-	for ok && !isMap && fields.Next() {
-		sel := fields.Selector()
-		if isConstraint(sel) || !sel.IsString() || known[sel.Unquoted()].Exists() {
+	if isMap {
+		return meant
+	}
+	for sel := range writtenFields(value) {
+		if !sel.IsString() || known[sel.Unquoted()].Exists() {
 			continue
 		}
 		if len(path) > 1 && path[len(path)-2] == "secretEnv" && slices.Contains(secretValues, sel.Unquoted()) {
@@ -322,14 +324,9 @@ func (g *grammar) reportHidden(value cue.Value, path []string) {
 // reportRequired reports fields that the blueprint itself requires and does not
 // give, and returns whether there are any.
 func (g *grammar) reportRequired(value cue.Value, given map[string]bool, required []string, path []string) bool {
-	it, err := value.Fields(cue.Optional(true))
-	if err != nil {
-		return false
-	}
 	before := g.mistakes
-	for it.Next() {
-		name := it.Selector().Unquoted()
-		if it.Selector().ConstraintType() != cue.RequiredConstraint || given[name] || slices.Contains(required, name) {
+	for _, name := range requiredOf(value) {
+		if given[name] || slices.Contains(required, name) {
 			continue
 		}
 		f := missingField(name, path)
@@ -495,12 +492,7 @@ func (g *grammar) twinEntity(path []string) string {
 	}
 	g.twins++
 	here := g.locate.fieldSpan(true, path...)
-	siblings, ok := iterateFields(g.locate.lookupMeant(g.locate.value(), path[:1]))
-	for ok && siblings.Next() {
-		name := siblings.Selector().String()
-		if siblings.Selector().IsString() {
-			name = siblings.Selector().Unquoted()
-		}
+	for _, name := range entityNames(g.locate.lookupMeant(g.locate.value(), path[:1])) {
 		if diag.Twins(path[1], name) && g.locate.fieldSpan(true, path[0], name).Source != here.Source {
 			return name
 		}

@@ -95,12 +95,11 @@ func jsonObject(constraint cue.Value) *jsonSchema {
 	if constraint.IncompleteKind() == cue.BottomKind {
 		s.MinProperties, s.MaxProperties = 1, 1
 	}
-	it, err := constraint.Fields(cue.Optional(true))
-	for err == nil && it.Next() {
+	for sel, field := range schemaFields(constraint) {
 		if s.Properties == nil {
 			s.Properties = map[string]*jsonSchema{}
 		}
-		s.Properties[it.Selector().Unquoted()] = jsonSchemaOf(it.Value())
+		s.Properties[sel.Unquoted()] = jsonSchemaOf(field)
 	}
 	return s
 }
@@ -140,19 +139,6 @@ func jsonScalar(constraint cue.Value) *jsonSchema {
 	return &jsonSchema{AnyOf: alternatives}
 }
 
-// disjunctionArms returns the arms of a disjunction, or the constraint itself.
-func disjunctionArms(constraint cue.Value) []cue.Value {
-	op, args := cue.Dereference(constraint).Expr()
-	if op != cue.OrOp {
-		return []cue.Value{constraint}
-	}
-	var out []cue.Value
-	for _, a := range args {
-		out = append(out, disjunctionArms(a)...)
-	}
-	return out
-}
-
 // jsonConjuncts converts a conjunction, with the constraints of all its parts.
 func jsonConjuncts(constraint cue.Value) *jsonSchema {
 	s := &jsonSchema{Type: map[cue.Kind]string{
@@ -161,27 +147,17 @@ func jsonConjuncts(constraint cue.Value) *jsonSchema {
 	if s.Type == "" {
 		s.Type = "number"
 	}
-	var visit func(v cue.Value)
-	visit = func(v cue.Value) {
-		switch op, args := cue.Dereference(v).Expr(); op {
-		case cue.AndOp:
-			for _, a := range args {
-				visit(a)
-			}
-		case cue.NoOp: // parentheses
-			if inner, _ := args[0].Expr(); inner != cue.NoOp {
-				visit(args[0])
-			}
+	visitBounds(constraint, func(op cue.Op, limit cue.Value) {
+		switch op {
 		case cue.RegexMatchOp:
-			s.Pattern, _ = args[len(args)-1].String()
+			s.Pattern, _ = limit.String()
 			s.PatternErrorMessage = "want " + describeWanted(constraint)
 		case cue.GreaterThanEqualOp:
-			s.Minimum = jsonNumber(args[0])
+			s.Minimum = jsonNumber(limit)
 		case cue.LessThanEqualOp:
-			s.Maximum = jsonNumber(args[0])
+			s.Maximum = jsonNumber(limit)
 		}
-	}
-	visit(constraint)
+	})
 	return s
 }
 

@@ -2,7 +2,6 @@ package blueprint
 
 import (
 	"encoding/json"
-	"maps"
 
 	"cuelang.org/go/cue"
 
@@ -13,16 +12,16 @@ import (
 // that rules on single fields can check them in the same run.
 func (c *checker) keepValid(entity, value cue.Value, path []string) {
 	fields := map[string]json.RawMessage{}
-	for it, ok := iterateFields(value); ok && it.Next(); {
-		if !it.Selector().IsString() || isConstraint(it.Selector()) {
+	for sel, field := range writtenFields(value) {
+		if !sel.IsString() {
 			continue
 		}
-		name := it.Selector().Unquoted()
+		name := sel.Unquoted()
 		constraint, _ := fieldOf(entity, name)
 		if !constraint.Exists() || !c.locate.isWritten(append(path[:2:2], name)...) {
 			continue
 		}
-		merged := constraint.Unify(it.Value())
+		merged := constraint.Unify(field)
 		if merged.Validate(cue.Concrete(true), cue.Final()) != nil {
 			continue
 		}
@@ -40,8 +39,8 @@ func (c *checker) decodeRest(blueprint *schema.Blueprint) error {
 	if len(c.valid) == 0 {
 		return nil
 	}
-	parts := &schema.Blueprint{}
-	decoders := fieldDecoders(parts)
+	rest := *blueprint
+	decoders := fieldDecoders(&rest)
 	c.out.Valid = map[[2]string]map[string]bool{}
 	for entity, fields := range c.valid {
 		text, err := json.Marshal(fields)
@@ -57,20 +56,6 @@ func (c *checker) decodeRest(blueprint *schema.Blueprint) error {
 		}
 		c.out.Valid[entity] = names
 	}
-	rest := *blueprint
-	rest.Hardware = replaceEntries(blueprint.Hardware, parts.Hardware)
-	rest.Capacity = replaceEntries(blueprint.Capacity, parts.Capacity)
-	rest.Tiers = replaceEntries(blueprint.Tiers, parts.Tiers)
-	rest.Cohorts = replaceEntries(blueprint.Cohorts, parts.Cohorts)
-	rest.Teams = replaceEntries(blueprint.Teams, parts.Teams)
-	rest.Workloads = replaceEntries(blueprint.Workloads, parts.Workloads)
 	c.out.Rest = &rest
 	return nil
-}
-
-// replaceEntries returns a copy of a map in which some entries are replaced.
-func replaceEntries[T any](all, some map[string]T) map[string]T {
-	out := maps.Clone(all)
-	maps.Copy(out, some)
-	return out
 }

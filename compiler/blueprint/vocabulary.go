@@ -72,13 +72,12 @@ func (v *vocabulary) addFields(constraint cue.Value, path []string) {
 	if constraint.IncompleteKind()&(cue.StructKind|cue.BottomKind) != constraint.IncompleteKind() {
 		return
 	}
-	it, err := constraint.Fields(cue.Optional(true))
-	for err == nil && it.Next() {
-		at := append(slices.Clip(path), it.Selector().Unquoted())
-		v.names[at[len(at)-1]] = true
-		word := foldWord(at[len(at)-1])
-		v.own[word] = append(v.own[word], at)
-		v.addFields(it.Value(), at)
+	for sel, field := range schemaFields(constraint) {
+		name := sel.Unquoted()
+		at := append(slices.Clip(path), name)
+		v.names[name] = true
+		v.own[foldWord(name)] = append(v.own[foldWord(name)], at)
+		v.addFields(field, at)
 	}
 }
 
