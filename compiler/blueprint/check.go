@@ -201,26 +201,28 @@ func (c *checker) checkFields(value cue.Value, conditions []ast.Expr) error {
 func (c *checker) readGiven(value cue.Value, known []string) (meant map[string]bool,
 	hidden map[string]cue.Value, written map[string]bool) {
 	meant, hidden, written = map[string]bool{}, map[string]cue.Value{}, map[string]bool{}
-	for given, ok := doubtfulFields(value); ok && given.Next(); {
-		switch sel := given.Selector(); {
-		case isConstraint(sel):
+	for sel, field := range doubtfulFields(value) {
+		name := sel.String()
+		if sel.IsString() {
+			name = sel.Unquoted()
+		}
+		switch {
 		case !sel.IsString():
-			if !strings.HasPrefix(sel.String(), load.ConditionPrefix) {
-				hidden[sel.String()] = given.Value()
+			if !strings.HasPrefix(name, load.ConditionPrefix) {
+				hidden[name] = field
 			}
-		case !slices.Contains(known, sel.Unquoted()):
-			name := sel.Unquoted()
+		case slices.Contains(known, name):
+			written[name] = true
+		default:
 			near := c.reportUnknown(name, known, []string{name})
 			entity, _ := c.literals.Field(near).Entity()
-			if isStruct(given.Value()) && (near == "" || entity != nil) {
+			if isStruct(field) && (near == "" || entity != nil) {
 				c.out.Misfiled = true
 			}
 			meant[near] = true
 			if near != "" && c.locate.spelt[near] == "" {
 				c.locate.spelt[near] = name
 			}
-		default:
-			written[sel.Unquoted()] = true
 		}
 	}
 	return meant, hidden, written
@@ -345,40 +347,44 @@ func (c *checker) checkEntities(name string, value cue.Value) error {
 		return nil
 	}
 	shape, _ := c.literals.Field(name).Entity()
-	if value.Err() == nil && !c.closed && !isClosed(value) {
-		if fields, ok := literal.Fields(value.Source()); ok {
-			c.at.Start(progress.Checking, name)
-			c.at.Expect(len(fields))
-			for _, f := range fields {
-				lookup := func() cue.Value { return value.LookupPath(cue.MakePath(cue.Str(f.Name))) }
+	var names []string
+	var entities []func() given
+	fields, literals := literal.Fields(value.Source())
+	if literals = literals && value.Err() == nil && !c.closed && !isClosed(value); literals {
+		for _, f := range fields {
+			names = append(names, f.Name)
+			entities = append(entities, func() given {
 				text, verdict := shape.Check(f.Value)
-				if err := c.checkEntity(name, f.Name, given{text, verdict, lookup}); err != nil {
-					return err
-				}
+				return given{text, verdict, func() cue.Value { return value.LookupPath(cue.MakePath(cue.Str(f.Name))) }}
+			})
+		}
+	} else {
+		for sel, entity := range writtenFields(value) {
+			if !sel.IsString() {
+				c.reportHidden(entity, []string{name, sel.String()})
+				continue
 			}
-			return nil
+			names = append(names, sel.Unquoted())
+			entities = append(entities, func() given { return checkLiteral(shape, entity, c.closed) })
 		}
 	}
-	names := map[string]bool{}
-	entities, ok := iterateFields(value)
-	c.startField(name, *entities)
-	for ok && entities.Next() {
-		if isConstraint(entities.Selector()) {
-			continue
-		}
-		if !entities.Selector().IsString() {
-			c.reportHidden(entities.Value(), []string{name, entities.Selector().String()})
-			continue
-		}
-		key, entity := entities.Selector().Unquoted(), entities.Value()
-		names[key] = true
-		if err := c.checkEntity(name, key, checkLiteral(shape, entity, c.closed)); err != nil {
+	c.at.Start(progress.Checking, name)
+	c.at.Expect(len(names))
+	for i, key := range names {
+		if err := c.checkEntity(name, key, entities[i]()); err != nil {
 			return err
 		}
 	}
+	if literals {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, key := range names {
+		written[key] = true
+	}
 	// A struct without an error has nothing to report, and needs no constraint for it.
 	if value.Err() != nil && c.reportStruct(c.constraint(name), value, []string{name}) ||
-		c.reportRequired(value, names, nil, []string{name}) {
+		c.reportRequired(value, written, nil, []string{name}) {
 		c.known = false
 	}
 	return nil
@@ -406,11 +412,31 @@ func (c *checker) checkEntity(field, name string, entity given) error {
 }
 
 // schemaFields returns the fields of a struct of the schema. Another value has none.
-func schemaFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
+func schemaFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] { return iterateFields(v) }
+
+// allFields returns the fields of a struct or the elements of a list, including hidden
+// fields, definitions and constraints, even if the value contains a mistake.
+func allFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
+	return iterateFields(v, cue.Hidden(true), cue.Definitions(true))
+}
+
+func iterateFields(v cue.Value, also ...cue.Option) iter.Seq2[cue.Selector, cue.Value] {
 	return func(yield func(cue.Selector, cue.Value) bool) {
-		it, err := v.Fields(cue.Optional(true))
-		for err == nil && it.Next() {
-			if !yield(it.Selector(), it.Value()) {
+		it, err := v.Fields(append(also, cue.Optional(true))...)
+		for err == nil && it.Next() && yield(it.Selector(), it.Value()) {
+		}
+	}
+}
+
+// writtenFields returns allFields without constraints, which only constrain a field and
+// do not define one.
+func writtenFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] { return dropConstraints(allFields(v)) }
+
+func dropConstraints(fields iter.Seq2[cue.Selector, cue.Value]) iter.Seq2[cue.Selector, cue.Value] {
+	return func(yield func(cue.Selector, cue.Value) bool) {
+		for sel, field := range fields {
+			kind := sel.ConstraintType()
+			if kind != cue.OptionalConstraint && kind != cue.RequiredConstraint && !yield(sel, field) {
 				return
 			}
 		}
@@ -593,16 +619,15 @@ func labelMatcher(label cue.Value) func(string) bool {
 	return func(string) bool { return true }
 }
 
-// doubtfulFields returns an iterator over the fields of the blueprint that must be
-// checked. It includes hidden fields and definitions only if CUE has found an error
-// in the blueprint: CUE looks up each field from the first one on, so iterating over
-// tens of thousands of hidden fields takes longer than evaluating them.
-func doubtfulFields(value cue.Value) (*cue.Iterator, bool) {
+// doubtfulFields returns the fields of the blueprint that must be checked. It includes
+// hidden fields and definitions only if CUE has found an error in the blueprint: CUE
+// looks up each field from the first one on, so iterating over tens of thousands of
+// hidden fields takes longer than evaluating them.
+func doubtfulFields(value cue.Value) iter.Seq2[cue.Selector, cue.Value] {
 	if value.Err() != nil {
-		return iterateFields(value)
+		return writtenFields(value)
 	}
-	it, err := value.Fields(cue.Optional(true))
-	return it, err == nil
+	return dropConstraints(schemaFields(value))
 }
 
 // checkHidden reports mistakes in hidden fields and definitions.

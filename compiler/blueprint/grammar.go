@@ -2,7 +2,6 @@ package blueprint
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,8 +153,10 @@ func isStruct(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.StructKind && v.IsConcrete()
 	}
-	it, ok := iterateFields(v)
-	return ok && it.Next() && it.Selector().LabelType() != cue.IndexLabel
+	for sel := range allFields(v) {
+		return sel.LabelType() != cue.IndexLabel
+	}
+	return false
 }
 
 // isList reports whether a value is a list, even if it contains a mistake.
@@ -163,33 +164,10 @@ func isList(v cue.Value) bool {
 	if kind := v.IncompleteKind(); kind != cue.BottomKind {
 		return kind == cue.ListKind
 	}
-	it, ok := iterateFields(v)
-	return ok && it.Next() && it.Selector().LabelType() == cue.IndexLabel
-}
-
-// iterateFields returns an iterator over the fields of a struct or the elements of a
-// list, including hidden fields, definitions and constraints. It works even if the
-// value contains a mistake.
-func iterateFields(v cue.Value) (*cue.Iterator, bool) {
-	it, err := v.Fields(cue.Optional(true), cue.Hidden(true), cue.Definitions(true))
-	return it, err == nil
-}
-
-// writtenFields returns what iterateFields does, without the constraints.
-func writtenFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
-	return func(yield func(cue.Selector, cue.Value) bool) {
-		for it, ok := iterateFields(v); ok && it.Next(); {
-			if !isConstraint(it.Selector()) && !yield(it.Selector(), it.Value()) {
-				return
-			}
-		}
+	for sel := range allFields(v) {
+		return sel.LabelType() == cue.IndexLabel
 	}
-}
-
-// isConstraint reports whether a field only constrains a field and does not define
-// one.
-func isConstraint(sel cue.Selector) bool {
-	return sel.ConstraintType() == cue.OptionalConstraint || sel.ConstraintType() == cue.RequiredConstraint
+	return false
 }
 
 func (g *grammar) walkObject(schema, value cue.Value, path []string) {
@@ -353,11 +331,12 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 	if g.reportUndefinedElements(element, value, path) || g.reportOverlaid(value, path) {
 		return
 	}
-	items, ok := iterateFields(value)
-	for i := 0; ok && element.Exists() && items.Next(); i++ {
-		at := append(slices.Clip(path), diag.Index(i))
-		g.walkValue(element, items.Value(), at)
-		if isConflict(items.Value()) {
+	for sel, item := range allFields(value) {
+		if !element.Exists() {
+			break
+		}
+		g.walkValue(element, item, append(slices.Clip(path), diag.Index(sel.Index())))
+		if isConflict(item) {
 			break // a mistake merged two lists into one
 		}
 	}

@@ -21,11 +21,10 @@ func (g *grammar) reportUndefinedElements(element, list cue.Value, path []string
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Label: "want " + describeWanted(element),
 		Help: "remove the _, or write the element in a list of another file",
 	}
-	items, ok := iterateFields(list)
-	for i := 0; ok && items.Next(); i++ {
-		at := append(slices.Clip(path), diag.Index(i))
+	for sel, item := range allFields(list) {
+		at := append(slices.Clip(path), diag.Index(sel.Index()))
 		span := g.locate.fieldSpan(false, at...)
-		if items.Value().IncompleteKind() != cue.TopKind || sourceText(span) != "_" {
+		if item.IncompleteKind() != cue.TopKind || sourceText(span) != "_" {
 			continue
 		}
 		if undefined = append(undefined, diag.Path(at)); len(undefined) == 1 {
@@ -59,15 +58,14 @@ func (g *grammar) reportOverlaid(list cue.Value, path []string) bool {
 	if len(lists) < 2 || over < 0 {
 		return false
 	}
-	items, ok := iterateFields(list)
-	for i := 0; ok && items.Next(); i++ {
-		if !mergesTwo(items.Value()) {
+	for sel, item := range allFields(list) {
+		if !mergesTwo(item) {
 			continue
 		}
 		f := diag.Finding{
 			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: lists[over],
 			Message: fmt.Sprintf("two lists write %s, with different fields",
-				diag.Path(append(slices.Clip(path), diag.Index(i)))),
+				diag.Path(append(slices.Clip(path), diag.Index(sel.Index())))),
 			Help: "begin the list with one _ for each element of the other list",
 		}
 		for j, other := range lists {
@@ -87,8 +85,8 @@ var overlayList = regexp.MustCompile(`^\[\s*_\s*,`)
 // mergesTwo reports whether several fields of a struct have conflicting values.
 func mergesTwo(v cue.Value) bool {
 	conflicts := 0
-	for fields, ok := iterateFields(v); ok && fields.Next(); {
-		if slices.ContainsFunc(cueerrors.Errors(fields.Value().Err()), func(e cueerrors.Error) bool {
+	for _, field := range allFields(v) {
+		if slices.ContainsFunc(cueerrors.Errors(field.Err()), func(e cueerrors.Error) bool {
 			format, _ := e.Msg()
 			return strings.HasPrefix(format, conflicting) || strings.HasPrefix(format, listLengths)
 		}) {

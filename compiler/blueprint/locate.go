@@ -1,7 +1,6 @@
 package blueprint
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -29,8 +28,7 @@ type locator struct {
 	// spelt holds the misspelt names of top-level fields, by the names that are meant.
 	spelt map[string]string
 
-	root     *place
-	packages map[*build.Instance]*pkg
+	packages map[*build.Instance]*pkg // use locator.readPackage
 }
 
 // newLocator returns a locator of the files of a loader, which have a value.
@@ -46,17 +44,8 @@ func (l *locator) forgetValue() {
 
 // pkg is a package that is part of the blueprint or that the blueprint imports.
 type pkg struct {
-	names   map[string][]written // top-level fields, definitions and lets
-	targets map[string]*place    // places of these names, for references to them
-}
-
-// written is an expression with its file.
-type written struct {
-	expr ast.Expr
-	file scope
-	tag  string // tag that sets the value, or ""
-	// attributes can embed files.
-	attributes []*ast.Attribute
+	root *place            // the blueprint, or the fields of the imported package
+	lets map[string]*place // let clauses at the top of its files
 }
 
 // scope holds the meanings of names in a file.
@@ -140,10 +129,7 @@ func (l *locator) fieldSpan(key bool, path ...string) diag.Span {
 // findSpan does the same as fieldSpan with the files alone. It reports whether they show
 // the place: the span is of the field itself, or the field is certainly not written.
 func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool) {
-	if l.root == nil {
-		l.readFiles()
-	}
-	found := []*place{l.root}
+	found := []*place{l.readRoot()}
 	exact = true
 	for i, name := range path {
 		next := l.stepInto(found, name)
@@ -160,12 +146,12 @@ func (l *locator) findSpan(key bool, path []string) (span diag.Span, exact bool)
 			}
 		}
 		for _, p := range slices.Backward(found) { // the most specific place wins
-			if last && !key && len(p.values) > 0 {
-				span = p.values[0]
-			} else if len(p.keys) > 0 {
-				span = p.keys[0]
-			} else if len(p.values) > 0 {
-				span = p.values[0]
+			spans := slices.Concat(p.keys, p.values)
+			if last && !key {
+				spans = slices.Concat(p.values, p.keys)
+			}
+			if len(spans) > 0 {
+				span = spans[0]
 			}
 		}
 	}
@@ -237,10 +223,7 @@ func (l *locator) keySpans(path []string) []diag.Span {
 
 // fieldPlaces returns the places of a field.
 func (l *locator) fieldPlaces(path []string) []*place {
-	if l.root == nil {
-		l.readFiles()
-	}
-	found := []*place{l.root}
+	found := []*place{l.readRoot()}
 	for _, name := range path {
 		found = l.stepInto(found, name)
 	}
@@ -254,7 +237,7 @@ func (l *locator) isWritten(path ...string) bool { return len(l.fieldPlaces(path
 func (l *locator) stepInto(from []*place, name string) []*place {
 	var exact, any []*place
 	misspelt := ""
-	if len(from) == 1 && from[0] == l.root {
+	if len(from) == 1 && from[0] == l.readRoot() {
 		misspelt = l.spelt[name]
 	}
 	for _, p := range l.reachPlaces(from) {
@@ -297,7 +280,7 @@ func (l *locator) reachPlaces(from []*place) []*place {
 
 // followRef returns the places that a reference refers to.
 func (l *locator) followRef(r ref) []*place {
-	found := []*place{l.targetPlace(r.pkg, r.name)}
+	found := r.pkg.places(r.name)
 	if r.path == "" {
 		return found
 	}
@@ -314,20 +297,9 @@ func (l *locator) followRef(r ref) []*place {
 	return found
 }
 
-func (l *locator) targetPlace(in *pkg, name string) *place {
-	p := in.targets[name]
-	if p == nil {
-		p = &place{}
-		in.targets[name] = p
-		for _, w := range in.names[name] {
-			l.readExpr(w.file, p, w.expr)
-			for _, a := range w.attributes {
-				l.readEmbedded(w.file, p, a)
-			}
-			p.tag = cmp.Or(p.tag, w.tag)
-		}
-	}
-	return p
+// places returns the places of a name at the top of a package's files.
+func (p *pkg) places(name string) []*place {
+	return slices.DeleteFunc([]*place{p.root.fields[name], p.lets[name]}, func(p *place) bool { return p == nil })
 }
 
 // firstLine returns the first line of the first file, which is the place of mistakes

@@ -20,38 +20,53 @@ import (
 	"github.com/batchwright/batchwright/schema"
 )
 
-// readFiles reads the blueprint's files.
-func (l *locator) readFiles() {
-	l.root = &place{}
-	l.packages = map[*build.Instance]*pkg{}
-	p := l.readPackage(l.inst)
-	for _, f := range l.inst.Files {
-		l.readDecls(l.fileScope(p, l.inst, f), l.root, f.Decls)
-	}
-}
+// readRoot returns the place of the blueprint itself.
+func (l *locator) readRoot() *place { return l.readPackage(l.inst).root }
 
-// readPackage reads a package.
+// readPackage reads a package, once.
 func (l *locator) readPackage(inst *build.Instance) *pkg {
 	p := l.packages[inst]
 	if p != nil {
 		return p
 	}
-	p = &pkg{names: map[string][]written{}, targets: map[string]*place{}}
+	if l.packages == nil {
+		l.packages = map[*build.Instance]*pkg{}
+	}
+	p = &pkg{&place{}, map[string]*place{}}
 	l.packages[inst] = p
-	for _, f := range inst.Files {
-		in := l.fileScope(p, inst, f)
+	for _, f := range inst.Files { // before the values, which can refer to all names
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.Field:
 				if name, _, err := ast.LabelName(d.Label); err == nil {
-					p.names[name] = append(p.names[name], written{d.Value, in, tagName(d), d.Attrs})
+					p.root.field(name)
 				}
 			case *ast.LetClause:
-				p.names[d.Ident.Name] = append(p.names[d.Ident.Name], written{d.Expr, in, "", nil})
+				p.lets[d.Ident.Name] = &place{}
+			}
+		}
+	}
+	for _, f := range inst.Files {
+		in := l.fileScope(p, inst, f)
+		l.readDecls(in, p.root, f.Decls)
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.LetClause); ok {
+				l.readExpr(in, p.lets[d.Ident.Name], d.Expr)
 			}
 		}
 	}
 	return p
+}
+
+// field returns the place of a field of a place, which may be new.
+func (p *place) field(name string) *place {
+	if p.fields == nil {
+		p.fields = map[string]*place{}
+	}
+	if p.fields[name] == nil {
+		p.fields[name] = &place{}
+	}
+	return p.fields[name]
 }
 
 func (l *locator) fileScope(p *pkg, inst *build.Instance, f *ast.File) scope {
@@ -73,20 +88,13 @@ func (l *locator) readDecls(in scope, into *place, decls []ast.Decl) {
 	for _, d := range decls {
 		switch d := d.(type) {
 		case *ast.Field:
-			p := &place{}
+			var p *place
 			if name, _, err := ast.LabelName(d.Label); err == nil {
-				if into.fields == nil {
-					into.fields = map[string]*place{}
-				}
 				into.hides = into.hides || !literal.IsPlainLabel(name)
-				if have := into.fields[name]; have != nil {
-					p = have
-				} else {
-					into.fields[name] = p
-				}
+				p = into.field(name)
 			} else {
 				_, pattern := d.Label.(*ast.ListLit)
-				p.computedKey = !pattern
+				p = &place{computedKey: !pattern}
 				into.any = append(into.any, p)
 			}
 			p.keys = append(p.keys, l.nodeSpan(d.Label))
@@ -146,12 +154,8 @@ func (l *locator) readEmbedded(in scope, into *place, a *ast.Attribute) {
 		}
 		p := into
 		if m[1] == "glob" { // a field for each file
-			p = &place{}
 			l.readRest(into)
-			if into.fields == nil {
-				into.fields = map[string]*place{}
-			}
-			into.fields[strings.TrimPrefix(name, dir+"/")] = p
+			p = into.field(strings.TrimPrefix(name, dir+"/"))
 		}
 		l.readDecls(in, p, file.Decls)
 	}
@@ -210,11 +214,8 @@ func (l *locator) readList(in scope, into *place, e *ast.ListLit) {
 	into.values = append(into.values, l.nodeSpan(e))
 	l.readRest(into)
 	for i, item := range e.Elts {
-		if into.fields == nil {
-			into.fields = map[string]*place{}
-		}
-		p := &place{}
-		into.fields[diag.Index(i)] = p
+		p := into.field(diag.Index(i))
+		*p = place{} // of several lists the last one counts
 		switch item.(type) {
 		case *ast.Comprehension, *ast.Ellipsis:
 			into.hides = true
@@ -248,7 +249,7 @@ func (l *locator) recordRef(in scope, into *place, e ast.Expr) bool {
 			if imported := in.imports[name]; imported != nil && len(path) > 0 {
 				from, name, path = l.readPackage(imported), path[0], path[1:]
 			}
-			_, known := from.names[name]
+			known := len(from.places(name)) > 0
 			if known {
 				into.refs = append(into.refs, ref{from, name, strings.Join(path, ".")})
 			}

@@ -89,10 +89,10 @@ func (g *grammar) convertStruct(f *diag.Finding, near string, path []string) {
 	if err != nil || schema.IncompleteKind()&cue.StructKind != 0 {
 		return
 	}
-	for it, ok := iterateFields(value); ok && it.Next(); {
-		text, err := it.Value().MarshalJSON()
-		if err == nil && it.Value().IncompleteKind() != cue.StructKind &&
-			schema.Unify(it.Value()).Validate(cue.Concrete(true), cue.Final()) == nil {
+	for _, field := range allFields(value) {
+		text, err := field.MarshalJSON()
+		if err == nil && field.IncompleteKind() != cue.StructKind &&
+			schema.Unify(field).Validate(cue.Concrete(true), cue.Final()) == nil {
 			f.Help, f.Edit = fmt.Sprintf("write %s: %s", near, text), nil
 			return
 		}
