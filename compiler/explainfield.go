@@ -23,7 +23,7 @@ func ExplainField(ctx context.Context, in Input, path string) (*blueprint.Field,
 	if err != nil {
 		return nil, &diag.List{}, err
 	}
-	field := found.Describe()
+	field := found.Field
 	if len(in.Paths) == 0 {
 		return field, &diag.List{}, nil
 	}

@@ -103,10 +103,7 @@ func (c *Checked) Embedded(text string, path ...string) *diag.Source {
 func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *progress.Progress) (*Checked, error) {
 	at.Start(progress.Evaluating, "")
 	cc := newContext()
-	literals, err := literalSchema()
-	if err != nil {
-		return nil, err
-	}
+	literals := literalSchema()
 	value, conditions, ok := files.Build(cc)
 	locate := newLocator(files, value)
 	locate.given, locate.spelt = files.GivenTag, map[string]string{}
@@ -118,7 +115,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 		cue: cc, sources: files.Sources, locate: out.locate, findings: findings, partial: files.Partial,
 		reported: map[diag.Spot]bool{}, renamed: map[string]string{},
 		bare:       sync.OnceValue(func() cue.Value { return files.BuildBare(cc) }),
-		definition: sync.OnceValue(func() cue.Value { return mustDefine(cc) }),
+		definition: sync.OnceValue(func() cue.Value { return blueprintDefinition(cc) }),
 	}
 	g.vocabulary = sync.OnceValue(func() *vocabulary { return newVocabulary(g.definition()) })
 	g.misnamed = sync.OnceValue(func() map[string]bool { return findMisnamed(literals, value) })
@@ -144,6 +141,7 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 			Help: "correct the entities in the other findings, then run batchwright again",
 		})
 	}
+	var err error
 	if c.known {
 		out.Blueprint, out.Whole, out.Sources = blueprint, c.Whole, files.Sources.Users()
 		err = c.decodeRest(blueprint)
@@ -544,46 +542,36 @@ func fieldDecoders(b *schema.Blueprint) map[string]decoder {
 	return out
 }
 
-// blueprintDefinition compiles #Blueprint from the embedded schema.
-func blueprintDefinition(cc *cue.Context) (cue.Value, error) {
-	files, err := load.SchemaFiles()
-	if err != nil {
-		return cue.Value{}, err
-	}
-	inst := build.NewContext().NewInstance("", nil)
+// blueprintDefinition compiles #Blueprint from the embedded schema. It panics if there is a
+// mistake in the schema, which the tests find.
+func blueprintDefinition(cc *cue.Context) cue.Value {
+	files, inst := load.SchemaFiles(), build.NewContext().NewInstance("", nil)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file, err := parser.ParseFile("/"+load.SchemaMarker+name, files[name], parser.ParseComments)
-		if err != nil {
-			return cue.Value{}, err
+		if err == nil {
+			err = inst.AddSyntax(file)
 		}
-		if err := inst.AddSyntax(file); err != nil {
-			return cue.Value{}, err
+		if err != nil {
+			panic(err)
 		}
 	}
 	if err := inst.Complete(); err != nil {
-		return cue.Value{}, err
+		panic(err)
 	}
 	definition := cc.BuildInstance(inst).LookupPath(cue.ParsePath("#Blueprint"))
-	return definition, definition.Err()
-}
-
-// mustDefine compiles #Blueprint. An error is a mistake in the embedded schema, which
-// the tests find.
-func mustDefine(cc *cue.Context) cue.Value {
-	definition, err := blueprintDefinition(cc)
-	if err != nil {
+	if err := definition.Err(); err != nil {
 		panic(err)
 	}
 	return definition
 }
 
 // literalSchema returns #Blueprint for literals.
-var literalSchema = sync.OnceValues(func() (*literal.Schema, error) {
-	files, err := load.SchemaFiles()
+var literalSchema = sync.OnceValue(func() *literal.Schema {
+	s, err := literal.Read(load.SchemaFiles(), "#Blueprint")
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	return literal.Read(files, "#Blueprint")
+	return s
 })
 
 // patternOf returns the pattern constraint of a struct, and the constraint on the

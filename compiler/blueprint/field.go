@@ -101,10 +101,9 @@ func (e *PathError) Error() string { return e.Message }
 
 // FoundField is a field of the schema, found by its path.
 type FoundField struct {
-	cc         *cue.Context
-	definition cue.Value // definition of the whole blueprint
-	elements   []string  // elements of the path
-	field      *Field
+	*Field
+	reader   *SchemaReader
+	elements []string // elements of the path
 }
 
 // FindField returns the field at a path, such as
@@ -116,16 +115,13 @@ func FindField(path string) (*FoundField, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, err := ReadSchema()
-	if err != nil {
-		return nil, err
-	}
+	reader := ReadSchema()
 	f, err := reader.Describe(elements)
 	if err != nil {
 		return nil, err
 	}
 	f.Path = path
-	return &FoundField{reader.cc, reader.definition, elements, f}, nil
+	return &FoundField{f, reader, elements}, nil
 }
 
 // SchemaReader describes fields of the schema. It is not safe for concurrent use.
@@ -135,13 +131,9 @@ type SchemaReader struct {
 }
 
 // ReadSchema reads the schema.
-func ReadSchema() (*SchemaReader, error) {
+func ReadSchema() *SchemaReader {
 	cc := newContext()
-	definition, err := blueprintDefinition(cc)
-	if err != nil {
-		return nil, err
-	}
-	return &SchemaReader{cc, definition}, nil
+	return &SchemaReader{cc, blueprintDefinition(cc)}
 }
 
 // Describe returns the description of the field at a path of unquoted elements. The
@@ -160,21 +152,18 @@ func (r *SchemaReader) Describe(elements []string) (*Field, error) {
 	return f, nil
 }
 
-// Describe returns the schema's description of the field. Value is nil.
-func (f *FoundField) Describe() *Field { return f.field }
-
 // DescribeIn returns the schema's description of the field, with its value in the
 // loaded blueprint. Value is nil if the blueprint cannot be evaluated at all: the
 // loader's findings say why.
 func (f *FoundField) DescribeIn(l *load.Loader) *Field {
-	out := *f.field
-	value, _, ok := l.Build(f.cc)
+	out := *f.Field
+	value, _, ok := l.Build(f.reader.cc)
 	if !ok {
 		return &out
 	}
 	e := &explainer{
-		definition: f.definition, value: value, locate: newLocator(l, value),
-		bare: sync.OnceValue(func() cue.Value { return l.BuildBare(f.cc) }),
+		definition: f.reader.definition, value: value, locate: newLocator(l, value),
+		bare: sync.OnceValue(func() cue.Value { return l.BuildBare(f.reader.cc) }),
 	}
 	out.Value = e.valueAt(f.elements)
 	out.Fields = slices.Clone(out.Fields)

@@ -47,17 +47,13 @@ type jsonSchema struct {
 // accepts, and rejects values that do not fit the grammar. It does not contain the
 // rules between fields.
 func JSONSchema() ([]byte, error) {
-	definition, err := blueprintDefinition(newContext())
-	if err != nil {
-		return nil, err
-	}
-	s := jsonSchemaOf(definition)
+	s := jsonSchemaOf(blueprintDefinition(newContext()))
 	s.Schema, s.Title = "http://json-schema.org/draft-07/schema#", "blueprint"
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err = enc.Encode(s) // Encode sorts the keys of maps
+	err := enc.Encode(s) // Encode sorts the keys of maps
 	return out.Bytes(), err
 }
 

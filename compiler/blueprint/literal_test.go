@@ -18,11 +18,8 @@ import (
 
 // TestLiteralNames holds what package literal reads from the schema against CUE.
 func TestLiteralNames(t *testing.T) {
-	definition := mustDefine(newContext())
-	literals, err := literalSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := blueprintDefinition(newContext())
+	literals := literalSchema()
 	names, err := fieldNames(definition)
 	if err != nil {
 		t.Fatal(err)
@@ -97,16 +94,12 @@ func FuzzLiteral(f *testing.F) {
 		if len(source) > 4<<10 {
 			t.Skip("an input of more than 4 KiB only takes CUE longer")
 		}
-		literals, err := literalSchema()
-		if err != nil {
-			t.Fatal(err)
-		}
-		shape := literals.Field(field)
+		shape := literalSchema().Field(field)
 		if shape == nil {
 			return
 		}
 		cc := newContext()
-		constraint, _ := fieldOf(mustDefine(cc), field)
+		constraint, _ := fieldOf(blueprintDefinition(cc), field)
 		if entity, _ := shape.Entity(); entity != nil {
 			shape = entity
 			constraint, _ = patternOf(constraint)

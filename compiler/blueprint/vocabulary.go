@@ -156,10 +156,7 @@ func showPattern(pattern []string) string {
 // that name or, if there are none, the fields that other systems call so. The error is
 // a *PathError if there are no such fields.
 func FieldsNamed(word string) ([]Member, error) {
-	definition, err := blueprintDefinition(newContext())
-	if err != nil {
-		return nil, err
-	}
+	definition := blueprintDefinition(newContext())
 	v := newVocabulary(definition)
 	var out []Member
 	for _, path := range v.fieldsNamed(word) {

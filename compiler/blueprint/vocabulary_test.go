@@ -10,11 +10,7 @@ import (
 // does not have the word itself beside these fields, and that a word means one field of
 // a struct. nominalQuota is the exception: Kueue counts every resource in it.
 func TestSynonyms(t *testing.T) {
-	definition, err := blueprintDefinition(newContext())
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := newVocabulary(definition)
+	words := newVocabulary(blueprintDefinition(newContext()))
 	means := map[string]string{}
 	for _, row := range readSynonyms() {
 		if len(row.Words) == 0 || row.Source == "" {

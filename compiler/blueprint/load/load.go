@@ -68,19 +68,16 @@ type Input struct {
 // or the files do not load, Read adds findings and returns nil. The error is a
 // failure of the compiler.
 func Read(in Input, findings *diag.List) (*Loader, error) {
-	schema, err := SchemaFiles()
-	if err != nil {
-		return nil, err
-	}
 	from := files{fsys: in.Files, unsaved: in.Unsaved}
 	if in.Files != nil {
-		if from.root, err = missingDir(); err != nil {
+		root, err := missingDir()
+		if err != nil {
 			return nil, err
 		}
-		in.Dir = from.root
+		in.Dir, from.root = root, root
 	}
 	l := &Loader{
-		in: in, Sources: &Sources{dir: in.Dir, files: from}, findings: findings, schema: schema,
+		in: in, Sources: &Sources{dir: in.Dir, files: from}, findings: findings, schema: SchemaFiles(),
 		files: from, overlay: map[string][]byte{}, laid: map[string]bool{},
 		parsing: &sync.Mutex{}, parsed: map[string]bool{},
 	}

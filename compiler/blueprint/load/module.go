@@ -53,12 +53,8 @@ func FindModule(dir string) (Module, error) {
 		return m, err
 	}
 	m.Dir = filepath.ToSlash(rel)
-	schema, err := SchemaFiles()
-	if err != nil {
-		return m, err
-	}
 	m.Files = map[string][]byte{}
-	for name, content := range schema {
+	for name, content := range SchemaFiles() {
 		m.Files[path.Join(SchemaDir, name)] = content
 	}
 	if !found {
@@ -133,16 +129,16 @@ func moduleRoot(start string, stat func(string) (fs.FileInfo, error)) (root stri
 }
 
 // SchemaFiles returns the embedded schema, by file name.
-func SchemaFiles() (map[string][]byte, error) {
-	entries, err := fs.ReadDir(schema.Files, ".")
-	if err != nil {
-		return nil, err
-	}
+func SchemaFiles() map[string][]byte {
 	files := map[string][]byte{}
+	entries, err := schema.Files.ReadDir(".")
 	for _, e := range entries {
-		if files[e.Name()], err = fs.ReadFile(schema.Files, e.Name()); err != nil {
-			return nil, err
+		if err == nil {
+			files[e.Name()], err = schema.Files.ReadFile(e.Name())
 		}
 	}
-	return files, nil
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return files
 }
