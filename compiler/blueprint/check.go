@@ -106,7 +106,6 @@ func Check(ctx context.Context, files *load.Loader, findings *diag.List, at *pro
 	literals := literalSchema()
 	value, conditions, ok := files.Build(cc)
 	locate := newLocator(files, value)
-	locate.given, locate.spelt = files.GivenTag, map[string]string{}
 	out := &Checked{Broken: map[[2]string]bool{}, Misnamed: map[string]bool{}, locate: locate}
 	if !ok {
 		return out, nil
@@ -442,15 +441,12 @@ func dropConstraints(fields iter.Seq2[cue.Selector, cue.Value]) iter.Seq2[cue.Se
 }
 
 // fieldNames returns the names of a struct's fields, in the order of the schema.
-func fieldNames(v cue.Value) ([]string, error) {
-	if _, err := v.Fields(cue.Optional(true)); err != nil {
-		return nil, err
-	}
+func fieldNames(v cue.Value) []string {
 	var names []string
 	for sel := range schemaFields(v) {
 		names = append(names, sel.Unquoted())
 	}
-	return names, nil
+	return names
 }
 
 // decodeChecked decodes a value that satisfies its constraint, and reports one that

@@ -32,7 +32,7 @@ func describeWanted(schema cue.Value) string {
 		}
 		return "a list"
 	case cue.BottomKind: // a one-of, which does not have a field yet
-		if names, err := fieldNames(schema); err == nil {
+		if names := fieldNames(schema); len(names) > 0 {
 			return "a struct with exactly one of " + strings.Join(names, ", ")
 		}
 		return "another value"

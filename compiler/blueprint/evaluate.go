@@ -267,7 +267,7 @@ func maskValue(path, printed string) string {
 // secret. Other secrets hide themselves.
 func hideValue(f *diag.Finding, path, printed string) {
 	elements := strings.Split(path, ".")
-	isSecret := len(elements) > 1 && elements[len(elements)-2] == "secretEnv" // instead of the names of the Secret
+	isSecret := above(elements, "secretEnv") // instead of the names of the Secret
 	if !isSecret && maskValue(path, printed) == secret.Mask(printed) {
 		return
 	}

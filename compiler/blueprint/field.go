@@ -242,7 +242,7 @@ func constraintAt(definition cue.Value, path []string) (constraint cue.Value, pr
 			return cue.Value{}, 0, &PathError{above + " " + fmt.Sprintf(format, args...)}
 		}
 		presence = 0
-		names, _ := fieldNames(constraint) // a scalar has none
+		names := fieldNames(constraint)
 		element := elementOf(constraint)
 		switch entity := entityOf(constraint); {
 		case slices.Contains(names, name):

@@ -129,9 +129,8 @@ func (f *formChecker) checkOptional(d *ast.Field, name string, path []string) {
 		return
 	}
 	at := append(slices.Clip(path), name)
-	names, err := fieldNames(outer)
-	isMap := entityOf(outer).Exists()
-	if err == nil && !isMap && len(names) > 0 && !slices.Contains(names, name) {
+	names, isMap := fieldNames(outer), entityOf(outer).Exists()
+	if !isMap && len(names) > 0 && !slices.Contains(names, name) {
 		f.reportUnknownOptional(d, name, names, path)
 		return
 	}
@@ -202,12 +201,11 @@ func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []stri
 		return
 	}
 	f.patterns++
-	isMap := entityOf(outer).Exists()
-	names, err := fieldNames(outer)
+	names, isMap := fieldNames(outer), entityOf(outer).Exists()
 	if isMap {
-		names, err = entityNames(lookupPath(f.plainValue(), path)), nil
+		names = entityNames(lookupPath(f.plainValue(), path))
 	}
-	if err != nil || len(names) == 0 {
+	if len(names) == 0 {
 		return // a policy for entities, of which there may be none yet
 	}
 	text := sourceText(f.locate.nodeSpan(expr))

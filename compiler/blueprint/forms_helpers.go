@@ -22,11 +22,7 @@ func (f *formChecker) checkHelper(d *ast.Field, name, bare string, path []string
 	if err != nil {
 		return
 	}
-	names, err := fieldNames(outer)
-	if err != nil && !entityOf(outer).Exists() {
-		return
-	}
-	help := ""
+	help, names := "", fieldNames(outer)
 	if entity := entityOf(outer); entity.Exists() {
 		if f.holdsEntity(d, name, entity, path) {
 			help = "write " + bare + ":"
@@ -101,17 +97,10 @@ func (f *formChecker) fitsKinds(name string, fields []string) bool {
 // holdsEntity reports whether a helper holds the concrete fields of an entity, and all
 // that the entity requires.
 func (f *formChecker) holdsEntity(d *ast.Field, name string, entity cue.Value, path []string) bool {
-	names, err := fieldNames(entity)
 	held := heldFields(d.Value)
-	if err != nil || !containsAll(names, held) {
-		return false
-	}
-	for _, field := range names {
-		if _, presence := fieldOf(entity, field); presence == cue.RequiredConstraint && !slices.Contains(held, field) {
-			return false
-		}
-	}
-	return f.saysSomethingAt(name, path)
+	lacks := func(field string) bool { return !slices.Contains(held, field) }
+	return containsAll(fieldNames(entity), held) && !slices.ContainsFunc(requiredOf(entity), lacks) &&
+		f.saysSomethingAt(name, path)
 }
 
 // saysSomethingAt reports whether the helper of a name in the struct at a path has a
@@ -173,10 +162,9 @@ func (f *formChecker) isUsed(name string) bool {
 // refersToBlueprint reports whether an expression refers to a field of the blueprint,
 // as a check of the blueprint does.
 func (f *formChecker) refersToBlueprint(e ast.Expr) bool {
-	names, err := fieldNames(f.definition())
 	used := map[string]bool{}
 	recordUses(e, used)
-	return err != nil || slices.ContainsFunc(names, func(name string) bool { return used[name] })
+	return slices.ContainsFunc(fieldNames(f.definition()), func(name string) bool { return used[name] })
 }
 
 // recordUses records the names that the expressions of a node refer to. The label of

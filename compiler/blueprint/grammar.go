@@ -171,11 +171,7 @@ func isList(v cue.Value) bool {
 }
 
 func (g *grammar) walkObject(schema, value cue.Value, path []string) {
-	names, err := fieldNames(schema)
-	if err != nil {
-		g.reportEvaluation(err, schema, path)
-		return
-	}
+	names := fieldNames(schema)
 	known, required := map[string]cue.Value{}, requiredOf(schema)
 	for sel, field := range schemaFields(schema) {
 		known[sel.Unquoted()] = field
@@ -240,7 +236,7 @@ func (g *grammar) reportUnknowns(value cue.Value, known map[string]cue.Value, is
 		if !sel.IsString() || known[sel.Unquoted()].Exists() {
 			continue
 		}
-		if len(path) > 1 && path[len(path)-2] == "secretEnv" && slices.Contains(secretValues, sel.Unquoted()) {
+		if above(path, "secretEnv") && slices.Contains(secretValues, sel.Unquoted()) {
 			meant["secret"], meant["key"] = true, true // the help names both
 		}
 		if near := g.reportUnknown(sel.Unquoted(), names, append(slices.Clip(path), sel.Unquoted())); near != "" {

@@ -319,14 +319,13 @@ func (g *grammar) guessEntity(name string, schema cue.Value, value string) []gue
 	if inner := entityOf(entity); inner.Exists() { // only quota has two names
 		entity, names = inner, "TIER: CAPACITY: "
 	}
-	fields, err := fieldNames(entity)
 	v := g.cue.CompileString(value)
 	if entity.Unify(v).Validate(cue.Concrete(true), cue.Final()) == nil {
 		return []guess{{help: "write " + name + ": " + names + value}}
 	}
-	for _, field := range fields {
+	for _, field := range fieldNames(entity) {
 		at := g.cue.CompileString("{}").FillPath(cue.MakePath(cue.Str(field)), v)
-		if err == nil && entity.Unify(at).Validate(cue.Concrete(true), cue.Final()) == nil {
+		if entity.Unify(at).Validate(cue.Concrete(true), cue.Final()) == nil {
 			return []guess{{help: "write " + name + ": " + names + field + ": " + value}}
 		}
 	}
@@ -355,9 +354,9 @@ func (g *grammar) guessStruct(schema, value cue.Value, path []string) []guess {
 	if _, err := value.Bool(); optional && (err == nil || value.IncompleteKind() == cue.NullKind) {
 		guesses = append(guesses, guess{"{}", "write " + name + ": {}"})
 	}
-	fields, err := fieldNames(schema)
-	text, bad := value.MarshalJSON()
-	if err != nil || bad != nil || value.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 {
+	fields := fieldNames(schema)
+	text, err := value.MarshalJSON()
+	if err != nil || value.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 {
 		return guesses
 	}
 	if entityOf(schema).Exists() {

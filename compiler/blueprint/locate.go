@@ -23,7 +23,7 @@ type locator struct {
 	sources *load.Sources
 	inst    *build.Instance
 	value   func() cue.Value // value of the instance
-	// given reports whether the command line gives a value to a tag; nil if none.
+	// given reports whether the command line gives a value to a tag.
 	given func(tag string) bool
 	// spelt holds the misspelt names of top-level fields, by the names that are meant.
 	spelt map[string]string
@@ -33,7 +33,10 @@ type locator struct {
 
 // newLocator returns a locator of the files of a loader, which have a value.
 func newLocator(files *load.Loader, value cue.Value) *locator {
-	return &locator{sources: files.Sources, inst: files.Instance, value: func() cue.Value { return value }}
+	return &locator{
+		sources: files.Sources, inst: files.Instance, value: func() cue.Value { return value },
+		given: files.GivenTag, spelt: map[string]string{},
+	}
 }
 
 // forgetValue releases the value, which takes more memory than all else that is known
@@ -197,7 +200,7 @@ func (l *locator) valueSpans(path []string) []diag.Span {
 func (l *locator) tagOf(path []string) (tag string, given bool) {
 	for _, p := range l.reachPlaces(l.fieldPlaces(path)) {
 		if p.tag != "" {
-			return p.tag, l.given != nil && l.given(p.tag)
+			return p.tag, l.given(p.tag)
 		}
 	}
 	return "", false

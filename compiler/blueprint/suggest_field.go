@@ -23,11 +23,11 @@ func (g *grammar) suggestField(f *diag.Finding, name string, names, parent []str
 		g.editName(f, plain)
 		return plain
 	}
-	if above := len(parent) - 1; name == "name" && above >= 0 && g.isMap(parent[:above]) {
-		f.Label, f.Help = "", fmt.Sprintf("remove it: the name is %q already", parent[above])
+	if n := len(parent); name == "name" && n > 0 && g.isMap(parent[:n-1]) {
+		f.Label, f.Help = "", fmt.Sprintf("remove it: the name is %q already", parent[n-1])
 		return ""
 	}
-	if above := len(parent) - 2; above >= 0 && parent[above] == "secretEnv" && slices.Contains(secretValues, name) {
+	if above(parent, "secretEnv") && slices.Contains(secretValues, name) {
 		f.Label, f.Help = "", nameSecret
 		return ""
 	}

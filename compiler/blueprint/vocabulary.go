@@ -171,7 +171,7 @@ func FieldsNamed(word string) ([]Member, error) {
 		out = append(out, describeMember(path, constraint, presence))
 	}
 	if len(out) == 0 {
-		names, _ := fieldNames(definition)
+		names := fieldNames(definition)
 		near := diag.Nearest(word, append(names, slices.Sorted(maps.Keys(v.names))...))
 		if near == "" {
 			has := strings.Join(names, ", ")

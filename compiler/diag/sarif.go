@@ -212,27 +212,28 @@ func (f Finding) toSARIF() sarifResult {
 	if f.Help != "" {
 		text += "\nhelp: " + removeLinks(f.Help)
 	}
-	for _, r := range f.Related {
-		if !r.Span.Valid() {
-			text += "\nnote: " + removeLinks(r.Message)
-			continue
-		}
-		// GitHub shows a related location only if the message links to it.
+	// GitHub shows a related location only if the message links to it.
+	relate := func(kind, message string, at Span) {
 		id := len(out.Related) + 1
-		text += fmt.Sprintf("\nnote: [%s](%d)", linkText(r.Message), id)
+		if kind != "" {
+			text += fmt.Sprintf("\n%s: [%s](%d)", kind, linkText(message), id)
+		}
 		out.Related = append(out.Related,
-			sarifLocation{ID: id, Physical: r.Span.toLocation(), Message: &sarifText{Text: r.Message}})
+			sarifLocation{ID: id, Physical: at.toLocation(), Message: &sarifText{Text: message}})
 	}
-	for i, other := range f.Others {
-		if len(out.Related) == mostRelated {
-			break
+	for _, r := range f.Related {
+		if r.Span.Valid() {
+			relate("note", r.Message, r.Span)
+		} else {
+			text += "\nnote: " + removeLinks(r.Message)
 		}
-		id := len(out.Related) + 1
+	}
+	for i, other := range f.Others[:max(0, min(len(f.Others), mostRelated-len(out.Related)))] {
+		kind := ""
 		if i < mostPlaces {
-			text += fmt.Sprintf("\nalso: [%s](%d)", linkText(other.Message), id)
+			kind = "also"
 		}
-		out.Related = append(out.Related,
-			sarifLocation{ID: id, Physical: other.Span.toLocation(), Message: &sarifText{Text: other.Message}})
+		relate(kind, other.Message, other.Span)
 	}
 	if hidden := len(f.Others) - mostPlaces; hidden > 0 {
 		text += fmt.Sprintf("\nand %d more", hidden)
