@@ -197,7 +197,8 @@ func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []stri
 		expr = alias.Expr
 	}
 	outer, _, err := constraintAt(f.definition(), path)
-	if err != nil || !isPlainPattern(expr) || f.patterns >= mostPatterns {
+	text := sourceText(f.locate.nodeSpan(expr))
+	if err != nil || text == "_" || f.patterns >= mostPatterns {
 		return
 	}
 	f.patterns++
@@ -208,8 +209,7 @@ func (f *formChecker) checkPattern(d *ast.Field, label *ast.ListLit, path []stri
 	if len(names) == 0 {
 		return // a policy for entities, of which there may be none yet
 	}
-	text := sourceText(f.locate.nodeSpan(expr))
-	pattern := f.cue.CompileString(text)
+	pattern := f.cue.CompileString(text) // an error if it refers to the files around it
 	i := slices.IndexFunc(names, func(name string) bool { return pattern.Unify(f.cue.Encode(name)).Err() == nil })
 	switch {
 	case pattern.Err() != nil:
@@ -234,24 +234,6 @@ func (f *formChecker) reportPattern(label *ast.ListLit, text string, names, path
 		}
 	}
 	f.reportForm(label, path, message, help)
-}
-
-// isPlainPattern reports whether an expression consists of literals and operators, so
-// that it has a value without the files around it.
-func isPlainPattern(e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		return e.Kind == token.STRING
-	case *ast.Ident:
-		return e.Name == "string"
-	case *ast.UnaryExpr:
-		return isPlainPattern(e.X)
-	case *ast.BinaryExpr:
-		return isPlainPattern(e.X) && isPlainPattern(e.Y)
-	case *ast.ParenExpr:
-		return isPlainPattern(e.X)
-	}
-	return false
 }
 
 // formFinding returns the finding on a form that is written at a node.

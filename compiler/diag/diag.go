@@ -8,10 +8,12 @@ package diag
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"unicode/utf8"
 
+	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/secret"
 )
 
@@ -154,10 +156,14 @@ func (s Span) Valid() bool { return s.Source != nil }
 
 // String returns the start of the span in the form of compilers: file:line:column.
 func (s Span) String() string {
-	if !s.Valid() {
+	switch {
+	case !s.Valid():
 		return ""
+	case !s.hasText():
+		return console.Inline(s.Source.Name)
 	}
-	return compilerPlace(s)
+	pos := s.Source.Position(s.Start)
+	return fmt.Sprintf("%s:%d:%d", console.Inline(s.Source.Name), pos.Line, pos.Column)
 }
 
 // Spot is a field together with the place where it is written. A pattern writes a

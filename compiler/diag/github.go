@@ -78,5 +78,5 @@ func (s Span) startPrefix() string {
 	if !s.Valid() {
 		return ""
 	}
-	return compilerPlace(s) + ": "
+	return s.String() + ": "
 }

@@ -49,7 +49,7 @@ func WriteText(w io.Writer, l *List, opt TextOptions) error {
 // WriteText uses for a finding.
 func WriteExcerpt(w io.Writer, at Span, remark string, color bool) error {
 	p := printer{color: color, gutter: gutterWidth(Finding{Span: at})}
-	p.buf.WriteString(p.paint(console.Bold, compilerPlace(at)+":") + " " + console.Inline(remark) + "\n")
+	p.buf.WriteString(p.paint(console.Bold, at.String()+":") + " " + console.Inline(remark) + "\n")
 	p.printExcerpt(at, Note, "", false)
 	_, err := w.Write(p.buf.Bytes())
 	return err
@@ -142,18 +142,9 @@ func (s Span) hasText() bool { return s.Valid() && len(s.Source.Content) > 0 }
 
 func (p *printer) printHeadline(at Span, title, message string) {
 	if at.Valid() {
-		p.buf.WriteString(p.paint(console.Bold, compilerPlace(at)+":") + " ")
+		p.buf.WriteString(p.paint(console.Bold, at.String()+":") + " ")
 	}
 	fmt.Fprintf(&p.buf, "%s: %s\n", title, message)
-}
-
-// compilerPlace returns a span's start in the form of compilers: file:line:column.
-func compilerPlace(at Span) string {
-	if !at.hasText() {
-		return console.Inline(at.Source.Name)
-	}
-	pos := at.Source.Position(at.Start)
-	return fmt.Sprintf("%s:%d:%d", console.Inline(at.Source.Name), pos.Line, pos.Column)
 }
 
 // printExcerpt writes the line in which a span starts, with carets under the part of
@@ -219,7 +210,7 @@ func describeEdit(e Edit, finding Span) string {
 	}
 	where := ""
 	if e.Span.Source != finding.Source || e.Span.Start != finding.Start {
-		where = " at " + compilerPlace(e.Span)
+		where = " at " + e.Span.String()
 	}
 	content := e.Span.Source.Shown()
 	start := min(max(e.Span.Start, 0), len(content))
