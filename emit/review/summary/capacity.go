@@ -19,24 +19,11 @@ func (s *sheet) addCapacities() {
 		s.addCapacity(&s.plan.Capacities[i])
 	}
 	s.autoProvisioning()
-	for _, check := range s.plan.AdmissionChecks {
-		// Checks follow from the capacities, and have their names.
-		c := s.newSubject(TopicCapacity, kindCheck, check.Name)
-		c.has("", fact{form: being, follows: []string{kindCapacity}})
-		c.part = &key{kindCheck, check.Name, ""}
-		c.follows("provisioning class", check.Class, kindCapacity)
-		c.follows("resources", strings.Join(check.Resources, ", "), kindCapacity)
-		c.follows("TPU topology", check.Topology, kindCapacity)
-		c.follows("retries", strconv.Itoa(check.Retries), kindCapacity)
-	}
 }
 
 func (s *sheet) addCapacity(c *ir.Capacity) {
 	this := s.newSubject(TopicCapacity, kindCapacity, c.Name)
 	this.exists(fmt.Sprintf("%s, %s, %s", capacitySize(c), machineText(c.Machine), optionText(c)))
-	self := factPath(kindCapacity, c.Name)
-	platform := []string{self, platformName, platformProject, platformRegion}
-
 	this.is("hardware class", c.Hardware)
 	var change []string // what a change does to nodes, if the platform creates the pool
 	switch {
@@ -48,13 +35,10 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	}
 	perNode := fmt.Sprintf("%d vCPUs and %g GiB of memory a node", c.Machine.VCPUs, c.Machine.MemoryGiB)
 	this.is("machine", machineText(c.Machine), append([]string{perNode}, change...)...)
-	this.has("machine's hardware",
-		fact{form: opaque, value: hardwareText(c.Machine),
-			follows: []string{factPath(kindCapacity, c.Name, "machine")}})
 	this.has("size", fact{value: capacitySize(c), notes: func() []string { return s.queues.totalNote(c) }})
 	this.is("consumption", optionText(c))
 	if c.MaxRunSeconds > 0 {
-		this.is("longest run of a node", durationText(c.MaxRunSeconds))
+		this.is("longest run of a node", words.Duration(c.MaxRunSeconds))
 	}
 	this.is("zones", choose(slices.Equal(c.Zones, s.plan.Zones), "all of the platform", strings.Join(c.Zones, ", ")))
 	pools := "made by the platform"
@@ -84,18 +68,8 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	this.is("local SSDs asked for", words.Count(c.LocalSSDs, "disk"))
 	this.is("GPU driver", cmp.Or(c.GPUDriver, none))
 	this.is("GPUDirect", cmp.Or(string(c.GPUDirect), none))
-	this.follows("networks", strings.Join(c.Networks, ", "), platform...)
-	this.follows("labels of the node pools", labelsText(c.PoolLabels), platform...)
-	this.follows("node labels", labelsText(c.NodeLabels), platform...)
-	this.follows("taints of the node pools", taintsText(c.PoolTaints), platform...)
-	this.follows("node taints", taintsText(c.NodeTaints), platform...)
 	if c.Retries > 0 {
 		this.is("retries of a request for nodes", strconv.Itoa(c.Retries))
-	}
-	this.follows("admission check", c.AdmissionCheck, factPath(kindCapacity, c.Name, "consumption"))
-	for _, a := range c.PerNode {
-		this.follows(resourceName(a.Resource)+" of a node for pods", ir.PrintAmount(a.Resource, a.Quantity),
-			factPath(kindCapacity, c.Name, "machine"))
 	}
 
 	quota := this
@@ -103,48 +77,23 @@ func (s *sheet) addCapacity(c *ir.Capacity) {
 	quota.is("reason to guarantee more than there is", cmp.Or(excerptLine(c.Overcommit), none))
 	total := this
 	total.topic = TopicGuarantees
-	const of = "guaranteed by all queues"
 	for _, a := range c.Guaranteed {
-		f := fact{value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)}}
-		if a.Resource == c.CountedIn() {
-			f.notes = func() []string { return []string{compareExisting(a.Quantity, s.queues.largestAmount(c))} }
-			total.has(of, f)
+		if a.Resource != c.CountedIn() {
 			continue
 		}
-		f.follows = append(f.follows, factPath(kindCapacity, c.Name, of), amountEach(c, a.Resource),
-			factPath(kindCapacity, c.Name, "machine"))
-		total.has(of+", "+resourceName(a.Resource), f)
+		total.has("guaranteed by all queues", fact{
+			value: ir.PrintAmount(a.Resource, a.Quantity), alone: true, follows: []string{tagNominal(c.Name)},
+			notes: func() []string { return []string{compareExisting(a.Quantity, s.queues.largestAmount(c))} },
+		})
 	}
 	for _, r := range []string{ir.CPU, ir.Memory} {
-		if q, ok := s.queues.amountEach(c, r); ok {
-			quota.has(eachWhat(c, r),
-				fact{
-					form: ratio, value: ir.PrintAmount(r, q), tag: tagRatio,
-					follows: []string{factPath(kindCapacity, c.Name, "machine")},
-				})
+		if q, ok := s.queues.ratios[[2]string{c.Name, r}]; ok {
+			quota.has(r+" with each "+ir.Unit(c.CountedIn())+" of quota", fact{
+				form: ratio, value: ir.PrintAmount(r, q),
+				follows: []string{factPath(kindCapacity, c.Name, "machine")},
+			})
 		}
 	}
-}
-
-// tagRatio is the tag of the facts about the quota of resources other than the
-// counted one.
-const tagRatio = "ratio"
-
-// eachWhat returns the name of the fact about a resource's quota for each unit of
-// the counted resource.
-func eachWhat(c *ir.Capacity, r string) string {
-	return resourceName(r) + " with each " + ir.Unit(c.CountedIn()) + " of quota"
-}
-
-func amountEach(c *ir.Capacity, r string) string {
-	return factPath(kindCapacity, c.Name, eachWhat(c, r))
-}
-
-func resourceName(r string) string {
-	if r == ir.CPU || r == ir.Memory {
-		return r
-	}
-	return ir.Unit(r) + "s"
 }
 
 // capacitySize returns the number of nodes of a capacity, and of their accelerators,
@@ -185,17 +134,6 @@ func machineText(m ir.Machine) string {
 	return words
 }
 
-// hardwareText returns all facts of the catalogue about a machine.
-func hardwareText(m ir.Machine) string {
-	words := fmt.Sprint(m.Family, m.VCPUs, " ", m.MemoryGiB, m.Arm, m.Resource, m.AcceleratorCount, " ", m.BundledSSDs,
-		" ", m.SSDSizeGB, m.PlacementTopology, m.AcceleratorNetworks, m.LinkedNodes, m.SteadyGPUs, m.CountsNoSSDs,
-		m.TPUType)
-	if m.Slice != nil {
-		words += fmt.Sprint(m.Slice.Chips, " ", m.Slice.Hosts)
-	}
-	return words
-}
-
 // optionText returns a description of how a capacity's machines are obtained.
 func optionText(c *ir.Capacity) string {
 	parts := []string{c.Option.Facts().Summary}
@@ -228,28 +166,17 @@ func optionText(c *ir.Capacity) string {
 
 func labelsText(all []ir.KeyValue) string { return strings.Join(labelTexts(all), ", ") }
 
-func taintsText(all []ir.Taint) string {
-	var words []string
-	for _, t := range all {
-		words = append(words, t.Key+"="+t.Value+":"+t.Effect)
-	}
-	return strings.Join(words, ", ")
-}
-
 // autoProvisioning adds the limits of node auto-provisioning.
 func (s *sheet) autoProvisioning() {
 	a := s.plan.AutoProvisioning
-	var words, all []string
-	for _, l := range a.Limits {
-		words = append(words, limitText(l.Type, l.Max))
-		all = append(all, fmt.Sprintf("%d to %s", l.Min, limitText(l.Type, l.Max)))
-	}
-	this := s.newSubject(TopicLimits, kindAutoscaling, "")
 	if !a.Create {
-		this.has("limits, without effect",
-			fact{form: ratio, value: strings.Join(all, ", "), follows: []string{anything}})
 		return
 	}
+	var words []string
+	for _, l := range a.Limits {
+		words = append(words, limitText(l.Type, l.Max))
+	}
+	this := s.newSubject(TopicLimits, kindAutoscaling, "")
 	this.exists("at most " + strings.Join(words, ", "))
 	for _, l := range a.Limits {
 		this.is("most "+limitType(l.Type)+" in the cluster", limitText(l.Type, l.Max))
@@ -343,11 +270,6 @@ func divideQuantity(q resource.Quantity, by int64) resource.Quantity {
 		return *resource.NewQuantity(q.Value()/max(by, 1), q.Format)
 	}
 	return *resource.NewMilliQuantity(q.MilliValue()/max(by, 1), q.Format)
-}
-
-func (t tally) amountEach(c *ir.Capacity, r string) (resource.Quantity, bool) {
-	q, ok := t.ratios[[2]string{c.Name, r}]
-	return q, ok
 }
 
 // totalNote returns the note that compares the guarantees of all queues with the

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/review/delta"
 )
 
@@ -67,27 +66,6 @@ func byQueues(a, b ir.DemandRow) bool {
 // allAdmitted reports whether, in both rows, queues admit the entire maximum.
 func allAdmitted(a, b ir.DemandRow) bool {
 	return a.Ceiling == a.Admitted && b.Ceiling == b.Admitted
-}
-
-// addDemand adds the other facts about the rows, all of which follow from the plan.
-func (s *sheet) addDemand() {
-	d := s.plan.Demand
-	for _, r := range d.Rows {
-		row := s.newSubject(TopicCloudQuota, kindCloudQuota, rowName(r))
-		row.has("what is counted", fact{form: ratio, value: r.What + " in " + r.Unit, follows: []string{anything}})
-		row.has("remarks", fact{form: ratio, value: excerptLine(r.Note), follows: []string{anything}})
-		row.has("end of the remarks",
-			fact{form: ratio, value: r.Note,
-				follows: []string{anything, factPath(kindCloudQuota, rowName(r), "remarks")}})
-	}
-	all := s.newSubject(TopicCloudQuota, kindCluster, "")
-	i := d.IAM
-	all.follows("demand on IAM",
-		fmt.Sprintf("%s in the project's allow policy, %s of them; %s; %s", words.Count(i.Principals, "principal"),
-			words.Count(i.Groups, "group"),
-			words.Count(i.ServiceAccounts, "service account"), words.Count(i.CustomRoles, "custom role")), anything)
-	all.follows("nodes of all that queues can admit",
-		fmt.Sprintf("%s, %d GiB of memory", words.Count(d.VCPUs, "vCPU"), d.MemoryGiB), anything)
 }
 
 // rowAmounts returns the amounts for which a row asks.

@@ -16,7 +16,6 @@ var (
 	platformName    = factPath(kindPlatform, "", "name")
 	platformProject = factPath(kindPlatform, "", "project")
 	platformRegion  = factPath(kindPlatform, "", "region")
-	scheduler       = factPath(kindPlatform, "", "scheduler")
 	clusterOwner    = factPath(kindCluster, "", "owner")
 )
 
@@ -38,8 +37,7 @@ func (s *sheet) addPlatform() {
 			follows: []string{factPath(kindPlatform, "", "notes for the administrator")},
 		})
 
-	s.addDemonstration(top)
-	s.addRehearsals(top)
+	s.addScenarios(top)
 
 	v := p.Versions
 	if e := p.Cluster.Existing; e != nil { // versions of controllers that others run have no effect
@@ -221,10 +219,6 @@ func (s *sheet) systemPool() {
 	pool := s.newSubject(TopicCluster, kindSystemPool, "")
 	pool.setting("name", p.Name)
 	pool.setting("machine", p.Machine, anew)
-	pool.has("machine's hardware", fact{
-		form: ratio, value: fmt.Sprintf("%s, %d vCPUs, %g GiB of memory", p.Family, p.VCPUs, p.MemoryGiB),
-		follows: []string{factPath(kindSystemPool, "", "machine")},
-	})
 	pool.setting("boot disk", diskText(p.DiskType, p.DiskSizeGiB), anew)
 	pool.setting("size", words.Count(p.NodesPerZone, "node")+" in each zone")
 }
@@ -281,8 +275,6 @@ func (s *sheet) addNetwork() {
 		gpu := s.newSubject(TopicCluster, kindGPUNetwork, g.Short)
 		gpu.exists(words.Count(len(g.Subnets), "subnet"))
 		gpu.is("MTU", words.Count(g.MTU, "byte"))
-		gpu.follows("name", g.Name, platformName)
-		gpu.follows("profile", g.Profile, factPath(kindPlatform, "", "zones of the nodes"), kindCapacity)
 		gpu.follows("subnets", subnetsText(g.Subnets), platformName, kindNetwork)
 	}
 	vpc.has("order of the GPU networks", fact{form: order, list: shorts})
@@ -362,14 +354,11 @@ func (s *sheet) addDelivery() {
 	var narrow []string
 	for _, r := range d.NarrowRoles {
 		narrow = append(narrow, r.Role)
-		build.follows("condition of "+r.Role, r.Title+": "+r.Condition, platformName, platformProject, platformRegion,
-			factPath(kindAccount, "the build", "roles with a condition"))
 	}
 	build.all("roles with a condition", narrow)
 	for _, r := range d.CustomRoles {
 		role := s.newSubject(TopicAccess, kindCustomRole, r.ID)
 		role.exists("")
-		role.follows("title", r.Title, platformName)
 		role.all("permissions", r.Permissions)
 	}
 }
@@ -398,8 +387,8 @@ func (s *sheet) addAccount(topic Topic, of string, a ir.ServiceAccount) {
 	account.has("roles", fact{form: set, list: a.Roles, tag: tagRoles})
 }
 
-// addMonitoring adds the facts about dashboards and alerts. The alerts follow from the
-// rest of the plan, and their texts are batchwright's own.
+// addMonitoring adds the facts about dashboards and alerts. What an alert says follows from
+// the rest of the plan.
 func (s *sheet) addMonitoring() {
 	m := s.plan.Monitoring
 	watch := s.newSubject(TopicCluster, kindMonitoring, "")
@@ -413,13 +402,6 @@ func (s *sheet) addMonitoring() {
 	for _, a := range monitoring.Alerts(s.plan) {
 		alert := s.newSubject(TopicAlerts, kindAlert, a.Name)
 		alert.exists("")
-		alert.has("condition", fact{form: opaque, value: a.Expr, follows: []string{anything}})
-		alert.follows("rule group", a.Group, anything)
-		alert.follows("has to hold for", durationText(a.For), anything)
-		alert.follows("severity", a.Severity, anything)
-		alert.has("text", fact{form: opaque, value: a.Summary + "\n" + a.Action, follows: []string{anything}})
-		alert.follows("stands in",
-			choose(a.CloudOnly, "Cloud Monitoring alone", "Cloud Monitoring and Prometheus"), anything)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 	"github.com/batchwright/batchwright/emit/losses"
@@ -23,12 +25,65 @@ import (
 // each with its own key, and returns the facts that differ. A change and its
 // opposite therefore have the same lines, with their sides exchanged, except for what
 // the change does to jobs that run or wait. For these, pools are the node pools that lose
-// nodes. The time is linear in the size of the plans.
+// nodes. If no fact differs, but the plans do, one line names the field. The time is linear in
+// the size of the plans.
 func Of(before, after *ir.Platform, pools []losses.Loss) []Line {
 	same := sameTeams(before, after)
 	changes := compareFacts(planFacts(before, same), planFacts(after, same))
-	return slices.Concat(jobEffects(before, after, pools), foldChanges(changes),
+	lines := slices.Concat(jobEffects(before, after, pools), foldChanges(changes),
 		cloudQuota(before.Demand.Rows, after.Demand.Rows))
+	if len(lines) > 0 {
+		return lines
+	}
+	field := firstDifference("", reflect.ValueOf(*before), reflect.ValueOf(*after))
+	if field == "" {
+		return nil
+	}
+	return []Line{{Topic: TopicCluster, Subject: kindPlatform, What: derived + field, Op: delta.Changed}}
+}
+
+// derived is what a line is about that tells a difference which no fact tells: the value of
+// a field that follows from other fields changed although they did not.
+const derived = "derived value of "
+
+// untold is the field whose changes no line tells: a text for the people who submit the
+// workload, which changes nothing that runs.
+const untold = "Workloads.Shows"
+
+// firstDifference returns the first field in which two values of a plan differ, such as
+// "Capacities.NodeLabels", except untold; "" if there is none. path is the field that holds the
+// values.
+func firstDifference(path string, a, b reflect.Value) string {
+	if a.Type() == reflect.TypeFor[resource.Quantity]() {
+		q := a.Interface().(resource.Quantity)
+		return choose(q.Cmp(b.Interface().(resource.Quantity)) != 0, path, "")
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return choose(a.IsNil() != b.IsNil(), path, "")
+		}
+		return firstDifference(path, a.Elem(), b.Elem())
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return path
+		}
+		for i := range a.Len() {
+			if field := firstDifference(path, a.Index(i), b.Index(i)); field != "" {
+				return field
+			}
+		}
+		return ""
+	case reflect.Struct:
+		for i := range a.NumField() {
+			name := strings.TrimPrefix(path+"."+a.Type().Field(i).Name, ".")
+			if field := firstDifference(name, a.Field(i), b.Field(i)); field != "" {
+				return field
+			}
+		}
+		return ""
+	}
+	return choose(a.Equal(b) || path == untold, "", path)
 }
 
 // planFacts returns the facts of a plan, except those of the teams in same, of which
@@ -43,7 +98,6 @@ func planFacts(p *ir.Platform, same map[string]bool) *sheet {
 	s.addTeams()
 	s.addPriorities()
 	s.addWorkloads()
-	s.addDemand()
 	return s
 }
 
@@ -97,9 +151,6 @@ func keyRuns[T any](all []T, by func(*T) string) iter.Seq[[]T] {
 	}
 }
 
-// anything is an entry of fact.follows that stands for every other fact.
-const anything = "*"
-
 // fact is one statement of a plan, in words.
 type fact struct {
 	key
@@ -113,8 +164,7 @@ type fact struct {
 	part *key
 	// follows lists the causes of the fact; if one of them changed, the fact is
 	// omitted. An entry is a key or a tag. For causes that have no follows
-	// themselves, it can also be a kind, a subject (path of its kind and name), or
-	// anything.
+	// themselves, it can also be a kind, or a subject (path of its kind and name).
 	follows []string
 	tag     string // one name for several facts in follows, or ""
 	group   string // facts of one group that changed alike share a line
@@ -402,7 +452,7 @@ func indexCauses(changes []change) causes {
 			out[c.fact.tag] = true
 		}
 		if c.fact.follows == nil {
-			out[k.kind], out[factPath(k.kind, k.name)], out[anything] = true, true, true
+			out[k.kind], out[factPath(k.kind, k.name)] = true, true
 		}
 	}
 	return out

@@ -56,8 +56,6 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	team.has("priority of its queue", fact{topic: TopicPriority, value: strconv.Itoa(t.Priority)})
 	if t.Bucket != "" {
 		team.has("bucket", fact{form: being})
-		team.has("name of its bucket",
-			fact{form: ratio, value: t.Bucket, follows: []string{platformName, platformProject}})
 	}
 	team.all("labels", labelTexts(t.Labels))
 	team.is("nodes may list its bucket", choose(t.NodesListBucket, "yes", "no"))
@@ -80,9 +78,6 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	if t.Account != nil {
 		account = cmp.Or(t.Account.Address, t.Account.ID)
 	}
-	if t.Account != nil && t.Account.Address == "" {
-		access.follows("display name of the Google service account of its jobs", t.Account.Display, platformName)
-	}
 	access.is("Google service account of its jobs", account)
 	access.has("roles of its jobs", fact{form: set, list: t.Roles, tag: tagRoles})
 
@@ -99,7 +94,11 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 	for i := range t.Queues {
 		q := &t.Queues[i]
 		if q.Shared {
-			s.localQueue(team, q)
+			// What the plan repeats there belongs to the shared queue.
+			team.has("share of the queue of tier "+q.Tier, fact{
+				topic: TopicQueues, form: being, tag: tagShare(q.Tier),
+				follows: []string{factPath(kindTier, q.Tier, "")},
+			})
 			continue
 		}
 		owner := team
@@ -107,8 +106,6 @@ func (s *sheet) addTeam(t *ir.Team, jobs int, members []string) {
 		what := "queue of tier " + q.Tier
 		owner.has(what, fact{form: being, value: s.describeQuotas(q)})
 		owner.part = &key{kindTeam, t.Name, what}
-		owner.follows("ClusterQueue of "+q.Tier, q.ClusterQueue, scheduler)
-		owner.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
 		s.addQueue(owner, q, " in "+q.Tier, factPath(kindTeam, t.Name, "cohort"))
 	}
 }
@@ -175,47 +172,17 @@ func lendingNote(t *ir.Team, members []string) []string {
 	return []string{"it lends to, and borrows from, " + shortNames(others)}
 }
 
-// localQueue adds the facts about a team's use of a shared queue. Everything else
-// that the plan repeats there belongs to the shared queue.
-func (s *sheet) localQueue(team subject, q *ir.Queue) {
-	team.topic = TopicQueues
-	what := "share of the queue of tier " + q.Tier
-	team.has(what, fact{form: being, tag: tagShare(q.Tier), follows: []string{factPath(kindTier, q.Tier, "")}})
-	team.part = &key{kindTeam, team.name, what}
-	team.follows("LocalQueue of "+q.Tier, q.LocalQueue, scheduler)
-	terms := s.describeQuotas(q) + "\n" +
-		strings.Join([]string{
-			q.ClusterQueue, q.Cohort, q.Strategy, preemptionText(q.Preemption), strconv.Itoa(q.MaxGraceSeconds),
-			namespacesText(q.Namespaces),
-		}, "\n")
-	for _, list := range [][]string{q.Classes, q.Resources} {
-		terms += "\n" + strings.Join(list, ",")
-	}
-	for _, f := range q.Flavors {
-		terms += "\n" + f.AdmissionCheck + onOff(f.Waiting)
-		for _, r := range f.Quotas {
-			terms += "\n" + r.Resource + " " + quotaWords(&r)
-		}
-	}
-	team.has("terms of the shared queue of "+q.Tier,
-		fact{form: opaque, value: terms,
-			follows: []string{factPath(kindTier, q.Tier), kindCapacity, kindClass, tagRatio}})
-}
-
 // tagShare returns the tag of the facts about teams' shares of a tier's queue.
 func tagShare(tier string) string { return "share of " + tier }
 
 func (s *sheet) sharedQueue(q *ir.SharedQueue) {
 	tier := s.newSubject(TopicQueues, kindTier, q.Tier)
-	var teams, spaces []string
+	var teams []string
 	for _, t := range q.Teams {
 		teams = append(teams, t.Name)
-		spaces = append(spaces, t.Namespace)
 	}
 	tier.exists("a queue that " + words.Count(len(teams), "team") + " share: " + s.describeQuotas(&q.Queue))
 	tier.all("teams that share its queue", teams, kindTeam, tagShare(q.Tier))
-	tier.follows("namespaces that share its queue", strings.Join(spaces, ", "), kindTeam,
-		factPath(kindTier, q.Tier, "teams that share its queue"))
 	tier.is("ClusterQueue", q.ClusterQueue)
 	tier.is("LocalQueue", q.LocalQueue)
 	tier.is("its queue is shared", onOff(q.Shared))
@@ -238,9 +205,6 @@ func namespacesText(n ir.Namespaces) string {
 // tier if teams share the queue. in is the end of the names of a team's facts, and
 // "" for a tier.
 func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
-	if in != "" {
-		owner.follows("cohort"+in, q.Cohort, cohort)
-	}
 	var flavors, quotas []string
 	for _, f := range q.Flavors {
 		flavors = append(flavors, f.Flavor)
@@ -255,7 +219,6 @@ func (s *sheet) addQueue(owner subject, q *ir.Queue, in, cohort string) {
 	priority.topic = TopicPriority
 	priority.has("preemption"+in,
 		fact{value: preemptionText(q.Preemption), tag: tagPreemption(q.Tier), follows: []string{cohort}})
-	priority.follows("PriorityClasses"+in, strings.Join(q.Classes, ", "), kindClass)
 	for i := range q.Flavors {
 		s.addFlavor(owner, q, &q.Flavors[i], in)
 	}
@@ -286,7 +249,6 @@ func (s *sheet) addFlavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in stri
 	owner.topic = TopicQuota
 	what := "quota of " + f.Flavor + in
 	c := s.queues.capacities[f.Flavor]
-	r := s.queues.countedIn(f.Flavor)
 	total := func() []string {
 		if c == nil {
 			return nil
@@ -295,37 +257,14 @@ func (s *sheet) addFlavor(owner subject, q *ir.Queue, f *ir.FlavorQuota, in stri
 	}
 	owner.has(what, fact{form: being, value: s.flavorWords(f), notes: total, tag: tagNominal(f.Flavor)})
 	owner.part = &key{owner.kind, owner.name, what}
-	owner.follows("admission check of "+f.Flavor+in, f.AdmissionCheck, factPath(kindCapacity, f.Flavor))
-	owner.follows("start of the quota of "+f.Flavor+in, choose(f.Waiting, "when its reservation begins", "now"),
-		factPath(kindCapacity, f.Flavor))
-	for i := range f.Quotas {
-		own := &f.Quotas[i]
-		of, counts := " of "+f.Flavor+in, own.Resource == r
-		// The quota of other resources follows from that of the counted resource.
-		follow := func(limit string) []string {
-			if counts {
-				return nil
-			}
-			from := []string{
-				factPath(owner.kind, owner.name, limit+of), factPath(kindCapacity, f.Flavor, "machine"),
-				factPath(kindCapacity, f.Flavor, "hardware class"),
-			}
-			if c != nil {
-				from = append(from, amountEach(c, own.Resource))
-			}
-			return from
-		}
-		nominal := fact{value: ir.PrintAmount(own.Resource, own.Nominal), follows: follow("nominal quota")}
-		borrowing := fact{value: borrowText(own), follows: follow("borrowing limit")}
-		lending := fact{value: lendText(own), follows: follow("lending limit")}
-		if counts {
-			nominal.tag, nominal.notes = tagNominal(f.Flavor), total
-		} else {
-			of += ", " + resourceName(own.Resource)
-		}
-		owner.has("nominal quota"+of, nominal)
-		owner.has("borrowing limit"+of, borrowing)
-		owner.has("lending limit"+of, lending)
+	// The quota of other resources follows from that of the counted resource.
+	if own := quotaOf(f, s.queues.countedIn(f.Flavor)); own != nil {
+		of := " of " + f.Flavor + in
+		owner.has("nominal quota"+of, fact{
+			value: ir.PrintAmount(own.Resource, own.Nominal), tag: tagNominal(f.Flavor), notes: total,
+		})
+		owner.is("borrowing limit"+of, borrowText(own))
+		owner.is("lending limit"+of, lendText(own))
 	}
 }
 
@@ -388,9 +327,6 @@ func (s *sheet) addPriorities() {
 		class.follows("nodes of its pods",
 			choose(c.Preempts, "takes them from lower priorities", "takes them from nobody"), tagPreemption(c.Tier))
 		class.is("tier", c.Tier)
-		class.follows("description", c.Note, anything)
-		class.follows("made by", choose(c.BuiltIn, "the scheduler", "the platform"), scheduler,
-			factPath(kindClass, c.Name, "value"))
 	}
 }
 

@@ -24,7 +24,6 @@ const (
 	kindAccount     = "service account of " // the name says of what
 	kindCustomRole  = "custom role"
 	kindCapacity    = "capacity"
-	kindCheck       = "AdmissionCheck"
 	kindCohort      = "cohort"
 	kindTeam        = "team"
 	kindTier        = "tier"
@@ -37,13 +36,13 @@ const (
 var kinds = []string{
 	kindPlatform, kindCluster, kindSystemPool, kindRelease, kindNetwork, kindGPUNetwork, kindMonitoring, kindAlert,
 	kindDelivery,
-	kindCapacity, kindAutoscaling, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount,
+	kindCapacity, kindAutoscaling, kindCohort, kindTeam, kindTier, kindClass, kindWorkload, kindAccount,
 	kindCustomRole, kindCloudQuota,
 }
 
 // folded lists the kinds of which a platform has many.
 var folded = []string{
-	kindGPUNetwork, kindAlert, kindCapacity, kindCheck, kindCohort, kindTeam, kindTier, kindClass, kindWorkload,
+	kindGPUNetwork, kindAlert, kindCapacity, kindCohort, kindTeam, kindTier, kindClass, kindWorkload,
 }
 
 // named lists the kinds whose subjects can be told apart by their descriptions.
@@ -97,19 +96,6 @@ func amountsText(all []ir.Amount) string {
 		parts = append(parts, ir.PrintAmount(a.Resource, a.Quantity))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// durationText returns seconds in the largest unit that gives a whole number.
-func durationText(seconds int) string {
-	for _, u := range []struct {
-		seconds int
-		noun    string
-	}{{24 * 3600, "day"}, {3600, "hour"}, {60, "minute"}} {
-		if seconds != 0 && seconds%u.seconds == 0 {
-			return words.Count(seconds/u.seconds, u.noun)
-		}
-	}
-	return words.Count(seconds, "second")
 }
 
 // excerptLine returns the beginning of a long text, on one line.

@@ -56,10 +56,6 @@ func (c copies) is(what string, of func(*ir.Workload) string) {
 	c.has(what, fact{value: cmp.Or(c.copyValues(of), none)})
 }
 
-func (c copies) follows(what string, of func(*ir.Workload) string, from ...string) {
-	c.has(what, fact{form: opaque, value: c.copyValues(of), follows: from})
-}
-
 func (s *sheet) addWorkload(w copies, tier string) {
 	first := &w.all[0]
 	w.group = first.Template
@@ -69,16 +65,10 @@ func (s *sheet) addWorkload(w copies, tier string) {
 	w.exists(fmt.Sprintf("%s, tier %s, %s", words.Count(len(w.all), string(first.Kind)), tier, first.Image))
 
 	own := factPath(kindWorkload, w.name)
-	place := []string{
-		kindCapacity, factPath(own, "queue"), factPath(own, "capacities"), factPath(own, "copies"), team, scheduler,
-		platformName,
-	}
 
 	w.has("copies", fact{value: strconv.Itoa(len(w.all))})
-	w.follows("names", func(w *ir.Workload) string { return w.Name }, factPath(own, "copies"))
 	w.is("kind", func(w *ir.Workload) string { return string(w.Kind) })
 	w.has("queue", fact{value: "tier " + tier})
-	w.follows("LocalQueue", func(w *ir.Workload) string { return w.Queue }, team, scheduler, factPath(own, "queue"))
 	w.is("PriorityClass", func(w *ir.Workload) string { return w.PriorityClass })
 	w.has("capacities", fact{
 		value:   cmp.Or(w.copyValues(func(w *ir.Workload) string { return strings.Join(w.Capacities, ", ") }), none),
@@ -89,8 +79,10 @@ func (s *sheet) addWorkload(w copies, tier string) {
 	w.is("requests of a pod", func(w *ir.Workload) string { return amountsText(w.Requests) })
 	w.is("image", func(w *ir.Workload) string { return w.Image })
 	w.is("command", func(w *ir.Workload) string { return excerptLine(strings.Join(w.Command, " ")) })
-	w.follows("end of its command", func(w *ir.Workload) string { return strings.Join(w.Command, "\n") },
-		factPath(own, "command"))
+	w.has("end of its command", fact{
+		form: opaque, follows: []string{factPath(own, "command")},
+		value: w.copyValues(func(w *ir.Workload) string { return strings.Join(w.Command, "\n") }),
+	})
 	for i := range w.all {
 		c := &w.all[i]
 		w.addVariables("environment variable ", c.Env)
@@ -104,14 +96,6 @@ func (s *sheet) addWorkload(w copies, tier string) {
 			w.has("file "+f.Key, fact{form: opaque, value: f.Value})
 		}
 	}
-	w.follows("bucket", func(w *ir.Workload) string { return w.Bucket }, team, platformName, platformProject)
-	w.follows("TensorBoard", func(w *ir.Workload) string { return onOff(w.TensorBoard) },
-		factPath(kindMonitoring, "", "Vertex AI TensorBoard"))
-	var files []string
-	for _, f := range first.Files {
-		files = append(files, factPath(own, "file "+f.Key))
-	}
-	w.follows("ConfigMap", func(w *ir.Workload) string { return w.ConfigMap }, files...)
 	w.is("rendezvous", func(w *ir.Workload) string {
 		if w.Port == 0 {
 			return none
@@ -119,54 +103,24 @@ func (s *sheet) addWorkload(w copies, tier string) {
 		return "port " + strconv.Itoa(w.Port)
 	})
 	w.is("retries", func(w *ir.Workload) string { return strconv.Itoa(w.Retries) })
-	w.follows("node selector", func(w *ir.Workload) string { return labelsText(w.NodeSelector) }, place...)
-	w.follows("tolerations", func(w *ir.Workload) string { return taintsText(w.Tolerations) }, place...)
-	w.follows("placement group", func(w *ir.Workload) string { return w.PlacementGroup }, place...)
-	nodes := slices.Concat(place,
-		[]string{factPath(own, "requests of a pod"), factPath(own, "pods of each"), factPath(own, "network of the "+
-			"nodes")})
-	w.follows("claim on the accelerators' networks", func(w *ir.Workload) string { return onOff(w.Networks) }, nodes...)
-	w.follows("GPUDirect", func(w *ir.Workload) string { return string(w.GPUDirect) }, nodes...)
-	w.follows("network interfaces", func(w *ir.Workload) string {
-		var parts []string
-		for _, i := range w.Interfaces {
-			parts = append(parts, i.Name+"="+i.Network)
-		}
-		return strings.Join(parts, ", ")
-	}, slices.Concat(nodes, []string{factPath(own, "GPUDirect")})...)
 	w.is("network of the nodes", func(w *ir.Workload) string { return onOff(w.HostNetwork) })
 	w.is("longest run", func(w *ir.Workload) string {
 		if w.MaxRunSeconds == 0 {
 			return "as long as it takes"
 		}
-		return durationText(w.MaxRunSeconds)
+		return words.Duration(w.MaxRunSeconds)
 	})
 	w.is("time until it is deleted after its end", func(w *ir.Workload) string {
 		if w.KeepSeconds == 0 {
 			return "never"
 		}
-		return durationText(w.KeepSeconds)
+		return words.Duration(w.KeepSeconds)
 	})
-	w.follows("time to stop", func(w *ir.Workload) string { return durationText(w.GraceSeconds) }, place...)
-	w.follows("namespace", func(w *ir.Workload) string { return w.Namespace }, team)
-	w.follows("Kubernetes service account", func(w *ir.Workload) string { return w.KubeAccount }, team)
-	w.follows("labels and annotations for the scheduler", queueLabels,
-		slices.Concat(place,
-			[]string{
-				factPath(own, "longest run"), factPath(own, "PriorityClass"), factPath(own, "kind"),
-				factPath(own, "pods of each"), kindClass,
-			})...)
 	for i := range w.all {
 		for _, a := range w.all[i].Auxiliaries {
-			w.addAuxiliary(a, place)
+			w.addAuxiliary(a)
 		}
 	}
-}
-
-func queueLabels(w *ir.Workload) string {
-	q := w.Queueing
-	return strings.Join([]string{labelsText(q.Labels), labelsText(q.Annotations), labelsText(q.PodLabels),
-		q.SchedulerName}, "\n")
 }
 
 // addVariables adds the facts about the variables of an environment.
@@ -180,21 +134,18 @@ func (c copies) addVariables(what string, all []ir.KeyValue) {
 }
 
 // addAuxiliary adds the facts about a pod that runs beside a workload's own pods.
-func (c copies) addAuxiliary(a ir.Auxiliary, place []string) {
+func (c copies) addAuxiliary(a ir.Auxiliary) {
 	of := "pod beside it " + quoteName(a.Name)
 	c.has(of, fact{form: being, value: "on " + a.Capacity + ", " + a.Image})
 	c.part = &key{kindWorkload, c.name, of}
 	of += ", "
-	own := func(what string) string { return factPath(kindWorkload, c.name, of+what) }
 	c.has(of+"capacity", fact{value: a.Capacity})
 	c.has(of+"requests", fact{value: amountsText(a.Requests)})
 	c.has(of+"image", fact{value: a.Image})
 	c.has(of+"command", fact{value: cmp.Or(excerptLine(strings.Join(a.Command, " ")), none)})
 	c.has(of+"end of its command",
-		fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{own("command")}})
+		fact{form: opaque, value: strings.Join(a.Command, "\n"), follows: []string{
+			factPath(kindWorkload, c.name, of+"command"),
+		}})
 	c.addVariables(of+"environment variable ", a.Env)
-	place = slices.Concat(place, []string{own("capacity")})
-	c.has(of+"node selector", fact{form: opaque, value: labelsText(a.NodeSelector), follows: place})
-	c.has(of+"tolerations", fact{form: opaque, value: taintsText(a.Tolerations), follows: place})
-	c.has(of+"time to stop", fact{form: opaque, value: durationText(a.GraceSeconds), follows: place})
 }
