@@ -70,6 +70,13 @@ func (n *node) addKid(name string, kid *node) {
 	n.names = append(n.names, name)
 }
 
+// addText adds a kid for the text of an argument, unless the text is empty.
+func (n *node) addText(name, text string) {
+	if text != "" {
+		n.addKid(name, textNode(readableValue(text)))
+	}
+}
+
 // compareNodes returns the fields in which two values differ, with their paths in the
 // later value.
 func compareNodes(before, after *node) []Field {
@@ -78,7 +85,11 @@ func compareNodes(before, after *node) []Field {
 	return c.out
 }
 
-type comparison struct{ out []Field }
+type comparison struct {
+	out []Field
+	// each reports whether a map or a list that is nowhere on one side counts as empty.
+	each bool
+}
 
 func (c *comparison) addField(path string, from, to *node) {
 	f, t := briefText(from), briefText(to)
@@ -96,6 +107,12 @@ func (c *comparison) compareValues(path, from, to string) {
 
 // compareAt compares two nodes at a path. A nil node means that nothing is there.
 func (c *comparison) compareAt(path string, a, b *node) {
+	if c.each && a == nil && b.shape != scalar {
+		a = &node{shape: b.shape, blocks: b.blocks}
+	}
+	if c.each && b == nil && a.shape != scalar {
+		b = &node{shape: a.shape, blocks: a.blocks}
+	}
 	if a == nil || b == nil {
 		c.addField(path, a, b)
 		return

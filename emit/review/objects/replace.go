@@ -441,9 +441,7 @@ func blocksText(list []arguments) string {
 func (a arguments) toNode() *node {
 	n := &node{shape: fields}
 	for name, v := range a.values {
-		if s := scalarText(v); s != "" {
-			n.addKid("."+name, textNode(readableValue(s)))
-		}
+		n.addText("."+name, scalarText(v))
 	}
 	slices.Sort(n.names)
 	return n

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"maps"
 	"path"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/gocty"
 
 	"github.com/batchwright/batchwright/compiler/console"
 	"github.com/batchwright/batchwright/compiler/gke"
@@ -101,7 +101,7 @@ func (r *root) compareRunning(kind Type, s *managed, i *instance, plan *ir.Platf
 	was := settings.toArguments()
 	c := settler{root: r, kind: kind, skipped: append(ignored, unknown...)}
 	is := c.settle("", i.arguments, was)
-	if out.Change.Fields = c.differences("", &was, &is); len(out.Change.Fields) > 0 {
+	if out.Change.Fields = settledDifferences(was, is); len(out.Change.Fields) > 0 {
 		out.Change.Op = delta.Changed
 	}
 	table := slices.Concat(gke.Replacements(s.kind), gke.ForeignReplacements(s.kind))
@@ -134,25 +134,8 @@ func preventsDestroy(body *hclsyntax.Body) bool {
 func (s Settings) toArguments() arguments {
 	out := arguments{values: map[string]cty.Value{}, blocks: map[string][]arguments{}}
 	for name, v := range s.Values {
-		switch v := v.(type) {
-		case string:
-			out.values[name] = cty.StringVal(v)
-		case bool:
-			out.values[name] = cty.BoolVal(v)
-		case json.Number:
-			out.values[name] = cty.StringVal(v.String())
-		case []string:
-			list := make([]cty.Value, len(v))
-			for i, item := range v {
-				list[i] = cty.StringVal(item)
-			}
-			out.values[name] = cty.TupleVal(list)
-		case map[string]string:
-			fields := map[string]cty.Value{}
-			for key, item := range v {
-				fields[key] = cty.StringVal(item)
-			}
-			out.values[name] = cty.ObjectVal(fields)
+		if kind, err := gocty.ImpliedType(v); err == nil {
+			out.values[name], _ = gocty.ToCtyValue(v, kind)
 		}
 	}
 	for name, blocks := range s.Blocks {
@@ -235,29 +218,16 @@ func keysOf[T any](a, b map[string]T) []string {
 }
 
 // blockPair is a block of the folder and the one that runs; one of them can be nil.
-type blockPair struct {
-	is, was *arguments
-	step    string // the part of a path that identifies the block
-}
+type blockPair struct{ is, was *arguments }
 
 // pairBlocks pairs the blocks of the folder with the blocks that run, in the order in which
 // they run; blocks that do not run come last. Blocks without a key are identified by their
 // number.
-func pairBlocks(name string, is, was []arguments) []blockPair {
+func pairBlocks(name string, is, was []arguments) (out []blockPair) {
 	key := blockKeys[name]
-	step := func(b *arguments, n int) string {
-		if text := b.argumentText(key); text != "" {
-			return "[" + text + "]"
-		}
-		if max(len(is), len(was)) <= 1 {
-			return ""
-		}
-		return "[" + strconv.Itoa(n) + "]"
-	}
-	var out []blockPair
 	used := make([]bool, len(is))
 	for n := range was {
-		p := blockPair{was: &was[n], step: step(&was[n], n)}
+		p := blockPair{was: &was[n]}
 		for m := range is {
 			if !used[m] && (key == "" && m == n || key != "" && is[m].argumentText(key) == was[n].argumentText(key)) {
 				p.is, used[m] = &is[m], true
@@ -268,7 +238,7 @@ func pairBlocks(name string, is, was []arguments) []blockPair {
 	}
 	for m := range is {
 		if !used[m] {
-			out = append(out, blockPair{is: &is[m], step: step(&is[m], m)})
+			out = append(out, blockPair{is: &is[m]})
 		}
 	}
 	return out
@@ -305,55 +275,43 @@ func (r *root) nameBehind(text string) (string, bool) {
 	return name, name != "" && !strings.Contains(name, mark)
 }
 
-// differences returns the differences of settled arguments from the arguments that
-// run.
-func (c settler) differences(at string, was, is *arguments) []Field {
-	var out []Field
-	add := func(path, from, to string) {
-		from, to = shortenPair(readableValue(from), readableValue(to))
-		out = append(out, Field{Path: console.Inline(path), From: from, To: to})
-	}
-	for _, name := range keysOf(was.values, is.values) {
-		from, to := was.argumentText(name), is.argumentText(name)
-		a, b := keyedTexts(was.values[name]), keyedTexts(is.values[name])
-		switch {
-		case from == to:
-		case a != nil || b != nil:
-			for _, key := range keysOf(a, b) {
-				if a[key] != b[key] {
-					add(at+name+pathStep(key), a[key], b[key])
-				}
-			}
-		default:
-			add(at+name, from, to)
-		}
-	}
-	for _, name := range keysOf(was.blocks, is.blocks) {
-		for _, p := range pairBlocks(name, is.blocks[name], was.blocks[name]) {
-			// Each argument of a block that is new or goes is a difference.
-			from, to := &arguments{}, &arguments{}
-			if p.was != nil {
-				from = p.was
-			}
-			if p.is != nil {
-				to = p.is
-			}
-			out = append(out, c.differences(at+name+p.step+".", from, to)...)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
-	return out
+// settledDifferences returns the differences of settled arguments from the arguments that
+// run, sorted by path. Each argument of a block that is new or goes is a difference.
+func settledDifferences(was, is arguments) []Field {
+	c := comparison{each: true}
+	c.compareAt("", was.settingsNode(), is.settingsNode())
+	slices.SortStableFunc(c.out, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
+	return c.out
 }
 
-// keyedTexts returns the texts of a map by key; nil for any other value.
-func keyedTexts(v cty.Value) map[string]string {
-	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsMapType() && !v.Type().IsObjectType() {
-		return nil
+// settingsNode returns a node for arguments and the blocks in them. The elements of a map are
+// nodes of their own, those of a list are not.
+func (a arguments) settingsNode() *node {
+	n := &node{shape: fields}
+	for name, v := range a.values {
+		if !isKeyed(v) {
+			n.addText("."+name, scalarText(v))
+			continue
+		}
+		elements := &node{shape: fields}
+		for key, element := range v.AsValueMap() {
+			elements.addText(pathStep(key), scalarText(element))
+		}
+		slices.Sort(elements.names)
+		n.addKid("."+name, elements)
 	}
-	out := map[string]string{}
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element()
-		out[k.AsString()] = scalarText(e)
+	for name, blocks := range a.blocks {
+		list := &node{shape: items, blocks: true}
+		for i, b := range blocks {
+			list.addKid("["+cmp.Or(b.argumentText(blockKeys[name]), strconv.Itoa(i))+"]", b.settingsNode())
+		}
+		n.addKid("."+name, list)
 	}
-	return out
+	slices.Sort(n.names)
+	return n
+}
+
+// isKeyed reports whether a value is a map.
+func isKeyed(v cty.Value) bool {
+	return v != cty.NilVal && !v.IsNull() && v.IsKnown() && (v.Type().IsMapType() || v.Type().IsObjectType())
 }

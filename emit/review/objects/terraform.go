@@ -210,37 +210,28 @@ func (s source) expressionNode(e hclsyntax.Expression) *node {
 	}
 }
 
-// constantValue returns the value of an expression that is a literal: null, a
-// string, a number or a bool. It returns NilVal for any other expression.
+// constantValue returns the value of an expression that is a literal: null, a string, a number,
+// a bool, or a key of an object. It returns NilVal for any other expression.
 func constantValue(e hclsyntax.Expression) cty.Value {
-	switch e := e.(type) {
-	case *hclsyntax.LiteralValueExpr:
-		if t := e.Val.Type(); e.Val.IsNull() ||
-			e.Val.IsKnown() && (t == cty.String || t == cty.Number || t == cty.Bool) {
-			return e.Val
+	constant := true
+	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch n := n.(type) {
+		case *hclsyntax.LiteralValueExpr, *hclsyntax.TemplateExpr, *hclsyntax.ObjectConsKeyExpr:
+		case *hclsyntax.UnaryOpExpr:
+			constant = constant && n.Op == hclsyntax.OpNegate
+		default:
+			constant = false
 		}
-	case *hclsyntax.TemplateExpr:
-		var b strings.Builder
-		for _, part := range e.Parts {
-			v, ok := part.(*hclsyntax.LiteralValueExpr)
-			if !ok || v.Val.IsNull() || v.Val.Type() != cty.String {
-				return cty.NilVal
-			}
-			b.WriteString(v.Val.AsString())
-		}
-		return cty.StringVal(b.String())
-	case *hclsyntax.ObjectConsKeyExpr:
-		if name := hcl.ExprAsKeyword(e.Wrapped); name != "" && !e.ForceNonLiteral {
-			return cty.StringVal(name)
-		}
-		return constantValue(e.Wrapped)
-	case *hclsyntax.UnaryOpExpr:
-		if v := constantValue(e.Val); e.Op == hclsyntax.OpNegate && v != cty.NilVal && !v.IsNull() &&
-			v.Type() == cty.Number {
-			return v.Negate()
-		}
+		return nil
+	})
+	if !constant {
+		return cty.NilVal
 	}
-	return cty.NilVal
+	v, diags := e.Value(nil)
+	if diags.HasErrors() {
+		return cty.NilVal
+	}
+	return v
 }
 
 // tokensNode returns an expression as it is written, without layout and comments.
