@@ -9,6 +9,7 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -172,27 +173,18 @@ func (b *builder) groupAlike() {
 
 // teamShape returns a text that is the same for teams that are drawn alike.
 func teamShape(t ir.Team) string {
-	var s strings.Builder
-	flag := func(set bool) {
-		if set {
-			s.WriteByte('+')
-		} else {
-			s.WriteByte('-')
-		}
-	}
+	var s []byte
 	for _, q := range t.Queues {
-		s.WriteString("\n" + q.Tier + "\x00")
-		flag(q.Shared)
+		s = strconv.AppendBool(append(s, "\n"+q.Tier+"\x00"...), q.Shared)
 		for _, f := range q.Flavors {
-			s.WriteString(" " + f.Flavor + "\x00")
+			s = append(s, " "+f.Flavor+"\x00"...)
 			for _, r := range f.Quotas {
-				flag(r.Usable())
-				flag(r.Borrows())
-				flag(r.BorrowsAll)
+				s = strconv.AppendBool(strconv.AppendBool(s, r.Usable()), r.Borrows())
+				s = strconv.AppendBool(s, r.BorrowsAll)
 			}
 		}
 	}
-	return s.String()
+	return string(s)
 }
 
 // addNode adds the node of a group.
@@ -344,7 +336,7 @@ func quotaLabel(quotas []ir.FlavorQuota, counted string) string {
 	case all > 0:
 		parts = append(parts, some+"may borrow all")
 	case borrowing.count > 0 && len(parts) > 0:
-		parts = append(parts, some+"may borrow "+borrowing.printNumber()+each)
+		parts = append(parts, some+"may borrow "+borrowing.from()+words.Decimal(borrowing.greatest)+each)
 	case borrowing.count > 0:
 		parts = append(parts, some+"may borrow "+borrowing.print(counted)+each)
 	}
@@ -374,18 +366,15 @@ func (a *amounts) add(q resource.Quantity) {
 
 // print returns the amount, or the least and the greatest if they differ.
 func (a *amounts) print(resourceName string) string {
-	if a.least.Cmp(a.greatest) == 0 {
-		return printAmount(a.greatest, resourceName)
-	}
-	return words.Decimal(a.least) + " to " + printAmount(a.greatest, resourceName)
+	return a.from() + printAmount(a.greatest, resourceName)
 }
 
-// printNumber returns the same as print without the unit.
-func (a *amounts) printNumber() string {
+// from returns the start of the range of amounts; "" if they are equal.
+func (a *amounts) from() string {
 	if a.least.Cmp(a.greatest) == 0 {
-		return words.Decimal(a.greatest)
+		return ""
 	}
-	return words.Decimal(a.least) + " to " + words.Decimal(a.greatest)
+	return words.Decimal(a.least) + " to "
 }
 
 // printAmount returns an amount for the label of an arrow. It is shorter than the

@@ -12,26 +12,28 @@ import (
 func (g *Graph) Dot() []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "digraph %s {\n  rankdir=LR;\n  node [shape=box];\n", dotQuote(g.Platform))
-	filled := map[string]bool{}
+	inside := map[string][]Node{}
 	for _, n := range g.Nodes {
-		filled[n.Parent] = true
+		inside[n.Parent] = append(inside[n.Parent], n)
 	}
-	g.visitBoxes(func(n Node, depth int, opens bool) {
-		indent := strings.Repeat("  ", depth+1)
-		label := dotQuote(strings.Join(n.boxLines(), "\n"))
-		switch {
-		case !opens:
-			fmt.Fprintf(&out, "%s}\n", indent)
-		case n.Kind.holds():
+	var drawBoxes func(parent, indent string)
+	drawBoxes = func(parent, indent string) {
+		for _, n := range inside[parent] {
+			label := dotQuote(strings.Join(n.boxLines(), "\n"))
+			if !n.Kind.holds() {
+				shape := map[Kind]string{Flavor: ",shape=oval", Pool: ",shape=cylinder"}[n.Kind]
+				fmt.Fprintf(&out, "%s%s [label=%s%s];\n", indent, dotQuote(n.ID), label, shape)
+				continue
+			}
 			fmt.Fprintf(&out, "%[1]ssubgraph %[2]s {\n%[1]s  label=%[3]s;\n", indent, dotQuote("cluster "+n.ID), label)
-			if !filled[n.ID] { // Graphviz does not draw an empty box
+			if len(inside[n.ID]) == 0 { // Graphviz does not draw an empty box
 				fmt.Fprintf(&out, "%s  %s [style=invis,label=\"\"];\n", indent, dotQuote(n.ID))
 			}
-		default:
-			shape := map[Kind]string{Flavor: ",shape=oval", Pool: ",shape=cylinder"}[n.Kind]
-			fmt.Fprintf(&out, "%s%s [label=%s%s];\n", indent, dotQuote(n.ID), label, shape)
+			drawBoxes(n.ID, indent+"  ")
+			fmt.Fprintf(&out, "%s}\n", indent)
 		}
-	})
+	}
+	drawBoxes("", "  ")
 	for _, e := range g.Edges {
 		label := ""
 		if e.Label != "" {
@@ -55,27 +57,6 @@ func (g *Graph) JSON() ([]byte, error) {
 	var buffer bytes.Buffer
 	err := console.EncodeJSON(&buffer, out, "")
 	return buffer.Bytes(), err
-}
-
-// visitBoxes visits the nodes in order. It calls draw for every node with opens set to
-// true, and for a node that contains others a second time with opens set to false,
-// after the nodes inside it. depth is the number of nodes around it.
-func (g *Graph) visitBoxes(draw func(n Node, depth int, opens bool)) {
-	inside := map[string][]Node{}
-	for _, n := range g.Nodes {
-		inside[n.Parent] = append(inside[n.Parent], n)
-	}
-	var walk func(parent string, depth int)
-	walk = func(parent string, depth int) {
-		for _, n := range inside[parent] {
-			draw(n, depth, true)
-			walk(n.ID, depth+1)
-			if n.Kind.holds() {
-				draw(n, depth, false)
-			}
-		}
-	}
-	walk("", 0)
 }
 
 // boxLines returns the lines of text in a box.

@@ -30,14 +30,6 @@ const (
 	Stadium
 )
 
-// labelBrackets returns the text before and after a label in a node of the shape.
-func (s Shape) labelBrackets() (before, after string) {
-	if s == Stadium {
-		return "([", "])"
-	}
-	return "[", "]"
-}
-
 // Color is the color of nodes and arrows: Plain, Frame, or a hue.
 type Color int
 
@@ -71,37 +63,21 @@ const (
 	frameFill = "#7d859026"
 )
 
-// className returns the name of the style of a color.
-func (c Color) className() string {
-	switch c {
-	case Frame:
-		return "frame"
-	case Plain:
-		return "plain"
-	}
-	return "hue" + strconv.Itoa(c.hue())
-}
-
 func (c Color) hue() int { return int(c) % len(hues) }
 
-// styleNode returns the style of nodes or groups of a color.
-func (c Color) styleNode() string {
+// style returns the name of the class of nodes and groups of a color, their style, and the
+// style of arrows.
+func (c Color) style() (class, nodes, arrows string) {
+	arrows = "stroke:" + plainStroke + ",stroke-width:2px"
 	switch c {
 	case Frame:
-		return "fill:" + frameFill + ",stroke:" + plainStroke
+		return "frame", "fill:" + frameFill + ",stroke:" + plainStroke, arrows
 	case Plain:
-		return "fill:" + plainFill + ",stroke:" + plainStroke + ",color:" + textColor
+		return "plain", "fill:" + plainFill + ",stroke:" + plainStroke + ",color:" + textColor, arrows
 	}
 	h := hues[c.hue()]
-	return "fill:" + h.fill + ",stroke:" + h.stroke + ",stroke-width:2px,color:" + textColor
-}
-
-// styleArrow returns the style of arrows of a color.
-func (c Color) styleArrow() string {
-	if c < 0 {
-		return "stroke:" + plainStroke + ",stroke-width:2px"
-	}
-	return "stroke:" + hues[c.hue()].stroke + ",stroke-width:2px"
+	arrows = "stroke:" + h.stroke + ",stroke-width:2px"
+	return "hue" + strconv.Itoa(c.hue()), "fill:" + h.fill + "," + arrows + ",color:" + textColor, arrows
 }
 
 // Flowchart is a left-to-right drawing under construction. The zero value is an
@@ -141,8 +117,11 @@ func (f *Flowchart) colorNode(id string, c Color) {
 
 // Node adds a node, with a label of one or more lines, to the open group.
 func (f *Flowchart) Node(id string, shape Shape, c Color, label ...string) {
-	before, after := shape.labelBrackets()
-	f.writeLine(id + before + quoteLabel(label) + after)
+	text := "[" + quoteLabel(label) + "]"
+	if shape == Stadium {
+		text = "(" + text + ")"
+	}
+	f.writeLine(id + text)
 	f.colorNode(id, c)
 }
 
@@ -173,7 +152,8 @@ func (f *Flowchart) Arrows(from []string, to string, c Color) {
 	for i := range from {
 		positions[i] = strconv.Itoa(f.arrows + i)
 	}
-	f.styles = append(f.styles, "  linkStyle "+strings.Join(positions, ",")+" "+c.styleArrow())
+	_, _, style := c.style()
+	f.styles = append(f.styles, "  linkStyle "+strings.Join(positions, ",")+" "+style)
 	f.arrows += len(from)
 }
 
@@ -184,13 +164,13 @@ func (f *Flowchart) Lines() []string {
 	lines := []string{"---", "config:", "  flowchart:", "    wrappingWidth: 480", "---", "flowchart LR"}
 	lines = append(lines, f.lines...)
 	lines = append(lines, f.styles...)
+	var members []string
 	for _, c := range f.drawn {
-		lines = append(lines, "  classDef "+c.className()+" "+c.styleNode())
+		class, style, _ := c.style()
+		lines = append(lines, "  classDef "+class+" "+style)
+		members = append(members, "  class "+strings.Join(f.nodes[c], ",")+" "+class)
 	}
-	for _, c := range f.drawn {
-		lines = append(lines, "  class "+strings.Join(f.nodes[c], ",")+" "+c.className())
-	}
-	return lines
+	return append(lines, members...)
 }
 
 // Fits reports whether Mermaid draws the flowchart.

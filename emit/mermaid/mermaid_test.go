@@ -107,7 +107,8 @@ func TestColors(t *testing.T) {
 		}
 		strokes[h.stroke] = true
 	}
-	if a, b := Color(0).styleNode(), Color(len(hues)).styleNode(); a != b {
+	_, a, _ := Color(0).style()
+	if _, b, _ := Color(len(hues)).style(); a != b {
 		t.Errorf("after the last hue comes %s, want %s", b, a)
 	}
 }
