@@ -149,32 +149,15 @@ func (c *kubernetesCheck) readFolder(root string) {
 // checkComponent checks that a kustomize component has no unknown fields. The
 // component changes a release, and the kustomization of the folder does not list it.
 func (c *kubernetesCheck) checkComponent(name string) {
-	text, err := fs.ReadFile(c.dir, name)
-	if err != nil {
-		c.errs = append(c.errs, err)
-		return
-	}
-	var component kubeyaml.Component
-	if err := yaml.UnmarshalStrict(text, &component); err != nil {
-		c.errorf("%s: %w", name, err)
-		return
-	}
-	c.printsAs(name, text, &component)
+	c.decodeInto(name, &kubeyaml.Component{})
 }
 
 // checkKustomization checks that a kustomization lists the files, each once.
 func (c *kubernetesCheck) checkKustomization(name string, files []string) {
-	text, err := fs.ReadFile(c.dir, name)
-	if err != nil {
-		c.errs = append(c.errs, err)
-		return
-	}
 	var k kubeyaml.Kustomization
-	if err := yaml.UnmarshalStrict(text, &k); err != nil {
-		c.errorf("%s: %w", name, err)
+	if !c.decodeInto(name, &k) {
 		return
 	}
-	c.printsAs(name, text, &k)
 	if want := kubeyaml.NewKustomization(k.Resources); !reflect.DeepEqual(want, &k) {
 		c.errorf("%s: want a kustomization of resources:\n%s", name, cmp.Diff(want, &k))
 	}
@@ -184,6 +167,21 @@ func (c *kubernetesCheck) checkKustomization(name string, files []string) {
 	if diff := cmp.Diff(files, listed); diff != "" {
 		c.errorf("%s: does not list what is there (-there +listed):\n%s", name, diff)
 	}
+}
+
+// decodeInto decodes a file into a pointer, and reports whether it can be decoded. The file
+// must be the text that the result prints as.
+func (c *kubernetesCheck) decodeInto(name string, object any) bool {
+	text, err := fs.ReadFile(c.dir, name)
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, object)
+	}
+	if err != nil {
+		c.errorf("%s: %w", name, err)
+		return false
+	}
+	c.printsAs(name, text, object)
+	return true
 }
 
 // decodeFile decodes the documents of a file.

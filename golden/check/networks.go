@@ -12,7 +12,6 @@ import (
 
 	networkv1 "github.com/GoogleCloudPlatform/gke-networking-api/apis/network/v1"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -355,20 +354,12 @@ func existingSubnets(locals []Block) (map[string]GPUSubnet, error) {
 
 // TerraformVariables returns the values of the root's variables.
 func TerraformVariables(folder fs.FS) (map[string]cty.Value, error) {
-	const file = "terraform/terraform.tfvars"
-	source, err := fs.ReadFile(folder, file)
-	if err != nil {
-		return nil, err
-	}
-	parsed, diags := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil, diags
-	}
+	file, err := readFile(folder, "terraform/terraform.tfvars")
 	vars := map[string]cty.Value{}
-	for name, a := range parsed.Body.(*hclsyntax.Body).Attributes {
-		if vars[name], diags = a.Expr.Value(nil); diags.HasErrors() {
-			return nil, diags
+	for name := range file.Attributes {
+		if v := file.valueOf(name); v != cty.NilVal { // Terraform reports the others
+			vars[name] = v
 		}
 	}
-	return vars, nil
+	return vars, err
 }

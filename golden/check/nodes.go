@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/yaml"
 )
 
 // checkNodes checks that the nodes that Terraform creates match Kueue's description
@@ -111,19 +109,7 @@ func (p NodePool) checkOption(option string) []error {
 }
 
 func ResourceFlavors(folder fs.FS) ([]kueue.ResourceFlavor, error) {
-	content, err := fs.ReadFile(folder, "kubernetes/resource-flavors.yaml")
-	if err != nil {
-		return nil, err
-	}
-	var out []kueue.ResourceFlavor
-	for _, doc := range strings.Split(string(content), "\n---\n") {
-		var f kueue.ResourceFlavor
-		if err := yaml.UnmarshalStrict([]byte(doc), &f); err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
-	return out, nil
+	return decodeObjects[kueue.ResourceFlavor](folder, "kubernetes/resource-flavors.yaml", "ResourceFlavor")
 }
 
 func flavorTaints(f kueue.ResourceFlavor) []string {

@@ -247,22 +247,27 @@ type Block struct {
 
 // readBlocks returns the blocks of a type in a Terraform file, in their order.
 func readBlocks(folder fs.FS, name, kind string) ([]Block, error) {
+	file, err := readFile(folder, name)
+	var out []Block
+	for _, b := range file.Blocks {
+		if b.Type == kind {
+			out = append(out, Block{b.Body, strings.Join(b.Labels, "."), file.source, file.ctx})
+		}
+	}
+	return out, err
+}
+
+// readFile returns the body of a Terraform file.
+func readFile(folder fs.FS, name string) (Block, error) {
 	source, err := fs.ReadFile(folder, name)
 	if err != nil {
-		return nil, err
+		return Block{Body: &hclsyntax.Body{}}, err
 	}
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, diags
+		return Block{Body: &hclsyntax.Body{}}, diags
 	}
-	ctx := &hcl.EvalContext{Functions: tfFunctions(folder)}
-	var out []Block
-	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
-		if b.Type == kind {
-			out = append(out, Block{b.Body, strings.Join(b.Labels, "."), source, ctx})
-		}
-	}
-	return out, nil
+	return Block{file.Body.(*hclsyntax.Body), "", source, &hcl.EvalContext{Functions: tfFunctions(folder)}}, nil
 }
 
 // TerraformResources returns the resources of a kind in a file, in their order; none if the

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +27,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"github.com/batchwright/batchwright/emit/review/objects"
 	"github.com/batchwright/batchwright/golden/fixture"
 )
 
@@ -563,11 +563,12 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 				return f(in)
 			}})
 	}
-	return map[string]function.Function{
+	functions := objects.Functions()
+	maps.Copy(functions, map[string]function.Function{
 		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
 		"concat": stdlib.ConcatFunc, "contains": stdlib.ContainsFunc, "join": stdlib.JoinFunc,
-		"jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc, "length": stdlib.LengthFunc,
-		"max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "range": stdlib.RangeFunc, "regex": stdlib.RegexFunc,
+		"jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
+		"max": stdlib.MaxFunc, "regex": stdlib.RegexFunc,
 		"setproduct": stdlib.SetProductFunc, "split": stdlib.SplitFunc, "values": stdlib.ValuesFunc,
 		"toset": stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 		"startswith": text(2, func(a []string) (cty.Value, error) {
@@ -591,27 +592,6 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 				}
 				return all, nil
 			}}),
-		"cidrsubnet": function.New(&function.Spec{
-			Params: []function.Parameter{
-				{Name: "prefix", Type: cty.String}, {Name: "newbits", Type: cty.Number},
-				{Name: "netnum", Type: cty.Number},
-			},
-			Type: function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				prefix, err := netip.ParsePrefix(args[0].AsString())
-				if err != nil {
-					return cty.NilVal, err
-				}
-				bits, _ := args[1].AsBigFloat().Int64()
-				number, _ := args[2].AsBigFloat().Int64()
-				length := prefix.Bits() + int(bits)
-				if !prefix.Addr().Is4() || length > 32 || number >= 1<<bits {
-					return cty.NilVal, fmt.Errorf("%s has no part %d of %d", prefix, number, 1<<bits)
-				}
-				a := prefix.Masked().Addr().As4()
-				binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(number)<<(32-length))
-				return cty.StringVal(netip.PrefixFrom(netip.AddrFrom4(a), length).String()), nil
-			}}),
 		"cidrhost": function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},
 			Type:   function.StaticReturnType(cty.String),
@@ -622,7 +602,8 @@ func tfFunctions(folder fs.FS) map[string]function.Function {
 				}
 				return cty.StringVal(prefix.Masked().Addr().String()), nil
 			}}),
-	}
+	})
+	return functions
 }
 
 // tfProvider is a provider's schema, in the format of terraform providers schema

@@ -3,6 +3,7 @@ package objects
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"net/netip"
 
 	"github.com/zclconf/go-cty/cty"
@@ -10,8 +11,10 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// functions are Terraform's functions in the arguments that replace a resource, in the keys of
-// resources, and in what these refer to.
+// Functions returns Terraform's functions in the arguments that replace a resource, in the keys
+// of resources, and in what these refer to.
+func Functions() map[string]function.Function { return maps.Clone(functions) }
+
 var functions = map[string]function.Function{
 	"length": stdlib.LengthFunc,
 	"merge":  stdlib.MergeFunc,

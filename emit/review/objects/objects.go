@@ -3,9 +3,9 @@
 // Two trees go in; objects and their changed fields come out. Compare lists the
 // Terraform blocks, Kubernetes objects, build steps and dashboards that changed. The
 // layout of a file does not matter: the readers of HCL, YAML and JSON make the same
-// kind of node, and Compare compares the nodes. Replacements lists the Terraform
+// kind of node, and Compare compares the nodes. EffectsOf lists the Terraform
 // resources that a change replaces: it evaluates both roots as far as their files
-// allow, and asks package terraform which arguments cannot change in place.
+// allow, and asks package gke which arguments cannot change in place.
 //
 // A folder may have been edited by hand. The readers terminate for every input, and
 // a file that cannot be read is reported as an object.

@@ -210,21 +210,10 @@ func (s source) expressionNode(e hclsyntax.Expression) *node {
 	}
 }
 
-// constantValue returns the value of an expression that is a literal: null, a string, a number,
-// a bool, or a key of an object. It returns NilVal for any other expression.
+// constantValue returns the value of a literal: null, a string, a number, a bool, or a key of
+// an object. It returns NilVal for any other expression.
 func constantValue(e hclsyntax.Expression) cty.Value {
-	constant := true
-	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch n := n.(type) {
-		case *hclsyntax.LiteralValueExpr, *hclsyntax.TemplateExpr, *hclsyntax.ObjectConsKeyExpr:
-		case *hclsyntax.UnaryOpExpr:
-			constant = constant && n.Op == hclsyntax.OpNegate
-		default:
-			constant = false
-		}
-		return nil
-	})
-	if !constant {
+	if !isLiteral(e) {
 		return cty.NilVal
 	}
 	v, diags := e.Value(nil)
@@ -232,6 +221,21 @@ func constantValue(e hclsyntax.Expression) cty.Value {
 		return cty.NilVal
 	}
 	return v
+}
+
+// isLiteral reports whether an expression is a literal.
+func isLiteral(e hclsyntax.Expression) bool {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		return true
+	case *hclsyntax.TemplateExpr:
+		return !slices.ContainsFunc(e.Parts, func(part hclsyntax.Expression) bool { return !isLiteral(part) })
+	case *hclsyntax.ObjectConsKeyExpr:
+		return hcl.ExprAsKeyword(e.Wrapped) != "" && !e.ForceNonLiteral || isLiteral(e.Wrapped)
+	case *hclsyntax.UnaryOpExpr:
+		return e.Op == hclsyntax.OpNegate && isLiteral(e.Val)
+	}
+	return false
 }
 
 // tokensNode returns an expression as it is written, without layout and comments.

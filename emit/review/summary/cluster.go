@@ -40,10 +40,8 @@ func (s *sheet) addPlatform() {
 	s.addScenarios(top)
 
 	v := p.Versions
-	if e := p.Cluster.Existing; e != nil { // versions of controllers that others run have no effect
-		if e.Kueue != nil {
-			v.Kueue, v.SHA256.Kueue, v.SHA256.KueueChart = e.Kueue.Version, "", ""
-		}
+	if e := p.Cluster.Existing; e != nil && e.Kueue != nil { // the platform's own version has no effect
+		v.Kueue, v.SHA256.Kueue, v.SHA256.KueueChart = e.Kueue.Version, "", ""
 	}
 	pins := v.SHA256
 	type row struct{ name, version, sha256, chart string }
@@ -174,17 +172,10 @@ func (s *sheet) addExistingCluster(cluster subject) {
 	at("location", c.Location)
 	s.addControllers(cluster, c.Existing.Kueue)
 	cluster.setting("GKE version of the existing cluster", c.Existing.Version)
-	for _, feature := range []struct {
-		name string
-		on   bool
-	}{
-		{"Dataplane V2", c.Existing.DataplaneV2},
-		{"Workload Identity Federation", c.Existing.WorkloadIdentity},
-		{"multi-networking of the existing cluster", c.MultiNetworking},
-		{"managed collection of metrics", c.Existing.ManagedPrometheus},
-	} {
-		cluster.setting(feature.name, onOff(feature.on))
-	}
+	cluster.setting("Dataplane V2", onOff(c.Existing.DataplaneV2))
+	cluster.setting("Workload Identity Federation", onOff(c.Existing.WorkloadIdentity))
+	cluster.setting("multi-networking of the existing cluster", onOff(c.MultiNetworking))
+	cluster.setting("managed collection of metrics", onOff(c.Existing.ManagedPrometheus))
 }
 
 // addControllers adds who runs Kueue and the controllers of jobs. nil stands for the platform.
