@@ -18,7 +18,6 @@ import (
 type listing struct {
 	Command
 	accelerators, options, zones, topologies []string
-	format                                   *choice
 }
 
 func (c Command) catalogCommand() *cobra.Command {
@@ -43,7 +42,7 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
   batchwright catalog --accelerator h100 --option flexStart
   batchwright catalog --zone us-east5 --topology 4x4
   batchwright catalog --format json | jq -r 'select(.machine.arch == "arm64").machine.type'`,
-		RunE:              c.markRunErrors(func(_ *cobra.Command, names []string) error { return l.run(names) }),
+		RunE:              l.run,
 		ValidArgsFunction: completeMachine,
 	}
 	filter := func(values *[]string, name, usage string, valid func() []string) {
@@ -62,7 +61,7 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 	filter(&l.topologies, "topology",
 		"only machines that form TPU slices of this `topology`; if repeated, of any of them",
 		topologyNames)
-	l.format = formatFlag(cmd, "output format of the machine types")
+	l.addFormat(cmd, "output format of the machine types", formatText, formatJSON)
 	return cmd
 }
 
@@ -76,7 +75,7 @@ func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (l *listing) run(names []string) error {
+func (l *listing) run(_ *cobra.Command, names []string) error {
 	l.accelerators = nameAccelerators(l.accelerators)
 	if err := l.checkFilters(); err != nil {
 		return err

@@ -39,6 +39,10 @@ type Command struct {
 
 	confinement *confinement // nil if the memory of a process cannot be limited
 	meter       *meter
+
+	// The flags that several commands have. Each command has a copy of the Command.
+	input         inputFlags
+	format, color *choice
 }
 
 // errFindings ends a command that has already shown its findings or differences.
@@ -166,7 +170,7 @@ command could not do its work.`,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // unknownCommand makes the suggestions
 		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
-		RunE: c.markRunErrors(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				_, err := fmt.Fprintln(c.Stdout, thisVersion())
 				return err
@@ -174,26 +178,31 @@ command could not do its work.`,
 			cmd.SetOut(c.Stderr)
 			cmd.Help()
 			return usageErrorf("a command is missing")
-		}),
+		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
 	root.SetIn(c.Stdin)
 	root.SetOut(out)
 	root.SetErr(c.Stderr)
 	root.SuggestionsMinimumDistance = 2
-	root.SetHelpCommand(c.helpCommand())
+	help := c.helpCommand()
+	root.SetHelpCommand(help)
 	root.AddCommand(c.initCommand(), c.importCommand(), c.compileCommand(), c.diffCommand(), c.vetCommand(),
-		c.explainCommand(),
-		c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(), c.rehearseCommand(), c.traceCommand(),
-		c.catalogCommand(), c.lspCommand(), c.versionCommand(), c.completionCommand(), c.manualCommand())
+		c.explainCommand(), c.schemaCommand(), c.fmtCommand(), c.graphCommand(), c.costCommand(),
+		c.rehearseCommand(), c.traceCommand(), c.catalogCommand(), c.lspCommand(), c.versionCommand(),
+		c.completionCommand(), c.manualCommand())
+	for _, cmd := range append(root.Commands(), help, root) {
+		markRunErrors(cmd)
+	}
 	return root
 }
 
 // markRunErrors marks the errors of a command's own work, to distinguish them from
 // errors of the command line.
-func (c Command) markRunErrors(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		err := f(cmd, args)
+func markRunErrors(cmd *cobra.Command) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
 		if err == nil || errors.Is(err, errFindings) || errors.As(err, new(exitError)) ||
 			errors.As(err, new(usageError)) {
 			return err

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchwright/batchwright/compiler"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/progress"
 	"github.com/batchwright/batchwright/compiler/words"
@@ -36,9 +35,6 @@ type compilation struct {
 	removal  bool // of all or most teams and machines is intended
 	only     []string
 	notes    noteFlag
-	input    *inputFlags
-	format   *choice
-	color    *choice
 }
 
 func (c Command) compileCommand() *cobra.Command {
@@ -75,7 +71,7 @@ output, and all other text to standard error. As in vet, notes are only counted;
   batchwright compile --only kubernetes/teams .
   batchwright compile -o - . | less            # as a txtar archive
   batchwright compile -t region=us-east4 . overlays/prod.cue`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }),
+		RunE: o.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "",
@@ -89,9 +85,9 @@ output, and all other text to standard error. As in vet, notes are only counted;
 		"write and remove only files that match a `glob` of paths in the folder, or that are in a directory that "+
 			"matches; can be repeated")
 	o.notes.addFlag(cmd)
-	o.input = c.addInputFlags(cmd)
-	o.format = findingsFormatFlag(cmd, "output format of the findings (and of the report, with json)")
-	o.color = colorFlag(cmd)
+	o.addInput(cmd)
+	o.addFindingsFormat(cmd, "output format of the findings (and of the report, with json)")
+	o.addColor(cmd)
 	return cmd
 }
 
@@ -101,18 +97,18 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	findings, _ := o.outputStreams()
-	tree, res, err := o.buildFolder(cmd.Context(), paths, o.input, withoutPlaces)
+	tree, res, err := o.buildFolder(cmd.Context(), paths, withoutPlaces)
 	if err != nil {
 		return err
 	}
 	if tree == nil {
-		if err := o.showFindings(findings, &res.Findings); err != nil {
+		if err := o.writeWithNotes(findings, &res.Findings, o.notes); err != nil {
 			return err
 		}
 		return errFindings
 	}
 	if o.out == "-" {
-		if err := o.showFindings(findings, &res.Findings); err != nil {
+		if err := o.writeWithNotes(findings, &res.Findings, o.notes); err != nil {
 			return err
 		}
 		return o.printArchive(tree, keep)
@@ -134,7 +130,7 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	for _, f := range slices.Concat(lossFindings(dir, losses), conflictFindings(dir, report.Conflicts)) {
 		res.Findings.Add(f)
 	}
-	if err := o.showFindings(findings, &res.Findings); err != nil {
+	if err := o.writeWithNotes(findings, &res.Findings, o.notes); err != nil {
 		return err
 	}
 	refused := len(losses)+len(report.Conflicts) > 0
@@ -145,11 +141,6 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 		return errFindings
 	}
 	return nil
-}
-
-// showFindings writes the findings of the blueprint and of the folder.
-func (o *compilation) showFindings(w io.Writer, l *diag.List) error {
-	return writeWithNotes(w, o.Stderr, l, o.notes, o.format, o.color)
 }
 
 // selectFiles checks the flags and returns the filter for --only.
@@ -189,8 +180,8 @@ func (o *compilation) printsFindings() bool {
 }
 
 // compileBlueprint compiles a blueprint. The caller must show the result's findings.
-func (c Command) compileBlueprint(ctx context.Context, paths []string, in *inputFlags) (*compiler.Result, error) {
-	if err := cmp.Or(checkPaths(paths), in.check()); err != nil {
+func (c Command) compileBlueprint(ctx context.Context, paths []string) (*compiler.Result, error) {
+	if err := cmp.Or(checkPaths(paths), c.input.check()); err != nil {
 		return nil, err
 	}
 	dir, err := os.Getwd()
@@ -200,19 +191,19 @@ func (c Command) compileBlueprint(ctx context.Context, paths []string, in *input
 	collectLess(1)
 	at, end := c.meter.start("")
 	defer end()
-	return in.compileInput(ctx, compiler.Input{
+	return c.compileInput(ctx, compiler.Input{
 		Dir: dir, Paths: paths, Stdin: interruptible{ctx, c.Stdin}, Progress: at,
 	})
 }
 
 // compilePlan compiles a blueprint, and shows its findings without the notes. It returns
 // errFindings if there is no plan.
-func (c Command) compilePlan(ctx context.Context, paths []string, in *inputFlags, color *choice) (*ir.Platform, error) {
-	res, err := c.compileBlueprint(ctx, paths, in)
+func (c Command) compilePlan(ctx context.Context, paths []string) (*ir.Platform, error) {
+	res, err := c.compileBlueprint(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
-	err = c.showText(res.Findings.Filter(noteFlag{}.keeps), color)
+	err = c.showText(res.Findings.Filter(noteFlag{}.keeps))
 	if err == nil && res.Plan == nil {
 		err = errFindings
 	}
@@ -220,9 +211,9 @@ func (c Command) compilePlan(ctx context.Context, paths []string, in *inputFlags
 }
 
 // compileInput compiles a blueprint with the options of the flags.
-func (in *inputFlags) compileInput(ctx context.Context, input compiler.Input) (*compiler.Result, error) {
-	input.Tags, input.MaxTime, input.MaxMemory = in.tags, in.maxTime, in.maxMemory.Value()
-	return in.confinement.compileConfined(ctx, input)
+func (c Command) compileInput(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
+	in.Tags, in.MaxTime, in.MaxMemory = c.input.tags, c.input.maxTime, c.input.maxMemory.Value()
+	return c.confinement.compileConfined(ctx, in)
 }
 
 // Whether buildFolder keeps Result.Place, which holds the syntax of all files. This
@@ -231,11 +222,12 @@ const withPlaces, withoutPlaces = true, false
 
 // buildFolder compiles a blueprint and renders its folder. The tree is nil if the
 // findings have errors.
-func (c Command) buildFolder(ctx context.Context, paths []string, in *inputFlags,
-	places bool) (emit.Tree, *compiler.Result, error) {
+func (c Command) buildFolder(
+	ctx context.Context, paths []string, places bool,
+) (emit.Tree, *compiler.Result, error) {
 	at, end := c.meter.start("")
 	defer end()
-	res, err := c.compileBlueprint(ctx, paths, in)
+	res, err := c.compileBlueprint(ctx, paths)
 	if err != nil || res.Plan == nil {
 		return nil, res, err
 	}

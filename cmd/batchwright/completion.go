@@ -24,7 +24,7 @@ func (c Command) completionCommand() *cobra.Command {
 			return nil
 		},
 		DisableFlagsInUseLine: true,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(c.Stdout, true)
@@ -35,6 +35,6 @@ func (c Command) completionCommand() *cobra.Command {
 			default:
 				return root.GenZshCompletion(c.Stdout)
 			}
-		}),
+		},
 	}
 }

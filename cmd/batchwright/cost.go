@@ -19,9 +19,6 @@ type costing struct {
 	Command
 	prices  string
 	example bool
-	input   *inputFlags
-	format  *choice
-	color   *choice
 }
 
 func (c Command) costCommand() *cobra.Command {
@@ -44,13 +41,13 @@ SSDs count only where they come with the machine type.`,
   batchwright cost --example blueprints/prod > prices.csv
   batchwright cost --prices prices.csv blueprints/prod
   batchwright cost --prices prices.csv --format json . | jq .total.standing.perMonth`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+		RunE: v.run,
 	}
 	pricesFlag(cmd, &v.prices)
 	cmd.Flags().BoolVar(&v.example, "example", false, "print a file of prices with made-up numbers instead")
-	v.input = c.addInputFlags(cmd)
-	v.format = formatFlag(cmd, "output format of the result")
-	v.color = colorFlag(cmd)
+	v.addInput(cmd)
+	v.addFormat(cmd, "output format of the result", formatText, formatJSON)
+	v.addColor(cmd)
 	return cmd
 }
 
@@ -70,7 +67,7 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 	if err := checkNamed(cmd, "prices", v.prices); err != nil {
 		return err
 	}
-	plan, err := v.compilePlan(cmd.Context(), paths, v.input, v.color)
+	plan, err := v.compilePlan(cmd.Context(), paths)
 	if err != nil {
 		return err
 	}
@@ -80,7 +77,7 @@ func (v *costing) run(cmd *cobra.Command, paths []string) error {
 	}
 	var prices *cost.Prices
 	if v.prices != "" {
-		if prices, err = v.readPrices(cmd.Context(), v.prices, v.color, plan); err != nil {
+		if prices, err = v.readPrices(cmd.Context(), v.prices, plan); err != nil {
 			return err
 		}
 	}
@@ -96,9 +93,7 @@ const mostPrices = 16 << 20
 
 // readPrices reads a file of prices, and shows its mistakes. It returns errFindings if
 // the file does not have the prices that the platforms need.
-func (c Command) readPrices(
-	ctx context.Context, name string, color *choice, platforms ...*ir.Platform,
-) (*cost.Prices, error) {
+func (c Command) readPrices(ctx context.Context, name string, platforms ...*ir.Platform) (*cost.Prices, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, usageErrorf("--prices: %v", err)
@@ -114,7 +109,7 @@ func (c Command) readPrices(
 	var findings diag.List
 	prices := cost.ReadPrices(&diag.Source{Name: filepath.ToSlash(name), Content: content}, &findings)
 	complete := prices != nil && prices.Check(&findings, platforms...)
-	if err := c.showText(&findings, color); err != nil {
+	if err := c.showText(&findings); err != nil {
 		return nil, err
 	}
 	if !complete {
@@ -128,7 +123,7 @@ func (d *comparison) costOf(ctx context.Context, before, after *ir.Platform) (*c
 	if d.prices == "" {
 		return nil, nil
 	}
-	prices, err := d.readPrices(ctx, d.prices, d.color, before, after)
+	prices, err := d.readPrices(ctx, d.prices, before, after)
 	if err == errFindings {
 		return nil, fmt.Errorf("the prices of %s cannot be used", d.prices)
 	}

@@ -36,10 +36,7 @@ type comparison struct {
 	// rehearse reports whether to play the rehearsals on both revisions.
 	rehearse bool
 	// live are the names of exports to compare with.
-	live   []string
-	input  *inputFlags
-	format *choice
-	color  *choice
+	live []string
 }
 
 func (c Command) diffCommand() *cobra.Command {
@@ -87,7 +84,7 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
   batchwright diff --base origin/main blueprints/prod     # what does my branch change?
   batchwright diff --base v1.2 --head v1.3 --format markdown blueprints/prod
   batchwright diff --live queues.yaml --live cluster.json blueprints/prod`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return d.run(cmd, paths) }),
+		RunE: d.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.base, "base", "", "compare with this `revision`, not with the folder")
@@ -101,10 +98,9 @@ and 3 if it cannot compare, for example because a blueprint has errors.`,
 	flags.BoolVar(&d.rehearse, "rehearse", false, "play the rehearsals of the later revision on both, and compare")
 	flags.StringArrayVar(&d.live, "live", nil,
 		"compare with what runs: a `file` that kubectl or gcloud has exported; repeatable")
-	d.input = c.addInputFlags(cmd)
-	d.format = choiceFlag(cmd, "format", "output format of the differences",
-		formatText, formatMarkdown, formatJSON, formatGitHub)
-	d.color = colorFlag(cmd)
+	d.addInput(cmd)
+	d.addFormat(cmd, "output format of the differences", formatText, formatMarkdown, formatJSON, formatGitHub)
+	d.addColor(cmd)
 	return cmd
 }
 
@@ -258,15 +254,15 @@ func (d *comparison) showFindings(sides ...*side) error {
 			continue
 		}
 		labels = append(labels, s.Label)
-		w, format := d.Stderr, &choice{value: formatText}
+		w, format := d.Stderr, formatText
 		switch {
 		case d.format.value == formatJSON:
-			format = d.format
+			format = formatJSON
 		case d.format.value == formatGitHub && s.files == nil: // a revision has no files to annotate
-			w, format = d.Stdout, d.format
+			w, format = d.Stdout, formatGitHub
 		}
 		errors := s.findings.Filter(func(f diag.Finding) bool { return f.Severity == diag.Error })
-		if err := writeFindings(w, errors, format, d.color); err != nil {
+		if err := d.writeFindings(w, errors, format); err != nil {
 			return err
 		}
 	}

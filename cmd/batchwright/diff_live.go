@@ -78,12 +78,12 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 func (d *comparison) writeLiveFindings(l *diag.List) error {
 	switch d.format.value {
 	case formatGitHub:
-		return writeFindings(d.Stdout, l, d.format, d.color)
+		return d.writeFindings(d.Stdout, l, formatGitHub)
 	case formatJSON:
 		if l.Len() == 0 {
 			return nil
 		}
-		return writeFindings(d.Stderr, l, d.format, d.color)
+		return d.writeFindings(d.Stderr, l, formatJSON)
 	}
-	return d.showText(l, d.color)
+	return d.showText(l)
 }

@@ -205,7 +205,7 @@ func (d *comparison) compileSide(ctx context.Context, s *side) (err error) {
 		}
 		in.Dir, in.Stdin = dir, interruptible{ctx, d.Stdin}
 	}
-	res, err := d.input.compileInput(ctx, in)
+	res, err := d.compileInput(ctx, in)
 	if err != nil {
 		return err
 	}

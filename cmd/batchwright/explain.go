@@ -19,8 +19,6 @@ import (
 )
 
 func (c Command) explainCommand() *cobra.Command {
-	var input *inputFlags
-	var format, color *choice
 	cmd := &cobra.Command{
 		Use:   "explain [CODE... | FIELD [PATH...]]",
 		Short: "Explain a finding, or a field of the blueprint",
@@ -54,25 +52,25 @@ directory, if it has CUE files.`,
   batchwright explain teams.team-a.quota.lp blueprints/batch-platform`,
 		ValidArgsFunction: completeExplain,
 	}
-	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, args []string) error {
+	c.addInput(cmd)
+	c.addFormat(cmd, "output format of the explanation", formatText, formatJSON)
+	c.addColor(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return c.explainField(cmd.Context(), ".", nil, input, format, color)
+			return c.explainField(cmd.Context(), ".", nil)
 		case codePattern.MatchString(strings.ToUpper(args[0])):
-			return c.explainCodes(args, format)
+			return c.explainCodes(args)
 		case nearlyCode.MatchString(strings.ToUpper(args[0])):
-			return c.listFamilies(args, format)
+			return c.listFamilies(args)
 		}
-		return c.explainField(cmd.Context(), args[0], args[1:], input, format, color)
-	})
-	input = c.addInputFlags(cmd)
-	format = formatFlag(cmd, "output format of the explanation")
-	color = colorFlag(cmd)
+		return c.explainField(cmd.Context(), args[0], args[1:])
+	}
 	return cmd
 }
 
 // explainCodes explains codes of findings.
-func (c Command) explainCodes(args []string, format *choice) error {
+func (c Command) explainCodes(args []string) error {
 	var all []explanation
 	for _, arg := range args {
 		e, err := explainCode(arg)
@@ -82,7 +80,7 @@ func (c Command) explainCodes(args []string, format *choice) error {
 		all = append(all, e)
 	}
 	for i, e := range all {
-		if format.value == formatJSON {
+		if c.format.value == formatJSON {
 			if err := json.NewEncoder(c.Stdout).Encode(e); err != nil {
 				return err
 			}
@@ -143,7 +141,7 @@ var codePattern = regexp.MustCompile(`^[A-Z][0-9]{4}$`)
 var nearlyCode = regexp.MustCompile(`^[EWN][0-9]+$`)
 
 // listFamilies lists the codes that begin as one of the arguments does.
-func (c Command) listFamilies(args []string, format *choice) error {
+func (c Command) listFamilies(args []string) error {
 	var found []diag.Code
 	for _, arg := range args {
 		begun := strings.ToUpper(arg)
@@ -156,7 +154,7 @@ func (c Command) listFamilies(args []string, format *choice) error {
 		}
 		found = append(found, codes...)
 	}
-	if err := c.printCodes(found, format); err != nil {
+	if err := c.printCodes(found); err != nil {
 		return err
 	}
 	for _, arg := range args {

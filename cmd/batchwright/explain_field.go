@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,12 +26,8 @@ const textWidth = 80
 // explainField explains the field at a path, and its value in the blueprint at the
 // given paths. Without paths, it uses the blueprint of the working directory, if
 // there is one.
-func (c Command) explainField(ctx context.Context, field string, paths []string, in *inputFlags,
-	format, color *choice) error {
-	if err := checkPaths(paths); err != nil {
-		return err
-	}
-	if err := in.check(); err != nil {
+func (c Command) explainField(ctx context.Context, field string, paths []string) error {
+	if err := cmp.Or(checkPaths(paths), c.input.check()); err != nil {
 		return err
 	}
 	dir, err := os.Getwd()
@@ -41,25 +38,25 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 		paths = []string{"."}
 	}
 	f, findings, err := compiler.ExplainField(ctx, compiler.Input{
-		Dir: dir, Paths: paths, Tags: in.tags, Stdin: interruptible{ctx, c.Stdin},
-		MaxTime: in.maxTime, MaxMemory: in.maxMemory.Value(),
+		Dir: dir, Paths: paths, Tags: c.input.tags, Stdin: interruptible{ctx, c.Stdin},
+		MaxTime: c.input.maxTime, MaxMemory: c.input.maxMemory.Value(),
 	}, field)
 	var wrong *blueprint.PathError
 	if errors.As(err, &wrong) {
-		return c.explainWord(ctx, field, paths, in, format, color, err)
+		return c.explainWord(ctx, field, paths, err)
 	}
 	if err != nil {
 		return err
 	}
-	if format.value == formatJSON {
+	if c.format.value == formatJSON {
 		err = writeFieldJSON(c.Stdout, f)
 	} else {
-		err = writeField(c.Stdout, f, useColor(color.value, c.Stdout))
+		err = writeField(c.Stdout, f, useColor(c.color.value, c.Stdout))
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.showText(findings, color); err != nil {
+	if err := c.showText(findings); err != nil {
 		return err
 	}
 	if findings.HasErrors() {
@@ -70,8 +67,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string,
 
 // explainWord explains the fields that a word means, if the word is no path. Otherwise it
 // returns wrong, the error about the path.
-func (c Command) explainWord(ctx context.Context, word string, paths []string, in *inputFlags,
-	format, color *choice, wrong error) error {
+func (c Command) explainWord(ctx context.Context, word string, paths []string, wrong error) error {
 	if strings.ContainsAny(word, `.["`) {
 		return usageError{wrong}
 	}
@@ -87,9 +83,9 @@ func (c Command) explainWord(ctx context.Context, word string, paths []string, i
 		return err
 	}
 	if len(found) == 1 {
-		return c.explainField(ctx, found[0].Name, paths, in, format, color)
+		return c.explainField(ctx, found[0].Name, paths)
 	}
-	if format.value == formatJSON {
+	if c.format.value == formatJSON {
 		return json.NewEncoder(c.Stdout).Encode(struct {
 			Version int                `json:"version"`
 			Type    string             `json:"type"`

@@ -47,36 +47,35 @@ func (n noteFlag) keeps(f diag.Finding) bool {
 }
 
 // writeWithNotes writes findings, and hides notes that nobody asked for from people.
-// A line on messages counts the hidden notes and says how to see them. JSON and SARIF
+// A line on standard error counts the hidden notes and says how to see them. JSON and SARIF
 // always contain all findings: their readers filter by severity, and code scanning
 // shows accepted findings as suppressed.
-func writeWithNotes(w, messages io.Writer, l *diag.List, n noteFlag, format, color *choice) error {
-	if format.value == formatJSON || format.value == formatSARIF {
-		return writeFindings(w, l, format, color)
+func (c Command) writeWithNotes(w io.Writer, l *diag.List, n noteFlag) error {
+	if c.format.value == formatJSON || c.format.value == formatSARIF {
+		return c.writeFindings(w, l, c.format.value)
 	}
-	if err := writeFindings(w, l.Filter(n.keeps), format, color); err != nil {
+	if err := c.writeFindings(w, l.Filter(n.keeps), c.format.value); err != nil {
 		return err
 	}
 	hidden := len(l.Filter(func(f diag.Finding) bool { return !n.keeps(f) }).Sorted())
 	if hidden == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintln(messages, words.Plural(hidden, "note; --notes shows it", "notes; --notes shows them"))
+	_, err := fmt.Fprintln(c.Stderr, words.Plural(hidden, "note; --notes shows it", "notes; --notes shows them"))
 	return err
 }
 
 // showText writes findings as text to standard error.
-func (c Command) showText(l *diag.List, color *choice) error {
-	return writeFindings(c.Stderr, l, &choice{value: formatText}, color)
-}
+func (c Command) showText(l *diag.List) error { return c.writeFindings(c.Stderr, l, formatText) }
 
-func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
-	switch format.value {
+// writeFindings writes findings in a format.
+func (c Command) writeFindings(w io.Writer, l *diag.List, format string) error {
+	switch format {
 	case formatJSON:
 		return diag.WriteJSON(w, l)
 	case formatText:
 		return diag.WriteText(w, l, diag.TextOptions{
-			Color: useColor(color.value, w), Limit: mostFindings, Explain: "batchwright explain",
+			Color: useColor(c.color.value, w), Limit: mostFindings, Explain: "batchwright explain",
 		})
 	}
 	// Readers of these formats know the repository, not the working directory.
@@ -85,7 +84,7 @@ func writeFindings(w io.Writer, l *diag.List, format, color *choice) error {
 		return err
 	}
 	l = l.Named(fromRepository(dir))
-	if format.value == formatGitHub {
+	if format == formatGitHub {
 		return diag.WriteGitHub(w, l)
 	}
 	return diag.WriteSARIF(w, l, diag.SARIFOptions{Tool: "batchwright", Codes: findingCodes(), Help: ruleHelp})

@@ -53,17 +53,19 @@ const (
 	formatSARIF  = "sarif"
 )
 
-// findingsFormatFlag adds the flag --format to a command that shows findings.
-func findingsFormatFlag(cmd *cobra.Command, usage string) *choice {
-	return choiceFlag(cmd, "format", usage, formatText, formatJSON, formatGitHub, formatSARIF)
+// addFormat adds the flag --format.
+func (c *Command) addFormat(cmd *cobra.Command, usage string, values ...string) {
+	c.format = choiceFlag(cmd, "format", usage, values...)
 }
 
-func formatFlag(cmd *cobra.Command, usage string) *choice {
-	return choiceFlag(cmd, "format", usage, formatText, formatJSON)
+// addFindingsFormat adds the flag --format to a command that shows findings.
+func (c *Command) addFindingsFormat(cmd *cobra.Command, usage string) {
+	c.addFormat(cmd, usage, formatText, formatJSON, formatGitHub, formatSARIF)
 }
 
-func colorFlag(cmd *cobra.Command) *choice {
-	return choiceFlag(cmd, "color", "whether to use colours", colorAuto, colorAlways, colorNever)
+// addColor adds the flag --color.
+func (c *Command) addColor(cmd *cobra.Command) {
+	c.color = choiceFlag(cmd, "color", "whether to use colours", colorAuto, colorAlways, colorNever)
 }
 
 // checkNamed rejects a flag that is set to no file.
@@ -79,23 +81,17 @@ type inputFlags struct {
 	tags      []string
 	maxTime   time.Duration
 	maxMemory resource.QuantityValue
-
-	confinement *confinement
 }
 
-func (c Command) addInputFlags(cmd *cobra.Command) *inputFlags {
-	in := &inputFlags{
-		maxMemory: resource.QuantityValue{
-			Quantity: *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI),
-		},
-		confinement: c.confinement,
-	}
+// addInput adds the flags of inputFlags.
+func (c *Command) addInput(cmd *cobra.Command) {
+	in := &c.input
+	in.maxMemory.Quantity = *resource.NewQuantity(compiler.DefaultMaxMemory, resource.BinarySI)
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&in.tags, "tag", "t", nil, "value of a @tag attribute, as `key=value`; can be repeated")
 	flags.DurationVar(&in.maxTime, "max-time", compiler.DefaultMaxTime,
 		"reject a blueprint that takes more time to compile")
 	flags.Var(&in.maxMemory, "max-memory", "reject a blueprint that takes more `memory` to compile")
-	return in
 }
 
 // check rejects values that make no sense.

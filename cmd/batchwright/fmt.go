@@ -24,7 +24,6 @@ import (
 type formatter struct {
 	Command
 	list, diff, write bool
-	format, color     *choice
 
 	findings diag.List
 	differs  bool
@@ -46,18 +45,18 @@ formatted are findings, on standard error.`,
   batchwright fmt -l .          # list what is not formatted, and fail
   batchwright fmt -d prod.cue   # show what would change, and fail
   batchwright fmt < prod.cue`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return f.run(cmd.Context(), paths) }),
+		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose formatting differs")
 	flags.BoolVarP(&f.diff, "diff", "d", false, "print the differences")
 	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
-	f.format = findingsFormatFlag(cmd, "output format of the findings")
-	f.color = colorFlag(cmd)
+	f.addFindingsFormat(cmd, "output format of the findings")
+	f.addColor(cmd)
 	return cmd
 }
 
-func (f *formatter) run(ctx context.Context, paths []string) error {
+func (f *formatter) run(cmd *cobra.Command, paths []string) error {
 	if err := checkPaths(paths); err != nil {
 		return err
 	}
@@ -65,11 +64,11 @@ func (f *formatter) run(ctx context.Context, paths []string) error {
 		paths = []string{"-"}
 	}
 	for _, p := range paths {
-		if err := f.formatPath(ctx, p); err != nil {
+		if err := f.formatPath(cmd.Context(), p); err != nil {
 			return err
 		}
 	}
-	if err := writeFindings(f.Stderr, &f.findings, f.format, f.color); err != nil {
+	if err := f.writeFindings(f.Stderr, &f.findings, f.format.value); err != nil {
 		return err
 	}
 	if f.differs || f.findings.HasErrors() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -15,10 +14,7 @@ import (
 // drawing holds the graph command and its flags.
 type drawing struct {
 	Command
-	full   bool
-	input  *inputFlags
-	format *choice
-	color  *choice
+	full bool
 }
 
 // Values of --format of graph.
@@ -48,17 +44,17 @@ If a full drawing has more, graph folds it too, and says so.`,
 		Example: "  batchwright graph blueprints/batch-platform\n  batchwright graph --format dot . | dot -Tsvg > " +
 			"platform.svg\n  batchwright graph --format json --full . | jq '.nodes[] | select(.kind == " +
 			"\"queue\").name'",
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return d.run(cmd.Context(), paths) }),
+		RunE: d.run,
 	}
 	cmd.Flags().BoolVar(&d.full, "full", false, "draw each team and cohort")
-	d.input = c.addInputFlags(cmd)
-	d.format = choiceFlag(cmd, "format", "output format of the drawing", formatMermaid, formatDot, formatJSON)
-	d.color = colorFlag(cmd)
+	d.addInput(cmd)
+	d.addFormat(cmd, "output format of the drawing", formatMermaid, formatDot, formatJSON)
+	d.addColor(cmd)
 	return cmd
 }
 
-func (d *drawing) run(ctx context.Context, paths []string) error {
-	plan, err := d.compilePlan(ctx, paths, d.input, d.color)
+func (d *drawing) run(cmd *cobra.Command, paths []string) error {
+	plan, err := d.compilePlan(cmd.Context(), paths)
 	if err != nil {
 		return err
 	}

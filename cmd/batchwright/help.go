@@ -10,13 +10,13 @@ func (c Command) helpCommand() *cobra.Command {
 		Example: `  batchwright help
   batchwright help compile`,
 		DisableFlagsInUseLine: true,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
 				return unknownCommand(cmd.Root(), args)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
-		}),
+		},
 	}
 }

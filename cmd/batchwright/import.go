@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,9 @@ const maxImport = 512 << 20
 // importation holds the import command and its flags.
 type importation struct {
 	Command
-	output        string
-	options       importer.Options
-	force         bool
-	format, color *choice
+	output  string
+	options importer.Options
+	force   bool
 }
 
 func (c Command) importCommand() *cobra.Command {
@@ -67,10 +67,8 @@ a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
   gcloud container clusters describe prod --location us-central1 --format=json > cluster.json
   batchwright import --output platform queues.yaml kueue.yaml cluster.json`,
 		Args: cobra.MinimumNArgs(1),
+		RunE: o.run,
 	}
-	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, names []string) error {
-		return o.run(cmd.Context(), names)
-	})
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "", "`directory` to write "+importedFile+" into")
 	flags.StringVar(&o.options.Name, "name", "", "name of the platform (default the cluster's)")
@@ -79,19 +77,19 @@ a Secret. If a file has a mistake, import writes nothing and exits with 1.`,
 	flags.StringSliceVar(&o.options.Zones, "zones", nil, "`zones` of the platform, separated by commas (default the "+
 		"cluster's)")
 	flags.BoolVar(&o.force, "force", false, "overwrite "+importedFile+" in the directory")
-	o.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON)
-	o.color = colorFlag(cmd)
+	o.addFormat(cmd, "output format of the report", formatText, formatJSON)
+	o.addColor(cmd)
 	return cmd
 }
 
-func (o *importation) run(ctx context.Context, names []string) error {
+func (o *importation) run(cmd *cobra.Command, names []string) error {
 	if err := checkPaths(names); err != nil {
 		return err
 	}
 	if o.force && o.output == "" {
 		return usageErrorf("--force needs --output")
 	}
-	files, err := o.readExports(ctx, names)
+	files, err := o.readExports(cmd.Context(), names)
 	if err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func (o *importation) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.showText(&res.Findings, o.color); err != nil {
+	if err := o.showText(&res.Findings); err != nil {
 		return err
 	}
 	if res.Findings.HasErrors() {
@@ -183,10 +181,7 @@ func (o *importation) writeBlueprint(content []byte) error {
 			f.Help = "choose another directory, or overwrite the file with --force"
 			l.Add(f)
 		}
-		if err := o.showText(&l, o.color); err != nil {
-			return err
-		}
-		return errFindings
+		return cmp.Or(o.showText(&l), errFindings)
 	}
 	_, err = fmt.Fprintf(o.Stderr, "%s written\nnext: batchwright vet %s\n", inFolder(o.output, importedFile), o.output)
 	return err

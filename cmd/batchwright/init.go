@@ -84,7 +84,7 @@ type initiation struct {
 	from, name, project string
 	checksums           string // file
 	preCommit           bool
-	ci, color           *choice
+	ci                  *choice
 }
 
 func (c Command) initCommand() *cobra.Command {
@@ -120,10 +120,8 @@ lists it, writes nothing and exits with 1. Only README.md and
   batchwright init --pre-commit  # add its configuration
   batchwright init --ci github --checksums checksums.txt`,
 		Args: cobra.MaximumNArgs(1),
+		RunE: o.run,
 	}
-	cmd.RunE = c.markRunErrors(func(cmd *cobra.Command, args []string) error {
-		return o.run(cmd, append(args, ".")[0])
-	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.from, "from", "", "`example` to start from")
 	completeFlag(cmd, "from", cobra.FixedCompletions(exampleNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -134,11 +132,12 @@ lists it, writes nothing and exits with 1. Only README.md and
 		ciGitHub, ciGitLab, ciCloudBuild)
 	flags.StringVar(&o.checksums, "checksums", "",
 		"`file` with the checksums of this release, for the workflow; - for standard input")
-	o.color = colorFlag(cmd)
+	o.addColor(cmd)
 	return cmd
 }
 
-func (o *initiation) run(cmd *cobra.Command, dir string) error {
+func (o *initiation) run(cmd *cobra.Command, args []string) error {
+	dir := append(args, ".")[0]
 	if err := checkPaths([]string{dir}); err != nil {
 		return err
 	}
@@ -241,7 +240,7 @@ func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree
 			return nil, err
 		}
 		if res.Plan == nil {
-			return nil, cmp.Or(o.showText(&res.Findings, o.color), errFindings)
+			return nil, cmp.Or(o.showText(&res.Findings), errFindings)
 		}
 		name = res.Plan.Name
 	}
@@ -348,7 +347,7 @@ func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Modul
 			f.Help = "move the file, or choose another directory"
 			l.Add(f)
 		}
-		if err := o.showText(&l, o.color); err != nil {
+		if err := o.showText(&l); err != nil {
 			return err
 		}
 		fmt.Fprintf(o.Stderr, "%s: nothing written\n", root)

@@ -22,7 +22,6 @@ type editing struct {
 	Command
 	worker    bool
 	selection selection
-	input     *inputFlags
 }
 
 // checkDelay is the time between an edit and the check of the blueprint: about the
@@ -49,7 +48,7 @@ and an overlay, name the PATHs, as for compile.`,
 		Example: `  batchwright lsp
   batchwright lsp -t env=prod
   batchwright lsp blueprints/batch-platform blueprints/batch-platform-dws`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return e.run(cmd, paths) }),
+		RunE: e.run,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&e.worker, "worker", false, "check one blueprint for a language server")
@@ -57,7 +56,7 @@ and an overlay, name the PATHs, as for compile.`,
 		panic(err) // the command has no such flag
 	}
 	e.selection.addFlags(cmd)
-	e.input = c.addInputFlags(cmd)
+	e.addInput(cmd)
 	return cmd
 }
 
@@ -156,7 +155,7 @@ func (e *editing) work(ctx context.Context) error {
 		return usageErrorf("the request of a language server cannot be read: %v", err)
 	}
 	collectLess(1)
-	res, err := e.input.compileInput(ctx, compiler.Input{Dir: in.Dir, Paths: in.Paths, Unsaved: in.Unsaved})
+	res, err := e.compileInput(ctx, compiler.Input{Dir: in.Dir, Paths: in.Paths, Unsaved: in.Unsaved})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (c Command) manualCommand() *cobra.Command {
 		Short:  "Write the pages of the manual",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
-		RunE: c.markRunErrors(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
 			for _, command := range append(root.Commands(), root) {
@@ -25,7 +25,7 @@ func (c Command) manualCommand() *cobra.Command {
 				Section: "1", Source: "batchwright " + thisVersion().Version, Manual: "batchwright manual",
 			}
 			return doc.GenManTree(root, header, args[0])
-		}),
+		},
 	}
 }
 

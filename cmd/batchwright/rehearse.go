@@ -36,9 +36,6 @@ type rehearsing struct {
 	html   string
 	prices string
 	bill   *cost.Bill // nil without prices
-	input  *inputFlags
-	format *choice
-	color  *choice
 }
 
 func (c Command) rehearseCommand() *cobra.Command {
@@ -71,16 +68,16 @@ Scheduler it runs batchwright-rehearse-kai, which "make rehearse-kai" builds.`,
   batchwright rehearse --only busy-week --html week.html blueprints/prod
   batchwright rehearse --only busy-week --ties reversed blueprints/prod
   batchwright rehearse --format json . | jq '.teams'`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+		RunE: v.run,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&v.only, "only", nil, "play only the rehearsal with this `name`; can be repeated")
 	v.ties = choiceFlag(cmd, "ties", "job that Kueue prefers in a tie", tiesFirst, tiesReversed)
 	flags.StringVar(&v.html, "html", "", "also draw the rehearsal, as a web page in this `file` (NAME.html)")
 	pricesFlag(cmd, &v.prices)
-	v.input = c.addInputFlags(cmd)
-	v.format = choiceFlag(cmd, "format", "output format of the report", formatText, formatJSON, formatMarkdown)
-	v.color = colorFlag(cmd)
+	v.addInput(cmd)
+	v.addFormat(cmd, "output format of the report", formatText, formatJSON, formatMarkdown)
+	v.addColor(cmd)
 	return cmd
 }
 
@@ -96,11 +93,11 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	ctx := cmd.Context()
-	tree, res, err := v.buildFolder(ctx, paths, v.input, withPlaces)
+	tree, res, err := v.buildFolder(ctx, paths, withPlaces)
 	if err != nil {
 		return err
 	}
-	if err := v.show(res.Findings.Filter(noteFlag{}.keeps)); err != nil {
+	if err := v.showText(res.Findings.Filter(noteFlag{}.keeps)); err != nil {
 		return err
 	}
 	if res.Plan == nil {
@@ -111,7 +108,7 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	if v.prices != "" {
-		prices, err := v.readPrices(ctx, v.prices, v.color, res.Plan)
+		prices, err := v.readPrices(ctx, v.prices, res.Plan)
 		if err != nil {
 			return err
 		}
@@ -126,18 +123,13 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	if err := v.show(&findings); err != nil {
+	if err := v.showText(&findings); err != nil {
 		return err
 	}
 	if findings.HasErrors() {
 		return errFindings
 	}
 	return nil
-}
-
-// show shows findings on standard error.
-func (v *rehearsing) show(findings *diag.List) error {
-	return v.showText(findings, v.color)
 }
 
 // choose returns the names of the rehearsals to play: the demonstration first, then by

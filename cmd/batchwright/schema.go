@@ -21,13 +21,13 @@ changes another one. Blueprints in CUE do not need it: see batchwright init.`,
 		Example: `  batchwright schema > blueprint.schema.json
   batchwright schema | jq .properties.tiers`,
 		Args: cobra.NoArgs,
-		RunE: c.markRunErrors(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			schema, err := blueprint.JSONSchema()
 			if err != nil {
 				return err
 			}
 			_, err = c.Stdout.Write(schema)
 			return err
-		}),
+		},
 	}
 }

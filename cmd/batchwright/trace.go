@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,6 @@ func traceCodes() []diag.Code {
 }
 
 func (c Command) traceCommand() *cobra.Command {
-	var color *choice
 	cmd := &cobra.Command{
 		Use:   "trace [FILE...]",
 		Short: "List the jobs that ran on a cluster, for a rehearsal",
@@ -43,16 +43,15 @@ Workloads that have not finished or never had quota, and prints their number on
 standard error. A Workload that several FILEs contain becomes one line.`,
 		Example: `  ` + exportCommand + ` | batchwright trace > jobs.csv
   batchwright trace monday.json tuesday.json > jobs.csv`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, names []string) error {
-			return c.trace(cmd.Context(), names, color)
-		}),
 	}
-	color = colorFlag(cmd)
+	c.addColor(cmd)
+	cmd.RunE = c.trace
 	return cmd
 }
 
 // trace prints the jobs of exports. It prints nothing if one of them has a mistake.
-func (c Command) trace(ctx context.Context, names []string, color *choice) error {
+func (c Command) trace(cmd *cobra.Command, names []string) error {
+	ctx := cmd.Context()
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
@@ -73,10 +72,7 @@ func (c Command) trace(ctx context.Context, names []string, color *choice) error
 		}
 	}
 	if findings.Len() > 0 {
-		if err := c.showText(&findings, color); err != nil {
-			return err
-		}
-		return errFindings
+		return cmp.Or(c.showText(&findings), errFindings)
 	}
 	if err := jobs.Write(c.Stdout); err != nil {
 		return err

@@ -22,7 +22,6 @@ type buildVersion struct {
 }
 
 func (c Command) versionCommand() *cobra.Command {
-	var format *choice
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
@@ -31,15 +30,14 @@ func (c Command) versionCommand() *cobra.Command {
   batchwright version --format json | jq -r .version`,
 		Args: cobra.NoArgs,
 	}
-	cmd.RunE = c.markRunErrors(func(*cobra.Command, []string) error {
-		v := thisVersion()
-		if format.value == formatJSON {
-			return json.NewEncoder(c.Stdout).Encode(v)
+	c.addFormat(cmd, "output format of the version", formatText, formatJSON)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if c.format.value == formatJSON {
+			return json.NewEncoder(c.Stdout).Encode(thisVersion())
 		}
-		_, err := fmt.Fprintln(c.Stdout, v)
+		_, err := fmt.Fprintln(c.Stdout, thisVersion())
 		return err
-	})
-	format = formatFlag(cmd, "output format of the version")
+	}
 	return cmd
 }
 

@@ -18,9 +18,6 @@ type vetting struct {
 	list      bool
 	notes     noteFlag
 	selection selection
-	input     *inputFlags
-	format    *choice
-	color     *choice
 }
 
 func (c Command) vetCommand() *cobra.Command {
@@ -52,7 +49,7 @@ paths of files start at the root of the repository, the nearest directory with a
   batchwright vet --format sarif . > results.sarif
   batchwright vet --list
   cat prod.yaml | batchwright vet yaml:-`,
-		RunE: c.markRunErrors(func(cmd *cobra.Command, paths []string) error { return v.run(cmd, paths) }),
+		RunE: v.run,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&v.strict, "strict", false, "fail on warnings too")
@@ -60,9 +57,9 @@ paths of files start at the root of the repository, the nearest directory with a
 	v.notes.addFlag(cmd)
 	v.notes.wanted = v.selection.enables
 	v.selection.addFlags(cmd)
-	v.input = c.addInputFlags(cmd)
-	v.format = findingsFormatFlag(cmd, "output format of the findings")
-	v.color = colorFlag(cmd)
+	v.addInput(cmd)
+	v.addFindingsFormat(cmd, "output format of the findings")
+	v.addColor(cmd)
 	return cmd
 }
 
@@ -73,12 +70,12 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 	if v.list {
 		return v.listCodes(paths)
 	}
-	res, err := v.compileBlueprint(cmd.Context(), paths, v.input)
+	res, err := v.compileBlueprint(cmd.Context(), paths)
 	if err != nil {
 		return err
 	}
 	findings := res.Findings.Filter(v.selection.shows)
-	if err := writeWithNotes(v.Stdout, v.Stderr, findings, v.notes, v.format, v.color); err != nil {
+	if err := v.writeWithNotes(v.Stdout, findings, v.notes); err != nil {
 		return err
 	}
 	if findings.HasErrors() || v.strict && findings.Count(diag.Warning) > 0 {
@@ -108,14 +105,14 @@ func (v *vetting) listCodes(paths []string) error {
 	shown := slices.DeleteFunc(findingCodes(), func(c diag.Code) bool {
 		return !v.selection.shows(diag.Finding{Code: c.ID, Severity: c.Severity})
 	})
-	return v.printCodes(shown, v.format)
+	return v.printCodes(shown)
 }
 
 // printCodes prints a table of codes, or one JSON object per line and code.
-func (c Command) printCodes(codes []diag.Code, format *choice) error {
+func (c Command) printCodes(codes []diag.Code) error {
 	table := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	for _, code := range codes {
-		if format.value == formatJSON {
+		if c.format.value == formatJSON {
 			line := jsonCode{1, "code", code.ID, code.Severity.String(), code.Title, code.Acceptable}
 			if err := json.NewEncoder(c.Stdout).Encode(line); err != nil {
 				return err
