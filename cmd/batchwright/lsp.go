@@ -94,8 +94,7 @@ func (e *editing) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	return lsp.Serve(cmd.Context(), stdin, e.Stdout, lsp.Options{
-		Name: "batchwright", Version: thisVersion().Version, Dir: dir, Paths: paths, Codes: findingCodes(),
-		Delay: checkDelay, Log: e.Stderr,
+		Version: thisVersion().Version, Dir: dir, Paths: paths, Codes: findingCodes(), Delay: checkDelay, Log: e.Stderr,
 		Check: func(ctx context.Context, in lsp.Request) (*lsp.Report, error) { return runWorker(ctx, worker, in) },
 	})
 }

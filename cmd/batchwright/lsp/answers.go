@@ -12,23 +12,24 @@ import (
 // question is a question about a place in a file of a platform.
 type question struct {
 	files []editor.File
-	name  string
-	text  *text
-	at    int // byte offset
+	*document
+	at int // byte offset
 }
 
-// askAbout returns the question about a position in a document, and reports whether the
-// document is part of a blueprint, and small enough to be one. The caller must hold mu.
-func (s *Server) askAbout(p positionParams) (question, bool) {
-	d := s.documents[fileOf(p.TextDocument.URI)]
-	if d == nil || len(d.content) > load.MaxFile {
-		return question{}, false
+// withQuestion returns a method that answers a question about a position in a document.
+// The result is none if the document is not part of a blueprint, or too large to be one.
+func (s *Server) withQuestion(answer func(question, params) any, none any) method {
+	return func(p params) any {
+		d := s.documents[fileOf(p.TextDocument.URI)]
+		if d == nil || len(d.content) > load.MaxFile {
+			return none
+		}
+		of := s.platformOf(d.name)
+		if of == nil || s.platforms[of.key] == nil {
+			return none
+		}
+		return answer(question{s.readFiles(of.paths), d, d.offset(p.Position)}, p)
 	}
-	key, _, paths := s.platformOf(d.name)
-	if s.platforms[key] == nil {
-		return question{}, false
-	}
-	return question{s.readFiles(paths), d.name, d.text, d.offset(p.Position)}, true
 }
 
 // Kinds of completion items.
@@ -38,22 +39,17 @@ const (
 	itemValue  = 12
 )
 
-func (s *Server) completeAt(p positionParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) completeAt(q question, _ params) any {
 	out := completionList{Items: []completionItem{}}
-	q, ok := s.askAbout(p)
-	if !ok {
-		return out, nil
-	}
 	c := s.editor.Complete(q.files, q.name, q.at)
-	replaced := q.text.span(c.Start, c.End)
+	replaced := q.span(c.Start, c.End)
+	kinds := map[editor.Kind]int{
+		editor.FieldName: itemField, editor.EntityName: itemModule, editor.Literal: itemValue,
+	}
 	for i, o := range c.Offers {
 		item := completionItem{
-			Label: o.Label, Kind: map[editor.Kind]int{
-				editor.FieldName: itemField, editor.EntityName: itemModule, editor.Literal: itemValue,
-			}[o.Kind],
-			Detail: o.Detail, SortText: fmt.Sprintf("%05d", i), TextEdit: textEdit{replaced, o.Insert},
+			Label: o.Label, Kind: kinds[o.Kind], Detail: o.Detail, SortText: fmt.Sprintf("%05d", i),
+			TextEdit: textEdit{replaced, o.Insert},
 		}
 		if c.Quoted { // editors compare it with the text that is replaced
 			item.FilterText = strings.TrimSuffix(o.Insert, ": ")
@@ -63,22 +59,16 @@ func (s *Server) completeAt(p positionParams) (any, error) {
 		}
 		out.Items = append(out.Items, item)
 	}
-	return out, nil
+	return out
 }
 
 // hoverAt shows the documentation of a field, and explains the findings at the place.
-func (s *Server) hoverAt(p positionParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, ok := s.askAbout(p)
-	if !ok {
-		return nil, nil
-	}
+func (s *Server) hoverAt(q question, p params) any {
 	var parts []string
 	var around *span
 	if h, ok := s.editor.Hover(q.files, q.name, q.at); ok {
 		parts = append(parts, h.Markdown)
-		r := q.text.span(h.Start, h.End)
+		r := q.span(h.Start, h.End)
 		around = &r
 	}
 	for _, f := range s.findingsOf(q.name) {
@@ -93,9 +83,9 @@ func (s *Server) hoverAt(p positionParams) (any, error) {
 		}
 	}
 	if len(parts) == 0 {
-		return nil, nil
+		return nil
 	}
-	return hoverResult{markup{"markdown", strings.Join(parts, "\n\n---\n\n")}, around}, nil
+	return hoverResult{markup{"markdown", strings.Join(parts, "\n\n---\n\n")}, around}
 }
 
 // contains reports whether a position is in a range or at its end.
@@ -105,14 +95,8 @@ func (p position) before(q position) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Character < q.Character
 }
 
-func (s *Server) findDefinition(p positionParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) findDefinition(q question, _ params) any {
 	out := []location{}
-	q, ok := s.askAbout(p)
-	if !ok {
-		return out, nil
-	}
 	texts := map[string]*text{}
 	for _, place := range s.editor.Definition(q.files, q.name, q.at) {
 		if texts[place.File] == nil {
@@ -121,7 +105,7 @@ func (s *Server) findDefinition(p positionParams) (any, error) {
 		}
 		out = append(out, location{s.uriFor(place.File), texts[place.File].span(place.Start, place.End)})
 	}
-	return out, nil
+	return out
 }
 
 // Kinds of symbols.
@@ -130,14 +114,8 @@ const (
 	symbolObject = 19
 )
 
-func (s *Server) listSymbols(p documentParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
-	if !ok {
-		return []documentSymbol{}, nil
-	}
-	return symbolsOf(q.text, editor.Symbols(editor.File{Name: q.name, Content: q.text.content})), nil
+func (s *Server) listSymbols(q question, _ params) any {
+	return symbolsOf(q.text, editor.Symbols(editor.File{Name: q.name, Content: q.content}))
 }
 
 func symbolsOf(t *text, symbols []*editor.Symbol) []documentSymbol {
@@ -160,7 +138,7 @@ const kindQuickFix = "quickfix"
 // asksFor reports whether an editor asks for the actions of a finding: the finding
 // touches the range, or the editor names it. Neovim 0.11 and older send the cursor as
 // the range, and name the findings of the line.
-func (p actionParams) asksFor(f Found) bool {
+func (p params) asksFor(f Found) bool {
 	if !f.Range.End.before(p.Range.Start) && !p.Range.End.before(f.Range.Start) {
 		return true
 	}
@@ -171,16 +149,13 @@ func (p actionParams) asksFor(f Found) bool {
 
 // listActions returns the corrections of the findings that an editor asks for. There
 // are none while the findings are outdated: their places could be wrong.
-func (s *Server) listActions(p actionParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) listActions(q question, p params) any {
 	out := []codeAction{}
-	q, ok := s.askAbout(positionParams{TextDocument: p.TextDocument})
 	wanted := func(kind string) bool { return kind == "" || kind == kindQuickFix }
-	if !ok || len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, wanted) {
-		return out, nil
+	if len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, wanted) {
+		return out
 	}
-	file := editor.File{Name: q.name, Content: q.text.content}
+	file := editor.File{Name: q.name, Content: q.content}
 	for _, platform := range s.platforms {
 		if platform.checked != platform.edits {
 			continue
@@ -196,19 +171,19 @@ func (s *Server) listActions(p actionParams) (any, error) {
 					Edit:        s.changeOf(f.Edit.File, textEdit{f.Edit.Range, f.Edit.Text}),
 				})
 			}
-			if a, ok := s.editor.Accept(file, f.Code, f.Path); ok && f.Accepted == "" {
+			if a, ok := s.editor.Accept(file, f.Code, f.Path); ok && !f.Accepted {
 				out = append(out, codeAction{
 					Title: "accept " + f.Code + ", then write the reason", Kind: kindQuickFix,
 					Diagnostics: []diagnostic{s.diagnosticOf(f)},
-					Edit:        s.changeOf(q.name, textEdit{q.text.span(a.At, a.At), a.Text}),
+					Edit:        s.changeOf(q.name, textEdit{q.span(a.At, a.At), a.Text}),
 				})
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
-// changeOf returns the change of one file. The caller must hold mu.
-func (s *Server) changeOf(file string, e textEdit) workspaceEdit {
-	return workspaceEdit{map[string][]textEdit{s.uriFor(file): {e}}}
+// changeOf returns the change of one file.
+func (s *Server) changeOf(file string, e textEdit) object {
+	return object{"changes": map[string][]textEdit{s.uriFor(file): {e}}}
 }

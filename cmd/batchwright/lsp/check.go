@@ -1,16 +1,22 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/batchwright/batchwright/compiler/editor"
 )
 
 // platform is one blueprint with files that are open in the editor.
 type platform struct {
 	key, dir string
 	paths    []string
+	named    bool // on the command line
 
 	edits   int                // number of edits so far
 	checked int                // number of edits before the last check that ended
@@ -19,18 +25,40 @@ type platform struct {
 	found   map[string][]Found // result of the last check, by absolute name of the file
 }
 
+// platformOf returns the platform that a file belongs to, which is new if no file of it
+// was open before. It returns nil if the file cannot be part of a platform. The caller
+// must hold mu.
+func (s *Server) platformOf(name string) *platform {
+	dir := filepath.Dir(name)
+	var of *platform
+	switch ext := filepath.Ext(name); {
+	case slices.Contains(s.Paths, name), slices.Contains(s.Paths, dir):
+		of = &platform{key: strings.Join(s.Paths, "\n"), dir: s.Dir, paths: s.Paths, named: true}
+	case ext == ".cue" && !slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), "cue.mod"):
+		of = &platform{key: dir, dir: dir, paths: []string{dir}}
+	case ext == ".yaml", ext == ".yml", ext == ".json":
+		of = &platform{key: name, dir: dir, paths: []string{name}}
+	default:
+		return nil
+	}
+	return cmp.Or(s.platforms[of.key], of)
+}
+
 // scheduleFile plans a check of the platform of a file. A file that is part of no
 // blueprint can be imported or embedded, so that every platform is checked. The
 // caller must hold mu.
 func (s *Server) scheduleFile(name string) {
-	key, dir, paths := s.platformOf(name)
-	if key != "" && s.platforms[key] == nil && s.isBlueprint(key, paths) {
-		s.platforms[key] = &platform{key: key, dir: dir, paths: paths}
-	}
-	if p := s.platforms[key]; p != nil {
+	p := s.platformOf(name)
+	if p != nil && (p.named || s.platforms[p.key] != nil || editor.IsBlueprint(s.readFiles(p.paths))) {
+		s.platforms[p.key] = p
 		s.scheduleCheck(p)
 		return
 	}
+	s.scheduleAll()
+}
+
+// scheduleAll plans a check of every platform. The caller must hold mu.
+func (s *Server) scheduleAll() {
 	for _, p := range s.platforms {
 		s.scheduleCheck(p)
 	}
@@ -50,10 +78,8 @@ func (s *Server) scheduleCheck(p *platform) {
 	p.timer = time.AfterFunc(s.Delay, func() { s.runCheck(p, edits) })
 }
 
-// stopChecks stops all checks, and starts no more.
+// stopChecks stops all checks, and starts no more. The caller must hold mu.
 func (s *Server) stopChecks() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, p := range s.platforms {
 		p.edits++
 		p.timer.Stop()
@@ -63,14 +89,15 @@ func (s *Server) stopChecks() {
 	}
 }
 
-// isOpen reports whether a file of the platform is open. The caller must hold mu.
-func (s *Server) isOpen(p *platform) bool {
-	for name := range s.documents {
-		if key, _, _ := s.platformOf(name); key == p.key {
-			return true
+// openFile returns the first open file of a platform, "" if there is none. The caller must
+// hold mu.
+func (s *Server) openFile(p *platform) string {
+	for _, name := range slices.Sorted(maps.Keys(s.documents)) {
+		if of := s.platformOf(name); of != nil && of.key == p.key {
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 // runCheck checks a platform and shows the findings, unless there was another edit
@@ -81,7 +108,7 @@ func (s *Server) runCheck(p *platform, edits int) {
 		s.mu.Unlock()
 		return
 	}
-	if !s.isOpen(p) {
+	if s.openFile(p) == "" {
 		delete(s.platforms, p.key)
 		files := slices.Collect(maps.Keys(p.found))
 		p.found = nil
@@ -106,7 +133,7 @@ func (s *Server) runCheck(p *platform, edits int) {
 	}
 	if err != nil {
 		s.log.Print(err)
-		s.notifyEditor("window/showMessage", messageParams{messageWarning, "batchwright: " + err.Error()})
+		s.notifyEditor("window/showMessage", object{"type": messageWarning, "message": program + ": " + err.Error()})
 		return
 	}
 	files := slices.Collect(maps.Keys(p.found))
@@ -126,12 +153,7 @@ func (s *Server) placeFinding(p *platform, file string) string {
 	if file != "" && file != p.dir && !slices.Contains(p.paths, file) || s.documents[file] != nil {
 		return file
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.documents)) {
-		if key, _, _ := s.platformOf(name); key == p.key {
-			return name
-		}
-	}
-	return file
+	return cmp.Or(s.openFile(p), file)
 }
 
 // publishFindings shows the findings of files. The caller must hold mu.

@@ -28,8 +28,8 @@ import (
 
 // Options are the settings of a server.
 type Options struct {
-	// Name and Version of the program, for the editor.
-	Name, Version string
+	// Version of the program, for the editor.
+	Version string
 	// Dir is the working directory, and Paths are the absolute paths of the one
 	// platform that the command line names. Without Paths, each directory of CUE
 	// files, and each YAML or JSON file, is a platform of its own.
@@ -49,11 +49,11 @@ type Options struct {
 type Server struct {
 	Options
 	log    *log.Logger
-	conn   *jsonrpc2.Conn
-	editor *editor.Editor // guarded by mu
 	checks sync.WaitGroup // checks that run
 
-	mu        sync.Mutex // guards everything below
+	mu        sync.Mutex // guards everything below; the methods of the protocol hold it
+	conn      *jsonrpc2.Conn
+	editor    *editor.Editor
 	phase     phase
 	canWatch  bool                 // the editor can watch files for the server
 	documents map[string]*document // open files, by absolute name
@@ -84,16 +84,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream := newStream(in, out, s.log)
-	ready := make(chan struct{}) // s.conn is set
-	handle := func(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
-		<-ready
-		s.answerRequest(ctx, r)
-	}
-	s.conn = jsonrpc2.NewConn(ctx, stream, handlerFunc(handle), jsonrpc2.SetLogger(s.log))
-	close(ready)
-	<-s.conn.DisconnectNotify()
+	conn := jsonrpc2.NewConn(ctx, newStream(in, out, s.log),
+		jsonrpc2.HandlerWithError(s.answerRequest).SuppressErrClosed(), jsonrpc2.SetLogger(s.log))
+	<-conn.DisconnectNotify()
+	s.mu.Lock()
 	s.stopChecks()
+	s.mu.Unlock()
 	s.checks.Wait() // or their processes outlive the server
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,163 +99,107 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// handlerFunc is a function that handles requests in the order in which they arrive.
-type handlerFunc func(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request)
-
-func (f handlerFunc) Handle(ctx context.Context, c *jsonrpc2.Conn, r *jsonrpc2.Request) { f(ctx, c, r) }
-
-// Error codes of the protocol.
-const (
-	codeInternal       = jsonrpc2.CodeInternalError
-	codeNotInitialized = -32002
-)
+// codeNotInitialized is an error code of the protocol.
+const codeNotInitialized = -32002
 
 // answerRequest answers a request or follows a notification. A panic becomes an error, so
 // that one unexpected buffer does not end the session.
-func (s *Server) answerRequest(ctx context.Context, r *jsonrpc2.Request) {
-	result, err := func() (result any, err error) {
-		defer func() {
-			if bug := recover(); bug != nil {
-				s.log.Printf("a bug in %s: %v\n%s", r.Method, bug, debug.Stack())
-				err = &jsonrpc2.Error{Code: codeInternal, Message: fmt.Sprintf("a bug: %v", bug)}
-			}
-		}()
-		return s.callMethod(r)
-	}()
-	if r.Notif {
-		if err != nil && !strings.HasPrefix(r.Method, "$/") {
-			s.log.Printf("%s: %v", r.Method, err)
-		}
-		return
-	}
-	response := &jsonrpc2.Response{ID: r.ID}
-	var failure *jsonrpc2.Error
-	switch {
-	case errors.As(err, &failure):
-		response.Error = failure
-	case err != nil:
-		response.Error = &jsonrpc2.Error{Code: codeInternal, Message: err.Error()}
-	default:
-		err = response.SetResult(result)
-	}
-	if response.Error == nil && err != nil {
-		response.Error = &jsonrpc2.Error{Code: codeInternal, Message: err.Error()}
-	}
-	if err := s.conn.SendResponse(ctx, response); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.log.Printf("%s: %v", r.Method, err)
-	}
-}
-
-// callMethod calls the method of a request.
-func (s *Server) callMethod(r *jsonrpc2.Request) (any, error) {
+func (s *Server) answerRequest(_ context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) (result any, err error) {
 	s.mu.Lock()
-	now := s.phase
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	s.conn = conn
+	defer func() {
+		if bug := recover(); bug != nil {
+			s.log.Printf("a bug in %s: %v\n%s", r.Method, bug, debug.Stack())
+			err = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("a bug: %v", bug)}
+		}
+	}()
 	switch {
 	case r.Method == "exit":
-		return nil, s.exit()
-	case now == starting && r.Method != "initialize":
+		if s.phase != shutDown {
+			s.phase = exited
+		}
+		return nil, conn.Close()
+	case s.phase == starting && r.Method != "initialize":
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "the session is not initialized"}
-	case now != starting && r.Method == "initialize", now == shutDown:
+	case s.phase != starting && r.Method == "initialize", s.phase == shutDown:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this is not possible now"}
+	case r.Notif && strings.HasPrefix(r.Method, "$/"):
+		return nil, nil // every server can ignore it
 	}
 	method := s.protocolMethods()[r.Method]
 	if method == nil {
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "unknown method " + r.Method}
 	}
-	params := json.RawMessage("null")
+	var p params
 	if r.Params != nil {
-		params = *r.Params
+		if err := json.Unmarshal(*r.Params, &p); err != nil {
+			return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
+		}
 	}
-	return method(params)
+	return method(p), nil
 }
 
-// method is a method of the protocol.
-type method func(params json.RawMessage) (any, error)
+// method is a method of the protocol. A notification has no result.
+type method func(p params) any
 
 // protocolMethods returns the methods of the protocol by name.
 func (s *Server) protocolMethods() map[string]method {
 	return map[string]method{
-		"initialize":                      withParams(s.initialize),
-		"initialized":                     withParams(s.initialized),
-		"shutdown":                        withParams(s.shutdown),
-		"textDocument/didOpen":            withParams(s.openDocument),
-		"textDocument/didChange":          withParams(s.changeDocument),
-		"textDocument/didSave":            withParams(s.saveDocument),
-		"textDocument/didClose":           withParams(s.closeDocument),
-		"workspace/didChangeWatchedFiles": withParams(s.changeFiles),
-		"textDocument/completion":         withParams(s.completeAt),
-		"textDocument/hover":              withParams(s.hoverAt),
-		"textDocument/definition":         withParams(s.findDefinition),
-		"textDocument/documentSymbol":     withParams(s.listSymbols),
-		"textDocument/codeAction":         withParams(s.listActions),
+		"initialize":                      s.initialize,
+		"initialized":                     s.watchFiles,
+		"shutdown":                        s.shutdown,
+		"textDocument/didOpen":            s.openDocument,
+		"textDocument/didChange":          s.changeDocument,
+		"textDocument/didSave":            s.saveDocument,
+		"textDocument/didClose":           s.closeDocument,
+		"workspace/didChangeWatchedFiles": s.changeFiles,
+		"textDocument/completion":         s.withQuestion(s.completeAt, completionList{Items: []completionItem{}}),
+		"textDocument/hover":              s.withQuestion(s.hoverAt, nil),
+		"textDocument/definition":         s.withQuestion(s.findDefinition, []location{}),
+		"textDocument/documentSymbol":     s.withQuestion(s.listSymbols, []documentSymbol{}),
+		"textDocument/codeAction":         s.withQuestion(s.listActions, []codeAction{}),
 	}
 }
 
-// withParams returns a method that decodes its parameters.
-func withParams[P any](f func(P) (any, error)) method {
-	return func(params json.RawMessage) (any, error) {
-		var p P
-		if err := json.Unmarshal(params, &p); err != nil {
-			return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
-		}
-		return f(p)
-	}
-}
-
-func (s *Server) initialize(p initializeParams) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) initialize(p params) any {
 	s.phase = running
 	s.canWatch = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
-	return initializeResult{
-		Capabilities: serverCapabilities{
-			TextDocumentSync:       textDocumentSync{OpenClose: true, Change: syncIncremental, Save: true},
-			CompletionProvider:     completionOptions{[]string{`"`, ":", " ", "{", "["}},
-			HoverProvider:          true,
-			DefinitionProvider:     true,
-			DocumentSymbolProvider: true,
-			CodeActionProvider:     codeActionOptions{[]string{kindQuickFix}},
+	return object{
+		"capabilities": object{
+			"textDocumentSync":       object{"openClose": true, "change": syncIncremental, "save": true},
+			"completionProvider":     object{"triggerCharacters": []string{`"`, ":", " ", "{", "["}},
+			"hoverProvider":          true,
+			"definitionProvider":     true,
+			"documentSymbolProvider": true,
+			"codeActionProvider":     object{"codeActionKinds": []string{kindQuickFix}},
 		},
-		ServerInfo: serverInfo{s.Name, s.Version},
-	}, nil
+		"serverInfo": object{"name": program, "version": s.Version},
+	}
 }
 
-// initialized asks the editor to tell of files that other programs change.
-func (s *Server) initialized(struct{}) (any, error) {
-	s.mu.Lock()
-	canWatch := s.canWatch
-	s.mu.Unlock()
-	if !canWatch {
-		return nil, nil
+// watchFiles asks the editor to tell of files that other programs change.
+func (s *Server) watchFiles(params) any {
+	if !s.canWatch {
+		return nil
 	}
-	watch := registrationParams{[]registration{{
-		ID: "files", Method: "workspace/didChangeWatchedFiles",
-		RegisterOptions: watchOptions{[]fileWatcher{{"**/*.{cue,yaml,yml,json}"}}},
-	}}}
+	watchers := []object{{"globPattern": "**/*.{cue,yaml,yml,json}"}}
+	registration := object{
+		"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": object{"watchers": watchers},
+	}
+	conn := s.conn
 	go func() { // the answer arrives only after this method has returned
-		if err := s.conn.Call(context.Background(), "client/registerCapability", watch, nil); err != nil &&
-			!errors.Is(err, jsonrpc2.ErrClosed) {
+		err := conn.Call(context.Background(), "client/registerCapability",
+			object{"registrations": []object{registration}}, nil)
+		if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
 			s.log.Printf("watching files: %v", err)
 		}
 	}()
-	return nil, nil
+	return nil
 }
 
-// exit ends the session.
-func (s *Server) exit() error {
-	s.mu.Lock()
-	if s.phase != shutDown {
-		s.phase = exited
-	}
-	s.mu.Unlock()
-	return s.conn.Close()
-}
-
-func (s *Server) shutdown(json.RawMessage) (any, error) {
+func (s *Server) shutdown(params) any {
 	s.stopChecks()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.phase = shutDown
-	return nil, nil
+	return nil
 }

@@ -19,76 +19,34 @@ type location struct {
 	Range span   `json:"range"`
 }
 
-type initializeParams struct {
-	Capabilities struct {
+// object is a JSON object that the server sends at one place.
+type object map[string]any
+
+// params holds the parameters of all methods. A method has some of them.
+type params struct {
+	Capabilities struct { // of initialize
 		Workspace struct {
 			DidChangeWatchedFiles struct {
 				DynamicRegistration bool `json:"dynamicRegistration"`
 			} `json:"didChangeWatchedFiles"`
 		} `json:"workspace"`
 	} `json:"capabilities"`
-}
-
-type initializeResult struct {
-	Capabilities serverCapabilities `json:"capabilities"`
-	ServerInfo   serverInfo         `json:"serverInfo"`
-}
-
-type serverInfo struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
-type serverCapabilities struct {
-	TextDocumentSync       textDocumentSync  `json:"textDocumentSync"`
-	CompletionProvider     completionOptions `json:"completionProvider"`
-	HoverProvider          bool              `json:"hoverProvider"`
-	DefinitionProvider     bool              `json:"definitionProvider"`
-	DocumentSymbolProvider bool              `json:"documentSymbolProvider"`
-	CodeActionProvider     codeActionOptions `json:"codeActionProvider"`
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+	ContentChanges []change `json:"contentChanges"`
+	Position       position `json:"position"`
+	Range          span     `json:"range"`
+	Context        struct { // of textDocument/codeAction
+		Only        []string            `json:"only"`
+		Diagnostics []contextDiagnostic `json:"diagnostics"`
+	} `json:"context"`
 }
 
 // syncIncremental means that the editor sends the changed parts of a document.
 const syncIncremental = 2
-
-type textDocumentSync struct {
-	OpenClose bool `json:"openClose"`
-	Change    int  `json:"change"`
-	Save      bool `json:"save"`
-}
-
-type registrationParams struct {
-	Registrations []registration `json:"registrations"`
-}
-
-type registration struct {
-	ID              string       `json:"id"`
-	Method          string       `json:"method"`
-	RegisterOptions watchOptions `json:"registerOptions"`
-}
-
-type watchOptions struct {
-	Watchers []fileWatcher `json:"watchers"`
-}
-
-type fileWatcher struct {
-	GlobPattern string `json:"globPattern"`
-}
-
-type textDocument struct {
-	URI     string `json:"uri"`
-	Version int    `json:"version"`
-	Text    string `json:"text"`
-}
-
-type openParams struct {
-	TextDocument textDocument `json:"textDocument"`
-}
-
-type changeParams struct {
-	TextDocument   textDocument `json:"textDocument"`
-	ContentChanges []change     `json:"contentChanges"`
-}
 
 // change replaces a range of a document or, without a range, the whole document.
 type change struct {
@@ -96,8 +54,11 @@ type change struct {
 	Text  string `json:"text"`
 }
 
-type documentParams struct {
-	TextDocument textDocument `json:"textDocument"`
+// contextDiagnostic is a diagnostic for which an editor asks for actions. It can come
+// from another server, whose codes can be numbers.
+type contextDiagnostic struct {
+	Range span `json:"range"`
+	Code  any  `json:"code"`
 }
 
 type publishParams struct {
@@ -130,20 +91,6 @@ type related struct {
 
 // Types of messages to the user.
 const messageWarning = 2
-
-type messageParams struct {
-	Type    int    `json:"type"`
-	Message string `json:"message"`
-}
-
-type positionParams struct {
-	TextDocument textDocument `json:"textDocument"`
-	Position     position     `json:"position"`
-}
-
-type completionOptions struct {
-	TriggerCharacters []string `json:"triggerCharacters"`
-}
 
 type completionList struct {
 	IsIncomplete bool             `json:"isIncomplete"`
@@ -183,34 +130,10 @@ type documentSymbol struct {
 	Children       []documentSymbol `json:"children,omitempty"`
 }
 
-type codeActionOptions struct {
-	CodeActionKinds []string `json:"codeActionKinds"`
-}
-
-type actionParams struct {
-	TextDocument textDocument `json:"textDocument"`
-	Range        span         `json:"range"`
-	Context      struct {
-		Only        []string            `json:"only"`
-		Diagnostics []contextDiagnostic `json:"diagnostics"`
-	} `json:"context"`
-}
-
-// contextDiagnostic is a diagnostic for which an editor asks for actions. It can come
-// from another server, whose codes can be numbers.
-type contextDiagnostic struct {
-	Range span `json:"range"`
-	Code  any  `json:"code"`
-}
-
 type codeAction struct {
-	Title       string        `json:"title"`
-	Kind        string        `json:"kind"`
-	IsPreferred bool          `json:"isPreferred,omitempty"`
-	Diagnostics []diagnostic  `json:"diagnostics"`
-	Edit        workspaceEdit `json:"edit"`
-}
-
-type workspaceEdit struct {
-	Changes map[string][]textEdit `json:"changes"`
+	Title       string       `json:"title"`
+	Kind        string       `json:"kind"`
+	IsPreferred bool         `json:"isPreferred,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+	Edit        object       `json:"edit"`
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 
+// program is the name of the program, for the editor.
+const program = "batchwright"
+
 // Request is the input of a check.
 type Request struct {
 	Dir     string            `json:"dir"`     // working directory, absolute
@@ -21,13 +24,11 @@ type Report struct {
 
 // Found is a finding with the positions of the protocol.
 type Found struct {
-	Code     string        `json:"code"`
-	Severity diag.Severity `json:"severity"`
-	Path     string        `json:"path"` // path of the blueprint's field, or ""
-	Message  string        `json:"message"`
-	Label    string        `json:"label"`
-	Help     string        `json:"help"`
-	Accepted string        `json:"accepted"`
+	Code     string `json:"code"`
+	Severity int    `json:"severity"` // of the protocol
+	Path     string `json:"path"`     // path of the blueprint's field, or ""
+	Message  string `json:"message"`
+	Accepted bool   `json:"accepted"`
 	place
 	Related []remark `json:"related"`
 	Edit    *edit    `json:"edit"`
@@ -68,8 +69,8 @@ func NewReport(dir string, findings *diag.List) *Report {
 	out := &Report{}
 	for _, f := range findings.Sorted() {
 		found := Found{
-			Code: f.Code, Severity: f.Severity, Path: f.Path, Message: f.Message, Label: f.Label, Help: f.Help,
-			Accepted: f.Accepted, place: placeOf(f.Span),
+			Code: f.Code, Severity: severityOf(f), Path: f.Path, Message: messageOf(f), Accepted: f.Accepted != "",
+			place: placeOf(f.Span),
 		}
 		for _, r := range f.Related {
 			found.Related = append(found.Related, remark{placeOf(r.Span), r.Message})
@@ -82,32 +83,39 @@ func NewReport(dir string, findings *diag.List) *Report {
 	return out
 }
 
-// diagnosticOf returns a finding as the editor shows it. The caller must hold mu.
-func (s *Server) diagnosticOf(f Found) diagnostic {
-	d := diagnostic{
-		Range: f.Range, Code: f.Code, Source: s.Name, Message: f.Message, Severity: severityInformation,
-	}
+// severityOf returns the severity with which an editor shows a finding.
+func severityOf(f diag.Finding) int {
 	switch {
 	case f.Severity == diag.Error:
-		d.Severity = severityError
+		return severityError
 	case f.Severity == diag.Warning:
-		d.Severity = severityWarning
+		return severityWarning
 	case f.Accepted != "":
-		d.Severity = severityHint
+		return severityHint
 	}
-	var more []string
+	return severityInformation
+}
+
+// messageOf returns the text that an editor shows for a finding.
+func messageOf(f diag.Finding) string {
+	lines := []string{f.Message}
 	if f.Label != "" {
-		more = append(more, f.Label)
+		lines = append(lines, f.Label)
 	}
 	if f.Help != "" {
-		more = append(more, "help: "+f.Help)
+		lines = append(lines, "help: "+f.Help)
 	}
 	if f.Accepted != "" {
-		more = append(more, "accepted: "+f.Accepted)
+		lines = append(lines, "accepted: "+f.Accepted)
 	} else {
-		more = append(more, "explain: "+s.Name+" explain "+f.Code)
+		lines = append(lines, "explain: "+program+" explain "+f.Code)
 	}
-	d.Message += "\n" + strings.Join(more, "\n")
+	return strings.Join(lines, "\n")
+}
+
+// diagnosticOf returns a finding as the editor shows it. The caller must hold mu.
+func (s *Server) diagnosticOf(f Found) diagnostic {
+	d := diagnostic{Range: f.Range, Code: f.Code, Source: program, Message: f.Message, Severity: f.Severity}
 	for _, r := range f.Related {
 		if r.File != "" {
 			d.Related = append(d.Related, related{location{s.uriFor(r.File), r.Range}, r.Message})

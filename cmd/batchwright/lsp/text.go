@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sort"
 	"strings"
-	"unicode/utf8"
+	"unicode/utf16"
 )
 
 // text is a file's content with the offsets of its lines.
@@ -30,7 +30,7 @@ func newText(content []byte) *text {
 func (t *text) position(offset int) position {
 	offset = max(0, min(offset, len(t.content)))
 	line := sort.SearchInts(t.lines, offset+1) - 1
-	return position{line, countUnits(t.content[t.lines[line]:offset])}
+	return position{line, countUnits(string(t.content[t.lines[line]:offset]))}
 }
 
 // offset returns the byte offset of a position. A position behind the end of its
@@ -42,43 +42,29 @@ func (t *text) offset(p position) int {
 	if p.Line >= len(t.lines) {
 		return len(t.content)
 	}
-	end := len(t.content)
+	start, end := t.lines[p.Line], len(t.content)
 	if p.Line+1 < len(t.lines) {
 		end = t.lines[p.Line+1]
-		for end > t.lines[p.Line] && (t.content[end-1] == '\n' || t.content[end-1] == '\r') {
-			end--
+	}
+	line := strings.TrimRight(string(t.content[start:end]), "\r\n")
+	units := 0
+	for i, r := range line {
+		if units += utf16.RuneLen(r); units > p.Character {
+			return start + i
 		}
 	}
-	at := t.lines[p.Line]
-	for units := 0; at < end; {
-		r, size := utf8.DecodeRune(t.content[at:end])
-		units += unitsOf(r)
-		if units > p.Character {
-			break
-		}
-		at += size
-	}
-	return at
+	return start + len(line)
 }
 
 func (t *text) span(start, end int) span { return span{t.position(start), t.position(end)} }
 
 // countUnits returns the number of UTF-16 code units of a text.
-func countUnits(content []byte) int {
+func countUnits(text string) int {
 	units := 0
-	for len(content) > 0 {
-		r, size := utf8.DecodeRune(content)
-		units += unitsOf(r)
-		content = content[size:]
+	for _, r := range text {
+		units += utf16.RuneLen(r)
 	}
 	return units
-}
-
-func unitsOf(r rune) int {
-	if r > 0xffff {
-		return 2
-	}
-	return 1
 }
 
 // fileOf returns the absolute name of the file at a URI, "" for a URI of another
