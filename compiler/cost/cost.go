@@ -29,11 +29,11 @@ type Cost struct {
 // before.
 type Span struct {
 	// Standing is paid even if no job runs.
-	Standing Cost
+	Standing Cost `json:"standing"`
 	// Guaranteed is paid if all guarantees are used, in whole nodes.
-	Guaranteed Cost
+	Guaranteed Cost `json:"guaranteed"`
 	// Maximum is paid if all capacities have their maximum size.
-	Maximum Cost
+	Maximum Cost `json:"maximum"`
 }
 
 // Bill is the cost of a platform.
@@ -69,10 +69,12 @@ type CapacityCost struct {
 
 // Share is the part of a tier, of a team or of a shared queue in the nodes.
 type Share struct {
-	Name string
+	Name string `json:"name"`
 	// Guaranteed is the cost of the guaranteed accelerators, or CPUs, as a share of
-	// nodes. Maximum includes everything that can be borrowed.
-	Guaranteed, Maximum Cost
+	// nodes.
+	Guaranteed Cost `json:"guaranteed"`
+	// Maximum includes everything that can be borrowed.
+	Maximum Cost `json:"maximum"`
 }
 
 // Of returns the bill of a platform. If prices is nil, the bill counts nodes and
@@ -108,7 +110,11 @@ func Of(p *ir.Platform, prices *Prices) *Bill {
 		bill.Capacities = append(bill.Capacities, line)
 	}
 	t.addSystemPool(prices)
-	bill.Total = bill.sum()
+	for _, c := range bill.Capacities {
+		bill.Total.Standing.add(c.Standing)
+		bill.Total.Guaranteed.add(c.Guaranteed)
+		bill.Total.Maximum.add(c.Maximum)
+	}
 	t.divide()
 	return bill
 }
@@ -182,17 +188,6 @@ func (t *tally) addSystemPool(prices *Prices) {
 		Name: pool.Name, Machine: pool.Machine, Price: ir.SystemPrice(), Hourly: u.price,
 		Span: t.spanOf(u, [3]int{n, n, n}),
 	})
-}
-
-// sum returns the sum of the capacities.
-func (b *Bill) sum() Span {
-	var out Span
-	for _, c := range b.Capacities {
-		out.Standing.add(c.Standing)
-		out.Guaranteed.add(c.Guaranteed)
-		out.Maximum.add(c.Maximum)
-	}
-	return out
 }
 
 // add adds a cost.

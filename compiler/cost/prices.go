@@ -163,14 +163,20 @@ func (r row) whole() diag.Span {
 
 func (r *priceReader) report(code string, span diag.Span, message, label, help string, related ...diag.Related) {
 	severity := diag.Error
-	for _, c := range Codes() {
-		if c.ID == code {
-			severity = c.Severity
-		}
+	if code == otherHardware {
+		severity = diag.Warning
 	}
 	r.findings.Add(diag.Finding{
 		Code: code, Severity: severity, Span: span, Message: message, Label: label, Help: help, Related: related,
 	})
+}
+
+// didYouMean returns the help with the name that is probably meant, otherwise other.
+func didYouMean(near, other string) string {
+	if near == "" {
+		return other
+	}
+	return fmt.Sprintf("did you mean %q?", near)
 }
 
 func (r *priceReader) columnsHelp() string {
@@ -183,12 +189,9 @@ func (r *priceReader) readHeader(head row) bool {
 	for i, f := range head {
 		switch {
 		case !slices.Contains(columns(), f.text):
-			help := "separate the columns by commas"
-			if near := diag.Nearest(f.text, columns()); near != "" {
-				help = fmt.Sprintf("did you mean %q?", near)
-			}
 			r.report(wrongColumns, f.span, fmt.Sprintf("unknown column %q", f.text),
-				"want one of "+words.Quoted(columns(), len(columns())), help)
+				"want one of "+words.Quoted(columns(), len(columns())),
+				didYouMean(diag.Nearest(f.text, columns()), "separate the columns by commas"))
 		case slices.Contains(head[:i].texts(), f.text):
 			r.report(wrongColumns, f.span, fmt.Sprintf("column %q is there twice", f.text), "", "remove one of them")
 		}
@@ -268,29 +271,21 @@ func (r *priceReader) checkMachine(row row, machine, hardware field) {
 		r.report(unknownMachine, hardware.span, "the row names both a machine type and hardware", "",
 			"remove one of them: hardware includes its machine type")
 	case machine.text != "" && !known:
-		help := `run batchwright catalog for the names`
-		if near := diag.NearestSize(machine.text, catalog.Names()); near != "" {
-			help = fmt.Sprintf("did you mean %q?", near)
-		}
-		r.report(unknownMachine, machine.span, fmt.Sprintf("unknown machine type %q", machine.text), "", help)
+		r.report(unknownMachine, machine.span, fmt.Sprintf("unknown machine type %q", machine.text), "",
+			didYouMean(diag.NearestSize(machine.text, catalog.Names()), "run batchwright catalog for the names"))
 	}
 }
 
 func (r *priceReader) checkOption(option, region field) {
 	if names := ir.PriceNames(); !slices.Contains(names, option.text) {
-		help := "write how the nodes are obtained"
-		if near := diag.Nearest(option.text, names); near != "" {
-			help = fmt.Sprintf("did you mean %q?", near)
-		}
 		r.report(unknownOption, option.span, fmt.Sprintf("unknown consumption %q", option.text),
-			"want one of "+words.Quoted(names, len(names)), help)
+			"want one of "+words.Quoted(names, len(names)),
+			didYouMean(diag.Nearest(option.text, names), "write how the nodes are obtained"))
 	}
 	if _, known := catalog.LookupRegion(region.text); region.text != "" && !known {
-		help := "write a region such as us-central1, or nothing for all regions"
-		if near := diag.Nearest(region.text, catalog.Regions()); near != "" {
-			help = fmt.Sprintf("did you mean %q?", near)
-		}
-		r.report(unknownOption, region.span, fmt.Sprintf("unknown region %q", region.text), "", help)
+		r.report(unknownOption, region.span, fmt.Sprintf("unknown region %q", region.text), "",
+			didYouMean(diag.Nearest(region.text, catalog.Regions()),
+				"write a region such as us-central1, or nothing for all regions"))
 	}
 }
 

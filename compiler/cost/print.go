@@ -48,35 +48,33 @@ func Text(w io.Writer, b *Bill) error {
 
 func (b *Bill) printCapacities(buf *bytes.Buffer, m measure) {
 	t := console.Table{Texts: 3}
-	head := []string{"capacity", "machine", "consumption", "nodes", "standing", "guaranteed", "maximum"}
-	if b.Currency != "" {
-		head = append(head[:3:3], append([]string{"per hour"}, head[3:]...)...)
-	}
-	t.Add(head...)
-	line := func(texts []string, hourly string, span Span, number func(*big.Rat) string) {
-		nodes := span.Standing.Nodes.RatString() + " / " + span.Guaranteed.Nodes.RatString() + " / " +
-			span.Maximum.Nodes.RatString()
-		cells := texts
+	add := func(name, machine, price, hourly, nodes, standing, guaranteed, maximum string) {
+		cells := []string{name, machine, price}
 		if b.Currency != "" {
 			cells = append(cells, hourly)
 		}
-		t.Add(append(cells, nodes, number(m.of(span.Standing)), number(m.of(span.Guaranteed)),
-			number(m.of(span.Maximum)))...)
+		t.Add(append(cells, nodes, standing, guaranteed, maximum)...)
 	}
+	line := func(name, machine, price, hourly string, s Span, number func(*big.Rat) string) {
+		nodes := s.Standing.Nodes.RatString() + " / " + s.Guaranteed.Nodes.RatString() + " / " +
+			s.Maximum.Nodes.RatString()
+		add(name, machine, price, hourly, nodes, number(m.of(s.Standing)), number(m.of(s.Guaranteed)),
+			number(m.of(s.Maximum)))
+	}
+	add("capacity", "machine", "consumption", "per hour", "nodes", "standing", "guaranteed", "maximum")
 	for _, c := range b.Capacities {
-		price := c.Price
+		price, hourly := c.Price, ""
 		if c.Waiting {
 			price += ", not begun"
 		}
-		hourly := ""
 		if c.Hourly != nil {
 			hourly = trimDecimal(c.Hourly)
 		}
-		line([]string{console.Inline(c.Name), c.Machine, price}, hourly, c.Span, monthText)
+		line(console.Inline(c.Name), c.Machine, price, hourly, c.Span, monthText)
 	}
-	line([]string{"total", "", ""}, "", b.Total, monthText)
+	line("total", "", "", "", b.Total, monthText)
 	if b.Currency != "" {
-		line([]string{"total per hour", "", ""}, "", b.Total,
+		line("total per hour", "", "", "", b.Total,
 			func(x *big.Rat) string { return words.GroupDigits(x.FloatString(2)) })
 	}
 	buf.WriteByte('\n')
@@ -90,12 +88,14 @@ func printShares(buf *bytes.Buffer, of string, shares, shared []Share, m measure
 	}
 	t := console.Table{Texts: 1}
 	t.Add(of, "guaranteed", "maximum")
+	add := func(name string, s Share) {
+		t.Add(console.Inline(name), monthText(m.of(s.Guaranteed)), monthText(m.of(s.Maximum)))
+	}
 	for _, s := range shares {
-		t.Add(console.Inline(s.Name), monthText(m.of(s.Guaranteed)), monthText(m.of(s.Maximum)))
+		add(s.Name, s)
 	}
 	for _, s := range shared {
-		t.Add("shared queue of tier "+console.Inline(s.Name), monthText(m.of(s.Guaranteed)),
-			monthText(m.of(s.Maximum)))
+		add("shared queue of tier "+s.Name, s)
 	}
 	buf.WriteByte('\n')
 	t.Print(buf)
@@ -123,97 +123,69 @@ func (c *Change) String() string {
 		signed(c.Standing), c.Currency, signed(c.Guaranteed), signed(c.Maximum))
 }
 
+// amountJSON is an amount as a decimal number with at most nine decimals, or null.
+type amountJSON struct{ *big.Rat }
+
+// MarshalJSON returns the number.
+func (a amountJSON) MarshalJSON() ([]byte, error) {
+	if a.Rat == nil {
+		return []byte("null"), nil
+	}
+	return []byte(trimDecimal(a.Rat)), nil
+}
+
+// MarshalJSON returns the cost of an hour, and its money also for a month.
+func (c Cost) MarshalJSON() ([]byte, error) {
+	var monthly amountJSON
+	if c.Money != nil {
+		monthly.Rat = perMonth(c.Money)
+	}
+	return json.Marshal(struct {
+		Nodes        amountJSON `json:"nodes"`
+		Accelerators amountJSON `json:"accelerators"`
+		PerHour      amountJSON `json:"perHour"`
+		PerMonth     amountJSON `json:"perMonth"`
+	}{amountJSON{c.Nodes}, amountJSON{c.Accelerators}, amountJSON{c.Money}, monthly})
+}
+
+// MarshalJSON returns the capacity with its price as a decimal number.
+func (c CapacityCost) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name        string     `json:"name"`
+		Machine     string     `json:"machine"`
+		Consumption string     `json:"consumption"`
+		Price       amountJSON `json:"price"`
+		Waiting     bool       `json:"waiting"`
+		Span
+	}{c.Name, c.Machine, c.Price, amountJSON{c.Hourly}, c.Waiting, c.Span})
+}
+
 // jsonVersion is the number of the JSON form's version. It increases with changes
 // that would break a reader.
 const jsonVersion = 1
 
-// jsonBill is the JSON form of a bill. Lists are never null, and no key is omitted.
-// Amounts of money are null without prices.
-type jsonBill struct {
-	Version       int            `json:"version"`
-	Type          string         `json:"type"`
-	Platform      string         `json:"platform"`
-	Region        string         `json:"region"`
-	Currency      string         `json:"currency"`
-	HoursPerMonth int            `json:"hoursPerMonth"`
-	Total         jsonSpan       `json:"total"`
-	Capacities    []jsonCapacity `json:"capacities"`
-	Tiers         []jsonShare    `json:"tiers"`
-	Teams         []jsonShare    `json:"teams"`
-	SharedQueues  []jsonShare    `json:"sharedQueues"`
-}
-
-type jsonCapacity struct {
-	Name        string       `json:"name"`
-	Machine     string       `json:"machine"`
-	Consumption string       `json:"consumption"`
-	Price       *json.Number `json:"price"`
-	Waiting     bool         `json:"waiting"`
-	jsonSpan
-}
-
-type jsonShare struct {
-	Name       string   `json:"name"`
-	Guaranteed jsonCost `json:"guaranteed"`
-	Maximum    jsonCost `json:"maximum"`
-}
-
-type jsonSpan struct {
-	Standing   jsonCost `json:"standing"`
-	Guaranteed jsonCost `json:"guaranteed"`
-	Maximum    jsonCost `json:"maximum"`
-}
-
-type jsonCost struct {
-	Nodes        json.Number  `json:"nodes"`
-	Accelerators json.Number  `json:"accelerators"`
-	PerHour      *json.Number `json:"perHour"`
-	PerMonth     *json.Number `json:"perMonth"`
-}
-
-// jsonAmount returns an amount with at most nine decimals, or nil for nil.
-func jsonAmount(x *big.Rat) *json.Number {
-	if x == nil {
-		return nil
-	}
-	return new(json.Number(trimDecimal(x)))
-}
-
-func newJSONCost(c Cost) jsonCost {
-	out := jsonCost{Nodes: *jsonAmount(c.Nodes), Accelerators: *jsonAmount(c.Accelerators)}
-	if c.Money != nil {
-		out.PerHour, out.PerMonth = jsonAmount(c.Money), jsonAmount(perMonth(c.Money))
-	}
-	return out
-}
-
-func newJSONSpan(s Span) jsonSpan {
-	return jsonSpan{newJSONCost(s.Standing), newJSONCost(s.Guaranteed), newJSONCost(s.Maximum)}
-}
-
-func newJSONShares(shares []Share) []jsonShare {
-	out := []jsonShare{}
-	for _, s := range shares {
-		out = append(out, jsonShare{s.Name, newJSONCost(s.Guaranteed), newJSONCost(s.Maximum)})
-	}
-	return out
-}
-
-// JSON writes a bill as one JSON object on one line, for programs. Amounts are
-// decimal numbers with at most nine decimals. Readers should ignore unknown keys.
+// JSON writes a bill as one JSON object on one line, for programs. Lists are never null,
+// no key is omitted, and amounts of money are null without prices. Readers should ignore
+// unknown keys.
 func JSON(w io.Writer, b *Bill) error {
-	out := jsonBill{
-		Version: jsonVersion, Type: "cost", Platform: b.Platform, Region: b.Region, Currency: b.Currency,
-		HoursPerMonth: hoursPerMonth, Total: newJSONSpan(b.Total), Capacities: []jsonCapacity{},
-		Tiers: newJSONShares(b.Tiers), Teams: newJSONShares(b.Teams), SharedQueues: newJSONShares(b.Shared),
-	}
-	for _, c := range b.Capacities {
-		out.Capacities = append(out.Capacities, jsonCapacity{
-			c.Name, c.Machine, c.Price, jsonAmount(c.Hourly), c.Waiting, newJSONSpan(c.Span),
-		})
-	}
 	var buf bytes.Buffer
-	if err := console.EncodeJSON(&buf, out, ""); err != nil {
+	if err := console.EncodeJSON(&buf, struct {
+		Version       int            `json:"version"`
+		Type          string         `json:"type"`
+		Platform      string         `json:"platform"`
+		Region        string         `json:"region"`
+		Currency      string         `json:"currency"`
+		HoursPerMonth int            `json:"hoursPerMonth"`
+		Total         Span           `json:"total"`
+		Capacities    []CapacityCost `json:"capacities"`
+		Tiers         []Share        `json:"tiers"`
+		Teams         []Share        `json:"teams"`
+		SharedQueues  []Share        `json:"sharedQueues"`
+	}{
+		jsonVersion, "cost", b.Platform, b.Region, b.Currency, hoursPerMonth, b.Total,
+		append([]CapacityCost{}, b.Capacities...),
+		append([]Share{}, b.Tiers...), append([]Share{}, b.Teams...), append([]Share{}, b.Shared...),
+	}, ""); err != nil {
 		return err
 	}
 	_, err := w.Write(buf.Bytes())
@@ -223,10 +195,10 @@ func JSON(w io.Writer, b *Bill) error {
 // MarshalJSON returns the change with the amounts of a month as decimal numbers.
 func (c *Change) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Currency      string       `json:"currency"`
-		HoursPerMonth int          `json:"hoursPerMonth"`
-		Standing      *json.Number `json:"standing"`
-		Guaranteed    *json.Number `json:"guaranteed"`
-		Maximum       *json.Number `json:"maximum"`
-	}{c.Currency, hoursPerMonth, jsonAmount(c.Standing), jsonAmount(c.Guaranteed), jsonAmount(c.Maximum)})
+		Currency      string     `json:"currency"`
+		HoursPerMonth int        `json:"hoursPerMonth"`
+		Standing      amountJSON `json:"standing"`
+		Guaranteed    amountJSON `json:"guaranteed"`
+		Maximum       amountJSON `json:"maximum"`
+	}{c.Currency, hoursPerMonth, amountJSON{c.Standing}, amountJSON{c.Guaranteed}, amountJSON{c.Maximum}})
 }
