@@ -189,7 +189,7 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	}
 	after.Label = "the blueprint"
 	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
-	onlyContent := !slices.ContainsFunc(have.Differences, func(f disk.Difference) bool {
+	onlyContent := !slices.ContainsFunc(have.Differences, func(f disk.Conflict) bool {
 		return f.Problem != disk.Edited && f.Problem != disk.Outdated
 	})
 	if r.Same() && onlyContent {
@@ -212,17 +212,17 @@ func (d *comparison) readFolder(dir string, want emit.Tree) (disk.Folder, error)
 // jsonFiles is the JSON form of the differences between the files of a folder. Paths
 // are relative to the folder.
 type jsonFiles struct {
-	Version int               `json:"version"`
-	Type    string            `json:"type"`
-	Folder  string            `json:"folder"`
-	Files   []disk.Difference `json:"files"`
+	Version int             `json:"version"`
+	Type    string          `json:"type"`
+	Folder  string          `json:"folder"`
+	Files   []disk.Conflict `json:"files"`
 }
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
-func (d *comparison) printFiles(dir string, files []disk.Difference) error {
+func (d *comparison) printFiles(dir string, files []disk.Conflict) error {
 	if d.format.value == formatJSON {
-		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]disk.Difference{}, files...)}
+		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]disk.Conflict{}, files...)}
 		var buf bytes.Buffer
 		if err := console.EncodeJSON(&buf, out, ""); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/batchwright/batchwright/emit"
@@ -53,7 +54,7 @@ func TestCreate(t *testing.T) {
 			for i := 0; i < len(test.there); i += 2 {
 				putContent(t, dir, test.there[i], test.there[i+1])
 			}
-			report, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
+			report, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false)
 			if !errors.Is(err, test.wantError) {
 				t.Fatal(err)
 			}
@@ -62,7 +63,7 @@ func TestCreate(t *testing.T) {
 			if test.wantError != nil {
 				return
 			}
-			again, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own")
+			again, err := Create(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false)
 			if err != nil || again.Changed() {
 				t.Errorf("again: %v, %v", again, err)
 			}
@@ -84,15 +85,15 @@ func TestCreateRollsBack(t *testing.T) {
 				before = listFolder(t, dir)
 			}
 			calls := 0
-			rename := func(root *os.Root, from, to string) error {
-				if calls++; calls == n {
-					return errors.New("no rename")
+			failing := disks["links"](func(step string) error {
+				if strings.HasPrefix(step, "rename") {
+					if calls++; calls == n {
+						return errors.New("no rename")
+					}
 				}
-				return root.Rename(from, to)
-			}
-			failing := osDisk()
-			failing.rename = rename
-			_, err := layTree(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", failing)
+				return nil
+			})
+			_, err := layTree(dir, newTree("a", "A", "own/new", "N", "x/b", "B"), "own", false, failing)
 			if err == nil {
 				break
 			}
@@ -116,11 +117,11 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "x")); err != nil {
 		t.Skip(err)
 	}
-	report, err := Create(dir, newTree("x/b", "B"), "")
+	report, err := Create(dir, newTree("x/b", "B"), "", false)
 	if !errors.Is(err, ErrConflict) || !slices.Equal(report.Conflicts, []Conflict{{"x/b", Linked}}) {
 		t.Errorf("through a link: %v, %v", report, err)
 	}
-	if _, err := Create(dir, newTree("../b", "B"), ""); err == nil {
+	if _, err := Create(dir, newTree("../b", "B"), "", false); err == nil {
 		t.Error("a path leads out")
 	}
 }

@@ -28,14 +28,9 @@ type Folder struct {
 	// Large file.
 	Tree emit.Tree
 	// Differences holds the differences from the tree, sorted by path.
-	Differences []Difference
-}
-
-// Difference is a file that differs from the file in the tree. The manifest is
-// listed only if no other file differs, or if the manifest cannot be read.
-type Difference struct {
-	Path    string  `json:"path"`
-	Problem Problem `json:"problem"`
+	// The manifest is listed only if no other file differs, or if the manifest cannot
+	// be read.
+	Differences []Conflict
 }
 
 // Read reads a folder and compares it with a tree, which must satisfy the conditions
@@ -69,17 +64,17 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 		if bad.problem != Damaged {
 			return Folder{}, fmt.Errorf("%s %s", bad.Path, bad.problem)
 		}
-		folder.Differences = []Difference{{bad.Path, bad.problem}}
+		folder.Differences = []Conflict{{bad.Path, bad.problem}}
 		if p, err = inspectFolder(root, tree, WriteOptions{Force: true}); err != nil {
 			return Folder{}, err
 		}
 	}
-	var manifest []Difference
+	var manifest []Conflict
 	for _, t := range slices.Concat(p.files, p.stale) {
 		problem := t.fileDifference()
 		if t.Path == emit.ManifestPath {
 			if problem != "" {
-				manifest = []Difference{{t.Path, problem}}
+				manifest = []Conflict{{t.Path, problem}}
 			}
 			continue
 		}
@@ -93,7 +88,7 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 			}
 		}
 		if problem != "" {
-			folder.Differences = append(folder.Differences, Difference{t.Path, problem})
+			folder.Differences = append(folder.Differences, Conflict{t.Path, problem})
 		}
 		switch problem {
 		case Missing, Obstacle, Linked, Large:
@@ -113,7 +108,7 @@ func readFolder(dir string, tree emit.Tree) (Folder, error) {
 		folder.Differences = manifest
 	}
 	slices.SortFunc(folder.Tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(folder.Differences, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
+	sortConflicts(folder.Differences)
 	return folder, nil
 }
 
