@@ -45,24 +45,43 @@ It exits with 1 if it finds nothing, or nothing for one of the NAMEs.`,
 		RunE:              l.run,
 		ValidArgsFunction: completeMachine,
 	}
-	filter := func(values *[]string, name, usage string, valid func() []string) {
-		cmd.Flags().StringArrayVar(values, name, nil, usage)
-		completeFlag(cmd, name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return valid(), cobra.ShellCompDirectiveNoFileComp
+	for _, f := range l.filters() {
+		cmd.Flags().StringArrayVar(f.values, f.flag, nil, f.usage)
+		completeFlag(cmd, f.flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return f.valid(), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-	filter(&l.accelerators, "accelerator", "only machines with this accelerator `type`; if repeated, with any of them",
-		acceleratorNames)
-	filter(&l.options, "option",
-		"only machines with this consumption `option`: "+strings.Join(optionNames(), ", ")+
-			"; if repeated, with all of them", optionNames)
-	filter(&l.zones, "zone", "only machines known to be in this `zone` or region; if repeated, in any of them",
-		zoneNames)
-	filter(&l.topologies, "topology",
-		"only machines that form TPU slices of this `topology`; if repeated, of any of them",
-		topologyNames)
 	l.addFormat(cmd, "output format of the machine types", formatText, formatJSON)
 	return cmd
+}
+
+// filter is a flag that selects machines.
+type filter struct {
+	flag   string
+	values *[]string
+	usage  string
+	valid  func() []string
+}
+
+func (l *listing) filters() []filter {
+	return []filter{
+		{
+			"accelerator", &l.accelerators,
+			"only machines with this accelerator `type`; if repeated, with any of them", acceleratorNames,
+		},
+		{
+			"option", &l.options, "only machines with this consumption `option`: " +
+				strings.Join(optionNames(), ", ") + "; if repeated, with all of them", optionNames,
+		},
+		{
+			"zone", &l.zones, "only machines known to be in this `zone` or region; if repeated, in any of them",
+			zoneNames,
+		},
+		{
+			"topology", &l.topologies,
+			"only machines that form TPU slices of this `topology`; if repeated, of any of them", topologyNames,
+		},
+	}
 }
 
 func completeMachine(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -80,13 +99,10 @@ func (l *listing) run(_ *cobra.Command, names []string) error {
 	if err := l.checkFilters(); err != nil {
 		return err
 	}
-	for _, n := range names {
+	for i, n := range names {
 		if _, err := path.Match(n, ""); err != nil || n == "" {
 			return usageErrorf("%q is neither a machine type nor a glob", n)
 		}
-	}
-	names = slices.Clone(names)
-	for i, n := range names {
 		names[i] = strings.ToLower(n) // as all names of the catalogue
 	}
 	named, missing := nameEntries(catalogEntries(), names)
@@ -104,20 +120,26 @@ func (l *listing) run(_ *cobra.Command, names []string) error {
 		return err
 	}
 	for _, n := range missing {
-		near := ""
-		if mistake := catalog.CustomMistake(n); mistake != "" {
-			near = ": " + mistake
-		} else if slices.Contains(zoneNames(), n) {
-			near = fmt.Sprintf("; did you mean --zone %s?", n)
-		} else if m := cmp.Or(diag.NearestSize(n, suggestNames()), nearestBeginning(n)); m != "" {
-			near = fmt.Sprintf("; did you mean %q?", m)
-		}
-		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, near)
+		fmt.Fprintf(l.Stderr, "batchwright catalog: no machine type matches %q%s\n", n, adviseName(n))
 	}
 	if len(found) == 0 || len(missing) > 0 {
 		return errFindings
 	}
 	return nil
+}
+
+// adviseName returns advice about a name that matches nothing.
+func adviseName(name string) string {
+	if mistake := catalog.CustomMistake(name); mistake != "" {
+		return ": " + mistake
+	}
+	if slices.Contains(zoneNames(), name) {
+		return fmt.Sprintf("; did you mean --zone %s?", name)
+	}
+	if near := cmp.Or(diag.NearestSize(name, suggestNames()), nearestBeginning(name)); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // suggestNames returns the values that the shell offers for NAME: machine types that
@@ -184,9 +206,8 @@ func tableLimits(found []entry, unverified int) string {
 		return out
 	case 1:
 		return out + "; * no blueprint can use it: " + reasons[0]
-	default:
-		return out + `; * no blueprint can use it: "batchwright catalog NAME" says why`
 	}
+	return out + `; * no blueprint can use it: "batchwright catalog NAME" says why`
 }
 
 // entry is a row of the catalogue: a machine type, or GPUs that can be attached.
@@ -257,11 +278,11 @@ func nameEntries(all []entry, names []string) (found []entry, missing []string) 
 func nameAccelerators(names []string) []string {
 	var out []string
 	for _, n := range names {
-		if types := catalog.AcceleratorsNamed(n); types != nil {
-			out = append(out, types...)
-		} else {
-			out = append(out, n)
+		types := catalog.AcceleratorsNamed(n)
+		if types == nil {
+			types = []string{n}
 		}
+		out = append(out, types...)
 	}
 	return out
 }
@@ -282,6 +303,9 @@ const (
 	unknown
 	no
 )
+
+// text returns the verdict with a word for unknown.
+func (v verdict) text(unknown string) string { return [...]string{"yes", unknown, "no"}[v] }
 
 // matchFilters compares an entry with the filters. A single filter that says no
 // decides.
@@ -322,9 +346,8 @@ func (l *listing) inZones(e entry) verdict {
 		return yes
 	case len(e.Zones()) == 0:
 		return unknown
-	default:
-		return no
 	}
+	return no
 }
 
 func verdictOf(offered *bool) verdict {
@@ -333,9 +356,8 @@ func verdictOf(offered *bool) verdict {
 		return unknown
 	case *offered:
 		return yes
-	default:
-		return no
 	}
+	return no
 }
 
 // knownZones returns the zones that some table lists for the entry.
@@ -386,22 +408,9 @@ func gatherValues(of func(entry) []string) []string {
 // checkFilters rejects filter values that no entry of the catalogue has, because
 // they are probably misspelt.
 func (l *listing) checkFilters() error {
-	for _, f := range []struct {
-		flag   string
-		values []string
-		valid  func() []string
-	}{
-		{"accelerator", l.accelerators, acceleratorNames},
-		{"option", l.options, optionNames},
-		{"zone", l.zones, zoneNames},
-		{"topology", l.topologies, topologyNames},
-	} {
-		if len(f.values) == 0 {
-			continue
-		}
-		valid := f.valid()
-		for _, v := range f.values {
-			if !slices.Contains(valid, v) {
+	for _, f := range l.filters() {
+		for _, v := range *f.values {
+			if valid := f.valid(); !slices.Contains(valid, v) {
 				return usageErrorf("--%s %q: %s", f.flag, v, adviseValue(v, valid))
 			}
 		}

@@ -46,7 +46,7 @@ func (e entry) cells() []string {
 	}
 	cells := []string{name, atMost + strconv.Itoa(e.VCPUs), memory, accelerators}
 	for _, option := range optionNames() {
-		cells = append(cells, [...]string{yes: "yes", unknown: "?", no: "no"}[verdictOf(e.Options.Offered(option))])
+		cells = append(cells, verdictOf(e.Options.Offered(option)).text("?"))
 	}
 	zones := "?"
 	if n := len(e.knownZones()); n > 0 {
@@ -70,9 +70,8 @@ func describeNetworks(n catalog.Networks, none, unverified string) string {
 		return strings.Join(out, ", ")
 	case n.Unverified:
 		return unverified
-	default:
-		return none
 	}
+	return none
 }
 
 // jsonEntry is the JSON form of an entry: the row of the catalogue, in Machine or
@@ -96,13 +95,6 @@ type jsonQuota struct {
 	Disks        map[string]string `json:"disks,omitempty"`
 }
 
-type jsonEntries struct {
-	Version    int    `json:"version"`
-	Type       string `json:"type"`
-	Found      int    `json:"found"`
-	Unverified int    `json:"unverified"`
-}
-
 // writeEntriesJSON writes one line with a JSON object for each entry, and a last
 // line that counts the entries.
 func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
@@ -123,7 +115,12 @@ func writeEntriesJSON(w io.Writer, entries []entry, unverified int) error {
 			return err
 		}
 	}
-	return enc.Encode(jsonEntries{1, "summary", len(entries), unverified})
+	return enc.Encode(struct {
+		Version    int    `json:"version"`
+		Type       string `json:"type"`
+		Found      int    `json:"found"`
+		Unverified int    `json:"unverified"`
+	}{1, "summary", len(entries), unverified})
 }
 
 func diskMetrics(m catalog.Machine) map[string]string {
@@ -136,30 +133,33 @@ func diskMetrics(m catalog.Machine) map[string]string {
 	return out
 }
 
-// factPage is a list of labelled lines about one machine type.
-type factPage [][2]string
-
 const unverified = "unverified"
+
+// factPage prints labelled lines about one machine type, of at most textWidth columns.
+type factPage struct{ strings.Builder }
 
 // addLine adds a line, unless its text is empty.
 func (p *factPage) addLine(label, text string) {
+	const indent = 22
 	if text != "" {
-		*p = append(*p, [2]string{label, text})
+		fillAfter(&p.Builder, fmt.Sprintf("%-*s", indent, label), strings.Repeat(" ", indent), text)
 	}
 }
 
 // beginSection begins a new section of the page.
-func (p *factPage) beginSection() { *p = append(*p, [2]string{}) }
+func (p *factPage) beginSection() { p.WriteString("\n") }
 
-// write writes the page in lines of at most textWidth columns.
-func (p factPage) write(w io.Writer) error {
-	const indent = 22
-	var out strings.Builder
-	for _, line := range p {
-		fillAfter(&out, fmt.Sprintf("%-*s", indent, line[0]), strings.Repeat(" ", indent), line[1])
+// addList adds a section of lines, the first of which has the label. It adds nothing
+// if there are no texts.
+func (p *factPage) addList(label string, texts []string) {
+	for i, text := range texts {
+		if i == 0 {
+			p.beginSection()
+		} else {
+			label = ""
+		}
+		p.addLine(label, text)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
 
 // writeMachine writes all facts of a machine type.
@@ -184,7 +184,7 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 
 	p.beginSection()
 	for _, o := range catalog.OptionColumns() {
-		text := [...]string{yes: "yes", unknown: unverified, no: "no"}[verdictOf(m.Options.Offered(o.Name))]
+		text := verdictOf(m.Options.Offered(o.Name)).text(unverified)
 		if zones := m.OptionZones(o.Name); len(zones) > 0 {
 			text += "; Google names " + strings.Join(zones, ", ")
 		}
@@ -203,20 +203,8 @@ func writeMachine(w io.Writer, m catalog.Machine) error {
 
 	p.addList("GPUs to attach", attachmentTexts(m))
 	p.addList("slices", sliceTexts(m))
-	return p.write(w)
-}
-
-// addList adds a section of lines, the first of which has the label. It adds nothing
-// if there are no texts.
-func (p *factPage) addList(label string, texts []string) {
-	for i, text := range texts {
-		if i == 0 {
-			p.beginSection()
-			p.addLine(label, text)
-		} else {
-			p.addLine("", text)
-		}
-	}
+	_, err := io.WriteString(w, p.String())
+	return err
 }
 
 func acceleratorText(m catalog.Machine) string {
@@ -225,9 +213,8 @@ func acceleratorText(m catalog.Machine) string {
 		return "none"
 	case m.AcceleratorMemoryGiB == 0:
 		return fmt.Sprintf("%d %s, memory unverified", m.Count, m.Accelerator)
-	default:
-		return fmt.Sprintf("%d %s, %d GiB each", m.Count, m.Accelerator, m.AcceleratorMemoryGiB)
 	}
+	return fmt.Sprintf("%d %s, %d GiB each", m.Count, m.Accelerator, m.AcceleratorMemoryGiB)
 }
 
 func ssdText(s catalog.SSDs) string {
@@ -265,9 +252,8 @@ func compactText(m catalog.Machine) string {
 		return unverified
 	case *m.CompactNodes == 0:
 		return "none"
-	default:
-		return fmt.Sprintf("up to %d nodes", *m.CompactNodes)
 	}
+	return fmt.Sprintf("up to %d nodes", *m.CompactNodes)
 }
 
 func diskQuotaText(m catalog.Machine) string {

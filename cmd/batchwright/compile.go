@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
@@ -306,22 +307,20 @@ func (o *compilation) reportChanges(dir string, r disk.Report, refused bool) err
 	if o.format.value == formatJSON {
 		return o.reportJSON(dir, r)
 	}
-	if o.dryRun {
-		_, product := o.outputStreams()
-		for _, p := range r.Written {
-			if _, err := fmt.Fprintf(product, "write %s\n", inFolder(dir, p)); err != nil {
-				return err
-			}
-		}
-		for _, p := range r.Removed {
-			if _, err := fmt.Fprintf(product, "remove %s\n", inFolder(dir, p)); err != nil {
-				return err
-			}
-		}
-	}
 	would := ""
 	if o.dryRun {
 		would = "would be "
+		var list strings.Builder
+		for _, p := range r.Written {
+			list.WriteString("write " + inFolder(dir, p) + "\n")
+		}
+		for _, p := range r.Removed {
+			list.WriteString("remove " + inFolder(dir, p) + "\n")
+		}
+		_, product := o.outputStreams()
+		if _, err := io.WriteString(product, list.String()); err != nil {
+			return err
+		}
 	}
 	if refused {
 		_, err := fmt.Fprintf(o.Stderr, "%s: nothing %swritten\n", dir, would)
@@ -332,23 +331,20 @@ func (o *compilation) reportChanges(dir string, r disk.Report, refused bool) err
 	return err
 }
 
-// jsonReport is the JSON form of a report. Paths are relative to the folder.
-type jsonReport struct {
-	Version   int             `json:"version"`
-	Type      string          `json:"type"`
-	Folder    string          `json:"folder"`
-	DryRun    bool            `json:"dryRun"`
-	Written   []string        `json:"written"`
-	Unchanged []string        `json:"unchanged"`
-	Removed   []string        `json:"removed"`
-	Conflicts []disk.Conflict `json:"conflicts"`
-}
-
+// reportJSON writes a report as JSON. Paths are relative to the folder.
 func (o *compilation) reportJSON(dir string, r disk.Report) error {
-	none := func(paths []string) []string { return append([]string{}, paths...) }
-	return json.NewEncoder(o.Stdout).Encode(jsonReport{
-		Version: 1, Type: "report", Folder: dir, DryRun: o.dryRun, Written: none(r.Written),
-		Unchanged: none(r.Unchanged), Removed: none(r.Removed), Conflicts: append([]disk.Conflict{}, r.Conflicts...),
+	return json.NewEncoder(o.Stdout).Encode(struct {
+		Version   int             `json:"version"`
+		Type      string          `json:"type"`
+		Folder    string          `json:"folder"`
+		DryRun    bool            `json:"dryRun"`
+		Written   []string        `json:"written"`
+		Unchanged []string        `json:"unchanged"`
+		Removed   []string        `json:"removed"`
+		Conflicts []disk.Conflict `json:"conflicts"`
+	}{
+		1, "report", dir, o.dryRun, append([]string{}, r.Written...), append([]string{}, r.Unchanged...),
+		append([]string{}, r.Removed...), append([]disk.Conflict{}, r.Conflicts...),
 	})
 }
 

@@ -47,15 +47,11 @@ type confinement struct {
 	meter  *meter
 
 	once sync.Once
-	end  ending
+	end  error // of the confined process; in that process, of limiting its memory
 }
 
-// ending describes how a confined process ended.
-type ending struct {
-	code        int
-	outOfMemory bool
-	err         error // the process could not be run
-}
+// errOutOfMemory says that a confined process exceeded the memory limit.
+var errOutOfMemory = errors.New("out of memory")
 
 // exitError ends a command with the exit code of the confined process, which has
 // already shown everything.
@@ -106,9 +102,9 @@ func (c Command) confine(ctx context.Context, args []string) (Command, context.C
 // an exitError.
 func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*compiler.Result, error) {
 	if c != nil && c.inside {
-		c.once.Do(func() { c.end.err = limitMemory(in.MaxMemory) })
-		if c.end.err != nil {
-			return nil, fmt.Errorf("limiting memory: %w", c.end.err)
+		c.once.Do(func() { c.end = limitMemory(in.MaxMemory) })
+		if c.end != nil {
+			return nil, fmt.Errorf("limiting memory: %w", c.end)
 		}
 	}
 	in.RefuseUnbounded = c != nil && !c.inside
@@ -132,18 +128,15 @@ func (c *confinement) compileConfined(ctx context.Context, in compiler.Input) (*
 	c.once.Do(func() { // one run serves all blueprints of the command
 		c.meter.handOver()
 		c.end = c.runConfined(ctx, in.MaxMemory)
-		if c.end.outOfMemory || c.end.err != nil {
+		if !errors.As(c.end, new(exitError)) {
 			c.meter.eraseOther()
 		}
 	})
-	switch {
-	case c.end.err != nil:
-		return res, c.end.err
-	case c.end.outOfMemory:
+	if c.end == errOutOfMemory {
 		res.Findings.Add(unbounded.Finding)
 		return res, nil
 	}
-	return res, exitError{c.end.code}
+	return res, c.end
 }
 
 // exceedsLimit reports whether a finding says that a compilation was given up.
@@ -165,11 +158,12 @@ func ranOutOfMemory(lastWords string, peak, limit int64) bool {
 	return peak > limit/2
 }
 
-// runConfined runs the command in a process with a memory limit, in bytes.
-func (c *confinement) runConfined(ctx context.Context, limit int64) ending {
+// runConfined runs the command in a process with a memory limit, in bytes. The error is
+// an exitError if the process did the work of the command.
+func (c *confinement) runConfined(ctx context.Context, limit int64) error {
 	lifeline, hold, err := os.Pipe()
 	if err != nil {
-		return ending{err: err}
+		return err
 	}
 	defer lifeline.Close()
 	release := sync.OnceFunc(func() { hold.Close() })
@@ -189,18 +183,17 @@ func (c *confinement) runConfined(ctx context.Context, limit int64) ending {
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
-		return ending{code: exitClean}
+		return exitError{exitClean}
 	case !errors.As(err, &failed):
-		return ending{err: err}
+		return err
 	case failed.ExitCode() == exitOutOfMemory:
-		return ending{outOfMemory: true}
-	case lastWords.Len() > 0 || !failed.Exited():
-		if ranOutOfMemory(lastWords.String(), peakMemory(failed.SysUsage()), limit) {
-			return ending{outOfMemory: true}
-		}
-		return ending{err: fmt.Errorf("the confined compiler: %w\n%s", err, lastWords.Bytes())}
+		return errOutOfMemory
+	case lastWords.Len() == 0 && failed.Exited():
+		return exitError{failed.ExitCode()}
+	case ranOutOfMemory(lastWords.String(), peakMemory(failed.SysUsage()), limit):
+		return errOutOfMemory
 	}
-	return ending{code: failed.ExitCode()}
+	return fmt.Errorf("the confined compiler: %w\n%s", err, lastWords.Bytes())
 }
 
 // limitedBuffer keeps the beginning of the data that is written to it.

@@ -18,7 +18,6 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/progress"
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/disk"
 	"github.com/batchwright/batchwright/emit/review"
 )
@@ -131,13 +130,8 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 		}
 		return d.compareFolder(cmd.Context(), paths)
 	}
-	if err := checkRevision("base", d.base); err != nil {
+	if err := cmp.Or(checkRevision(cmd, "base", d.base), checkRevision(cmd, "head", d.head)); err != nil {
 		return err
-	}
-	if changed("head") {
-		if err := checkRevision("head", d.head); err != nil {
-			return err
-		}
 	}
 	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
 		return usageErrorf("standard input has no revisions: pass the files of the blueprint")
@@ -146,9 +140,9 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 }
 
 // checkRevision rejects revisions that git would read as an option.
-func checkRevision(flag, revision string) error {
+func checkRevision(cmd *cobra.Command, flag, revision string) error {
 	switch {
-	case revision == "":
+	case revision == "" && cmd.Flags().Changed(flag):
 		return usageErrorf("--%s: the revision is empty; is a variable unset?", flag)
 	case strings.HasPrefix(revision, "-"):
 		return usageErrorf("--%s %s: a revision cannot start with -", flag, revision)
@@ -177,7 +171,9 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		return d.showFindings(after)
 	}
 	dir := d.folderPath(after.Plan)
-	have, err := d.readFolder(dir, after.Tree)
+	end := d.meter.enter(progress.Comparing)
+	have, err := disk.Read(dir, after.Tree)
+	end()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no folder %s: write it with batchwright compile, or give a revision with --base",
@@ -189,42 +185,28 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	}
 	after.Label = "the blueprint"
 	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
-	onlyContent := !slices.ContainsFunc(have.Differences, func(f disk.Conflict) bool {
+	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Conflict) bool {
 		return f.Problem != disk.Edited && f.Problem != disk.Outdated
 	})
-	if r.Same() && onlyContent {
-		return d.printReview(r, dir, true)
+	if !same {
+		if err := d.printFiles(dir, have.Differences); err != nil {
+			return err
+		}
 	}
-	if err := d.printFiles(dir, have.Differences); err != nil {
-		return err
-	}
-	return d.printReview(r, dir, false)
-}
-
-// readFolder reads the folder on the disk, and compares its files with a tree.
-func (d *comparison) readFolder(dir string, want emit.Tree) (disk.Folder, error) {
-	at, end := d.meter.start("")
-	defer end()
-	at.Start(progress.Comparing, "")
-	return disk.Read(dir, want)
-}
-
-// jsonFiles is the JSON form of the differences between the files of a folder. Paths
-// are relative to the folder.
-type jsonFiles struct {
-	Version int             `json:"version"`
-	Type    string          `json:"type"`
-	Folder  string          `json:"folder"`
-	Files   []disk.Conflict `json:"files"`
+	return d.printReview(r, dir, same)
 }
 
 // printFiles prints the files of a folder that differ from the compiled ones: on
 // standard output if the format has a place for them, and as a message otherwise.
 func (d *comparison) printFiles(dir string, files []disk.Conflict) error {
 	if d.format.value == formatJSON {
-		out := jsonFiles{1, "files", filepath.ToSlash(dir), append([]disk.Conflict{}, files...)}
 		var buf bytes.Buffer
-		if err := console.EncodeJSON(&buf, out, ""); err != nil {
+		if err := console.EncodeJSON(&buf, struct {
+			Version int             `json:"version"`
+			Type    string          `json:"type"`
+			Folder  string          `json:"folder"`
+			Files   []disk.Conflict `json:"files"` // paths are relative to the folder
+		}{1, "files", filepath.ToSlash(dir), append([]disk.Conflict{}, files...)}, ""); err != nil {
 			return err
 		}
 		_, err := d.Stdout.Write(buf.Bytes())

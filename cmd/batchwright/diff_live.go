@@ -27,8 +27,7 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	at, end := d.meter.start("")
-	at.Start(progress.Importing, "")
+	end := d.meter.enter(progress.Importing)
 	export, mistakes, err := exports.Read(files, exports.Comparison)
 	end()
 	if err != nil {
@@ -49,8 +48,7 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 		return d.showFindings(after)
 	}
 	after.Label = "the blueprint"
-	at, end = d.meter.start("")
-	at.Start(progress.Comparing, "")
+	end = d.meter.enter(progress.Comparing)
 	changes, err := live.Compare(live.Folder{Tree: after.Tree, Plan: after.Plan, Place: after.place}, export)
 	end()
 	if err != nil {

@@ -99,9 +99,7 @@ func (d *comparison) compareRevisions(ctx context.Context, paths []string) error
 
 // compareStates compares two sides.
 func (d *comparison) compareStates(before, after review.State) *review.Review {
-	at, end := d.meter.start("")
-	defer end()
-	at.Start(progress.Comparing, "")
+	defer d.meter.enter(progress.Comparing)()
 	return review.Compare(before, after)
 }
 
@@ -127,34 +125,27 @@ func revisionSide(r *repository, name string, paths []string) (*side, error) {
 // have an overlay yet. A path that neither side has stays in one of them, so that
 // the compiler reports it.
 func (d *comparison) dropMissingPaths(before, after *side, paths []string) error {
-	var had, has []int
-	for i := range paths {
+	var kept, lacking []string
+	isLater := false // the later side has a path
+	for i, p := range paths {
 		if before.hasPath(i) {
-			had = append(had, i)
+			kept = append(kept, before.paths[i])
+		} else {
+			lacking = append(lacking, p)
 		}
-		if after.hasPath(i) {
-			has = append(has, i)
-		}
+		isLater = isLater || after.hasPath(i)
 	}
 	var err error
 	switch {
-	case len(had) == 0 && len(has) == 0:
+	case !isLater && len(kept) == 0:
 		before.absent = true
-	case len(has) == 0:
+	case !isLater:
 		after.absent = true
 		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is removed\n", after.Label, strings.Join(paths, " "))
-	case len(had) == 0:
+	case len(kept) == 0:
 		before.absent = true
 		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: all of it is added\n", before.Label, strings.Join(paths, " "))
-	case len(had) < len(paths):
-		var kept, lacking []string
-		for i, p := range before.paths {
-			if slices.Contains(had, i) {
-				kept = append(kept, p)
-			} else {
-				lacking = append(lacking, paths[i])
-			}
-		}
+	case len(lacking) > 0:
 		before.paths = kept
 		_, err = fmt.Fprintf(d.Stderr, "%s has no %s: compared without it\n", before.Label, strings.Join(lacking, " "))
 	}

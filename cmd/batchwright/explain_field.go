@@ -113,23 +113,23 @@ func writeMember(b *strings.Builder, m blueprint.Member) {
 
 // writeField writes the explanation of a field for people.
 func writeField(w io.Writer, f *blueprint.Field, color bool) error {
-	var b strings.Builder
 	name := f.Path
 	if name == "" || name == "." {
 		name = "a blueprint"
 	}
-	fillParagraph(&b, "", name+": "+f.Accepts)
-	for _, p := range f.Facts() {
-		b.WriteString("\n")
-		fillParagraph(&b, "", p)
-	}
+	paragraphs := append([]string{name + ": " + f.Accepts}, f.Facts()...)
 	if f.HasElements {
-		b.WriteString("\n")
-		fillParagraph(&b, "", "The fields of an element: batchwright explain "+"'"+f.Path+"[0]'")
+		paragraphs = append(paragraphs, "The fields of an element: batchwright explain '"+f.Path+"[0]'")
 	}
 	if len(f.SameName) > 0 {
-		b.WriteString("\n")
-		fillParagraph(&b, "", "Other fields of this name: "+words.And(f.SameName)+".")
+		paragraphs = append(paragraphs, "Other fields of this name: "+words.And(f.SameName)+".")
+	}
+	var b strings.Builder
+	for i, p := range paragraphs {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fillParagraph(&b, "", p)
 	}
 	if len(f.Fields) > 0 {
 		b.WriteString("\nFields:\n")
@@ -243,8 +243,7 @@ func writeValue(w io.Writer, f *blueprint.Field, color bool) error {
 // firstLines returns the first lines of a text, as many as people read.
 func firstLines(text string) string {
 	const most = 40
-	lines := strings.SplitAfter(text, "\n")
-	if len(lines) > most {
+	if lines := strings.SplitAfter(text, "\n"); len(lines) > most {
 		return strings.Join(lines[:most], "") + "    ...\n"
 	}
 	return text

@@ -193,21 +193,20 @@ func (f *formatter) formatFile(name string, content []byte) error {
 		}
 	}
 	if f.write {
-		return rewriteFile(name, formatted)
+		return replaceFile(name, formatted)
 	}
 	return nil
 }
 
-// rewriteFile replaces a file atomically and keeps its mode. For a symbolic link, it
-// replaces the link's target.
-func rewriteFile(name string, content []byte) (err error) {
-	name, err = filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
+// replaceFile writes a file: all of it, or nothing. It keeps the mode of an existing file.
+// For a symbolic link, it writes the link's target.
+func replaceFile(name string, content []byte) (err error) {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
 	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
 	}
 	temp, err := os.CreateTemp(filepath.Dir(name), ".batchwright-*")
 	if err != nil {
@@ -219,8 +218,7 @@ func rewriteFile(name string, content []byte) (err error) {
 		}
 	}()
 	_, err = temp.Write(content)
-	err = errors.Join(err, temp.Chmod(info.Mode().Perm()), temp.Sync(), temp.Close())
-	if err != nil {
+	if err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), name)

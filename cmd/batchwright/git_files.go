@@ -61,9 +61,8 @@ var (
 // mostLinks is the number of symbolic links that are followed in a row, as in Linux.
 const mostLinks = 40
 
-// findFile finds a file. If follow is true, it follows a symbolic link at the end of
-// the path.
-func (t gitTree) findFile(name string, follow bool) (gitEntry, error) {
+// findFile finds a file, behind any symbolic links.
+func (t gitTree) findFile(name string) (gitEntry, error) {
 	if !fs.ValidPath(name) {
 		return gitEntry{}, fs.ErrInvalid
 	}
@@ -72,18 +71,15 @@ func (t gitTree) findFile(name string, follow bool) (gitEntry, error) {
 	for rest := strings.Split(name, "/"); len(rest) > 0; {
 		step := rest[0]
 		rest = rest[1:]
-		here := way[len(way)-1]
-		entries, err := t.readDir(here)
-		if err != nil {
+		entries, err := t.readDir(way[len(way)-1])
+		switch {
+		case err != nil:
 			return gitEntry{}, err
-		}
-		switch step {
-		case "", ".":
+		case step == "" || step == ".":
 			continue
-		case "..":
-			if len(way) == 1 {
-				return gitEntry{}, errOutside
-			}
+		case step == ".." && len(way) == 1:
+			return gitEntry{}, errOutside
+		case step == "..":
 			way = way[:len(way)-1]
 			continue
 		}
@@ -94,7 +90,7 @@ func (t gitTree) findFile(name string, follow bool) (gitEntry, error) {
 			return gitEntry{}, fs.ErrNotExist
 		}
 		next := entries[i]
-		if next.Mode()&fs.ModeSymlink == 0 || len(rest) == 0 && !follow {
+		if next.Mode()&fs.ModeSymlink == 0 {
 			way = append(way, next)
 			continue
 		}
@@ -135,7 +131,7 @@ func (t gitTree) Open(name string) (fs.File, error) {
 }
 
 func (t gitTree) openFile(name string) (fs.File, error) {
-	e, err := t.findFile(name, true)
+	e, err := t.findFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +148,7 @@ func (t gitTree) openFile(name string) (fs.File, error) {
 
 // Sub returns a directory as a file system. No symbolic link leads out of it.
 func (t gitTree) Sub(dir string) (fs.FS, error) {
-	e, err := t.findFile(dir, true)
+	e, err := t.findFile(dir)
 	if err == nil {
 		_, err = t.readDir(e)
 	}

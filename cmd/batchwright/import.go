@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/exports"
 	"github.com/batchwright/batchwright/compiler/importer"
 	"github.com/batchwright/batchwright/compiler/kinds"
@@ -92,8 +90,7 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	at, end := o.meter.start("")
-	at.Start(progress.Importing, "")
+	end := o.meter.enter(progress.Importing)
 	res, err := importer.Import(files, o.options)
 	end()
 	if err != nil {
@@ -160,12 +157,7 @@ func (o *importation) writeBlueprint(content []byte) error {
 		return err
 	}
 	if len(report.Conflicts) > 0 {
-		var l diag.List
-		for _, f := range conflictFindings(o.output, report.Conflicts) {
-			f.Help = "choose another directory, or overwrite the file with --force"
-			l.Add(f)
-		}
-		return cmp.Or(o.showText(&l), errFindings)
+		return o.showConflicts(o.output, report.Conflicts, "choose another directory, or overwrite the file with --force")
 	}
 	_, err = fmt.Fprintf(o.Stderr, "%s written\nnext: batchwright vet %s\n", inFolder(o.output, importedFile), o.output)
 	return err

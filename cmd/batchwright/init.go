@@ -23,7 +23,6 @@ import (
 
 	"github.com/batchwright/batchwright/blueprints"
 	"github.com/batchwright/batchwright/compiler"
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/disk"
 )
@@ -67,16 +66,6 @@ const (
 	ciCloudBuild = "cloudbuild"
 	ciNone       = "none"
 )
-
-// workflowTemplates maps each value of --ci to the name of a template and the path of
-// the file that init writes.
-func workflowTemplates() map[string][2]string {
-	return map[string][2]string{
-		ciGitHub:     {"github.yml", ".github/workflows/batchwright.yml"},
-		ciGitLab:     {"gitlab-ci.yml", ".gitlab-ci.yml"},
-		ciCloudBuild: {"cloudbuild.yaml", "cloudbuild.yaml"},
-	}
-}
 
 // initiation holds the init command and its flags.
 type initiation struct {
@@ -171,7 +160,7 @@ func (o *initiation) run(cmd *cobra.Command, args []string) error {
 	if err != nil && !errors.Is(err, disk.ErrConflict) {
 		return err
 	}
-	return o.printNextSteps(cmd, dir, m, report)
+	return o.printNextSteps(dir, m.Root, report)
 }
 
 func exampleNames() []string {
@@ -204,9 +193,7 @@ func (o *initiation) checkFlags(cmd *cobra.Command, dir string) error {
 		return usageErrorf("--pre-commit and --ci work only in the root of the repository, %s", root)
 	}
 	if o.from != "" && !below {
-		if !given("pre-commit") {
-			o.preCommit = true
-		}
+		o.preCommit = o.preCommit || !given("pre-commit")
 		if !given("ci") {
 			o.ci.value = ciGitHub
 		}
@@ -249,20 +236,24 @@ func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree
 		return nil, err
 	}
 	fill := strings.NewReplacer("VERSION", thisVersion().source(), "CHECKSUM", checksum, "NAME", name)
-	template := func(from, to string) error {
-		content, err := templates.ReadFile(path.Join("templates", from))
-		add(to, []byte(fill.Replace(string(content))))
-		return err
-	}
-	if w, ok := workflowTemplates()[o.ci.value]; ok {
-		err = template(w[0], w[1])
-	}
-	if o.preCommit {
-		err = errors.Join(err, template("pre-commit.yaml", ".pre-commit-config.yaml"))
-	}
-	for _, f := range [][2]string{{"README.md", "README.md"}, {"gitignore", ".gitignore"}} {
-		if o.from != "" && !fileExists(filepath.Join(m.Root, m.Dir, f[1])) {
-			err = errors.Join(err, template(f[0], f[1]))
+	isNew := func(name string) bool { return o.from != "" && !fileExists(filepath.Join(m.Root, m.Dir, name)) }
+	for _, f := range []struct {
+		template, name string
+		wanted         bool
+	}{
+		{"github.yml", ".github/workflows/batchwright.yml", o.ci.value == ciGitHub},
+		{"gitlab-ci.yml", ".gitlab-ci.yml", o.ci.value == ciGitLab},
+		{"cloudbuild.yaml", "cloudbuild.yaml", o.ci.value == ciCloudBuild},
+		{"pre-commit.yaml", ".pre-commit-config.yaml", o.preCommit},
+		{"README.md", "README.md", isNew("README.md")},
+		{"gitignore", ".gitignore", isNew(".gitignore")},
+	} {
+		if f.wanted {
+			content, err := templates.ReadFile(path.Join("templates", f.template))
+			if err != nil {
+				return nil, err
+			}
+			add(f.name, []byte(fill.Replace(string(content))))
 		}
 	}
 	var tree emit.Tree
@@ -270,7 +261,7 @@ func (o *initiation) filesToWrite(ctx context.Context, m load.Module) (emit.Tree
 		tree = append(tree, emit.File{Path: name, Content: content})
 	}
 	slices.SortFunc(tree, func(a, b emit.File) int { return cmp.Compare(a.Path, b.Path) })
-	return tree, err
+	return tree, nil
 }
 
 // valueOf returns a pattern for a string field at the top level of an example. Its
@@ -332,26 +323,18 @@ func (o *initiation) checkField(ctx context.Context, field, value string) error 
 }
 
 // printNextSteps prints the changes and the next steps.
-func (o *initiation) printNextSteps(cmd *cobra.Command, dir string, m load.Module, r disk.Report) error {
+func (o *initiation) printNextSteps(dir, root string, r disk.Report) error {
 	working, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	root, err := filepath.Rel(working, m.Root)
-	if err != nil {
-		root = m.Root
+	if rel, err := filepath.Rel(working, root); err == nil {
+		root = rel
 	}
 	if len(r.Conflicts) > 0 {
-		var l diag.List
-		for _, f := range conflictFindings(root, r.Conflicts) {
-			f.Help = "move the file, or choose another directory"
-			l.Add(f)
-		}
-		if err := o.showText(&l); err != nil {
-			return err
-		}
+		err := o.showConflicts(root, r.Conflicts, "move the file, or choose another directory")
 		fmt.Fprintf(o.Stderr, "%s: nothing written\n", root)
-		return errFindings
+		return err
 	}
 	if _, err := fmt.Fprintf(o.Stderr, "%s: %d files written, %d unchanged, %d removed\n", root, len(r.Written),
 		len(r.Unchanged), len(r.Removed)); err != nil {

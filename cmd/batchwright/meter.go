@@ -83,10 +83,7 @@ func terminalColumns(w io.Writer) (int, bool) {
 // nil if nobody sees it. The line is erased when the work, and other work of the same
 // time, has ended. The label can be empty.
 func (m *meter) start(label string) (at *progress.Progress, end func()) {
-	if m == nil {
-		return nil, func() {}
-	}
-	if _, ok := m.columns(); !ok {
+	if !m.onTerminal() {
 		return nil, func() {}
 	}
 	m.mu.Lock()
@@ -98,10 +95,16 @@ func (m *meter) start(label string) (at *progress.Progress, end func()) {
 	m.tasks = append(m.tasks, t)
 	if m.quit == nil {
 		m.quit = make(chan struct{})
-		ticks, stop := m.tick()
-		go m.redrawOften(ticks, stop, m.quit)
+		go m.redrawOften(m.quit)
 	}
 	return &t.at, func() { m.end(t) }
+}
+
+// enter is start for work that has one stage and does not report.
+func (m *meter) enter(stage progress.Stage) (end func()) {
+	at, end := m.start("")
+	at.Start(stage, "")
+	return end
 }
 
 // end says that a piece of work has ended.
@@ -124,7 +127,8 @@ func (m *meter) stop() {
 }
 
 // redrawOften draws the line at each tick.
-func (m *meter) redrawOften(ticks <-chan time.Time, stop func(), quit <-chan struct{}) {
+func (m *meter) redrawOften(quit <-chan struct{}) {
+	ticks, stop := m.tick()
 	defer stop()
 	for {
 		select {
@@ -159,12 +163,11 @@ func (m *meter) drawTask(now time.Time) {
 // draw shows a line of the caller's own. The caller must erase it before it writes
 // anything else.
 func (m *meter) draw(line string) {
-	if m == nil {
-		return
+	if m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.drawLine(line)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.drawLine(line)
 }
 
 // drawLine replaces the line. The last column stays empty, because some terminals
@@ -180,12 +183,11 @@ func (m *meter) drawLine(line string) {
 
 // erase removes the line.
 func (m *meter) erase() {
-	if m == nil {
-		return
+	if m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.eraseLine()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.eraseLine()
 }
 
 // eraseLine is erase for a caller that holds mu.
@@ -207,9 +209,18 @@ func (m *meter) handOver() {
 
 // eraseOther erases the line that another process may have left when it died.
 func (m *meter) eraseOther() {
-	if _, ok := m.columns(); ok {
+	if m.onTerminal() {
 		io.WriteString(m.w, lineStart+eraseRest)
 	}
+}
+
+// onTerminal reports whether there is a meter, and its stream can erase a line.
+func (m *meter) onTerminal() bool {
+	if m == nil {
+		return false
+	}
+	_, ok := m.columns()
+	return ok
 }
 
 // startRendering says that the folder of a plan is rendered now.
@@ -241,27 +252,18 @@ func progressLine(label string, s progress.State, elapsed time.Duration) string 
 
 // stageText names the work of a stage.
 func stageText(s progress.State) string {
-	switch s.Stage {
-	case progress.Reading:
-		return "reading the files"
-	case progress.Evaluating:
-		return "evaluating the blueprint"
-	case progress.Checking:
-		return "checking " + s.Subject
-	case progress.Planning:
-		return "resolving names and defaults"
-	case progress.Judging:
-		return "checking rules"
-	case progress.Rendering:
-		return "rendering the folder of " + s.Subject
-	case progress.Writing:
-		return "writing files"
-	case progress.Comparing:
-		return "comparing"
-	case progress.Rehearsing:
-		return "rehearsing " + s.Subject + " on both platforms"
-	}
-	return "reading the exports"
+	return map[progress.Stage]string{
+		progress.Reading:    "reading the files",
+		progress.Evaluating: "evaluating the blueprint",
+		progress.Checking:   "checking " + s.Subject,
+		progress.Planning:   "resolving names and defaults",
+		progress.Judging:    "checking rules",
+		progress.Rendering:  "rendering the folder of " + s.Subject,
+		progress.Writing:    "writing files",
+		progress.Comparing:  "comparing",
+		progress.Rehearsing: "rehearsing " + s.Subject + " on both platforms",
+		progress.Importing:  "reading the exports",
+	}[s.Stage]
 }
 
 // groupText returns a number with separated thousands.

@@ -246,29 +246,3 @@ func checkPage(name string) error {
 	}
 	return nil
 }
-
-// replaceFile writes a file: all of it, or nothing. If the name is a symbolic link, it
-// writes the file that the link leads to.
-func replaceFile(name string, content []byte) error {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}

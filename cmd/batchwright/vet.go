@@ -84,16 +84,6 @@ func (v *vetting) run(cmd *cobra.Command, paths []string) error {
 	return nil
 }
 
-// jsonCode is the JSON form of a code.
-type jsonCode struct {
-	Version    int    `json:"version"`
-	Type       string `json:"type"`
-	Code       string `json:"code"`
-	Severity   string `json:"severity"`
-	Title      string `json:"title"`
-	Acceptable bool   `json:"acceptable"`
-}
-
 // listCodes prints the table of codes. It omits the codes that the flags disable.
 func (v *vetting) listCodes(paths []string) error {
 	if len(paths) > 0 {
@@ -113,8 +103,14 @@ func (c Command) printCodes(codes []diag.Code) error {
 	table := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	for _, code := range codes {
 		if c.format.value == formatJSON {
-			line := jsonCode{1, "code", code.ID, code.Severity.String(), code.Title, code.Acceptable}
-			if err := json.NewEncoder(c.Stdout).Encode(line); err != nil {
+			if err := json.NewEncoder(c.Stdout).Encode(struct {
+				Version    int    `json:"version"`
+				Type       string `json:"type"`
+				Code       string `json:"code"`
+				Severity   string `json:"severity"`
+				Title      string `json:"title"`
+				Acceptable bool   `json:"acceptable"`
+			}{1, "code", code.ID, code.Severity.String(), code.Title, code.Acceptable}); err != nil {
 				return err
 			}
 			continue

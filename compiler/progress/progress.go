@@ -3,7 +3,7 @@
 // knows no terminal and no clock.
 package progress
 
-import "sync/atomic"
+import "sync"
 
 // Stage is a part of the work.
 type Stage int
@@ -24,22 +24,7 @@ const (
 	Importing        // exports of a cluster
 )
 
-// Progress is how far a piece of work is. The zero Progress is Idle. Several
-// goroutines can use it. A nil Progress accepts all reports and keeps nothing, so work
-// that nobody watches costs nothing.
-type Progress struct {
-	now      atomic.Pointer[part]
-	findings atomic.Int64
-}
-
-// part is one stage of the work, as far as it is done.
-type part struct {
-	stage       Stage
-	subject     string
-	done, total atomic.Int64
-}
-
-// State is a Progress at one moment.
+// State is how far a piece of work is at one moment.
 type State struct {
 	Stage   Stage
 	Subject string
@@ -49,49 +34,39 @@ type State struct {
 	Findings    int
 }
 
+// Progress is how far a piece of work is. The zero Progress is Idle. Several
+// goroutines can use it. A nil Progress accepts all reports and keeps nothing, so work
+// that nobody watches costs nothing.
+type Progress struct {
+	mu  sync.Mutex
+	now State
+}
+
 // Start says that a stage begins, and with which subject, "" for none.
 func (p *Progress) Start(stage Stage, subject string) {
-	if p != nil {
-		p.now.Store(&part{stage: stage, subject: subject})
-	}
+	p.change(func(s *State) { *s = State{Stage: stage, Subject: subject, Findings: s.Findings} })
 }
 
 // Expect says how many steps the stage has.
-func (p *Progress) Expect(steps int) {
-	if p == nil {
-		return
-	}
-	if now := p.now.Load(); now != nil {
-		now.total.Store(int64(steps))
-	}
-}
+func (p *Progress) Expect(steps int) { p.change(func(s *State) { s.Total = steps }) }
 
 // Step says that one step of the stage is done.
-func (p *Progress) Step() {
-	if p == nil {
-		return
-	}
-	if now := p.now.Load(); now != nil {
-		now.done.Add(1)
-	}
-}
+func (p *Progress) Step() { p.change(func(s *State) { s.Done++ }) }
 
 // Find says that there is one finding more.
-func (p *Progress) Find() {
-	if p != nil {
-		p.findings.Add(1)
-	}
-}
+func (p *Progress) Find() { p.change(func(s *State) { s.Findings++ }) }
 
 // Now returns the state. Done is at most Total.
-func (p *Progress) Now() State {
-	if p == nil {
-		return State{}
+func (p *Progress) Now() (now State) {
+	p.change(func(s *State) { now = *s })
+	now.Done = min(now.Done, now.Total)
+	return now
+}
+
+func (p *Progress) change(f func(*State)) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		f(&p.now)
 	}
-	s := State{Findings: int(p.findings.Load())}
-	if now := p.now.Load(); now != nil {
-		s.Stage, s.Subject, s.Total = now.stage, now.subject, int(now.total.Load())
-		s.Done = min(int(now.done.Load()), s.Total)
-	}
-	return s
 }
