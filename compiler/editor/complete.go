@@ -232,10 +232,9 @@ func offerMachines(_ *text, path []string, add func(value, detail string)) {
 }
 
 func offerTopologies(t *text, path []string, add func(value, detail string)) {
-	if m, ok := catalog.Usable(t.firstValue("hardware", path[1], "machine")); ok {
-		for _, s := range m.Slices() {
-			add(s.Topology, m.Type)
-		}
+	m, _ := catalog.Usable(t.firstValue("hardware", path[1], "machine"))
+	for _, s := range m.Slices() {
+		add(s.Topology, m.Type)
 	}
 }
 
@@ -250,11 +249,10 @@ func offerGPUs(t *text, path []string, add func(value, detail string)) {
 func offerZones(t *text, _ []string, add func(value, detail string)) {
 	region := t.firstValue("region")
 	for _, r := range catalog.AllRegions() {
-		if region != "" && region != r.Region {
-			continue
-		}
 		for _, zone := range r.Zones {
-			add(zone, "")
+			if region == "" || region == r.Region {
+				add(zone, "")
+			}
 		}
 	}
 }

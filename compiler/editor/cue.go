@@ -15,7 +15,7 @@ import (
 
 // cueScan reads the tokens of a CUE or JSON file.
 type cueScan struct {
-	*machine
+	machine
 	at      int // offset of the cursor, or -1
 	cursor  cursor
 	found   bool // the cursor is found
@@ -30,7 +30,8 @@ type cueScan struct {
 // scanCUE returns the marks of a CUE or JSON file, and the cursor at an offset.
 func scanCUE(content []byte, at int) ([]mark, cursor) {
 	_, err := load.ParseCUE("", content, parser.ParseComments)
-	c := &cueScan{machine: newMachine(), at: at, content: content, broken: err != nil, lineAt: -1}
+	c := &cueScan{at: at, content: content, broken: err != nil, lineAt: -1}
+	c.frames = []frame{{indent: -1}}
 	c.scanTokens()
 	if at >= 0 && !c.found {
 		c.placeHere()
@@ -40,14 +41,14 @@ func scanCUE(content []byte, at int) ([]mark, cursor) {
 }
 
 // scanTokens reads all tokens. A file with an attribute that is too long for the scanner,
-// which the compiler refuses, is read up to there.
+// which the compiler refuses, is read up to there, and so is one that nests too deep.
 func (c *cueScan) scanTokens() {
 	var s scanner.Scanner
 	s.Init(token.NewFile("", -1, len(c.content)), c.content, func(token.Pos, string, []any) {}, scanner.ScanComments)
 	var inString []int // numbers of open brackets within each expression in a string
 	interpolates := false
 	for {
-		if load.LongAttribute(c.content[min(s.Offset(), len(c.content)):]) {
+		if c.isTooDeep() || load.LongAttribute(c.content[min(s.Offset(), len(c.content)):]) {
 			return
 		}
 		pos, tok, text := s.Scan()
@@ -65,7 +66,7 @@ func (c *cueScan) scanTokens() {
 		}
 		c.startToken(start, tok)
 		c.findCursor(start, end, tok)
-		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == c.openBrackets() {
+		if n := len(inString); tok == token.RPAREN && n > 0 && inString[n-1] == len(c.frames) {
 			rest := s.ResumeInterpolation()
 			inString = inString[:n-1]
 			c.closeBracket(otherFrame, min(end+len(rest)-1, len(c.content)))
@@ -74,7 +75,7 @@ func (c *cueScan) scanTokens() {
 		}
 		c.passToken(start, end, tok)
 		if tok == token.LPAREN && interpolates {
-			inString = append(inString, c.openBrackets())
+			inString = append(inString, len(c.frames))
 		}
 		interpolates = tok == token.INTERPOLATION
 	}
@@ -102,7 +103,7 @@ func (c *cueScan) passToken(start, end int, tok token.Token) {
 		c.closeBracket(listFrame, end)
 	case token.OPTION, token.NOT: // they can stand between a name and its colon
 	default:
-		if tok == token.IDENT || tok == token.STRING || tok.IsKeyword() || tok == token.INT || tok == token.FLOAT {
+		if isWord(tok) {
 			c.addWord(wordOf(c.content[start:end], start, tok, c.dotted))
 		} else {
 			c.addOther(end)
@@ -219,10 +220,8 @@ func (c *cueScan) placeToken(start, end int, quoted bool) {
 	c.found = true
 	c.cursor = cursor{
 		start: start, end: end, quoted: quoted, within: f.path, path: c.fieldPath(), value: c.expectsValue(),
-		silent: f.kind == otherFrame || f.kind == nameFrame || c.deeper > 0,
-	}
-	if start == end && (f.name != nil || f.value && f.kind == structFrame) {
-		c.cursor.silent = true // a value is complete
+		// Behind a complete value, nothing can be offered.
+		silent: f.kind == otherFrame || start == end && (f.name != nil || f.value && f.kind == structFrame),
 	}
 }
 

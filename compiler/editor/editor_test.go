@@ -393,15 +393,6 @@ func TestDeepNesting(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct{ file, source string }{ // brackets that are closed do not count
-		{"a.cue", "teams: x: {\n\ta: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n\t◆\n}\n"},
-	} {
-		source, at := cut(t, c.source)
-		labels := e.Complete([]File{{c.file, []byte(source)}}, c.file, at).labels()
-		if !slices.Contains(labels, "cohort") {
-			t.Errorf("%s: behind deep brackets the offers are %q", c.file, labels)
-		}
-	}
 }
 
 // FuzzAnswers asks at every kind of place in files that need not be valid.

@@ -12,13 +12,18 @@ type machine struct {
 	marks  []mark
 	frames []frame
 	end    int // end of the last token
-	deeper int // number of open brackets below mostDepth
 }
 
-// mostDepth is the length of the longest path that is followed. A field of a blueprint
-// has ten names at most. Each mark keeps its path, so that text of ten thousand
-// brackets would need gigabytes.
+// mostDepth is the number of brackets and the length of the longest path that are
+// followed. A field of a blueprint has ten names at most. Each mark keeps its path, so
+// that text of ten thousand brackets would need gigabytes.
 const mostDepth = 100
+
+// isTooDeep reports whether a file is not followed any further.
+func (m *machine) isTooDeep() bool {
+	f := m.top()
+	return len(m.frames) > mostDepth || len(f.path)+len(f.pending) >= mostDepth
+}
 
 // frame is an open bracket, or the file around all brackets.
 type frame struct {
@@ -40,16 +45,10 @@ type frameKind int
 const (
 	structFrame frameKind = iota
 	listFrame
-	nameFrame  // a pattern or a computed name
-	otherFrame // an expression, whose tokens are no values of fields
+	otherFrame // an expression, a pattern or a computed name, whose tokens are no values of fields
 )
 
-func newMachine() *machine { return &machine{frames: []frame{{indent: -1}}} }
-
 func (m *machine) top() *frame { return &m.frames[len(m.frames)-1] }
-
-// openBrackets returns the number of open brackets.
-func (m *machine) openBrackets() int { return len(m.frames) - 1 + m.deeper }
 
 // fieldPath returns the path of the field that is being read.
 func (m *machine) fieldPath() []string {
@@ -70,14 +69,9 @@ func (m *machine) expectsValue() bool {
 // addWord adds a name or a value.
 func (m *machine) addWord(w mark) {
 	f := m.top()
-	m.end = w.end
-	if m.deeper > 0 {
-		return
-	}
-	f.computed = false
-	f.name = nil
-	if f.kind == otherFrame || f.kind == nameFrame {
-		w.path, w.reference = m.outerPath(), !w.quoted
+	m.end, f.name, f.computed = w.end, nil, false
+	if f.kind == otherFrame {
+		w.path, w.reference = f.path, !w.quoted
 		m.marks = append(m.marks, w)
 		return
 	}
@@ -88,16 +82,6 @@ func (m *machine) addWord(w mark) {
 		w.path = m.fieldPath()
 		m.marks = append(m.marks, w)
 	}
-}
-
-// outerPath returns the path of the field around an expression in parentheses.
-func (m *machine) outerPath() []string {
-	for i := len(m.frames) - 1; i >= 0; i-- {
-		if f := m.frames[i]; f.kind == structFrame || f.kind == listFrame {
-			return slices.Concat(f.path, f.pending)
-		}
-	}
-	return nil
 }
 
 // addOther adds an operator or another token of an expression.
@@ -113,40 +97,33 @@ func (m *machine) addOther(end int) {
 func (m *machine) endName(end, indent int) {
 	f := m.top()
 	m.end = end
-	switch {
-	case f.kind != structFrame, m.deeper > 0, len(f.path)+len(f.pending) >= mostDepth:
+	if f.kind != structFrame || f.name == nil && !f.computed {
 		return
-	case f.name != nil:
+	}
+	isFirst := len(f.pending) == 0
+	if isFirst {
+		f.field = indent
+	}
+	if f.name == nil {
+		f.pending = append(slices.Clip(f.pending), "*")
+	} else {
 		name := *f.name
-		if len(f.pending) > 0 {
+		if !isFirst {
 			m.marks = m.marks[:len(m.marks)-1] // it was taken for a value
-		} else {
-			f.field = indent
 		}
 		f.pending = append(slices.Clip(f.pending), name.text)
 		name.label, name.reference = true, false
 		name.path, name.stop = slices.Concat(f.path, f.pending), name.end
 		f.labels = append(f.labels, len(m.marks))
 		m.marks = append(m.marks, name)
-	case f.computed:
-		if len(f.pending) == 0 {
-			f.field = indent
-		}
-		f.pending = append(slices.Clip(f.pending), "*")
-	default:
-		return
 	}
 	f.name, f.computed, f.value = nil, false, false
 }
 
 // endElement ends a field or an element.
 func (m *machine) endElement() {
-	if m.deeper > 0 {
-		return
-	}
-	f := m.top()
 	m.endField()
-	if f.kind == listFrame {
+	if f := m.top(); f.kind == listFrame {
 		f.index++
 	}
 }
@@ -163,37 +140,19 @@ func (m *machine) endField() {
 // openBracket opens a bracket.
 func (m *machine) openBracket(kind frameKind, end, indent int) {
 	f := m.top()
-	if m.deeper > 0 || len(m.frames) > mostDepth || len(f.path)+len(f.pending) >= mostDepth {
-		m.deeper++
-		m.end = end
-		return
-	}
-	if kind == listFrame && f.kind == structFrame && len(f.pending) == 0 {
-		kind = nameFrame
-	}
-	if f.kind == otherFrame || f.kind == nameFrame {
+	if f.kind == otherFrame || kind == listFrame && f.kind == structFrame && len(f.pending) == 0 {
 		kind = otherFrame
 	}
-	path := m.fieldPath()
-	f.name, f.computed = nil, false
-	m.end = end
-	m.frames = append(m.frames, frame{kind: kind, path: path, indent: indent})
+	m.end, f.name, f.computed = end, nil, false
+	m.frames = append(m.frames, frame{kind: kind, path: m.fieldPath(), indent: indent})
 }
 
 // closeBracket closes a bracket. A closing bracket without an opening one is ignored.
 func (m *machine) closeBracket(kind frameKind, end int) {
-	if m.deeper > 0 {
-		m.deeper--
-		m.end = end
-		return
-	}
 	m.endField()
 	m.end = end
-	if len(m.frames) == 1 {
-		return
-	}
 	closed := m.top().kind
-	if isBrace := closed == structFrame; isBrace != (kind == structFrame) && closed != otherFrame {
+	if len(m.frames) == 1 || closed != otherFrame && (closed == structFrame) != (kind == structFrame) {
 		return
 	}
 	m.frames = m.frames[:len(m.frames)-1]
@@ -201,7 +160,7 @@ func (m *machine) closeBracket(kind frameKind, end int) {
 	if closed != structFrame && f.kind == structFrame && !f.value {
 		f.computed = true // if a colon follows; otherwise it was a value
 	}
-	f.value = f.value || closed == structFrame || closed == listFrame
+	f.value = f.value || closed != otherFrame
 }
 
 // startLine tells the machine that a token is the first one of its line. A field without
@@ -211,7 +170,6 @@ func (m *machine) startLine(indent int, broken bool) {
 	for broken && len(m.frames) > 1 && indent <= m.top().indent {
 		m.endField()
 		m.frames = m.frames[:len(m.frames)-1]
-		m.deeper = 0
 	}
 	if f := m.top(); f.kind == structFrame && len(f.pending) > 0 && !f.value && indent <= f.field {
 		m.endField()
@@ -220,11 +178,8 @@ func (m *machine) startLine(indent int, broken bool) {
 
 // endAll ends everything that is still open.
 func (m *machine) endAll() {
-	for {
+	for range m.frames {
 		m.endField()
-		if len(m.frames) == 1 {
-			return
-		}
-		m.frames = m.frames[:len(m.frames)-1]
+		m.frames = m.frames[:max(1, len(m.frames)-1)]
 	}
 }
