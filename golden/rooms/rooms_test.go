@@ -189,7 +189,7 @@ var formats = map[string][]string{
 		"emit/kai", "emit/kubernetes", "emit/kubeyaml", "emit/kueue", "emit/workload", "golden/check",
 	},
 	"github.com/rogpeppe/go-internal/": {
-		"cmd/batchwright", "compiler/explain", "emit/review/objects", "golden/findings", "golden/fixture",
+		"cmd/batchwright", "compiler/explain", "emit/disk", "emit/review/objects", "golden/findings", "golden/fixture",
 	},
 }
 
