@@ -204,11 +204,7 @@ func (c Command) compilePlan(ctx context.Context, paths []string) (*ir.Platform,
 	if err != nil {
 		return nil, err
 	}
-	err = c.showText(res.Findings.Filter(noteFlag{}.keeps))
-	if err == nil && res.Plan == nil {
-		err = errFindings
-	}
-	return res.Plan, err
+	return res.Plan, c.showErrors(res.Findings.Filter(noteFlag{}.keeps))
 }
 
 // compileInput compiles a blueprint with the options of the flags.

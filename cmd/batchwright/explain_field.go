@@ -56,13 +56,7 @@ func (c Command) explainField(ctx context.Context, field string, paths []string)
 	if err != nil {
 		return err
 	}
-	if err := c.showText(findings); err != nil {
-		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
-	}
-	return nil
+	return c.showErrors(findings)
 }
 
 // explainWord explains the fields that a word means, if the word is no path. Otherwise it

@@ -69,6 +69,14 @@ func (c Command) writeWithNotes(w io.Writer, l *diag.List, n noteFlag) error {
 // showText writes findings as text to standard error.
 func (c Command) showText(l *diag.List) error { return c.writeFindings(c.Stderr, l, formatText) }
 
+// showErrors is showText that returns errFindings if one of the findings is an error.
+func (c Command) showErrors(l *diag.List) error {
+	if err := c.showText(l); err != nil || !l.HasErrors() {
+		return err
+	}
+	return errFindings
+}
+
 // writeFindings writes findings in a format.
 func (c Command) writeFindings(w io.Writer, l *diag.List, format string) error {
 	switch format {

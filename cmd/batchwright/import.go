@@ -96,22 +96,18 @@ func (o *importation) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.showText(&res.Findings); err != nil {
+	if err := o.showErrors(&res.Findings); err != nil {
 		return err
 	}
-	if res.Findings.HasErrors() {
-		return errFindings
-	}
-	report := o.Stderr
+	report := o.Stdout
 	if o.output == "" {
-		if _, err := o.Stdout.Write(res.Blueprint); err != nil {
-			return err
-		}
+		report = o.Stderr
+		_, err = o.Stdout.Write(res.Blueprint)
 	} else {
-		if err := o.writeBlueprint(res.Blueprint); err != nil {
-			return err
-		}
-		report = o.Stdout
+		err = o.writeBlueprint(res.Blueprint)
+	}
+	if err != nil {
+		return err
 	}
 	if o.format.value == formatJSON {
 		return res.Report.WriteJSON(report)

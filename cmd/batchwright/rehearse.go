@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,11 +98,8 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := v.showText(res.Findings.Filter(noteFlag{}.keeps)); err != nil {
+	if err := v.showErrors(res.Findings.Filter(noteFlag{}.keeps)); err != nil {
 		return err
-	}
-	if res.Plan == nil {
-		return errFindings
 	}
 	chosen, err := v.choose(res.Plan)
 	if err != nil {
@@ -123,13 +121,7 @@ func (v *rehearsing) run(cmd *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	if err := v.showText(&findings); err != nil {
-		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
-	}
-	return nil
+	return v.showErrors(&findings)
 }
 
 // choose returns the names of the rehearsals to play: the demonstration first, then by
@@ -152,15 +144,14 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 		chosen = known
 	}
 	for _, name := range chosen {
-		switch {
-		case slices.Contains(known, name):
-		case diag.Nearest(name, known) != "":
-			return nil, usageErrorf("--only: there is no rehearsal %q; did you mean %q?", name,
-				diag.Nearest(name, known))
-		default:
-			return nil, usageErrorf("--only: there is no rehearsal %q; %s", name,
-				listOr(known, "the blueprint has none"))
+		if slices.Contains(known, name) {
+			continue
 		}
+		advice := listOr(known, "the blueprint has none")
+		if near := diag.Nearest(name, known); near != "" {
+			advice = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, usageErrorf("--only: there is no rehearsal %q; %s", name, advice)
 	}
 	switch {
 	case len(chosen) == 0:
@@ -199,12 +190,10 @@ func (v *rehearsing) rehearse(
 	if v.bill != nil {
 		r.Price(v.bill)
 	}
-	write := map[string]func() error{
-		formatText:     func() error { return report.Text(v.Stdout, r) },
-		formatJSON:     func() error { return report.JSON(v.Stdout, r) },
-		formatMarkdown: func() error { return report.Markdown(v.Stdout, r) },
+	write := map[string]func(io.Writer, *report.Report) error{
+		formatText: report.Text, formatJSON: report.JSON, formatMarkdown: report.Markdown,
 	}[v.format.value]
-	if err := write(); err != nil {
+	if err := write(v.Stdout, r); err != nil {
 		return err
 	}
 	if v.html != "" {

@@ -6,6 +6,7 @@
 package words
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,10 +87,10 @@ func Or[S ~string](items []S) S { return joinLast(items, " or ") }
 
 // joinLast joins items with commas, and the last two with a conjunction.
 func joinLast[S ~string](items []S, conjunction S) S {
-	if len(items) < 2 {
+	last := len(items) - 1
+	if last < 1 {
 		return joinCommas(items)
 	}
-	last := len(items) - 1
 	return joinCommas(items[:last]) + conjunction + items[last]
 }
 
@@ -170,17 +171,21 @@ func OneLine(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
+// timeUnits are the units of times, the largest first.
+func timeUnits() []timeUnit {
+	return []timeUnit{{"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}}
+}
+
+type timeUnit struct {
+	name    string // begins with its letter
+	seconds int64
+}
+
 // Duration returns a number of seconds in the largest unit that divides it.
 func Duration(seconds int) string {
-	switch {
-	case seconds%(24*60*60) == 0:
-		return Count(seconds/(24*60*60), "day")
-	case seconds%(60*60) == 0:
-		return Count(seconds/(60*60), "hour")
-	case seconds%60 == 0:
-		return Count(seconds/60, "minute")
-	}
-	return Count(seconds, "second")
+	units := timeUnits()
+	i := slices.IndexFunc(units, func(u timeUnit) bool { return seconds%int(u.seconds) == 0 })
+	return Count(seconds/int(units[i].seconds), units[i].name)
 }
 
 // Span returns a number of seconds in its two largest units, such as "2d4h", "1h30m",
@@ -189,10 +194,7 @@ func Span(seconds int64) string {
 	if seconds < 120 {
 		return strconv.FormatInt(seconds, 10) + "s"
 	}
-	units := []struct {
-		letter  string
-		seconds int64
-	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	units := timeUnits()
 	for i, u := range units {
 		if seconds < u.seconds {
 			continue
@@ -202,9 +204,9 @@ func Span(seconds int64) string {
 		if i > 0 && seconds >= units[i-1].seconds {
 			i, u = i-1, units[i-1]
 		}
-		out := strconv.FormatInt(seconds/u.seconds, 10) + u.letter
+		out := strconv.FormatInt(seconds/u.seconds, 10) + u.name[:1]
 		if rest := seconds % u.seconds / next; rest > 0 {
-			out += strconv.FormatInt(rest, 10) + units[i+1].letter
+			out += strconv.FormatInt(rest, 10) + units[i+1].name[:1]
 		}
 		return out
 	}
@@ -217,16 +219,12 @@ func FormatSeconds(seconds int64) string {
 	if seconds == 0 {
 		return "0s"
 	}
-	var out strings.Builder
-	for _, unit := range []struct {
-		letter  byte
-		seconds int64
-	}{{'d', 24 * 60 * 60}, {'h', 60 * 60}, {'m', 60}, {'s', 1}} {
+	out := ""
+	for _, unit := range timeUnits() {
 		if n := seconds / unit.seconds; n > 0 {
-			out.WriteString(strconv.FormatInt(n, 10))
-			out.WriteByte(unit.letter)
+			out += strconv.FormatInt(n, 10) + unit.name[:1]
 		}
 		seconds %= unit.seconds
 	}
-	return out.String()
+	return out
 }

@@ -20,44 +20,30 @@ type Markup string
 
 // Join returns the parts with a separator between them.
 func Join(parts []Markup, separator Markup) Markup {
-	var out Markup
+	texts := make([]string, len(parts))
 	for i, p := range parts {
-		if i > 0 {
-			out += separator
-		}
-		out += p
+		texts[i] = string(p)
 	}
-	return out
+	return Markup(strings.Join(texts, string(separator)))
 }
+
+// plain writes each character of Markdown and HTML, and the beginning of each address that
+// GitHub turns into a link by itself, so that it stands for itself. Outside of tables, a
+// backslash before a bar would be visible.
+var plain = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`,
+	"$", `\$`, "://", `\://`, "&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "|", "&#124;")
+
+// bareAddress is an address without a scheme that GitHub turns into a link by itself.
+var bareAddress = regexp.MustCompile(`(?i)(www)\.`)
 
 // Text returns Markup that shows s unchanged: nothing in s becomes Markdown, HTML or
 // a link.
 func Text(s string) Markup {
-	var b strings.Builder
-	s = words.OneLine(s)
-	for i, r := range s {
-		switch {
-		case strings.ContainsRune("\\`*_[]~$", r),
-			// Text that GitHub turns into a link by itself.
-			r == ':' && strings.HasPrefix(s[i:], "://"),
-			r == '.' && strings.HasSuffix(strings.ToLower(s[:i]), "www"):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '@':
-			b.WriteString("&#64;")
-		case r == '|':
-			b.WriteString("&#124;") // outside tables a backslash would be visible
-		default:
-			b.WriteRune(r)
-		}
+	s = plain.Replace(words.OneLine(s))
+	if strings.Contains(s, ".") {
+		s = bareAddress.ReplaceAllString(s, `$1\.`)
 	}
-	return Markup(b.String())
+	return Markup(s)
 }
 
 // address matches the beginning of an address that LinkedText may link.
@@ -96,11 +82,11 @@ func Code(s string) Markup {
 
 // Codes returns each of the names in a code span, separated by commas.
 func Codes(names []string) Markup {
-	spans := make([]string, len(names))
-	for i, name := range names {
-		spans[i] = string(Code(name))
+	var spans []Markup
+	for _, name := range names {
+		spans = append(spans, Code(name))
 	}
-	return Markup(strings.Join(spans, ", "))
+	return Join(spans, ", ")
 }
 
 // File returns a link to a file or folder of the deploy folder. The path is relative
@@ -137,10 +123,8 @@ func anchor(heading string) string {
 // escapePath escapes a segment of a path, including parentheses, which would end a
 // link.
 func escapePath(segment string) string {
-	return parentheses.Replace(url.PathEscape(words.OneLine(segment)))
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(words.OneLine(segment)))
 }
-
-var parentheses = strings.NewReplacer("(", "%28", ")", "%29")
 
 // longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c rune) int {
@@ -184,9 +168,9 @@ func (d *Document) Contents(of *Document) {
 	if len(of.sections) == 0 {
 		return
 	}
-	links := make([]Markup, len(of.sections))
-	for i, title := range of.sections {
-		links[i] = Section("", title)
+	var links []Markup
+	for _, title := range of.sections {
+		links = append(links, Section("", title))
 	}
 	d.List(links...)
 }
@@ -215,10 +199,7 @@ func (d *Document) Fold(title string, body *Document) {
 // Para adds a paragraph. Its parts form one line.
 func (d *Document) Para(parts ...Markup) {
 	d.startBlock()
-	for _, p := range parts {
-		d.b.WriteString(string(p))
-	}
-	d.b.WriteByte('\n')
+	d.b.WriteString(string(Join(parts, "")) + "\n")
 }
 
 // Warning adds a paragraph in a box, as GitHub renders it. Its parts form one line.
