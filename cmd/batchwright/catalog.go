@@ -136,10 +136,7 @@ func adviseName(name string) string {
 	if slices.Contains(zoneNames(), name) {
 		return fmt.Sprintf("; did you mean --zone %s?", name)
 	}
-	if near := cmp.Or(diag.NearestSize(name, suggestNames()), nearestBeginning(name)); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return didYouMean(cmp.Or(diag.NearestSize(name, suggestNames()), nearestBeginning(name)))
 }
 
 // suggestNames returns the values that the shell offers for NAME: machine types that

@@ -132,11 +132,17 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if i < 0 {
 		return usageErrorf("a command is missing")
 	}
-	if near := root.SuggestionsFor(args[i]); len(near) > 0 { // in the order of the commands
-		best := cmp.Or(diag.Nearest(args[i], near), near[0])
-		return usageErrorf("unknown command %q; did you mean %q?", args[i], best)
+	near := root.SuggestionsFor(args[i]) // in the order of the commands
+	best := cmp.Or(diag.Nearest(args[i], near), append(near, "")[0])
+	return usageErrorf("unknown command %q%s", args[i], didYouMean(best))
+}
+
+// didYouMean returns the end of a message that suggests a name, "" without a name.
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
 	}
-	return usageErrorf("unknown command %q", args[i])
+	return fmt.Sprintf("; did you mean %q?", name)
 }
 
 // unknownFlag returns the error about a flag that a command does not have, with the flag

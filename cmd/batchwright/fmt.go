@@ -103,15 +103,15 @@ func (f *formatter) formatPath(ctx context.Context, name string) error {
 			return nil
 		}
 		isLink := p != name && d.Type()&fs.ModeSymlink != 0
-		if isLink && strings.HasPrefix(d.Name(), ".") {
-			return nil // the lock of an editor, such as ".#platform.cue" of Emacs
-		}
-		if isLink && leadsOut(p, name) {
+		info, err := os.Stat(p)
+		switch {
+		case isLink && strings.HasPrefix(d.Name(), "."): // the lock of an editor, such as ".#platform.cue" of Emacs
+			return nil
+		case isLink && leadsOut(p, name):
 			f.reportFailure(p, "is a symbolic link to a file outside the directory",
 				"pass the target of the link, or remove the link")
 			return nil
-		}
-		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+		case err == nil && !info.Mode().IsRegular():
 			f.reportFailure(p, "is not a regular file", "pass regular files only")
 			return nil
 		}

@@ -112,10 +112,7 @@ func (r *repository) adviseRevision(revision string) string {
 		return "; this is a shallow clone, so fetch the revision first: git fetch --unshallow, or a CI checkout of " +
 			"full depth (fetch-depth: 0)"
 	}
-	if near := diag.Nearest(revision, r.revisionNames()); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return didYouMean(diag.Nearest(revision, r.revisionNames()))
 }
 
 // revisionNames returns the names of branches and tags, or nothing if git fails.
@@ -186,8 +183,7 @@ func (r *repository) readObject(id string) (gitObject, error) {
 		return o, r.failed
 	}
 	if r.cat == nil {
-		r.cat, r.failed = startCatFile(r.gitCommand("cat-file", "--batch"))
-		if r.failed != nil {
+		if r.cat, r.failed = startCatFile(r.gitCommand("cat-file", "--batch")); r.failed != nil {
 			return gitObject{}, r.failed
 		}
 	}

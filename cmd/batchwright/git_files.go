@@ -49,8 +49,6 @@ func (e gitEntry) Mode() fs.FileMode {
 	return 0o444 | fs.FileMode(e.mode&0o111)
 }
 
-func (e gitEntry) isDir() bool { return e.Mode().IsDir() }
-
 var (
 	// The message of os.Root.
 	errOutside   = errors.New("path escapes from parent")
@@ -114,7 +112,7 @@ func (t gitTree) readDir(dir gitEntry) ([]gitEntry, error) {
 	switch {
 	case dir.mode&gitKind == gitSubmodule:
 		return nil, errSubmodule
-	case !dir.isDir():
+	case !dir.Mode().IsDir():
 		return nil, syscall.ENOTDIR
 	}
 	o, err := t.repository.readObject(dir.id)
@@ -137,7 +135,7 @@ func (t gitTree) openFile(name string) (fs.File, error) {
 	}
 	e.name = path.Base(name)
 	file := &gitFile{gitInfo: gitInfo{e, t}}
-	if e.isDir() {
+	if file.IsDir() {
 		file.entries, err = t.readDir(e)
 		return file, err
 	}
@@ -166,13 +164,13 @@ type gitInfo struct {
 
 func (i gitInfo) Name() string       { return i.name }
 func (i gitInfo) ModTime() time.Time { return time.Time{} }
-func (i gitInfo) IsDir() bool        { return i.isDir() }
+func (i gitInfo) IsDir() bool        { return i.Mode().IsDir() }
 func (i gitInfo) Sys() any           { return nil }
 
 // Size returns the size of a file, and 0 for a directory or an object that cannot be
 // read. See repository.readError.
 func (i gitInfo) Size() int64 {
-	if i.isDir() {
+	if i.IsDir() {
 		return 0
 	}
 	o, _ := i.tree.repository.readObject(i.id)
@@ -199,16 +197,13 @@ func (f *gitFile) Read(p []byte) (int, error) {
 
 // ReadDir reads entries, sorted by name. It does not follow symbolic links.
 func (f *gitFile) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n > 0 && len(f.entries) == 0 {
+	var next []fs.DirEntry
+	for len(f.entries) > 0 && (n <= 0 || len(next) < n) {
+		next = append(next, fs.FileInfoToDirEntry(gitInfo{f.entries[0], f.tree}))
+		f.entries = f.entries[1:]
+	}
+	if n > 0 && len(next) == 0 {
 		return nil, io.EOF
 	}
-	if n <= 0 || n > len(f.entries) {
-		n = len(f.entries)
-	}
-	var next []fs.DirEntry
-	for _, e := range f.entries[:n] {
-		next = append(next, fs.FileInfoToDirEntry(gitInfo{e, f.tree}))
-	}
-	f.entries = f.entries[n:]
 	return next, nil
 }

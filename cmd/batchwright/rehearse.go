@@ -147,11 +147,8 @@ func (v *rehearsing) choose(p *ir.Platform) ([]string, error) {
 		if slices.Contains(known, name) {
 			continue
 		}
-		advice := listOr(known, "the blueprint has none")
-		if near := diag.Nearest(name, known); near != "" {
-			advice = fmt.Sprintf("did you mean %q?", near)
-		}
-		return nil, usageErrorf("--only: there is no rehearsal %q; %s", name, advice)
+		return nil, usageErrorf("--only: there is no rehearsal %q%s", name,
+			cmp.Or(didYouMean(diag.Nearest(name, known)), "; "+listOr(known, "the blueprint has none")))
 	}
 	switch {
 	case len(chosen) == 0:

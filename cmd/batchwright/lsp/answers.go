@@ -166,15 +166,14 @@ func (s *Server) listActions(q question, p params) any {
 			}
 			if f.Edit != nil {
 				out = append(out, codeAction{
-					Title: "use " + f.Edit.Text, Kind: kindQuickFix, IsPreferred: true,
-					Diagnostics: []diagnostic{s.diagnosticOf(f)},
-					Edit:        s.changeOf(f.Edit.File, textEdit{f.Edit.Range, f.Edit.Text}),
+					Title: "use " + f.Edit.NewText, Kind: kindQuickFix, IsPreferred: true,
+					Diagnostics: []diagnostic{f.diagnostic}, Edit: s.changeOf(f.Edit.File, f.Edit.textEdit),
 				})
 			}
 			if a, ok := s.editor.Accept(file, f.Code, f.Path); ok && !f.Accepted {
 				out = append(out, codeAction{
 					Title: "accept " + f.Code + ", then write the reason", Kind: kindQuickFix,
-					Diagnostics: []diagnostic{s.diagnosticOf(f)},
+					Diagnostics: []diagnostic{f.diagnostic},
 					Edit:        s.changeOf(q.name, textEdit{q.span(a.At, a.At), a.Text}),
 				})
 			}

@@ -165,7 +165,7 @@ func (s *Server) publishFindings(files []string) {
 			params.URI, params.Version = d.uri, &d.version
 		}
 		for _, f := range s.findingsOf(file) {
-			params.Diagnostics = append(params.Diagnostics, s.diagnosticOf(f))
+			params.Diagnostics = append(params.Diagnostics, f.diagnostic)
 		}
 		if len(params.Diagnostics) == 0 && !s.shown[file] {
 			continue

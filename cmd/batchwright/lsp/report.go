@@ -22,61 +22,50 @@ type Report struct {
 	Findings []Found `json:"findings"`
 }
 
-// Found is a finding with the positions of the protocol.
+// Found is a finding, as the editor shows it in a file.
 type Found struct {
-	Code     string `json:"code"`
-	Severity int    `json:"severity"` // of the protocol
-	Path     string `json:"path"`     // path of the blueprint's field, or ""
-	Message  string `json:"message"`
+	File     string `json:"file"` // absolute, "" for none
+	Path     string `json:"path"` // path of the blueprint's field, or ""
 	Accepted bool   `json:"accepted"`
-	place
-	Related []remark `json:"related"`
-	Edit    *edit    `json:"edit"`
-}
-
-// place is a range of a file.
-type place struct {
-	File  string `json:"file"` // absolute
-	Range span   `json:"range"`
-}
-
-type remark struct {
-	place
-	Message string `json:"message"`
+	Edit     *edit  `json:"edit"`
+	diagnostic
 }
 
 type edit struct {
-	place
-	Text string `json:"text"`
+	File string `json:"file"` // absolute
+	textEdit
 }
 
 // NewReport returns the report of findings whose files are named relative to dir.
 func NewReport(dir string, findings *diag.List) *Report {
 	texts := map[*diag.Source]*text{}
-	placeOf := func(s diag.Span) place {
+	placeOf := func(s diag.Span) (file string, r span) {
 		if !s.Valid() {
-			return place{}
+			return "", span{}
 		}
 		if texts[s.Source] == nil {
 			texts[s.Source] = newText(s.Source.Content)
 		}
-		name := filepath.FromSlash(s.Source.Name)
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
+		file = filepath.FromSlash(s.Source.Name)
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
 		}
-		return place{name, texts[s.Source].span(s.Start, s.End)}
+		return file, texts[s.Source].span(s.Start, s.End)
 	}
 	out := &Report{}
 	for _, f := range findings.Sorted() {
-		found := Found{
-			Code: f.Code, Severity: severityOf(f), Path: f.Path, Message: messageOf(f), Accepted: f.Accepted != "",
-			place: placeOf(f.Span),
-		}
+		found := Found{Path: f.Path, Accepted: f.Accepted != "", diagnostic: diagnostic{
+			Severity: severityOf(f), Code: f.Code, Source: program, Message: messageOf(f),
+		}}
+		found.File, found.Range = placeOf(f.Span)
 		for _, r := range f.Related {
-			found.Related = append(found.Related, remark{placeOf(r.Span), r.Message})
+			if file, at := placeOf(r.Span); file != "" {
+				found.Related = append(found.Related, related{location{uriOf(file), at}, r.Message})
+			}
 		}
 		if f.Edit != nil {
-			found.Edit = &edit{placeOf(f.Edit.Span), f.Edit.Text}
+			file, at := placeOf(f.Edit.Span)
+			found.Edit = &edit{file, textEdit{at, f.Edit.Text}}
 		}
 		out.Findings = append(out.Findings, found)
 	}
@@ -111,17 +100,6 @@ func messageOf(f diag.Finding) string {
 		lines = append(lines, "explain: "+program+" explain "+f.Code)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// diagnosticOf returns a finding as the editor shows it. The caller must hold mu.
-func (s *Server) diagnosticOf(f Found) diagnostic {
-	d := diagnostic{Range: f.Range, Code: f.Code, Source: program, Message: f.Message, Severity: f.Severity}
-	for _, r := range f.Related {
-		if r.File != "" {
-			d.Related = append(d.Related, related{location{s.uriFor(r.File), r.Range}, r.Message})
-		}
-	}
-	return d
 }
 
 // uriFor returns the URI of a file, as the editor writes it if the file is open. The
