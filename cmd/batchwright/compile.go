@@ -102,14 +102,12 @@ func (o *compilation) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if tree == nil {
-		if err := o.writeWithNotes(findings, &res.Findings, o.notes); err != nil {
-			return err
+	if tree == nil || o.out == "-" {
+		err := o.writeWithNotes(findings, &res.Findings, o.notes)
+		if err == nil && tree == nil {
+			err = errFindings
 		}
-		return errFindings
-	}
-	if o.out == "-" {
-		if err := o.writeWithNotes(findings, &res.Findings, o.notes); err != nil {
+		if err != nil {
 			return err
 		}
 		return o.printArchive(tree, keep)

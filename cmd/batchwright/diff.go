@@ -133,7 +133,7 @@ func (d *comparison) run(cmd *cobra.Command, paths []string) error {
 	if err := cmp.Or(checkRevision(cmd, "base", d.base), checkRevision(cmd, "head", d.head)); err != nil {
 		return err
 	}
-	if slices.Contains(paths, "-") || slices.Contains(paths, "yaml:-") {
+	if slices.ContainsFunc(paths, isStdin) {
 		return usageErrorf("standard input has no revisions: pass the files of the blueprint")
 	}
 	return d.compareRevisions(cmd.Context(), paths)

@@ -19,8 +19,7 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if slices.Contains(d.live, "") {
 		return usageErrorf("--live: the name is empty; is a variable unset?")
 	}
-	readsInput := func(name string) bool { return name == "-" || name == "yaml:-" }
-	if slices.ContainsFunc(d.live, readsInput) && slices.ContainsFunc(paths, readsInput) {
+	if slices.ContainsFunc(d.live, isStdin) && slices.ContainsFunc(paths, isStdin) {
 		return usageErrorf("standard input cannot be both the blueprint and an export")
 	}
 	files, err := d.readExports(ctx, d.live)

@@ -13,11 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/batchwright/batchwright/compiler/blueprint"
-	"github.com/batchwright/batchwright/compiler/words"
-
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/blueprint"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/words"
 )
 
 // textWidth is the width of explanations in columns.

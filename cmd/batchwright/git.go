@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/batchwright/batchwright/compiler/blueprint/load"
-
 	"github.com/batchwright/batchwright/compiler/diag"
 )
 

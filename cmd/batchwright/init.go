@@ -15,14 +15,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/blueprint"
-	"github.com/batchwright/batchwright/compiler/blueprint/load"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
 	"github.com/batchwright/batchwright/blueprints"
 	"github.com/batchwright/batchwright/compiler"
+	"github.com/batchwright/batchwright/compiler/blueprint"
+	"github.com/batchwright/batchwright/compiler/blueprint/load"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/disk"
 )

@@ -50,9 +50,11 @@ func checkPaths(paths []string) error {
 	if slices.Contains(paths, "") {
 		return usageErrorf("a path is empty; is a variable unset?")
 	}
-	stdin := func(p string) bool { return p == "-" || p == "yaml:-" }
-	if first := slices.IndexFunc(paths, stdin); first >= 0 && slices.ContainsFunc(paths[first+1:], stdin) {
+	if first := slices.IndexFunc(paths, isStdin); first >= 0 && slices.ContainsFunc(paths[first+1:], isStdin) {
 		return usageErrorf("standard input is given twice")
 	}
 	return nil
 }
+
+// isStdin reports whether a path stands for standard input.
+func isStdin(path string) bool { return path == "-" || path == "yaml:-" }

@@ -78,7 +78,7 @@ func (e *editing) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	for i, p := range paths {
-		if p == "-" || p == "yaml:-" {
+		if isStdin(p) {
 			return usageErrorf("an editor speaks on standard input, so it cannot be a PATH")
 		}
 		if paths[i], err = filepath.Abs(p); err != nil {

@@ -30,7 +30,8 @@ func (e *Editor) Accept(f File, code, path string) (Insertion, bool) {
 	within := rules.Accepter(strings.Split(path, "."))
 	source := "accept: " + code + `: ""`
 	if at, ok := firstLineBelow(f, within); ok {
-		return Insertion{at, indentText(f.Content[at:]) + source + "\n"}, true
+		line := f.Content[at:]
+		return Insertion{at, string(line[:indentOf(line)]) + source + "\n"}, true
 	}
 	for _, name := range slices.Backward(within) {
 		if !ast.IsValidIdent(name) {
@@ -58,6 +59,3 @@ func firstLineBelow(f File, path []string) (int, bool) {
 	}
 	return 0, false
 }
-
-// indentText returns the spaces and tabs at the start of a line.
-func indentText(line []byte) string { return string(line[:indentOf(line)]) }

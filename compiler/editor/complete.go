@@ -112,8 +112,10 @@ func (c *completion) offerNames(path []string, field *blueprint.Field) []Offer {
 			add(EntityName, name, path[0], "")
 		}
 	case path[len(path)-1] == "accept":
-		for _, code := range c.acceptableCodes() {
-			add(EntityName, code.ID, code.Title, firstParagraph(code.ID))
+		for _, code := range c.codes {
+			if code.Acceptable {
+				add(EntityName, code.ID, code.Title, firstParagraph(code.ID))
+			}
 		}
 	case matchesField("cluster.autoProvisioning.accelerators", path):
 		for _, name := range catalog.Accelerators() {

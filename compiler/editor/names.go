@@ -3,8 +3,6 @@ package editor
 import (
 	"slices"
 	"strings"
-
-	"github.com/batchwright/batchwright/compiler/diag"
 )
 
 // naming says that a field's value, or its name, is the name of an entity.
@@ -269,9 +267,4 @@ func Symbols(f File) []*Symbol {
 		open = append(open, s)
 	}
 	return root.Fields
-}
-
-// acceptableCodes returns the codes that a blueprint can accept.
-func (e *Editor) acceptableCodes() []diag.Code {
-	return slices.DeleteFunc(slices.Clone(e.codes), func(c diag.Code) bool { return !c.Acceptable })
 }

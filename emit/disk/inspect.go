@@ -179,7 +179,7 @@ func (opt WriteOptions) acceptsAll(all []manifest) bool {
 func (p *plan) settledManifest(
 	dirs *directories, current manifest, selected func(string) bool,
 ) (manifest, error) {
-	m := manifest{manifestVersion, map[string]string{}}
+	m := newManifest(nil)
 	maps.Copy(m.Files, current.Files)
 	for name, sums := range p.history {
 		if selected(name) {
@@ -309,15 +309,12 @@ func (d *directories) dirProblem(name string) (Problem, error) {
 // manifest lists these files, and for all other paths the entries of the current
 // manifest.
 func selectTree(t emit.Tree, current manifest, selected func(string) bool) (emit.Tree, error) {
-	m := manifest{manifestVersion, make(map[string]string, len(t))}
+	part := t.Select(func(p string) bool { return p != emit.ManifestPath && selected(p) })
+	m := newManifest(part)
 	for p, sum := range current.Files {
 		if !selected(p) {
 			m.Files[p] = sum
 		}
-	}
-	part := t.Select(func(p string) bool { return p != emit.ManifestPath && selected(p) })
-	for _, f := range part {
-		m.Files[f.Path] = hashContent(f.Content)
 	}
 	file, err := m.encodeFile()
 	part = append(part, file)

@@ -157,7 +157,7 @@ func (s *Server) listActions(q question, p params) any {
 	}
 	file := editor.File{Name: q.name, Content: q.content}
 	for _, platform := range s.platforms {
-		if platform.checked != platform.edits {
+		if !platform.isChecked {
 			continue
 		}
 		for _, f := range platform.found[q.name] {

@@ -18,11 +18,9 @@ type platform struct {
 	paths    []string
 	named    bool // on the command line
 
-	edits   int                // number of edits so far
-	checked int                // number of edits before the last check that ended
-	timer   *time.Timer        // starts the next check
-	cancel  context.CancelFunc // stops the current check
-	found   map[string][]Found // result of the last check, by absolute name of the file
+	stop      func()             // stops the check that is planned or runs
+	isChecked bool               // there was no edit since the last check
+	found     map[string][]Found // result of the last check, by absolute name of the file
 }
 
 // platformOf returns the platform that a file belongs to, which is new if no file of it
@@ -67,25 +65,21 @@ func (s *Server) scheduleAll() {
 // scheduleCheck plans a check of a platform, and stops the current one, whose result
 // would be outdated. The caller must hold mu.
 func (s *Server) scheduleCheck(p *platform) {
-	p.edits++
-	if p.cancel != nil {
-		p.cancel()
+	if p.stop != nil {
+		p.stop()
 	}
-	if p.timer != nil {
-		p.timer.Stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	timer := time.AfterFunc(s.Delay, func() { s.runCheck(ctx, p) })
+	p.isChecked, p.stop = false, func() {
+		timer.Stop()
+		cancel()
 	}
-	edits := p.edits
-	p.timer = time.AfterFunc(s.Delay, func() { s.runCheck(p, edits) })
 }
 
 // stopChecks stops all checks, and starts no more. The caller must hold mu.
 func (s *Server) stopChecks() {
 	for _, p := range s.platforms {
-		p.edits++
-		p.timer.Stop()
-		if p.cancel != nil {
-			p.cancel()
-		}
+		p.stop()
 	}
 }
 
@@ -100,11 +94,10 @@ func (s *Server) openFile(p *platform) string {
 	return ""
 }
 
-// runCheck checks a platform and shows the findings, unless there was another edit
-// meanwhile.
-func (s *Server) runCheck(p *platform, edits int) {
+// runCheck checks a platform and shows the findings, unless the check is stopped.
+func (s *Server) runCheck(ctx context.Context, p *platform) {
 	s.mu.Lock()
-	if p.edits != edits {
+	if ctx.Err() != nil {
 		s.mu.Unlock()
 		return
 	}
@@ -116,19 +109,16 @@ func (s *Server) runCheck(p *platform, edits int) {
 		s.mu.Unlock()
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
 	in := Request{Dir: p.dir, Paths: p.paths, Unsaved: s.unsavedFiles()}
 	s.checks.Add(1)
 	s.mu.Unlock()
 	defer s.checks.Done()
-	defer cancel()
 
 	report, err := s.Check(ctx, in)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.edits != edits {
+	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
@@ -137,7 +127,7 @@ func (s *Server) runCheck(p *platform, edits int) {
 		return
 	}
 	files := slices.Collect(maps.Keys(p.found))
-	p.found, p.checked = map[string][]Found{}, edits
+	p.found, p.isChecked = map[string][]Found{}, true
 	for _, f := range report.Findings {
 		// An editor shows only what is in a file.
 		if f.File = s.placeFinding(p, f.File); f.File != "" {
