@@ -162,13 +162,9 @@ func completeRevision(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 // compareFolder compares the folder on the disk with the folder that the blueprint
 // compiles to.
 func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
-	collectLess(1)
-	after := workingTree(paths)
-	if err := d.compileSide(ctx, after); err != nil {
+	after, err := d.compileAfter(ctx, paths)
+	if err != nil {
 		return err
-	}
-	if after.Plan == nil {
-		return d.showFindings(after)
 	}
 	dir := d.folderPath(after.Plan)
 	end := d.meter.enter(progress.Comparing)
@@ -183,7 +179,6 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 	case err != nil:
 		return err
 	}
-	after.Label = "the blueprint"
 	r := d.compareStates(review.State{Label: filepath.ToSlash(dir), Tree: have.Tree}, after.State)
 	same := r.Same() && !slices.ContainsFunc(have.Differences, func(f disk.Conflict) bool {
 		return f.Problem != disk.Edited && f.Problem != disk.Outdated
@@ -194,6 +189,20 @@ func (d *comparison) compareFolder(ctx context.Context, paths []string) error {
 		}
 	}
 	return d.printReview(r, dir, same)
+}
+
+// compileAfter compiles the blueprint on the disk, to compare it with what is there.
+func (d *comparison) compileAfter(ctx context.Context, paths []string) (*side, error) {
+	collectLess(1)
+	s := workingTree(paths)
+	if err := d.compileSide(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.Plan == nil {
+		return nil, d.showFindings(s)
+	}
+	s.Label = "the blueprint"
+	return s, nil
 }
 
 // printFiles prints the files of a folder that differ from the compiled ones: on

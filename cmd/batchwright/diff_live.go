@@ -38,15 +38,10 @@ func (d *comparison) compareLive(ctx context.Context, paths []string) error {
 	if mistakes.HasErrors() {
 		return errors.New("the exports cannot be compared: " + strings.Join(d.live, ", "))
 	}
-	collectLess(1)
-	after := workingTree(paths)
-	if err := d.compileSide(ctx, after); err != nil {
+	after, err := d.compileAfter(ctx, paths)
+	if err != nil {
 		return err
 	}
-	if after.Plan == nil {
-		return d.showFindings(after)
-	}
-	after.Label = "the blueprint"
 	end = d.meter.enter(progress.Comparing)
 	changes, err := live.Compare(live.Folder{Tree: after.Tree, Plan: after.Plan, Place: after.place}, export)
 	end()

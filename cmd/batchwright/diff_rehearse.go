@@ -39,31 +39,30 @@ func (d *comparison) compareRehearsals(ctx context.Context, before, after *side)
 	defer end()
 	out := []review.Rehearsal{}
 	for _, r := range after.Plan.Rehearsals {
-		if ctx.Err() != nil {
-			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: interrupted})
-			continue
+		compared := review.Rehearsal{Name: r.Name, Unplayed: interrupted}
+		if ctx.Err() == nil {
+			at.Start(progress.Rehearsing, r.Name)
+			var reports [2]*report.Report
+			var group errgroup.Group
+			for i, s := range []*side{before, after} {
+				group.Go(func() (err error) {
+					reports[i], err = d.rehearseSide(ctx, s, r)
+					return err
+				})
+			}
+			err := group.Wait()
+			var unplayable rehearsal.Unplayable
+			switch {
+			case ctx.Err() != nil:
+			case errors.As(err, &unplayable):
+				compared.Unplayed = unplayable.Error()
+			case err != nil:
+				return nil, err
+			default:
+				compared = review.Rehearsal{Name: r.Name, Change: report.Compare(reports[0], reports[1])}
+			}
 		}
-		at.Start(progress.Rehearsing, r.Name)
-		var reports [2]*report.Report
-		var group errgroup.Group
-		for i, s := range []*side{before, after} {
-			group.Go(func() (err error) {
-				reports[i], err = d.rehearseSide(ctx, s, r)
-				return err
-			})
-		}
-		err := group.Wait()
-		var unplayable rehearsal.Unplayable
-		switch {
-		case ctx.Err() != nil:
-			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: interrupted})
-		case errors.As(err, &unplayable):
-			out = append(out, review.Rehearsal{Name: r.Name, Unplayed: unplayable.Error()})
-		case err != nil:
-			return nil, err
-		default:
-			out = append(out, review.Rehearsal{Name: r.Name, Change: report.Compare(reports[0], reports[1])})
-		}
+		out = append(out, compared)
 	}
 	return out, ctx.Err()
 }

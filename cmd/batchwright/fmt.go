@@ -200,9 +200,7 @@ func (f *formatter) formatFile(name string, content []byte) error {
 // replaceFile writes a file: all of it, or nothing. It keeps the mode of an existing file.
 // For a symbolic link, it writes the link's target.
 func replaceFile(name string, content []byte) (err error) {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
+	name = realPath(name)
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(name); err == nil {
 		mode = info.Mode().Perm()

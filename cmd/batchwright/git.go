@@ -76,10 +76,7 @@ func (r *repository) readError() error {
 func (r *repository) revisionPath(name string) (string, error) {
 	absolute := filepath.Join(r.dir, name)
 	if filepath.IsAbs(name) {
-		absolute = name
-		if resolved, err := filepath.EvalSymlinks(name); err == nil {
-			absolute = resolved
-		}
+		absolute = realPath(name)
 	}
 	rel, err := filepath.Rel(r.top, absolute)
 	if err != nil || !filepath.IsLocal(rel) {

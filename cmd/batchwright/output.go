@@ -18,19 +18,12 @@ func checkOutput(dir string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if resolved, err := filepath.EvalSymlinks(target); err == nil {
-		target = resolved
-	}
+	target = realPath(target)
 	if target == filepath.Dir(target) {
 		return usageErrorf("%s is the root of the file system: choose a directory for the folder alone", dir)
 	}
-	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
-		if resolved, err := filepath.EvalSymlinks(home); err == nil {
-			home = resolved
-		}
-		if isBelow(home, target) {
-			return usageErrorf("%s is the home directory, or contains it: choose a directory for the folder alone", dir)
-		}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) && isBelow(realPath(home), target) {
+		return usageErrorf("%s is the home directory, or contains it: choose a directory for the folder alone", dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(emit.ManifestPath))); force ||
 		!errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +40,14 @@ func checkOutput(dir string, force bool) error {
 		}
 	}
 	return nil
+}
+
+// realPath returns a path without symbolic links, or the path itself if it leads nowhere.
+func realPath(name string) string {
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		return resolved
+	}
+	return name
 }
 
 // isBelow reports whether path is dir or is below it. Both must be clean and

@@ -35,10 +35,7 @@ const mostEngineWords = 4 << 10
 // find returns the path of the engine: next to this program, or on PATH.
 func (e engine) find(s ir.Scheduler) (string, error) {
 	if self, err := os.Executable(); err == nil {
-		if resolved, err := filepath.EvalSymlinks(self); err == nil {
-			self = resolved
-		}
-		beside := filepath.Join(filepath.Dir(self), e.name)
+		beside := filepath.Join(filepath.Dir(realPath(self)), e.name)
 		if runtime.GOOS == "windows" {
 			beside += ".exe"
 		}
