@@ -40,7 +40,7 @@ const (
 )
 
 func (s *Server) completeAt(q question, _ params) any {
-	out := completionList{Items: []completionItem{}}
+	var items []completionItem
 	c := s.editor.Complete(q.files, q.name, q.at)
 	replaced := q.span(c.Start, c.End)
 	kinds := map[editor.Kind]int{
@@ -55,11 +55,16 @@ func (s *Server) completeAt(q question, _ params) any {
 			item.FilterText = strings.TrimSuffix(o.Insert, ": ")
 		}
 		if o.Doc != "" {
-			item.Documentation = &markup{"plaintext", o.Doc}
+			item.Documentation = object{"kind": "plaintext", "value": o.Doc}
 		}
-		out.Items = append(out.Items, item)
+		items = append(items, item)
 	}
-	return out
+	return completionList(items)
+}
+
+// completionList returns the answer with completion items.
+func completionList(items []completionItem) object {
+	return object{"isIncomplete": false, "items": append([]completionItem{}, items...)}
 }
 
 // hoverAt shows the documentation of a field, and explains the findings at the place.
@@ -85,7 +90,8 @@ func (s *Server) hoverAt(q question, p params) any {
 	if len(parts) == 0 {
 		return nil
 	}
-	return hoverResult{markup{"markdown", strings.Join(parts, "\n\n---\n\n")}, around}
+	text := object{"kind": "markdown", "value": strings.Join(parts, "\n\n---\n\n")}
+	return object{"contents": text, "range": around}
 }
 
 // contains reports whether a position is in a range or at its end.

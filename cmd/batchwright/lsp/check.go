@@ -150,18 +150,19 @@ func (s *Server) placeFinding(p *platform, file string) string {
 func (s *Server) publishFindings(files []string) {
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		params := publishParams{URI: uriOf(file), Diagnostics: []diagnostic{}}
-		if d := s.documents[file]; d != nil {
-			params.URI, params.Version = d.uri, &d.version
-		}
+		diagnostics := []diagnostic{}
 		for _, f := range s.findingsOf(file) {
-			params.Diagnostics = append(params.Diagnostics, f.diagnostic)
+			diagnostics = append(diagnostics, f.diagnostic)
 		}
-		if len(params.Diagnostics) == 0 && !s.shown[file] {
+		if len(diagnostics) == 0 && !s.shown[file] {
 			continue
 		}
-		s.shown[file] = len(params.Diagnostics) > 0
-		s.notifyEditor("textDocument/publishDiagnostics", params)
+		s.shown[file] = len(diagnostics) > 0
+		shown := object{"uri": s.uriFor(file), "diagnostics": diagnostics}
+		if d := s.documents[file]; d != nil {
+			shown["version"] = d.version
+		}
+		s.notifyEditor("textDocument/publishDiagnostics", shown)
 	}
 }
 

@@ -154,7 +154,7 @@ func (s *Server) protocolMethods() map[string]method {
 		"textDocument/didSave":            s.saveDocument,
 		"textDocument/didClose":           s.closeDocument,
 		"workspace/didChangeWatchedFiles": s.changeFiles,
-		"textDocument/completion":         s.withQuestion(s.completeAt, completionList{Items: []completionItem{}}),
+		"textDocument/completion":         s.withQuestion(s.completeAt, completionList(nil)),
 		"textDocument/hover":              s.withQuestion(s.hoverAt, nil),
 		"textDocument/definition":         s.withQuestion(s.findDefinition, []location{}),
 		"textDocument/documentSymbol":     s.withQuestion(s.listSymbols, []documentSymbol{}),

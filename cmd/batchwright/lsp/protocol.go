@@ -61,12 +61,6 @@ type contextDiagnostic struct {
 	Code  any  `json:"code"`
 }
 
-type publishParams struct {
-	URI         string       `json:"uri"`
-	Version     *int         `json:"version,omitempty"`
-	Diagnostics []diagnostic `json:"diagnostics"`
-}
-
 // Severities of diagnostics.
 const (
 	severityError = 1 + iota
@@ -92,16 +86,11 @@ type related struct {
 // Types of messages to the user.
 const messageWarning = 2
 
-type completionList struct {
-	IsIncomplete bool             `json:"isIncomplete"`
-	Items        []completionItem `json:"items"`
-}
-
 type completionItem struct {
 	Label         string   `json:"label"`
 	Kind          int      `json:"kind"`
 	Detail        string   `json:"detail,omitempty"`
-	Documentation *markup  `json:"documentation,omitempty"`
+	Documentation object   `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText"`
 	FilterText    string   `json:"filterText,omitempty"`
 	TextEdit      textEdit `json:"textEdit"`
@@ -110,16 +99,6 @@ type completionItem struct {
 type textEdit struct {
 	Range   span   `json:"range"`
 	NewText string `json:"newText"`
-}
-
-type markup struct {
-	Kind  string `json:"kind"` // "plaintext" or "markdown"
-	Value string `json:"value"`
-}
-
-type hoverResult struct {
-	Contents markup `json:"contents"`
-	Range    *span  `json:"range,omitempty"`
 }
 
 type documentSymbol struct {
