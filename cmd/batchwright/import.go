@@ -153,7 +153,8 @@ func (o *importation) writeBlueprint(content []byte) error {
 		return err
 	}
 	if len(report.Conflicts) > 0 {
-		return o.showConflicts(o.output, report.Conflicts, "choose another directory, or overwrite the file with --force")
+		return o.showConflicts(o.output, report.Conflicts,
+			"choose another directory, or overwrite the file with --force")
 	}
 	_, err = fmt.Fprintf(o.Stderr, "%s written\nnext: batchwright vet %s\n", inFolder(o.output, importedFile), o.output)
 	return err

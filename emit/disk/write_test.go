@@ -508,7 +508,8 @@ func TestWriteKeepsWhatItCannotPutBack(t *testing.T) {
 				t.Errorf("the error does not say where the original is: %v", err)
 			}
 			for _, force := range []bool{false, true} {
-				if _, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force}); !errors.Is(err, errSaved) {
+				_, err := Write(dir, treeOf(t, "a=3", "b=3"), WriteOptions{Force: force})
+				if !errors.Is(err, errSaved) {
 					t.Errorf("force %t: got error %v", force, err)
 				}
 			}

@@ -99,17 +99,11 @@ func File(path string) Markup {
 	return "[" + Code(path) + "](" + Markup(strings.Join(segments, "/")) + ")"
 }
 
-// Section returns a link to a heading of a page of the deploy folder. The page is "" if
-// the link is on the page itself. The heading has no markup, and differs from all
-// other headings of its page.
-func Section(page string, heading Markup) Markup {
-	return "[" + heading + "](" + Markup(page) + "#" + Markup(anchor(string(heading))) + ")"
-}
-
-// anchor returns the anchor that GitHub and GitLab give a heading: its letters, digits,
-// dashes and underscores in lower case, with a dash for each space.
-func anchor(heading string) string {
-	return strings.Map(func(r rune) rune {
+// section returns a link to a heading of the same page. The heading has no markup, and
+// differs from all other headings of its page. Its anchor on GitHub and GitLab is its
+// letters, digits, dashes and underscores in lower case, with a dash for each space.
+func section(heading Markup) Markup {
+	anchor := strings.Map(func(r rune) rune {
 		switch {
 		case r == ' ':
 			return '-'
@@ -117,7 +111,8 @@ func anchor(heading string) string {
 			return unicode.ToLower(r)
 		}
 		return -1
-	}, heading)
+	}, string(heading))
+	return "[" + heading + "](#" + Markup(anchor) + ")"
 }
 
 // escapePath escapes a segment of a path, including parentheses, which would end a
@@ -170,7 +165,7 @@ func (d *Document) Contents(of *Document) {
 	}
 	var links []Markup
 	for _, title := range of.sections {
-		links = append(links, Section("", title))
+		links = append(links, section(title))
 	}
 	d.List(links...)
 }

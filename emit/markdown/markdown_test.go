@@ -72,12 +72,9 @@ func TestSection(t *testing.T) {
 		"under_score-dash":                 "[under_score-dash](#under_score-dash)",
 	}
 	for in, want := range tests {
-		if got := Section("", in); got != want {
-			t.Errorf("Section(%q) = %q, want %q", in, got, want)
+		if got := section(in); got != want {
+			t.Errorf("section(%q) = %q, want %q", in, got, want)
 		}
-	}
-	if got, want := Section("USING.md", "Get access"), Markup("[Get access](USING.md#get-access)"); got != want {
-		t.Errorf("Section of a page = %q, want %q", got, want)
 	}
 }
 
