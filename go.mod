@@ -9,7 +9,7 @@ require (
 	github.com/agext/levenshtein v1.2.1 // did you mean
 	github.com/google/go-cmp v0.7.0 // comparisons in tests
 	github.com/hashicorp/hcl/v2 v2.25.0 // writing and checking Terraform
-	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, command-line tests
+	github.com/rogpeppe/go-internal v1.16.0 // txtar archives, diffs, file locks, command-line tests
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // the blueprint's JSON Schema in a test
 	github.com/sourcegraph/jsonrpc2 v0.2.3 // the language server's requests and answers
 	github.com/spf13/cobra v1.10.2 // the command line, and the manual

@@ -32,20 +32,19 @@ const (
 // is erased before the command writes anything else. A command encloses each piece of
 // work in start and end, and writes only outside of them.
 //
-// On a stream that is no terminal a meter shows nothing, and starts no goroutine. A
+// On a stream that is no terminal a meter shows nothing, and starts no timer. A
 // nil meter shows nothing either.
 type meter struct {
 	w io.Writer
 	// columns returns the width of the terminal, and reports whether the stream is one
 	// that can erase a line.
-	columns func() (int, bool)
-	// tick returns a channel that tells the time often, and a function that ends that.
-	tick func() (<-chan time.Time, func())
+	columns          func() (int, bool)
+	patience, redraw time.Duration
 
 	mu    sync.Mutex
 	tasks []*task
-	began time.Time // when the first piece of work began; zero until the first tick
-	quit  chan struct{}
+	began time.Time   // when the first piece of work began; zero until the line is drawn first
+	timer *time.Timer // draws the line again and again; nil without tasks
 	drawn bool
 	off   bool // another process writes to the terminal
 }
@@ -57,12 +56,8 @@ type task struct {
 }
 
 func newMeter(w io.Writer) *meter {
-	return &meter{w: w, columns: func() (int, bool) { return terminalColumns(w) }, tick: tickOften}
-}
-
-func tickOften() (<-chan time.Time, func()) {
-	t := time.NewTicker(redraw)
-	return t.C, t.Stop
+	columns := func() (int, bool) { return terminalColumns(w) }
+	return &meter{w: w, columns: columns, patience: patience, redraw: redraw}
 }
 
 // terminalColumns returns the width of a terminal, and reports whether the stream is a
@@ -93,9 +88,8 @@ func (m *meter) start(label string) (at *progress.Progress, end func()) {
 	}
 	t := &task{label: label}
 	m.tasks = append(m.tasks, t)
-	if m.quit == nil {
-		m.quit = make(chan struct{})
-		go m.redrawOften(m.quit)
+	if m.timer == nil {
+		m.timer = time.AfterFunc(m.redraw, m.drawAgain)
 	}
 	return &t.at, func() { m.end(t) }
 }
@@ -119,24 +113,20 @@ func (m *meter) end(t *task) {
 
 // stop ends the redrawing, and erases the line. The caller must hold mu.
 func (m *meter) stop() {
-	if m.quit != nil {
-		close(m.quit)
-		m.quit = nil
+	if m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
 	}
 	m.eraseLine()
 }
 
-// redrawOften draws the line at each tick.
-func (m *meter) redrawOften(quit <-chan struct{}) {
-	ticks, stop := m.tick()
-	defer stop()
-	for {
-		select {
-		case now := <-ticks:
-			m.drawTask(now)
-		case <-quit:
-			return
-		}
+// drawAgain draws the line, and plans the next time.
+func (m *meter) drawAgain() {
+	m.drawTask(time.Now())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.timer != nil {
+		m.timer.Reset(m.redraw)
 	}
 }
 
@@ -153,7 +143,7 @@ func (m *meter) drawTask(now time.Time) {
 		if m.began.IsZero() {
 			m.began = now.Add(-redraw)
 		}
-		if elapsed := now.Sub(m.began); elapsed >= patience {
+		if elapsed := now.Sub(m.began); elapsed >= m.patience {
 			m.drawLine(progressLine(t.label, state, elapsed))
 		}
 		return

@@ -64,8 +64,7 @@ func newTestMeter(columns int) (m *meter, screen *terminal, pass func(time.Durat
 	screen = &terminal{}
 	now := time.Unix(0, 0)
 	m = &meter{
-		w: screen, columns: func() (int, bool) { return columns, columns > 0 },
-		tick: func() (<-chan time.Time, func()) { return nil, func() {} },
+		w: screen, columns: func() (int, bool) { return columns, columns > 0 }, patience: patience, redraw: time.Hour,
 	}
 	pass = func(d time.Duration) {
 		now = now.Add(d)
@@ -172,8 +171,8 @@ func TestMeterElsewhere(t *testing.T) {
 		m.draw("line")
 		m.erase()
 	}
-	if pipe.quit != nil || away.quit != nil {
-		t.Error("a goroutine draws")
+	if pipe.timer != nil || away.timer != nil {
+		t.Error("a timer draws")
 	}
 	pipe.eraseOther()
 	if got := pipe.w.(*bytes.Buffer).String(); got != "" {
@@ -312,20 +311,7 @@ func newFastMeter() (*meter, *terminal) {
 	screen := &terminal{}
 	return &meter{
 		w: screen, columns: func() (int, bool) { return 80, true },
-		tick: func() (<-chan time.Time, func()) {
-			ticks, done := make(chan time.Time), make(chan struct{})
-			go func() {
-				for now := time.Unix(0, 0); ; now = now.Add(patience) {
-					time.Sleep(time.Millisecond / 4) // the work needs the processors, too
-					select {
-					case ticks <- now:
-					case <-done:
-						return
-					}
-				}
-			}()
-			return ticks, func() { close(done) }
-		},
+		redraw: time.Millisecond / 4, // the work needs the processors, too
 	}, screen
 }
 
