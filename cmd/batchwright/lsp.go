@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/batchwright/batchwright/cmd/batchwright/lsp"
 	"github.com/batchwright/batchwright/compiler"
@@ -61,10 +63,7 @@ and an overlay, name the PATHs, as for compile.`,
 }
 
 func (e *editing) run(cmd *cobra.Command, paths []string) error {
-	if err := e.selection.checkCodes(); err != nil {
-		return err
-	}
-	if err := e.input.check(); err != nil {
+	if err := cmp.Or(e.selection.checkCodes(), e.input.check()); err != nil {
 		return err
 	}
 	if e.worker {
@@ -106,19 +105,16 @@ func (e *editing) workerCommand(cmd *cobra.Command) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	worker := []string{
-		program, "lsp", "--worker", "--max-time=" + e.input.maxTime.String(),
-		"--max-memory=" + e.input.maxMemory.String(),
-	}
-	for _, tag := range e.input.tags {
-		worker = append(worker, "--tag="+tag)
-	}
-	for _, code := range e.selection.disable {
-		worker = append(worker, "--disable="+code)
-	}
-	for _, code := range e.selection.enable {
-		worker = append(worker, "--enable="+code)
-	}
+	worker := []string{program, "lsp", "--worker"}
+	cmd.Flags().Visit(func(f *pflag.Flag) { // those that are set
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			worker = append(worker, "--"+f.Name+"="+v)
+		}
+	})
 	return worker, nil
 }
 
