@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -23,17 +24,11 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		}
 		files = append(files, emit.File{Path: p.CloudDashboards() + "/" + b.File + ".json", Content: content})
 	}
-	rules, err := ruleFile(monitoring.Alerts(p))
-	if err != nil {
-		return nil, err
+	rules, err := kubeyaml.Files("dashboards", ruleFile(monitoring.Alerts(p)))
+	files = append(files, rules...)
+	if err != nil || !p.Monitoring.Grafana {
+		return files, err
 	}
-	files = append(files, rules)
-	if p.Monitoring.Grafana {
-		grafana, err := grafanaFiles(p, boards)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, grafana...)
-	}
-	return files, nil
+	grafana, err := grafanaFiles(p, boards)
+	return append(files, grafana...), err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -357,7 +358,7 @@ func TestFlow(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	got, err := ruleFile([]monitoring.Alert{
+	got, err := kubeyaml.Marshal(ruleFile([]monitoring.Alert{
 		{Name: "HostErrors", Group: "capacity", Expr: `up`, CloudOnly: true},
 		{
 			Name: "QueueStuck", Group: "queues", Expr: `m{cluster=~"gke-batch|"} > 0`, For: 1800,
@@ -367,7 +368,7 @@ func TestRules(t *testing.T) {
 			Name: "QueueSlow", Group: "queues", Expr: `n > 0`, Severity: "critical", Summary: "Slow.",
 			Action: "Wait.",
 		},
-	})
+	}).Objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,13 +391,13 @@ func TestRules(t *testing.T) {
     labels:
       severity: critical
 `
-	if diff := cmp.Diff(want, string(got.Content)); diff != "" {
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("alert rules (-want +got):\n%s", diff)
 	}
 }
 
 func TestDuration(t *testing.T) {
-	for seconds, want := range map[int]string{0: "", 45: "45s", 90: "90s", 300: "5m", 3600: "1h", 5400: "90m"} {
+	for seconds, want := range map[int]string{45: "45s", 90: "90s", 300: "5m", 3600: "1h", 5400: "90m"} {
 		if got := promDuration(seconds); got != want {
 			t.Errorf("duration(%d) = %q, want %q", seconds, got, want)
 		}

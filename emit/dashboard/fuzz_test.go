@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/hostile"
+	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
@@ -36,14 +37,14 @@ func readFiles(t testing.TB, text string) any {
 	kai.Scheduler = ir.KAI
 	kai.Cohorts = []ir.Cohort{{Name: text}}
 	out, files := map[string]any{}, renderFiles(t, p)
-	rules, err := ruleFile([]monitoring.Alert{{
+	rules, err := kubeyaml.Files("", ruleFile([]monitoring.Alert{{
 		Name: text, Group: "g" + text, Expr: text + " > 0", Summary: text, Action: "Look.\n" + text,
 		Severity: "s" + text,
-	}})
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["any-"+path.Base(rules.Path)] = string(rules.Content)
+	files["any-"+rules[0].Path] = string(rules[0].Content)
 	for name, content := range renderFiles(t, &kai) {
 		files["kai/"+name] = content
 	}

@@ -2,11 +2,21 @@ package dashboard
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
+
+// object is an object of Grafana's classic dashboard schema, with the values that Grafana's
+// own export has. Its keys are printed in order, as Grafana sorts them. conformance/dashboards
+// reads every golden board with Grafana's library, which rejects a key that Grafana does not
+// have.
+//
+// Source: Grafana Foundation SDK v0.0.18, packages dashboard, common, prometheus, stat,
+// gauge, heatmap, table and timeseries.
+type object = map[string]any
 
 // grafanaNotation is the notation of variables in Grafana, where $x stands for the
 // value of a variable. On a Prometheus without a cluster label, the variable of the
@@ -25,63 +35,69 @@ var grafanaNotation = monitoring.Notation{
 }
 
 // newGrafanaBoard returns a board for Grafana, with a row for each section.
-func newGrafanaBoard(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) grafanaBoard {
-	out := grafanaBoard{
-		Description: b.Description, Editable: true, GraphTooltip: 1, Refresh: "1m", SchemaVersion: 42,
-		Tags: []string{string(p.Scheduler), p.Name, b.File}, Timezone: "browser", Title: b.Title,
-		UID: p.Name + "-" + b.File,
-	}
-	out.Time.From, out.Time.To = "now-6h", "now"
-	out.Templating.List = grafanaVariables(b.Variables)
-	for _, other := range boards {
-		if other.File != b.File {
-			out.Links = append(out.Links, boardLink(p, other))
-		}
-	}
+func newGrafanaBoard(p *ir.Platform, b monitoring.Board, boards []monitoring.Board) object {
+	var panels []object
 	id, line := 0, 0
 	for _, s := range b.Sections {
 		id++
-		row := grafanaRow{
-			Collapsed: s.Folded, GridPos: gridPos(box{0, line, columns, 1}), ID: id, Panels: []any{},
-			Title: s.Title, Type: "row",
+		row := object{
+			"collapsed": s.Folded, "gridPos": gridPos(box{0, line, columns, 1}), "id": id, "panels": []object{},
+			"title": s.Title, "type": "row",
 		}
 		places, end := placeBoxes(s.Panels, line+1)
-		var panels []any
+		var inRow []object
 		for i, panel := range s.Panels {
 			id++
-			panels = append(panels, newGrafanaPanel(panel, id, places[i]))
+			inRow = append(inRow, newGrafanaPanel(panel, id, places[i]))
 		}
 		line = end
 		if s.Folded { // a folded row holds its panels
-			row.Panels, panels = panels, nil
+			row["panels"], inRow = inRow, nil
 		}
-		out.Panels = append(append(out.Panels, row), panels...)
+		panels = append(append(panels, row), inRow...)
+	}
+	out := object{
+		"annotations": object{}, "description": b.Description, "editable": true, "fiscalYearStartMonth": 0,
+		"graphTooltip": 1, // the crosshair is on all panels
+		"panels":       panels, "refresh": "1m", "schemaVersion": 42,
+		"tags":       []string{string(p.Scheduler), p.Name, b.File},
+		"templating": object{"list": grafanaVariables(b.Variables)}, "time": object{"from": "now-6h", "to": "now"},
+		"timezone": "browser", "title": b.Title, "uid": p.Name + "-" + b.File,
+	}
+	var links []object
+	for _, other := range boards {
+		if other.File != b.File {
+			links = append(links, boardLink(p, other))
+		}
+	}
+	if links != nil {
+		out["links"] = links
 	}
 	return out
 }
 
 // boardLink returns a link to another board of the platform, which Grafana finds by
 // its tags. The other board shows the same time and cluster.
-func boardLink(p *ir.Platform, to monitoring.Board) grafanaLink {
-	return grafanaLink{
-		Title: to.Title, Type: "dashboards", Tags: []string{p.Name, to.File}, IncludeVars: true, KeepTime: true,
-		Placement: "inControlsMenu",
+func boardLink(p *ir.Platform, to monitoring.Board) object {
+	return object{
+		"asDropdown": false, "icon": "", "includeVars": true, "keepTime": true, "placement": "inControlsMenu",
+		"tags": []string{p.Name, to.File}, "targetBlank": false, "title": to.Title, "tooltip": "", "type": "dashboards",
 	}
 }
 
 // grafanaVariables returns the variables that the reader sets above a dashboard. The
 // data source is a variable, so that the file does not name a data source that
 // exists only in one Grafana.
-func grafanaVariables(variables []monitoring.Variable) []grafanaVariable {
+func grafanaVariables(variables []monitoring.Variable) []object {
 	source := newVariable("datasource", "datasource", "Data source")
-	source.Query = "prometheus"
-	out := []grafanaVariable{source}
+	source["query"] = "prometheus"
+	out := []object{source}
 	for _, v := range variables {
 		switch series := v.Values(grafanaNotation); {
 		case v.Follows != "":
 		case series == "": // the reader types the value
 			box := newVariable("textbox", v.Name, v.Title)
-			box.Query, box.Current = v.Chosen[0], chosenValue(v)
+			box["query"], box["current"] = v.Chosen[0], chosenValue(v)
 			out = append(out, box)
 		default:
 			out = append(out, labelValues(v, series))
@@ -91,204 +107,243 @@ func grafanaVariables(variables []monitoring.Variable) []grafanaVariable {
 }
 
 // newVariable returns a variable with Grafana's defaults.
-func newVariable(kind, name, label string) grafanaVariable {
-	return grafanaVariable{
-		Type: kind, Name: name, Label: label, AllowCustomValue: true, AutoCount: 30, AutoMin: "10s",
+func newVariable(kind, name, label string) object {
+	return object{
+		"allowCustomValue": true, "auto": false, "auto_count": 30, "auto_min": "10s", "includeAll": false,
+		"label": label, "multi": false, "name": name, "skipUrlSync": false, "type": kind,
 	}
 }
 
 // labelValues returns a variable whose values are the values of a label in a set of
-// series.
-func labelValues(v monitoring.Variable, series string) grafanaVariable {
-	source := promDatasource()
+// series. They are sorted, and read when the board opens.
+func labelValues(v monitoring.Variable, series string) object {
+	query := "label_values(" + series + ", " + v.Label + ")"
 	out := newVariable("query", v.Name, v.Title)
-	out.Query = "label_values(" + series + ", " + v.Label + ")"
-	out.Definition, out.Datasource, out.Current = out.Query, &source, chosenValue(v)
-	out.Refresh, out.Sort, out.Multi = 1, 1, v.Many
+	out["query"], out["definition"], out["datasource"] = query, query, promDatasource()
+	out["current"], out["refresh"], out["sort"], out["multi"] = chosenValue(v), 1, 1, v.Many
 	if v.Without != "" {
-		out.Regex = "/^(?!" + v.Without + "$).*/"
+		out["regex"] = "/^(?!" + v.Without + "$).*/"
 	}
 	return out
 }
 
 // chosenValue returns the value of a variable when the board opens.
-func chosenValue(v monitoring.Variable) *grafanaCurrent {
+func chosenValue(v monitoring.Variable) object {
 	if v.Many {
-		return &grafanaCurrent{v.Chosen, v.Chosen}
+		return object{"text": v.Chosen, "value": v.Chosen}
 	}
-	return &grafanaCurrent{v.Chosen[0], v.Chosen[0]}
+	return object{"text": v.Chosen[0], "value": v.Chosen[0]}
 }
 
 // newGrafanaPanel returns a panel at a place.
-func newGrafanaPanel(p monitoring.Panel, id int, at box) grafanaPanel {
-	out := grafanaPanel{
-		Datasource: promDatasource(), Description: p.Note, GridPos: gridPos(at), ID: id, RepeatDirection: "h",
-		Title: p.Title,
+func newGrafanaPanel(p monitoring.Panel, id int, at box) object {
+	defaults := object{
+		"color": panelColor(p), "thresholds": object{"mode": "absolute", "steps": thresholdSteps(p)},
+		"unit": p.Unit.Grafana,
 	}
-	out.FieldConfig.Overrides = []grafanaOverride{}
-	field := &out.FieldConfig.Defaults
-	field.Color.Mode, field.Color.FixedColor = panelColor(p)
-	field.Thresholds.Mode, field.Thresholds.Steps = "absolute", thresholdSteps(p)
-	field.Unit = p.Unit.Grafana
+	out := object{
+		"datasource": promDatasource(), "gridPos": gridPos(at), "id": id, "repeatDirection": "h",
+		"targets": grafanaTargets(p), "title": p.Title, "transparent": false,
+	}
+	if p.Note != "" {
+		out["description"] = p.Note
+	}
 	if p.Unit.Whole && p.Shape != monitoring.Table {
-		field.Decimals = new(int)
+		defaults["decimals"] = 0
 	}
-	for i, q := range p.Queries {
-		target := grafanaTarget{
-			RefID: refID(i), Datasource: promDatasource(), EditorMode: "code", Expr: q.PromQL(grafanaNotation),
-			LegendFormat: legendFormat(q), Range: true,
-		}
-		if p.Shape == monitoring.Table {
-			target.Range, target.Instant, target.Format = false, true, "table"
-		}
-		out.Targets = append(out.Targets, target)
-	}
+	overrides := []object{}
 	switch p.Shape {
 	case monitoring.Number:
-		out.showNumber(p)
+		out["type"], out["options"] = "stat", statOptions(p)
 	case monitoring.Gauge:
-		one := 1
-		field.Min, field.Max = new(int), &one
-		out.Type, out.Options = "gauge", gaugeOptions{
-			MinVizHeight: 75, MinVizWidth: 75, Orientation: "auto", ReduceOptions: lastValue(),
-			ShowThresholdMarkers: true, Sizing: "auto",
+		defaults["min"], defaults["max"] = 0, 1
+		out["type"], out["options"] = "gauge", object{
+			"minVizHeight": 75, "minVizWidth": 75, "orientation": "auto", "reduceOptions": lastValue(),
+			"showThresholdLabels": false, "showThresholdMarkers": true, "sizing": "auto",
 		}
 	case monitoring.Heatmap:
-		out.showHeatmap(p)
+		out["type"], out["options"], defaults["custom"] = "heatmap", heatmapOptions(p), object{}
 	case monitoring.Table:
-		out.showTable(p)
+		out["type"], out["options"], overrides = "table", tableOptions(p), columnFormats(p)
+		out["transformations"] = joinQueries(p)
+		defaults["custom"] = object{"align": "auto", "filterable": true, "inspect": false}
+		defaults["unit"] = "string" // of the labels; the columns of the queries have their own
 	default:
-		out.showChart(p)
+		out["type"], out["options"], overrides = "timeseries", chartOptions(), dashedLines(p)
+		defaults["min"], defaults["custom"] = 0, chartStyle(p)
+	}
+	out["fieldConfig"] = object{"defaults": defaults, "overrides": overrides}
+	return out
+}
+
+// grafanaTargets returns the queries of a panel.
+func grafanaTargets(p monitoring.Panel) []object {
+	table := p.Shape == monitoring.Table
+	var out []object
+	for i, q := range p.Queries {
+		target := object{
+			"datasource": promDatasource(), "editorMode": "code", "expr": q.PromQL(grafanaNotation), "instant": table,
+			"legendFormat": legendFormat(q), "range": !table, "refId": refID(i),
+		}
+		if table {
+			target["format"] = "table"
+		}
+		out = append(out, target)
 	}
 	return out
 }
 
-// showNumber makes the panel one number.
-func (g *grafanaPanel) showNumber(p monitoring.Panel) {
+// statOptions returns the options of a panel that shows one number.
+func statOptions(p monitoring.Panel) object {
 	color := "value"
 	if p.Thresholds != nil {
 		color = "background"
 	}
-	g.Type, g.Options = "stat", statOptions{
-		ColorMode: color, GraphMode: "area", JustifyMode: "auto", Orientation: "auto",
-		PercentChangeColorMode: "standard", ReduceOptions: lastValue(), TextMode: "auto", WideLayout: true,
+	return object{
+		"colorMode": color, "graphMode": "area", "justifyMode": "auto", "orientation": "auto",
+		"percentChangeColorMode": "standard", "reduceOptions": lastValue(), "showPercentChange": false,
+		"textMode": "auto", "wideLayout": true,
 	}
 }
 
-// panelColor returns the colour mode of a panel, and its colour if it is fixed. The default
-// of Grafana shows every figure from 80 on in red. A figure is green, yellow or red only if
-// it has thresholds, and the series of a chart have colours of their own.
-func panelColor(p monitoring.Panel) (mode, fixed string) {
+// panelColor returns the colour of a panel. The default of Grafana shows every figure from 80
+// on in red. A figure is green, yellow or red only if it has thresholds, and the series of a
+// chart have colours of their own.
+func panelColor(p monitoring.Panel) object {
 	switch p.Shape {
 	case monitoring.Lines, monitoring.Stack:
-		return "palette-classic", ""
+		return object{"mode": "palette-classic"}
 	case monitoring.Number, monitoring.Gauge:
 		if p.Thresholds == nil {
-			return "fixed", "blue"
+			return object{"mode": "fixed", "fixedColor": "blue"}
 		}
 	}
-	return "thresholds", ""
+	return object{"mode": "thresholds"}
 }
 
 // thresholdSteps returns the steps of a panel's colours. The first step has no value.
-func thresholdSteps(p monitoring.Panel) []grafanaStep {
+func thresholdSteps(p monitoring.Panel) []object {
 	first := "green"
 	if p.Thresholds == nil {
 		first = "text"
 	}
-	steps := []grafanaStep{{Color: first}}
+	steps := []object{{"color": first, "value": nil}}
 	for _, t := range p.Thresholds {
 		color := "yellow"
 		if t.Critical {
 			color = "red"
 		}
-		steps = append(steps, grafanaStep{color, &t.From})
+		steps = append(steps, object{"color": color, "value": t.From})
 	}
 	return steps
 }
 
-// showHeatmap makes the panel a heatmap of percentages with a row for every ten percent.
-func (g *grafanaPanel) showHeatmap(p monitoring.Panel) {
-	o := heatmapOptions{
-		Calculate: true, CellGap: 1, SelectionMode: "x", ShowValue: "auto", Tooltip: grafanaTooltip{Mode: "single"},
+// heatmapOptions returns the options of a heatmap of percentages with a row for every ten
+// percent.
+func heatmapOptions(p monitoring.Panel) object {
+	return object{
+		"calculate": true, "calculation": object{"yBuckets": object{"mode": "size", "value": "10"}}, "cellGap": 1,
+		"color": object{
+			"exponent": 0, "fill": "", "mode": "scheme", "reverse": false, "scheme": "Blues", "steps": 64,
+		},
+		"exemplars": object{"color": "rgba(255,0,255,0.7)"}, "filterValues": object{"le": json.Number("1e-9")},
+		"legend": object{"show": true}, "selectionMode": "x", "showValue": "auto", "tooltip": object{"mode": "single"},
+		"yAxis": object{"max": 100, "min": 0, "unit": p.Unit.Grafana},
 	}
-	o.Calculation.YBuckets.Mode, o.Calculation.YBuckets.Value = "size", "10"
-	o.Color.Mode, o.Color.Scheme, o.Color.Steps = "scheme", "Blues", 64
-	o.Exemplars.Color = "rgba(255,0,255,0.7)"
-	o.FilterValues.LE = "1e-9"
-	o.Legend.Show = true
-	o.YAxis.Max, o.YAxis.Unit = 100, p.Unit.Grafana
-	g.Type, g.Options, g.FieldConfig.Defaults.Custom = "heatmap", o, struct{}{}
 }
 
 // lastValue reduces a series to one number: its last value.
-func lastValue() grafanaReduce { return grafanaReduce{[]string{"lastNotNull"}} }
+func lastValue() object { return object{"calcs": []string{"lastNotNull"}} }
 
 // legendWidth is the width of a legend in pixels. Without it, long names leave no room
 // for the chart.
 const legendWidth = 320
 
-// showChart makes the panel a chart with a legend that also shows each series' last and
-// largest value.
-func (g *grafanaPanel) showChart(p monitoring.Panel) {
-	o := chartOptions{Tooltip: grafanaTooltip{Mode: "multi", Sort: "desc"}}
-	o.Legend.Calcs, o.Legend.DisplayMode, o.Legend.Placement = []string{"lastNotNull", "max"}, "table", "right"
-	o.Legend.ShowLegend, o.Legend.SortBy, o.Legend.SortDesc = true, "Last *", true
-	o.Legend.Width = legendWidth
-	var custom chartCustom
+// chartOptions returns the options of a chart with a legend that also shows each series' last
+// and largest value.
+func chartOptions() object {
+	return object{
+		"legend": object{
+			"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "right", "showLegend": true,
+			"sortBy": "Last *", "sortDesc": true, "width": legendWidth,
+		},
+		"tooltip": object{"mode": "multi", "sort": "desc"},
+	}
+}
+
+// chartStyle returns how a chart draws its series and thresholds.
+func chartStyle(p monitoring.Panel) object {
+	out := object{}
 	if p.Unit.Whole {
-		custom.AxisSoftMax = 1 // otherwise the axis of a series of 0 ends at 100
+		out["axisSoftMax"] = 1 // otherwise the axis of a series of 0 ends at 100
 	}
 	if p.Shape == monitoring.Stack {
-		custom.FillOpacity, custom.Stacking = 30, &grafanaStyle{"normal"}
+		out["fillOpacity"], out["stacking"] = 30, object{"mode": "normal"}
 	}
 	if p.Thresholds != nil {
-		custom.ThresholdsStyle = &grafanaStyle{"dashed"}
+		out["thresholdsStyle"] = object{"mode": "dashed"}
 	}
+	return out
+}
+
+// dashedLines draws the series of some queries as dashed lines.
+func dashedLines(p monitoring.Panel) []object {
+	out := []object{}
 	for i, q := range p.Queries {
 		if q.Dashed {
-			g.override("byFrameRefID", refID(i),
-				grafanaProperty{"custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{8, 6}}})
+			dashed := object{"fill": "dash", "dash": []int{8, 6}}
+			out = append(out, override("byFrameRefID", refID(i), object{"id": "custom.lineStyle", "value": dashed}))
 		}
 	}
-	g.Type, g.Options = "timeseries", o
-	g.FieldConfig.Defaults.Min, g.FieldConfig.Defaults.Custom = new(int), custom
+	return out
 }
 
 // override gives the series or columns that a matcher selects other properties.
-func (g *grafanaPanel) override(matcher, options string, properties ...grafanaProperty) {
-	o := grafanaOverride{Properties: properties}
-	o.Matcher.ID, o.Matcher.Options = matcher, options
-	g.FieldConfig.Overrides = append(g.FieldConfig.Overrides, o)
+func override(matcher, options string, properties ...object) object {
+	return object{"matcher": object{"id": matcher, "options": options}, "properties": properties}
 }
 
-// showTable joins the queries by their labels, so that each query becomes a column. It
-// orders and names the columns: first the labels, then the queries.
-func (g *grafanaPanel) showTable(p monitoring.Panel) {
-	order, names := map[string]any{}, map[string]any{}
+// joinQueries joins the queries of a table by their labels, so that each query becomes a
+// column. It orders and names the columns: first the labels, then the queries.
+func joinQueries(p monitoring.Panel) []object {
+	order, names := object{}, object{}
 	for i, label := range p.Queries[0].By {
 		order[label], names[label] = i, strings.ReplaceAll(label, "_", " ")
 	}
 	for i, q := range p.Queries {
 		column := "Value #" + refID(i)
 		order[column], names[column] = len(p.Queries[0].By)+i, q.Name
-		format := []grafanaProperty{{"unit", p.Unit.Grafana}}
-		if p.Unit.Whole {
-			format = append(format, grafanaProperty{"decimals", 0})
-		}
-		g.override("byName", q.Name, format...)
 	}
-	g.Transformations = []grafanaTransform{{"merge", map[string]any{}}, {"organize", map[string]any{
-		"excludeByName": map[string]any{"Time": true}, "indexByName": order, "renameByName": names,
+	return []object{{"id": "merge", "options": object{}}, {"id": "organize", "options": object{
+		"excludeByName": object{"Time": true}, "indexByName": order, "renameByName": names,
 	}}}
-	o := tableOptions{CellHeight: "sm", ShowHeader: true}
-	o.Footer.Reducer = []string{"sum"} // without a reducer, the footer violates Grafana's schema
-	if p.SortBy != "" {
-		o.SortBy = []tableSort{{!p.Ascending, p.SortBy}}
+}
+
+// columnFormats returns the formats of a table's figures.
+func columnFormats(p monitoring.Panel) []object {
+	var out []object
+	for _, q := range p.Queries {
+		format := []object{{"id": "unit", "value": p.Unit.Grafana}}
+		if p.Unit.Whole {
+			format = append(format, object{"id": "decimals", "value": 0})
+		}
+		out = append(out, override("byName", q.Name, format...))
 	}
-	g.Type, g.Options = "table", o
-	g.FieldConfig.Defaults.Custom = tableCustom{Align: "auto", Filterable: true}
-	g.FieldConfig.Defaults.Unit = "string" // of the labels; the columns of the queries have their own
+	return out
+}
+
+// tableOptions returns the options of a table.
+func tableOptions(p monitoring.Panel) object {
+	out := object{
+		"cellHeight": "sm",
+		// Without a reducer, the footer violates Grafana's schema.
+		"footer":     object{"reducer": []string{"sum"}, "show": false},
+		"frameIndex": 0, "showHeader": true, "showTypeIcons": false,
+	}
+	if p.SortBy != "" {
+		out["sortBy"] = []object{{"desc": !p.Ascending, "displayName": p.SortBy}}
+	}
+	return out
 }
 
 // legendFormat returns the legend of a series: its query and labels.
@@ -306,6 +361,6 @@ func legendFormat(q monitoring.Query) string {
 // refID returns Grafana's name for the i-th query of a panel.
 func refID(i int) string { return string(rune('A' + i)) }
 
-func promDatasource() grafanaSource { return grafanaSource{"prometheus", "${datasource}"} }
+func promDatasource() object { return object{"type": "prometheus", "uid": "${datasource}"} }
 
-func gridPos(at box) grafanaGrid { return grafanaGrid{X: at.x, Y: at.y, W: at.w, H: at.h} }
+func gridPos(at box) object { return object{"h": at.h, "w": at.w, "x": at.x, "y": at.y} }

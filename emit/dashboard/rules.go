@@ -4,55 +4,40 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-// The types below are the format of Prometheus rule files.
-
-type rulesFile struct {
-	Groups []ruleGroup `json:"groups"`
-}
-
-type ruleGroup struct {
-	Name  string `json:"name"`
-	Rules []rule `json:"rules"`
-}
-
-type rule struct {
-	Alert       string            `json:"alert"`
-	Expr        string            `json:"expr"`
-	For         string            `json:"for,omitempty"`
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
-}
-
-// ruleFile returns the alerts that a Prometheus can evaluate, in their order.
-func ruleFile(alerts []monitoring.Alert) (emit.File, error) {
-	file := &rulesFile{Groups: []ruleGroup{}}
-	for _, a := range alerts {
-		if a.CloudOnly {
-			continue
+// ruleFile returns the alerts that a Prometheus can evaluate, in their order, as a file of
+// rules of Prometheus.
+func ruleFile(alerts []monitoring.Alert) kubeyaml.Manifest {
+	groups := []kubeyaml.Fields{}
+	for rest := alerts; len(rest) > 0; {
+		group, rules := rest[0].Group, []kubeyaml.Fields{}
+		for ; len(rest) > 0 && rest[0].Group == group; rest = rest[1:] {
+			if !rest[0].CloudOnly {
+				rules = append(rules, prometheusRule(rest[0]))
+			}
 		}
-		last := len(file.Groups) - 1
-		if last < 0 || file.Groups[last].Name != a.Group {
-			file.Groups = append(file.Groups, ruleGroup{Name: a.Group})
-			last++
+		if len(rules) > 0 {
+			groups = append(groups, kubeyaml.Fields{"name": group, "rules": rules})
 		}
-		file.Groups[last].Rules = append(file.Groups[last].Rules, rule{
-			Alert:  a.Name,
-			Expr:   a.Expr,
-			For:    promDuration(a.For),
-			Labels: map[string]string{"severity": a.Severity},
-			Annotations: map[string]string{
-				"summary":     a.Summary,
-				"description": labelReference.ReplaceAllString(a.Action, "{{ $$labels.$1 }}"),
-			},
-		})
 	}
-	content, err := kubeyaml.Marshal(file)
-	return emit.File{Path: "dashboards/alert-rules.yaml", Content: content}, err
+	return kubeyaml.Manifest{Name: "alert-rules.yaml", Objects: []any{kubeyaml.Fields{"groups": groups}}}
+}
+
+func prometheusRule(a monitoring.Alert) kubeyaml.Fields {
+	rule := kubeyaml.Fields{
+		"alert": a.Name, "expr": a.Expr, "labels": map[string]string{"severity": a.Severity},
+		"annotations": map[string]string{
+			"summary":     a.Summary,
+			"description": labelReference.ReplaceAllString(a.Action, "{{ $$labels.$1 }}"),
+		},
+	}
+	if a.For > 0 {
+		rule["for"] = promDuration(a.For)
+	}
+	return rule
 }
 
 // labelReference matches {{label}}, which stands for the value of a label in the
@@ -60,11 +45,9 @@ func ruleFile(alerts []monitoring.Alert) (emit.File, error) {
 var labelReference = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
 // promDuration returns seconds in the largest unit of Prometheus that gives a whole
-// number. For 0 it returns "".
+// number.
 func promDuration(seconds int) string {
 	switch {
-	case seconds == 0:
-		return ""
 	case seconds%3600 == 0:
 		return strconv.Itoa(seconds/3600) + "h"
 	case seconds%60 == 0:

@@ -10,45 +10,21 @@ import (
 	"github.com/batchwright/batchwright/emit/monitoring"
 )
 
-type appProject struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              appProjectSpec `json:"spec"`
-}
-
-type appProjectSpec struct {
-	Description  string        `json:"description"`
-	SourceRepos  []string      `json:"sourceRepos"`
-	Destinations []destination `json:"destinations"`
-	ClusterKinds []groupKind   `json:"clusterResourceWhitelist"`
-	Kinds        []groupKind   `json:"namespaceResourceWhitelist"`
-}
-
-type groupKind struct {
-	Group string `json:"group"`
-	Kind  string `json:"kind"`
-}
-
 // argoProject returns the project of the platform's Applications. They may read only
 // the platform's sources, and write only its namespaces and kinds of objects.
-func argoProject(p *ir.Platform, installed []chart) *appProject {
-	project := &appProject{
-		TypeMeta:   argoKind("AppProject"),
-		ObjectMeta: kubeyaml.Meta(p.Name, "", p.Name),
-		Spec: appProjectSpec{
-			Description:  "The batch platform " + p.Name + ".",
-			SourceRepos:  []string{p.Delivery.GitOps.Repository},
-			ClusterKinds: clusterKinds(p),
-			Kinds:        namespacedKinds(p),
-		},
-	}
+func argoProject(p *ir.Platform, installed []chart) *kubeyaml.Object {
+	sources := []string{p.Delivery.GitOps.Repository}
 	for _, c := range installed {
-		project.Spec.SourceRepos = append(project.Spec.SourceRepos, c.address)
+		sources = append(sources, c.address)
 	}
+	var destinations []kubeyaml.Fields
 	for _, namespace := range argoNamespaces(p) {
-		project.Spec.Destinations = append(project.Spec.Destinations, argoDestination(p, namespace))
+		destinations = append(destinations, argoDestination(p, namespace))
 	}
-	return project
+	return argoObject(p, "AppProject", p.Name, kubeyaml.Fields{
+		"description": "The batch platform " + p.Name + ".", "sourceRepos": sources, "destinations": destinations,
+		"clusterResourceWhitelist": clusterKinds(p), "namespaceResourceWhitelist": namespacedKinds(p),
+	})
 }
 
 // argoNamespaces returns the namespaces of the objects, sorted. Kueue's chart has a
@@ -95,7 +71,7 @@ type kind struct {
 
 // clusterKinds returns the kinds of objects without a namespace: those of the two
 // charts, and those of the folder kubernetes/.
-func clusterKinds(p *ir.Platform) []groupKind {
+func clusterKinds(p *ir.Platform) []kubeyaml.Fields {
 	const kueue, admission = "kueue.x-k8s.io", "admissionregistration.k8s.io"
 	class := func(c ir.Capacity) bool { return c.ComputeClass }
 	return kindsOf(p, []kind{
@@ -121,7 +97,7 @@ func clusterKinds(p *ir.Platform) []groupKind {
 }
 
 // namespacedKinds returns the kinds of objects with a namespace.
-func namespacedKinds(p *ir.Platform) []groupKind {
+func namespacedKinds(p *ir.Platform) []kubeyaml.Fields {
 	return kindsOf(p, []kind{
 		{"", "ConfigMap", func(p *ir.Platform) bool { return installsAny(p) || p.Monitoring.Grafana }},
 		{"", "Secret", installsOrScrapes},
@@ -155,11 +131,11 @@ func hasChecks(p *ir.Platform) bool { return len(p.AdmissionChecks) > 0 }
 
 func hasNetworks(p *ir.Platform) bool { return len(p.Network.GPUs) > 0 }
 
-func kindsOf(p *ir.Platform, kinds []kind) []groupKind {
-	var out []groupKind
+func kindsOf(p *ir.Platform, kinds []kind) []kubeyaml.Fields {
+	var out []kubeyaml.Fields
 	for _, k := range kinds {
 		if k.in == nil || k.in(p) {
-			out = append(out, groupKind{k.group, k.name})
+			out = append(out, kubeyaml.Fields{"group": k.group, "kind": k.name})
 		}
 	}
 	return out

@@ -7,41 +7,11 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 	"github.com/batchwright/batchwright/emit/kueue"
 )
-
-// The types below are the emitted part of configsync.gke.io/v1beta1. Source: Config
-// Sync 1.22, manifests/rootsync-crd.yaml.
-
-type rootSync struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              rootSyncSpec `json:"spec"`
-}
-
-type rootSyncSpec struct {
-	SourceType   string      `json:"sourceType"`
-	SourceFormat string      `json:"sourceFormat"`
-	Git          rootSyncGit `json:"git"`
-	Override     *override   `json:"override,omitempty"`
-}
-
-type rootSyncGit struct {
-	Repo      string    `json:"repo"`
-	Branch    string    `json:"branch"`
-	Dir       string    `json:"dir"`
-	Auth      string    `json:"auth"`
-	SecretRef *objectID `json:"secretRef,omitempty"`
-}
-
-type override struct {
-	NamespaceStrategy      string `json:"namespaceStrategy,omitempty"`
-	EnableShellInRendering bool   `json:"enableShellInRendering,omitempty"`
-}
 
 // configSync returns the objects for Config Sync: a RootSync for each of Kueue, the controllers
 // of jobs, the platform and the dashboards, as far as the platform has them. RootSyncs do not wait
@@ -65,19 +35,19 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 		manifests = append(manifests, kubeyaml.Manifest{
 			Name: c.Field + ".yaml", Objects: []any{releaseSync(p, c.Field)},
 		})
-		releases = append(releases, kubeyaml.Manifest{Name: c.Field + "/" + kustomization, Objects: []any{
-			kubeyaml.NewKustomization([]string{c.ManifestURL()}),
-		}})
+		release := kubeyaml.ListFiles(c.ManifestURL())
+		release.Name = c.Field + "/" + release.Name
+		releases = append(releases, release)
 	}
 	platform := newRootSync(p, "platform", kubernetesFolder)
-	platform.Spec.Override = &override{NamespaceStrategy: explicitNamespaces}
+	platform.Spec["override"] = kubeyaml.Fields{"namespaceStrategy": explicitNamespaces}
 	manifests = append(manifests, kubeyaml.Manifest{Name: "platform.yaml", Objects: []any{platform}})
 	if p.Monitoring.Grafana {
 		manifests = append(manifests, kubeyaml.Manifest{
 			Name: "dashboards.yaml", Objects: []any{newRootSync(p, dashboardsFolder, dashboardsFolder)},
 		})
 	}
-	manifests = append(manifests, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(manifests)}})
+	manifests = append(manifests, kubeyaml.ListFiles(kubeyaml.Names(manifests)...))
 	return append(manifests, releases...), nil
 }
 
@@ -86,38 +56,6 @@ func configSync(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 // controllers, would create and own these namespaces if it comes first, and the
 // RootSyncs of the releases could not apply theirs (Config Sync: error KNV1060).
 const explicitNamespaces = "explicit"
-
-// releaseKustomization is a kustomization of a release and its changes.
-type releaseKustomization struct {
-	kubeyaml.Kustomization `json:",inline"`
-	Components             []string       `json:"components"`
-	Patches                []releasePatch `json:"patches"`
-}
-
-// releasePatch is a strategic merge patch, either as text or in a file.
-type releasePatch struct {
-	Path  string `json:"path,omitempty"`
-	Patch string `json:"patch,omitempty"`
-}
-
-// deploymentAnnotations is the part of a Deployment that restarts its pods if an
-// annotation has changed.
-type deploymentAnnotations struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        objectName `json:"metadata"`
-	Spec            struct {
-		Template struct {
-			Metadata struct {
-				Annotations map[string]string `json:"annotations"`
-			} `json:"metadata"`
-		} `json:"template"`
-	} `json:"spec"`
-}
-
-type objectName struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-}
 
 // kueueRelease returns the kustomization that installs Kueue, with the platform's
 // configuration. The controller reads its configuration only when it starts. The digest
@@ -132,53 +70,48 @@ func kueueRelease(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 		return nil, err
 	}
 	digest := sha256.Sum256(text)
-	restart := &deploymentAnnotations{
-		TypeMeta: kubeyaml.Kind(appsv1.SchemeGroupVersion, "Deployment"),
-		Metadata: objectName{"kueue-controller-manager", ir.KueueNamespace},
-	}
-	restart.Spec.Template.Metadata.Annotations = map[string]string{
-		"batchwright/configuration": hex.EncodeToString(digest[:]),
-	}
-	patch, err := kubeyaml.Marshal(restart)
+	restart, err := kubeyaml.Marshal(kubeyaml.Fields{
+		"apiVersion": appsv1.SchemeGroupVersion.String(), "kind": "Deployment",
+		"metadata": kubeyaml.Fields{"name": "kueue-controller-manager", "namespace": ir.KueueNamespace},
+		"spec": kubeyaml.Fields{"template": kubeyaml.Fields{"metadata": kubeyaml.Fields{
+			"annotations": map[string]string{"batchwright/configuration": hex.EncodeToString(digest[:])},
+		}}},
+	})
 	if err != nil {
 		return nil, err
 	}
 	const configuration = "configuration.yaml"
 	return []kubeyaml.Manifest{
 		{Name: "kueue/" + configuration, Objects: []any{configMap}},
-		{Name: "kueue/" + kustomization, Objects: []any{&releaseKustomization{
-			Kustomization: *kubeyaml.NewKustomization([]string{p.Versions.KueueManifest()}),
-			Components:    []string{"../../" + kubernetesFolder + "/" + ir.KueueWebhooks},
-			Patches:       []releasePatch{{Path: configuration}, {Patch: string(patch)}},
+		{Name: "kueue/" + kubeyaml.KustomizationFile, Objects: []any{kubeyaml.Fields{
+			"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+			"resources":  []string{p.Versions.KueueManifest()},
+			"components": []string{"../../" + kubernetesFolder + "/" + ir.KueueWebhooks},
+			"patches":    []map[string]string{{"path": configuration}, {"patch": string(restart)}},
 		}}},
 	}, nil
 }
 
 // releaseSync returns the RootSync of a release.
-func releaseSync(p *ir.Platform, name string) *rootSync {
+func releaseSync(p *ir.Platform, name string) *kubeyaml.Object {
 	r := newRootSync(p, name, path.Join(folder, name))
-	r.Spec.Override = &override{NamespaceStrategy: explicitNamespaces, EnableShellInRendering: true}
+	r.Spec["override"] = kubeyaml.Fields{"namespaceStrategy": explicitNamespaces, "enableShellInRendering": true}
 	return r
 }
 
 // newRootSync returns the RootSync of a part of the platform, which is a folder. If
-// somebody deletes the RootSync, its objects stay.
-func newRootSync(p *ir.Platform, part, dir string) *rootSync {
+// somebody deletes the RootSync, its objects stay. Source: Config Sync 1.22,
+// manifests/rootsync-crd.yaml.
+func newRootSync(p *ir.Platform, part, dir string) *kubeyaml.Object {
 	g := p.Delivery.GitOps
-	r := &rootSync{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "configsync.gke.io/v1beta1", Kind: "RootSync"},
-		ObjectMeta: kubeyaml.Meta(p.Name, g.Tool.Facts().Namespace, p.Name+"-"+part),
-		Spec: rootSyncSpec{
-			SourceType: "git", SourceFormat: "unstructured",
-			Git: rootSyncGit{Repo: g.Repository, Branch: g.Branch, Dir: g.Folder(dir), Auth: "none"},
-		},
-	}
+	git := kubeyaml.Fields{"repo": g.Repository, "branch": g.Branch, "dir": g.Folder(dir), "auth": "none"}
 	if g.Secret != "" {
-		r.Spec.Git.SecretRef = &objectID{Name: g.Secret}
-		r.Spec.Git.Auth = "token"
+		git["secretRef"], git["auth"] = kubeyaml.Fields{"name": g.Secret}, "token"
 		if strings.HasPrefix(g.Repository, "ssh://") {
-			r.Spec.Git.Auth = "ssh"
+			git["auth"] = "ssh"
 		}
 	}
-	return r
+	return kubeyaml.NewObject("configsync.gke.io/v1beta1", "RootSync",
+		kubeyaml.Meta(p.Name, g.Tool.Facts().Namespace, p.Name+"-"+part),
+		kubeyaml.Fields{"sourceType": "git", "sourceFormat": "unstructured", "git": git})
 }

@@ -9,102 +9,8 @@ import (
 	"github.com/batchwright/batchwright/emit/kueue"
 )
 
-// The types below are the emitted part of Flux's APIs source.toolkit.fluxcd.io/v1,
-// kustomize.toolkit.fluxcd.io/v1 and helm.toolkit.fluxcd.io/v2. Source: Flux's
-// source-controller 1.9, kustomize-controller 1.9 and helm-controller 1.6.
-
-type fluxObject[Spec any] struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              Spec `json:"spec"`
-}
-
-type gitRepository struct {
-	Interval  string    `json:"interval"`
-	URL       string    `json:"url"`
-	Ref       gitBranch `json:"ref"`
-	SecretRef *objectID `json:"secretRef,omitempty"`
-}
-
-type gitBranch struct {
-	Branch string `json:"branch"`
-}
-
-// objectID names another object in the same namespace.
-type objectID struct {
-	Kind string `json:"kind,omitempty"`
-	Name string `json:"name"`
-}
-
-type ociRepository struct {
-	Interval      string        `json:"interval"`
-	URL           string        `json:"url"`
-	Ref           ociTag        `json:"ref"`
-	LayerSelector layerSelector `json:"layerSelector"`
-}
-
-// ociTag names a chart in its registry. Flux pulls the digest if there is one, and then
-// does not read the tag.
-type ociTag struct {
-	Tag    string `json:"tag"`
-	Digest string `json:"digest,omitempty"`
-}
-
-type layerSelector struct {
-	MediaType string `json:"mediaType"`
-	Operation string `json:"operation"`
-}
-
-type fluxKustomization struct {
-	Interval         string        `json:"interval"`
-	RetryInterval    string        `json:"retryInterval"`
-	Timeout          string        `json:"timeout"`
-	SourceRef        objectID      `json:"sourceRef"`
-	Path             string        `json:"path"`
-	Prune            bool          `json:"prune"`
-	DeletionPolicy   string        `json:"deletionPolicy"`
-	Wait             bool          `json:"wait"`
-	DependsOn        []objectID    `json:"dependsOn,omitempty"`
-	HealthCheckExprs []healthCheck `json:"healthCheckExprs,omitempty"`
-}
-
-type healthCheck struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Current    string `json:"current"`
-	InProgress string `json:"inProgress"`
-}
-
-type helmRelease struct {
-	Interval        string         `json:"interval"`
-	ReleaseName     string         `json:"releaseName"`
-	TargetNamespace string         `json:"targetNamespace"`
-	ChartRef        objectID       `json:"chartRef"`
-	Install         helmAction     `json:"install"`
-	Upgrade         helmAction     `json:"upgrade"`
-	DriftDetection  driftDetection `json:"driftDetection"`
-	Values          *chartValues   `json:"values,omitempty"`
-	PostRenderers   []postRenderer `json:"postRenderers,omitempty"`
-}
-
-type helmAction struct {
-	CRDs            string       `json:"crds"`
-	CreateNamespace bool         `json:"createNamespace,omitempty"`
-	Strategy        helmStrategy `json:"strategy"`
-}
-
-type helmStrategy struct {
-	Name          string `json:"name"`
-	RetryInterval string `json:"retryInterval"`
-}
-
-type driftDetection struct {
-	Mode string `json:"mode"`
-}
-
-type postRenderer struct {
-	Kustomize kubeyaml.Patches `json:"kustomize"`
-}
+// The objects below belong to source-controller 1.9, kustomize-controller 1.9 and
+// helm-controller 1.6 of Flux.
 
 // Intervals after which Flux looks at a source again, tries again what has failed, and
 // gives up waiting. A GPU node and its driver take some minutes.
@@ -148,63 +54,64 @@ func flux(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 		{Name: "source.yaml", Objects: []any{fluxSource(p)}},
 		{Name: "platform.yaml", Objects: tops},
 	}
-	manifests := append(top, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(top)}})
+	manifests := append(top, kubeyaml.ListFiles(kubeyaml.Names(top)...))
 	if len(system) == 0 {
 		return manifests, nil
 	}
-	for _, m := range append(system, kubeyaml.Manifest{Name: kustomization, Objects: []any{listFiles(system)}}) {
+	for _, m := range append(system, kubeyaml.ListFiles(kubeyaml.Names(system)...)) {
 		manifests = append(manifests, kubeyaml.Manifest{Name: systemFolder + "/" + m.Name, Objects: m.Objects})
 	}
 	return manifests, nil
 }
 
-// fluxMeta returns the metadata of an object in Flux's namespace.
-func fluxMeta(p *ir.Platform, name string) metav1.ObjectMeta {
-	return kubeyaml.Meta(p.Name, p.Delivery.GitOps.Tool.Facts().Namespace, name)
+// fluxObject returns an object in Flux's namespace.
+func fluxObject(p *ir.Platform, apiVersion, kind, name string, spec kubeyaml.Fields) *kubeyaml.Object {
+	return kubeyaml.NewObject(apiVersion, kind,
+		kubeyaml.Meta(p.Name, p.Delivery.GitOps.Tool.Facts().Namespace, name), spec)
 }
 
 func fluxSource(p *ir.Platform) any {
 	g := p.Delivery.GitOps
-	repository := &fluxObject[gitRepository]{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "GitRepository"},
-		ObjectMeta: fluxMeta(p, p.Name),
-		Spec:       gitRepository{Interval: retryInterval, URL: g.Repository, Ref: gitBranch{g.Branch}},
+	spec := kubeyaml.Fields{
+		"interval": retryInterval, "url": g.Repository, "ref": kubeyaml.Fields{"branch": g.Branch},
 	}
 	if g.Secret != "" {
-		repository.Spec.SecretRef = &objectID{Name: g.Secret}
+		spec["secretRef"] = kubeyaml.Fields{"name": g.Secret}
 	}
-	return repository
+	return fluxObject(p, "source.toolkit.fluxcd.io/v1", "GitRepository", p.Name, spec)
 }
 
 // fluxKustomize returns the Kustomization that applies a folder after others. If
 // somebody deletes the Kustomization, its objects stay.
-func fluxKustomize(p *ir.Platform, part, path string, after ...string) *fluxObject[fluxKustomization] {
-	k := &fluxObject[fluxKustomization]{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization"},
-		ObjectMeta: fluxMeta(p, p.Name+"-"+part),
-		Spec: fluxKustomization{
-			Interval: lookInterval, RetryInterval: retryInterval, Timeout: waitTimeout,
-			SourceRef: objectID{Kind: "GitRepository", Name: p.Name}, Path: "./" + p.Delivery.GitOps.Folder(path),
-			Prune: true, DeletionPolicy: "Orphan", Wait: true,
-		},
+func fluxKustomize(p *ir.Platform, part, path string, after ...string) *kubeyaml.Object {
+	spec := kubeyaml.Fields{
+		"interval": lookInterval, "retryInterval": retryInterval, "timeout": waitTimeout,
+		"sourceRef": kubeyaml.Fields{"kind": "GitRepository", "name": p.Name},
+		"path":      "./" + p.Delivery.GitOps.Folder(path), "prune": true, "deletionPolicy": "Orphan", "wait": true,
 	}
+	var dependsOn []kubeyaml.Fields
 	for _, name := range after {
-		k.Spec.DependsOn = append(k.Spec.DependsOn, objectID{Name: p.Name + "-" + name})
+		dependsOn = append(dependsOn, kubeyaml.Fields{"name": p.Name + "-" + name})
 	}
-	return k
+	if dependsOn != nil {
+		spec["dependsOn"] = dependsOn
+	}
+	return fluxObject(p, "kustomize.toolkit.fluxcd.io/v1", "Kustomization", p.Name+"-"+part, spec)
 }
 
 // fluxPlatform returns the Kustomization of the platform, which comes after others. Flux knows nothing about
 // Kueue's objects: without the checks it takes them for ready as soon as they exist.
 func fluxPlatform(p *ir.Platform, after []string) any {
-	k := fluxKustomize(p, "platform", kubernetesFolder, after...)
-	for _, kind := range []string{"AdmissionCheck", "ClusterQueue", "LocalQueue"} {
-		const active = "has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && " +
-			"(c.status == 'True' || c.reason == 'Stopped'))"
-		k.Spec.HealthCheckExprs = append(k.Spec.HealthCheckExprs, healthCheck{
-			APIVersion: kueue.APIVersion, Kind: kind, Current: active, InProgress: "!(" + active + ")",
+	const active = "has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && " +
+		"(c.status == 'True' || c.reason == 'Stopped'))"
+	var checks []kubeyaml.Fields
+	for _, kind := range checkedKinds {
+		checks = append(checks, kubeyaml.Fields{
+			"apiVersion": kueue.APIVersion, "kind": kind, "current": active, "inProgress": "!(" + active + ")",
 		})
 	}
+	k := fluxKustomize(p, "platform", kubernetesFolder, after...)
+	k.Spec["healthCheckExprs"] = checks
 	return k
 }
 
@@ -213,36 +120,34 @@ func fluxPlatform(p *ir.Platform, after []string) any {
 // go.
 func fluxChart(p *ir.Platform, c chart) []any {
 	name := p.Name + "-" + c.release
-	retries := helmStrategy{Name: "RetryOnFailure", RetryInterval: retryInterval}
-	release := &fluxObject[helmRelease]{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease"},
-		ObjectMeta: fluxMeta(p, name),
-		Spec: helmRelease{
-			Interval: lookInterval, ReleaseName: c.release, TargetNamespace: c.namespace,
-			ChartRef: objectID{Kind: "OCIRepository", Name: name},
-			// CRDs can be in the folder of the chart that Helm itself never upgrades.
-			Install:        helmAction{CRDs: "CreateReplace", CreateNamespace: true, Strategy: retries},
-			Upgrade:        helmAction{CRDs: "CreateReplace", Strategy: retries},
-			DriftDetection: driftDetection{Mode: "enabled"},
-			Values:         c.values,
-		},
+	retries := kubeyaml.Fields{"name": "RetryOnFailure", "retryInterval": retryInterval}
+	release := kubeyaml.Fields{
+		"interval": lookInterval, "releaseName": c.release, "targetNamespace": c.namespace,
+		"chartRef": kubeyaml.Fields{"kind": "OCIRepository", "name": name},
+		// CRDs can be in the folder of the chart that Helm itself never upgrades.
+		"install":        kubeyaml.Fields{"crds": "CreateReplace", "createNamespace": true, "strategy": retries},
+		"upgrade":        kubeyaml.Fields{"crds": "CreateReplace", "strategy": retries},
+		"driftDetection": kubeyaml.Fields{"mode": "enabled"},
+	}
+	if c.values != nil {
+		release["values"] = c.values
 	}
 	if c.secret != "" {
-		patches := kubeyaml.Patches{Patches: []kubeyaml.Patch{{Patch: emptySecret(c)}}}
-		release.Spec.PostRenderers = []postRenderer{{patches}}
+		patches := []map[string]string{{"patch": emptySecret(c)}}
+		release["postRenderers"] = []kubeyaml.Fields{{"kustomize": kubeyaml.Fields{"patches": patches}}}
+	}
+	// Flux pulls the digest if there is one, and then does not read the tag.
+	ref := kubeyaml.Fields{"tag": c.version}
+	if c.sha256 != "" {
+		ref["digest"] = c.digest()
 	}
 	return []any{
-		&fluxObject[ociRepository]{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "OCIRepository"},
-			ObjectMeta: fluxMeta(p, name),
-			Spec: ociRepository{
-				Interval: lookInterval, URL: c.address, Ref: ociTag{c.version, c.digest()},
-				LayerSelector: layerSelector{
-					MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Operation: "copy",
-				},
+		fluxObject(p, "source.toolkit.fluxcd.io/v1", "OCIRepository", name, kubeyaml.Fields{
+			"interval": lookInterval, "url": c.address, "ref": ref, "layerSelector": kubeyaml.Fields{
+				"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy",
 			},
-		},
-		release,
+		}),
+		fluxObject(p, "helm.toolkit.fluxcd.io/v2", "HelmRelease", name, release),
 	}
 }
 

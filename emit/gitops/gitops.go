@@ -2,13 +2,11 @@
 // Kubernetes objects from a Git repository, and installs Kueue and the controllers of jobs.
 // A plan goes in; the folder gitops/ comes out. Without a tool there is no such folder.
 //
-// The objects of each tool are small structs with the fields that are used here. The
-// Go modules of the tools contain their controllers, with most of Kubernetes.
+// The objects have no Go types, because the Go modules of the tools contain their
+// controllers, with most of Kubernetes. conformance/gitops checks them against the CRDs.
 package gitops
 
 import (
-	"path"
-
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -23,8 +21,8 @@ const (
 	dashboardsFolder = "dashboards"
 )
 
-// kustomization is the file that lists the files of its folder.
-const kustomization = "kustomization.yaml"
+// checkedKinds are the kinds of Kueue's objects whose health a tool checks.
+var checkedKinds = []string{"AdmissionCheck", "ClusterQueue", "LocalQueue"}
 
 // Files returns the folder gitops/, or nothing without a GitOps tool.
 func Files(p *ir.Platform) ([]emit.File, error) {
@@ -36,26 +34,15 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []emit.File
-	for _, m := range all {
-		if len(m.Objects) == 0 {
-			continue
-		}
-		content, err := kubeyaml.Marshal(m.Objects...)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
-	}
-	return files, nil
+	return kubeyaml.Files(folder, all...)
 }
 
 // chart is a Helm chart in an OCI registry, with the name and namespace of its release.
 type chart struct {
 	address, version, release, namespace string
-	sha256                               string       // of the chart in its registry, "" if it is unknown
-	values                               *chartValues // nil for the chart's own
-	secret                               string       // that the software itself fills in, "" for none
+	sha256                               string          // of the chart in its registry, "" if it is unknown
+	values                               kubeyaml.Fields // nil for the chart's own
+	secret                               string          // that the software itself fills in, "" for none
 }
 
 // digest returns the digest of the chart in its registry, "" if it is unknown.
@@ -71,11 +58,11 @@ func (c chart) digest() string {
 func charts(p *ir.Platform) ([]chart, error) {
 	var out []chart
 	if p.InstallsKueue() {
-		values, err := kueueValues(p)
+		c, err := kueueChart(p)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, kueueChart(p, values))
+		out = append(out, c)
 	}
 	for _, c := range p.InstalledControllers() {
 		out = append(out, chart{c.Chart, c.Version, c.Field, c.Namespace, c.ChartSHA256, nil, c.Secret})
@@ -85,26 +72,13 @@ func charts(p *ir.Platform) ([]chart, error) {
 
 // kueueChart returns Kueue's chart. With any release name other than "kueue", the names
 // of its objects would not be those in the platform's policies and monitoring (Kueue
-// 0.19: charts/kueue/templates/_helpers.tpl).
-func kueueChart(p *ir.Platform, values *chartValues) chart {
-	return chart{
-		ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, p.Versions.SHA256.KueueChart, values, "",
-	}
-}
-
-// chartValues are the values of Kueue's chart. The chart writes the configuration into
+// 0.19: charts/kueue/templates/_helpers.tpl). The chart writes the configuration into
 // the ConfigMap that the controller reads, restarts the controller if it has changed,
 // and limits the webhooks to the namespaces of the managed jobs.
-type chartValues struct {
-	ManagerConfig managerConfig `json:"managerConfig"`
-}
-
-type managerConfig struct {
-	ControllerManagerConfigYAML string `json:"controllerManagerConfigYaml"`
-}
-
-// kueueValues returns the values of Kueue's chart.
-func kueueValues(p *ir.Platform) (*chartValues, error) {
+func kueueChart(p *ir.Platform) (chart, error) {
 	text, err := kueue.Configuration(p)
-	return &chartValues{managerConfig{string(text)}}, err
+	return chart{
+		ir.KueueChart, p.Versions.Kueue, "kueue", ir.KueueNamespace, p.Versions.SHA256.KueueChart,
+		kubeyaml.Fields{"managerConfig": kubeyaml.Fields{"controllerManagerConfigYaml": string(text)}}, "",
+	}, err
 }

@@ -14,6 +14,9 @@ import (
 // System returns nil: the platform uses the chart's own configuration.
 func System(*ir.Platform) ([]kubeyaml.Manifest, error) { return nil, nil }
 
+// Release returns nil: the platform changes nothing of the chart.
+func Release(*ir.Platform) ([]kubeyaml.Manifest, error) { return nil, nil }
+
 // Queues returns the queues of the cohorts. They are the parents of the teams'
 // queues.
 func Queues(p *ir.Platform) []kubeyaml.Manifest {

@@ -1,133 +1,52 @@
 package kubernetes
 
 import (
+	"maps"
 	"slices"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
 )
 
-// computeClass is the emitted part of GKE's ComputeClass. Source: GKE documentation,
-// "ComputeClass"; the types follow Google's repository compute-class-api, which has
-// no release to depend on.
-type computeClass struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              computeClassSpec `json:"spec"`
-}
-
-type computeClassSpec struct {
-	NodePoolAutoCreation enabled        `json:"nodePoolAutoCreation"`
-	NodePoolConfig       nodePoolConfig `json:"nodePoolConfig"`
-	Priorities           []priority     `json:"priorities"`
-	WhenUnsatisfiable    string         `json:"whenUnsatisfiable"`
-}
-
-type enabled struct {
-	Enabled bool `json:"enabled"`
-}
-
-type nodePoolConfig struct {
-	AutoRepair     *bool  `json:"autoRepair,omitempty"`
-	ServiceAccount string `json:"serviceAccount"`
-}
-
-// priority is one way of obtaining nodes.
-type priority struct {
-	FlexStart             *enabled      `json:"flexStart,omitempty"`
-	GPU                   *gpu          `json:"gpu,omitempty"`
-	Location              *location     `json:"location,omitempty"`
-	MachineType           string        `json:"machineType"`
-	MaxRunDurationSeconds int           `json:"maxRunDurationSeconds,omitempty"`
-	Reservations          *reservations `json:"reservations,omitempty"`
-	Spot                  bool          `json:"spot"`
-	Storage               storage       `json:"storage"`
-}
-
-type gpu struct {
-	Type          string `json:"type"`
-	Count         int    `json:"count"`
-	DriverVersion string `json:"driverVersion"`
-}
-
-type location struct {
-	Zones []string `json:"zones"`
-}
-
-type reservations struct {
-	Affinity string                `json:"affinity"`
-	Specific []specificReservation `json:"specific,omitempty"`
-}
-
-type specificReservation struct {
-	Name             string            `json:"name"`
-	Project          string            `json:"project,omitempty"`
-	ReservationBlock *reservationBlock `json:"reservationBlock,omitempty"`
-	Zones            []string          `json:"zones,omitempty"`
-}
-
-type reservationBlock struct {
-	Name                string               `json:"name"`
-	ReservationSubBlock *reservationSubBlock `json:"reservationSubBlock,omitempty"`
-}
-
-type reservationSubBlock struct {
-	Name string `json:"name"`
-}
-
-type storage struct {
-	BootDiskSize  int    `json:"bootDiskSize,omitempty"` // GB
-	BootDiskType  string `json:"bootDiskType,omitempty"`
-	BootDiskKey   string `json:"bootDiskKMSKey,omitempty"`
-	LocalSSDCount int    `json:"localSSDCount,omitempty"` // as ephemeral storage
-}
-
 // computeClasses returns a ComputeClass for each capacity that is obtained through
 // one. GKE labels and taints the nodes with the name of the class, and adds the
-// matching toleration to pods that select the class.
+// matching toleration to pods that select the class. Source: GKE documentation,
+// "ComputeClass"; Google's repository compute-class-api has no release to depend on.
 func computeClasses(p *ir.Platform) []any {
 	var objects []any
 	for _, c := range p.Capacities {
 		if !c.ComputeClass {
 			continue
 		}
-		config := nodePoolConfig{ServiceAccount: p.NodeAccount.Email(p.Project)}
+		config := kubeyaml.Fields{"serviceAccount": p.NodeAccount.Email(p.Project)}
 		if c.Option.Facts().NoRepair {
-			config.AutoRepair = new(false)
+			config["autoRepair"] = false
 		}
-		objects = append(objects, &computeClass{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "cloud.google.com/v1", Kind: "ComputeClass"},
-			ObjectMeta: kubeyaml.Meta(p.Name, "", c.Name),
-			Spec: computeClassSpec{
-				NodePoolAutoCreation: enabled{true},
-				NodePoolConfig:       config,
-				Priorities:           []priority{priorityOf(p, c)},
+		objects = append(objects, kubeyaml.NewObject("cloud.google.com/v1", "ComputeClass",
+			kubeyaml.Meta(p.Name, "", c.Name), kubeyaml.Fields{
+				"nodePoolAutoCreation": kubeyaml.Fields{"enabled": true},
+				"nodePoolConfig":       config,
+				"priorities":           []kubeyaml.Fields{priorityOf(p, c)},
 				// Kueue has admitted the pods to this capacity and to no other.
-				WhenUnsatisfiable: "DoNotScaleUp",
-			},
-		})
+				"whenUnsatisfiable": "DoNotScaleUp",
+			}))
 	}
 	return objects
 }
 
 // priorityOf returns the only priority of a capacity's class. The queues, not the
 // class, decide which capacity is tried after another.
-func priorityOf(p *ir.Platform, c ir.Capacity) priority {
+func priorityOf(p *ir.Platform, c ir.Capacity) kubeyaml.Fields {
 	option := c.Option.Facts()
-	out := priority{
-		MachineType:           c.Machine.Type,
-		MaxRunDurationSeconds: c.MaxRunSeconds,
-		Storage: storage{
-			BootDiskSize: c.DiskSizeGiB, BootDiskType: c.DiskType, BootDiskKey: p.Security.KMSKey,
-			LocalSSDCount: c.LocalSSDs,
-		},
+	out := kubeyaml.Fields{"machineType": c.Machine.Type, "spot": false, "storage": nodeStorage(p, c)}
+	if c.MaxRunSeconds > 0 {
+		out["maxRunDurationSeconds"] = c.MaxRunSeconds
 	}
 	if c.HasGPUs() {
-		out.GPU = &gpu{
-			Type: c.Machine.Accelerator, Count: c.Machine.AcceleratorCount, DriverVersion: strings.ToLower(c.GPUDriver),
+		out["gpu"] = kubeyaml.Fields{
+			"type": c.Machine.Accelerator, "count": c.Machine.AcceleratorCount,
+			"driverVersion": strings.ToLower(c.GPUDriver),
 		}
 	}
 	// For pools that GKE creates, it uses all zones of the platform by default.
@@ -137,40 +56,59 @@ func priorityOf(p *ir.Platform, c ir.Capacity) priority {
 	}
 	switch option.ClassField {
 	case "spot":
-		out.Spot = true
+		out["spot"] = true
 	case "flexStart":
-		out.FlexStart = &enabled{true}
+		out["flexStart"] = kubeyaml.Fields{"enabled": true}
 	case "":
 	default:
 		panic("priority of a ComputeClass has no field " + option.ClassField)
 	}
-	if option.ClassAffinity != "" {
-		out.Reservations = &reservations{Affinity: option.ClassAffinity}
-	}
+	reservations := kubeyaml.Fields{"affinity": option.ClassAffinity}
 	if c.Reservation != nil {
 		// For a specific reservation, the API accepts zones only in this field.
-		out.Reservations.Specific = []specificReservation{specificReservationOf(*c.Reservation, zones)}
+		reservations["specific"] = []kubeyaml.Fields{specificReservation(*c.Reservation, zones)}
 		zones = nil
 	}
-	if zones != nil {
-		out.Location = &location{Zones: zones}
+	if option.ClassAffinity != "" {
+		out["reservations"] = reservations
 	}
-	if option.TakesReservations() {
-		// GKE requires the count if a reservation is consumed, even for local SSDs
-		// that come with the machine (GKE documentation: "About custom
-		// ComputeClasses").
-		out.Storage.LocalSSDCount = c.SSDs()
+	if zones != nil {
+		out["location"] = kubeyaml.Fields{"zones": zones}
 	}
 	return out
 }
 
-func specificReservationOf(r ir.ReservationUse, zones []string) specificReservation {
-	out := specificReservation{Name: r.Name, Project: r.Owner, Zones: zones}
+// nodeStorage returns the disks of a capacity's nodes.
+func nodeStorage(p *ir.Platform, c ir.Capacity) kubeyaml.Fields {
+	ssds := c.LocalSSDs
+	if c.Option.Facts().TakesReservations() {
+		// GKE requires the count if a reservation is consumed, even for local SSDs
+		// that come with the machine (GKE documentation: "About custom
+		// ComputeClasses").
+		ssds = c.SSDs()
+	}
+	out := kubeyaml.Fields{
+		"bootDiskSize": c.DiskSizeGiB, "bootDiskType": c.DiskType, "bootDiskKMSKey": p.Security.KMSKey,
+		"localSSDCount": ssds, // as ephemeral storage
+	}
+	maps.DeleteFunc(out, func(_ string, value any) bool { return value == "" || value == 0 })
+	return out
+}
+
+func specificReservation(r ir.ReservationUse, zones []string) kubeyaml.Fields {
+	out := kubeyaml.Fields{"name": r.Name}
+	if r.Owner != "" {
+		out["project"] = r.Owner
+	}
+	if len(zones) > 0 {
+		out["zones"] = zones
+	}
 	if r.Block != "" {
-		out.ReservationBlock = &reservationBlock{Name: r.Block}
+		block := kubeyaml.Fields{"name": r.Block}
 		if r.SubBlock != "" {
-			out.ReservationBlock.ReservationSubBlock = &reservationSubBlock{Name: r.SubBlock}
+			block["reservationSubBlock"] = kubeyaml.Fields{"name": r.SubBlock}
 		}
+		out["reservationBlock"] = block
 	}
 	return out
 }

@@ -52,8 +52,10 @@ func gitOpsAnnotator(p *ir.Platform) func(objects []any) {
 	}
 	return func(objects []any) {
 		for _, o := range objects {
-			// Every emitted kind has metadata; the structs of this package embed it.
-			object := o.(metav1.Object)
+			object, ok := o.(metav1.Object)
+			if !ok { // a kustomization
+				continue
+			}
 			added := annotations(o, staysWithTeam(o, namespaces))
 			if len(added) == 0 {
 				continue

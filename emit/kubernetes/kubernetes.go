@@ -8,7 +8,7 @@ package kubernetes
 
 import (
 	"path"
-	"strings"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -29,8 +29,8 @@ type scheduler struct {
 	// system returns the scheduler's configuration.
 	system func(*ir.Platform) ([]kubeyaml.Manifest, error)
 	// release returns the changes to the manifests of the scheduler's release, which
-	// are applied when it is installed. It may be nil. The folder's own
-	// kustomization does not list them.
+	// are applied when it is installed. The folder's own kustomization does not list
+	// them.
 	release func(*ir.Platform) ([]kubeyaml.Manifest, error)
 	// queues returns the objects that the queues of all teams share.
 	queues func(*ir.Platform) []kubeyaml.Manifest
@@ -63,13 +63,13 @@ func schedulerOf(p *ir.Platform) scheduler {
 			fewestPods: kueue.FewestPods,
 		},
 		scheduler{
-			system: kai.System, queues: kai.Queues, team: kai.Team, follows: kai.Follows(), guard: kai.Guard,
-			tier: kai.TierOfQueue,
+			system: kai.System, release: kai.Release, queues: kai.Queues, team: kai.Team,
+			follows: kai.Follows(), guard: kai.Guard, tier: kai.TierOfQueue,
 		})
 }
 
-// Files returns the folder kubernetes/. The kustomization is the last file, and lists
-// the files in their order; when they are applied, kustomize sorts the objects.
+// Files returns the folder kubernetes/. When the files are applied, kustomize sorts the
+// objects.
 func Files(p *ir.Platform) ([]emit.File, error) {
 	scheduler := schedulerOf(p)
 	manifests, err := scheduler.system(p)
@@ -89,23 +89,26 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		kubeyaml.Manifest{Name: "networks.yaml", Objects: gpuNetworks(p)},
 	)
 	manifests = append(manifests, scheduler.queues(p)...)
+	resources := kubeyaml.Names(manifests)
+	for _, t := range p.Teams {
+		resources = append(resources, "teams/"+t.Name+".yaml")
+	}
+	if scraping := scrapeManifests(p); scraping != nil {
+		resources = append(resources, scrapeFolder)
+		for _, m := range scraping {
+			manifests = append(manifests, kubeyaml.Manifest{Name: path.Join(scrapeFolder, m.Name), Objects: m.Objects})
+		}
+	}
 	annotate := gitOpsAnnotator(p)
 	for _, m := range manifests {
 		annotate(m.Objects)
 	}
-
-	files := make([]emit.File, 0, len(manifests)+1)
-	resources := make([]string, 0, len(manifests)+1)
-	if scheduler.release != nil {
-		changes, err := scheduler.release(p)
-		if err != nil {
-			return nil, err
-		}
-		if files, _, err = appendFiles(files, nil, changes); err != nil {
-			return nil, err
-		}
+	changes, err := scheduler.release(p)
+	if err != nil {
+		return nil, err
 	}
-	files, resources, err = appendFiles(files, resources, manifests)
+	files, err := kubeyaml.Files(folder, slices.Concat(changes, manifests,
+		[]kubeyaml.Manifest{kubeyaml.ListFiles(resources...)})...)
 	if err != nil {
 		return nil, err
 	}
@@ -115,25 +118,7 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 		annotate(objects)
 		return objects
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range teams {
-		files, resources = append(files, f), append(resources, strings.TrimPrefix(f.Path, folder+"/"))
-	}
-	scraping, err := scrapeFiles(p)
-	if err != nil {
-		return nil, err
-	}
-	if len(scraping) > 0 {
-		files = append(files, scraping...)
-		resources = append(resources, scrapeFolder)
-	}
-	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
-	if err != nil {
-		return nil, err
-	}
-	return append(files, emit.File{Path: path.Join(folder, "kustomization.yaml"), Content: content}), nil
+	return append(files, teams...), err
 }
 
 // teamFiles returns a file for each team, in the order of the teams. Each file is
@@ -148,21 +133,4 @@ func teamFiles(p *ir.Platform, objects func(ir.Team) []any) ([]emit.File, error)
 		return err
 	})
 	return files, err
-}
-
-// appendFiles appends the files of the manifests that have objects to files, and
-// their names to resources.
-func appendFiles(files []emit.File, resources []string, manifests []kubeyaml.Manifest) ([]emit.File, []string, error) {
-	for _, m := range manifests {
-		if len(m.Objects) == 0 {
-			continue
-		}
-		content, err := kubeyaml.Marshal(m.Objects...)
-		if err != nil {
-			return nil, nil, err
-		}
-		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
-		resources = append(resources, m.Name)
-	}
-	return files, resources, nil
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,11 +23,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/emit"
 )
 
 // Marshal prints one or more objects in the given order, each as one YAML document.
-// Every object is a pointer to a struct with JSON tags: a typed API object, or a
-// small struct for a kind that has no published Go type.
+// Every object is a pointer to a struct with JSON tags, such as a typed API object, or Fields.
 //
 // The output is that of sigs.k8s.io/yaml without the fields that only the Go types
 // add: the status and empty structs. Keys are sorted, and quantities are in
@@ -38,6 +39,9 @@ func Marshal(objects ...any) ([]byte, error) {
 	for i, object := range objects {
 		if i > 0 {
 			p.out = append(p.out, "---\n"...)
+		}
+		if fields, ok := object.(Fields); ok {
+			object = &fields
 		}
 		start := len(p.out)
 		if p.tryObject(object) {
@@ -209,11 +213,54 @@ func TeamNamespaces(platform string) *metav1.LabelSelector {
 	}
 }
 
+// Fields are the fields of an object, or of a part of it, for which there is no published Go
+// type. Marshal sorts them by their names.
+type Fields = map[string]any
+
+// Object is an object of a kind that has no published Go type.
+type Object struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              Fields `json:"spec"`
+}
+
+// NewObject returns an object of a kind that has no published Go type.
+func NewObject(apiVersion, kind string, meta metav1.ObjectMeta, spec Fields) *Object {
+	return &Object{metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}, meta, spec}
+}
+
 // Manifest is a file of objects. Its name is a path, relative to the path of the
 // kustomization that lists it. A manifest without objects produces no file.
 type Manifest struct {
 	Name    string
 	Objects []any
+}
+
+// Files returns the files of the manifests below a folder, in their order.
+func Files(folder string, manifests ...Manifest) ([]emit.File, error) {
+	files := make([]emit.File, 0, len(manifests))
+	for _, m := range manifests {
+		if len(m.Objects) == 0 {
+			continue
+		}
+		content, err := Marshal(m.Objects...)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: path.Join(folder, m.Name), Content: content})
+	}
+	return files, nil
+}
+
+// Names returns the names of the manifests that have objects.
+func Names(manifests []Manifest) []string {
+	var names []string
+	for _, m := range manifests {
+		if len(m.Objects) > 0 {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // Tolerations returns a toleration for each taint, or nil without taints. Kueue
@@ -229,6 +276,9 @@ func Tolerations(taints []ir.Taint) []corev1.Toleration {
 	}
 	return out
 }
+
+// KustomizationFile is the name of the file that lists the files of its folder.
+const KustomizationFile = "kustomization.yaml"
 
 // Kustomization is a kustomization.yaml that lists resources.
 type Kustomization struct {
@@ -248,51 +298,9 @@ func NewKustomization(resources []string) *Kustomization {
 	}
 }
 
-// Component is a kustomization.yaml that changes the resources of the kustomization
-// that includes it.
-type Component struct {
-	metav1.TypeMeta `json:",inline"`
-	Patches         []Patch       `json:"patches"`
-	Replacements    []Replacement `json:"replacements"`
-}
-
-// Patches are patches of the objects that a program renders.
-type Patches struct {
-	Patches []Patch `json:"patches"`
-}
-
-// Patch is a strategic merge patch. It names the object that it changes.
-type Patch struct {
-	Patch string `json:"patch"`
-}
-
-// Replacement copies a field of one object into fields of others.
-type Replacement struct {
-	Source  ReplacementSource   `json:"source"`
-	Targets []ReplacementTarget `json:"targets"`
-}
-
-// ReplacementSource selects the field that is copied.
-type ReplacementSource struct {
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
-	FieldPath string `json:"fieldPath"`
-}
-
-// ReplacementTarget selects the fields that are replaced. They must exist.
-type ReplacementTarget struct {
-	Select     ObjectSelector `json:"select"`
-	FieldPaths []string       `json:"fieldPaths"`
-}
-
-// ObjectSelector selects all objects of a kind.
-type ObjectSelector struct {
-	Kind string `json:"kind"`
-}
-
-// NewComponent returns a component that changes nothing.
-func NewComponent() *Component {
-	return &Component{TypeMeta: metav1.TypeMeta{APIVersion: "kustomize.config.k8s.io/v1alpha1", Kind: "Component"}}
+// ListFiles returns the file that lists files and folders beside it.
+func ListFiles(names ...string) Manifest {
+	return Manifest{Name: KustomizationFile, Objects: []any{NewKustomization(names)}}
 }
 
 // Canonical returns an amount in the form that Kubernetes itself prints, for example

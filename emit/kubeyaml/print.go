@@ -26,10 +26,16 @@ var printers = sync.Pool{New: func() any { return new(printer) }}
 // the object; if not, the output is undefined.
 func (p *printer) tryObject(object any) bool {
 	v := reflect.ValueOf(object)
-	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false
 	}
-	written, ok := p.structFields(v.Elem(), factsOf(v.Elem().Type()), 0, "status")
+	var written, ok bool
+	switch v = v.Elem(); v.Kind() {
+	case reflect.Struct:
+		written, ok = p.structFields(v, factsOf(v.Type()), 0, "status")
+	case reflect.Map:
+		written, ok = p.entries(v, 0)
+	}
 	return ok && written
 }
 

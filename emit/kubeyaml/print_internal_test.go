@@ -181,6 +181,11 @@ func TestPrinter(t *testing.T) {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "team-a"}}
 	lending := resource.MustParse("1500m")
 	for _, object := range []any{
+		&Fields{
+			"kind": "Configuration", "spec": Fields{}, "port": 8443, "gates": map[string]bool{"A": true},
+			"lists": []Fields{{"name": "a", "selector": selector}, {"n10": 1, "n2": int64(2)}}, "none": nil,
+		},
+		NewObject("v1", "Custom", metav1.ObjectMeta{Name: "a"}, Fields{"limit": -1, "names": []string{"a", "b"}}),
 		&corev1.Namespace{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 			ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: Labels("gke-batch"), Annotations: map[string]string{

@@ -2,7 +2,6 @@ package kueue
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/emit/kubeyaml"
@@ -16,24 +15,6 @@ const (
 	validatingWebhooks = "kueue-validating-webhook-configuration"
 	podWebhook         = "vpod.kb.io"
 )
-
-// webhookSelector is the part of a ValidatingWebhookConfiguration that selects
-// namespaces. The API's own type would also print fields that are not set, and the
-// patch would then delete those fields.
-type webhookSelector struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        objectName        `json:"metadata"`
-	Webhooks        []selectedWebhook `json:"webhooks"`
-}
-
-type objectName struct {
-	Name string `json:"name"`
-}
-
-type selectedWebhook struct {
-	Name              string                `json:"name"`
-	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
-}
 
 // Release returns the changes to Kueue's release. With them, its webhooks for jobs
 // and pods see only the teams' namespaces.
@@ -53,30 +34,35 @@ func Release(p *ir.Platform) ([]kubeyaml.Manifest, error) {
 	if p.FromCharts() || !p.InstallsKueue() {
 		return nil, nil
 	}
-	group := admissionv1.SchemeGroupVersion
-	patch, err := kubeyaml.Marshal(&webhookSelector{
-		TypeMeta: kubeyaml.Kind(group, "ValidatingWebhookConfiguration"),
-		Metadata: objectName{validatingWebhooks},
-		Webhooks: []selectedWebhook{{podWebhook, kubeyaml.TeamNamespaces(p.Name)}},
+	// The API's own type would also print fields that are not set, and the patch would then
+	// delete those fields.
+	patch, err := kubeyaml.Marshal(kubeyaml.Fields{
+		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": "ValidatingWebhookConfiguration",
+		"metadata": kubeyaml.Fields{"name": validatingWebhooks},
+		"webhooks": []kubeyaml.Fields{{"name": podWebhook, "namespaceSelector": kubeyaml.TeamNamespaces(p.Name)}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	everySelector := func(kind string) kubeyaml.ReplacementTarget {
-		return kubeyaml.ReplacementTarget{
-			Select: kubeyaml.ObjectSelector{Kind: kind}, FieldPaths: []string{"webhooks.*.namespaceSelector"},
+	everySelector := func(kind string) kubeyaml.Fields {
+		return kubeyaml.Fields{
+			"select": kubeyaml.Fields{"kind": kind}, "fieldPaths": []string{"webhooks.*.namespaceSelector"},
 		}
 	}
-	component := kubeyaml.NewComponent()
-	component.Patches = []kubeyaml.Patch{{Patch: string(patch)}}
-	component.Replacements = []kubeyaml.Replacement{{
-		Source: kubeyaml.ReplacementSource{
-			Kind: "ValidatingWebhookConfiguration", Name: validatingWebhooks,
-			FieldPath: "webhooks.[name=" + podWebhook + "].namespaceSelector",
-		},
-		Targets: []kubeyaml.ReplacementTarget{
-			everySelector("ValidatingWebhookConfiguration"), everySelector("MutatingWebhookConfiguration"),
-		},
-	}}
-	return []kubeyaml.Manifest{{Name: ir.KueueWebhooks + "/kustomization.yaml", Objects: []any{component}}}, nil
+	component := kubeyaml.Fields{
+		"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component",
+		"patches": []kubeyaml.Fields{{"patch": string(patch)}},
+		"replacements": []kubeyaml.Fields{{
+			"source": kubeyaml.Fields{
+				"kind": "ValidatingWebhookConfiguration", "name": validatingWebhooks,
+				"fieldPath": "webhooks.[name=" + podWebhook + "].namespaceSelector",
+			},
+			"targets": []kubeyaml.Fields{
+				everySelector("ValidatingWebhookConfiguration"), everySelector("MutatingWebhookConfiguration"),
+			},
+		}},
+	}
+	return []kubeyaml.Manifest{
+		{Name: ir.KueueWebhooks + "/" + kubeyaml.KustomizationFile, Objects: []any{component}},
+	}, nil
 }

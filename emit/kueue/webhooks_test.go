@@ -18,9 +18,9 @@ func TestRelease(t *testing.T) {
 	if err != nil || len(manifests) != 1 || len(manifests[0].Objects) != 1 {
 		t.Fatalf("manifests %v, %v", manifests, err)
 	}
-	component := manifests[0].Objects[0].(*kubeyaml.Component)
+	patches := manifests[0].Objects[0].(kubeyaml.Fields)["patches"].([]kubeyaml.Fields)
 	var got admissionv1.ValidatingWebhookConfiguration
-	if err := yaml.UnmarshalStrict([]byte(component.Patches[0].Patch), &got); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(patches[0]["patch"].(string)), &got); err != nil {
 		t.Fatal(err)
 	}
 	var want admissionv1.ValidatingWebhookConfiguration

@@ -18,8 +18,6 @@ import (
 // folder is the path, in the deploy folder, of the teams' subfolders.
 const folder = "workloads"
 
-const kustomization = "kustomization.yaml"
-
 // Files returns the folder workloads/, team by team. In a team's subfolder
 // ConfigMaps come before the jobs that mount them, and the kustomization is last.
 // Teams without workloads have no subfolder. It is an error if two objects of a team
@@ -44,46 +42,27 @@ func Files(p *ir.Platform) ([]emit.File, error) {
 // teamFiles returns the subfolder of one team. All workloads must belong to the
 // team.
 func teamFiles(p *ir.Platform, workloads []ir.Workload) ([]emit.File, error) {
-	var (
-		files     = make([]emit.File, 0, 2*len(workloads)+1)
-		resources = make([]string, 0, 2*len(workloads))
-		taken     = map[string]bool{kustomization: true}
-		dir       = path.Join(folder, workloads[0].Team)
-	)
-	add := func(name string, objects ...any) error {
-		name += ".yaml"
+	dir, mounted := path.Join(folder, workloads[0].Team), map[string]bool{}
+	manifests := make([]kubeyaml.Manifest, 0, 2*len(workloads)+1)
+	for _, w := range workloads {
+		if w.ConfigMap != "" && !mounted[w.ConfigMap] {
+			mounted[w.ConfigMap] = true
+			manifests = append(manifests,
+				kubeyaml.Manifest{Name: w.ConfigMap + ".yaml", Objects: []any{configMap(p, w)}})
+		}
+	}
+	for _, w := range workloads {
+		manifests = append(manifests, kubeyaml.Manifest{Name: w.Name + ".yaml", Objects: workloadDocuments(p, w)})
+	}
+	names := kubeyaml.Names(manifests)
+	taken := map[string]bool{kubeyaml.KustomizationFile: true}
+	for _, name := range names {
 		if taken[name] {
-			return fmt.Errorf("workload: two objects claim %s", path.Join(dir, name))
+			return nil, fmt.Errorf("workload: two objects claim %s", path.Join(dir, name))
 		}
 		taken[name] = true
-		content, err := kubeyaml.Marshal(objects...)
-		if err != nil {
-			return err
-		}
-		files = append(files, emit.File{Path: path.Join(dir, name), Content: content})
-		resources = append(resources, name)
-		return nil
 	}
-	mounted := map[string]bool{}
-	for _, w := range workloads {
-		if w.ConfigMap == "" || mounted[w.ConfigMap] {
-			continue
-		}
-		mounted[w.ConfigMap] = true
-		if err := add(w.ConfigMap, configMap(p, w)); err != nil {
-			return nil, err
-		}
-	}
-	for _, w := range workloads {
-		if err := add(w.Name, workloadDocuments(p, w)...); err != nil {
-			return nil, err
-		}
-	}
-	content, err := kubeyaml.Marshal(kubeyaml.NewKustomization(resources))
-	if err != nil {
-		return nil, err
-	}
-	return append(files, emit.File{Path: path.Join(dir, kustomization), Content: content}), nil
+	return kubeyaml.Files(dir, append(manifests, kubeyaml.ListFiles(names...))...)
 }
 
 // workloadDocuments returns the documents of a workload's file, the job last.

@@ -146,10 +146,10 @@ func (c *kubernetesCheck) readFolder(root string) {
 	c.checkKustomization(path.Join(root, "kustomization.yaml"), files)
 }
 
-// checkComponent checks that a kustomize component has no unknown fields. The
-// component changes a release, and the kustomization of the folder does not list it.
+// checkComponent checks how a kustomize component is printed. The component changes a
+// release, and the kustomization of the folder does not list it.
 func (c *kubernetesCheck) checkComponent(name string) {
-	c.decodeInto(name, &kubeyaml.Component{})
+	c.decodeInto(name, &kubeyaml.Fields{})
 }
 
 // checkKustomization checks that a kustomization lists the files, each once.

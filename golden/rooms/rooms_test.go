@@ -64,7 +64,7 @@ var rooms = map[string][]string{
 	"emit/markdown":      {"compiler/words"},
 	"emit/page":          {"compiler/words", "emit/markdown"},
 	"emit/mermaid":       {"compiler/words"},
-	"emit/kubeyaml":      {"compiler/ir"},
+	"emit/kubeyaml":      {"compiler/ir", "emit"},
 	"emit/cloudbuild":    {"compiler/ir", "compiler/kinds", "compiler/words", "emit", "emit/losses"},
 	"emit/monitoring":    {"compiler/ir", "compiler/kinds", "compiler/words"},
 	"emit/dashboard":     {"compiler/ir", "compiler/words", "emit", "emit/kubeyaml", "emit/monitoring"},
