@@ -1,35 +1,11 @@
 package cloudbuild
 
 import (
-	_ "embed"
 	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
-
-//go:embed scripts/turn.sh
-var turnScript string
-
-//go:embed scripts/unlock.sh
-var unlockScript string
-
-//go:embed scripts/deployment.bash
-var deploymentScript string
-
-//go:embed scripts/mirror.bash
-var mirrorImages string
-
-//go:embed scripts/manifest.bash
-var manifestScript string
-
-// manifestMark is the line of a script that is replaced by commands. The commands
-// download a release's manifest to the folder $work and check its SHA-256.
-const manifestMark = "# MANIFEST\n"
-
-// deploymentMark is the line of a script that is replaced by the functions that
-// follow a deployment of Infrastructure Manager.
-const deploymentMark = "# DEPLOYMENT\n"
 
 // build is the part of a Cloud Build build that the platform uses (Cloud Build
 // documentation: "Build configuration file schema"). The printer keeps the
@@ -117,27 +93,26 @@ func terraformInit(p *ir.Platform) task {
 // Infrastructure Manager.
 func infrastructureManager(p *ir.Platform, seconds int, id, body string, variables ...variable) task {
 	account := "projects/" + p.Project + "/serviceAccounts/" + p.Delivery.Account.Email(p.Project)
-	body = strings.Replace(body, deploymentMark, deploymentScript, 1)
 	return scriptStep(p, seconds, id, body, append([]variable{
 		{"PROJECT", p.Project}, {"BUILD_REGION", p.Delivery.Region},
 		{"DEPLOYMENT", p.Deployment()}, {"ACCOUNT", account}, {"TERRAFORM", "=" + ir.InfrastructureManagerTerraform},
 	}, variables...)...)
 }
 
-// installRelease returns a step that installs a release. body must contain manifestMark.
-// If the SHA-256 of the release is "", any content of its manifest is accepted.
-func installRelease(p *ir.Platform, id, body string, release ir.Release, variables ...variable) task {
-	download := manifestScript
+// installRelease returns a step that installs a release. Its script has the mark MANIFEST,
+// for the commands that download the manifest to the folder $work and check its SHA-256. If
+// the SHA-256 of the release is "", any content of its manifest is accepted.
+func installRelease(p *ir.Platform, id, script string, release ir.Release, variables ...variable) task {
+	download := readScript("manifest.bash")
 	if p.Images.Manifests != "" {
 		download = strings.Replace(download, curlManifest, copyManifest, 1)
 	}
 	all := []variable{{"MANIFEST", p.Images.Source(release)}, {"MANIFEST_SHA256", release.SHA256}}
 	if p.Images.Mirror != "" {
-		download += mirrorImages
+		download += readScript("mirror.bash")
 		all = append(all, variable{"MIRROR", p.Images.Mirror}, variable{"IMAGE", release.Image})
 	}
-	body = strings.Replace(body, manifestMark, download, 1)
-	return scriptStep(p, 1200, id, body, append(all, variables...)...)
+	return scriptStep(p, 1200, id, readScript(script, "MANIFEST", download), append(all, variables...)...)
 }
 
 // curlManifest is the command with which a step downloads a manifest from the internet,
@@ -149,7 +124,7 @@ const (
 
 // takeTurn returns the step that waits for older builds of the platform to end.
 func takeTurn(p *ir.Platform) task {
-	t := scriptStep(p, 3600, "turn", turnScript,
+	t := scriptStep(p, 3600, "turn", readScript("turn.sh"),
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
 	t.Env = append(t.Env, "BUILD=$BUILD_ID")
 	return t
@@ -158,7 +133,7 @@ func takeTurn(p *ir.Platform) task {
 // unlockState returns the step that removes the lock of a build that has ended
 // from the Terraform state.
 func unlockState(p *ir.Platform) task {
-	t := scriptStep(p, 300, "unlock", unlockScript,
+	t := scriptStep(p, 300, "unlock", readScript("unlock.sh"),
 		variable{"PROJECT", p.Project}, variable{"BUILD_REGION", p.Delivery.Region}, variable{"NAME", p.Name})
 	t.Env = append(t.Env, "STATE=gs://$"+ir.StateBucketSubstitution+"/$"+ir.StatePrefixSubstitution)
 	return t

@@ -1,38 +1,10 @@
 package cloudbuild
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
-)
-
-//go:embed scripts/drain.sh
-var drainScript string
-
-//go:embed scripts/release.sh
-var releaseScript string
-
-//go:embed scripts/unprotect.sh
-var unprotectScript string
-
-//go:embed scripts/taken-over.sh
-var takenOverScript string
-
-//go:embed scripts/running.bash
-var runningCluster string
-
-//go:embed scripts/holding.bash
-var holdingNamespaces string
-
-// Lines of scripts that are replaced: by the commands that end the step unless the
-// cluster runs, by the commands that stop the queues, and by the functions that print what
-// a step waits for.
-const (
-	clusterMark = "# CLUSTER\n"
-	stopMark    = "# STOP\n"
-	holdingMark = "# HOLDING\n"
 )
 
 // destroyBuild returns the build that empties the cluster and deletes everything that
@@ -42,12 +14,13 @@ const (
 func destroyBuild(p *ir.Platform) build {
 	begin := []task{checkSettings(p)}
 	if p.TakesOver() {
-		begin = append(begin, scriptStep(p, 60, "taken-over", takenOverScript, variable{"TAKEN_OVER", takenOver(p)}))
+		begin = append(begin, scriptStep(p, 60, "taken-over", readScript("taken-over.sh"),
+			variable{"TAKEN_OVER", takenOver(p)}))
 	}
 	scheduler := schedulerOf(p)
 	// "--prepare", because the script without it would build the platform again.
 	begin = append(begin, awaitAccess(p, destroyPermissions(p), "./create-platform.sh --prepare"), takeTurn(p))
-	drain := []task{clusterStep(p, 5400, "drain", strings.Replace(drainScript, stopMark, scheduler.stop, 1),
+	drain := []task{clusterStep(p, 5400, "drain", readScript("drain.sh", "STOP", scheduler.stop),
 		append([]variable{{"TEAMS", teamSelector(p)}}, scheduler.variables...)...)}
 	if !p.OwnsCluster() {
 		drain = leaveCluster(p, scheduler)
@@ -59,24 +32,23 @@ func destroyBuild(p *ir.Platform) build {
 			own = p.Cluster.Name
 		}
 		return newBuild(p, "destroy", append(tasks,
-			infrastructureManager(p, 14400, "infrastructure", releaseScript, variable{"REGION", p.Cluster.Location},
-				variable{"CLUSTER", own}))...)
+			infrastructureManager(p, 14400, "infrastructure", readScript("release.sh"),
+				variable{"REGION", p.Cluster.Location}, variable{"CLUSTER", own}))...)
 	}
 	tasks := append(append(begin, unlockState(p), terraformInit(p)), drain...)
 	destroy := terraformStep(p, 10800, "terraform-destroy", "destroy", "-input=false", "-auto-approve",
 		"-lock-timeout=300s")
 	if p.OwnsCluster() {
 		unprotect := terraformStep(p, 3600, "unprotect")
-		unprotect.Script = unprotectScript
+		unprotect.Script = readScript("unprotect.sh")
 		tasks = append(tasks, unprotect)
 		destroy.Args = append(destroy.Args, "-var=deletion_protection=false")
 	}
 	return newBuild(p, "destroy", append(tasks, destroy)...)
 }
 
-// clusterStep returns the step of a script that does nothing unless the cluster runs.
+// clusterStep returns the step of a script that connects to the cluster.
 func clusterStep(p *ir.Platform, seconds int, id, script string, variables ...variable) task {
-	script = strings.NewReplacer(clusterMark, runningCluster, holdingMark, holdingNamespaces).Replace(script)
 	return scriptStep(p, seconds, id, script, append(clusterVariables(p), variables...)...)
 }
 
@@ -89,22 +61,10 @@ func clusterVariables(p *ir.Platform) []variable {
 	}
 }
 
-// destroyRolePermissions is rolePermissions for the destroying build.
-var destroyRolePermissions = map[string]string{
-	"roles/artifactregistry.reader":      "artifactregistry.repositories.downloadArtifacts",
-	"roles/compute.networkAdmin":         "compute.networks.delete",
-	"roles/compute.networkUser":          "compute.subnetworks.use",
-	"roles/compute.securityAdmin":        "compute.firewalls.delete",
-	"roles/config.admin":                 "config.deployments.delete",
-	"roles/container.admin":              "container.clusters.list",
-	"roles/monitoring.alertPolicyEditor": "monitoring.alertPolicies.delete",
-	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.delete",
-}
-
 // destroyPermissions returns the permissions for which the destroying build waits:
 // those of testedPermissions, except permissions to create or change something.
 func destroyPermissions(p *ir.Platform) []string {
-	return slices.DeleteFunc(testedPermissions(p, destroyRolePermissions), func(permission string) bool {
+	return slices.DeleteFunc(testedPermissions(p, destroying), func(permission string) bool {
 		verb := permission[strings.LastIndex(permission, ".")+1:]
 		return slices.Contains([]string{"create", "resize", "update"}, verb)
 	})

@@ -1,7 +1,6 @@
 package cloudbuild
 
 import (
-	_ "embed"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,25 +10,6 @@ import (
 )
 
 // The steps of builds in a cluster that others own.
-
-//go:embed scripts/cluster.sh
-var clusterScript string
-
-//go:embed scripts/managed.sh
-var managedScript string
-
-//go:embed scripts/kueue-settings.bash
-var kueueSettings string
-
-//go:embed scripts/leave.sh
-var leaveScript string
-
-//go:embed scripts/uninstall.sh
-var uninstallScript string
-
-// settingsMark is the line of a script that is replaced by the function that reads Kueue's
-// configuration.
-const settingsMark = "# SETTINGS\n"
 
 // checkCluster returns the step that compares the cluster with the blueprint's description
 // of it, and with the objects of the folder.
@@ -72,7 +52,7 @@ func checkCluster(p *ir.Platform) task {
 		{"FRAMEWORKS", strings.Join(frameworks, " ")},
 	}
 	variables = append(append(variables, controllers...), variable{"EXISTING", ir.ExistingNamespace})
-	return scriptStep(p, 600, "cluster", strings.Replace(clusterScript, settingsMark, kueueSettings, 1), variables...)
+	return scriptStep(p, 600, "cluster", readScript("cluster.sh"), variables...)
 }
 
 // checkManaged returns the step that checks whether Kueue, which others run, manages the
@@ -89,24 +69,23 @@ func checkManaged(p *ir.Platform) task {
 			queues = append(queues, t.Namespace+":"+q.LocalQueue+":"+p.PriorityClasses[class].Name)
 		}
 	}
-	return scriptStep(p, 1200, "managed", strings.Replace(managedScript, settingsMark, kueueSettings, 1),
+	return scriptStep(p, 1200, "managed", readScript("managed.sh"),
 		variable{"KUEUE", ir.KueueNamespace}, variable{"QUEUES", strings.Join(queues, " ")})
 }
 
 // leaveCluster returns the steps that remove the platform from the cluster.
 func leaveCluster(p *ir.Platform, s scheduler) []task {
-	script := strings.Replace(leaveScript, stopMark, s.stop, 1)
 	variables := []variable{{"TEAMS", teamSelector(p)}, {"EXISTING", ir.ExistingNamespace}}
 	for _, c := range p.Controllers() {
 		variables = append(variables, variable{strings.ToUpper(c.Field), c.Namespace})
 	}
-	tasks := []task{clusterStep(p, 7200, "leave", script, append(variables, s.variables...)...)}
+	tasks := []task{clusterStep(p, 7200, "leave", readScript("leave.sh", "STOP", s.stop),
+		append(variables, s.variables...)...)}
 	if p.Delivery.GitOps.On() { // whoever has installed the controllers with the tool uninstalls them
 		return tasks
 	}
 	uninstall := func(name string, release ir.Release, namespace, users string) {
-		body := strings.Replace(uninstallScript, clusterMark, runningCluster, 1)
-		tasks = append(tasks, installRelease(p, "uninstall-"+name, body, release, append([]variable{
+		tasks = append(tasks, installRelease(p, "uninstall-"+name, "uninstall.sh", release, append([]variable{
 			{"NAMESPACE", namespace}, {"MANAGER", name + "-release"}, {"USERS", users},
 		}, clusterVariables(p)...)...))
 	}

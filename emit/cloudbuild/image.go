@@ -1,20 +1,15 @@
 package cloudbuild
 
 import (
-	_ "embed"
-
 	"github.com/batchwright/batchwright/compiler/ir"
 )
-
-//go:embed scripts/image.sh
-var imageScript string
 
 // imageBuild returns the build that makes one image of the teams from a directory with
 // a Dockerfile, and pushes it into the platform's repository. The source of the build is
 // that directory and not the deploy folder, and the build has an account of its own,
 // which can only push images.
 func imageBuild(p *ir.Platform) build {
-	t := scriptStep(p, 7200, "image", imageScript, variable{"REPOSITORY", p.ImageRepository()})
+	t := scriptStep(p, 7200, "image", readScript("image.sh"), variable{"REPOSITORY", p.ImageRepository()})
 	t.Env = append(t.Env, "IMAGE=$"+ir.ImageSubstitution)
 	b := newBuild(p, "image", t)
 	b.ServiceAccount = escapeDollars("projects/" + p.Project + "/serviceAccounts/" +

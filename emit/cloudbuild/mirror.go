@@ -1,14 +1,11 @@
 package cloudbuild
 
 import (
-	_ "embed"
+	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
-
-//go:embed scripts/mirror.sh
-var mirrorBody string
 
 // mirrorScript returns mirror.sh, which copies images and manifests. It is nil if the
 // platform takes all of them from their public places.
@@ -24,7 +21,7 @@ func mirrorScript(p *ir.Platform) []byte {
 	if images == nil && releases == nil {
 		return nil
 	}
-	return fillScript(mirrorBody, []string{
+	values := []string{
 		words.ShellAssignment("NAME", p.Name),
 		words.ShellAssignment("PROJECT", p.Project),
 		words.ShellAssignment("MIRROR", p.Images.Mirror),
@@ -34,5 +31,6 @@ func mirrorScript(p *ir.Platform) []byte {
 		assignArray("MANIFESTS", mapElements(releases, func(r ir.Release) string { return r.Manifest })),
 		assignArray("FILES", mapElements(releases, func(r ir.Release) string { return r.File })),
 		assignArray("DIGESTS", mapElements(releases, func(r ir.Release) string { return r.SHA256 })),
-	})
+	}
+	return []byte(readScript("mirror.sh", "VALUES", strings.Join(values, "")))
 }

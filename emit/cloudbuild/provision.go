@@ -2,39 +2,12 @@ package cloudbuild
 
 import (
 	"cmp"
-	"embed"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
-
-//go:embed scripts/access.sh
-var accessScript string
-
-//go:embed scripts/network.sh
-var networkScript string
-
-// controllerScripts install the controllers of jobs, each named after the controller's field.
-//
-//go:embed scripts/controllers
-var controllerScripts embed.FS
-
-//go:embed scripts/priorities.sh
-var prioritiesScript string
-
-//go:embed scripts/dashboards.sh
-var dashboardsScript string
-
-//go:embed scripts/infrastructure.sh
-var infrastructureScript string
-
-//go:embed scripts/metrics.sh
-var metricsScript string
-
-//go:embed scripts/tensorboard.sh
-var tensorBoardScript string
 
 // provisionBuild returns the build that creates the platform, or changes it to match
 // the deploy folder.
@@ -45,7 +18,7 @@ var tensorBoardScript string
 func provisionBuild(p *ir.Platform) build {
 	tasks := []task{
 		checkSettings(p),
-		awaitAccess(p, testedPermissions(p, rolePermissions), "./create-platform.sh"),
+		awaitAccess(p, testedPermissions(p, provisioning), "./create-platform.sh"),
 	}
 	if p.Network.Existing != nil {
 		tasks = append(tasks, checkNetwork(p))
@@ -57,7 +30,7 @@ func provisionBuild(p *ir.Platform) build {
 	scheduler := schedulerOf(p)
 	if p.Delivery.InfrastructureManager {
 		tasks = append(tasks, scheduler.retire...)
-		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", infrastructureScript))
+		tasks = append(tasks, infrastructureManager(p, 14400, "infrastructure", readScript("infrastructure.sh")))
 	} else {
 		bucket := commandStep(p, 300, "state-bucket", "gcloud", "storage", "buckets", "update")
 		bucket.Args = append(bucket.Args, "gs://$"+ir.StateBucketSubstitution, "--versioning",
@@ -82,15 +55,11 @@ func provisionBuild(p *ir.Platform) build {
 	// scheduler. Kueue waits for kinds that do not exist yet.
 	tasks = append(tasks, scheduler.install...)
 	for _, c := range p.InstalledControllers() {
-		script, err := controllerScripts.ReadFile("scripts/controllers/" + c.Field + ".sh")
-		if err != nil {
-			panic(err) // a row of compiler/kinds without its script
-		}
-		tasks = append(tasks, installRelease(p, c.Field, string(script), c.Release(),
+		tasks = append(tasks, installRelease(p, c.Field, "controllers/"+c.Field+".sh", c.Release(),
 			variable{"NAMESPACE", c.Namespace}))
 	}
 	tasks = append(tasks,
-		scriptStep(p, 300, "priorities", prioritiesScript, variable{"PLATFORM", platformSelector(p)}))
+		scriptStep(p, 300, "priorities", readScript("priorities.sh"), variable{"PLATFORM", platformSelector(p)}))
 	tasks = append(tasks, scheduler.prepare...)
 	tasks = append(tasks,
 		commandStep(p, 7200, "manifests", "kubectl", "apply", "--server-side", "--force-conflicts",
@@ -103,7 +72,7 @@ func provisionBuild(p *ir.Platform) build {
 		tasks = append(tasks, tensorBoard(p))
 	}
 	if p.Monitoring.Grafana {
-		tasks = append(tasks, scriptStep(p, 300, "dashboards", dashboardsScript,
+		tasks = append(tasks, scriptStep(p, 300, "dashboards", readScript("dashboards.sh"),
 			variable{"NAMESPACE", p.Monitoring.GrafanaNamespace}, variable{"PLATFORM", platformSelector(p)}))
 	}
 	return newBuild(p, "provision", tasks...)
@@ -132,7 +101,7 @@ func checkNetwork(p *ir.Platform) task {
 	if p.SharesVPC() && p.OwnsCluster() {
 		agent = p.Project
 	}
-	return scriptStep(p, 300, "network", networkScript, variable{"NETWORK_PROJECT", e.Project},
+	return scriptStep(p, 300, "network", readScript("network.sh"), variable{"NETWORK_PROJECT", e.Project},
 		variable{"AGENT_PROJECT", agent}, variable{"REGION", p.Region}, variable{"SUBNETS", strings.Join(subnets, " ")},
 		variable{"RANGES", strings.Join(ranges, " ")})
 }
@@ -156,7 +125,7 @@ var gcloudMetrics = map[string]string{"APISERVER": "API_SERVER", "SYSTEM_COMPONE
 // exists. Terraform ignores the list.
 func collectMetrics(p *ir.Platform) task {
 	components := mapElements(p.Cluster.Metrics, func(m string) string { return cmp.Or(gcloudMetrics[m], m) })
-	return scriptStep(p, 1800, "metrics", metricsScript,
+	return scriptStep(p, 1800, "metrics", readScript("metrics.sh"),
 		variable{"PROJECT", p.Project}, variable{"REGION", p.Cluster.Location}, variable{"CLUSTER", p.Cluster.Name},
 		variable{"METRICS", strings.Join(p.Cluster.Metrics, " ")},
 		variable{"COMPONENTS", strings.Join(components, ",")})
@@ -171,41 +140,47 @@ func credentials(p *ir.Platform) task {
 
 // tensorBoard returns the step that tells the teams' jobs the name of the TensorBoard.
 func tensorBoard(p *ir.Platform) task {
-	return scriptStep(p, 600, "tensorboard", tensorBoardScript,
+	return scriptStep(p, 600, "tensorboard", readScript("tensorboard.sh"),
 		variable{"PROJECT", p.Project}, variable{"REGION", p.Monitoring.TensorBoard},
 		variable{"DISPLAY_NAME", p.Name},
 		variable{"TEAMS", teamSelector(p)}, variable{"CONFIG", ir.TensorBoardConfig},
 		variable{"KEY", ir.TensorBoardKey})
 }
 
-// rolePermissions maps each role that the build can have to a permission that Google
-// Cloud checks on the project (IAM documentation: "IAM roles and permissions
-// index"). It omits logging.logWriter and config.agent, because no other step needs
-// them at its start, and storage.admin, because its condition names buckets.
-var rolePermissions = map[string]string{
-	"roles/artifactregistry.reader":      "artifactregistry.repositories.downloadArtifacts",
-	"roles/compute.networkAdmin":         "compute.networks.create",
-	"roles/compute.networkUser":          "compute.subnetworks.use",
-	"roles/compute.securityAdmin":        "compute.firewalls.create",
-	"roles/config.admin":                 "config.deployments.create",
-	"roles/container.admin":              "container.clusters.create",
-	"roles/monitoring.alertPolicyEditor": "monitoring.alertPolicies.create",
-	"roles/monitoring.dashboardEditor":   "monitoring.dashboards.create",
+// rolePermissions maps each role that the builds can have to the permissions that the
+// provisioning and the destroying build need of it, which Google Cloud checks on the project
+// (IAM documentation: "IAM roles and permissions index"). It omits logging.logWriter and
+// config.agent, because no other step needs them at its start, and storage.admin, because its
+// condition names buckets.
+var rolePermissions = map[string][2]string{
+	"roles/compute.networkAdmin":         {"compute.networks.create", "compute.networks.delete"},
+	"roles/compute.networkUser":          {"compute.subnetworks.use", "compute.subnetworks.use"},
+	"roles/compute.securityAdmin":        {"compute.firewalls.create", "compute.firewalls.delete"},
+	"roles/config.admin":                 {"config.deployments.create", "config.deployments.delete"},
+	"roles/container.admin":              {"container.clusters.create", "container.clusters.list"},
+	"roles/monitoring.alertPolicyEditor": {"monitoring.alertPolicies.create", "monitoring.alertPolicies.delete"},
+	"roles/monitoring.dashboardEditor":   {"monitoring.dashboards.create", "monitoring.dashboards.delete"},
+	"roles/artifactregistry.reader": {
+		"artifactregistry.repositories.downloadArtifacts", "artifactregistry.repositories.downloadArtifacts",
+	},
 }
+
+// The columns of rolePermissions.
+const provisioning, destroying = 0, 1
 
 // awaitAccess returns the step that waits until the build has the permissions.
 // command is the command that grants them.
 func awaitAccess(p *ir.Platform, permissions []string, command string) task {
-	return scriptStep(p, 900, "access", accessScript,
+	return scriptStep(p, 900, "access", readScript("access.sh"),
 		variable{"PROJECT", p.Project}, variable{"PERMISSIONS", strings.Join(permissions, " ")},
 		variable{"COMMAND", command})
 }
 
 // testedPermissions returns the permissions that show whether the build's roles have
-// taken effect: all permissions of its custom roles, and the permission in ofRoles
-// for each of its other roles. The API tests at most 100 permissions in one call (Resource
+// taken effect: all permissions of its custom roles, and the permission in a column of
+// rolePermissions for each of its other roles. The API tests at most 100 permissions in one call (Resource
 // Manager API: projects.testIamPermissions).
-func testedPermissions(p *ir.Platform, ofRoles map[string]string) []string {
+func testedPermissions(p *ir.Platform, column int) []string {
 	tested := slices.Clone(p.Delivery.Permissions)
 	roles := slices.Clone(p.Delivery.Account.Roles)
 	for _, r := range p.Delivery.NarrowRoles {
@@ -217,7 +192,7 @@ func testedPermissions(p *ir.Platform, ofRoles map[string]string) []string {
 		}
 	}
 	for _, role := range roles {
-		if permission := ofRoles[role]; permission != "" {
+		if permission := rolePermissions[role][column]; permission != "" {
 			tested = append(tested, permission)
 		}
 	}

@@ -1,7 +1,8 @@
 package cloudbuild
 
 import (
-	_ "embed"
+	"embed"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,102 +10,46 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-//go:embed scripts/create-platform.sh
-var createBody string
+//go:embed scripts
+var scripts embed.FS
 
-//go:embed scripts/destroy-platform.sh
-var destroyBody string
+// readScript returns a script. A line "# INCLUDE FILE" is replaced by another script, and a
+// line "# MARK" by the text that follows MARK in marks. The text is "" for a part that the
+// platform does not need.
+func readScript(name string, marks ...string) string {
+	source, err := scripts.ReadFile("scripts/" + name)
+	if err != nil {
+		panic(err) // a name in this package or in compiler/kinds without its script
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(source)) {
+		comment, isComment := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "# ")
+		if file, includes := strings.CutPrefix(comment, "INCLUDE "); isComment && includes {
+			line = readScript(file, marks...)
+		} else if i := slices.Index(marks, comment); isComment && i >= 0 {
+			line = marks[i+1]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
 
-//go:embed scripts/common.bash
-var commonBody string
-
-//go:embed scripts/data-access-logs.bash
-var dataAccessLogs string
-
-//go:embed scripts/labels.bash
-var labelsBody string
-
-//go:embed scripts/owners.bash
-var ownersBody string
-
-//go:embed scripts/taken-over.bash
-var takenOverBody string
-
-//go:embed scripts/cluster-owner.bash
-var clusterOwnerBody string
-
-//go:embed scripts/destroy-usage.txt
-var destroyUsage string
-
-//go:embed scripts/destroy-services.bash
-var destroyServices string
-
-//go:embed scripts/full-buckets.bash
-var fullBuckets string
-
-//go:embed scripts/leave-usage.txt
-var leaveUsage string
-
-//go:embed scripts/leave-rights.txt
-var leaveRights string
-
-//go:embed scripts/leave-services.bash
-var leaveServices string
-
-// The lines of a script that are replaced by the values of a plan, by the functions
-// that both scripts share, and by the commands for the Data Access audit logs for
-// labels, and for service accounts that belong to somebody else.
+// The parts of the help text about the rights of a build in the platform's own cluster, and
+// in a cluster of others. Only a build of the platform's own network has networksUsage.
 const (
-	valuesMark    = "# VALUES\n"
-	commonMark    = "# COMMON\n"
-	logsMark      = "# DATA ACCESS LOGS\n"
-	logsUsageMark = "# DATA ACCESS USAGE\n"
-	labelsMark    = "# LABELS\n"
-	// ownersMark is replaced by a function, and the other two marks by its calls.
-	ownersMark      = "# OWNERS\n"
-	askMark         = "# ASK OWNERS\n"
-	askPreparedMark = "# ASK OWNERS BEFORE THE BUILD\n"
-	// takenOverMark is replaced by a refusal if the platform has taken over a resource.
-	takenOverMark = "# TAKEN OVER\n"
-	// clusterOwnerMark is replaced by the command for the owner of the cluster, if others
-	// own it.
-	clusterOwnerMark = "# ASK CLUSTER OWNER\n"
-	// The marks of destroy-platform.sh: what it destroys, the buckets at which it would stop,
-	// what it keeps, and what the controllers' uninstallation adds to the help text.
-	destroyUsageMark   = "# DESTROY USAGE\n"
-	uninstallUsageMark = "# UNINSTALL USAGE\n"
-	fullBucketsMark    = "# FULL BUCKETS\n"
-	confirmMark        = "# CONFIRM\n"
-	rightsMark         = "# CLUSTER RIGHTS\n"
-	servicesMark       = "# SERVICES\n"
-)
-
-// networksUsage is the part of the help text about the rights of a build that creates
-// networks.
-const networksUsage = `networks, firewall rules,
-     `
-
-// ownUsage and existingUsage are the parts of the help text about the rights of a build in
-// the platform's own cluster, and in a cluster of others.
-const (
-	ownUsage = `the platform's
+	ownUsage = `     and gives it the rights to build the platform. They apply to the platform's
      own cluster and its teams' buckets, and to the ` + networksUsage +
 		`reservations, TensorBoards, dashboards and alert policies of the whole
      project; REFERENCE.md lists them
 `
-	existingUsage = `the node
+	networksUsage = `networks, firewall rules,
+     `
+	existingUsage = `     and gives it the rights to build the platform. They apply to the node
      pools of cluster $CLUSTER, to the teams' buckets, and to the reservations,
      TensorBoards, dashboards and alert policies of the whole project; REFERENCE.md
      lists them. Before step 4, the owner of the cluster must give the account its
      rights in the cluster: --prepare prints the command
 `
-)
-
-// Texts about what to do once the cluster exists. In a cluster of others, there is nothing
-// to wait for.
-const (
-	onceRun = "Once the cluster exists, run these commands"
-	onceAsk = "Once the cluster exists, ask their owners"
 )
 
 // logsUsage is the help text for the Data Access audit logs.
@@ -118,35 +63,29 @@ func createScript(p *ir.Platform) []byte {
 	assignments := commonAssignments(p)
 	var logs, usage, labels string
 	if p.Security.DataAccessLogs {
-		logs, usage = dataAccessLogs, logsUsage
+		logs, usage = readScript("data-access-logs.bash"), logsUsage
 	}
 	if len(p.Labels) > 0 {
-		labels = labelsBody
+		labels = readScript("labels.bash")
 		pairs := mapElements(p.CloudLabels(), func(l ir.KeyValue) string { return l.Key + "=" + l.Value })
 		assignments = append(assignments, words.ShellAssignment("LABELS", strings.Join(pairs, ",")))
 	}
-	var owners, ask string
+	var owners, ask, askPrepared string
 	if foreign := p.ForeignAccounts(); len(foreign) > 0 {
-		owners, ask = ownersBody, "ask_owners\n"
+		owners, ask, askPrepared = readScript("owners.bash"), "ask_owners\n", "  ask_owners\n"
 		assignments = append(assignments,
 			assignArray("FOREIGN_ACCOUNTS", mapElements(foreign, func(t ir.Team) string { return t.Account.Address })),
 			assignArray("FOREIGN_SUBJECTS", mapElements(foreign, kubeSubject)))
 	}
-	parts := []string{logsMark, logs, logsUsageMark, usage, labelsMark, labels, ownersMark, owners,
-		askMark, ask, askPreparedMark, strings.Replace(ask, "ask", "  ask", 1)}
-	if p.Network.Existing != nil {
-		parts = append(parts, networksUsage, "")
-	}
-	body := strings.NewReplacer(parts...).Replace(createBody)
-	clusterOwner := ""
+	usageOfRights, clusterOwner := ownUsage, ""
 	if !p.OwnsCluster() {
-		clusterOwner = clusterOwnerBody
+		usageOfRights, clusterOwner = existingUsage, readScript("cluster-owner.bash")
 		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
-		body = strings.NewReplacer(ownUsage, existingUsage, onceRun, "Run these commands", onceAsk,
-			"Ask their owners").Replace(body)
 	}
-	body = strings.Replace(body, clusterOwnerMark, clusterOwner, 1)
-	return fillScript(body, append(assignments,
+	if p.Network.Existing != nil {
+		usageOfRights = strings.Replace(ownUsage, networksUsage, "", 1)
+	}
+	assignments = append(assignments,
 		words.ShellAssignment("ACCOUNT", d.Account.ID),
 		words.ShellAssignment("DISPLAY_NAME", d.Account.Display),
 		words.ShellAssignment("NODE_ACCOUNT", p.NodeAccount.ID),
@@ -160,7 +99,16 @@ func createScript(p *ir.Platform) []byte {
 		assignArray("BUILD_CONDITIONS", mapElements(rights, func(r ir.NarrowRole) string { return r.Condition })),
 		assignArray("BUILD_TITLES", mapElements(rights, func(r ir.NarrowRole) string { return r.Title })),
 		words.ShellAssignment("INFRASTRUCTURE_MANAGER", strconv.FormatBool(d.InfrastructureManager)),
-	))
+	)
+	script := readScript("create-platform.sh", "VALUES", strings.Join(assignments, ""),
+		"DATA ACCESS LOGS", logs, "DATA ACCESS USAGE", usage, "RIGHTS USAGE", usageOfRights, "LABELS", labels,
+		"OWNERS", owners, "ASK OWNERS", ask, "ASK OWNERS BEFORE THE BUILD", askPrepared,
+		"ASK CLUSTER OWNER", clusterOwner)
+	if !p.OwnsCluster() { // there is nothing to wait for
+		script = strings.NewReplacer("Once the cluster exists, run these", "Run these", "Once the cluster exists, ask",
+			"Ask").Replace(script)
+	}
+	return []byte(script)
 }
 
 // kubeSubject returns the Kubernetes service account of a team's jobs, as the legacy
@@ -177,7 +125,7 @@ func destroyScript(p *ir.Platform) []byte {
 	assignments := append(commonAssignments(p), words.ShellAssignment("IMAGE_EMAIL", image))
 	full := ""
 	if p.HasBuckets() {
-		full = fullBuckets
+		full = readScript("full-buckets.bash")
 		var buckets []string
 		for _, t := range p.Teams {
 			if t.Bucket != "" {
@@ -186,25 +134,21 @@ func destroyScript(p *ir.Platform) []byte {
 		}
 		assignments = append(assignments, assignArray("TEAM_BUCKETS", buckets))
 	}
-	parts := []string{
-		destroyUsageMark, destroyUsage, rightsMark, "", servicesMark, destroyServices,
-		confirmMark, confirmDestroy,
-	}
+	usage, rights, services := readScript("destroy-usage.txt"), "", readScript("destroy-services.bash")
+	confirm := confirmDestroy
 	if !p.OwnsCluster() {
 		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
-		parts = []string{
-			destroyUsageMark, strings.Replace(leaveUsage, uninstallUsageMark, uninstallUsage(p), 1),
-			rightsMark, leaveRights, servicesMark, leaveServices,
-			confirmMark, confirmLeave,
-		}
+		usage, rights = readScript("leave-usage.txt", "UNINSTALL USAGE", uninstallUsage(p)), readScript("leave-rights.txt")
+		services, confirm = readScript("leave-services.bash"), confirmLeave
 	}
 	refusal := ""
 	if p.TakesOver() {
-		refusal = takenOverBody
+		refusal = readScript("taken-over.bash")
 		assignments = append(assignments, words.ShellAssignment("TAKEN_OVER", takenOver(p)))
 	}
-	parts = append(parts, takenOverMark, refusal, fullBucketsMark, full)
-	return fillScript(strings.NewReplacer(parts...).Replace(destroyBody), assignments)
+	return []byte(readScript("destroy-platform.sh", "VALUES", strings.Join(assignments, ""), "DESTROY USAGE", usage,
+		"TAKEN OVER", refusal, "FULL BUCKETS", full, "CONFIRM", confirm, "CLUSTER RIGHTS", rights,
+		"SERVICES", services))
 }
 
 // takenOver names what the platform has taken over.
@@ -308,12 +252,6 @@ func bucketContents(d ir.Delivery) string {
 		return "sources of the builds"
 	}
 	return "Terraform state"
-}
-
-// fillScript replaces the marks of a script by assignments and common functions.
-func fillScript(body string, assignments []string) []byte {
-	marks := strings.NewReplacer(valuesMark, strings.Join(assignments, ""), commonMark, commonBody)
-	return []byte(marks.Replace(body))
 }
 
 // assignArray returns the assignment of an array, one element a line.

@@ -1,19 +1,15 @@
 package cloudbuild
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
-//go:embed scripts/settings.sh
-var settingsScript string
-
 // checkSettings returns the step that compares the build's substitutions with the
 // values for which its folder was compiled.
 func checkSettings(p *ir.Platform) task {
-	t := scriptStep(p, 60, "settings", settingsScript)
+	t := scriptStep(p, 60, "settings", readScript("settings.sh"))
 	for _, s := range p.BuildSettings() {
 		t.Env = append(t.Env, "SETTING"+s.Substitution+"="+s.Field+"|"+escapeDollars(strings.Join(s.Values, " "))+
 			"|$"+s.Substitution)

@@ -120,7 +120,7 @@ managers() { # namespace, Deployment
   kubectl -n "$1" get deployment "$2" -o 'jsonpath={.metadata.managedFields[*].manager}'
 }
 
-# SETTINGS
+# INCLUDE kueue-settings.bash
 foreign= # namespaces of controllers that others run and the blueprint does not name
 running_kueue=$(release "$KUEUE" kueue-controller-manager)
 if [[ -n $KUEUE_VERSION ]]; then

@@ -5,7 +5,7 @@ set -euo pipefail
 
 # VALUES
 
-# COMMON
+# INCLUDE common.bash
 
 usage() {
   cat <<END
@@ -16,10 +16,7 @@ Builds the platform $NAME in project $PROJECT, region $REGION:
   1. enables the APIs that the platform needs
 # DATA ACCESS USAGE
   2. creates the build's service account $EMAIL
-     and gives it the rights to build the platform. They apply to the platform's
-     own cluster and its teams' buckets, and to the networks, firewall rules,
-     reservations, TensorBoards, dashboards and alert policies of the whole
-     project; REFERENCE.md lists them
+# RIGHTS USAGE
   3. creates the service accounts of the nodes and of each team that has one, the
      custom roles of jobs and members, the bucket for the $HOLDS
      (gs://$BUCKET) and the Artifact Registry repository $REPOSITORY

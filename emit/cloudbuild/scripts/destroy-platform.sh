@@ -4,7 +4,7 @@ set -euo pipefail
 
 # VALUES
 
-# COMMON
+# INCLUDE common.bash
 
 usage() {
   cat <<END

@@ -4,13 +4,13 @@
 # step does nothing.
 set -euo pipefail
 
-# CLUSTER
+# INCLUDE running.bash
 # STOP
 # With a namespace, Kubernetes deletes everything in it: JobSets, Jobs and their pods,
 # Services and volume claims. From now on, nobody can create objects in the namespaces.
 kubectl delete namespaces -l "$TEAMS" --wait=false
 
-# HOLDING
+# INCLUDE holding.bash
 tries=60
 while true; do
   namespaces=$(kubectl get namespaces -l "$TEAMS" -o name)

@@ -3,7 +3,7 @@
 # finished. This creates the deployment, or adds a revision to it.
 set -euo pipefail
 
-# DEPLOYMENT
+# INCLUDE deployment.bash
 busy=false
 # Infrastructure Manager continues its work even if the build that asked for it was
 # cancelled.

@@ -4,14 +4,14 @@
 # does nothing.
 set -euo pipefail
 
-# CLUSTER
+# INCLUDE running.bash
 # STOP
 # With a namespace, Kubernetes deletes everything in it: JobSets, Jobs and their pods,
 # Services and volume claims. A namespace that its owner has handed over stays.
 own=$(kubectl get namespaces -l "$TEAMS,!$EXISTING" -o 'jsonpath={.items[*].metadata.name}')
 kubectl delete namespaces -l "$TEAMS,!$EXISTING" --wait=false
 
-# HOLDING
+# INCLUDE holding.bash
 # remaining prints what is not deleted yet: the namespaces and what holds them, and their
 # disks, which outlive them.
 remaining() {

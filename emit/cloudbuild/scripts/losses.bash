@@ -3,7 +3,7 @@
 # capacity, the pool, the reason, and the zone that it leaves, or the number of nodes that
 # stay in each zone. kubectl reads the plan as if it were an object.
 # shellcheck disable=SC2016 # the variables belong to the template
-lost='LOSSES'
+# TEMPLATE
 plan='{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"plan"},'${plan#\{}
 losses=$(kubectl create --dry-run=client --validate=false -f - -o "go-template=$lost" <<<"$plan")
 losses=${losses//_/-}

@@ -6,7 +6,7 @@
 # creating the job. Each element of QUEUES is a namespace, a queue and a PriorityClass.
 set -euo pipefail
 
-# SETTINGS
+# INCLUDE kueue-settings.bash
 # shellcheck disable=SC2016 # the variables belong to the template
 template='{{with .managedJobsNamespaceSelector}}
   {{- range $key, $value := .matchLabels}}{{$key}}={{$value}},{{end}}

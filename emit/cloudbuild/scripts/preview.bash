@@ -1,4 +1,4 @@
-# DEPLOYMENT
+# INCLUDE deployment.bash
 # A preview of a deployment that is being changed would be refused.
 settle
 plan='{"resource_changes":[]}'

@@ -3,7 +3,7 @@
 # applied only a part.
 set -euo pipefail
 
-# DEPLOYMENT
+# INCLUDE deployment.bash
 # Infrastructure Manager continues its work even if the build that asked for it was
 # cancelled.
 settle

@@ -7,11 +7,11 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-# CLUSTER
+# INCLUDE running.bash
 # The label finds the nodes that a build has cordoned and that stay, because it failed.
 kubectl uncordon -l batchwright-retired
 kubectl label nodes -l batchwright-retired batchwright-retired-
-# LOSSES
+# INCLUDE losses.bash
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
@@ -53,7 +53,7 @@ while read -r _ pool why detail; do
   kubectl label nodes -l "$going" --overwrite "batchwright-retired=$why"
 done <<<"$losses"
 
-# EVICTION
+# INCLUDE evict.bash
 # admitted prints the teams' workloads that have quota of a capacity that is gone or loses
 # nodes.
 admitted() {
@@ -79,12 +79,12 @@ running() {
   admitted | awk 'NR == FNR { present[$0]; next } $0 in present' <(printf '%s\n' "$present") -
 }
 
-# EVICT
+# INCLUDE evict-loop.bash
 if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1
 fi
-# AWAIT PODS
+# INCLUDE await-pods.bash
 shrink
 kubectl uncordon -l batchwright-retired=fewer
 trap - EXIT

@@ -7,8 +7,8 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-# CLUSTER
-# LOSSES
+# INCLUDE running.bash
+# INCLUDE losses.bash
 ready=$(kubectl -n "$KUEUE" get deployment kueue-controller-manager --ignore-not-found \
   -o 'jsonpath={.status.availableReplicas}')
 if ((${ready:-0} == 0)); then
@@ -33,7 +33,7 @@ gone() { # kind, resource, fields, manifests
     $1 == kind && !($0 in wanted) { print $2 }' - <(printf 'live\n%s\n' "$live")
 }
 
-# EVICTION
+# INCLUDE evict.bash
 # A stopped queue would still lend its quota. The patch therefore removes the quota, and
 # with it the admission checks, which name flavors of the quota. If the platform gets a
 # queue back, the step "manifests" restores both.
@@ -77,7 +77,7 @@ running() {
     awk 'NR == FNR { if (NF) gone[$1]; next } $1 in gone && $2 > 0 { print "queue", $1 }' <(printf '%s\n' "$queues") -
 }
 
-# EVICT
+# INCLUDE evict-loop.bash
 # A job that starts when the step "manifests" restores the quota must get the labels of
 # the new nodes.
 if [[ -n ${flavors//$'\n'/} && -e kubernetes/resource-flavors.yaml ]]; then
@@ -89,7 +89,7 @@ if [[ -n $left ]]; then
   printf 'These do not stop. Delete their jobs, then submit this build again:\n%s\n' "$left" >&2
   exit 1
 fi
-# AWAIT PODS
+# INCLUDE await-pods.bash
 shrink
 if [[ -n $queues ]]; then
   echo 'The platform no longer has these ClusterQueues. They are stopped. To delete them, run:'

@@ -4,6 +4,6 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-# CLUSTER
-# LOSSES
+# INCLUDE running.bash
+# INCLUDE losses.bash
 shrink

@@ -3,7 +3,7 @@
 # CRDs, Kubernetes would delete their objects. USERS lists the kinds of these objects.
 set -euo pipefail
 
-# CLUSTER
+# INCLUDE running.bash
 installed=$(kubectl -n "$NAMESPACE" get deployments --ignore-not-found -o 'jsonpath={.items[*].metadata.managedFields[*].manager}')
 if [[ " $installed " != *" $MANAGER "* ]]; then
   echo "The platform has not installed a controller in namespace $NAMESPACE: nothing to do."
