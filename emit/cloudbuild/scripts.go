@@ -138,8 +138,8 @@ func destroyScript(p *ir.Platform) []byte {
 	confirm := confirmDestroy
 	if !p.OwnsCluster() {
 		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
-		usage, rights = readScript("leave-usage.txt", "UNINSTALL USAGE", uninstallUsage(p)), readScript("leave-rights.txt")
-		services, confirm = readScript("leave-services.bash"), confirmLeave
+		usage = readScript("leave-usage.txt", "UNINSTALL USAGE", uninstallUsage(p))
+		rights, services, confirm = readScript("leave-rights.txt"), readScript("leave-services.bash"), confirmLeave
 	}
 	refusal := ""
 	if p.TakesOver() {

@@ -47,6 +47,30 @@ type Panel struct {
 	skip bool // the platform has nothing to show here
 }
 
+// newPanel returns a panel. Its methods below add what few panels have.
+func newPanel(title, note string, shape Shape, unit Unit, queries ...Query) Panel {
+	return Panel{Title: title, Note: note, Shape: shape, Unit: unit, Queries: queries}
+}
+
+// when returns the panel for platforms on which there is something to show.
+func (p Panel) when(present bool) Panel {
+	p.skip = !present
+	return p
+}
+
+// warns returns the panel with thresholds.
+func (p Panel) warns(thresholds []Threshold) Panel {
+	p.Thresholds = thresholds
+	return p
+}
+
+// sortedBy returns a table that is sorted by a query, the largest value first unless it is
+// ascending.
+func (p Panel) sortedBy(query string, ascending bool) Panel {
+	p.SortBy, p.Ascending = query, ascending
+	return p
+}
+
 // Query selects a set of series of a panel.
 type Query struct {
 	Name string   // distinguishes the queries of one panel, "" for the only one
@@ -54,7 +78,7 @@ type Query struct {
 	// Dashed marks series with which the reader compares the panel's other series.
 	Dashed bool
 
-	expr string // PromQL with placeholders; see Notation.replacer
+	expr string // PromQL with placeholders; see Notation.fill
 }
 
 // Threshold is a value from which the figure of a panel needs attention.

@@ -5,6 +5,6 @@
 // policies, emit/kubernetes the objects for scraping.
 //
 // An alert is one row in alerts.go or alerts_kai.go, a panel one row in panels.go or
-// panels_kai.go. The expression of a row has placeholders, which Notation.replacer
+// panels_kai.go. The expression of a row has placeholders, which Notation.fill
 // lists. The field skip says on which platforms the row is omitted.
 package monitoring

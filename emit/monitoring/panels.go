@@ -65,47 +65,21 @@ const inadmissibleNote = "Inadmissible: Kueue tried to admit these workloads and
 
 func overviewSection(*ir.Platform) Section {
 	return Section{Title: "Overview", Panels: []Panel{
-		{
-			Title: "Nominal quota",
-			Note:  "Sum over all ClusterQueues.",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`}},
-		},
-		{
-			Title: "Reserved quota",
-			Note:  "Quota that workloads hold.",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})`}},
-		},
-		{
-			Title: "Quota in use",
-			Shape: Gauge, Unit: share,
-			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})` +
-				` / sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`}},
-		},
-		{
-			Title: "Requested quota",
-			Note:  "Quota that pending workloads request.",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(kueue_cluster_queue_resource_pending{@kueue,@resource}) or vector(0)`}},
-		},
-		{
-			Title: "Active workloads",
-			Note:  "Admitted workloads that have not finished.",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(kueue_admitted_active_workloads{@kueue})`}},
-		},
-		{
-			Title: "Pending workloads",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(kueue_pending_workloads{@kueue}) or vector(0)`}},
-		},
-		{
-			Title: "Inactive ClusterQueues",
-			Note:  "Kueue admits no workload of an inactive queue.",
-			Shape: Number, Unit: count, Thresholds: anyIsCritical,
-			Queries: []Query{{expr: `count(kueue_cluster_queue_status{@kueue,status!="active"} == 1) or vector(0)`}},
-		},
+		newPanel("Nominal quota", "Sum over all ClusterQueues.", Number, count,
+			single(`sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`)),
+		newPanel("Reserved quota", "Quota that workloads hold.", Number, count,
+			single(`sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})`)),
+		newPanel("Quota in use", "", Gauge, share,
+			single(`sum(kueue_cluster_queue_resource_reservation{@kueue,@resource})`+
+				` / sum(kueue_cluster_queue_nominal_quota{@kueue,@resource})`)),
+		newPanel("Requested quota", "Quota that pending workloads request.", Number, count,
+			single(`sum(kueue_cluster_queue_resource_pending{@kueue,@resource}) or vector(0)`)),
+		newPanel("Active workloads", "Admitted workloads that have not finished.", Number, count,
+			single(`sum(kueue_admitted_active_workloads{@kueue})`)),
+		newPanel("Pending workloads", "", Number, count, single(`sum(kueue_pending_workloads{@kueue}) or vector(0)`)),
+		newPanel("Inactive ClusterQueues", "Kueue admits no workload of an inactive queue.", Number, count,
+			single(`count(kueue_cluster_queue_status{@kueue,status!="active"} == 1) or vector(0)`)).
+			warns(anyIsCritical),
 		notReadyPanel(),
 	}}
 }
@@ -119,51 +93,28 @@ func quotaSection(p *ir.Platform) Section {
 		unused   = `clamp_min(` + nominal + ` - ` + reserved + `, 0)`
 		each     = `sum by (cohort, cluster_queue, flavor, resource) `
 	)
-	noCohorts := len(p.Cohorts) == 0
 	row := []string{"cohort", "cluster_queue", "flavor", "resource"}
 	return Section{Title: "Quota", Panels: []Panel{
-		{
-			Title: "Reserved quota by ClusterQueue",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+reserved+`)`),
-		},
-		{
-			Title: "Unused nominal quota by flavor",
-			Note:  "Nominal quota that no workload holds.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{By: []string{"flavor"}, expr: `sum by (flavor) (` + unused + `)`}},
-		},
-		{
-			Title: "Borrowed quota by ClusterQueue",
-			Note:  "Reserved quota above the nominal quota of each flavor.",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+borrowed+`)`),
-			skip:    noCohorts,
-		},
-		{
-			Title: "Cohort quota in use, by flavor",
-			Note:  "The quota of a cohort includes its child cohorts. Do not add a parent to its children.",
-			Shape: Lines, Unit: share,
-			Queries: []Query{{
-				By: []string{"cohort", "flavor"},
-				expr: topOf(
-					`sum by (cohort, flavor) (kueue_cohort_subtree_resource_reservations{@kueue,@resource})` +
-						` / (sum by (cohort, flavor) (kueue_cohort_subtree_quota{@kueue,@resource}) > 0)`),
-			}},
-			skip: noCohorts,
-		},
+		newPanel("Reserved quota by ClusterQueue", "", Stack, count,
+			grouped("sum", ``+reserved+``, "cluster_queue").largest()),
+		newPanel("Unused nominal quota by flavor", "Nominal quota that no workload holds.", Stack, count,
+			grouped("sum", unused, "flavor")),
+		newPanel("Borrowed quota by ClusterQueue",
+			"Reserved quota above the nominal quota of each flavor.", Stack, count,
+			grouped("sum", ``+borrowed+``, "cluster_queue").largest()).when(len(p.Cohorts) > 0),
+		newPanel("Cohort quota in use, by flavor",
+			"The quota of a cohort includes its child cohorts. Do not add a parent to its children.", Lines, share,
+			Query{By: []string{"cohort", "flavor"},
+				expr: `sum by (cohort, flavor) (kueue_cohort_subtree_resource_reservations{@kueue,@resource})` +
+					` / (sum by (cohort, flavor) (kueue_cohort_subtree_quota{@kueue,@resource}) > 0)`}.largest()).
+			when(len(p.Cohorts) > 0),
 		memoryPanel(p, "Memory quota", `sum`, ``),
-		{
-			Title: "Quota by ClusterQueue and flavor",
-			Note:  "The queues with the most reserved quota stand at the top.",
-			Shape: Table, Unit: count, SortBy: "reserved",
-			Queries: []Query{
-				{Name: "nominal", By: row, expr: each + `(` + nominal + `)`},
-				{Name: "reserved", By: row, expr: each + `(` + reserved + `)`},
-				{Name: "admitted", By: row, expr: each + `(` + used + `)`},
-				{Name: "borrowed", By: row, expr: each + `(` + borrowed + `)`},
-			},
-		},
+		newPanel("Quota by ClusterQueue and flavor",
+			"The queues with the most reserved quota stand at the top.", Table, count,
+			Query{Name: "nominal", By: row, expr: each + `(` + nominal + `)`},
+			Query{Name: "reserved", By: row, expr: each + `(` + reserved + `)`},
+			Query{Name: "admitted", By: row, expr: each + `(` + used + `)`},
+			Query{Name: "borrowed", By: row, expr: each + `(` + borrowed + `)`}).sortedBy("reserved", false),
 	}}
 }
 
@@ -175,18 +126,12 @@ func memoryPanel(p *ir.Platform, title, sum, among string) Panel {
 	if among != "" {
 		by = []string{"cluster_queue"}
 	}
-	quota := func(name, metric string, dashed bool) Query {
-		return Query{Name: name, By: by, Dashed: dashed, expr: sum + ` (` + metric + memory + among + `)`}
+	quota := func(name, metric string) Query {
+		return Query{Name: name, By: by, expr: sum + ` (` + metric + memory + among + `)`}
 	}
-	return Panel{
-		Title: title,
-		Shape: Lines, Unit: bytes,
-		Queries: []Query{
-			quota("nominal", `kueue_cluster_queue_nominal_quota`, true),
-			quota("reserved", `kueue_cluster_queue_resource_reservation`, false),
-		},
-		skip: !coversMemory(p),
-	}
+	return newPanel(title, "", Lines, bytes,
+		quota("nominal", `kueue_cluster_queue_nominal_quota`).dashed(),
+		quota("reserved", `kueue_cluster_queue_resource_reservation`)).when(coversMemory(p))
 }
 
 // coversMemory reports whether any queue has a quota of memory.
@@ -197,136 +142,58 @@ func coversMemory(p *ir.Platform) bool {
 }
 
 func queueSection(p *ir.Platform) Section {
-	byQueue := []string{"cluster_queue"}
 	return Section{Title: "Queues", Panels: []Panel{
-		{
-			Title: "Active workloads by ClusterQueue",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (kueue_admitted_active_workloads{@kueue})`),
-		},
-		{
-			Title: "Pending workloads by ClusterQueue",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (kueue_pending_workloads{@kueue})`),
-		},
-		{
-			Title: "Pending workloads by status",
-			Note:  inadmissibleNote,
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: []string{"status"}, expr: `sum by (status) (kueue_pending_workloads{@kueue})`,
-			}},
-		},
-		{
-			Title: "Why workloads wait",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (kueue_unadmitted_workloads{@kueue})`,
-			}},
-		},
-		{
-			Title: "Waiting time until admission",
-			Note: "Of the workloads of all queues: half of them wait no longer than the median. A wait longer than " +
-				"40960 s is shown as 40960 s.",
-			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
-			Queries: quantileQueries(nil, `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`),
-		},
-		{
-			Title: "ClusterQueues with the longest waiting times (p95)",
-			Note:  "Of the workloads of a queue, 95% wait no longer.",
-			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
-			Queries: []Query{{By: byQueue, expr: topOf(quantileOf("0.95", byQueue,
-				`kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`))}},
-		},
-		{
-			Title: "Waiting time for admission checks (p95)",
-			Note:  "A wait longer than 10240 s is shown as 10240 s.",
-			Shape: Lines, Unit: waiting,
-			Queries: []Query{
-				{
-					By: byQueue,
-					expr: topOf(quantileOf("0.95", byQueue,
-						`kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`)),
-				},
-			},
-			skip: len(p.AdmissionChecks) == 0,
-		},
-		{
-			Title: "Admitted and finished workloads per hour",
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{
-					Name: "admitted",
-					expr: `sum(` + eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h") + `)`,
-				},
-				{
-					Name: "finished",
-					expr: `sum(` + eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h") + `)`,
-				},
-			},
-		},
-		{
-			Title: "Admitted workloads per hour by ClusterQueue",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("cluster_queue", `sum by (cluster_queue) (`+
-				eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h")+`)`),
-		},
+		newPanel("Active workloads by ClusterQueue", "", Stack, count,
+			grouped("sum", `kueue_admitted_active_workloads{@kueue}`, "cluster_queue").largest()),
+		newPanel("Pending workloads by ClusterQueue", "", Stack, count,
+			grouped("sum", `kueue_pending_workloads{@kueue}`, "cluster_queue").largest()),
+		newPanel("Pending workloads by status", inadmissibleNote, Stack, count,
+			grouped("sum", `kueue_pending_workloads{@kueue}`, "status")),
+		newPanel("Why workloads wait", "", Stack, count,
+			grouped("sum", `kueue_unadmitted_workloads{@kueue}`, "reason", "underlying_cause")),
+		newPanel("Waiting time until admission",
+			"Of the workloads of all queues: half of them wait no longer than the median. A wait longer than "+
+				"40960 s is shown as 40960 s.", Lines, waiting,
+			quantileQueries(`kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`)...).warns(waitsTooLong),
+		newPanel("ClusterQueues with the longest waiting times (p95)",
+			"Of the workloads of a queue, 95% wait no longer.", Lines, waiting,
+			quantile("0.95", `kueue_admission_wait_time_seconds_bucket{@kueue}[@window]`, "cluster_queue").
+				largest()).warns(waitsTooLong),
+		newPanel("Waiting time for admission checks (p95)",
+			"A wait longer than 10240 s is shown as 10240 s.", Lines, waiting,
+			quantile("0.95", `kueue_admission_checks_wait_time_seconds_bucket{@kueue}[@window]`, "cluster_queue").
+				largest()).when(len(p.AdmissionChecks) > 0),
+		newPanel("Admitted and finished workloads per hour", "", Lines, count,
+			single(`sum(`+eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h")+`)`).named("admitted"),
+			single(`sum(`+eventsWithin(`kueue_finished_workloads_total{@kueue}`, "1h")+`)`).named("finished")),
+		newPanel("Admitted workloads per hour by ClusterQueue", "", Stack, count,
+			grouped("sum", eventsWithin(`kueue_admitted_workloads_total{@kueue}`, "1h"), "cluster_queue").largest()),
 	}}
 }
 
 func churnSection(*ir.Platform) Section {
 	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
-		{
-			Title: "Preemptions per hour",
-			Note:  "By the reason of the ClusterQueue that preempts.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"reason"},
-				expr: `sum by (reason) (` + eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)`,
-			}},
-		},
-		{
-			Title: "Preemptions per hour by preempting ClusterQueue",
-			Note:  "By the ClusterQueue that preempts, not by the one that loses workloads.",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("preempting_cluster_queue", `sum by (preempting_cluster_queue) (`+
-				eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h")+`)`),
-		},
-		{
-			Title: "Evictions per hour",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (` +
-					eventsWithin(`kueue_evicted_workloads_total{@kueue}`, "1h") + `)`,
-			}},
-		},
-		{
-			Title: "Time from eviction to release of quota (p95)",
-			Shape: Lines, Unit: seconds,
-			Queries: []Query{{
-				By: []string{"reason"},
-				expr: quantileOf("0.95", []string{"reason"},
-					`kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`),
-			}},
-		},
+		newPanel("Preemptions per hour", "By the reason of the ClusterQueue that preempts.", Stack, count,
+			grouped("sum", eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h"), "reason")),
+		newPanel("Preemptions per hour by preempting ClusterQueue",
+			"By the ClusterQueue that preempts, not by the one that loses workloads.", Stack, count,
+			grouped("sum", eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h"), "preempting_cluster_queue").
+				largest()),
+		newPanel("Evictions per hour", "", Stack, count,
+			grouped("sum", eventsWithin(`kueue_evicted_workloads_total{@kueue}`, "1h"), "reason", "underlying_cause")),
+		newPanel("Time from eviction to release of quota (p95)", "", Lines, seconds,
+			quantile("0.95", `kueue_workload_eviction_latency_seconds_bucket{@kueue}[@window]`, "reason")),
 		interruptionPanel(),
 	}}
 }
 
 func interruptionPanel() Panel {
-	return Panel{
-		Title: "Node interruptions per hour",
-		Note:  "A PreemptionEvent means that Compute Engine took back a Spot node.",
-		Shape: Stack, Unit: count,
-		Queries: []Query{{
-			By: []string{"interruption_type", "interruption_reason"},
-			// The metric is a gauge, so a rate would be meaningless.
-			expr: `sum by (interruption_type, interruption_reason) (sum_over_time(` +
-				`kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h]))`,
-		}},
-	}
+	return newPanel("Node interruptions per hour",
+		"A PreemptionEvent means that Compute Engine took back a Spot node.", Stack, count,
+		// The metric is a gauge, so a rate would be meaningless.
+		grouped("sum",
+			`sum_over_time(kubernetes_io:node_interruption_count{monitored_resource="k8s_node",@system}[1h])`,
+			"interruption_type", "interruption_reason"))
 }
 
 func capacitySection(p *ir.Platform) Section {
@@ -341,70 +208,34 @@ func capacitySection(p *ir.Platform) Section {
 			reserved = append(reserved, c.Name)
 		}
 	}
-	flavors := `,flavor=~"` + strings.Join(reserved, "|") + `"}`
+	flavors := `{@kueue,@resource,flavor=~"` + strings.Join(reserved, "|") + `"}`
 	metrics := p.AnyCapacity(ir.Capacity.HasReservationMetrics)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return Section{Title: "Capacity", Folded: true, Panels: []Panel{
-		{
-			Title: "Reservations: used and reserved",
-			Note:  "All reservations of the project. The data can be 30 minutes old.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{Name: "used", By: reservation, expr: reservationUsed},
-				{Name: "reserved", By: reservation, Dashed: true, expr: reservationSize},
-			},
-			skip: !metrics,
-		},
-		{
-			Title: "Idle share of reservations",
-			Note:  "The project pays for this share and does not use it.",
-			Shape: Lines, Unit: share, Thresholds: []Threshold{{From: 0.5}},
-			Queries: []Query{{By: reservation, expr: `1 - ` + reservationUsed + ` / ` + reservationSize}},
-			skip:    !metrics,
-		},
-		{
-			Title: "Unused quota of flavors with reservations",
-			Note:  "Nominal quota minus reserved quota, over all ClusterQueues.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{{
-				By: []string{"flavor", "resource"},
-				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota{@kueue,@resource` + flavors + `)` +
-					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation{@kueue,@resource` +
-					flavors + `)`,
-			}},
-			skip: reserved == nil,
-		},
-		{
-			Title: "Accelerators by model",
-			Note:  "All chips of existing nodes, including idle chips.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{By: []string{"model"}, expr: `count by (model) (` + chips + `)`}},
-			skip:    !chipped,
-		},
-		{
-			Title: "Accelerators by provisioning model",
-			Note:  "The label gke-provisioning says whether a node is standard, Spot, reserved or flex-start.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"model", "metadata_user_cloud.google.com/gke-provisioning"},
-				expr: `count by (model, ` + provision + `) (` + chips + `)`,
-			}},
-			skip: !chipped,
-		},
-		{
-			Title: "Accelerators requested and busy",
-			Note:  "Busy is the sum of the duty cycles: two chips at 50% count as one busy chip.",
-			Shape: Lines, Unit: amount,
-			Queries: []Query{
-				{
-					Name: "requested", Dashed: true,
-					expr: `sum(kubernetes_io:container_accelerator_request{` +
-						`monitored_resource="k8s_container",@system})`,
-				},
-				{Name: "busy", expr: `sum(` + chips + `) / 100`},
-			},
-			skip: !chipped,
-		},
+		newPanel("Reservations: used and reserved",
+			"All reservations of the project. The data can be 30 minutes old.", Lines, count,
+			Query{Name: "used", By: reservation, expr: reservationUsed},
+			Query{Name: "reserved", Dashed: true, By: reservation, expr: reservationSize}).when(metrics),
+		newPanel("Idle share of reservations", "The project pays for this share and does not use it.", Lines, share,
+			Query{By: reservation, expr: `1 - ` + reservationUsed + ` / ` + reservationSize}).
+			warns(anyIsWarning).when(metrics),
+		newPanel("Unused quota of flavors with reservations",
+			"Nominal quota minus reserved quota, over all ClusterQueues.", Lines, count,
+			Query{By: []string{"flavor", "resource"},
+				expr: `sum by (flavor, resource) (kueue_cluster_queue_nominal_quota` + flavors + `)` +
+					` - sum by (flavor, resource) (kueue_cluster_queue_resource_reservation` + flavors + `)`}).
+			when(reserved != nil),
+		newPanel("Accelerators by model", "All chips of existing nodes, including idle chips.", Stack, count,
+			grouped("count", chips, "model")).when(chipped),
+		newPanel("Accelerators by provisioning model",
+			"The label gke-provisioning says whether a node is standard, Spot, reserved or flex-start.", Stack, count,
+			Query{By: []string{"model", "metadata_user_cloud.google.com/gke-provisioning"}, expr: `count by (model, ` +
+				provision + `) (` + chips + `)`}).when(chipped),
+		newPanel("Accelerators requested and busy",
+			"Busy is the sum of the duty cycles: two chips at 50% count as one busy chip.", Lines, amount,
+			single(`sum(kubernetes_io:container_accelerator_request{`+
+				`monitored_resource="k8s_container",@system})`).named("requested").dashed(),
+			single(`sum(`+chips+`) / 100`).named("busy")).when(chipped),
 	}}
 }
 
@@ -424,122 +255,49 @@ func acceleratorSection(p *ir.Platform) Section {
 	chip, model := []string{"node_name", "accelerator_id", "model"}, []string{"model"}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	return Section{Title: "Accelerators", Folded: true, Panels: []Panel{
-		{
-			Title: "Duty cycle by model",
-			Note:  "The average of all chips of a model, including idle chips.",
-			Shape: Lines, Unit: percent,
-			Queries: []Query{{By: model, expr: `avg by (model) (` + duty + `)`}},
-			skip:    !chipped,
-		},
-		{
-			Title: "Duty cycle of all chips",
-			Shape: Heatmap, Unit: percent,
-			Queries: []Query{{By: chip, expr: `avg ` + each + `(` + duty + `)`}},
-			skip:    !chipped,
-		},
-		{
-			Title: "Memory in use by model",
-			Shape: Lines, Unit: percent,
-			Queries: []Query{{
-				By: model, expr: `100 * sum by (model) (` + used + `) / sum by (model) (` + total + `)`,
-			}},
-			skip: !chipped,
-		},
-		{
-			Title: "Memory in use on all chips",
-			Shape: Heatmap, Unit: percent,
-			Queries: []Query{{
-				By: chip, expr: `100 * sum ` + each + `(` + used + `) / sum ` + each + `(` + total + `)`,
-			}},
-			skip: !chipped,
-		},
-		{
-			Title: "Memory of all chips",
-			Shape: Lines, Unit: bytes,
-			Queries: []Query{
-				{Name: "used", expr: `sum(` + used + `)`},
-				{Name: "total", Dashed: true, expr: `sum(` + total + `)`},
-			},
-			skip: !chipped,
-		},
-		{
-			Title: "The 20 chips with the lowest duty cycle of 24 hours",
-			Note:  "Both columns are averages of the last 24 hours.",
-			Shape: Table, Unit: percent, SortBy: "duty cycle", Ascending: true,
-			Queries: []Query{
-				{Name: "duty cycle", By: chip, expr: idle},
-				{Name: "memory in use", By: chip, expr: memoryOfDay + ` and ` + idle},
-			},
-			skip: !chipped,
-		},
-		{
-			Title: "TensorCore utilisation",
-			Shape: Lines, Unit: percent,
-			Queries: []Query{{
-				By: []string{"model", "tpu_topology"},
-				expr: `avg by (model, tpu_topology) (kubernetes_io:node_accelerator_tensorcore_utilization` + node +
-					`)`,
-			}},
-			skip: !p.AnyCapacity(ir.Capacity.HasTPUs),
-		},
-		{
-			Title: "Tensor pipe and SM activity",
-			Note:  "If SM activity is high and the tensor pipe is idle, jobs do not use the tensor cores.",
-			Shape: Lines, Unit: share,
-			Queries: []Query{
-				{
-					Name: "tensor", By: []string{"modelName"},
-					expr: `avg by (modelName) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{@scraped})`,
-				},
-				{Name: "SM", By: []string{"modelName"}, expr: `avg by (modelName) (DCGM_FI_PROF_SM_ACTIVE{@scraped})`},
-			},
-			skip: !p.AnyCapacity(ir.Capacity.HasGPUs),
-		},
-		{
-			Title: "Busy GPUs below 1 GHz",
-			Note: "Heat or power throttles these GPUs. Only A100, H100 and H200 count, because healthy GPUs of other " +
-				"models can run below 1 GHz.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{{
-				Name: "GPUs",
-				expr: `count(` + throttledGPUs + `) or vector(0)`,
-			}},
-			skip: !p.AnyCapacity(ir.Capacity.HasSteadyGPUs),
-		},
+		newPanel("Duty cycle by model", "The average of all chips of a model, including idle chips.", Lines, percent,
+			grouped("avg", duty, "model")).when(chipped),
+		newPanel("Duty cycle of all chips", "", Heatmap, percent,
+			grouped("avg", duty, chip...)).when(chipped),
+		newPanel("Memory in use by model", "", Lines, percent,
+			Query{By: model, expr: `100 * sum by (model) (` + used + `) / sum by (model) (` + total + `)`}).
+			when(chipped),
+		newPanel("Memory in use on all chips", "", Heatmap, percent,
+			Query{By: chip, expr: `100 * sum ` + each + `(` + used + `) / sum ` + each + `(` + total + `)`}).
+			when(chipped),
+		newPanel("Memory of all chips", "", Lines, bytes,
+			single(`sum(`+used+`)`).named("used"),
+			single(`sum(`+total+`)`).named("total").dashed()).when(chipped),
+		newPanel("The 20 chips with the lowest duty cycle of 24 hours",
+			"Both columns are averages of the last 24 hours.", Table, percent,
+			Query{Name: "duty cycle", By: chip, expr: idle},
+			Query{Name: "memory in use", By: chip, expr: memoryOfDay + ` and ` + idle}).
+			sortedBy("duty cycle", true).when(chipped),
+		newPanel("TensorCore utilisation", "", Lines, percent,
+			grouped("avg", `kubernetes_io:node_accelerator_tensorcore_utilization`+node, "model", "tpu_topology")).
+			when(p.AnyCapacity(ir.Capacity.HasTPUs)),
+		newPanel("Tensor pipe and SM activity",
+			"If SM activity is high and the tensor pipe is idle, jobs do not use the tensor cores.", Lines, share,
+			grouped("avg", `DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{@scraped}`, "modelName").named("tensor"),
+			grouped("avg", `DCGM_FI_PROF_SM_ACTIVE{@scraped}`, "modelName").named("SM")).
+			when(p.AnyCapacity(ir.Capacity.HasGPUs)),
+		newPanel("Busy GPUs below 1 GHz",
+			"Heat or power throttles these GPUs. Only A100, H100 and H200 count, because healthy GPUs of other "+
+				"models can run below 1 GHz.", Lines, count,
+			single(`count(`+throttledGPUs+`) or vector(0)`).named("GPUs")).
+			when(p.AnyCapacity(ir.Capacity.HasSteadyGPUs)),
 	}}
 }
 
 func controllerSection(*ir.Platform) Section {
 	return Section{Title: "Controller", Folded: true, Panels: []Panel{
-		{
-			Title: "Admission attempts per second",
-			Shape: Lines, Unit: perSecond,
-			Queries: []Query{
-				{
-					By:   []string{"result"},
-					expr: `sum by (result) (rate(kueue_admission_attempts_total{@kueue}[@window]))`,
-				},
-			},
-		},
-		{
-			Title: "Duration of an admission attempt (p99)",
-			Shape: Lines, Unit: seconds,
-			Queries: []Query{
-				{
-					Name: "p99",
-					expr: quantileOf("0.99", nil, `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`),
-				},
-			},
-		},
-		{
-			Title: "Reconcile errors per second",
-			Shape: Lines, Unit: perSecond,
-			Queries: []Query{{
-				By: []string{"controller"},
-				expr: `sum by (controller) (rate(controller_runtime_reconcile_errors_total` +
-					`{@job,@scraped}[@window]))`,
-			}},
-		},
+		newPanel("Admission attempts per second", "", Lines, perSecond,
+			grouped("sum", `rate(kueue_admission_attempts_total{@kueue}[@window])`, "result")),
+		newPanel("Duration of an admission attempt (p99)", "", Lines, seconds,
+			quantile("0.99", `kueue_admission_attempt_duration_seconds_bucket{@kueue}[@window]`).named("p99")),
+		newPanel("Reconcile errors per second", "", Lines, perSecond,
+			grouped("sum", `rate(controller_runtime_reconcile_errors_total`+`{@job,@scraped}[@window])`,
+				"controller")),
 	}}
 }
 
@@ -555,126 +313,61 @@ func myQuotaSection(p *ir.Platform) Section {
 	by := []string{"cluster_queue", "flavor", "resource"}
 	sum := func(expr string) string { return `sum by (cluster_queue, flavor, resource) (` + expr + mine + `)` }
 	return Section{Title: "My quota", Panels: []Panel{
-		{
-			Title: "Used quota by LocalQueue",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"name", "flavor", "resource"},
-				expr: `sum by (name, flavor, resource) (kueue_local_queue_resource_usage{@kueue,@resource,@team})`,
-			}},
-		},
+		newPanel("Used quota by LocalQueue", "", Stack, count,
+			grouped("sum", `kueue_local_queue_resource_usage{@kueue,@resource,@team}`, "name", "flavor", "resource")),
 		memoryPanel(p, "Memory quota of my queues", `sum by (cluster_queue)`, mine),
-		{
-			Title: "Nominal, reserved and borrowed",
-			Note:  note,
-			Shape: Table, Unit: count, SortBy: "reserved",
-			Queries: []Query{
-				{Name: "nominal", By: by, expr: sum(nominal)},
-				{Name: "reserved", By: by, expr: sum(reserved)},
-				{Name: "borrowed", By: by, expr: sum(`clamp_min(` + reserved + ` - ` + nominal + `, 0)`)},
-			},
-		},
+		newPanel("Nominal, reserved and borrowed", note, Table, count,
+			Query{Name: "nominal", By: by, expr: sum(nominal)},
+			Query{Name: "reserved", By: by, expr: sum(reserved)},
+			Query{Name: "borrowed", By: by, expr: sum(`clamp_min(` + reserved + ` - ` + nominal + `, 0)`)}).
+			sortedBy("reserved", false),
 	}}
 }
 
 func myQueueSection(*ir.Platform) Section {
 	return Section{Title: "My queue", Panels: []Panel{
-		{
-			Title: "Pending workloads",
-			Note:  inadmissibleNote,
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"name", "status"},
-				expr: `sum by (name, status) (kueue_local_queue_pending_workloads{@kueue,@team})`,
-			}},
-		},
-		{
-			Title: "Why my workloads wait",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By:   []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (kueue_local_queue_unadmitted_workloads{@kueue,@team})`,
-			}},
-		},
-		{
-			Title: "Waiting time until admission",
-			Note: "Half of the workloads wait no longer than the median. A wait longer than 10240 s is shown as " +
-				"10240 s.",
-			Shape: Lines, Unit: waiting, Thresholds: waitsTooLong,
-			Queries: quantileQueries([]string{"name"},
-				`kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`),
-		},
+		newPanel("Pending workloads", inadmissibleNote, Stack, count,
+			grouped("sum", `kueue_local_queue_pending_workloads{@kueue,@team}`, "name", "status")),
+		newPanel("Why my workloads wait", "", Stack, count,
+			grouped("sum", `kueue_local_queue_unadmitted_workloads{@kueue,@team}`, "reason", "underlying_cause")),
+		newPanel("Waiting time until admission",
+			"Half of the workloads wait no longer than the median. A wait longer than 10240 s is shown as "+
+				"10240 s.", Lines, waiting,
+			quantileQueries(`kueue_local_queue_admission_wait_time_seconds_bucket{@kueue,@team}[@window]`, "name")...).
+			warns(waitsTooLong),
 	}}
 }
 
 func myJobsSection(p *ir.Platform) Section {
-	const container = `{monitored_resource="k8s_container",namespace_name="@namespace",@system}`
-	pod := []string{"pod_name"}
+	const (
+		container = `{monitored_resource="k8s_container",namespace_name="@namespace",@system}`
+		memory    = `kubernetes_io:container_accelerator_memory`
+	)
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	panels := []Panel{
-		{
-			Title: "Running workloads",
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{
-					By:   []string{"name"},
-					expr: `sum by (name) (kueue_local_queue_admitted_active_workloads{@kueue,@team})`,
-				},
-			},
-		},
-		{
-			Title: "Evictions of my workloads per hour",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: []string{"reason", "underlying_cause"},
-				expr: `sum by (reason, underlying_cause) (` +
-					eventsWithin(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h") + `)`,
-			}},
-		},
-		{
-			Title: "Preemptions by my queues per hour",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: []string{"preempting_cluster_queue", "reason"},
-				expr: `sum by (preempting_cluster_queue, reason) ((` +
-					eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h") + `)` +
-					` and on (preempting_cluster_queue) ` + teamQueues(p, "preempting_cluster_queue") + `)`,
-			}},
-		},
+		newPanel("Running workloads", "", Lines, count,
+			grouped("sum", `kueue_local_queue_admitted_active_workloads{@kueue,@team}`, "name")),
+		newPanel("Evictions of my workloads per hour", "", Stack, count,
+			grouped("sum", eventsWithin(`kueue_local_queue_evicted_workloads_total{@kueue,@team}`, "1h"), "reason",
+				"underlying_cause")),
+		newPanel("Preemptions by my queues per hour", "", Stack, count,
+			grouped("sum", `(`+eventsWithin(`kueue_preempted_workloads_total{@kueue}`, "1h")+`)`+
+				` and on (preempting_cluster_queue) `+teamQueues(p, "preempting_cluster_queue"),
+				"preempting_cluster_queue", "reason")),
 	}
 	for _, c := range kinds.Controllers() {
 		panels = append(panels, failuresPanel(c))
 	}
-	panels = append(panels, []Panel{
-		{
-			Title: "Accelerator duty cycle by pod",
-			Shape: Lines, Unit: percent,
-			Queries: []Query{
-				{
-					By:   pod,
-					expr: topOf(`avg by (pod_name) (kubernetes_io:container_accelerator_duty_cycle` + container + `)`),
-				},
-			},
-			skip: !chipped,
-		},
-		{
-			Title: "Accelerator memory in use by pod",
-			Shape: Lines, Unit: percent,
-			Queries: []Query{{
-				By: pod,
-				expr: topOf(`100 * sum by (pod_name) (kubernetes_io:container_accelerator_memory_used` + container +
-					`) / sum by (pod_name) (kubernetes_io:container_accelerator_memory_total` + container + `)`),
-			}},
-			skip: !chipped,
-		},
-		{
-			Title: "Accelerator hours within 30 days",
-			Note:  "What the pods of the team requested. Cloud Billing divides costs by the same requests.",
-			Shape: Number, Unit: amount,
-			Queries: []Query{{expr: hoursOf(`sum(`+acceleratorRequest+container+`)`, month)}},
-			skip:    !chipped,
-		},
-	}...)
+	panels = append(panels,
+		newPanel("Accelerator duty cycle by pod", "", Lines, percent,
+			grouped("avg", `kubernetes_io:container_accelerator_duty_cycle`+container, "pod_name").largest()).
+			when(chipped),
+		newPanel("Accelerator memory in use by pod", "", Lines, percent,
+			Query{By: []string{"pod_name"}, expr: `100 * sum by (pod_name) (` + memory + `_used` + container +
+				`) / sum by (pod_name) (` + memory + `_total` + container + `)`}.largest()).when(chipped),
+		newPanel("Accelerator hours within 30 days",
+			"What the pods of the team requested. Cloud Billing divides costs by the same requests.", Number, amount,
+			single(hoursOf(`sum(`+acceleratorRequest+container+`)`, month))).when(chipped))
 	for _, c := range kinds.Controllers() {
 		if c.Component != "" && chipped {
 			panels = append(panels, goodputPanel(c))
@@ -685,36 +378,20 @@ func myJobsSection(p *ir.Platform) Section {
 
 // failuresPanel returns the panel on the jobs of a kind that started again or failed.
 func failuresPanel(c kinds.Controller) Panel {
-	name := c.Field + "_name"
-	return Panel{
-		Title: c.Kind + " restarts and failures",
-		Note:  `The series "failures" counts the ` + c.Kind + "s that failed within the last hour.",
-		Shape: Lines, Unit: count,
-		Queries: []Query{
-			{
-				Name: "restarts", By: []string{name},
-				expr: `max by (` + name + `) (kube_` + c.Field + `_restarts{@scraped,namespace="@namespace"})`,
-			},
-			// A job fails only once, and increase() alone misses the first event.
-			{
-				Name: "failures",
-				expr: `count(` + bornOrRisen(c.Field+`_failed_total{@scraped,@team}`) + `) or vector(0)`,
-			},
-		},
-	}
+	return newPanel(c.Kind+" restarts and failures",
+		`The series "failures" counts the `+c.Kind+"s that failed within the last hour.", Lines, count,
+		grouped("max", `kube_`+c.Field+`_restarts{@scraped,namespace="@namespace"}`, c.Field+"_name").named("restarts"),
+		// A job fails only once, and increase() alone misses the first event.
+		single(`count(`+bornOrRisen(c.Field+`_failed_total{@scraped,@team}`)+`) or vector(0)`).named("failures"))
 }
 
 // goodputPanel returns the panel on the goodput of the jobs of a kind, which GKE measures.
 func goodputPanel(c kinds.Controller) Panel {
 	query := func(name, metric string) Query {
-		return Query{Name: name, By: []string{"entity_name"}, expr: `avg by (entity_name) (kubernetes_io:` + c.Field +
-			metric + `{monitored_resource="k8s_entity",entity_type="` + c.Field +
-			`",entity_namespace="@namespace",@system})`}
+		return grouped("avg", `kubernetes_io:`+c.Field+metric+`{monitored_resource="k8s_entity",entity_type="`+c.Field+
+			`",entity_namespace="@namespace",@system}`, "entity_name").named(name)
 	}
-	return Panel{
-		Title: c.Kind + " goodput",
-		Note:  "Exists only for " + c.Kind + "s with exactly one replicated job that uses accelerators.",
-		Shape: Lines, Unit: share,
-		Queries: []Query{query("scheduling", "_scheduling_goodput"), query("runtime", "_proxy_runtime_goodput")},
-	}
+	return newPanel(c.Kind+" goodput",
+		"Exists only for "+c.Kind+"s with exactly one replicated job that uses accelerators.", Lines, share,
+		query("scheduling", "_scheduling_goodput"), query("runtime", "_proxy_runtime_goodput"))
 }

@@ -36,27 +36,21 @@ func costSection(p *ir.Platform) Section {
 	const among = `{monitored_resource="k8s_container",@system}`
 	note := "What the pods of each namespace requested; each team has its own namespace. Cloud Billing divides the " +
 		"costs of nodes by the same requests. To compare costs, multiply the hours by your price of one hour."
-	byNamespace := func(metric string) string { return `sum by (namespace_name) (` + metric + among + `)` }
-	hours := func(title, metric string, skip bool) Panel {
-		panel := Panel{Title: title, Note: note, Shape: Table, Unit: amount, SortBy: month.name, skip: skip}
+	hours := func(title, metric string) Panel {
+		panel := newPanel(title, note, Table, amount).sortedBy(month.name, false)
 		for _, each := range []period{day, week, month} {
-			panel.Queries = append(panel.Queries, Query{
-				Name: each.name, By: []string{"namespace_name"}, expr: hoursOf(byNamespace(metric), each),
-			})
+			query := grouped("sum", metric+among, "namespace_name").named(each.name)
+			query.expr = hoursOf(query.expr, each)
+			panel.Queries = append(panel.Queries, query)
 		}
 		return panel
 	}
 	chipped := p.AnyCapacity(ir.Capacity.HasAccelerators)
 	plain := p.AnyCapacity(func(c ir.Capacity) bool { return !c.HasAccelerators() })
 	return Section{Title: "Costs by team", Folded: true, Panels: []Panel{
-		{
-			Title: "Accelerators requested by namespace",
-			Note:  "Each team has its own namespace.",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("namespace_name", byNamespace(acceleratorRequest)),
-			skip:    !chipped,
-		},
-		hours("Accelerator hours by namespace", acceleratorRequest, !chipped),
-		hours("vCPU hours by namespace", cpuRequest, !plain),
+		newPanel("Accelerators requested by namespace", "Each team has its own namespace.", Stack, count,
+			grouped("sum", acceleratorRequest+among, "namespace_name").largest()).when(chipped),
+		hours("Accelerator hours by namespace", acceleratorRequest).when(chipped),
+		hours("vCPU hours by namespace", cpuRequest).when(plain),
 	}}
 }

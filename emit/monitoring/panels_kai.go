@@ -18,8 +18,6 @@ const (
 	kaiFairShare  = `kai_queue_fair_share_gpu{@scraped@queues}`
 )
 
-var byQueueName = []string{"queue_name"}
-
 // kaiAdminSections returns the administrator's sections on the scheduler.
 func kaiAdminSections(p *ir.Platform) []Section {
 	var cohorts []string
@@ -51,28 +49,13 @@ func ofQueues(queues string, s Section) Section {
 
 func kaiOverviewSection(*ir.Platform) Section {
 	return Section{Title: "Overview", Panels: []Panel{
-		{
-			Title: "Guaranteed GPUs",
-			Note:  "Sum over all teams.",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(` + kaiGuaranteed + `)`}},
-		},
-		{
-			Title: "Allocated GPUs",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(` + kaiAllocated + `)`}},
-		},
-		{
-			Title: "Teams above their guarantee",
-			Note:  "KAI Scheduler takes back the GPUs above a guarantee when another team needs its own guarantee.",
-			Shape: Number, Unit: count,
-			Queries: []Query{
-				{
-					expr: `count(max by (queue_name) (` + kaiAllocated + `) > max by (queue_name) (` + kaiGuaranteed +
-						`)) or vector(0)`,
-				},
-			},
-		},
+		newPanel("Guaranteed GPUs", "Sum over all teams.", Number, count, single(`sum(`+kaiGuaranteed+`)`)),
+		newPanel("Allocated GPUs", "", Number, count, single(`sum(`+kaiAllocated+`)`)),
+		newPanel("Teams above their guarantee",
+			"KAI Scheduler takes back the GPUs above a guarantee when another team needs its own guarantee.",
+			Number, count,
+			single(`count(max by (queue_name) (`+kaiAllocated+`) > max by (queue_name) (`+kaiGuaranteed+
+				`)) or vector(0)`)),
 		notReadyPanel(),
 	}}
 }
@@ -81,124 +64,66 @@ func kaiOverviewSection(*ir.Platform) Section {
 // its current fair share of all GPUs.
 func shareQueries() []Query {
 	return []Query{
-		{Name: "allocated", By: byQueueName, expr: `max by (queue_name) (` + kaiAllocated + `)`},
-		{Name: "guaranteed", By: byQueueName, Dashed: true, expr: `max by (queue_name) (` + kaiGuaranteed + `)`},
-		{Name: "fair share", By: byQueueName, expr: `max by (queue_name) (` + kaiFairShare + `)`},
+		grouped("max", kaiAllocated, "queue_name").named("allocated"),
+		grouped("max", kaiGuaranteed, "queue_name").named("guaranteed").dashed(),
+		grouped("max", kaiFairShare, "queue_name").named("fair share"),
 	}
 }
 
 func kaiCohortSection(p *ir.Platform) Section {
-	return Section{Title: "Cohorts", Panels: []Panel{{
-		Title: "GPUs by cohort",
-		Note:  "The fair share is the number of GPUs that a cohort can have now, given the requests of all cohorts.",
-		Shape: Lines, Unit: count,
-		Queries: shareQueries(), skip: len(p.Cohorts) == 0,
-	}}}
+	return Section{Title: "Cohorts", Panels: []Panel{
+		newPanel("GPUs by cohort",
+			"The fair share is the number of GPUs that a cohort can have now, given the requests of all cohorts.",
+			Lines, count, shareQueries()...).when(len(p.Cohorts) > 0),
+	}}
 }
 
 func kaiTeamSection(*ir.Platform) Section {
 	return Section{Title: "Teams", Panels: []Panel{
-		{
-			Title: "Allocated GPUs by team",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("queue_name", `max by (queue_name) (`+kaiAllocated+`)`),
-		},
-		{
-			Title: "GPUs above the guarantee, by team",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("queue_name", `clamp_min(max by (queue_name) (`+kaiAllocated+
-				`) - max by (queue_name) (`+kaiGuaranteed+`), 0)`),
-		},
-		{
-			Title: "GPUs by team",
-			Shape: Table, Unit: count, SortBy: "allocated",
-			Queries: shareQueries(),
-		},
+		newPanel("Allocated GPUs by team", "", Stack, count,
+			grouped("max", kaiAllocated, "queue_name").largest()),
+		newPanel("GPUs above the guarantee, by team", "", Stack, count,
+			Query{By: []string{"queue_name"}, expr: `clamp_min(max by (queue_name) (` + kaiAllocated +
+				`) - max by (queue_name) (` + kaiGuaranteed + `), 0)`}.largest()),
+		newPanel("GPUs by team", "", Table, count, shareQueries()...).sortedBy("allocated", false),
 	}}
 }
 
 func kaiChurnSection(*ir.Platform) Section {
-	byAction := []string{"action"}
 	return Section{Title: "Evictions and interruptions", Folded: true, Panels: []Panel{
-		{
-			Title: "Evicted pods per hour",
-			Note: "Reclaim returns guaranteed GPUs to their team, preempt makes room for a higher priority, and " +
-				"consolidation moves jobs together.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{
-				{
-					By:   byAction,
-					expr: `sum by (action) (` + eventsWithin(`kai_pod_group_evicted_pods_total{@scraped}`, "1h") + `)`,
-				},
-			},
-		},
-		{
-			Title: "Preemption attempts per hour",
-			Shape: Lines, Unit: count,
-			Queries: []Query{{Name: "attempts", expr: `sum(increase(kai_total_preemption_attempts{@scraped}[1h]))`}},
-		},
+		newPanel("Evicted pods per hour",
+			"Reclaim returns guaranteed GPUs to their team, preempt makes room for a higher priority, and "+
+				"consolidation moves jobs together.", Stack, count,
+			grouped("sum", eventsWithin(`kai_pod_group_evicted_pods_total{@scraped}`, "1h"), "action")),
+		newPanel("Preemption attempts per hour", "", Lines, count,
+			single(`sum(increase(kai_total_preemption_attempts{@scraped}[1h]))`).named("attempts")),
 		interruptionPanel(),
 	}}
 }
 
 func kaiControllerSection(*ir.Platform) Section {
-	byAction := []string{"action"}
 	return Section{Title: "Scheduler", Folded: true, Panels: []Panel{
-		{
-			Title: "Duration of a scheduling cycle",
-			Shape: Lines, Unit: milliseconds,
-			Queries: []Query{{Name: "cycle", expr: `max(kai_e2e_scheduling_latency_milliseconds{@scraped})`}},
-		},
-		{
-			Title: "Duration of each action",
-			Shape: Lines, Unit: milliseconds,
-			Queries: []Query{
-				{By: byAction, expr: `max by (action) (kai_action_scheduling_latency_milliseconds{@scraped})`},
-			},
-		},
-		{
-			Title: "Jobs started per hour",
-			Shape: Stack, Unit: count,
-			Queries: []Query{
-				{
-					By:   byAction,
-					expr: `sum by (action) (` + eventsWithin(`kai_podgroups_scheduled_by_action{@scraped}`, "1h") + `)`,
-				},
-			},
-		},
-		{
-			Title: "Time to schedule a pod",
-			Note:  "A time longer than 2560 ms is shown as 2560 ms.",
-			Shape: Lines, Unit: milliseconds,
-			Queries: quantileQueries(nil, `kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`),
-		},
+		newPanel("Duration of a scheduling cycle", "", Lines, milliseconds,
+			single(`max(kai_e2e_scheduling_latency_milliseconds{@scraped})`).named("cycle")),
+		newPanel("Duration of each action", "", Lines, milliseconds,
+			grouped("max", `kai_action_scheduling_latency_milliseconds{@scraped}`, "action")),
+		newPanel("Jobs started per hour", "", Stack, count,
+			grouped("sum", eventsWithin(`kai_podgroups_scheduled_by_action{@scraped}`, "1h"), "action")),
+		newPanel("Time to schedule a pod", "A time longer than 2560 ms is shown as 2560 ms.", Lines, milliseconds,
+			quantileQueries(`kai_task_scheduling_latency_milliseconds_bucket{@scraped}[@window]`)...),
 	}}
 }
 
 // kaiMySections returns a team's section on its queue.
 func kaiMySections(*ir.Platform) []Section {
 	return []Section{ofQueues(",@queue", Section{Title: "My queue", Panels: []Panel{
-		{
-			Title: "My GPUs",
-			Note:  "The fair share is the number of GPUs that your team can have now, given the requests of all teams.",
-			Shape: Lines, Unit: count,
-			Queries: shareQueries(),
-		},
-		{
-			Title: "My CPUs",
-			Shape: Lines, Unit: count,
-			Queries: []Query{
-				{By: byQueueName, expr: `max by (queue_name) (kai_queue_allocated_cpu_cores{@scraped@queues})`},
-			},
-		},
-		{
-			Title: "My evicted pods per hour",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{
-				By: []string{"podgroup", "action"},
-				expr: `sum by (podgroup, action) (` +
-					eventsWithin(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h") + `)`,
-			}},
-		},
+		newPanel("My GPUs",
+			"The fair share is the number of GPUs that your team can have now, given the requests of all teams.",
+			Lines, count, shareQueries()...),
+		newPanel("My CPUs", "", Lines, count,
+			grouped("max", `kai_queue_allocated_cpu_cores{@scraped@queues}`, "queue_name")),
+		newPanel("My evicted pods per hour", "", Stack, count,
+			grouped("sum", eventsWithin(`kai_pod_group_evicted_pods_total{@scraped,@team}`, "1h"), "podgroup",
+				"action")),
 	}})}
 }

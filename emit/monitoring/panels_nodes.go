@@ -18,65 +18,30 @@ const (
 // cordoned nodes.
 func nodeSection() Section {
 	return Section{Title: "Nodes", Folded: true, Panels: []Panel{
-		{
-			Title: "Nodes",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `count(` + nodes + `)`}},
-		},
-		{
-			Title: "Ready nodes",
-			Shape: Number, Unit: count,
-			Queries: []Query{{expr: `sum(` + ready + `)`}},
-		},
-		{
-			Title: "Requested CPU",
-			Note:  "The share of the nodes' allocatable CPU that containers request.",
-			Shape: Gauge, Unit: share,
-			Queries: []Query{{expr: requestedShare("cpu_request_cores", "cpu_allocatable_cores")}},
-		},
-		{
-			Title: "Requested memory",
-			Note:  "The share of the nodes' allocatable memory that containers request.",
-			Shape: Gauge, Unit: share,
-			Queries: []Query{{expr: requestedShare("memory_request_bytes", "memory_allocatable_bytes")}},
-		},
-		{
-			Title: "Nodes by node pool",
-			Shape: Stack, Unit: count,
-			Queries: largestOf("node_pool", nodesBy("node_pool", ir.LabelNodePool, "none")),
-		},
-		{
-			Title: "Nodes by capacity",
-			Note:  "The capacities of the blueprint. The nodes of the system pool have none.",
-			Shape: Stack, Unit: count,
-			Queries: []Query{{By: []string{"capacity"}, expr: nodesBy("capacity", ir.LabelCapacity, "none")}},
-		},
-		{
-			Title: "Nodes not ready by node pool",
-			Note:  "A new node is not ready while it starts.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{{
-				By:   []string{"node_pool"},
-				expr: topOf(groupNodes(`sum`, notReady, "node_pool", ir.LabelNodePool, "none")),
-			}},
-		},
-		{
-			Title: "Nodes under pressure",
-			Note:  "The kubelet evicts pods of a node that has too little disk space, memory or process IDs.",
-			Shape: Lines, Unit: count,
-			Queries: []Query{{By: []string{"condition"}, expr: `sum by (condition) (` + pressure + `)`}},
-		},
+		newPanel("Nodes", "", Number, count, single(`count(`+nodes+`)`)),
+		newPanel("Ready nodes", "", Number, count, single(`sum(`+ready+`)`)),
+		newPanel("Requested CPU", "The share of the nodes' allocatable CPU that containers request.", Gauge, share,
+			single(requestedShare("cpu_request_cores", "cpu_allocatable_cores"))),
+		newPanel("Requested memory",
+			"The share of the nodes' allocatable memory that containers request.", Gauge, share,
+			single(requestedShare("memory_request_bytes", "memory_allocatable_bytes"))),
+		newPanel("Nodes by node pool", "", Stack, count,
+			nodesBy(`count`, nodes, "node_pool", ir.LabelNodePool).largest()),
+		newPanel("Nodes by capacity",
+			"The capacities of the blueprint. The nodes of the system pool have none.", Stack, count,
+			nodesBy(`count`, nodes, "capacity", ir.LabelCapacity)),
+		newPanel("Nodes not ready by node pool", "A new node is not ready while it starts.", Lines, count,
+			nodesBy(`sum`, notReady, "node_pool", ir.LabelNodePool).largest()),
+		newPanel("Nodes under pressure",
+			"The kubelet evicts pods of a node that has too little disk space, memory or process IDs.", Lines, count,
+			grouped("sum", pressure, "condition")),
 	}}
 }
 
 // notReadyPanel returns the number of nodes that cannot run pods.
 func notReadyPanel() Panel {
-	return Panel{
-		Title: "Nodes not ready",
-		Note:  "A new node is not ready while it starts.",
-		Shape: Number, Unit: count, Thresholds: anyIsWarning,
-		Queries: []Query{{expr: `sum(` + notReady + `)`}},
-	}
+	return newPanel("Nodes not ready", "A new node is not ready while it starts.", Number, count,
+		single(`sum(`+notReady+`)`)).warns(anyIsWarning)
 }
 
 // requestedShare returns an expression for the share of the nodes' resources that
@@ -86,17 +51,12 @@ func requestedShare(requested, allocatable string) string {
 		` / sum(kubernetes_io:node_` + allocatable + `{monitored_resource="k8s_node",@system})`
 }
 
-// nodesBy returns an expression for the number of nodes by a label of the nodes.
-func nodesBy(name, label, without string) string {
-	return groupNodes(`count`, nodes, name, label, without)
-}
-
-// groupNodes returns an expression that aggregates series of nodes by a label of the
-// nodes. The series of the result have the label's value in a label with a readable
-// name, and the text without if the nodes do not have the label.
-func groupNodes(aggregation, series, name, label, without string) string {
+// nodesBy returns a query that aggregates series of nodes by a label of the nodes. The series
+// of the result have the label's value in a label with a readable name, and "none" if the
+// nodes do not have the label.
+func nodesBy(aggregation, series, name, label string) Query {
 	metadata := `metadata_user_` + label
-	replaced := `label_replace(` + aggregation + ` by ("` + metadata + `") (` + series + `), "` + name + `", "` +
-		without + `", "", "")`
-	return `sum by (` + name + `) (label_replace(` + replaced + `, "` + name + `", "$1", "` + metadata + `", "(.+)"))`
+	replaced := `label_replace(` + aggregation + ` by ("` + metadata + `") (` + series + `), "` + name +
+		`", "none", "", "")`
+	return grouped("sum", `label_replace(`+replaced+`, "`+name+`", "$1", "`+metadata+`", "(.+)")`, name)
 }

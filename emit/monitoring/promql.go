@@ -127,29 +127,45 @@ const longWait = 7200
 // sum of several hundred others would hide them.
 const largest = 12
 
-// topOf returns an expression for the largest series of an expression.
-func topOf(expr string) string { return `topk(` + strconv.Itoa(largest) + `, ` + expr + `)` }
+// single returns a query for one series.
+func single(expr string) Query { return Query{expr: expr} }
 
-// largestOf returns a query for the largest series of an expression, whose series a
-// label distinguishes.
-func largestOf(label, expr string) []Query {
-	return []Query{{By: []string{label}, expr: topOf(expr)}}
+// grouped returns a query that aggregates series by labels.
+func grouped(aggregation, series string, labels ...string) Query {
+	return Query{By: labels, expr: aggregation + ` by (` + strings.Join(labels, ", ") + `) (` + series + `)`}
+}
+
+// named returns the query with a name.
+func (q Query) named(name string) Query {
+	q.Name = name
+	return q
+}
+
+// dashed returns the query with dashed lines.
+func (q Query) dashed() Query {
+	q.Dashed = true
+	return q
+}
+
+// largest returns a query for the largest series of a query.
+func (q Query) largest() Query {
+	q.expr = `topk(` + strconv.Itoa(largest) + `, ` + q.expr + `)`
+	return q
 }
 
 // quantileQueries returns queries for the median and the 95th percentile of a
 // histogram. buckets is a range selector of its buckets.
-func quantileQueries(by []string, buckets string) []Query {
+func quantileQueries(buckets string, by ...string) []Query {
 	return []Query{
-		{Name: "median", By: by, Dashed: true, expr: quantileOf("0.50", by, buckets)},
-		{Name: "95%", By: by, expr: quantileOf("0.95", by, buckets)},
+		quantile("0.50", buckets, by...).named("median").dashed(), quantile("0.95", buckets, by...).named("95%"),
 	}
 }
 
-// quantileOf returns an expression for a quantile of a histogram. It sums the
-// buckets before it interpolates, because quantiles cannot be summed.
-func quantileOf(q string, by []string, buckets string) string {
-	return `histogram_quantile(` + q + `, sum by (` + strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` +
-		buckets + `)))`
+// quantile returns a query for a quantile of a histogram. It sums the buckets before it
+// interpolates, because quantiles cannot be summed.
+func quantile(q, buckets string, by ...string) Query {
+	return Query{By: by, expr: `histogram_quantile(` + q + `, sum by (` +
+		strings.Join(append([]string{"le"}, by...), ", ") + `) (rate(` + buckets + `)))`}
 }
 
 // teamQueues returns an expression with one series for each ClusterQueue of the
