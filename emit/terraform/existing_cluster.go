@@ -6,39 +6,35 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
+// ofCluster returns the expression for a platform that creates its cluster, or the expression
+// for a platform in a cluster that others own.
+func ofCluster(p *ir.Platform, own, existing constant) constant {
+	if p.OwnsCluster() {
+		return own
+	}
+	return existing
+}
+
 // clusterName, clusterLocation and workloadPool return expressions for facts of the
 // cluster. For a cluster that the platform creates they refer to its resource, so that
 // Terraform creates the cluster first. For a cluster that others own they refer to the
 // module cluster, whose outputs are names.
 func clusterName(p *ir.Platform) constant {
-	if p.OwnsCluster() {
-		return "google_container_cluster.main.name"
-	}
-	return "module.cluster.name"
+	return ofCluster(p, "google_container_cluster.main.name", "module.cluster.name")
 }
 
 func clusterLocation(p *ir.Platform) constant {
-	if p.OwnsCluster() {
-		return "google_container_cluster.main.location"
-	}
-	return "module.cluster.location"
+	return ofCluster(p, "google_container_cluster.main.location", "module.cluster.location")
 }
 
 func workloadPool(p *ir.Platform) constant {
-	if p.OwnsCluster() {
-		return "google_container_cluster.main.workload_identity_config[0].workload_pool"
-	}
-	return "module.cluster.workload_pool"
+	return ofCluster(p, "google_container_cluster.main.workload_identity_config[0].workload_pool",
+		"module.cluster.workload_pool")
 }
 
 // platformName returns an expression for the name of the platform, which is also the name
 // of a cluster that it creates. Several platforms can be in a cluster that others own.
-func platformName(p *ir.Platform) constant {
-	if p.OwnsCluster() {
-		return "var.cluster_name"
-	}
-	return "var.platform"
-}
+func platformName(p *ir.Platform) constant { return ofCluster(p, "var.cluster_name", "var.platform") }
 
 // existingClusterVariables returns the variables that only a cluster of others needs.
 func existingClusterVariables(p *ir.Platform) []variable {
@@ -63,15 +59,12 @@ const clusterModule = "modules/cluster"
 // clusterInputs returns the variables of the module in the order of the files.
 func clusterInputs(p *ir.Platform) []moduleInput {
 	inputs := []moduleInput{
-		{"project_id", "Project of the cluster.", traversalTokens("var", "project_id"), "string"},
-		{"name", "Name of the cluster.", traversalTokens("var", "cluster_name"), "string"},
-		{"location", "Region or zone of the control plane.", traversalTokens("var", "cluster_location"), "string"},
+		textInput("project_id", "Project of the cluster.", traversalTokens("var", "project_id")),
+		textInput("name", "Name of the cluster.", traversalTokens("var", "cluster_name")),
+		textInput("location", "Region or zone of the control plane.", traversalTokens("var", "cluster_location")),
 	}
 	if p.Cluster.SecurityGroup != "" {
-		inputs = append(inputs, moduleInput{
-			"security_group", "Google group that contains the teams' groups.", traversalTokens("var", "security_group"),
-			"string",
-		})
+		inputs = append(inputs, passedInput("security_group", "Google group that contains the teams' groups."))
 	}
 	return inputs
 }
@@ -103,9 +96,7 @@ func clusterMain(b *body, p *ir.Platform) {
 	data.setExpr("project", "var.project_id")
 	check := b.block("check", "cluster")
 	assert := func(condition constant, message string) {
-		a := check.block("assert")
-		a.setExpr("condition", "try("+condition+", false)")
-		a.setExpr("error_message", constant(`"Cluster ${var.name} `+message+`"`))
+		writeAssert(check, "try("+condition+", false)", "Cluster ${var.name} "+message)
 	}
 	const cluster = "data.google_container_cluster.main"
 	assert("!"+cluster+".enable_autopilot", "is an Autopilot cluster, which has no node pools.")

@@ -1,29 +1,21 @@
 package terraform
 
-import (
-	"github.com/batchwright/batchwright/compiler/ir"
-)
+import "github.com/batchwright/batchwright/compiler/ir"
 
 // existingInputs returns the variables of the module network for a network that others
 // own.
 func existingInputs(p *ir.Platform) []moduleInput {
 	e := p.Network.Existing
-	text := func(name, description string) moduleInput {
-		return moduleInput{name: name, description: description, value: traversalTokens("var", name), kind: "string"}
-	}
-	number := func(name, description string, n int) moduleInput {
-		return moduleInput{name: name, description: description, value: numberTokens(n), kind: "number"}
-	}
 	return []moduleInput{
-		text("network_project", "Project that owns the VPC network."),
-		text("network", "Name of the VPC network."),
-		text("subnet", "Name of the subnet of the nodes."),
-		text("pod_range_name", "Name of the subnet's secondary range for pods."),
-		text("service_range_name", "Name of the subnet's secondary range for Services."),
-		text("region", "Region of the subnet."),
-		number("node_prefix", "Longest prefix of the subnet with room for all nodes.", e.NodePrefix),
-		number("pod_prefix", "Longest prefix of the pods' range with room for the pods of all nodes.", e.PodPrefix),
-		number("service_prefix", "Longest prefix of the Services' range that GKE accepts.", e.ServicePrefix),
+		passedInput("network_project", "Project that owns the VPC network."),
+		passedInput("network", "Name of the VPC network."),
+		passedInput("subnet", "Name of the subnet of the nodes."),
+		passedInput("pod_range_name", "Name of the subnet's secondary range for pods."),
+		passedInput("service_range_name", "Name of the subnet's secondary range for Services."),
+		passedInput("region", "Region of the subnet."),
+		numberInput("node_prefix", "Longest prefix of the subnet with room for all nodes.", e.NodePrefix),
+		numberInput("pod_prefix", "Longest prefix of the pods' range with room for the pods of all nodes.", e.PodPrefix),
+		numberInput("service_prefix", "Longest prefix of the Services' range that GKE accepts.", e.ServicePrefix),
 	}
 }
 
@@ -53,11 +45,7 @@ func existingVariables(p *ir.Platform) []variable {
 
 // networkProjectVariable returns the variable of the project that owns the network.
 func networkProjectVariable(p *ir.Platform) variable {
-	return variable{
-		"network_project", "string", "Project that owns the VPC network.", stringValue(p.Network.Existing.Project),
-		`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.network_project))`,
-		"A project ID has 6 to 30 lower-case letters, digits and dashes.",
-	}
+	return projectVariable("network_project", "Project that owns the VPC network.", p.Network.Existing.Project)
 }
 
 // existingOutputs writes the outputs of the module network for a network that others
@@ -82,13 +70,12 @@ func existingOutputs(b *body) {
 func existingMain(b *body) {
 	b.note("The network belongs to others, and this folder changes nothing in it. Terraform reads the",
 		"subnet only to warn: an assertion that fails stops no plan.")
-	readSubnet(b, "nodes", "var.subnet", "var.network_project", "var.region")
+	data := b.data("google_compute_subnetwork", "nodes")
+	data.setExpr("name", "var.subnet")
+	data.setExpr("project", "var.network_project")
+	data.setExpr("region", "var.region")
 	check := b.block("check", "subnet")
-	assert := func(condition constant, message string) {
-		a := check.block("assert")
-		a.setExpr("condition", condition)
-		a.setExpr("error_message", constant(`"`+message+`"`))
-	}
+	assert := func(condition constant, message string) { writeAssert(check, condition, message) }
 	const subnet = "data.google_compute_subnetwork.nodes"
 	assert(subnet+".private_ip_google_access",
 		"Subnet ${var.subnet} has no Private Google Access, so nodes cannot reach Google APIs.")
@@ -106,12 +93,11 @@ func existingMain(b *body) {
 	}
 }
 
-// readSubnet writes a data source that reads a subnet.
-func readSubnet(b *body, label string, name, project, region constant) {
-	data := b.data("google_compute_subnetwork", label)
-	data.setExpr("name", name)
-	data.setExpr("project", project)
-	data.setExpr("region", region)
+// writeAssert writes an assertion of a check. The message is source of this package.
+func writeAssert(check *body, condition constant, message string) {
+	a := check.block("assert")
+	a.setExpr("condition", condition)
+	a.setExpr("error_message", constant(`"`+message+`"`))
 }
 
 // existingGPUNetworks writes the names of the networks between GPUs that others own.

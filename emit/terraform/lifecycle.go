@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -11,19 +10,7 @@ import (
 type ignoredArgument struct {
 	path constant
 	note constant // the reason, as a comment in the folder
-	of   func(pool) bool
-}
-
-// pool holds the properties that decide what the lifecycle block of a node pool has.
-type pool struct {
-	countsNoSSDs bool // GKE fills in a count of local SSDs
-	localSSDs    int
-	tpus         bool
-	placed       bool // close together, or linked with each other
-	policy       bool // a resource policy places the nodes
-	scales       bool // the autoscaler sizes the pool
-	takenOver    bool // the pool existed before the platform
-	kept         []ir.KeptSetting
+	of   func(ir.Capacity) bool
 }
 
 // ignoredArguments are the arguments that GKE fills in or does not return, and the
@@ -34,25 +21,25 @@ var ignoredArguments = []ignoredArgument{
 	// hashicorp/terraform-provider-google,
 	// website/docs/r/container_node_pool.html.markdown: initial_node_count.
 	{"initial_node_count", "initial_node_count applies only at creation: a later change would replace the pool.",
-		func(p pool) bool { return p.scales }},
+		isAutoscaled},
 	// GKE sets threads_per_core to 1 on ct6e machines; other TPU machines are alike.
 	// https://github.com/GoogleCloudPlatform/cloud-foundation-fabric/pull/3972
 	{"node_config[0].advanced_machine_features",
 		"GKE sets threads_per_core on TPU machines. Terraform must not treat this as a change.",
-		func(p pool) bool { return p.tpus }},
+		ir.Capacity.HasTPUs},
 	// https://github.com/GoogleCloudPlatform/magic-modules/pull/17643
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/5691
 	// https://github.com/GoogleCloudPlatform/cluster-toolkit/pull/6302
 	{"placement_policy[0].type", "GKE may return the name of the placement policy without its type.",
-		func(p pool) bool { return p.placed }},
+		func(c ir.Capacity) bool { return c.Machine.PlacementTopology != "" || c.Sliced() || c.Compact }},
 	// Seen on TPU7x: https://github.com/vllm-project/ci-infra/pull/547
 	{"placement_policy[0].tpu_topology", "GKE fills in the topology of the placement policy.",
-		func(p pool) bool { return p.policy && p.tpus }},
+		func(c ir.Capacity) bool { return c.Machine.PlacementTopology != "" && c.HasTPUs() }},
 	// GKE fills in an empty block for third-generation machines without local SSDs.
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/2465
 	// https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/pull/2474
 	{"node_config[0].ephemeral_storage_local_ssd_config", "GKE fills in a local SSD count of zero.",
-		func(p pool) bool { return p.localSSDs == 0 && p.countsNoSSDs }},
+		func(c ir.Capacity) bool { return c.SSDs() == 0 && c.Machine.CountsNoSSDs }},
 	// The blueprint names these settings: the nodes of a pool that was taken over keep them.
 	keptArgument(ir.KeepServiceAccount, "The nodes keep their service account."),
 	keptArgument(ir.KeepOAuthScopes, "The nodes keep their access scopes."),
@@ -64,17 +51,7 @@ var ignoredArguments = []ignoredArgument{
 // keptArgument returns the row of an argument of node_config that a takeover can keep.
 func keptArgument(setting ir.KeptSetting, note constant) ignoredArgument {
 	path := constant(strings.Replace(setting.Argument(), "node_config.", "node_config[0].", 1))
-	return ignoredArgument{path, note, func(p pool) bool { return slices.Contains(p.kept, setting) }}
-}
-
-func capacityOfPool(c ir.Capacity) pool {
-	return pool{
-		countsNoSSDs: c.Machine.CountsNoSSDs, localSSDs: c.SSDs(), tpus: c.HasTPUs(),
-		placed:    c.Machine.PlacementTopology != "" || c.Sliced() || c.Compact,
-		policy:    c.Machine.PlacementTopology != "",
-		scales:    isAutoscaled(c),
-		takenOver: c.TakeOver != nil, kept: c.Kept,
-	}
+	return ignoredArgument{path, note, func(c ir.Capacity) bool { return c.Keeps(setting) }}
 }
 
 // trigger is a reference to an argument whose change replaces a pool.
@@ -86,15 +63,15 @@ type trigger struct {
 // writeLifecycle writes the changes of a pool that Terraform ignores. It also makes a
 // change of a trigger replace the pool, although the provider would not. Terraform never
 // replaces or destroys a pool that is taken over.
-func writeLifecycle(np *body, p pool, triggers ...trigger) {
+func writeLifecycle(np *body, c ir.Capacity, triggers ...trigger) {
 	var ignored []string
 	var notes []constant
 	for _, a := range ignoredArguments {
-		if a.of(p) {
+		if a.of(c) {
 			ignored, notes = append(ignored, string(a.path)), append(notes, a.note)
 		}
 	}
-	if len(ignored)+len(triggers) == 0 && !p.takenOver {
+	if len(ignored)+len(triggers) == 0 && c.TakeOver == nil {
 		return
 	}
 	block := np.block("lifecycle")
@@ -116,7 +93,7 @@ func writeLifecycle(np *body, p pool, triggers ...trigger) {
 		}
 		block.setExpr("replace_triggered_by", constant(list))
 	}
-	if p.takenOver {
+	if c.TakeOver != nil {
 		preventDestroy(block, "The pool was taken over: Terraform refuses a plan that would replace it.")
 	}
 }

@@ -21,38 +21,44 @@ type moduleInput struct {
 	kind        constant        // type of the variable
 }
 
+// textInput, passedInput and numberInput return variables of a module: a text, the root's
+// variable of the same name, which is a text, and a number.
+func textInput(name, description string, value hclwrite.Tokens) moduleInput {
+	return moduleInput{name, description, value, "string"}
+}
+
+func passedInput(name, description string) moduleInput {
+	return textInput(name, description, traversalTokens("var", name))
+}
+
+func numberInput(name, description string, n int) moduleInput {
+	return moduleInput{name, description, numberTokens(n), "number"}
+}
+
 // networkInputs returns the variables of the module in the order of the files.
 func networkInputs(p *ir.Platform) []moduleInput {
 	if p.Network.Existing != nil {
 		return existingInputs(p)
 	}
-	text := func(name, description string, value hclwrite.Tokens) moduleInput {
-		return moduleInput{name: name, description: description, value: value, kind: "string"}
-	}
 	inputs := []moduleInput{
-		text("name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
+		textInput("name", "Name of the VPC network, and prefix of the names of its router, NAT and firewall rule.",
 			stringTokens(p.Network.Name)),
-		text("subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)),
-		text("region", "Region of the subnet, the router and the NAT.", traversalTokens("var", "region")),
-		text("node_range", "Primary range of the subnet, for the nodes.", traversalTokens("var", "node_range")),
-		text("pod_range", "Secondary range of the subnet, for the pods.", traversalTokens("var", "pod_range")),
-		text("service_range", "Secondary range of the subnet, for the Services.",
-			traversalTokens("var", "service_range")),
+		textInput("subnet", "Name of the subnet.", stringTokens(p.Network.Subnet)),
+		passedInput("region", "Region of the subnet, the router and the NAT."),
+		passedInput("node_range", "Primary range of the subnet, for the nodes."),
+		passedInput("pod_range", "Secondary range of the subnet, for the pods."),
+		passedInput("service_range", "Secondary range of the subnet, for the Services."),
 	}
 	if p.Network.ControlPlane != "" {
 		inputs = append(inputs,
-			text("control_plane_range", "Range of the control plane, which calls webhooks on the nodes.",
-				traversalTokens("var", "control_plane_range")))
+			passedInput("control_plane_range", "Range of the control plane, which calls webhooks on the nodes."))
 	}
-	inputs = append(inputs,
-		text("node_service_account",
-			"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
-			traversalTokens("var", "node_account")))
+	inputs = append(inputs, textInput("node_service_account",
+		"Email address of the nodes' service account. The firewall rule selects the nodes by it.",
+		traversalTokens("var", "node_account")))
 	if p.Network.MTU > 0 {
-		inputs = append(inputs, moduleInput{
-			name: "mtu", description: "Size in bytes of the largest packet that a new network carries.",
-			value: numberTokens(p.Network.MTU), kind: "number",
-		})
+		inputs = append(inputs,
+			numberInput("mtu", "Size in bytes of the largest packet that a new network carries.", p.Network.MTU))
 	}
 	return inputs
 }

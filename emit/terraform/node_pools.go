@@ -65,7 +65,8 @@ func systemPool(b *body, p *ir.Platform) {
 	writeMachine(node, p.SystemPool.Machine, p.SystemPool.DiskType, p.SystemPool.DiskSizeGiB)
 	nodeIdentity(node)
 	nodeDefaults(node, p)
-	writeLifecycle(np, pool{countsNoSSDs: p.SystemPool.CountsNoSSDs}, clusterTrigger(p)...)
+	machine := ir.Machine{CountsNoSSDs: p.SystemPool.CountsNoSSDs}
+	writeLifecycle(np, ir.Capacity{Static: true, Machine: machine}, clusterTrigger(p)...)
 }
 
 func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
@@ -132,7 +133,7 @@ func capacityPool(b *body, p *ir.Platform, c ir.Capacity) {
 	writeAffinity(node, c)
 	nodeDefaults(node, p)
 
-	writeLifecycle(np, capacityOfPool(c), triggers...)
+	writeLifecycle(np, c, triggers...)
 	if !p.OwnsCluster() {
 		return
 	}

@@ -34,93 +34,79 @@ func rootVariables(p *ir.Platform) []variable {
 	if !p.OwnsCluster() {
 		regionOf = "Region of the node pools and the buckets."
 	}
-	vars := []variable{
-		{
-			"project_id", "string", "Google Cloud project of the platform.", stringValue(p.Project),
-			`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.project_id))`,
-			"A project ID has 6 to 30 lower-case letters, digits and dashes.",
-		},
-		{
-			"region", "string", regionOf, stringValue(p.Region),
-			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))`,
-			"A region looks like us-central1.",
-		},
-		{
+	var vars []variable
+	add := func(needed bool, more ...variable) {
+		if needed {
+			vars = append(vars, more...)
+		}
+	}
+	add(true, projectVariable("project_id", "Google Cloud project of the platform.", p.Project),
+		regionVariable("region", regionOf, p.Region),
+		variable{
 			"zones", "list(string)", "Zones of the nodes. A node pool can use fewer zones.",
 			func() hclwrite.Tokens { return hclwrite.TokensForValue(stringTuple(p.Zones)) },
 			zones, message,
 		},
-		{
+		variable{
 			"cluster_name", "string", "Name of the cluster.", stringValue(p.Cluster.Name),
 			`can(regex("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", var.cluster_name))`,
 			"A cluster name begins with a letter, and has at most 40 lower-case letters, digits and dashes.",
-		},
-	}
-	if !p.OwnsCluster() {
-		vars = append(vars, existingClusterVariables(p)...)
-	}
-	vars = append(vars, networkVariablesOfRoot(p)...)
-	if p.OwnsCluster() {
-		vars = append(vars, controlPlaneVariable(p))
-	}
-	if len(p.Labels) > 0 {
-		vars = append(vars, variable{
-			"labels", "map(string)", "Labels of all resources that have labels, for cost reports.",
-			func() hclwrite.Tokens { return labelTokens(p.Labels) },
-			`alltrue([for key, value in var.labels : can(regex("^[a-z][-_a-z0-9]{0,62}$", key)) && ` +
-				`can(regex("^[-_a-z0-9]{0,63}$", value))])`,
-			"Keys and values have at most 63 lower-case letters, digits, dashes and underscores.",
 		})
-	}
+	add(!p.OwnsCluster(), existingClusterVariables(p)...)
+	add(true, networkVariablesOfRoot(p)...)
+	add(p.OwnsCluster(), variable{
+		"authorized_networks", "map(string)",
+		"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
+			"public address.",
+		func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
+		"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
+		"Write every range in CIDR notation, such as 203.0.113.0/24.",
+	})
+	add(len(p.Labels) > 0, variable{
+		"labels", "map(string)", "Labels of all resources that have labels, for cost reports.",
+		func() hclwrite.Tokens { return labelTokens(p.Labels) },
+		`alltrue([for key, value in var.labels : can(regex("^[a-z][-_a-z0-9]{0,62}$", key)) && ` +
+			`can(regex("^[-_a-z0-9]{0,63}$", value))])`,
+		"Keys and values have at most 63 lower-case letters, digits, dashes and underscores.",
+	})
 	for _, r := range p.Network.GPURanges {
-		vars = append(vars, cidrVariable(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
+		add(true, cidrVariable(r.Name+"_range", gpuRanges[r.Name], r.CIDR))
 	}
-	vars = append(vars, variable{
+	add(true, variable{
 		"node_account", "string", "Email address of the nodes' service account, which create-platform.sh creates.",
 		stringValue(p.NodeAccount.Email(p.Project)),
 		`can(regex("^[^@]+@[^@]+$", var.node_account))`,
 		"An address looks like NAME@PROJECT.iam.gserviceaccount.com.",
 	})
-	if p.Cluster.SecurityGroup != "" {
-		vars = append(vars, variable{
-			"security_group", "string", "Google group that contains the teams' groups, for Kubernetes RBAC.",
-			stringValue(p.Cluster.SecurityGroup),
-			`startswith(var.security_group, "gke-security-groups@")`,
-			"GKE accepts only a group named gke-security-groups@DOMAIN.",
-		})
+	add(p.Cluster.SecurityGroup != "", variable{
+		"security_group", "string", "Google group that contains the teams' groups, for Kubernetes RBAC.",
+		stringValue(p.Cluster.SecurityGroup),
+		`startswith(var.security_group, "gke-security-groups@")`,
+		"GKE accepts only a group named gke-security-groups@DOMAIN.",
+	})
+	accounts := p.MemberAccounts()
+	member, message := constant(`^(user|serviceAccount):[^@]+@[^@]+$`),
+		"A member is user:ADDRESS or serviceAccount:ADDRESS."
+	if p.HasWorkforce() {
+		member = `^((user|serviceAccount):[^@]+@[^@]+|` +
+			`principal(Set)?://iam[.]googleapis[.]com/locations/global/workforcePools/.+)$`
+		message = "A member is user:ADDRESS, serviceAccount:ADDRESS, or a principal of a workforce identity pool."
 	}
-	if accounts := p.MemberAccounts(); len(accounts) > 0 {
-		condition, message := constant(`alltrue([for member in var.member_accounts : `+
-			`can(regex("^(user|serviceAccount):[^@]+@[^@]+$", member))])`),
-			"A member is user:ADDRESS or serviceAccount:ADDRESS."
-		if p.HasWorkforce() {
-			condition = `alltrue([for member in var.member_accounts : can(regex("^((user|serviceAccount):[^@]+@[^@]+|` +
-				`principal(Set)?://iam[.]googleapis[.]com/locations/global/workforcePools/.+)$", member))])`
-			message = "A member is user:ADDRESS, serviceAccount:ADDRESS, or a principal of a workforce identity pool."
-		}
-		vars = append(vars, variable{
-			"member_accounts", "list(string)",
-			"IAM principals of the people and service accounts that submit jobs besides the teams' groups.",
-			func() hclwrite.Tokens { return lineTuple(accounts) }, condition, message,
-		})
-	}
-	if p.OwnsCluster() {
-		vars = append(vars, variable{
-			name: "deletion_protection", kind: "bool",
-			description: "If true, Terraform refuses to destroy the cluster.",
-			value: func() hclwrite.Tokens {
-				return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
-			},
-		})
-	}
-	if p.Monitoring.TensorBoard != "" {
-		vars = append(vars, variable{
-			"tensorboard_region", "string", "Region of the TensorBoard.", stringValue(p.Monitoring.TensorBoard),
-			`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.tensorboard_region))`,
-			"A region looks like us-central1.",
-		})
-	}
-	vars = append(vars, variable{
+	add(len(accounts) > 0, variable{
+		"member_accounts", "list(string)",
+		"IAM principals of the people and service accounts that submit jobs besides the teams' groups.",
+		func() hclwrite.Tokens { return lineTuple(accounts) },
+		`alltrue([for member in var.member_accounts : can(regex("` + member + `", member))])`, message,
+	})
+	add(p.OwnsCluster(), variable{
+		name: "deletion_protection", kind: "bool", description: "If true, Terraform refuses to destroy the cluster.",
+		value: func() hclwrite.Tokens {
+			return hclwrite.TokensForValue(cty.BoolVal(p.Cluster.DeletionProtection))
+		},
+	})
+	add(p.Monitoring.TensorBoard != "",
+		regionVariable("tensorboard_region", "Region of the TensorBoard.", p.Monitoring.TensorBoard))
+	add(true, variable{
 		"notification_channels", "list(string)",
 		"Full resource names of the Cloud Monitoring channels that receive the alerts.",
 		func() hclwrite.Tokens { return lineTuple(p.Monitoring.NotificationChannels) },
@@ -128,40 +114,26 @@ func rootVariables(p *ir.Platform) []variable {
 			`can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])`,
 		"A channel is named projects/PROJECT/notificationChannels/ID.",
 	})
-	if len(p.Teams) > 0 {
-		vars = append(vars, variable{
-			"teams", teamType(p), teamsDescription(p),
-			func() hclwrite.Tokens { return teamTokens(p) },
-			`alltrue([for team in values(var.teams) : ` +
-				`can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
-			"A namespace has at most 63 lower-case letters, digits and dashes.",
-		})
-	}
+	add(len(p.Teams) > 0, variable{
+		"teams", teamType(p), teamsDescription(p),
+		func() hclwrite.Tokens { return teamTokens(p) },
+		`alltrue([for team in values(var.teams) : ` +
+			`can(regex("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", team.namespace))])`,
+		"A namespace has at most 63 lower-case letters, digits and dashes.",
+	})
 	return vars
-}
-
-// controlPlaneVariable returns the variable of the ranges that may reach the control plane.
-func controlPlaneVariable(p *ir.Platform) variable {
-	return variable{
-		"authorized_networks", "map(string)",
-		"Ranges that may reach the control plane's IP endpoint, by name. If there are none, the endpoint has no " +
-			"public address.",
-		func() hclwrite.Tokens { return authorizedNetworks(p.Cluster.AuthorizedNetworks) },
-		"alltrue([for range in values(var.authorized_networks) : can(cidrhost(range, 0))])",
-		"Write every range in CIDR notation, such as 203.0.113.0/24.",
-	}
 }
 
 // networkVariablesOfRoot returns the variables of the cluster's network. The network of a
 // cluster that others own is a variable only if the nodes have networks for their GPUs.
 func networkVariablesOfRoot(p *ir.Platform) []variable {
-	var vars []variable
-	if !p.OwnsCluster() {
-		if len(p.Network.GPUs) > 0 {
-			vars = append(vars, networkProjectVariable(p))
-		}
-		return vars
+	if !p.OwnsCluster() && len(p.Network.GPUs) == 0 {
+		return nil
 	}
+	if !p.OwnsCluster() {
+		return []variable{networkProjectVariable(p)}
+	}
+	var vars []variable
 	if p.Network.Existing != nil {
 		vars = existingVariables(p)
 	} else {
@@ -232,6 +204,24 @@ func teamsDescription(p *ir.Platform) string {
 // stringValue returns a function for the value of a string variable.
 func stringValue(s string) func() hclwrite.Tokens {
 	return func() hclwrite.Tokens { return stringTokens(s) }
+}
+
+// projectVariable returns a variable for the ID of a project.
+func projectVariable(name, description, value string) variable {
+	return variable{
+		name, "string", description, stringValue(value),
+		constant(`can(regex("^[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.` + name + `))`),
+		"A project ID has 6 to 30 lower-case letters, digits and dashes.",
+	}
+}
+
+// regionVariable returns a variable for a region.
+func regionVariable(name, description, value string) variable {
+	return variable{
+		name, "string", description, stringValue(value),
+		constant(`can(regex("^[a-z]+-[a-z]+[0-9]+$", var.` + name + `))`),
+		"A region looks like us-central1.",
+	}
 }
 
 // cidrVariable returns a variable for an address range.
