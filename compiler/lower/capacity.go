@@ -3,7 +3,6 @@ package lower
 import (
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -35,14 +34,13 @@ const (
 // yet.
 func lowerCapacities(b *schema.Blueprint, zones []string) []ir.Capacity {
 	var out []ir.Capacity
-	for _, name := range slices.Sorted(maps.Keys(b.Capacity)) {
-		out = append(out, lowerCapacity(b, name, zones))
+	for name, in := range byName(b.Capacity) {
+		out = append(out, lowerCapacity(b, name, in, zones))
 	}
 	return out
 }
 
-func lowerCapacity(b *schema.Blueprint, name string, zones []string) ir.Capacity {
-	in := b.Capacity[name]
+func lowerCapacity(b *schema.Blueprint, name string, in schema.Capacity, zones []string) ir.Capacity {
 	hardware := b.Hardware[in.Hardware]
 	machine := machineFacts(hardware)
 
@@ -206,11 +204,7 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 	if facts.Type == "" {
 		return nil
 	}
-	milli, mib := facts.Allocatable()
-	out := []ir.Amount{
-		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
-		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
-	}
+	out := cpuAndMemory(facts.Allocatable())
 	if m.Resource != "" {
 		out = append(out, ir.Amount{Resource: m.Resource, Quantity: wholeQuantity(m.AcceleratorCount)})
 	}
@@ -221,7 +215,11 @@ func perNode(m ir.Machine, facts catalog.Machine) []ir.Amount {
 // resource of accelerators, "" for none.
 func systemPods(accelerator string, drivers schema.CSIDrivers) []ir.Amount {
 	pods := catalog.SystemPods(catalog.NodePlaces(accelerator, drivers.Filestore, drivers.GCSFuse)...)
-	milli, mib := catalog.SumRequests(pods)
+	return cpuAndMemory(catalog.SumRequests(pods))
+}
+
+// cpuAndMemory returns amounts of thousandths of a vCPU, and of MiB.
+func cpuAndMemory(milli, mib int64) []ir.Amount {
 	return []ir.Amount{
 		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(milli, resource.DecimalSI)},
 		{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib<<20, resource.BinarySI)},
@@ -237,17 +235,11 @@ func perUnitShare(h schema.Hardware, m ir.Machine) []ir.Amount {
 	}
 	milli, mib := facts.Allocatable()
 	if facts.Count == 0 {
-		return []ir.Amount{
-			{Resource: ir.CPU, Quantity: wholeQuantity(1)},
-			{Resource: ir.Memory, Quantity: *resource.NewQuantity(mib/int64(facts.VCPUs)<<20, resource.BinarySI)},
-		}
+		return cpuAndMemory(1000, mib/int64(facts.VCPUs))
 	}
 	n := int64(facts.Count)
-	out := []ir.Amount{
-		{Resource: ir.CPU, Quantity: *resource.NewMilliQuantity(roundDown(milli/n, 1000), resource.DecimalSI)},
-		{Resource: ir.Memory, Quantity: *resource.NewQuantity(roundDown(mib/n, 1024)<<20, resource.BinarySI)},
-		{Resource: m.Resource, Quantity: wholeQuantity(1)},
-	}
+	out := append(cpuAndMemory(roundDown(milli/n, 1000), roundDown(mib/n, 1024)),
+		ir.Amount{Resource: m.Resource, Quantity: wholeQuantity(1)})
 	if per := h.PerAccelerator; per != nil {
 		out[0].Quantity = vcpuAmount(per.CPU)
 		out[1].Quantity = resource.MustParse(per.Memory) // the schema admits only valid quantities
@@ -318,9 +310,7 @@ func lowerAutoProvisioning(cluster schema.Cluster, p *ir.Platform) ir.AutoProvis
 		{Type: ir.CPU, Min: 4, Max: valueOr(in.MaxCPU, max(1000, vcpus))},
 		{Type: ir.Memory, Min: 16, Max: valueOr(in.MaxMemoryGiB, max(4000, memoryGiB))},
 	}
-	for _, accelerator := range slices.Sorted(maps.Keys(limits)) {
-		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: limits[accelerator]})
-	}
+	out.Limits = append(out.Limits, acceleratorLimits(limits)...)
 	return out
 }
 
@@ -330,11 +320,14 @@ func existingLimits(in *schema.ExistingLimits) ir.AutoProvisioning {
 	if in == nil {
 		return ir.AutoProvisioning{}
 	}
-	out := ir.AutoProvisioning{Create: true, Limits: []ir.ResourceLimit{
-		{Type: ir.CPU, Max: in.MaxCPU}, {Type: ir.Memory, Max: in.MaxMemoryGiB},
-	}}
-	for _, accelerator := range slices.Sorted(maps.Keys(in.Accelerators)) {
-		out.Limits = append(out.Limits, ir.ResourceLimit{Type: accelerator, Max: in.Accelerators[accelerator]})
+	limits := []ir.ResourceLimit{{Type: ir.CPU, Max: in.MaxCPU}, {Type: ir.Memory, Max: in.MaxMemoryGiB}}
+	return ir.AutoProvisioning{Create: true, Limits: append(limits, acceleratorLimits(in.Accelerators)...)}
+}
+
+func acceleratorLimits(most map[string]int) []ir.ResourceLimit {
+	var out []ir.ResourceLimit
+	for accelerator, n := range byName(most) {
+		out = append(out, ir.ResourceLimit{Type: accelerator, Max: n})
 	}
 	return out
 }
@@ -360,8 +353,8 @@ func lowerAdmissionChecks(capacities []ir.Capacity) []ir.AdmissionCheck {
 // keyValues returns the entries of a map, sorted by key.
 func keyValues(m map[string]string) []ir.KeyValue {
 	var out []ir.KeyValue
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, ir.KeyValue{Key: k, Value: m[k]})
+	for k, v := range byName(m) {
+		out = append(out, ir.KeyValue{Key: k, Value: v})
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -26,8 +25,7 @@ func lowerDemonstration(b *schema.Blueprint, p *ir.Platform) []ir.Phase {
 			Delete: known(in.Delete), Submit: known(in.Submit), OneByOne: in.OneByOne,
 			Teams: sortedUnique(in.Teams), Pending: in.Expect.Pending, WaitSeconds: in.WaitSeconds,
 		}
-		for _, tier := range slices.Sorted(maps.Keys(in.Expect.Queues)) {
-			counts := in.Expect.Queues[tier]
+		for tier, counts := range byName(in.Expect.Queues) {
 			phase.Queues = append(phase.Queues,
 				ir.QueueCount{Tier: tier, Pending: counts.Pending, Admitted: counts.Admitted})
 		}
@@ -39,9 +37,9 @@ func lowerDemonstration(b *schema.Blueprint, p *ir.Platform) []ir.Phase {
 				phase.Pods = append(phase.Pods, ir.CapacityCount{Capacity: c.Name, Count: in.Expect.Pods[c.Name]})
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(in.Expect.Evicted)) {
+		for name, count := range byName(in.Expect.Evicted) {
 			if submitted[name] {
-				phase.Evicted = append(phase.Evicted, ir.JobCount{Template: name, Count: in.Expect.Evicted[name]})
+				phase.Evicted = append(phase.Evicted, ir.JobCount{Template: name, Count: count})
 			}
 		}
 		for _, names := range in.Expect.Nodes {

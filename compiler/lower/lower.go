@@ -11,6 +11,7 @@ package lower
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -165,8 +166,7 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 			Days: uniqueInOrder(c.Maintenance.Days), Start: c.Maintenance.Start, Hours: c.Maintenance.Hours,
 		},
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Maintenance.Exclusions)) {
-		e := c.Maintenance.Exclusions[name]
+	for name, e := range byName(c.Maintenance.Exclusions) {
 		out.Maintenance.Exclusions = append(out.Maintenance.Exclusions, ir.Exclusion{
 			Name: name, Start: e.Start, End: e.End, Scope: e.Scope,
 		})
@@ -176,9 +176,8 @@ func lowerCluster(b *schema.Blueprint, gpuNetworks bool) ir.Cluster {
 			out.Metrics = append(out.Metrics, m.Component)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.AuthorizedNetworks)) {
-		out.AuthorizedNetworks = append(out.AuthorizedNetworks,
-			ir.NamedRange{Name: name, CIDR: c.AuthorizedNetworks[name]})
+	for name, cidr := range byName(c.AuthorizedNetworks) {
+		out.AuthorizedNetworks = append(out.AuthorizedNetworks, ir.NamedRange{Name: name, CIDR: cidr})
 	}
 	return out
 }
@@ -280,6 +279,17 @@ func valueOr[T any](p *T, otherwise T) T {
 		return otherwise
 	}
 	return *p
+}
+
+// byName yields the entries of a map in the order of their names.
+func byName[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !yield(name, m[name]) {
+				return
+			}
+		}
+	}
 }
 
 // sortedUnique returns the strings sorted and without duplicates.

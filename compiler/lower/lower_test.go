@@ -61,7 +61,7 @@ func TestArmNodes(t *testing.T) {
 				Hardware: "some", AutoProvisioned: c.auto, Consumption: schema.Consumption{Spot: &struct{}{}},
 			}},
 		}
-		got := lowerCapacity(b, "some", []string{"us-central1-a"})
+		got := lowerCapacity(b, "some", b.Capacity["some"], []string{"us-central1-a"})
 		if slices.Contains(got.NodeLabels, arch) != c.selects || slices.Contains(got.NodeTaints, taint) != c.tolerate {
 			t.Errorf("%+v: labels %v, taints %v", c, got.NodeLabels, got.NodeTaints)
 		}

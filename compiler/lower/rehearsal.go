@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -20,8 +19,7 @@ func lowerRehearsals(b *schema.Blueprint, p *ir.Platform) []ir.Rehearsal {
 		}
 	}
 	var out []ir.Rehearsal
-	for _, name := range slices.Sorted(maps.Keys(b.Rehearsals)) {
-		in := b.Rehearsals[name]
+	for name, in := range byName(b.Rehearsals) {
 		rehearsal := ir.Rehearsal{
 			Name: name, Shows: valueOr(in.Shows, ""), Until: schema.Seconds(in.Until), Seed: in.Seed,
 			Limits: lowerNodeLimits(in.Nodes, p.Capacities), Holds: lowerHolds(in.Holds, p.Teams),

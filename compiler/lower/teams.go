@@ -95,8 +95,7 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	}
 	oneQueue := ir.Scheduler(b.Scheduler).Facts().OneQueue
 	out := slices.Grow([]ir.Team(nil), len(b.Teams))
-	for _, name := range slices.Sorted(maps.Keys(b.Teams)) {
-		in := b.Teams[name]
+	for name, in := range byName(b.Teams) {
 		team := ir.Team{
 			Name:            name,
 			Namespace:       valueOr(in.Namespace, name),
@@ -150,15 +149,6 @@ func lowerTeams(b *schema.Blueprint, offers map[string]*offer, shared []ir.Share
 	return out
 }
 
-// lowerNamespaces resolves the namespaces that may use a tier's ClusterQueues.
-func lowerNamespaces(in schema.Namespaces) ir.Namespaces {
-	out := ir.Namespaces{All: in.All}
-	for _, key := range slices.Sorted(maps.Keys(in.Labels)) {
-		out.Labels = append(out.Labels, ir.KeyValue{Key: key, Value: in.Labels[key]})
-	}
-	return out
-}
-
 // kueueLabels returns the labels by which Kueue of the existing cluster selects the
 // namespaces whose jobs it manages, sorted by key.
 func kueueLabels(b *schema.Blueprint) []ir.KeyValue {
@@ -184,8 +174,7 @@ func bucketPrefix(project, platform string) string { return project + "-" + plat
 // lowerSharedQueues resolves the queues that teams share.
 func lowerSharedQueues(b *schema.Blueprint, offers map[string]*offer) []ir.SharedQueue {
 	var out []ir.SharedQueue
-	for _, tier := range slices.Sorted(maps.Keys(b.Tiers)) {
-		t := b.Tiers[tier]
+	for tier, t := range byName(b.Tiers) {
 		if t.Shared == nil {
 			continue
 		}
@@ -230,7 +219,7 @@ func lowerQueue(
 	t := b.Tiers[tier]
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
-		Preemption: lowerPreemption(b, tier, cohort), Namespaces: lowerNamespaces(t.Namespaces),
+		Preemption: lowerPreemption(b, tier, cohort), Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
 		Resources: []string{ir.CPU, ir.Memory},
 	}
 	for _, class := range t.PriorityClasses(tier) {

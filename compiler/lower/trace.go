@@ -170,8 +170,8 @@ func traceTier(b *schema.Blueprint, in schema.Trace) string {
 	if in.Tier != nil {
 		return *in.Tier
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Tiers)) {
-		if b.Tiers[name].Default || len(b.Tiers) == 1 {
+	for name, tier := range byName(b.Tiers) {
+		if tier.Default || len(b.Tiers) == 1 {
 			return name
 		}
 	}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,8 +133,7 @@ func lowerWorkload(p *ir.Platform, in schema.Workload, name string, team *ir.Tea
 	if len(q.Classes) > 0 {
 		w.PriorityClass = valueOr(in.Priority, q.Classes[0])
 	}
-	for _, env := range slices.Sorted(maps.Keys(in.SecretEnv)) {
-		from := in.SecretEnv[env]
+	for env, from := range byName(in.SecretEnv) {
 		w.SecretEnv = append(w.SecretEnv,
 			ir.SecretEnv{Name: env, Secret: from.Secret, Key: from.Key, Notes: from.Notes})
 	}
@@ -182,8 +180,7 @@ func lowerBound(a, b int) int {
 func lowerAuxiliaries(p *ir.Platform, pods map[string]schema.Auxiliary, capacities map[string]*ir.Capacity,
 	all []*ir.Capacity) []ir.Auxiliary {
 	var out []ir.Auxiliary
-	for _, name := range slices.Sorted(maps.Keys(pods)) {
-		in := pods[name]
+	for name, in := range byName(pods) {
 		c := capacities[in.Capacity]
 		if c == nil {
 			continue

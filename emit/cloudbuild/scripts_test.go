@@ -834,3 +834,23 @@ func TestDestroyTakenOver(t *testing.T) {
 		t.Errorf("the step: exit code %d\n%s", r.code, r.output)
 	}
 }
+
+// TestReadScript checks that every script is found that another one includes, and that a
+// script replaces only lines that are marks.
+func TestReadScript(t *testing.T) {
+	for _, pattern := range []string{"scripts/*", "scripts/controllers/*.sh"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %q, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			if filepath.Ext(name) != "" && strings.Contains(readScript(strings.TrimPrefix(name, "scripts/")), "# INCLUDE ") {
+				t.Errorf("%s includes a script that stays a mark", name)
+			}
+		}
+	}
+	script := readScript("drain.sh", "STOP", "stop everything\n")
+	if !strings.Contains(script, "\nstop everything\n") || strings.Contains(script, "# STOP") {
+		t.Errorf("the mark is not replaced:\n%s", script)
+	}
+}

@@ -156,11 +156,7 @@ func jobsStayInBounds(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmiss
 			"== namespaceObject.metadata.?annotations[?'" + bucketAnnotation + "'].orValue('-'))))\n" +
 			".map(v, v.name + ' (' + v.filter(k, k != 'name').join('') + ')')")},
 	}...)
-	add := func(expression, message, messageExpression string) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: expression, Message: message, MessageExpression: messageExpression,
-		})
-	}
+	add := func(expression, message, computed string) { refuseUnless(policy, expression, message, computed) }
 	add("variables.kept || variables.uncounted == []", "",
 		"'quota counts cpu and memory: set resources.requests.cpu and resources.requests.memory of container '\n"+
 			"+ variables.uncounted.join(', ')\n")
@@ -205,11 +201,9 @@ func requireRequests(policy *admissionv1.ValidatingAdmissionPolicy) {
 			"' && !c.?resources.requests[?r].hasValue())\n" +
 			".map(r, r + ' of ' + c.?name.orValue('the pod')).join('\\n')).join('\\n').split('\\n')"),
 	})
-	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-		Expression: "variables.kept || variables.limited == []",
-		MessageExpression: "'quota counts requests: set resources.requests to the value of resources.limits for '\n" +
-			"+ variables.limited.join(', ')\n",
-	})
+	refuseUnless(policy, "variables.kept || variables.limited == []", "",
+		"'quota counts requests: set resources.requests to the value of resources.limits for '\n"+
+			"+ variables.limited.join(', ')\n")
 }
 
 // jobPolicy returns a policy on the pods of jobs in the queues of tiers. Its variables are

@@ -66,11 +66,7 @@ func jobsEndWithTheirPods(p *ir.Platform, s scheduler) *admissionv1.ValidatingAd
 			"? (variables.options.orphanDependents ? 'Orphan' : 'Background')\n" +
 			": variables.options.?propagationPolicy.orValue(request.kind.kind == 'Job' ? 'Orphan' : 'Background')\n"},
 	}...)
-	add := func(expression, message, messageExpression string) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: expression, Message: message, MessageExpression: messageExpression,
-		})
-	}
+	add := func(expression, message, computed string) { refuseUnless(policy, expression, message, computed) }
 	add("request.operation != 'DELETE' || variables.propagation != 'Orphan'",
 		"delete the job together with its pods, which would run on without quota: "+
 			"leave out --cascade=orphan, or set propagationPolicy to Background", "")

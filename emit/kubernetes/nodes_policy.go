@@ -69,10 +69,7 @@ func podsKeepOffTheNode(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 		{Name: "containers", Expression: "object.spec.containers + object.spec.?initContainers.orValue([])"},
 		{Name: "folders", Expression: "object.spec.?volumes.orValue([]).filter(v, has(v.hostPath))"},
 	}
-	add := func(expression, message string) {
-		policy.Spec.Validations = append(policy.Spec.Validations,
-			admissionv1.Validation{Expression: expression, Message: message})
-	}
+	add := func(expression, message string) { refuseUnless(policy, expression, message, "") }
 	message := "pods must not share the processes of their node: remove hostPID and hostIPC"
 	shared := "!object.spec.?hostPID.orValue(false) && !object.spec.?hostIPC.orValue(false)\n"
 	if !r.network {

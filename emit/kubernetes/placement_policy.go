@@ -75,11 +75,7 @@ func jobsBlockNobody(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmissi
 			"|| request.operation == 'UPDATE' && variables.marked == (" +
 			marked("oldObject") + ")\n"},
 	}...)
-	add := func(expression, message, messageExpression string) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: expression, Message: message, MessageExpression: messageExpression,
-		})
-	}
+	add := func(expression, message, computed string) { refuseUnless(policy, expression, message, computed) }
 	add("variables.kept || variables.others == []", "",
 		"variables.others.join(' and ') + ' must select only pods of its own namespace: '\n"+
 			"+ 'remove namespaces and namespaceSelector'\n")

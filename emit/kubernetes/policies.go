@@ -96,30 +96,20 @@ func jobsAreQueued(p *ir.Platform, s scheduler) *admissionv1.ValidatingAdmission
 		{Name: "classes", Expression: kinds.JobSpecs("dyn(object).spec") + "\n" +
 			".map(j, j.?template.spec.priorityClassName.orValue(''))\n"},
 	}
-	policy.Spec.Validations = []admissionv1.Validation{
-		{
-			Expression: "variables.kept || variables.allowed != []",
-			MessageExpression: fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
-				"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(),
-				queueSeparator),
-		},
-		{
-			Expression: fmt.Sprintf("variables.kept\n"+
-				"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n",
-				defaultClass(p)),
-			// The API requires a message if the expression has line breaks.
-			Message: "set the priorityClassName of the pods to one that their queue allows",
-			MessageExpression: "'the priorityClassName of pods in queue '\n" +
-				"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n",
-		},
-		{
-			Expression: "object.metadata.?ownerReferences.orValue([]).filter(o, " +
-				"o.?controller.orValue(false)).all(o,\n" +
-				"request.operation == 'UPDATE' && oldObject.metadata.?ownerReferences.orValue([])\n" +
-				".exists(old, old.uid == o.uid && old.?controller.orValue(false)))\n",
-			Message: "metadata.ownerReferences must not name a controller: remove the reference with controller true",
-		},
-	}
+	refuseUnless(policy, "variables.kept || variables.allowed != []", "",
+		fmt.Sprintf("'the label %s must name a queue of namespace '\n"+
+			"+ request.namespace + ': ' + variables.queues.map(q, q[0]).join('%s')\n", p.QueueLabel(), queueSeparator))
+	// The API requires a message if the expression has line breaks.
+	refuseUnless(policy, fmt.Sprintf("variables.kept\n"+
+		"|| variables.classes.all(c, variables.allowed.exists(a, (c == '' ? '%s' : c) in a))\n", defaultClass(p)),
+		"set the priorityClassName of the pods to one that their queue allows",
+		"'the priorityClassName of pods in queue '\n"+
+			"+ variables.queue + ' must be ' + variables.allowed.map(a, a.join(' or ')).join('')\n")
+	refuseUnless(policy, "object.metadata.?ownerReferences.orValue([]).filter(o, "+
+		"o.?controller.orValue(false)).all(o,\n"+
+		"request.operation == 'UPDATE' && oldObject.metadata.?ownerReferences.orValue([])\n"+
+		".exists(old, old.uid == o.uid && old.?controller.orValue(false)))\n",
+		"metadata.ownerReferences must not name a controller: remove the reference with controller true", "")
 	refuseNegative(p, policy)
 	s.guard(p, policy)
 	return policy
@@ -133,13 +123,10 @@ func refuseNegative(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolic
 			continue
 		}
 		c := p.ControllerOf(ir.Kind(k.Name))
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: fmt.Sprintf("variables.kept || request.kind.kind != '%s'\n"+
-				"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", k.Name, defaultClass(p),
-				celList(negative)),
-			Message: fmt.Sprintf("%s %s starts no pods with a negative priority (%s): submit a Job, or choose "+
-				"another queue or PriorityClass", c.Name, c.Version, strings.Join(negative, ", ")),
-		})
+		refuseUnless(policy, fmt.Sprintf("variables.kept || request.kind.kind != '%s'\n"+
+			"|| variables.classes.all(c, !((c == '' ? '%s' : c) in %s))\n", k.Name, defaultClass(p), celList(negative)),
+			fmt.Sprintf("%s %s starts no pods with a negative priority (%s): submit a Job, or choose "+
+				"another queue or PriorityClass", c.Name, c.Version, strings.Join(negative, ", ")), "")
 	}
 }
 
@@ -171,14 +158,12 @@ func defaultClass(p *ir.Platform) string {
 // balancing through standalone zonal NEGs").
 func servicesAreHeadless(p *ir.Platform) *admissionv1.ValidatingAdmissionPolicy {
 	policy := teamPolicy(p, "services-are-headless", admissionRule("", "v1", "services"))
-	policy.Spec.Validations = []admissionv1.Validation{{
-		Expression: "object.spec.?clusterIP.orValue('') == 'None'",
-		Message:    "only headless Services are allowed here: set spec.clusterIP to None",
-	}, {
-		Expression: "!object.metadata.?annotations[?'cloud.google.com/neg'].orValue('').contains('exposed_ports')",
-		Message: "network endpoint groups are not allowed here: remove the annotation cloud.google.com/neg " +
-			"from the Service",
-	}}
+	refuseUnless(policy, "object.spec.?clusterIP.orValue('') == 'None'",
+		"only headless Services are allowed here: set spec.clusterIP to None", "")
+	refuseUnless(policy,
+		"!object.metadata.?annotations[?'cloud.google.com/neg'].orValue('').contains('exposed_ports')",
+		"network endpoint groups are not allowed here: remove the annotation cloud.google.com/neg "+
+			"from the Service", "")
 	return policy
 }
 
@@ -194,6 +179,13 @@ func teamPolicy(p *ir.Platform, name string,
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: rules},
 		},
 	}
+}
+
+// refuseUnless adds a validation with its message to a policy.
+func refuseUnless(policy *admissionv1.ValidatingAdmissionPolicy, expression, message, messageExpression string) {
+	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
+		Expression: expression, Message: message, MessageExpression: messageExpression,
+	})
 }
 
 func admissionRule(group, version, resource string) admissionv1.NamedRuleWithOperations {

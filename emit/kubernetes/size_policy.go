@@ -124,13 +124,6 @@ func (r resources) addMost(policy *admissionv1.ValidatingAdmissionPolicy, s sche
 			"+ ', or submit smaller jobs'\n")
 }
 
-// refuseUnless adds a validation with its message to a policy.
-func refuseUnless(policy *admissionv1.ValidatingAdmissionPolicy, expression, message, messageExpression string) {
-	policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-		Expression: expression, Message: message, MessageExpression: messageExpression,
-	})
-}
-
 // slack lets CEL terms compare sums of floating-point numbers, which are not exact.
 const slack = " * 1.000001"
 

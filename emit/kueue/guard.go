@@ -75,42 +75,35 @@ func Guard(p *ir.Platform, policy *admissionv1.ValidatingAdmissionPolicy) {
 		Expression: "request.userInfo.username == '" + Controller + "'\n" +
 			"|| request.userInfo.username.startsWith('system:serviceaccount:kube-system:')\n",
 	})
-	policy.Spec.Validations = append(policy.Spec.Validations,
-		admissionv1.Validation{
-			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
-				"|| oldObject.spec.?suspend.orValue(false) == object.spec.?suspend.orValue(false)\n",
-			Message: "only Kueue may start or stop a job: leave out spec.suspend, and delete the job to stop it",
-		},
-		admissionv1.Validation{
-			Expression: "variables.byController || request.operation != 'UPDATE'\n" +
-				"|| !oldObject.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))\n" +
-				"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n" +
-				"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
-			Message: strings.ReplaceAll("this Job belongs to a KIND: change the KIND, or delete the KIND and submit "+
-				"another one", "KIND", kinds.Composite().Name),
-		},
-		admissionv1.Validation{
-			Expression: "variables.byController || request.operation != 'UPDATE' || request.kind.kind != 'Job'\n" +
-				"|| oldObject.spec.?suspend.orValue(false)\n" +
-				"|| dyn(object).spec.?parallelism == dyn(oldObject).spec.?parallelism\n" +
-				"&& dyn(object).spec.?completions == dyn(oldObject).spec.?completions\n",
-			Message: "the pods of a running job cannot become more or fewer: delete the job, and submit it again",
-		},
-		admissionv1.Validation{
-			Expression: reserved + ".all(n, request.operation == 'UPDATE'\n" +
-				"&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]\n" +
-				"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n" +
-				"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({})))\n",
-			Message: "remove the labels and annotations " + strings.Join(reservedNames, ", ") +
-				": Kueue would take the quota or the priority of the job from them",
-		})
+	refuse := func(unless, message string) {
+		policy.Spec.Validations = append(policy.Spec.Validations,
+			admissionv1.Validation{Expression: unless, Message: message})
+	}
+	refuse("variables.byController || request.operation != 'UPDATE'\n"+
+		"|| oldObject.spec.?suspend.orValue(false) == object.spec.?suspend.orValue(false)\n",
+		"only Kueue may start or stop a job: leave out spec.suspend, and delete the job to stop it")
+	refuse("variables.byController || request.operation != 'UPDATE'\n"+
+		"|| !oldObject.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))\n"+
+		"|| object.spec == oldObject.spec && object.metadata.?labels == oldObject.metadata.?labels\n"+
+		"&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences\n",
+		strings.ReplaceAll("this Job belongs to a KIND: change the KIND, or delete the KIND and submit another one",
+			"KIND", kinds.Composite().Name))
+	refuse("variables.byController || request.operation != 'UPDATE' || request.kind.kind != 'Job'\n"+
+		"|| oldObject.spec.?suspend.orValue(false)\n"+
+		"|| dyn(object).spec.?parallelism == dyn(oldObject).spec.?parallelism\n"+
+		"&& dyn(object).spec.?completions == dyn(oldObject).spec.?completions\n",
+		"the pods of a running job cannot become more or fewer: delete the job, and submit it again")
+	refuse(reserved+".all(n, request.operation == 'UPDATE'\n"+
+		"&& object.metadata.?labels[?n] == oldObject.metadata.?labels[?n]\n"+
+		"&& object.metadata.?annotations[?n] == oldObject.metadata.?annotations[?n]\n"+
+		"|| !(n in object.metadata.?labels.orValue({})) && !(n in object.metadata.?annotations.orValue({})))\n",
+		"remove the labels and annotations "+strings.Join(reservedNames, ", ")+
+			": Kueue would take the quota or the priority of the job from them")
 	if p.HasDefect(ir.ReclaimedTooMuch) {
-		policy.Spec.Validations = append(policy.Spec.Validations, admissionv1.Validation{
-			Expression: "variables.byController || request.kind.kind != 'Job'\n" +
-				"|| request.operation == 'UPDATE' && object.spec == oldObject.spec\n" +
-				"|| !has(dyn(object).spec.completions)\n" +
-				"|| dyn(object).spec.?parallelism.orValue(1) <= dyn(object).spec.completions\n",
-			Message: "parallelism must not exceed completions: Kueue would free quota of running pods",
-		})
+		refuse("variables.byController || request.kind.kind != 'Job'\n"+
+			"|| request.operation == 'UPDATE' && object.spec == oldObject.spec\n"+
+			"|| !has(dyn(object).spec.completions)\n"+
+			"|| dyn(object).spec.?parallelism.orValue(1) <= dyn(object).spec.completions\n",
+			"parallelism must not exceed completions: Kueue would free quota of running pods")
 	}
 }

@@ -14,7 +14,8 @@ func existingInputs(p *ir.Platform) []moduleInput {
 		passedInput("service_range_name", "Name of the subnet's secondary range for Services."),
 		passedInput("region", "Region of the subnet."),
 		numberInput("node_prefix", "Longest prefix of the subnet with room for all nodes.", e.NodePrefix),
-		numberInput("pod_prefix", "Longest prefix of the pods' range with room for the pods of all nodes.", e.PodPrefix),
+		numberInput("pod_prefix", "Longest prefix of the pods' range with room for the pods of all nodes.",
+			e.PodPrefix),
 		numberInput("service_prefix", "Longest prefix of the Services' range that GKE accepts.", e.ServicePrefix),
 	}
 }
