@@ -219,8 +219,9 @@ func lowerQueue(
 	t := b.Tiers[tier]
 	q := ir.Queue{
 		Tier: tier, Cohort: cohort, Strategy: queueingOf(t, offers), MaxGraceSeconds: t.MaxGraceSeconds,
-		Preemption: lowerPreemption(b, tier, cohort), Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
-		Resources: []string{ir.CPU, ir.Memory},
+		Preemption: lowerPreemption(b, tier, cohort),
+		Namespaces: ir.Namespaces{All: t.Namespaces.All, Labels: keyValues(t.Namespaces.Labels)},
+		Resources:  []string{ir.CPU, ir.Memory},
 	}
 	for _, class := range t.PriorityClasses(tier) {
 		q.Classes = append(q.Classes, class.Name)
