@@ -585,15 +585,15 @@ var mistakes = []mutant{
 		edits: []edit{
 			{
 				"emit/monitoring/panels.go",
-				"\\Qexpr: `sum(kueue_cluster_queue_nominal_quota\\E",
-				"expr: `sum(kueue_clusterqueue_nominal_quota",
+				"\\Qsingle(`sum(kueue_cluster_queue_nominal_quota\\E",
+				"single(`sum(kueue_clusterqueue_nominal_quota",
 			},
 		},
 	},
 	{
 		name: "field of a KAI queue", folder: "kai-departments", by: "kai",
 		says:  `Queue department-1: error unmarshaling JSON: while decoding JSON: json: unknown field "weight"`,
-		edits: []edit{{"emit/kai/queues.go", `json:"overQuotaWeight"`, `json:"weight"`}},
+		edits: []edit{{"emit/kai/queues.go", `"overQuotaWeight": 1`, `"weight": 1`}},
 	},
 	{
 		name: "attribute of a resource", folder: "batch-platform", by: "plan",

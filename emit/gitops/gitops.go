@@ -3,7 +3,8 @@
 // A plan goes in; the folder gitops/ comes out. Without a tool there is no such folder.
 //
 // The objects have no Go types, because the Go modules of the tools contain their
-// controllers, with most of Kubernetes. conformance/gitops checks them against the CRDs.
+// controllers, with most of Kubernetes. conformance/gitops checks those of Argo CD and Flux
+// against their CRDs.
 package gitops
 
 import (
