@@ -45,7 +45,7 @@ func (a acceptances) of(b *schema.Blueprint, known []string) acceptances {
 // reason returns the reason for accepting a finding on a field, "" if the blueprint does
 // not accept it. An acceptance in the same struct whose code does not exist and resembles
 // the code of the finding counts too: the wrong code is the only mistake to report.
-func (a acceptances) reason(code string, path []string) string {
+func (a acceptances) reason(code string, path fieldPath) string {
 	here := acceptance{accepterOf(path), code}
 	if reason, ok := a.reasons[here]; ok {
 		a.matched[here] = true
@@ -74,8 +74,8 @@ type acceptance struct {
 type accepter struct{ field, entity string }
 
 // path returns the path of the acceptance in the blueprint.
-func (a acceptance) path() []string {
-	var path []string
+func (a acceptance) path() fieldPath {
+	var path fieldPath
 	if a.by.field != "" {
 		path = append(path, a.by.field)
 	}
@@ -87,7 +87,7 @@ func (a acceptance) path() []string {
 
 // acceptSource returns the CUE source that accepts a finding on a field, without a
 // reason.
-func acceptSource(code string, path []string) string {
+func acceptSource(code string, path fieldPath) string {
 	a := acceptance{accepterOf(path), code}
 	source := fmt.Sprintf(`accept: %s: "REASON"`, a.code)
 	if a.by.entity != "" {
@@ -99,60 +99,41 @@ func acceptSource(code string, path []string) string {
 	return source
 }
 
+// The structs of the blueprint that can accept findings beside the blueprint itself, and
+// the fields whose entities can.
+var (
+	acceptingStructs = []string{
+		"cluster", "network", "images", "security", "organisation", "versions", "monitoring", "delivery",
+	}
+	acceptingEntities = []string{"hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals"}
+)
+
 // blueprintAcceptances returns the acceptances of the blueprint, with their reasons.
 func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
+	patterns := []string{"accept.*"}
+	for _, field := range acceptingStructs {
+		patterns = append(patterns, field+".accept.*")
+	}
+	for _, field := range acceptingEntities {
+		patterns = append(patterns, field+".*.accept.*")
+	}
 	out := map[acceptance]string{}
-	add := func(field, entity string, reasons map[string]string) {
-		for code, reason := range reasons {
-			out[acceptance{accepter{field, entity}, code}] = reason
+	for _, pattern := range patterns {
+		for _, f := range fieldsAt(b, pattern) {
+			out[acceptance{accepterOf(f.path), f.path.last()}] = f.value.String()
 		}
-	}
-	add("", "", b.Accept)
-	add("cluster", "", b.Cluster.Accept)
-	add("network", "", b.Network.Accept)
-	add("images", "", b.Images.Accept)
-	add("security", "", b.Security.Accept)
-	add("organisation", "", b.Organisation.Accept)
-	add("versions", "", b.Versions.Accept)
-	add("monitoring", "", b.Monitoring.Accept)
-	add("delivery", "", b.Delivery.Accept)
-	for name, h := range b.Hardware {
-		add("hardware", name, h.Accept)
-	}
-	for name, c := range b.Capacity {
-		add("capacity", name, c.Accept)
-	}
-	for name, t := range b.Tiers {
-		add("tiers", name, t.Accept)
-	}
-	for name, c := range b.Cohorts {
-		add("cohorts", name, c.Accept)
-	}
-	for name, t := range b.Teams {
-		add("teams", name, t.Accept)
-	}
-	for name, w := range b.Workloads {
-		add("workloads", name, w.Accept)
-	}
-	for name, r := range b.Rehearsals {
-		add("rehearsals", name, r.Accept)
 	}
 	return out
 }
 
 // accepterOf returns the nearest struct around a field that can accept findings on
 // the field. For an empty path it is the blueprint itself.
-func accepterOf(path []string) accepter {
-	if len(path) == 0 {
-		return accepter{}
-	}
-	switch path[0] {
-	case "cluster", "network", "images", "security", "organisation", "versions", "monitoring", "delivery":
+func accepterOf(path fieldPath) accepter {
+	switch {
+	case len(path) > 0 && slices.Contains(acceptingStructs, path[0]):
 		return accepter{path[0], ""}
-	case "hardware", "capacity", "tiers", "cohorts", "teams", "workloads", "rehearsals":
-		if len(path) > 1 {
-			return accepter{path[0], path[1]}
-		}
+	case len(path) > 1 && slices.Contains(acceptingEntities, path[0]):
+		return accepter{path[0], path[1]}
 	}
 	return accepter{}
 }

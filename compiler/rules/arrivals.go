@@ -32,7 +32,7 @@ func arrivalRules() []Rule {
 // fields that have no effect on a trace, other arrivals without a run time, and composite
 // jobs with independent pods.
 func arrivalKinds(r *report) {
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
 		var fields []string
 		for _, kind := range []struct {
 			name    string
@@ -44,39 +44,39 @@ func arrivalKinds(r *report) {
 		}
 		switch {
 		case len(fields) == 0:
-			r.add(field(), "the arrival does not say which jobs arrive",
+			r.add(field, "the arrival does not say which jobs arrive",
 				withHelp(`add workload, job or trace, such as workload: "NAME"`))
-			return
+			continue
 		case len(fields) > 1:
-			r.addKey(field(fields[1]), fmt.Sprintf("the arrival has both %s and %s", fields[0], fields[1]),
-				withRelated(field(fields[0]), "the other field"),
+			r.addKey(field.at(fields[1]), fmt.Sprintf("the arrival has both %s and %s", fields[0], fields[1]),
+				withRelated(field.at(fields[0]), "the other field"),
 				withHelp("write two arrivals: one with %s and one with %s", fields[0], fields[1]))
-			return
+			continue
 		case a.Trace == nil && a.Runs == nil:
-			r.add(field(), "the arrival does not say how long its jobs run",
+			r.add(field, "the arrival does not say how long its jobs run",
 				withHelp(`add the time, such as runs: fixed: "2h"`))
 		}
 		if a.Job != nil && a.Job.PerPod.Accelerators == 0 && a.Job.PerPod.CPU == nil && a.Job.PerPod.Memory == nil {
-			r.add(field("job", "perPod"), "the pods of the job request nothing",
+			r.add(field.at("job", "perPod"), "the pods of the job request nothing",
 				withHelp("add accelerators, cpu or memory"))
 		}
 		if a.Workload != nil && a.IndependentPods {
 			if k := kinds.Of(r.Blueprint.Workloads[*a.Workload].Kind); k.Composite {
-				r.addKey(field("independentPods"),
+				r.addKey(field.at("independentPods"),
 					fmt.Sprintf("workload %q is a %s, whose pods run together", *a.Workload, k.Name),
 					withHelp("remove independentPods, or write an arrival of a Job"))
 			}
 		}
 		if a.Trace == nil {
-			return
+			continue
 		}
 		for _, name := range []string{"every", "random", "count", "runs", "independentPods"} {
-			if r.Written(field(name)...) {
-				r.addKey(field(name), name+" has no effect with a trace",
+			if r.Written(field.at(name)...) {
+				r.addKey(field.at(name), name+" has no effect with a trace",
 					withHelp("remove %s", name))
 			}
 		}
-	})
+	}
 }
 
 // eachTrace calls visit with every trace of the plan, its text, and its place in the
@@ -107,7 +107,7 @@ func (r *report) eachTrace(visit func(t tracePlace, in schema.Trace, text trace.
 
 // tracePlace is the place of the text of a trace.
 type tracePlace struct {
-	path []string
+	path fieldPath
 	file *diag.Source // nil if the blueprint itself has the text
 }
 

@@ -197,3 +197,13 @@ func nodeIdentity(r *report) {
 		}
 	}
 }
+
+// eachAuxiliary calls visit for the auxiliary pods of each workload, as each team
+// submits them. It skips pods whose capacity another rule reports.
+func (r *report) eachAuxiliary(visit func(s fit.Submission, a ir.Auxiliary, c ir.Capacity)) {
+	for s := range r.fit.Submissions().Each() {
+		for _, a := range r.fit.Auxiliaries(s) {
+			visit(s, a, r.fit.Named[a.Capacity])
+		}
+	}
+}

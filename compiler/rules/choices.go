@@ -114,7 +114,7 @@ func chosenApart(r *report) {
 // the flavor has, and ignores the other labels, although the nodes then lack them.
 // KAI Scheduler places pods on nodes that have all labels. Source: Kueue 0.19,
 // pkg/scheduler/flavorassigner.
-func (r *report) reportApart(s fit.Submission, path []string, chosen []string, requests []ir.Amount,
+func (r *report) reportApart(s fit.Submission, path fieldPath, chosen []string, requests []ir.Amount,
 	selector []ir.KeyValue) {
 	facts := r.Plan.Scheduler.Facts()
 	for _, f := range s.Queue.Flavors {

@@ -11,7 +11,7 @@ import (
 // the blueprint only describes them.
 
 // limitPath returns the path of a limit of node auto-provisioning in the blueprint.
-func (r *report) limitPath(field string) []string {
+func (r *report) limitPath(field string) fieldPath {
 	if r.Plan.OwnsCluster() {
 		return at("cluster", "autoProvisioning", field)
 	}

@@ -68,7 +68,7 @@ func knownToBe(known *bool, so bool) bool { return known != nil && *known == so 
 
 // optionSpan returns the path of the field that decides how a capacity is obtained,
 // and the field's name in a sentence.
-func optionSpan(c ir.Capacity) (path []string, words string) {
+func optionSpan(c ir.Capacity) (path fieldPath, words string) {
 	option := c.Option.Facts()
 	path = at("capacity", c.Name, "consumption", option.Field)
 	if option.Parameter != "" {
@@ -238,11 +238,11 @@ func reservationParts(r *report) {
 		}
 		path := at("capacity", name, "consumption", "reservation")
 		if in.SubBlock != nil && in.Block == nil {
-			r.addKey(pathBelow(path, "subBlock"), "field subBlock needs field block",
+			r.addKey(path.at("subBlock"), "field subBlock needs field block",
 				withHelp("add block, or remove subBlock"))
 		}
 		if in.Days != nil && in.Kind != ir.CalendarReservation {
-			r.addKey(pathBelow(path, "days"), fmt.Sprintf("field days is unavailable for a %s reservation", in.Kind),
+			r.addKey(path.at("days"), fmt.Sprintf("field days is unavailable for a %s reservation", in.Kind),
 				withHelp(`set kind: "calendar", or remove days`))
 		}
 	}
@@ -514,6 +514,6 @@ func unqueuedRetries(r *report) {
 }
 
 // retriesOf returns the path of the retries of a capacity.
-func retriesOf(capacity string) []string {
+func retriesOf(capacity string) fieldPath {
 	return at("capacity", capacity, "consumption", "flexStart", "retries")
 }

@@ -2,17 +2,14 @@ package rules
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cuelabs.dev/go/oci/ociregistry/ociref"
 
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
-	"github.com/batchwright/batchwright/compiler/secret"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -21,64 +18,122 @@ import (
 
 func containerRules() []Rule {
 	return []Rule{
-		{Code: "E0840", Severity: diag.Error, Title: "invalid image reference", check: imageReferences},
-		{
-			Code: "E0841", Severity: diag.Error, Title: "command cannot start", Acceptable: true,
-			check: brokenStarts,
-		},
-		{Code: "W0850", Severity: diag.Warning, Title: "shell syntax without a shell", check: shellSyntax},
-		{Code: "W0851", Severity: diag.Warning, Title: "shell variable without a shell", check: shellVariables},
-		{
-			Code: "W0852", Severity: diag.Warning, Title: "Kubernetes cannot replace a reference",
-			check: unknownReferences,
-		},
+		{Code: "E0804", Title: "image without a version", check: pinnedImages, fieldwise: true},
+		{Code: "E0805", Title: "environment variable is set twice", check: setTwice},
+		{Code: "E0814", Title: "environment variable is never set", check: unsetVariables, resolved: true},
+		{Code: "E0815", Title: "command uses a file that does not exist", check: missingFiles, Acceptable: true},
+		{Code: "E0840", Title: "invalid image reference", check: imageReferences},
+		{Code: "E0841", Title: "command cannot start", check: brokenStarts, Acceptable: true},
+		{Code: "W0850", Title: "shell syntax without a shell", check: shellSyntax},
+		{Code: "W0851", Title: "shell variable without a shell", check: shellVariables},
+		{Code: "W0852", Title: "Kubernetes cannot replace a reference", check: unknownReferences},
 	}
 }
 
-// container is a container of a workload, or of an additional pod of it.
+// container is a container of a workload, or of an auxiliary pod of it.
 type container struct {
-	path    []string // of the workload or the additional pod
-	image   string
-	command []string
-	env     map[string]string
-	secrets map[string]schema.SecretKey
+	path      fieldPath // of the workload or the auxiliary pod
+	workload  string
+	auxiliary bool
+	image     string
+	command   []string
+	env       map[string]string
+	secrets   map[string]schema.SecretKey
 }
 
-// eachContainer calls visit for the containers of all workloads.
-func (r *report) eachContainer(visit func(container)) {
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w := r.Blueprint.Workloads[name]
-		visit(container{at("workloads", name), w.Image, w.Command, w.Env, w.SecretEnv})
-		for _, a := range sortedKeys(w.Auxiliary) {
-			aux := w.Auxiliary[a]
-			visit(container{at("workloads", name, "auxiliary", a), aux.Image, aux.Command, aux.Env, nil})
+// containers returns the containers of all workloads, each before its auxiliary pods.
+func (r *report) containers() []container {
+	var out []container
+	for name, w := range sorted(r.Blueprint.Workloads) {
+		path := at("workloads", name)
+		out = append(out, container{path, name, false, w.Image, w.Command, w.Env, w.SecretEnv})
+		for a, aux := range sorted(w.Auxiliary) {
+			out = append(out, container{path.at("auxiliary", a), name, true, aux.Image, aux.Command, aux.Env, nil})
+		}
+	}
+	return out
+}
+
+// containerText is an element of a command, or the value of a variable of env.
+type containerText struct {
+	path     fieldPath
+	text     string
+	variable string // "" for an element
+	plain    bool   // no program interprets it
+}
+
+// texts returns the elements of the command, and the values of env by name.
+func (c container) texts() []containerText {
+	var out []containerText
+	plain := c.plainElements()
+	for i, e := range c.command {
+		out = append(out, containerText{c.path.at("command", diag.Index(i)), e, "", i < plain})
+	}
+	for name, value := range sorted(c.env) {
+		out = append(out, containerText{c.path.at("env", name), value, name, false})
+	}
+	return out
+}
+
+// sets reports whether the blueprint sets a variable of the container.
+func (c container) sets(variable string) bool {
+	_, env := c.env[variable]
+	_, secret := c.secrets[variable]
+	return env || secret
+}
+
+// pinnedImages reports images that can change between runs.
+func pinnedImages(r *report) {
+	for _, c := range r.containers() {
+		if strings.HasSuffix(c.image, ":latest") {
+			r.add(c.path.at("image"), fmt.Sprintf("image %q has no fixed version, so it can change between runs", c.image),
+				withHelp("pin the image by a version tag or a digest"))
 		}
 	}
 }
 
-// field returns the path of a field of the container.
-func (c container) field(names ...string) []string { return append(slices.Clip(c.path), names...) }
+// mounted matches the names of files in the directory of a workload's files.
+var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
+
+// missingFiles reports files that a command names and the workload does not have. If
+// a workload has files, the directory contains only these. If it has none, the
+// directory can be part of the image.
+func missingFiles(r *report) {
+	for _, c := range r.containers() {
+		known := sortedKeys(r.Blueprint.Workloads[c.workload].Files)
+		for i, text := range c.command {
+			for _, m := range mounted.FindAllStringSubmatch(text, -1) {
+				if file := strings.TrimRight(m[1], "."); len(known) > 0 && !hasName(known, file) {
+					r.add(c.path.at("command", diag.Index(i)),
+						fmt.Sprintf("file %q does not exist: /workload holds only the workload's files", file),
+						withChoices(len(known), quoteNames(known)), didYouMean(r.nearestName(file, known),
+							withHelp("add the file to files, or choose another file")))
+				}
+			}
+		}
+	}
+}
 
 // imageReferences reports images that no container runtime accepts. It reads them by
 // the grammar of the distribution project. The schema's pattern already refuses upper
 // case and spaces.
 func imageReferences(r *report) {
-	r.eachContainer(func(c container) {
-		if c.image == "" { // the grammar reports it
-			return
-		}
-		if ref, err := ociref.ParseRelative(c.image); err == nil {
+	for _, c := range r.containers() {
+		ref, err := ociref.ParseRelative(c.image)
+		switch {
+		case c.image == "": // the grammar reports it
+		case err == nil:
 			r.checkRegistryPath(c, ref)
-			return
-		}
-		cure := withHelp("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
-		if _, rest, found := strings.Cut(c.image, "://"); found {
-			if _, err := ociref.ParseRelative(rest); err == nil {
-				cure = withHelp("remove the scheme: %q", rest)
+		default:
+			cure := withHelp("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
+			if _, rest, found := strings.Cut(c.image, "://"); found {
+				if _, err := ociref.ParseRelative(rest); err == nil {
+					cure = withHelp("remove the scheme: %q", rest)
+				}
 			}
+			r.add(c.path.at("image"), fmt.Sprintf("%q is not a valid image reference", c.image), cure)
 		}
-		r.add(c.field("image"), fmt.Sprintf("%q is not a valid image reference", c.image), cure)
-	})
+	}
 }
 
 // registries are the hosts of Google's registries, with the form of a repository in
@@ -101,104 +156,11 @@ func (r *report) checkRegistryPath(c container, ref ociref.Reference) {
 	}
 	for _, known := range registries {
 		if known.host.MatchString(host) && len(parts) < known.least {
-			r.add(c.field("image"),
+			r.add(c.path.at("image"),
 				fmt.Sprintf("image %q is incomplete: images in %s are named %s", c.image, host, known.form),
 				withHelp("write %s/%s:TAG", host, known.form))
 		}
 	}
-}
-
-// withoutSecrets returns the elements of a command without the arguments that look like
-// secrets by their flag. It is for the text of findings, where other
-// secrets are masked by their shape.
-func withoutSecrets(command []string) []string {
-	shown := slices.Clone(command)
-	for i, e := range command {
-		if i > 0 && secret.IsValue(strings.TrimLeft(command[i-1], "-"), e) {
-			shown[i] = "..."
-		} else if password, ok := secret.InArgument(command, i); ok {
-			shown[i] = e[:password.Start] + "..."
-		}
-	}
-	return shown
-}
-
-// quoteCommand returns a command as CUE writes it, shortened if it is long, and without
-// secrets.
-func quoteCommand(elements ...string) string {
-	const most = 6
-	var quoted []string
-	for i, e := range withoutSecrets(elements) {
-		if i == most || len(e) > 60 {
-			quoted = append(quoted, "...")
-			break
-		}
-		quoted = append(quoted, strconv.Quote(e))
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// operator matches an element that is an operator or a redirection of a shell.
-var operator = regexp.MustCompile(`^(&&|\|\|?|;|&|<|[12&]?>>?(&[12]|/[-\w./]+)?)$`)
-
-// Programs that read the text of a command themselves: shells, which read the text
-// after an option -c, and programs that give "$" or the operators a meaning of their
-// own.
-var (
-	shells  = []string{"ash", "bash", "dash", "ksh", "sh", "su", "zsh"}
-	readers = []string{
-		"[", "awk", "envsubst", "expr", "find", "gawk", "jq", "make", "mawk", "parallel", "perl", "php", "ruby", "sed",
-		"ssh", "test", "yq",
-	}
-	shellOption = regexp.MustCompile(`^-[A-Za-z]*c[A-Za-z]*$`)
-)
-
-// plainElements returns the number of elements at the start of the command that no
-// program interprets. From there on a shell reads the text, or another program with
-// its own meaning of "$" and of operators.
-func (c container) plainElements() int {
-	shell := false
-	for i, e := range c.command {
-		switch name := path.Base(e); {
-		case shell && shellOption.MatchString(e):
-			return i
-		case slices.Contains(shells, name):
-			shell = true
-		case slices.Contains(readers, name):
-			return i
-		}
-	}
-	return len(c.command)
-}
-
-// operatorIndex returns the index of the first operator that no shell reads, or -1.
-func (c container) operatorIndex() int {
-	plain := c.command[:c.plainElements()]
-	for i, e := range plain {
-		if operator.MatchString(e) && !c.isDelimiter(i) {
-			return i
-		}
-	}
-	return -1
-}
-
-// Flags whose value is a character that separates fields, and the programs that have
-// such a flag of one letter.
-var (
-	delimiterFlag = regexp.MustCompile(`^--?(\w+[-_])*(sep|separator|delim|delimiter|terminator)$`)
-	delimiterTool = regexp.MustCompile(`^(column|csv\w+|cut|join|mlr|mysql|paste|psql|sort|xargs|xsv)$`)
-	letterFlag    = regexp.MustCompile(`^-[dFst]$`)
-)
-
-// isDelimiter reports whether an element of the command is the value of a flag that sets
-// a delimiter, such as "|" after "-d" of cut.
-func (c container) isDelimiter(i int) bool {
-	if i == 0 || len(c.command[i]) != 1 {
-		return false
-	}
-	flag := c.command[i-1]
-	return delimiterFlag.MatchString(flag) ||
-		letterFlag.MatchString(flag) && delimiterTool.MatchString(path.Base(c.command[0]))
 }
 
 // reference is a reference to a variable, or to the output of a command.
@@ -249,63 +211,63 @@ var platformVariables = []string{
 	ir.EnvBucket, ir.EnvJobIndex, ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes, ir.EnvTensorBoard,
 }
 
-// indexVariable is the variable in which Kubernetes numbers the pods of a Job.
-const indexVariable = "JOB_COMPLETION_INDEX"
-
 // variables returns the names of the variables that references of the container can
 // name, sorted.
 func (c container) variables() []string {
-	names := append(slices.Clone(platformVariables), indexVariable)
-	names = append(append(names, sortedKeys(c.env)...), sortedKeys(c.secrets)...)
+	names := slices.Concat(platformVariables, []string{indexVariable}, sortedKeys(c.env), sortedKeys(c.secrets))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// shellVariables reports references in the notation of a shell. In a value of env it
-// reports only variables of the container and the value's own variable, because a
-// program can read the value in its own way.
+// expandedNames returns the names of the references that Kubernetes replaces in a text.
+func expandedNames(text string) []string {
+	var names []string
+	for _, v := range findReferences(text) {
+		if v.kubernetes {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// shellVariables reports the first reference of a text in the notation of a shell. In a
+// value of env it reports only variables of the container and the value's own variable,
+// because a program can read the value in its own way.
 func shellVariables(r *report) {
-	r.eachContainer(func(c container) {
-		if c.startMistake() != nil {
-			return
+	for _, c := range r.containers() {
+		m, known := c.mistake(), c.variables()
+		if m.fatal {
+			continue
 		}
-		known := c.variables()
-		plain := c.command[:c.plainElements()]
-		if _, whole := c.shellMistake(); whole {
-			plain = nil // the shell that the command needs replaces the variables, too
-		}
-		for i, e := range plain {
-			for _, v := range findReferences(e) {
-				if !v.kubernetes && (hasName(known, v.name) || shellName.MatchString(v.name)) {
-					r.reportShellVariable(c.field("command", diag.Index(i)), v, hasName(known, v.name))
+		for _, t := range c.texts() {
+			plain := t.plain && !m.unread // the shell that the command needs replaces the variables, too
+			for _, v := range findReferences(t.text) {
+				isKnown := hasName(known, v.name)
+				if !v.kubernetes && (isKnown && (plain || t.variable != "") || plain && shellName.MatchString(v.name)) {
+					r.reportShellVariable(t, v, isKnown && v.name != t.variable)
 					break
 				}
 			}
 		}
-		for _, name := range sortedKeys(c.env) {
-			for _, v := range findReferences(c.env[name]) {
-				if !v.kubernetes && hasName(known, v.name) {
-					r.reportShellVariable(c.field("env", name), v, v.name != name)
-					break
-				}
-			}
-		}
-	})
+	}
 }
 
 // reportShellVariable reports one reference. known reports whether Kubernetes knows
 // the variable.
-func (r *report) reportShellVariable(field []string, v reference, known bool) {
-	cure := "Kubernetes does not know the variables of the image: write the value itself"
+func (r *report) reportShellVariable(t containerText, v reference, known bool) {
+	cure := writeValue
 	switch {
 	case known:
 		cure = fmt.Sprintf("write $(%s), which Kubernetes replaces", v.name)
-	case slices.Contains(field, "command"):
+	case t.variable == "":
 		cure = `let a shell read it: command: ["sh", "-c", "..."]; ` +
 			fmt.Sprintf("or set the variable in env and write $(%s)", v.name)
 	}
-	r.add(field, fmt.Sprintf("nothing replaces %s: no shell reads this text", v.text), withHelp("%s", cure))
+	r.add(t.path, fmt.Sprintf("nothing replaces %s: no shell reads this text", v.text), withHelp("%s", cure))
 }
+
+// writeValue is the help for a reference of a variable to itself.
+const writeValue = "Kubernetes does not know the variables of the image: write the value itself"
 
 // constantName matches names of environment variables by the usual convention.
 var constantName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
@@ -323,19 +285,49 @@ var injectedVariable = regexp.MustCompile(
 // that are nearly the name of a variable are reported. Source: Kubernetes,
 // pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs.
 func unknownReferences(r *report) {
-	r.eachContainer(func(c container) {
-		if c.startMistake() != nil {
-			return
+	for _, c := range r.containers() {
+		if c.mistake().fatal {
+			continue
 		}
-		plain, known := c.plainElements(), c.variables()
-		for i, e := range c.command {
-			r.reportReference(c.field("command", diag.Index(i)), e, known, i < plain)
-		}
-		for _, name := range sortedKeys(c.env) {
-			r.reportReference(c.field("env", name), c.env[name], known, false)
+		known := c.variables()
+		for _, t := range c.texts() {
+			r.reportReference(t, known)
 		}
 		r.reportCircles(c)
-	})
+	}
+}
+
+// reportReference reports the first reference of a text that nothing replaces. If no program
+// interprets the text, every reference counts. A value of env cannot refer to its own
+// variable.
+func (r *report) reportReference(t containerText, known []string) {
+	for _, v := range findReferences(t.text) {
+		own, constant := t.variable != "" && v.name == t.variable, constantName.MatchString(v.name)
+		if !v.kubernetes || !own && (hasName(known, v.name) || injectedVariable.MatchString(v.name)) {
+			continue
+		}
+		near := ""
+		if constant && len(v.name) > 3 {
+			near = r.nearestName(v.name, known)
+		}
+		if near == t.variable {
+			near = ""
+		}
+		cure := "let a shell run it: command: [\"sh\", \"-c\", \"...\"]"
+		switch {
+		case own:
+			cure = writeValue
+		case near != "":
+			cure = fmt.Sprintf("did you mean $(%s)?", near)
+		case !t.plain:
+			continue
+		case constant:
+			cure = fmt.Sprintf("set %s in env; Kubernetes does not know the variables of the image", v.name)
+		}
+		r.add(t.path, fmt.Sprintf("nothing replaces %s: the container sets no such variable", v.text),
+			withHelp("%s", cure))
+		return
+	}
 }
 
 // reportCircles reports the variables that refer to a variable that the container
@@ -343,49 +335,13 @@ func unknownReferences(r *report) {
 func (r *report) reportCircles(c container) {
 	defined := map[string]bool{}
 	for _, v := range ir.OrderVariables(c.env) {
-		for _, ref := range findReferences(v.Value) {
-			if _, own := c.env[ref.name]; ref.kubernetes && own && ref.name != v.Key && !defined[ref.name] {
-				r.add(c.field("env", v.Key), fmt.Sprintf("nothing replaces %s: %s refers back to %s",
-					ref.text, ref.name, v.Key), withHelp("write the value itself in one of the variables"))
+		for _, name := range expandedNames(v.Value) {
+			if _, own := c.env[name]; own && name != v.Key && !defined[name] {
+				r.add(c.path.at("env", v.Key), fmt.Sprintf("nothing replaces $(%s): %s refers back to %s", name, name,
+					v.Key), withHelp("write the value itself in one of the variables"))
 				break
 			}
 		}
 		defined[v.Key] = true
-	}
-}
-
-// reportReference reports the first reference of a text that nothing replaces. plain
-// reports whether no program interprets the text, so that every reference counts. A
-// value of env cannot refer to its own variable.
-func (r *report) reportReference(field []string, text string, known []string, plain bool) {
-	for _, v := range findReferences(text) {
-		self := field[len(field)-1]
-		own := v.name == self
-		if !v.kubernetes || hasName(known, v.name) && !own || injectedVariable.MatchString(v.name) && !own {
-			continue
-		}
-		constant := constantName.MatchString(v.name)
-		near := ""
-		if constant && len(v.name) > 3 {
-			near = r.nearestName(v.name, known)
-		}
-		if near == self {
-			near = ""
-		}
-		if !plain && near == "" && !own {
-			continue
-		}
-		cure := "let a shell run it: command: [\"sh\", \"-c\", \"...\"]"
-		switch {
-		case own:
-			cure = "Kubernetes does not know the variables of the image: write the value itself"
-		case near != "":
-			cure = fmt.Sprintf("did you mean $(%s)?", near)
-		case constant:
-			cure = fmt.Sprintf("set %s in env; Kubernetes does not know the variables of the image", v.name)
-		}
-		r.add(field, fmt.Sprintf("nothing replaces %s: the container sets no such variable", v.text),
-			withHelp("%s", cure))
-		return
 	}
 }

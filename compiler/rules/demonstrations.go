@@ -25,46 +25,11 @@ func demonstrationRules() []Rule {
 	}
 }
 
-// checkPhaseReferences reports unknown names in the demonstration.
-func (r *report) checkPhaseReferences() {
-	b := r.Blueprint
-	capacity, tiers, teams, workloads := sortedKeys(b.Capacity), sortedKeys(b.Tiers), sortedKeys(b.Teams),
-		sortedKeys(b.Workloads)
-	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
-		for _, list := range []struct {
-			field, kind  string
-			names, known []string
-		}{
-			{"teams", "team", phase.Teams, teams},
-			{"uncordon", "capacity", phase.Uncordon, capacity},
-			{"delete", "workload", phase.Delete, workloads},
-			{"submit", "workload", phase.Submit, workloads},
-		} {
-			r.resolveNames(field(list.field), list.kind, list.names, list.known)
-		}
-		for _, name := range sortedKeys(phase.Cordon) {
-			r.resolveKey(field("cordon", name), "capacity", name, capacity)
-		}
-		for _, name := range sortedKeys(phase.Expect.Queues) {
-			r.resolveKey(field("expect", "queues", name), "tier", name, tiers)
-		}
-		for _, name := range sortedKeys(phase.Expect.Evicted) {
-			r.resolveKey(field("expect", "evicted", name), "workload", name, workloads)
-		}
-		for _, name := range sortedKeys(phase.Expect.Pods) {
-			r.resolveKey(field("expect", "pods", name), "capacity", name, capacity)
-		}
-		for j, node := range phase.Expect.Nodes {
-			r.resolveNames(field("expect", "nodes", diag.Index(j)), "workload", node, workloads)
-		}
-	})
-}
-
 // phaseNames reports phases that demonstrate.sh could not tell apart.
 func phaseNames(r *report) {
 	first := map[string][]string{}
-	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
-		here := field("phase")
+	for field, phase := range every[schema.Phase](r, "demonstration.[]") {
+		here := field.at("phase")
 		switch other, used := first[phase.Phase]; {
 		case phase.Phase == ir.CleanUpPhase:
 			r.add(here, fmt.Sprintf("the name %q is reserved: demonstrate.sh removes the demonstration with it",
@@ -75,15 +40,15 @@ func phaseNames(r *report) {
 		default:
 			first[phase.Phase] = here
 		}
-	})
+	}
 }
 
 // staging performs phases one after the other.
 type staging struct {
 	*fit.Jobs
-	cordoned map[string]bool                // by capacity
-	unknown  bool                           // a step is impossible, so that the state is not known
-	problem  func([]string, string, string) // reports a path, a message and a cure; nil for none
+	cordoned map[string]bool                 // by capacity
+	unknown  bool                            // a step is impossible, so that the state is not known
+	problem  func(fieldPath, string, string) // reports a path, a message and a cure; nil for none
 }
 
 func (r *report) newStaging() *staging {
@@ -98,7 +63,7 @@ func (s *staging) teamsOf(name string, phase schema.Phase) []string {
 }
 
 // fail reports an impossible step.
-func (s *staging) fail(path []string, message, cure string) {
+func (s *staging) fail(path fieldPath, message, cure string) {
 	s.unknown = true
 	if s.problem != nil {
 		s.problem(path, message, cure)
@@ -108,11 +73,11 @@ func (s *staging) fail(path []string, message, cure string) {
 // perform performs the steps of a phase.
 func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity, field fieldPath) {
 	for _, name := range sortedKeys(phase.Cordon) {
-		s.cordon(field("cordon", name), capacities[name], phase.Cordon[name])
+		s.cordon(field.at("cordon", name), capacities[name], phase.Cordon[name])
 	}
 	for j, name := range phase.Uncordon {
 		if !s.cordoned[name] {
-			s.fail(field("uncordon", diag.Index(j)), fmt.Sprintf("no phase before has cordoned nodes of %q", name),
+			s.fail(field.at("uncordon", diag.Index(j)), fmt.Sprintf("no phase before has cordoned nodes of %q", name),
 				"cordon nodes in an earlier phase, or remove the name")
 		}
 		delete(s.cordoned, name)
@@ -123,19 +88,19 @@ func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity,
 			deleted += s.Delete(name, team)
 		}
 		if deleted == 0 {
-			s.fail(field("delete", diag.Index(j)), fmt.Sprintf("there are no jobs of workload %q to delete", name),
+			s.fail(field.at("delete", diag.Index(j)), fmt.Sprintf("there are no jobs of workload %q to delete", name),
 				"submit the workload in an earlier phase, or remove the name")
 		}
 	}
 	for j, name := range phase.Submit {
 		teams := s.teamsOf(name, phase)
 		if len(teams) == 0 {
-			s.fail(field("submit", diag.Index(j)), fmt.Sprintf("no team of the phase submits workload %q", name),
+			s.fail(field.at("submit", diag.Index(j)), fmt.Sprintf("no team of the phase submits workload %q", name),
 				"add a team that has the workload to teams, or remove the name")
 		}
 		for _, team := range teams {
 			if s.Submit(name, team) {
-				s.fail(field("submit", diag.Index(j)),
+				s.fail(field.at("submit", diag.Index(j)),
 					fmt.Sprintf("the jobs of workload %q already exist, and a job cannot be submitted twice", name),
 					"delete the workload first: add it to delete of this phase or an earlier phase")
 			}
@@ -149,7 +114,7 @@ func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity,
 	}
 	for j, team := range phase.Teams {
 		if len(busy) > 0 && !busy[team] {
-			s.fail(field("teams", diag.Index(j)), fmt.Sprintf("team %q has no workload of this phase", team),
+			s.fail(field.at("teams", diag.Index(j)), fmt.Sprintf("team %q has no workload of this phase", team),
 				"remove the team, or add a workload of it")
 		}
 	}
@@ -157,7 +122,7 @@ func (s *staging) perform(phase schema.Phase, capacities map[string]ir.Capacity,
 
 // cordon cordons nodes of a capacity, which must have them at any time. A capacity that
 // has no nodes for now is not judged.
-func (s *staging) cordon(path []string, c ir.Capacity, nodes int) {
+func (s *staging) cordon(path fieldPath, c ir.Capacity, nodes int) {
 	s.cordoned[c.Name] = true
 	if c.Waiting || c.SlicesOff() {
 		return
@@ -175,19 +140,19 @@ func (s *staging) cordon(path []string, c ir.Capacity, nodes int) {
 // phaseSteps reports steps that cannot be performed after the phases before.
 func phaseSteps(r *report) {
 	s := r.newStaging()
-	s.problem = func(path []string, message, cure string) { r.addAtEnd(path, message, withHelp("%s", cure)) }
+	s.problem = func(path fieldPath, message, cure string) { r.addAtEnd(path, message, withHelp("%s", cure)) }
 	if len(r.Plan.Demonstration) > 0 && len(r.Plan.Teams) == 0 {
 		s.fail(at("demonstration", diag.Index(0)), "the platform has no team that submits jobs",
 			"add a team, or remove the demonstration")
 	}
-	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
+	for field, phase := range every[schema.Phase](r, "demonstration.[]") {
 		s.perform(phase, r.fit.Named, field)
-	})
+	}
 }
 
 // addAtEnd reports a finding on the last element of a path: at its value if it is an
 // element of a list, otherwise at its name.
-func (r *report) addAtEnd(path []string, message string, options ...option) {
+func (r *report) addAtEnd(path fieldPath, message string, options ...option) {
 	if strings.HasPrefix(path[len(path)-1], "[") {
 		r.add(path, message, options...)
 		return
@@ -198,18 +163,19 @@ func (r *report) addAtEnd(path []string, message string, options ...option) {
 // phaseExpectations reports expectations of more than the jobs that exist.
 func phaseExpectations(r *report) {
 	s := r.newStaging()
-	r.eachPhase(func(i int, phase schema.Phase, field fieldPath) {
+	for i, phase := range r.Blueprint.Demonstration {
+		field := at("demonstration", diag.Index(i))
 		s.perform(phase, r.fit.Named, field)
 		if s.unknown {
-			return
+			continue
 		}
-		field = below(field("expect"))
+		field = field.at("expect")
 		r.checkQueueCounts(s, r.Plan.Demonstration[i], field)
 		r.checkPodCounts(s, phase, field)
 		for _, name := range sortedKeys(phase.Expect.Evicted) {
 			copies := s.copiesOf(name, phase)
 			if n := phase.Expect.Evicted[name]; n > copies {
-				r.addKey(field("evicted", name),
+				r.addKey(field.at("evicted", name),
 					fmt.Sprintf("%d jobs of workload %q cannot be evicted: a team has %d", n, name, copies),
 					withHelp("lower the number, or submit the workload"))
 			}
@@ -218,14 +184,14 @@ func phaseExpectations(r *report) {
 		for j, node := range phase.Expect.Nodes {
 			for k, name := range node {
 				if used[name]++; used[name] > s.PodsOf(name) {
-					r.add(field("nodes", diag.Index(j), diag.Index(k)),
+					r.add(field.at("nodes", diag.Index(j), diag.Index(k)),
 						fmt.Sprintf("workload %q has %s", name, words.Count(used[name]-1, "pod")),
 						withHelp("name each pod once, or submit the workload"))
 				}
 			}
 			named += len(node)
 			if !s.ShareNode(node) {
-				r.add(field("nodes", diag.Index(j)), "no node has room for these pods together",
+				r.add(field.at("nodes", diag.Index(j)), "no node has room for these pods together",
 					withHelp("expect some of the pods on another node"))
 			}
 		}
@@ -234,10 +200,10 @@ func phaseExpectations(r *report) {
 			running += n
 		}
 		if phase.Expect.Nodes != nil && phase.Expect.Pods != nil && named != running {
-			r.addKey(field("nodes"), fmt.Sprintf("nodes has %s, and pods expects %d", words.Count(named, "running pod"),
+			r.addKey(field.at("nodes"), fmt.Sprintf("nodes has %s, and pods expects %d", words.Count(named, "running pod"),
 				running), withHelp("write each running pod once in nodes, and once in the numbers of pods"))
 		}
-	})
+	}
 }
 
 // checkQueueCounts compares the expected counts of queues with the jobs that exist.
@@ -250,14 +216,14 @@ func (r *report) checkQueueCounts(s *staging, phase ir.Phase, field fieldPath) {
 		queues := r.Plan.QueuesOf(phase, c.Tier)
 		for _, q := range queues {
 			if expected := c.Pending + c.Admitted; expected > jobs[q] {
-				r.addKey(field("queues", c.Tier),
+				r.addKey(field.at("queues", c.Tier),
 					fmt.Sprintf("%s expected in %s, which has %d", words.Plural(expected, "job is", "jobs are"), q,
 						jobs[q]),
 					withHelp("expect at most as many jobs as the phases have submitted and not deleted"))
 			}
 		}
 		if queues == nil {
-			r.addKey(field("queues", c.Tier), fmt.Sprintf("no team of the phase has a queue in tier %q", c.Tier),
+			r.addKey(field.at("queues", c.Tier), fmt.Sprintf("no team of the phase has a queue in tier %q", c.Tier),
 				withHelp("remove the tier, or add a team that has quota in it to teams"))
 		}
 	}
@@ -279,7 +245,7 @@ func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath)
 		}
 		if n > most {
 			impossible = true
-			r.addKey(field("pods", name),
+			r.addKey(field.at("pods", name),
 				fmt.Sprintf("%s expected on %q, where at most %d can run", words.Plural(n, "pod is", "pods are"), name,
 					most),
 				withHelp("%s", cure))
@@ -290,7 +256,7 @@ func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath)
 		if phase.Expect.Pending != nil {
 			part = "pending"
 		}
-		r.addKey(field(part), fmt.Sprintf("%s expected, and the jobs have %d",
+		r.addKey(field.at(part), fmt.Sprintf("%s expected, and the jobs have %d",
 			words.Plural(sum, "pod is", "pods are"), all),
 			withHelp("expect at most as many pods, running and pending, as the jobs have"))
 	}
@@ -309,9 +275,9 @@ func (s *staging) copiesOf(name string, phase schema.Phase) int {
 // shownExpectations reports expectations that nobody could compare with the cluster.
 func shownExpectations(r *report) {
 	facts := r.Plan.Scheduler.Facts()
-	r.eachPhase(func(_ int, phase schema.Phase, field fieldPath) {
+	for field, phase := range every[schema.Phase](r, "demonstration.[]") {
 		report := func(part, message, cure string) {
-			r.addKey(field("expect", part), facts.Name+" "+message, withHelp("%s", cure))
+			r.addKey(field.at("expect", part), facts.Name+" "+message, withHelp("%s", cure))
 		}
 		if len(phase.Expect.Queues) > 0 && !facts.CountsJobs {
 			report("queues", "does not show the number of jobs in a queue", "use pods, pending or nodes")
@@ -323,5 +289,5 @@ func shownExpectations(r *report) {
 		if phase.Expect.Nodes != nil && !facts.PacksPods {
 			report("nodes", "does not decide which pods share a node", "use pods")
 		}
-	})
+	}
 }

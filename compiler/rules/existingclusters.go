@@ -39,7 +39,7 @@ func existingClusterRules() []Rule {
 // existingField is a field that is only for a new cluster, with the advice for an
 // existing one.
 type existingField struct {
-	path []string
+	path fieldPath
 	cure string
 }
 
@@ -121,7 +121,7 @@ func (r *report) missingNetworks(e *ir.ExistingCluster) {
 	c := r.Plan.Capacities[i]
 	need := withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks")
 	has := at("cluster", "existing", "has")
-	networks := pathBelow(has, "multiNetworking")
+	networks := has.at("multiNetworking")
 	unnamed := r.Plan.Network.Existing == nil
 	// fieldsOfNewCluster reports a field of a new cluster that turns it on
 	off := !r.Plan.Cluster.MultiNetworking && e.DataplaneV2 && !r.Written("cluster", "multiNetworking")
@@ -146,7 +146,7 @@ func (r *report) missingNetworks(e *ir.ExistingCluster) {
 		}
 	}
 	if !e.DataplaneV2 {
-		r.add(pathBelow(has, "dataplaneV2"), "nodes can have additional networks only with Dataplane V2", need,
+		r.add(has.at("dataplaneV2"), "nodes can have additional networks only with Dataplane V2", need,
 			withHelp("use hardware without gpuDirect, or a cluster with Dataplane V2: no cluster can change it"))
 	}
 }
@@ -234,7 +234,7 @@ func existingKueue(r *report) {
 	}
 	path := at("cluster", "existing", "kueue")
 	if catalog.OlderRelease(e.Kueue.Version, catalog.OldestExistingKueue) {
-		r.add(pathBelow(path, "version"),
+		r.add(path.at("version"),
 			fmt.Sprintf("Kueue %s does not have the API of the platform's queues, v1beta2", e.Kueue.Version),
 			withLabel("want %s or later", catalog.OldestExistingKueue),
 			withHelp("ask the owners of Kueue to upgrade it"))
@@ -246,7 +246,7 @@ func existingKueue(r *report) {
 		}
 	}
 	if len(missing) > 0 {
-		r.add(pathBelow(path, "frameworks"),
+		r.add(path.at("frameworks"),
 			fmt.Sprintf("Kueue does not manage %s, so such jobs of the teams would start without quota",
 				words.And(missing)),
 			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and then write the same here",
@@ -358,8 +358,8 @@ func existingNamespaceLabels(r *report) {
 	}
 	path := at("cluster", "existing", "kueue", "namespaceLabels")
 	for _, l := range e.Kueue.NamespaceLabels {
-		if r.checkLabel(pathBelow(path, l.Key), l.Key, l.Value) && isReservedLabel(l.Key) {
-			r.addKey(pathBelow(path, l.Key),
+		if r.checkLabel(path.at(l.Key), l.Key, l.Value) && isReservedLabel(l.Key) {
+			r.addKey(path.at(l.Key),
 				fmt.Sprintf("label %q is reserved, so the platform cannot set it on the teams' namespaces", l.Key),
 				withHelp("ask the owners of Kueue to select namespaces by another label"))
 		}
@@ -373,7 +373,7 @@ func existingNamespaceLabels(r *report) {
 			}
 			r.add(at("tiers", name, "namespaces", key),
 				fmt.Sprintf("namespaces of the teams would have label %q with two values", key),
-				withRelated(pathBelow(path, key), "Kueue manages only namespaces with this value"),
+				withRelated(path.at(key), "Kueue manages only namespaces with this value"),
 				withHelp("write %q here too, or choose another label", e.Kueue.NamespaceLabels[i].Value))
 		}
 	}

@@ -130,7 +130,7 @@ func repeatedGPUNetworks(r *report) {
 		return
 	}
 	seen := map[string]bool{"network " + e.Network: true, "subnet " + e.Subnet: true}
-	check := func(kind, name string, path []string) {
+	check := func(kind, name string, path fieldPath) {
 		if key := kind + " " + name; seen[key] {
 			r.add(path, fmt.Sprintf("%s %q is named twice, but each interface of a node needs its own", kind, name),
 				withHelp("name another %s", kind))

@@ -11,10 +11,10 @@ import (
 // that teams share.
 type grant struct {
 	schema.Quota
-	path           []string // path of the quota
-	holder         []string // path of the team, or of the tier's shared queue
-	who            string   // name of the holder, for a message
-	cohort         *string  // cohort of the holder
+	path           fieldPath // path of the quota
+	holder         fieldPath // path of the team, or of the tier's shared queue
+	who            string    // name of the holder, for a message
+	cohort         *string   // cohort of the holder
 	tier, capacity string
 }
 
@@ -22,10 +22,10 @@ type grant struct {
 // teams, sorted, then the quotas of the queues that teams share.
 func listGrants(b *schema.Blueprint) []grant {
 	var out []grant
-	add := func(g grant, quota map[string]schema.Quota, path []string) {
+	add := func(g grant, quota map[string]schema.Quota, path fieldPath) {
 		for _, c := range sortedKeys(quota) {
 			if slices.Contains(b.Tiers[g.tier].Capacity, c) {
-				g.Quota, g.path, g.capacity = quota[c], pathBelow(path, c), c
+				g.Quota, g.path, g.capacity = quota[c], path.at(c), c
 				out = append(out, g)
 			}
 		}

@@ -112,10 +112,10 @@ func attachedGPUs(r *report) {
 				cure = withHelp("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
 					named[0].Type)
 			}
-			r.add(pathBelow(path, "type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
+			r.add(path.at("type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
 				withChoices(len(types), quoteNames(types)), didYouMean(meantAccelerator(h.GPUs.Type, types), cure))
 		default:
-			r.add(pathBelow(path, "count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
+			r.add(path.at("count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
 				withChoices(len(counts), strings.Join(counts, ", ")))
 		}
 	}
@@ -162,7 +162,7 @@ func unverifiedTopologies(r *report) {
 
 // checkTopology reports a topology that a machine type cannot form, and names the
 // nearest ones that it can.
-func (r *report) checkTopology(path []string, m catalog.Machine, topology string) {
+func (r *report) checkTopology(path fieldPath, m catalog.Machine, topology string) {
 	all := m.Slices()
 	chips := 1
 	var sides []int
@@ -203,7 +203,7 @@ func labelShapes(all []catalog.Slice, from int) option {
 // localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
 // or one of a few values.
 func localSSDs(r *report) {
-	r.eachLocalSSDs(func(path []string, m catalog.Machine, count int) {
+	r.eachLocalSSDs(func(path fieldPath, m catalog.Machine, count int) {
 		switch {
 		case !m.SSDs.Verified(), slices.Contains(m.SSDs.Allowed, count):
 		case m.SSDs.Bundled > 0:
@@ -230,7 +230,7 @@ func localSSDs(r *report) {
 // unverifiedSSDs reports local SSDs for machines of which no source says whether they
 // take any.
 func unverifiedSSDs(r *report) {
-	r.eachLocalSSDs(func(path []string, m catalog.Machine, _ int) {
+	r.eachLocalSSDs(func(path fieldPath, m catalog.Machine, _ int) {
 		if !m.SSDs.Verified() {
 			r.add(path, m.Type+" is not known to take local SSDs",
 				withHelp("remove localSSDs, or choose another machine type; if you know that it takes them, add %s",
@@ -241,7 +241,7 @@ func unverifiedSSDs(r *report) {
 
 // eachLocalSSDs calls f for each hardware class that requests local SSDs, with the
 // path of their number.
-func (r *report) eachLocalSSDs(f func(path []string, m catalog.Machine, count int)) {
+func (r *report) eachLocalSSDs(f func(path fieldPath, m catalog.Machine, count int)) {
 	for name, h := range sorted(r.Blueprint.Hardware) {
 		if m, known := findMachine(h); known && h.LocalSSDs > 0 {
 			f(at("hardware", name, "localSSDs"), m, h.LocalSSDs)
@@ -332,7 +332,7 @@ func zonesInRegion(r *report) {
 
 // chooseZone returns the advice to choose a zone of the platform's region for the field
 // at a path, which may take its value from a tag.
-func chooseZone(r *report, path []string) string {
+func chooseZone(r *report, path fieldPath) string {
 	if tag, _ := r.Tag(path...); tag != "" {
 		return fmt.Sprintf("choose a zone of the region: -t %s=%s", tag, someZone(r.Blueprint.Region))
 	}
@@ -403,12 +403,12 @@ func perAccelerator(r *report) {
 					h.PerAccelerator.CPU, memory[0], m.Type, words.Decimal(mostCPU), memory[1], each),
 				withLabel("want at most cpu: %s and memory: %q", words.Decimal(mostCPU), mostMemory.String()))
 		case s.aboveCPU:
-			r.add(pathBelow(path, "cpu"),
+			r.add(path.at("cpu"),
 				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %s vCPUs for %s",
 					h.PerAccelerator.CPU, m.Type, words.Decimal(mostCPU), each),
 				withLabel("want at most %s", words.Decimal(mostCPU)))
 		case s.aboveMemory:
-			r.add(pathBelow(path, "memory"),
+			r.add(path.at("memory"),
 				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %s for %s",
 					memory[0], m.Type, memory[1], each),
 				withLabel("want at most %s", mostMemory.String()))

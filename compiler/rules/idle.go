@@ -75,7 +75,7 @@ const reservedMachines = "reserves up to"
 
 // standingField returns the field that makes nodes of a capacity stand, and the verb
 // for them in a sentence.
-func standingField(c ir.Capacity) (path []string, verb string) {
+func standingField(c ir.Capacity) (path fieldPath, verb string) {
 	fixed, most := countFields(c)
 	switch {
 	case c.Static:
@@ -104,7 +104,7 @@ func quotaRemainders(r *report) {
 		c := pool.Capacity
 		path, related := at("capacity", c.Name), guarantees[c.Name]
 		if pool.Queues == 1 {
-			path, related = pathBelow(queueQuota(pool.Queue, pool.Teams), c.Name), nil
+			path, related = queueQuota(pool.Queue, pool.Teams).at(c.Name), nil
 		}
 		// copyFitsQuota reports most of the workloads that a quota refuses.
 		if c.HasGPUs() && !pool.Jobless() && !fit.LacksSize(*c) && !refusing[c.Name] &&
@@ -128,7 +128,7 @@ func quotaRemainders(r *report) {
 // reportShortShare reports a pool whose cpu or memory runs out before its GPUs, and
 // reports whether it is such a pool. If the nodes have no more either, idleAccelerators
 // reports them.
-func (r *report) reportShortShare(pool *fit.Pool, path []string) bool {
+func (r *report) reportShortShare(pool *fit.Pool, path fieldPath) bool {
 	short, found := pool.ShortShare()
 	if !found {
 		return false

@@ -45,24 +45,24 @@ func oneTier(r *report) {
 }
 
 // reportField reports a field without equivalent.
-func (r *report) reportField(path []string, why, cure string) {
+func (r *report) reportField(path fieldPath, why, cure string) {
 	r.addKey(path, fmt.Sprintf("field %s is unavailable with KAI Scheduler%s", path[len(path)-1], why),
 		withHelp("%s", cure))
 }
 
 // unrehearsed reports fields of rehearsals that only the rehearsals of Kueue have.
 func unrehearsed(r *report) {
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
 		if a.IndependentPods {
-			r.reportField(field("independentPods"), ": in a rehearsal the pods of a job start together",
+			r.reportField(field.at("independentPods"), ": in a rehearsal the pods of a job start together",
 				"remove independentPods")
 		}
-	})
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+	}
+	for field, rehearsal := range every[schema.Rehearsal](r, "rehearsals.*") {
 		if len(rehearsal.Holds) > 0 {
-			r.reportField(field("holds"), ": a rehearsal stops only queues of Kueue", "remove holds")
+			r.reportField(field.at("holds"), ": a rehearsal stops only queues of Kueue", "remove holds")
 		}
-	})
+	}
 }
 
 // noQueueSettings reports names and namespaces of queues.
@@ -199,7 +199,7 @@ func reportUncounted(r *report) {
 // queuePriorities reports queues with a priority. It reports one mistake, however
 // many queues have one: most likely the wrong scheduler was chosen.
 func queuePriorities(r *report) {
-	var paths [][]string
+	var paths []fieldPath
 	for name, cohort := range sorted(r.Blueprint.Cohorts) {
 		if cohort.Priority != nil {
 			paths = append(paths, at("cohorts", name, "priority"))

@@ -45,7 +45,7 @@ var (
 )
 
 // eachLabels calls check with each map of labels in the blueprint, and its path.
-func (r *report) eachLabels(check func(path []string, labels map[string]string)) {
+func (r *report) eachLabels(check func(path fieldPath, labels map[string]string)) {
 	check(at("labels"), r.Blueprint.Labels)
 	for name, team := range sorted(r.Blueprint.Teams) {
 		check(at("teams", name, "labels"), team.Labels)
@@ -53,7 +53,7 @@ func (r *report) eachLabels(check func(path []string, labels map[string]string))
 }
 
 func labelKeys(r *report) {
-	r.eachLabels(func(path []string, labels map[string]string) {
+	r.eachLabels(func(path fieldPath, labels map[string]string) {
 		for _, key := range sortedKeys(labels) {
 			if labelKey.MatchString(key) && len(key) <= maxLabelLength {
 				continue
@@ -71,7 +71,7 @@ func labelKeys(r *report) {
 }
 
 func labelValues(r *report) {
-	r.eachLabels(func(path []string, labels map[string]string) {
+	r.eachLabels(func(path fieldPath, labels map[string]string) {
 		for key, value := range sorted(labels) {
 			if labelValue.MatchString(value) && len(value) <= maxLabelLength {
 				continue
@@ -125,7 +125,7 @@ func labelText(text string) string {
 // reservedLabels reports keys that Google Cloud reserves, and keys of batchwright's own
 // labels.
 func reservedLabels(r *report) {
-	r.eachLabels(func(path []string, labels map[string]string) {
+	r.eachLabels(func(path fieldPath, labels map[string]string) {
 		for _, key := range sortedKeys(labels) {
 			owner, better := "", "my-"+labelText(key)
 			switch {

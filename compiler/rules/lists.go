@@ -8,10 +8,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/words"
 )
 
-// Lists of names, and paths.
-
-// at returns the path of a field. An element of a list is named by its index.
-func at(path ...string) []string { return path }
+// Lists of names.
 
 // sortedKeys returns the keys of a map, sorted.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -38,8 +35,6 @@ func hasName(names []string, name string) bool {
 	_, ok := slices.BinarySearch(names, name)
 	return ok
 }
-
-func pathBelow(path []string, field string) []string { return append(slices.Clip(path), field) }
 
 // withoutNames returns the names that are not in others, in their order.
 func withoutNames(names, others []string) []string {

@@ -27,7 +27,7 @@ func machineTypes(r *report) {
 
 // checkMachine reports a machine type that is not in the catalogue. It calls all,
 // which returns the known names, only in that case.
-func (r *report) checkMachine(path []string, name string, all func() []string) {
+func (r *report) checkMachine(path fieldPath, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
 			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
@@ -71,7 +71,7 @@ func machineKin(name string, all []string) []string {
 }
 
 // wantMachineWith reports the name of an accelerator in place of a machine type.
-func (r *report) wantMachineWith(path []string, name string, accelerators []string) {
+func (r *report) wantMachineWith(path fieldPath, name string, accelerators []string) {
 	var types, shapes []string
 	attach := ""
 	for _, m := range catalog.MachinesWith(accelerators) {

@@ -64,17 +64,17 @@ func exclusionLimits(r *report) {
 	var full []dates
 	wrong := false
 	for _, name := range sortedKeys(exclusions) {
-		e, here := exclusions[name], pathBelow(path, name)
+		e, here := exclusions[name], path.at(name)
 		start, err := time.Parse(time.DateOnly, e.Start)
 		if err != nil {
-			r.add(pathBelow(here, "start"), fmt.Sprintf("%s is not a date", e.Start),
+			r.add(here.at("start"), fmt.Sprintf("%s is not a date", e.Start),
 				withHelp("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		end, err := time.Parse(time.DateOnly, e.End)
 		if err != nil {
-			r.add(pathBelow(here, "end"), fmt.Sprintf("%s is not a date", e.End),
+			r.add(here.at("end"), fmt.Sprintf("%s is not a date", e.End),
 				withHelp("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
@@ -82,12 +82,12 @@ func exclusionLimits(r *report) {
 		days := int(end.Sub(start).Hours() / 24)
 		switch {
 		case days <= 0:
-			r.add(pathBelow(here, "end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
+			r.add(here.at("end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
 				withLabel("want a date after %s", e.Start),
 				withHelp("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
 			wrong = true
 		case e.Scope == noUpgrades && days > mostFullDays:
-			r.add(pathBelow(here, "end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
+			r.add(here.at("end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
 				withLabel("want at most %d days", mostFullDays),
 				withHelp(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 			wrong = true

@@ -147,7 +147,7 @@ func platformMembers(r *report) {
 func repeatedMembers(r *report) {
 	type place struct {
 		member string
-		path   []string
+		path   fieldPath
 	}
 	known := map[string]place{}
 	for _, name := range sortedKeys(r.Blueprint.Teams) {

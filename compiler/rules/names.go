@@ -31,138 +31,129 @@ func nameRules() []Rule {
 	}
 }
 
+// nameField says that the fields of a pattern refer to entities: by their text, or by their
+// own names.
+type nameField struct{ pattern, entities string }
+
+func nameFields() []nameField {
+	return []nameField{
+		{"capacity.*.hardware", "hardware"},
+		{"tiers.*.capacity.[]", "capacity"},
+		{"tiers.*.shared.teams.[]", "teams"},
+		{"tiers.*.shared.cohort", "cohorts"},
+		{"cohorts.*.parent", "cohorts"},
+		{"teams.*.cohort", "cohorts"},
+		{"teams.*.quota.*", "tiers"},
+		{"teams.*.queues.*", "tiers"},
+		{"workloads.*.tier", "tiers"},
+		{"workloads.*.teams.[]", "teams"},
+		{"workloads.*.auxiliary.*.capacity", "capacity"},
+		{"demonstration.[].teams.[]", "teams"},
+		{"demonstration.[].uncordon.[]", "capacity"},
+		{"demonstration.[].delete.[]", "workloads"},
+		{"demonstration.[].submit.[]", "workloads"},
+		{"demonstration.[].cordon.*", "capacity"},
+		{"demonstration.[].expect.queues.*", "tiers"},
+		{"demonstration.[].expect.evicted.*", "workloads"},
+		{"demonstration.[].expect.pods.*", "capacity"},
+		{"demonstration.[].expect.nodes.[].[]", "workloads"},
+		{"rehearsals.*.arrivals.[].workload", "workloads"},
+		{"rehearsals.*.arrivals.[].job.tier", "tiers"},
+		{"rehearsals.*.arrivals.[].trace.tier", "tiers"},
+		{"rehearsals.*.arrivals.[].trace.teams.*", "teams"},
+		{"rehearsals.*.arrivals.[].trace.tiers.*", "tiers"},
+		{"rehearsals.*.arrivals.[].teams.[]", "teams"},
+		{"rehearsals.*.nodes.*", "capacity"},
+		{"rehearsals.*.holds.[].tier", "tiers"},
+		{"rehearsals.*.holds.[].teams.[]", "teams"},
+		{"rehearsals.*.expect.[].workload", "workloads"},
+		{"rehearsals.*.expect.[].tier", "tiers"},
+		{"rehearsals.*.expect.[].capacity", "capacity"},
+		{"rehearsals.*.expect.[].teams.[]", "teams"},
+	}
+}
+
 func checkReferences(r *report) {
-	b := r.Blueprint
-	hardware, capacity, tiers, cohorts, teams := sortedKeys(b.Hardware), sortedKeys(b.Capacity), sortedKeys(b.Tiers),
-		sortedKeys(b.Cohorts), sortedKeys(b.Teams)
-	for name, c := range sorted(b.Capacity) {
-		r.resolveName(at("capacity", name, "hardware"), "hardware", c.Hardware, hardware)
-	}
-	for name, t := range sorted(b.Tiers) {
-		r.resolveNames(at("tiers", name, "capacity"), "capacity", t.Capacity, capacity)
-		if t.Shared != nil {
-			r.resolveNames(at("tiers", name, "shared", "teams"), "team", t.Shared.Teams, teams)
-			r.resolveGiven(at("tiers", name, "shared", "cohort"), "cohort", t.Shared.Cohort, cohorts)
+	known := map[string][]string{}
+	for _, ref := range nameFields() {
+		if known[ref.entities] == nil {
+			known[ref.entities] = sortedKeys(r.namesAt(ref.entities + ".*"))
+		}
+		for _, f := range fieldsAt(r.Blueprint, ref.pattern) {
+			r.resolve(f, strings.TrimSuffix(ref.entities, "s"), known[ref.entities])
 		}
 	}
-	for name, c := range sorted(b.Cohorts) {
-		r.resolveGiven(at("cohorts", name, "parent"), "cohort", c.Parent, cohorts)
-	}
-	for name, team := range sorted(b.Teams) {
-		r.resolveGiven(at("teams", name, "cohort"), "cohort", team.Cohort, cohorts)
-		for _, tier := range sortedKeys(team.Quota) {
-			r.resolveKey(at("teams", name, "quota", tier), "tier", tier, tiers)
-		}
-		for _, tier := range sortedKeys(team.Queues) {
-			r.resolveKey(at("teams", name, "queues", tier), "tier", tier, tiers)
+	for field, job := range every[schema.RehearsalJob](r, "rehearsals.*.arrivals.[].job") {
+		if known, ok := r.capacitiesOf(job.Tier); ok {
+			r.resolveNames(field.at("capacity"), "capacity of tier "+job.Tier, job.Capacity, known)
 		}
 	}
-	for name, w := range sorted(b.Workloads) {
-		r.resolveName(at("workloads", name, "tier"), "tier", w.Tier, tiers)
-		r.resolveNames(at("workloads", name, "teams"), "team", w.Teams, teams)
-		for a, pod := range sorted(w.Auxiliary) {
-			r.resolveName(at("workloads", name, "auxiliary", a, "capacity"), "capacity", pod.Capacity, capacity)
+}
+
+// namesAt returns the names to which the fields of some patterns refer.
+func (r *report) namesAt(patterns ...string) map[string]bool {
+	names := map[string]bool{}
+	for _, pattern := range patterns {
+		for _, f := range fieldsAt(r.Blueprint, pattern) {
+			names[f.name()] = true
 		}
 	}
-	r.checkPhaseReferences()
-	r.checkRehearsalReferences()
+	return names
 }
 
 func quotaOutsideTier(r *report) {
-	b := r.Blueprint
-	check := func(path []string, tier string, quota map[string]schema.Quota) {
-		if known, ok := r.capacitiesOf(tier); ok {
-			for _, c := range sortedKeys(quota) {
-				r.resolveKey(pathBelow(path, c), "capacity of tier "+tier, c, known)
+	for _, pattern := range []string{"teams.*.quota.*.*", "tiers.*.shared.quota.*"} {
+		for _, f := range fieldsAt(r.Blueprint, pattern) {
+			tier := f.path[1]
+			if f.path[0] == "teams" {
+				tier = f.path[3]
+			}
+			if known, ok := r.capacitiesOf(tier); ok {
+				r.resolve(f, "capacity of tier "+tier, known)
 			}
 		}
 	}
-	for name, team := range sorted(b.Teams) {
-		for tier, quota := range sorted(team.Quota) {
-			check(at("teams", name, "quota", tier), tier, quota)
-		}
-	}
-	for tier, t := range sorted(b.Tiers) {
-		if t.Shared != nil {
-			check(at("tiers", tier, "shared", "quota"), tier, t.Shared.Quota)
-		}
-	}
-}
-
-// usedNames returns the names that the blueprint uses, by field. The capacities of which
-// some team has quota are "granted", and the tiers that workloads name "submitted".
-func usedNames(b *schema.Blueprint) map[string]map[string]bool {
-	uses := map[string]map[string]bool{}
-	for _, field := range []string{"hardware", "capacity", "tiers", "cohorts", "granted", "submitted"} {
-		uses[field] = map[string]bool{}
-	}
-	useCohort := func(name *string) {
-		if name != nil {
-			uses["cohorts"][*name] = true
-		}
-	}
-	for _, w := range b.Workloads {
-		uses["submitted"][w.Tier] = true
-		for _, a := range w.Auxiliary {
-			uses["capacity"][a.Capacity] = true
-		}
-	}
-	for _, c := range b.Capacity {
-		uses["hardware"][c.Hardware] = true
-	}
-	for name, t := range b.Tiers {
-		for _, c := range t.Capacity {
-			uses["capacity"][c] = true
-			uses["granted"][c] = uses["granted"][c] || t.Shared != nil
-		}
-		if t.Shared != nil {
-			uses["tiers"][name] = true
-			useCohort(t.Shared.Cohort)
-		}
-	}
-	for _, t := range b.Teams {
-		useCohort(t.Cohort)
-		for tier, quota := range t.Quota {
-			uses["tiers"][tier] = true
-			for c := range quota {
-				uses["granted"][c] = true
-			}
-		}
-	}
-	for _, c := range b.Cohorts {
-		useCohort(c.Parent)
-	}
-	return uses
 }
 
 func reportUnused(r *report) {
 	b := r.Blueprint
-	uses := usedNames(b)
+	tiers, granted := r.namesAt("teams.*.quota.*"), r.namesAt("teams.*.quota.*.*")
+	for name, t := range b.Tiers {
+		if t.Shared != nil {
+			tiers[name] = true
+			for _, c := range t.Capacity {
+				granted[c] = true
+			}
+		}
+	}
+	submitted := r.namesAt("workloads.*.tier") // workloadTeams reports tiers that only workloads name
 	for _, kind := range []struct {
-		field, noun, user string
-		users             int // without any, missingEntities reports it
-		defined           []string
+		field, user string
+		users       int // without any, missingEntities reports it
+		used        map[string]bool
 	}{
-		{"hardware", "hardware", "capacity", len(b.Capacity), sortedKeys(b.Hardware)},
-		{"capacity", "capacity", "tier", len(b.Tiers), sortedKeys(b.Capacity)},
-		{"tiers", "tier", "team", len(b.Teams), sortedKeys(b.Tiers)},
-		{"cohorts", "cohort", "team", len(b.Teams), sortedKeys(b.Cohorts)},
+		{"hardware", "capacity", len(b.Capacity), r.namesAt("capacity.*.hardware")},
+		{"capacity", "tier", len(b.Tiers), r.namesAt("tiers.*.capacity.[]", "workloads.*.auxiliary.*.capacity")},
+		{"tiers", "team", len(b.Teams), tiers},
+		{"cohorts", "team", len(b.Teams),
+			r.namesAt("tiers.*.shared.cohort", "teams.*.cohort", "cohorts.*.parent")},
 	} {
-		for _, n := range kind.defined {
-			// workloadTeams reports tiers that only workloads name
-			if kind.users == 0 || uses[kind.field][n] || kind.field == "tiers" && uses["submitted"][n] {
+		defined := sortedKeys(r.namesAt(kind.field + ".*"))
+		for _, n := range defined {
+			if kind.users == 0 || kind.used[n] || kind.field == "tiers" && submitted[n] {
 				continue
 			}
 			help := withHelp("use it, or remove it")
-			if twin := r.twinOf(n, kind.field, kind.defined); twin != "" {
+			if twin := r.twinOf(n, kind.field, defined); twin != "" {
 				help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
 			}
-			r.addKey(at(kind.field, n), fmt.Sprintf("no %s uses %s %q", kind.user, kind.noun, n), help)
+			r.addKey(at(kind.field, n),
+				fmt.Sprintf("no %s uses %s %q", kind.user, strings.TrimSuffix(kind.field, "s"), n), help)
 		}
 	}
 	for tier, t := range sorted(b.Tiers) {
 		for _, c := range t.Capacity {
-			if uses["tiers"][tier] && !uses["granted"][c] {
+			if tiers[tier] && !granted[c] {
 				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
 					withRelated(at("tiers", tier), "this tier uses it"),
 					withHelp("give quota on it to a team, or remove it"))
@@ -253,13 +244,13 @@ func checkNamespaces(r *report) {
 // limits are those of the APIs.
 func derivedNames(r *report) {
 	reported := map[string]bool{} // one report for each field, however many objects
-	given := func(path []string, what, name string, most int) {
+	given := func(path fieldPath, what, name string, most int) {
 		if len(name) > most {
 			r.add(path, fmt.Sprintf("the name of %s has %d characters, but at most %d are allowed", what, len(name),
 				most), withHelp("choose a shorter name"))
 		}
 	}
-	tooLong := func(path []string, what, name string, most int) {
+	tooLong := func(path fieldPath, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
 			r.addKey(path,
@@ -387,7 +378,7 @@ func (r *report) collidingQueues() {
 		help := "choose another name"
 		switch {
 		case q.Shared && r.Blueprint.Tiers[q.Tier].Shared.ClusterQueue != nil:
-			path, report = pathBelow(path, "clusterQueue"), r.add
+			path, report = path.at("clusterQueue"), r.add
 		case q.Shared:
 		case r.Blueprint.Teams[teams[0].Name].Queues[q.Tier].ClusterQueue != nil:
 			path, report = at("teams", teams[0].Name, "queues", q.Tier, "clusterQueue"), r.add

@@ -30,7 +30,7 @@ func networkRules() []Rule {
 }
 
 type namedRange struct {
-	path   []string
+	path   fieldPath
 	field  string // the last element of path
 	text   string
 	prefix netip.Prefix // invalid if the text is not a range
@@ -58,7 +58,7 @@ func (r *report) addressRanges() []namedRange {
 }
 
 // rangePath returns the path of a range of the network in the blueprint.
-func (r *report) rangePath(field string) []string {
+func (r *report) rangePath(field string) fieldPath {
 	switch {
 	case r.Plan.Network.Existing == nil:
 		return at("network", field)
@@ -101,7 +101,7 @@ func isWithin(prefix netip.Prefix, ranges []netip.Prefix) bool {
 }
 
 // checkCIDR reports a text that is not a valid range, and returns whether it is valid.
-func (r *report) checkCIDR(path []string, text string) bool {
+func (r *report) checkCIDR(path fieldPath, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		r.add(path, fmt.Sprintf("%q is not an address range", text),
@@ -292,7 +292,7 @@ func (r *report) addRange(n namedRange, addresses int, message string) {
 
 // largestCount returns the path of the count of the capacity that can have the most
 // nodes.
-func (r *report) largestCount() []string {
+func (r *report) largestCount() fieldPath {
 	most, path := 0, at("network")
 	for _, c := range r.Plan.Capacities {
 		if c.MaxNodes <= most {

@@ -162,7 +162,7 @@ func (r *report) concerning(policy string) []catalog.Constraint {
 }
 
 // atPolicy returns the path of an element of policies.
-func atPolicy(i int) []string { return at("organisation", "policies", diag.Index(i)) }
+func atPolicy(i int) fieldPath { return at("organisation", "policies", diag.Index(i)) }
 
 // checkDemand reports the constraints that make a demand which the platform does not
 // meet, once for all of them.

@@ -43,7 +43,7 @@ func loneBorrowers(r *report) {
 			verb, field = "borrow from", "borrow"
 		}
 		r.addKey(q.holder, fmt.Sprintf("%s has no cohort to %s", q.who, verb),
-			withRelated(pathBelow(q.path, field), "the limit"), withHelp("give it a cohort, or remove its limits"))
+			withRelated(q.path.at(field), "the limit"), withHelp("give it a cohort, or remove its limits"))
 	}
 }
 
@@ -62,7 +62,7 @@ func (r *report) loneCapacities() map[string]bool {
 func lendAboveNominal(r *report) {
 	for _, q := range r.grants() {
 		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
-			r.add(pathBelow(q.path, "lend"),
+			r.add(q.path.at("lend"),
 				fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
 				withLabel("want at most %d", nominalQuota(q.Quota)))
 		}
@@ -75,11 +75,11 @@ func quotaUnit(r *report) {
 		switch {
 		case m.VCPUs == 0: // the machine is unknown
 		case m.Accelerator == "" && q.Accelerators != nil:
-			r.addKey(pathBelow(q.path, "accelerators"), fmt.Sprintf("%s has no accelerators", m.Type),
+			r.addKey(q.path.at("accelerators"), fmt.Sprintf("%s has no accelerators", m.Type),
 				withLabel("want cpus"), withHelp("%s",
 					acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
 		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(pathBelow(q.path, "cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
+			r.addKey(q.path.at("cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
 				withLabel("want accelerators"),
 				withHelp("cpu and memory follow from hardware.%s.perAccelerator",
 					r.Blueprint.Capacity[q.capacity].Hardware))

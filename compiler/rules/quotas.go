@@ -18,7 +18,7 @@ import (
 func (r *report) guaranteesOf() map[string][]option {
 	guarantees := map[string][]option{}
 	omitted := map[string]int{} // by capacity, the number of the others
-	guarantee := func(capacity string, path []string, format string, args ...any) {
+	guarantee := func(capacity string, path fieldPath, format string, args ...any) {
 		if len(guarantees[capacity]) == 3 {
 			omitted[capacity]++
 			return
@@ -73,7 +73,7 @@ func ownerOf(q *ir.Queue, teams []ir.SharingTeam) string {
 }
 
 // priorityPath returns the path of the value of a tier's PriorityClass.
-func (r *report) priorityPath(tier, class string) []string {
+func (r *report) priorityPath(tier, class string) fieldPath {
 	if r.Blueprint.Tiers[tier].Priority != nil {
 		return at("tiers", tier, "priority")
 	}
@@ -87,7 +87,7 @@ func countedTwice(in schema.Capacity) bool {
 }
 
 // queueQuota returns the path of the quota of a ClusterQueue that the teams use.
-func queueQuota(q *ir.Queue, teams []ir.SharingTeam) []string {
+func queueQuota(q *ir.Queue, teams []ir.SharingTeam) fieldPath {
 	if q.Shared {
 		return at("tiers", q.Tier, "shared", "quota")
 	}
@@ -95,7 +95,7 @@ func queueQuota(q *ir.Queue, teams []ir.SharingTeam) []string {
 }
 
 // limitOf returns the path of a borrowing limit.
-func limitOf(b fit.Borrower) []string {
+func limitOf(b fit.Borrower) fieldPath {
 	return append(queueQuota(b.Queue, b.Teams), b.Capacity.Name, "borrow")
 }
 
@@ -154,7 +154,7 @@ func (p *Pass) listSubmissions() fit.Submissions {
 
 // quotaPath returns the path of the quota of a capacity. For the capacity "" it
 // returns the path of the quota of the whole queue.
-func (r *report) quotaPath(s fit.Submission, capacity string) []string {
+func (r *report) quotaPath(s fit.Submission, capacity string) fieldPath {
 	if own := at("teams", s.Team.Name, "quota", s.Queue.Tier); !s.Queue.Shared {
 		if capacity != "" {
 			own = append(own, capacity)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,33 +15,28 @@ import (
 // References to names, and labels of Kubernetes, which several rules check alike.
 
 // resolveName reports a reference whose name is not in known, which must be sorted.
-func (r *report) resolveName(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name) {
-		message, options := r.describeDangling(kind, name, known)
-		r.add(path, message, options...)
-	}
-}
-
-// resolveKey does the same as resolveName for a reference that is the name of a field.
-func (r *report) resolveKey(path []string, kind, name string, known []string) {
-	if !hasName(known, name) && !r.isMisnamed(name) {
-		message, options := r.describeDangling(kind, name, known)
-		r.addKey(path, message, options...)
-	}
+func (r *report) resolveName(path fieldPath, kind, name string, known []string) {
+	r.resolve(fieldValue{path, reflect.ValueOf(name)}, kind, known)
 }
 
 // resolveNames does the same as resolveName for the elements of a list.
-func (r *report) resolveNames(path []string, kind string, names, known []string) {
+func (r *report) resolveNames(path fieldPath, kind string, names, known []string) {
 	for i, name := range names {
-		r.resolveName(pathBelow(path, diag.Index(i)), kind, name, known)
+		r.resolveName(path.at(diag.Index(i)), kind, name, known)
 	}
 }
 
-// resolveGiven does the same as resolveName for a reference that can be omitted.
-func (r *report) resolveGiven(path []string, kind string, name *string, known []string) {
-	if name != nil {
-		r.resolveName(path, kind, *name, known)
+// resolve reports a field that refers to a name which is not in known.
+func (r *report) resolve(f fieldValue, kind string, known []string) {
+	name, add := f.name(), r.addKey
+	if hasName(known, name) || r.isMisnamed(name) {
+		return
 	}
+	if f.value.Kind() == reflect.String {
+		add = r.add
+	}
+	message, options := r.describeDangling(kind, name, known)
+	add(f.path, message, options...)
 }
 
 func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
@@ -95,7 +91,7 @@ func (r *report) twinOf(name, field string, known []string) string {
 
 // checkLabel reports a key or a value that no label of a Kubernetes object can have, and
 // returns whether both are possible.
-func (r *report) checkLabel(path []string, key, value string) bool {
+func (r *report) checkLabel(path fieldPath, key, value string) bool {
 	if len(validation.IsQualifiedName(key)) > 0 {
 		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
 			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a "+

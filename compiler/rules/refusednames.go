@@ -94,7 +94,7 @@ func doubtfulBuckets(r *report) {
 // help, with the way to accept the finding; "" means none.
 func (r *report) bucketNames(find func(text string, start bool) string, say func(bucket, part string) string,
 	accept string) {
-	tell := func(add func([]string, string, ...option), path []string, bucket, part, cure string) {
+	tell := func(add func(fieldPath, string, ...option), path fieldPath, bucket, part, cure string) {
 		if accept != "" {
 			cure += fmt.Sprintf(accept, r.accepting(path))
 		}

@@ -14,6 +14,13 @@ import (
 // Rules on rehearsals: the times must be possible, and the expectations must be about
 // jobs that arrive.
 
+// Patterns of fields of rehearsals.
+const (
+	arrivals   = "rehearsals.*.arrivals.[]"
+	nodeLimits = "rehearsals.*.nodes.*.[]"
+	holds      = "rehearsals.*.holds.[]"
+)
+
 func rehearsalRules() []Rule {
 	return []Rule{
 		{Code: "E0880", Title: "name of a rehearsal is reserved", check: rehearsalNames},
@@ -33,47 +40,6 @@ func rehearsalRules() []Rule {
 	}
 }
 
-// checkRehearsalReferences reports unknown names in the rehearsals.
-func (r *report) checkRehearsalReferences() {
-	b := r.Blueprint
-	capacity, tiers, teams, workloads := sortedKeys(b.Capacity), sortedKeys(b.Tiers), sortedKeys(b.Teams),
-		sortedKeys(b.Workloads)
-	r.eachArrival(func(_ schema.Rehearsal, arrival schema.Arrival, field fieldPath) {
-		r.resolveGiven(field("workload"), "workload", arrival.Workload, workloads)
-		if job := arrival.Job; job != nil {
-			r.resolveName(field("job", "tier"), "tier", job.Tier, tiers)
-			if known, ok := r.capacitiesOf(job.Tier); ok {
-				r.resolveNames(field("job", "capacity"), "capacity of tier "+job.Tier, job.Capacity, known)
-			}
-		}
-		if t := arrival.Trace; t != nil {
-			r.resolveGiven(field("trace", "tier"), "tier", t.Tier, tiers)
-			for name, team := range sorted(t.Teams) {
-				r.resolveName(field("trace", "teams", name), "team", team, teams)
-			}
-			for name, tier := range sorted(t.Tiers) {
-				r.resolveName(field("trace", "tiers", name), "tier", tier, tiers)
-			}
-		}
-		r.resolveNames(field("teams"), "team", arrival.Teams, teams)
-	})
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
-		for _, name := range sortedKeys(rehearsal.Nodes) {
-			r.resolveKey(field("nodes", name), "capacity", name, capacity)
-		}
-	})
-	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
-		r.resolveGiven(field("tier"), "tier", hold.Tier, tiers)
-		r.resolveNames(field("teams"), "team", hold.Teams, teams)
-	})
-	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
-		r.resolveGiven(field("workload"), "workload", e.Workload, workloads)
-		r.resolveGiven(field("tier"), "tier", e.Tier, tiers)
-		r.resolveGiven(field("capacity"), "capacity", e.Capacity, capacity)
-		r.resolveNames(field("teams"), "team", e.Teams, teams)
-	})
-}
-
 // rehearsalNames reports a rehearsal with the name of the demonstration.
 func rehearsalNames(r *report) {
 	if _, used := r.Blueprint.Rehearsals[ir.DemonstrationRehearsal]; used {
@@ -85,85 +51,58 @@ func rehearsalNames(r *report) {
 
 // longDurations reports durations that are longer than a rehearsal can be.
 func longDurations(r *report) {
-	check := func(duration *string, path []string) {
-		if duration != nil && schema.Seconds(*duration) > schema.MaxDuration {
-			r.add(path, fmt.Sprintf("%s is longer than %s", *duration, words.FormatSeconds(schema.MaxDuration)),
-				withHelp("write at most %q", words.FormatSeconds(schema.MaxDuration)))
+	for _, pattern := range []string{
+		"until", "arrivals.[].at", "arrivals.[].every", "arrivals.[].checkpointEvery", "arrivals.[].trace.from",
+		"arrivals.[].runs.fixed", "arrivals.[].runs.uniform.from", "arrivals.[].runs.uniform.to",
+		"arrivals.[].runs.logNormal.median", "arrivals.[].runs.logNormal.p95", "nodes.*.[].from", "nodes.*.[].to",
+		"holds.[].from", "holds.[].to", "expect.[].startsWithin",
+	} {
+		for path, duration := range every[string](r, "rehearsals.*."+pattern) {
+			if schema.Seconds(duration) > schema.MaxDuration {
+				r.add(path, fmt.Sprintf("%s is longer than %s", duration, words.FormatSeconds(schema.MaxDuration)),
+					withHelp("write at most %q", words.FormatSeconds(schema.MaxDuration)))
+			}
 		}
 	}
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
-		check(&rehearsal.Until, field("until"))
-	})
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
-		check(&a.At, field("at"))
-		check(a.Every, field("every"))
-		check(a.CheckpointEvery, field("checkpointEvery"))
-		if a.Trace != nil && a.Trace.From != nil {
-			check(a.Trace.From, field("trace", "from"))
-		}
-		if a.Runs == nil {
-			return
-		}
-		check(a.Runs.Fixed, field("runs", "fixed"))
-		if u := a.Runs.Uniform; u != nil {
-			check(&u.From, field("runs", "uniform", "from"))
-			check(&u.To, field("runs", "uniform", "to"))
-		}
-		if l := a.Runs.LogNormal; l != nil {
-			check(&l.Median, field("runs", "logNormal", "median"))
-			check(&l.P95, field("runs", "logNormal", "p95"))
-		}
-	})
-	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
-		check(&limit.From, field("from"))
-		check(limit.To, field("to"))
-	})
-	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
-		check(&hold.From, field("from"))
-		check(hold.To, field("to"))
-	})
-	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
-		check(e.StartsWithin, field("startsWithin"))
-	})
 }
 
 // timeOrder reports a later time that is before an earlier one, and a larger length that
 // is below a smaller one.
 func timeOrder(r *report) {
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
 		if a.Runs == nil {
-			return
+			continue
 		}
 		if u := a.Runs.Uniform; u != nil && schema.Seconds(u.From) > schema.Seconds(u.To) {
-			r.add(field("runs", "uniform", "to"),
+			r.add(field.at("runs", "uniform", "to"),
 				fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
-				withRelated(field("runs", "uniform", "from"), "the shortest time"),
+				withRelated(field.at("runs", "uniform", "from"), "the shortest time"),
 				withHelp("write from: %q, to: %q", u.To, u.From))
 		}
 		if l := a.Runs.LogNormal; l != nil && schema.Seconds(l.Median) > schema.Seconds(l.P95) {
-			r.add(field("runs", "logNormal", "p95"),
+			r.add(field.at("runs", "logNormal", "p95"),
 				fmt.Sprintf("p95 %s is shorter than the median, %s", l.P95, l.Median),
-				withRelated(field("runs", "logNormal", "median"), "the median"),
+				withRelated(field.at("runs", "logNormal", "median"), "the median"),
 				withHelp("write median: %q, p95: %q", l.P95, l.Median))
 		}
-	})
+	}
 	period := func(from string, to *string, field fieldPath) {
 		if to != nil && schema.Seconds(*to) <= schema.Seconds(from) {
-			r.add(field("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *to, from),
+			r.add(field.at("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *to, from),
 				withHelp("write a to after %q: from and to both count from the start of the rehearsal", from))
 		}
 	}
-	r.eachNodeLimit(func(_ schema.Rehearsal, _ string, limit schema.NodeLimit, field fieldPath) {
+	for field, limit := range every[schema.NodeLimit](r, nodeLimits) {
 		period(limit.From, limit.To, field)
-	})
-	r.eachHold(func(_ string, _ int, hold schema.QueueHold, field fieldPath) {
+	}
+	for field, hold := range every[schema.QueueHold](r, holds) {
 		period(hold.From, hold.To, field)
-	})
+	}
 }
 
 // overlappingLimits reports periods of a capacity that begin before an earlier one ends.
 func overlappingLimits(r *report) {
-	r.eachRehearsal(func(_ string, rehearsal schema.Rehearsal, field fieldPath) {
+	for field, rehearsal := range every[schema.Rehearsal](r, "rehearsals.*") {
 		for capacity, limits := range sorted(rehearsal.Nodes) {
 			order := make([]int, len(limits))
 			for i := range limits {
@@ -181,49 +120,49 @@ func overlappingLimits(r *report) {
 				if schema.Seconds(before.From) == schema.Seconds(here.From) {
 					cure = "merge the periods, or let one start when the other ends"
 				}
-				r.add(field("nodes", capacity, diag.Index(order[k])),
+				r.add(field.at("nodes", capacity, diag.Index(order[k])),
 					fmt.Sprintf("this period of %q starts at %s, before another period has ended", capacity, here.From),
-					withRelated(field("nodes", capacity, diag.Index(order[k-1])), "the other period"),
+					withRelated(field.at("nodes", capacity, diag.Index(order[k-1])), "the other period"),
 					withHelp("%s", cure))
 			}
 		}
-	})
+	}
 }
 
 // randomArrivals reports random arrivals whose mean time is not known.
 func randomArrivals(r *report) {
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
 		if a.Random && a.Every == nil {
-			r.addKey(field("random"), "jobs cannot arrive at random, because every is not set",
+			r.addKey(field.at("random"), "jobs cannot arrive at random, because every is not set",
 				withHelp(`add the mean time between two jobs of a team, such as every: "10m"`))
 		}
-	})
+	}
 }
 
 // arrivingTeams reports teams that do not submit the workload of an arrival.
 func arrivingTeams(r *report) {
 	submitters := r.fit.Submitters()
-	r.eachArrival(func(_ schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
 		if a.Job != nil {
 			r.arrivingJobTeams(a, field)
 		}
 		if a.Workload == nil {
-			return
+			continue
 		}
 		known := submitters[*a.Workload]
 		for i, team := range a.Teams {
 			if !hasName(known, team) {
-				r.add(field("teams", diag.Index(i)),
+				r.add(field.at("teams", diag.Index(i)),
 					fmt.Sprintf("team %q does not submit workload %q", team, *a.Workload),
 					withChoices(len(known), quoteNames(known)),
 					withHelp("remove the team, or %s", r.lettingSubmit(team, *a.Workload)))
 			}
 		}
 		if len(known) == 0 && a.Teams == nil {
-			r.add(field("workload"), fmt.Sprintf("no team submits workload %q", *a.Workload),
+			r.add(field.at("workload"), fmt.Sprintf("no team submits workload %q", *a.Workload),
 				withHelp("give a team quota in the tier of the workload"))
 		}
-	})
+	}
 }
 
 // lettingSubmit says how to let a team submit a workload that it does not submit.
@@ -251,12 +190,12 @@ func (r *report) arrivingJobTeams(a schema.Arrival, field fieldPath) {
 	slices.Sort(known)
 	for i, team := range a.Teams {
 		if !hasName(known, team) {
-			r.add(field("teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", team, a.Job.Tier),
+			r.add(field.at("teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", team, a.Job.Tier),
 				withChoices(len(known), quoteNames(known)), withHelp("remove the team, or give it quota in the tier"))
 		}
 	}
 	if len(known) == 0 && a.Teams == nil {
-		r.add(field("job", "tier"), fmt.Sprintf("no team has quota in tier %q", a.Job.Tier),
+		r.add(field.at("job", "tier"), fmt.Sprintf("no team has quota in tier %q", a.Job.Tier),
 			withHelp("give a team quota in the tier"))
 	}
 }
@@ -281,24 +220,24 @@ func rehearsalSizes(r *report) {
 
 // incompleteExpectations reports expectations that nothing could contradict.
 func incompleteExpectations(r *report) {
-	r.eachExpectation(func(e schema.RehearsalExpectation, field fieldPath) {
-		percentile := e.StartsWithin == nil && r.Written(field("percentile")...)
+	for field, e := range every[schema.RehearsalExpectation](r, "rehearsals.*.expect.[]") {
+		percentile := e.StartsWithin == nil && r.Written(field.at("percentile")...)
 		switch {
 		case e.Capacity != nil && e.Utilization == nil:
-			r.addKey(field("capacity"), "capacity has no effect without utilization",
+			r.addKey(field.at("capacity"), "capacity has no effect without utilization",
 				withHelp("add the percentage that jobs must use, such as utilization: 80, or remove capacity"))
 		case e.Capacity == nil && e.Utilization != nil:
-			r.addKey(field("utilization"), "utilization needs a capacity",
+			r.addKey(field.at("utilization"), "utilization needs a capacity",
 				withHelp("add the name of the capacity: capacity: \"NAME\""))
 		case !percentile && e.StartsWithin == nil && e.Evictions == nil && e.Utilization == nil:
-			r.add(field(), "the expectation does not say what is expected",
+			r.add(field, "the expectation does not say what is expected",
 				withHelp("add startsWithin, evictions, or capacity and utilization"))
 		}
 		if percentile {
-			r.addKey(field("percentile"), "percentile has no effect without startsWithin",
+			r.addKey(field.at("percentile"), "percentile has no effect without startsWithin",
 				withHelp("add the time within which the jobs must start, such as startsWithin: \"10m\""))
 		}
-	})
+	}
 }
 
 // selectedBy returns the workloads, one copy of each for each team, that an expectation
@@ -358,23 +297,24 @@ func idleExpectations(r *report) {
 // lateArrivals reports jobs that would arrive after the end of their rehearsal. The times
 // of random arrivals are known only on average.
 func lateArrivals(r *report) {
-	r.eachArrival(func(rehearsal schema.Rehearsal, a schema.Arrival, field fieldPath) {
+	for field, a := range every[schema.Arrival](r, arrivals) {
+		rehearsal := r.Blueprint.Rehearsals[field[1]]
 		if a.Trace != nil {
-			return // idleTraces
+			continue // idleTraces
 		}
 		until, first := schema.Seconds(rehearsal.Until), schema.Seconds(a.At)
 		if first >= until {
-			r.add(field("at"),
+			r.add(field.at("at"),
 				fmt.Sprintf("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
 				withHelp("write an earlier time, or a later until of the rehearsal"))
-			return
+			continue
 		}
 		if a.Every == nil {
-			return
+			continue
 		}
 		every := schema.Seconds(*a.Every)
 		if every == 0 {
-			return
+			continue
 		}
 		from := first
 		about := ""
@@ -383,13 +323,13 @@ func lateArrivals(r *report) {
 		}
 		last := from + int64(a.Count-1)*every
 		if last < until {
-			return
+			continue
 		}
 		fitting := max(0, (until-1-from)/every+1)
-		r.add(field("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
+		r.add(field.at("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
 			words.FormatSeconds(last), rehearsal.Until),
 			withHelp("write at most %d, or a later until of the rehearsal", fitting))
-	})
+	}
 }
 
 // idlePeriods reports limits above the number of nodes that the capacity can have, holds
@@ -399,29 +339,31 @@ func idlePeriods(r *report) {
 		if schema.Seconds(from) < schema.Seconds(until) {
 			return false
 		}
-		r.add(field("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", from, until),
+		r.add(field.at("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", from, until),
 			withHelp("write an earlier time, or a later until of the rehearsal"))
 		return true
 	}
 	for _, plan := range r.Plan.Rehearsals {
-		r.eachHold(func(name string, i int, hold schema.QueueHold, field fieldPath) {
-			if name == plan.Name && !late(hold.From, r.Blueprint.Rehearsals[name].Until, field) &&
-				len(plan.Holds[i].ClusterQueues) == 0 {
-				r.add(field(), "no team of the hold has a queue in its tier",
+		in := r.Blueprint.Rehearsals[plan.Name]
+		for i, hold := range in.Holds {
+			field := at("rehearsals", plan.Name, "holds", diag.Index(i))
+			if !late(hold.From, in.Until, field) && len(plan.Holds[i].ClusterQueues) == 0 {
+				r.add(field, "no team of the hold has a queue in its tier",
 					withHelp("choose teams with quota in the tier, or remove the period"))
 			}
-		})
+		}
 	}
-	r.eachNodeLimit(func(rehearsal schema.Rehearsal, capacity string, limit schema.NodeLimit, field fieldPath) {
+	for field, limit := range every[schema.NodeLimit](r, nodeLimits) {
+		rehearsal, capacity := r.Blueprint.Rehearsals[field[1]], field[3]
 		c := r.fit.Named[capacity]
 		switch {
 		case late(limit.From, rehearsal.Until, field):
 		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():
-			r.add(field("available"), fmt.Sprintf("%q never has more than %s", capacity,
+			r.add(field.at("available"), fmt.Sprintf("%q never has more than %s", capacity,
 				words.Count(c.MaxNodes, "node")), withHelp("write fewer than %d, or remove the period", c.MaxNodes))
 		case limit.Available < c.IdleNodes() && c.IdleNodes() == c.MaxNodes && !limit.Preempts:
-			r.add(field("available"), fmt.Sprintf("the nodes of %q always exist, and they stay", capacity),
+			r.add(field.at("available"), fmt.Sprintf("the nodes of %q always exist, and they stay", capacity),
 				withHelp("add preempts: true to take nodes away, or remove the period"))
 		}
-	})
+	}
 }

@@ -132,7 +132,7 @@ func (p *Pass) newReport(r Rule) *report {
 }
 
 // concerns reports whether the rules report findings on a field in this pass.
-func (p *Pass) concerns(path []string) bool {
+func (p *Pass) concerns(path fieldPath) bool {
 	if len(path) < 2 {
 		return !p.inRest
 	}
@@ -182,7 +182,7 @@ func (r *report) nearestBy(nearest func(string, []string) string, name string, k
 
 // add reports a finding at the value of a field. The options add further parts to
 // the finding.
-func (r *report) add(path []string, message string, options ...option) {
+func (r *report) add(path fieldPath, message string, options ...option) {
 	if tag, given := r.Tag(path...); given {
 		options = append(slices.Clip(options), withNote("-t %s sets this value", tag))
 	}
@@ -190,11 +190,11 @@ func (r *report) add(path []string, message string, options ...option) {
 }
 
 // addKey reports a finding at the name of a field.
-func (r *report) addKey(path []string, message string, options ...option) {
+func (r *report) addKey(path fieldPath, message string, options ...option) {
 	r.newFinding(r.Place(true, path...), path, message, options)
 }
 
-func (r *report) newFinding(span diag.Span, path []string, message string, options []option) {
+func (r *report) newFinding(span diag.Span, path fieldPath, message string, options []option) {
 	if !r.concerns(path) {
 		return
 	}
@@ -222,7 +222,7 @@ func (r *report) newFinding(span diag.Span, path []string, message string, optio
 
 // acceptedReason returns the blueprint's reason for accepting the rule's finding on a
 // field, "" if the blueprint does not accept it.
-func (r *report) acceptedReason(path []string) string {
+func (r *report) acceptedReason(path fieldPath) string {
 	if !r.rule.CanAccept() {
 		return ""
 	}
@@ -232,7 +232,7 @@ func (r *report) acceptedReason(path []string) string {
 // nameMissed adds the acceptances of the finding's code in other kinds of struct to a
 // finding that is not accepted: whoever wrote them may believe that they hold. The
 // finding is on the field with the given path.
-func (r *report) nameMissed(path []string, f *diag.Finding) {
+func (r *report) nameMissed(path fieldPath, f *diag.Finding) {
 	here := accepterOf(path)
 	for _, a := range r.samples[r.rule.Code] {
 		if a.by.field != here.field {
@@ -245,7 +245,7 @@ func (r *report) nameMissed(path []string, f *diag.Finding) {
 
 // accepting returns the CUE source that accepts the rule's finding on a field, without a
 // reason.
-func (r *report) accepting(path []string) string { return acceptSource(r.rule.Code, path) }
+func (r *report) accepting(path fieldPath) string { return acceptSource(r.rule.Code, path) }
 
 // option sets a part of a finding.
 type option func(*report, *diag.Finding)
@@ -278,7 +278,7 @@ func didYouMean(name string, otherwise option) option {
 }
 
 // withRelated adds a reference to the name of another field.
-func withRelated(path []string, format string, args ...any) option {
+func withRelated(path fieldPath, format string, args ...any) option {
 	return func(r *report, f *diag.Finding) {
 		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
 		if tag, given := r.Tag(path...); given {

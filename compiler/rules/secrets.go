@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,34 +14,19 @@ import (
 
 func secretRules() []Rule {
 	return []Rule{
-		{
-			Code: "E0860", Severity: diag.Error, Title: "secret in the blueprint",
-			Acceptable: true, check: shapedSecrets,
-		},
-		{
-			Code: "W0861", Severity: diag.Warning, Title: "value looks like a secret",
-			check: namedSecrets,
-		},
+		{Code: "E0860", Title: "secret in the blueprint", check: shapedSecrets, Acceptable: true},
+		{Code: "W0861", Title: "value looks like a secret", check: namedSecrets},
 	}
 }
 
 // freeText is a text of the blueprint in which a user could write a secret.
 type freeText struct {
-	path []string
-	text string
-	name string // name of the text's environment variable or flag, or ""
-	what string // description of the field, for a message
-	cure string
-	// argument holds the password that the program of the command identifies, or nothing.
-	argument []secret.Match
-}
-
-// secretsOf returns the secrets in a free text.
-func (p *Pass) secretsOf(f freeText) []secret.Match {
-	if found := p.secretsIn(f.text); found != nil {
-		return found
-	}
-	return f.argument
+	path  fieldPath
+	text  string
+	name  string // name of the text's environment variable or flag, or ""
+	what  string // description of the field, for a message
+	cure  string
+	found []secret.Match
 }
 
 // secretsIn returns the secrets in a text. It searches each text once, although several
@@ -56,130 +40,97 @@ func (p *Pass) secretsIn(text string) []secret.Match {
 	return found
 }
 
-const revokeSecret = "; then revoke the secret and create a new one, " +
-	"because the history of the repository keeps the old one"
+const (
+	inSecret     = "move the secret to a Secret in the team's namespace, and "
+	revokeSecret = "; then revoke the secret and create a new one, because the history of the repository keeps the old one"
+)
 
-// eachFreeText calls visit for the texts of workloads, of their auxiliary pods, of the
-// notes, and of the reasons for accepting findings.
-func (r *report) eachFreeText(visit func(freeText)) {
-	const revoke = revokeSecret
-	noted := func(path []string, notes []string) {
-		for i, note := range notes {
-			cure := "remove the secret from the note" + revoke
-			visit(freeText{append(slices.Clip(path), "notes", diag.Index(i)), note, "", "the note", cure, nil})
-		}
+// freeTexts returns the notes, the reasons for accepting findings, and the texts of
+// workloads and of their auxiliary pods.
+func (r *report) freeTexts() []freeText {
+	var out []freeText
+	add := func(path fieldPath, text, name, what, cure string) *freeText {
+		out = append(out, freeText{path, text, name, what, cure + revokeSecret, r.secretsIn(text)})
+		return &out[len(out)-1]
 	}
-	for i, phase := range r.Blueprint.Demonstration {
-		if phase.Shows != nil {
-			cure := "remove the secret from the text" + revoke
-			visit(freeText{at("demonstration", diag.Index(i), "shows"), *phase.Shows, "", "the text", cure, nil})
-		}
-	}
-	for _, name := range sortedKeys(r.Blueprint.Rehearsals) {
-		if shows := r.Blueprint.Rehearsals[name].Shows; shows != nil {
-			cure := "remove the secret from the text" + revoke
-			visit(freeText{at("rehearsals", name, "shows"), *shows, "", "the text", cure, nil})
-		}
-	}
-	noted(nil, r.Blueprint.Notes)
-	for _, a := range slices.SortedFunc(maps.Keys(r.reasons), func(a, b acceptance) int {
-		return slices.Compare(a.path(), b.path())
+	for pattern, what := range sorted(map[string]string{
+		"demonstration.[].shows": "text", "rehearsals.*.shows": "text", "workloads.*.shows": "text", "notes.[]": "note",
+		"workloads.*.secretEnv.*.notes.[]": "note",
 	}) {
-		cure := "remove the secret from the reason" + revoke
-		visit(freeText{a.path(), r.reasons[a], "", "the reason", cure, nil})
-	}
-	container := func(path, command []string, env map[string]string, secretEnv bool) {
-		cure := func(name string) string {
-			if !secretEnv {
-				return "remove the secret, and let the pod read it from Secret Manager " +
-					"with the team's permissions" + revoke
-			}
-			if name == "" {
-				name = "NAME"
-			}
-			return fmt.Sprintf("move the secret to a Secret in the team's namespace, and write "+
-				"secretEnv: %s: {secret: \"...\", key: \"...\"}", name) + revoke
-		}
-		flag := ""
-		for i, text := range command {
-			f := freeText{append(slices.Clip(path), "command", diag.Index(i)), text, flag, "the command", cure(""), nil}
-			if password, ok := secret.InArgument(command, i); ok {
-				f.argument = []secret.Match{password}
-			}
-			visit(f)
-			flag = ""
-			if strings.HasPrefix(text, "-") {
-				flag = strings.TrimLeft(text, "-")
-			}
-		}
-		for _, name := range sortedKeys(env) {
-			what := "variable " + name
-			visit(freeText{append(slices.Clip(path), "env", name), env[name], name, what, cure(name), nil})
+		for path, text := range every[string](r, pattern) {
+			add(path, text, "", "the "+what, "remove the secret from the "+what)
 		}
 	}
-	for _, name := range sortedKeys(r.Blueprint.Workloads) {
-		w, path := r.Blueprint.Workloads[name], at("workloads", name)
-		container(path, w.Command, w.Env, true)
-		for _, name := range sortedKeys(w.SecretEnv) {
-			at, what := append(slices.Clip(path), "secretEnv", name, "key"), "the key of variable "+name
-			const cure = "write the names of a Secret and of its key, not the value" + revoke
-			visit(freeText{at, w.SecretEnv[name].Key, name, what, cure, nil})
-			noted(append(slices.Clip(path), "secretEnv", name), w.SecretEnv[name].Notes)
-		}
-		for _, a := range sortedKeys(w.Auxiliary) {
-			container(append(slices.Clip(path), "auxiliary", a), w.Auxiliary[a].Command, w.Auxiliary[a].Env, false)
-		}
-		if w.Shows != nil {
-			cure := "remove the secret from the text" + revoke
-			visit(freeText{append(slices.Clip(path), "shows"), *w.Shows, "", "the text", cure, nil})
-		}
-		for _, file := range sortedKeys(w.Files) {
-			cure := "move the secret to a Secret in the team's namespace, and let the program read it from a " +
-				"variable of secretEnv" + revoke
-			visit(freeText{append(slices.Clip(path), "files", file), w.Files[file], "", "file " + file, cure, nil})
+	for _, a := range sortAcceptances(r.reasons) {
+		add(a.path(), r.reasons[a], "", "the reason", "remove the secret from the reason")
+	}
+	for path, key := range every[string](r, "workloads.*.secretEnv.*.key") {
+		add(path, key, path[3], "the key of variable "+path[3],
+			"write the names of a Secret and of its key, not the value")
+	}
+	for path, text := range every[string](r, "workloads.*.files.*") {
+		add(path, text, "", "file "+path[3], inSecret+"let the program read it from a variable of secretEnv")
+	}
+	for _, c := range r.containers() {
+		for i, t := range c.texts() {
+			cure, what, name := inSecret+`write secretEnv: %s: {secret: "...", key: "..."}`, "variable "+t.variable, t.variable
+			if c.auxiliary {
+				cure = "remove the secret, and let the pod read it from Secret Manager with the team's permissions%.0s"
+			}
+			if t.variable != "" {
+				add(t.path, t.text, name, what, fmt.Sprintf(cure, name))
+				continue
+			}
+			if i > 0 && strings.HasPrefix(c.command[i-1], "-") {
+				name = strings.TrimLeft(c.command[i-1], "-") // the flag
+			}
+			f := add(t.path, t.text, name, "the command", fmt.Sprintf(cure, "NAME"))
+			if password, ok := secret.InArgument(c.command, i); ok && f.found == nil {
+				f.found = []secret.Match{password}
+			}
 		}
 	}
+	return out
 }
 
 // shapedSecrets reports secrets whose shape identifies them, one for each field, and
 // each that stands elsewhere in the files.
 func shapedSecrets(r *report) {
-	r.eachFreeText(func(f freeText) {
-		for _, m := range r.secretsOf(f) {
-			if m.Shaped {
-				r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(m), m.What), withHelp("%s", f.cure), hideSecret())
-				return
-			}
+	for _, f := range r.freeTexts() {
+		if i := slices.IndexFunc(f.found, isShaped); i >= 0 {
+			r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(f.found[i]), f.found[i].What), withHelp("%s", f.cure),
+				hideSecret())
 		}
-	})
+	}
 	r.eachStraySecret(true, func(at diag.Span, what string) {
 		r.newFinding(at, nil, "the file holds "+what,
 			[]option{withHelp("remove the secret from the file%s", revokeSecret), hideSecret()})
 	})
 }
 
+// isShaped reports whether the shape alone identifies a secret.
+func isShaped(m secret.Match) bool { return m.Shaped }
+
 // namedSecrets reports secrets that their name or their place identifies. It skips
 // fields that shapedSecrets reports.
 func namedSecrets(r *report) {
-	accept := func(path []string) string {
-		return "; if it is not a secret, add " + acceptSource(r.rule.Code, path)
+	accept := func(path fieldPath) string {
+		return "; if it is not a secret, add " + r.accepting(path)
 	}
-	r.eachFreeText(func(f freeText) {
-		matches := r.secretsOf(f)
-		if slices.ContainsFunc(matches, func(m secret.Match) bool { return m.Shaped }) {
-			return
-		}
+	for _, f := range r.freeTexts() {
 		what := ""
 		switch name := f.valueName(); {
+		case slices.ContainsFunc(f.found, isShaped):
+			continue
 		case name != "":
 			what = "the value of " + name
-		case len(matches) > 0:
-			what = matches[0].What + " in " + f.fieldPlace(matches[0])
+		case len(f.found) > 0:
+			what = f.found[0].What + " in " + f.fieldPlace(f.found[0])
 		default:
-			return
+			continue
 		}
 		r.add(f.path, what+" looks like a secret", withHelp("%s%s", f.cure, accept(f.path)), hideSecret())
-	})
+	}
 	r.eachStraySecret(false, func(at diag.Span, what string) {
 		r.newFinding(at, nil, what+" looks like a secret",
 			[]option{withHelp("remove the secret from the file%s%s", revokeSecret, accept(nil)), hideSecret()})
@@ -201,7 +152,7 @@ func (f freeText) valueName() string {
 }
 
 // eachStraySecret calls visit for the secrets in the files that stand in no text of
-// eachFreeText: in comments, in fields that nothing uses, and in fields of other types.
+// freeTexts: in comments, in fields that nothing uses, and in fields of other types.
 func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what string)) {
 	if len(r.Broken) > 0 { // the texts of a broken entity are unknown
 		return
@@ -224,11 +175,11 @@ func (r *report) eachStraySecret(shaped bool, visit func(at diag.Span, what stri
 	}
 }
 
-// knownSecrets returns the secrets in the texts of eachFreeText.
+// knownSecrets returns the secrets in the texts of freeTexts.
 func (r *report) knownSecrets() map[string]bool {
 	known := map[string]bool{}
-	r.eachFreeText(func(f freeText) {
-		for _, m := range r.secretsOf(f) {
+	for _, f := range r.freeTexts() {
+		for _, m := range f.found {
 			known[unescapeSecret(f.text[m.Start:m.End])] = true
 		}
 		if f.valueName() != "" {
@@ -236,7 +187,7 @@ func (r *report) knownSecrets() map[string]bool {
 			_, value, _ := strings.Cut(f.text, "=")
 			known[unescapeSecret(value)] = true
 		}
-	})
+	}
 	return known
 }
 

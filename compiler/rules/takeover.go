@@ -20,7 +20,7 @@ func takeOverRules() []Rule {
 }
 
 // eachTakeOver calls visit for the capacities that take over node pools.
-func (r *report) eachTakeOver(visit func(c ir.Capacity, path []string)) {
+func (r *report) eachTakeOver(visit func(c ir.Capacity, path fieldPath)) {
 	for _, c := range r.Plan.Capacities {
 		if c.TakeOver != nil {
 			visit(c, at("capacity", c.Name, "takeOver"))
@@ -31,7 +31,7 @@ func (r *report) eachTakeOver(visit func(c ir.Capacity, path []string)) {
 // poolsOfGKE reports a takeover of pools that GKE creates and deletes, which no Terraform
 // configuration has.
 func poolsOfGKE(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path []string) {
+	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
 		field := "computeClass"
 		if c.AutoProvisioned {
 			field = "autoProvisioned"
@@ -48,7 +48,7 @@ func poolsOfGKE(r *report) {
 // poolsToLeave reports a takeover that would harm the pool, or that Terraform would
 // refuse for certain.
 func poolsToLeave(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path []string) {
+	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
 		reservation := at("capacity", c.Name, "consumption", c.Option.Facts().Field)
 		switch {
 		case !c.OwnsPools(): // poolsOfGKE reports it
@@ -82,7 +82,7 @@ func poolsToLeave(r *report) {
 func repeatedAddresses(r *report) {
 	type named struct{ capacity, from string }
 	var seen []named
-	r.eachTakeOver(func(c ir.Capacity, path []string) {
+	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
 		from := c.TakeOver.From
 		if from == "" || !c.OwnsPools() {
 			return
@@ -103,7 +103,7 @@ func repeatedAddresses(r *report) {
 
 // addressOfOne reports an address with a key for a capacity with several node pools.
 func addressOfOne(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path []string) {
+	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
 		if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
 			r.add(append(path, "from"),
 				fmt.Sprintf("capacity %q has %s, but the address names one of them", c.Name,

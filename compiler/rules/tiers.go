@@ -88,7 +88,7 @@ func preemptsNothing(r *report) {
 		if classes[len(classes)-1].Value <= lowest {
 			lowestPreempts(r, name, t.Preempts)
 		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
-			r.add(pathBelow(path, "toBorrow"),
+			r.add(path.at("toBorrow"),
 				fmt.Sprintf("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
 				withHelp("set borrow in a quota of the tier, or remove toBorrow"))
 		}
@@ -120,7 +120,7 @@ func lowestPreempts(r *report, tier string, p schema.Preempts) {
 		said, do = words.And(fields)+" evict", "remove preempts"
 		report = r.addKey
 	} else {
-		path = pathBelow(path, fields[0])
+		path = path.at(fields[0])
 	}
 	report(path, fmt.Sprintf("tier %q has the lowest priority, so %s nobody", tier, said),
 		withHelp("raise its priority, or %s", do))
@@ -204,26 +204,19 @@ func borrowWithoutReclaim(r *report) {
 
 // namedTwice reports names that occur twice in a list that is a set.
 func namedTwice(r *report) {
-	b := r.Blueprint
-	check := func(path, list []string, format string) {
-		seen := map[string]bool{}
-		for i, name := range list {
-			if seen[name] {
-				r.add(pathBelow(path, diag.Index(i)), fmt.Sprintf(format, name), withHelp("remove one of them"))
+	for _, list := range []struct{ pattern, holder, listed string }{
+		{"tiers.*.capacity", "tier", "capacity"}, {"tiers.*.shared.teams", "the shared queue of tier", "team"},
+		{"workloads.*.capacity", "workload", "capacity"}, {"workloads.*.teams", "workload", "team"},
+	} {
+		for path, names := range every[[]string](r, list.pattern) {
+			for i, name := range names {
+				if slices.Contains(names[:i], name) {
+					r.add(path.at(diag.Index(i)),
+						fmt.Sprintf("%s %q lists %s %q twice", list.holder, path[1], list.listed, name),
+						withHelp("remove one of them"))
+				}
 			}
-			seen[name] = true
 		}
-	}
-	for name, t := range sorted(b.Tiers) {
-		check(at("tiers", name, "capacity"), t.Capacity, fmt.Sprintf("tier %q lists capacity %%q twice", name))
-		if t.Shared != nil {
-			check(at("tiers", name, "shared", "teams"), t.Shared.Teams,
-				fmt.Sprintf("the shared queue of tier %q lists team %%q twice", name))
-		}
-	}
-	for name, w := range sorted(b.Workloads) {
-		check(at("workloads", name, "capacity"), w.Capacity, fmt.Sprintf("workload %q lists capacity %%q twice", name))
-		check(at("workloads", name, "teams"), w.Teams, fmt.Sprintf("workload %q lists team %%q twice", name))
 	}
 }
 
@@ -258,7 +251,7 @@ func flavorLimit(r *report) {
 // prefix, and Managed Prometheus has its own class in every cluster. Source:
 // prometheus-engine, manifests/operator.yaml.
 func reservedPriority(r *report) {
-	check := func(path []string, class, cure string) {
+	check := func(path fieldPath, class, cure string) {
 		switch {
 		case strings.HasPrefix(class, "system-"):
 			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes",
@@ -321,7 +314,7 @@ func onePriority(r *report) {
 // PriorityClasses belong to the whole cluster.
 func sameClass(r *report) {
 	first := map[string][]string{}
-	claim := func(class string, path []string) {
+	claim := func(class string, path fieldPath) {
 		if other, taken := first[class]; taken {
 			r.addKey(path, fmt.Sprintf("PriorityClass %q already belongs to tier %q", class, other[1]),
 				withRelated(other, "the other tier"),
@@ -423,7 +416,7 @@ func namesOfNoQueue(r *report) {
 				r.addKey(path, fmt.Sprintf("team %q has no queue in tier %q", t.Name, tier),
 					withHelp("give the team quota in the tier, or remove the names"))
 			case t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].ClusterQueue != nil:
-				r.addKey(pathBelow(path, "clusterQueue"),
+				r.addKey(path.at("clusterQueue"),
 					fmt.Sprintf("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
 					withRelated(at("tiers", tier, "shared"), "shared here"),
 					withHelp("set tiers.%s.shared.clusterQueue", tier))

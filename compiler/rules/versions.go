@@ -86,7 +86,7 @@ func (r *report) releases() []release {
 // release is a release of a software that the blueprint names at path.
 type release struct {
 	software, name, version string
-	path                    []string
+	path                    fieldPath
 }
 
 // knownDefects reports releases with defects to which the platform has no answer.

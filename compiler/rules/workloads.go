@@ -24,8 +24,6 @@ func workloadRules() []Rule {
 			check: strandedPods, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI}},
 		{Code: "E0803", Title: "team has no quota in the workload's tier",
 			check: workloadTeams, whole: true, resolved: true},
-		{Code: "E0804", Title: "image without a version", check: pinnedImages, fieldwise: true},
-		{Code: "E0805", Title: "environment variable is set twice", check: setTwice},
 		{Code: "E0819", Title: kinds.Composite().Name + " with a negative priority never starts",
 			check: negativePriority, whole: true, resolved: true},
 		{Code: "E0806", Title: "files exceed the size of a ConfigMap", check: fileSizes},
@@ -40,8 +38,6 @@ func workloadRules() []Rule {
 			check: chosenQuota, whole: true, resolved: true},
 		{Code: "E0813", Title: "no label distinguishes the chosen capacities from others",
 			check: chosenApart, whole: true, resolved: true},
-		{Code: "E0814", Title: "environment variable is never set", check: unsetVariables, resolved: true},
-		{Code: "E0815", Title: "command uses a file that does not exist", check: missingFiles, Acceptable: true},
 	}
 }
 
@@ -222,74 +218,6 @@ func workloadTeams(r *report) {
 				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
 					withRelated(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
 					withHelp("add the team to the tier's shared queue, or remove the team from the workload"))
-			}
-		}
-	}
-}
-
-func pinnedImages(r *report) {
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		r.checkPinned(at("workloads", name, "image"), w.Image)
-		for _, a := range sortedKeys(w.Auxiliary) {
-			r.checkPinned(at("workloads", name, "auxiliary", a, "image"), w.Auxiliary[a].Image)
-		}
-	}
-}
-
-func (r *report) checkPinned(path []string, image string) {
-	if strings.HasSuffix(image, ":latest") {
-		r.add(path, fmt.Sprintf("image %q has no fixed version, so it can change between runs", image),
-			withHelp("pin the image by a version tag or a digest"))
-	}
-}
-
-// setTwice reports variables that are set twice, because the pod would have only one
-// of the two values.
-func setTwice(r *report) {
-	buckets := map[string]string{} // for each workload, a team with a bucket that submits it
-	for _, w := range r.Plan.Workloads {
-		if w.Bucket != "" && buckets[w.Template] == "" {
-			buckets[w.Template] = w.Team
-		}
-	}
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		type setter struct{ by, cure string }
-		set := map[string]setter{}
-		if w.Rendezvous != nil {
-			for _, v := range []string{ir.EnvMasterAddr, ir.EnvMasterPort, ir.EnvNodes} {
-				set[v] = setter{"rendezvous", "remove the variable, or remove rendezvous"}
-			}
-			set["JOB_COMPLETION_INDEX"] = setter{"Kubernetes, which counts the pods", "rename the variable"}
-			if w.Slices > 1 {
-				set[ir.EnvJobIndex] = set[ir.EnvNodes]
-			}
-		}
-		if team := buckets[name]; team != "" {
-			set[ir.EnvBucket] = setter{fmt.Sprintf("team %q's bucket", team), "rename the variable"}
-		}
-		if r.Plan.Monitoring.TensorBoard != "" {
-			set[ir.EnvTensorBoard] = setter{"monitoring.tensorBoard", "rename the variable"}
-		}
-		for _, v := range sortedKeys(w.Env) {
-			if s, twice := set[v]; twice {
-				r.addKey(at("workloads", name, "env", v), v+" is set by "+s.by, withHelp("%s", s.cure))
-			}
-		}
-		for _, a := range sortedKeys(w.Auxiliary) { // auxiliary pods take no part in a rendezvous
-			for _, v := range []string{ir.EnvBucket, ir.EnvTensorBoard} {
-				if _, given := w.Auxiliary[a].Env[v]; given && set[v].by != "" {
-					r.addKey(at("workloads", name, "auxiliary", a, "env", v), v+" is set by "+set[v].by,
-						withHelp("%s", set[v].cure))
-				}
-			}
-		}
-		for _, v := range sortedKeys(w.SecretEnv) {
-			path := at("workloads", name, "secretEnv", v)
-			if s, twice := set[v]; twice {
-				r.addKey(path, v+" is set by "+s.by, withHelp("%s", s.cure))
-			} else if _, twice := w.Env[v]; twice {
-				r.addKey(path, v+" is also set in env", withRelated(at("workloads", name, "env", v), "set here"),
-					withHelp("keep one of them"))
 			}
 		}
 	}

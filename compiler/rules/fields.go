@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/schema"
+)
+
+// Fields of the blueprint, by paths and by patterns.
+
+// fieldPath is the path of a field. An element of a list is named by its index.
+type fieldPath []string
+
+// at returns the path of a field.
+func at(path ...string) fieldPath { return path }
+
+// at returns the path of a field below another one.
+func (p fieldPath) at(below ...string) fieldPath { return append(slices.Clip(p), below...) }
+
+// last returns the field's own name.
+func (p fieldPath) last() string { return p[len(p)-1] }
+
+// every yields the fields of the blueprint that a pattern matches, as in fieldsAt.
+func every[T any](r *report, pattern string) iter.Seq2[fieldPath, T] {
+	return func(yield func(fieldPath, T) bool) {
+		for _, f := range fieldsAt(r.Blueprint, pattern) {
+			if !yield(f.path, f.value.Interface().(T)) {
+				return
+			}
+		}
+	}
+}
+
+// fieldValue is a field of the blueprint with its path.
+type fieldValue struct {
+	path  fieldPath
+	value reflect.Value
+}
+
+// name returns the name that a field refers to: its text, or else its own name.
+func (f fieldValue) name() string {
+	if f.value.Kind() == reflect.String {
+		return f.value.String()
+	}
+	return f.path.last()
+}
+
+// fieldsAt returns the fields of a blueprint that a pattern such as "teams.*.roles.[]"
+// matches: * stands for every name, sorted, and [] for every element of a list. It omits
+// optional fields that the blueprint does not have.
+func fieldsAt(b *schema.Blueprint, pattern string) []fieldValue {
+	here := []fieldValue{{nil, reflect.ValueOf(b)}}
+	for step := range strings.SplitSeq(pattern, ".") {
+		var below []fieldValue
+		for _, f := range here {
+			below = f.appendBelow(below, step)
+		}
+		here = below
+	}
+	return here
+}
+
+// appendBelow appends the fields below f that one step of a pattern matches.
+func (f fieldValue) appendBelow(to []fieldValue, step string) []fieldValue {
+	add := func(name string, v reflect.Value) {
+		if v.Kind() != reflect.Pointer || !v.IsNil() {
+			to = append(to, fieldValue{f.path.at(name), reflect.Indirect(v)})
+		}
+	}
+	switch v := reflect.Indirect(f.value); step {
+	case "*":
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			add(name.String(), v.MapIndex(name))
+		}
+	case "[]":
+		for i := range v.Len() {
+			add(diag.Index(i), v.Index(i))
+		}
+	default:
+		add(step, v.Field(fieldIndex(v.Type(), step)))
+	}
+	return to
+}
+
+// fieldIndex returns the index of the field of a struct of the schema that a blueprint
+// calls name.
+func fieldIndex(t reflect.Type, name string) int {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("json") == name {
+			return i
+		}
+	}
+	panic(t.String() + " has no field " + name)
+}
