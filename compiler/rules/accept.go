@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -14,9 +13,8 @@ import (
 
 func acceptRules() []Rule {
 	return []Rule{
-		{Code: "E0211", Title: "finding cannot be accepted", check: checkAcceptable, last: true},
-		{Code: "W0212", Title: "accepted finding does not exist",
-			check: idleAcceptances, whole: true, resolved: true, last: true},
+		rule("E0211", "finding cannot be accepted", checkAcceptable, last),
+		rule("W0212", "accepted finding does not exist", idleAcceptances, last, whole, resolved),
 	}
 }
 
@@ -26,15 +24,15 @@ func checkAcceptable(r *report) {
 		switch {
 		case hasName(can, a.code):
 		case hasName(all, a.code):
-			r.addKey(a.path(), fmt.Sprintf("%s cannot be accepted: the platform would not work", a.code),
-				withHelp("correct the blueprint, and remove this acceptance"))
+			r.addKey(a.path(), say("%s cannot be accepted: the platform would not work", a.code),
+				help("correct the blueprint, and remove this acceptance"))
 		default:
 			cure := didYouMean(cmp.Or(r.meant[a], resemblingCode(a.code, can)),
-				withHelp("run batchwright vet --list for the codes that can be accepted"))
-			message := fmt.Sprintf("no finding of code %s can be accepted", a.code)
+				help("run batchwright vet --list for the codes that can be accepted"))
+			message := say("no finding of code %s can be accepted", a.code)
 			// Every code has a text, also the code of a finding that no rule makes.
 			if !slices.Contains(explain.Codes(), a.code) {
-				message = fmt.Sprintf("the code %s does not exist", a.code)
+				message = say("the code %s does not exist", a.code)
 			}
 			r.addKey(a.path(), message, cure)
 		}
@@ -57,8 +55,7 @@ func idleAcceptances(r *report) {
 	}
 	for _, a := range sortAcceptances(r.reasons) {
 		if !r.matched[a] && !r.missed[a] && hasName(can, a.code) && !used[r.Place(true, a.path()...).Spot(a.code)] {
-			r.addKey(a.path(), fmt.Sprintf("there is no finding %s here to accept", a.code),
-				withHelp("remove this acceptance"))
+			r.addKey(a.path(), say("there is no finding %s here to accept", a.code), help("remove this acceptance"))
 		}
 	}
 }

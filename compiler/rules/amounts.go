@@ -45,11 +45,11 @@ func writePerAccelerator(c ir.Capacity, share []ir.Amount) string {
 		words.Decimal(share[0].Quantity), share[1].Quantity.String())
 }
 
-// relatedPods returns references to the requests of workloads.
-func relatedPods(templates []string) []option {
+// relatedPods adds references to the requests of workloads.
+func relatedPods(templates []string) option {
 	var out []option
 	for _, name := range templates {
-		out = append(out, withRelated(at("workloads", name, "perPod"), "the requests of each pod"))
+		out = append(out, see(at("workloads", name, "perPod"), "the requests of each pod"))
 	}
-	return out
+	return together(out...)
 }

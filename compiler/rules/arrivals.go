@@ -20,11 +20,10 @@ import (
 
 func arrivalRules() []Rule {
 	return []Rule{
-		{Code: "E0893", Title: "fields of an arrival are missing or conflict", check: arrivalKinds},
-		{Code: "E0897", Title: "trace of a rehearsal has a mistake", check: traceTexts, whole: true, resolved: true},
-		{Code: "E0898", Title: "job of a rehearsal can never run",
-			check: arrivingJobsRun, whole: true, resolved: true},
-		{Code: "W0899", Title: "no job of a trace arrives", check: idleTraces, whole: true, resolved: true},
+		rule("E0893", "fields of an arrival are missing or conflict", arrivalKinds),
+		rule("E0897", "trace of a rehearsal has a mistake", traceTexts, whole, resolved),
+		rule("E0898", "job of a rehearsal can never run", arrivingJobsRun, whole, resolved),
+		rule("W0899", "no job of a trace arrives", idleTraces, whole, resolved),
 	}
 }
 
@@ -45,26 +44,26 @@ func arrivalKinds(r *report) {
 		switch {
 		case len(fields) == 0:
 			r.add(field, "the arrival does not say which jobs arrive",
-				withHelp(`add workload, job or trace, such as workload: "NAME"`))
+				help(`add workload, job or trace, such as workload: "NAME"`))
 			continue
 		case len(fields) > 1:
-			r.addKey(field.at(fields[1]), fmt.Sprintf("the arrival has both %s and %s", fields[0], fields[1]),
-				withRelated(field.at(fields[0]), "the other field"),
-				withHelp("write two arrivals: one with %s and one with %s", fields[0], fields[1]))
+			r.addKey(field.at(fields[1]), say("the arrival has both %s and %s", fields[0], fields[1]),
+				see(field.at(fields[0]), "the other field"),
+				help("write two arrivals: one with %s and one with %s", fields[0], fields[1]))
 			continue
 		case a.Trace == nil && a.Runs == nil:
 			r.add(field, "the arrival does not say how long its jobs run",
-				withHelp(`add the time, such as runs: fixed: "2h"`))
+				help(`add the time, such as runs: fixed: "2h"`))
 		}
 		if a.Job != nil && a.Job.PerPod.Accelerators == 0 && a.Job.PerPod.CPU == nil && a.Job.PerPod.Memory == nil {
 			r.add(field.at("job", "perPod"), "the pods of the job request nothing",
-				withHelp("add accelerators, cpu or memory"))
+				help("add accelerators, cpu or memory"))
 		}
 		if a.Workload != nil && a.IndependentPods {
 			if k := kinds.Of(r.Blueprint.Workloads[*a.Workload].Kind); k.Composite {
 				r.addKey(field.at("independentPods"),
-					fmt.Sprintf("workload %q is a %s, whose pods run together", *a.Workload, k.Name),
-					withHelp("remove independentPods, or write an arrival of a Job"))
+					say("workload %q is a %s, whose pods run together", *a.Workload, k.Name),
+					help("remove independentPods, or write an arrival of a Job"))
 			}
 		}
 		if a.Trace == nil {
@@ -72,8 +71,7 @@ func arrivalKinds(r *report) {
 		}
 		for _, name := range []string{"every", "random", "count", "runs", "independentPods"} {
 			if r.Written(field.at(name)...) {
-				r.addKey(field.at(name), name+" has no effect with a trace",
-					withHelp("remove %s", name))
+				r.addKey(field.at(name), name+" has no effect with a trace", help("remove %s", name))
 			}
 		}
 	}
@@ -114,7 +112,7 @@ type tracePlace struct {
 // addTo reports a finding on a part of the text of a trace.
 func (t tracePlace) addTo(r *report, span trace.Span, message string, options ...option) {
 	if t.file == nil {
-		r.add(t.path, fmt.Sprintf("line %d: %s", span.Line, message), options...)
+		r.add(t.path, say("line %d: %s", span.Line, message), options...)
 		return
 	}
 	r.newFinding(diag.Span{Source: t.file, Start: span.Start, End: span.End}, t.path, message, options)
@@ -126,14 +124,14 @@ func traceTexts(r *report) {
 	teams, tiers := sortedKeys(r.Blueprint.Teams), sortedKeys(r.Blueprint.Tiers)
 	r.eachTrace(func(t tracePlace, in schema.Trace, text trace.Text, _ ir.Rehearsal, jobs []ir.TracedJob) {
 		for _, p := range text.Problems {
-			t.addTo(r, p.Span, p.Message, withHelp("%s", p.Help))
+			t.addTo(r, p.Span, p.Message, advise(p.Help))
 		}
 		if len(text.Problems) == trace.MaxProblems {
 			return
 		}
 		if len(text.Jobs) > 0 && !text.Has[trace.Accelerators] && !text.Has[trace.CPU] && !text.Has[trace.Memory] {
 			t.addTo(r, text.Header, "the jobs request nothing: the text has no column of accelerators, cpu or memory",
-				withHelp("in the trace, write columns: {accelerators: \"NAME\"} with a name of the text: %s",
+				help("in the trace, write columns: {accelerators: \"NAME\"} with a name of the text: %s",
 					strings.Join(text.Names, ", ")))
 			return
 		}
@@ -183,40 +181,40 @@ func jobsByLine(text trace.Text) map[int]trace.Job {
 func (r *report) describeRow(what, team, tier string, row trace.Job, in schema.Trace) (string, []option) {
 	rename := func(field, name string, known []string) option {
 		if near := r.nearestName(name, known); near != "" {
-			return withHelp("did you mean %q? If so, correct the line, or write %s: {%q: %q} in the trace", near, field,
+			return help("did you mean %q? If so, correct the line, or write %s: {%q: %q} in the trace", near, field,
 				name, near)
 		}
-		return withHelp("write the platform's name in the trace's %s: {%q: \"NAME\"}; or define the %s", field, name,
+		return help("write the platform's name in the trace's %s: {%q: \"NAME\"}; or define the %s", field, name,
 			what)
 	}
 	switch what {
 	case "team":
 		known := sortedKeys(r.Blueprint.Teams)
 		return fmt.Sprintf("there is no team named %q", team), []option{
-			withChoices(len(known), quoteNames(known)), rename("teams", row.Team, known),
+			choices(known), rename("teams", row.Team, known),
 		}
 	case "tier":
 		known := sortedKeys(r.Blueprint.Tiers)
 		if tier == "" {
 			return "the line names no tier, and no tier is the default",
 				[]option{
-					withChoices(len(known), quoteNames(known)),
-					withHelp("write the tier of the trace: tier: \"NAME\""),
+					choices(known),
+					help("write the tier of the trace: tier: \"NAME\""),
 				}
 		}
 		if row.Tier == "" {
 			row.Tier = tier
 		}
 		return fmt.Sprintf("there is no tier named %q", tier),
-			[]option{withChoices(len(known), quoteNames(known)), rename("tiers", row.Tier, known)}
+			[]option{choices(known), rename("tiers", row.Tier, known)}
 	case "queue":
 		return fmt.Sprintf("team %q has no quota in tier %q", team, tier), []option{
-			withHelp("give the team quota in the tier, or write other names in the trace's teams and tiers"),
+			help("give the team quota in the tier, or write other names in the trace's teams and tiers"),
 		}
 	}
 	return fmt.Sprintf("%s cannot be divided evenly among %s", words.Count(row.Accelerators, "accelerator"),
 			words.Count(row.Pods, "pod")),
-		[]option{withHelp("in the column of pods, count only the pods that request accelerators")}
+		[]option{help("in the column of pods, count only the pods that request accelerators")}
 }
 
 // arrivingJobsRun reports jobs that only a rehearsal has and that no capacity of their
@@ -243,7 +241,7 @@ func arrivingJobsRun(r *report) {
 				reason += fmt.Sprintf(" (and %s)", words.Count(n, "more line"))
 			}
 			t.addTo(r, byLine[job.Line].Span, reason,
-				withHelp("delete the line, or give the queue a capacity and quota for such jobs"))
+				help("delete the line, or give the queue a capacity and quota for such jobs"))
 		}
 	})
 	for _, plan := range r.Plan.Rehearsals {
@@ -258,7 +256,7 @@ func arrivingJobsRun(r *report) {
 				}
 				if reason := r.neverRuns(w); reason != "" {
 					r.addKey(at("rehearsals", plan.Name, "arrivals", diag.Index(a.Index), "job"), reason,
-						withHelp("lower pods or perPod, choose other teams, or give the queue a capacity and quota "+
+						help("lower pods or perPod, choose other teams, or give the queue a capacity and quota "+
 							"for such jobs"))
 					break
 				}
@@ -317,7 +315,7 @@ func idleTraces(r *report) {
 			}
 			return words.FormatSeconds(job.Submitted)
 		}
-		r.add(t.path, fmt.Sprintf("no job of the trace arrives: its jobs were submitted from %s to %s", when(first),
-			when(last)), withHelp("change from of the trace, until of the rehearsal, or teams of the arrival"))
+		r.add(t.path, say("no job of the trace arrives: its jobs were submitted from %s to %s", when(first),
+			when(last)), help("change from of the trace, until of the rehearsal, or teams of the arrival"))
 	})
 }

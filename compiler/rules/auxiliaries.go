@@ -1,26 +1,25 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on auxiliary pods of a workload, and on pods with the host network.
 
 func auxiliaryRules() []Rule {
 	return []Rule{
-		{Code: "E0830", Title: "auxiliary pods in a Job", check: auxiliariesOfJobs, resolved: true},
-		{Code: "E0831", Title: "auxiliary pod cannot use the capacity", check: auxiliaryCapacity, resolved: true},
-		{Code: "E0832", Title: "auxiliary pod fits no node", check: auxiliaryFitsNode, whole: true, resolved: true},
-		{Code: "E0833", Title: "workload with an auxiliary pod can never be admitted",
-			check: auxiliaryFitsQuota, whole: true, resolved: true},
-		{Code: "E0834", Title: "pods with hostNetwork share a node", check: sharedHostNetwork, resolved: true},
-		{Code: "E0835", Title: "port is already used", check: takenPorts, resolved: true},
-		{Code: "W0836", Title: "pods use the identity of the nodes", check: nodeIdentity, resolved: true},
+		rule("E0830", "auxiliary pods in a Job", auxiliariesOfJobs, resolved),
+		rule("E0831", "auxiliary pod cannot use the capacity", on("workloads.*", auxiliaryCapacity), resolved),
+		rule("E0832", "auxiliary pod fits no node", auxiliaryFitsNode, whole, resolved),
+		rule("E0833", "workload with an auxiliary pod can never be admitted", auxiliaryFitsQuota, whole, resolved),
+		rule("E0834", "pods with hostNetwork share a node", sharedHostNetwork, resolved),
+		rule("E0835", "port is already used", on("workloads.*", takenPorts), resolved),
+		rule("W0836", "pods use the identity of the nodes", nodeIdentity, resolved),
 	}
 }
 
@@ -31,36 +30,28 @@ func auxiliariesOfJobs(r *report) {
 		if w := r.Blueprint.Workloads[name]; len(w.Auxiliary) > 0 && !kinds.Of(w.Kind).Composite &&
 			!slices.ContainsFunc(r.runsOn(w), severalHosts) {
 			r.addKey(at("workloads", name, "auxiliary"),
-				fmt.Sprintf("workload %q is a %s, which cannot have auxiliary pods", name, w.Kind),
-				withHelp("set kind: %q", kinds.Composite().Name))
+				say("workload %q is a %s, which cannot have auxiliary pods", name, w.Kind),
+				help("set kind: %q", kinds.Composite().Name))
 		}
 	}
 }
 
-func auxiliaryCapacity(r *report) {
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		tier := r.Blueprint.Tiers[w.Tier]
-		for _, a := range sortedKeys(w.Auxiliary) {
-			capacity := w.Auxiliary[a].Capacity
-			path := at("workloads", name, "auxiliary", a, "capacity")
-			switch {
-			case r.Broken[[2]string{"tiers", w.Tier}]:
-			case !slices.Contains(tier.Capacity, capacity):
-				plain := r.plainCapacities(w.Tier)
-				options := []option{
-					withRelated(at("tiers", w.Tier, "capacity"), "the tier's capacities"),
-					withHelp("add the capacity to the tier: one queue admits all pods of a workload"),
-				}
-				if plain != nil {
-					options = append(options, withChoices(len(plain), quoteNames(plain)))
-				}
-				r.add(path, fmt.Sprintf("tier %q does not use capacity %q", w.Tier, capacity), options...)
-			case r.fit.Named[capacity].HasAccelerators():
-				r.add(path,
-					fmt.Sprintf("nodes of %q have %s, which auxiliary pod %q does not use", capacity,
-						r.fit.Named[capacity].Machine.Resource, a),
-					withHelp("choose a capacity of machines without accelerators"))
-			}
+func auxiliaryCapacity(r *report, workload fieldPath, w schema.Workload) {
+	tier := r.Blueprint.Tiers[w.Tier]
+	for _, a := range sortedKeys(w.Auxiliary) {
+		capacity := w.Auxiliary[a].Capacity
+		path := workload.at("auxiliary", a, "capacity")
+		switch {
+		case r.Broken[[2]string{"tiers", w.Tier}]:
+		case !slices.Contains(tier.Capacity, capacity):
+			plain := r.plainCapacities(w.Tier)
+			r.add(path, say("tier %q does not use capacity %q", w.Tier, capacity),
+				see(at("tiers", w.Tier, "capacity"), "the tier's capacities"), choices(plain),
+				help("add the capacity to the tier: one queue admits all pods of a workload"))
+		case r.fit.Named[capacity].HasAccelerators():
+			r.add(path, say("nodes of %q have %s, which auxiliary pod %q does not use", capacity,
+				r.fit.Named[capacity].Machine.Resource, a),
+				help("choose a capacity of machines without accelerators"))
 		}
 	}
 }
@@ -69,8 +60,8 @@ func auxiliaryFitsNode(r *report) {
 	r.eachAuxiliary(func(s fit.Submission, a ir.Auxiliary, c ir.Capacity) {
 		if lack, ok := fit.OnNode(a.Requests, c); !ok {
 			r.addKey(at("workloads", s.Workload.Template, "auxiliary", a.Name),
-				fmt.Sprintf("auxiliary pod %q fits no node of %q", a.Name, c.Name),
-				withLabel("per node: %s", lack), withHelp("request less, or use hardware with larger machines"))
+				say("auxiliary pod %q fits no node of %q", a.Name, c.Name),
+				label("per node: %s", lack), help("request less, or use hardware with larger machines"))
 		}
 	})
 }
@@ -91,16 +82,15 @@ func auxiliaryFitsQuota(r *report) {
 					acceptSource("E1005", at("capacity", c.Name))
 			}
 			r.add(append(path, "capacity"),
-				fmt.Sprintf("team %q has no quota on %q, so workload %q can never be admitted for this team",
-					s.Team.Name, c.Name, s.Workload.Template),
-				withRelated(r.quotaPath(s, ""), "the team's quota"), withHelp("%s", cure))
+				say("team %q has no quota on %q, so workload %q can never be admitted for this team", s.Team.Name,
+					c.Name, s.Workload.Template), see(r.quotaPath(s, ""), "the team's quota"), advise(cure))
 			return
 		}
 		if lack, ok := r.fit.AuxiliariesAdmitted(s, c.Name); !ok {
 			r.addKey(at("workloads", s.Workload.Template, "auxiliary"),
-				fmt.Sprintf("workload %q can never be admitted for %q with its auxiliary pods", s.Workload.Template,
+				say("workload %q can never be admitted for %q with its auxiliary pods", s.Workload.Template,
 					s.Team.Name),
-				withLabel("within quota: %s", lack), withHelp("request less, or raise the quota on %q", c.Name))
+				label("within quota: %s", lack), help("request less, or raise the quota on %q", c.Name))
 		}
 	})
 }
@@ -121,16 +111,11 @@ func sharedHostNetwork(r *report) {
 			if m.AcceleratorCount > 0 && w.PerPod.Accelerators == m.AcceleratorCount {
 				continue
 			}
-			options := []option{withHelp("remove hostNetwork: each pod then has its own address")}
-			if m.AcceleratorCount > 0 {
-				options = append(options,
-					withLabel("with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount,
-						c))
-			}
 			r.add(at("workloads", name, "hostNetwork"),
-				fmt.Sprintf("several pods of workload %q can run on one node of %q, where they would share its ports",
-					name, c),
-				options...)
+				say("several pods of workload %q can run on one node of %q, where they would share its ports", name, c),
+				when(m.AcceleratorCount > 0, label(
+					"with hostNetwork, want perPod.accelerators: %d, all of a node of %q", m.AcceleratorCount, c)),
+				help("remove hostNetwork: each pod then has its own address"))
 			break
 		}
 	}
@@ -146,25 +131,22 @@ const (
 	kubeProxy      = "kube-proxy"
 )
 
-func takenPorts(r *report) {
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		if w.Rendezvous == nil {
-			continue
-		}
-		taken := map[int]string{}
-		if w.HostNetwork {
-			taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet,
-				kubeProxy
-		}
-		if w.PerPod.Accelerators > 0 &&
-			slices.ContainsFunc(r.runsOn(w), func(c string) bool { return r.fit.Named[c].HasTPUs() }) {
-			taken[8471], taken[8080] = tpuHosts, tpuCoordinator
-		}
-		if who := taken[w.Rendezvous.Port]; who != "" {
-			r.add(at("workloads", name, "rendezvous", "port"),
-				fmt.Sprintf("port %d is already used by %s", w.Rendezvous.Port, who),
-				withHelp("choose another port, such as 29500"))
-		}
+func takenPorts(r *report, workload fieldPath, w schema.Workload) {
+	if w.Rendezvous == nil {
+		return
+	}
+	taken := map[int]string{}
+	if w.HostNetwork {
+		taken[10248], taken[10249], taken[10250], taken[10255], taken[10256] = kubelet, kubeProxy, kubelet, kubelet,
+			kubeProxy
+	}
+	if w.PerPod.Accelerators > 0 &&
+		slices.ContainsFunc(r.runsOn(w), func(c string) bool { return r.fit.Named[c].HasTPUs() }) {
+		taken[8471], taken[8080] = tpuHosts, tpuCoordinator
+	}
+	if who := taken[w.Rendezvous.Port]; who != "" {
+		r.add(workload.at("rendezvous", "port"), say("port %d is already used by %s", w.Rendezvous.Port, who),
+			help("choose another port, such as 29500"))
 	}
 }
 
@@ -187,12 +169,9 @@ func nodeIdentity(r *report) {
 				what = "bucket"
 			}
 			path := at("workloads", name, "hostNetwork")
-			r.add(path,
-				fmt.Sprintf("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
-					"and cannot use its %s", name, s.Team.Name, what),
-				withRelated(at("teams", s.Team.Name), "the team"),
-				withHelp("remove hostNetwork if the pods use Google Cloud; if not, add %s",
-					r.accepting(path)))
+			r.add(path, say("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
+				"and cannot use its %s", name, s.Team.Name, what), see(at("teams", s.Team.Name), "the team"),
+				helpOrAccept("if not", "remove hostNetwork if the pods use Google Cloud"))
 			break
 		}
 	}

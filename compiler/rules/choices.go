@@ -7,30 +7,27 @@ import (
 	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on the capacities and the priority that a workload chooses from its tier.
 
-func capacityOutsideTier(r *report) {
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		known, ok := r.capacitiesOf(w.Tier)
-		if !ok {
-			continue
-		}
-		r.resolveNames(at("workloads", name, "capacity"), "capacity of tier "+w.Tier, w.Capacity, known)
+func capacityOutsideTier(r *report, workload fieldPath, w schema.Workload) {
+	known, ok := r.capacitiesOf(w.Tier)
+	if !ok {
+		return
 	}
+	r.resolveNames(workload.at("capacity"), "capacity of tier "+w.Tier, w.Capacity, known)
 }
 
-func priorityOutsideTier(r *report) {
-	for name, w := range sorted(r.Blueprint.Workloads) {
-		var known []string
-		for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
-			known = append(known, class.Name)
-		}
-		if w.Priority != nil && known != nil {
-			slices.Sort(known)
-			r.resolveName(at("workloads", name, "priority"), "priority of tier "+w.Tier, *w.Priority, known)
-		}
+func priorityOutsideTier(r *report, workload fieldPath, w schema.Workload) {
+	var known []string
+	for _, class := range r.Blueprint.Tiers[w.Tier].PriorityClasses(w.Tier) {
+		known = append(known, class.Name)
+	}
+	if w.Priority != nil && known != nil {
+		slices.Sort(known)
+		r.resolveName(workload.at("priority"), "priority of tier "+w.Tier, *w.Priority, known)
 	}
 }
 
@@ -53,9 +50,9 @@ func negativePriority(r *report) {
 		kind := submissions[i].Workload.Kind
 		of := r.Plan.ControllerOf(kind)
 		r.addKey(at("workloads", name),
-			fmt.Sprintf("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
+			say("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
 				name, kind, values[class], of.Name, of.Version),
-			withRelated(r.priorityPath(tier, class), "the priority"), withHelp("choose a priority of 0 or more"))
+			see(r.priorityPath(tier, class), "the priority"), help("choose a priority of 0 or more"))
 	}
 }
 
@@ -74,15 +71,15 @@ func chosenQuota(r *report) {
 				continue
 			}
 			r.add(at("workloads", name, "capacity", diag.Index(i)),
-				fmt.Sprintf("no team that submits workload %q has quota on %q", name, c),
-				withHelp("give quota on it to one of the teams, or remove the capacity"))
+				say("no team that submits workload %q has quota on %q", name, c),
+				help("give quota on it to one of the teams, or remove the capacity"))
 		}
 		for _, s := range submissions {
 			if used > 0 && !slices.ContainsFunc(chosen, func(c string) bool { return has(s, c) }) {
 				r.addKey(at("workloads", name, "capacity"),
-					fmt.Sprintf("team %q has no quota on %s", s.Team.Name, quoteNames(chosen)),
-					withRelated(r.quotaPath(s, ""), "the team's quota"),
-					withHelp("give quota on one of them to the team, or remove the team from the workload's teams"))
+					say("team %q has no quota on %s", s.Team.Name, quoteNames(chosen)),
+					see(r.quotaPath(s, ""), "the team's quota"),
+					help("give quota on one of them to the team, or remove the team from the workload's teams"))
 			}
 		}
 	}
@@ -134,9 +131,8 @@ func (r *report) reportApart(s fit.Submission, path fieldPath, chosen []string, 
 			cure = fmt.Sprintf("remove autoProvisioned and computeClass from %q and %q: each of them then has its own "+
 				"node pool", chosen[0], f.Flavor)
 		}
-		r.addKey(path,
-			fmt.Sprintf("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",
-				quoteNames(chosen), f.Flavor), withHelp("%s", cure))
+		r.addKey(path, say("no label distinguishes the nodes of %s from the nodes of %q, so pods could run there",
+			quoteNames(chosen), f.Flavor), advise(cure))
 	}
 }
 

@@ -34,7 +34,7 @@ func shellSyntax(r *report) { r.reportMistakes(false) }
 func (r *report) reportMistakes(fatal bool) {
 	for _, c := range r.containers() {
 		if m := c.mistake(); m.fatal == fatal && m.message != "" {
-			r.add(c.path.at("command", diag.Index(m.index)), m.message, withHelp("%s", m.cure))
+			r.add(c.path.at("command", diag.Index(m.index)), m.message, advise(m.cure))
 		}
 	}
 }
@@ -250,12 +250,17 @@ func (c container) shellMistake() commandMistake {
 		case i > 0 && !value && spacedFlag.MatchString(e):
 			cure := "write each word as an element: " + strings.Trim(quoteCommand(strings.Fields(e)...), "[]")
 			return mistakeAt(i, cure, "%q is one argument: no shell splits it", e)
-		case i > 0 && slices.Contains(fileTools, path.Base(program)) &&
-			(strings.HasPrefix(e, "~/") || strings.ContainsAny(e, "*?") && !strings.HasPrefix(e, "-")):
+		case i > 0 && slices.Contains(fileTools, path.Base(program)) && isPattern(e):
 			return c.unread(i, "%s looks for a file named %q", program, e)
 		}
 	}
 	return commandMistake{}
+}
+
+// isPattern reports whether a shell would replace an argument by the names of files.
+func isPattern(argument string) bool {
+	return strings.HasPrefix(argument, "~/") ||
+		strings.ContainsAny(argument, "*?") && !strings.HasPrefix(argument, "-")
 }
 
 // parameterMistake returns the mistake of a shell whose line is split over several

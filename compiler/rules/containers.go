@@ -18,15 +18,15 @@ import (
 
 func containerRules() []Rule {
 	return []Rule{
-		{Code: "E0804", Title: "image without a version", check: pinnedImages, fieldwise: true},
-		{Code: "E0805", Title: "environment variable is set twice", check: setTwice},
-		{Code: "E0814", Title: "environment variable is never set", check: unsetVariables, resolved: true},
-		{Code: "E0815", Title: "command uses a file that does not exist", check: missingFiles, Acceptable: true},
-		{Code: "E0840", Title: "invalid image reference", check: imageReferences},
-		{Code: "E0841", Title: "command cannot start", check: brokenStarts, Acceptable: true},
-		{Code: "W0850", Title: "shell syntax without a shell", check: shellSyntax},
-		{Code: "W0851", Title: "shell variable without a shell", check: shellVariables},
-		{Code: "W0852", Title: "Kubernetes cannot replace a reference", check: unknownReferences},
+		rule("E0804", "image without a version", pinnedImages, fieldwise),
+		rule("E0805", "environment variable is set twice", setTwice),
+		rule("E0814", "environment variable is never set", unsetVariables, resolved),
+		rule("E0815", "command uses a file that does not exist", missingFiles, acceptable),
+		rule("E0840", "invalid image reference", imageReferences),
+		rule("E0841", "command cannot start", brokenStarts, acceptable),
+		rule("W0850", "shell syntax without a shell", shellSyntax),
+		rule("W0851", "shell variable without a shell", shellVariables),
+		rule("W0852", "Kubernetes cannot replace a reference", unknownReferences),
 	}
 }
 
@@ -86,8 +86,8 @@ func (c container) sets(variable string) bool {
 func pinnedImages(r *report) {
 	for _, c := range r.containers() {
 		if strings.HasSuffix(c.image, ":latest") {
-			r.add(c.path.at("image"), fmt.Sprintf("image %q has no fixed version, so it can change between runs", c.image),
-				withHelp("pin the image by a version tag or a digest"))
+			r.add(c.path.at("image"), say("image %q has no fixed version, so it can change between runs", c.image),
+				help("pin the image by a version tag or a digest"))
 		}
 	}
 }
@@ -105,9 +105,8 @@ func missingFiles(r *report) {
 			for _, m := range mounted.FindAllStringSubmatch(text, -1) {
 				if file := strings.TrimRight(m[1], "."); len(known) > 0 && !hasName(known, file) {
 					r.add(c.path.at("command", diag.Index(i)),
-						fmt.Sprintf("file %q does not exist: /workload holds only the workload's files", file),
-						withChoices(len(known), quoteNames(known)), didYouMean(r.nearestName(file, known),
-							withHelp("add the file to files, or choose another file")))
+						say("file %q does not exist: /workload holds only the workload's files", file), choices(known),
+						didYouMean(r.nearestName(file, known), help("add the file to files, or choose another file")))
 				}
 			}
 		}
@@ -125,13 +124,13 @@ func imageReferences(r *report) {
 		case err == nil:
 			r.checkRegistryPath(c, ref)
 		default:
-			cure := withHelp("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
+			cure := help("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
 			if _, rest, found := strings.Cut(c.image, "://"); found {
 				if _, err := ociref.ParseRelative(rest); err == nil {
-					cure = withHelp("remove the scheme: %q", rest)
+					cure = help("remove the scheme: %q", rest)
 				}
 			}
-			r.add(c.path.at("image"), fmt.Sprintf("%q is not a valid image reference", c.image), cure)
+			r.add(c.path.at("image"), say("%q is not a valid image reference", c.image), cure)
 		}
 	}
 }
@@ -157,8 +156,8 @@ func (r *report) checkRegistryPath(c container, ref ociref.Reference) {
 	for _, known := range registries {
 		if known.host.MatchString(host) && len(parts) < known.least {
 			r.add(c.path.at("image"),
-				fmt.Sprintf("image %q is incomplete: images in %s are named %s", c.image, host, known.form),
-				withHelp("write %s/%s:TAG", host, known.form))
+				say("image %q is incomplete: images in %s are named %s", c.image, host, known.form),
+				help("write %s/%s:TAG", host, known.form))
 		}
 	}
 }
@@ -263,7 +262,7 @@ func (r *report) reportShellVariable(t containerText, v reference, known bool) {
 		cure = `let a shell read it: command: ["sh", "-c", "..."]; ` +
 			fmt.Sprintf("or set the variable in env and write $(%s)", v.name)
 	}
-	r.add(t.path, fmt.Sprintf("nothing replaces %s: no shell reads this text", v.text), withHelp("%s", cure))
+	r.add(t.path, say("nothing replaces %s: no shell reads this text", v.text), advise(cure))
 }
 
 // writeValue is the help for a reference of a variable to itself.
@@ -324,8 +323,7 @@ func (r *report) reportReference(t containerText, known []string) {
 		case constant:
 			cure = fmt.Sprintf("set %s in env; Kubernetes does not know the variables of the image", v.name)
 		}
-		r.add(t.path, fmt.Sprintf("nothing replaces %s: the container sets no such variable", v.text),
-			withHelp("%s", cure))
+		r.add(t.path, say("nothing replaces %s: the container sets no such variable", v.text), advise(cure))
 		return
 	}
 }
@@ -337,8 +335,8 @@ func (r *report) reportCircles(c container) {
 	for _, v := range ir.OrderVariables(c.env) {
 		for _, name := range expandedNames(v.Value) {
 			if _, own := c.env[name]; own && name != v.Key && !defined[name] {
-				r.add(c.path.at("env", v.Key), fmt.Sprintf("nothing replaces $(%s): %s refers back to %s", name, name,
-					v.Key), withHelp("write the value itself in one of the variables"))
+				r.add(c.path.at("env", v.Key), say("nothing replaces $(%s): %s refers back to %s", name, name,
+					v.Key), help("write the value itself in one of the variables"))
 				break
 			}
 		}

@@ -17,11 +17,10 @@ import (
 
 func demonstrationRules() []Rule {
 	return []Rule{
-		{Code: "E0870", Title: "name of a phase is already used or reserved", check: phaseNames},
-		{Code: "E0871", Title: "step of a phase is impossible", check: phaseSteps, whole: true, resolved: true},
-		{Code: "W0872", Title: "expectation that the demonstration cannot meet",
-			check: phaseExpectations, whole: true, resolved: true},
-		{Code: "E0873", Title: "expectation that the scheduler does not show", check: shownExpectations},
+		rule("E0870", "name of a phase is already used or reserved", phaseNames),
+		rule("E0871", "step of a phase is impossible", phaseSteps, whole, resolved),
+		rule("W0872", "expectation that the demonstration cannot meet", phaseExpectations, whole, resolved),
+		rule("E0873", "expectation that the scheduler does not show", shownExpectations),
 	}
 }
 
@@ -32,11 +31,11 @@ func phaseNames(r *report) {
 		here := field.at("phase")
 		switch other, used := first[phase.Phase]; {
 		case phase.Phase == ir.CleanUpPhase:
-			r.add(here, fmt.Sprintf("the name %q is reserved: demonstrate.sh removes the demonstration with it",
-				phase.Phase), withHelp("rename the phase"))
+			r.add(here, say("the name %q is reserved: demonstrate.sh removes the demonstration with it",
+				phase.Phase), help("rename the phase"))
 		case used:
-			r.add(here, fmt.Sprintf("two phases have the name %q", phase.Phase),
-				withRelated(other, "the other phase"), withHelp("rename one of the phases"))
+			r.add(here, say("two phases have the name %q", phase.Phase),
+				see(other, "the other phase"), help("rename one of the phases"))
 		default:
 			first[phase.Phase] = here
 		}
@@ -140,7 +139,7 @@ func (s *staging) cordon(path fieldPath, c ir.Capacity, nodes int) {
 // phaseSteps reports steps that cannot be performed after the phases before.
 func phaseSteps(r *report) {
 	s := r.newStaging()
-	s.problem = func(path fieldPath, message, cure string) { r.addAtEnd(path, message, withHelp("%s", cure)) }
+	s.problem = func(path fieldPath, message, cure string) { r.addAtEnd(path, message, advise(cure)) }
 	if len(r.Plan.Demonstration) > 0 && len(r.Plan.Teams) == 0 {
 		s.fail(at("demonstration", diag.Index(0)), "the platform has no team that submits jobs",
 			"add a team, or remove the demonstration")
@@ -176,8 +175,8 @@ func phaseExpectations(r *report) {
 			copies := s.copiesOf(name, phase)
 			if n := phase.Expect.Evicted[name]; n > copies {
 				r.addKey(field.at("evicted", name),
-					fmt.Sprintf("%d jobs of workload %q cannot be evicted: a team has %d", n, name, copies),
-					withHelp("lower the number, or submit the workload"))
+					say("%d jobs of workload %q cannot be evicted: a team has %d", n, name, copies),
+					help("lower the number, or submit the workload"))
 			}
 		}
 		used, named := map[string]int{}, 0
@@ -185,14 +184,14 @@ func phaseExpectations(r *report) {
 			for k, name := range node {
 				if used[name]++; used[name] > s.PodsOf(name) {
 					r.add(field.at("nodes", diag.Index(j), diag.Index(k)),
-						fmt.Sprintf("workload %q has %s", name, words.Count(used[name]-1, "pod")),
-						withHelp("name each pod once, or submit the workload"))
+						say("workload %q has %s", name, words.Count(used[name]-1, "pod")),
+						help("name each pod once, or submit the workload"))
 				}
 			}
 			named += len(node)
 			if !s.ShareNode(node) {
 				r.add(field.at("nodes", diag.Index(j)), "no node has room for these pods together",
-					withHelp("expect some of the pods on another node"))
+					help("expect some of the pods on another node"))
 			}
 		}
 		running := 0
@@ -200,8 +199,8 @@ func phaseExpectations(r *report) {
 			running += n
 		}
 		if phase.Expect.Nodes != nil && phase.Expect.Pods != nil && named != running {
-			r.addKey(field.at("nodes"), fmt.Sprintf("nodes has %s, and pods expects %d", words.Count(named, "running pod"),
-				running), withHelp("write each running pod once in nodes, and once in the numbers of pods"))
+			r.addKey(field.at("nodes"), say("nodes has %s, and pods expects %d", words.Count(named, "running pod"),
+				running), help("write each running pod once in nodes, and once in the numbers of pods"))
 		}
 	}
 }
@@ -217,14 +216,13 @@ func (r *report) checkQueueCounts(s *staging, phase ir.Phase, field fieldPath) {
 		for _, q := range queues {
 			if expected := c.Pending + c.Admitted; expected > jobs[q] {
 				r.addKey(field.at("queues", c.Tier),
-					fmt.Sprintf("%s expected in %s, which has %d", words.Plural(expected, "job is", "jobs are"), q,
-						jobs[q]),
-					withHelp("expect at most as many jobs as the phases have submitted and not deleted"))
+					say("%s expected in %s, which has %d", words.Plural(expected, "job is", "jobs are"), q, jobs[q]),
+					help("expect at most as many jobs as the phases have submitted and not deleted"))
 			}
 		}
 		if queues == nil {
-			r.addKey(field.at("queues", c.Tier), fmt.Sprintf("no team of the phase has a queue in tier %q", c.Tier),
-				withHelp("remove the tier, or add a team that has quota in it to teams"))
+			r.addKey(field.at("queues", c.Tier), say("no team of the phase has a queue in tier %q", c.Tier),
+				help("remove the tier, or add a team that has quota in it to teams"))
 		}
 	}
 }
@@ -246,9 +244,8 @@ func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath)
 		if n > most {
 			impossible = true
 			r.addKey(field.at("pods", name),
-				fmt.Sprintf("%s expected on %q, where at most %d can run", words.Plural(n, "pod is", "pods are"), name,
-					most),
-				withHelp("%s", cure))
+				say("%s expected on %q, where at most %d can run", words.Plural(n, "pod is", "pods are"), name, most),
+				advise(cure))
 		}
 	}
 	if all := s.PodsOn(""); sum > all && !impossible {
@@ -256,9 +253,8 @@ func (r *report) checkPodCounts(s *staging, phase schema.Phase, field fieldPath)
 		if phase.Expect.Pending != nil {
 			part = "pending"
 		}
-		r.addKey(field.at(part), fmt.Sprintf("%s expected, and the jobs have %d",
-			words.Plural(sum, "pod is", "pods are"), all),
-			withHelp("expect at most as many pods, running and pending, as the jobs have"))
+		r.addKey(field.at(part), say("%s expected, and the jobs have %d", words.Plural(sum, "pod is", "pods are"), all),
+			help("expect at most as many pods, running and pending, as the jobs have"))
 	}
 }
 
@@ -277,7 +273,7 @@ func shownExpectations(r *report) {
 	facts := r.Plan.Scheduler.Facts()
 	for field, phase := range every[schema.Phase](r, "demonstration.[]") {
 		report := func(part, message, cure string) {
-			r.addKey(field.at("expect", part), facts.Name+" "+message, withHelp("%s", cure))
+			r.addKey(field.at("expect", part), facts.Name+" "+message, advise(cure))
 		}
 		if len(phase.Expect.Queues) > 0 && !facts.CountsJobs {
 			report("queues", "does not show the number of jobs in a queue", "use pods, pending or nodes")

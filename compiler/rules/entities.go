@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/words"
@@ -12,11 +11,9 @@ import (
 
 func entityRules() []Rule {
 	return []Rule{
-		{Code: "W0240", Title: "team without a queue resembles another team",
-			check: misspeltTeams, whole: true, resolved: true},
-		{Code: "W0241", Title: "nobody can submit jobs for the team", check: idleTeams, whole: true, resolved: true},
-		{Code: "W0242", Title: "blueprint has no capacity, no tiers or no teams",
-			check: missingEntities, whole: true},
+		rule("W0240", "team without a queue resembles another team", misspeltTeams, whole, resolved),
+		rule("W0241", "nobody can submit jobs for the team", idleTeams, whole, resolved),
+		rule("W0242", "blueprint has no capacity, no tiers or no teams", missingEntities, whole),
 	}
 }
 
@@ -42,10 +39,8 @@ func missingEntities(r *report) {
 	if len(missing) == 0 {
 		return
 	}
-	r.add(at("name"),
-		fmt.Sprintf("the blueprint has no %s, so nobody can run a job on the platform", words.Or(missing)),
-		withHelp("add %s, or pass all PATHs of the blueprint together; if this is intended, add %s", words.And(missing),
-			r.accepting(at("name"))))
+	r.add(at("name"), say("the blueprint has no %s, so nobody can run a job on the platform", words.Or(missing)),
+		helpOrAccept("if this is intended", "add %s, or pass all PATHs of the blueprint together", words.And(missing)))
 }
 
 // misspeltTeams reports a team that has no queue and is named almost like a team of
@@ -57,9 +52,9 @@ func misspeltTeams(r *report) {
 		if twin == "" {
 			continue
 		}
-		r.addKey(at("teams", t), fmt.Sprintf("team %q has no queue, and is named almost like team %q", t, twin),
-			withRelated(at("teams", twin), "the other team"),
-			withHelp("did you mean %q? otherwise give team %q quota in a tier", twin, t))
+		r.addKey(at("teams", t), say("team %q has no queue, and is named almost like team %q", t, twin),
+			see(at("teams", twin), "the other team"),
+			help("did you mean %q? otherwise give team %q quota in a tier", twin, t))
 	}
 }
 
@@ -84,13 +79,13 @@ func idleTeams(r *report) {
 		}
 		if people {
 			r.addKey(at("teams", t),
-				fmt.Sprintf("team %q has members, but no quota and no shared queue, so they can run nothing", t),
-				withHelp("give the team quota in a tier, or remove the team; if its members only use a bucket, add "+
+				say("team %q has members, but no quota and no shared queue, so they can run nothing", t),
+				help("give the team quota in a tier, or remove the team; if its members only use a bucket, add "+
 					"bucket: true"))
 			continue
 		}
-		r.addKey(at("teams", t), fmt.Sprintf("team %q has no quota, no shared queue and no members", t),
-			withHelp("give the team quota in a tier, or remove it"))
+		r.addKey(at("teams", t), say("team %q has no quota, no shared queue and no members", t),
+			help("give the team quota in a tier, or remove it"))
 	}
 }
 

@@ -63,7 +63,8 @@ func (r *report) variablesOf(c container, with, without string) map[string]platf
 		var v platformVariable
 		switch w := r.Blueprint.Workloads[c.workload]; {
 		case c.auxiliary:
-			v.lacks, v.cure = "an auxiliary pod is not part of the rendezvous", "set the variable in the env of this pod"
+			v.lacks = "an auxiliary pod is not part of the rendezvous"
+			v.cure = "set the variable in the env of this pod"
 		case w.Rendezvous == nil:
 			v.lacks, v.cure = "the workload has no rendezvous", "add rendezvous: {}, or set the variable in env"
 		case name == ir.EnvJobIndex && w.Slices == 1:
@@ -85,16 +86,16 @@ func setTwice(r *report) {
 		set := r.variablesOf(c, with[c.workload], without[c.workload])
 		for _, name := range sortedKeys(c.env) {
 			if v := set[name]; v.by != "" {
-				r.addKey(c.path.at("env", name), name+" is set by "+v.by, withHelp("%s", v.rename))
+				r.addKey(c.path.at("env", name), name+" is set by "+v.by, advise(v.rename))
 			}
 		}
 		for _, name := range sortedKeys(c.secrets) {
 			path := c.path.at("secretEnv", name)
 			if v := set[name]; v.by != "" {
-				r.addKey(path, name+" is set by "+v.by, withHelp("%s", v.rename))
+				r.addKey(path, name+" is set by "+v.by, advise(v.rename))
 			} else if _, twice := c.env[name]; twice {
-				r.addKey(path, name+" is also set in env", withRelated(c.path.at("env", name), "set here"),
-					withHelp("keep one of them"))
+				r.addKey(path, name+" is also set in env", see(c.path.at("env", name), "set here"),
+					help("keep one of them"))
 			}
 		}
 	}
@@ -115,11 +116,8 @@ func unsetVariables(r *report) {
 					continue
 				}
 				said[reason] = true
-				options := []option{withHelp("%s", v.cure)}
-				if name == ir.EnvBucket {
-					options = append(options, withRelated(at("teams", without[c.workload]), "the team"))
-				}
-				r.add(t.path, fmt.Sprintf("%s is never set: %s", name, v.lacks), options...)
+				r.add(t.path, say("%s is never set: %s", name, v.lacks), advise(v.cure),
+					when(name == ir.EnvBucket, see(at("teams", without[c.workload]), "the team")))
 			}
 		}
 	}

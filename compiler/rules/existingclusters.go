@@ -15,24 +15,20 @@ import (
 
 func existingClusterRules() []Rule {
 	return []Rule{
-		{Code: "E1070", Title: "field of a new cluster with an existing cluster", check: fieldsOfNewCluster},
-		{Code: "E1071", Title: "existing cluster lacks a feature that the platform needs",
-			check: missingFeatures, resolved: true},
-		{Code: "W1072", Title: "existing cluster does not enforce network policies", check: unenforcedPolicies},
-		{Code: "E1073", Title: "existing cluster is older than a capacity needs",
-			check: existingTooOld, resolved: true, Acceptable: true},
-		{Code: "E1074", Title: "existing cluster is not in the region of the platform", check: existingLocation},
-		{Code: "E1075", Title: "controller of the existing cluster does not fit the platform",
-			check: func(r *report) { existingKueue(r); existingControllers(r) }, except: schedulers{ir.KAI}},
-		{Code: "E1076", Title: "scheduler is unavailable in an existing cluster",
-			check: existingScheduler, only: ir.KAI},
-		{Code: "E1077", Title: "accelerator limit of the existing cluster is too low",
-			check: existingAcceleratorLimits, whole: true, resolved: true},
-		{Code: "E1078", Title: "Kueue of the existing cluster demands an impossible label",
-			check: existingNamespaceLabels, except: schedulers{ir.KAI}},
-		{Code: "N1079", Title: "dashboards have no metrics of the existing cluster", check: unscrapedCluster},
-		{Code: "W1080", Title: "auto-provisioned nodes of an existing cluster are for all its pods",
-			check: sharedNodes, resolved: true},
+		rule("E1070", "field of a new cluster with an existing cluster", fieldsOfNewCluster),
+		rule("E1071", "existing cluster lacks a feature that the platform needs", missingFeatures, resolved),
+		rule("W1072", "existing cluster does not enforce network policies", unenforcedPolicies),
+		rule("E1073", "existing cluster is older than a capacity needs", existingTooOld, resolved, acceptable),
+		rule("E1074", "existing cluster is not in the region of the platform", existingLocation),
+		rule("E1075", "controller of the existing cluster does not fit the platform",
+			func(r *report) { existingKueue(r); existingControllers(r) }, except(ir.KAI)),
+		rule("E1076", "scheduler is unavailable in an existing cluster", existingScheduler, only(ir.KAI)),
+		rule("E1077", "accelerator limit of the existing cluster is too low",
+			existingAcceleratorLimits, whole, resolved),
+		rule("E1078", "Kueue of the existing cluster demands an impossible label",
+			existingNamespaceLabels, except(ir.KAI)),
+		rule("N1079", "dashboards have no metrics of the existing cluster", unscrapedCluster),
+		rule("W1080", "auto-provisioned nodes of an existing cluster are for all its pods", sharedNodes, resolved),
 	}
 }
 
@@ -80,15 +76,15 @@ func fieldsOfNewCluster(r *report) {
 		if !r.Written(f.path...) || ofNetwork && r.Plan.Network.Existing != nil {
 			continue
 		}
-		r.addKey(f.path, fmt.Sprintf("%s is for a new cluster, but the cluster exists", strings.Join(f.path, ".")),
-			withRelated(at("cluster", "existing"), "the existing cluster"), withHelp("%s", f.cure))
+		r.addKey(f.path, say("%s is for a new cluster, but the cluster exists", strings.Join(f.path, ".")),
+			see(at("cluster", "existing"), "the existing cluster"), advise(f.cure))
 	}
 	for name, t := range sorted(r.Blueprint.Tiers) {
 		if t.Default {
 			r.add(at("tiers", name, "default"),
-				fmt.Sprintf("the priority of tier %q would become the default of all pods of the cluster", name),
-				withRelated(at("cluster", "existing"), "the existing cluster"),
-				withHelp("remove default: jobs of the teams then name a priorityClassName"))
+				say("the priority of tier %q would become the default of all pods of the cluster", name),
+				see(at("cluster", "existing"), "the existing cluster"),
+				help("remove default: jobs of the teams then name a priorityClassName"))
 		}
 	}
 }
@@ -103,7 +99,7 @@ func missingFeatures(r *report) {
 	if !e.WorkloadIdentity {
 		r.add(at("cluster", "existing", "has", "workloadIdentity"),
 			"without Workload Identity Federation, the teams' jobs have no identities of their own",
-			withHelp("ask the owners of the cluster to turn it on, and remove workloadIdentity"))
+			help("ask the owners of the cluster to turn it on, and remove workloadIdentity"))
 	}
 	r.missingNetworks(e)
 	r.missingAutoProvisioning(e)
@@ -119,7 +115,7 @@ func (r *report) missingNetworks(e *ir.ExistingCluster) {
 		return
 	}
 	c := r.Plan.Capacities[i]
-	need := withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks")
+	need := see(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks")
 	has := at("cluster", "existing", "has")
 	networks := has.at("multiNetworking")
 	unnamed := r.Plan.Network.Existing == nil
@@ -128,26 +124,25 @@ func (r *report) missingNetworks(e *ir.ExistingCluster) {
 	name := "describe the network of the cluster in network: existing, with the networks of the GPUs"
 	turnOn := "if the cluster has multi-networking, write cluster: existing: has: multiNetworking: true; otherwise " +
 		"use hardware without gpuDirect"
-	message := fmt.Sprintf("nodes of capacity %q have additional networks", c.Name)
+	message := say("nodes of capacity %q have additional networks", c.Name)
 	switch {
 	case unnamed && off && !r.Written(networks...):
 		r.addKey(at("cluster", "existing"),
 			message+", but multi-networking is off, and the blueprint does not name the networks", need,
-			withHelp("%s; and %s", turnOn, name))
+			help("%s; and %s", turnOn, name))
 	case off && !r.Written(networks...):
-		r.addKey(at("cluster", "existing"), message+", but multi-networking is off", need, withHelp("%s", turnOn))
+		r.addKey(at("cluster", "existing"), message+", but multi-networking is off", need, advise(turnOn))
 	default:
 		if off {
-			r.add(networks, message+", but multi-networking is off", need, withHelp("%s", turnOn))
+			r.add(networks, message+", but multi-networking is off", need, advise(turnOn))
 		}
 		if unnamed {
-			r.addKey(at("cluster", "existing"), message+", but the blueprint does not name them", need,
-				withHelp("%s", name))
+			r.addKey(at("cluster", "existing"), message+", but the blueprint does not name them", need, advise(name))
 		}
 	}
 	if !e.DataplaneV2 {
 		r.add(has.at("dataplaneV2"), "nodes can have additional networks only with Dataplane V2", need,
-			withHelp("use hardware without gpuDirect, or a cluster with Dataplane V2: no cluster can change it"))
+			help("use hardware without gpuDirect, or a cluster with Dataplane V2: no cluster can change it"))
 	}
 }
 
@@ -170,9 +165,8 @@ func (r *report) missingAutoProvisioning(e *ir.ExistingCluster) {
 		if c.OwnsPools() || c.ComputeClass && !catalog.OlderGKE(e.Version, classesCreateFrom) {
 			continue
 		}
-		r.add(at("capacity", c.Name, field), why,
-			withRelated(at("cluster", "existing"), "the existing cluster"),
-			withHelp("if node auto-provisioning is on, write its limits in cluster: existing: has: autoProvisioning; "+
+		r.add(at("capacity", c.Name, field), why, see(at("cluster", "existing"), "the existing cluster"),
+			help("if node auto-provisioning is on, write its limits in cluster: existing: has: autoProvisioning; "+
 				"otherwise remove %s: the capacity then gets its own node pool", field))
 	}
 }
@@ -183,8 +177,7 @@ func unenforcedPolicies(r *report) {
 	if e := r.Plan.Cluster.Existing; e != nil && !e.DataplaneV2 {
 		r.add(at("cluster", "existing", "has", "dataplaneV2"),
 			"pods of a team can reach pods of other teams: without Dataplane V2, nothing enforces network policies",
-			withHelp("if the cluster enforces network policies in another way, add %s",
-				r.accepting(at("cluster"))))
+			help("if the cluster enforces network policies in another way, add %s", r.accepting(at("cluster"))))
 	}
 }
 
@@ -199,9 +192,9 @@ func existingTooOld(r *report) {
 		return
 	}
 	r.add(at("cluster", "existing", "version"),
-		fmt.Sprintf("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason),
-		withLabel("want %s or later", need.version), withRelated(at("capacity", need.capacity), "the capacity"),
-		withHelp("ask the owners of the cluster to upgrade it; if it is newer by now, raise version"))
+		say("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason),
+		label("want %s or later", need.version), see(at("capacity", need.capacity), "the capacity"),
+		help("ask the owners of the cluster to upgrade it; if it is newer by now, raise version"))
 }
 
 // existingLocation reports a control plane outside the region: a node pool is where its
@@ -215,14 +208,14 @@ func existingLocation(r *report) {
 	if parts := strings.Split(location, "-"); len(parts) > 2 {
 		region = strings.Join(parts[:2], "-")
 	}
-	cure := withHelp("write region: %q, and zones of that region", region)
+	cure := help("write region: %q, and zones of that region", region)
 	if _, known := catalog.LookupRegion(region); !known {
-		cure = withHelp("write location: %q, or a zone of this region; or correct the region of the platform",
+		cure = help("write location: %q, or a zone of this region; or correct the region of the platform",
 			r.Plan.Region)
 	}
 	r.add(at("cluster", "existing", "location"),
-		fmt.Sprintf("the cluster is in %s, but the platform is in region %s", location, r.Plan.Region),
-		withRelated(at("region"), "the region of the platform"), cure)
+		say("the cluster is in %s, but the platform is in region %s", location, r.Plan.Region),
+		see(at("region"), "the region of the platform"), cure)
 }
 
 // existingKueue reports a Kueue of others that would not manage the teams' jobs. Jobs
@@ -235,9 +228,8 @@ func existingKueue(r *report) {
 	path := at("cluster", "existing", "kueue")
 	if catalog.OlderRelease(e.Kueue.Version, catalog.OldestExistingKueue) {
 		r.add(path.at("version"),
-			fmt.Sprintf("Kueue %s does not have the API of the platform's queues, v1beta2", e.Kueue.Version),
-			withLabel("want %s or later", catalog.OldestExistingKueue),
-			withHelp("ask the owners of Kueue to upgrade it"))
+			say("Kueue %s does not have the API of the platform's queues, v1beta2", e.Kueue.Version),
+			label("want %s or later", catalog.OldestExistingKueue), help("ask the owners of Kueue to upgrade it"))
 	}
 	var missing []string
 	for _, framework := range ir.KueueFrameworks() {
@@ -247,17 +239,16 @@ func existingKueue(r *report) {
 	}
 	if len(missing) > 0 {
 		r.add(path.at("frameworks"),
-			fmt.Sprintf("Kueue does not manage %s, so such jobs of the teams would start without quota",
-				words.And(missing)),
-			withHelp("ask the owners of Kueue to add %s to integrations.frameworks, and then write the same here",
+			say("Kueue does not manage %s, so such jobs of the teams would start without quota", words.And(missing)),
+			help("ask the owners of Kueue to add %s to integrations.frameworks, and then write the same here",
 				words.And(missing)))
 	}
 	for _, c := range r.Plan.Capacities {
 		if c.HasAcceleratorNetworks() {
-			r.addKey(path, fmt.Sprintf("capacity %q needs feature gates of Kueue that only the platform's own Kueue "+
+			r.addKey(path, say("capacity %q needs feature gates of Kueue that only the platform's own Kueue "+
 				"has", c.Name),
-				withRelated(at("capacity", c.Name), "its pods claim networks by dynamic resource allocation"),
-				withHelp("use other hardware, or a cluster in which the platform installs Kueue"))
+				see(at("capacity", c.Name), "its pods claim networks by dynamic resource allocation"),
+				help("use other hardware, or a cluster in which the platform installs Kueue"))
 			break
 		}
 	}
@@ -270,18 +261,18 @@ func existingControllers(r *report) {
 			continue
 		}
 		path, cure := at("cluster", "existing", c.Field, "version"),
-			withHelp("ask the owners of %s to upgrade it", c.Name)
+			help("ask the owners of %s to upgrade it", c.Name)
 		if catalog.OlderRelease(c.Version, c.OldestExisting) {
-			r.add(path, fmt.Sprintf("%s %s does not have all fields of the platform's workloads", c.Name, c.Version),
-				withLabel("want %s or later", c.OldestExisting), cure)
+			r.add(path, say("%s %s does not have all fields of the platform's workloads", c.Name, c.Version),
+				label("want %s or later", c.OldestExisting), cure)
 			continue
 		}
 		i := slices.IndexFunc(r.Plan.Capacities, ir.Capacity.Sliced)
 		if i >= 0 && catalog.OlderRelease(c.Version, c.OldestSliced) {
-			r.add(path, fmt.Sprintf("%s %s can divide the pods of a job among several TPU slices, after an eviction "+
+			r.add(path, say("%s %s can divide the pods of a job among several TPU slices, after an eviction "+
 				"or a lost node", c.Name, c.Version),
-				withLabel("want %s or later", c.OldestSliced),
-				withRelated(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
+				label("want %s or later", c.OldestSliced),
+				see(at("capacity", r.Plan.Capacities[i].Name), "the capacity of TPU slices"), cure)
 		}
 	}
 }
@@ -290,10 +281,10 @@ func existingControllers(r *report) {
 // others: KAI Scheduler changes how all pods of a queue start.
 func existingScheduler(r *report) {
 	if !r.Plan.OwnsCluster() {
-		r.add(at("scheduler"), fmt.Sprintf("%s is available only in a cluster that the platform creates",
+		r.add(at("scheduler"), say("%s is available only in a cluster that the platform creates",
 			r.Plan.Scheduler.Facts().Name),
-			withRelated(at("cluster", "existing"), "the existing cluster"),
-			withHelp("remove scheduler, or remove cluster.existing"))
+			see(at("cluster", "existing"), "the existing cluster"),
+			help("remove scheduler, or remove cluster.existing"))
 	}
 }
 
@@ -329,11 +320,11 @@ func existingAcceleratorLimits(r *report) {
 		if given {
 			add, here = r.add, append(path, "accelerators", accelerator)
 		}
-		add(here, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need[accelerator],
+		add(here, say("the capacities can have %d %s, but the cluster at most %d", need[accelerator],
 			accelerator, most),
-			withLabel("want accelerators: %q: %d or more", accelerator, need[accelerator]),
-			withRelated(at("capacity", first[accelerator]), "the limit holds for its nodes"),
-			withHelp("lower maxNodes of the capacities, or ask the owners of the cluster to raise the limit"))
+			label("want accelerators: %q: %d or more", accelerator, need[accelerator]),
+			see(at("capacity", first[accelerator]), "the limit holds for its nodes"),
+			help("lower maxNodes of the capacities, or ask the owners of the cluster to raise the limit"))
 	}
 }
 
@@ -360,8 +351,8 @@ func existingNamespaceLabels(r *report) {
 	for _, l := range e.Kueue.NamespaceLabels {
 		if r.checkLabel(path.at(l.Key), l.Key, l.Value) && isReservedLabel(l.Key) {
 			r.addKey(path.at(l.Key),
-				fmt.Sprintf("label %q is reserved, so the platform cannot set it on the teams' namespaces", l.Key),
-				withHelp("ask the owners of Kueue to select namespaces by another label"))
+				say("label %q is reserved, so the platform cannot set it on the teams' namespaces", l.Key),
+				help("ask the owners of Kueue to select namespaces by another label"))
 		}
 	}
 	for name, t := range sorted(r.Blueprint.Tiers) {
@@ -372,9 +363,9 @@ func existingNamespaceLabels(r *report) {
 				continue
 			}
 			r.add(at("tiers", name, "namespaces", key),
-				fmt.Sprintf("namespaces of the teams would have label %q with two values", key),
-				withRelated(path.at(key), "Kueue manages only namespaces with this value"),
-				withHelp("write %q here too, or choose another label", e.Kueue.NamespaceLabels[i].Value))
+				say("namespaces of the teams would have label %q with two values", key),
+				see(path.at(key), "Kueue manages only namespaces with this value"),
+				help("write %q here too, or choose another label", e.Kueue.NamespaceLabels[i].Value))
 		}
 	}
 }
@@ -388,16 +379,14 @@ func unscrapedCluster(r *report) {
 	}
 	path := at("cluster", "existing", "has", "managedPrometheus")
 	if !e.ManagedPrometheus {
-		r.add(path, fmt.Sprintf("nothing scrapes %s, so the panels about queues stay empty",
-			r.Plan.Scheduler.Facts().Name),
-			withHelp("ask the owners of the cluster to turn on managed collection, and remove managedPrometheus"))
+		r.add(path, say("nothing scrapes %s, so the panels about queues stay empty", r.Plan.Scheduler.Facts().Name),
+			help("ask the owners of the cluster to turn on managed collection, and remove managedPrometheus"))
 		return
 	}
 	if !r.Plan.InstallsScheduler() {
 		path = at("cluster", "existing", "kueue")
 		r.addKey(path, "the platform does not scrape Kueue of others, so the panels about queues can stay empty",
-			withHelp("ask the owners of Kueue whether Managed Service for Prometheus scrapes it; if it does, add %s",
-				r.accepting(path)))
+			helpOrAccept("if it does", "ask the owners of Kueue whether Managed Service for Prometheus scrapes it"))
 	}
 }
 
@@ -412,10 +401,9 @@ func sharedNodes(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if c.AutoProvisioned && !c.ComputeClass && c.Option.Facts().HasAutoProvisioning() {
 			path := at("capacity", c.Name, "autoProvisioned")
-			r.add(path,
-				fmt.Sprintf("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
-				withRelated(at("cluster", "existing"), "the existing cluster"),
-				withHelp("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of "+
+			r.add(path, say("pods of others can use the nodes of %q, and its jobs can use nodes of others", c.Name),
+				see(at("cluster", "existing"), "the existing cluster"),
+				help("write computeClass: true instead, or remove autoProvisioned: the capacity then has nodes of "+
 					"its own; if nobody else has such nodes, add %s", r.accepting(path)))
 		}
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/diag"
@@ -14,14 +13,13 @@ import (
 
 func existingNetworkRules() []Rule {
 	return []Rule{
-		{Code: "E0717", Title: "field of a new network with an existing network", check: rangesOfNewNetworks},
-		{Code: "E0718", Title: "existing networks of GPUs are missing or repeated",
-			check: func(r *report) { missingGPUNetworks(r); repeatedGPUNetworks(r) }, resolved: true},
-		{Code: "E0719", Title: "control plane has two addresses", check: twoControlPlanes},
-		{Code: "E0720", Title: "nodes cannot pull images from public registries",
-			check: unreachableRegistries, Acceptable: true},
-		{Code: "E0722", Title: "copies of images are unavailable with a GitOps tool", check: copiesForGitOps},
-		{Code: "E0724", Title: "pods and Services have the same range", check: sharedRange},
+		rule("E0717", "field of a new network with an existing network", rangesOfNewNetworks),
+		rule("E0718", "existing networks of GPUs are missing or repeated",
+			func(r *report) { missingGPUNetworks(r); repeatedGPUNetworks(r) }, resolved),
+		rule("E0719", "control plane has two addresses", twoControlPlanes),
+		rule("E0720", "nodes cannot pull images from public registries", unreachableRegistries, acceptable),
+		rule("E0722", "copies of images are unavailable with a GitOps tool", copiesForGitOps),
+		rule("E0724", "pods and Services have the same range", sharedRange),
 	}
 }
 
@@ -45,9 +43,8 @@ func rangesOfNewNetworks(r *report) {
 		default:
 			cure = "remove it, and name the subnets that exist in network.existing." + field
 		}
-		r.add(at("network", field),
-			fmt.Sprintf("network.%s is for a new network, but the network exists", field),
-			withRelated(at("network", "existing"), "the existing network"), withHelp("%s", cure))
+		r.add(at("network", field), say("network.%s is for a new network, but the network exists", field),
+			see(at("network", "existing"), "the existing network"), advise(cure))
 	}
 }
 
@@ -102,21 +99,17 @@ func missingGPUNetworks(r *report) {
 		if n.given >= n.needed {
 			continue
 		}
-		path, options := at("network", "existing", n.field), []option(nil)
+		path := at("network", "existing", n.field)
 		if n.given == 0 {
 			path = at("network", "existing")
 		}
-		for _, c := range r.Plan.Capacities {
-			if len(c.Networks) > 0 && slices.Contains(n.transports, c.GPUDirect) {
-				options = append(options, withRelated(at("hardware", c.Hardware), "nodes of this hardware need them"))
-				break
-			}
-		}
-		r.add(path,
-			fmt.Sprintf("nodes need %s in network.existing.%s, but the blueprint names %d",
-				words.Count(n.needed, n.what), n.field, n.given),
-			append(options, withHelp("add %s: %s with the names that the owners of the network give you",
-				n.field, n.example))...)
+		i := slices.IndexFunc(r.Plan.Capacities, func(c ir.Capacity) bool {
+			return len(c.Networks) > 0 && slices.Contains(n.transports, c.GPUDirect)
+		})
+		r.add(path, say("nodes need %s in network.existing.%s, but the blueprint names %d",
+			words.Count(n.needed, n.what), n.field, n.given),
+			see(at("hardware", r.Plan.Capacities[i].Hardware), "nodes of this hardware need them"),
+			help("add %s: %s with the names that the owners of the network give you", n.field, n.example))
 	}
 }
 
@@ -132,8 +125,8 @@ func repeatedGPUNetworks(r *report) {
 	seen := map[string]bool{"network " + e.Network: true, "subnet " + e.Subnet: true}
 	check := func(kind, name string, path fieldPath) {
 		if key := kind + " " + name; seen[key] {
-			r.add(path, fmt.Sprintf("%s %q is named twice, but each interface of a node needs its own", kind, name),
-				withHelp("name another %s", kind))
+			r.add(path, say("%s %q is named twice, but each interface of a node needs its own", kind, name),
+				help("name another %s", kind))
 		} else {
 			seen[key] = true
 		}
@@ -159,9 +152,9 @@ func repeatedGPUNetworks(r *report) {
 func sharedRange(r *report) {
 	if e := r.Blueprint.Network.Existing; e != nil && e.Pods == e.Services {
 		r.add(at("network", "existing", "services"),
-			fmt.Sprintf("pods and Services have the same secondary range, %q, but each needs its own", e.Services),
-			withRelated(at("network", "existing", "pods"), "the range of the pods"),
-			withHelp("name another secondary range of subnet %q", e.Subnet))
+			say("pods and Services have the same secondary range, %q, but each needs its own", e.Services),
+			see(at("network", "existing", "pods"), "the range of the pods"),
+			help("name another secondary range of subnet %q", e.Subnet))
 	}
 }
 
@@ -171,9 +164,9 @@ func sharedRange(r *report) {
 func twoControlPlanes(r *report) {
 	if e := r.Plan.Network.Existing; e != nil && e.ControlPlaneSubnet != "" && r.Plan.Network.ControlPlane != "" {
 		r.add(at("network", "existing", "controlPlane"),
-			fmt.Sprintf("the control plane has the range %s, and also a subnet", r.Plan.Network.ControlPlane),
-			withRelated(at("network", "existing", "controlPlaneSubnet"), "the subnet"),
-			withHelp("remove controlPlane or controlPlaneSubnet"))
+			say("the control plane has the range %s, and also a subnet", r.Plan.Network.ControlPlane),
+			see(at("network", "existing", "controlPlaneSubnet"), "the subnet"),
+			help("remove controlPlane or controlPlaneSubnet"))
 	}
 }
 
@@ -191,8 +184,8 @@ func unreachableRegistries(r *report) {
 	}
 	if e := r.Plan.Network.Existing; e != nil && !e.NAT && r.Plan.Images.Mirror == "" && installed != nil {
 		r.add(at("network", "existing", "nat"),
-			fmt.Sprintf("without NAT, nodes cannot pull the images of %s from public registries", words.And(installed)),
-			withHelp(`copy the images into a registry that the nodes can reach, and write images: mirror: "REGISTRY"; `+
+			say("without NAT, nodes cannot pull the images of %s from public registries", words.And(installed)),
+			help(`copy the images into a registry that the nodes can reach, and write images: mirror: "REGISTRY"; `+
 				"if the network has another way to these registries, add %s",
 				r.accepting(at("network", "existing", "nat"))))
 	}
@@ -210,10 +203,9 @@ func copiesForGitOps(r *report) {
 	}{{"mirror", r.Plan.Images.Mirror != ""}, {"manifests", r.Plan.Images.Manifests != ""}} {
 		if given.set {
 			r.add(at("images", given.field),
-				fmt.Sprintf("a GitOps tool installs %s from their public charts and releases, not from copies",
-					words.And(kinds.WithControllers("Kueue"))),
-				withRelated(at("delivery", "gitops"), "the GitOps tool"),
-				withHelp("remove %s, or remove gitops: the build then installs them from the copies", given.field))
+				say("a GitOps tool installs %s from their public charts and releases, not from copies",
+					words.And(kinds.WithControllers("Kueue"))), see(at("delivery", "gitops"), "the GitOps tool"),
+				help("remove %s, or remove gitops: the build then installs them from the copies", given.field))
 		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
 
@@ -21,6 +23,9 @@ func at(path ...string) fieldPath { return path }
 // at returns the path of a field below another one.
 func (p fieldPath) at(below ...string) fieldPath { return append(slices.Clip(p), below...) }
 
+// name returns the name of the entity with the field.
+func (p fieldPath) name() string { return p[1] }
+
 // last returns the field's own name.
 func (p fieldPath) last() string { return p[len(p)-1] }
 
@@ -32,6 +37,31 @@ func every[T any](r *report, pattern string) iter.Seq2[fieldPath, T] {
 				return
 			}
 		}
+	}
+}
+
+// on returns the check of a rule on every field that a pattern matches, as in fieldsAt.
+func on[T any](pattern string, check func(r *report, path fieldPath, value T)) func(*report) {
+	return func(r *report) {
+		for path, value := range every[T](r, pattern) {
+			check(r, path, value)
+		}
+	}
+}
+
+// onCapacities returns the check of a rule on every capacity of the plan.
+func onCapacities(check func(r *report, c ir.Capacity)) func(*report) {
+	return func(r *report) {
+		for _, c := range r.Plan.Capacities {
+			check(r, c)
+		}
+	}
+}
+
+// onMachines returns the check of a rule on every capacity whose machine the catalogue knows.
+func onMachines(check func(r *report, c ir.Capacity, m catalog.Machine)) func(*report) {
+	return func(r *report) {
+		r.eachCapacity(func(c ir.Capacity, m catalog.Machine) { check(r, c, m) })
 	}
 }
 

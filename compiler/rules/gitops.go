@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/batchwright/batchwright/compiler/ir"
@@ -13,8 +12,8 @@ import (
 
 func gitOpsRules() []Rule {
 	return []Rule{
-		{Code: "E1061", Title: "source of the GitOps tool is incomplete", check: reportIncompleteSource},
-		{Code: "E1062", Title: "GitOps setting has no effect", check: reportIneffectiveGitOps},
+		rule("E1061", "source of the GitOps tool is incomplete", reportIncompleteSource),
+		rule("E1062", "GitOps setting has no effect", reportIneffectiveGitOps),
 	}
 }
 
@@ -29,12 +28,12 @@ func reportIncompleteSource(r *report) {
 	tool := ir.GitOpsTool(*d.GitOps).Facts()
 	switch {
 	case d.Source == nil:
-		r.add(at("delivery", "gitops"), fmt.Sprintf("%s does not know the repository of the deploy folder", tool.Name),
-			withHelp("add delivery: source: repository: \"https://HOST/REPOSITORY\""))
+		r.add(at("delivery", "gitops"), say("%s does not know the repository of the deploy folder", tool.Name),
+			help("add delivery: source: repository: \"https://HOST/REPOSITORY\""))
 	case tool.NamesSecret && d.Source.Secret == nil && strings.HasPrefix(d.Source.Repository, "ssh://"):
 		r.add(at("delivery", "source", "repository"),
-			fmt.Sprintf("%s has no key for the ssh address of the repository", tool.Name),
-			withHelp("add secret: \"NAME\": the Secret in namespace %s that holds the key; if anybody can read the "+
+			say("%s has no key for the ssh address of the repository", tool.Name),
+			help("add secret: \"NAME\": the Secret in namespace %s that holds the key; if anybody can read the "+
 				"repository, write its https address", tool.Namespace))
 	}
 }
@@ -48,8 +47,8 @@ func reportIneffectiveGitOps(r *report) {
 	if d.GitOps == nil {
 		for _, field := range []string{"source", "destination"} {
 			if r.Written("delivery", field) {
-				r.add(at("delivery", field), fmt.Sprintf("without gitops, nothing reads delivery.%s", field),
-					withHelp("add gitops: \"argocd\", \"flux\" or \"configsync\"; or remove %s: the build then "+
+				r.add(at("delivery", field), say("without gitops, nothing reads delivery.%s", field),
+					help("add gitops: \"argocd\", \"flux\" or \"configsync\"; or remove %s: the build then "+
 						"applies everything", field))
 			}
 		}
@@ -58,13 +57,12 @@ func reportIneffectiveGitOps(r *report) {
 	tool := ir.GitOpsTool(*d.GitOps).Facts()
 	if d.Destination != nil && !tool.Elsewhere {
 		r.add(at("delivery", "destination"),
-			fmt.Sprintf("%s runs in the platform's cluster, and reads no destination", tool.Name),
-			withHelp("remove destination"))
+			say("%s runs in the platform's cluster, and reads no destination", tool.Name), help("remove destination"))
 	}
 	if d.Source != nil && d.Source.Secret != nil && !tool.NamesSecret {
 		r.add(at("delivery", "source", "secret"),
-			fmt.Sprintf("%s keeps the credentials of repositories in its own configuration", tool.Name),
-			withHelp("remove secret, and register the repository in %s", tool.Name))
+			say("%s keeps the credentials of repositories in its own configuration", tool.Name),
+			help("remove secret, and register the repository in %s", tool.Name))
 	}
 }
 
@@ -85,7 +83,7 @@ func reportUncomparedSHA256(r *report) {
 		message := "the build installs the manifest of the release, not the chart"
 		var options []option
 		if name := r.Blueprint.Delivery.GitOps; name != nil {
-			options = append(options, withRelated(at("delivery", "gitops"), "the GitOps tool"))
+			options = append(options, see(at("delivery", "gitops"), "the GitOps tool"))
 			tool := ir.GitOpsTool(*name).Facts()
 			if tool.Charts {
 				unread, instead = []string{manifest}, chart
@@ -99,11 +97,11 @@ func reportUncomparedSHA256(r *report) {
 			if !r.Written("versions", "sha256", pin) {
 				continue
 			}
-			help := "remove versions.sha256." + pin
+			cure := "remove versions.sha256." + pin
 			if instead != "" {
-				help += ", or set versions.sha256." + instead
+				cure += ", or set versions.sha256." + instead
 			}
-			r.add(at("versions", "sha256", pin), message, append(options, withHelp("%s", help))...)
+			r.add(at("versions", "sha256", pin), message, append(options, advise(cure))...)
 		}
 	}
 }

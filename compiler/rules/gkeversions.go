@@ -11,16 +11,12 @@ import (
 
 func gkeVersionRules() []Rule {
 	return []Rule{
-		{Code: "W0312", Title: "minVersion is older than a capacity needs",
-			check: minVersionTooOld, newCluster: true},
-		{Code: "W1010", Title: "default version of the release channel is older than a capacity needs",
-			check: channelTooOld, newCluster: true},
-		{Code: "W1011", Title: "release channel is not known to have minVersion",
-			check: minVersionOfChannel, newCluster: true},
-		{Code: "E1018", Title: "GKE version is far newer than any known version",
-			check: versionBeyond, Acceptable: true},
-		{Code: "N1012", Title: "minVersion is too old for some metrics of the dashboards",
-			check: missingMetrics, newCluster: true},
+		rule("W0312", "minVersion is older than a capacity needs", minVersionTooOld, newCluster),
+		rule("W1010", "default version of the release channel is older than a capacity needs",
+			channelTooOld, newCluster),
+		rule("W1011", "release channel is not known to have minVersion", minVersionOfChannel, newCluster),
+		rule("E1018", "GKE version is far newer than any known version", versionBeyond, acceptable),
+		rule("N1012", "minVersion is too old for some metrics of the dashboards", missingMetrics, newCluster),
 	}
 }
 
@@ -43,10 +39,9 @@ func minVersionTooOld(r *report) {
 		return
 	}
 	if need, found := r.newerNeed(r.oldestStart(channel)); found {
-		message := fmt.Sprintf("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason)
-		r.add(at("cluster", "minVersion"), message,
-			withLabel("want %s or later", need.version), withRelated(at("capacity", need.capacity), "the capacity"),
-			withHelp("%s", startWith(need.version, channel)))
+		message := say("capacity %q needs GKE %s: %s", need.capacity, need.version, need.reason)
+		r.add(at("cluster", "minVersion"), message, label("want %s or later", need.version),
+			see(at("capacity", need.capacity), "the capacity"), advise(startWith(need.version, channel)))
 	}
 }
 
@@ -59,13 +54,11 @@ func channelTooOld(r *report) {
 	if !found {
 		return
 	}
-	options := []option{withHelp("%s", startWith(need.version, channel))}
-	if r.Written("cluster", "releaseChannel") {
-		options = append(options, withRelated(at("cluster", "releaseChannel"), "the channel"))
-	}
-	message := fmt.Sprintf("capacity %q needs GKE %s, because %s, but the default version of channel %s is %s",
-		need.capacity, need.version, need.reason, channel.Name, channel.Default)
-	r.addKey(at("capacity", need.capacity), message, options...)
+	field := at("cluster", "releaseChannel")
+	r.addKey(at("capacity", need.capacity),
+		say("capacity %q needs GKE %s, because %s, but the default version of channel %s is %s", need.capacity,
+			need.version, need.reason, channel.Name, channel.Default),
+		when(r.Written(field...), see(field, "the channel")), advise(startWith(need.version, channel)))
 }
 
 // startWith returns the advice for a cluster that starts with a version.
@@ -101,13 +94,13 @@ func minVersionOfChannel(r *report) {
 	}
 	switch {
 	case catalog.OlderGKE(version, channel.Oldest):
-		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s no longer has GKE %s", channel.Name, version),
-			withLabel("want %q or later", channel.Oldest),
-			withHelp("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
+		r.add(at("cluster", "minVersion"), say("channel %s no longer has GKE %s", channel.Name, version),
+			label("want %q or later", channel.Oldest),
+			help("raise minVersion; or remove it, and a new cluster starts with the default of the channel"))
 	case catalog.OlderGKE(channel.Newest, version):
-		r.add(at("cluster", "minVersion"), fmt.Sprintf("channel %s is not known to have GKE %s", channel.Name, version),
-			withLabel("known versions on %s: %s to %s", catalog.MinorsDate, channel.Oldest, channel.Newest),
-			withHelp(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
+		r.add(at("cluster", "minVersion"), say("channel %s is not known to have GKE %s", channel.Name, version),
+			label("known versions on %s: %s to %s", catalog.MinorsDate, channel.Oldest, channel.Newest),
+			help(`check with gcloud container get-server-config --region=%s --format="yaml(channels)"; `+
 				`if the channel has it, add %s`, r.Plan.Region, r.accepting(at("cluster"))))
 	}
 }
@@ -128,9 +121,8 @@ func versionBeyond(r *report) {
 	if !beyond {
 		return
 	}
-	r.add(path, fmt.Sprintf("GKE %s is %d minor versions newer than any known version", version, ahead),
-		withLabel("newest known version on %s: %s", catalog.MinorsDate, catalog.NewestGKE()),
-		withHelp("%s", cure))
+	r.add(path, say("GKE %s is %d minor versions newer than any known version", version, ahead),
+		label("newest known version on %s: %s", catalog.MinorsDate, catalog.NewestGKE()), advise(cure))
 }
 
 // missingMetrics reports the components that the plan omits from the cluster's
@@ -146,10 +138,10 @@ func missingMetrics(r *report) {
 	}
 	for _, m := range catalog.MetricsComponents() {
 		if m.From != "" && catalog.OlderGKE(version, m.From) {
-			message := fmt.Sprintf("GKE %s does not collect metrics of component %s for the dashboards", version,
+			message := say("GKE %s does not collect metrics of component %s for the dashboards", version,
 				m.Component)
-			r.add(at("cluster", "minVersion"), message, withLabel("want %s or later", m.From),
-				withHelp("raise minVersion, even if GKE has already upgraded the cluster: "+
+			r.add(at("cluster", "minVersion"), message, label("want %s or later", m.From),
+				help("raise minVersion, even if GKE has already upgraded the cluster: "+
 					"Terraform then adds the component"))
 			return
 		}

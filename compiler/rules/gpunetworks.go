@@ -7,39 +7,35 @@ import (
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on the networks between GPUs of different nodes.
 
 func gpuNetworkRules() []Rule {
 	return []Rule{
-		{Code: "E0710", Title: "GPUDirect is unavailable for the machine", check: noGPUDirect, resolved: true},
-		{Code: "E0711", Title: "GPUDirect is unavailable for node pools that GKE creates",
-			check: createdWithoutNetworks, resolved: true},
-		{Code: "E0712", Title: "RDMA network in more than one zone", check: oneRDMAZone, resolved: true},
-		{Code: "E0713", Title: "GPUDirect without multi-networking",
-			check: multiNetworkingOff, newCluster: true, resolved: true},
-		{Code: "W0714", Title: "pods cannot use the GPU networks of their nodes",
-			check: func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved: true},
-		{Code: "E1016", Title: "NVLink between nodes is not set up",
-			check: noComputeDomains, resolved: true, Acceptable: true},
+		rule("E0710", "GPUDirect is unavailable for the machine", on("hardware.*", noGPUDirect), resolved),
+		rule("E0711", "GPUDirect is unavailable for node pools that GKE creates",
+			onMachines(createdWithoutNetworks), resolved),
+		rule("E0712", "RDMA network in more than one zone", oneRDMAZone, resolved),
+		rule("E0713", "GPUDirect without multi-networking", multiNetworkingOff, resolved, newCluster),
+		rule("W0714", "pods cannot use the GPU networks of their nodes",
+			func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved),
+		rule("E1016", "NVLink between nodes is not set up", onCapacities(noComputeDomains), resolved, acceptable),
 	}
 }
 
-func noGPUDirect(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		m, known := catalog.Usable(h.Machine)
-		if !h.GPUDirect || !known || m.Networks.Direct != "" {
-			continue
-		}
-		what := "no network between its GPUs and the GPUs of other nodes"
-		if m.Accelerator == "" || m.HasTPUs() {
-			what = "no GPUs"
-		}
-		r.add(at("hardware", name, "gpuDirect"),
-			fmt.Sprintf("GPUDirect is unavailable for %s, which has %s", h.Machine, what),
-			withHelp("remove gpuDirect, or choose one of %s", quoteNames(directMachines())))
+func noGPUDirect(r *report, hardware fieldPath, h schema.Hardware) {
+	m, known := catalog.Usable(h.Machine)
+	if !h.GPUDirect || !known || m.Networks.Direct != "" {
+		return
 	}
+	what := "no network between its GPUs and the GPUs of other nodes"
+	if m.Accelerator == "" || m.HasTPUs() {
+		what = "no GPUs"
+	}
+	r.add(hardware.at("gpuDirect"), say("GPUDirect is unavailable for %s, which has %s", h.Machine, what),
+		help("remove gpuDirect, or choose one of %s", quoteNames(directMachines())))
 }
 
 // directMachines returns the machine types with which GPUDirect can be requested.
@@ -57,18 +53,16 @@ func directMachines() []string {
 // node auto-provisioning and ComputeClasses do not support them. Source: GKE
 // documentation, "Maximize GPU network bandwidth in Standard mode clusters", which
 // creates the pools with the networks.
-func createdWithoutNetworks(r *report) {
-	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		// autoProvisioned reports such machines
-		if len(c.Networks) == 0 || c.OwnsPools() ||
-			c.AutoProvisioned && !c.Option.Facts().HasAutoProvisioning() {
-			return
-		}
-		field := creatorField(c)
-		r.add(at("capacity", c.Name, field), "node pools that GKE creates do not have the networks for GPUDirect",
-			withRelated(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
-			withHelp("remove %s, or use hardware without gpuDirect", field))
-	})
+func createdWithoutNetworks(r *report, c ir.Capacity, _ catalog.Machine) {
+	// autoProvisioned reports such machines
+	if len(c.Networks) == 0 || c.OwnsPools() ||
+		c.AutoProvisioned && !c.Option.Facts().HasAutoProvisioning() {
+		return
+	}
+	field := creatorField(c)
+	r.add(at("capacity", c.Name, field), "node pools that GKE creates do not have the networks for GPUDirect",
+		see(at("hardware", c.Hardware, "gpuDirect"), "the hardware uses GPUDirect"),
+		help("remove %s, or use hardware without gpuDirect", field))
 }
 
 // oneRDMAZone reports RDMA capacities in several zones: the network's profile names
@@ -81,22 +75,21 @@ func oneRDMAZone(r *report) {
 			return
 		}
 		path := at("capacity", c.Name, "zones")
-		say := r.add
+		add := r.add
 		if !r.Written(path...) {
-			path, say = at("capacity", c.Name), r.addKey
+			path, add = at("capacity", c.Name), r.addKey
 		}
 		switch {
 		case len(c.Zones) > 1:
-			say(path,
-				fmt.Sprintf("capacity %q is in %s, but an RDMA network is in one zone", c.Name,
-					words.Count(len(c.Zones), "zone")),
-				withHelp("choose one of the zones: zones: [%q]", likeliestZone(c.Zones, m.Zones())))
+			add(path, say("capacity %q is in %s, but an RDMA network is in one zone", c.Name,
+				words.Count(len(c.Zones), "zone")),
+				help("choose one of the zones: zones: [%q]", likeliestZone(c.Zones, m.Zones())))
 		case first == "":
 			first, zone = c.Name, c.Zones
 		case !slices.Equal(c.Zones, zone):
-			say(path, fmt.Sprintf("capacity %q is in %s, but the RDMA network is in %s", c.Name, c.Zones[0], zone[0]),
-				withRelated(at("capacity", first), "this capacity determines the zone of the network"),
-				withHelp("choose one zone for both, or define a platform for each zone"))
+			add(path, say("capacity %q is in %s, but the RDMA network is in %s", c.Name, c.Zones[0], zone[0]),
+				see(at("capacity", first), "this capacity determines the zone of the network"),
+				help("choose one zone for both, or define a platform for each zone"))
 		}
 	})
 }
@@ -118,9 +111,9 @@ func multiNetworkingOff(r *report) {
 	for _, c := range r.Plan.Capacities {
 		if len(c.Networks) > 0 {
 			r.add(at("cluster", "multiNetworking"),
-				fmt.Sprintf("multi-networking is off, but nodes of capacity %q have additional networks", c.Name),
-				withRelated(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks"),
-				withHelp("remove multiNetworking: its default is on if a capacity needs it"))
+				say("multi-networking is off, but nodes of capacity %q have additional networks", c.Name),
+				see(at("hardware", c.Hardware, "gpuDirect"), "gpuDirect needs these networks"),
+				help("remove multiNetworking: its default is on if a capacity needs it"))
 			return
 		}
 	}
@@ -155,11 +148,9 @@ func unconnectedPods(r *report) {
 		if r.Written("workloads", w.Template, "capacity") {
 			path = at("workloads", w.Template, "capacity")
 		}
-		r.add(path,
-			fmt.Sprintf("pods of workload %q can run on %q, so they get no interfaces in the networks of %q",
-				w.Template, other, connected),
-			withRelated(at("capacity", other), "these nodes do not have the networks"),
-			withHelp("choose one capacity: capacity: [%q]", connected))
+		r.add(path, say("pods of workload %q can run on %q, so they get no interfaces in the networks of %q",
+			w.Template, other, connected), see(at("capacity", other), "these nodes do not have the networks"),
+			help("choose one capacity: capacity: [%q]", connected))
 	}
 }
 
@@ -187,11 +178,10 @@ func partialNodes(r *report) {
 			cure = fmt.Sprintf("write pods: %d and perPod: accelerators: %d", total/count, count)
 		}
 		path := at("workloads", w.Template, "perPod", "accelerators")
-		r.add(path,
-			fmt.Sprintf("pods of workload %q request %d of the %d GPUs of a node, so they exchange data over TCP "+
-				"and one network interface", w.Template, gpus, count),
-			withRelated(at("capacity", w.Capacities[0]), "only pods with all GPUs of a node get its GPU networks"),
-			withHelp("%s; if TCP is fast enough, add %s", cure, r.accepting(path)))
+		r.add(path, say("pods of workload %q request %d of the %d GPUs of a node, so they exchange data over TCP and "+
+			"one network interface", w.Template, gpus, count),
+			see(at("capacity", w.Capacities[0]), "only pods with all GPUs of a node get its GPU networks"),
+			helpOrAccept("if TCP is fast enough", "%s", cure))
 	}
 }
 
@@ -200,16 +190,13 @@ func partialNodes(r *report) {
 // the folder contains neither the driver nor the domain. Capacities that are
 // rejected for another reason are left to linkedNodes and the other rules. Source:
 // Google's Cluster Toolkit, example gke-a4x.
-func noComputeDomains(r *report) {
-	for _, c := range r.Plan.Capacities {
-		linked := c.Machine.LinkedNodes
-		if linked == 0 || !c.OwnsPools() || !c.Static || c.MaxNodes < 2 || c.MaxNodes > linked {
-			continue
-		}
-		r.addKey(at("capacity", c.Name),
-			fmt.Sprintf("GPUs of different nodes of capacity %q cannot use NVLink: the folder installs neither "+
-				"NVIDIA's DRA driver nor a ComputeDomain", c.Name),
-			withHelp("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), "+
-				"then add %s", r.accepting(at("capacity", c.Name))))
+func noComputeDomains(r *report, c ir.Capacity) {
+	linked := c.Machine.LinkedNodes
+	if linked == 0 || !c.OwnsPools() || !c.Static || c.MaxNodes < 2 || c.MaxNodes > linked {
+		return
 	}
+	r.addKey(at("capacity", c.Name), say("GPUs of different nodes of capacity %q cannot use NVLink: the folder "+
+		"installs neither NVIDIA's DRA driver nor a ComputeDomain", c.Name),
+		help("install the driver and give each job a ComputeDomain (batchwright explain E1016 shows how), then "+
+			"add %s", r.accepting(at("capacity", c.Name))))
 }

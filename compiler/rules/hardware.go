@@ -12,28 +12,28 @@ import (
 	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on machines and their zones.
 
 func hardwareRules() []Rule {
 	return []Rule{
-		{Code: "E0301", Title: "machine type is unknown or unsupported",
-			check: machineTypes, basic: true, fieldwise: true},
-		{Code: "E0302", Title: "zone is not in the platform's region", check: zonesInRegion},
-		{Code: "E0303", Title: "zone is not one of the platform's zones", check: capacityZones, fieldwise: true},
-		{Code: "E0304", Title: "machine does not boot from this disk type", check: bootDisks},
-		{Code: "E0305", Title: "more cpu or memory per accelerator than the machine has", check: perAccelerator},
-		{Code: "E0306", Title: "perAccelerator for a machine without accelerators", check: perAcceleratorWithout},
-		{Code: "W0307", Title: "unknown region", check: knownRegion},
-		{Code: "W0308", Title: "zone is not known to have the machine", check: machineZones, resolved: true},
-		{Code: "E0309", Title: "these GPUs cannot be attached to the machine", check: attachedGPUs, basic: true},
-		{Code: "E0310", Title: "machine does not take this number of local SSDs", check: localSSDs},
-		{Code: "W0322", Title: "machine is not known to take local SSDs", check: unverifiedSSDs},
-		{Code: "E0311", Title: "TPU topology is unavailable for the machine", check: checkTopologies, basic: true},
-		{Code: "W0323", Title: "TPU topology is not known for the machine", check: unverifiedTopologies},
-		{Code: "E0313", Title: "system pool cannot run system pods", check: systemPool, newCluster: true},
-		{Code: "N0330", Title: "tier runs jobs on Arm and on x86 machines", check: mixedTiers},
+		rule("E0301", "machine type is unknown or unsupported", machineTypes, basic, fieldwise),
+		rule("E0302", "zone is not in the platform's region", zonesInRegion),
+		rule("E0303", "zone is not one of the platform's zones", on("capacity.*", capacityZones), fieldwise),
+		rule("E0304", "machine does not boot from this disk type", bootDisks),
+		rule("E0305", "more cpu or memory per accelerator than the machine has", on("hardware.*", perAccelerator)),
+		rule("E0306", "perAccelerator for a machine without accelerators", on("hardware.*", perAcceleratorWithout)),
+		rule("W0307", "unknown region", knownRegion),
+		rule("W0308", "zone is not known to have the machine", onMachines(machineZones), resolved),
+		rule("E0309", "these GPUs cannot be attached to the machine", on("hardware.*", attachedGPUs), basic),
+		rule("E0310", "machine does not take this number of local SSDs", localSSDs),
+		rule("W0322", "machine is not known to take local SSDs", unverifiedSSDs),
+		rule("E0311", "TPU topology is unavailable for the machine", on("hardware.*", checkTopologies), basic),
+		rule("W0323", "TPU topology is not known for the machine", on("hardware.*", unverifiedTopologies)),
+		rule("E0313", "system pool cannot run system pods", systemPool, newCluster),
+		rule("N0330", "tier runs jobs on Arm and on x86 machines", mixedTiers),
 	}
 }
 
@@ -50,8 +50,8 @@ func systemPool(r *report) {
 		what = "is an Arm machine"
 	}
 	r.add(at("cluster", "systemPool", "machine"),
-		fmt.Sprintf("%s %s, and GKE taints such nodes, so system pods cannot run there", name, what),
-		withHelp("choose an x86 machine without accelerators, such as e2-standard-4"))
+		say("%s %s, and GKE taints such nodes, so system pods cannot run there", name, what),
+		help("choose an x86 machine without accelerators, such as e2-standard-4"))
 }
 
 // mixedTiers reports tiers with Arm and x86 capacities: a job runs on whichever is
@@ -68,9 +68,9 @@ func mixedTiers(r *report) {
 				continue
 			}
 			r.add(at("tiers", name, "capacity", diag.Index(i)),
-				fmt.Sprintf("tier %q runs jobs on Arm and on x86 machines", name),
-				withRelated(at("tiers", name, "capacity", diag.Index(0)), "machines of the other architecture"),
-				withHelp("use images that are built for linux/amd64 and linux/arm64, or give each architecture its "+
+				say("tier %q runs jobs on Arm and on x86 machines", name),
+				see(at("tiers", name, "capacity", diag.Index(0)), "machines of the other architecture"),
+				help("use images that are built for linux/amd64 and linux/arm64, or give each architecture its "+
 					"own tier"))
 			break
 		}
@@ -79,84 +79,76 @@ func mixedTiers(r *report) {
 
 // attachedGPUs checks the number of GPUs on machine types whose number can be
 // chosen.
-func attachedGPUs(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		m, known := catalog.Lookup(h.Machine)
-		if !known || h.GPUs == nil {
-			continue
+func attachedGPUs(r *report, hardware fieldPath, h schema.Hardware) {
+	m, known := catalog.Lookup(h.Machine)
+	if !known || h.GPUs == nil {
+		return
+	}
+	path := hardware.at("gpus")
+	gpus := catalog.Attachments(h.Machine)
+	var types, counts []string
+	for _, a := range gpus {
+		if !slices.Contains(types, a.Accelerator) {
+			types = append(types, a.Accelerator)
 		}
-		path := at("hardware", name, "gpus")
-		choices := catalog.Attachments(h.Machine)
-		var types, counts []string
-		for _, a := range choices {
-			if !slices.Contains(types, a.Accelerator) {
-				types = append(types, a.Accelerator)
-			}
-			if a.Accelerator == h.GPUs.Type {
-				counts = append(counts, strconv.Itoa(a.Count))
-			}
+		if a.Accelerator == h.GPUs.Type {
+			counts = append(counts, strconv.Itoa(a.Count))
 		}
-		_, fits := findMachine(h)
-		switch {
-		case fits:
-		case m.Accelerator != "":
-			r.addKey(path, fmt.Sprintf("field gpus cannot be set for %s, which always has %d %s", m.Type, m.Count,
-				m.Accelerator),
-				withHelp("remove gpus: the machine type includes them"))
-		case len(choices) == 0:
-			r.addKey(path, fmt.Sprintf("no GPUs can be attached to %s", m.Type),
-				withHelp("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
-		case len(counts) == 0:
-			cure := withHelp("choose another GPU or machine type: batchwright catalog %s", m.Type)
-			if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
-				cure = withHelp("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
-					named[0].Type)
-			}
-			r.add(path.at("type"), fmt.Sprintf("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
-				withChoices(len(types), quoteNames(types)), didYouMean(meantAccelerator(h.GPUs.Type, types), cure))
-		default:
-			r.add(path.at("count"), fmt.Sprintf("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
-				withChoices(len(counts), strings.Join(counts, ", ")))
+	}
+	_, fits := findMachine(h)
+	switch {
+	case fits:
+	case m.Accelerator != "":
+		r.addKey(path, say("field gpus cannot be set for %s, which always has %d %s", m.Type, m.Count, m.Accelerator),
+			help("remove gpus: the machine type includes them"))
+	case len(gpus) == 0:
+		r.addKey(path, say("no GPUs can be attached to %s", m.Type),
+			help("remove gpus, or choose a machine type with GPUs: batchwright catalog"))
+	case len(counts) == 0:
+		cure := help("choose another GPU or machine type: batchwright catalog %s", m.Type)
+		if named := catalog.MachinesWith(catalog.AcceleratorsNamed(h.GPUs.Type)); len(named) > 0 {
+			cure = help("remove gpus, and choose a machine type that comes with these GPUs, such as %q",
+				named[0].Type)
 		}
+		r.add(path.at("type"), say("no GPU of type %q can be attached to %s", h.GPUs.Type, m.Type),
+			choices(types), didYouMean(meantAccelerator(h.GPUs.Type, types), cure))
+	default:
+		r.add(path.at("count"), say("%s does not take %d %s", m.Type, h.GPUs.Count, h.GPUs.Type),
+			choicesIn(len(counts), strings.Join(counts, ", ")))
 	}
 }
 
 // checkTopologies checks that a TPU machine type has a topology that it can form.
-func checkTopologies(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		m, known := catalog.Lookup(h.Machine)
-		if !known {
-			continue
-		}
-		path := at("hardware", name, "topology")
-		switch {
-		case !m.HasTPUs() && h.Topology != nil:
-			r.addKey(path, fmt.Sprintf("%s has no TPUs", m.Type), withHelp("remove topology"))
-		case m.HasTPUs() && h.Topology == nil:
-			r.addKey(at("hardware", name), fmt.Sprintf("%s needs the topology of its TPU slice", m.Type),
-				labelShapes(m.Slices(), 0), withHelp("add topology; batchwright catalog %s describes each one", m.Type))
-		case m.HasTPUs():
-			if _, ok := m.Slice(*h.Topology); !ok {
-				r.checkTopology(path, m, *h.Topology)
-			}
+func checkTopologies(r *report, hardware fieldPath, h schema.Hardware) {
+	m, known := catalog.Lookup(h.Machine)
+	if !known {
+		return
+	}
+	path := hardware.at("topology")
+	switch {
+	case !m.HasTPUs() && h.Topology != nil:
+		r.addKey(path, say("%s has no TPUs", m.Type), help("remove topology"))
+	case m.HasTPUs() && h.Topology == nil:
+		r.addKey(hardware, say("%s needs the topology of its TPU slice", m.Type),
+			labelShapes(m.Slices(), 0), help("add topology; batchwright catalog %s describes each one", m.Type))
+	case m.HasTPUs():
+		if _, ok := m.Slice(*h.Topology); !ok {
+			r.checkTopology(path, m, *h.Topology)
 		}
 	}
 }
 
 // unverifiedTopologies reports topologies that no source lists for the machine type.
-func unverifiedTopologies(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		m, known := catalog.Lookup(h.Machine)
-		if !known || h.Topology == nil {
-			continue
-		}
-		if s, ok := m.Slice(*h.Topology); ok && !m.Lists(*h.Topology) {
-			path := at("hardware", name, "topology")
-			r.add(path, fmt.Sprintf("topology %q, with %d chips on %d nodes, is not known for %s", *h.Topology,
-				s.Chips, s.Hosts, m.Type),
-				withHelp("batchwright catalog %s lists the known topologies; if Google offers this one, add %s", m.Type,
-					r.accepting(path)))
-		}
+func unverifiedTopologies(r *report, hardware fieldPath, h schema.Hardware) {
+	m, known := catalog.Lookup(h.Machine)
+	if !known || h.Topology == nil {
+		return
+	}
+	if s, ok := m.Slice(*h.Topology); ok && !m.Lists(*h.Topology) {
+		path := hardware.at("topology")
+		r.add(path, say("topology %q, with %d chips on %d nodes, is not known for %s", *h.Topology,
+			s.Chips, s.Hosts, m.Type),
+			helpOrAccept("if Google offers this one", "batchwright catalog %s lists the known topologies", m.Type))
 	}
 }
 
@@ -173,16 +165,16 @@ func (r *report) checkTopology(path fieldPath, m catalog.Machine, topology strin
 	}
 	slices.Sort(sides)
 	canonical := strings.ReplaceAll(strings.Trim(fmt.Sprint(sides), "[]"), " ", "x")
-	cure := withHelp("batchwright catalog %s lists all topologies", m.Type)
+	cure := help("batchwright catalog %s lists all topologies", m.Type)
 	if m.Lists(canonical) {
-		cure = withHelp("did you mean %q? sides are written in ascending order", canonical)
+		cure = help("did you mean %q? sides are written in ascending order", canonical)
 	} else if i := slices.IndexFunc(all, func(s catalog.Slice) bool { return s.Chips >= chips }); i >= 0 {
-		cure = withHelp("%q has %d chips", all[i].Topology, all[i].Chips)
+		cure = help("%q has %d chips", all[i].Topology, all[i].Chips)
 	}
 	near, _ := slices.BinarySearchFunc(all, chips, func(s catalog.Slice, chips int) int {
 		return cmp.Compare(s.Chips, chips)
 	})
-	r.add(path, fmt.Sprintf("topology %q is not available for %s", topology, m.Type), labelShapes(all, near-3), cure)
+	r.add(path, say("topology %q is not available for %s", topology, m.Type), labelShapes(all, near-3), cure)
 }
 
 // labelShapes returns a label that names the topologies of slices. If there are too
@@ -195,9 +187,9 @@ func labelShapes(all []catalog.Slice, from int) option {
 		topologies = append(topologies, s.Topology)
 	}
 	if len(topologies) < len(all) {
-		return withLabel("want one such as %s", quoteNames(topologies))
+		return label("want one such as %s", quoteNames(topologies))
 	}
-	return withChoices(len(topologies), quoteNames(topologies))
+	return choices(topologies)
 }
 
 // localSSDs checks the number of a machine's local SSDs: it is fixed by the machine,
@@ -207,12 +199,12 @@ func localSSDs(r *report) {
 		switch {
 		case !m.SSDs.Verified(), slices.Contains(m.SSDs.Allowed, count):
 		case m.SSDs.Bundled > 0:
-			r.add(path, fmt.Sprintf("%s always has %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
-				withHelp("remove localSSDs"))
+			r.add(path, say("%s always has %s", m.Type, words.Count(m.SSDs.Bundled, "local SSD")),
+				help("remove localSSDs"))
 		case len(m.SSDs.Allowed) == 0:
-			cure := withHelp("remove localSSDs, or choose another machine type")
+			cure := help("remove localSSDs, or choose another machine type")
 			if with, ok := catalog.Usable(m.Type + "-lssd"); ok {
-				cure = withHelp("remove localSSDs, and choose machine type %q, which always has %s", with.Type,
+				cure = help("remove localSSDs, and choose machine type %q, which always has %s", with.Type,
 					words.Count(with.SSDs.Bundled, "local SSD"))
 			}
 			r.add(path, m.Type+" takes no local SSDs", cure)
@@ -221,8 +213,8 @@ func localSSDs(r *report) {
 			for _, n := range m.SSDs.Allowed {
 				counts = append(counts, strconv.Itoa(n))
 			}
-			r.add(path, fmt.Sprintf("%s does not take %s", m.Type, words.Count(count, "local SSD")),
-				withChoices(len(counts), strings.Join(counts, ", ")))
+			r.add(path, say("%s does not take %s", m.Type, words.Count(count, "local SSD")),
+				choicesIn(len(counts), strings.Join(counts, ", ")))
 		}
 	})
 }
@@ -233,8 +225,7 @@ func unverifiedSSDs(r *report) {
 	r.eachLocalSSDs(func(path fieldPath, m catalog.Machine, _ int) {
 		if !m.SSDs.Verified() {
 			r.add(path, m.Type+" is not known to take local SSDs",
-				withHelp("remove localSSDs, or choose another machine type; if you know that it takes them, add %s",
-					r.accepting(path)))
+				helpOrAccept("if you know that it takes them", "remove localSSDs, or choose another machine type"))
 		}
 	})
 }
@@ -257,11 +248,11 @@ func knownRegion(r *report) {
 			return
 		}
 		accept := r.accepting(path)
-		cure := withHelp("check the spelling; if the region exists, add %s", accept)
+		cure := help("check the spelling; if the region exists, add %s", accept)
 		if near := diag.Nearest(region, catalog.Regions()); near != "" {
-			cure = withHelp("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
+			cure = help("did you mean %q? if %q exists, accept the finding: %s", near, region, accept)
 		}
-		r.add(path, fmt.Sprintf("unknown region %q", region), cure)
+		r.add(path, say("unknown region %q", region), cure)
 	}
 	b := r.Blueprint
 	check(b.Region, "region")
@@ -275,35 +266,33 @@ func knownRegion(r *report) {
 
 // machineZones reports zones without the machine, where GKE rejects a node pool. If
 // GKE creates the pools itself, one zone with the machine is enough.
-func machineZones(r *report) {
-	r.eachCapacity(func(c ir.Capacity, m catalog.Machine) {
-		known := m.Zones()
-		unknown := slices.DeleteFunc(withoutNames(c.Zones, known), r.foreignZone)
-		if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
-			return
-		}
-		here := slices.DeleteFunc(slices.Clone(known), func(z string) bool {
-			return !strings.HasPrefix(z, r.Plan.Region+"-")
-		})
-		wanted := withLabel("known zones: %s", quoteNames(here))
-		if len(here) == 0 {
-			wanted = withLabel("no zone of %s is known to have it, but zones of %s", r.Plan.Region,
-				quoteNames(regionsOf(known)))
-		}
-		what, kind := m.Type, "machine-types"
-		if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
-			what, kind = h.GPUs.Type, "accelerator-types"
-		}
-		cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
-			`if it is available, add %s`, kind, what, r.accepting(at("capacity", c.Name)))
-		switch {
-		case len(here) == 0:
-			cure = "choose another machine or region, or " + cure
-		case len(r.Blueprint.Capacity[c.Name].Zones) == 0:
-			cure = "give the capacity zones that have it, or " + cure
-		}
-		r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, withHelp("%s", cure))
+func machineZones(r *report, c ir.Capacity, m catalog.Machine) {
+	known := m.Zones()
+	unknown := slices.DeleteFunc(withoutNames(c.Zones, known), r.foreignZone)
+	if known == nil || len(unknown) == 0 || len(unknown) < len(c.Zones) && !c.OwnsPools() {
+		return
+	}
+	here := slices.DeleteFunc(slices.Clone(known), func(z string) bool {
+		return !strings.HasPrefix(z, r.Plan.Region+"-")
 	})
+	wanted := label("known zones: %s", quoteNames(here))
+	if len(here) == 0 {
+		wanted = label("no zone of %s is known to have it, but zones of %s", r.Plan.Region,
+			quoteNames(regionsOf(known)))
+	}
+	what, kind := m.Type, "machine-types"
+	if h := r.Blueprint.Hardware[c.Hardware]; h.GPUs != nil {
+		what, kind = h.GPUs.Type, "accelerator-types"
+	}
+	cure := fmt.Sprintf(`check with gcloud compute %s list --filter=name=%s; `+
+		`if it is available, add %s`, kind, what, r.accepting(at("capacity", c.Name)))
+	switch {
+	case len(here) == 0:
+		cure = "choose another machine or region, or " + cure
+	case len(r.Blueprint.Capacity[c.Name].Zones) == 0:
+		cure = "give the capacity zones that have it, or " + cure
+	}
+	r.unknownZones(c, unknown, what+" is not known to be available in ", wanted, advise(cure))
 }
 
 // regionsOf returns the regions of sorted zones, sorted.
@@ -318,14 +307,13 @@ func regionsOf(zones []string) []string {
 func zonesInRegion(r *report) {
 	for i, z := range r.Blueprint.Zones {
 		if slices.Contains(r.Blueprint.Zones[:i], z) {
-			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z), withHelp("keep one"))
+			r.add(at("zones", diag.Index(i)), say("zone %q is listed twice", z), help("keep one"))
 			continue
 		}
 		if !strings.HasPrefix(z, r.Blueprint.Region+"-") {
-			r.add(at("zones", diag.Index(i)), fmt.Sprintf("zone %q is not in region %q", z, r.Blueprint.Region),
-				withLabel("want a zone such as %q", someZone(r.Blueprint.Region)),
-				withRelated(at("region"), "the region"),
-				withHelp("%s", chooseZone(r, at("zones", diag.Index(i)))))
+			r.add(at("zones", diag.Index(i)), say("zone %q is not in region %q", z, r.Blueprint.Region),
+				label("want a zone such as %q", someZone(r.Blueprint.Region)), see(at("region"), "the region"),
+				advise(chooseZone(r, at("zones", diag.Index(i)))))
 		}
 	}
 }
@@ -339,25 +327,20 @@ func chooseZone(r *report, path fieldPath) string {
 	return "choose zones of the region"
 }
 
-func capacityZones(r *report) {
-	for name, c := range sorted(r.Blueprint.Capacity) {
-		zones := c.Zones
-		for i, z := range zones {
-			if slices.Contains(zones[:i], z) {
-				r.add(at("capacity", name, "zones", diag.Index(i)), fmt.Sprintf("zone %q is listed twice", z),
-					withHelp("keep one"))
-			} else if !slices.Contains(r.Blueprint.Zones, z) {
-				cure := "add it to the platform's zones, or choose another"
-				if catalog.RegionOf(z) != r.Blueprint.Region {
-					cure = "choose a zone of the platform: a platform has one region"
-				} else if missingZone(z) {
-					cure = fmt.Sprintf("choose another: region %q is not known to have it", r.Blueprint.Region)
-				}
-				r.add(at("capacity", name, "zones", diag.Index(i)),
-					fmt.Sprintf("zone %q is not one of the platform's zones", z),
-					withChoices(len(r.Blueprint.Zones), quoteNames(r.Blueprint.Zones)),
-					withHelp("%s", cure))
+func capacityZones(r *report, capacity fieldPath, c schema.Capacity) {
+	zones := c.Zones
+	for i, z := range zones {
+		if slices.Contains(zones[:i], z) {
+			r.add(capacity.at("zones", diag.Index(i)), say("zone %q is listed twice", z), help("keep one"))
+		} else if !slices.Contains(r.Blueprint.Zones, z) {
+			cure := "add it to the platform's zones, or choose another"
+			if catalog.RegionOf(z) != r.Blueprint.Region {
+				cure = "choose a zone of the platform: a platform has one region"
+			} else if missingZone(z) {
+				cure = fmt.Sprintf("choose another: region %q is not known to have it", r.Blueprint.Region)
 			}
+			r.add(capacity.at("zones", diag.Index(i)),
+				say("zone %q is not one of the platform's zones", z), choices(r.Blueprint.Zones), advise(cure))
 		}
 	}
 }
@@ -366,62 +349,53 @@ func bootDisks(r *report) {
 	for name, h := range sorted(r.Blueprint.Hardware) {
 		m, ok := findMachine(h)
 		if ok && h.Disk.Type != nil && len(m.Disks) > 0 && !slices.Contains(m.Disks, *h.Disk.Type) {
-			r.add(at("hardware", name, "disk", "type"), fmt.Sprintf("%s does not boot from %s", m.Type, *h.Disk.Type),
-				withChoices(len(m.Disks), quoteNames(m.Disks)))
+			r.add(at("hardware", name, "disk", "type"), say("%s does not boot from %s", m.Type, *h.Disk.Type),
+				choices(m.Disks))
 		}
 	}
 	pool := r.Blueprint.Cluster.SystemPool
 	if m, ok := catalog.Usable(pool.Machine); ok && r.Plan.OwnsCluster() && pool.Disk.Type != nil && len(m.Disks) > 0 &&
 		!slices.Contains(m.Disks, *pool.Disk.Type) {
-		r.add(at("cluster", "systemPool", "disk", "type"),
-			fmt.Sprintf("%s does not boot from %s", m.Type, *pool.Disk.Type),
-			withChoices(len(m.Disks), quoteNames(m.Disks)))
+		r.add(at("cluster", "systemPool", "disk", "type"), say("%s does not boot from %s", m.Type, *pool.Disk.Type),
+			choices(m.Disks))
 	}
 }
 
-func perAccelerator(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		m, ok := findMachine(h)
-		if !ok {
-			continue
-		}
-		s, ok := shareOf(h, m)
-		if !ok {
-			continue
-		}
-		each := "its accelerator"
-		if m.Count > 1 {
-			each = fmt.Sprintf("each of its %d accelerators", m.Count)
-		}
-		path := at("hardware", name, "perAccelerator")
-		mostCPU, mostMemory := fit.Floor(ir.CPU, s.cpu), fit.Floor(ir.Memory, s.memory)
-		memory := ir.PrintAlike(ir.Memory, s.wanted, s.memory)
-		switch {
-		case s.aboveCPU && s.aboveMemory:
-			r.addKey(path,
-				fmt.Sprintf("perAccelerator is %g vCPUs and %s, but a node of %s has only %s vCPUs and %s for %s",
-					h.PerAccelerator.CPU, memory[0], m.Type, words.Decimal(mostCPU), memory[1], each),
-				withLabel("want at most cpu: %s and memory: %q", words.Decimal(mostCPU), mostMemory.String()))
-		case s.aboveCPU:
-			r.add(path.at("cpu"),
-				fmt.Sprintf("perAccelerator.cpu is %g, but a node of %s has only %s vCPUs for %s",
-					h.PerAccelerator.CPU, m.Type, words.Decimal(mostCPU), each),
-				withLabel("want at most %s", words.Decimal(mostCPU)))
-		case s.aboveMemory:
-			r.add(path.at("memory"),
-				fmt.Sprintf("perAccelerator.memory is %s, but a node of %s has only %s for %s",
-					memory[0], m.Type, memory[1], each),
-				withLabel("want at most %s", mostMemory.String()))
-		}
+func perAccelerator(r *report, hardware fieldPath, h schema.Hardware) {
+	m, ok := findMachine(h)
+	if !ok {
+		return
+	}
+	s, ok := shareOf(h, m)
+	if !ok {
+		return
+	}
+	each := "its accelerator"
+	if m.Count > 1 {
+		each = fmt.Sprintf("each of its %d accelerators", m.Count)
+	}
+	path := hardware.at("perAccelerator")
+	mostCPU, mostMemory := fit.Floor(ir.CPU, s.cpu), fit.Floor(ir.Memory, s.memory)
+	memory := ir.PrintAlike(ir.Memory, s.wanted, s.memory)
+	switch {
+	case s.aboveCPU && s.aboveMemory:
+		r.addKey(path, say("perAccelerator is %g vCPUs and %s, but a node of %s has only %s vCPUs and %s for %s",
+			h.PerAccelerator.CPU, memory[0], m.Type, words.Decimal(mostCPU), memory[1], each),
+			label("want at most cpu: %s and memory: %q", words.Decimal(mostCPU), mostMemory.String()))
+	case s.aboveCPU:
+		r.add(path.at("cpu"), say("perAccelerator.cpu is %g, but a node of %s has only %s vCPUs for %s",
+			h.PerAccelerator.CPU, m.Type, words.Decimal(mostCPU), each),
+			label("want at most %s", words.Decimal(mostCPU)))
+	case s.aboveMemory:
+		r.add(path.at("memory"), say("perAccelerator.memory is %s, but a node of %s has only %s for %s", memory[0],
+			m.Type, memory[1], each), label("want at most %s", mostMemory.String()))
 	}
 }
 
-func perAcceleratorWithout(r *report) {
-	for name, h := range sorted(r.Blueprint.Hardware) {
-		if m, ok := findMachine(h); ok && m.Count == 0 && h.PerAccelerator != nil {
-			r.addKey(at("hardware", name, "perAccelerator"), fmt.Sprintf("%s has no accelerators", m.Type),
-				withHelp("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of "+
-					"the "+"machine's memory"))
-		}
+func perAcceleratorWithout(r *report, hardware fieldPath, h schema.Hardware) {
+	if m, ok := findMachine(h); ok && m.Count == 0 && h.PerAccelerator != nil {
+		r.addKey(hardware.at("perAccelerator"), say("%s has no accelerators", m.Type),
+			help("remove perAccelerator: quota on this hardware is counted in vCPUs, each with its share of "+
+				"the "+"machine's memory"))
 	}
 }

@@ -15,15 +15,12 @@ import (
 
 func identityRules() []Rule {
 	return []Rule{
-		{Code: "E0210", Title: "role of a team reaches beyond the team", check: wideRoles, fieldwise: true},
-		{Code: "E0254", Title: "roles for a service account that belongs to somebody else", check: foreignRoles},
-		{Code: "E0220", Title: "service account is used twice", check: sharedAccounts},
-		{Code: "E0221", Title: "more principals than the project's allow policy can hold",
-			check: checkPrincipals, whole: true},
-		{Code: "W0222", Title: "more service accounts than a project's default quota",
-			check: serviceAccounts, whole: true},
-		{Code: "E0223", Title: "more roles than the condition on the build's account can list",
-			check: grantableRoles, whole: true},
+		rule("E0210", "role of a team reaches beyond the team", wideRoles, fieldwise),
+		rule("E0254", "roles for a service account that belongs to somebody else", foreignRoles),
+		rule("E0220", "service account is used twice", sharedAccounts),
+		rule("E0221", "more principals than the project's allow policy can hold", checkPrincipals, whole),
+		rule("W0222", "more service accounts than a project's default quota", serviceAccounts, whole),
+		rule("E0223", "more roles than the condition on the build's account can list", grantableRoles, whole),
 	}
 }
 
@@ -111,8 +108,8 @@ func wideRoles(r *report) {
 		for i, role := range r.Blueprint.Teams[name].Roles {
 			if gives := handsOver(families, role); gives != "" {
 				r.add(at("teams", name, "roles", diag.Index(i)),
-					fmt.Sprintf("%s gives the jobs of team %q %s", role, name, gives),
-					withHelp("choose a role with only the permissions that the jobs need, such as "+
+					say("%s gives the jobs of team %q %s", role, name, gives),
+					help("choose a role with only the permissions that the jobs need, such as "+
 						"roles/bigquery.jobUser, or grant this role on the resource itself"))
 			}
 		}
@@ -132,8 +129,8 @@ func sharedAccounts(r *report) {
 		address := t.Account.Email(project)
 		if owner, taken := owners[address]; taken {
 			r.add(at("teams", t.Name, "serviceAccount"),
-				fmt.Sprintf("service account %q already is %s", cmp.Or(t.Account.ID, address), owner),
-				withHelp("write serviceAccount: %q", "wi-"+t.Name))
+				say("service account %q already is %s", cmp.Or(t.Account.ID, address), owner),
+				help("write serviceAccount: %q", "wi-"+t.Name))
 			continue
 		}
 		owners[address] = fmt.Sprintf("the account of team %q", t.Name)
@@ -146,9 +143,9 @@ func foreignRoles(r *report) {
 	for _, t := range r.Plan.ForeignAccounts() {
 		if roles := r.Blueprint.Teams[t.Name].Roles; len(roles) > 0 {
 			r.add(at("teams", t.Name, "roles"),
-				fmt.Sprintf("the roles of team %q are for a service account that belongs to somebody else", t.Name),
-				withRelated(at("teams", t.Name, "serviceAccount"), "the service account"),
-				withHelp("remove roles, and let the project's administrators grant them to %s", t.Account.Address))
+				say("the roles of team %q are for a service account that belongs to somebody else", t.Name),
+				see(at("teams", t.Name, "serviceAccount"), "the service account"),
+				help("remove roles, and let the project's administrators grant them to %s", t.Account.Address))
 		}
 	}
 }
@@ -179,19 +176,16 @@ func checkPrincipals(r *report) {
 			"people together need at most %d", people, 1+len(r.Plan.Monitoring.MemberRoles))
 	}
 	r.addKey(at("teams"),
-		fmt.Sprintf("the project's allow policy would hold %d principals, each counted once for every role, but IAM "+
-			"allows %d", d.Principals, ir.MaxPrincipals),
-		withHelp("%s", advice))
+		say("the project's allow policy would hold %d principals, each counted once for every role, but IAM allows %d",
+			d.Principals, ir.MaxPrincipals), advise(advice))
 }
 
 func serviceAccounts(r *report) {
 	if n := r.Plan.Demand.IAM.ServiceAccounts; n > ir.DefaultServiceAccounts {
-		r.addKey(at("teams"),
-			fmt.Sprintf("the platform has %d service accounts, but the default quota of a project is %d", n,
-				ir.DefaultServiceAccounts),
-			withHelp(`raise the quota "Service Account Count" `+
-				`(iam.googleapis.com/quota/service-account-count) to at least %d, `+
-				"or remove serviceAccount from some teams: jobs have the same permissions without it", n))
+		r.addKey(at("teams"), say("the platform has %d service accounts, but the default quota of a project is %d", n,
+			ir.DefaultServiceAccounts), help(`raise the quota "Service Account Count" `+
+			`(iam.googleapis.com/quota/service-account-count) to at least %d, `+"or remove serviceAccount from "+
+			"some teams: jobs have the same permissions without it", n))
 	}
 }
 
@@ -203,10 +197,8 @@ func grantableRoles(r *report) {
 				own++
 			}
 		}
-		r.addKey(at("teams"),
-			fmt.Sprintf("the build would grant %d different roles, but its IAM condition can list at most %d", n,
-				ir.MaxGrantableRoles),
-			withHelp("%d of them are roles of teams: replace them in teams.TEAM.roles with a custom role, "+
-				`"projects/PROJECT/roles/ID"`, own))
+		r.addKey(at("teams"), say("the build would grant %d different roles, but its IAM condition can list at most %d",
+			n, ir.MaxGrantableRoles), help("%d of them are roles of teams: replace them in teams.TEAM.roles with "+
+			"a custom role, "+`"projects/PROJECT/roles/ID"`, own))
 	}
 }

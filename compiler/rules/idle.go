@@ -15,12 +15,10 @@ import (
 
 func idleRules() []Rule {
 	return []Rule{
-		{Code: "W0614", Title: "standing nodes that no quota reaches",
-			check: unreachedNodes, whole: true, resolved: true},
-		{Code: "W0615", Title: "part of the quota can never be used",
-			check: unusableQuota, whole: true, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "W0419", Title: "tier starts nodes before it uses nodes that are paid anyway",
-			check: standingTriedLate, whole: true, resolved: true, except: schedulers{ir.KAI}},
+		rule("W0614", "standing nodes that no quota reaches", unreachedNodes, whole, resolved),
+		rule("W0615", "part of the quota can never be used", unusableQuota, whole, resolved, except(ir.KAI)),
+		rule("W0419", "tier starts nodes before it uses nodes that are paid anyway",
+			standingTriedLate, whole, resolved, except(ir.KAI)),
 	}
 }
 
@@ -32,6 +30,7 @@ func unreachedNodes(r *report) {
 	counts := r.Plan.CountNodes()
 	guarantees := r.guaranteesOf()
 	remainders := r.fit.Remainders()
+	unused := label("paid whether jobs run or not")
 	for i, c := range r.Plan.Capacities {
 		guaranteed := ir.AmountOf(c.Guaranteed, c.CountedIn())
 		if guaranteed.IsZero() || !hasValidSize(c, r.Blueprint.Capacity[c.Name]) {
@@ -41,11 +40,10 @@ func unreachedNodes(r *report) {
 		if n := counts[i]; n.Reached >= n.Standing {
 			rest := fit.UnreachedGPUs(c, n)
 			if rest > 0 && !remainders[c.Name] && r.Plan.Scheduler.Facts().QuotaPerCapacity {
-				r.add(path, fmt.Sprintf("capacity %q %s %d GPUs, but all quotas together use at most %d of them",
-					c.Name, paid, guaranteed.Value()+rest, guaranteed.Value()), append(guarantees[c.Name],
-					withLabel("paid whether jobs run or not"),
-					withHelp("give a queue quota for %s; if this is intended, add %s",
-						words.Count(int(rest), "more GPU"), r.accepting(path)))...)
+				r.add(path, say("capacity %q %s %d GPUs, but all quotas together use at most %d of them", c.Name, paid,
+					guaranteed.Value()+rest, guaranteed.Value()), guarantees[c.Name], unused,
+					helpOrAccept("if this is intended", "give a queue quota for %s",
+						words.Count(int(rest), "more GPU")))
 			}
 			continue
 		}
@@ -54,11 +52,10 @@ func unreachedNodes(r *report) {
 		}
 		standing, unit := countedUnits(c, counts[i].Standing)
 		reached, _ := countedUnits(c, counts[i].Reached)
-		r.add(path, fmt.Sprintf("capacity %q %s %s, but all quotas together use at most %d of them", c.Name, paid,
-			words.Count(standing, unit), reached), append(guarantees[c.Name],
-			withLabel("paid whether jobs run or not"),
-			withHelp("lower the number to %d, or give a queue quota for %s; if this is intended, add %s", reached,
-				words.Count(standing-reached, "more "+unit), r.accepting(path)))...)
+		r.add(path, say("capacity %q %s %s, but all quotas together use at most %d of them", c.Name, paid,
+			words.Count(standing, unit), reached), guarantees[c.Name], unused,
+			helpOrAccept("if this is intended", "lower the number to %d, or give a queue quota for %s", reached,
+				words.Count(standing-reached, "more "+unit)))
 	}
 }
 
@@ -104,7 +101,7 @@ func quotaRemainders(r *report) {
 		c := pool.Capacity
 		path, related := at("capacity", c.Name), guarantees[c.Name]
 		if pool.Queues == 1 {
-			path, related = queueQuota(pool.Queue, pool.Teams).at(c.Name), nil
+			path, related = queueQuota(pool.Queue, pool.Teams).at(c.Name), together()
 		}
 		// copyFitsQuota reports most of the workloads that a quota refuses.
 		if c.HasGPUs() && !pool.Jobless() && !fit.LacksSize(*c) && !refusing[c.Name] &&
@@ -118,10 +115,9 @@ func quotaRemainders(r *report) {
 		if c.HasTPUs() {
 			cause = "a slice has"
 		}
-		r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because %s %d",
-			pool.Guaranteed%step, pool.Guaranteed, c.CountedIn(), c.Name, cause, step),
-			append(related, withHelp("change the guarantees so that their sum is a multiple of %d; if this is "+
-				"intended, add %s", step, r.accepting(path)))...)
+		r.addKey(path, say("%d of the %d %s guaranteed on %q can never be used, because %s %d", pool.Guaranteed%step,
+			pool.Guaranteed, c.CountedIn(), c.Name, cause, step), related,
+			helpOrAccept("if this is intended", "change the guarantees so that their sum is a multiple of %d", step))
 	}
 }
 
@@ -134,11 +130,10 @@ func (r *report) reportShortShare(pool *fit.Pool, path fieldPath) bool {
 		return false
 	}
 	c := pool.Capacity
-	r.addKey(path, fmt.Sprintf("%d of the %d %s guaranteed on %q can never be used, because every pod requests more "+
+	r.addKey(path, say("%d of the %d %s guaranteed on %q can never be used, because every pod requests more "+
 		"cpu or memory for each GPU than the quota has", short.Unused, pool.Guaranteed, c.CountedIn(), c.Name),
-		append(relatedPods(pool.Templates),
-			withHelp("request at most %s for each GPU, or %s; if this is intended, add %s", printAmounts(short.Share),
-				writePerAccelerator(*c, short.Needed), r.accepting(path)))...)
+		relatedPods(pool.Templates), helpOrAccept("if this is intended", "request at most %s for each GPU, or %s",
+			printAmounts(short.Share), writePerAccelerator(*c, short.Needed)))
 	return true
 }
 
@@ -171,10 +166,9 @@ func uselessLimits(r *report) {
 		if enough := step - own%step; enough <= others.Value() {
 			cure = fmt.Sprintf("write borrow: %d, or remove it", enough)
 		}
-		r.add(path, fmt.Sprintf("no job of %s can use the %d %s that it may borrow on %q, because %s %d",
+		r.add(path, say("no job of %s can use the %d %s that it may borrow on %q, because %s %d",
 			ownerOf(b.Queue, b.Teams), more, c.CountedIn(), c.Name, cause, step),
-			withLabel("beside a guarantee of %d", own),
-			withHelp("%s; if this is intended, add %s", cure, r.accepting(path)))
+			label("beside a guarantee of %d", own), helpOrAccept("if this is intended", "%s", cure))
 	}
 }
 
@@ -187,16 +181,14 @@ func standingTriedLate(r *report) {
 	}
 	for _, late := range r.fit.TriedLate(tiers) {
 		paid, _ := standingField(late.Capacity)
-		why, note := "for which you pay anyway", "you pay for these nodes in any case"
+		why, remark := "for which you pay anyway", "you pay for these nodes in any case"
 		if late.Any {
 			paid = at("capacity", late.Name, "consumption", late.Option.Facts().Field)
 			why = "whose nodes can come from a reservation that is paid anyway"
-			note = "these nodes come from a reservation if one has machines left"
+			remark = "these nodes come from a reservation if one has machines left"
 		}
 		path := at("tiers", late.Tier, "capacity", diag.Index(late.Index))
-		r.add(path,
-			fmt.Sprintf("tier %q starts nodes of %q before it uses %q, %s", late.Tier, late.Before, late.Name, why),
-			withRelated(paid, "%s", note),
-			withHelp("list %q before %q; if this is intended, add %s", late.Name, late.Before, r.accepting(path)))
+		r.add(path, say("tier %q starts nodes of %q before it uses %q, %s", late.Tier, late.Before, late.Name, why),
+			see(paid, "%s", remark), helpOrAccept("if this is intended", "list %q before %q", late.Name, late.Before))
 	}
 }

@@ -14,21 +14,18 @@ import (
 
 func kaiRules() []Rule {
 	return []Rule{
-		{Code: "E0721", Title: "mirror is unavailable for KAI Scheduler", check: mirrorOfKAI, only: ir.KAI},
-		{Code: "E1001", Title: "KAI Scheduler with more than one tier", check: oneTier, only: ir.KAI, basic: true},
-		{Code: "E1002", Title: "field is unavailable with KAI Scheduler", check: noEquivalent, only: ir.KAI},
-		{Code: "E1003", Title: "KAI Scheduler does not order capacities",
-			check: reportUnordered, only: ir.KAI, resolved: true, Acceptable: true},
-		{Code: "W1004", Title: "KAI Scheduler counts the GPUs of different capacities together",
-			check: countedTogether, only: ir.KAI, resolved: true},
-		{Code: "E1005", Title: "KAI Scheduler does not count the quota",
-			check: reportUncounted, only: ir.KAI, resolved: true, Acceptable: true},
-		{Code: "E1006", Title: "priority of a queue without KAI Scheduler",
-			check: queuePriorities, except: schedulers{ir.KAI}},
-		{Code: "E1007", Title: "wrong value for a PriorityClass of KAI Scheduler", check: ownClasses, only: ir.KAI},
-		{Code: "E1008", Title: "two queues of KAI Scheduler have the same name", check: queueNames, only: ir.KAI},
-		{Code: "W1009", Title: "nodes start for jobs that wait for quota", check: idleNodes, only: ir.KAI},
-		{Code: "E1063", Title: "GitOps is unavailable with KAI Scheduler", check: reportGitOpsWithKAI, only: ir.KAI},
+		rule("E0721", "mirror is unavailable for KAI Scheduler", mirrorOfKAI, only(ir.KAI)),
+		rule("E1001", "KAI Scheduler with more than one tier", oneTier, basic, only(ir.KAI)),
+		rule("E1002", "field is unavailable with KAI Scheduler", noEquivalent, only(ir.KAI)),
+		rule("E1003", "KAI Scheduler does not order capacities", reportUnordered, resolved, acceptable, only(ir.KAI)),
+		rule("W1004", "KAI Scheduler counts the GPUs of different capacities together",
+			countedTogether, resolved, only(ir.KAI)),
+		rule("E1005", "KAI Scheduler does not count the quota", reportUncounted, resolved, acceptable, only(ir.KAI)),
+		rule("E1006", "priority of a queue without KAI Scheduler", queuePriorities, except(ir.KAI)),
+		rule("E1007", "wrong value for a PriorityClass of KAI Scheduler", ownClasses, only(ir.KAI)),
+		rule("E1008", "two queues of KAI Scheduler have the same name", queueNames, only(ir.KAI)),
+		rule("W1009", "nodes start for jobs that wait for quota", onCapacities(idleNodes), only(ir.KAI)),
+		rule("E1063", "GitOps is unavailable with KAI Scheduler", reportGitOpsWithKAI, only(ir.KAI)),
 	}
 }
 
@@ -37,17 +34,15 @@ func kaiRules() []Rule {
 // quota belongs.
 func oneTier(r *report) {
 	if tiers := sortedKeys(r.Blueprint.Tiers); len(tiers) > 1 {
-		r.addKey(at("tiers", tiers[1]),
-			fmt.Sprintf("KAI Scheduler gives a team one queue, but there are %d tiers", len(tiers)),
-			withRelated(at("tiers", tiers[0]), "the first tier"),
-			withHelp("merge the tiers into one, and set its field priorities"))
+		r.addKey(at("tiers", tiers[1]), say("KAI Scheduler gives a team one queue, but there are %d tiers", len(tiers)),
+			see(at("tiers", tiers[0]), "the first tier"),
+			help("merge the tiers into one, and set its field priorities"))
 	}
 }
 
 // reportField reports a field without equivalent.
 func (r *report) reportField(path fieldPath, why, cure string) {
-	r.addKey(path, fmt.Sprintf("field %s is unavailable with KAI Scheduler%s", path[len(path)-1], why),
-		withHelp("%s", cure))
+	r.addKey(path, say("field %s is unavailable with KAI Scheduler%s", path[len(path)-1], why), advise(cure))
 }
 
 // unrehearsed reports fields of rehearsals that only the rehearsals of Kueue have.
@@ -101,10 +96,8 @@ func noEquivalent(r *report) {
 		if classes := t.PriorityClasses(name); t.Default && len(classes) > 0 && classes[0].Name != facts.DefaultClass {
 			if _, own := facts.ClassValue(classes[0].Name); own {
 				r.add(at("tiers", name, "default"),
-					fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, so it cannot be the default",
-						classes[0].Name),
-					withHelp("remove default: KAI Scheduler gives jobs without a class the class %q",
-						facts.DefaultClass))
+					say("PriorityClass %q belongs to KAI Scheduler, so it cannot be the default", classes[0].Name),
+					help("remove default: KAI Scheduler gives jobs without a class the class %q", facts.DefaultClass))
 			}
 		}
 	}
@@ -126,8 +119,7 @@ func noEquivalent(r *report) {
 		}{{"autoProvisioned", c.AutoProvisioned}, {"computeClass", c.ComputeClass}} {
 			if created.set {
 				r.addKey(at("capacity", c.Name, created.field),
-					"GKE does not create node pools for pods of KAI Scheduler",
-					withHelp(givesOwnPool, created.field))
+					"GKE does not create node pools for pods of KAI Scheduler", help(givesOwnPool, created.field))
 			}
 		}
 	}
@@ -149,9 +141,8 @@ func reportUnordered(r *report) {
 	for _, w := range r.Plan.Workloads {
 		if len(w.Capacities) > 1 {
 			r.addKey(at("workloads", w.Template),
-				fmt.Sprintf("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
-					quoteNames(w.Capacities)),
-				withHelp("choose one of them: capacity: [%q]", w.Capacities[0]))
+				say("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
+					quoteNames(w.Capacities)), help("choose one of them: capacity: [%q]", w.Capacities[0]))
 		}
 	}
 }
@@ -168,8 +159,8 @@ func countedTogether(r *report) {
 	for _, name := range sortedKeys(r.Blueprint.Tiers) {
 		if together := r.gpuCapacities(name); len(together) > 1 {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("a queue of KAI Scheduler counts the GPUs of %s together", quoteNames(together)),
-				withHelp("a team can use all of its quota on any of them; jobs choose the nodes by their labels"))
+				say("a queue of KAI Scheduler counts the GPUs of %s together", quoteNames(together)),
+				help("a team can use all of its quota on any of them; jobs choose the nodes by their labels"))
 		}
 	}
 }
@@ -186,11 +177,9 @@ func reportUncounted(r *report) {
 					continue
 				}
 				reported[c] = true
-				r.addKey(at("capacity", c), fmt.Sprintf("KAI Scheduler counts GPUs only, but the nodes of %q have none",
-					c),
-					withRelated(at("teams", name, "quota", tier, c), "the quota"),
-					withHelp("remove the quota; if every team may use all of the capacity, add %s",
-						r.accepting(at("capacity", c))))
+				r.addKey(at("capacity", c), say("KAI Scheduler counts GPUs only, but the nodes of %q have none", c),
+					see(at("teams", name, "quota", tier, c), "the quota"),
+					helpOrAccept("if every team may use all of the capacity", "remove the quota"))
 			}
 		}
 	}
@@ -213,10 +202,10 @@ func queuePriorities(r *report) {
 	if len(paths) == 0 {
 		return
 	}
-	options := []option{withHelp(`remove priority, or set scheduler: "kai"`)}
+	options := []option{help(`remove priority, or set scheduler: "kai"`)}
 	for _, path := range paths[1:] {
 		if r.Place(true, path...) != r.Place(true, paths[0]...) {
-			options = append(options, withRelated(path, "another priority"))
+			options = append(options, see(path, "another priority"))
 		}
 	}
 	r.addKey(paths[0], "priority of a queue is unavailable with "+r.Plan.Scheduler.Facts().Name, options...)
@@ -231,8 +220,8 @@ func ownClasses(r *report) {
 				continue
 			}
 			r.add(r.priorityPath(tier, class.Name),
-				fmt.Sprintf("PriorityClass %q belongs to KAI Scheduler, which gives it another value", class.Name),
-				withLabel("want %d", value), withHelp("use this value, or another name"))
+				say("PriorityClass %q belongs to KAI Scheduler, which gives it another value", class.Name),
+				label("want %d", value), help("use this value, or another name"))
 		}
 	}
 }
@@ -248,12 +237,11 @@ func queueNames(r *report) {
 			_, cohort := r.Blueprint.Cohorts[name]
 			switch {
 			case ir.KAIDefaultQueue(name):
-				r.addKey(at(kind.field, name), fmt.Sprintf("queue %q is reserved for KAI Scheduler", name),
-					withHelp("rename the %s", strings.TrimSuffix(kind.field, "s")))
+				r.addKey(at(kind.field, name), say("queue %q is reserved for KAI Scheduler", name),
+					help("rename the %s", strings.TrimSuffix(kind.field, "s")))
 			case kind.field == "teams" && cohort:
-				r.addKey(at("teams", name),
-					fmt.Sprintf("team %q and cohort %q would have the same queue name", name, name),
-					withRelated(at("cohorts", name), "the cohort"), withHelp("rename one of them"))
+				r.addKey(at("teams", name), say("team %q and cohort %q would have the same queue name", name, name),
+					see(at("cohorts", name), "the cohort"), help("rename one of them"))
 			}
 		}
 	}
@@ -262,14 +250,10 @@ func queueNames(r *report) {
 // idleNodes reports capacities that scale: KAI Scheduler marks every waiting pod as
 // unschedulable, and the cluster autoscaler starts nodes for unschedulable pods.
 // Source: issue 9828 of kubernetes/autoscaler.
-func idleNodes(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
-			r.addKey(at("capacity", c.Name, "maxNodes"),
-				fmt.Sprintf("nodes of %q also start for jobs that wait for quota", c.Name),
-				withHelp("set nodes for a fixed number; if unused nodes are acceptable, add %s",
-					r.accepting(at("capacity", c.Name))))
-		}
+func idleNodes(r *report, c ir.Capacity) {
+	if in := r.Blueprint.Capacity[c.Name]; in.MaxNodes != nil && c.OwnsPools() {
+		r.addKey(at("capacity", c.Name, "maxNodes"), say("nodes of %q also start for jobs that wait for quota", c.Name),
+			helpOrAccept("if unused nodes are acceptable", "set nodes for a fixed number"))
 	}
 }
 
@@ -279,7 +263,7 @@ func mirrorOfKAI(r *report) {
 	if r.Plan.Images.Mirror != "" {
 		r.add(at("images", "mirror"),
 			"the images of KAI Scheduler cannot come from a mirror: its operator decides which images it pulls",
-			withHelp("remove mirror, or use the scheduler kueue"))
+			help("remove mirror, or use the scheduler kueue"))
 	}
 }
 
@@ -291,9 +275,7 @@ func reportGitOpsWithKAI(r *report) {
 	if r.Blueprint.Delivery.GitOps == nil {
 		return
 	}
-	r.add(at("delivery", "gitops"),
-		"a GitOps tool cannot wait until KAI Scheduler is installed",
-		withRelated(at("scheduler"), "the scheduler"),
-		withHelp("remove gitops: the build then installs KAI Scheduler; or remove scheduler: the platform then uses "+
-			"Kueue"))
+	r.add(at("delivery", "gitops"), "a GitOps tool cannot wait until KAI Scheduler is installed",
+		see(at("scheduler"), "the scheduler"),
+		help("remove gitops: the build then installs KAI Scheduler; or remove scheduler: the platform then uses Kueue"))
 }

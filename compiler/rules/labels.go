@@ -19,11 +19,11 @@ import (
 
 func labelRules() []Rule {
 	return []Rule{
-		{Code: "E0250", Title: "key of a label is invalid", check: labelKeys, fieldwise: true},
-		{Code: "E0251", Title: "value of a label is invalid", check: labelValues, fieldwise: true},
-		{Code: "E0252", Title: "key of a label is reserved", check: reservedLabels, fieldwise: true},
-		{Code: "E0253", Title: "too many labels", check: labelCount},
-		{Code: "E0255", Title: "label of a namespace has two values", check: selectedLabels, resolved: true},
+		rule("E0250", "key of a label is invalid", labelKeys, fieldwise),
+		rule("E0251", "value of a label is invalid", labelValues, fieldwise),
+		rule("E0252", "key of a label is reserved", reservedLabels, fieldwise),
+		rule("E0253", "too many labels", labelCount),
+		rule("E0255", "label of a namespace has two values", selectedLabels, resolved),
 	}
 }
 
@@ -58,14 +58,13 @@ func labelKeys(r *report) {
 			if labelKey.MatchString(key) && len(key) <= maxLabelLength {
 				continue
 			}
-			help := "begin the key with a lower-case letter"
+			cure := "begin the key with a lower-case letter"
 			if valid := labelText(strings.TrimLeft(strings.ToLower(key), "0123456789-_")); valid != "" {
-				help = fmt.Sprintf("write %q", valid)
+				cure = fmt.Sprintf("write %q", valid)
 			}
-			r.addKey(at(append(path, key)...), fmt.Sprintf("%s is no valid key of a label", quoteNames([]string{key})),
-				withLabel("want a letter, then at most %d of a-z, 0-9, - and _, and no - or _ at the end",
-					maxLabelLength-1),
-				withHelp("%s", help))
+			r.addKey(at(append(path, key)...), say("%s is no valid key of a label", quoteNames([]string{key})),
+				label("want a letter, then at most %d of a-z, 0-9, - and _, and no - or _ at the end",
+					maxLabelLength-1), advise(cure))
 		}
 	})
 }
@@ -76,10 +75,9 @@ func labelValues(r *report) {
 			if labelValue.MatchString(value) && len(value) <= maxLabelLength {
 				continue
 			}
-			r.add(at(append(path, key)...),
-				fmt.Sprintf("%s is no valid value of a label", quoteNames([]string{value})),
-				withLabel("want at most %d of a-z, 0-9, - and _, and no - or _ at the ends", maxLabelLength),
-				withHelp("write %q", labelText(value)))
+			r.add(at(append(path, key)...), say("%s is no valid value of a label", quoteNames([]string{value})),
+				label("want at most %d of a-z, 0-9, - and _, and no - or _ at the ends", maxLabelLength),
+				help("write %q", labelText(value)))
 		}
 	})
 }
@@ -109,9 +107,8 @@ func selectedLabels(r *report) {
 				selector, cure = "Kueue", fmt.Sprintf("write %q here: Kueue manages only namespaces with this value",
 					selected.Value)
 			}
-			r.add(path,
-				fmt.Sprintf("the namespace of team %q would have the label %s with two values: %q, and %q by which "+
-					"%s selects it", t.Name, selected.Key, value, selected.Value, selector), withHelp("%s", cure))
+			r.add(path, say("the namespace of team %q would have the label %s with two values: %q, and %q by which "+
+				"%s selects it", t.Name, selected.Key, value, selected.Value, selector), advise(cure))
 		}
 	}
 }
@@ -139,8 +136,8 @@ func reservedLabels(r *report) {
 			default:
 				continue
 			}
-			r.addKey(at(append(path, key)...), fmt.Sprintf("key %q of a label is reserved", key),
-				withNote("%s", owner), withHelp("write another key, such as %q", better))
+			r.addKey(at(append(path, key)...), say("key %q of a label is reserved", key),
+				note("%s", owner), help("write another key, such as %q", better))
 		}
 	})
 }
@@ -149,8 +146,8 @@ func reservedLabels(r *report) {
 // labels of the platform.
 func labelCount(r *report) {
 	if n := len(r.Blueprint.Labels); n > maxLabels {
-		r.addKey(at("labels"), fmt.Sprintf("the platform has %d labels, but at most %d are possible", n, maxLabels),
-			withHelp("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
+		r.addKey(at("labels"), say("the platform has %d labels, but at most %d are possible", n, maxLabels),
+			help("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
 				words.Count(n-maxLabels, "label")))
 		return
 	}
@@ -163,9 +160,8 @@ func labelCount(r *report) {
 		}
 		if n > maxLabels {
 			r.addKey(at("teams", name, "labels"),
-				fmt.Sprintf("team %q has %d labels with those of the platform, but at most %d are possible", name, n,
-					maxLabels),
-				withHelp("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
+				say("team %q has %d labels with those of the platform, but at most %d are possible", name, n,
+					maxLabels), help("remove at least %s: Google Cloud allows 64 on a resource, and 3 are taken",
 					words.Count(n-maxLabels, "label")))
 		}
 	}

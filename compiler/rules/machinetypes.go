@@ -30,14 +30,14 @@ func machineTypes(r *report) {
 func (r *report) checkMachine(path fieldPath, name string, all func() []string) {
 	if m, ok := catalog.Lookup(name); ok {
 		if m.Withheld != "" {
-			r.add(path, fmt.Sprintf("machine type %q is not supported: %s", name, m.Withheld),
-				withHelp("choose another machine type"))
+			r.add(path, say("machine type %q is not supported: %s", name, m.Withheld),
+				help("choose another machine type"))
 		}
 		return
 	}
 	if mistake := catalog.CustomMistake(name); mistake != "" {
-		r.add(path, fmt.Sprintf("there is no machine type %q: %s", name, mistake),
-			withHelp("change the numbers in the name: FAMILY-custom-VCPUS-MIB"))
+		r.add(path, say("there is no machine type %q: %s", name, mistake),
+			help("change the numbers in the name: FAMILY-custom-VCPUS-MIB"))
 		return
 	}
 	if accelerators := catalog.AcceleratorsNamed(name); accelerators != nil {
@@ -45,12 +45,9 @@ func (r *report) checkMachine(path fieldPath, name string, all func() []string) 
 		return
 	}
 	kin := machineKin(name, all())
-	options := []option{didYouMean(r.nearestBy(diag.NearestSize, name, all()),
-		withHelp("run batchwright catalog for a list of the machine types"))}
-	if len(kin) > 0 {
-		options = append(options, withChoices(len(kin), quoteNames(kin)))
-	}
-	r.add(path, fmt.Sprintf("machine type %q is not in the catalogue", name), options...)
+	r.add(path, say("machine type %q is not in the catalogue", name), choices(kin),
+		didYouMean(r.nearestBy(diag.NearestSize, name, all()),
+			help("run batchwright catalog for a list of the machine types")))
 }
 
 // machineKin returns the machine types that differ from the name only in their size,
@@ -101,6 +98,5 @@ func (r *report) wantMachineWith(path fieldPath, name string, accelerators []str
 		cure = fmt.Sprintf("choose another accelerator: batchwright catalog %s says why no blueprint can use it",
 			accelerators[0])
 	}
-	r.add(path, fmt.Sprintf("%q is %s, not a machine type", name, what),
-		withChoices(len(types), quoteNames(types)), withHelp("%s", cure))
+	r.add(path, say("%q is %s, not a machine type", name, what), choices(types), advise(cure))
 }

@@ -14,12 +14,12 @@ import (
 
 func maintenanceRules() []Rule {
 	return []Rule{
-		{Code: "E0706", Title: "maintenance window is too short", check: maintenanceTime, newCluster: true},
-		{Code: "E1013", Title: "invalid maintenance exclusion", check: exclusionLimits, newCluster: true},
-		{Code: "E1014", Title: "field upgrades is unavailable for nodes that GKE creates or never upgrades",
-			check: upgradesOfOwnPools},
-		{Code: "W1015", Title: "run can be longer than the time between maintenance windows",
-			check: runsBeyondWindows, newCluster: true, resolved: true},
+		rule("E0706", "maintenance window is too short", maintenanceTime, newCluster),
+		rule("E1013", "invalid maintenance exclusion", exclusionLimits, newCluster),
+		rule("E1014", "field upgrades is unavailable for nodes that GKE creates or never upgrades",
+			onCapacities(upgradesOfOwnPools)),
+		rule("W1015", "run can be longer than the time between maintenance windows",
+			runsBeyondWindows, resolved, newCluster),
 	}
 }
 
@@ -29,9 +29,8 @@ func maintenanceTime(r *report) {
 	m := r.Plan.Cluster.Maintenance
 	if hours := 4 * len(m.Days) * m.Hours; hours < 48 {
 		r.addKey(at("cluster", "maintenance"),
-			fmt.Sprintf("the maintenance window is open for %d hours in 32 days, but GKE needs 48", hours),
-			withHelp("add a day to cluster: maintenance: days, or raise hours to %d",
-				(48+4*len(m.Days)-1)/(4*len(m.Days))))
+			say("the maintenance window is open for %d hours in 32 days, but GKE needs 48", hours),
+			help("add a day to cluster: maintenance: days, or raise hours to %d", (48+4*len(m.Days)-1)/(4*len(m.Days))))
 	}
 }
 
@@ -58,8 +57,8 @@ func exclusionLimits(r *report) {
 	exclusions := r.Blueprint.Cluster.Maintenance.Exclusions
 	path := at("cluster", "maintenance", "exclusions")
 	if len(exclusions) > mostExclusions {
-		r.addKey(path, fmt.Sprintf("the cluster has %d maintenance exclusions", len(exclusions)),
-			withLabel("want at most %d", mostExclusions), withHelp("remove exclusions that have ended"))
+		r.addKey(path, say("the cluster has %d maintenance exclusions", len(exclusions)),
+			label("want at most %d", mostExclusions), help("remove exclusions that have ended"))
 	}
 	var full []dates
 	wrong := false
@@ -67,29 +66,27 @@ func exclusionLimits(r *report) {
 		e, here := exclusions[name], path.at(name)
 		start, err := time.Parse(time.DateOnly, e.Start)
 		if err != nil {
-			r.add(here.at("start"), fmt.Sprintf("%s is not a date", e.Start),
-				withHelp("write a date such as \"2026-12-20\""))
+			r.add(here.at("start"), say("%s is not a date", e.Start), help("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		end, err := time.Parse(time.DateOnly, e.End)
 		if err != nil {
-			r.add(here.at("end"), fmt.Sprintf("%s is not a date", e.End),
-				withHelp("write a date such as \"2026-12-20\""))
+			r.add(here.at("end"), say("%s is not a date", e.End), help("write a date such as \"2026-12-20\""))
 			wrong = true
 			continue
 		}
 		days := int(end.Sub(start).Hours() / 24)
 		switch {
 		case days <= 0:
-			r.add(here.at("end"), fmt.Sprintf("exclusion %q ends before it starts, or on the same day", name),
-				withLabel("want a date after %s", e.Start),
-				withHelp("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
+			r.add(here.at("end"), say("exclusion %q ends before it starts, or on the same day", name),
+				label("want a date after %s", e.Start),
+				help("write end: %q, or a later date", start.AddDate(0, 0, 1).Format(time.DateOnly)))
 			wrong = true
 		case e.Scope == noUpgrades && days > mostFullDays:
-			r.add(here.at("end"), fmt.Sprintf("exclusion %q blocks all upgrades for %d days", name, days),
-				withLabel("want at most %d days", mostFullDays),
-				withHelp(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+			r.add(here.at("end"), say("exclusion %q blocks all upgrades for %d days", name, days),
+				label("want at most %d days", mostFullDays),
+				help(`choose an earlier end, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 			wrong = true
 		}
 		if e.Scope == noUpgrades {
@@ -99,15 +96,15 @@ func exclusionLimits(r *report) {
 	switch {
 	case wrong:
 	case len(full) > mostFullExclusions:
-		r.addKey(path, fmt.Sprintf("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
-			withLabel("want at most %d", mostFullExclusions),
-			withHelp(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
+		r.addKey(path, say("the cluster has %d exclusions of scope NO_UPGRADES", len(full)),
+			label("want at most %d", mostFullExclusions),
+			help(`remove exclusions that have ended, or allow patches: scope: "NO_MINOR_OR_NODE_UPGRADES"`))
 	default:
 		if from, hours := shortestMaintenance(r.Plan.Cluster.Maintenance, full); hours < leastHours {
-			message := fmt.Sprintf(
+			message := say(
 				"in the %d days from %s the maintenance window is open for %d hours, but GKE needs %d",
 				leastIn, from.Format(time.DateOnly), hours, leastHours)
-			r.addKey(path, message, withHelp("shorten an exclusion, or add days or hours to the maintenance window"))
+			r.addKey(path, message, help("shorten an exclusion, or add days or hours to the maintenance window"))
 		}
 	}
 }
@@ -142,24 +139,19 @@ var weekday = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 // upgradesOfOwnPools reports upgrade settings of capacities without node pools of
 // the platform, where GKE decides, and of flex-start, where GKE upgrades no running
 // node. Source: GKE documentation, "Node upgrade strategies", short-lived upgrades.
-func upgradesOfOwnPools(r *report) {
-	for _, c := range r.Plan.Capacities {
-		if r.Blueprint.Capacity[c.Name].Upgrades == nil {
-			continue
-		}
-		path := at("capacity", c.Name, "upgrades")
-		switch {
-		case c.Option.Facts().ShortLived:
-			r.addKey(path,
-				fmt.Sprintf("field upgrades is unavailable for %s: GKE does not upgrade its running nodes",
-					c.Option.Facts().Nodes),
-				withHelp("remove upgrades"))
-		case !c.OwnsPools():
-			r.addKey(path,
-				fmt.Sprintf("field upgrades is unavailable for capacity %q: GKE creates and upgrades its node "+
-					"pools itself", c.Name),
-				withHelp("remove upgrades; or "+givesOwnPool, creatorField(c)))
-		}
+func upgradesOfOwnPools(r *report, c ir.Capacity) {
+	if r.Blueprint.Capacity[c.Name].Upgrades == nil {
+		return
+	}
+	path := at("capacity", c.Name, "upgrades")
+	switch {
+	case c.Option.Facts().ShortLived:
+		r.addKey(path, say("field upgrades is unavailable for %s: GKE does not upgrade its running nodes",
+			c.Option.Facts().Nodes), help("remove upgrades"))
+	case !c.OwnsPools():
+		r.addKey(path,
+			say("field upgrades is unavailable for capacity %q: GKE creates and upgrades its node pools itself",
+				c.Name), help("remove upgrades; or "+givesOwnPool, creatorField(c)))
 	}
 }
 
@@ -184,10 +176,10 @@ func runsBeyondWindows(r *report) {
 			}
 			most := int(between.Seconds())
 			r.add(at("workloads", name, "maxRunSeconds"),
-				fmt.Sprintf("a run of %s overlaps a maintenance window, in which GKE can upgrade nodes of %q",
+				say("a run of %s overlaps a maintenance window, in which GKE can upgrade nodes of %q",
 					printHours(*w.MaxRunSeconds), capacity),
-				withLabel("want at most %d: the time between windows is %s", most, printHours(most)),
-				withRelated(at("capacity", capacity), "the nodes"), withHelp("%s", cure))
+				label("want at most %d: the time between windows is %s", most, printHours(most)),
+				see(at("capacity", capacity), "the nodes"), advise(cure))
 			break
 		}
 	}

@@ -12,11 +12,11 @@ import (
 
 func memberRules() []Rule {
 	return []Rule{
-		{Code: "E0209", Title: "team group without cluster.securityGroup", check: securityGroup},
-		{Code: "E0226", Title: "group of a team is not a Google group", check: teamGroups, fieldwise: true},
-		{Code: "E0227", Title: "member of a team is an account of another kind", check: memberKinds, fieldwise: true},
-		{Code: "E0228", Title: "service account of the platform is a member of a team", check: platformMembers},
-		{Code: "E0229", Title: "member is listed twice, or in two spellings", check: repeatedMembers},
+		rule("E0209", "team group without cluster.securityGroup", securityGroup),
+		rule("E0226", "group of a team is not a Google group", teamGroups, fieldwise),
+		rule("E0227", "member of a team is an account of another kind", memberKinds, fieldwise),
+		rule("E0228", "service account of the platform is a member of a team", platformMembers),
+		rule("E0229", "member is listed twice, or in two spellings", repeatedMembers),
 	}
 }
 
@@ -33,9 +33,8 @@ func securityGroup(r *report) {
 	}
 	for name, team := range sorted(r.Blueprint.Teams) {
 		if team.Group != nil {
-			r.add(at("teams", name, "group"),
-				fmt.Sprintf("GKE ignores the teams' Google groups, because %s is not set", field),
-				withHelp(`%s; or, without Google groups, list people in members: ["user:ADDRESS"]`, cure))
+			r.add(at("teams", name, "group"), say("GKE ignores the teams' Google groups, because %s is not set", field),
+				help(`%s; or, without Google groups, list people in members: ["user:ADDRESS"]`, cure))
 			return // one mistake, however many teams have a group
 		}
 	}
@@ -78,8 +77,8 @@ func teamGroups(r *report) {
 		}
 		if kind := kindOf(*group); kind != "" && kind != "group" {
 			r.add(at("teams", name, "group"),
-				fmt.Sprintf("group of team %q is the address of %s, not of a Google group", name, describeKind(kind)),
-				withHelp("write members: [%q] instead of group", kind+":"+*group))
+				say("group of team %q is the address of %s, not of a Google group", name, describeKind(kind)),
+				help("write members: [%q] instead of group", kind+":"+*group))
 		}
 	}
 }
@@ -98,18 +97,18 @@ func memberKinds(r *report) {
 			if kind == says || kind == "" && says == "user" {
 				continue
 			}
-			var help string
+			var cure string
 			switch kind {
 			case "":
-				help = fmt.Sprintf("the address of a service account ends with .gserviceaccount.com; for a person "+
+				cure = fmt.Sprintf("the address of a service account ends with .gserviceaccount.com; for a person "+
 					"write %q", "user:"+address)
 			case "group":
-				help = fmt.Sprintf("write group: %q in the team, or list the people themselves", address)
+				cure = fmt.Sprintf("write group: %q in the team, or list the people themselves", address)
 			default:
-				help = fmt.Sprintf("write %q", kind+":"+address)
+				cure = fmt.Sprintf("write %q", kind+":"+address)
 			}
-			message := fmt.Sprintf("%s is not the address of %s", address, describeKind(says))
-			r.add(at("teams", name, "members", diag.Index(i)), message, withHelp("%s", help))
+			message := say("%s is not the address of %s", address, describeKind(says))
+			r.add(at("teams", name, "members", diag.Index(i)), message, advise(cure))
 		}
 	}
 }
@@ -133,9 +132,8 @@ func platformMembers(r *report) {
 	for name, team := range sorted(r.Blueprint.Teams) {
 		for i, member := range team.Members {
 			if owner, ok := owners[strings.ToLower(ir.MemberAddress(member))]; ok {
-				r.add(at("teams", name, "members", diag.Index(i)),
-					fmt.Sprintf("%s is the account of %s", member, owner),
-					withHelp("create another service account for the program that submits jobs"))
+				r.add(at("teams", name, "members", diag.Index(i)), say("%s is the account of %s", member, owner),
+					help("create another service account for the program that submits jobs"))
 			}
 		}
 	}
@@ -160,11 +158,10 @@ func repeatedMembers(r *report) {
 			first, seen := known[key]
 			switch {
 			case listed[key]:
-				r.add(path, fmt.Sprintf("team %q lists %s twice", name, member), withHelp("remove one of them"))
+				r.add(path, say("team %q lists %s twice", name, member), help("remove one of them"))
 			case seen && first.member != member:
-				r.add(path, fmt.Sprintf("%s is also spelt %s", member, first.member),
-					withRelated(first.path, "the other spelling"),
-					withHelp("write the address as Google Cloud stores it: kubectl auth whoami prints it"))
+				r.add(path, say("%s is also spelt %s", member, first.member), see(first.path, "the other spelling"),
+					help("write the address as Google Cloud stores it: kubectl auth whoami prints it"))
 			case !seen:
 				known[key] = place{member, path}
 			}

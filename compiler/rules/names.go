@@ -17,17 +17,15 @@ import (
 
 func nameRules() []Rule {
 	return []Rule{
-		{Code: "E0201", Title: "undefined name", check: checkReferences, basic: true, fieldwise: true},
-		{Code: "E0202", Title: "quota on a capacity that its tier does not use",
-			check: quotaOutsideTier, basic: true, fieldwise: true},
-		{Code: "W0203", Title: "unused definition", check: reportUnused, whole: true, resolved: true},
-		{Code: "E0204", Title: "cohorts form a cycle", check: cohortCircle},
-		{Code: "E0205", Title: "namespace is reserved or already used", check: checkNamespaces},
-		{Code: "E0206", Title: "derived name is too long", check: derivedNames},
-		{Code: "E0207", Title: "derived name is not unique", check: checkCollisions},
-		{Code: "W0208", Title: "instances of two node pools have the same name prefix",
-			check: poolPrefixes, whole: true},
-		{Code: "E0213", Title: "nodesListBucket without a bucket", check: listedBuckets},
+		rule("E0201", "undefined name", checkReferences, basic, fieldwise),
+		rule("E0202", "quota on a capacity that its tier does not use", quotaOutsideTier, basic, fieldwise),
+		rule("W0203", "unused definition", reportUnused, whole, resolved),
+		rule("E0204", "cohorts form a cycle", cohortCircle),
+		rule("E0205", "namespace is reserved or already used", checkNamespaces),
+		rule("E0206", "derived name is too long", derivedNames),
+		rule("E0207", "derived name is not unique", checkCollisions),
+		rule("W0208", "instances of two node pools have the same name prefix", poolPrefixes, whole),
+		rule("E0213", "nodesListBucket without a bucket", on("teams.*", listedBuckets)),
 	}
 }
 
@@ -143,20 +141,19 @@ func reportUnused(r *report) {
 			if kind.users == 0 || kind.used[n] || kind.field == "tiers" && submitted[n] {
 				continue
 			}
-			help := withHelp("use it, or remove it")
+			cure := help("use it, or remove it")
 			if twin := r.twinOf(n, kind.field, defined); twin != "" {
-				help = withHelp("did you mean %q? otherwise use it, or remove it", twin)
+				cure = help("did you mean %q? otherwise use it, or remove it", twin)
 			}
 			r.addKey(at(kind.field, n),
-				fmt.Sprintf("no %s uses %s %q", kind.user, strings.TrimSuffix(kind.field, "s"), n), help)
+				say("no %s uses %s %q", kind.user, strings.TrimSuffix(kind.field, "s"), n), cure)
 		}
 	}
 	for tier, t := range sorted(b.Tiers) {
 		for _, c := range t.Capacity {
 			if tiers[tier] && !granted[c] {
-				r.addKey(at("capacity", c), fmt.Sprintf("no team has quota on capacity %q", c),
-					withRelated(at("tiers", tier), "this tier uses it"),
-					withHelp("give quota on it to a team, or remove it"))
+				r.addKey(at("capacity", c), say("no team has quota on capacity %q", c),
+					see(at("tiers", tier), "this tier uses it"), help("give quota on it to a team, or remove it"))
 			}
 		}
 	}
@@ -184,7 +181,7 @@ func cohortCircle(r *report) {
 		circle := append(slices.Clone(chain[slices.Index(chain, name):]), name)
 		r.add(at("cohorts", chain[last], "parent"),
 			"the parents of these cohorts form a cycle: "+strings.Join(circle, " -> "),
-			withHelp("remove parent from one of them"))
+			help("remove parent from one of them"))
 	}
 }
 
@@ -207,8 +204,8 @@ func reservedNamespaces() func(namespace string) bool {
 func checkNamespaces(r *report) {
 	isReserved := reservedNamespaces()
 	if g := r.Plan.Monitoring.GrafanaNamespace; isReserved(g) {
-		r.add(at("monitoring", "grafanaNamespace"), fmt.Sprintf("namespace %q is reserved for the cluster", g),
-			withHelp("write the namespace of your Grafana"))
+		r.add(at("monitoring", "grafanaNamespace"), say("namespace %q is reserved for the cluster", g),
+			help("write the namespace of your Grafana"))
 	}
 	owner := map[string]string{}
 	for _, t := range r.Plan.Teams {
@@ -220,20 +217,19 @@ func checkNamespaces(r *report) {
 		switch {
 		case isReserved(t.Namespace):
 			r.add(path,
-				fmt.Sprintf("namespace %q is reserved for the cluster, as are the prefixes kube-, gke- and gmp-",
-					t.Namespace), withHelp("give the team another namespace"))
+				say("namespace %q is reserved for the cluster, as are the prefixes kube-, gke- and gmp-",
+					t.Namespace), help("give the team another namespace"))
 		case t.Namespace == r.Plan.Monitoring.GrafanaNamespace && r.Plan.Monitoring.Grafana:
-			r.add(path, fmt.Sprintf("namespace %q holds the Grafana dashboards", t.Namespace),
-				withHelp("give the team another namespace, or set monitoring.grafanaNamespace"))
+			r.add(path, say("namespace %q holds the Grafana dashboards", t.Namespace),
+				help("give the team another namespace, or set monitoring.grafanaNamespace"))
 		case taken:
 			other := first
 			if len(path) == 2 { // the other team wrote namespace, and this one has a namespace of its name
 				path, other = at("teams", first, "namespace"), t.Name
 			}
-			r.add(path, fmt.Sprintf("namespace %q already belongs to team %q", t.Namespace, other),
-				withRelated(at("teams", other), "the other team"),
-				withHelp("give each team its own namespace: "+
-					"in one namespace they could use each other's quota and identity"))
+			r.add(path, say("namespace %q already belongs to team %q", t.Namespace, other),
+				see(at("teams", other), "the other team"), help("give each team its own namespace: in one namespace "+
+					"they could use each other's quota and identity"))
 		default:
 			owner[t.Namespace] = t.Name
 		}
@@ -246,17 +242,15 @@ func derivedNames(r *report) {
 	reported := map[string]bool{} // one report for each field, however many objects
 	given := func(path fieldPath, what, name string, most int) {
 		if len(name) > most {
-			r.add(path, fmt.Sprintf("the name of %s has %d characters, but at most %d are allowed", what, len(name),
-				most), withHelp("choose a shorter name"))
+			r.add(path, say("the name of %s has %d characters, but at most %d are allowed", what, len(name),
+				most), help("choose a shorter name"))
 		}
 	}
 	tooLong := func(path fieldPath, what, name string, most int) {
 		if key := diag.Path(path) + what; len(name) > most && !reported[key] {
 			reported[key] = true
-			r.addKey(path,
-				fmt.Sprintf("%s would be named %q, with %d characters, but at most %d are allowed", what, name,
-					len(name), most),
-				withHelp("shorten the names that this name contains"))
+			r.addKey(path, say("%s would be named %q, with %d characters, but at most %d are allowed", what, name,
+				len(name), most), help("shorten the names that this name contains"))
 		}
 	}
 	for _, c := range r.Plan.Capacities {
@@ -318,16 +312,15 @@ func derivedNames(r *report) {
 
 func checkCollisions(r *report) {
 	if name := r.Plan.SystemPool.Name; r.Blueprint.Capacity[name].Hardware != "" {
-		r.addKey(at("capacity", name), fmt.Sprintf("node pool %q is reserved for the cluster", name),
-			withHelp("rename the capacity"))
+		r.addKey(at("capacity", name), say("node pool %q is reserved for the cluster", name),
+			help("rename the capacity"))
 	}
 	pools := map[string]string{}
 	for _, c := range r.Plan.Capacities {
 		for _, pool := range c.Pools() {
 			if other, taken := pools[pool]; taken {
-				r.addKey(at("capacity", c.Name),
-					fmt.Sprintf("node pool %q would also belong to capacity %q", pool, other),
-					withRelated(at("capacity", other), "the other capacity"), withHelp("rename one of them"))
+				r.addKey(at("capacity", c.Name), say("node pool %q would also belong to capacity %q", pool, other),
+					see(at("capacity", other), "the other capacity"), help("rename one of them"))
 			}
 			pools[pool] = c.Name
 		}
@@ -340,9 +333,8 @@ func checkCollisions(r *report) {
 		for _, name := range []string{w.Name, w.ConfigMap} {
 			key := object{w.Team, name}
 			if other, taken := templates[key]; taken && name != "" && other != w.Template {
-				r.addKey(at("workloads", w.Template),
-					fmt.Sprintf("workload %q already has an object named %q", other, name),
-					withRelated(at("workloads", other), "the other workload"), withHelp("rename one of them"))
+				r.addKey(at("workloads", w.Template), say("workload %q already has an object named %q", other, name),
+					see(at("workloads", other), "the other workload"), help("rename one of them"))
 				return
 			}
 			templates[key] = w.Template
@@ -350,13 +342,12 @@ func checkCollisions(r *report) {
 		for _, a := range w.Auxiliaries {
 			if a.Name == w.ReplicatedJob() {
 				r.addKey(at("workloads", w.Template, "auxiliary", a.Name),
-					fmt.Sprintf("the %s uses the name %q for the main pods", w.Kind, a.Name),
-					withHelp("rename the auxiliary pod"))
+					say("the %s uses the name %q for the main pods", w.Kind, a.Name), help("rename the auxiliary pod"))
 			}
 		}
 		if w.Name == "kustomization" {
 			r.addKey(at("workloads", w.Template), `a workload cannot be named "kustomization"`,
-				withHelp("rename the workload: kustomization.yaml is the file that lists the workloads"))
+				help("rename the workload: kustomization.yaml is the file that lists the workloads"))
 			return
 		}
 	}
@@ -375,7 +366,7 @@ func (r *report) collidingQueues() {
 			owner = at("teams", teams[0].Name)
 		}
 		path, report := at("tiers", q.Tier, "shared"), r.addKey
-		help := "choose another name"
+		cure := "choose another name"
 		switch {
 		case q.Shared && r.Blueprint.Tiers[q.Tier].Shared.ClusterQueue != nil:
 			path, report = path.at("clusterQueue"), r.add
@@ -383,12 +374,12 @@ func (r *report) collidingQueues() {
 		case r.Blueprint.Teams[teams[0].Name].Queues[q.Tier].ClusterQueue != nil:
 			path, report = at("teams", teams[0].Name, "queues", q.Tier, "clusterQueue"), r.add
 		default:
-			path, help = queueQuota(q, teams), "rename one of the teams or tiers"
+			path, cure = queueQuota(q, teams), "rename one of the teams or tiers"
 		}
 		if other, taken := owners[q.ClusterQueue]; taken {
 			kind := strings.TrimSuffix(other[0], "s")
-			report(path, fmt.Sprintf("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
-				withRelated(other, "the other %s", kind), withHelp("%s", help))
+			report(path, say("ClusterQueue %q would also belong to %s %q", q.ClusterQueue, kind, other[1]),
+				see(other, "the other %s", kind), advise(cure))
 		}
 		owners[q.ClusterQueue] = owner
 	}
@@ -402,8 +393,8 @@ func (r *report) collidingQueues() {
 					tier, other = other, tier
 				}
 				r.add(at("teams", t.Name, "queues", tier, "localQueue"),
-					fmt.Sprintf("LocalQueue %q would also belong to tier %q", q.LocalQueue, other),
-					withRelated(at("tiers", other), "the other tier"), withHelp("choose another name"))
+					say("LocalQueue %q would also belong to tier %q", q.LocalQueue, other),
+					see(at("tiers", other), "the other tier"), help("choose another name"))
 			}
 			tiers[q.LocalQueue] = q.Tier
 		}
@@ -421,21 +412,17 @@ func poolPrefixes(r *report) {
 		}
 		prefix := c.Name[:min(seen, len(c.Name))]
 		if other, taken := first[prefix]; taken {
-			r.addKey(at("capacity", c.Name),
-				fmt.Sprintf("instances of %q and %q have the same name prefix", other, c.Name),
-				withRelated(at("capacity", other), "the other pool"),
-				withHelp("rename one of them, so that the first %d characters differ", seen))
+			r.addKey(at("capacity", c.Name), say("instances of %q and %q have the same name prefix", other, c.Name),
+				see(at("capacity", other), "the other pool"),
+				help("rename one of them, so that the first %d characters differ", seen))
 		}
 		first[prefix] = c.Name
 	}
 }
 
-func listedBuckets(r *report) {
-	for name, t := range sorted(r.Blueprint.Teams) {
-		if t.NodesListBucket && !t.Bucket {
-			r.add(at("teams", name, "nodesListBucket"),
-				fmt.Sprintf("team %q has no bucket for nodes to list", name),
-				withHelp("set bucket: true, or remove nodesListBucket"))
-		}
+func listedBuckets(r *report, team fieldPath, t schema.Team) {
+	if t.NodesListBucket && !t.Bucket {
+		r.add(team.at("nodesListBucket"), say("team %q has no bucket for nodes to list", team.name()),
+			help("set bucket: true, or remove nodesListBucket"))
 	}
 }

@@ -17,15 +17,14 @@ import (
 
 func networkRules() []Rule {
 	return []Rule{
-		{Code: "E0701", Title: "address range is not private", check: privateRanges},
-		{Code: "W0321", Title: "address range is not verified for this use", check: unverifiedRanges},
-		{Code: "E0702", Title: "address ranges overlap", check: overlappingRanges},
-		{Code: "E0703", Title: "address range has the wrong size", check: rangeSizes},
-		{Code: "E0704", Title: "invalid address range", check: authorizedRanges, newCluster: true},
-		{Code: "W0705", Title: "the control plane is open to the internet",
-			check: openControlPlane, newCluster: true, whole: true},
-		{Code: "E0708", Title: "accelerator limit of auto-provisioning is invalid", check: autoProvisioningLimits},
-		{Code: "N0709", Title: "auto-provisioning limit is below the guarantees", check: clusterLimits, whole: true},
+		rule("E0701", "address range is not private", privateRanges),
+		rule("W0321", "address range is not verified for this use", unverifiedRanges),
+		rule("E0702", "address ranges overlap", overlappingRanges),
+		rule("E0703", "address range has the wrong size", rangeSizes),
+		rule("E0704", "invalid address range", authorizedRanges, newCluster),
+		rule("W0705", "the control plane is open to the internet", openControlPlane, whole, newCluster),
+		rule("E0708", "accelerator limit of auto-provisioning is invalid", autoProvisioningLimits),
+		rule("N0709", "auto-provisioning limit is below the guarantees", clusterLimits, whole),
 	}
 }
 
@@ -104,13 +103,11 @@ func isWithin(prefix netip.Prefix, ranges []netip.Prefix) bool {
 func (r *report) checkCIDR(path fieldPath, text string) bool {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		r.add(path, fmt.Sprintf("%q is not an address range", text),
-			withHelp("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
+		r.add(path, say("%q is not an address range", text), help("write it as ADDRESS/BITS, such as 10.0.0.0/20"))
 		return false
 	}
 	if p != p.Masked() {
-		r.add(path, fmt.Sprintf("address range %q does not start at its first address", text),
-			withLabel("want %q", p.Masked()))
+		r.add(path, say("address range %q does not start at its first address", text), label("want %q", p.Masked()))
 		return false
 	}
 	return true
@@ -124,17 +121,16 @@ func privateRanges(r *report) {
 			continue
 		}
 		if classE.Contains(n.prefix.Addr()) && n.prefix.Contains(broadcast) {
-			cure := withHelp("choose a private range")
+			cure := help("choose a private range")
 			if alsoReserved(n.field) != "" {
-				cure = withHelp("choose a range that ends before it, such as %s",
+				cure = help("choose a range that ends before it, such as %s",
 					netip.PrefixFrom(classE.Addr(), max(n.prefix.Bits(), classE.Bits()+1)))
 			}
-			r.add(path,
-				fmt.Sprintf("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast), cure)
+			r.add(path, say("%s contains the broadcast address, %s, which no subnet can have", n.text, broadcast), cure)
 		} else if !isWithin(n.prefix, private) && !isWithin(n.prefix, reserved) {
-			r.add(path, fmt.Sprintf("%s is not a private address range", n.text),
-				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
-				withHelp("choose a private range%s", alsoReserved(n.field)))
+			r.add(path, say("%s is not a private address range", n.text),
+				label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
+				help("choose a private range%s", alsoReserved(n.field)))
 		}
 	}
 }
@@ -157,11 +153,9 @@ func unverifiedRanges(r *report) {
 	for _, n := range r.addressRanges() {
 		if n.prefix.IsValid() && isWithin(n.prefix, reserved) && alsoReserved(n.field) == "" {
 			path := n.path
-			r.add(path, fmt.Sprintf("%s is a reserved range, which is not verified to work for network.%s", n.text,
-				n.field),
-				withLabel("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
-				withHelp("choose such a range; if you know that the reserved range works, add %s",
-					r.accepting(path)))
+			r.add(path, say("%s is a reserved range, which is not verified to work for network.%s", n.text, n.field),
+				label("want a range in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"),
+				helpOrAccept("if you know that the reserved range works", "choose such a range"))
 		}
 	}
 }
@@ -176,14 +170,13 @@ func overlappingRanges(r *report) {
 			if !r.Written(a.path...) { // point at a range that the user wrote
 				a, b = b, a
 			}
-			options := []option{withHelp("choose ranges that do not overlap")}
-			origin := " (the default)"
-			if r.Written(b.path...) {
-				options, origin = append(options, withRelated(b.path, "the other range")), ""
+			origin, written := " (the default)", r.Written(b.path...)
+			if written {
+				origin = ""
 			}
 			r.add(a.path,
-				fmt.Sprintf("%s, %s, overlaps %s, %s%s", diag.Path(a.path), a.text, diag.Path(b.path), b.text, origin),
-				options...)
+				say("%s, %s, overlaps %s, %s%s", diag.Path(a.path), a.text, diag.Path(b.path), b.text, origin),
+				when(written, see(b.path, "the other range")), help("choose ranges that do not overlap"))
 			break
 		}
 	}
@@ -226,9 +219,8 @@ func rangeSizes(r *report) {
 		switch n.field {
 		case "nodes":
 			if nodes > addresses-taken {
-				r.addRange(n, nodes+taken,
-					fmt.Sprintf("%s, %s, has room for %d nodes, but the platform can have %s", diag.Path(n.path),
-						n.text, max(0, addresses-taken), r.describePeak()))
+				r.addRange(n, nodes+taken, fmt.Sprintf("%s, %s, has room for %d nodes, but the platform can have %s",
+					diag.Path(n.path), n.text, max(0, addresses-taken), r.describePeak()))
 			}
 		case "pods":
 			// A node needs a /24 for up to 110 pods.
@@ -243,13 +235,11 @@ func rangeSizes(r *report) {
 			r.subnetSize(n, 1<<cuts[n.field], direct[ir.TCPX]+direct[ir.TCPXO])
 		case "services":
 			if bits > 27 {
-				r.add(n.path, "the range of Services must be a /27 or larger",
-					withHelp("choose a larger range"))
+				r.add(n.path, "the range of Services must be a /27 or larger", help("choose a larger range"))
 			}
 		case "controlPlane":
 			if bits != 28 {
-				r.add(n.path, fmt.Sprintf("the range of the control plane must be a /28, not a /%d", bits),
-					withLabel("want a /28"))
+				r.add(n.path, say("the range of the control plane must be a /28, not a /%d", bits), label("want a /28"))
 			}
 		}
 	}
@@ -280,14 +270,14 @@ func (r *report) addRange(n namedRange, addresses int, message string) {
 	if !r.Written("network") {
 		span = r.Place(false, r.largestCount()...)
 	}
-	help := withHelp("reduce the number of nodes: no private range is large enough")
+	cure := help("reduce the number of nodes: no private range is large enough")
 	if r.Plan.Network.Existing != nil {
-		help = withHelp("reduce the number of nodes, or ask the owners of the network for a range of at least a /%d",
+		cure = help("reduce the number of nodes, or ask the owners of the network for a range of at least a /%d",
 			33-mathbits.Len(uint(powerOfTwo(addresses))))
 	} else if p := r.freeRange(n, addresses); p.IsValid() {
-		help = withHelp("write network: %s: %q", n.field, p)
+		cure = help("write network: %s: %q", n.field, p)
 	}
-	r.newFinding(span, path, message, []option{help})
+	r.newFinding(span, path, message, []option{cure})
 }
 
 // largestCount returns the path of the count of the capacity that can have the most
@@ -364,8 +354,8 @@ func openControlPlane(r *report) {
 				who = "the whole internet"
 			}
 			r.add(at("cluster", "authorizedNetworks", name),
-				fmt.Sprintf("%s lets %s reach the public IP address of the control plane", p, who),
-				withHelp("list your own networks only; the DNS endpoint needs no list"))
+				say("%s lets %s reach the public IP address of the control plane", p, who),
+				help("list your own networks only; the DNS endpoint needs no list"))
 		}
 	}
 }
@@ -389,9 +379,8 @@ func autoProvisioningLimits(r *report) {
 	for _, name := range sortedKeys(limits) {
 		path := append(r.limitPath("accelerators"), name)
 		if !hasName(known, name) {
-			r.addKey(path, fmt.Sprintf("there is no accelerator type named %q", name),
-				withChoices(len(known), quoteNames(known)), didYouMean(meantAccelerator(name, known),
-					withHelp("batchwright catalog lists the accelerator types")))
+			r.addKey(path, say("there is no accelerator type named %q", name), choices(known),
+				didYouMean(meantAccelerator(name, known), help("batchwright catalog lists the accelerator types")))
 			continue
 		}
 		if !r.Plan.OwnsCluster() {
@@ -404,8 +393,8 @@ func autoProvisioningLimits(r *report) {
 			}
 		}
 		if most := limits[name]; most < need {
-			r.add(path, fmt.Sprintf("the capacities can have %d %s, but the cluster at most %d", need, name, most),
-				withLabel("want at least %d", need))
+			r.add(path, say("the capacities can have %d %s, but the cluster at most %d", need, name, most),
+				label("want at least %d", need))
 		}
 	}
 }
@@ -427,9 +416,7 @@ func clusterLimits(r *report) {
 		}
 		field, what := limitOn(l.resource)
 		r.add(r.limitPath(field),
-			fmt.Sprintf("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need, what,
-				*most),
-			withLabel("want at least %d to keep all guarantees at once", l.need),
-			withHelp("%s", r.raiseLimit()))
+			say("the nodes for all guarantees need %d %s, but the limit of the cluster is %d", l.need, what, *most),
+			label("want at least %d to keep all guarantees at once", l.need), advise(r.raiseLimit()))
 	}
 }

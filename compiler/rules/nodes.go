@@ -13,28 +13,24 @@ import (
 
 func nodeRules() []Rule {
 	return []Rule{
-		{Code: "W0725", Title: "nothing installs a GPU driver", check: noDriver, resolved: true},
-		{Code: "W0726", Title: "more nodes in a zone than a node pool may have", check: nodesOfZone, resolved: true},
-		{Code: "W0727", Title: "boot disk is too small for GPU images", check: smallDisks, resolved: true},
-		{Code: "W0728", Title: "workload on several GPU nodes without GPUDirect",
-			check: unusedGPUDirect, resolved: true},
+		rule("W0725", "nothing installs a GPU driver", onMachines(noDriver), resolved),
+		rule("W0726", "more nodes in a zone than a node pool may have", nodesOfZone, resolved),
+		rule("W0727", "boot disk is too small for GPU images", onMachines(smallDisks), resolved),
+		rule("W0728", "workload on several GPU nodes without GPUDirect", unusedGPUDirect, resolved),
 	}
 }
 
 // noDriver reports GPU nodes without a driver: GKE then advertises no GPUs, so no pod
 // starts there. createdByClass and autoProvisioned report node pools that GKE
 // creates. Source: GKE documentation, "Run GPUs in GKE Standard node pools".
-func noDriver(r *report) {
-	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		if c.GPUDriver != "DISABLED" || !c.OwnsPools() {
-			return
-		}
-		path := at("hardware", c.Hardware, "gpuDriver")
-		r.add(path,
-			fmt.Sprintf("nodes of capacity %q get no GPU driver from GKE, and the folder installs none", c.Name),
-			withRelated(at("capacity", c.Name), "the capacity"),
-			withHelp("remove gpuDriver; if you install the driver yourself, add %s", r.accepting(path)))
-	})
+func noDriver(r *report, c ir.Capacity, _ catalog.Machine) {
+	if c.GPUDriver != "DISABLED" || !c.OwnsPools() {
+		return
+	}
+	path := at("hardware", c.Hardware, "gpuDriver")
+	r.add(path, say("nodes of capacity %q get no GPU driver from GKE, and the folder installs none", c.Name),
+		see(at("capacity", c.Name), "the capacity"),
+		helpOrAccept("if you install the driver yourself", "remove gpuDriver"))
 }
 
 // nodesOfZone reports a node pool that would be larger than the limit of GKE in one
@@ -53,9 +49,9 @@ func nodesOfZone(r *report) {
 		path := at("capacity", c.Name, field)
 		cure := fmt.Sprintf("lower %s, or divide the nodes into several capacities; if GKE allows more, add %s", field,
 			r.accepting(path))
-		r.add(path, fmt.Sprintf("capacity %q can have %d nodes in %s, but GKE allows %d nodes of a node pool in a zone",
+		r.add(path, say("capacity %q can have %d nodes in %s, but GKE allows %d nodes of a node pool in a zone",
 			c.Name, c.MaxNodes, words.Count(len(c.Zones), "zone"), most),
-			withLabel("want %d or less", most*len(c.Zones)), withHelp("%s", cure))
+			label("want %d or less", most*len(c.Zones)), advise(cure))
 	})
 }
 
@@ -75,23 +71,19 @@ func imageSpace(diskGiB int) float64 {
 
 // smallDisks reports a boot disk that somebody made smaller than the default, and
 // that does not hold a large image. On nodes with local SSDs these hold the images.
-func smallDisks(r *report) {
-	r.eachCapacity(func(c ir.Capacity, _ catalog.Machine) {
-		path := at("hardware", c.Hardware, "disk", "sizeGiB")
-		space := imageSpace(c.DiskSizeGiB)
-		if !c.HasGPUs() || c.SSDs() > 0 || space >= imagesGiB || !r.Written(path...) {
-			return
-		}
-		enough := c.DiskSizeGiB
-		for imageSpace(enough) < imagesGiB {
-			enough++
-		}
-		r.add(path, fmt.Sprintf("the boot disk of %d GiB leaves %.0f GiB, but one image for GPUs can take %d GiB",
-			c.DiskSizeGiB, space, imagesGiB),
-			withLabel("want %d or more", enough),
-			withHelp("remove sizeGiB: the default is 100 GiB; if the images are small, add %s",
-				r.accepting(path)))
-	})
+func smallDisks(r *report, c ir.Capacity, _ catalog.Machine) {
+	path := at("hardware", c.Hardware, "disk", "sizeGiB")
+	space := imageSpace(c.DiskSizeGiB)
+	if !c.HasGPUs() || c.SSDs() > 0 || space >= imagesGiB || !r.Written(path...) {
+		return
+	}
+	enough := c.DiskSizeGiB
+	for imageSpace(enough) < imagesGiB {
+		enough++
+	}
+	r.add(path, say("the boot disk of %d GiB leaves %.0f GiB, but one image for GPUs can take %d GiB",
+		c.DiskSizeGiB, space, imagesGiB), label("want %d or more", enough),
+		helpOrAccept("if the images are small", "remove sizeGiB: the default is 100 GiB"))
 }
 
 // unusedGPUDirect reports hardware on which pods of whole nodes talk with each other
@@ -126,11 +118,10 @@ func unusedGPUDirect(r *report) {
 			if transport == string(ir.RDMA) && len(c.Zones) > 1 {
 				zone = " and one zone for the capacity"
 			}
-			r.addKey(path, fmt.Sprintf("GPUs of different %s nodes exchange data over TCP and one network interface, "+
+			r.addKey(path, say("GPUs of different %s nodes exchange data over TCP and one network interface, "+
 				"because gpuDirect is not set", c.Machine.Type),
-				withRelated(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
-				withHelp("write hardware: %q: gpuDirect: true%s; if TCP is fast enough, add %s", c.Hardware, zone,
-					r.accepting(path)))
+				see(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
+				helpOrAccept("if TCP is fast enough", "write hardware: %q: gpuDirect: true%s", c.Hardware, zone))
 		}
 	}
 }

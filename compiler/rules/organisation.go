@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,17 +117,13 @@ func demands() []demand {
 
 func organisationRules() []Rule {
 	rules := []Rule{
-		{Code: "E1039", Title: "organisation policy refuses what the platform needs",
-			check: exemptions, Acceptable: true, whole: true},
-		{Code: "N1040", Title: "organisation policy that its name alone does not decide", check: policyValues},
-		{Code: "W1041", Title: "name of a constraint resembles another one", check: misspeltConstraints},
-		{Code: "N1042", Title: "constraint is unknown", check: unknownConstraints},
+		rule("E1039", "organisation policy refuses what the platform needs", exemptions, whole, acceptable),
+		rule("N1040", "organisation policy that its name alone does not decide", policyValues),
+		rule("W1041", "name of a constraint resembles another one", misspeltConstraints),
+		rule("N1042", "constraint is unknown", unknownConstraints),
 	}
 	for _, d := range demands() {
-		rules = append(rules, Rule{
-			Code: d.code, Title: d.title, Acceptable: true,
-			check: func(r *report) { r.checkDemand(d) },
-		})
+		rules = append(rules, rule(d.code, d.title, func(r *report) { r.checkDemand(d) }, acceptable))
 	}
 	return rules
 }
@@ -170,56 +165,71 @@ func (r *report) checkDemand(d demand) {
 	if !d.refuses(r.Plan) {
 		return
 	}
-	first, names := -1, []string(nil)
-	var others []option
+	var places []fieldPath
+	var names []string
 	for i, policy := range r.Blueprint.Organisation.Policies {
-		demanding := false
 		for _, c := range r.concerning(policy) {
-			if c.Check != d.check {
-				continue
+			if c.Check == d.check {
+				places, names = append(places, atPolicy(i)), append(names, c.Name)
 			}
-			demanding = true
-			if !slices.Contains(names, c.Name) {
-				names = append(names, c.Name)
-			}
-		}
-		switch {
-		case demanding && first < 0:
-			first = i
-		case demanding:
-			others = append(others, withRelated(atPolicy(i), "this policy demands the same"))
 		}
 	}
-	if first < 0 {
+	if len(places) == 0 {
 		return
 	}
-	if d.field != nil && r.Written(d.field...) {
-		others = append(others, withRelated(d.field, "the field"))
+	var others []option
+	for _, place := range places[1:] {
+		others = append(others, when(place.last() != places[0].last(), see(place, "this policy demands the same")))
 	}
-	r.add(atPolicy(first),
-		fmt.Sprintf("%s %s the platform: %s", words.And(names), choosePlural(len(names), "refuses", "refuse"),
-			d.state(r.Plan)),
-		append(others, withHelp("%s", d.help))...)
+	names = uniqueNames(names)
+	r.add(places[0],
+		say("%s %s the platform: %s", words.And(names), choosePlural(len(names), "refuses", "refuse"), d.state(r.Plan)),
+		together(others...), when(d.field != nil && r.Written(d.field...), see(d.field, "the field")), advise(d.help))
+}
+
+// uniqueNames returns the different names of a list, in their order.
+func uniqueNames(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // exemptions reports constraints that refuse the platform whatever the blueprint says.
 func exemptions(r *report) {
+	cure := help("get an exemption for the project, and write organisation: accept: %s: %q", r.rule.Code, "REASON")
+	r.reportPolicies(refusesAlways, func(names []string) string {
+		return say("%s %s the platform, and no field changes this", words.And(names),
+			choosePlural(len(names), "refuses", "refuse"))
+	}, func(c catalog.Constraint) option { return note("%s demands: %s", c.Name, c.Demands) }, cure)
+}
+
+// policyValues reports the constraints of which the name alone does not say whether they
+// refuse the platform: the values of the policy decide, or the documentation is silent.
+func policyValues(r *report) {
+	r.reportPolicies(isUndecided, func(names []string) string {
+		return say("%s can refuse the platform: the name alone does not decide it", words.And(names))
+	}, func(c catalog.Constraint) option { return note("%s: %s", c.Name, strings.ReplaceAll(c.Set, "`", "")) })
+}
+
+// reportPolicies reports the elements of policies with constraints whose check refuses the
+// plan, with a note for each constraint.
+func (r *report) reportPolicies(refuses func(check string, p *ir.Platform) bool, message func(names []string) string,
+	describe func(catalog.Constraint) option, options ...option) {
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		var names []string
 		var notes []option
 		for _, c := range r.concerning(policy) {
-			if refusesAlways(c.Check, r.Plan) {
-				names = append(names, c.Name)
-				notes = append(notes, withNote("%s demands: %s", c.Name, c.Demands))
+			if refuses(c.Check, r.Plan) {
+				names, notes = append(names, c.Name), append(notes, describe(c))
 			}
 		}
-		if len(names) == 0 {
-			continue
+		if len(names) > 0 {
+			r.add(atPolicy(i), message(names), append(notes, options...)...)
 		}
-		r.add(atPolicy(i), fmt.Sprintf("%s %s the platform, and no field changes this", words.And(names),
-			choosePlural(len(names), "refuses", "refuse")),
-			append(notes, withHelp("get an exemption for the project, and write organisation: accept: %s: %q",
-				r.rule.Code, "REASON"))...)
 	}
 }
 
@@ -248,25 +258,6 @@ func choosePlural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// policyValues reports the constraints of which the name alone does not say whether they
-// refuse the platform: the values of the policy decide, or the documentation is silent.
-func policyValues(r *report) {
-	for i, policy := range r.Blueprint.Organisation.Policies {
-		var names []string
-		var notes []option
-		for _, c := range r.concerning(policy) {
-			if isUndecided(c.Check, r.Plan) {
-				names = append(names, c.Name)
-				notes = append(notes, withNote("%s: %s", c.Name, strings.ReplaceAll(c.Set, "`", "")))
-			}
-		}
-		if len(names) > 0 {
-			r.add(atPolicy(i), fmt.Sprintf("%s can refuse the platform: the name alone does not decide it",
-				words.And(names)), notes...)
-		}
-	}
 }
 
 // isUndecided reports whether the name of a constraint with the given check does not say
@@ -298,8 +289,8 @@ func usesSharedReservation(c ir.Capacity) bool {
 func misspeltConstraints(r *report) {
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		if near := r.nearConstraint(policy); near != "" {
-			r.add(atPolicy(i), fmt.Sprintf("batchwright does not know the constraint %s", constraintName(policy)),
-				withLabel("want %q", near), withHelp("did you mean %q?", near))
+			r.add(atPolicy(i), say("batchwright does not know the constraint %s", constraintName(policy)),
+				label("want %q", near), help("did you mean %q?", near))
 		}
 	}
 }
@@ -309,8 +300,8 @@ func misspeltConstraints(r *report) {
 func unknownConstraints(r *report) {
 	for i, policy := range r.Blueprint.Organisation.Policies {
 		if constraintsOf(policy) == nil && r.nearConstraint(policy) == "" {
-			r.add(atPolicy(i), fmt.Sprintf("batchwright does not know what %s demands", constraintName(policy)),
-				withHelp("read the constraint, and compare it with the folder's terraform/"))
+			r.add(atPolicy(i), say("batchwright does not know what %s demands", constraintName(policy)),
+				help("read the constraint, and compare it with the folder's terraform/"))
 		}
 	}
 }

@@ -18,19 +18,16 @@ import (
 
 func packingRules() []Rule {
 	return []Rule{
-		{Code: "E0816", Title: "nodes never hold all pods of a workload",
-			check: copyFitsNodes, whole: true, resolved: true},
-		{Code: "E0817", Title: "workload can be admitted to too few nodes",
-			check: strandedCopies, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI}},
-		{Code: "W0823", Title: "part of each node is always idle", check: idleParts, whole: true, resolved: true},
-		{Code: "W0824", Title: "workload without accelerators runs on accelerator nodes",
-			check: cpuOnAccelerators, whole: true, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "E0843", Title: "workload without accelerators names accelerator nodes",
-			check: namedAccelerators, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "E0844", Title: "job requests too little of its own nodes",
-			check: smallJobs, whole: true, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "W0825", Title: "pod leaves no room for GKE's own pods",
-			check: roomForSystemPods, whole: true, resolved: true},
+		rule("E0816", "nodes never hold all pods of a workload", copyFitsNodes, whole, resolved),
+		rule("E0817", "workload can be admitted to too few nodes",
+			strandedCopies, whole, resolved, acceptable, except(ir.KAI)),
+		rule("W0823", "part of each node is always idle", idleParts, whole, resolved),
+		rule("W0824", "workload without accelerators runs on accelerator nodes",
+			cpuOnAccelerators, whole, resolved, except(ir.KAI)),
+		rule("E0843", "workload without accelerators names accelerator nodes",
+			namedAccelerators, resolved, except(ir.KAI)),
+		rule("E0844", "job requests too little of its own nodes", smallJobs, whole, resolved, except(ir.KAI)),
+		rule("W0825", "pod leaves no room for GKE's own pods", roomForSystemPods, whole, resolved),
 	}
 }
 
@@ -50,11 +47,10 @@ func copyFitsNodes(r *report) {
 				continue
 			}
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q can never run: its %s run at once, and no capacity has room for all of them",
-					name, words.Count(s.Workload.Pods, "pod")),
-				withLabel("room: %s", describeNodes(on)),
-				withRelated(at("workloads", name, "perPod"), "the requests of each pod"),
-				withHelp("%s; or %s", r.moreNodes(on[0]), fewerPods(on[0])))
+				say("workload %q can never run: its %s run at once, and no capacity has room for all of them", name,
+					words.Count(s.Workload.Pods, "pod")), label("room: %s", describeNodes(on)),
+				see(at("workloads", name, "perPod"), "the requests of each pod"),
+				help("%s; or %s", r.moreNodes(on[0]), fewerPods(on[0])))
 			break
 		}
 	}
@@ -85,20 +81,20 @@ func (r *report) reportAuxiliaries(s fit.Submission, on []fit.Nodes, taken fit.T
 	name, c := s.Workload.Template, crowded.Capacity
 	path := at("workloads", name, "auxiliary")
 	if gke := taken(c); gke != nil {
-		cure := withHelp("request at most %s for each pod, because GKE's pods start first",
+		cure := help("request at most %s for each pod, because GKE's pods start first",
 			printAmounts(fit.ShareBeside(c, gke, 1)))
 		if crowded.Needed > 0 {
-			cure = withHelp("%s; or request less, because GKE's pods start first", r.moreNodes(crowded))
+			cure = help("%s; or request less, because GKE's pods start first", r.moreNodes(crowded))
 		}
-		r.addKey(path, fmt.Sprintf("the auxiliary pods of workload %q leave no room for GKE's own pods on the nodes "+
+		r.addKey(path, say("the auxiliary pods of workload %q leave no room for GKE's own pods on the nodes "+
 			"of %q", name, c.Name),
-			withLabel("each node has %s; GKE's pods request %s", printAmounts(c.PerNode), printAmounts(gke)), cure)
+			label("each node has %s; GKE's pods request %s", printAmounts(c.PerNode), printAmounts(gke)), cure)
 		return true
 	}
-	r.addKey(path, fmt.Sprintf("workload %q can never run: its pods must run at once, but %q has no room for its "+
+	r.addKey(path, say("workload %q can never run: its pods must run at once, but %q has no room for its "+
 		"auxiliary pods", name, c.Name),
-		withLabel("need %s, have %d", words.Count(crowded.Needed, "node"), c.MaxNodes),
-		withHelp("%s; or request less, so that more pods fit a node", r.moreNodes(crowded)))
+		label("need %s, have %d", words.Count(crowded.Needed, "node"), c.MaxNodes),
+		help("%s; or request less, so that more pods fit a node", r.moreNodes(crowded)))
 	return true
 }
 
@@ -116,17 +112,17 @@ func (r *report) reportLimited(s fit.Submission, limited []fit.Nodes) {
 	}
 	n := limited[i]
 	field, what := limitOn(n.Limit.Resource)
-	message := fmt.Sprintf("workload %q can never run: its pods need %s of %q, but the limit of the cluster, %g %s, "+
+	message := say("workload %q can never run: its pods need %s of %q, but the limit of the cluster, %g %s, "+
 		"allows only %d", s.Workload.Template, words.Count(n.Needed, "node"), n.Capacity.Name, n.Limit.Most, what,
 		n.Most)
-	cure := withHelp("%s; or %s", r.moreNodes(n), fewerPods(n))
+	cure := help("%s; or %s", r.moreNodes(n), fewerPods(n))
 	if r.writtenLimit(n.Limit.Resource) == nil {
 		r.addKey(at("workloads", s.Workload.Template), message, cure)
 		return
 	}
 	r.add(r.limitPath(field), message, cure,
-		withLabel("want at least %g, with the nodes that always exist", n.Limit.Need(n)),
-		withRelated(at("workloads", s.Workload.Template), "the workload"))
+		label("want at least %g, with the nodes that always exist", n.Limit.Need(n)),
+		see(at("workloads", s.Workload.Template), "the workload"))
 }
 
 // reportLimitedAuxiliaries reports a workload whose own pods have room within the limits
@@ -146,10 +142,10 @@ func (r *report) reportLimitedAuxiliaries(s fit.Submission, limited []fit.Nodes)
 		if r.writtenLimit(l.Resource) == nil {
 			path, add = at("workloads", s.Workload.Template), r.addKey
 		}
-		add(path, fmt.Sprintf("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
+		add(path, say("workload %q can never run: the nodes for its pods and its auxiliary pods need %g %s, "+
 			"but the limit of the cluster is %g", s.Workload.Template, math.Ceil(least), what, l.Most),
-			withRelated(at("workloads", s.Workload.Template, "auxiliary"), "the auxiliary pods"),
-			withHelp("%s; or request less", r.setLimit(l.Resource, math.Ceil(least))))
+			see(at("workloads", s.Workload.Template, "auxiliary"), "the auxiliary pods"),
+			help("%s; or request less", r.setLimit(l.Resource, math.Ceil(least))))
 		return
 	}
 }
@@ -171,13 +167,11 @@ func strandedCopies(r *report) {
 				}
 				continue
 			}
-			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q can be admitted to %q, whose nodes hold %d of its %d pods", name,
-					on[i].Capacity.Name, on[i].Held(), s.Workload.Pods),
-				withLabel("room: %s", describeNodes(on)),
-				withRelated(r.quotaPath(s, on[i].Capacity.Name), "the quota that admits it"),
-				withHelp("choose the capacities that have room: capacity: [%s]; or %s",
-					roomyCapacities(on), r.moreNodes(on[i])))
+			r.addKey(at("workloads", name), say("workload %q can be admitted to %q, whose nodes hold %d of its %d pods",
+				name, on[i].Capacity.Name, on[i].Held(), s.Workload.Pods), label("room: %s", describeNodes(on)),
+				see(r.quotaPath(s, on[i].Capacity.Name), "the quota that admits it"),
+				help("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(on),
+					r.moreNodes(on[i])))
 			break
 		}
 	}
@@ -194,11 +188,10 @@ func (r *report) strandedTogether(s fit.Submission, on []fit.Nodes) bool {
 	name, here := s.Workload.Template, crowded.Capacity.Name
 	others := slices.DeleteFunc(slices.Clone(on), func(n fit.Nodes) bool { return n.Capacity.Name == here })
 	r.addKey(at("workloads", name),
-		fmt.Sprintf("workload %q can be admitted to %q, whose nodes cannot hold its pods and its auxiliary pods "+
-			"at once", name, here),
-		withLabel("need %s, have %d", words.Count(crowded.Needed, "node"), crowded.Most),
-		withRelated(r.quotaPath(s, here), "the quota that admits it"),
-		withHelp("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(others),
+		say("workload %q can be admitted to %q, whose nodes cannot hold its pods and its auxiliary pods at once", name,
+			here), label("need %s, have %d", words.Count(crowded.Needed, "node"), crowded.Most),
+		see(r.quotaPath(s, here), "the quota that admits it"),
+		help("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(others),
 			r.moreNodes(crowded)))
 	return true
 }
@@ -235,10 +228,10 @@ func cpuOnAccelerators(r *report) {
 				continue
 			}
 			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q requests no accelerators, but runs on the nodes of %q first", name,
+				say("workload %q requests no accelerators, but runs on the nodes of %q first", name,
 					on[0].Capacity.Name),
-				withRelated(at("tiers", s.Queue.Tier, "capacity"), "the order in which capacities are tried"),
-				withHelp("no label distinguishes the nodes of %q: define a tier for each, or remove autoProvisioned "+
+				see(at("tiers", s.Queue.Tier, "capacity"), "the order in which capacities are tried"),
+				help("no label distinguishes the nodes of %q: define a tier for each, or remove autoProvisioned "+
 					"from one of them, which then has its own node pool", on[plain].Capacity.Name))
 			break
 		}
@@ -258,10 +251,9 @@ func (r *report) reportUnusedGPUs(name string, on []fit.Nodes, used map[string]b
 	}
 	path := at("workloads", name, "perPod")
 	r.addKey(path,
-		fmt.Sprintf("workload %q requests no accelerators, but runs on the GPU nodes of %q, and no workload uses "+
+		say("workload %q requests no accelerators, but runs on the GPU nodes of %q, and no workload uses "+
 			"their GPUs", name, on[first].Capacity.Name),
-		withHelp("set accelerators to the number of GPUs that each pod uses; if the pods need none, add %s",
-			r.accepting(path)))
+		helpOrAccept("if the pods need none", "set accelerators to the number of GPUs that each pod uses"))
 	return true
 }
 
@@ -284,9 +276,8 @@ func namedAccelerators(r *report) {
 			i := slices.IndexFunc(w.Capacity, func(c string) bool { return r.fit.Named[c].HasGPUs() })
 			if len(apart) > 0 && i >= 0 {
 				r.add(at("workloads", name, "capacity", diag.Index(i)),
-					fmt.Sprintf("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
-						w.Capacity[i]),
-					withHelp("name only capacities without accelerators: %s", quoteNames(apart)))
+					say("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
+						w.Capacity[i]), help("name only capacities without accelerators: %s", quoteNames(apart)))
 				break
 			}
 		}
@@ -310,11 +301,10 @@ func smallJobs(r *report) {
 			c := r.fit.Named[s.Workload.Capacities[i]]
 			least := c.LeastPerJob()
 			r.addKey(at("workloads", name, "perPod"),
-				fmt.Sprintf("workload %q requests too little of the nodes of %q, which GKE starts for each job", name,
-					c.Name),
-				withLabel("want at least %s of %s in all pods of a job", least.String(), c.CountedIn()),
-				withRelated(at("capacity", c.Name), "the nodes"),
-				withHelp("request more, or name other capacities in the field capacity"))
+				say("workload %q requests too little of the nodes of %q, which GKE starts for each job", name, c.Name),
+				label("want at least %s of %s in all pods of a job", least.String(), c.CountedIn()),
+				see(at("capacity", c.Name), "the nodes"),
+				help("request more, or name other capacities in the field capacity"))
 			break
 		}
 	}
@@ -345,11 +335,9 @@ func roomForSystemPods(r *report) {
 			}
 			printed := printAlike(s.Workload.Requests, c.SystemPods)
 			r.addKey(at("workloads", name, "perPod"),
-				fmt.Sprintf("the pods of workload %q leave no room for GKE's own pods on the nodes of %q", name,
-					c.Name),
-				withLabel("%s per node, each requests %s; GKE's pods request %s", words.Count(on.PerNode, "pod"),
-					printed[0], printed[1]),
-				withHelp("%s", cure))
+				say("the pods of workload %q leave no room for GKE's own pods on the nodes of %q", name, c.Name),
+				label("%s per node, each requests %s; GKE's pods request %s", words.Count(on.PerNode, "pod"),
+					printed[0], printed[1]), advise(cure))
 			break
 		}
 	}

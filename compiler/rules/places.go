@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/batchwright/batchwright/compiler/catalog"
@@ -15,8 +14,8 @@ import (
 
 func placeRules() []Rule {
 	return []Rule{
-		{Code: "E0314", Title: "zone does not exist", check: existingZones, Acceptable: true},
-		{Code: "W0320", Title: "unknown AI zone", check: existingAIZones},
+		rule("E0314", "zone does not exist", existingZones, acceptable),
+		rule("W0320", "unknown AI zone", existingAIZones),
 	}
 }
 
@@ -48,9 +47,7 @@ func (r *report) checkZones(ai bool) {
 		if ai {
 			what = "is not known to have AI zone"
 		}
-		r.add(path, fmt.Sprintf("region %q %s %q", region.Region, what, zone),
-			withChoices(len(alike), quoteNames(alike)),
-			withHelp("choose a zone of the region; if gcloud compute zones list shows %q, add %s", zone,
-				r.accepting(path)))
+		r.add(path, say("region %q %s %q", region.Region, what, zone), choices(alike),
+			help("choose a zone of the region; if gcloud compute zones list shows %q, add %s", zone, r.accepting(path)))
 	}
 }

@@ -17,17 +17,14 @@ import (
 
 func quotaRules() []Rule {
 	return []Rule{
-		{Code: "E0601", Title: "borrowing or lending without a cohort", check: loneBorrowers},
-		{Code: schema.Overcommitted, Title: "guarantees exceed the capacity",
-			check: checkOvercommit, whole: true, Acceptable: true},
-		{Code: "E0603", Title: "lending limit exceeds the guarantee", check: lendAboveNominal},
-		{Code: "E0604", Title: "quota is in the wrong unit", check: quotaUnit, basic: true},
-		{Code: "E0605", Title: "queue cannot run anything", check: deadQueues},
-		{Code: "W0608", Title: "quota is not a multiple of a TPU slice", check: sliceQuota, resolved: true},
-		{Code: "W0606", Title: "no other queue lends to the queue",
-			check: nothingToBorrow, whole: true, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "W0610", Title: "limit exceeds all that can be borrowed",
-			check: borrowTooMuch, whole: true, resolved: true, except: schedulers{ir.KAI}},
+		rule("E0601", "borrowing or lending without a cohort", loneBorrowers),
+		rule(schema.Overcommitted, "guarantees exceed the capacity", checkOvercommit, whole, acceptable),
+		rule("E0603", "lending limit exceeds the guarantee", lendAboveNominal),
+		rule("E0604", "quota is in the wrong unit", quotaUnit, basic),
+		rule("E0605", "queue cannot run anything", deadQueues),
+		rule("W0608", "quota is not a multiple of a TPU slice", sliceQuota, resolved),
+		rule("W0606", "no other queue lends to the queue", nothingToBorrow, whole, resolved, except(ir.KAI)),
+		rule("W0610", "limit exceeds all that can be borrowed", borrowTooMuch, whole, resolved, except(ir.KAI)),
 	}
 }
 
@@ -42,8 +39,8 @@ func loneBorrowers(r *report) {
 		if q.Borrow != 0 {
 			verb, field = "borrow from", "borrow"
 		}
-		r.addKey(q.holder, fmt.Sprintf("%s has no cohort to %s", q.who, verb),
-			withRelated(q.path.at(field), "the limit"), withHelp("give it a cohort, or remove its limits"))
+		r.addKey(q.holder, say("%s has no cohort to %s", q.who, verb),
+			see(q.path.at(field), "the limit"), help("give it a cohort, or remove its limits"))
 	}
 }
 
@@ -62,9 +59,8 @@ func (r *report) loneCapacities() map[string]bool {
 func lendAboveNominal(r *report) {
 	for _, q := range r.grants() {
 		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
-			r.add(q.path.at("lend"),
-				fmt.Sprintf("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
-				withLabel("want at most %d", nominalQuota(q.Quota)))
+			r.add(q.path.at("lend"), say("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
+				label("want at most %d", nominalQuota(q.Quota)))
 		}
 	}
 }
@@ -75,13 +71,11 @@ func quotaUnit(r *report) {
 		switch {
 		case m.VCPUs == 0: // the machine is unknown
 		case m.Accelerator == "" && q.Accelerators != nil:
-			r.addKey(q.path.at("accelerators"), fmt.Sprintf("%s has no accelerators", m.Type),
-				withLabel("want cpus"), withHelp("%s",
-					acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
+			r.addKey(q.path.at("accelerators"), say("%s has no accelerators", m.Type), label("want cpus"),
+				help("%s", acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
 		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(q.path.at("cpus"), fmt.Sprintf("quota on %s is counted in accelerators", m.Type),
-				withLabel("want accelerators"),
-				withHelp("cpu and memory follow from hardware.%s.perAccelerator",
+			r.addKey(q.path.at("cpus"), say("quota on %s is counted in accelerators", m.Type),
+				label("want accelerators"), help("cpu and memory follow from hardware.%s.perAccelerator",
 					r.Blueprint.Capacity[q.capacity].Hardware))
 		}
 	}
@@ -108,17 +102,11 @@ func checkOvercommit(r *report) {
 			continue
 		}
 		n, unit := countedUnits(c, c.MaxNodes)
-		hold := "hold"
-		if n == 1 {
-			hold = "holds"
-		}
+		hold := choosePlural(n, "holds", "hold")
 		printed := ir.PrintAlike(excess.Resource, excess.Guaranteed, excess.Held)
-		message := fmt.Sprintf("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
-			printed[0], excess.Resource, words.Count(n, unit), hold, printed[1])
-		options := []option{withHelp("reduce the quotas, or add %ss; if this is intended, add %s", unit,
-			r.accepting(at("capacity", c.Name)))}
-		options = append(options, guarantees[c.Name]...)
-		r.addKey(at("capacity", c.Name), message, options...)
+		r.addKey(at("capacity", c.Name), say("the guarantees on capacity %q are %s %s, but its %s %s %s", c.Name,
+			printed[0], excess.Resource, words.Count(n, unit), hold, printed[1]), guarantees[c.Name],
+			helpOrAccept("if this is intended", "reduce the quotas, or add %ss", unit))
 	}
 }
 
@@ -146,12 +134,12 @@ func deadQueues(r *report) {
 			case len(b.Tiers[tier].Capacity) == 0 || b.Tiers[tier].Shared != nil:
 			case len(quota) == 0:
 				r.addKey(at("teams", name, "quota", tier),
-					fmt.Sprintf("team %q has no quota on any capacity of tier %q", name, tier),
-					withHelp("add quota, or remove the tier from the team's quota"))
+					say("team %q has no quota on any capacity of tier %q", name, tier),
+					help("add quota, or remove the tier from the team's quota"))
 			case isDeadQuota(b.Tiers[tier], quota):
 				r.addKey(at("teams", name, "quota", tier),
-					fmt.Sprintf("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
-					withHelp("add a guarantee or a borrowing limit"))
+					say("team %q is guaranteed nothing in tier %q and may borrow nothing", name, tier),
+					help("add a guarantee or a borrowing limit"))
 			}
 		}
 	}
@@ -162,8 +150,8 @@ func deadQueues(r *report) {
 		}
 		if isDeadQuota(t, t.Shared.Quota) {
 			r.addKey(at("tiers", tier, "shared", "quota"),
-				fmt.Sprintf("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
-				withHelp("add a guarantee or a borrowing limit; or remove quota: the queue is then guaranteed all "+
+				say("the shared queue of tier %q is guaranteed nothing and may borrow nothing", tier),
+				help("add a guarantee or a borrowing limit; or remove quota: the queue is then guaranteed all "+
 					"of its capacities"))
 		}
 	}
@@ -178,13 +166,12 @@ func sliceQuota(r *report) {
 			continue
 		}
 		if most := own + int(q.Borrow); most < slice.Chips {
-			r.addKey(q.path,
-				fmt.Sprintf("the quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
-					slice.Chips), withHelp("write a multiple of %d", slice.Chips))
+			r.addKey(q.path, say("the quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
+				slice.Chips), help("write a multiple of %d", slice.Chips))
 		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
 			r.addKey(q.path,
-				fmt.Sprintf("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
-					own, rest, q.capacity, slice.Chips), withHelp("write a multiple of %d", slice.Chips))
+				say("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
+					own, rest, q.capacity, slice.Chips), help("write a multiple of %d", slice.Chips))
 		}
 	}
 }
@@ -223,9 +210,8 @@ func nothingToBorrow(r *report) {
 		if len(who) > most {
 			all = words.First(who, most)
 		}
-		r.add(limitOf(borrowers[l][0]),
-			fmt.Sprintf("no other queue of cohort %q lends %q to %s", l.cohort, l.capacity, all),
-			withHelp("remove borrow, or let another queue lend"))
+		r.add(limitOf(borrowers[l][0]), say("no other queue of cohort %q lends %q to %s", l.cohort, l.capacity, all),
+			help("remove borrow, or let another queue lend"))
 	}
 }
 
@@ -244,10 +230,8 @@ func borrowTooMuch(r *report) {
 			continue
 		}
 		most := ir.PrintQuantity(counted, others)
-		r.add(limitOf(b),
-			fmt.Sprintf("borrow is %s, but the other queues lend at most %s on %q",
-				ir.PrintQuantity(counted, *own.Borrowing), most, b.Capacity.Name),
-			withLabel("want at most %s", most),
-			withHelp("write borrow: %s, or borrow: %q for everything that is idle", most, "all"))
+		r.add(limitOf(b), say("borrow is %s, but the other queues lend at most %s on %q",
+			ir.PrintQuantity(counted, *own.Borrowing), most, b.Capacity.Name), label("want at most %s", most),
+			help("write borrow: %s, or borrow: %q for everything that is idle", most, "all"))
 	}
 }

@@ -13,37 +13,34 @@ import (
 // What rules need of sizes and quotas: their places in the blueprint, and the submissions
 // that use them.
 
-// guaranteesOf returns references to the first few guarantees on each capacity, and a
-// note that counts all of them if there are more, by the name of the capacity.
-func (r *report) guaranteesOf() map[string][]option {
+// guaranteesOf returns, by the name of the capacity, references to the first few guarantees
+// on it, and a note that counts all of them if there are more.
+func (r *report) guaranteesOf() map[string]option {
+	const most = 3
 	guarantees := map[string][]option{}
-	omitted := map[string]int{} // by capacity, the number of the others
-	guarantee := func(capacity string, path fieldPath, format string, args ...any) {
-		if len(guarantees[capacity]) == 3 {
-			omitted[capacity]++
-			return
-		}
-		guarantees[capacity] = append(guarantees[capacity], withRelated(path, format, args...))
-	}
 	for _, q := range r.Plan.SharedQueues {
 		quota := r.Blueprint.Tiers[q.Tier].Shared.Quota
 		for _, f := range q.Flavors {
 			if _, given := quota[f.Flavor]; !given {
-				guarantee(f.Flavor, at("tiers", q.Tier, "shared"),
-					"without quota, the shared queue is guaranteed all of its capacities")
+				guarantees[f.Flavor] = append(guarantees[f.Flavor], see(at("tiers", q.Tier, "shared"),
+					"without quota, the shared queue is guaranteed all of its capacities"))
 			}
 		}
 	}
 	for _, q := range r.grants() {
 		if n := nominalQuota(q.Quota); n > 0 {
-			guarantee(q.capacity, q.path, "guaranteed here: %d", n)
+			guarantees[q.capacity] = append(guarantees[q.capacity], see(q.path, "guaranteed here: %d", n))
 		}
 	}
-	for capacity, n := range omitted {
-		guarantees[capacity] = append(guarantees[capacity],
-			withNote("%s in total", words.Count(len(guarantees[capacity])+n, "guarantee")))
+	out := map[string]option{}
+	for _, c := range r.Plan.Capacities {
+		all := guarantees[c.Name]
+		if n := len(all); n > most {
+			all = append(all[:most], note("%s in total", words.Count(n, "guarantee")))
+		}
+		out[c.Name] = together(all...)
 	}
-	return guarantees
+	return out
 }
 
 // countedUnits returns a number of nodes in the unit in which the blueprint gives the

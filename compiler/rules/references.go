@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,20 +39,20 @@ func (r *report) resolve(f fieldValue, kind string, known []string) {
 }
 
 func (r *report) describeDangling(kind, name string, known []string) (string, []option) {
-	label := withChoices(len(known), quoteNames(known))
-	cure := withHelp("define %s %q, or choose another name", kind, name)
-	message := fmt.Sprintf("there is no %s named %q", kind, name)
+	wanted := choices(known)
+	cure := help("define %s %q, or choose another name", kind, name)
+	message := say("there is no %s named %q", kind, name)
 	if part, tier, ok := strings.Cut(kind, " of tier "); ok {
-		cure = withHelp("add it to tier %q, or choose another name", tier)
-		message = fmt.Sprintf("tier %q does not use capacity %q", tier, name)
+		cure = help("add it to tier %q, or choose another name", tier)
+		message = say("tier %q does not use capacity %q", tier, name)
 		if part == "priority" {
-			message = fmt.Sprintf("tier %q has no priority named %q", tier, name)
+			message = say("tier %q has no priority named %q", tier, name)
 		}
 	}
 	if len(known) == 0 {
-		label = withLabel("no %s is defined", kind)
+		wanted = label("no %s is defined", kind)
 	}
-	return message, []option{label, didYouMean(r.nearestName(name, known), cure)}
+	return message, []option{wanted, didYouMean(r.nearestName(name, known), cure)}
 }
 
 // isMisnamed reports whether a name probably refers to an entity whose own name is
@@ -93,14 +92,13 @@ func (r *report) twinOf(name, field string, known []string) string {
 // returns whether both are possible.
 func (r *report) checkLabel(path fieldPath, key, value string) bool {
 	if len(validation.IsQualifiedName(key)) > 0 {
-		r.addKey(path, fmt.Sprintf("%q cannot be the key of a label", key),
-			withHelp("write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a "+
-				"slash"))
+		r.addKey(path, say("%q cannot be the key of a label", key), help(
+			"write letters, digits, dashes, underscores and dots, at most 63, perhaps behind a domain and a slash"))
 		return false
 	}
 	if len(validation.IsValidLabelValue(value)) > 0 {
-		r.add(path, fmt.Sprintf("%q cannot be the value of a label", value),
-			withHelp("write letters, digits, dashes, underscores and dots, at most 63"))
+		r.add(path, say("%q cannot be the value of a label", value),
+			help("write letters, digits, dashes, underscores and dots, at most 63"))
 		return false
 	}
 	return true

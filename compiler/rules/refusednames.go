@@ -13,11 +13,11 @@ import (
 
 func refusedNameRules() []Rule {
 	return []Rule{
-		{Code: "E0224", Title: "bucket of a team is the bucket of the build", check: stateBuckets},
-		{Code: "E0225", Title: "Cloud Storage refuses the name of a bucket", check: refusedBuckets},
-		{Code: "W0230", Title: "VPC network has the name of the project's default network", check: defaultNetwork},
-		{Code: "W0231", Title: "name of a bucket resembles \"google\"", check: doubtfulBuckets},
-		{Code: "W1019", Title: "notification channel of another project", check: channelProjects},
+		rule("E0224", "bucket of a team is the bucket of the build", stateBuckets),
+		rule("E0225", "Cloud Storage refuses the name of a bucket", refusedBuckets),
+		rule("W0230", "VPC network has the name of the project's default network", defaultNetwork),
+		rule("W0231", "name of a bucket resembles \"google\"", doubtfulBuckets),
+		rule("W1019", "notification channel of another project", channelProjects),
 	}
 }
 
@@ -29,18 +29,17 @@ func stateBuckets(r *report) {
 		if t.Bucket != state {
 			continue
 		}
-		message := fmt.Sprintf("bucket %q of team %q would also hold the Terraform state", state, t.Name)
+		message := say("bucket %q of team %q would also hold the Terraform state", state, t.Name)
 		if r.Plan.Delivery.InfrastructureManager {
-			message = fmt.Sprintf("bucket %q of team %q would also hold the sources of the build", state, t.Name)
+			message = say("bucket %q of team %q would also hold the sources of the build", state, t.Name)
 		}
 		if r.Blueprint.Delivery.StateBucket != nil {
-			r.add(at("delivery", "stateBucket"), message, withRelated(at("teams", t.Name), "the team"),
-				withHelp("choose another name; without stateBucket it is %q",
-					r.Plan.Project+"-"+r.Plan.Name+"-tfstate"))
+			r.add(at("delivery", "stateBucket"), message, see(at("teams", t.Name), "the team"),
+				help("choose another name; without stateBucket it is %q", r.Plan.Project+"-"+r.Plan.Name+"-tfstate"))
 			continue
 		}
 		r.addKey(at("teams", t.Name), message,
-			withHelp("rename the team, or choose another bucket for the state: delivery: stateBucket: \"...\""))
+			help("rename the team, or choose another bucket for the state: delivery: stateBucket: \"...\""))
 	}
 }
 
@@ -92,13 +91,13 @@ func doubtfulBuckets(r *report) {
 // bucketNames reports the fields that put a part into the name of a bucket. find
 // returns the part of a text that must not be in the name. accept is appended to the
 // help, with the way to accept the finding; "" means none.
-func (r *report) bucketNames(find func(text string, start bool) string, say func(bucket, part string) string,
+func (r *report) bucketNames(find func(text string, start bool) string, describe func(bucket, part string) string,
 	accept string) {
 	tell := func(add func(fieldPath, string, ...option), path fieldPath, bucket, part, cure string) {
 		if accept != "" {
 			cure += fmt.Sprintf(accept, r.accepting(path))
 		}
-		add(path, say(bucket, part), withHelp("%s", cure))
+		add(path, describe(bucket, part), advise(cure))
 	}
 	derived := "" // the first bucket whose name derives from the project and the platform
 	if state := r.Blueprint.Delivery.StateBucket; state == nil {
@@ -138,9 +137,8 @@ func defaultNetwork(r *report) {
 	const existing = "default"
 	if r.Plan.Network.Existing == nil && r.Plan.Network.Name == existing {
 		r.add(at("name"),
-			fmt.Sprintf("the VPC network would be named %q, but most projects have a network of this name", existing),
-			withHelp("rename the platform; if the project does not have it, add %s",
-				r.accepting(at("name"))))
+			say("the VPC network would be named %q, but most projects have a network of this name", existing),
+			helpOrAccept("if the project does not have it", "rename the platform"))
 	}
 }
 
@@ -153,9 +151,8 @@ func channelProjects(r *report) {
 			continue
 		}
 		path := at("monitoring", "notificationChannels", diag.Index(i))
-		r.add(path, fmt.Sprintf("notification channel %s is in project %q, but the alerts are in project %q", id,
+		r.add(path, say("notification channel %s is in project %q, but the alerts are in project %q", id,
 			project, r.Plan.Project),
-			withHelp("create the channel in project %q and name it here; if this channel works, add %s",
-				r.Plan.Project, r.accepting(path)))
+			helpOrAccept("if this channel works", "create the channel in project %q and name it here", r.Plan.Project))
 	}
 }

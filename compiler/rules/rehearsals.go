@@ -23,20 +23,17 @@ const (
 
 func rehearsalRules() []Rule {
 	return []Rule{
-		{Code: "E0880", Title: "name of a rehearsal is reserved", check: rehearsalNames},
-		{Code: "E0881", Title: "duration of a rehearsal is too long", check: longDurations},
-		{Code: "E0882", Title: "times of a rehearsal are in the wrong order", check: timeOrder},
-		{Code: "E0883", Title: "periods of a rehearsal overlap on one capacity", check: overlappingLimits},
-		{Code: "E0884", Title: "random arrivals without a mean time between them", check: randomArrivals},
-		{Code: "E0885", Title: "team of an arrival does not submit the workload",
-			check: arrivingTeams, whole: true, resolved: true},
-		{Code: "E0886", Title: "rehearsal has too many jobs", check: rehearsalSizes, whole: true, resolved: true},
-		{Code: "E0887", Title: "expectation of a rehearsal cannot be checked", check: incompleteExpectations},
-		{Code: "W0888", Title: "expectation of a rehearsal is about no job",
-			check: idleExpectations, whole: true, resolved: true},
-		{Code: "W0889", Title: "jobs arrive after the end of the rehearsal", check: lateArrivals},
-		{Code: "W0890", Title: "period has no effect in the rehearsal",
-			check: idlePeriods, whole: true, resolved: true},
+		rule("E0880", "name of a rehearsal is reserved", rehearsalNames),
+		rule("E0881", "duration of a rehearsal is too long", longDurations),
+		rule("E0882", "times of a rehearsal are in the wrong order", timeOrder),
+		rule("E0883", "periods of a rehearsal overlap on one capacity", overlappingLimits),
+		rule("E0884", "random arrivals without a mean time between them", randomArrivals),
+		rule("E0885", "team of an arrival does not submit the workload", arrivingTeams, whole, resolved),
+		rule("E0886", "rehearsal has too many jobs", rehearsalSizes, whole, resolved),
+		rule("E0887", "expectation of a rehearsal cannot be checked", incompleteExpectations),
+		rule("W0888", "expectation of a rehearsal is about no job", idleExpectations, whole, resolved),
+		rule("W0889", "jobs arrive after the end of the rehearsal", lateArrivals),
+		rule("W0890", "period has no effect in the rehearsal", idlePeriods, whole, resolved),
 	}
 }
 
@@ -44,8 +41,8 @@ func rehearsalRules() []Rule {
 func rehearsalNames(r *report) {
 	if _, used := r.Blueprint.Rehearsals[ir.DemonstrationRehearsal]; used {
 		r.addKey(at("rehearsals", ir.DemonstrationRehearsal),
-			fmt.Sprintf("the name %q is reserved: batchwright plays the demonstration under it",
-				ir.DemonstrationRehearsal), withHelp("rename the rehearsal"))
+			say("the name %q is reserved: batchwright plays the demonstration under it",
+				ir.DemonstrationRehearsal), help("rename the rehearsal"))
 	}
 }
 
@@ -59,8 +56,8 @@ func longDurations(r *report) {
 	} {
 		for path, duration := range every[string](r, "rehearsals.*."+pattern) {
 			if schema.Seconds(duration) > schema.MaxDuration {
-				r.add(path, fmt.Sprintf("%s is longer than %s", duration, words.FormatSeconds(schema.MaxDuration)),
-					withHelp("write at most %q", words.FormatSeconds(schema.MaxDuration)))
+				r.add(path, say("%s is longer than %s", duration, words.FormatSeconds(schema.MaxDuration)),
+					help("write at most %q", words.FormatSeconds(schema.MaxDuration)))
 			}
 		}
 	}
@@ -74,22 +71,20 @@ func timeOrder(r *report) {
 			continue
 		}
 		if u := a.Runs.Uniform; u != nil && schema.Seconds(u.From) > schema.Seconds(u.To) {
-			r.add(field.at("runs", "uniform", "to"),
-				fmt.Sprintf("the longest time %s is shorter than from, %s", u.To, u.From),
-				withRelated(field.at("runs", "uniform", "from"), "the shortest time"),
-				withHelp("write from: %q, to: %q", u.To, u.From))
+			r.add(field.at("runs", "uniform", "to"), say("the longest time %s is shorter than from, %s", u.To, u.From),
+				see(field.at("runs", "uniform", "from"), "the shortest time"),
+				help("write from: %q, to: %q", u.To, u.From))
 		}
 		if l := a.Runs.LogNormal; l != nil && schema.Seconds(l.Median) > schema.Seconds(l.P95) {
-			r.add(field.at("runs", "logNormal", "p95"),
-				fmt.Sprintf("p95 %s is shorter than the median, %s", l.P95, l.Median),
-				withRelated(field.at("runs", "logNormal", "median"), "the median"),
-				withHelp("write median: %q, p95: %q", l.P95, l.Median))
+			r.add(field.at("runs", "logNormal", "p95"), say("p95 %s is shorter than the median, %s", l.P95, l.Median),
+				see(field.at("runs", "logNormal", "median"), "the median"),
+				help("write median: %q, p95: %q", l.P95, l.Median))
 		}
 	}
 	period := func(from string, to *string, field fieldPath) {
 		if to != nil && schema.Seconds(*to) <= schema.Seconds(from) {
-			r.add(field.at("to"), fmt.Sprintf("the period ends at %s, and starts at %s", *to, from),
-				withHelp("write a to after %q: from and to both count from the start of the rehearsal", from))
+			r.add(field.at("to"), say("the period ends at %s, and starts at %s", *to, from),
+				help("write a to after %q: from and to both count from the start of the rehearsal", from))
 		}
 	}
 	for field, limit := range every[schema.NodeLimit](r, nodeLimits) {
@@ -121,9 +116,8 @@ func overlappingLimits(r *report) {
 					cure = "merge the periods, or let one start when the other ends"
 				}
 				r.add(field.at("nodes", capacity, diag.Index(order[k])),
-					fmt.Sprintf("this period of %q starts at %s, before another period has ended", capacity, here.From),
-					withRelated(field.at("nodes", capacity, diag.Index(order[k-1])), "the other period"),
-					withHelp("%s", cure))
+					say("this period of %q starts at %s, before another period has ended", capacity, here.From),
+					see(field.at("nodes", capacity, diag.Index(order[k-1])), "the other period"), advise(cure))
 			}
 		}
 	}
@@ -134,7 +128,7 @@ func randomArrivals(r *report) {
 	for field, a := range every[schema.Arrival](r, arrivals) {
 		if a.Random && a.Every == nil {
 			r.addKey(field.at("random"), "jobs cannot arrive at random, because every is not set",
-				withHelp(`add the mean time between two jobs of a team, such as every: "10m"`))
+				help(`add the mean time between two jobs of a team, such as every: "10m"`))
 		}
 	}
 }
@@ -152,15 +146,13 @@ func arrivingTeams(r *report) {
 		known := submitters[*a.Workload]
 		for i, team := range a.Teams {
 			if !hasName(known, team) {
-				r.add(field.at("teams", diag.Index(i)),
-					fmt.Sprintf("team %q does not submit workload %q", team, *a.Workload),
-					withChoices(len(known), quoteNames(known)),
-					withHelp("remove the team, or %s", r.lettingSubmit(team, *a.Workload)))
+				r.add(field.at("teams", diag.Index(i)), say("team %q does not submit workload %q", team, *a.Workload),
+					choices(known), help("remove the team, or %s", r.lettingSubmit(team, *a.Workload)))
 			}
 		}
 		if len(known) == 0 && a.Teams == nil {
-			r.add(field.at("workload"), fmt.Sprintf("no team submits workload %q", *a.Workload),
-				withHelp("give a team quota in the tier of the workload"))
+			r.add(field.at("workload"), say("no team submits workload %q", *a.Workload),
+				help("give a team quota in the tier of the workload"))
 		}
 	}
 }
@@ -190,13 +182,13 @@ func (r *report) arrivingJobTeams(a schema.Arrival, field fieldPath) {
 	slices.Sort(known)
 	for i, team := range a.Teams {
 		if !hasName(known, team) {
-			r.add(field.at("teams", diag.Index(i)), fmt.Sprintf("team %q has no quota in tier %q", team, a.Job.Tier),
-				withChoices(len(known), quoteNames(known)), withHelp("remove the team, or give it quota in the tier"))
+			r.add(field.at("teams", diag.Index(i)), say("team %q has no quota in tier %q", team, a.Job.Tier),
+				choices(known), help("remove the team, or give it quota in the tier"))
 		}
 	}
 	if len(known) == 0 && a.Teams == nil {
-		r.add(field.at("job", "tier"), fmt.Sprintf("no team has quota in tier %q", a.Job.Tier),
-			withHelp("give a team quota in the tier"))
+		r.add(field.at("job", "tier"), say("no team has quota in tier %q", a.Job.Tier),
+			help("give a team quota in the tier"))
 	}
 }
 
@@ -212,8 +204,8 @@ func rehearsalSizes(r *report) {
 		}
 		if jobs > maxRehearsalJobs {
 			r.addKey(at("rehearsals", rehearsal.Name, "arrivals"),
-				fmt.Sprintf("rehearsal %q has %d jobs, more than %d", rehearsal.Name, jobs, maxRehearsalJobs),
-				withHelp("lower count of the arrivals: each team of an arrival submits count jobs"))
+				say("rehearsal %q has %d jobs, more than %d", rehearsal.Name, jobs, maxRehearsalJobs),
+				help("lower count of the arrivals: each team of an arrival submits count jobs"))
 		}
 	}
 }
@@ -225,17 +217,17 @@ func incompleteExpectations(r *report) {
 		switch {
 		case e.Capacity != nil && e.Utilization == nil:
 			r.addKey(field.at("capacity"), "capacity has no effect without utilization",
-				withHelp("add the percentage that jobs must use, such as utilization: 80, or remove capacity"))
+				help("add the percentage that jobs must use, such as utilization: 80, or remove capacity"))
 		case e.Capacity == nil && e.Utilization != nil:
 			r.addKey(field.at("utilization"), "utilization needs a capacity",
-				withHelp("add the name of the capacity: capacity: \"NAME\""))
+				help("add the name of the capacity: capacity: \"NAME\""))
 		case !percentile && e.StartsWithin == nil && e.Evictions == nil && e.Utilization == nil:
 			r.add(field, "the expectation does not say what is expected",
-				withHelp("add startsWithin, evictions, or capacity and utilization"))
+				help("add startsWithin, evictions, or capacity and utilization"))
 		}
 		if percentile {
 			r.addKey(field.at("percentile"), "percentile has no effect without startsWithin",
-				withHelp("add the time within which the jobs must start, such as startsWithin: \"10m\""))
+				help("add the time within which the jobs must start, such as startsWithin: \"10m\""))
 		}
 	}
 }
@@ -284,11 +276,10 @@ func idleExpectations(r *report) {
 			switch {
 			case len(selected) == 0:
 				r.add(path, "no job of the rehearsal matches the expectation",
-					withHelp("choose a workload, a tier and teams of the arrivals, or add an arrival"))
+					help("choose a workload, a tier and teams of the arrivals, or add an arrival"))
 			case known && !runs:
-				r.add(append(path, "capacity"),
-					fmt.Sprintf("none of the jobs of the expectation can run on %q", e.Capacity),
-					withHelp("choose a capacity of their workloads, or add an arrival"))
+				r.add(append(path, "capacity"), say("none of the jobs of the expectation can run on %q", e.Capacity),
+					help("choose a capacity of their workloads, or add an arrival"))
 			}
 		}
 	}
@@ -304,9 +295,8 @@ func lateArrivals(r *report) {
 		}
 		until, first := schema.Seconds(rehearsal.Until), schema.Seconds(a.At)
 		if first >= until {
-			r.add(field.at("at"),
-				fmt.Sprintf("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
-				withHelp("write an earlier time, or a later until of the rehearsal"))
+			r.add(field.at("at"), say("the jobs arrive at %s, and the rehearsal ends at %s", a.At, rehearsal.Until),
+				help("write an earlier time, or a later until of the rehearsal"))
 			continue
 		}
 		if a.Every == nil {
@@ -326,9 +316,9 @@ func lateArrivals(r *report) {
 			continue
 		}
 		fitting := max(0, (until-1-from)/every+1)
-		r.add(field.at("count"), fmt.Sprintf("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
+		r.add(field.at("count"), say("the last job of a team arrives at %s%s, and the rehearsal ends at %s", about,
 			words.FormatSeconds(last), rehearsal.Until),
-			withHelp("write at most %d, or a later until of the rehearsal", fitting))
+			help("write at most %d, or a later until of the rehearsal", fitting))
 	}
 }
 
@@ -339,8 +329,8 @@ func idlePeriods(r *report) {
 		if schema.Seconds(from) < schema.Seconds(until) {
 			return false
 		}
-		r.add(field.at("from"), fmt.Sprintf("the period starts at %s, and the rehearsal ends at %s", from, until),
-			withHelp("write an earlier time, or a later until of the rehearsal"))
+		r.add(field.at("from"), say("the period starts at %s, and the rehearsal ends at %s", from, until),
+			help("write an earlier time, or a later until of the rehearsal"))
 		return true
 	}
 	for _, plan := range r.Plan.Rehearsals {
@@ -349,7 +339,7 @@ func idlePeriods(r *report) {
 			field := at("rehearsals", plan.Name, "holds", diag.Index(i))
 			if !late(hold.From, in.Until, field) && len(plan.Holds[i].ClusterQueues) == 0 {
 				r.add(field, "no team of the hold has a queue in its tier",
-					withHelp("choose teams with quota in the tier, or remove the period"))
+					help("choose teams with quota in the tier, or remove the period"))
 			}
 		}
 	}
@@ -359,11 +349,11 @@ func idlePeriods(r *report) {
 		switch {
 		case late(limit.From, rehearsal.Until, field):
 		case limit.Available >= c.MaxNodes && !c.Waiting && !c.SlicesOff():
-			r.add(field.at("available"), fmt.Sprintf("%q never has more than %s", capacity,
-				words.Count(c.MaxNodes, "node")), withHelp("write fewer than %d, or remove the period", c.MaxNodes))
+			r.add(field.at("available"), say("%q never has more than %s", capacity,
+				words.Count(c.MaxNodes, "node")), help("write fewer than %d, or remove the period", c.MaxNodes))
 		case limit.Available < c.IdleNodes() && c.IdleNodes() == c.MaxNodes && !limit.Preempts:
-			r.add(field.at("available"), fmt.Sprintf("the nodes of %q always exist, and they stay", capacity),
-				withHelp("add preempts: true to take nodes away, or remove the period"))
+			r.add(field.at("available"), say("the nodes of %q always exist, and they stay", capacity),
+				help("add preempts: true to take nodes away, or remove the period"))
 		}
 	}
 }

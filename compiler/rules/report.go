@@ -36,13 +36,34 @@ type Rule struct {
 	// does not hold for a cluster that others own.
 	newCluster bool
 	only       ir.Scheduler // runs only for this scheduler; "" means any
-	except     schedulers   // does not hold for these schedulers
+	// except are the schedulers that the rule does not hold for, so that it holds for a new
+	// scheduler until somebody decides otherwise.
+	except []ir.Scheduler
 }
 
-// schedulers are the schedulers that a rule does not hold for. The list names
-// exceptions, so that a rule holds for a new scheduler until somebody decides
-// otherwise.
-type schedulers []ir.Scheduler
+// trait sets what a rule differs in from others.
+type trait func(*Rule)
+
+func acceptable(r *Rule) { r.Acceptable = true }
+func whole(r *Rule)      { r.whole = true }
+func basic(r *Rule)      { r.basic = true }
+func resolved(r *Rule)   { r.resolved = true }
+func last(r *Rule)       { r.last = true }
+func fieldwise(r *Rule)  { r.fieldwise = true }
+func newCluster(r *Rule) { r.newCluster = true }
+
+func only(s ir.Scheduler) trait   { return func(r *Rule) { r.only = s } }
+func except(s ir.Scheduler) trait { return func(r *Rule) { r.except = append(r.except, s) } }
+
+// rule returns a rule. The first letter of its code gives the severity.
+func rule(code, title string, check func(*report), traits ...trait) Rule {
+	severity := map[byte]diag.Severity{'E': diag.Error, 'W': diag.Warning, 'N': diag.Note}[code[0]]
+	r := Rule{Code: code, Severity: severity, Title: title, check: check}
+	for _, set := range traits {
+		set(&r)
+	}
+	return r
+}
 
 // holdsFor reports whether the rule is applied to a platform: to its scheduler, and to
 // its cluster.
@@ -184,7 +205,7 @@ func (r *report) nearestBy(nearest func(string, []string) string, name string, k
 // the finding.
 func (r *report) add(path fieldPath, message string, options ...option) {
 	if tag, given := r.Tag(path...); given {
-		options = append(slices.Clip(options), withNote("-t %s sets this value", tag))
+		options = append(slices.Clip(options), note("-t %s sets this value", tag))
 	}
 	r.newFinding(r.Place(false, path...), path, message, options)
 }
@@ -210,7 +231,7 @@ func (r *report) newFinding(span diag.Span, path fieldPath, message string, opti
 	r.said[here] = true
 	f := diag.Finding{Code: r.rule.Code, Severity: r.rule.Severity, Path: diag.Path(path), Message: message, Span: span}
 	for _, o := range options {
-		o(r, &f)
+		o(r, path, &f)
 	}
 	if reason != "" {
 		f.Severity, f.Accepted, f.Help, f.Edit, f.Related = diag.Note, reason, "", nil, nil
@@ -236,8 +257,8 @@ func (r *report) nameMissed(path fieldPath, f *diag.Finding) {
 	here := accepterOf(path)
 	for _, a := range r.samples[r.rule.Code] {
 		if a.by.field != here.field {
-			withRelated(a.path(), "this acceptance has no effect on the finding; write %s",
-				acceptSource(a.code, path))(r, f)
+			see(a.path(), "this acceptance has no effect on the finding; write %s",
+				acceptSource(a.code, path))(r, path, f)
 			r.missed[a] = true
 		}
 	}
@@ -247,26 +268,60 @@ func (r *report) nameMissed(path fieldPath, f *diag.Finding) {
 // reason.
 func (r *report) accepting(path fieldPath) string { return acceptSource(r.rule.Code, path) }
 
-// option sets a part of a finding.
-type option func(*report, *diag.Finding)
+// say returns the message of a finding.
+func say(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// withLabel sets the text beside the caret, which names the valid values.
-func withLabel(format string, args ...any) option {
-	return func(_ *report, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
-}
+// option sets a part of a finding on a field.
+type option func(r *report, path fieldPath, f *diag.Finding)
 
-// withChoices sets the label that names the valid values: n of them, in a list. If
-// there is none, the finding has no label.
-func withChoices(n int, list string) option {
-	if n == 0 {
-		return withLabel("")
+// together sets all the parts that some options set.
+func together(options ...option) option {
+	return func(r *report, path fieldPath, f *diag.Finding) {
+		for _, o := range options {
+			o(r, path, f)
+		}
 	}
-	return withLabel("want %s", words.OneOf(n, list))
 }
 
-// withHelp sets the text that says what to do.
-func withHelp(format string, args ...any) option {
-	return func(_ *report, f *diag.Finding) { f.Help = fmt.Sprintf(format, args...) }
+// when sets what an option sets if a condition holds.
+func when(holds bool, o option) option {
+	if !holds {
+		return together()
+	}
+	return o
+}
+
+// label sets the text beside the caret, which names the valid values.
+func label(format string, args ...any) option {
+	return func(_ *report, _ fieldPath, f *diag.Finding) { f.Label = fmt.Sprintf(format, args...) }
+}
+
+// choices sets the label that names the valid values. If there is none, the finding has no
+// label.
+func choices(names []string) option { return choicesIn(len(names), quoteNames(names)) }
+
+// choicesIn does the same as choices for n values in a list.
+func choicesIn(n int, list string) option {
+	if n == 0 {
+		return label("")
+	}
+	return label("want %s", words.OneOf(n, list))
+}
+
+// help sets the text that says what to do.
+func help(format string, args ...any) option { return advise(fmt.Sprintf(format, args...)) }
+
+// advise does the same as help for a text that is complete.
+func advise(text string) option {
+	return func(_ *report, _ fieldPath, f *diag.Finding) { f.Help = text }
+}
+
+// helpOrAccept does the same as help, and says when to accept the finding instead, such as
+// "if this is intended".
+func helpOrAccept(when, format string, args ...any) option {
+	return func(r *report, path fieldPath, f *diag.Finding) {
+		f.Help = fmt.Sprintf(format, args...) + "; " + when + ", add " + r.accepting(path)
+	}
 }
 
 // didYouMean asks whether a name is meant. For the name "" it is the other help.
@@ -274,12 +329,12 @@ func didYouMean(name string, otherwise option) option {
 	if name == "" {
 		return otherwise
 	}
-	return withHelp("did you mean %q?", name)
+	return help("did you mean %q?", name)
 }
 
-// withRelated adds a reference to the name of another field.
-func withRelated(path fieldPath, format string, args ...any) option {
-	return func(r *report, f *diag.Finding) {
+// see adds a reference to the name of another field.
+func see(path fieldPath, format string, args ...any) option {
+	return func(r *report, _ fieldPath, f *diag.Finding) {
 		add := diag.Related{Span: r.Place(true, path...), Message: fmt.Sprintf(format, args...)}
 		if tag, given := r.Tag(path...); given {
 			add.Message += ", which -t " + tag + " sets"
@@ -290,9 +345,9 @@ func withRelated(path fieldPath, format string, args ...any) option {
 	}
 }
 
-// withNote adds a note that has no place.
-func withNote(format string, args ...any) option {
-	return func(_ *report, f *diag.Finding) {
+// note adds a note that has no place.
+func note(format string, args ...any) option {
+	return func(_ *report, _ fieldPath, f *diag.Finding) {
 		f.Related = append(f.Related, diag.Related{Message: fmt.Sprintf(format, args...)})
 	}
 }

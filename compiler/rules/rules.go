@@ -36,22 +36,8 @@ func All() []Rule {
 		packingRules(), scalingRules(), containerRules(), auxiliaryRules(), secretRules(), kaiRules(), acceptRules(),
 		demonstrationRules(), rehearsalRules(), arrivalRules(), gitOpsRules(), existingClusterRules(),
 	)
-	for i, r := range all {
-		all[i].Severity = severityOf(r.Code)
-	}
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
-}
-
-// severityOf returns the severity that the first letter of a code gives.
-func severityOf(code string) diag.Severity {
-	switch code[0] {
-	case 'W':
-		return diag.Warning
-	case 'N':
-		return diag.Note
-	}
-	return diag.Error
 }
 
 // Run runs every rule and adds the findings. The rules on the meaning of names run
@@ -63,32 +49,24 @@ func Run(p *Pass) {
 	p.read()
 	p.Progress.Start(progress.Judging, "")
 	p.Progress.Expect(len(p.rules))
-	var basic, others, last []Rule
-	for _, r := range p.rules {
-		switch {
-		case r.basic:
-			basic = append(basic, r)
-		case r.last:
-			last = append(last, r)
-		default:
-			others = append(others, r)
-		}
-	}
 	before := p.Findings.Count(diag.Error)
-	p.runRules(basic, true)
+	p.runRules(func(r Rule) bool { return r.basic }, true)
 	defer p.checkRest()
 	if p.NamesOnly {
 		return
 	}
 	resolved := p.Findings.Count(diag.Error) == before
-	p.runRules(others, resolved)
-	p.runRules(last, resolved)
+	p.runRules(func(r Rule) bool { return !r.basic && !r.last }, resolved)
+	p.runRules(func(r Rule) bool { return r.last }, resolved)
 }
 
-// runRules runs the given rules. It skips those that need resolved names unless
+// runRules runs the rules of one turn. It skips those that need resolved names unless
 // resolved is true.
-func (p *Pass) runRules(rules []Rule, resolved bool) {
-	for _, r := range rules {
+func (p *Pass) runRules(ofTurn func(Rule) bool, resolved bool) {
+	for _, r := range p.rules {
+		if !ofTurn(r) {
+			continue
+		}
 		lacking := len(p.Broken) > 0 || p.Misfiled && r.Severity != diag.Error
 		if r.holdsFor(p.Plan) && (resolved || !r.resolved) && (!lacking || !r.whole) {
 			r.check(p.newReport(r))

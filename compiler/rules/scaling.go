@@ -9,6 +9,7 @@ import (
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/kinds"
 	"github.com/batchwright/batchwright/compiler/words"
+	"github.com/batchwright/batchwright/schema"
 )
 
 // Rules on nodes that must start: the limits of the cluster and the priorities of
@@ -17,14 +18,11 @@ import (
 
 func scalingRules() []Rule {
 	return []Rule{
-		{Code: "W0535", Title: "no node starts for jobs of this priority",
-			check: expendablePriorities, resolved: true},
-		{Code: "E0715", Title: "auto-provisioning limit leaves no room for a node",
-			check: noRoomForNodes, whole: true},
-		{Code: "E0716", Title: "system pool is too small for the platform's software",
-			check: systemPoolTooSmall, Acceptable: true, newCluster: true},
-		{Code: "W0829", Title: "system pool is too small for GKE's own pods",
-			check: systemPoolTight, newCluster: true},
+		rule("W0535", "no node starts for jobs of this priority", on("tiers.*", expendablePriorities), resolved),
+		rule("E0715", "auto-provisioning limit leaves no room for a node", noRoomForNodes, whole),
+		rule("E0716", "system pool is too small for the platform's software",
+			systemPoolTooSmall, acceptable, newCluster),
+		rule("W0829", "system pool is too small for GKE's own pods", systemPoolTight, newCluster),
 	}
 }
 
@@ -34,23 +32,20 @@ func scalingRules() []Rule {
 // verified.
 const expendable = -10
 
-func expendablePriorities(r *report) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		i := slices.IndexFunc(t.Capacity, func(c string) bool { return fit.Scales(r.fit.Named[c]) })
-		if i < 0 {
+func expendablePriorities(r *report, tier fieldPath, t schema.Tier) {
+	i := slices.IndexFunc(t.Capacity, func(c string) bool { return fit.Scales(r.fit.Named[c]) })
+	if i < 0 {
+		return
+	}
+	for _, class := range t.PriorityClasses(tier.name()) {
+		if class.Value >= expendable {
 			continue
 		}
-		for _, class := range t.PriorityClasses(name) {
-			if class.Value >= expendable {
-				continue
-			}
-			r.add(r.priorityPath(name, class.Name),
-				fmt.Sprintf("the priority is below %d, so no node of %q starts for jobs of tier %q", expendable,
-					t.Capacity[i], name),
-				withLabel("want %d or more", expendable),
-				withRelated(at("capacity", t.Capacity[i]), "its nodes start when jobs need them"),
-				withHelp("raise the priority: the cluster autoscaler ignores pods with a lower one"))
-		}
+		r.add(r.priorityPath(tier.name(), class.Name),
+			say("the priority is below %d, so no node of %q starts for jobs of tier %q", expendable, t.Capacity[i],
+				tier.name()), label("want %d or more", expendable),
+			see(at("capacity", t.Capacity[i]), "its nodes start when jobs need them"),
+			help("raise the priority: the cluster autoscaler ignores pods with a lower one"))
 	}
 }
 
@@ -64,11 +59,9 @@ func noRoomForNodes(r *report) {
 			continue
 		}
 		field, what := limitOn(l.Resource)
-		r.add(r.limitPath(field),
-			fmt.Sprintf("capacity %q can never start a node: one node and the nodes that always exist need %g %s, "+
-				"but the limit of the cluster is %g", need.First, need.Amount, what, l.Most),
-			withLabel("want at least %g", need.Amount),
-			withHelp("%s", r.raiseLimit()))
+		r.add(r.limitPath(field), say("capacity %q can never start a node: one node and the nodes that always exist "+
+			"need %g %s, but the limit of the cluster is %g", need.First, need.Amount, what, l.Most),
+			label("want at least %g", need.Amount), advise(r.raiseLimit()))
 	}
 }
 
@@ -90,10 +83,9 @@ func (r *report) reportSystemPool(room fit.PoolRoom, message string, pods []cata
 	requests := func(pods []catalog.SystemPod) []ir.Amount { return fit.CPUAndMemory(catalog.SumRequests(pods)) }
 	printed := printAlike(fit.CPUAndMemory(max(0, room.MilliCPU), max(0, room.MemoryMiB)), requests(pods),
 		requests(fit.LargestFirst(pods)[:1]))
-	r.add(path, message,
-		withLabel("%s has %s free; the pods request %s together, the largest pod requests %s", nodes,
-			printed[0], printed[1], printed[2]),
-		withHelp("choose a larger machine, such as e2-standard-4, or raise nodesPerZone"))
+	r.add(path, message, label("%s has %s free; the pods request %s together, the largest pod requests %s", nodes,
+		printed[0], printed[1], printed[2]),
+		help("choose a larger machine, such as e2-standard-4, or raise nodesPerZone"))
 }
 
 // systemPoolTooSmall reports a system pool that has no room even without GKE's own

@@ -14,8 +14,8 @@ import (
 
 func secretRules() []Rule {
 	return []Rule{
-		{Code: "E0860", Title: "secret in the blueprint", check: shapedSecrets, Acceptable: true},
-		{Code: "W0861", Title: "value looks like a secret", check: namedSecrets},
+		rule("E0860", "secret in the blueprint", shapedSecrets, acceptable),
+		rule("W0861", "value looks like a secret", namedSecrets),
 	}
 }
 
@@ -42,7 +42,8 @@ func (p *Pass) secretsIn(text string) []secret.Match {
 
 const (
 	inSecret     = "move the secret to a Secret in the team's namespace, and "
-	revokeSecret = "; then revoke the secret and create a new one, because the history of the repository keeps the old one"
+	revokeSecret = "; then revoke the secret and create a new one, because the history of the repository keeps the " +
+		"old one"
 )
 
 // freeTexts returns the notes, the reasons for accepting findings, and the texts of
@@ -73,12 +74,12 @@ func (r *report) freeTexts() []freeText {
 	}
 	for _, c := range r.containers() {
 		for i, t := range c.texts() {
-			cure, what, name := inSecret+`write secretEnv: %s: {secret: "...", key: "..."}`, "variable "+t.variable, t.variable
+			cure, name := inSecret+`write secretEnv: %s: {secret: "...", key: "..."}`, t.variable
 			if c.auxiliary {
 				cure = "remove the secret, and let the pod read it from Secret Manager with the team's permissions%.0s"
 			}
 			if t.variable != "" {
-				add(t.path, t.text, name, what, fmt.Sprintf(cure, name))
+				add(t.path, t.text, name, "variable "+name, fmt.Sprintf(cure, name))
 				continue
 			}
 			if i > 0 && strings.HasPrefix(c.command[i-1], "-") {
@@ -98,13 +99,12 @@ func (r *report) freeTexts() []freeText {
 func shapedSecrets(r *report) {
 	for _, f := range r.freeTexts() {
 		if i := slices.IndexFunc(f.found, isShaped); i >= 0 {
-			r.add(f.path, fmt.Sprintf("%s holds %s", f.fieldPlace(f.found[i]), f.found[i].What), withHelp("%s", f.cure),
-				hideSecret())
+			r.add(f.path, say("%s holds %s", f.fieldPlace(f.found[i]), f.found[i].What), advise(f.cure), hideSecret())
 		}
 	}
 	r.eachStraySecret(true, func(at diag.Span, what string) {
 		r.newFinding(at, nil, "the file holds "+what,
-			[]option{withHelp("remove the secret from the file%s", revokeSecret), hideSecret()})
+			[]option{help("remove the secret from the file%s", revokeSecret), hideSecret()})
 	})
 }
 
@@ -129,11 +129,11 @@ func namedSecrets(r *report) {
 		default:
 			continue
 		}
-		r.add(f.path, what+" looks like a secret", withHelp("%s%s", f.cure, accept(f.path)), hideSecret())
+		r.add(f.path, what+" looks like a secret", help("%s%s", f.cure, accept(f.path)), hideSecret())
 	}
 	r.eachStraySecret(false, func(at diag.Span, what string) {
 		r.newFinding(at, nil, what+" looks like a secret",
-			[]option{withHelp("remove the secret from the file%s%s", revokeSecret, accept(nil)), hideSecret()})
+			[]option{help("remove the secret from the file%s%s", revokeSecret, accept(nil)), hideSecret()})
 	})
 }
 
@@ -225,5 +225,5 @@ func (f freeText) fieldPlace(m secret.Match) string {
 // hideSecret marks the text at the finding's span as a secret, so that no excerpt
 // shows it.
 func hideSecret() option {
-	return func(_ *report, f *diag.Finding) { f.Secret = true }
+	return func(_ *report, _ fieldPath, f *diag.Finding) { f.Secret = true }
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -9,7 +8,7 @@ import (
 
 func securityRules() []Rule {
 	return []Rule{
-		{Code: "E1017", Title: "encryption key is not in the region of the cluster", check: keyLocation},
+		rule("E1017", "encryption key is not in the region of the cluster", keyLocation),
 	}
 }
 
@@ -27,7 +26,7 @@ func keyLocation(r *report) {
 		return
 	}
 	r.add(at("security", "kmsKey"),
-		fmt.Sprintf("the encryption key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
-		withLabel("want locations/%s", r.Blueprint.Region), withRelated(at("region"), "the region"),
-		withHelp("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
+		say("the encryption key is in %s, but the cluster is in %s", location, r.Blueprint.Region),
+		label("want locations/%s", r.Blueprint.Region), see(at("region"), "the region"),
+		help("write kmsKey: \"projects/PROJECT/locations/%s/keyRings/RING/cryptoKeys/KEY\"", r.Blueprint.Region))
 }

@@ -40,21 +40,19 @@ func idleCPUs(r *report) {
 		message := ""
 		switch {
 		case 4*held <= 3*admitted:
-			message = fmt.Sprintf("the guarantees on %q admit %s at once, but its %s at most %d",
+			message = say("the guarantees on %q admit %s at once, but its %s at most %d",
 				name, words.Count(admitted, "pod"), holdNodes(c.MaxNodes), held)
 		case perNode == 1 && leavesThird(use.Most, free):
-			message = fmt.Sprintf("each node of %q holds only one pod, and at least a third of the "+
+			message = say("each node of %q holds only one pod, and at least a third of the "+
 				"node stays idle", name)
 		default:
 			continue
 		}
-		r.addKey(at("capacity", name), message, append(relatedPods(use.Templates),
-			withLabel("each node has %s for pods; a pod requests at most %s", printAmounts(free),
-				printAmounts(use.Most)),
-			withHelp("request at most %s for each pod, so that %d fit a node, or choose another machine type; "+
-				"if jobs outside the blueprint use the rest, add %s",
-				printAmounts(fit.ShareBeside(c, c.SystemPods, perNode+1)), perNode+1,
-				r.accepting(at("capacity", name))))...)
+		r.addKey(at("capacity", name), message, relatedPods(use.Templates),
+			label("each node has %s for pods; a pod requests at most %s", printAmounts(free), printAmounts(use.Most)),
+			helpOrAccept("if jobs outside the blueprint use the rest",
+				"request at most %s for each pod, so that %d fit a node, or choose another machine type",
+				printAmounts(fit.ShareBeside(c, c.SystemPods, perNode+1)), perNode+1))
 	}
 }
 
@@ -106,10 +104,8 @@ func idleAccelerators(r *report) {
 			cure += ", or choose a machine type with another number of GPUs"
 		}
 		r.addKey(at("capacity", name),
-			fmt.Sprintf("each node of %q has %d GPUs, but the pods of its workloads use at most %d of them", name,
-				count, used),
-			append(relatedPods(use.Templates), withHelp("%s; if jobs outside the blueprint use the other GPUs, add %s",
-				cure, r.accepting(at("capacity", name))))...)
+			say("each node of %q has %d GPUs, but the pods of its workloads use at most %d of them", name, count, used),
+			relatedPods(use.Templates), helpOrAccept("if jobs outside the blueprint use the other GPUs", "%s", cure))
 	}
 }
 

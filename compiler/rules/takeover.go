@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -11,11 +9,11 @@ import (
 
 func takeOverRules() []Rule {
 	return []Rule{
-		{Code: "E0420", Title: "takeOver of a capacity without node pools of its own", check: poolsOfGKE},
-		{Code: "E0421", Title: "node pool cannot be taken over", check: poolsToLeave},
-		{Code: "E0422", Title: "two capacities take over the same node pool", check: repeatedAddresses},
-		{Code: "E0423", Title: "address of one node pool for a capacity with several", check: addressOfOne},
-		{Code: "E0723", Title: "cluster to take over without its network", check: clusterWithoutNetwork},
+		rule("E0420", "takeOver of a capacity without node pools of its own", poolsOfGKE),
+		rule("E0421", "node pool cannot be taken over", poolsToLeave),
+		rule("E0422", "two capacities take over the same node pool", repeatedAddresses),
+		rule("E0423", "address of one node pool for a capacity with several", addressOfOne),
+		rule("E0723", "cluster to take over without its network", clusterWithoutNetwork),
 	}
 }
 
@@ -37,10 +35,9 @@ func poolsOfGKE(r *report) {
 			field = "autoProvisioned"
 		}
 		if !c.OwnsPools() {
-			r.addKey(path,
-				fmt.Sprintf("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
-				withRelated(at("capacity", c.Name, field), "GKE creates the pools"),
-				withHelp("remove takeOver, or remove %s", field))
+			r.addKey(path, say("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
+				see(at("capacity", c.Name, field), "GKE creates the pools"),
+				help("remove takeOver, or remove %s", field))
 		}
 	})
 }
@@ -54,26 +51,23 @@ func poolsToLeave(r *report) {
 		case !c.OwnsPools(): // poolsOfGKE reports it
 		case c.Waiting:
 			r.addKey(path,
-				fmt.Sprintf("the build would remove all nodes of pool %q, because its reservation has not begun",
-					c.Name),
-				withRelated(reservation, "the reservation"),
-				withHelp("set active: true if the reservation has begun, otherwise remove takeOver until then"))
+				say("the build would remove all nodes of pool %q, because its reservation has not begun", c.Name),
+				see(reservation, "the reservation"),
+				help("set active: true if the reservation has begun, otherwise remove takeOver until then"))
 		case c.SlicesOff():
-			r.addKey(path, fmt.Sprintf("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
-				withHelp("set slices to the number of node pools that exist, or remove takeOver"))
+			r.addKey(path, say("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
+				help("set slices to the number of node pools that exist, or remove takeOver"))
 		case c.Reservation != nil && c.Reservation.Create:
 			r.addKey(path,
-				fmt.Sprintf("node pool %q exists, but the platform would create the reservation that its nodes "+
-					"must come from", c.Name),
-				withRelated(append(reservation, "create"), "the platform creates the reservation"),
-				withHelp("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
+				say("node pool %q exists, but the platform would create the reservation that its nodes must come from",
+					c.Name), see(append(reservation, "create"), "the platform creates the reservation"),
+				help("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
 					"pool: remove takeOver, and rename the capacity"))
 		case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
 			r.add(append(path, "keep"),
-				fmt.Sprintf("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity",
-					c.Name, c.Reservation.Name),
-				withRelated(reservation, "the reservation"),
-				withHelp("remove %q from keep", ir.KeepReservationAffinity))
+				say("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity", c.Name,
+					c.Reservation.Name), see(reservation, "the reservation"),
+				help("remove %q from keep", ir.KeepReservationAffinity))
 		}
 	})
 }
@@ -90,9 +84,9 @@ func repeatedAddresses(r *report) {
 		for _, other := range seen {
 			if ir.AddressesOverlap(from, other.from) {
 				r.add(append(path, "from"),
-					fmt.Sprintf("capacities %q and %q take over the same node pool", other.capacity, c.Name),
-					withRelated(at("capacity", other.capacity, "takeOver", "from"), "the other address"),
-					withHelp("write the address of the node pool that has the name of the capacity, with its key in "+
+					say("capacities %q and %q take over the same node pool", other.capacity, c.Name),
+					see(at("capacity", other.capacity, "takeOver", "from"), "the other address"),
+					help("write the address of the node pool that has the name of the capacity, with its key in "+
 						"brackets if the resource has several"))
 				break
 			}
@@ -106,11 +100,10 @@ func addressOfOne(r *report) {
 	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
 		if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
 			r.add(append(path, "from"),
-				fmt.Sprintf("capacity %q has %s, but the address names one of them", c.Name,
-					words.Count(n, "node pool")),
-				withHelp("remove the key at the end: the address without it names all node pools of the resource; if "+
-					"each slice has a resource of its own, remove from, and let the former owner run terraform "+
-					"state rm"))
+				say("capacity %q has %s, but the address names one of them", c.Name, words.Count(n, "node pool")),
+				help("remove the key at the end: the address without it names all node pools of the resource; if "+
+					"each slice has a resource of its own, remove from, and let the former owner run terraform state "+
+					"rm"))
 		}
 	})
 }
@@ -124,7 +117,7 @@ func clusterWithoutNetwork(r *report) {
 		return
 	}
 	r.addKey(at("cluster", "takeOver"),
-		fmt.Sprintf("cluster %q exists in a network, and cannot move to the new network of the platform", b.Name),
-		withHelp(`name the network of the cluster, such as network: existing: {network: "NETWORK", subnet: "SUBNET", `+
+		say("cluster %q exists in a network, and cannot move to the new network of the platform", b.Name),
+		help(`name the network of the cluster, such as network: existing: {network: "NETWORK", subnet: "SUBNET", `+
 			`pods: "RANGE", services: "RANGE"}: gcloud container clusters describe prints the names`))
 }

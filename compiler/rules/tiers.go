@@ -16,32 +16,23 @@ import (
 
 func tierRules() []Rule {
 	return []Rule{
-		{Code: "E0501", Title: "not exactly one default tier", check: defaultTier, newCluster: true, whole: true},
-		{Code: "W0502", Title: "preempts has no effect",
-			check: preemptsNothing, whole: true, except: schedulers{ir.KAI}},
-		{Code: "E0503", Title: "duplicate name in a list", check: namedTwice},
-		{Code: "E0504", Title: "compact auto-provisioned capacity shares its tier",
-			check: compactAlone, except: schedulers{ir.KAI}},
-		{Code: "E0505", Title: "more flavors than a ClusterQueue allows",
-			check: flavorLimit, except: schedulers{ir.KAI}},
-		{Code: "E0506", Title: "name of a PriorityClass is reserved", check: reservedPriority},
-		{Code: "E0507", Title: "tier mixes accelerators that one queue cannot hold",
-			check: mixedAccelerators, resolved: true, except: schedulers{ir.KAI}},
-		{Code: "E0508", Title: "tier needs either priority or priorities", check: onePriority},
-		{Code: "E0509", Title: "name of a PriorityClass is used twice", check: sameClass},
-		{Code: "E0510", Title: "team has its own quota in a shared tier",
-			check: ownQuotaInShared, basic: true, except: schedulers{ir.KAI}},
-		{Code: "E0511", Title: "shared tier without teams", check: sharedByNobody, whole: true},
-		{Code: "W0522", Title: "every namespace can use the quota of a tier",
-			check: openQueues, except: schedulers{ir.KAI}},
-		{Code: "E0523", Title: "namespaces of the teams cannot have a label",
-			check: impossibleLabels, except: schedulers{ir.KAI}},
-		{Code: "E0521", Title: "names of a queue that does not exist",
-			check: namesOfNoQueue, except: schedulers{ir.KAI}},
-		{Code: "E0520", Title: "tier evicts to borrow, but not to reclaim",
-			check: borrowWithoutReclaim, except: schedulers{ir.KAI}},
-		{Code: "W0512", Title: "waiting job blocks jobs for other hardware",
-			check: strictOrder, whole: true, resolved: true, except: schedulers{ir.KAI}},
+		rule("E0501", "not exactly one default tier", defaultTier, whole, newCluster),
+		rule("W0502", "preempts has no effect", preemptsNothing, whole, except(ir.KAI)),
+		rule("E0503", "duplicate name in a list", namedTwice),
+		rule("E0504", "compact auto-provisioned capacity shares its tier", on("tiers.*", compactAlone), except(ir.KAI)),
+		rule("E0505", "more flavors than a ClusterQueue allows", flavorLimit, except(ir.KAI)),
+		rule("E0506", "name of a PriorityClass is reserved", reservedPriority),
+		rule("E0507", "tier mixes accelerators that one queue cannot hold",
+			on("tiers.*", mixedAccelerators), resolved, except(ir.KAI)),
+		rule("E0508", "tier needs either priority or priorities", on("tiers.*", onePriority)),
+		rule("E0509", "name of a PriorityClass is used twice", sameClass),
+		rule("E0510", "team has its own quota in a shared tier", ownQuotaInShared, basic, except(ir.KAI)),
+		rule("E0511", "shared tier without teams", sharedByNobody, whole),
+		rule("W0522", "every namespace can use the quota of a tier", on("tiers.*", openQueues), except(ir.KAI)),
+		rule("E0523", "namespaces of the teams cannot have a label", impossibleLabels, except(ir.KAI)),
+		rule("E0521", "names of a queue that does not exist", namesOfNoQueue, except(ir.KAI)),
+		rule("E0520", "tier evicts to borrow, but not to reclaim", on("tiers.*", borrowWithoutReclaim), except(ir.KAI)),
+		rule("W0512", "waiting job blocks jobs for other hardware", strictOrder, whole, resolved, except(ir.KAI)),
 	}
 }
 
@@ -58,12 +49,12 @@ func defaultTier(r *report) {
 	case len(defaults) == 0 && r.Plan.Scheduler.Facts().DefaultClass != "":
 	case len(defaults) == 0:
 		r.addKey(at("tiers"), "no tier is the default for pods without a PriorityClass",
-			withHelp("set default: true in the tier whose priority these pods get"))
+			help("set default: true in the tier whose priority these pods get"))
 	case len(defaults) > 1:
 		for _, name := range defaults[1:] {
-			r.add(at("tiers", name, "default"), fmt.Sprintf("tier %q is already the default", defaults[0]),
-				withRelated(at("tiers", defaults[0], "default"), "the other default"),
-				withHelp("keep one default: Kubernetes allows one global default"))
+			r.add(at("tiers", name, "default"), say("tier %q is already the default", defaults[0]),
+				see(at("tiers", defaults[0], "default"), "the other default"),
+				help("keep one default: Kubernetes allows one global default"))
 		}
 	}
 }
@@ -88,9 +79,8 @@ func preemptsNothing(r *report) {
 		if classes[len(classes)-1].Value <= lowest {
 			lowestPreempts(r, name, t.Preempts)
 		} else if ir.Evicts(t.Preempts.ToBorrow) && !borrows[name] && t.Preempts.ToReclaim != ir.PreemptNever {
-			r.add(path.at("toBorrow"),
-				fmt.Sprintf("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
-				withHelp("set borrow in a quota of the tier, or remove toBorrow"))
+			r.add(path.at("toBorrow"), say("no queue of tier %q can borrow, so toBorrow evicts nobody", name),
+				help("set borrow in a quota of the tier, or remove toBorrow"))
 		}
 	}
 }
@@ -122,8 +112,8 @@ func lowestPreempts(r *report, tier string, p schema.Preempts) {
 	} else {
 		path = path.at(fields[0])
 	}
-	report(path, fmt.Sprintf("tier %q has the lowest priority, so %s nobody", tier, said),
-		withHelp("raise its priority, or %s", do))
+	report(path, say("tier %q has the lowest priority, so %s nobody", tier, said),
+		help("raise its priority, or %s", do))
 }
 
 // borrowingTiers returns the tiers with a queue that can borrow.
@@ -152,12 +142,11 @@ func strictOrder(r *report) {
 		}
 		reported[q.Tier] = true
 		waits, blocked := r.awaitedNodes(pair[0], pair[1])
-		r.add(at("tiers", q.Tier, "queueing"),
-			fmt.Sprintf("a job of %q that waits for %s blocks the jobs of %q, which need %s",
-				pair[0].Template, waits, pair[1].Template, blocked),
-			withRelated(at("workloads", pair[0].Template), "it needs %s", waits),
-			withRelated(at("workloads", pair[1].Template), "it needs %s", blocked),
-			withHelp("write queueing: %q, or move one of the workloads to another tier", ir.BestEffortFIFO))
+		r.add(at("tiers", q.Tier, "queueing"), say("a job of %q that waits for %s blocks the jobs of %q, which need %s",
+			pair[0].Template, waits, pair[1].Template, blocked),
+			see(at("workloads", pair[0].Template), "it needs %s", waits),
+			see(at("workloads", pair[1].Template), "it needs %s", blocked),
+			help("write queueing: %q, or move one of the workloads to another tier", ir.BestEffortFIFO))
 	}
 }
 
@@ -189,16 +178,13 @@ func (r *report) onlyHardware(w ir.Workload) string {
 // borrowWithoutReclaim reports tiers that evict to borrow and not to reclaim. Kueue's
 // webhook refuses such a ClusterQueue. Source: Kueue v0.19,
 // pkg/webhooks/clusterqueue_webhook.go, validatePreemption.
-func borrowWithoutReclaim(r *report) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		p := t.Preempts
-		if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
-			r.add(at("tiers", name, "preempts", "toBorrow"),
-				fmt.Sprintf("Kueue refuses tier %q: jobs that evict others to borrow must also evict others to reclaim",
-					name),
-				withRelated(at("tiers", name, "preempts", "toReclaim"), "toReclaim"),
-				withHelp("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
-		}
+func borrowWithoutReclaim(r *report, tier fieldPath, t schema.Tier) {
+	p := t.Preempts
+	if ir.Evicts(p.ToBorrow) && p.ToReclaim == ir.PreemptNever {
+		r.add(tier.at("preempts", "toBorrow"),
+			say("Kueue refuses tier %q: jobs that evict others to borrow must also evict others to reclaim",
+				tier.name()), see(tier.at("preempts", "toReclaim"), "toReclaim"),
+			help("write toReclaim: %q or %q, or remove toBorrow", ir.PreemptLowerPriority, ir.PreemptAny))
 	}
 }
 
@@ -212,8 +198,8 @@ func namedTwice(r *report) {
 			for i, name := range names {
 				if slices.Contains(names[:i], name) {
 					r.add(path.at(diag.Index(i)),
-						fmt.Sprintf("%s %q lists %s %q twice", list.holder, path[1], list.listed, name),
-						withHelp("remove one of them"))
+						say("%s %q lists %s %q twice", list.holder, path[1], list.listed, name),
+						help("remove one of them"))
 				}
 			}
 		}
@@ -223,15 +209,13 @@ func namedTwice(r *report) {
 // compactAlone reports a compact, auto-provisioned capacity in a tier with other
 // capacities. A pod requests its placement group with a node selector, which matches
 // no node of another capacity.
-func compactAlone(r *report) {
-	for name, tier := range sorted(r.Blueprint.Tiers) {
-		for i, c := range tier.Capacity {
-			capacity := r.Blueprint.Capacity[c]
-			if capacity.AutoProvisioned && capacity.Placement == "compact" && len(tier.Capacity) > 1 {
-				r.add(at("tiers", name, "capacity", diag.Index(i)),
-					fmt.Sprintf("pods that select a placement group of %q cannot run on another capacity", c),
-					withHelp("define a tier that uses only this capacity"))
-			}
+func compactAlone(r *report, tier fieldPath, t schema.Tier) {
+	for i, c := range t.Capacity {
+		capacity := r.Blueprint.Capacity[c]
+		if capacity.AutoProvisioned && capacity.Placement == "compact" && len(t.Capacity) > 1 {
+			r.add(tier.at("capacity", diag.Index(i)),
+				say("pods that select a placement group of %q cannot run on another capacity", c),
+				help("define a tier that uses only this capacity"))
 		}
 	}
 }
@@ -241,8 +225,8 @@ func flavorLimit(r *report) {
 	for name, t := range sorted(r.Blueprint.Tiers) {
 		if n := len(t.Capacity); n > most {
 			r.addKey(at("tiers", name, "capacity"),
-				fmt.Sprintf("tier %q has %d capacities, but a ClusterQueue allows %d flavors", name, n, most),
-				withHelp("split the tier"))
+				say("tier %q has %d capacities, but a ClusterQueue allows %d flavors", name, n, most),
+				help("split the tier"))
 		}
 	}
 }
@@ -254,12 +238,10 @@ func reservedPriority(r *report) {
 	check := func(path fieldPath, class, cure string) {
 		switch {
 		case strings.HasPrefix(class, "system-"):
-			r.addKey(path, fmt.Sprintf("PriorityClass %q has the prefix system-, which is reserved for Kubernetes",
-				class),
-				withHelp("%s", cure))
+			r.addKey(path, say("PriorityClass %q has the prefix system-, which is reserved for Kubernetes", class),
+				advise(cure))
 		case class == "gmp-critical":
-			r.addKey(path, fmt.Sprintf("PriorityClass %q is reserved for Managed Prometheus", class),
-				withHelp("%s", cure))
+			r.addKey(path, say("PriorityClass %q is reserved for Managed Prometheus", class), advise(cure))
 		}
 	}
 	for name, t := range sorted(r.Blueprint.Tiers) {
@@ -275,38 +257,33 @@ func reservedPriority(r *report) {
 // mixedAccelerators reports a tier with both GPUs and TPUs. All flavors of a
 // ClusterQueue that cover cpu and memory must cover the same resources, so a queue
 // can have either GPUs or TPUs, together with machines without accelerators.
-func mixedAccelerators(r *report) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		first := ""
-		for i, capacity := range t.Capacity {
-			switch c := r.fit.Named[capacity]; {
-			case !c.HasAccelerators():
-			case first == "":
-				first = capacity
-			case r.fit.Named[first].Machine.Resource != c.Machine.Resource:
-				r.add(at("tiers", name, "capacity", diag.Index(i)),
-					fmt.Sprintf("tier %q has both %s, of %q, and %s", name, r.fit.Named[first].Machine.Resource, first,
-						c.Machine.Resource),
-					withHelp("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
-						"all have the same accelerator"))
-			}
+func mixedAccelerators(r *report, tier fieldPath, t schema.Tier) {
+	first := ""
+	for i, capacity := range t.Capacity {
+		switch c := r.fit.Named[capacity]; {
+		case !c.HasAccelerators():
+		case first == "":
+			first = capacity
+		case r.fit.Named[first].Machine.Resource != c.Machine.Resource:
+			r.add(tier.at("capacity", diag.Index(i)), say("tier %q has both %s, of %q, and %s", tier.name(),
+				r.fit.Named[first].Machine.Resource, first, c.Machine.Resource),
+				help("define a tier for each: Kueue counts cpu and memory in one group of flavors, which must "+
+					"all have the same accelerator"))
 		}
 	}
 }
 
-func onePriority(r *report) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		switch {
-		case t.Priority == nil && t.Priorities == nil:
-			r.addKey(at("tiers", name), fmt.Sprintf("tier %q has no priority", name),
-				withHelp("add priority, the value of its PriorityClass, or priorities, several values by name"))
-		case t.Priority != nil && t.Priorities != nil:
-			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q already has a priority", name),
-				withRelated(at("tiers", name, "priority"), "the priority"), withHelp("remove priority or priorities"))
-		case t.Priority == nil && len(t.Priorities) == 0:
-			r.addKey(at("tiers", name, "priorities"), fmt.Sprintf("tier %q has no PriorityClass", name),
-				withHelp("add at least one name with its value"))
-		}
+func onePriority(r *report, tier fieldPath, t schema.Tier) {
+	switch {
+	case t.Priority == nil && t.Priorities == nil:
+		r.addKey(tier, say("tier %q has no priority", tier.name()),
+			help("add priority, the value of its PriorityClass, or priorities, several values by name"))
+	case t.Priority != nil && t.Priorities != nil:
+		r.addKey(tier.at("priorities"), say("tier %q already has a priority", tier.name()),
+			see(tier.at("priority"), "the priority"), help("remove priority or priorities"))
+	case t.Priority == nil && len(t.Priorities) == 0:
+		r.addKey(tier.at("priorities"), say("tier %q has no PriorityClass", tier.name()),
+			help("add at least one name with its value"))
 	}
 }
 
@@ -316,9 +293,8 @@ func sameClass(r *report) {
 	first := map[string][]string{}
 	claim := func(class string, path fieldPath) {
 		if other, taken := first[class]; taken {
-			r.addKey(path, fmt.Sprintf("PriorityClass %q already belongs to tier %q", class, other[1]),
-				withRelated(other, "the other tier"),
-				withHelp("rename one of them"))
+			r.addKey(path, say("PriorityClass %q already belongs to tier %q", class, other[1]),
+				see(other, "the other tier"), help("rename one of them"))
 			return
 		}
 		first[class] = path
@@ -342,25 +318,20 @@ func ownQuotaInShared(r *report) {
 		for _, tier := range sortedKeys(b.Teams[name].Quota) {
 			if b.Tiers[tier].Shared != nil {
 				r.addKey(at("teams", name, "quota", tier),
-					fmt.Sprintf("the teams share the queue of tier %q, so a team cannot have its own quota in it",
-						tier),
-					withRelated(at("tiers", tier, "shared"), "shared here"),
-					withHelp("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together",
-						tier))
+					say("the teams share the queue of tier %q, so a team cannot have its own quota in it", tier),
+					see(at("tiers", tier, "shared"), "shared here"),
+					help("remove this quota; tiers.%s.shared.quota holds the quota of all its teams together", tier))
 			}
 		}
 	}
 }
 
 // openQueues reports tiers whose ClusterQueues admit jobs of every namespace.
-func openQueues(r *report) {
-	for name, t := range sorted(r.Blueprint.Tiers) {
-		if t.Namespaces.All {
-			r.add(at("tiers", name, "namespaces"),
-				fmt.Sprintf("every namespace with a LocalQueue can use the quota of tier %q", name),
-				withHelp("remove namespaces, so that only the teams of the tier use its quota; if this is intended, "+
-					"add %s", r.accepting(at("tiers", name))))
-		}
+func openQueues(r *report, tier fieldPath, t schema.Tier) {
+	if t.Namespaces.All {
+		r.add(tier.at("namespaces"), say("every namespace with a LocalQueue can use the quota of tier %q", tier.name()),
+			help("remove namespaces, so that only the teams of the tier use its quota; if this is intended, add %s",
+				r.accepting(tier)))
 	}
 }
 
@@ -374,9 +345,8 @@ func impossibleLabels(r *report) {
 			labels := t.Namespaces.Labels
 			path := at("tiers", name, "namespaces", key)
 			if r.checkLabel(path, key, labels[key]) && isReservedLabel(key) {
-				r.addKey(path,
-					fmt.Sprintf("label %q is reserved, so no tier can set it on the namespaces of its teams", key),
-					withHelp("choose another label"))
+				r.addKey(path, say("label %q is reserved, so no tier can set it on the namespaces of its teams", key),
+					help("choose another label"))
 			}
 		}
 	}
@@ -388,9 +358,9 @@ func impossibleLabels(r *report) {
 				other, taken := first[l.Key]
 				if taken && other.value != l.Value {
 					r.addKey(at("tiers", q.Tier, "namespaces", l.Key),
-						fmt.Sprintf("the namespace of team %q would have label %q with two values", t.Name, l.Key),
-						withRelated(at("tiers", other.tier, "namespaces", l.Key), "the other value"),
-						withHelp("write %q here too, or choose another label", other.value))
+						say("the namespace of team %q would have label %q with two values", t.Name, l.Key),
+						see(at("tiers", other.tier, "namespaces", l.Key), "the other value"),
+						help("write %q here too, or choose another label", other.value))
 				} else {
 					first[l.Key] = value{q.Tier, l.Value}
 				}
@@ -413,13 +383,12 @@ func namesOfNoQueue(r *report) {
 			switch _, given := b.Teams[t.Name].Quota[tier]; {
 			case i < 0 && given: // another rule reports the quota
 			case i < 0:
-				r.addKey(path, fmt.Sprintf("team %q has no queue in tier %q", t.Name, tier),
-					withHelp("give the team quota in the tier, or remove the names"))
+				r.addKey(path, say("team %q has no queue in tier %q", t.Name, tier),
+					help("give the team quota in the tier, or remove the names"))
 			case t.Queues[i].Shared && b.Teams[t.Name].Queues[tier].ClusterQueue != nil:
 				r.addKey(path.at("clusterQueue"),
-					fmt.Sprintf("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
-					withRelated(at("tiers", tier, "shared"), "shared here"),
-					withHelp("set tiers.%s.shared.clusterQueue", tier))
+					say("the ClusterQueue of tier %q belongs to all its teams, so a team cannot name it", tier),
+					see(at("tiers", tier, "shared"), "shared here"), help("set tiers.%s.shared.clusterQueue", tier))
 			}
 		}
 	}
@@ -428,8 +397,8 @@ func namesOfNoQueue(r *report) {
 func sharedByNobody(r *report) {
 	for _, q := range r.Plan.SharedQueues {
 		if shared := r.Blueprint.Tiers[q.Tier].Shared; len(q.Teams) == 0 && shared.Teams == nil {
-			r.addKey(at("tiers", q.Tier, "shared"), fmt.Sprintf("no team shares the queue of tier %q", q.Tier),
-				withHelp("define a team, or remove shared"))
+			r.addKey(at("tiers", q.Tier, "shared"), say("no team shares the queue of tier %q", q.Tier),
+				help("define a team, or remove shared"))
 		}
 	}
 }

@@ -14,13 +14,12 @@ import (
 
 func versionRules() []Rule {
 	return []Rule{
-		{Code: "E0707", Title: "unsupported release", check: versionFloors},
-		{Code: "W0839", Title: "release with a known defect", check: knownDefects},
-		{Code: "W0842", Title: "release is newer than the tested one", check: untested},
-		{Code: "N0862", Title: "version without a known SHA-256", check: unpinnedVersions},
-		{Code: "N0837", Title: "version has no effect",
-			check: func(r *report) { unusedTerraform(r); unusedControllers(r) }},
-		{Code: "W0838", Title: "region is not known to offer Infrastructure Manager", check: managerRegion},
+		rule("E0707", "unsupported release", versionFloors),
+		rule("W0839", "release with a known defect", knownDefects),
+		rule("W0842", "release is newer than the tested one", untested),
+		rule("N0862", "version without a known SHA-256", unpinnedVersions),
+		rule("N0837", "version has no effect", func(r *report) { unusedTerraform(r); unusedControllers(r) }),
+		rule("W0838", "region is not known to offer Infrastructure Manager", managerRegion),
 	}
 }
 
@@ -48,14 +47,14 @@ func versionFloors(r *report) {
 			if f.below != "" {
 				want += ", before " + f.below
 			}
-			r.add(at("versions", f.field), fmt.Sprintf("the folder does not work with %s %s", f.name, f.version),
-				withLabel("want %s", want))
+			r.add(at("versions", f.field), say("the folder does not work with %s %s", f.name, f.version),
+				label("want %s", want))
 		}
 	}
 	// These two releases are older than 0.12, and were withdrawn.
 	if v.KAI == "0.20.0" || v.KAI == "0.20.1" {
-		r.add(at("versions", "kai"), fmt.Sprintf("KAI Scheduler %s was retracted after its release", v.KAI),
-			withLabel("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
+		r.add(at("versions", "kai"), say("KAI Scheduler %s was retracted after its release", v.KAI),
+			label("want 0.16.0 or later, except 0.20.0 and 0.20.1"))
 	}
 }
 
@@ -96,12 +95,11 @@ func knownDefects(r *report) {
 			if a.Answer != "" || a.Driver == "gcsFuse" && !r.Plan.Cluster.GCSFuse {
 				continue
 			}
-			help := "there is no release without the defect yet; its source is " + a.Source
+			cure := "there is no release without the defect yet; its source is " + a.Source
 			if a.Mended != "" {
-				help = fmt.Sprintf("choose %s or later; the source of the defect is %s", a.Mended, a.Source)
+				cure = fmt.Sprintf("choose %s or later; the source of the defect is %s", a.Mended, a.Source)
 			}
-			r.add(x.path, fmt.Sprintf("%s %s has a known defect: %s", x.name, x.version, a.Defect),
-				withHelp("%s", help))
+			r.add(x.path, say("%s %s has a known defect: %s", x.name, x.version, a.Defect), advise(cure))
 		}
 	}
 }
@@ -114,12 +112,12 @@ func untested(r *report) {
 		if tested == "" || !catalog.OlderRelease(tested, x.version) {
 			continue
 		}
-		help := fmt.Sprintf("compare its release notes with those of %s, and try it in a cluster without users", tested)
+		cure := fmt.Sprintf("compare its release notes with those of %s, and try it in a cluster without users", tested)
 		if mended := catalog.Mended(x.software, tested, x.version); len(mended) > 0 {
-			help += "; it fixes " + strings.Join(mended, ", ")
+			cure += "; it fixes " + strings.Join(mended, ", ")
 		}
-		r.add(x.path, fmt.Sprintf("the platform is tested with %s %s, not with %s", x.name, tested, x.version),
-			withHelp("%s; then add %s", help, r.accepting(x.path)))
+		r.add(x.path, say("the platform is tested with %s %s, not with %s", x.name, tested, x.version),
+			help("%s; then add %s", cure, r.accepting(x.path)))
 	}
 }
 
@@ -160,9 +158,8 @@ func unpinnedVersions(r *report) {
 			if version.field == "googleProvider" {
 				value, does = "["+value+"]", "terraform init then refuses any other file"
 			}
-			r.add(at("versions", version.field),
-				fmt.Sprintf("the SHA-256 of this version of %s is not known", version.field),
-				withHelp("set versions: sha256: %s%s: %s: %s", version.field, version.suffix, value, does))
+			r.add(at("versions", version.field), say("the SHA-256 of this version of %s is not known", version.field),
+				help("set versions: sha256: %s%s: %s: %s", version.field, version.suffix, value, does))
 		}
 	}
 }
@@ -171,12 +168,10 @@ func unpinnedVersions(r *report) {
 // Infrastructure Manager uses its own version.
 func unusedTerraform(r *report) {
 	if r.Blueprint.Delivery.InfrastructureManager && r.Written("versions", "terraform") {
-		r.add(at("versions", "terraform"),
-			fmt.Sprintf("Infrastructure Manager runs Terraform %s, not %s", ir.InfrastructureManagerTerraform,
-				r.Blueprint.Versions.Terraform),
-			withRelated(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
-			withHelp("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform "+
-				"itself"))
+		r.add(at("versions", "terraform"), say("Infrastructure Manager runs Terraform %s, not %s",
+			ir.InfrastructureManagerTerraform, r.Blueprint.Versions.Terraform),
+			see(at("delivery", "infrastructureManager"), "Infrastructure Manager is on"),
+			help("remove versions.terraform, or remove infrastructureManager: the build then runs Terraform itself"))
 	}
 }
 
@@ -189,10 +184,10 @@ func unusedControllers(r *report) {
 			at("versions", field), at("versions", "sha256", field), at("versions", "sha256", field+"Chart"),
 		} {
 			if r.Written(path...) {
-				r.add(path, fmt.Sprintf("%s has no effect: others run version %s in the cluster", diag.Path(path),
+				r.add(path, say("%s has no effect: others run version %s in the cluster", diag.Path(path),
 					others[field]),
-					withRelated(at("cluster", "existing", field), "the platform does not install it"),
-					withHelp("remove %s", diag.Path(path)))
+					see(at("cluster", "existing", field), "the platform does not install it"),
+					help("remove %s", diag.Path(path)))
 			}
 		}
 	}
@@ -210,7 +205,6 @@ func managerRegion(r *report) {
 	if r.Blueprint.Delivery.Region == nil {
 		path = at("delivery", "infrastructureManager")
 	}
-	r.add(path, fmt.Sprintf("Infrastructure Manager is not known to be available in %s", region),
-		withHelp("choose another region, such as delivery: region: \"us-central1\"; if it is available, add %s",
-			r.accepting(path)))
+	r.add(path, say("Infrastructure Manager is not known to be available in %s", region),
+		helpOrAccept("if it is available", "choose another region, such as delivery: region: \"us-central1\""))
 }

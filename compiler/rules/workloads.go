@@ -18,26 +18,23 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		{Code: "E0801", Title: "pod fits no node", check: podFitsNode, whole: true, resolved: true},
-		{Code: "E0802", Title: "workload can never be admitted", check: copyFitsQuota, whole: true, resolved: true},
-		{Code: "E0809", Title: "workload can be admitted to nodes that are too small",
-			check: strandedPods, whole: true, resolved: true, Acceptable: true, except: schedulers{ir.KAI}},
-		{Code: "E0803", Title: "team has no quota in the workload's tier",
-			check: workloadTeams, whole: true, resolved: true},
-		{Code: "E0819", Title: kinds.Composite().Name + " with a negative priority never starts",
-			check: negativePriority, whole: true, resolved: true},
-		{Code: "E0806", Title: "files exceed the size of a ConfigMap", check: fileSizes},
-		{Code: "E0807", Title: "workload does not use whole TPU slices", check: wholeSlices, resolved: true},
-		{Code: "E0808", Title: "workload can run longer than its nodes", check: runTimes, resolved: true},
-		{Code: "E0818", Title: "workload asks for nodes for too short a time", check: shortRuns, resolved: true},
-		{Code: "E0810", Title: "workload chooses a capacity that its tier does not use",
-			check: capacityOutsideTier, basic: true, fieldwise: true},
-		{Code: "E0811", Title: "workload chooses a priority that its tier does not have",
-			check: priorityOutsideTier, basic: true},
-		{Code: "E0812", Title: "workload chooses a capacity that its team has no quota on",
-			check: chosenQuota, whole: true, resolved: true},
-		{Code: "E0813", Title: "no label distinguishes the chosen capacities from others",
-			check: chosenApart, whole: true, resolved: true},
+		rule("E0801", "pod fits no node", podFitsNode, whole, resolved),
+		rule("E0802", "workload can never be admitted", copyFitsQuota, whole, resolved),
+		rule("E0809", "workload can be admitted to nodes that are too small",
+			strandedPods, whole, resolved, acceptable, except(ir.KAI)),
+		rule("E0803", "team has no quota in the workload's tier", workloadTeams, whole, resolved),
+		rule("E0819", kinds.Composite().Name+" with a negative priority never starts",
+			negativePriority, whole, resolved),
+		rule("E0806", "files exceed the size of a ConfigMap", fileSizes),
+		rule("E0807", "workload does not use whole TPU slices", on("workloads.*", wholeSlices), resolved),
+		rule("E0808", "workload can run longer than its nodes", on("workloads.*", runTimes), resolved),
+		rule("E0818", "workload asks for nodes for too short a time", on("workloads.*", shortRuns), resolved),
+		rule("E0810", "workload chooses a capacity that its tier does not use",
+			on("workloads.*", capacityOutsideTier), basic, fieldwise),
+		rule("E0811", "workload chooses a priority that its tier does not have",
+			on("workloads.*", priorityOutsideTier), basic),
+		rule("E0812", "workload chooses a capacity that its team has no quota on", chosenQuota, whole, resolved),
+		rule("E0813", "no label distinguishes the chosen capacities from others", chosenApart, whole, resolved),
 	}
 }
 
@@ -58,9 +55,8 @@ func podFitsNode(r *report) {
 			}
 			if !fitting && !r.exceedsHosts(w, s.Quotas()) {
 				r.addKey(at("workloads", name, "perPod"),
-					fmt.Sprintf("a pod of workload %q fits no node of tier %q", name, s.Queue.Tier),
-					withLabel("per node: %s", strings.Join(short, "; ")),
-					withHelp("request less, or choose another tier"))
+					say("a pod of workload %q fits no node of tier %q", name, s.Queue.Tier),
+					label("per node: %s", strings.Join(short, "; ")), help("request less, or choose another tier"))
 				break
 			}
 		}
@@ -103,11 +99,9 @@ func copyFitsQuota(r *report) {
 			}
 		}
 		if len(stuck) > 0 {
-			r.addKey(at("workloads", name),
-				fmt.Sprintf("workload %q can never be admitted for %s", name, quoteNames(teams)),
-				withLabel("within quota: %s", strings.Join(short, "; ")),
-				withRelated(r.quotaPath(stuck[0], ""), "the quota"),
-				withHelp("%s", cmp.Or(r.shareCure(stuck),
+			r.addKey(at("workloads", name), say("workload %q can never be admitted for %s", name, quoteNames(teams)),
+				label("within quota: %s", strings.Join(short, "; ")), see(r.quotaPath(stuck[0], ""), "the quota"),
+				advise(cmp.Or(r.shareCure(stuck),
 					"use fewer or smaller pods, or raise the quota or the borrowing limit: "+scheduler.limit)))
 		}
 	}
@@ -171,12 +165,10 @@ func strandedPods(r *report) {
 			}
 			name := s.Workload.Template
 			r.addKey(at("workloads", name, "perPod"),
-				fmt.Sprintf("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity",
-					name, f.Flavor),
-				withLabel("per node: %s", lack),
-				withRelated(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-				withHelp("request less, or define a tier for each size of node; Kueue does not check whether "+
-					"pods fit a node, so it would admit, evict and requeue the workload without end"))
+				say("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity", name,
+					f.Flavor), label("per node: %s", lack), see(r.quotaPath(s, f.Flavor), "the quota that admits it"),
+				help("request less, or define a tier for each size of node; Kueue does not check whether pods fit a "+
+					"node, so it would admit, evict and requeue the workload without end"))
 		}
 	}
 }
@@ -197,8 +189,8 @@ func workloadTeams(r *report) {
 		if !served[w.Tier] && shared == nil {
 			if !idle[w.Tier] {
 				r.add(at("workloads", name, "tier"),
-					fmt.Sprintf("no team has quota in tier %q, so no team can submit workload %q", w.Tier, name),
-					withHelp("give quota in the tier to a team, or remove the workload"))
+					say("no team has quota in tier %q, so no team can submit workload %q", w.Tier, name),
+					help("give quota in the tier to a team, or remove the workload"))
 			}
 			idle[w.Tier] = true // one mistake, however many workloads
 			continue
@@ -212,12 +204,12 @@ func workloadTeams(r *report) {
 			switch path := at("workloads", name, "teams", diag.Index(i)); {
 			case !ok:
 			case shared == nil && team.Quota[w.Tier] == nil:
-				r.add(path, fmt.Sprintf("team %q has no quota in tier %q", t, w.Tier),
-					withHelp("give quota in the tier to the team, or remove the team from the workload"))
+				r.add(path, say("team %q has no quota in tier %q", t, w.Tier),
+					help("give quota in the tier to the team, or remove the team from the workload"))
 			case shared != nil && shared.Teams != nil && !hasName(sharing, t):
-				r.add(path, fmt.Sprintf("team %q does not share the queue of tier %q", t, w.Tier),
-					withRelated(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
-					withHelp("add the team to the tier's shared queue, or remove the team from the workload"))
+				r.add(path, say("team %q does not share the queue of tier %q", t, w.Tier),
+					see(at("tiers", w.Tier, "shared", "teams"), "the teams that share it"),
+					help("add the team to the tier's shared queue, or remove the team from the workload"))
 			}
 		}
 	}
@@ -234,8 +226,8 @@ func fileSizes(r *report) {
 		}
 		if total > most {
 			r.addKey(at("workloads", name, "files"),
-				fmt.Sprintf("the files of workload %q take %d KiB, but a ConfigMap holds 1024 KiB", name, total>>10),
-				withHelp("move large files to the image or to a bucket"))
+				say("the files of workload %q take %d KiB, but a ConfigMap holds 1024 KiB", name, total>>10),
+				help("move large files to the image or to a bucket"))
 		}
 	}
 }

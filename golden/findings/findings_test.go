@@ -81,14 +81,19 @@ func ruleFamilies(t *testing.T) map[string]string {
 		}
 		family := strings.TrimSuffix(filepath.Base(name), ".go")
 		ast.Inspect(file, func(n ast.Node) bool {
-			pair, ok := n.(*ast.KeyValueExpr)
-			if !ok {
-				return true
-			}
-			if key, ok := pair.Key.(*ast.Ident); ok && strings.EqualFold(key.Name, "code") {
-				if code, ok := codeOf(pair.Value); ok {
-					out[code] = family
+			var value ast.Expr
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "code" {
+					value = n.Value
 				}
+			case *ast.CallExpr:
+				if call, ok := n.Fun.(*ast.Ident); ok && call.Name == "rule" {
+					value = n.Args[0]
+				}
+			}
+			if code, ok := codeOf(value); ok {
+				out[code] = family
 			}
 			return true
 		})
