@@ -110,18 +110,16 @@ var (
 
 // blueprintAcceptances returns the acceptances of the blueprint, with their reasons.
 func blueprintAcceptances(b *schema.Blueprint) map[acceptance]string {
-	patterns := []string{"accept.*"}
+	patterns := "accept.*"
 	for _, field := range acceptingStructs {
-		patterns = append(patterns, field+".accept.*")
+		patterns += " " + field + ".accept.*"
 	}
 	for _, field := range acceptingEntities {
-		patterns = append(patterns, field+".*.accept.*")
+		patterns += " " + field + ".*.accept.*"
 	}
 	out := map[acceptance]string{}
-	for _, pattern := range patterns {
-		for _, f := range fieldsAt(b, pattern) {
-			out[acceptance{accepterOf(f.path), f.path.last()}] = f.value.String()
-		}
+	for _, f := range fieldsAt(b, patterns) {
+		out[acceptance{accepterOf(f.path), f.path.last()}] = f.value.String()
 	}
 	return out
 }

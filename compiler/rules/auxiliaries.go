@@ -19,7 +19,7 @@ func auxiliaryRules() []Rule {
 		rule("E0833", "workload with an auxiliary pod can never be admitted", auxiliaryFitsQuota, whole, resolved),
 		rule("E0834", "pods with hostNetwork share a node", sharedHostNetwork, resolved),
 		rule("E0835", "port is already used", on("workloads.*", takenPorts), resolved),
-		rule("W0836", "pods use the identity of the nodes", nodeIdentity, resolved),
+		rule("W0836", "pods use the identity of the nodes", onEach(submissions, nodeIdentity), resolved),
 	}
 }
 
@@ -154,27 +154,23 @@ func takenPorts(r *report, workload fieldPath, w schema.Workload) {
 // GKE sends their requests for credentials to Compute Engine's metadata server,
 // which knows only the identity of the node. Source: GKE documentation, "About
 // Workload Identity Federation for GKE", restrictions.
-func nodeIdentity(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		if !r.Blueprint.Workloads[name].HostNetwork {
-			continue
-		}
-		for _, s := range submissions {
-			team := r.Blueprint.Teams[s.Team.Name]
-			if !team.Bucket && len(team.Roles) == 0 {
-				continue
-			}
-			what := "roles"
-			if team.Bucket {
-				what = "bucket"
-			}
-			path := at("workloads", name, "hostNetwork")
-			r.add(path, say("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
-				"and cannot use its %s", name, s.Team.Name, what), see(at("teams", s.Team.Name), "the team"),
-				helpOrAccept("if not", "remove hostNetwork if the pods use Google Cloud"))
-			break
-		}
+func nodeIdentity(r *report, s fit.Submission) {
+	name := s.Workload.Template
+	if !r.Blueprint.Workloads[name].HostNetwork {
+		return
 	}
+	team := r.Blueprint.Teams[s.Team.Name]
+	if !team.Bucket && len(team.Roles) == 0 {
+		return
+	}
+	what := "roles"
+	if team.Bucket {
+		what = "bucket"
+	}
+	path := at("workloads", name, "hostNetwork")
+	r.add(path, say("with hostNetwork, pods of workload %q have the identity of the nodes, not of team %q, "+
+		"and cannot use its %s", name, s.Team.Name, what), see(at("teams", s.Team.Name), "the team"),
+		helpOrAccept("if not", "remove hostNetwork if the pods use Google Cloud"))
 }
 
 // eachAuxiliary calls visit for the auxiliary pods of each workload, as each team

@@ -38,21 +38,16 @@ func negativePriority(r *report) {
 	for _, c := range r.Plan.PriorityClasses {
 		values[c.Name] = c.Value
 	}
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		i := slices.IndexFunc(submissions, func(s fit.Submission) bool {
-			of := s.Workload.Kind.Facts()
-			return of.Priorities != "" && r.Plan.HasDefect(of.Priorities) && values[s.Workload.PriorityClass] < 0
-		})
-		if i < 0 {
+	for s := range submissions(r) {
+		kind, class, of := s.Workload.Kind, s.Workload.PriorityClass, s.Workload.Kind.Facts()
+		if of.Priorities == "" || !r.Plan.HasDefect(of.Priorities) || values[class] >= 0 {
 			continue
 		}
-		tier, class := r.Blueprint.Workloads[name].Tier, submissions[i].Workload.PriorityClass
-		kind := submissions[i].Workload.Kind
-		of := r.Plan.ControllerOf(kind)
+		name, controller := s.Workload.Template, r.Plan.ControllerOf(kind)
 		r.addKey(at("workloads", name),
-			say("workload %q is a %s with priority %d, but %s %s supports no negative priorities",
-				name, kind, values[class], of.Name, of.Version),
-			see(r.priorityPath(tier, class), "the priority"), help("choose a priority of 0 or more"))
+			say("workload %q is a %s with priority %d, but %s %s supports no negative priorities", name, kind,
+				values[class], controller.Name, controller.Version),
+			see(r.priorityPath(s.Queue.Tier, class), "the priority"), help("choose a priority of 0 or more"))
 	}
 }
 
@@ -89,15 +84,12 @@ func chosenQuota(r *report) {
 // choose. Pods select the node labels that all chosen capacities have in common;
 // auxiliary pods select the labels of their one capacity.
 func chosenApart(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
+	for s := range submissions(r) {
+		name := s.Workload.Template
 		chosen := r.Blueprint.Workloads[name].Capacity
-		for _, s := range submissions {
-			// otherwise the team has no quota of the chosen capacities, or none is
-			// chosen
-			if slices.Contains(chosen, s.Workload.Capacities[0]) {
-				r.reportApart(s, at("workloads", name, "capacity"), chosen, s.Workload.Requests,
-					s.Workload.NodeSelector)
-			}
+		// otherwise the team has no quota of the chosen capacities, or none is chosen
+		if slices.Contains(chosen, s.Workload.Capacities[0]) {
+			r.reportApart(s, at("workloads", name, "capacity"), chosen, s.Workload.Requests, s.Workload.NodeSelector)
 		}
 	}
 	r.eachAuxiliary(func(s fit.Submission, a ir.Auxiliary, c ir.Capacity) {

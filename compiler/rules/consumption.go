@@ -18,11 +18,11 @@ func consumptionRules() []Rule {
 	return []Rule{
 		rule("E0401", "consumption option is unavailable for the machine", onMachines(checkOffered)),
 		rule("W0402", "consumption option is not verified for the machine", onMachines(reportUnverified), whole),
-		rule("E0403", "reservation without zones", onCapacities(reservationZones)),
+		rule("E0403", "reservation without zones", onEach(capacities, reservationZones)),
 		rule("E0404", "reservation cannot be created", createdReservations),
-		rule("E0405", "flex-start with standing nodes", onCapacities(flexCounts)),
+		rule("E0405", "flex-start with standing nodes", onEach(capacities, flexCounts)),
 		rule("E0425", "retries without queued provisioning", on("capacity.*", unqueuedRetries)),
-		rule("E0406", "auto-provisioning is unavailable for the capacity", onCapacities(autoProvisioned)),
+		rule("E0406", "auto-provisioning is unavailable for the capacity", onEach(capacities, autoProvisioned)),
 		rule("E0407", "compact placement is unavailable", onMachines(checkCompact)),
 		rule("E0408", "nodes of two capacities look the same to Kueue", sameNodes),
 		rule("E0409", "setting that auto-provisioned nodes cannot have", sharedByAutoProvisioning),
@@ -30,7 +30,7 @@ func consumptionRules() []Rule {
 		rule("E0414", "conflicting reservation fields", on("capacity.*", reservationParts)),
 		rule("W0415", "zone is not known to offer the TPUs by calendar reservation or flex-start",
 			onMachines(optionZones)),
-		rule("E0416", "ComputeClass is unavailable for the capacity", onCapacities(computeClasses)),
+		rule("E0416", "ComputeClass is unavailable for the capacity", onEach(capacities, computeClasses)),
 		rule("E0424", "two machine types on one reservation", oneMachineType),
 	}
 }

@@ -18,15 +18,15 @@ import (
 
 func containerRules() []Rule {
 	return []Rule{
-		rule("E0804", "image without a version", pinnedImages, fieldwise),
+		rule("E0804", "image without a version", onEach(allContainers, pinnedImages), fieldwise),
 		rule("E0805", "environment variable is set twice", setTwice),
 		rule("E0814", "environment variable is never set", unsetVariables, resolved),
-		rule("E0815", "command uses a file that does not exist", missingFiles, acceptable),
-		rule("E0840", "invalid image reference", imageReferences),
+		rule("E0815", "command uses a file that does not exist", onEach(allContainers, missingFiles), acceptable),
+		rule("E0840", "invalid image reference", onEach(allContainers, imageReferences)),
 		rule("E0841", "command cannot start", brokenStarts, acceptable),
 		rule("W0850", "shell syntax without a shell", shellSyntax),
-		rule("W0851", "shell variable without a shell", shellVariables),
-		rule("W0852", "Kubernetes cannot replace a reference", unknownReferences),
+		rule("W0851", "shell variable without a shell", onEach(allContainers, shellVariables)),
+		rule("W0852", "Kubernetes cannot replace a reference", onEach(allContainers, unknownReferences)),
 	}
 }
 
@@ -83,12 +83,10 @@ func (c container) sets(variable string) bool {
 }
 
 // pinnedImages reports images that can change between runs.
-func pinnedImages(r *report) {
-	for _, c := range r.containers() {
-		if strings.HasSuffix(c.image, ":latest") {
-			r.add(c.path.at("image"), say("image %q has no fixed version, so it can change between runs", c.image),
-				help("pin the image by a version tag or a digest"))
-		}
+func pinnedImages(r *report, c container) {
+	if strings.HasSuffix(c.image, ":latest") {
+		r.add(c.path.at("image"), say("image %q has no fixed version, so it can change between runs", c.image),
+			help("pin the image by a version tag or a digest"))
 	}
 }
 
@@ -98,16 +96,14 @@ var mounted = regexp.MustCompile(`(?:^|[^-\w./])/workload/(\w[-\w.]*)`)
 // missingFiles reports files that a command names and the workload does not have. If
 // a workload has files, the directory contains only these. If it has none, the
 // directory can be part of the image.
-func missingFiles(r *report) {
-	for _, c := range r.containers() {
-		known := sortedKeys(r.Blueprint.Workloads[c.workload].Files)
-		for i, text := range c.command {
-			for _, m := range mounted.FindAllStringSubmatch(text, -1) {
-				if file := strings.TrimRight(m[1], "."); len(known) > 0 && !hasName(known, file) {
-					r.add(c.path.at("command", diag.Index(i)),
-						say("file %q does not exist: /workload holds only the workload's files", file), choices(known),
-						didYouMean(r.nearestName(file, known), help("add the file to files, or choose another file")))
-				}
+func missingFiles(r *report, c container) {
+	known := sortedKeys(r.Blueprint.Workloads[c.workload].Files)
+	for i, text := range c.command {
+		for _, m := range mounted.FindAllStringSubmatch(text, -1) {
+			if file := strings.TrimRight(m[1], "."); len(known) > 0 && !hasName(known, file) {
+				r.add(c.path.at("command", diag.Index(i)),
+					say("file %q does not exist: /workload holds only the workload's files", file), choices(known),
+					didYouMean(r.nearestName(file, known), help("add the file to files, or choose another file")))
 			}
 		}
 	}
@@ -116,22 +112,20 @@ func missingFiles(r *report) {
 // imageReferences reports images that no container runtime accepts. It reads them by
 // the grammar of the distribution project. The schema's pattern already refuses upper
 // case and spaces.
-func imageReferences(r *report) {
-	for _, c := range r.containers() {
-		ref, err := ociref.ParseRelative(c.image)
-		switch {
-		case c.image == "": // the grammar reports it
-		case err == nil:
-			r.checkRegistryPath(c, ref)
-		default:
-			cure := help("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
-			if _, rest, found := strings.Cut(c.image, "://"); found {
-				if _, err := ociref.ParseRelative(rest); err == nil {
-					cure = help("remove the scheme: %q", rest)
-				}
+func imageReferences(r *report, c container) {
+	ref, err := ociref.ParseRelative(c.image)
+	switch {
+	case c.image == "": // the grammar reports it
+	case err == nil:
+		r.checkRegistryPath(c, ref)
+	default:
+		cure := help("write HOST/REPOSITORY:TAG, such as us-docker.pkg.dev/my-project/train/jax:1.4")
+		if _, rest, found := strings.Cut(c.image, "://"); found {
+			if _, err := ociref.ParseRelative(rest); err == nil {
+				cure = help("remove the scheme: %q", rest)
 			}
-			r.add(c.path.at("image"), say("%q is not a valid image reference", c.image), cure)
 		}
+		r.add(c.path.at("image"), say("%q is not a valid image reference", c.image), cure)
 	}
 }
 
@@ -232,20 +226,18 @@ func expandedNames(text string) []string {
 // shellVariables reports the first reference of a text in the notation of a shell. In a
 // value of env it reports only variables of the container and the value's own variable,
 // because a program can read the value in its own way.
-func shellVariables(r *report) {
-	for _, c := range r.containers() {
-		m, known := c.mistake(), c.variables()
-		if m.fatal {
-			continue
-		}
-		for _, t := range c.texts() {
-			plain := t.plain && !m.unread // the shell that the command needs replaces the variables, too
-			for _, v := range findReferences(t.text) {
-				isKnown := hasName(known, v.name)
-				if !v.kubernetes && (isKnown && (plain || t.variable != "") || plain && shellName.MatchString(v.name)) {
-					r.reportShellVariable(t, v, isKnown && v.name != t.variable)
-					break
-				}
+func shellVariables(r *report, c container) {
+	m, known := c.mistake(), c.variables()
+	if m.fatal {
+		return
+	}
+	for _, t := range c.texts() {
+		plain := t.plain && !m.unread // the shell that the command needs replaces the variables, too
+		for _, v := range findReferences(t.text) {
+			isKnown := hasName(known, v.name)
+			if !v.kubernetes && (isKnown && (plain || t.variable != "") || plain && shellName.MatchString(v.name)) {
+				r.reportShellVariable(t, v, isKnown && v.name != t.variable)
+				break
 			}
 		}
 	}
@@ -283,17 +275,15 @@ var injectedVariable = regexp.MustCompile(
 // variables of the image. In the text of a shell $(NAME) is a command, so only names
 // that are nearly the name of a variable are reported. Source: Kubernetes,
 // pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs.
-func unknownReferences(r *report) {
-	for _, c := range r.containers() {
-		if c.mistake().fatal {
-			continue
-		}
-		known := c.variables()
-		for _, t := range c.texts() {
-			r.reportReference(t, known)
-		}
-		r.reportCircles(c)
+func unknownReferences(r *report, c container) {
+	if c.mistake().fatal {
+		return
 	}
+	known := c.variables()
+	for _, t := range c.texts() {
+		r.reportReference(t, known)
+	}
+	r.reportCircles(c)
 }
 
 // reportReference reports the first reference of a text that nothing replaces. If no program

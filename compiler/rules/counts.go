@@ -14,9 +14,9 @@ func countRules() []Rule {
 	return []Rule{
 		rule("E0411", "size of a capacity is missing, given twice, or in the wrong unit", on("capacity.*", oneCount)),
 		rule("E0412", "minNodes is greater than maxNodes", on("capacity.*", minAboveMax)),
-		rule("E0413", "nodes cannot be divided evenly over the zones", onCapacities(evenNodes)),
-		rule("E0417", "linked nodes are in more than one zone", onCapacities(linkedZone)),
-		rule("E0418", "more nodes than one link domain holds", onCapacities(linkedNodes)),
+		rule("E0413", "nodes cannot be divided evenly over the zones", onEach(capacities, evenNodes)),
+		rule("E0417", "linked nodes are in more than one zone", onEach(capacities, linkedZone)),
+		rule("E0418", "more nodes than one link domain holds", onEach(capacities, linkedNodes)),
 	}
 }
 

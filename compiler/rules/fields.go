@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchwright/batchwright/compiler/catalog"
 	"github.com/batchwright/batchwright/compiler/diag"
+	"github.com/batchwright/batchwright/compiler/fit"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/schema"
 )
@@ -49,14 +50,20 @@ func on[T any](pattern string, check func(r *report, path fieldPath, value T)) f
 	}
 }
 
-// onCapacities returns the check of a rule on every capacity of the plan.
-func onCapacities(check func(r *report, c ir.Capacity)) func(*report) {
+// onEach returns the check of a rule on every element of a list.
+func onEach[T any](list func(*report) iter.Seq[T], check func(*report, T)) func(*report) {
 	return func(r *report) {
-		for _, c := range r.Plan.Capacities {
-			check(r, c)
+		for element := range list(r) {
+			check(r, element)
 		}
 	}
 }
+
+func capacities(r *report) iter.Seq[ir.Capacity]     { return slices.Values(r.Plan.Capacities) }
+func workloads(r *report) iter.Seq[ir.Workload]      { return slices.Values(r.Plan.Workloads) }
+func submissions(r *report) iter.Seq[fit.Submission] { return r.fit.Submissions().Each() }
+func allContainers(r *report) iter.Seq[container]    { return slices.Values(r.containers()) }
+func allGrants(r *report) iter.Seq[grant]            { return slices.Values(r.grants()) }
 
 // onMachines returns the check of a rule on every capacity whose machine the catalogue knows.
 func onMachines(check func(r *report, c ir.Capacity, m catalog.Machine)) func(*report) {
@@ -80,18 +87,22 @@ func (f fieldValue) name() string {
 }
 
 // fieldsAt returns the fields of a blueprint that a pattern such as "teams.*.roles.[]"
-// matches: * stands for every name, sorted, and [] for every element of a list. It omits
-// optional fields that the blueprint does not have.
-func fieldsAt(b *schema.Blueprint, pattern string) []fieldValue {
-	here := []fieldValue{{nil, reflect.ValueOf(b)}}
-	for step := range strings.SplitSeq(pattern, ".") {
-		var below []fieldValue
-		for _, f := range here {
-			below = f.appendBelow(below, step)
+// matches: * stands for every name, sorted, and [] for every element of a list. A space
+// stands between several patterns. It omits optional fields that the blueprint does not have.
+func fieldsAt(b *schema.Blueprint, patterns string) []fieldValue {
+	var all []fieldValue
+	for pattern := range strings.FieldsSeq(patterns) {
+		here := []fieldValue{{nil, reflect.ValueOf(b)}}
+		for step := range strings.SplitSeq(pattern, ".") {
+			var below []fieldValue
+			for _, f := range here {
+				below = f.appendBelow(below, step)
+			}
+			here = below
 		}
-		here = below
+		all = append(all, here...)
 	}
-	return here
+	return all
 }
 
 // appendBelow appends the fields below f that one step of a pattern matches.

@@ -21,7 +21,7 @@ func gpuNetworkRules() []Rule {
 		rule("E0713", "GPUDirect without multi-networking", multiNetworkingOff, resolved, newCluster),
 		rule("W0714", "pods cannot use the GPU networks of their nodes",
 			func(r *report) { unconnectedPods(r); partialNodes(r) }, resolved),
-		rule("E1016", "NVLink between nodes is not set up", onCapacities(noComputeDomains), resolved, acceptable),
+		rule("E1016", "NVLink between nodes is not set up", onEach(capacities, noComputeDomains), resolved, acceptable),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -104,14 +103,11 @@ func handsOver(families []wideRole, role string) string {
 
 func wideRoles(r *report) {
 	families := wideRoleFamilies()
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		for i, role := range r.Blueprint.Teams[name].Roles {
-			if gives := handsOver(families, role); gives != "" {
-				r.add(at("teams", name, "roles", diag.Index(i)),
-					say("%s gives the jobs of team %q %s", role, name, gives),
-					help("choose a role with only the permissions that the jobs need, such as "+
-						"roles/bigquery.jobUser, or grant this role on the resource itself"))
-			}
+	for path, role := range every[string](r, "teams.*.roles.[]") {
+		if gives := handsOver(families, role); gives != "" {
+			r.add(path, say("%s gives the jobs of team %q %s", role, path.name(), gives),
+				help("choose a role with only the permissions that the jobs need, such as roles/bigquery.jobUser, or "+
+					"grant this role on the resource itself"))
 		}
 	}
 }

@@ -17,14 +17,15 @@ func kaiRules() []Rule {
 		rule("E0721", "mirror is unavailable for KAI Scheduler", mirrorOfKAI, only(ir.KAI)),
 		rule("E1001", "KAI Scheduler with more than one tier", oneTier, basic, only(ir.KAI)),
 		rule("E1002", "field is unavailable with KAI Scheduler", noEquivalent, only(ir.KAI)),
-		rule("E1003", "KAI Scheduler does not order capacities", reportUnordered, resolved, acceptable, only(ir.KAI)),
+		rule("E1003", "KAI Scheduler does not order capacities",
+			onEach(workloads, reportUnordered), resolved, acceptable, only(ir.KAI)),
 		rule("W1004", "KAI Scheduler counts the GPUs of different capacities together",
 			countedTogether, resolved, only(ir.KAI)),
 		rule("E1005", "KAI Scheduler does not count the quota", reportUncounted, resolved, acceptable, only(ir.KAI)),
 		rule("E1006", "priority of a queue without KAI Scheduler", queuePriorities, except(ir.KAI)),
 		rule("E1007", "wrong value for a PriorityClass of KAI Scheduler", ownClasses, only(ir.KAI)),
 		rule("E1008", "two queues of KAI Scheduler have the same name", queueNames, only(ir.KAI)),
-		rule("W1009", "nodes start for jobs that wait for quota", onCapacities(idleNodes), only(ir.KAI)),
+		rule("W1009", "nodes start for jobs that wait for quota", onEach(capacities, idleNodes), only(ir.KAI)),
 		rule("E1063", "GitOps is unavailable with KAI Scheduler", reportGitOpsWithKAI, only(ir.KAI)),
 	}
 }
@@ -137,13 +138,11 @@ func noEquivalent(r *report) {
 
 // reportUnordered reports a tier whose order of capacities has no effect: KAI
 // Scheduler places a pod on the fullest node that it can run on.
-func reportUnordered(r *report) {
-	for _, w := range r.Plan.Workloads {
-		if len(w.Capacities) > 1 {
-			r.addKey(at("workloads", w.Template),
-				say("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
-					quoteNames(w.Capacities)), help("choose one of them: capacity: [%q]", w.Capacities[0]))
-		}
+func reportUnordered(r *report, w ir.Workload) {
+	if len(w.Capacities) > 1 {
+		r.addKey(at("workloads", w.Template),
+			say("workload %q can run on %s, but KAI Scheduler does not try them in order", w.Template,
+				quoteNames(w.Capacities)), help("choose one of them: capacity: [%q]", w.Capacities[0]))
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 
 func labelRules() []Rule {
 	return []Rule{
-		rule("E0250", "key of a label is invalid", labelKeys, fieldwise),
-		rule("E0251", "value of a label is invalid", labelValues, fieldwise),
-		rule("E0252", "key of a label is reserved", reservedLabels, fieldwise),
+		rule("E0250", "key of a label is invalid", on(allLabels, labelKeys), fieldwise),
+		rule("E0251", "value of a label is invalid", on(allLabels, labelValues), fieldwise),
+		rule("E0252", "key of a label is reserved", on(allLabels, reservedLabels), fieldwise),
 		rule("E0253", "too many labels", labelCount),
 		rule("E0255", "label of a namespace has two values", selectedLabels, resolved),
 	}
@@ -44,42 +44,29 @@ var (
 	notInLabel = regexp.MustCompile(`[^-_a-z0-9]+`)
 )
 
-// eachLabels calls check with each map of labels in the blueprint, and its path.
-func (r *report) eachLabels(check func(path fieldPath, labels map[string]string)) {
-	check(at("labels"), r.Blueprint.Labels)
-	for name, team := range sorted(r.Blueprint.Teams) {
-		check(at("teams", name, "labels"), team.Labels)
+// allLabels are the labels of the platform and of teams.
+const allLabels = "labels.* teams.*.labels.*"
+
+func labelKeys(r *report, path fieldPath, _ string) {
+	key := path.last()
+	if labelKey.MatchString(key) && len(key) <= maxLabelLength {
+		return
 	}
+	cure := "begin the key with a lower-case letter"
+	if valid := labelText(strings.TrimLeft(strings.ToLower(key), "0123456789-_")); valid != "" {
+		cure = say("write %q", valid)
+	}
+	r.addKey(path, say("%s is no valid key of a label", quoteNames([]string{key})),
+		label("want a letter, then at most %d of a-z, 0-9, - and _, and no - or _ at the end", maxLabelLength-1),
+		advise(cure))
 }
 
-func labelKeys(r *report) {
-	r.eachLabels(func(path fieldPath, labels map[string]string) {
-		for _, key := range sortedKeys(labels) {
-			if labelKey.MatchString(key) && len(key) <= maxLabelLength {
-				continue
-			}
-			cure := "begin the key with a lower-case letter"
-			if valid := labelText(strings.TrimLeft(strings.ToLower(key), "0123456789-_")); valid != "" {
-				cure = fmt.Sprintf("write %q", valid)
-			}
-			r.addKey(at(append(path, key)...), say("%s is no valid key of a label", quoteNames([]string{key})),
-				label("want a letter, then at most %d of a-z, 0-9, - and _, and no - or _ at the end",
-					maxLabelLength-1), advise(cure))
-		}
-	})
-}
-
-func labelValues(r *report) {
-	r.eachLabels(func(path fieldPath, labels map[string]string) {
-		for key, value := range sorted(labels) {
-			if labelValue.MatchString(value) && len(value) <= maxLabelLength {
-				continue
-			}
-			r.add(at(append(path, key)...), say("%s is no valid value of a label", quoteNames([]string{value})),
-				label("want at most %d of a-z, 0-9, - and _, and no - or _ at the ends", maxLabelLength),
-				help("write %q", labelText(value)))
-		}
-	})
+func labelValues(r *report, path fieldPath, value string) {
+	if !labelValue.MatchString(value) || len(value) > maxLabelLength {
+		r.add(path, say("%s is no valid value of a label", quoteNames([]string{value})),
+			label("want at most %d of a-z, 0-9, - and _, and no - or _ at the ends", maxLabelLength),
+			help("write %q", labelText(value)))
+	}
 }
 
 // selectedLabels reports a label for cost reports that differs from the label by which a
@@ -121,25 +108,22 @@ func labelText(text string) string {
 
 // reservedLabels reports keys that Google Cloud reserves, and keys of batchwright's own
 // labels.
-func reservedLabels(r *report) {
-	r.eachLabels(func(path fieldPath, labels map[string]string) {
-		for _, key := range sortedKeys(labels) {
-			owner, better := "", "my-"+labelText(key)
-			switch {
-			case strings.HasPrefix(key, googlePrefix):
-				better = labelText(strings.TrimPrefix(key, googlePrefix))
-				owner = "Google Cloud reserves keys that begin with " + googlePrefix
-			case key == ir.CloudLabelManagedBy || key == ir.CloudLabelPlatform:
-				owner = "batchwright itself sets this label on every resource"
-			case key == ir.LabelTeam && len(path) > 1:
-				owner = "batchwright itself sets this label on the namespace: it holds the name of the team"
-			default:
-				continue
-			}
-			r.addKey(at(append(path, key)...), say("key %q of a label is reserved", key),
-				note("%s", owner), help("write another key, such as %q", better))
-		}
-	})
+func reservedLabels(r *report, path fieldPath, _ string) {
+	key := path.last()
+	owner, better := "", "my-"+labelText(key)
+	switch {
+	case strings.HasPrefix(key, googlePrefix):
+		better = labelText(strings.TrimPrefix(key, googlePrefix))
+		owner = "Google Cloud reserves keys that begin with " + googlePrefix
+	case key == ir.CloudLabelManagedBy || key == ir.CloudLabelPlatform:
+		owner = "batchwright itself sets this label on every resource"
+	case key == ir.LabelTeam && path[0] == "teams":
+		owner = "batchwright itself sets this label on the namespace: it holds the name of the team"
+	default:
+		return
+	}
+	r.addKey(path, say("key %q of a label is reserved", key), note("%s", owner),
+		help("write another key, such as %q", better))
 }
 
 // labelCount reports more labels than a resource can have. A team's bucket also has the

@@ -17,7 +17,7 @@ func maintenanceRules() []Rule {
 		rule("E0706", "maintenance window is too short", maintenanceTime, newCluster),
 		rule("E1013", "invalid maintenance exclusion", exclusionLimits, newCluster),
 		rule("E1014", "field upgrades is unavailable for nodes that GKE creates or never upgrades",
-			onCapacities(upgradesOfOwnPools)),
+			onEach(capacities, upgradesOfOwnPools)),
 		rule("W1015", "run can be longer than the time between maintenance windows",
 			runsBeyondWindows, resolved, newCluster),
 	}

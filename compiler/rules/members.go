@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchwright/batchwright/compiler/diag"
 	"github.com/batchwright/batchwright/compiler/ir"
 )
 
@@ -13,8 +12,9 @@ import (
 func memberRules() []Rule {
 	return []Rule{
 		rule("E0209", "team group without cluster.securityGroup", securityGroup),
-		rule("E0226", "group of a team is not a Google group", teamGroups, fieldwise),
-		rule("E0227", "member of a team is an account of another kind", memberKinds, fieldwise),
+		rule("E0226", "group of a team is not a Google group", on("teams.*.group", teamGroups), fieldwise),
+		rule("E0227", "member of a team is an account of another kind",
+			on("teams.*.members.[]", memberKinds), fieldwise),
 		rule("E0228", "service account of the platform is a member of a team", platformMembers),
 		rule("E0229", "member is listed twice, or in two spellings", repeatedMembers),
 	}
@@ -69,48 +69,32 @@ func describeKind(kind string) string {
 // teamGroups reports addresses of service accounts and of consumer accounts, which
 // cannot be Google groups. IAM refuses to bind them as groups, and in Kubernetes RBAC
 // no user is a member of them.
-func teamGroups(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		group := r.Blueprint.Teams[name].Group
-		if group == nil {
-			continue
-		}
-		if kind := kindOf(*group); kind != "" && kind != "group" {
-			r.add(at("teams", name, "group"),
-				say("group of team %q is the address of %s, not of a Google group", name, describeKind(kind)),
-				help("write members: [%q] instead of group", kind+":"+*group))
-		}
+func teamGroups(r *report, path fieldPath, group string) {
+	if kind := kindOf(group); kind != "" && kind != "group" {
+		r.add(path,
+			say("group of team %q is the address of %s, not of a Google group", path.name(), describeKind(kind)),
+			help("write members: [%q] instead of group", kind+":"+group))
 	}
 }
 
 // memberKinds reports members whose address has another kind than they say. IAM
 // refuses them, and knows the kind of every address; these are the kinds that the
 // address shows.
-func memberKinds(r *report) {
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		for i, member := range r.Blueprint.Teams[name].Members {
-			if ir.IsWorkforce(member) {
-				continue
-			}
-			says, address, _ := strings.Cut(member, ":")
-			kind := kindOf(address)
-			if kind == says || kind == "" && says == "user" {
-				continue
-			}
-			var cure string
-			switch kind {
-			case "":
-				cure = fmt.Sprintf("the address of a service account ends with .gserviceaccount.com; for a person "+
-					"write %q", "user:"+address)
-			case "group":
-				cure = fmt.Sprintf("write group: %q in the team, or list the people themselves", address)
-			default:
-				cure = fmt.Sprintf("write %q", kind+":"+address)
-			}
-			message := say("%s is not the address of %s", address, describeKind(says))
-			r.add(at("teams", name, "members", diag.Index(i)), message, advise(cure))
-		}
+func memberKinds(r *report, path fieldPath, member string) {
+	says, address, _ := strings.Cut(member, ":")
+	kind := kindOf(address)
+	if ir.IsWorkforce(member) || kind == says || kind == "" && says == "user" {
+		return
 	}
+	cure := help("write %q", kind+":"+address)
+	switch kind {
+	case "":
+		cure = help("the address of a service account ends with .gserviceaccount.com; for a person write %q",
+			"user:"+address)
+	case "group":
+		cure = help("write group: %q in the team, or list the people themselves", address)
+	}
+	r.add(path, say("%s is not the address of %s", address, describeKind(says)), cure)
 }
 
 // platformMembers reports service accounts of the platform itself among the members.
@@ -129,12 +113,10 @@ func platformMembers(r *report) {
 			owners[t.Account.Email(r.Plan.Project)] = fmt.Sprintf("the jobs of team %q", t.Name)
 		}
 	}
-	for name, team := range sorted(r.Blueprint.Teams) {
-		for i, member := range team.Members {
-			if owner, ok := owners[strings.ToLower(ir.MemberAddress(member))]; ok {
-				r.add(at("teams", name, "members", diag.Index(i)), say("%s is the account of %s", member, owner),
-					help("create another service account for the program that submits jobs"))
-			}
+	for path, member := range every[string](r, "teams.*.members.[]") {
+		if owner, ok := owners[strings.ToLower(ir.MemberAddress(member))]; ok {
+			r.add(path, say("%s is the account of %s", member, owner),
+				help("create another service account for the program that submits jobs"))
 		}
 	}
 }
@@ -147,25 +129,23 @@ func repeatedMembers(r *report) {
 		member string
 		path   fieldPath
 	}
-	known := map[string]place{}
-	for _, name := range sortedKeys(r.Blueprint.Teams) {
-		listed := map[string]bool{}
-		for i, member := range r.Blueprint.Teams[name].Members {
-			path, key := at("teams", name, "members", diag.Index(i)), member
-			if !ir.IsWorkforce(member) { // an identity provider can distinguish upper and lower case
-				key = strings.ToLower(member)
-			}
-			first, seen := known[key]
-			switch {
-			case listed[key]:
-				r.add(path, say("team %q lists %s twice", name, member), help("remove one of them"))
-			case seen && first.member != member:
-				r.add(path, say("%s is also spelt %s", member, first.member), see(first.path, "the other spelling"),
-					help("write the address as Google Cloud stores it: kubectl auth whoami prints it"))
-			case !seen:
-				known[key] = place{member, path}
-			}
-			listed[key] = true
+	known, listed := map[string]place{}, map[[2]string]bool{}
+	for path, member := range every[string](r, "teams.*.members.[]") {
+		key := member
+		if !ir.IsWorkforce(member) { // an identity provider can distinguish upper and lower case
+			key = strings.ToLower(member)
 		}
+		first, seen := known[key]
+		here := [2]string{path.name(), key}
+		switch {
+		case listed[here]:
+			r.add(path, say("team %q lists %s twice", path.name(), member), help("remove one of them"))
+		case seen && first.member != member:
+			r.add(path, say("%s is also spelt %s", member, first.member), see(first.path, "the other spelling"),
+				help("write the address as Google Cloud stores it: kubectl auth whoami prints it"))
+		case !seen:
+			known[key] = place{member, path}
+		}
+		listed[here] = true
 	}
 }

@@ -29,56 +29,33 @@ func nameRules() []Rule {
 	}
 }
 
-// nameField says that the fields of a pattern refer to entities: by their text, or by their
-// own names.
-type nameField struct{ pattern, entities string }
+// nameField says that the fields of some patterns refer to entities: by their text, or by
+// their own names.
+type nameField struct{ entities, patterns string }
 
 func nameFields() []nameField {
 	return []nameField{
-		{"capacity.*.hardware", "hardware"},
-		{"tiers.*.capacity.[]", "capacity"},
-		{"tiers.*.shared.teams.[]", "teams"},
-		{"tiers.*.shared.cohort", "cohorts"},
-		{"cohorts.*.parent", "cohorts"},
-		{"teams.*.cohort", "cohorts"},
-		{"teams.*.quota.*", "tiers"},
-		{"teams.*.queues.*", "tiers"},
-		{"workloads.*.tier", "tiers"},
-		{"workloads.*.teams.[]", "teams"},
-		{"workloads.*.auxiliary.*.capacity", "capacity"},
-		{"demonstration.[].teams.[]", "teams"},
-		{"demonstration.[].uncordon.[]", "capacity"},
-		{"demonstration.[].delete.[]", "workloads"},
-		{"demonstration.[].submit.[]", "workloads"},
-		{"demonstration.[].cordon.*", "capacity"},
-		{"demonstration.[].expect.queues.*", "tiers"},
-		{"demonstration.[].expect.evicted.*", "workloads"},
-		{"demonstration.[].expect.pods.*", "capacity"},
-		{"demonstration.[].expect.nodes.[].[]", "workloads"},
-		{"rehearsals.*.arrivals.[].workload", "workloads"},
-		{"rehearsals.*.arrivals.[].job.tier", "tiers"},
-		{"rehearsals.*.arrivals.[].trace.tier", "tiers"},
-		{"rehearsals.*.arrivals.[].trace.teams.*", "teams"},
-		{"rehearsals.*.arrivals.[].trace.tiers.*", "tiers"},
-		{"rehearsals.*.arrivals.[].teams.[]", "teams"},
-		{"rehearsals.*.nodes.*", "capacity"},
-		{"rehearsals.*.holds.[].tier", "tiers"},
-		{"rehearsals.*.holds.[].teams.[]", "teams"},
-		{"rehearsals.*.expect.[].workload", "workloads"},
-		{"rehearsals.*.expect.[].tier", "tiers"},
-		{"rehearsals.*.expect.[].capacity", "capacity"},
-		{"rehearsals.*.expect.[].teams.[]", "teams"},
+		{"hardware", "capacity.*.hardware"},
+		{"capacity", `tiers.*.capacity.[] workloads.*.auxiliary.*.capacity
+			demonstration.[].uncordon.[] demonstration.[].cordon.* demonstration.[].expect.pods.*
+			rehearsals.*.nodes.* rehearsals.*.expect.[].capacity`},
+		{"tiers", `teams.*.quota.* teams.*.queues.* workloads.*.tier demonstration.[].expect.queues.*
+			rehearsals.*.arrivals.[].job.tier rehearsals.*.arrivals.[].trace.tier rehearsals.*.arrivals.[].trace.tiers.*
+			rehearsals.*.holds.[].tier rehearsals.*.expect.[].tier`},
+		{"cohorts", "tiers.*.shared.cohort cohorts.*.parent teams.*.cohort"},
+		{"teams", `tiers.*.shared.teams.[] workloads.*.teams.[] demonstration.[].teams.[]
+			rehearsals.*.arrivals.[].trace.teams.* rehearsals.*.arrivals.[].teams.[] rehearsals.*.holds.[].teams.[]
+			rehearsals.*.expect.[].teams.[]`},
+		{"workloads", `demonstration.[].delete.[] demonstration.[].submit.[] demonstration.[].expect.evicted.*
+			demonstration.[].expect.nodes.[].[] rehearsals.*.arrivals.[].workload rehearsals.*.expect.[].workload`},
 	}
 }
 
 func checkReferences(r *report) {
-	known := map[string][]string{}
 	for _, ref := range nameFields() {
-		if known[ref.entities] == nil {
-			known[ref.entities] = sortedKeys(r.namesAt(ref.entities + ".*"))
-		}
-		for _, f := range fieldsAt(r.Blueprint, ref.pattern) {
-			r.resolve(f, strings.TrimSuffix(ref.entities, "s"), known[ref.entities])
+		known := sortedKeys(r.namesAt(ref.entities + ".*"))
+		for _, f := range fieldsAt(r.Blueprint, ref.patterns) {
+			r.resolve(f, strings.TrimSuffix(ref.entities, "s"), known)
 		}
 	}
 	for field, job := range every[schema.RehearsalJob](r, "rehearsals.*.arrivals.[].job") {
@@ -89,26 +66,22 @@ func checkReferences(r *report) {
 }
 
 // namesAt returns the names to which the fields of some patterns refer.
-func (r *report) namesAt(patterns ...string) map[string]bool {
+func (r *report) namesAt(patterns string) map[string]bool {
 	names := map[string]bool{}
-	for _, pattern := range patterns {
-		for _, f := range fieldsAt(r.Blueprint, pattern) {
-			names[f.name()] = true
-		}
+	for _, f := range fieldsAt(r.Blueprint, patterns) {
+		names[f.name()] = true
 	}
 	return names
 }
 
 func quotaOutsideTier(r *report) {
-	for _, pattern := range []string{"teams.*.quota.*.*", "tiers.*.shared.quota.*"} {
-		for _, f := range fieldsAt(r.Blueprint, pattern) {
-			tier := f.path[1]
-			if f.path[0] == "teams" {
-				tier = f.path[3]
-			}
-			if known, ok := r.capacitiesOf(tier); ok {
-				r.resolve(f, "capacity of tier "+tier, known)
-			}
+	for _, f := range fieldsAt(r.Blueprint, "teams.*.quota.*.* tiers.*.shared.quota.*") {
+		tier := f.path[1]
+		if f.path[0] == "teams" {
+			tier = f.path[3]
+		}
+		if known, ok := r.capacitiesOf(tier); ok {
+			r.resolve(f, "capacity of tier "+tier, known)
 		}
 	}
 }
@@ -131,10 +104,10 @@ func reportUnused(r *report) {
 		used        map[string]bool
 	}{
 		{"hardware", "capacity", len(b.Capacity), r.namesAt("capacity.*.hardware")},
-		{"capacity", "tier", len(b.Tiers), r.namesAt("tiers.*.capacity.[]", "workloads.*.auxiliary.*.capacity")},
+		{"capacity", "tier", len(b.Tiers), r.namesAt("tiers.*.capacity.[] workloads.*.auxiliary.*.capacity")},
 		{"tiers", "team", len(b.Teams), tiers},
 		{"cohorts", "team", len(b.Teams),
-			r.namesAt("tiers.*.shared.cohort", "teams.*.cohort", "cohorts.*.parent")},
+			r.namesAt("tiers.*.shared.cohort teams.*.cohort cohorts.*.parent")},
 	} {
 		defined := sortedKeys(r.namesAt(kind.field + ".*"))
 		for _, n := range defined {

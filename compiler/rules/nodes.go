@@ -16,7 +16,7 @@ func nodeRules() []Rule {
 		rule("W0725", "nothing installs a GPU driver", onMachines(noDriver), resolved),
 		rule("W0726", "more nodes in a zone than a node pool may have", nodesOfZone, resolved),
 		rule("W0727", "boot disk is too small for GPU images", onMachines(smallDisks), resolved),
-		rule("W0728", "workload on several GPU nodes without GPUDirect", unusedGPUDirect, resolved),
+		rule("W0728", "workload on several GPU nodes without GPUDirect", onEach(workloads, unusedGPUDirect), resolved),
 	}
 }
 
@@ -91,38 +91,36 @@ func smallDisks(r *report, c ir.Capacity, _ catalog.Machine) {
 // their GPUs. It reports only workloads whose pods exchange data, and hardware for
 // which gpuDirect is the whole cure. Source:
 // GKE documentation, "Maximize GPU network bandwidth in Standard mode clusters".
-func unusedGPUDirect(r *report) {
-	for _, w := range r.Plan.Workloads {
-		in := r.Blueprint.Workloads[w.Template]
-		if w.Pods < 2 || !exchangesData(in) || in.HostNetwork || len(w.Capacities) == 0 {
-			continue
+func unusedGPUDirect(r *report, w ir.Workload) {
+	in := r.Blueprint.Workloads[w.Template]
+	if w.Pods < 2 || !exchangesData(in) || in.HostNetwork || len(w.Capacities) == 0 {
+		return
+	}
+	transport := ""
+	for i, name := range w.Capacities {
+		direct := availableGPUDirect(r, r.fit.Named[name], in.PerPod.Accelerators)
+		if i == 0 {
+			transport = direct
 		}
-		transport := ""
-		for i, name := range w.Capacities {
-			direct := availableGPUDirect(r, r.fit.Named[name], in.PerPod.Accelerators)
-			if i == 0 {
-				transport = direct
-			}
-			// unconnectedPods reports capacities of which only some have the networks
-			if direct != transport || r.fit.Named[name].GPUDirect != "" {
-				transport = ""
-				break
-			}
+		// unconnectedPods reports capacities of which only some have the networks
+		if direct != transport || r.fit.Named[name].GPUDirect != "" {
+			transport = ""
+			break
 		}
-		if transport == "" {
-			continue
+	}
+	if transport == "" {
+		return
+	}
+	for _, name := range w.Capacities {
+		c := r.fit.Named[name]
+		path, zone := at("hardware", c.Hardware), ""
+		if transport == string(ir.RDMA) && len(c.Zones) > 1 {
+			zone = " and one zone for the capacity"
 		}
-		for _, name := range w.Capacities {
-			c := r.fit.Named[name]
-			path, zone := at("hardware", c.Hardware), ""
-			if transport == string(ir.RDMA) && len(c.Zones) > 1 {
-				zone = " and one zone for the capacity"
-			}
-			r.addKey(path, say("GPUs of different %s nodes exchange data over TCP and one network interface, "+
-				"because gpuDirect is not set", c.Machine.Type),
-				see(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
-				helpOrAccept("if TCP is fast enough", "write hardware: %q: gpuDirect: true%s", c.Hardware, zone))
-		}
+		r.addKey(path, say("GPUs of different %s nodes exchange data over TCP and one network interface, "+
+			"because gpuDirect is not set", c.Machine.Type),
+			see(at("workloads", w.Template), "this workload runs on %d nodes", w.Pods),
+			helpOrAccept("if TCP is fast enough", "write hardware: %q: gpuDirect: true%s", c.Hardware, zone))
 	}
 }
 

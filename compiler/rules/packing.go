@@ -20,13 +20,14 @@ func packingRules() []Rule {
 	return []Rule{
 		rule("E0816", "nodes never hold all pods of a workload", copyFitsNodes, whole, resolved),
 		rule("E0817", "workload can be admitted to too few nodes",
-			strandedCopies, whole, resolved, acceptable, except(ir.KAI)),
+			onEach(submissions, strandedCopies), whole, resolved, acceptable, except(ir.KAI)),
 		rule("W0823", "part of each node is always idle", idleParts, whole, resolved),
 		rule("W0824", "workload without accelerators runs on accelerator nodes",
 			cpuOnAccelerators, whole, resolved, except(ir.KAI)),
 		rule("E0843", "workload without accelerators names accelerator nodes",
-			namedAccelerators, resolved, except(ir.KAI)),
-		rule("E0844", "job requests too little of its own nodes", smallJobs, whole, resolved, except(ir.KAI)),
+			onEach(submissions, namedAccelerators), resolved, except(ir.KAI)),
+		rule("E0844", "job requests too little of its own nodes",
+			onEach(submissions, smallJobs), whole, resolved, except(ir.KAI)),
 		rule("W0825", "pod leaves no room for GKE's own pods", roomForSystemPods, whole, resolved),
 	}
 }
@@ -153,37 +154,29 @@ func (r *report) reportLimitedAuxiliaries(s fit.Submission, limited []fit.Nodes)
 // strandedCopies reports workloads that Kueue can admit to a capacity with too few
 // nodes, although another capacity of the tier has enough. Kueue takes the first
 // capacity with free quota.
-func strandedCopies(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		for _, s := range submissions {
-			on := r.fit.Limited(r.fit.Nodes(s, fit.Nothing))
-			if !r.fit.CanRun(s, on) {
-				continue // copyFitsNodes reports workloads that never run
-			}
-			i := slices.IndexFunc(on, func(n fit.Nodes) bool { return !n.Fits() })
-			if i < 0 {
-				if r.strandedTogether(s, on) {
-					break
-				}
-				continue
-			}
-			r.addKey(at("workloads", name), say("workload %q can be admitted to %q, whose nodes hold %d of its %d pods",
-				name, on[i].Capacity.Name, on[i].Held(), s.Workload.Pods), label("room: %s", describeNodes(on)),
-				see(r.quotaPath(s, on[i].Capacity.Name), "the quota that admits it"),
-				help("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(on),
-					r.moreNodes(on[i])))
-			break
-		}
+func strandedCopies(r *report, s fit.Submission) {
+	name := s.Workload.Template
+	on := r.fit.Limited(r.fit.Nodes(s, fit.Nothing))
+	if !r.fit.CanRun(s, on) {
+		return // copyFitsNodes reports workloads that never run
 	}
+	i := slices.IndexFunc(on, func(n fit.Nodes) bool { return !n.Fits() })
+	if i < 0 {
+		r.strandedTogether(s, on)
+		return
+	}
+	r.addKey(at("workloads", name), say("workload %q can be admitted to %q, whose nodes hold %d of its %d pods", name,
+		on[i].Capacity.Name, on[i].Held(), s.Workload.Pods), label("room: %s", describeNodes(on)),
+		see(r.quotaPath(s, on[i].Capacity.Name), "the quota that admits it"),
+		help("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(on), r.moreNodes(on[i])))
 }
 
 // strandedTogether reports a workload that has room on the nodes of a capacity only
-// without its auxiliary pods, although another capacity has room for it. It reports
-// whether it did.
-func (r *report) strandedTogether(s fit.Submission, on []fit.Nodes) bool {
+// without its auxiliary pods, although another capacity has room for it.
+func (r *report) strandedTogether(s fit.Submission, on []fit.Nodes) {
 	crowded, found := r.fit.CrowdedTogether(s, on)
 	if _, never := r.fit.Crowded(s, on, fit.Nothing); !found || never {
-		return false // copyFitsNodes reports workloads that never run
+		return // copyFitsNodes reports workloads that never run
 	}
 	name, here := s.Workload.Template, crowded.Capacity.Name
 	others := slices.DeleteFunc(slices.Clone(on), func(n fit.Nodes) bool { return n.Capacity.Name == here })
@@ -193,7 +186,6 @@ func (r *report) strandedTogether(s fit.Submission, on []fit.Nodes) bool {
 		see(r.quotaPath(s, here), "the quota that admits it"),
 		help("choose the capacities that have room: capacity: [%s]; or %s", roomyCapacities(others),
 			r.moreNodes(crowded)))
-	return true
 }
 
 // roomyCapacities returns the capacities that hold all pods, as the elements of a
@@ -260,54 +252,45 @@ func (r *report) reportUnusedGPUs(name string, on []fit.Nodes, used map[string]b
 // namedAccelerators reports workloads without accelerators that name a capacity with
 // GPUs, although another capacity of their tier holds their pods. The policies of the
 // platform refuse such jobs.
-func namedAccelerators(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		w := r.Blueprint.Workloads[name]
-		if w.PerPod.Accelerators > 0 {
-			continue
-		}
-		for _, s := range submissions {
-			var offered []string
-			for _, f := range s.Queue.Flavors {
-				offered = append(offered, f.Flavor)
-			}
-			apart := r.apart(w, offered)
-			// wholeSlices reports TPUs
-			i := slices.IndexFunc(w.Capacity, func(c string) bool { return r.fit.Named[c].HasGPUs() })
-			if len(apart) > 0 && i >= 0 {
-				r.add(at("workloads", name, "capacity", diag.Index(i)),
-					say("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
-						w.Capacity[i]), help("name only capacities without accelerators: %s", quoteNames(apart)))
-				break
-			}
-		}
+func namedAccelerators(r *report, s fit.Submission) {
+	name := s.Workload.Template
+	w := r.Blueprint.Workloads[name]
+	if w.PerPod.Accelerators > 0 {
+		return
+	}
+	var offered []string
+	for _, f := range s.Queue.Flavors {
+		offered = append(offered, f.Flavor)
+	}
+	apart := r.apart(w, offered)
+	// wholeSlices reports TPUs
+	i := slices.IndexFunc(w.Capacity, func(c string) bool { return r.fit.Named[c].HasGPUs() })
+	if len(apart) > 0 && i >= 0 {
+		r.add(at("workloads", name, "capacity", diag.Index(i)),
+			say("workload %q requests no accelerators, but can run on %q, whose nodes have some", name,
+				w.Capacity[i]), help("name only capacities without accelerators: %s", quoteNames(apart)))
 	}
 }
 
 // smallJobs reports jobs that request too little of the nodes that GKE starts for them. The
 // policies of the platform refuse such jobs, because quota counts what pods request.
-func smallJobs(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		for _, s := range submissions {
-			i := slices.IndexFunc(s.Workload.Capacities, func(name string) bool {
-				c := r.fit.Named[name]
-				requested, least := ir.AmountOf(s.Workload.Requests, c.CountedIn()), c.LeastPerJob()
-				requested.Mul(int64(s.Workload.Pods))
-				return requested.Cmp(least) < 0 && c.PodsPerNode(s.Workload.Requests) > 0
-			})
-			if i < 0 {
-				continue
-			}
-			c := r.fit.Named[s.Workload.Capacities[i]]
-			least := c.LeastPerJob()
-			r.addKey(at("workloads", name, "perPod"),
-				say("workload %q requests too little of the nodes of %q, which GKE starts for each job", name, c.Name),
-				label("want at least %s of %s in all pods of a job", least.String(), c.CountedIn()),
-				see(at("capacity", c.Name), "the nodes"),
-				help("request more, or name other capacities in the field capacity"))
-			break
-		}
+func smallJobs(r *report, s fit.Submission) {
+	name := s.Workload.Template
+	i := slices.IndexFunc(s.Workload.Capacities, func(name string) bool {
+		c := r.fit.Named[name]
+		requested, least := ir.AmountOf(s.Workload.Requests, c.CountedIn()), c.LeastPerJob()
+		requested.Mul(int64(s.Workload.Pods))
+		return requested.Cmp(least) < 0 && c.PodsPerNode(s.Workload.Requests) > 0
+	})
+	if i < 0 {
+		return
 	}
+	c := r.fit.Named[s.Workload.Capacities[i]]
+	least := c.LeastPerJob()
+	r.addKey(at("workloads", name, "perPod"),
+		say("workload %q requests too little of the nodes of %q, which GKE starts for each job", name, c.Name),
+		label("want at least %s of %s in all pods of a job", least.String(), c.CountedIn()),
+		see(at("capacity", c.Name), "the nodes"), help("request more, or name other capacities in the field capacity"))
 }
 
 // roomForSystemPods reports workloads that fit the nodes only without GKE's own

@@ -19,10 +19,10 @@ func quotaRules() []Rule {
 	return []Rule{
 		rule("E0601", "borrowing or lending without a cohort", loneBorrowers),
 		rule(schema.Overcommitted, "guarantees exceed the capacity", checkOvercommit, whole, acceptable),
-		rule("E0603", "lending limit exceeds the guarantee", lendAboveNominal),
-		rule("E0604", "quota is in the wrong unit", quotaUnit, basic),
+		rule("E0603", "lending limit exceeds the guarantee", onEach(allGrants, lendAboveNominal)),
+		rule("E0604", "quota is in the wrong unit", onEach(allGrants, quotaUnit), basic),
 		rule("E0605", "queue cannot run anything", deadQueues),
-		rule("W0608", "quota is not a multiple of a TPU slice", sliceQuota, resolved),
+		rule("W0608", "quota is not a multiple of a TPU slice", onEach(allGrants, sliceQuota), resolved),
 		rule("W0606", "no other queue lends to the queue", nothingToBorrow, whole, resolved, except(ir.KAI)),
 		rule("W0610", "limit exceeds all that can be borrowed", borrowTooMuch, whole, resolved, except(ir.KAI)),
 	}
@@ -56,28 +56,23 @@ func (r *report) loneCapacities() map[string]bool {
 	return out
 }
 
-func lendAboveNominal(r *report) {
-	for _, q := range r.grants() {
-		if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
-			r.add(q.path.at("lend"), say("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
-				label("want at most %d", nominalQuota(q.Quota)))
-		}
+func lendAboveNominal(r *report, q grant) {
+	if q.Lend != nil && *q.Lend > nominalQuota(q.Quota) {
+		r.add(q.path.at("lend"), say("lend is %d, but the guarantee is %d", *q.Lend, nominalQuota(q.Quota)),
+			label("want at most %d", nominalQuota(q.Quota)))
 	}
 }
 
-func quotaUnit(r *report) {
-	for _, q := range r.grants() {
-		m := r.fit.Named[q.capacity].Machine
-		switch {
-		case m.VCPUs == 0: // the machine is unknown
-		case m.Accelerator == "" && q.Accelerators != nil:
-			r.addKey(q.path.at("accelerators"), say("%s has no accelerators", m.Type), label("want cpus"),
-				help("%s", acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
-		case m.Accelerator != "" && q.CPUs != nil:
-			r.addKey(q.path.at("cpus"), say("quota on %s is counted in accelerators", m.Type),
-				label("want accelerators"), help("cpu and memory follow from hardware.%s.perAccelerator",
-					r.Blueprint.Capacity[q.capacity].Hardware))
-		}
+func quotaUnit(r *report, q grant) {
+	m := r.fit.Named[q.capacity].Machine
+	switch {
+	case m.VCPUs == 0: // the machine is unknown
+	case m.Accelerator == "" && q.Accelerators != nil:
+		r.addKey(q.path.at("accelerators"), say("%s has no accelerators", m.Type), label("want cpus"),
+			help("%s", acceleratorCure(r.Blueprint.Capacity[q.capacity].Hardware, m.Type)))
+	case m.Accelerator != "" && q.CPUs != nil:
+		r.addKey(q.path.at("cpus"), say("quota on %s is counted in accelerators", m.Type), label("want accelerators"),
+			help("cpu and memory follow from hardware.%s.perAccelerator", r.Blueprint.Capacity[q.capacity].Hardware))
 	}
 }
 
@@ -159,20 +154,17 @@ func deadQueues(r *report) {
 
 // sliceQuota reports a quota of which a part can never be used, because a workload
 // uses whole slices or hosts.
-func sliceQuota(r *report) {
-	for _, q := range r.grants() {
-		slice, own := r.fit.Named[q.capacity].Machine.Slice, nominalQuota(q.Quota)
-		if slice == nil || q.Borrow == schema.BorrowAll || own+int(q.Borrow) == 0 {
-			continue
-		}
-		if most := own + int(q.Borrow); most < slice.Chips {
-			r.addKey(q.path, say("the quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
-				slice.Chips), help("write a multiple of %d", slice.Chips))
-		} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
-			r.addKey(q.path,
-				say("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
-					own, rest, q.capacity, slice.Chips), help("write a multiple of %d", slice.Chips))
-		}
+func sliceQuota(r *report, q grant) {
+	slice, own := r.fit.Named[q.capacity].Machine.Slice, nominalQuota(q.Quota)
+	if slice == nil || q.Borrow == schema.BorrowAll || own+int(q.Borrow) == 0 {
+		return
+	}
+	if most := own + int(q.Borrow); most < slice.Chips {
+		r.addKey(q.path, say("the quota of %d chips cannot be used, because a slice of %q has %d", most, q.capacity,
+			slice.Chips), help("write a multiple of %d", slice.Chips))
+	} else if rest := own % slice.Chips; rest != 0 && q.Borrow == 0 {
+		r.addKey(q.path, say("the quota is %d chips, but %d of them cannot be used, because slices of %q have %d each",
+			own, rest, q.capacity, slice.Chips), help("write a multiple of %d", slice.Chips))
 	}
 }
 

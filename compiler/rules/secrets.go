@@ -54,13 +54,12 @@ func (r *report) freeTexts() []freeText {
 		out = append(out, freeText{path, text, name, what, cure + revokeSecret, r.secretsIn(text)})
 		return &out[len(out)-1]
 	}
-	for pattern, what := range sorted(map[string]string{
-		"demonstration.[].shows": "text", "rehearsals.*.shows": "text", "workloads.*.shows": "text", "notes.[]": "note",
-		"workloads.*.secretEnv.*.notes.[]": "note",
-	}) {
-		for path, text := range every[string](r, pattern) {
-			add(path, text, "", "the "+what, "remove the secret from the "+what)
-		}
+	const shown = "demonstration.[].shows rehearsals.*.shows workloads.*.shows"
+	for path, text := range every[string](r, shown) {
+		add(path, text, "", "the text", "remove the secret from the text")
+	}
+	for path, text := range every[string](r, "notes.[] workloads.*.secretEnv.*.notes.[]") {
+		add(path, text, "", "the note", "remove the secret from the note")
 	}
 	for _, a := range sortAcceptances(r.reasons) {
 		add(a.path(), r.reasons[a], "", "the reason", "remove the secret from the reason")

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/batchwright/batchwright/compiler/ir"
 	"github.com/batchwright/batchwright/compiler/words"
 )
@@ -9,81 +12,76 @@ import (
 
 func takeOverRules() []Rule {
 	return []Rule{
-		rule("E0420", "takeOver of a capacity without node pools of its own", poolsOfGKE),
-		rule("E0421", "node pool cannot be taken over", poolsToLeave),
+		rule("E0420", "takeOver of a capacity without node pools of its own", onEach(takenOver, poolsOfGKE)),
+		rule("E0421", "node pool cannot be taken over", onEach(takenOver, poolsToLeave)),
 		rule("E0422", "two capacities take over the same node pool", repeatedAddresses),
-		rule("E0423", "address of one node pool for a capacity with several", addressOfOne),
+		rule("E0423", "address of one node pool for a capacity with several", onEach(takenOver, addressOfOne)),
 		rule("E0723", "cluster to take over without its network", clusterWithoutNetwork),
 	}
 }
 
-// eachTakeOver calls visit for the capacities that take over node pools.
-func (r *report) eachTakeOver(visit func(c ir.Capacity, path fieldPath)) {
-	for _, c := range r.Plan.Capacities {
-		if c.TakeOver != nil {
-			visit(c, at("capacity", c.Name, "takeOver"))
-		}
-	}
+// takenOver yields the capacities that take over node pools.
+func takenOver(r *report) iter.Seq[ir.Capacity] {
+	return slices.Values(slices.DeleteFunc(slices.Clone(r.Plan.Capacities), func(c ir.Capacity) bool {
+		return c.TakeOver == nil
+	}))
 }
 
 // poolsOfGKE reports a takeover of pools that GKE creates and deletes, which no Terraform
 // configuration has.
-func poolsOfGKE(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
-		field := "computeClass"
-		if c.AutoProvisioned {
-			field = "autoProvisioned"
-		}
-		if !c.OwnsPools() {
-			r.addKey(path, say("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
-				see(at("capacity", c.Name, field), "GKE creates the pools"),
-				help("remove takeOver, or remove %s", field))
-		}
-	})
+func poolsOfGKE(r *report, c ir.Capacity) {
+	path := at("capacity", c.Name, "takeOver")
+	field := "computeClass"
+	if c.AutoProvisioned {
+		field = "autoProvisioned"
+	}
+	if !c.OwnsPools() {
+		r.addKey(path, say("capacity %q has no node pool to take over, because GKE creates its pools", c.Name),
+			see(at("capacity", c.Name, field), "GKE creates the pools"), help("remove takeOver, or remove %s", field))
+	}
 }
 
 // poolsToLeave reports a takeover that would harm the pool, or that Terraform would
 // refuse for certain.
-func poolsToLeave(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
-		reservation := at("capacity", c.Name, "consumption", c.Option.Facts().Field)
-		switch {
-		case !c.OwnsPools(): // poolsOfGKE reports it
-		case c.Waiting:
-			r.addKey(path,
-				say("the build would remove all nodes of pool %q, because its reservation has not begun", c.Name),
-				see(reservation, "the reservation"),
-				help("set active: true if the reservation has begun, otherwise remove takeOver until then"))
-		case c.SlicesOff():
-			r.addKey(path, say("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
-				help("set slices to the number of node pools that exist, or remove takeOver"))
-		case c.Reservation != nil && c.Reservation.Create:
-			r.addKey(path,
-				say("node pool %q exists, but the platform would create the reservation that its nodes must come from",
-					c.Name), see(append(reservation, "create"), "the platform creates the reservation"),
-				help("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
-					"pool: remove takeOver, and rename the capacity"))
-		case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
-			r.add(append(path, "keep"),
-				say("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity", c.Name,
-					c.Reservation.Name), see(reservation, "the reservation"),
-				help("remove %q from keep", ir.KeepReservationAffinity))
-		}
-	})
+func poolsToLeave(r *report, c ir.Capacity) {
+	path := at("capacity", c.Name, "takeOver")
+	reservation := at("capacity", c.Name, "consumption", c.Option.Facts().Field)
+	switch {
+	case !c.OwnsPools(): // poolsOfGKE reports it
+	case c.Waiting:
+		r.addKey(path,
+			say("the build would remove all nodes of pool %q, because its reservation has not begun", c.Name),
+			see(reservation, "the reservation"),
+			help("set active: true if the reservation has begun, otherwise remove takeOver until then"))
+	case c.SlicesOff():
+		r.addKey(path, say("capacity %q has no TPU slices, so there is no node pool to take over", c.Name),
+			help("set slices to the number of node pools that exist, or remove takeOver"))
+	case c.Reservation != nil && c.Reservation.Create:
+		r.addKey(path,
+			say("node pool %q exists, but the platform would create the reservation that its nodes must come from",
+				c.Name), see(append(reservation, "create"), "the platform creates the reservation"),
+			help("if the reservation exists too, remove create; otherwise Terraform would have to replace the "+
+				"pool: remove takeOver, and rename the capacity"))
+	case c.Reservation != nil && c.Keeps(ir.KeepReservationAffinity):
+		r.add(append(path, "keep"),
+			say("the nodes of %q may come from elsewhere than reservation %q if they keep their affinity", c.Name,
+				c.Reservation.Name), see(reservation, "the reservation"),
+			help("remove %q from keep", ir.KeepReservationAffinity))
+	}
 }
 
 // repeatedAddresses reports addresses that have a node pool in common.
 func repeatedAddresses(r *report) {
 	type named struct{ capacity, from string }
 	var seen []named
-	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
+	for c := range takenOver(r) {
 		from := c.TakeOver.From
 		if from == "" || !c.OwnsPools() {
-			return
+			continue
 		}
 		for _, other := range seen {
 			if ir.AddressesOverlap(from, other.from) {
-				r.add(append(path, "from"),
+				r.add(at("capacity", c.Name, "takeOver", "from"),
 					say("capacities %q and %q take over the same node pool", other.capacity, c.Name),
 					see(at("capacity", other.capacity, "takeOver", "from"), "the other address"),
 					help("write the address of the node pool that has the name of the capacity, with its key in "+
@@ -92,20 +90,18 @@ func repeatedAddresses(r *report) {
 			}
 		}
 		seen = append(seen, named{c.Name, from})
-	})
+	}
 }
 
 // addressOfOne reports an address with a key for a capacity with several node pools.
-func addressOfOne(r *report) {
-	r.eachTakeOver(func(c ir.Capacity, path fieldPath) {
-		if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
-			r.add(append(path, "from"),
-				say("capacity %q has %s, but the address names one of them", c.Name, words.Count(n, "node pool")),
-				help("remove the key at the end: the address without it names all node pools of the resource; if "+
-					"each slice has a resource of its own, remove from, and let the former owner run terraform state "+
-					"rm"))
-		}
-	})
+func addressOfOne(r *report, c ir.Capacity) {
+	path := at("capacity", c.Name, "takeOver")
+	if n := len(c.Pools()); n > 1 && c.TakeOver.NamesOnePool() {
+		r.add(append(path, "from"),
+			say("capacity %q has %s, but the address names one of them", c.Name, words.Count(n, "node pool")),
+			help("remove the key at the end: the address without it names all node pools of the resource; if each "+
+				"slice has a resource of its own, remove from, and let the former owner run terraform state rm"))
+	}
 }
 
 // clusterWithoutNetwork reports a cluster to take over whose network the blueprint does

@@ -18,10 +18,10 @@ import (
 
 func workloadRules() []Rule {
 	return []Rule{
-		rule("E0801", "pod fits no node", podFitsNode, whole, resolved),
+		rule("E0801", "pod fits no node", onEach(submissions, podFitsNode), whole, resolved),
 		rule("E0802", "workload can never be admitted", copyFitsQuota, whole, resolved),
 		rule("E0809", "workload can be admitted to nodes that are too small",
-			strandedPods, whole, resolved, acceptable, except(ir.KAI)),
+			onEach(submissions, strandedPods), whole, resolved, acceptable, except(ir.KAI)),
 		rule("E0803", "team has no quota in the workload's tier", workloadTeams, whole, resolved),
 		rule("E0819", kinds.Composite().Name+" with a negative priority never starts",
 			negativePriority, whole, resolved),
@@ -38,28 +38,24 @@ func workloadRules() []Rule {
 	}
 }
 
-func podFitsNode(r *report) {
-	for name, submissions := range r.fit.Submissions().Sorted() {
-		w := r.Blueprint.Workloads[name]
-		for _, s := range submissions {
-			var short []string
-			fitting := false
-			for _, f := range s.Quotas() {
-				c := r.fit.Named[f.Flavor]
-				lack, ok := fit.OnNode(s.Workload.Requests, c)
-				fitting = fitting || ok
-				if w.PerPod.Accelerators > 0 && !c.HasAccelerators() {
-					lack = "no accelerators" // whichever accelerators they would be
-				}
-				short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
-			}
-			if !fitting && !r.exceedsHosts(w, s.Quotas()) {
-				r.addKey(at("workloads", name, "perPod"),
-					say("a pod of workload %q fits no node of tier %q", name, s.Queue.Tier),
-					label("per node: %s", strings.Join(short, "; ")), help("request less, or choose another tier"))
-				break
-			}
+func podFitsNode(r *report, s fit.Submission) {
+	name := s.Workload.Template
+	w := r.Blueprint.Workloads[name]
+	var short []string
+	fitting := false
+	for _, f := range s.Quotas() {
+		c := r.fit.Named[f.Flavor]
+		lack, ok := fit.OnNode(s.Workload.Requests, c)
+		fitting = fitting || ok
+		if w.PerPod.Accelerators > 0 && !c.HasAccelerators() {
+			lack = "no accelerators" // whichever accelerators they would be
 		}
+		short = append(short, fmt.Sprintf("%s: %s", f.Flavor, lack))
+	}
+	if !fitting && !r.exceedsHosts(w, s.Quotas()) {
+		r.addKey(at("workloads", name, "perPod"),
+			say("a pod of workload %q fits no node of tier %q", name, s.Queue.Tier),
+			label("per node: %s", strings.Join(short, "; ")), help("request less, or choose another tier"))
 	}
 }
 
@@ -149,27 +145,25 @@ func (r *report) shareCure(stuck []fit.Submission) string {
 
 // strandedPods reports pods that a capacity's nodes are too small for. Kueue takes
 // the first capacity with free quota, however small its nodes are.
-func strandedPods(r *report) {
-	for s := range r.fit.Submissions().Each() {
-		fitsNode := func(f ir.FlavorQuota) bool {
-			_, ok := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
-			return ok
+func strandedPods(r *report, s fit.Submission) {
+	fitsNode := func(f ir.FlavorQuota) bool {
+		_, ok := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
+		return ok
+	}
+	if !slices.ContainsFunc(s.Quotas(), fitsNode) {
+		return // podFitsNode reports pods that fit no node
+	}
+	for _, f := range s.Quotas() {
+		lack, fits := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
+		if _, admitted := r.fit.Admits(s, f); fits || !admitted {
+			continue
 		}
-		if !slices.ContainsFunc(s.Quotas(), fitsNode) {
-			continue // podFitsNode reports pods that fit no node
-		}
-		for _, f := range s.Quotas() {
-			lack, fits := fit.OnNode(s.Workload.Requests, r.fit.Named[f.Flavor])
-			if _, admitted := r.fit.Admits(s, f); fits || !admitted {
-				continue
-			}
-			name := s.Workload.Template
-			r.addKey(at("workloads", name, "perPod"),
-				say("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity", name,
-					f.Flavor), label("per node: %s", lack), see(r.quotaPath(s, f.Flavor), "the quota that admits it"),
-				help("request less, or define a tier for each size of node; Kueue does not check whether pods fit a "+
-					"node, so it would admit, evict and requeue the workload without end"))
-		}
+		name := s.Workload.Template
+		r.addKey(at("workloads", name, "perPod"),
+			say("workload %q can be admitted to %q, but its pods do not fit the nodes of that capacity", name,
+				f.Flavor), label("per node: %s", lack), see(r.quotaPath(s, f.Flavor), "the quota that admits it"),
+			help("request less, or define a tier for each size of node; Kueue does not check whether pods fit a "+
+				"node, so it would admit, evict and requeue the workload without end"))
 	}
 }
 
