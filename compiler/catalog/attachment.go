@@ -1,9 +1,6 @@
 package catalog
 
-import (
-	_ "embed"
-	"strings"
-)
+import _ "embed"
 
 // Source: Compute Engine documentation, "GPU machine types", and the GKE cluster
 // autoscaler.
@@ -45,8 +42,7 @@ func Attachments(machineType string) []Attachment {
 		return nil
 	}
 	var out []Attachment
-	for row := range strings.Lines(findRows(attachments, "family", m.Family)) {
-		a := decodeRow[Attachment](row)
+	for _, a := range decodeRows[Attachment](findRows(attachments, "family", m.Family)) {
 		if a.Withheld == "" && m.VCPUs <= a.MaxVCPUs && m.MemoryGiB <= a.MaxMemoryGiB {
 			out = append(out, a)
 		}
@@ -57,11 +53,7 @@ func Attachments(machineType string) []Attachment {
 // AllAttachments returns every attachment, including the withheld ones, by family,
 // accelerator and count.
 func AllAttachments() []Attachment {
-	var out []Attachment
-	for row := range strings.Lines(attachments) {
-		out = append(out, decodeRow[Attachment](row))
-	}
-	return out
+	return decodeRows[Attachment](attachments)
 }
 
 // Find returns the machine type of the given name with count GPUs of the accelerator

@@ -3,7 +3,6 @@ package catalog
 import (
 	_ "embed"
 	"slices"
-	"strings"
 )
 
 // Each row names its source. The rows of landing zones are the constraints that the
@@ -41,19 +40,12 @@ const OfCluster = "cluster"
 
 // Constraints returns every constraint that batchwright knows, sorted by name.
 func Constraints() []Constraint {
-	var all []Constraint
-	for row := range strings.Lines(constraints) {
-		all = append(all, decodeRow[Constraint](row))
-	}
-	return all
+	return decodeRows[Constraint](constraints)
 }
 
 // LookupConstraint returns the constraint of the given name.
 func LookupConstraint(name string) (Constraint, bool) {
-	if row := findRows(constraints, "constraint", name); row != "" {
-		return decodeRow[Constraint](row), true
-	}
-	return Constraint{}, false
+	return lookupRow[Constraint](constraints, "constraint", name)
 }
 
 // LandingZone returns the constraints that a landing zone enforces, sorted by name, nil

@@ -35,11 +35,8 @@ type quotaRow struct {
 }
 
 func quotaOf(kind, name string) Quota {
-	row := findRows(quotas, kind, name)
-	if row == "" {
-		return Quota{}
-	}
-	return decodeRow[quotaRow](row).Quota
+	row, _ := lookupRow[quotaRow](quotas, kind, name)
+	return row.Quota
 }
 
 // QuotaMetrics returns the quota metrics of a GKE accelerator type.

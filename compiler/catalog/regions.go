@@ -30,19 +30,12 @@ type Region struct {
 // LookupRegion returns the region of the given name. A region that the table lacks
 // may be new.
 func LookupRegion(name string) (Region, bool) {
-	if row := findRows(regions, "region", name); row != "" {
-		return decodeRow[Region](row), true
-	}
-	return Region{}, false
+	return lookupRow[Region](regions, "region", name)
 }
 
 // AllRegions returns every region, sorted by name. It reads all rows.
 func AllRegions() []Region {
-	var all []Region
-	for row := range strings.Lines(regions) {
-		all = append(all, decodeRow[Region](row))
-	}
-	return all
+	return decodeRows[Region](regions)
 }
 
 // Regions returns the names of all regions, sorted. It reads all rows.

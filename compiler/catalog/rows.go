@@ -28,6 +28,25 @@ func findRows(file, field, value string) string {
 	return file[start:end]
 }
 
+// decodeRows decodes rows, such as those of findRows.
+func decodeRows[T any](rows string) []T {
+	var out []T
+	for row := range strings.Lines(rows) {
+		out = append(out, decodeRow[T](row))
+	}
+	return out
+}
+
+// lookupRow decodes the row of a file whose first field has the given value, and reports
+// whether there is one.
+func lookupRow[T any](file, field, value string) (v T, found bool) {
+	row := findRows(file, field, value)
+	if row == "" {
+		return v, false
+	}
+	return decodeRow[T](row), true
+}
+
 // decodeRow decodes a row of an embedded file. The files are part of the program, so a
 // row that does not decode is a bug, and the package's tests would find it.
 func decodeRow[T any](row string) T {

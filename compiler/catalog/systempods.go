@@ -1,9 +1,6 @@
 package catalog
 
-import (
-	_ "embed"
-	"strings"
-)
+import _ "embed"
 
 // Google does not publish what GKE's own pods request, so the rows of GKE's pods
 // were read from two clusters and from public manifests. The clusters agree on the
@@ -46,9 +43,7 @@ type SystemPod struct {
 func SystemPods(places ...string) []SystemPod {
 	var out []SystemPod
 	for _, place := range places {
-		for row := range strings.Lines(findRows(systemPods, "on", place)) {
-			out = append(out, decodeRow[SystemPod](row))
-		}
+		out = append(out, decodeRows[SystemPod](findRows(systemPods, "on", place))...)
 	}
 	return out
 }

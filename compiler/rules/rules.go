@@ -8,7 +8,8 @@
 // rules on the meaning of names run first, and if they find a mistake, the rules
 // that build on resolved names are skipped.
 //
-// A file holds a family of rules, first their rows. What several families need is in
+// A file holds a family of rules, first their rows. A row can name the fields that its
+// function judges one by one, by a pattern of fields.go. What several families need is in
 // files without rows, below them: references.go, machines.go, quotas.go and others, which
 // find places in the blueprint and words, and package fit, which knows what fits.
 package rules
