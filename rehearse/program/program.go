@@ -101,18 +101,16 @@ func (p Program) do(args []string, in io.Reader, out, problems io.Writer) error 
 
 // check returns an error if the platform installs a scheduler that the program cannot play.
 func (p Program) check(installed rehearsal.Scheduler) error {
+	contains := p.Scheduler.Title()
 	switch {
 	case installed.Name != p.Scheduler.Name:
-		return fmt.Errorf("%w: the platform installs %s, and this program contains %s", stage.ErrScenario,
-			installed.Title(), p.Scheduler.Title())
 	case installed.Version == p.Plays:
 		return nil
 	case p.Plays != p.Scheduler.Version:
-		return fmt.Errorf("%w: the platform installs %s, and this program contains %s, which stands in for %s only",
-			stage.ErrScenario, installed.Title(), p.Scheduler.Title(), p.Plays)
+		contains += ", which stands in for " + p.Plays + " only"
 	}
 	return fmt.Errorf("%w: the platform installs %s, and this program contains %s", stage.ErrScenario,
-		installed.Title(), p.Scheduler.Title())
+		installed.Title(), contains)
 }
 
 // reporter writes the progress of a rehearsal. Only the clock of the rehearsal is virtual:

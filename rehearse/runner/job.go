@@ -79,8 +79,7 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) {
 func (p *play) stop(j *job, again bool) {
 	r := j.run
 	for _, set := range r.sets {
-		set.pool.release(set, p.agenda.Now)
-		p.planIdle(set.pool)
+		p.release(set)
 	}
 	j.Work.End(p.agenda.Now, again)
 	j.run = nil
@@ -165,38 +164,38 @@ func (p *play) provisionNodes() {
 // provision starts the nodes of a run, and reports whether the pools can have them. When the
 // nodes run, the checks are ready.
 func (p *play) provision(r *run) bool {
-	needs, wait := map[*pool]int{}, int64(0)
+	needs, wait := map[*stage.Pool]int{}, int64(0)
 	for _, f := range r.record().Flavors {
 		pool := p.pools[f.Flavor]
 		if pool == nil {
 			continue
 		}
-		if each := pool.perNode.Fits(r.job.template.podSets[kueue.PodSetReference(f.PodSet)], f.Pods); each > 0 {
-			needs[pool] += (f.Pods + each - 1) / each
+		if each := pool.Whole.Fits(r.job.template.podSets[kueue.PodSetReference(f.PodSet)], f.Pods); each > 0 {
+			needs[pool.Pool] += (f.Pods + each - 1) / each
 			wait = max(wait, pool.Startup)
 		}
 	}
 	creates := true
 	for pool, nodes := range needs {
-		creates = creates && p.room(pool) >= nodes
-		pool.booting += nodes
+		creates = creates && p.nodes.Room(pool) >= nodes
+		pool.Booting += nodes
+	}
+	booted := func() {
+		for pool, nodes := range needs {
+			pool.Booting -= nodes
+		}
 	}
 	if !creates {
-		for pool, nodes := range needs {
-			pool.booting -= nodes
-		}
+		booted()
 		return false
 	}
 	p.agenda.Plan(p.agenda.Now+wait, func() error {
-		for pool, nodes := range needs {
-			pool.booting -= nodes
-		}
+		booted()
 		if r.job.run != r {
 			return nil
 		}
 		for pool, nodes := range needs {
-			limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
-			pool.add(max(0, min(nodes, limit-pool.count())), p.agenda.Now)
+			p.nodes.Arrive(pool, nodes)
 		}
 		return p.passChecks(r.job)
 	})
@@ -223,7 +222,7 @@ func (p *play) startPods(j *job) {
 	for _, f := range r.record().Flavors {
 		set := pods{
 			run: r, request: j.template.podSets[kueue.PodSetReference(f.PodSet)], pool: p.pools[f.Flavor],
-			wants: f.Pods,
+			wants: f.Pods, on: map[*stage.Node]int{},
 		}
 		if !j.Work.Independent() {
 			p.createPods(&set)
@@ -231,7 +230,7 @@ func (p *play) startPods(j *job) {
 		}
 		for _, number := range j.Work.UnfinishedPods() {
 			pod := set
-			pod.wants, pod.number = 1, number
+			pod.wants, pod.on, pod.number = 1, map[*stage.Node]int{}, number
 			p.createPods(&pod)
 		}
 	}
@@ -274,8 +273,7 @@ func (p *play) finishPod(set *pods) error {
 	}
 	j.Work.FinishPod(set.number, now)
 	if set.pool != nil {
-		set.pool.release(set, now)
-		p.planIdle(set.pool)
+		p.release(set)
 		r.sets = slices.DeleteFunc(r.sets, func(other *pods) bool { return other == set })
 	}
 	unfinished := len(j.Work.UnfinishedPods())
@@ -295,107 +293,16 @@ func (p *play) finishPod(set *pods) error {
 func (p *play) placePods() bool {
 	any := false
 	for _, pool := range p.order {
-		for _, set := range pool.place() {
+		for _, set := range p.place(pool) {
 			p.startPod(set)
 			if set.run.unplaced--; set.run.unplaced == 0 {
 				any = true
 				p.ready(set.run)
 			}
 		}
-		p.grow(pool)
+		p.nodes.Create(pool.Pool, pool.lacking()-pool.Booting)
 	}
 	return any
-}
-
-// grow asks for as many nodes as the waiting pods need and the pool may have.
-func (p *play) grow(pool *pool) {
-	lacking := pool.lacking() - pool.booting
-	if lacking <= 0 {
-		return
-	}
-	lacking = min(lacking, p.room(pool))
-	lacking -= lacking % pool.Together
-	if lacking <= 0 {
-		return
-	}
-	pool.booting += lacking
-	p.agenda.Plan(p.agenda.Now+pool.Startup, func() error {
-		pool.booting -= lacking
-		limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
-		pool.add(max(0, min(lacking, limit-pool.count())), p.agenda.Now)
-		p.planIdle(pool)
-		return nil
-	})
-}
-
-// room returns how many more nodes a pool may have at the moment.
-func (p *play) room(pool *pool) int {
-	limit, _ := stage.MostNodes(pool.Pool, p.agenda.Now)
-	room := limit - pool.count() - pool.booting
-	if len(p.part.Limits) == 0 {
-		return room
-	}
-	var nodes []int
-	for _, other := range p.order {
-		nodes = append(nodes, other.count()+other.booting)
-	}
-	return min(room, stage.WithinLimits(p.part.Scenario, pool.Pool, nodes))
-}
-
-// planIdle plans the deletion of nodes that are empty for long enough.
-func (p *play) planIdle(pool *pool) {
-	p.agenda.Plan(p.agenda.Now+pool.Idle, func() error {
-		removable := pool.count() - pool.Min
-		for i := len(pool.nodes) - 1; i >= 0 && removable > 0; i-- {
-			if n := pool.nodes[i]; n != nil && n.pods == 0 && p.agenda.Now-n.empty >= pool.Idle {
-				pool.nodes[i] = nil
-				removable--
-			}
-		}
-		pool.record(p.agenda.Now)
-		return nil
-	})
-}
-
-// shrink takes away the nodes that a pool may not have any more, with their pods.
-func (p *play) shrink(pool *pool) {
-	limit, keeps := stage.MostNodes(pool.Pool, p.agenda.Now)
-	if keeps {
-		return
-	}
-	for i := len(pool.nodes) - 1; i >= 0 && pool.count() > limit; i-- {
-		if pool.nodes[i] == nil {
-			continue
-		}
-		for _, j := range p.jobs {
-			p.loseNode(j, pool, i)
-		}
-		pool.nodes[i] = nil
-	}
-	pool.record(p.agenda.Now)
-}
-
-// loseNode puts the pods of a job on a lost node back into the line. The job's time starts
-// again when all its pods run again.
-func (p *play) loseNode(j *job, pool *pool, node int) {
-	if j.run == nil {
-		return
-	}
-	for _, set := range j.run.sets {
-		if set.pool != pool || node >= len(set.on) || set.on[node] == 0 {
-			continue
-		}
-		if set.wants == 0 {
-			j.run.unplaced++
-			pool.waiting = append(pool.waiting, set)
-		}
-		set.wants += set.on[node]
-		set.on[node] = 0
-		if j.Work.Independent() {
-			j.Work.StopPod(set.number, p.agenda.Now, true)
-		}
-		p.pause(j.run)
-	}
 }
 
 // pause stops the work of a run that has lost a node. If the pods do not all run again in

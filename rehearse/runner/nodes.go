@@ -1,29 +1,17 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 
-	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/stage"
 )
 
-// pool plays the nodes of a capacity, the kube-scheduler on them and the autoscaler: pods
-// go to the first node with room, in the order in which their jobs started; if there is
-// no room, nodes are created up to the limit of the moment.
+// pool plays the kube-scheduler on the nodes of a capacity: pods go to the first node with
+// room, in the order in which their jobs started.
 type pool struct {
-	rehearsal.Pool
-	perNode stage.Amounts
-	nodes   []*node // by number; deleted ones are nil
-	booting int     // nodes that are being created
+	*stage.Pool
 	waiting []*pods // pods without a node, the oldest first
-	use     stage.NodesUse
-}
-
-// node is a node that can start pods.
-type node struct {
-	free  stage.Amounts
-	pods  int
-	empty int64 // time of the last pod's end
 }
 
 // pods are the pods of one pod set of a job's run.
@@ -31,72 +19,62 @@ type pods struct {
 	run     *run
 	request stage.Amounts // of one pod
 	pool    *pool
-	wants   int   // pods without a node
-	on      []int // pods by number of the node
-	number  int   // of the pod, if it is independent of the job's other pods
+	wants   int                 // pods without a node
+	on      map[*stage.Node]int // pods by node
+	number  int                 // of the pod, if it is independent of the job's other pods
 }
 
-func newPool(p rehearsal.Pool) (*pool, error) {
-	list, err := stage.PerNode(p)
-	if err != nil {
-		return nil, err
-	}
-	out := &pool{Pool: p, perNode: stage.AmountsOf(list)}
-	out.Together = max(out.Together, 1)
-	return out, nil
-}
+// NodesAdded implements stage.Engine.
+func (p *play) NodesAdded(*stage.Pool, []*stage.Node) {}
 
-// count returns the number of nodes.
-func (p *pool) count() int {
-	return len(p.nodes) - p.gone()
-}
+// NodeRemoved implements stage.Engine.
+func (p *play) NodeRemoved(*stage.Node) {}
 
-func (p *pool) gone() int {
-	n := 0
-	for _, node := range p.nodes {
-		if node == nil {
-			n++
+// LimitEnded implements stage.Engine: the pods that wait ask for nodes again.
+func (p *play) LimitEnded(*stage.Pool) {}
+
+// LoseNode implements stage.Engine. It puts the pods on the node back into the line. The time
+// of their jobs starts again when all their pods run again.
+func (p *play) LoseNode(n *stage.Node) {
+	for _, j := range p.jobs {
+		if j.run == nil {
+			continue
+		}
+		for _, set := range j.run.sets {
+			lost := set.on[n]
+			if lost == 0 {
+				continue
+			}
+			if set.wants == 0 {
+				j.run.unplaced++
+				set.pool.waiting = append(set.pool.waiting, set)
+			}
+			set.wants += lost
+			delete(set.on, n)
+			if j.Work.Independent() {
+				j.Work.StopPod(set.number, p.agenda.Now, true)
+			}
+			p.pause(j.run)
 		}
 	}
-	return n
 }
-
-// add adds nodes, in the gaps that deleted nodes have left first.
-func (p *pool) add(nodes int, now int64) {
-	for range nodes {
-		n := &node{free: p.perNode.Clone(), empty: now}
-		if i := slices.Index(p.nodes, nil); i >= 0 {
-			p.nodes[i] = n
-		} else {
-			p.nodes = append(p.nodes, n)
-		}
-	}
-	p.record(now)
-}
-
-// record notes the number of nodes.
-func (p *pool) record(now int64) { p.use.Record(now, p.count()) }
 
 // place gives nodes to pods as far as there is room. It returns the sets all of whose pods
 // now have a node.
-func (p *pool) place() []*pods {
+func (p *play) place(pool *pool) []*pods {
 	var placed []*pods
-	p.waiting = slices.DeleteFunc(p.waiting, func(set *pods) bool {
-		for i, n := range p.nodes {
+	pool.waiting = slices.DeleteFunc(pool.waiting, func(set *pods) bool {
+		for _, n := range pool.Nodes {
 			if set.wants == 0 {
 				break
 			}
 			if n == nil {
 				continue
 			}
-			if fit := n.free.Fits(set.request, set.wants); fit > 0 {
-				n.free.Take(set.request, fit)
-				n.pods += fit
+			if fit := n.Free.Fits(set.request, set.wants); fit > 0 {
+				p.nodes.Start(n, set.request, fit)
 				set.wants -= fit
-				for len(set.on) <= i {
-					set.on = append(set.on, 0)
-				}
-				set.on[i] += fit
+				set.on[n] += fit
 			}
 		}
 		if set.wants > 0 {
@@ -119,49 +97,23 @@ func (p *pool) lacking() int {
 			free.Take(set.request, fit)
 			wants -= fit
 		}
-		each := p.perNode.Fits(set.request, wants)
+		each := p.Whole.Fits(set.request, wants)
 		if wants == 0 || each == 0 {
 			continue // no node is large enough
 		}
 		nodes := (wants + each - 1) / each
 		room += nodes
-		free = p.perNode.Clone()
+		free = maps.Clone(p.Whole)
 		free.Take(set.request, wants-(nodes-1)*each)
 	}
 	return room
 }
 
 // release takes pods off their nodes, or out of the line of those that wait.
-func (p *pool) release(set *pods, now int64) {
-	for i, n := range set.on {
-		if n > 0 && p.nodes[i] != nil {
-			p.nodes[i].free.Take(set.request, -n)
-			p.nodes[i].pods -= n
-			if p.nodes[i].pods == 0 {
-				p.nodes[i].empty = now
-			}
-		}
+func (p *play) release(set *pods) {
+	for n, pods := range set.on {
+		p.nodes.End(n, set.request, pods)
 	}
 	set.on = nil
-	p.waiting = slices.DeleteFunc(p.waiting, func(w *pods) bool { return w == set })
-}
-
-// running returns the number of pods on nodes.
-func (p *pool) running() int {
-	n := 0
-	for _, node := range p.nodes {
-		if node != nil {
-			n += node.pods
-		}
-	}
-	return n
-}
-
-// pending returns the number of pods without a node.
-func (p *pool) pending() int {
-	n := 0
-	for _, set := range p.waiting {
-		n += set.wants
-	}
-	return n
+	set.pool.waiting = slices.DeleteFunc(set.pool.waiting, func(w *pods) bool { return w == set })
 }

@@ -183,7 +183,7 @@ func merge(s *rehearsal.Scenario, cluster *world.Cluster, plays []*play) *rehear
 			h.Jobs[j.Number] = p.jobHistory(j, end)
 		}
 		for _, pool := range p.order {
-			uses[pool.Name] = rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use}
+			uses[pool.Name] = pool.Use()
 		}
 	}
 	for _, pool := range s.Pools {

@@ -98,6 +98,7 @@ type play struct {
 	start     time.Time
 	worlds    []*world.World // one for each root of cohorts, which share nothing in Kueue
 	templates []*template
+	nodes     *stage.Nodes
 	pools     map[string]*pool
 	order     []*pool
 	jobs      []*job
@@ -141,21 +142,23 @@ func newPlay(in *part) (*play, error) {
 		template.queue = in.queues[i]
 		p.templates = append(p.templates, template)
 	}
-	for _, in := range in.Pools {
-		pool, err := newPool(in)
-		if err != nil {
-			return nil, err
-		}
+	nodes, err := stage.NewNodes(in.Scenario, &p.agenda, p)
+	if err != nil {
+		return nil, err
+	}
+	p.nodes = nodes
+	for _, in := range nodes.Pools {
+		pool := &pool{Pool: in}
 		p.pools[in.Name] = pool
 		p.order = append(p.order, pool)
-		pool.add(min(in.Min, in.Max), 0)
 	}
 	p.planJobs()
+	nodes.PlanLimits()
 	p.planHolds(byQueue)
 	return p, nil
 }
 
-// planJobs plans the submissions and deletions of jobs, and the limits of the pools.
+// planJobs plans the submissions and deletions of jobs.
 func (p *play) planJobs() {
 	for i, in := range p.part.Jobs {
 		j := &job{Job: stage.NewJob(p.part.numbers[i], in), template: p.templates[in.Template]}
@@ -164,14 +167,6 @@ func (p *play) planJobs() {
 			p.agenda.Plan(in.Deleted, func() error { return p.remove(j) })
 		}
 		p.agenda.Plan(in.At, func() error { return p.submit(j) })
-	}
-	for _, pool := range p.order {
-		for _, a := range pool.Available {
-			p.agenda.Plan(a.From, func() error { p.shrink(pool); return nil })
-			if a.To > 0 {
-				p.agenda.Plan(a.To, func() error { return nil })
-			}
-		}
 	}
 }
 
@@ -207,17 +202,13 @@ func (p *play) hold(w *world.World, queue string) error {
 
 // readTimeout reads Kueue's waitForPodsReady.
 func (p *play) readTimeout(c *config.Configuration) {
-	if c == nil || c.WaitForPodsReady == nil {
+	if c == nil {
 		return
 	}
 	ready := c.WaitForPodsReady
 	p.timeout = int64(ready.Timeout.Seconds())
-	if ready.RecoveryTimeout != nil {
-		p.recovery = int64(ready.RecoveryTimeout.Seconds())
-	}
-	if s := ready.RequeuingStrategy; s != nil {
-		p.backoff = [2]int32{*s.BackoffBaseSeconds, *s.BackoffMaxSeconds}
-	}
+	p.recovery = int64(ready.RecoveryTimeout.Seconds())
+	p.backoff = [2]int32{*ready.RequeuingStrategy.BackoffBaseSeconds, *ready.RequeuingStrategy.BackoffMaxSeconds}
 }
 
 // settle lets Kueue decide, and plays what follows in the same second, until nothing
@@ -277,8 +268,10 @@ func (p *play) look(at int64) {
 		}
 	}
 	for _, pool := range p.order {
-		state.Pods[pool.Name] = pool.running()
-		state.Pending += pool.pending()
+		state.Pods[pool.Name] = pool.Running()
+		for _, set := range pool.waiting {
+			state.Pending += set.wants
+		}
 	}
 	p.states = append(p.states, state)
 }

@@ -1,10 +1,13 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/batchwright/batchwright/rehearse/stage"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	kjson "sigs.k8s.io/json"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	_ "sigs.k8s.io/kueue/pkg/features" // registers Kueue's feature gates
@@ -21,7 +23,7 @@ import (
 
 // Cluster holds the objects that a World begins with.
 type Cluster struct {
-	Configuration *config.Configuration // nil for Kueue's defaults
+	Configuration *config.Configuration // with Kueue's defaults; nil without waitForPodsReady
 	Flavors       []*kueue.ResourceFlavor
 	Checks        []*kueue.AdmissionCheck
 	Cohorts       []*kueue.Cohort
@@ -106,27 +108,21 @@ func rootCohort(
 	name kueue.CohortReference, parents map[kueue.CohortReference]kueue.CohortReference,
 ) (kueue.CohortReference, error) {
 	root := name
-	for range parents {
+	for range len(parents) + 1 {
 		if parents[root] == "" {
-			break
+			return root, nil
 		}
 		root = parents[root]
 	}
-	if parents[root] != "" {
-		return "", fmt.Errorf("cohort %s: its parents form a cycle", name)
-	}
-	return root, nil
+	return "", fmt.Errorf("cohort %s: its parents form a cycle", name)
 }
 
 func (c *Cluster) read(raw json.RawMessage) error {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(raw, &kind); err != nil {
-		return err
-	}
-	switch kind.Kind {
+	kind, err := stage.KindOf(raw)
+	switch kind {
 	case "Configuration":
-		c.Configuration = &config.Configuration{}
-		return Strict(raw, c.Configuration)
+		c.Configuration, err = stage.Decode[config.Configuration](raw)
+		return err
 	case "ResourceFlavor":
 		return add(raw, &c.Flavors)
 	case "AdmissionCheck":
@@ -144,36 +140,25 @@ func (c *Cluster) read(raw json.RawMessage) error {
 	case "WorkloadPriorityClass":
 		return addOther[kueue.WorkloadPriorityClass](c, raw)
 	case "ProvisioningRequestConfig":
-		return Strict(raw, &kueue.ProvisioningRequestConfig{})
+		_, err = stage.Decode[kueue.ProvisioningRequestConfig](raw)
+		return err
 	}
-	return fmt.Errorf("a rehearsal cannot play objects of kind %q", kind.Kind)
+	return cmp.Or(err, fmt.Errorf("a rehearsal cannot play objects of kind %q", kind))
 }
 
 func add[T any](raw json.RawMessage, to *[]*T) error {
-	o := new(T)
+	o, err := stage.Decode[T](raw)
 	*to = append(*to, o)
-	return Strict(raw, o)
+	return err
 }
 
 func addOther[T any, P interface {
 	*T
 	client.Object
 }](c *Cluster, raw json.RawMessage) error {
-	o := P(new(T))
-	c.others = append(c.others, o)
-	return Strict(raw, o)
-}
-
-// Strict decodes JSON as Kubernetes does, and refuses unknown and repeated fields.
-func Strict(raw json.RawMessage, into any) error {
-	problems, err := kjson.UnmarshalStrict(raw, into)
-	if err != nil {
-		return err
-	}
-	if len(problems) > 0 {
-		return problems[0]
-	}
-	return nil
+	o, err := stage.Decode[T](raw)
+	c.others = append(c.others, P(o))
+	return err
 }
 
 // prepare fills in what the API server and Kueue's controllers would.
@@ -217,9 +202,9 @@ func (c *Cluster) configure() error {
 	config.SetDefaults_Configuration(cfg)
 	switch {
 	case cfg.FairSharing != nil:
-		return fmt.Errorf("a rehearsal cannot play fair sharing")
+		return errors.New("a rehearsal cannot play fair sharing")
 	case cfg.AdmissionFairSharing != nil:
-		return fmt.Errorf("a rehearsal cannot play admission fair sharing")
+		return errors.New("a rehearsal cannot play admission fair sharing")
 	}
 	// The gates hold for the whole process: a process plays one platform.
 	return utilfeature.DefaultMutableFeatureGate.SetFromMap(cfg.FeatureGates)
@@ -238,38 +223,18 @@ func refuse(q *kueue.ClusterQueue) error {
 
 // setQueueDefaults fills in the defaults of the ClusterQueue's CRD.
 func setQueueDefaults(s *kueue.ClusterQueueSpec) {
-	if s.QueueingStrategy == "" {
-		s.QueueingStrategy = kueue.BestEffortFIFO
-	}
-	if s.StopPolicy == nil {
-		none := kueue.None
-		s.StopPolicy = &none
-	}
-	if s.Preemption == nil {
-		s.Preemption = &kueue.ClusterQueuePreemption{}
-	}
+	s.QueueingStrategy = cmp.Or(s.QueueingStrategy, kueue.BestEffortFIFO)
+	s.StopPolicy = cmp.Or(s.StopPolicy, new(kueue.None))
+	s.Preemption = cmp.Or(s.Preemption, &kueue.ClusterQueuePreemption{})
 	p := s.Preemption
-	if p.WithinClusterQueue == "" {
-		p.WithinClusterQueue = kueue.PreemptionPolicyNever
-	}
-	if p.ReclaimWithinCohort == "" {
-		p.ReclaimWithinCohort = kueue.PreemptionPolicyNever
-	}
-	if p.BorrowWithinCohort == nil {
-		p.BorrowWithinCohort = &kueue.BorrowWithinCohort{}
-	}
-	if p.BorrowWithinCohort.Policy == "" {
-		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyNever
-	}
-	if s.FlavorFungibility == nil {
-		s.FlavorFungibility = &kueue.FlavorFungibility{}
-	}
-	if s.FlavorFungibility.WhenCanBorrow == "" {
-		s.FlavorFungibility.WhenCanBorrow = kueue.MayStopSearch
-	}
-	if s.FlavorFungibility.WhenCanPreempt == "" {
-		s.FlavorFungibility.WhenCanPreempt = kueue.TryNextFlavor
-	}
+	p.WithinClusterQueue = cmp.Or(p.WithinClusterQueue, kueue.PreemptionPolicyNever)
+	p.ReclaimWithinCohort = cmp.Or(p.ReclaimWithinCohort, kueue.PreemptionPolicyNever)
+	p.BorrowWithinCohort = cmp.Or(p.BorrowWithinCohort, &kueue.BorrowWithinCohort{})
+	p.BorrowWithinCohort.Policy = cmp.Or(p.BorrowWithinCohort.Policy, kueue.BorrowWithinCohortPolicyNever)
+	s.FlavorFungibility = cmp.Or(s.FlavorFungibility, &kueue.FlavorFungibility{})
+	f := s.FlavorFungibility
+	f.WhenCanBorrow = cmp.Or(f.WhenCanBorrow, kueue.MayStopSearch)
+	f.WhenCanPreempt = cmp.Or(f.WhenCanPreempt, kueue.TryNextFlavor)
 }
 
 // all returns the objects that Kueue's code reads through its client.
@@ -289,6 +254,3 @@ func (c *Cluster) all() []client.Object {
 	}
 	return out
 }
-
-// Scheme returns the types of the cluster's objects.
-func (c *Cluster) Scheme() *runtime.Scheme { return c.scheme }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -36,14 +37,15 @@ func TestQueueDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got, want kueue.ClusterQueueSpec
-		if err := Strict(raw, &want); err != nil {
+		want, err := stage.Decode[kueue.ClusterQueueSpec](raw)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Strict([]byte(text), &got); err != nil {
+		got, err := stage.Decode[kueue.ClusterQueueSpec]([]byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
-		setQueueDefaults(&got)
+		setQueueDefaults(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-CRD +rehearsal):\n%s", text, diff)
 		}

@@ -1,11 +1,12 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
+	"github.com/batchwright/batchwright/rehearse/stage"
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	jobsetapi "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
@@ -14,35 +15,30 @@ import (
 
 // ReadJob decodes a manifest of a job, with the defaults of its API.
 func ReadJob(raw json.RawMessage) (jobframework.GenericJob, error) {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(raw, &kind); err != nil {
+	kind, err := stage.KindOf(raw)
+	if err != nil {
 		return nil, err
 	}
-	switch kind.Kind {
+	switch kind {
 	case "Job":
-		o := &batchv1.Job{}
-		if err := Strict(raw, o); err != nil {
+		o, err := stage.Decode[batchv1.Job](raw)
+		if err != nil {
 			return nil, err
 		}
-		one := int32(1)
 		if o.Spec.Completions == nil && o.Spec.Parallelism == nil {
-			o.Spec.Completions = &one
+			o.Spec.Completions = new(int32(1))
 		}
-		if o.Spec.Parallelism == nil {
-			o.Spec.Parallelism = &one
-		}
+		o.Spec.Parallelism = cmp.Or(o.Spec.Parallelism, new(int32(1)))
 		return (*batchjob.Job)(o), nil
 	case "JobSet":
-		o := &jobsetapi.JobSet{}
-		if err := Strict(raw, o); err != nil {
+		o, err := stage.Decode[jobsetapi.JobSet](raw)
+		if err != nil {
 			return nil, err
 		}
 		for i := range o.Spec.ReplicatedJobs {
-			if o.Spec.ReplicatedJobs[i].Replicas == 0 {
-				o.Spec.ReplicatedJobs[i].Replicas = 1
-			}
+			o.Spec.ReplicatedJobs[i].Replicas = cmp.Or(o.Spec.ReplicatedJobs[i].Replicas, 1)
 		}
 		return (*jobset.JobSet)(o), nil
 	}
-	return nil, fmt.Errorf("a rehearsal cannot play jobs of kind %q", kind.Kind)
+	return nil, fmt.Errorf("a rehearsal cannot play jobs of kind %q", kind)
 }

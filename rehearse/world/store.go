@@ -107,17 +107,12 @@ func (s *store) List(_ context.Context, list client.ObjectList, _ ...client.List
 }
 
 // Status implements client.StatusClient.
-func (s *store) Status() client.SubResourceWriter { return statusWriter{s} }
+func (s *store) Status() client.SubResourceWriter { return statusWriter{s: s} }
 
-// statusWriter writes the status of Workloads.
-type statusWriter struct{ s *store }
-
-func (statusWriter) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
-	return fmt.Errorf("a rehearsal creates no status")
-}
-
-func (statusWriter) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-	return fmt.Errorf("a rehearsal applies no configurations")
+// statusWriter writes the status of Workloads. It embeds a nil writer, as store does.
+type statusWriter struct {
+	client.SubResourceWriter
+	s *store
 }
 
 // Update replaces the whole status.
@@ -165,22 +160,13 @@ func (e *stored) merge(old, sent []metav1.Condition, manager string) []metav1.Co
 	}
 	for _, c := range sent {
 		e.owner[c.Type] = manager
-		if i := conditionIndex(out, c.Type); i >= 0 {
-			out[i] = c
+		if known := meta.FindStatusCondition(out, c.Type); known != nil {
+			*known = c
 		} else {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-func conditionIndex(conditions []metav1.Condition, kind string) int {
-	for i := range conditions {
-		if conditions[i].Type == kind {
-			return i
-		}
-	}
-	return -1
 }
 
 // write stores a Workload whose status set changes, as JSON would: times lose their
@@ -234,9 +220,9 @@ func truncateTimes(status *kueue.WorkloadStatus) {
 // cluster the order of those evicted in one second is as good as random; here it is that
 // of their creation.
 func breakTie(w *kueue.Workload) {
-	if i := conditionIndex(w.Status.Conditions, kueue.WorkloadEvicted); i >= 0 {
-		t := &w.Status.Conditions[i].LastTransitionTime
-		t.Time = t.Add(time.Duration(w.CreationTimestamp.Nanosecond()))
+	if c := meta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil {
+		fraction := time.Duration(w.CreationTimestamp.Nanosecond())
+		c.LastTransitionTime = metav1.NewTime(c.LastTransitionTime.Add(fraction))
 	}
 }
 

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workload/evict"
 )
 
 // RetryAfter is the time after which Kueue looks again at workloads that did not fit,
@@ -331,11 +332,11 @@ func (w *World) tell() (bool, error) {
 				continue
 			}
 			w.reconciler.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before, ObjectNew: c.after})
-			if !evicted(c.before) && evicted(c.after) {
+			if !evict.IsEvicted(c.before) && evict.IsEvicted(c.after) {
 				w.countEviction(key)
 			}
 			decided = decided || workload.Status(c.before) != workload.Status(c.after) ||
-				evicted(c.before) != evicted(c.after)
+				evict.IsEvicted(c.before) != evict.IsEvicted(c.after)
 			if err := w.watcher.Changed(c.before, c.after); err != nil {
 				return decided, err
 			}
@@ -346,11 +347,6 @@ func (w *World) tell() (bool, error) {
 	}
 }
 
-func evicted(w *kueue.Workload) bool {
-	i := conditionIndex(w.Status.Conditions, kueue.WorkloadEvicted)
-	return i >= 0 && w.Status.Conditions[i].Status == "True"
-}
-
 func resources(c *config.Configuration) ([]string, []config.ResourceTransformation) {
 	if c == nil || c.Resources == nil {
 		return nil, nil
@@ -358,14 +354,10 @@ func resources(c *config.Configuration) ([]string, []config.ResourceTransformati
 	return c.Resources.ExcludeResourcePrefixes, c.Resources.Transformations
 }
 
-func tracksPods(c *config.Configuration) bool {
-	return c != nil && c.WaitForPodsReady != nil && c.WaitForPodsReady.BlockAdmission != nil &&
-		*c.WaitForPodsReady.BlockAdmission
-}
+func tracksPods(c *config.Configuration) bool { return c != nil && *c.WaitForPodsReady.BlockAdmission }
 
 func requeuingTimestamp(c *config.Configuration) config.RequeuingTimestamp {
-	if c == nil || c.WaitForPodsReady == nil || c.WaitForPodsReady.RequeuingStrategy == nil ||
-		c.WaitForPodsReady.RequeuingStrategy.Timestamp == nil {
+	if c == nil {
 		return config.EvictionTimestamp
 	}
 	return *c.WaitForPodsReady.RequeuingStrategy.Timestamp

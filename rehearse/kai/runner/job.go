@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,20 +49,20 @@ type job struct {
 type pod struct {
 	job    *job
 	object *corev1.Pod
-	node   *node // nil while it waits
+	node   *stage.Node // nil while it waits
 }
 
 // newTemplate decodes the Job of a template.
 func (p *play) newTemplate(t rehearsal.Template) (*template, error) {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(t.Object, &kind); err != nil {
+	kind, err := stage.KindOf(t.Object)
+	if err != nil {
 		return nil, err
 	}
-	if kind.Kind != "Job" {
-		return nil, fmt.Errorf("a rehearsal with KAI Scheduler cannot play jobs of kind %q", kind.Kind)
+	if kind != "Job" {
+		return nil, fmt.Errorf("a rehearsal with KAI Scheduler cannot play jobs of kind %q", kind)
 	}
-	o := &batchv1.Job{}
-	if err := world.Strict(t.Object, o); err != nil {
+	o, err := stage.Decode[batchv1.Job](t.Object)
+	if err != nil {
 		return nil, err
 	}
 	out := &template{name: t.Name, object: o, queue: o.Labels[queueLabel], pods: 1}
@@ -82,7 +81,7 @@ func (p *play) newTemplate(t rehearsal.Template) (*template, error) {
 	case out.pods > 1 && o.Annotations[world.AnnotationMembers] != fmt.Sprint(out.pods):
 		return nil, fmt.Errorf("a rehearsal with KAI Scheduler can only play jobs whose pods start together: "+
 			"the annotation %s is not %d", world.AnnotationMembers, out.pods)
-	case !slices.ContainsFunc(p.pools, out.runsOn):
+	case !slices.ContainsFunc(p.nodes.Pools, out.runsOn):
 		return nil, errors.New("its pods select nodes that no capacity has")
 	}
 	// Volumes and their data are there: nothing waits for them.
@@ -91,7 +90,7 @@ func (p *play) newTemplate(t rehearsal.Template) (*template, error) {
 }
 
 // runsOn reports whether the pods select nodes of a pool.
-func (t *template) runsOn(pool *pool) bool {
+func (t *template) runsOn(pool *stage.Pool) bool {
 	for key, value := range t.object.Spec.Template.Spec.NodeSelector {
 		if pool.Labels[key] != value {
 			return false
@@ -149,9 +148,7 @@ func (p *play) createPods(j *job) error {
 		pod := &pod{job: j, object: o}
 		j.pods = append(j.pods, pod)
 		p.pods[key] = pod
-		if err := p.world.SetPod(o); err != nil {
-			return err
-		}
+		p.world.SetPod(o)
 	}
 	p.changed = true
 	return nil
@@ -179,7 +176,7 @@ func (j *job) unplaced() int {
 // bind starts a pod on its node, as KAI's binder and the kubelet do. When all pods run, the
 // work starts.
 func (p *play) bind(b world.Binding) error {
-	pod, n := p.pods[b.Pod], p.nodes[b.Node]
+	pod, n := p.pods[b.Pod], p.byNode[b.Node]
 	if pod == nil || n == nil {
 		return fmt.Errorf("KAI Scheduler binds pod %s to node %s, and one of them does not exist", b.Pod, b.Node)
 	}
@@ -187,11 +184,8 @@ func (p *play) bind(b world.Binding) error {
 	pod.node = n
 	pod.object = pod.object.DeepCopy()
 	pod.object.Spec.NodeName, pod.object.Status.Phase = b.Node, corev1.PodRunning
-	if err := p.world.SetPod(pod.object); err != nil {
-		return err
-	}
-	n.free.Take(j.template.request, 1)
-	n.pods++
+	p.world.SetPod(pod.object)
+	p.nodes.Start(n, j.template.request, 1)
 	if !j.open {
 		j.open = true
 		j.Work.Begin(p.agenda.Now, nil)
@@ -212,7 +206,7 @@ func (j *job) flavors() []rehearsal.PodSetFlavor {
 	counts := map[string]int{}
 	for _, pod := range j.pods {
 		if pod.node != nil {
-			counts[pod.node.pool.Name]++
+			counts[pod.node.Pool.Name]++
 		}
 	}
 	var out []rehearsal.PodSetFlavor
@@ -227,19 +221,20 @@ func (p *play) finish(j *job) error {
 	if !j.open || j.Ended || !j.Work.Done(p.agenda.Now) {
 		return nil
 	}
-	return p.end(j, rehearsal.Finished)
+	p.end(j, rehearsal.Finished)
+	return nil
 }
 
 // remove deletes the job, as somebody who uses kubectl.
 func (p *play) remove(j *job) error {
-	if !j.Submitted || j.Ended {
-		return nil
+	if j.Submitted && !j.Ended {
+		p.end(j, rehearsal.Deleted)
 	}
-	return p.end(j, rehearsal.Deleted)
+	return nil
 }
 
 // end ends a job for good.
-func (p *play) end(j *job, outcome rehearsal.Outcome) error {
+func (p *play) end(j *job, outcome rehearsal.Outcome) {
 	if j.open {
 		j.Work.End(p.agenda.Now, false)
 	}
@@ -248,39 +243,31 @@ func (p *play) end(j *job, outcome rehearsal.Outcome) error {
 	p.ended++
 	p.changed = true
 	delete(p.byGroup, j.group)
-	if err := p.removePods(j, func(*pod) bool { return true }); err != nil {
-		return err
-	}
-	return p.world.RemoveGroup(j.object.Namespace, j.group)
+	p.removePods(j, nil)
+	p.world.RemoveGroup(j.object.Namespace, j.group)
 }
 
-// removePods removes pods of a job at once.
-func (p *play) removePods(j *job, gone func(*pod) bool) error {
-	var problems []error
+// removePods removes the pods of a job that are on a node, or all its pods if the node is nil.
+func (p *play) removePods(j *job, on *stage.Node) {
 	j.pods = slices.DeleteFunc(j.pods, func(pod *pod) bool {
-		if !gone(pod) {
+		if on != nil && pod.node != on {
 			return false
 		}
-		if n := pod.node; n != nil {
-			n.free.Take(j.template.request, -1)
-			if n.pods--; n.pods == 0 {
-				n.empty = p.agenda.Now
-				p.planIdle(n.pool)
-			}
+		if pod.node != nil {
+			p.nodes.End(pod.node, j.template.request, 1)
 		}
 		delete(p.pods, types.NamespacedName{Namespace: pod.object.Namespace, Name: pod.object.Name})
-		problems = append(problems, p.world.RemovePod(pod.object))
+		p.world.RemovePod(pod.object)
 		return true
 	})
-	return errors.Join(problems...)
 }
 
 // evict ends the run of the pod's job, all of whose pods run together: KAI evicts the others
 // too. The Job controller creates the pods again, and the job waits.
-func (p *play) evict(e world.Eviction) error {
+func (p *play) evict(e world.Eviction) {
 	pod := p.pods[e.Pod]
 	if pod == nil || !pod.job.open {
-		return nil // a pod of a job that this cycle has evicted already
+		return // a pod of a job that this cycle has evicted already
 	}
 	j := pod.job
 	run := j.Work.Run()
@@ -290,7 +277,7 @@ func (p *play) evict(e world.Eviction) error {
 	}
 	j.Work.End(p.agenda.Now, true)
 	j.open = false
-	return p.recreatePods(j, nil)
+	p.recreatePods(j, nil)
 }
 
 // recreateSeconds is the time after which the Job controller creates pods again. It gathers
@@ -299,14 +286,13 @@ func (p *play) evict(e world.Eviction) error {
 // syncJobBatchPeriod in pkg/controller/job.
 const recreateSeconds = 2
 
-// recreatePods removes the pods of a job that are on a node, or all its pods if the node is
-// nil. The Job controller creates others.
-func (p *play) recreatePods(j *job, on *node) error {
+// recreatePods removes pods of a job as removePods. The Job controller creates others.
+func (p *play) recreatePods(j *job, on *stage.Node) {
 	p.agenda.Plan(p.agenda.Now+recreateSeconds, func() error {
 		if j.Ended {
 			return nil
 		}
 		return p.createPods(j)
 	})
-	return p.removePods(j, func(pod *pod) bool { return on == nil || pod.node == on })
+	p.removePods(j, on)
 }

@@ -52,11 +52,13 @@ type play struct {
 	agenda    stage.Agenda
 	world     *world.World
 	templates []*template
-	pools     []*pool
+	nodes     *stage.Nodes
 	jobs      []*job
 	byGroup   map[string]*job // by name of the PodGroup
 	pods      map[types.NamespacedName]*pod
-	nodes     map[string]*node
+	byNode    map[string]*stage.Node // by name
+	cordons   map[*stage.Pool]int    // the number of cordoned nodes, the last of their pool
+	cordoned  map[*stage.Node]bool
 	states    []rehearsal.State
 	ended     int // number of jobs
 	// changed reports whether something has happened since the last cycle that KAI can react
@@ -73,11 +75,15 @@ func newPlay(s *rehearsal.Scenario) (*play, error) {
 	}
 	p := &play{
 		scenario: s, start: time.Now(), world: w, byGroup: map[string]*job{}, pods: map[types.NamespacedName]*pod{},
-		nodes: map[string]*node{},
+		byNode: map[string]*stage.Node{}, cordons: map[*stage.Pool]int{}, cordoned: map[*stage.Node]bool{},
 	}
-	for _, in := range s.Pools {
-		if err := p.addPool(in); err != nil {
-			return nil, err
+	if p.nodes, err = stage.NewNodes(s, &p.agenda, p); err != nil {
+		return nil, err
+	}
+	p.nodes.PlanLimits()
+	for _, pool := range p.nodes.Pools {
+		for _, c := range pool.Cordoned {
+			p.agenda.Plan(c.At, func() error { p.cordon(pool, c.N); return nil })
 		}
 	}
 	for _, t := range s.Templates {
@@ -109,7 +115,7 @@ func (p *play) settle() error {
 		return nil
 	}
 	p.changed = false
-	if p.pending(nil) == 0 {
+	if p.pending() == 0 {
 		return nil
 	}
 	decisions, err := p.world.Cycle()
@@ -122,9 +128,7 @@ func (p *play) settle() error {
 		}
 	}
 	for _, e := range decisions.Evictions {
-		if err := p.evict(e); err != nil {
-			return err
-		}
+		p.evict(e)
 	}
 	for _, b := range decisions.Bindings {
 		if err := p.bind(b); err != nil {
@@ -138,8 +142,8 @@ func (p *play) settle() error {
 		p.wake(p.agenda.Now + int64(world.Period/time.Second))
 		return nil
 	}
-	for _, pool := range p.pools {
-		p.grow(pool)
+	for _, pool := range p.nodes.Pools {
+		p.nodes.Create(pool, p.lacking(pool)-pool.Booting)
 	}
 	return nil
 }
@@ -149,21 +153,18 @@ func (p *play) wake(at int64) {
 	p.agenda.Plan(at, func() error { p.changed = true; return nil })
 }
 
-// pending returns the number of pods without a node that can run in a pool, or of all such
-// pods if the pool is nil.
-func (p *play) pending(pool *pool) int {
+// pending returns the number of pods without a node.
+func (p *play) pending() int {
 	n := 0
 	for _, j := range p.jobs {
-		if pool == nil || j.template.runsOn(pool) {
-			n += j.unplaced()
-		}
+		n += j.unplaced()
 	}
 	return n
 }
 
 // look records the state.
 func (p *play) look(at int64) {
-	state := rehearsal.State{At: at, Pods: map[string]int{}, Pending: p.pending(nil), Nodes: [][]string{}}
+	state := rehearsal.State{At: at, Pods: map[string]int{}, Pending: p.pending(), Nodes: [][]string{}}
 	counts := map[string]*rehearsal.QueueState{}
 	for _, q := range p.world.Queues() {
 		state.Queues = append(state.Queues, rehearsal.QueueState{ClusterQueue: q})
@@ -171,7 +172,7 @@ func (p *play) look(at int64) {
 	for i := range state.Queues {
 		counts[state.Queues[i].ClusterQueue] = &state.Queues[i]
 	}
-	running := map[*node][]string{}
+	running := map[*stage.Node][]string{}
 	for _, j := range p.jobs {
 		switch {
 		case !j.Submitted || j.Ended:
@@ -186,15 +187,12 @@ func (p *play) look(at int64) {
 			}
 		}
 	}
-	for _, pool := range p.pools {
-		state.Pods[pool.Name] = 0
-		for _, n := range pool.nodes {
-			if names := running[n]; names != nil {
-				slices.Sort(names)
-				state.Nodes = append(state.Nodes, names)
-				state.Pods[pool.Name] += len(names)
-			}
-		}
+	for _, names := range running {
+		slices.Sort(names)
+		state.Nodes = append(state.Nodes, names)
+	}
+	for _, pool := range p.nodes.Pools {
+		state.Pods[pool.Name] = pool.Running()
 	}
 	slices.SortFunc(state.Nodes, slices.Compare[[]string])
 	p.states = append(p.states, state)
@@ -210,8 +208,8 @@ func (p *play) history() *rehearsal.History {
 	for _, j := range p.jobs {
 		h.Jobs = append(h.Jobs, j.History(j.template.queue, j.open, stage.ClosedAt(p.scenario, h)))
 	}
-	for _, pool := range p.pools {
-		h.Pools = append(h.Pools, rehearsal.PoolUse{Name: pool.Name, Nodes: pool.use})
+	for _, pool := range p.nodes.Pools {
+		h.Pools = append(h.Pools, pool.Use())
 	}
 	return h
 }

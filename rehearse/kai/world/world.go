@@ -30,6 +30,7 @@ import (
 	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/conf_util"
 	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/framework"
 	"github.com/NVIDIA/KAI-scheduler/pkg/scheduler/plugins"
+	"github.com/batchwright/batchwright/rehearse/stage"
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +45,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/features"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-	kjson "sigs.k8s.io/json"
 )
 
 // Period is the time between two scheduling cycles. Source: KAI Scheduler, the default of
@@ -135,14 +135,14 @@ func defaultParams() *conf.SchedulerParams {
 }
 
 func (w *World) read(raw json.RawMessage) error {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(raw, &kind); err != nil {
+	kind, err := stage.KindOf(raw)
+	if err != nil {
 		return err
 	}
-	switch kind.Kind {
+	switch kind {
 	case "Queue":
-		q := &kaiv2.Queue{}
-		if err := Strict(raw, q); err != nil {
+		q, err := stage.Decode[kaiv2.Queue](raw)
+		if err != nil {
 			return err
 		}
 		// KAI prefers older queues where nothing else decides.
@@ -150,40 +150,39 @@ func (w *World) read(raw json.RawMessage) error {
 		w.names = append(w.names, q.Name)
 		return w.queues.Add(q)
 	case "PriorityClass":
-		c := &schedulingv1.PriorityClass{}
-		if err := Strict(raw, c); err != nil {
+		c, err := stage.Decode[schedulingv1.PriorityClass](raw)
+		if err != nil {
 			return err
 		}
 		return w.classes.Add(c)
 	case "Namespace":
 		return nil
 	}
-	return fmt.Errorf("a rehearsal cannot play objects of kind %q", kind.Kind)
-}
-
-// Strict decodes JSON as Kubernetes does, and refuses unknown and repeated fields.
-func Strict(raw json.RawMessage, into any) error {
-	problems, err := kjson.UnmarshalStrict(raw, into)
-	if err == nil && len(problems) > 0 {
-		err = problems[0]
-	}
-	return err
+	return fmt.Errorf("a rehearsal cannot play objects of kind %q", kind)
 }
 
 // Queues returns the names of the queues, in the order of the objects.
 func (w *World) Queues() []string { return w.names }
 
+// An indexer fails only for values without metadata, so the methods that change it here
+// return no errors.
+
 // SetNode adds or changes a node.
-func (w *World) SetNode(n *corev1.Node) error { return w.nodes.Add(n) }
+func (w *World) SetNode(n *corev1.Node) { _ = w.nodes.Add(n) }
 
 // RemoveNode removes a node.
-func (w *World) RemoveNode(n *corev1.Node) error { return w.nodes.Delete(n) }
+func (w *World) RemoveNode(n *corev1.Node) { _ = w.nodes.Delete(n) }
 
 // SetPod adds or changes a pod. A change needs another object: KAI keeps the last one.
-func (w *World) SetPod(p *corev1.Pod) error { return w.pods.Add(p) }
+func (w *World) SetPod(p *corev1.Pod) { _ = w.pods.Add(p) }
 
 // RemovePod removes a pod.
-func (w *World) RemovePod(p *corev1.Pod) error { return w.pods.Delete(p) }
+func (w *World) RemovePod(p *corev1.Pod) { _ = w.pods.Delete(p) }
+
+// RemoveGroup removes a PodGroup.
+func (w *World) RemoveGroup(namespace, name string) {
+	_ = w.groups.Delete(&v2alpha2.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+}
 
 // Group lets KAI's grouper make the PodGroup of a Job, and returns the name. pod is one of
 // the Job's pods. The Job must have its UID and its time of creation.
@@ -216,11 +215,6 @@ func (w *World) Group(job *batchv1.Job, pod *corev1.Pod) (string, error) {
 	}
 	found.(*v2alpha2.PodGroup).CreationTimestamp = job.CreationTimestamp
 	return metadata.Name, nil
-}
-
-// RemoveGroup removes a PodGroup.
-func (w *World) RemoveGroup(namespace, name string) error {
-	return w.groups.Delete(&v2alpha2.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 }
 
 // Decisions are what KAI decided in a cycle.
