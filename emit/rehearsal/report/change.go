@@ -130,40 +130,54 @@ func (r *Report) phaseState(name string) (state string, differences int) {
 }
 
 func compareGroups(before, after *Report) []GroupChange {
-	var order []group
-	sides := map[group]*GroupChange{}
-	for side, r := range []*Report{after, before} {
-		for _, g := range r.Teams {
-			name := group{g.Team, g.Tier}
-			if sides[name] == nil {
-				sides[name] = &GroupChange{Team: g.Team, Tier: g.Tier}
-				order = append(order, name)
-			}
-			if side == 0 {
-				sides[name].After = r.sideOf(g)
-			} else {
-				sides[name].Before = r.sideOf(g)
-			}
+	was, is := before.sides(), after.sides()
+	out, seen := []GroupChange{}, map[group]bool{}
+	for _, g := range slices.Concat(after.Teams, before.Teams) {
+		name := group{g.Team, g.Tier}
+		c := GroupChange{Team: g.Team, Tier: g.Tier, Before: was[name], After: is[name]}
+		if !seen[name] && !slices.Equal(c.Before.texts(), c.After.texts()) {
+			out = append(out, c)
 		}
-	}
-	out := []GroupChange{}
-	for _, name := range order {
-		if c := sides[name]; !slices.Equal(c.Before.texts(), c.After.texts()) {
-			out = append(out, *c)
-		}
+		seen[name] = true
 	}
 	return out
 }
 
-// sideOf returns the side of a change that is a group of the report.
-func (r *Report) sideOf(g Group) GroupSide {
-	side := GroupSide{Jobs: g.Submitted, Wait: g.Wait.P95, Longest: g.Wait.Max}
-	if r.End > 0 {
-		days := float64(r.End) / (24 * 60 * 60)
-		side.Evictions, side.Hours = float64(g.Evictions)/days, float64(g.Used)/(60*60)/days
-		side.VCPUHours = float64(g.UsedVCPU) / (60 * 60) / days
+// sides returns the groups of the report as sides of changes.
+func (r *Report) sides() map[group]GroupSide {
+	out := map[group]GroupSide{}
+	for _, g := range r.Teams {
+		side := GroupSide{Jobs: g.Submitted, Wait: g.Wait.P95, Longest: g.Wait.Max}
+		if r.End > 0 {
+			days := float64(r.End) / (24 * 60 * 60)
+			side.Evictions, side.Hours = float64(g.Evictions)/days, float64(g.Used)/(60*60)/days
+			side.VCPUHours = float64(g.UsedVCPU) / (60 * 60) / days
+		}
+		out[group{g.Team, g.Tier}] = side
 	}
-	return side
+	return out
+}
+
+// sideNumbers are the numbers of a GroupSide, in the order of numbers and texts.
+var sideNumbers = []struct {
+	head  string // of the table's column
+	line  string // format of a line
+	unit  float64
+	worse bool // if the number rises
+}{
+	{"jobs", "jobs of %s %s", 1, false},
+	{"wait p95", "p95 wait of %s %s", 60, true},
+	{"longest wait", "longest wait of %s %s", 60, true},
+	{"evictions a day", "evictions of %s %s a day", 1, true},
+	{"hours a day", "accelerator hours of %s %s a day", 1, false},
+	{"vCPU hours a day", "vCPU hours of %s %s a day", 1, false},
+}
+
+// numbers returns the numbers of a side.
+func (s GroupSide) numbers() []float64 {
+	return []float64{
+		float64(s.Jobs), float64(s.Wait.Seconds), float64(s.Longest.Seconds), s.Evictions, s.Hours, s.VCPUHours,
+	}
 }
 
 // texts returns the numbers of a side as they are printed.
@@ -180,26 +194,24 @@ func (s GroupSide) texts() []string {
 func oneDecimal(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
 func compareCapacities(before, after *Report) []CapacityChange {
-	changes := map[string]*CapacityChange{}
-	for side, r := range []*Report{before, after} {
-		for _, c := range r.Capacities {
-			if changes[c.Name] == nil {
-				changes[c.Name] = &CapacityChange{Name: c.Name}
-			}
-			percent, known := c.Utilization()
-			switch {
-			case !known:
-			case side == 0:
-				changes[c.Name].Before = &percent
-			default:
-				changes[c.Name].After = &percent
-			}
+	was, is := before.utilizations(), after.utilizations()
+	names := maps.Clone(was)
+	maps.Copy(names, is)
+	out := []CapacityChange{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if percentText(was[name]) != percentText(is[name]) {
+			out = append(out, CapacityChange{name, was[name], is[name]})
 		}
 	}
-	out := []CapacityChange{}
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		if c := changes[name]; percentText(c.Before) != percentText(c.After) {
-			out = append(out, *c)
+	return out
+}
+
+// utilizations returns the utilization of each capacity that had nodes.
+func (r *Report) utilizations() map[string]*float64 {
+	out := map[string]*float64{}
+	for _, c := range r.Capacities {
+		if percent, known := c.Utilization(); known {
+			out[c.Name] = &percent
 		}
 	}
 	return out
@@ -283,27 +295,16 @@ func (g GroupChange) lines() []changeLine {
 	}
 	var out []changeLine
 	before, after := b.texts(), a.texts()
-	for i, number := range []struct {
-		format        string
-		before, after float64
-		unit          float64
-		worse         bool // if the number rises
-	}{
-		{"jobs of %s %s", float64(b.Jobs), float64(a.Jobs), 1, false},
-		{"p95 wait of %s %s", float64(b.Wait.Seconds), float64(a.Wait.Seconds), 60, true},
-		{"longest wait of %s %s", float64(b.Longest.Seconds), float64(a.Longest.Seconds), 60, true},
-		{"evictions of %s %s a day", b.Evictions, a.Evictions, 1, true},
-		{"accelerator hours of %s %s a day", b.Hours, a.Hours, 1, false},
-		{"vCPU hours of %s %s a day", b.VCPUHours, a.VCPUHours, 1, false},
-	} {
+	for i, number := range sideNumbers {
 		if before[i] == after[i] {
 			continue
 		}
+		was, is := b.numbers()[i], a.numbers()[i]
 		l := changeLine{
-			text: g.Team + ": " + fmt.Sprintf(number.format, g.Tier, arrow(before[i], after[i])), rank: rankOther,
-			ratio: ratio(number.before, number.after, number.unit),
+			text: g.Team + ": " + fmt.Sprintf(number.line, g.Tier, arrow(before[i], after[i])), rank: rankOther,
+			ratio: ratio(was, is, number.unit),
 		}
-		if number.worse && number.after > number.before {
+		if number.worse && is > was {
 			l.rank = rankWorse
 		}
 		out = append(out, l)
@@ -322,70 +323,60 @@ func (c *Change) FoldTables(d *markdown.Document) {
 	if c.Interrupted {
 		d.Para("One of the rehearsals was interrupted, so their numbers are those of different times.")
 	}
-	for _, t := range c.tables() {
-		body := new(markdown.Document)
-		body.Table(t.head, t.rows[:min(len(t.rows), mostTeams)])
-		if hidden := len(t.rows) - mostTeams; hidden > 0 {
-			body.Para("and ", markdown.Markup(words.Count(hidden, "more row")))
-		}
-		d.Fold("<b>"+t.title+"</b>", body)
-	}
-}
-
-// changeTable is a table of FoldTables.
-type changeTable struct {
-	title string
-	head  []markdown.Markup
-	rows  [][]markdown.Markup
-}
-
-// add adds a row.
-func (t *changeTable) add(cells ...string) {
-	row := make([]markdown.Markup, len(cells))
-	for i, cell := range cells {
-		row[i] = markdown.Text(cell)
-	}
-	t.rows = append(t.rows, row)
-}
-
-// tables returns the tables of the change, some of which have no rows.
-func (c *Change) tables() []changeTable {
-	verdicts := changeTable{title: "Expectations", head: []markdown.Markup{"expectation", "verdict", "seen"}}
+	var verdicts, capacities [][]string
 	for _, v := range c.Verdicts {
-		verdicts.add(v.Name, arrow(v.Before, v.After), v.Message)
+		verdicts = append(verdicts, []string{v.Name, arrow(v.Before, v.After), v.Message})
 	}
-	capacities := changeTable{title: "Capacities", head: []markdown.Markup{"capacity", "utilization"}}
 	for _, u := range c.Capacities {
-		capacities.add(u.Name, arrow(percentText(u.Before), percentText(u.After)))
+		capacities = append(capacities, []string{u.Name, arrow(percentText(u.Before), percentText(u.After))})
 	}
-	return []changeTable{verdicts, c.groupTable(), capacities}
+	foldTable(d, "Expectations", []markdown.Markup{"expectation", "verdict", "seen"}, verdicts)
+	head, groups := c.groupTable()
+	foldTable(d, "Teams", head, groups)
+	foldTable(d, "Capacities", []markdown.Markup{"capacity", "utilization"}, capacities)
+}
+
+// foldTable adds a table, folded. Without rows it adds nothing.
+func foldTable(d *markdown.Document, title string, head []markdown.Markup, rows [][]string) {
+	var shown [][]markdown.Markup
+	for _, row := range rows[:min(len(rows), mostTeams)] {
+		cells := make([]markdown.Markup, len(row))
+		for i, cell := range row {
+			cells[i] = markdown.Text(cell)
+		}
+		shown = append(shown, cells)
+	}
+	body := new(markdown.Document)
+	body.Table(head, shown)
+	if hidden := len(rows) - mostTeams; hidden > 0 {
+		body.Para("and ", markdown.Markup(words.Count(hidden, "more row")))
+	}
+	d.Fold("<b>"+title+"</b>", body)
 }
 
 // groupTable returns the table of the groups. It omits the vCPU hours if nobody used any, and
 // otherwise the accelerator hours if nobody used any of these.
-func (c *Change) groupTable() changeTable {
-	t := changeTable{title: "Teams"}
+func (c *Change) groupTable() (head []markdown.Markup, rows [][]string) {
 	used := func(hours func(GroupSide) float64) bool {
 		return slices.ContainsFunc(c.Groups, func(g GroupChange) bool { return hours(g.Before)+hours(g.After) > 0 })
 	}
 	vcpus := used(func(s GroupSide) float64 { return s.VCPUHours })
 	accelerators := !vcpus || used(func(s GroupSide) float64 { return s.Hours })
-	t.head = []markdown.Markup{"team", "tier", "jobs", "wait p95", "longest wait", "evictions a day"}
-	if accelerators {
-		t.head = append(t.head, "hours a day")
-	}
-	if vcpus {
-		t.head = append(t.head, "vCPU hours a day")
+	omitted := map[string]bool{"hours a day": !accelerators, "vCPU hours a day": !vcpus}
+	head = []markdown.Markup{"team", "tier"}
+	for _, number := range sideNumbers {
+		if !omitted[number.head] {
+			head = append(head, markdown.Markup(number.head))
+		}
 	}
 	for _, g := range c.Groups {
-		row, after := []string{g.Team, g.Tier}, g.After.texts()
-		for i, before := range g.Before.texts() {
-			if i == len(after)-2 && !accelerators || i == len(after)-1 && !vcpus {
-				continue
+		row, before, after := []string{g.Team, g.Tier}, g.Before.texts(), g.After.texts()
+		for i, number := range sideNumbers {
+			if !omitted[number.head] {
+				row = append(row, arrow(before[i], after[i]))
 			}
-			row = append(row, arrow(before, after[i]))
 		}
-		t.add(row...)
+		rows = append(rows, row)
 	}
-	return t
+	return head, rows
 }

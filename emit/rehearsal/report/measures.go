@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -141,22 +140,13 @@ func (j *measured) quotaWait() int64 {
 func (m *measures) countJobs(jobs []*measured) Group {
 	var g Group
 	used, lost := map[string]int64{}, map[string]int64{}
+	outcomes := map[rehearsal.Outcome]int{}
 	var waits, completions []observation
 	for _, j := range jobs {
-		g.Submitted++
 		if j.started {
 			g.Started++
 		}
-		switch j.Outcome {
-		case rehearsal.Finished:
-			g.Finished++
-		case rehearsal.Deleted:
-			g.Deleted++
-		case rehearsal.Running:
-			g.Running++
-		case rehearsal.Waiting:
-			g.Waiting++
-		}
+		outcomes[j.Outcome]++
 		g.Evictions += j.evicted
 		g.Stopped += j.stopped
 		addAmounts(used, j.used)
@@ -164,6 +154,8 @@ func (m *measures) countJobs(jobs []*measured) Group {
 		waits = append(waits, observation{j.wait, j.started})
 		completions = append(completions, observation{j.ended - j.job.At, j.Outcome == rehearsal.Finished})
 	}
+	g.Submitted, g.Finished, g.Deleted = len(jobs), outcomes[rehearsal.Finished], outcomes[rehearsal.Deleted]
+	g.Running, g.Waiting = outcomes[rehearsal.Running], outcomes[rehearsal.Waiting]
 	g.Wait, g.Completion = spreadOf(waits), spreadOf(completions)
 	g.Used, g.UsedVCPU = m.sumOf(used, false)/1000, m.sumOf(used, true)/1000
 	g.Lost, g.LostVCPU = m.sumOf(lost, false)/1000, m.sumOf(lost, true)/1000
@@ -462,7 +454,7 @@ func (m *measures) neverStarted() []Waiting {
 		}
 	}
 	out := []Waiting{}
-	for _, w := range slices.Collect(maps.Values(found)) {
+	for _, w := range found {
 		out = append(out, *w)
 	}
 	slices.SortFunc(out, func(a, b Waiting) int {

@@ -32,38 +32,29 @@ func JSON(w io.Writer, r *Report) error {
 	return err
 }
 
-// Table is a table of a report, as Text prints it.
+// Table is a part of a printed report: a heading, and a table or a list below it.
 type Table struct {
 	Heading string
-	Head    []string
-	Texts   int // first columns, which have texts; the others have numbers
-	Rows    [][]string
-	After   []string // sentences below the table
+	Head    []string   // nil for a list
+	Texts   int        // first columns, which have texts; the others have numbers
+	Rows    [][]string // rows of the table, or lines of each item of the list
+	After   string     // sentences below, a line each
 }
 
 // Tables returns the tables of the jobs by tier, of the jobs by team and tier, and of the
 // capacities. A table without rows is omitted. Unlike Text, Tables returns every team.
 func Tables(r *Report) []Table {
-	var out []Table
-	for _, s := range []section{tierSection(r), teamSection(r, len(r.Teams)), capacitySection(r)} {
-		if len(s.rows) > 0 {
-			t := Table{Heading: s.heading, Head: s.head, Texts: s.texts, Rows: s.rows}
-			if s.after != "" {
-				t.After = strings.Split(s.after, "\n")
-			}
-			out = append(out, t)
-		}
-	}
-	return out
+	return withRows(tierTable(r), teamTable(r, len(r.Teams)), capacityTable(r))
 }
 
-// section is a part of a printed report: a heading, and a table or a list below it.
-type section struct {
-	heading string
-	head    []string   // of the table; nil for a list
-	texts   int        // columns of the table with texts
-	rows    [][]string // rows of the table, or lines of each item of the list
-	after   string     // sentences below, a line each
+// withRows returns the tables that have rows.
+func withRows(tables ...Table) []Table {
+	return slices.DeleteFunc(tables, func(t Table) bool { return len(t.Rows) == 0 })
+}
+
+// Sentences returns the sentences below the table.
+func (t Table) Sentences() []string {
+	return strings.FieldsFunc(t.After, func(c rune) bool { return c == '\n' })
 }
 
 // Text writes a report for a terminal: what matters most comes first.
@@ -75,34 +66,34 @@ func Text(w io.Writer, r *Report) error {
 			buf.WriteString(strings.Repeat("  ", min(i+1, 2)) + console.Inline(line) + "\n")
 		}
 	}
-	for _, s := range sections(r) {
-		buf.WriteString("\n" + console.Inline(s.heading) + "\n")
-		s.print(&buf)
+	for _, t := range allTables(r) {
+		buf.WriteString("\n" + console.Inline(t.Heading) + "\n")
+		t.print(&buf)
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
 }
 
-// print prints the rows of a section and the sentences below them.
-func (s section) print(buf *bytes.Buffer) {
-	t := console.Table{Texts: s.texts}
-	t.Add(s.head...)
-	for _, row := range s.rows {
+// print prints the rows of a table and the sentences below them.
+func (t Table) print(buf *bytes.Buffer) {
+	table := console.Table{Texts: t.Texts}
+	table.Add(t.Head...)
+	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = console.Inline(cell)
 		}
-		if s.head == nil {
+		if t.Head == nil {
 			buf.WriteString(strings.Join(cells, "\n    ") + "\n")
 		} else {
-			t.Add(cells...)
+			table.Add(cells...)
 		}
 	}
-	if s.head != nil {
-		t.Print(buf)
+	if t.Head != nil {
+		table.Print(buf)
 	}
-	if s.after != "" {
-		buf.WriteString(s.after + "\n")
+	if t.After != "" {
+		buf.WriteString(t.After + "\n")
 	}
 }
 
@@ -118,13 +109,11 @@ func Markdown(w io.Writer, r *Report) error {
 		}
 	}
 	buf.WriteString("\n<details>\n<summary>What happened</summary>\n")
-	for _, s := range sections(r) {
-		fmt.Fprintf(&buf, "\n**%s**\n\n", markdown.Text(s.heading))
-		writeTable(&buf, s)
-		if s.after != "" {
-			for line := range strings.Lines(s.after) {
-				fmt.Fprintf(&buf, "\n%s\n", markdown.Text(line))
-			}
+	for _, t := range allTables(r) {
+		fmt.Fprintf(&buf, "\n**%s**\n\n", markdown.Text(t.Heading))
+		writeTable(&buf, t)
+		for line := range strings.Lines(t.After) {
+			fmt.Fprintf(&buf, "\n%s\n", markdown.Text(line))
 		}
 	}
 	buf.WriteString("\n</details>\n")
@@ -132,23 +121,23 @@ func Markdown(w io.Writer, r *Report) error {
 	return err
 }
 
-// writeTable writes the rows of a section: a table, or a list without a head.
-func writeTable(buf *bytes.Buffer, s section) {
-	if s.head == nil {
-		for _, row := range s.rows {
+// writeTable writes the rows of a table: a table, or a list without a head.
+func writeTable(buf *bytes.Buffer, t Table) {
+	if t.Head == nil {
+		for _, row := range t.Rows {
 			fmt.Fprintf(buf, "- %s\n", markdown.Text(strings.Join(row, "; ")))
 		}
 		return
 	}
-	rules := make([]string, len(s.head))
-	for i := range s.head {
+	rules := make([]string, len(t.Head))
+	for i := range t.Head {
 		rules[i] = "---"
-		if i >= s.texts {
+		if i >= t.Texts {
 			rules[i] = "--:"
 		}
 	}
-	fmt.Fprintf(buf, "| %s |\n| %s |\n", strings.Join(s.head, " | "), strings.Join(rules, " | "))
-	for _, row := range s.rows {
+	fmt.Fprintf(buf, "| %s |\n| %s |\n", strings.Join(t.Head, " | "), strings.Join(rules, " | "))
+	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = strings.ReplaceAll(string(markdown.Text(cell)), "|", `\|`)
@@ -229,32 +218,26 @@ func outcomes(r *Report) [][]string {
 	return out
 }
 
-// sections returns the tables of a report that have rows.
-func sections(r *Report) []section {
-	var out []section
-	for _, s := range append(phaseSections(r), tierSection(r), teamSection(r, mostTeams), capacitySection(r),
-		evictionSection(r), waitingSection(r), waitSection(r)) {
-		if len(s.rows) > 0 {
-			out = append(out, s)
-		}
-	}
-	return out
+// allTables returns the tables and lists that Text and Markdown print.
+func allTables(r *Report) []Table {
+	return withRows(append(phaseTables(r), tierTable(r), teamTable(r, mostTeams), capacityTable(r), evictionList(r),
+		waitingList(r), waitList(r))...)
 }
 
-// phaseSections shows the state after each phase.
-func phaseSections(r *Report) []section {
-	var out []section
+// phaseTables shows the state after each phase.
+func phaseTables(r *Report) []Table {
+	var out []Table
 	for _, phase := range r.Phases {
-		s := section{
-			heading: "after phase " + phase.Name, texts: 1,
-			head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
+		t := Table{
+			Heading: "after phase " + phase.Name, Texts: 1,
+			Head: []string{"tier", "queues", "waiting jobs", "admitted jobs"},
 		}
 		for _, q := range phase.Queues {
 			expected := QueueCounts{q.Pending, q.Admitted}
 			if q.Expected != nil {
 				expected = *q.Expected
 			}
-			s.rows = append(s.rows, []string{
+			t.Rows = append(t.Rows, []string{
 				q.Tier, strconv.Itoa(q.Queues), countText(q.Pending, &expected.Pending),
 				countText(q.Admitted, &expected.Admitted),
 			})
@@ -270,8 +253,8 @@ func phaseSections(r *Report) []section {
 		if phase.Pending > 0 || phase.ExpectedPending != nil {
 			sentences = append(sentences, "pods that wait for nodes: "+countText(phase.Pending, phase.ExpectedPending))
 		}
-		s.after = strings.Join(sentences, "; ")
-		out = append(out, s)
+		t.After = strings.Join(sentences, "; ")
+		out = append(out, t)
 	}
 	return out
 }
@@ -295,21 +278,21 @@ func (r *Report) units() (accelerators, vcpus bool) {
 }
 
 // jobsTable returns a table of jobs without rows. names are the columns with names.
-func jobsTable(r *Report, heading string, names ...string) section {
-	s := section{heading: heading, texts: len(names), head: append(names,
+func jobsTable(r *Report, heading string, names ...string) Table {
+	t := Table{Heading: heading, Texts: len(names), Head: append(names,
 		"jobs", "finished", "deleted", "admitted", "waiting", "evictions", "wait p50", "p95", "longest")}
 	accelerators, vcpus := r.units()
 	if accelerators {
-		s.head = append(s.head, "hours", "lost")
+		t.Head = append(t.Head, "hours", "lost")
 	}
 	if vcpus {
-		s.head = append(s.head, "vCPU hours", "lost")
+		t.Head = append(t.Head, "vCPU hours", "lost")
 	}
-	return s
+	return t
 }
 
 // addJobs adds the row of a group to a table of jobs. names are the cells with names.
-func (s *section) addJobs(r *Report, g Group, names ...string) {
+func (t *Table) addJobs(r *Report, g Group, names ...string) {
 	row := append(names,
 		strconv.Itoa(g.Submitted), strconv.Itoa(g.Finished), strconv.Itoa(g.Deleted), strconv.Itoa(g.Running),
 		strconv.Itoa(g.Waiting), strconv.Itoa(g.Evictions), g.Wait.P50.String(), g.Wait.P95.String(),
@@ -321,20 +304,20 @@ func (s *section) addJobs(r *Report, g Group, names ...string) {
 	if vcpus {
 		row = append(row, hours(g.UsedVCPU), hours(g.LostVCPU))
 	}
-	s.rows = append(s.rows, row)
+	t.Rows = append(t.Rows, row)
 }
 
 // hasBound reports whether a wait of the jobs is a lower bound.
 func (g Group) hasBound() bool { return g.Wait.P50.AtLeast || g.Wait.P95.AtLeast || g.Wait.Max.AtLeast }
 
-// tierSection shows the jobs of each tier.
-func tierSection(r *Report) section {
-	s := jobsTable(r, "jobs by tier", "tier")
+// tierTable shows the jobs of each tier.
+func tierTable(r *Report) Table {
+	t := jobsTable(r, "jobs by tier", "tier")
 	for _, g := range r.Tiers {
-		s.addJobs(r, g, g.Tier)
+		t.addJobs(r, g, g.Tier)
 	}
 	if len(r.Tiers) > 1 {
-		s.addJobs(r, r.Total, "all")
+		t.addJobs(r, r.Total, "all")
 	}
 	var counted []string
 	accelerators, vcpus := r.units()
@@ -344,57 +327,57 @@ func tierSection(r *Report) section {
 	if vcpus {
 		counted = append(counted, "vCPU hours: of pods on capacities without accelerators, by their requests")
 	}
-	s.after = strings.Join(append(counted, "lost: the part that has to be done again"), "; ")
+	t.After = strings.Join(append(counted, "lost: the part that has to be done again"), "; ")
 	if r.Total.Stopped > 0 {
-		s.after += "\nstopped: jobs that had started did not run for " + hours(r.Total.Stopped) +
+		t.After += "\nstopped: jobs that had started did not run for " + hours(r.Total.Stopped) +
 			" hours in all, because nodes were lost; no wait contains this time"
 	}
 	if slices.ContainsFunc(r.Tiers, Group.hasBound) {
-		s.after += "\n>=: some jobs had not started at the end, so the wait is at least this long"
+		t.After += "\n>=: some jobs had not started at the end, so the wait is at least this long"
 	}
-	return s
+	return t
 }
 
 // mostTeams is the number of rows of the table of teams that text shows.
 const mostTeams = 24
 
-// teamSection shows the jobs of each team and tier. If they have more than most rows, it
+// teamTable shows the jobs of each team and tier. If they have more than most rows, it
 // shows those with the longest waits.
-func teamSection(r *Report, most int) section {
-	s := jobsTable(r, "jobs by team and tier", "team", "tier")
+func teamTable(r *Report, most int) Table {
+	t := jobsTable(r, "jobs by team and tier", "team", "tier")
 	groups := r.Teams
 	if omitted := len(groups) - most; omitted > 0 {
 		groups = slices.SortedStableFunc(slices.Values(groups), func(a, b Group) int {
 			return cmp.Compare(b.Wait.P95.Seconds, a.Wait.P95.Seconds)
 		})[:most]
-		s.after = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
+		t.After = fmt.Sprintf("the longest waits; %s omitted, which the format json has\n",
 			words.Plural(omitted, "row is", "rows are"))
 	}
 	for _, g := range groups {
-		s.addJobs(r, g, g.Team, g.Tier)
+		t.addJobs(r, g, g.Team, g.Tier)
 	}
 	if r.Fairness != nil {
-		s.after += fmt.Sprintf("fairness: %.2f "+
+		t.After += fmt.Sprintf("fairness: %.2f "+
 			"(Jain's index of the hours, each team's divided by its guarantee; 1 is even)\n", *r.Fairness)
 	}
 	if r.VCPUFairness != nil {
-		s.after += fmt.Sprintf("fairness of vCPU hours: %.2f "+
+		t.After += fmt.Sprintf("fairness of vCPU hours: %.2f "+
 			"(Jain's index of the vCPU hours, each team's divided by its guarantee; 1 is even)", *r.VCPUFairness)
 	}
-	s.after = strings.TrimSuffix(s.after, "\n")
-	return s
+	t.After = strings.TrimSuffix(t.After, "\n")
+	return t
 }
 
-// capacitySection shows the use of the nodes.
-func capacitySection(r *Report) section {
-	s := section{heading: "capacity", texts: 1, head: []string{"capacity"}}
+// capacityTable shows the use of the nodes.
+func capacityTable(r *Report) Table {
+	t := Table{Heading: "capacity", Texts: 1, Head: []string{"capacity"}}
 	accelerators, vcpus := r.units()
 	if vcpus {
-		s.texts, s.head = 2, append(s.head, "hours of")
+		t.Texts, t.Head = 2, append(t.Head, "hours of")
 	}
-	s.head = append(s.head, "mean nodes", "most nodes", "hours", "used", "idle", "utilization", "of maximum")
+	t.Head = append(t.Head, "mean nodes", "most nodes", "hours", "used", "idle", "utilization", "of maximum")
 	if r.Currency != "" {
-		s.head = append(s.head, r.Currency)
+		t.Head = append(t.Head, r.Currency)
 	}
 	for _, c := range r.Capacities {
 		row := []string{c.Name}
@@ -415,12 +398,12 @@ func capacitySection(r *Report) section {
 		if r.Currency != "" {
 			row = append(row, c.Cost)
 		}
-		s.rows = append(s.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	if r.Currency != "" && len(s.rows) > 1 {
-		all := make([]string, len(s.head))
+	if r.Currency != "" && len(t.Rows) > 1 {
+		all := make([]string, len(t.Head))
 		all[0], all[len(all)-1] = "all", r.Cost
-		s.rows = append(s.rows, all)
+		t.Rows = append(t.Rows, all)
 	}
 	counted := "accelerator hours"
 	switch {
@@ -429,9 +412,9 @@ func capacitySection(r *Report) section {
 	case vcpus:
 		counted = "vCPU hours"
 	}
-	s.after = "hours: " + counted + " of the nodes that existed; utilization: the used part of these\n" +
+	t.After = "hours: " + counted + " of the nodes that existed; utilization: the used part of these\n" +
 		"of maximum: the used part of what the most nodes would give, had they existed all the time"
-	return s
+	return t
 }
 
 // unit returns what the hours of a capacity count.
@@ -445,37 +428,37 @@ func (c Capacity) unit() string {
 // mostRows is the number of rows of each table below that text shows. JSON has all.
 const mostRows = 10
 
-// evictionSection shows who was evicted for whom.
-func evictionSection(r *Report) section {
-	s := section{heading: "evictions"}
+// evictionList shows who was evicted for whom.
+func evictionList(r *Report) Table {
+	t := Table{Heading: "evictions"}
 	for _, e := range r.Evictions[:min(len(r.Evictions), mostRows)] {
 		line := fmt.Sprintf("%s of %s %s", words.Count(e.Count, "eviction"), e.Team, e.Tier)
 		if e.ByTeam != "" {
 			line += fmt.Sprintf(", for jobs of %s %s", e.ByTeam, e.ByTier)
 		}
 		line += fmt.Sprintf(" (%s)", e.Reason)
-		s.rows = append(s.rows, []string{line})
+		t.Rows = append(t.Rows, []string{line})
 	}
-	return s
+	return t
 }
 
-// waitingSection shows the jobs that have never had quota.
-func waitingSection(r *Report) section {
-	s := section{heading: "jobs that have never had quota"}
+// waitingList shows the jobs that have never had quota.
+func waitingList(r *Report) Table {
+	t := Table{Heading: "jobs that have never had quota"}
 	for _, w := range r.Waiting[:min(len(r.Waiting), mostRows)] {
-		s.rows = append(s.rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%s of %s, %s, up to %s: %s", words.Count(w.Count, "job"),
 			w.Team, w.Workload, words.Span(w.Longest), w.Why)})
 	}
-	return s
+	return t
 }
 
-// waitSection shows the longest waits.
-func waitSection(r *Report) section {
-	s := section{heading: "longest waits"}
+// waitList shows the longest waits.
+func waitList(r *Report) Table {
+	t := Table{Heading: "longest waits"}
 	for _, w := range r.Waits[:min(len(r.Waits), mostRows/2)] {
-		s.rows = append(s.rows, waitLines(w))
+		t.Rows = append(t.Rows, waitLines(w))
 	}
-	return s
+	return t
 }
 
 // waitLines describes a wait: how long, why, and who held the accelerators or the vCPUs.
