@@ -10,41 +10,35 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // file is a file of an archive.
 type file struct {
-	content    []byte
-	executable bool
-}
-
-func (f file) mode() fs.FileMode {
-	if f.executable {
-		return 0o755
-	}
-	return 0o644
+	content []byte
+	mode    fs.FileMode
 }
 
 // commonFiles returns the files that the archives of all platforms contain: the
 // licences, README.md, completions and the manual.
 func (b *builder) commonFiles(ctx context.Context) (map[string]file, error) {
-	files := map[string]file{}
+	licences, err := b.licences(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]file{"LICENSES.txt": {licences, 0o644}}
 	for _, name := range []string{"LICENSE", "README.md"} {
 		content, err := os.ReadFile(filepath.Join(b.clone, name))
 		if err != nil {
 			return nil, err
 		}
-		files[name] = file{content: content}
+		files[name] = file{content, 0o644}
 	}
-	licences, err := b.licences(ctx)
-	if err != nil {
-		return nil, err
-	}
-	files["LICENSES.txt"] = file{content: licences}
 	for shell, name := range map[string]string{
 		"bash": "batchwright.bash", "fish": "batchwright.fish", "powershell": "batchwright.ps1", "zsh": "_batchwright",
 	} {
@@ -52,16 +46,9 @@ func (b *builder) commonFiles(ctx context.Context) (map[string]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files["completions/"+name] = file{content: []byte(script + "\n")}
+		files["completions/"+name] = file{[]byte(script + "\n"), 0o644}
 	}
-	pages, err := b.manual(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for name, content := range pages {
-		files["man/man1/"+name] = file{content: content}
-	}
-	return files, nil
+	return files, b.addManual(ctx, files)
 }
 
 // runProgram runs batchwright as it was built for this machine, without a variable that
@@ -85,7 +72,7 @@ func (b *builder) archive(p platform, common map[string]file) (name string, cont
 		if err != nil {
 			return "", nil, err
 		}
-		files[path.Join(dir, fileName(program.name, p))] = file{content: content, executable: true}
+		files[path.Join(dir, fileName(program.name, p))] = file{content, 0o755}
 	}
 	name, write := dir+".tar.gz", b.writeTar
 	if p.os == "windows" {
@@ -104,10 +91,10 @@ func (b *builder) writeTar(w io.Writer, files map[string]file) error {
 		return err
 	}
 	archive := tar.NewWriter(compressed)
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
 		if err := archive.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: name, Size: int64(len(f.content)), Mode: int64(f.mode()), ModTime: b.time,
+			Typeflag: tar.TypeReg, Name: name, Size: int64(len(f.content)), Mode: int64(f.mode), ModTime: b.time,
 			Format: tar.FormatUSTAR,
 		}); err != nil {
 			return err
@@ -128,9 +115,9 @@ func (b *builder) writeZip(w io.Writer, files map[string]file) error {
 	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestCompression)
 	})
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: b.time}
-		header.SetMode(files[name].mode())
+		header.SetMode(files[name].mode)
 		entry, err := archive.CreateHeader(header)
 		if err != nil {
 			return err

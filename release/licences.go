@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -47,7 +49,7 @@ func (b *builder) licences(ctx context.Context) ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteString("The programs of batchwright contain these modules and files of others, with these licences.\n")
 	var missing []error
-	for _, id := range sortedKeys(modules) {
+	for _, id := range slices.Sorted(maps.Keys(modules)) {
 		count, err := appendLicences(&text, id, modules[id])
 		if err != nil {
 			return nil, err

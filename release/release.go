@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,7 +106,7 @@ func release(ctx context.Context, o options) (err error) {
 		if err := buildRelease(ctx, o, source, second, filepath.Join(parts, "cache")); err != nil {
 			return err
 		}
-		if err := compareFiles(first+"/out", second+"/out"); err != nil {
+		if err := compareReleases(first+"/out", second+"/out"); err != nil {
 			return err
 		}
 		fmt.Fprintln(o.log, "both builds are equal")
@@ -186,53 +187,33 @@ func (b *builder) artefact(name string, p platform) string {
 // checksums returns the SHA-256 of each file, as sha256sum prints and reads them.
 func checksums(files map[string][]byte) []byte {
 	var list bytes.Buffer
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(files[name]), name)
 	}
 	return list.Bytes()
 }
 
-// compareFiles returns an error that names all files which differ between two
-// directories.
-func compareFiles(a, b string) error {
-	read := func(dir string) (map[string][]byte, error) {
-		files := map[string][]byte{}
-		entries, err := os.ReadDir(dir)
-		for _, e := range entries {
-			content, readErr := os.ReadFile(filepath.Join(dir, e.Name()))
-			files[e.Name()], err = content, errors.Join(err, readErr)
+// compareReleases returns an error that names all files whose checksums differ between two
+// directories, or that only one of them has.
+func compareReleases(a, b string) error {
+	lines := map[string]int{} // how many directories have a line
+	for _, dir := range []string{a, b} {
+		list, err := os.ReadFile(filepath.Join(dir, "checksums.txt"))
+		if err != nil {
+			return err
 		}
-		return files, err
+		for line := range strings.Lines(string(list)) {
+			lines[line]++
+		}
 	}
-	first, err := read(a)
-	if err != nil {
-		return err
-	}
-	second, err := read(b)
-	if err != nil {
-		return err
-	}
-	names := append(sortedKeys(first), sortedKeys(second)...)
-	slices.Sort(names)
-	var differ []string
-	for _, name := range slices.Compact(names) {
-		x, inFirst := first[name]
-		y, inSecond := second[name]
-		if !inFirst || !inSecond || !bytes.Equal(x, y) {
-			differ = append(differ, name)
+	differ := map[string]bool{}
+	for line, n := range lines {
+		if n == 1 {
+			differ[strings.Fields(line)[1]] = true
 		}
 	}
 	if len(differ) > 0 {
-		return fmt.Errorf("two builds differ in %s", strings.Join(differ, ", "))
+		return fmt.Errorf("two builds differ in %s", strings.Join(slices.Sorted(maps.Keys(differ)), ", "))
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

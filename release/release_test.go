@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,7 +167,7 @@ func TestRelease(t *testing.T) {
 	for i := range want {
 		want[i] = name + "/" + want[i]
 	}
-	if got := sortedKeys(files); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("files of the archive %q, want %q", got, want)
 	}
 	program := filepath.Join(t.TempDir(), "batchwright")
@@ -482,21 +483,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCompareFiles checks that a difference of one byte, and a file that is missing,
+// TestCompareReleases checks that a difference of one byte, and a file that is missing,
 // are found.
-func TestCompareFiles(t *testing.T) {
+func TestCompareReleases(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
-	for dir, files := range map[string]map[string]string{
-		a: {"same": "1", "other": "12", "first": ""}, b: {"same": "1", "other": "13", "second": ""},
+	for dir, files := range map[string]map[string][]byte{
+		a: {"same": []byte("1"), "other": []byte("12"), "first": nil},
+		b: {"same": []byte("1"), "other": []byte("13"), "second": nil},
 	} {
-		for name, content := range files {
-			write(t, filepath.Join(dir, name), content)
-		}
+		write(t, filepath.Join(dir, "checksums.txt"), string(checksums(files)))
 	}
-	if err := compareFiles(a, b); err == nil || err.Error() != "two builds differ in first, other, second" {
+	if err := compareReleases(a, b); err == nil || err.Error() != "two builds differ in first, other, second" {
 		t.Errorf("got %v", err)
 	}
-	if err := compareFiles(a, a); err != nil {
+	if err := compareReleases(a, a); err != nil {
 		t.Error(err)
 	}
 }
@@ -527,7 +527,7 @@ func TestReproducible(t *testing.T) {
 		}
 		outputs = append(outputs, o.output)
 	}
-	if err := compareFiles(outputs[0], outputs[1]); err != nil {
+	if err := compareReleases(outputs[0], outputs[1]); err != nil {
 		t.Error(err)
 	}
 	here := "batchwright_v1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH
