@@ -4,6 +4,7 @@ package generate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -69,9 +70,7 @@ func (g generator) randomBlueprint() object {
 	hardware, capacity := object{}, object{}
 	for _, c := range classes {
 		hardware[c.name] = c.hardware
-		for name, v := range c.capacity {
-			capacity[name] = v
-		}
+		maps.Copy(capacity, c.capacity)
 	}
 	cohorts := object{}
 	for i := range g.IntN(4) {
@@ -142,7 +141,8 @@ func (g generator) randomBlueprint() object {
 			t["priority"] = g.IntN(300)
 		}
 		quota := object{}
-		for tier, c := range sortedEntries(use) {
+		for _, tier := range slices.Sorted(maps.Keys(use)) {
+			c := use[tier]
 			if tiers[tier].(object)["shared"] != nil {
 				quotas[tier] = append(quotas[tier], name)
 				continue
@@ -195,13 +195,7 @@ type class struct {
 	hosts    int    // of a slice, 0 without TPUs
 }
 
-func (c class) names() []string {
-	var names []string
-	for name := range sortedEntries(c.capacity) {
-		names = append(names, name)
-	}
-	return names
-}
+func (c class) names() []string { return slices.Sorted(maps.Keys(c.capacity)) }
 
 func (g generator) randomClasses(zones []string, kai bool) []class {
 	machines := slices.DeleteFunc(catalog.All(), func(m catalog.Machine) bool {
@@ -233,11 +227,15 @@ func (g generator) randomClasses(zones []string, kai bool) []class {
 			shape := shapes[g.IntN(len(shapes))]
 			c.hardware["topology"], c.perNode, c.hosts = shape.Topology, shape.Chips, shape.Hosts
 		}
-		for option, offered := range sortedEntries(map[string]*bool{
-			"onDemand": m.Options.OnDemand, "spot": m.Options.Spot, "flexStart": m.Options.Queued,
-			"reservation": m.Options.Reservation,
-		}) {
-			if offered == nil || !*offered || len(c.capacity) > 0 && (kai || g.chance(2)) ||
+		for _, o := range []struct {
+			option  string
+			offered *bool
+		}{
+			{"flexStart", m.Options.Queued}, {"onDemand", m.Options.OnDemand},
+			{"reservation", m.Options.Reservation}, {"spot", m.Options.Spot},
+		} {
+			option := o.option
+			if o.offered == nil || !*o.offered || len(c.capacity) > 0 && (kai || g.chance(2)) ||
 				kai && option == "flexStart" {
 				continue
 			}
@@ -356,19 +354,3 @@ func (g generator) pick(from ...string) string { return from[g.IntN(len(from))] 
 
 // chance returns true with probability 1/n.
 func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
-
-// sortedEntries yields the entries of a map, sorted by key.
-func sortedEntries[T any](m map[string]T) func(func(string, T) bool) {
-	return func(yield func(string, T) bool) {
-		keys := make([]string, 0, len(m))
-		for k := range m {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			if !yield(k, m[k]) {
-				return
-			}
-		}
-	}
-}

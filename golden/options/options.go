@@ -3,281 +3,218 @@ package options
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // Option is a platform of one team with one way of obtaining machines, or with
 // several ways that are tried one after the other.
 type Option struct {
-	Name       string
-	hardware   string   // "" is two L4
-	zones      string   // of one region; "" is two of us-central1
-	capacities []string // without their hardware
-	quota      string   // of each capacity; "" is 4 accelerators
-	workload   string   // "" is a Job of two pods on two accelerators each
-	scheduler  string   // "" is Kueue
+	row
+	scheduler string // "" is Kueue
+}
+
+// row is an option in the tables below.
+type row struct {
+	Name string
+	machines
+	capacities []string // without their hardware; each begins with its consumption
+}
+
+// machines are the hardware of an option, and what uses it.
+type machines struct {
+	hardware string
+	zones    string // of one region
+	quota    string // of each capacity
+	workload string
 }
 
 const (
-	tpuHost  = `machine: "ct6e-standard-8t", topology: "2x4"`
-	tpuSlice = `machine: "ct6e-standard-4t", topology: "4x4"`
-	tpuLink  = `machine: "tpu7x-standard-4t", topology: "2x2x2"`
-	a4x      = `machine: "a4x-highgpu-4g"`
-	h100     = `machine: "a3-highgpu-8g"`
-	h100Mega = `machine: "a3-megagpu-8g"`
-	b200     = `machine: "a4-highgpu-8g"`
-	h200     = `machine: "a3-ultragpu-8g"`
+	zoneA    = `"us-central1-a"`
+	zoneB    = `"us-central1-b"`
+	zoneC    = `"us-central1-c"`
+	zoneF    = `"us-east5-b"` // has TPUs by flex-start
+	twoZones = zoneA + ", " + zoneB
 
-	zoneA = `"us-central1-a"`
-	zoneB = `"us-central1-b"`
-	zoneC = `"us-central1-c"`
-	zoneF = `"us-east5-b"` // has TPUs by flex-start
+	four      = `accelerators: 4`
+	sixteen   = `accelerators: 16`
+	thirtyTwo = `accelerators: 32`
 
+	onTwo       = `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`
 	onHost      = `pods: 2, perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
 	onSlice     = `kind: "JobSet", perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
 	onEight     = `perPod: {accelerators: 8, cpu: 2, memory: "10Gi"}`
 	onTwoEights = `kind: "JobSet", pods: 2, ` + onEight
-	onA4X       = `kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`
+)
+
+var (
+	l4     = machines{`machine: "g2-standard-24"`, twoZones, four, onTwo}
+	l4SSDs = machines{`machine: "g2-standard-24", localSSDs: 2`, twoZones, four, onTwo}
+	h100   = machines{`machine: "a3-highgpu-8g"`, zoneA, sixteen, onEight}
+	c3     = machines{`machine: "c3-standard-22-lssd"`, twoZones, `cpus: 20`, `perPod: {cpu: 2, memory: "10Gi"}`}
+	h200   = machines{`machine: "a3-ultragpu-8g"`, zoneB, sixteen, onEight}
+	h4d    = machines{
+		`machine: "h4d-highmem-192-lssd"`, twoZones, `cpus: 200`, `pods: 2, perPod: {cpu: 90, memory: "200Gi"}`,
+	}
+	l4OneZone = machines{`machine: "g2-standard-24"`, zoneA, four, onTwo}
+	t4        = machines{
+		`machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`, twoZones, four, onTwo,
+	}
+	t4Small = machines{
+		`machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`, twoZones, four,
+		`perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`,
+	}
+	a4x = machines{
+		`machine: "a4x-highgpu-4g"`, zoneA, `accelerators: 72`,
+		`kind: "JobSet", pods: 2, perPod: {accelerators: 4, cpu: 2, memory: "10Gi"}`,
+	}
+	h100Direct      = machines{`machine: "a3-highgpu-8g", gpuDirect: true`, zoneA, sixteen, onTwoEights}
+	h100MegaDirect  = machines{`machine: "a3-megagpu-8g", gpuDirect: true`, zoneA, sixteen, onTwoEights}
+	h200Direct      = machines{`machine: "a3-ultragpu-8g", gpuDirect: true`, zoneB, sixteen, onTwoEights}
+	b200Direct      = machines{`machine: "a4-highgpu-8g", gpuDirect: true`, zoneB, sixteen, onTwoEights}
+	tpuHost         = machines{`machine: "ct6e-standard-8t", topology: "2x4"`, zoneA, sixteen, onHost}
+	tpuHostTwoZones = machines{`machine: "ct6e-standard-8t", topology: "2x4"`, twoZones, sixteen, onHost}
+	tpuHostFlex     = machines{`machine: "ct6e-standard-8t", topology: "2x4"`, zoneF, sixteen, onHost}
+	tpuSlice        = machines{`machine: "ct6e-standard-4t", topology: "4x4"`, zoneA, thirtyTwo, onSlice}
+	tpuSliceOne     = machines{`machine: "ct6e-standard-4t", topology: "4x4"`, zoneA, sixteen, onSlice}
+	tpuSlicePair    = machines{
+		`machine: "ct6e-standard-4t", topology: "4x4"`, zoneA, thirtyTwo, `slices: 2, ` + onSlice,
+	}
+	tpuSliceFlex = machines{`machine: "ct6e-standard-4t", topology: "4x4"`, zoneF, thirtyTwo, onSlice}
+	tpuLink      = machines{`machine: "tpu7x-standard-4t", topology: "2x2x2"`, zoneC, sixteen, onSlice}
+	l4JobSet     = machines{`machine: "g2-standard-24"`, twoZones, four, `kind: "JobSet", ` + onTwo}
+	l4First      = machines{`machine: "g2-standard-24"`, twoZones, four, `capacity: ["some-1"], ` + onTwo}
 )
 
 // kueueOptions holds all ways of obtaining machines for jobs that Kueue admits.
-var kueueOptions = []Option{
-	{Name: "on demand", capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
-	{Name: "on demand, static", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
-	{
-		Name:       "on demand, compact",
-		capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`},
-	},
-	{Name: "spot", capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
+var kueueOptions = []row{
+	{"on demand", l4, []string{`onDemand: {}, maxNodes: 4`}},
+	{"on demand, static", l4, []string{`onDemand: {}, nodes: 4`}},
+	{"on demand, compact", l4, []string{`onDemand: {}, maxNodes: 4, placement: "compact", zones: ["us-central1-a"]`}},
+	{"spot", l4, []string{`spot: {}, maxNodes: 4`}},
 
-	{
-		Name: "reservation",
-		capacities: []string{
-			`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`,
-		},
-	},
-	{
-		Name:       "reservation, scaling",
-		capacities: []string{`consumption: reservation: name: "ours", maxNodes: 4, zones: ["us-central1-a"]`},
-	},
-	{
-		Name: "reservation, created",
-		capacities: []string{
-			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
-		},
-	},
-	{Name: "reservation, created, local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
-		capacities: []string{
-			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
-		}},
-	{Name: "reservation, created, the machine's local SSDs", hardware: h100, zones: zoneA, quota: `accelerators: 16`,
-		workload:   onEight,
-		capacities: []string{`consumption: reservation: {name: "ours", create: true}, nodes: 4`}},
-	{Name: "reservation, created, without accelerators", hardware: `machine: "c3-standard-22-lssd"`, quota: `cpus: 20`,
-		workload: `perPod: {cpu: 2, memory: "10Gi"}`,
-		capacities: []string{
-			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
-		}},
-	{
-		Name: "reservation, shared",
-		capacities: []string{
-			`consumption: reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`,
-		},
-	},
-	{Name: "reservation, block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
-	{Name: "reservation, shared, sub-block", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{
-			`consumption: reservation: {name: "theirs", project: "other-project", block: "block-1", ` +
-				`subBlock: "sub-1"}, nodes: 2`,
-		}},
-	{
-		Name: "reservation, not begun",
-		capacities: []string{
-			`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`,
-		},
-	},
-	{
-		Name: "reservation, not begun, scaling",
-		capacities: []string{
-			`consumption: reservation: {name: "ours", active: false}, maxNodes: 4, zones: ["us-central1-a"]`,
-		},
-	},
-	{
-		Name: "reservation, future",
-		capacities: []string{
-			`consumption: reservation: {name: "ours", kind: "future", active: false}, nodes: 4, ` +
-				`zones: ["us-central1-a"]`,
-		},
-	},
-	{Name: "reservation, calendar", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
-	{Name: "any reservation", capacities: []string{`consumption: anyReservation: {}, maxNodes: 4`}},
-	{
-		Name: "any reservation or nothing",
-		capacities: []string{
-			`consumption: anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`,
-		},
-	},
-
-	{Name: "flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4`}},
-	{Name: "flex-start, compact", hardware: h200, zones: zoneB, quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{`consumption: flexStart: {}, maxNodes: 4, placement: "compact"`}},
-	{
-		Name:       "flex-start, queued",
-		capacities: []string{`consumption: flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`},
-	},
-
-	{Name: "flex-start, queued, without accelerators", hardware: `machine: "h4d-highmem-192-lssd"`, quota: `cpus: 200`,
-		workload:   `pods: 2, perPod: {cpu: 90, memory: "200Gi"}`,
-		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`}},
-
-	{Name: "auto-provisioned", capacities: []string{`consumption: onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
-	{Name: "auto-provisioned, spot", capacities: []string{`consumption: spot: {}, autoProvisioned: true, maxNodes: 4`}},
-	{
-		Name:       "auto-provisioned, close",
-		capacities: []string{`consumption: spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`},
-	},
-
-	{Name: "ComputeClass", capacities: []string{`consumption: onDemand: {}, computeClass: true, maxNodes: 4`}},
-	{Name: "ComputeClass, spot", capacities: []string{`consumption: spot: {}, computeClass: true, maxNodes: 4`}},
-	{
-		Name: "ComputeClass, reservation", zones: zoneA,
-		capacities: []string{
-			`consumption: reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`,
-		},
-	},
-	{
-		Name:       "ComputeClass, any reservation",
-		capacities: []string{`consumption: anyReservation: {}, computeClass: true, maxNodes: 4`},
-	},
-	{Name: "ComputeClass, reservation, the machine's local SSDs", hardware: h200, zones: zoneB,
-		quota: `accelerators: 16`, workload: onEight,
-		capacities: []string{
-			`consumption: reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`,
-		}},
-	{
-		Name:       "ComputeClass, flex-start",
-		capacities: []string{`consumption: flexStart: {}, computeClass: true, maxNodes: 4`},
-	},
-
-	{
-		Name: "local SSDs", hardware: `machine: "g2-standard-24", localSSDs: 2`,
-		capacities: []string{`consumption: spot: {}, maxNodes: 4`},
-	},
-	{Name: "attached GPUs",
-		hardware:   `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
-		capacities: []string{`consumption: onDemand: {}, maxNodes: 4`}},
-	{Name: "attached GPUs, less than a vCPU each",
-		hardware:   `machine: "n1-standard-4", gpus: {type: "nvidia-tesla-t4", count: 4}`,
-		workload:   `perPod: {accelerators: 2, cpu: 1, memory: "4Gi"}`,
-		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
-	{Name: "attached GPUs, reservation, created",
-		hardware: `machine: "n1-standard-8", gpus: {type: "nvidia-tesla-t4", count: 2}, localSSDs: 1`,
-		capacities: []string{
-			`consumption: reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
-		}},
-	{Name: "A4X, reservation", hardware: a4x, zones: zoneA, quota: `accelerators: 72`, workload: onA4X,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1", subBlock: ` +
-			`"sub-1"}, nodes: 18, ` +
-			`accept: E1016: "the driver is installed"`}},
-
-	{Name: "TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`, workload: onTwoEights,
-		capacities: []string{`consumption: spot: {}, maxNodes: 4`}},
-	{Name: "TCPXO", hardware: h100Mega + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`,
-		workload:   onTwoEights,
-		capacities: []string{`consumption: onDemand: {}, maxNodes: 4, placement: "compact"`}},
-	{Name: "RDMA", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`, workload: onTwoEights,
-		capacities: []string{`consumption: flexStart: queued: true, maxNodes: 4`}},
-	{Name: "RDMA, reservation, block", hardware: b200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`,
-		workload:   onTwoEights,
-		capacities: []string{`consumption: reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
-	{Name: "RDMA, bursting", hardware: h200 + `, gpuDirect: true`, zones: zoneB, quota: `accelerators: 16`,
-		workload: onTwoEights,
-		capacities: []string{
-			`consumption: reservation: {name: "ours"}, nodes: 2`, `consumption: spot: {}, maxNodes: 4`,
-		}},
-
-	{Name: "TPU hosts, static", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
-		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
-	{Name: "TPU hosts, scaling", hardware: tpuHost, zones: zoneA, quota: `accelerators: 16`, workload: onHost,
-		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
-	{Name: "TPU hosts, static, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
-		capacities: []string{`consumption: onDemand: {}, slices: 2`}},
-	{Name: "TPU hosts, scaling, in two zones", hardware: tpuHost, quota: `accelerators: 16`, workload: onHost,
-		capacities: []string{`consumption: spot: {}, maxSlices: 4`}},
-	{Name: "TPU hosts, queued", hardware: tpuHost, zones: zoneF, quota: `accelerators: 16`, workload: onHost,
-		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 4`}},
-	{Name: "TPU slices, static", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
-		capacities: []string{`consumption: onDemand: {}, slices: 3`}},
-	{Name: "TPU slices, none", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 16`, workload: onSlice,
-		capacities: []string{`consumption: onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
-	{Name: "TPU slices, scaling", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`,
-		workload:   `slices: 2, ` + onSlice,
-		capacities: []string{`consumption: spot: {}, maxSlices: 12`}},
-	{Name: "TPU slices, flex-start", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
-		capacities: []string{`consumption: flexStart: {}, maxSlices: 2`}},
-	{Name: "TPU slices, queued", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
-		capacities: []string{`consumption: flexStart: queued: true, maxSlices: 2`}},
-	{Name: "TPU slices, reservation", hardware: tpuSlice, zones: zoneA, quota: `accelerators: 32`, workload: onSlice,
-		capacities: []string{`consumption: reservation: name: "ours", slices: 2`}},
-	{Name: "TPU slices, calendar, not begun", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`,
-		workload:   onSlice,
-		capacities: []string{`consumption: reservation: {name: "ours", kind: "calendar", active: false}, slices: 2`}},
-	{Name: "TPU slices, linked by a policy", hardware: tpuLink, zones: zoneC, quota: `accelerators: 16`,
-		workload:   onSlice,
-		capacities: []string{`consumption: spot: {}, maxSlices: 2`}},
-
-	{Name: "bursting", capacities: []string{
-		`consumption: reservation: name: "ours", nodes: 2, zones: ["us-central1-a"]`,
-		`consumption: onDemand: {}, maxNodes: 4`,
-		`consumption: flexStart: queued: true, maxNodes: 4`,
+	{"reservation", l4, []string{`reservation: name: "ours", nodes: 4, zones: ["us-central1-a", "us-central1-b"]`}},
+	{"reservation, scaling", l4, []string{`reservation: name: "ours", maxNodes: 4, zones: ["us-central1-a"]`}},
+	{"reservation, created", l4, []string{
+		`reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
 	}},
-	{Name: "bursting, spot", capacities: []string{
-		`consumption: anyReservation: otherwise: "none", maxNodes: 4, accept: W1010: "the cluster runs 1.36"`,
-		`consumption: spot: {}, maxNodes: 4`,
-		`consumption: flexStart: queued: true, maxNodes: 4`,
+	{"reservation, created, local SSDs", l4SSDs, []string{
+		`reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
 	}},
-	{Name: "bursting, TPU slices", hardware: tpuSlice, zones: zoneF, quota: `accelerators: 32`, workload: onSlice,
-		capacities: []string{
-			`consumption: reservation: name: "ours", slices: 2`,
-			`consumption: spot: {}, maxSlices: 2`,
-			`consumption: flexStart: queued: true, maxSlices: 2`,
-		}},
+	{"reservation, created, the machine's local SSDs", h100, []string{
+		`reservation: {name: "ours", create: true}, nodes: 4`,
+	}},
+	{"reservation, created, without accelerators", c3, []string{
+		`reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"reservation, shared", l4, []string{
+		`reservation: {name: "theirs", project: "other-project"}, nodes: 4, zones: ["us-central1-b"]`,
+	}},
+	{"reservation, block", h200, []string{`reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
+	{"reservation, shared, sub-block", h200, []string{
+		`reservation: {name: "theirs", project: "other-project", block: "block-1", subBlock: "sub-1"}, nodes: 2`,
+	}},
+	{"reservation, not begun", l4, []string{
+		`reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"reservation, not begun, scaling", l4, []string{
+		`reservation: {name: "ours", active: false}, maxNodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"reservation, future", l4, []string{
+		`reservation: {name: "ours", kind: "future", active: false}, nodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"reservation, calendar", h200, []string{`reservation: {name: "ours", kind: "calendar", days: 30}, nodes: 2`}},
+
+	{"any reservation", l4, []string{`anyReservation: {}, maxNodes: 4`}},
+	{"any reservation or nothing", l4, []string{
+		`anyReservation: otherwise: "none", nodes: 4, accept: W1010: "the cluster runs 1.36"`,
+	}},
+
+	{"flex-start", l4, []string{`flexStart: {}, maxNodes: 4`}},
+	{"flex-start, compact", h200, []string{`flexStart: {}, maxNodes: 4, placement: "compact"`}},
+	{"flex-start, queued", l4, []string{`flexStart: {queued: true, maxRunSeconds: 3600}, maxNodes: 4`}},
+	{"flex-start, queued, without accelerators", h4d, []string{
+		`flexStart: queued: true, maxNodes: 4, accept: W0402: "tried"`,
+	}},
+
+	{"auto-provisioned", l4, []string{`onDemand: {}, autoProvisioned: true, maxNodes: 4`}},
+	{"auto-provisioned, spot", l4, []string{`spot: {}, autoProvisioned: true, maxNodes: 4`}},
+	{"auto-provisioned, close", l4, []string{`spot: {}, autoProvisioned: true, placement: "compact", maxNodes: 4`}},
+
+	{"ComputeClass", l4, []string{`onDemand: {}, computeClass: true, maxNodes: 4`}},
+	{"ComputeClass, spot", l4, []string{`spot: {}, computeClass: true, maxNodes: 4`}},
+	{"ComputeClass, reservation", l4OneZone, []string{
+		`reservation: name: "ours", computeClass: true, maxNodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"ComputeClass, any reservation", l4, []string{`anyReservation: {}, computeClass: true, maxNodes: 4`}},
+	{"ComputeClass, reservation, the machine's local SSDs", h200, []string{
+		`reservation: {name: "ours", block: "block-1"}, computeClass: true, maxNodes: 4`,
+	}},
+	{"ComputeClass, flex-start", l4, []string{`flexStart: {}, computeClass: true, maxNodes: 4`}},
+
+	{"local SSDs", l4SSDs, []string{`spot: {}, maxNodes: 4`}},
+	{"attached GPUs", t4, []string{`onDemand: {}, maxNodes: 4`}},
+	{"attached GPUs, less than a vCPU each", t4Small, []string{`spot: {}, maxNodes: 4`}},
+	{"attached GPUs, reservation, created", t4, []string{
+		`reservation: {name: "ours", create: true}, nodes: 4, zones: ["us-central1-a"]`,
+	}},
+	{"A4X, reservation", a4x, []string{
+		`reservation: {name: "ours", block: "block-1", subBlock: "sub-1"}, nodes: 18, ` +
+			`accept: E1016: "the driver is installed"`,
+	}},
+
+	{"TCPX", h100Direct, []string{`spot: {}, maxNodes: 4`}},
+	{"TCPXO", h100MegaDirect, []string{`onDemand: {}, maxNodes: 4, placement: "compact"`}},
+	{"RDMA", h200Direct, []string{`flexStart: queued: true, maxNodes: 4`}},
+	{"RDMA, reservation, block", b200Direct, []string{`reservation: {name: "ours", block: "block-1"}, nodes: 2`}},
+	{"RDMA, bursting", h200Direct, []string{`reservation: {name: "ours"}, nodes: 2`, `spot: {}, maxNodes: 4`}},
+
+	{"TPU hosts, static", tpuHost, []string{`onDemand: {}, slices: 2`}},
+	{"TPU hosts, scaling", tpuHost, []string{`spot: {}, maxSlices: 4`}},
+	{"TPU hosts, static, in two zones", tpuHostTwoZones, []string{`onDemand: {}, slices: 2`}},
+	{"TPU hosts, scaling, in two zones", tpuHostTwoZones, []string{`spot: {}, maxSlices: 4`}},
+	{"TPU hosts, queued", tpuHostFlex, []string{`flexStart: queued: true, maxSlices: 4`}},
+	{"TPU slices, static", tpuSlice, []string{`onDemand: {}, slices: 3`}},
+	{"TPU slices, none", tpuSliceOne, []string{`onDemand: {}, slices: 0, accept: E0602: "slices come later"`}},
+	{"TPU slices, scaling", tpuSlicePair, []string{`spot: {}, maxSlices: 12`}},
+	{"TPU slices, flex-start", tpuSliceFlex, []string{`flexStart: {}, maxSlices: 2`}},
+	{"TPU slices, queued", tpuSliceFlex, []string{`flexStart: queued: true, maxSlices: 2`}},
+	{"TPU slices, reservation", tpuSlice, []string{`reservation: name: "ours", slices: 2`}},
+	{"TPU slices, calendar, not begun", tpuLink, []string{
+		`reservation: {name: "ours", kind: "calendar", active: false}, slices: 2`,
+	}},
+	{"TPU slices, linked by a policy", tpuLink, []string{`spot: {}, maxSlices: 2`}},
+
+	{"bursting", l4, []string{
+		`reservation: name: "ours", nodes: 2, zones: ["us-central1-a"]`,
+		`onDemand: {}, maxNodes: 4`,
+		`flexStart: queued: true, maxNodes: 4`,
+	}},
+	{"bursting, spot", l4, []string{
+		`anyReservation: otherwise: "none", maxNodes: 4, accept: W1010: "the cluster runs 1.36"`,
+		`spot: {}, maxNodes: 4`,
+		`flexStart: queued: true, maxNodes: 4`,
+	}},
+	{"bursting, TPU slices", tpuSliceFlex, []string{
+		`reservation: name: "ours", slices: 2`,
+		`spot: {}, maxSlices: 2`,
+		`flexStart: queued: true, maxSlices: 2`,
+	}},
 }
 
 // kaiOptions holds ways of obtaining machines for jobs that KAI Scheduler starts.
-var kaiOptions = []Option{
-	{Name: "KAI", capacities: []string{`consumption: onDemand: {}, nodes: 4`}},
-	{Name: "KAI, JobSet", workload: `kind: "JobSet", pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
-		capacities: []string{`consumption: reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
-	{
-		Name: "KAI, not begun",
-		capacities: []string{
-			`consumption: reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`,
-		},
-	},
-	{Name: "KAI, scaling", capacities: []string{`consumption: spot: {}, maxNodes: 4, accept: W1009: "tried"`}},
-	{Name: "KAI, flex-start", capacities: []string{`consumption: flexStart: {}, maxNodes: 4, accept: W1009: "tried"`}},
-	{Name: "KAI, one of two",
-		workload:   `capacity: ["some-1"], pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`,
-		capacities: []string{`consumption: onDemand: {}, nodes: 4`, `consumption: spot: {}, nodes: 4`}},
-	{Name: "KAI, TCPX", hardware: h100 + `, gpuDirect: true`, zones: zoneA, quota: `accelerators: 16`,
-		workload:   onTwoEights,
-		capacities: []string{`consumption: reservation: name: "ours", nodes: 2`}},
+var kaiOptions = []row{
+	{"KAI", l4, []string{`onDemand: {}, nodes: 4`}},
+	{"KAI, JobSet", l4JobSet, []string{`reservation: name: "ours", nodes: 4, zones: ["us-central1-a"]`}},
+	{"KAI, not begun", l4, []string{`reservation: {name: "ours", active: false}, nodes: 4, zones: ["us-central1-a"]`}},
+	{"KAI, scaling", l4, []string{`spot: {}, maxNodes: 4, accept: W1009: "tried"`}},
+	{"KAI, flex-start", l4, []string{`flexStart: {}, maxNodes: 4, accept: W1009: "tried"`}},
+	{"KAI, one of two", l4First, []string{`onDemand: {}, nodes: 4`, `spot: {}, nodes: 4`}},
+	{"KAI, TCPX", h100Direct, []string{`reservation: name: "ours", nodes: 2`}},
 }
 
 // Blueprint returns the blueprint of the option's platform.
 func (o Option) Blueprint() string {
-	or := func(s, otherwise string) string {
-		if s == "" {
-			return otherwise
-		}
-		return s
-	}
-	zones := or(o.zones, zoneA+", "+zoneB)
-	first, _, _ := strings.Cut(zones, ",")
+	first, _, _ := strings.Cut(o.zones, ",")
 	region := first[:strings.LastIndexByte(first, '-')] + `"`
 	var b strings.Builder
 	fmt.Fprintf(&b, `package platform
@@ -290,14 +227,13 @@ zones: [%s]
 hardware: some: {%s}
 tiers: batch: {priority: 10, default: true}
 workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}, %s}
-`, region, zones, or(o.hardware, `machine: "g2-standard-24"`),
-		or(o.workload, `pods: 2, perPod: {accelerators: 2, cpu: 2, memory: "10Gi"}`))
+`, region, o.zones, o.hardware, o.workload)
 	var names []string
 	for i, c := range o.capacities {
 		name := fmt.Sprintf("some-%d", i)
 		names = append(names, `"`+name+`"`)
-		fmt.Fprintf(&b, "capacity: %q: {hardware: \"some\", %s}\n", name, c)
-		fmt.Fprintf(&b, "teams: vision: quota: batch: %q: {%s}\n", name, or(o.quota, "accelerators: 4"))
+		fmt.Fprintf(&b, "capacity: %q: {hardware: \"some\", consumption: %s}\n", name, c)
+		fmt.Fprintf(&b, "teams: vision: quota: batch: %q: {%s}\n", name, o.quota)
 	}
 	fmt.Fprintf(&b, "tiers: batch: capacity: [%s]\n", strings.Join(names, ", "))
 	if o.scheduler != "" {
@@ -311,10 +247,12 @@ workloads: train: {tier: "batch", image: "pytorch/pytorch:2.8.0", rendezvous: {}
 
 // All returns the options of both schedulers.
 func All() []Option {
-	all := slices.Clone(kueueOptions)
-	for _, o := range kaiOptions {
-		o.scheduler = "kai"
-		all = append(all, o)
+	var all []Option
+	for _, r := range kueueOptions {
+		all = append(all, Option{row: r})
+	}
+	for _, r := range kaiOptions {
+		all = append(all, Option{r, "kai"})
 	}
 	return all
 }
