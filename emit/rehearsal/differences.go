@@ -31,69 +31,68 @@ type Difference struct {
 // A phase whose look the rehearsal did not reach has one difference, which is missing. So
 // has a phase that expects pods to share nodes, if the history does not tell it.
 func Differences(p *ir.Platform, s *Scenario, h *History) []Difference {
-	var out []Difference
+	c := &comparison{plan: p, scenario: s, history: h}
 	for i, phase := range p.Demonstration {
-		c := &comparison{plan: p, scenario: s, history: h, phase: phase}
-		if j := c.stateAt(i); j < 0 {
-			c.add(Difference{What: "state after the phase", Missing: true})
-		} else {
-			c.state = h.States[j]
-			c.compareQueues()
-			c.compareEvictions()
-			c.comparePods()
+		state, known := StateAfter(s, h, i)
+		c.phase, c.state = phase, state
+		if !known {
+			c.compare("state after the phase", 0, 0, false)
+			continue
 		}
-		out = append(out, c.differences...)
+		c.compareQueues()
+		c.compareEvictions()
+		c.comparePods()
 	}
-	return out
+	return c.differences
 }
 
-// comparison compares the state after a phase with what the phase expects.
+// StateAfter returns the state after a phase of the demonstration, if the rehearsal has
+// reached its look.
+func StateAfter(s *Scenario, h *History, phase int) (state State, known bool) {
+	if phase >= len(s.Looks) {
+		return State{}, false
+	}
+	i := slices.IndexFunc(h.States, func(state State) bool { return state.At == s.Looks[phase] })
+	if i < 0 {
+		return State{}, false
+	}
+	return h.States[i], true
+}
+
+// comparison compares the states after phases with what the phases expect.
 type comparison struct {
 	plan        *ir.Platform
 	scenario    *Scenario
 	history     *History
 	phase       ir.Phase
-	state       State
+	state       State // after the phase
 	differences []Difference
-}
-
-// stateAt returns the index of the state at a look of the scenario, or -1 if there is no
-// such look or no such state.
-func (c *comparison) stateAt(look int) int {
-	if look >= len(c.scenario.Looks) {
-		return -1
-	}
-	return slices.IndexFunc(c.history.States, func(s State) bool { return s.At == c.scenario.Looks[look] })
-}
-
-// add adds a difference of the phase.
-func (c *comparison) add(d Difference) {
-	d.Phase = c.phase.Name
-	c.differences = append(c.differences, d)
 }
 
 // compare adds a difference if the numbers differ, or if the history has no number.
 func (c *comparison) compare(what string, want, got int, known bool) {
-	switch {
-	case !known:
-		c.add(Difference{What: what, Want: want, Missing: true})
-	case want != got:
-		c.add(Difference{What: what, Want: want, Got: got})
+	if known && want == got {
+		return
 	}
+	d := Difference{Phase: c.phase.Name, What: what, Want: want, Missing: !known}
+	if known {
+		d.Got = got
+	}
+	c.differences = append(c.differences, d)
 }
 
 // compareQueues compares the numbers of jobs in the ClusterQueues of the teams that take
 // part.
 func (c *comparison) compareQueues() {
+	got := map[string]QueueState{}
+	for _, q := range c.state.Queues {
+		got[q.ClusterQueue] = q
+	}
 	for _, expected := range c.phase.Queues {
 		for _, name := range c.plan.QueuesOf(c.phase, expected.Tier) {
-			i := slices.IndexFunc(c.state.Queues, func(q QueueState) bool { return q.ClusterQueue == name })
-			var got QueueState
-			if i >= 0 {
-				got = c.state.Queues[i]
-			}
-			c.compare("queue "+name+": pending", expected.Pending, got.Pending, i >= 0)
-			c.compare("queue "+name+": admitted", expected.Admitted, got.Admitted, i >= 0)
+			q, known := got[name]
+			c.compare("queue "+name+": pending", expected.Pending, q.Pending, known)
+			c.compare("queue "+name+": admitted", expected.Admitted, q.Admitted, known)
 		}
 	}
 }
@@ -119,6 +118,7 @@ func (c *comparison) compareEvictions() {
 // were evicted for other jobs. known reports whether the history has all of the jobs.
 func (c *comparison) countEvicted(template int) (jobs, evicted int, known bool) {
 	known = true
+	lost := func(r Run) bool { return r.Evicted == preempted && r.Ended > 0 && r.Ended <= c.state.At }
 	for i, job := range c.scenario.Jobs {
 		deleted := job.Deleted > 0 && job.Deleted <= c.state.At
 		if job.Template != template || job.At > c.state.At || deleted {
@@ -127,22 +127,15 @@ func (c *comparison) countEvicted(template int) (jobs, evicted int, known bool) 
 		jobs++
 		if i >= len(c.history.Jobs) {
 			known = false
-			continue
-		}
-		if slices.ContainsFunc(c.history.Jobs[i].Runs, c.lost) {
+		} else if slices.ContainsFunc(c.history.Jobs[i].Runs, lost) {
 			evicted++
 		}
 	}
 	return jobs, evicted, known
 }
 
-// lost reports whether a run has ended, by the time of the state, because another job
-// needed its quota.
-func (c *comparison) lost(r Run) bool {
-	return r.Evicted == preempted && r.Ended > 0 && r.Ended <= c.state.At
-}
-
-// comparePods compares the numbers of pods that run and that wait for nodes.
+// comparePods compares the numbers of pods that run and that wait for nodes, and of nodes
+// that run pods of the same workloads.
 func (c *comparison) comparePods() {
 	for _, expected := range c.phase.Pods {
 		got, known := c.state.Pods[expected.Capacity]
@@ -153,28 +146,25 @@ func (c *comparison) comparePods() {
 	if c.phase.Pending != nil {
 		c.compare("pods that wait for nodes", *c.phase.Pending, c.state.Pending, true)
 	}
-	c.compareNodes()
+	switch {
+	case c.phase.Nodes == nil:
+	case c.state.Nodes == nil:
+		c.compare("pods that share a node", len(c.phase.Nodes), 0, false)
+	default:
+		want, got := countNodes(c.phase.Nodes), countNodes(c.state.Nodes)
+		both := maps.Clone(want)
+		maps.Copy(both, got)
+		for _, pods := range slices.Sorted(maps.Keys(both)) {
+			c.compare("nodes that run "+pods, want[pods], got[pods], true)
+		}
+	}
 }
 
-// compareNodes compares the numbers of nodes that run pods of the same workloads.
-func (c *comparison) compareNodes() {
-	if c.phase.Nodes == nil {
-		return
+// countNodes counts nodes by the workloads of their pods.
+func countNodes(nodes [][]string) map[string]int {
+	out := map[string]int{}
+	for _, pods := range nodes {
+		out[strings.Join(pods, ", ")]++
 	}
-	if c.state.Nodes == nil {
-		c.compare("pods that share a node", len(c.phase.Nodes), 0, false)
-		return
-	}
-	want, got := map[string]int{}, map[string]int{}
-	for _, node := range c.phase.Nodes {
-		want[strings.Join(node, ", ")]++
-	}
-	for _, node := range c.state.Nodes {
-		got[strings.Join(node, ", ")]++
-	}
-	both := maps.Clone(want)
-	maps.Copy(both, got)
-	for _, pods := range slices.Sorted(maps.Keys(both)) {
-		c.compare("nodes that run "+pods, want[pods], got[pods], true)
-	}
+	return out
 }

@@ -64,22 +64,14 @@ func kueueObjects(p *ir.Platform, tree emit.Tree) ([]json.RawMessage, error) {
 	if err != nil || !p.InstallsKueue() {
 		return found, err
 	}
-	key, isPlace := configurationKey, func(name string) bool { return name == configurationPath }
-	if p.Delivery.GitOps.On() {
-		isPlace = func(name string) bool { return strings.HasPrefix(name, gitOpsFolder) }
-	}
-	if p.FromCharts() {
-		key = chartKey
-	}
-	configuration, err := findConfiguration(tree, isPlace, key)
+	configuration, err := findConfiguration(tree)
 	return append([]json.RawMessage{configuration}, found...), err
 }
 
-// findConfiguration returns the configuration, which a text with the given key holds,
-// from the files for which isPlace is true.
-func findConfiguration(tree emit.Tree, isPlace func(string) bool, key string) (json.RawMessage, error) {
+// findConfiguration returns the configuration from the file or the folder that holds it.
+func findConfiguration(tree emit.Tree) (json.RawMessage, error) {
 	for _, f := range tree {
-		if !isPlace(f.Path) {
+		if f.Path != configurationPath && !strings.HasPrefix(f.Path, gitOpsFolder) {
 			continue
 		}
 		objects, err := decodeDocuments(f.Path, f.Content)
@@ -91,39 +83,40 @@ func findConfiguration(tree emit.Tree, isPlace func(string) bool, key string) (j
 			if err := json.Unmarshal(o.text, &fields); err != nil {
 				return nil, fmt.Errorf("rehearsal: %s: %w", f.Path, err)
 			}
-			if text, found := findText(fields, key); found {
-				configuration, err := yaml.ToJSON([]byte(text))
-				if err != nil {
-					return nil, fmt.Errorf("rehearsal: %s: %s: %w", f.Path, key, err)
-				}
-				return configuration, nil
+			text := cmp.Or(findText(fields, configurationKey), findText(fields, chartKey))
+			if text == "" {
+				continue
 			}
+			configuration, err := yaml.ToJSON([]byte(text))
+			if err != nil {
+				return nil, fmt.Errorf("rehearsal: %s: %w", f.Path, err)
+			}
+			return configuration, nil
 		}
 	}
-	return nil, fmt.Errorf("rehearsal: the folder has no configuration of Kueue, which is a text with the key %s", key)
+	return nil, errors.New("rehearsal: the folder has no configuration of Kueue")
 }
 
-// findText returns the text with a key, in value or below it, and reports whether there
-// is one.
-func findText(value any, key string) (string, bool) {
+// findText returns the text with a key, in value or below it, "" if there is none.
+func findText(value any, key string) string {
 	switch value := value.(type) {
 	case map[string]any:
 		if text, ok := value[key].(string); ok {
-			return text, true
+			return text
 		}
 		for _, child := range value {
-			if text, found := findText(child, key); found {
-				return text, true
+			if text := findText(child, key); text != "" {
+				return text
 			}
 		}
 	case []any:
 		for _, child := range value {
-			if text, found := findText(child, key); found {
-				return text, true
+			if text := findText(child, key); text != "" {
+				return text
 			}
 		}
 	}
-	return "", false
+	return ""
 }
 
 // kaiObjects returns the PriorityClasses that KAI Scheduler's chart installs, then the

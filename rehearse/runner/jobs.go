@@ -28,23 +28,22 @@ type template struct {
 func newTemplate(w *world.World, t rehearsal.Template) (*template, error) {
 	generic, err := world.ReadJob(t.Object)
 	if err != nil {
-		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+		return nil, err
 	}
 	object := generic.Object()
 	object.SetUID("template")
 	wl, err := jobframework.ConstructWorkload(w.Context(), w.Client(), generic, nil, nil)
 	if err != nil {
-		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+		return nil, err
 	}
 	var priorityClass func() string
 	if named, ok := generic.(jobframework.JobWithPriorityClass); ok {
 		priorityClass = named.PriorityClass
 	}
 	if err := jobframework.PrepareWorkloadPriority(w.Context(), w.Client(), object, wl, priorityClass); err != nil {
-		return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
+		return nil, err
 	}
-	active := true
-	wl.Spec.Active = &active
+	wl.Spec.Active = new(true)
 	workload.AdjustResources(w.Context(), w.Client(), wl)
 	out := &template{workload: wl, world: w, podSets: map[kueue.PodSetReference]stage.Amounts{}}
 	for _, set := range wl.Spec.PodSets {

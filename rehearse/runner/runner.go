@@ -137,7 +137,7 @@ func newPlay(in *part) (*play, error) {
 	for i, t := range in.Templates {
 		template, err := newTemplate(byQueue[in.queues[i]], t)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("workload %s of team %s: %w", t.Name, t.Team, err)
 		}
 		template.queue = in.queues[i]
 		p.templates = append(p.templates, template)

@@ -98,7 +98,7 @@ func (t *texts) indexOf(s string) int {
 func (d *digest) charts() charts {
 	t := &texts{list: []string{""}, index: map[string]int{"": 0}}
 	c := charts{
-		End: d.end, Unit: string(d.unit), Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts(),
+		End: d.end, Unit: d.unit.name, Tiers: d.tiers, Waiting: newSeries(d.end, d.waiting), Teams: d.teamCharts(),
 	}
 	var nodes [][]delta
 	for _, p := range d.history.Pools {
@@ -130,7 +130,7 @@ func (d *digest) teamCharts() []teamChart {
 		}
 		lines := [][]delta{d.used[i], d.borrowedBy(team)}
 		chart := teamChart{Team: team.Name, Guarantee: -1, Used: newSeries(d.end, lines)}
-		parts := float64(d.unit.parts())
+		parts := float64(d.unit.parts)
 		for _, line := range chart.Used.Lines {
 			for j := range line {
 				line[j] /= parts
@@ -165,12 +165,7 @@ func (d *digest) addTimeline(c *charts, t *texts) {
 	c.Waits = d.showsWaits()
 	keys := d.bandKeys(shown)
 	c.Group = keys.group
-	type entry struct {
-		hold
-		band, lane int
-	}
 	var ends [][]int64 // of the last run, by band and lane
-	entries := make([]entry, 0, len(shown))
 	order := map[[2]string]int{}
 	for i, key := range keys.sorted {
 		order[key] = i
@@ -178,26 +173,26 @@ func (d *digest) addTimeline(c *charts, t *texts) {
 		ends = append(ends, nil)
 	}
 	slices.SortStableFunc(shown, func(a, b hold) int { return cmp.Compare(c.start(a), c.start(b)) })
-	for _, v := range shown {
-		b := order[keys.of(v)]
-		from := c.start(v)
-		lane := slices.IndexFunc(ends[b], func(end int64) bool { return end <= from })
-		if lane < 0 {
-			lane = len(ends[b])
-			ends[b] = append(ends[b], 0)
+	for i := range shown {
+		v := &shown[i]
+		v.band = order[keys.of(*v)]
+		lanes, from := &ends[v.band], c.start(*v)
+		v.lane = slices.IndexFunc(*lanes, func(end int64) bool { return end <= from })
+		if v.lane < 0 {
+			v.lane = len(*lanes)
+			*lanes = append(*lanes, 0)
 		}
-		ends[b][lane] = max(v.to, from+1)
-		entries = append(entries, entry{v, b, lane})
+		(*lanes)[v.lane] = max(v.to, from+1)
 	}
 	for i := range c.Bands {
 		c.Bands[i].Lanes = len(ends[i])
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int {
+	slices.SortStableFunc(shown, func(a, b hold) int {
 		return cmp.Or(cmp.Compare(a.band, b.band), cmp.Compare(a.lane, b.lane))
 	})
 	numbers := map[int]int{}
 	r := &c.Runs
-	for _, e := range entries {
+	for _, e := range shown {
 		n, ok := numbers[e.job]
 		if !ok {
 			n = len(c.Jobs.Name)
@@ -227,8 +222,8 @@ func (d *digest) addJobColumns(c *jobColumns, t *texts, job int) {
 	c.Name, c.At = append(c.Name, d.scenario.Jobs[job].Name), append(c.At, d.scenario.Jobs[job].At)
 	c.Team, c.Tier = append(c.Team, t.indexOf(template.Team)), append(c.Tier, slices.Index(d.tiers, template.Tier))
 	amount := 0.0
-	if d.unit != unitJobs {
-		amount = float64(d.amountOf(job)) / float64(d.unit.parts())
+	if d.unit.name != unitJobs {
+		amount = float64(d.amountOf(job)) / float64(d.unit.parts)
 	}
 	c.Amount, c.Outcome = append(c.Amount, amount), append(c.Outcome, t.indexOf(string(h.Outcome)))
 	why, by := "", ""
@@ -245,8 +240,8 @@ func (d *digest) addJobColumns(c *jobColumns, t *texts, job int) {
 // if there are too many. In a small rehearsal they include the last wait of each job that
 // waits at the end, as a hold that begins there.
 func (d *digest) shownHolds() []hold {
-	if len(d.holds) > maxRuns {
-		shown := slices.Clone(d.holds)
+	shown := slices.Clone(d.holds)
+	if len(shown) > maxRuns {
 		slices.SortStableFunc(shown, func(a, b hold) int {
 			return cmp.Or(
 				cmp.Compare(min(len(b.run.Evicted), 1), min(len(a.run.Evicted), 1)),
@@ -255,7 +250,6 @@ func (d *digest) shownHolds() []hold {
 		})
 		return shown[:maxRuns]
 	}
-	shown := slices.Clone(d.holds)
 	if !d.showsWaits() {
 		return shown
 	}

@@ -31,33 +31,23 @@ type digest struct {
 }
 
 // unit is what the amounts of the charts count.
-type unit string
-
-// The units. vCPUs are counted if no job has accelerators, and jobs if none has vCPUs either.
-const (
-	unitAccelerators unit = "accelerators"
-	unitVCPUs        unit = "vCPUs"
-	unitJobs         unit = "jobs"
-)
-
-// parts returns the number of parts of the unit that amounts are counted in.
-func (u unit) parts() int {
-	if u == unitVCPUs {
-		return 1000
-	}
-	return 1
+type unit struct {
+	name      string
+	parts     int                          // that amounts are counted in
+	of        func(rehearsal.Template) int // what a job counts for, in parts
+	resources []string
 }
 
-// counts reports whether the unit counts a resource.
-func (u unit) counts(name string) bool {
-	switch u {
-	case unitAccelerators:
-		return name == ir.GPU || name == ir.TPU
-	case unitVCPUs:
-		return name == ir.CPU
+// units returns the units. The first of which a job has some is counted.
+func units() []unit {
+	return []unit{
+		{"accelerators", 1, func(t rehearsal.Template) int { return t.Accelerators }, []string{ir.GPU, ir.TPU}},
+		{"vCPUs", 1000, func(t rehearsal.Template) int { return t.MilliCPU }, []string{ir.CPU}},
+		{unitJobs, 1, func(rehearsal.Template) int { return 1 }, nil},
 	}
-	return false
 }
+
+const unitJobs = "jobs"
 
 // quota names a ClusterQueue's quota of a capacity.
 type quota struct{ clusterQueue, capacity string }
@@ -69,6 +59,7 @@ type hold struct {
 	waits       int64 // when the job began to wait for this quota
 	started, to int64 // started is -1 if the pods never ran
 	capacity    string
+	band, lane  int // in the timeline
 }
 
 // newDigest returns the digest of a rehearsal.
@@ -88,13 +79,10 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *r
 	}
 	slices.SortFunc(d.tiers, report.ByPriority(p))
 	d.used, d.waiting = make([][]delta, len(d.teams)), make([][]delta, len(d.tiers))
-	switch {
-	case slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.Accelerators > 0 }):
-		d.unit = unitAccelerators
-	case slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return t.MilliCPU > 0 }):
-		d.unit = unitVCPUs
-	default:
-		d.unit = unitJobs
+	for _, d.unit = range units() {
+		if slices.ContainsFunc(s.Templates, func(t rehearsal.Template) bool { return d.unit.of(t) > 0 }) {
+			break
+		}
 	}
 	for i, j := range s.Jobs {
 		d.jobs[namespaces[s.Templates[j.Template].Team]+"/"+j.Name] = i
@@ -153,20 +141,12 @@ func (d *digest) templateOf(job int) rehearsal.Template {
 }
 
 // amountOf returns what a job counts for in the charts, in parts of the unit.
-func (d *digest) amountOf(job int) int {
-	switch d.unit {
-	case unitAccelerators:
-		return d.templateOf(job).Accelerators
-	case unitVCPUs:
-		return d.templateOf(job).MilliCPU
-	}
-	return 1
-}
+func (d *digest) amountOf(job int) int { return d.unit.of(d.templateOf(job)) }
 
 // amountsOf returns how the amount that a job counts for changes within a run: it becomes
 // less when independent pods end.
 func (d *digest) amountsOf(job int, r rehearsal.Run) []delta {
-	if r.Pods == nil || d.unit == unitJobs {
+	if r.Pods == nil || d.unit.name == unitJobs {
 		return []delta{{r.Reserved, d.amountOf(job)}}
 	}
 	each, pods, before := d.amountOf(job)/d.templateOf(job).Pods, 0, 0
@@ -223,7 +203,7 @@ func (d *digest) guaranteeOf(team ir.Team) (int64, bool) {
 func (d *digest) nominalOf(f ir.FlavorQuota) (int64, bool) {
 	sum, found := resource.Quantity{}, false
 	for _, r := range f.Quotas {
-		if !d.unit.counts(r.Resource) {
+		if !slices.Contains(d.unit.resources, r.Resource) {
 			continue
 		}
 		found = true
@@ -241,7 +221,7 @@ func (d *digest) borrowedBy(team ir.Team) []delta {
 	for _, q := range team.Queues {
 		for _, f := range q.Flavors {
 			if nominal, ok := d.nominalOf(f); ok && !q.Shared {
-				limit := int(nominal) * d.unit.parts()
+				limit := int(nominal) * d.unit.parts
 				out = append(out, above(d.usedOf[quota{q.ClusterQueue, f.Flavor}], limit)...)
 			}
 		}

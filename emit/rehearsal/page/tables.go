@@ -62,7 +62,7 @@ func (d *digest) tables() tables {
 	t := tables{
 		Platform: d.plan.Name, Name: d.scenario.Name, Scheduler: rehearsal.Decider(d.scenario, d.history),
 		Span: words.FormatSeconds(d.end),
-		Unit: string(d.unit), Interrupted: d.history.Interrupted, Reversed: d.scenario.ReversedTies,
+		Unit: d.unit.name, Interrupted: d.history.Interrupted, Reversed: d.scenario.ReversedTies,
 		Counts: []figure{
 			{strconv.Itoa(len(d.history.Jobs)), plain(len(d.history.Jobs), "job", "jobs")},
 			{strconv.Itoa(outcomes[rehearsal.Finished]), "finished"},

@@ -291,11 +291,7 @@ func phasesOf(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History) []Pha
 	out := []Phase{}
 	for i, phase := range p.Demonstration {
 		row := Phase{Name: phase.Name, Queues: []QueueRow{}, Pods: []CountedRow{}}
-		j := slices.IndexFunc(h.States, func(state rehearsal.State) bool {
-			return i < len(s.Looks) && state.At == s.Looks[i]
-		})
-		if j >= 0 {
-			state := h.States[j]
+		if state, known := rehearsal.StateAfter(s, h, i); known {
 			row.Queues, row.Pending = queueRows(p, phase, state, tiers), state.Pending
 			if phase.Pending != nil && *phase.Pending != state.Pending {
 				row.ExpectedPending = phase.Pending

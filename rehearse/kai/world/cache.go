@@ -24,15 +24,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	k8sframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // snapshots implements the scheduler's cache: KAI's own code makes the snapshots, and the
 // decisions are kept for the caller of the cycle. The scheduler's own type would write them
-// with several goroutines.
+// with several goroutines. It embeds a nil Cache: what only serves to write decisions panics.
 type snapshots struct {
+	schedulercache.Cache
 	kube      informers.SharedInformerFactory
 	lister    data_lister.DataLister
 	cluster   *cluster_info.ClusterInfo
@@ -44,8 +44,6 @@ type snapshots struct {
 
 // groupTimes are the times that KAI keeps in annotations of a PodGroup.
 type groupTimes struct{ stale, started *time.Time }
-
-var _ schedulercache.Cache = (*snapshots)(nil)
 
 func newSnapshots(
 	params *conf.SchedulerParams, kube informers.SharedInformerFactory, kai kaiclient.SharedInformerFactory,
@@ -139,12 +137,6 @@ func (w *World) keepTimes() error {
 	return nil
 }
 
-// Run implements cache.Cache. The listers read the objects without a watch.
-func (*snapshots) Run(<-chan struct{}) {}
-
-// WaitForCacheSync implements cache.Cache.
-func (*snapshots) WaitForCacheSync(<-chan struct{}) {}
-
 // WaitForWorkers implements cache.Cache.
 func (*snapshots) WaitForWorkers(<-chan struct{}) {}
 
@@ -153,9 +145,6 @@ func (*snapshots) WaitForWorkers(<-chan struct{}) {}
 func (s *snapshots) TaskPipelined(pod *pod_info.PodInfo, message string) {
 	s.decisions.Waits[string(pod.Job)] = message
 }
-
-// KubeClient implements cache.Cache. Only the writing of decisions would need it.
-func (*snapshots) KubeClient() kubernetes.Interface { return nil }
 
 // KubeInformerFactory implements cache.Cache.
 func (s *snapshots) KubeInformerFactory() informers.SharedInformerFactory { return s.kube }
