@@ -68,9 +68,8 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *r
 		plan: p, scenario: s, history: h, report: r, end: max(r.End, 1), jobs: map[string]int{},
 		usedOf: map[quota][]delta{},
 	}
-	namespaces := map[string]string{}
 	for _, t := range p.Teams {
-		d.teams, namespaces[t.Name] = append(d.teams, t.Name), t.Namespace
+		d.teams = append(d.teams, t.Name)
 		for _, q := range t.Queues {
 			if !slices.Contains(d.tiers, q.Tier) {
 				d.tiers = append(d.tiers, q.Tier)
@@ -85,7 +84,7 @@ func newDigest(p *ir.Platform, s *rehearsal.Scenario, h *rehearsal.History, r *r
 		}
 	}
 	for i, j := range s.Jobs {
-		d.jobs[namespaces[s.Templates[j.Template].Team]+"/"+j.Name] = i
+		d.jobs[s.Templates[j.Template].Namespace+"/"+j.Name] = i
 	}
 	for i := range h.Jobs {
 		d.addJob(i)

@@ -55,8 +55,8 @@ func newRehearsal() (*rehearsal.Scenario, *rehearsal.History) {
 		Name: "day", Until: 1000,
 		Scheduler: rehearsal.Scheduler{Name: ir.Kueue, Version: "0.19.2"},
 		Templates: []rehearsal.Template{
-			{Name: "train", Team: "a", Tier: "hp", Accelerators: 4},
-			{Name: "try", Team: "b", Tier: "lp", Accelerators: 2},
+			{Name: "train", Team: "a", Namespace: "ns-a", Tier: "hp", Accelerators: 4},
+			{Name: "try", Team: "b", Namespace: "ns-b", Tier: "lp", Accelerators: 2},
 		},
 		Jobs:  []rehearsal.Job{{Name: "try-1", Template: 1}, {Name: "train-1", At: 90}, {Name: "train-2", At: 95}},
 		Pools: []rehearsal.Pool{{Name: "l4", Max: 4, PerNode: map[string]string{ir.GPU: "1"}}, {Name: "cpu", Max: 1}},

@@ -49,33 +49,24 @@ type jobRow struct{ Job, Team, Tier, Arrived, Waited, Ran, Ended, Outcome, Evict
 
 // tables returns the text of the page.
 func (d *digest) tables() tables {
-	outcomes := map[rehearsal.Outcome]int{}
-	for _, j := range d.history.Jobs {
-		outcomes[j.Outcome]++
-	}
-	evictions := 0
-	for _, v := range d.holds {
-		if v.run.Evicted != "" {
-			evictions++
-		}
-	}
+	jobs, total := len(d.history.Jobs), d.report.Total
 	t := tables{
 		Platform: d.plan.Name, Name: d.scenario.Name, Scheduler: rehearsal.Decider(d.scenario, d.history),
 		Span: words.FormatSeconds(d.end),
 		Unit: d.unit.name, Interrupted: d.history.Interrupted, Reversed: d.scenario.ReversedTies,
 		Counts: []figure{
-			{strconv.Itoa(len(d.history.Jobs)), plain(len(d.history.Jobs), "job", "jobs")},
-			{strconv.Itoa(outcomes[rehearsal.Finished]), "finished"},
-			{strconv.Itoa(outcomes[rehearsal.Running]), "running at the end"},
-			{strconv.Itoa(outcomes[rehearsal.Waiting]), "waiting at the end"},
+			{strconv.Itoa(jobs), plain(jobs, "job", "jobs")},
+			{strconv.Itoa(total.Finished), "finished"},
+			{strconv.Itoa(total.Running), "running at the end"},
+			{strconv.Itoa(jobs - total.Finished - total.Running - total.Deleted), "waiting at the end"},
 		},
 		Shows: d.report.Shows, Result: report.Result(d.report), Expectations: d.expectationRows(),
 		Reports: report.Tables(d.report), Evictions: d.evictionRows(), Notes: d.notes(),
 	}
-	if n := outcomes[rehearsal.Deleted]; n > 0 {
-		t.Counts = append(t.Counts, figure{strconv.Itoa(n), "deleted"})
+	if total.Deleted > 0 {
+		t.Counts = append(t.Counts, figure{strconv.Itoa(total.Deleted), "deleted"})
 	}
-	t.Counts = append(t.Counts, figure{strconv.Itoa(evictions), plain(evictions, "eviction", "evictions")})
+	t.Counts = append(t.Counts, figure{strconv.Itoa(total.Evictions), plain(total.Evictions, "eviction", "evictions")})
 	if hidden := len(t.Evictions) - maxEvictionRows; hidden > 0 {
 		t.Evictions = t.Evictions[:maxEvictionRows]
 		t.MoreEvictions = words.Plural(hidden, "row is omitted", "rows are omitted")

@@ -38,16 +38,16 @@ func Reason(message, by string) string {
 // pkg/scheduler/flavorassigner.
 var (
 	lackReason = regexp.MustCompile(
-		`^insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed(?:, |$)`)
+		`^insufficient unused quota for (\S+) in flavor (\S+), (\d\S*) more needed(?:, |$)`)
 	limitReason = regexp.MustCompile(`^insufficient quota for (\S+) in flavor (\S+), previously considered podsets ` +
 		`requests \((\S+)\) \+ current podset request \((\S+)\) > maximum capacity \((\S+)\)(?:, |$)`)
 	pendingPreemption = regexp.MustCompile(`\. Pending the preemption of (\d+) workload\(s\)$`)
 )
 
-// shortage is a capacity with the amounts that its quota lacks.
+// shortage is a capacity with the amounts that its quota lacks, accelerators first.
 type shortage struct {
 	capacity string
-	lacks    []ir.Amount
+	lacks    []string
 }
 
 // quotaReason says in plain words what quota Kueue's message misses, and reports whether it
@@ -82,15 +82,15 @@ func podSetReason(reasons string) (plain string, ok bool) {
 	var limits []string
 	for reasons != "" {
 		if found := lackReason.FindStringSubmatch(reasons); found != nil {
-			lacks, err := resource.ParseQuantity(found[3])
-			if err != nil {
-				return "", false
-			}
 			i := slices.IndexFunc(shortages, func(s shortage) bool { return s.capacity == found[2] })
 			if i < 0 {
 				i, shortages = len(shortages), append(shortages, shortage{capacity: found[2]})
 			}
-			shortages[i].lacks = append(shortages[i].lacks, ir.Amount{Resource: found[1], Quantity: lacks})
+			lacks, at := &shortages[i].lacks, len(shortages[i].lacks)
+			if isAccelerator(found[1]) {
+				at = 0
+			}
+			*lacks = slices.Insert(*lacks, at, amountWords(found[1], found[3], "more "))
 			reasons = reasons[len(found[0]):]
 			continue
 		}
@@ -108,33 +108,14 @@ func podSetReason(reasons string) (plain string, ok bool) {
 			found[2]+", and the job requests "+requested.String())
 		reasons = reasons[len(found[0]):]
 	}
-	var parts []string
-	if len(shortages) > 0 {
-		parts = append(parts, "too little quota was unused: the job needed "+shortageWords(shortages))
+	var short, parts []string
+	for _, s := range shortages {
+		short = append(short, strings.Join(s.lacks, " and ")+" of capacity "+s.capacity)
+	}
+	if len(short) > 0 {
+		parts = append(parts, "too little quota was unused: the job needed "+strings.Join(short, ", or "))
 	}
 	return strings.Join(append(parts, limits...), "; "), true
-}
-
-// shortageWords says what the quotas of capacities lack, accelerators first.
-func shortageWords(shortages []shortage) string {
-	var out []string
-	for _, s := range shortages {
-		slices.SortStableFunc(s.lacks, func(a, b ir.Amount) int {
-			switch first, second := isAccelerator(a.Resource), isAccelerator(b.Resource); {
-			case first == second:
-				return 0
-			case first:
-				return -1
-			}
-			return 1
-		})
-		var amounts []string
-		for _, a := range s.lacks {
-			amounts = append(amounts, amountWords(a.Resource, a.Quantity.String(), "more "))
-		}
-		out = append(out, strings.Join(amounts, " and ")+" of capacity "+s.capacity)
-	}
-	return strings.Join(out, ", or ")
 }
 
 func isAccelerator(name string) bool { return name == ir.GPU || name == ir.TPU }

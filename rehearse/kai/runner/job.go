@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/NVIDIA/KAI-scheduler/pkg/common/constants"
 	"github.com/batchwright/batchwright/emit/rehearsal"
 	"github.com/batchwright/batchwright/rehearse/kai/world"
 	"github.com/batchwright/batchwright/rehearse/stage"
@@ -19,10 +20,6 @@ import (
 
 // podSet is the name of the only pod set of a Job.
 const podSet = "main"
-
-// queueLabel is the label by which a job names its queue. Source: KAI Scheduler,
-// pkg/common/constants.
-const queueLabel = "kai.scheduler/queue"
 
 // template is a Job of the blueprint.
 type template struct {
@@ -65,7 +62,7 @@ func (p *play) newTemplate(t rehearsal.Template) (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &template{name: t.Name, object: o, queue: o.Labels[queueLabel], pods: 1}
+	out := &template{name: t.Name, object: o, queue: o.Labels[constants.DefaultQueueLabel], pods: 1}
 	if o.Spec.Parallelism != nil {
 		out.pods = int(*o.Spec.Parallelism)
 	}
@@ -144,7 +141,7 @@ func (p *play) createPods(j *job) error {
 			j.group = group
 			p.byGroup[group] = j
 		}
-		metav1.SetMetaDataAnnotation(&o.ObjectMeta, podGroupAnnotation, j.group)
+		metav1.SetMetaDataAnnotation(&o.ObjectMeta, constants.PodGroupAnnotationForPod, j.group)
 		pod := &pod{job: j, object: o}
 		j.pods = append(j.pods, pod)
 		p.pods[key] = pod
@@ -153,10 +150,6 @@ func (p *play) createPods(j *job) error {
 	p.changed = true
 	return nil
 }
-
-// podGroupAnnotation names the PodGroup of a pod. Source: KAI Scheduler,
-// pkg/common/constants.
-const podGroupAnnotation = "pod-group-name"
 
 // unplaced returns the number of pods without a node. Pods that the controller has yet to
 // create again count.
