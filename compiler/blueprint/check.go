@@ -427,7 +427,9 @@ func iterateFields(v cue.Value, also ...cue.Option) iter.Seq2[cue.Selector, cue.
 
 // writtenFields returns allFields without constraints, which only constrain a field and
 // do not define one.
-func writtenFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] { return dropConstraints(allFields(v)) }
+func writtenFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
+	return dropConstraints(allFields(v))
+}
 
 func dropConstraints(fields iter.Seq2[cue.Selector, cue.Value]) iter.Seq2[cue.Selector, cue.Value] {
 	return func(yield func(cue.Selector, cue.Value) bool) {
