@@ -83,7 +83,7 @@ func createScript(p *ir.Platform) []byte {
 		assignments = append(assignments, words.ShellAssignment("CLUSTER", p.Cluster.Name))
 	}
 	if p.Network.Existing != nil {
-		usageOfRights = strings.Replace(ownUsage, networksUsage, "", 1)
+		usageOfRights = strings.Replace(usageOfRights, networksUsage, "", 1)
 	}
 	assignments = append(assignments,
 		words.ShellAssignment("ACCOUNT", d.Account.ID),

@@ -344,6 +344,27 @@ func TestCreateAsksOwners(t *testing.T) {
 	}
 }
 
+// TestUsageOfRights checks that the help names the cluster in which a build has its rights, also
+// if the network belongs to others too.
+func TestUsageOfRights(t *testing.T) {
+	const own, others = "own cluster and its teams' buckets", "pools of cluster $CLUSTER"
+	for _, tt := range []struct {
+		cluster *ir.ExistingCluster
+		network *ir.ExistingNetwork
+		says    string
+	}{
+		{nil, nil, own}, {nil, &ir.ExistingNetwork{}, own},
+		{&ir.ExistingCluster{}, nil, others}, {&ir.ExistingCluster{}, &ir.ExistingNetwork{}, others},
+	} {
+		p := teamPlatform()
+		p.Cluster.Existing, p.Network.Existing = tt.cluster, tt.network
+		if script := string(createScript(p)); !strings.Contains(script, tt.says) {
+			t.Errorf("existing cluster: %t, existing network: %t: the help does not say %q",
+				tt.cluster != nil, tt.network != nil, tt.says)
+		}
+	}
+}
+
 // TestDestroyNamesTheAccounts holds that the commands which remove accounts are
 // printed.
 func TestDestroyNamesTheAccounts(t *testing.T) {
