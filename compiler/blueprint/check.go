@@ -417,6 +417,18 @@ func allFields(v cue.Value) iter.Seq2[cue.Selector, cue.Value] {
 	return iterateFields(v, cue.Hidden(true), cue.Definitions(true))
 }
 
+// elements yields the elements of a list. The struct of a list can also have hidden fields and
+// definitions.
+func elements(list cue.Value) iter.Seq2[int, cue.Value] {
+	return func(yield func(int, cue.Value) bool) {
+		for sel, item := range allFields(list) {
+			if sel.LabelType() == cue.IndexLabel && !yield(sel.Index(), item) {
+				return
+			}
+		}
+	}
+}
+
 func iterateFields(v cue.Value, also ...cue.Option) iter.Seq2[cue.Selector, cue.Value] {
 	return func(yield func(cue.Selector, cue.Value) bool) {
 		it, err := v.Fields(append(also, cue.Optional(true))...)

@@ -327,11 +327,11 @@ func (g *grammar) walkList(schema, value cue.Value, path []string) {
 	if g.reportUndefinedElements(element, value, path) || g.reportOverlaid(value, path) {
 		return
 	}
-	for sel, item := range allFields(value) {
+	for i, item := range elements(value) {
 		if !element.Exists() {
 			break
 		}
-		g.walkValue(element, item, append(slices.Clip(path), diag.Index(sel.Index())))
+		g.walkValue(element, item, append(slices.Clip(path), diag.Index(i)))
 		if isConflict(item) {
 			break // a mistake merged two lists into one
 		}

@@ -21,8 +21,8 @@ func (g *grammar) reportUndefinedElements(element, list cue.Value, path []string
 		Code: "E0106", Severity: diag.Error, Path: diag.Path(path), Label: "want " + describeWanted(element),
 		Help: "remove the _, or write the element in a list of another file",
 	}
-	for sel, item := range allFields(list) {
-		at := append(slices.Clip(path), diag.Index(sel.Index()))
+	for i, item := range elements(list) {
+		at := append(slices.Clip(path), diag.Index(i))
 		span := g.locate.fieldSpan(false, at...)
 		if item.IncompleteKind() != cue.TopKind || sourceText(span) != "_" {
 			continue
@@ -58,14 +58,14 @@ func (g *grammar) reportOverlaid(list cue.Value, path []string) bool {
 	if len(lists) < 2 || over < 0 {
 		return false
 	}
-	for sel, item := range allFields(list) {
+	for i, item := range elements(list) {
 		if !mergesTwo(item) {
 			continue
 		}
 		f := diag.Finding{
 			Code: "E0107", Severity: diag.Error, Path: diag.Path(path), Span: lists[over],
 			Message: fmt.Sprintf("two lists write %s, with different fields",
-				diag.Path(append(slices.Clip(path), diag.Index(sel.Index())))),
+				diag.Path(append(slices.Clip(path), diag.Index(i)))),
 			Help: "begin the list with one _ for each element of the other list",
 		}
 		for j, other := range lists {

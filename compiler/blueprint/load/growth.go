@@ -44,13 +44,18 @@ const (
 // let clause or loop variable of its name. A bound can be far too high, and is never
 // too low.
 type growth struct {
+	sources *Sources
 	named   map[string][]ast.Expr // values by name of a field, let clause, alias or variable
 	names   []string              // keys of named, in the order of the files
 	fields  map[string]bool       // names that patterns and computed labels can match
+	dynamic []ast.Expr            // values of patterns and computed labels
+	labels  []ast.Expr            // computed labels, which loop variables and aliases can contain
 	imports map[string]string     // path of an import by its name in a file
 
 	bounds  map[bounded]float64
 	changed bool // a bound rose in this round
+
+	crossing diag.Span
 }
 
 // bounded is the key of a bound. Without inner the bound holds for the values of
@@ -61,69 +66,77 @@ type bounded struct {
 	inner bool
 }
 
-// Names that stand for values of which only the length is known, or which have no name.
+// Names under which bounds holds the bounds of dynamic and of labels.
 const (
-	fileName    = "@embed"
-	tagValue    = "@tag"
-	dynamicName = "[]"  // a value of a pattern or of a computed label
-	labelsName  = "[]:" // a label, which loop variables and aliases can contain
+	dynamicName = "[]"
+	labelsName  = "[]:"
 )
 
 // BoundGrowth searches the instance for texts that can become longer than a small
 // part of the memory limit, which is in bytes. It returns the span of one such text,
 // or the zero Span if there is none.
 func (l *Loader) BoundGrowth(maxMemory int64) diag.Span {
+	g := &growth{
+		sources: l.Sources, named: map[string][]ast.Expr{}, fields: map[string]bool{},
+		imports: map[string]string{}, bounds: map[bounded]float64{},
+	}
 	var files []*ast.File
-	var growing []ast.Expr
 	for _, i := range append(l.Instance.Dependencies(), l.Instance) {
 		for _, f := range i.Files {
 			if !isOurs(f.Filename) {
-				files, growing = append(files, f), append(growing, growingIn(f)...)
+				files = append(files, f)
 			}
 		}
 	}
-	if len(growing) == 0 {
+	if !slices.ContainsFunc(files, canGrow) {
 		return diag.Span{}
 	}
-	g := &growth{
-		named: map[string][]ast.Expr{}, fields: map[string]bool{}, imports: map[string]string{},
-		bounds: map[bounded]float64{
-			{fileName, false}: MaxFile, {fileName, true}: MaxFile, {tagValue, false}: maxTag, {tagValue, true}: maxTag,
-		},
-	}
-	g.bind(labelsName, ast.NewIdent(tagValue)) // a label that is not computed is short
 	for _, f := range files {
 		g.collectValues(f)
 	}
-	g.computeBounds()
-	var at diag.Span
-	worst := 0
-	for _, e := range growing {
-		if s := g.suspicion(e, float64(maxMemory)); s > worst {
-			worst, at = s, l.Sources.Span(e.Pos())
+	for range maxRounds {
+		g.changed = false
+		for _, inner := range []bool{false, true} {
+			for _, name := range g.names {
+				g.raiseBound(bounded{name, inner}, g.longestBound(g.named[name], inner))
+			}
+			g.raiseBound(bounded{dynamicName, inner}, g.longestBound(g.dynamic, inner))
+			g.raiseBound(bounded{labelsName, inner}, g.longestBound(g.labels, inner))
+		}
+		if !g.changed {
+			break
 		}
 	}
-	return at
+	total, step := float64(maxMemory), float64(maxMemory/stepsInLimit)
+	g.findCrossing(files, total, math.MaxFloat64)
+	g.findCrossing(files, total, math.Inf(1))
+	g.findCrossing(files, step, math.Inf(1))
+	if g.changed { // a circle: each round makes its texts longer, including the operands
+		g.findLonger(files, step)
+		g.findLonger(files, 0)
+	}
+	return g.crossing
 }
 
-// growingIn returns the expressions of a file whose value can be longer than their
-// operands.
-func growingIn(f *ast.File) []ast.Expr {
-	var out []ast.Expr
+// canGrow reports whether a file has an expression whose value can be longer than
+// its operands.
+func canGrow(f *ast.File) bool {
+	found := false
 	ast.Walk(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.BinaryExpr:
-			if n.Op == token.ADD || n.Op == token.MUL {
-				out = append(out, n)
-			}
-		case *ast.Interpolation:
-			out = append(out, n)
-		case *ast.CallExpr:
-			out = append(out, n)
-		}
-		return true
+		found = found || isGrowth(n)
+		return !found
 	}, nil)
-	return out
+	return found
+}
+
+func isGrowth(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		return n.Op == token.ADD || n.Op == token.MUL
+	case *ast.Interpolation, *ast.CallExpr:
+		return true
+	}
+	return false
 }
 
 // collectValues records the values of each name in a file.
@@ -138,49 +151,50 @@ func (g *growth) collectValues(f *ast.File) {
 		case *ast.Field:
 			g.collectField(n)
 		case *ast.LetClause:
-			g.bind(n.Ident.Name, n.Expr)
+			g.bindIdent(n.Ident, n.Expr)
 		case *ast.Alias:
-			g.bind(n.Ident.Name, n.Expr)
+			g.bindIdent(n.Ident, n.Expr)
 		case *ast.ForClause:
-			g.bindLabel(n.Key)
-			g.bind(n.Value.Name, &ast.IndexExpr{X: n.Source})
+			if n.Key != nil {
+				g.bindLabel(n.Key)
+			}
+			g.bindIdent(n.Value, &ast.IndexExpr{X: n.Source})
 		}
 		return true
 	}, nil)
 }
 
 func (g *growth) collectField(f *ast.Field) {
-	values := []ast.Expr{f.Value}
-	for _, a := range f.Attrs {
-		switch a.Name() {
-		case "embed":
-			values = append(values, ast.NewIdent(fileName))
-		case "tag":
-			values = append(values, ast.NewIdent(tagValue))
-		}
-	}
-	bindField := func(name string) {
-		g.bind(name, values...)
-		g.fields[name] = true
-	}
 	label := f.Label
 	if alias, ok := label.(*ast.Alias); ok {
-		bindField(alias.Ident.Name)
+		g.bindIdent(alias.Ident, f.Value)
+		g.fields[alias.Ident.Name] = true
 		if inner, ok := alias.Expr.(ast.Label); ok {
 			label = inner
 		}
 	}
 	if f.Alias != nil {
-		g.bindLabel(f.Alias.Label)
-		if f.Alias.Field != nil {
-			bindField(f.Alias.Field.Name)
+		g.bindIdent(f.Alias.Field, f.Value)
+		g.fields[f.Alias.Field.Name] = true
+		if f.Alias.Label != nil {
+			g.bindLabel(f.Alias.Label)
+		}
+	}
+	values := []ast.Expr{f.Value}
+	for _, a := range f.Attrs {
+		switch a.Name() {
+		case "embed":
+			values = append(values, lengthOf(MaxFile))
+		case "tag":
+			values = append(values, lengthOf(maxTag))
 		}
 	}
 	if name, _, err := ast.LabelName(label); err == nil {
-		bindField(name)
+		g.bindName(name, values...)
+		g.fields[name] = true
 		return
 	}
-	g.bind(dynamicName, values...)
+	g.dynamic = append(g.dynamic, values...)
 	switch label := label.(type) {
 	case *ast.ListLit: // a pattern, whose alias holds the matching labels
 		for _, e := range label.Elts {
@@ -189,124 +203,123 @@ func (g *growth) collectField(f *ast.Field) {
 			}
 		}
 	case ast.Expr:
-		g.bind(labelsName, label)
+		g.labels = append(g.labels, label)
 	}
 }
 
-// bind records that a name stands for values.
-func (g *growth) bind(name string, values ...ast.Expr) {
+// bindIdent records that an identifier, if it is not nil, stands for a value.
+func (g *growth) bindIdent(id *ast.Ident, value ast.Expr) {
+	if id != nil {
+		g.bindName(id.Name, value)
+	}
+}
+
+// bindName records that a name stands for values.
+func (g *growth) bindName(name string, values ...ast.Expr) {
 	if _, ok := g.named[name]; !ok {
 		g.names = append(g.names, name)
 	}
 	g.named[name] = append(g.named[name], values...)
 }
 
-// bindLabel records that an identifier, if it is not nil, stands for the label of a field.
+// bindLabel records that a name stands for the label of a field.
 func (g *growth) bindLabel(id *ast.Ident) {
-	if id != nil {
-		g.bind(id.Name, ast.NewIdent(labelsName))
+	g.bindIdent(id, &ast.Ident{Name: labelsName})
+}
+
+// lengthOf returns an expression with the length of a text of n bytes.
+func lengthOf(n int) ast.Expr { return &knownLength{length: float64(n)} }
+
+// knownLength is a text of which only the length is known.
+type knownLength struct {
+	ast.BadExpr
+	length float64
+}
+
+// raiseBound raises a bound. A bound never falls.
+func (g *growth) raiseBound(of bounded, bound float64) {
+	if bound > g.bounds[of] {
+		g.bounds[of] = bound
+		g.changed = true
 	}
 }
 
-// computeBounds raises the bounds of all names until they hold. A bound never falls. In a
-// circle each round makes the texts longer; then the last round still changes bounds.
-func (g *growth) computeBounds() {
-	g.changed = true
-	for round := 0; g.changed && round < maxRounds; round++ {
-		g.changed = false
-		for _, inner := range []bool{false, true} {
-			for _, name := range g.names {
-				key := bounded{name, inner}
-				if bound := longest(g, g.named[name], inner); bound > g.bounds[key] {
-					g.bounds[key], g.changed = bound, true
-				}
-			}
-		}
-	}
-}
-
-// longest returns the highest bound of some nodes.
-func longest[N ast.Node](g *growth, nodes []N, inner bool) float64 {
+// longestBound returns the highest bound of some values.
+func (g *growth) longestBound(values []ast.Expr, inner bool) float64 {
 	bound := 0.0
-	for _, n := range nodes {
-		bound = max(bound, g.bound(n, inner))
+	for _, v := range values {
+		bound = max(bound, g.boundExpr(v, inner))
 	}
 	return bound
 }
 
-// bound returns the most bytes that a text can have, according to the rounds so far.
-// The text is the value of the node itself or, if inner is true, also any text inside
-// the value.
-func (g *growth) bound(n ast.Node, inner bool) float64 {
-	bound := 0.0
-	ast.Walk(n, func(n ast.Node) bool {
-		own, known := g.boundNode(n, inner)
-		bound = max(bound, own)
-		return !known
-	}, nil)
-	return bound
-}
-
-// boundNode returns the bound of a node, or false if it is the bound of its parts.
-func (g *growth) boundNode(n ast.Node, inner bool) (bound float64, known bool) {
-	switch n := n.(type) {
+// boundExpr returns the most bytes that a text can have, according to the rounds so
+// far. The text is the value itself or, if inner is true, also any text inside the
+// value.
+func (g *growth) boundExpr(e ast.Expr, inner bool) float64 {
+	switch e := e.(type) {
+	case nil, *ast.BottomLit, *ast.BadExpr:
+		return 0
+	case *knownLength:
+		return e.length
 	case *ast.BasicLit:
-		return float64(len(n.Value)), true
-	case *ast.Attribute: // can embed a file
-		return MaxFile, true
+		return float64(len(e.Value))
 	case *ast.Ident:
-		return g.boundName(n.Name, inner), true
+		return g.boundName(e.Name, inner)
 	case *ast.SelectorExpr:
-		return g.boundSelector(n, inner), true
+		return g.boundSelector(e, inner)
 	case *ast.IndexExpr:
-		return g.bound(n.X, true), true
+		return g.boundExpr(e.X, true)
 	case *ast.SliceExpr:
-		return g.bound(n.X, true), true
-	case *ast.CallExpr:
-		return g.boundCall(n), true
+		return g.boundExpr(e.X, true)
+	case *ast.ParenExpr:
+		return g.boundExpr(e.X, inner)
+	case *ast.UnaryExpr:
+		return g.boundExpr(e.X, inner)
+	case *ast.PostfixExpr:
+		return g.boundExpr(e.X, inner)
+	case *ast.Alias:
+		return g.boundExpr(e.Expr, inner)
+	case *ast.BinaryExpr:
+		return g.boundBinary(e, inner)
 	case *ast.Interpolation:
 		sum := 0.0
-		for _, part := range n.Elts {
-			sum += g.bound(part, false)
+		for _, part := range e.Elts {
+			sum += g.boundExpr(part, false)
 		}
-		return sum, true
-	case *ast.BinaryExpr:
-		x, y := g.bound(n.X, false), g.bound(n.Y, false)
-		switch n.Op {
-		case token.AND, token.OR:
-			return 0, false
-		case token.MUL:
-			return max(x+y, x*countRepetitions(n.Y), y*countRepetitions(n.X)), true
-		}
-		return x + y, true
-	case *ast.Field:
-		switch {
-		case !inner:
-			return 0, true
-		case len(n.Attrs) > 0:
-			return max(MaxFile, g.bound(n.Value, inner)), true
-		}
-		return g.bound(n.Value, inner), true
-	case *ast.Alias:
-		return g.bound(n.Expr, inner), true
-	case ast.Clause, *ast.CommentGroup:
-		return 0, true
+		return sum
 	case *ast.ListLit:
-		return 0, !inner
+		if !inner {
+			return 0
+		}
+		return g.longestBound(e.Elts, inner)
+	case *ast.Ellipsis:
+		return g.boundExpr(e.Type, inner)
+	case *ast.Comprehension:
+		return g.boundComprehension(e, inner)
+	case *ast.StructLit:
+		return g.boundDecls(e.Elts, inner)
+	case *ast.CallExpr:
+		return g.boundCall(e)
 	}
-	return 0, false
+	return math.Inf(1) // an expression of a later version of CUE
 }
 
 // boundName returns the bound of all values that a name can stand for.
 func (g *growth) boundName(name string, inner bool) float64 {
-	bound := g.bounds[bounded{name, inner}] // 0 for a type, and for an undefined name
-	switch {
-	case g.fields[name]:
-		return max(bound, g.bounds[bounded{dynamicName, inner}])
-	case g.named[name] == nil && (name == "self" || name == "__self"):
-		return math.Inf(1)
+	if name == labelsName {
+		return max(g.bounds[bounded{labelsName, inner}], maxTag) // a label that is not computed is short
 	}
-	return bound
+	if _, ok := g.named[name]; !ok {
+		if slices.Contains([]string{"self", "__self"}, name) {
+			return math.Inf(1)
+		}
+		return 0 // a type, or an undefined name
+	}
+	if !g.fields[name] {
+		return g.bounds[bounded{name, inner}]
+	}
+	return max(g.bounds[bounded{name, inner}], g.bounds[bounded{dynamicName, inner}])
 }
 
 func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
@@ -324,6 +337,17 @@ func (g *growth) boundSelector(e *ast.SelectorExpr, inner bool) float64 {
 	return max(g.bounds[bounded{name, inner}], g.bounds[bounded{dynamicName, inner}], maxDefault)
 }
 
+func (g *growth) boundBinary(e *ast.BinaryExpr, inner bool) float64 {
+	if e.Op == token.AND || e.Op == token.OR {
+		return max(g.boundExpr(e.X, inner), g.boundExpr(e.Y, inner))
+	}
+	x, y := g.boundExpr(e.X, false), g.boundExpr(e.Y, false)
+	if e.Op == token.MUL {
+		return max(x+y, x*countRepetitions(e.Y), y*countRepetitions(e.X))
+	}
+	return x + y
+}
+
 // countRepetitions returns the most times that an expression repeats another one as a
 // factor.
 func countRepetitions(e ast.Expr) float64 {
@@ -339,29 +363,61 @@ func countRepetitions(e ast.Expr) float64 {
 	return maxRepeat
 }
 
+func (g *growth) boundComprehension(e *ast.Comprehension, inner bool) float64 {
+	bound := g.boundExpr(e.Value, inner)
+	if e.Fallback != nil {
+		bound = max(bound, g.boundExpr(e.Fallback.Body, inner))
+	}
+	return bound
+}
+
+func (g *growth) boundDecls(decls []ast.Decl, inner bool) float64 {
+	bound := 0.0
+	for _, d := range decls {
+		switch d := d.(type) {
+		case *ast.Field:
+			if inner {
+				bound = max(bound, g.boundExpr(d.Value, inner))
+			}
+			if inner && len(d.Attrs) > 0 {
+				bound = max(bound, MaxFile)
+			}
+		case *ast.EmbedDecl:
+			bound = max(bound, g.boundExpr(d.Expr, inner))
+		case *ast.Attribute: // can embed a file
+			bound = max(bound, MaxFile)
+		case *ast.Comprehension:
+			bound = max(bound, g.boundComprehension(d, inner))
+		case *ast.Ellipsis:
+			bound = max(bound, g.boundExpr(d.Type, inner))
+		}
+	}
+	return bound
+}
+
 // boundCall returns the bound of the result of a function. The bound is infinite if
 // the result can be longer than the arguments.
 func (g *growth) boundCall(e *ast.CallExpr) float64 {
-	longest := longest(g, e.Args, true)
-	fun, ok := e.Fun.(*ast.SelectorExpr)
-	if _, own := e.Fun.(*ast.Ident); own {
+	longest := g.longestBound(e.Args, true)
+	switch fun := e.Fun.(type) {
+	case *ast.Ident:
 		return longest // no function in CUE's own scope returns a longer text
-	} else if !ok {
-		return math.Inf(1)
-	}
-	pkg, ok := fun.X.(*ast.Ident)
-	name, _, err := ast.LabelName(fun.Sel)
-	if !ok || err != nil {
-		return math.Inf(1)
-	}
-	from := path.Base(g.imports[pkg.Name])
-	switch called := from + "." + name; {
-	case called == "strings.Repeat" && len(e.Args) == 2:
-		return longest * countRepetitions(e.Args[1])
-	case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
-		return longest
-	case slices.Contains(shortPackages, from) && !slices.Contains(longFunctions, called):
-		return longest*4 + maxDefault // changing to upper case, or quoting
+	case *ast.SelectorExpr:
+		pkg, ok := fun.X.(*ast.Ident)
+		name, _, err := ast.LabelName(fun.Sel)
+		if !ok || err != nil {
+			return math.Inf(1)
+		}
+		called := path.Base(g.imports[pkg.Name]) + "." + name
+		switch {
+		case called == "strings.Repeat" && len(e.Args) == 2:
+			return longest * countRepetitions(e.Args[1])
+		case called == "list.Range" && !slices.ContainsFunc(e.Args, isLong):
+			return longest
+		case slices.Contains(shortFunctions(), called),
+			slices.Contains(shortPackages(), path.Base(g.imports[pkg.Name])):
+			return longest*4 + maxDefault // changing to upper case, or quoting
+		}
 	}
 	return math.Inf(1)
 }
@@ -372,41 +428,64 @@ func isLong(e ast.Expr) bool {
 	return !ok || lit.Kind != token.INT || len(lit.Value) > 5
 }
 
-// shortPackages are CUE's packages whose functions, except longFunctions, return no text,
-// or a text that is about as long as their arguments.
-var (
-	shortPackages = []string{"list", "math", "net", "path", "regexp", "strconv", "strings", "struct", "time"}
-	longFunctions = []string{
-		"list.Concat", "list.FlattenN", "list.Product", "list.Range", "list.Repeat", "regexp.ReplaceAll",
-		"regexp.ReplaceAllLiteral", "strings.Join", "strings.Repeat", "strings.Replace",
-	}
-)
+// shortPackages returns CUE's packages whose functions return no text, or a text
+// that is about as long as their arguments.
+func shortPackages() []string { return []string{"math", "net", "path", "strconv", "struct", "time"} }
 
-// suspicion returns how probable it is that an expression that can grow exceeds the memory
-// limit, from 0. The first expression with a bound above the limit is more probable than
-// the ones that contain it, and a known bound more than an infinite one.
-func (g *growth) suspicion(e ast.Expr, limit float64) int {
-	var operands float64
+// shortFunctions returns functions of the same kind from other packages.
+func shortFunctions() []string {
+	return []string{
+		"list.Avg", "list.Contains", "list.Drop", "list.IsSorted", "list.IsSortedStrings", "list.MatchN", "list.Max",
+		"list.MaxItems", "list.Min", "list.MinItems", "list.Reverse", "list.Slice", "list.Sort", "list.SortStable",
+		"list.SortStrings", "list.Sum", "list.Take", "list.UniqueItems", "regexp.Match", "regexp.Valid",
+		"strings.ByteAt",
+		"strings.ByteSlice", "strings.Compare", "strings.Contains", "strings.ContainsAny", "strings.Count",
+		"strings.Fields",
+		"strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexAny", "strings.LastIndex",
+		"strings.LastIndexAny", "strings.MaxRunes", "strings.MinRunes", "strings.SliceRunes", "strings.Split",
+		"strings.SplitAfter", "strings.ToCamel", "strings.ToLower", "strings.ToTitle", "strings.ToUpper",
+		"strings.Trim",
+		"strings.TrimLeft", "strings.TrimPrefix", "strings.TrimRight", "strings.TrimSpace", "strings.TrimSuffix",
+	}
+}
+
+// findCrossing records, unless one is recorded already, the first expression whose
+// bound exceeds a limit, and is at most most, although the bound of none of its
+// operands does.
+func (g *growth) findCrossing(files []*ast.File, limit, most float64) {
+	g.recordFirst(files, func(e ast.Expr) bool {
+		_, isCall := e.(*ast.CallExpr)
+		bound := g.boundExpr(e, false)
+		return bound > limit && bound <= most && g.longestBound(growingOperands(e), isCall) <= limit
+	})
+}
+
+// findLonger records, unless one is recorded already, the first expression that can
+// grow and whose bound exceeds a limit.
+func (g *growth) findLonger(files []*ast.File, limit float64) {
+	g.recordFirst(files, func(e ast.Expr) bool { return g.boundExpr(e, false) > limit })
+}
+
+func (g *growth) recordFirst(files []*ast.File, matches func(ast.Expr) bool) {
+	for _, f := range files {
+		ast.Walk(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok && !g.crossing.Valid() && isGrowth(n) && matches(e) {
+				g.crossing = g.sources.Span(e.Pos())
+			}
+			return !g.crossing.Valid()
+		}, nil)
+	}
+}
+
+// growingOperands returns the operands of an expression that can grow.
+func growingOperands(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
-		operands = longest(g, []ast.Expr{e.X, e.Y}, false)
+		return []ast.Expr{e.X, e.Y}
 	case *ast.Interpolation:
-		operands = longest(g, e.Elts, false)
+		return e.Elts
 	case *ast.CallExpr:
-		operands = longest(g, e.Args, true)
+		return e.Args
 	}
-	step := limit / stepsInLimit
-	switch bound := g.bound(e, false); {
-	case bound > limit && operands <= limit && !math.IsInf(bound, 1):
-		return 5
-	case bound > limit && operands <= limit:
-		return 4
-	case bound > step && operands <= step:
-		return 3
-	case g.changed && bound > step:
-		return 2
-	case g.changed && bound > 0:
-		return 1
-	}
-	return 0
+	return nil
 }
